@@ -762,3 +762,19 @@ def test_pipes(tmp_path, name, monkeypatch):
 def test_a_device_without_an_end():
     with pytest.raises(ValueError, match="/dev/zero: is of none of the kinds"):
         read_image("/dev/zero")
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (64, 64), (5000, 4000)])
+def test_grey_pictures_are_the_same_with_arrow(tmp_path, monkeypatch, shape):
+    """Pillow hands over memory that is one piece by Arrow; that of the largest here is not."""
+    import pyarrow
+
+    picture = np.random.default_rng(0).integers(0, 256, shape).astype(np.uint8)
+    conncomp.write_image(tmp_path / "a.png", picture)
+    monkeypatch.setitem(sys.modules, "pyarrow", pyarrow)
+    with_arrow = conncomp.read_image(tmp_path / "a.png")
+    monkeypatch.delitem(sys.modules, "pyarrow")
+    without = conncomp.read_image(tmp_path / "a.png")
+    for found in (with_arrow, without):
+        np.testing.assert_array_equal(found, picture)
+        assert found.flags.writeable

@@ -111,7 +111,8 @@ def read_image(path: StrPath, *, key: str | None = None, mmap: bool = False) -> 
     array([[1, 1, 0],
            [0, 0, 2]])
     """
-    return read_content(path, key=key, mmap=mmap).image
+    image = read_content(path, key=key, mmap=mmap).image
+    return image if image.flags.writeable else image.copy()
 
 
 def read_content(

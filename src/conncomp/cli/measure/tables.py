@@ -95,7 +95,7 @@ class KeptTables:
 
     def __init__(self, options: Options) -> None:
         self.folder = options.output.with_name(f"{options.output.name}.partial")
-        self._options = options
+        self._facts = [repr(as_known(options)), conncomp.__version__]
         if not options.resume:
             self.remove()
         with blaming(self.folder):
@@ -103,7 +103,7 @@ class KeptTables:
 
     def _path(self, source: Source) -> Path:
         states = [identity_of(str(path)) for path in (source.path, source.intensity) if path]
-        facts = [str(source.path), states, repr(as_known(self._options)), conncomp.__version__]
+        facts = [str(source.path), states, *self._facts]
         return self.folder / f"{sha256(json.dumps(facts).encode()).hexdigest()[:40]}.arrow"
 
     def get(self, source: Source) -> Any:
