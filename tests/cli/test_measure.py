@@ -16,6 +16,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 import tifffile
+import zarr
 from skimage import filters
 from skimage.measure import label, regionprops_table
 
@@ -449,3 +450,28 @@ def test_pictures_have_true_proportions(tmp_path, run, monkeypatch):
     np.testing.assert_array_equal(tall[::2], tall[1::2])
     run(*common)
     np.testing.assert_array_equal(tall[::2], conncomp.read_image("a.png"))
+
+
+def test_ome_zarr_of_times_and_channels(tmp_path, run, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    image = np.stack([[picture(k), picture(k + 5)] for k in range(3)])  # t, c, y, x
+    group = zarr.open_group("a.zarr", mode="w", zarr_format=3)
+    group.create_array("0", data=image)
+    kinds = {"t": "time", "c": "channel", "y": "space", "x": "space"}
+    axes = [{"name": k, "type": kind, "unit": "micrometer"} for k, kind in kinds.items()]
+    scales = [{"type": "scale", "scale": [60, 1, 0.5, 0.25]}]
+    datasets = [{"path": "0", "coordinateTransformations": scales}]
+    multiscales = [{"axes": axes, "datasets": datasets}]
+    group.attrs["ome"] = {"version": "0.5", "multiscales": multiscales}
+    result = run("measure", "a.zarr", "--channel", 1, "--threshold", 99, "-o", "c.parquet")
+    assert result.exit_code == 0, result.stderr
+    found = read("c.parquet").to_pandas()
+    for frame in range(3):
+        rows = found[found["frame"] == frame]
+        labels = label(image[frame, 1] > 99, connectivity=2)
+        colours = np.moveaxis(image[frame], 0, -1)
+        names = ("area", "centroid", "intensity_mean")
+        wanted = regionprops_table(labels, colours, properties=names, spacing=(0.5, 0.25))
+        for name, column in wanted.items():
+            np.testing.assert_allclose(rows[name], column)
+    assert read("c.parquet").schema.field("area").metadata == {b"unit": b"\xc2\xb5m^2"}

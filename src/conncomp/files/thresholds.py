@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp._core import native
 from conncomp._optional import optional
 
 Image = NDArray[Any]
@@ -97,9 +98,9 @@ def _counted(image: Image) -> tuple[NDArray[Any], NDArray[np.int64]]:
         values, counts = np.unique(image[np.isfinite(image)], return_counts=True)
         return values, counts
     entries = image.reshape(-1)
-    if image.dtype == np.uint8 and entries.size % 2 == 0:  # two at a time take half as long
-        pairs = np.bincount(entries.view(np.uint16), minlength=1 << 16).reshape(256, 256)
-        counts = pairs.sum(axis=0) + pairs.sum(axis=1)
+    if image.dtype == np.uint8:
+        counts = np.zeros(1 << 8, np.int64)
+        native.count_bytes(entries, counts)
     else:
         counts = np.bincount(entries)
     values = np.flatnonzero(counts)
