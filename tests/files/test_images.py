@@ -14,6 +14,7 @@ from time import perf_counter
 
 import numpy as np
 import PIL.Image
+import pyarrow
 import pytest
 import tifffile
 from hypothesis import given, settings
@@ -661,7 +662,9 @@ def test_palettes(tmp_path, form):
 
 
 @pytest.mark.parametrize("form", ["GIF", "PNG", "WebP"])
-def test_frames_are_stacked(tmp_path, form):
+def test_frames_are_stacked(tmp_path, form, monkeypatch):
+    """Frames that Pillow hands over by Arrow share memory with the next one."""
+    monkeypatch.setitem(sys.modules, "pyarrow", pyarrow)
     path = tmp_path / f"a.{form.lower()}"
     frames = [PIL.Image.fromarray(plane) for plane in VOLUME]
     options = {"lossless": True} if form == "WebP" else {}
@@ -767,8 +770,6 @@ def test_a_device_without_an_end():
 @pytest.mark.parametrize("shape", [(1, 1), (3, 5), (64, 64), (5000, 4000)])
 def test_grey_pictures_are_the_same_with_arrow(tmp_path, monkeypatch, shape):
     """Pillow hands over memory that is one piece by Arrow; that of the largest here is not."""
-    import pyarrow
-
     picture = np.random.default_rng(0).integers(0, 256, shape).astype(np.uint8)
     conncomp.write_image(tmp_path / "a.png", picture)
     monkeypatch.setitem(sys.modules, "pyarrow", pyarrow)
