@@ -340,6 +340,7 @@ def test_a_full_disk_is_named(plate, run, monkeypatch):
     assert "No space left on device" in result.stderr
     assert result.stderr.count("\n") == 1
     assert not Path("c.parquet").exists()
+    assert not os.listdir("c.parquet.partial")
 
 
 LIMITED = """

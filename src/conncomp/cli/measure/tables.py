@@ -123,9 +123,13 @@ class KeptTables:
         """Keep the table of an image; a kill leaves it whole or not at all."""
         path = self._path(source)
         temporary = path.with_name(f"{secrets.token_hex(20)}.arrow")
-        with blaming(path):
-            temporary.write_bytes(_packed(table))
-            temporary.replace(path)
+        try:
+            with blaming(path):
+                temporary.write_bytes(_packed(table))
+                temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
 
     def remove(self) -> None:
         """Remove all tables, and the folder if it then is empty."""
