@@ -2,6 +2,7 @@
 
 import ast
 import re
+import struct
 import subprocess
 import sys
 import tomllib
@@ -20,8 +21,9 @@ ALWAYS = {"conncomp", "numpy", "scipy", *sys.stdlib_module_names}
 # The peers of `conncomp bench` are skipped where they are missing; the others are those whose
 # arrays the user gave, or come with one of ours.
 NEVER_MISSING = {"_conncomp_networkx", "cupyx", "jax", "markupsafe", "numba", "dask", "xarray"}
+NEVER_MISSING |= {"napari"}  # which starts what needs it
 # Named in errors otherwise than on PyPI, and not installed with what the tests need.
-HEAVY = {"cupy", "torch"}
+HEAVY = {"cupy", "magicgui", "torch"}
 
 IMAGE = "import conncomp, numpy as np; image = np.eye(4, dtype=np.uint8); "
 POTTS = "import conncomp.models as m; model = m.Potts((8, 8), beta=.4); "
@@ -62,6 +64,7 @@ TAKERS = {
     "pyarrow": [
         TABLE + "table.to_arrow()",
         COMMAND.format("cluster pairs.csv --left l --right r -o a.csv"),
+        COMMAND.format("measure image.npy -o a.csv"),
     ],
     "rich": [POTTS + "m.simulate(model, 4, progress=True)", COMMAND.format("label image.npy")],
     "click": [COMMAND.format("--help")],
@@ -75,7 +78,10 @@ TAKERS = {
         COMMAND.format("bench report real.json -o a.html"),
         COMMAND.format("bench compare real.json real.json"),
     ],
-    "skimage": [COMMAND.format(BENCH)],
+    "magicgui": ["import conncomp.napari.widgets"],
+    "nibabel": ["import conncomp; conncomp.read_image('real.nii')"],
+    "nrrd": ["import conncomp; conncomp.read_image('real.nrrd')"],
+    "skimage": [COMMAND.format(BENCH), COMMAND.format("label image.npy --threshold li")],
     "torch": ["import conncomp.torch"],
     "zarr": [
         "import conncomp, os; os.mkdir('v'); open('v/zarr.json', 'w').close(); "
@@ -138,6 +144,8 @@ def folder(tmp_path_factory):
     conncomp.write_image(folder / "image.npy", generate.spiral(8))
     for name in ("real.png", "real.tif"):
         conncomp.write_image(folder / name, generate.spiral(8))
+    (folder / "real.nii").write_bytes(struct.pack("<i", 348).ljust(344, b"\0") + b"n+1\0")
+    (folder / "real.nrrd").write_bytes(b"NRRD0004\n\n")
     (folder / "arcs.txt").write_text("0 1\n")
     (folder / "pairs.csv").write_text("l,r\n0,1\n")
     (folder / "real.graphml").write_text("<graphml/>")
@@ -171,7 +179,7 @@ def test_every_package_is_tried():
 
 def test_hint():
     assert hint("skimage.measure", "a check") == (
-        "a check needs scikit-image: pip install 'conncomp[bench]'"
+        "a check needs scikit-image: pip install 'conncomp[measure]'"
     )
 
 

@@ -31,6 +31,7 @@ MANY_PARAMETERS = {
     "cli/bench.py _bench": COMMAND,
     "cli/simulate/cahn_hilliard.py cahn_hilliard": COMMAND,
     "cli/simulate/potts.py potts": COMMAND,
+    "cli/view.py view": COMMAND,
     "chunked/measures/dask_measures.py component_statistics": USERS,
     "chunked/volumes/labelling.py label_file": USERS,
     "chunked/volumes/plan.py plan_labels": USERS,

@@ -13,8 +13,8 @@ from skimage.color import rgb2gray
 from skimage.filters import threshold_otsu
 
 import conncomp
-from conncomp.cli.label.threshold import otsu
-from conncomp.files.thresholds import above
+from conncomp.files import thresholds
+from conncomp.files.thresholds import above, otsu
 from conncomp.kernels.cuda import launcher
 from reference import consecutive, label_by_flood_fill
 
@@ -479,3 +479,14 @@ def test_labels_on_the_gpu(report):
     found = report("label", "image.npy", "--device", "cuda", "--periodic", "all", "-o", "out.npy")
     assert list(found["seconds"]) == STAGES_ON_GPU
     np.testing.assert_array_equal(np.load("out.npy"), conncomp.label(IMAGE, periodic=True))
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 5, 1000, 1 << 20])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_values_are_counted(size, dtype):
+    image = np.random.default_rng(size).integers(0, 256, size).astype(dtype)
+    values, counts = thresholds._counted(image[:, None])
+    expected = np.unique(image, return_counts=True)
+    np.testing.assert_array_equal(values, expected[0])
+    np.testing.assert_array_equal(counts, expected[1])
+    assert values.dtype == dtype

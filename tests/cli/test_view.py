@@ -4,6 +4,7 @@ import json
 import webbrowser
 from pathlib import Path
 
+import h5py
 import numpy as np
 import PIL.Image
 import pytest
@@ -149,3 +150,17 @@ def test_failures_are_one_line(run, arguments, words):
     assert result.stderr.count("\n") == 1
     assert words in result.stderr
     assert sorted(Path().iterdir()) == before
+
+
+def test_proportions_of_the_file_and_of_the_command(report):
+    about = {"axes": "ZYX", "spacing": 3, "unit": "um"}
+    tifffile.imwrite("a.tif", LABELS.astype("u2"), imagej=True, resolution=(2, 1), metadata=about)
+    report("view", "a.tif")
+    assert ViewPage(Path("a.html")).about["spacing"] == [6, 2, 1]
+    report("view", "a.tif", "--spacing", "1,2,3")
+    assert ViewPage(Path("a.html")).about["spacing"] == [1, 2, 3]
+    with h5py.File("a.h5", "w") as file:
+        file.create_dataset("cells/labels", data=LABELS).attrs["element_size_um"] = [2, 1, 1]
+    report("view", "a.h5", "--key", "cells/labels", "-o", "b.html")
+    assert ViewPage(Path("b.html")).about["spacing"] == [2, 1, 1]
+    np.testing.assert_array_equal(ViewPage(Path("b.html")).labels(), LABELS)

@@ -14,6 +14,7 @@ from time import perf_counter
 
 import numpy as np
 import PIL.Image
+import pyarrow
 import pytest
 import tifffile
 from hypothesis import given, settings
@@ -661,12 +662,14 @@ def test_palettes(tmp_path, form):
 
 
 @pytest.mark.parametrize("form", ["GIF", "PNG", "WebP"])
-def test_frames_are_stacked(tmp_path, form):
+def test_frames_are_stacked(tmp_path, form, monkeypatch):
+    """Frames that Pillow hands over by Arrow share memory with the next one."""
+    monkeypatch.setitem(sys.modules, "pyarrow", pyarrow)
     path = tmp_path / f"a.{form.lower()}"
     frames = [PIL.Image.fromarray(plane) for plane in VOLUME]
     options = {"lossless": True} if form == "WebP" else {}
     frames[0].save(path, save_all=True, append_images=frames[1:], **options)
-    found, channels = images.read_channels(path)
+    found, channels, *_ = images.read_content(path)
     assert np.array_equal(found if channels is None else found[..., 0], VOLUME)
     assert channels == (3 if form == "WebP" else None)
 
@@ -703,7 +706,7 @@ def test_frames_are_stacked(tmp_path, form):
 )
 def test_axes_of_channels(tmp_path, content, name, shape, axis):
     (tmp_path / name).write_bytes(content)
-    image, channels = images.read_channels(tmp_path / name)
+    image, channels, *_ = images.read_content(tmp_path / name)
     assert (image.shape, channels) == (shape, axis)
 
 
@@ -762,3 +765,17 @@ def test_pipes(tmp_path, name, monkeypatch):
 def test_a_device_without_an_end():
     with pytest.raises(ValueError, match="/dev/zero: is of none of the kinds"):
         read_image("/dev/zero")
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (64, 64), (5000, 4000)])
+def test_grey_pictures_are_the_same_with_arrow(tmp_path, monkeypatch, shape):
+    """Pillow hands over memory that is one piece by Arrow; that of the largest here is not."""
+    picture = np.random.default_rng(0).integers(0, 256, shape).astype(np.uint8)
+    conncomp.write_image(tmp_path / "a.png", picture)
+    monkeypatch.setitem(sys.modules, "pyarrow", pyarrow)
+    with_arrow = conncomp.read_image(tmp_path / "a.png")
+    monkeypatch.delitem(sys.modules, "pyarrow")
+    without = conncomp.read_image(tmp_path / "a.png")
+    for found in (with_arrow, without):
+        np.testing.assert_array_equal(found, picture)
+        assert found.flags.writeable

@@ -50,6 +50,10 @@ IMAGES = [
     ("in.pgm", bytes),
     ("in.webp", bytes),
     ("in", bytes),
+    ("in.nii", bytes),
+    ("in.nii.gz", gzip.compress),
+    ("in.nrrd", bytes),
+    ("in.mha", bytes),
 ]
 GRAPHS = [
     ("in.txt", bytes),
@@ -115,6 +119,12 @@ def _image_seeds():
         suffix = Path(name).suffix
         if name == "in.npz" and pack is bytes:
             return [_saved(np.savez_compressed, labels=grey), _saved(np.savez, a=grey, b=volume)]
+        if name.startswith("in.nii"):
+            return _nifti_files(volume)
+        if suffix == ".nrrd":
+            return _nrrd_files(volume)
+        if suffix == ".mha":
+            return _mha_files(volume)
         if suffix in (".npy", ".npz", ".gz"):
             arrays = grey, volume, grey > 100, grey.astype(">f4"), np.asfortranarray(volume)
             return [_saved(np.save, array) for array in arrays]
@@ -149,6 +159,41 @@ def _tiffs(grey, volume):
         for image in (grey, volume)
         for chosen in options
     ]
+
+
+def _nifti_files(volume):
+    import nibabel
+
+    kinds = nibabel.Nifti1Image, nibabel.Nifti2Image
+    return [
+        kind(volume.astype(dtype), np.diag([0.5, 0.5, 2, 1])).to_bytes()
+        for kind in kinds
+        for dtype in ("i2", ">f4")
+    ]
+
+
+NRRD = (
+    b"NRRD0004\n# x\ntype: ushort\ndimension: 3\nsizes: 5 4 3\nencoding: %s\nendian: little\n%s\n"
+)
+MHA = b"ObjectType = Image\nNDims = 3\nDimSize = 5 4 3\nElementType = MET_USHORT\n%s"
+
+
+def _nrrd_files(volume):
+    values = volume.tobytes()
+    directions = b"space dimension: 3\nspace directions: (0.5,0,0) (0,0.5,0) (0,0,2)\n"
+    directions += b'space units: "mm" "mm" "mm"\n'
+    kinds = b"kinds: domain domain list\nspacings: 0.5 0.5 NaN\n"
+    return [
+        NRRD % (b"raw", directions) + values,
+        NRRD % (b"gzip", kinds) + gzip.compress(values),
+    ]
+
+
+def _mha_files(volume):
+    values = volume.tobytes()
+    packed = b"CompressedData = True\nElementSpacing = 0.5 0.5 2\nElementDataFile = LOCAL\n"
+    plain = b"BinaryData = True\nElementByteOrderMSB = True\nElementDataFile = LOCAL\n"
+    return [MHA % packed + zlib.compress(values), MHA % plain + values]
 
 
 def _picture(grey, kind, mode):

@@ -12,6 +12,7 @@ import numpy as np
 import conncomp
 from conncomp.chunked.volumes import slices, volume
 from conncomp.chunked.volumes.sources import opened_volume
+from conncomp.chunked.volumes.whole import read_volume
 
 from ..volume_sources import SOURCES, read_labels
 from . import draws
@@ -126,6 +127,7 @@ def damaged_volumes(data):
             with opened_volume(str(source)) as opened:
                 if np.prod(opened.shape, dtype=float) > MOST_ELEMENTS:
                     return
+            held = read_volume(str(source)).image
             conncomp.label_file(source, target)
         except BaseException as error:
             assert not target.exists()
@@ -137,6 +139,7 @@ def damaged_volumes(data):
             whole = opened.read(tuple(slice(0, n) for n in opened.shape))
             expected = conncomp.label(whole, batch_axes=opened.batch_axes)
         np.testing.assert_array_equal(read_labels(target), expected)
+        np.testing.assert_array_equal(held, whole)
 
 
 def _damage(choices, source):

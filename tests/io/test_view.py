@@ -223,3 +223,26 @@ def test_titles_that_are_no_text(tmp_path, title):
     with pytest.raises(TypeError, match=r"title=.* must be a str"):
         conncomp.write_view(tmp_path / "page.html", VOLUME, title=title)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("spacing", "part", "proportions"),
+    [
+        (None, None, [1, 1, 1]),
+        ((4, 0.5, 1), None, [8, 1, 2]),
+        ((4, 0.5, 1), np.s_[:, ::4, :], [4, 2, 1]),
+        (2, np.s_[:, :1], [1, 1, 1]),
+        ((4, 0.5, 1), np.s_[:, :1], [1, 4, 1]),
+    ],
+)
+def test_true_proportions(write, spacing, part, proportions):
+    labels = np.ones((4, 9, 6), int)
+    part = None if part is None else (*part, *[slice(None)] * (3 - len(part)))
+    assert write(labels, spacing=spacing, part=part).about["spacing"] == proportions
+
+
+@pytest.mark.parametrize("spacing", [0, (1, 2), "x", (1, float("nan"))])
+def test_spacings_that_are_none(tmp_path, spacing):
+    with pytest.raises((TypeError, ValueError), match="spacing"):
+        conncomp.write_view(tmp_path / "a.html", np.ones((2, 3, 4), int), spacing=spacing)
+    assert not list(tmp_path.iterdir())

@@ -23,6 +23,7 @@
 #include "cpu/components/surfaces.h"
 #include "cpu/components/tables.h"
 #include "cpu/core/buffer.h"
+#include "cpu/core/byte_counts.h"
 #include "cpu/core/extremes.h"
 #include "cpu/grid/runs.h"
 #include "cpu/papers/label_equivalence.h"
@@ -346,6 +347,11 @@ void test_grid() {
   const auto [low, high] = extremes(numbers.data(), image.size);
   check(low == *std::min_element(numbers.begin(), numbers.end()), "the smallest label");
   check(high == count, "the largest label");
+  std::vector<int64_t> counts(kBytes), wanted(kBytes);
+  const std::vector<uint8_t> bytes(numbers.begin(), numbers.end());
+  count_bytes(bytes.data(), int64_t(bytes.size()), counts.data());
+  for (uint8_t byte : bytes) ++wanted[byte];
+  check(counts == wanted, "counts of bytes");
   std::vector<int64_t> ranking(rows);
   const int64_t items = rows % 2 ? 1 : 2, rows_of_item = rows / items;
   sort_by_size(sizes.data(), rows, items, ranking.data());

@@ -1,9 +1,10 @@
-// Arrays, whatever is in them: extremes, and memory.
+// Arrays, whatever is in them: extremes, counts, and memory.
 #include <cstdint>
 #include <utility>
 
 #include "bindings/bindings.h"
 #include "cpu/core/buffer.h"
+#include "cpu/core/byte_counts.h"
 #include "cpu/core/extremes.h"
 
 namespace conncomp {
@@ -17,6 +18,15 @@ std::pair<int64_t, int64_t> extremes_of(AnyVector values) {
   });
 }
 
+// Adds to counts, of 256 entries, how often each byte occurs.
+void byte_counts(Vector<const uint8_t> values, Vector<int64_t> counts) {
+  if (counts.size() != size_t(kBytes)) throw nb::value_error("counts are those of 256 bytes");
+  without_gil([&] {
+    count_bytes(values.data(), int64_t(values.size()), counts.data());
+    return 0;
+  });
+}
+
 // Memory for a large array, from the memory that is kept, where it goes again with the array.
 nb::object empty_bytes(int64_t count) { return give_away(Buffer<uint8_t>(count), count); }
 
@@ -24,6 +34,7 @@ nb::object empty_bytes(int64_t count) { return give_away(Buffer<uint8_t>(count),
 
 void define_arrays(nb::module_& m) {
   m.def("extremes", &extremes_of);
+  m.def("count_bytes", &byte_counts);
   m.def("empty_bytes", &empty_bytes);
 }
 

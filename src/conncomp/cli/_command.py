@@ -28,6 +28,7 @@ def command() -> None:
 
 for name, summary in {
     "label": "Label the connected components of the image or volume IN.",
+    "measure": "Measure the objects in images: from files to one table.",
     "plan": "Tell beforehand how much memory, disk and time labels of the volume IN will take.",
     "view": "Write an HTML page to look at the labels IN with, such as `conncomp label` writes.",
     "graph": "Label the connected components of the graph in the file IN.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import click
 
 import conncomp
+from conncomp._arguments import shown
 
 
 def _set_threads(context: click.Context, option: click.Parameter, threads: int | None) -> None:
@@ -59,6 +61,34 @@ def closed_axes(periodic: bool | list[bool] | list[int], ndim: int, what: str) -
         if not -ndim <= axis < ndim:
             raise ValueError(f"--periodic: the {what} has {ndim} axes, so there is no axis {axis}")
     return [k in periodic or k - ndim in periodic for k in range(ndim)]
+
+
+def _parse_spacing(
+    context: click.Context, option: click.Parameter, text: str | None
+) -> tuple[float, ...] | None:
+    if text is None:
+        return None
+    try:
+        lengths = tuple(float(word) for word in text.split(","))
+    except ValueError:
+        lengths = ()
+    if not lengths or not all(0 < length < math.inf for length in lengths):
+        raise click.BadParameter(
+            f"{shown(text)} is not a positive, finite number for each axis, such as '2,0.5,0.5'.",
+            context,
+            option,
+        )
+    return lengths
+
+
+def spacing_option(more: str) -> Callable[[Any], Any]:
+    """Return the option that tells how far apart elements lie; `more` is what it does."""
+    return click.option(
+        "--spacing",
+        metavar="D,D,...",
+        callback=_parse_spacing,
+        help=f"The distance of neighbouring elements along each axis, such as 2,0.5,0.5. {more}",
+    )
 
 
 def top_option(what: str) -> Callable[[Any], Any]:

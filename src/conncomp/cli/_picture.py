@@ -60,13 +60,38 @@ def middle_plane(array: Any, longest: int) -> Plane:
     return Plane(plane, middle, step)
 
 
-def paint_labels(path: Path, labels: NDArray[Any]) -> dict[str, Any]:
-    """Write a picture of labels; return which part of them it shows."""
+def paint_labels(
+    path: Path, labels: NDArray[Any], spacing: Sequence[float] | None = None
+) -> dict[str, Any]:
+    """Write a picture of labels; return which part of them it shows.
+
+    With a spacing of the last axes, or of all, a plane is as wide and high as these say.
+    """
     plane, middle, step = middle_plane(labels, LONGEST_SIDE)
+    if spacing is not None and labels.ndim > 1 and len(spacing) > 1:
+        plane = _stretched(plane, spacing[-2] / spacing[-1])
     numbers, renumbered = np.unique(plane, return_inverse=True)
     renumbered = renumbered.reshape(plane.shape) + (0 not in numbers)
     conncomp.write_image(path, conncomp.colour_components(renumbered))
     return {"path": path, "slice": middle, "step": step}
+
+
+def _stretched(plane: Any, ratio: float) -> Any:
+    """Return a plane whose elements are `ratio` times as high as wide, with square pixels.
+
+    Elements are repeated along one axis; no side becomes longer than `LONGEST_SIDE`.
+    """
+    height, width = plane.shape
+    lengths = [height * max(ratio, 1.0), width * max(1 / ratio, 1.0)]
+    shrink = min(1.0, LONGEST_SIDE / max(lengths))
+    rows, columns = (
+        np.arange(pixels) * length // pixels
+        for length, pixels in (
+            (length, max(1, round(long * shrink)))
+            for length, long in zip(plane.shape, lengths, strict=True)
+        )
+    )
+    return plane[rows[:, None], columns]
 
 
 def plot_sizes(path: Path, sizes: NDArray[np.int64], title: str) -> None:

@@ -50,8 +50,10 @@ def plan(input: Path, as_json: bool, **given: Any) -> None:
     """
     from conncomp.chunked.volumes.plan import plan_labels  # of which the help has no need
 
-    if given["threshold"] == "otsu":
-        raise click.UsageError("--threshold otsu needs the whole image; give a number.")
+    if isinstance(given["threshold"], str):
+        raise click.UsageError(
+            f"--threshold {given['threshold']} needs the whole image; give a number."
+        )
     stage = Stages()
     with stage("labelling some blocks"):
         found = plan_labels(input, **given)

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 import conncomp
 from conncomp.cli._input import read_quietly
-from conncomp.cli._options import input_argument, json_option, threads_option
+from conncomp.cli._options import json_option, spacing_option, threads_option
 from conncomp.cli._output import check_distinct, output_file
 from conncomp.cli._report import Row, Stages, show, timing_row
+from conncomp.files.scales import Scale
 
 BOUND = re.compile(r"-?[0-9]{1,18}")
 
@@ -38,7 +39,7 @@ def _parse_slices(
 
 
 @click.command()
-@input_argument
+@click.argument("input", metavar="IN", type=click.Path(exists=True, path_type=Path))
 @click.option(
     "-o",
     "--output",
@@ -52,7 +53,7 @@ def _parse_slices(
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Show this image, in grey or in colour, below the colours of the components.",
 )
-@click.option("--key", metavar="NAME", help="Which array of a .npz file holds the labels.")
+@click.option("--key", metavar="NAME", help="Which array of .npz or Zarr, or dataset of HDF5.")
 @click.option(
     "--crop",
     "part",
@@ -68,6 +69,7 @@ def _parse_slices(
     show_default=True,
     help="The label that is no component.",
 )
+@spacing_option("With it, or where IN tells, slices are shown in their true proportions.")
 @click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
 @threads_option
 @json_option
@@ -78,6 +80,7 @@ def view(
     key: str | None,
     part: list[slice] | None,
     background: str,
+    spacing: tuple[float, ...] | None,
     opens: bool,
     as_json: bool,
 ) -> None:
@@ -92,7 +95,7 @@ def view(
     check_distinct((image, output))
     stage = Stages()
     with stage("reading"):
-        labels = _read_labels(input, key)
+        labels, scale = _read_labels(input, key)
         base = None if image is None else _read_image(image)
     with stage("writing"):
         conncomp.write_view(
@@ -102,6 +105,7 @@ def view(
             part=part,
             title=input.name,
             background=None if background == "none" else int(background),
+            spacing=spacing or (None if scale is None else scale.spacing),
         )
     opened = opens and webbrowser.open(output.absolute().as_uri())
     report: dict[str, Any] = {
@@ -122,19 +126,19 @@ def view(
     show(report, rows, as_json=as_json)
 
 
-def _read_labels(path: Path, key: str | None) -> NDArray[Any]:
-    labels, axis = read_quietly(path, key)
+def _read_labels(path: Path, key: str | None) -> tuple[NDArray[Any], Scale | None]:
+    labels, axis, _, scale = read_quietly(path, key)
     if axis is not None:
         raise ValueError(
             f"{path}: is in colour or has several channels, of shape {labels.shape}, and labels "
             "have none; label it first, by conncomp label"
         )
-    return labels
+    return labels, scale
 
 
 def _read_image(path: Path) -> NDArray[Any]:
     """Return an image with its channels, if there are any, as the last axis: red, green, blue."""
-    image, axis = read_quietly(path)
+    image, axis, *_ = read_quietly(path)
     if axis is None:
         return image
     channels = np.moveaxis(image, axis, -1)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
+from contextlib import suppress
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._optional import optional
+from conncomp.files.scales import Content
 
 # How many values one byte of a file can stand for: that many, or a forged size must not make us
 # allocate it. PNG packs by DEFLATE up to 8 pixels in a byte; JPEG needs a bit for 64 pixels.
@@ -36,7 +39,7 @@ class _Held:
         return self._file.read(left if size < 0 else min(size, left))
 
 
-def read_picture(file: IO[bytes], reader: str) -> tuple[NDArray[Any], int | None]:
+def read_picture(file: IO[bytes], reader: str) -> Content:
     """Return a picture, or all its frames as one array, and which axis is that of the channels.
 
     Parameters
@@ -62,23 +65,40 @@ def read_picture(file: IO[bytes], reader: str) -> tuple[NDArray[Any], int | None
         for frame in range(frames):
             if frame:
                 picture.seek(frame)
-            planes.append(_unfold_palette(picture))
+            plane = _unfold_palette(picture)
+            shared = frames > 1 and not plane.flags.writeable  # with the next frame
+            planes.append(plane.copy() if shared else plane)
     if len({plane.shape for plane in planes}) > 1:  # some frames are grey, others are not
         planes = [_as_colour(plane) for plane in planes]
     array = planes[0] if frames == 1 else np.stack(planes)
-    return array, array.ndim - 1 if planes[0].ndim == 3 else None
+    return Content(array, array.ndim - 1 if planes[0].ndim == 3 else None)
 
 
 def _unfold_palette(picture: Any) -> NDArray[Any]:
     """Return the values of the present frame; those of a palette as grey where they all are."""
     if picture.mode not in ("P", "PA") and picture.format != "GIF":
-        return np.array(picture)
+        return _values_of(picture)
     colours = np.array(picture.convert("RGBA"))
     if (colours[..., 3] != 0xFF).any():
         return colours
     if (colours[..., 0] == colours[..., 1]).all() and (colours[..., 0] == colours[..., 2]).all():
         return colours[..., 0].copy()
     return colours[..., :3].copy()
+
+
+def _values_of(picture: Any) -> NDArray[Any]:
+    """Return the values of a frame, which Pillow copies three times on their way to NumPy.
+
+    Grey ones it hands over by Arrow as they lie in its memory, to be read only, if that is one
+    piece and pyarrow is in use.
+    """
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None and picture.mode == "L" and hasattr(picture, "__arrow_c_array__"):
+        picture.load()
+        with suppress(ValueError):
+            values: NDArray[Any] = arrow.array(picture).to_numpy()
+            return values.reshape(picture.height, picture.width)
+    return np.array(picture)
 
 
 def _as_colour(plane: NDArray[Any]) -> NDArray[Any]:

@@ -6,7 +6,7 @@ import math
 import os
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._optional import optional
+from conncomp.files._ome import ome_images, scale_of_ome
+from conncomp.files.scales import Content, Scale, scale_of, unit_of
 
 # How many bytes one byte expands to, for each way of compression that is read: with others, such as
 # LZMA, a strip may expand without a bound.
@@ -34,22 +36,34 @@ TYPE_SIZES = np.array([0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8])
 MOST_TAGS = 4096
 
 
-def read_tiff(file: IO[bytes]) -> tuple[NDArray[Any], int | None]:
-    """Return the first series of a TIFF file, and which axis is that of the channels.
+def read_tiff(file: IO[bytes], series: int = 0) -> Content:
+    """Return a series of a TIFF file, the axes that it says it has, and their scale.
 
     Parameters
     ----------
     file : binary file
         With a descriptor, as its size is asked for.
+    series : int, optional
     """
     with _opened(file) as tiff:
-        series = _checked_series(tiff, os.fstat(file.fileno()).st_size)
-        page = series.keyframe
-        axes, array = series.axes, np.asarray(series.asarray())
-        if page.is_ome:
-            axes, array = _in_ome_order(page.description, axes, array)
+        # Of an image whose planes are of one shape, all series are one for those who read pages.
+        head = tiff.pages[0] if len(tiff.pages) else None
+        images = ome_images(head.description) if head is not None and head.is_ome else []
+        number = 0 if len(images) > 1 and len(tiff.series) == 1 else series
+        chosen = _checked_series(tiff, os.fstat(file.fileno()).st_size, number)
+        page = chosen.keyframe
+        axes, array = chosen.axes, np.asarray(chosen.asarray())
+        scale = None
+        if images:
+            if not 0 <= series < len(images):
+                raise ValueError(f"has {len(images)} series: there is no series={series}")
+            before = images[:series] if number != series else []
+            axes, array = _in_ome_order(images[series], axes, array, before)
+            scale = scale_of_ome(images[series], axes)
+        elif tiff.is_imagej:
+            scale = _scale_of_imagej(tiff, page, axes)
     channels = max(axes.find("S"), axes.find("C"))
-    return array, None if channels < 0 else channels
+    return Content(array, None if channels < 0 else channels, axes, scale)
 
 
 @dataclass(frozen=True)
@@ -86,7 +100,8 @@ def open_series(file: IO[bytes]) -> Series:
     axes, page, shape = series.axes, series.keyframe, tuple(series.shape)
     if page.is_ome:
         # Of one value, as only the shape is wanted.
-        axes, array = _in_ome_order(page.description, axes, np.broadcast_to(False, shape))
+        images = ome_images(page.description) or [{}]
+        axes, array = _in_ome_order(images[0], axes, np.broadcast_to(False, shape))
         shape = array.shape
     if "C" in axes or "S" in axes:
         raise ValueError(f"is in colour or has several channels, of shape {shape}; save one alone")
@@ -118,11 +133,13 @@ def _opened(file: IO[bytes]) -> Any:
     return tifffile.TiffFile(file, **plain)
 
 
-def _checked_series(tiff: Any, size: int) -> Any:
-    """Return the first series of a file of so many bytes, once it is known to fit into these."""
+def _checked_series(tiff: Any, size: int, number: int = 0) -> Any:
+    """Return a series of a file of so many bytes, once it is known to fit into these."""
     if not tiff.pages:
         raise ValueError("holds no page")
-    series = tiff.series[0]
+    if not 0 <= number < len(tiff.series):
+        raise ValueError(f"has {len(tiff.series)} series: there is no series={number}")
+    series = tiff.series[number]
     page = series.keyframe
     if page.compression not in EXPANSION:
         raise ValueError(
@@ -210,23 +227,25 @@ def check_directories(file: IO[bytes], size: int) -> None:
             pending += [(place, False) for place in places]
 
 
-def _in_ome_order(description: str, axes: str, array: NDArray[Any]) -> tuple[str, NDArray[Any]]:
+def _in_ome_order(
+    image: dict[str, str], axes: str, array: NDArray[Any], before: Sequence[dict[str, str]] = ()
+) -> tuple[str, NDArray[Any]]:
     """Give pages the axes that OME-XML names: time, channel and depth, in its order.
 
-    The attributes are found by a pattern: a parser of XML would have to be kept from entities.
+    `before` are the images whose pages come first.
     """
-    element = re.search(r"<(?:\w+:)?Pixels\s([^>]*)", description)
-    known = dict(re.findall(r'(\w+)\s*=\s*"([^"]{1,32})"', element[1])) if element else {}
-    order = known.get("DimensionOrder", "XYZCT")
+    order = image.get("DimensionOrder", "XYZCT")
     if not re.fullmatch("XY[ZCT]{3}", order) or len(set(order)) < 5:
         raise ValueError(f"has OME metadata with the dimension order {order!r}")
     samples = array.shape[axes.index("S")] if "S" in axes else 1
-    lengths = {axis: int(known.get(f"Size{axis}", 1)) for axis in order[:1:-1]}
+    lengths = {axis: int(image.get(f"Size{axis}", 1)) for axis in order[:1:-1]}
     lengths["C"] //= samples
     pages = math.prod(lengths.values())
+    first = sum(math.prod(int(other.get(f"Size{k}", 1)) for k in "ZCT") for other in before)
+    first //= samples
     plane = "".join(axis for axis in axes if axis in "YXS")
     held = math.prod(array.shape) // math.prod(array.shape[axes.index(a)] for a in plane)
-    if held < pages or (held > 1 and len(axes) != len(plane) + 1):
+    if held < first + pages or first < 0 or (held > 1 and len(axes) != len(plane) + 1):
         described = " x ".join(f"{length} {axis}" for axis, length in lengths.items())
         raise ValueError(
             f"has OME metadata of {described} planes, but holds {held}; of a set of several files, "
@@ -234,5 +253,22 @@ def _in_ome_order(description: str, axes: str, array: NDArray[Any]) -> tuple[str
         )
     kept = {axis: length for axis, length in lengths.items() if length > 1}
     shape = tuple(array.shape[axes.index(axis)] for axis in plane)
-    array = array.reshape(held, *shape)[:pages].reshape(*kept.values(), *shape)
-    return "".join(kept) + plane, array
+    array = array.reshape(held, *shape)[first : first + pages]
+    return "".join(kept) + plane, array.reshape(*kept.values(), *shape)
+
+
+def _scale_of_imagej(tiff: Any, page: Any, axes: str) -> Scale | None:
+    """Return what ImageJ writes: elements for each unit within a plane, and the planes' distance.
+
+    A file without a unit has none.
+    """
+    metadata = tiff.imagej_metadata or {}
+    unit = unit_of(metadata.get("unit", ""))
+    if not unit:
+        return None
+    lengths = {"Z": float(metadata.get("spacing", 1))}
+    for axis, name in (("X", "XResolution"), ("Y", "YResolution")):
+        tag = page.tags.get(name)
+        count, units = tag.value if tag is not None else (1, 1)
+        lengths[axis] = units / count if count else 0
+    return scale_of([lengths.get(axis, 1.0) for axis in axes], unit)

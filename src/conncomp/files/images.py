@@ -25,11 +25,17 @@ from conncomp._arrays import as_numpy, check_memory
 from conncomp._optional import optional
 from conncomp.files._pictures import read_picture
 from conncomp.files._tiff import read_tiff
+from conncomp.files._volumes import (
+    is_packed_nifti,
+    read_mha,
+    read_nifti,
+    read_nrrd,
+    read_packed_nifti,
+)
 from conncomp.files.access import StrPath, as_path, atomic_path, naming
+from conncomp.files.scales import Content
 
 Image = NDArray[Any]
-# What a file holds, and which axis is that of its channels, if it has such.
-Content = tuple[Image, int | None]
 
 TIFF = (".tif", ".tiff", ".btf", ".lsm", ".stk")
 WRITTEN = (".npy", ".npz", ".tif", ".tiff", ".btf", ".png")
@@ -59,10 +65,11 @@ def read_image(path: StrPath, *, key: str | None = None, mmap: bool = False) -> 
     Parameters
     ----------
     path : str or path-like
-        A file of one of the kinds .npy, .npy.gz, .npz, TIFF, PNG, JPEG, GIF, BMP, WebP and PNM,
-        which its first bytes tell; a name that ends as those of another kind is an error. Of
-        TIFF, uncompressed or packed by DEFLATE, LZW or PackBits, the pages of the first series are
-        the planes of one array. A pipe, such as ``/dev/stdin``, is read up to 4 GiB.
+        A file of one of the kinds .npy, .npy.gz, .npz, TIFF, NIfTI, NRRD, MHA, PNG, JPEG, GIF,
+        BMP, WebP and PNM, which its first bytes tell; a name that ends as those of another kind is
+        an error. Of TIFF, uncompressed or packed by DEFLATE, LZW or PackBits, the pages of the
+        first series are the planes of one array. A pipe, such as ``/dev/stdin``, is read up to
+        4 GiB.
     key : str, optional
         Which array of a .npz file; needed if there are several.
     mmap : bool, optional
@@ -72,9 +79,11 @@ def read_image(path: StrPath, *, key: str | None = None, mmap: bool = False) -> 
     Returns
     -------
     ndarray
-        As it is stored: a colour image has an axis for its channels, in pictures the last. An image
-        with a palette, as of GIF, is grey if all its colours are, and of red, green and blue (and
-        opacity, where some of it is transparent) otherwise. Several frames are stacked.
+        As it is stored, the axis along which neighbours lie beside each other in the file last: z,
+        y, x of NIfTI, NRRD and MHA. A colour image has an axis for its channels, in pictures the
+        last. An image with a palette, as of GIF, is grey if all its colours are, and of red, green
+        and blue (and opacity, where some of it is transparent) otherwise. Several frames are
+        stacked.
 
     Raises
     ------
@@ -102,13 +111,16 @@ def read_image(path: StrPath, *, key: str | None = None, mmap: bool = False) -> 
     array([[1, 1, 0],
            [0, 0, 2]])
     """
-    return read_channels(path, key=key, mmap=mmap)[0]
+    image = read_content(path, key=key, mmap=mmap).image
+    return image if image.flags.writeable else image.copy()
 
 
-def read_channels(path: StrPath, *, key: str | None = None, mmap: bool = False) -> Content:
-    """Read as `read_image` does; return also which axis is that of the channels, if there are any.
+def read_content(
+    path: StrPath, *, key: str | None = None, mmap: bool = False, series: int = 0
+) -> Content:
+    """Read as `read_image` does; return also what the file tells of axes, channels and scale.
 
-    Files of NumPy do not tell.
+    Files of NumPy tell nothing. Of TIFF, `series` chooses one of several.
     """
     path = as_path(path)
     with open(path, "rb") as given, naming(path), _seekable(given) as (file, kind):
@@ -122,7 +134,10 @@ def read_channels(path: StrPath, *, key: str | None = None, mmap: bool = False) 
         )
         if named != kind.name:
             raise ValueError(f"is named as {named}, but its content is {kind.name}; rename it")
-        options = {"key": key} if kind.name == ".npz" else {}
+        if series and kind.name != "TIFF":
+            raise ValueError(f"series={series} chooses one of TIFF, which this is not")
+        options: dict[str, Any] = {"key": key} if kind.name == ".npz" else {}
+        options |= {"series": series} if series else {}
         return kind.read(file, **(options | ({"mmap": True} if mmap else {})))
 
 
@@ -261,17 +276,20 @@ def _read_npy(file: IO[bytes], mmap: bool = False) -> Content:
     order: Any = "F" if fortran_order else "C"
     count = math.prod(shape)
     if mmap and count:
-        return np.memmap(file, dtype, mode="c", offset=begin, shape=shape, order=order), None
+        return Content(np.memmap(file, dtype, mode="c", offset=begin, shape=shape, order=order))
     file.seek(begin)
-    return np.fromfile(file, dtype, count).reshape(shape, order=order), None
+    return Content(np.fromfile(file, dtype, count).reshape(shape, order=order))
 
 
 def _read_gzip(file: IO[bytes]) -> Content:
     size = os.fstat(file.fileno()).st_size
     with gzip.GzipFile(fileobj=file) as member:
-        if not member.peek(len(npy.MAGIC_PREFIX)).startswith(npy.MAGIC_PREFIX):
+        head = member.peek(SIGNATURE)
+        if is_packed_nifti(head):
+            return read_packed_nifti(member, DEFLATE * size)
+        if not head.startswith(npy.MAGIC_PREFIX):
             raise ValueError("is gzipped, but not of .npy; unpack it first, by gunzip")
-        return _read_stream(member, DEFLATE * size), None
+        return Content(_read_stream(member, DEFLATE * size))
 
 
 def _read_stream(member: Any, size: int) -> Image:
@@ -304,7 +322,7 @@ def read_npz(file: IO[bytes], key: str | None = None) -> Content:
                 f"{info.compress_size}, which this file of {size} bytes cannot hold"
             )
         with archive.open(info) as member:
-            return _read_stream(member, info.file_size), None
+            return Content(_read_stream(member, info.file_size))
 
 
 def _fill(array: Image, member: IO[bytes]) -> None:
@@ -332,6 +350,9 @@ KINDS = (
     Kind(".npz", rb"PK(\x03\x04|\x05\x06)", (".npz",), read_npz),
     Kind(".npy.gz", rb"\x1f\x8b", (".gz",), _read_gzip),
     Kind("TIFF", rb"II[*+]\0|MM\0[*+]", TIFF, read_tiff),
+    Kind("NIfTI", rb"\x5c\x01\0\0|\0\0\x01\x5c|\x1c\x02\0\0|\0\0\x02\x1c", (".nii",), read_nifti),
+    Kind("NRRD", rb"NRRD000[1-5]\r?\n", (".nrrd",), read_nrrd),
+    Kind("MHA", rb"(ObjectType|NDims|Comment)[ \t]*=", (".mha",), read_mha),
     Kind("PNG", rb"\x89PNG\r\n\x1a\n", (".png",), partial(read_picture, reader="Png")),
     Kind("JPEG", rb"\xff\xd8\xff", (".jpg", ".jpeg"), partial(read_picture, reader="Jpeg")),
     Kind("GIF", rb"GIF8[79]a", (".gif",), partial(read_picture, reader="Gif")),

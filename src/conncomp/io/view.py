@@ -27,7 +27,12 @@ from conncomp._arguments import as_integer, shown
 from conncomp._arrays import as_numpy, on_gpu
 from conncomp._text import printable
 from conncomp.components import ComponentStatistics, colour_components, component_statistics
-from conncomp.components._labels import Background, check_dimensions, check_items
+from conncomp.components._labels import (
+    Background,
+    check_dimensions,
+    check_items,
+    check_spacing,
+)
 from conncomp.components.pictures.shades import as_shades, check_image, check_value_range
 from conncomp.files.access import StrPath, as_path, atomic_path
 
@@ -50,6 +55,7 @@ def write_view(
     title: str | None = None,
     value_range: tuple[float, float] | None = None,
     background: Background = "auto",
+    spacing: float | Sequence[float] | None = None,
 ) -> None:
     """Write an HTML page to look at components with: slices, and what is known of each component.
 
@@ -75,16 +81,19 @@ def write_view(
         The values of `image` that are black and white, as for `colour_components`.
     background : {0, -1, None}, optional
         The label that is no component, as for `component_sizes`.
+    spacing : number or sequence of numbers, optional
+        The distance of neighbouring elements along each axis, so that slices are shown in their
+        true proportions. 1 by default.
 
     Raises
     ------
     TypeError
-        If `labels` is not of integers, `image` not of real numbers, `part` not of slices, or
-        `title` no string.
+        If `labels` is not of integers, `image` not of real numbers, `part` not of slices,
+        `title` no string, or `spacing` not of numbers.
     ValueError
-        If `labels` is of a kind that `component_statistics` refuses, `image` does not fit it,
-        `part` leaves nothing to show or more than three axes, or the page would be larger than
-        50 MB, or take more than 512 MiB in a browser.
+        If `labels` is of a kind that `component_statistics` refuses, `image` or `spacing` does
+        not fit it, `part` leaves nothing to show or more than three axes, or the page would be
+        larger than 50 MB, or take more than 512 MiB in a browser.
     OSError
         If the file cannot be written.
 
@@ -109,6 +118,7 @@ def write_view(
         raise TypeError(f"title={shown(title)} must be a string, the title of the page")
     items = check_items(labels, background, 0)
     check_dimensions(len(items.shape))
+    lengths = check_spacing(spacing, len(items.shape))
     base = None if image is None else check_image(image, items.shape)
     slices = _check_part(part, items.shape)
     axes = [
@@ -133,6 +143,7 @@ def write_view(
         "title": printable(PurePath(path).stem if title is None else title),
         "axes": axes,
         "shape": shape,
+        "spacing": _proportions(axes, lengths),
         "channels": channels,
         "components": len(visible),
         "bytes": rows.itemsize,
@@ -180,6 +191,17 @@ def _shown_shape(axes: list[dict[str, int]]) -> tuple[int, ...]:
             "example 0:1, :, :, :"
         )
     return (1,) * (MOST_AXES - len(longer)) + tuple(longer)
+
+
+def _proportions(axes: list[dict[str, int]], spacing: Sequence[float]) -> list[float]:
+    """Return the distances of what is shown along its three axes, over the smallest of them."""
+    shown = [
+        length * axis["step"]
+        for axis, length in zip(axes, spacing, strict=True)
+        if axis["length"] > 1
+    ]
+    least = min(shown, default=1.0)
+    return [1.0] * (MOST_AXES - len(shown)) + [length / least for length in shown]
 
 
 def _rows(

@@ -88,7 +88,7 @@ def open_dataset(path: str, key: str | None) -> Hdf5Dataset:
             if not isinstance(dataset, h5py.Dataset) or dataset.shape is None:
                 listed = ", ".join(map(repr, _datasets(h5py, file)[:SHOWN])) or "none"
                 raise ValueError(f"holds no dataset key={key!r}; choose one of {listed}")
-            _check_storage(path, key, dataset)
+            check_storage(key, dataset)
             return Hdf5Dataset(path, key, file, dataset)
         except BaseException:
             file.close()
@@ -124,7 +124,7 @@ def _datasets(h5py: Any, file: Any) -> list[str]:
     return names
 
 
-def _check_storage(path: str, key: str, dataset: Any) -> None:
+def check_storage(key: str, dataset: Any) -> None:
     """Raise unless the values lie in the file itself, and are packed as HDF5 itself packs."""
     if dataset.external or dataset.is_virtual:
         raise ValueError(f"the values of {key!r} lie in other files; copy them into one dataset")

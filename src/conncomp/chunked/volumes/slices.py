@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from conncomp.chunked.volumes.volume import SLAB, Place, check_part, identity_of, reading
 from conncomp.files._tiff import Series, open_series
 from conncomp.files.access import naming
-from conncomp.files.images import KINDS, SIGNATURE, kind_of, read_channels, read_header
+from conncomp.files.images import KINDS, SIGNATURE, kind_of, read_content, read_header
 
 # Pictures, and what else holds one slice.
 SUFFIXES = {suffix: kind.name for kind in KINDS for suffix in kind.suffixes}
@@ -177,7 +177,7 @@ def open_folder(path: str) -> ImageFolder:
 
 
 def _read_image(path: str) -> NDArray[Any]:
-    image, channels = read_channels(path)
+    image, channels, *_ = read_content(path)
     if channels is not None:
         raise ValueError(
             f"{os.path.basename(path)} is in colour or has several channels, of shape "

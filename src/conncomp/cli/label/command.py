@@ -14,6 +14,7 @@ import conncomp
 from conncomp._arguments import shown
 from conncomp._arrays import move_from_gpu, move_to_gpu, native_layout, on_host
 from conncomp._memory import in_words
+from conncomp.cli._channels import one_channel
 from conncomp.cli._device import stages_on
 from conncomp.cli._input import read_quietly
 from conncomp.cli._options import (
@@ -21,6 +22,7 @@ from conncomp.cli._options import (
     device_option,
     json_option,
     periodic_option,
+    spacing_option,
     threads_option,
 )
 from conncomp.cli._output import check_distinct, output_file, write_rows
@@ -47,35 +49,13 @@ from conncomp.cli.label.options import (
     typed,
 )
 from conncomp.cli.label.stream import check_stream, columns_of, names_of_columns, stream
-from conncomp.cli.label.threshold import otsu
 from conncomp.cli.label.volumes import label_chunks
 from conncomp.files.images import check_format
 from conncomp.files.slabs import Raw, parse_raw
-from conncomp.files.thresholds import above
+from conncomp.files.thresholds import foreground
 from conncomp.kernels.cuda import launcher
 
 Image = NDArray[Any]
-
-# How much red, green and blue count for a grey value, as in `skimage.color.rgb2gray`.
-LUMINANCE = (0.2125, 0.7154, 0.0721)
-
-
-def _parse_spacing(
-    context: click.Context, option: click.Parameter, text: str | None
-) -> tuple[float, ...] | None:
-    if text is None:
-        return None
-    try:
-        lengths = tuple(float(word) for word in text.split(","))
-    except ValueError:
-        lengths = ()
-    if not lengths or not all(0 < length < math.inf for length in lengths):
-        raise click.BadParameter(
-            f"{typed(text)} is not a positive, finite number for each axis, such as '2,0.5,0.5'.",
-            context,
-            option,
-        )
-    return lengths
 
 
 def _parse_raw(context: click.Context, option: click.Parameter, text: str | None) -> Raw | None:
@@ -118,10 +98,11 @@ def _parse_raw(context: click.Context, option: click.Parameter, text: str | None
 )
 @click.option(
     "--threshold",
-    metavar="VALUE|otsu",
+    metavar="VALUE|WAY",
     callback=parse_threshold,
     help="First make the image binary: foreground is what lies above VALUE, or above the value "
-    "that separates dark from bright best.",
+    "that otsu, li or triangle find, or above local:51, the mean around each element, weighted by "
+    "a Gaussian in a window of 51. All but otsu need scikit-image.",
 )
 @background_option
 @connectivity_option
@@ -144,12 +125,8 @@ def _parse_raw(context: click.Context, option: click.Parameter, text: str | None
     "even if they meet across a periodic axis; along which axes it spans the image, 0 or 1, and, "
     "with --periodic, along which it wraps.",
 )
-@click.option(
-    "--spacing",
-    metavar="D,D,...",
-    callback=_parse_spacing,
-    help="With --stats: the distance of neighbouring elements along each axis, such as 2,0.5,0.5. "
-    "Centroids and moments are in its units then, and there is a column of volumes.",
+@spacing_option(
+    "For --stats: centroids and moments are in its units then, and there is a column of volumes."
 )
 @click.option(
     "--picture",
@@ -214,8 +191,7 @@ def label(**given: Any) -> None:
     threshold = None
     if options.threshold is not None:
         with stage("thresholding"):
-            threshold = otsu(image) if options.threshold == "otsu" else options.threshold
-            image = above(image, threshold)
+            image, threshold = foreground(image, options.threshold)
     labels, count, closes = _label(image, axes, options, stage)
     del image
     with stage("measuring"):
@@ -326,38 +302,7 @@ def _write(
 
 
 def _read(path: Path, key: str | None, channel: int | None, grey: bool) -> Image:
-    image, axis = read_quietly(path, key)
-    if image.dtype.kind not in "biuf":
-        raise TypeError(f"{path}: holds values of dtype {image.dtype}, not real numbers")
-    if image.ndim == 0:
-        raise ValueError(f"{path}: holds a single number, not an image")
-    if channel is None and not grey and axis is None:
-        return image
-    option = "--grey" if grey else "--channel"
-    if axis is None:
-        raise ValueError(f"{path}: does not say that it has channels, so {option} has no meaning")
-    channels = np.moveaxis(image, axis, 0)
-    count = len(channels)
-    if channel is None and not grey:
-        raise ValueError(
-            f"{path}: is in colour or has several channels, of shape {image.shape}, {count} along "
-            f"axis {axis}; choose one by --channel 0 to {count - 1}, or --grey"
-        )
-    if channel is not None:
-        if channel >= count:
-            raise ValueError(f"{path}: --channel {channel} must be from 0 to {count - 1}")
-        return np.ascontiguousarray(channels[channel])
-    if count > 4:
-        raise ValueError(f"{path}: --grey is for colours, but there are {count} channels")
-    return _luminance(channels)
-
-
-def _luminance(channels: Image) -> Image:
-    """Return grey values in the dtype of one to four channels, along the first axis."""
-    if len(channels) < 3:
-        return np.ascontiguousarray(channels[0])
-    grey = sum(weight * band for weight, band in zip(LUMINANCE, channels, strict=False))
-    return np.asarray(grey if channels.dtype.kind == "f" else np.rint(grey)).astype(channels.dtype)
+    return one_channel(path, read_quietly(path, key), channel, grey).image
 
 
 def _check_outputs(output: Path | None, picture: Path | None, shape: tuple[int, ...]) -> None:

@@ -14,6 +14,7 @@ from conncomp._memory import parse_bytes
 from conncomp.cli._output import is_within_zarr
 from conncomp.files.hdf5 import is_hdf5
 from conncomp.files.slabs import Raw
+from conncomp.files.thresholds import WAYS, window_of
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Options:
 
 def finite(number: Any) -> Any:
     """Return what JSON has, a finite number or text."""
-    return number if math.isfinite(number) else str(number)
+    return number if isinstance(number, str) or math.isfinite(number) else str(number)
 
 
 def number(text: str) -> int | float:
@@ -69,19 +70,31 @@ def parse_threshold(
     context: click.Context, option: click.Parameter, text: str | None
 ) -> int | float | str | None:
     """Return a threshold, or the name of a way to find one."""
-    if text is None or text == "otsu":
+    if text is None or text in WAYS:
         return text
+    if text.startswith("local"):
+        try:
+            return f"local:{window_of(text)}"
+        except ValueError as error:
+            raise click.BadParameter(f"{error}.", context, option) from None
     try:
         value = number(text)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
         raise click.BadParameter(
-            f"{typed(text)} is neither a number that floating point can hold nor 'otsu'.",
+            f"{typed(text)} is neither a number that floating point can hold nor one of "
+            f"{', '.join(WAYS)}.",
             context,
             option,
         )
     return value
+
+
+def check_is_number(threshold: int | float | str | None) -> None:
+    """Raise where a threshold is to be found, of what is not read whole."""
+    if isinstance(threshold, str):
+        raise click.UsageError(f"--threshold {threshold} needs the whole image; give a number.")
 
 
 def parse_background(context: click.Context, option: click.Parameter, text: str) -> int | float:

@@ -51,8 +51,10 @@ def check_stream(options: Options) -> None:
             raise click.UsageError(
                 f"{name} needs the whole image, and --stats-only has slabs only."
             )
-    if options.threshold == "otsu":
-        raise click.UsageError("--threshold otsu needs the whole image; give a number.")
+    if isinstance(options.threshold, str):
+        raise click.UsageError(
+            f"--threshold {options.threshold} needs the whole image; give a number."
+        )
 
 
 class Tally:

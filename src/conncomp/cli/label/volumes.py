@@ -102,8 +102,10 @@ def _check_options(options: Options) -> None:
     for name, is_given in refused.items():
         if is_given:
             raise click.UsageError(f"{name} is not for volumes in chunks.")
-    if options.threshold == "otsu":
-        raise click.UsageError("--threshold otsu needs the whole image; give a number.")
+    if isinstance(options.threshold, str):
+        raise click.UsageError(
+            f"--threshold {options.threshold} needs the whole image; give a number."
+        )
     if options.output is None:
         raise click.UsageError("-o must say where the labels of a volume in chunks go.")
     if options.output.suffix.lower() not in (".zarr", ".npy") and not is_within_zarr(

@@ -5,8 +5,9 @@
 // infinity have what such sums have: NaN, or infinity. How: a pass for the extremes, then one for sums of
 // whole numbers (core/fixed_point.h), which neither threads nor order can change: integers as they are,
 // floating-point numbers in units that the component's largest magnitude sets. Coordinates count from the
-// component's bounding box, so that sums of products stay small. Cost: labels and values read twice; rows of
-// two values, and of 8 or 16 bytes a sum.
+// component's bounding box, so that sums of products stay small. Integers of up to two bytes,
+// whose units their extremes do not set, have all in one pass. Cost: labels and values read twice, those
+// integers once; rows of two values, and of 8 or 16 bytes a sum.
 #pragma once
 
 #include <algorithm>
@@ -82,11 +83,20 @@ class Intensities {
               const MeasuredComponents& components, int bits)
       : values_(values), axes_(int(items.shape.size())), bits_(bits), components_(components) {
     const auto no_state = [] { return 0; };
+    if constexpr (kNarrow<Value>) {
+      sums_ = make_table<UnsignedSum>(
+          items, rows, kKeys + 1 + axes_, no_state,
+          [this](int, auto& table, const auto& part) { this->add_all(table, part); },
+          [](UnsignedSum& entry, UnsignedSum other, int64_t place) {
+            entry = place < kKeys ? std::max(entry, other) : entry + other;
+          });
+      return;
+    }
     const auto add = [](UnsignedSum& sum, UnsignedSum addend) { sum += addend; };
     const auto widen = [](Key& key, Key addend) { key = std::max(key, addend); };
     extremes_ = make_table<Key>(
-        items, rows, 2, no_state, [this](int, auto& table, const auto& part) { this->add_keys(table, part); },
-        widen);
+        items, rows, 2, no_state,
+        [this](int, auto& table, const auto& part) { this->add_keys(table.touch(part.row), part); }, widen);
     if constexpr (kIsReal<Value>) {
       exponents_ = Buffer<int>(rows.count());
       for_each_index(rows.count(), [&](int64_t row) {
@@ -95,7 +105,7 @@ class Intensities {
     }
     sums_ = make_table<UnsignedSum>(
         items, rows, 1 + axes_, no_state,
-        [this](int, auto& table, const auto& part) { this->add_values(table, part); }, add);
+        [this](int, auto& table, const auto& part) { this->add_values(table.touch(part.row), part); }, add);
   }
 
   // Returns whether all sums fit what they are given as.
@@ -108,23 +118,29 @@ class Intensities {
   }
 
  private:
-  // The keys' complements first, as a table begins with zeros.
-  template <class Places>
-  void add_keys(RowTable<Key>& table, const Part<Places>& part) const {
+  // Of keys, the complement of the smallest comes first, as a table begins with zeros.
+  static constexpr int kKeys = 2;
+  template <class Places, class Entry>
+  void add_keys(Entry* row, const Part<Places>& part) const {
     const Value* const word = values_ + part.index;
     Key low = std::numeric_limits<Key>::max(), high = 0;
     part.places.for_each([&, word](int64_t p) {
       const Key key = Order<Value>::key(word[p]);
       low = std::min(low, key), high = std::max(high, key);
     });
-    Key* const row = table.touch(part.row);
-    row[0] = std::max(row[0], Key(~low)), row[1] = std::max(row[1], high);
+    row[0] = std::max(row[0], Entry(Key(~low))), row[1] = std::max(row[1], Entry(high));
   }
 
   template <class Places>
-  void add_values(RowTable<UnsignedSum>& table, const Part<Places>& part) const {
-    const auto [sum, products] = sums_at(values_ + part.index, part.places, units_of(part.row));
+  void add_all(RowTable<UnsignedSum>& table, const Part<Places>& part) const {
     UnsignedSum* const row = table.touch(part.row);
+    add_keys(row, part);
+    add_values(row + kKeys, part);
+  }
+
+  template <class Places>
+  void add_values(UnsignedSum* row, const Part<Places>& part) const {
+    const auto [sum, products] = sums_at(values_ + part.index, part.places, units_of(part.row));
     const int64_t* const box = components_.boxes + 2 * part.row * axes_;
     const int last = axes_ - 1;
     row[0] += UnsignedSum(sum);
@@ -133,9 +149,15 @@ class Intensities {
   }
 
   bool write_row(const IntensityColumns<Value>& columns, int64_t row) const {
-    const auto sum_at = [sums = sums_[row]](int k) { return Sum(sums[k]); };
-    return columns.write(row, Key(~extremes_[row][0]), extremes_[row][1], units_of(row),
-                         components_.sizes[row], axes_, components_.boxes + 2 * row * axes_, sum_at);
+    const auto write = [&](Key low, Key high, const UnsignedSum* sums) {
+      const auto sum_at = [sums](int k) { return Sum(sums[k]); };
+      return columns.write(row, low, high, units_of(row), components_.sizes[row], axes_,
+                           components_.boxes + 2 * row * axes_, sum_at);
+    };
+    if constexpr (kNarrow<Value>)
+      return write(Key(~sums_[row][0]), Key(sums_[row][1]), sums_[row] + kKeys);
+    else
+      return write(Key(~extremes_[row][0]), extremes_[row][1], sums_[row]);
   }
 
   Units<Value> units_of(int64_t row) const {
@@ -149,8 +171,8 @@ class Intensities {
   int axes_, bits_;
   MeasuredComponents components_;
   RowTable<Key> extremes_;
-  Buffer<int> exponents_;  // above the magnitudes of floating-point values
-  RowTable<UnsignedSum> sums_;
+  Buffer<int> exponents_;       // above the magnitudes of floating-point values
+  RowTable<UnsignedSum> sums_;  // of narrow values, behind their extremes
 };
 
 }  // namespace conncomp

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "cpu/components/ranks.h"
@@ -75,12 +76,18 @@ class RowTable {
     begin_ = std::min(begin_, row), end_ = std::max(end_, row + 1);
     return &entries_[row * width_];
   }
-  // Joins the rows that were touched in another table by join(entry, entry of the other).
+  // Joins the rows that were touched in another table by join(entry, entry of the other), which may take the
+  // place in the row, too.
   template <class Join>
   void join(const RowTable& part, Join&& join) {
     if (part.begin_ >= part.end_) return;
     const int64_t first = part.begin_ * width_, entries = (part.end_ - part.begin_) * width_;
-    for_each_index(entries, [&](int64_t i) { join(entries_[first + i], part.entries_[first + i]); });
+    for_each_index(entries, [&](int64_t i) {
+      if constexpr (std::is_invocable_v<Join, Entry&, Entry, int64_t>)
+        join(entries_[first + i], part.entries_[first + i], i % width_);
+      else
+        join(entries_[first + i], part.entries_[first + i]);
+    });
   }
 
  private:

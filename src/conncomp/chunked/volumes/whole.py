@@ -1,0 +1,132 @@
+"""A volume of HDF5 or Zarr read whole into memory, with the names and the scale of its axes.
+
+HDF5 tells these by scales of its dimensions, or by the attribute ``element_size_um``, as Fiji and
+ilastik write it; OME-Zarr by its axes and transformations.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import Any
+
+import numpy as np
+
+from conncomp.chunked.volumes.hdf5 import Hdf5Dataset, check_storage
+from conncomp.chunked.volumes.ome_zarr import OmeImage
+from conncomp.chunked.volumes.sources import opened_volume
+from conncomp.chunked.volumes.volume import Volume, reading
+from conncomp.files.scales import METRES, Content, Scale, scale_of, unit_of
+
+# A volume may take so many bytes, or so many for each of its files' bytes, as DEFLATE packs.
+SMALL, EXPANSION = 1 << 26, 1032
+ELEMENT_SIZE = "element_size_um"
+MOST_ENTRIES = 16
+
+
+def read_volume(path: str, key: str | None = None) -> Content:
+    """Read a volume of HDF5 or Zarr.
+
+    Parameters
+    ----------
+    path : str
+    key : str, optional
+        Which dataset of HDF5, or array of a group of Zarr.
+
+    Raises
+    ------
+    ValueError
+        If it is damaged, or claims to be larger than its files can hold.
+    """
+    with opened_volume(path, key) as volume:
+        held = _bytes_of(volume.place if isinstance(volume, OmeImage) else path)
+        needed = math.prod(volume.shape) * volume.dtype.itemsize
+        if needed > max(SMALL, EXPANSION * held):
+            raise ValueError(
+                f"{path}: says that it has shape {volume.shape} and dtype {volume.dtype}, but is "
+                f"of {held} bytes"
+            )
+        image = volume.read(tuple(slice(0, length) for length in volume.shape))
+        with reading(path, "the scale"):
+            axes, scale = _described(volume)
+        channels = axes.find("C")
+        return Content(image, None if channels < 0 else channels, axes, scale)
+
+
+def _bytes_of(path: str) -> int:
+    if os.path.isfile(path):
+        return os.path.getsize(path)
+    sizes = (
+        os.path.getsize(os.path.join(folder, name))
+        for folder, _, names in os.walk(path)
+        for name in names
+    )
+    return sum(sizes)
+
+
+def _described(volume: Volume) -> tuple[str, Scale | None]:
+    """Return a letter for each axis, or none at all, and the scale."""
+    if isinstance(volume, OmeImage):
+        return _of_ome(volume)
+    if isinstance(volume, Hdf5Dataset):
+        return "", _of_hdf5(volume)
+    return "", None
+
+
+def _of_ome(image: OmeImage) -> tuple[str, Scale | None]:
+    multiscale = image.multiscale
+    letters = {"time": "T", "channel": "C"}
+    axes = "".join(
+        letters.get(kind, name[:1].upper() or "Q")
+        for kind, name in zip(multiscale.kinds, multiscale.names, strict=True)
+    )
+    lengths = np.ones(len(axes))
+    own = multiscale.datasets[0].get("coordinateTransformations")
+    for transformations in (own, multiscale.transformations):
+        for entry in transformations if isinstance(transformations, list) else ():
+            scale = entry.get("scale") if isinstance(entry, dict) else None
+            if isinstance(scale, list) and len(scale) == len(axes):
+                lengths *= np.array(scale, np.float64)
+    space = [k for k, kind in enumerate(multiscale.kinds) if kind == "space"]
+    units = {k: unit_of(multiscale.axes[k].get("unit", "")) for k in space}
+    return axes, _in_one_unit(lengths.tolist(), units)
+
+
+def _of_hdf5(volume: Hdf5Dataset) -> Scale | None:
+    dataset = volume.dataset
+    ndim = len(volume.shape)
+    if ELEMENT_SIZE in dataset.attrs:
+        if math.prod(dataset.attrs.get_id(ELEMENT_SIZE).shape) > MOST_ENTRIES:
+            return None
+        sizes = np.asarray(dataset.attrs[ELEMENT_SIZE], np.float64).reshape(-1).tolist()
+        return scale_of(([1.0] * ndim + sizes)[-ndim:], "µm") if len(sizes) <= ndim else None
+    lengths, units = [1.0] * ndim, {}
+    for k, length in enumerate(volume.shape):
+        for coordinates in list(dataset.dims[k].values())[:1]:
+            if coordinates.shape != (length,) or length < 2 or coordinates.dtype.kind not in "iuf":
+                continue
+            check_storage(coordinates.name, coordinates)
+            first, second, last = (float(coordinates[j]) for j in (0, 1, length - 1))
+            step = (last - first) / (length - 1)
+            if not math.isclose(step, second - first, rel_tol=1e-3):
+                return None
+            lengths[k], units[k] = abs(step), _text(coordinates.attrs.get("units", ""))
+    return _in_one_unit(lengths, {k: unit_of(unit) for k, unit in units.items()})
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def _in_one_unit(lengths: list[float], units: dict[int, str]) -> Scale | None:
+    """Return the scale of axes, each in a unit, in that of the last one."""
+    if not units:
+        return None
+    unit = units[max(units)]
+    for k, name in units.items():
+        if name == unit:
+            continue
+        if name not in METRES or unit not in METRES:
+            return None
+        lengths[k] *= METRES[name] / METRES[unit]
+    return scale_of([length if k in units else 1.0 for k, length in enumerate(lengths)], unit)

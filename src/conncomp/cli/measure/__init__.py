@@ -1,0 +1,5 @@
+"""``conncomp measure``."""
+
+from conncomp.cli.measure.command import measure
+
+__all__ = ["measure"]

@@ -1,0 +1,353 @@
+"""``conncomp measure``."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+import conncomp
+from conncomp._optional import optional
+from conncomp._text import printable
+from conncomp.cli._options import json_option, spacing_option, threads_option
+from conncomp.cli._output import output_file
+from conncomp.cli._picture import paint_labels
+from conncomp.cli._report import Counter, Row, Stages, show, timing_row
+from conncomp.cli.label.options import connectivity_option, parse_threshold
+from conncomp.cli.measure.inputs import Source, sources_of
+from conncomp.cli.measure.measuring import Measured, measure_image
+from conncomp.cli.measure.options import (
+    Options,
+    parse_properties,
+    parse_unit,
+    template_of,
+)
+from conncomp.cli.measure.tables import KeptTables, about_table, table_of, write_table
+from conncomp.files.images import WRITTEN
+
+# So many files that could not be measured are listed.
+MOST_LISTED = 50
+
+Failures = dict[Path, str]
+
+
+@click.command()
+@click.argument("inputs", metavar="IN...", nargs=-1, required=True)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    required=True,
+    callback=output_file(".parquet", ".csv", ".arrow", ".feather"),
+    help="Write the table here: .parquet or .arrow (.feather), with units in the metadata of "
+    "columns, or .csv.",
+)
+@click.option(
+    "--threshold",
+    metavar="VALUE|WAY",
+    callback=parse_threshold,
+    help="Objects are the components of what lies above VALUE, or above the value that otsu, li or "
+    "triangle find in each file, or above local:51, the mean around each element, weighted by a "
+    "Gaussian in a window of 51. Without it images are labels, as Cellpose and StarDist write "
+    "them, and are measured as they are.",
+)
+@click.option("--dark", is_flag=True, help="Objects are what is not above the threshold.")
+@click.option(
+    "--min-size",
+    metavar="S",
+    type=click.IntRange(min=1),
+    help="Keep objects of at least S elements.",
+)
+@connectivity_option
+@click.option(
+    "--channel",
+    metavar="N",
+    type=click.IntRange(min=0),
+    help="Where images have channels, find objects in this one.",
+)
+@click.option("--grey", is_flag=True, help="Find objects in the luminance of images in colour.")
+@click.option("--key", metavar="NAME", help="Which array of .npz or Zarr, or dataset of HDF5.")
+@click.option(
+    "--series",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Which series of a TIFF file.",
+)
+@click.option(
+    "--planes",
+    is_flag=True,
+    help="Each plane of a stack is an image of its own, as frames of a film always are.",
+)
+@click.option(
+    "--intensity",
+    metavar="NAME",
+    callback=template_of(),
+    help="Measure intensities in this image, such as raw/{stem}.tif. Default: with --threshold, in "
+    "all channels of the image itself, as it was.",
+)
+@click.option(
+    "--properties",
+    metavar="P,P,...",
+    callback=parse_properties,
+    help="Which columns, by the names of scikit-image's regionprops_table. Default: "
+    "num_pixels,area,bbox,centroid and, of images, intensity_mean,intensity_min,intensity_max.",
+)
+@spacing_option("In the place of what files tell; one number is for all axes.")
+@click.option(
+    "--unit",
+    metavar="U",
+    callback=parse_unit,
+    help="The unit of lengths, such as mm or um: that of --spacing, or what the files' own are "
+    "converted to.",
+)
+@click.option(
+    "--labels",
+    metavar="NAME",
+    callback=template_of(*WRITTEN),
+    help="Write labels, such as out/{stem}.tif.",
+)
+@click.option(
+    "--picture",
+    metavar="NAME.png",
+    callback=template_of(".png"),
+    help="Write pictures of labels, such as out/{stem}.png.",
+)
+@click.option(
+    "--workers",
+    metavar="N",
+    type=click.IntRange(1, 256),
+    help="How many files to measure at once. Default: one for each thread.",
+)
+@click.option(
+    "--resume", is_flag=True, help="Go on where the same command ended before all was done."
+)
+@threads_option
+@json_option
+def measure(inputs: tuple[str, ...], **given: Any) -> None:
+    """Measure the objects in images: from files to one table.
+
+    IN are images or volumes, folders of them, or patterns in quotes, such as 'plate/*.tif'. The
+    table has a row for each object: file, series, channel and label, then its columns. In names of
+    other files {stem} is that of an image without its ending, {name} with it, {parent} its folder.
+
+    Voxel sizes of OME-TIFF, ImageJ, NIfTI, NRRD, MHA, HDF5 and OME-Zarr are used, and lengths are
+    in their unit. Files that cannot be measured do not stop the others: they are named at the end,
+    and the exit status is 1. What is done is kept in FILE.partial until all is.
+    """
+    options = Options(**given)
+    if options.channel is not None and options.grey:
+        raise click.UsageError("--channel and --grey exclude each other.")
+    if options.threshold is None and options.dark:
+        raise click.UsageError("--dark is for --threshold; give both.")
+    for name in ("pyarrow", "pyarrow.parquet", "pyarrow.csv"):
+        optional(name)
+    sources = sources_of(inputs, options)
+    stage = Stages()
+    kept = KeptTables(options)
+    with stage("measuring", counts=True) as progress, _quiet():
+        tables, failures = _measure_all(sources, options, kept, progress)
+    tables = _in_one_unit(sources, tables, failures)
+    if tables:
+        with stage("writing"):
+            write_table(options.output, list(tables.values()))
+    if not failures:
+        kept.remove()
+    _show(options, tables, failures, stage)
+    _name(failures, len(sources), kept.folder)
+
+
+def _measure_all(
+    sources: list[Source], options: Options, kept: KeptTables, progress: Counter
+) -> tuple[dict[Path, Any], Failures]:
+    """Return the tables of images, in their order, and why others have none."""
+    tables: dict[Path, Any] = {}
+    failures: Failures = {}
+    sizes = {source.path: _size(source.path) for source in sources}
+    done = 0
+
+    def note(source: Source, result: Any) -> None:
+        nonlocal done
+        done += sizes[source.path]
+        chosen: dict[Path, Any] = failures if isinstance(result, str) else tables
+        chosen[source.path] = result
+        count = len(tables) + len(failures)
+        progress(done, sum(sizes.values()), f"{count} of {len(sources)} files")
+
+    threads = conncomp.get_num_threads()
+    workers = min(options.workers or threads, len(sources))
+    try:
+        if workers == 1:
+            for source in sources:
+                note(source, _measure_file(source, options, kept, lambda: None))
+        else:
+            with _threads(max(1, threads // workers)):
+                for source, result in _side_by_side(sources, options, kept, workers):
+                    note(source, result)
+    except KeyboardInterrupt:
+        click.echo(
+            f"conncomp: interrupted; {len(tables)} of {len(sources)} files are done, and kept in "
+            f"{printable(str(kept.folder))}: --resume goes on",
+            err=True,
+        )
+        raise SystemExit(130) from None
+    order = {source.path: k for k, source in enumerate(sources)}
+    return dict(sorted(tables.items(), key=lambda entry: order[entry[0]])), failures
+
+
+def _side_by_side(
+    sources: list[Source], options: Options, kept: KeptTables, workers: int
+) -> Iterator[tuple[Source, Any]]:
+    """Yield the results of files as threads finish them."""
+    ended = threading.Event()
+
+    def check() -> None:
+        if ended.is_set():
+            raise _EndedError
+
+    pool = ThreadPoolExecutor(workers)
+    try:
+        futures: dict[Future[Any], Source] = {
+            pool.submit(_measure_file, source, options, kept, check): source for source in sources
+        }
+        for future in as_completed(futures):
+            yield futures[future], future.result()
+    except BaseException:
+        ended.set()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+class _EndedError(Exception):
+    """Ends the work on a file, as the command has ended."""
+
+
+@contextmanager
+def _threads(count: int) -> Iterator[None]:
+    """Let each call have so many threads."""
+    before = conncomp.get_num_threads()
+    conncomp.set_num_threads(count)
+    try:
+        yield
+    finally:
+        conncomp.set_num_threads(before)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Let libraries say nothing of files that they can read; it holds for all threads."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _measure_file(
+    source: Source, options: Options, kept: KeptTables, check: Callable[[], None]
+) -> Any:
+    """Return the table of a file, or why there is none.
+
+    What fails as files are written is raised: it will for others, too.
+    """
+    check()
+    try:
+        table = kept.get(source) if options.resume else None
+        if table is not None:
+            return table
+        measured = measure_image(source, options)
+        check()
+    except (ArithmeticError, ImportError, MemoryError, OSError, TypeError, ValueError) as error:
+        return _why(error, source.path)
+    try:
+        _write(source, measured)
+    except (TypeError, ValueError) as error:  # the format cannot hold it
+        return _why(error, source.path)
+    table = table_of(source, measured, options)
+    check()
+    kept.put(source, table)
+    return table
+
+
+def _write(source: Source, measured: Measured) -> None:
+    for path in filter(None, (source.labels, source.picture)):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    if source.labels is not None:
+        conncomp.write_image(source.labels, measured.labels)
+    if source.picture is not None:
+        paint_labels(source.picture, measured.labels, measured.spacing)
+
+
+def _why(error: BaseException, path: Path) -> str:
+    """Return why a file cannot be measured, without its name."""
+    if isinstance(error, OSError) and error.strerror:
+        other = error.filename is not None and str(error.filename) != str(path)
+        return f"{error.filename}: {error.strerror}" if other else error.strerror
+    text = str(error) or type(error).__name__
+    return text.removeprefix(f"{path}: ")
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _in_one_unit(
+    sources: list[Source], tables: dict[Path, Any], failures: Failures
+) -> dict[Path, Any]:
+    """Return the tables that are in the unit of the first one; others are failures."""
+    units = {path: about_table(table)["unit"] for path, table in tables.items()}
+    first = next(iter(units.values()), "")
+    for path, unit in units.items():
+        if unit != first:
+            failures[path] = (
+                f"is in {unit or 'elements'}, and others are in {first or 'elements'}; give --unit "
+                "or --spacing"
+            )
+    return {path: table for path, table in tables.items() if path not in failures}
+
+
+def _show(options: Options, tables: dict[Path, Any], failures: Failures, stage: Stages) -> None:
+    abouts = {path: about_table(table) for path, table in tables.items()}
+    objects = sum(about["objects"] for about in abouts.values())
+    unit = next((about["unit"] for about in abouts.values()), "")
+    report = {
+        "files": [{"path": path, **about} for path, about in abouts.items()],
+        "failed": [{"path": path, "reason": reason} for path, reason in failures.items()],
+        "objects": objects,
+        "unit": unit,
+        "seconds": stage.seconds,
+        "threads": conncomp.get_num_threads(),
+        "written": {"table": options.output if tables else None},
+    }
+    rows: list[Row] = [
+        ("files", f"{len(tables):,}" + (f", and {len(failures):,} failed" if failures else "")),
+        ("objects", f"{objects:,}"),
+        ("lengths", f"in {unit or 'elements'}"),
+        timing_row(stage.seconds),
+    ]
+    if tables:
+        rows.append(("table", str(options.output)))
+    show(report, rows, as_json=options.as_json)
+
+
+def _name(failures: Failures, count: int, folder: Path) -> None:
+    """Name the files that failed, and end with status 1, if there are such."""
+    if not failures:
+        return
+    for path, reason in list(failures.items())[:MOST_LISTED]:
+        click.echo(f"conncomp: {printable(f'{path}: {reason}')}", err=True)
+    click.echo(
+        f"conncomp: {len(failures)} of {count} files could not be measured; the others are kept in "
+        f"{printable(str(folder))} for --resume",
+        err=True,
+    )
+    raise SystemExit(1)

@@ -1,0 +1,138 @@
+"""The table of one image: read, made binary, labelled and measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import conncomp
+from conncomp.cli._channels import one_channel
+from conncomp.cli._input import read_any
+from conncomp.cli.label.options import finite
+from conncomp.cli.measure.inputs import Source
+from conncomp.cli.measure.options import DEFAULTS, OF_INTENSITY, Options
+from conncomp.files.scales import Content, Scale, in_unit
+from conncomp.files.thresholds import foreground
+
+# Axes that hold separate images, and the names of their columns.
+SEPARATE = {"T": "frame", "Z": "plane"}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is known of the objects in an image.
+
+    Attributes
+    ----------
+    columns : dict of str to ndarray
+    labels : ndarray
+    spacing : tuple of float
+        Along the axes of an object, in `unit`.
+    unit : str
+    threshold : number, str or None
+    ndim : int
+        How many axes objects have.
+    """
+
+    columns: dict[str, NDArray[Any]]
+    labels: NDArray[Any]
+    spacing: tuple[float, ...]
+    unit: str
+    threshold: Any
+    ndim: int
+
+
+def measure_image(source: Source, options: Options) -> Measured:
+    """Measure the objects in an image.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be read.
+    TypeError, ValueError, OverflowError, MemoryError
+        If it is damaged, or does not fit the options.
+    """
+    content = read_any(source.path, options.key, options.series)
+    chosen = one_channel(source.path, content, options.channel, options.grey)
+    image = chosen.image
+    batch = image.ndim - 2 if options.planes else len(chosen.axes) - len(chosen.axes.lstrip("T"))
+    if image.ndim - batch < 1 or batch < 0:
+        raise ValueError(f"{source.path}: has shape {image.shape}, and a plane has two axes")
+    scale = _scale(chosen, options, image.ndim - batch)
+    labels, threshold = _labels(image, options, batch)
+    values = _intensities(source, content, options)
+    statistics = conncomp.component_statistics(
+        labels,
+        values,
+        properties=options.properties or (DEFAULTS if values is None else DEFAULTS + OF_INTENSITY),
+        background=0,
+        batch_axes=batch,
+        spacing=None if scale is None else scale.spacing,
+    )
+    columns: dict[str, Any] = statistics.columns()
+    for k in range(batch):
+        letter = chosen.axes[k] if k < len(chosen.axes) else "Z" if batch == 1 else ""
+        name = SEPARATE.get(letter, "")
+        if name and name not in columns:
+            columns = {
+                name if key == f"batch-{k}" else key: column for key, column in columns.items()
+            }
+    ones = (1.0,) * (image.ndim - batch)
+    spacing, unit = (ones, "") if scale is None else scale
+    return Measured(columns, labels, spacing, unit, _plain(threshold), len(ones))
+
+
+def _plain(threshold: Any) -> Any:
+    """Return a threshold as JSON has it."""
+    if isinstance(threshold, np.generic):
+        threshold = float(threshold) if threshold.dtype.kind == "f" else threshold.item()
+    return None if threshold is None else finite(threshold)
+
+
+def _scale(content: Content, options: Options, ndim: int) -> Scale | None:
+    """Return the scale of the last axes: that of the options, or what the file tells."""
+    if options.spacing is not None:
+        if len(options.spacing) not in (1, ndim):
+            raise ValueError(
+                f"--spacing has {len(options.spacing)} lengths; the image has {ndim} axes"
+            )
+        lengths = options.spacing * ndim if len(options.spacing) == 1 else options.spacing
+        return Scale(lengths, options.unit or "")
+    if content.scale is None:
+        if options.unit is not None:
+            raise ValueError(f"--unit {options.unit}: the file tells no voxel size; give --spacing")
+        return None
+    scale = Scale(content.scale.spacing[-ndim:], content.scale.unit)
+    return scale if options.unit is None else in_unit(scale, options.unit)
+
+
+def _labels(image: NDArray[Any], options: Options, batch: int) -> tuple[NDArray[Any], Any]:
+    """Return labels, and the threshold if there is one."""
+    labels: Any = image
+    threshold = None
+    if options.threshold is not None:
+        mask, threshold = foreground(image, options.threshold, is_dark=options.dark)
+        labels = conncomp.label(mask, connectivity=options.connectivity, batch_axes=batch)
+    elif image.dtype.kind not in "iu":
+        raise TypeError(
+            f"without --threshold, images are labels, and these are values of dtype {image.dtype}"
+        )
+    if options.min_size is not None:
+        labels = conncomp.remove_small_components(
+            labels, min(options.min_size, labels.size + 1), background=0, batch_axes=batch
+        )
+    return labels, threshold
+
+
+def _intensities(source: Source, content: Content, options: Options) -> NDArray[Any] | None:
+    """Return what to measure intensities of, channels last: another image, or this as it was."""
+    if source.intensity is not None:
+        same_kind = source.intensity.suffix == source.path.suffix
+        content = read_any(source.intensity, options.key if same_kind else None)
+    elif options.threshold is None:
+        return None
+    image, channels, *_ = content
+    return image if channels is None else np.moveaxis(image, channels, -1)

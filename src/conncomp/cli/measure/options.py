@@ -1,0 +1,113 @@
+"""What ``conncomp measure`` is given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from conncomp.cli.label.options import typed
+from conncomp.files.images import KINDS
+from conncomp.files.scales import METRES, unit_of
+
+# What a template has in the place of a part of the name of the image.
+FIELD = re.compile(r"\{([^{}]*)\}")
+FIELDS = ("stem", "name", "parent")
+# Endings of two parts, of which neither belongs to the stem.
+DOUBLE = (".nii.gz", ".npy.gz", ".ome.tif", ".ome.tiff", ".ome.btf", ".ome.zarr")
+
+DEFAULTS = ("num_pixels", "area", "bbox", "centroid")
+OF_INTENSITY = ("intensity_mean", "intensity_min", "intensity_max")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command is given, but for the images themselves."""
+
+    output: Path
+    threshold: int | float | str | None
+    dark: bool
+    min_size: int | None
+    connectivity: int | None
+    channel: int | None
+    grey: bool
+    key: str | None
+    series: int
+    planes: bool
+    intensity: str | None
+    properties: tuple[str, ...] | None
+    spacing: tuple[float, ...] | None
+    unit: str | None
+    labels: str | None
+    picture: str | None
+    workers: int | None
+    resume: bool
+    as_json: bool
+
+
+def filled(template: str, path: Path) -> Path:
+    """Return the name that a template makes of that of an image.
+
+    Examples
+    --------
+    >>> filled("out/{stem}.png", Path("plate/a1.ome.tif")).as_posix()
+    'out/a1.png'
+    """
+    double = next((end for end in DOUBLE if path.name.lower().endswith(end)), "")
+    parts = {"name": path.name, "parent": path.parent.name}
+    parts["stem"] = path.name[: -len(double)] if double else path.stem
+    return Path(FIELD.sub(lambda field: parts[field[1]], template))
+
+
+def template_of(*suffixes: str) -> Callable[..., str | None]:
+    """Return a click callback for names with fields, of files of one of some kinds or of any."""
+
+    def check(context: click.Context, option: click.Parameter, text: str | None) -> str | None:
+        if text is None:
+            return None
+        unknown = [name for name in FIELD.findall(text) if name not in FIELDS]
+        if unknown or set(FIELD.sub("", text)) & set("{}"):
+            known = ", ".join(f"{{{name}}}" for name in FIELDS)
+            raise click.BadParameter(
+                f"{typed(text)} has a field that is none of {known}.", context, option
+            )
+        if suffixes and Path(FIELD.sub("x", text)).suffix.lower() not in suffixes:
+            raise click.BadParameter(
+                f"{typed(text)} does not end in {' or '.join(suffixes)}.", context, option
+            )
+        return text
+
+    return check
+
+
+def parse_properties(
+    context: click.Context, option: click.Parameter, text: str | None
+) -> tuple[str, ...] | None:
+    """Return names of columns, each once."""
+    if text is None:
+        return None
+    return tuple(dict.fromkeys(word for word in text.replace(" ", "").split(",") if word))
+
+
+def parse_unit(context: click.Context, option: click.Parameter, text: str | None) -> str | None:
+    """Return the unit of a length."""
+    if text is None:
+        return None
+    name = unit_of(text)
+    if name not in METRES:
+        raise click.BadParameter(f"{typed(text)} is none of {', '.join(METRES)}.", context, option)
+    return name
+
+
+# How the names of images end, in a folder.
+SUFFIXES = {suffix for kind in KINDS for suffix in kind.suffixes} | {".h5", ".hdf5"}
+
+
+def as_known(options: Options) -> dict[str, Any]:
+    """Return of what options the table of a file depends."""
+    left_out = {"output", "workers", "resume", "as_json"}
+    return {name: value for name, value in vars(options).items() if name not in left_out}

@@ -1,0 +1,170 @@
+"""Tables of objects: of one image each, kept meanwhile; of all images, with units, in the end."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+from collections.abc import Sequence
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import conncomp
+from conncomp._optional import optional
+from conncomp.chunked.volumes.volume import identity_of
+from conncomp.cli.measure.inputs import Source
+from conncomp.cli.measure.measuring import Measured
+from conncomp.cli.measure.options import Options, as_known
+from conncomp.files.access import atomic_path, blaming
+
+# Which power of a length a column is, by the name of its property; of areas, as many as axes.
+LENGTHS: tuple[str, ...] = (
+    "axis_major_length",
+    "axis_minor_length",
+    "centroid",
+    "centroid_local",
+    "perimeter",
+)
+LENGTHS += ("centroid_weighted", "centroid_weighted_local", "equivalent_diameter_area")
+LENGTHS += ("feret_diameter_max", "feret_diameter_min", "perimeter_crofton")
+AREAS = {"area", "area_bbox", "area_convex", "area_filled"}
+SQUARES = {"inertia_tensor", "inertia_tensor_eigvals", "surface_area_crofton"}
+
+KEPT = re.compile(r"[0-9a-f]{40}\.arrow")
+# In the metadata of a table, where the command has its own.
+KEY = b"conncomp"
+
+
+def table_of(source: Source, measured: Measured, options: Options) -> Any:
+    """Return the table of an image: where each object is from, and its columns with their units."""
+    arrow = optional("pyarrow")
+    count = len(measured.columns["label"])
+    columns = {
+        "file": arrow.repeat(str(source.path), count),
+        "series": arrow.repeat(arrow.scalar(options.series, arrow.int32()), count),
+        "channel": arrow.repeat(arrow.scalar(options.channel, arrow.int32()), count),
+        **{name: _as_arrow(arrow, column) for name, column in measured.columns.items()},
+    }
+    fields = []
+    for name, column in columns.items():
+        unit = _unit(name, measured)
+        fields.append(arrow.field(name, column.type, metadata={"unit": unit} if unit else None))
+    about = {
+        "unit": measured.unit,
+        "spacing": measured.spacing,
+        "threshold": measured.threshold,
+        "objects": count,
+    }
+    return arrow.Table.from_arrays(
+        list(columns.values()), schema=arrow.schema(fields, {KEY: json.dumps(about)})
+    )
+
+
+def _as_arrow(arrow: Any, column: Any) -> Any:
+    if column.dtype.kind == "O":
+        return arrow.array([str(entry) for entry in column])
+    return arrow.array(column)
+
+
+def _unit(column: str, measured: Measured) -> str:
+    """Return the unit of a column; "" of numbers without."""
+    name = re.sub(r"(-\d+)+$", "", column)
+    power = (
+        1 if name in LENGTHS else 2 if name in SQUARES else measured.ndim if name in AREAS else 0
+    )
+    if power == 0 or not measured.unit:
+        return ""
+    return measured.unit if power == 1 else f"{measured.unit}^{power}"
+
+
+def about_table(table: Any) -> dict[str, Any]:
+    """Return what else is known of the table of an image."""
+    about: dict[str, Any] = json.loads(table.schema.metadata[KEY])
+    return about
+
+
+class KeptTables:
+    """Tables of images that are measured, in a folder beside the table of all of them.
+
+    A table is known by the image, the options and the version: where one of these has changed, or
+    a file that was written of it is gone, it is made anew.
+    """
+
+    def __init__(self, options: Options) -> None:
+        self.folder = options.output.with_name(f"{options.output.name}.partial")
+        self._facts = [repr(as_known(options)), conncomp.__version__]
+        if not options.resume:
+            self.remove()
+        with blaming(self.folder):
+            self.folder.mkdir(exist_ok=True)
+
+    def _path(self, source: Source) -> Path:
+        states = [identity_of(str(path)) for path in (source.path, source.intensity) if path]
+        facts = [str(source.path), states, *self._facts]
+        return self.folder / f"{sha256(json.dumps(facts).encode()).hexdigest()[:40]}.arrow"
+
+    def get(self, source: Source) -> Any:
+        """Return the table of an image; None if there is none."""
+        arrow = optional("pyarrow.ipc")
+        written = [path for path in (source.labels, source.picture) if path is not None]
+        if not all(path.is_file() for path in written):
+            return None
+        try:
+            table = arrow.open_file(self._path(source).read_bytes()).read_all()
+            about_table(table)
+        except (OSError, ValueError, TypeError, KeyError):  # one that was cut short, too
+            return None
+        return table
+
+    def put(self, source: Source, table: Any) -> None:
+        """Keep the table of an image; a kill leaves it whole or not at all."""
+        path = self._path(source)
+        temporary = path.with_name(f"{secrets.token_hex(20)}.arrow")
+        try:
+            with blaming(path):
+                temporary.write_bytes(_packed(table))
+                temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+
+    def remove(self) -> None:
+        """Remove all tables, and the folder if it then is empty."""
+        with suppress(OSError):
+            for name in os.listdir(self.folder):
+                if KEPT.fullmatch(name):
+                    (self.folder / name).unlink()
+            self.folder.rmdir()
+
+
+def _packed(table: Any) -> Any:
+    arrow = optional("pyarrow")
+    sink = arrow.BufferOutputStream()
+    with arrow.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+def write_table(path: Path, tables: Sequence[Any]) -> None:
+    """Write the table of all images, which appears only when it is complete."""
+    arrow = optional("pyarrow")
+    units = {
+        field.name: field.metadata for table in tables for field in table.schema if field.metadata
+    }
+    plain = [table.replace_schema_metadata() for table in tables]
+    table = arrow.concat_tables(plain, promote_options="permissive")
+    about = json.dumps({"version": conncomp.__version__, "unit": about_table(tables[0])["unit"]})
+    fields = [field.with_metadata(units.get(field.name)) for field in table.schema]
+    table = table.cast(arrow.schema(fields, {KEY: about}))
+    suffix = path.suffix.lower()
+    with atomic_path(path) as temporary, temporary.open("wb") as file:
+        if suffix == ".parquet":
+            optional("pyarrow.parquet").write_table(table, file)
+        elif suffix == ".csv":
+            optional("pyarrow.csv").write_csv(table, file)
+        else:
+            with arrow.ipc.new_file(file, table.schema) as writer:
+                writer.write_table(table)

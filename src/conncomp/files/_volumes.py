@@ -1,0 +1,269 @@
+"""Volumes of medicine: NIfTI, NRRD and MHA, in one file each, with voxel sizes.
+
+The header of NIfTI is read by nibabel, that of NRRD by pynrrd; that of MHA is lines of text. Values
+are read here, no more than the file can hold. All of them store the first axis of their headers
+densest, so that it becomes the last one of an array in C order: a volume has axes z, y, x, as in
+TIFF.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import re
+import warnings
+import zlib
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._optional import optional
+from conncomp.files.scales import Content, Scale, scale_of
+
+# A header that is longer is damaged.
+LONGEST_HEADER = 1 << 16
+# How many bytes DEFLATE can pack into one, and what is unpacked at once.
+DEFLATE, BLOCK = 1032, 1 << 24
+# The names of axes, the densest first.
+AXES = "XYZT"
+
+NRRD_TYPES = {
+    **dict.fromkeys(("signed char", "int8", "int8_t"), "i1"),
+    **dict.fromkeys(("uchar", "unsigned char", "uint8", "uint8_t"), "u1"),
+    **dict.fromkeys(("short", "short int", "signed short", "int16", "int16_t"), "i2"),
+    **dict.fromkeys(("ushort", "unsigned short", "unsigned short int", "uint16", "uint16_t"), "u2"),
+    **dict.fromkeys(("int", "signed int", "int32", "int32_t"), "i4"),
+    **dict.fromkeys(("uint", "unsigned int", "uint32", "uint32_t"), "u4"),
+    **dict.fromkeys(("longlong", "long long", "int64", "int64_t"), "i8"),
+    **dict.fromkeys(("ulonglong", "unsigned long long", "uint64", "uint64_t"), "u8"),
+    "float": "f4",
+    "double": "f8",
+}
+# Kinds of axes of NRRD along which elements lie beside each other.
+IN_SPACE = {"space", "domain", "???", "none", ""}
+
+MHA_TYPES = {
+    **{"MET_CHAR": "i1", "MET_UCHAR": "u1", "MET_SHORT": "i2", "MET_USHORT": "u2"},
+    **{"MET_INT": "i4", "MET_UINT": "u4", "MET_LONG_LONG": "i8", "MET_ULONG_LONG": "u8"},
+    **{"MET_FLOAT": "f4", "MET_DOUBLE": "f8"},
+}
+
+
+def read_nifti(file: IO[bytes]) -> Content:
+    """Return a volume of NIfTI 1 or 2; values as their scale says, where there is one."""
+    header = _nifti_header(file.read(LONGEST_HEADER))
+    shape, dtype, begin = _nifti_layout(header)
+    return _of_nifti(header, _read_values(file, begin, shape, dtype))
+
+
+def is_packed_nifti(head: bytes) -> bool:
+    """Say whether what was packed by gzip begins as NIfTI does."""
+    return head[:4] in (b"\x5c\1\0\0", b"\0\0\1\x5c", b"\x1c\2\0\0", b"\0\0\2\x1c")
+
+
+def read_packed_nifti(member: Any, size: int) -> Content:
+    """Return a volume of NIfTI from what unpacks it, up to `size` bytes."""
+    head = member.read(LONGEST_HEADER)
+    header = _nifti_header(head)
+    shape, dtype, begin = _nifti_layout(header)
+    needed = math.prod(shape) * dtype.itemsize
+    if begin + needed > size:
+        raise ValueError(f"says that it has shape {shape}, which this file cannot hold")
+    member.seek(begin)
+    values = np.empty(shape, dtype)
+    _fill(values, lambda: member.read(BLOCK))
+    return _of_nifti(header, values)
+
+
+def _nifti_header(head: bytes) -> Any:
+    nibabel = optional("nibabel")
+    second = head[:4] in (b"\x1c\2\0\0", b"\0\0\2\x1c")
+    kind = nibabel.Nifti2Header if second else nibabel.Nifti1Header
+    length = 540 if second else 348
+    if len(head) < length:
+        raise ValueError("cut short: it ends in its header")
+    magic = head[4:8] if second else head[344:348]
+    if magic[:3] not in (b"n+1", b"n+2"):
+        raise ValueError("is no NIfTI in one file; save it as .nii")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return kind(head[:length], check=False)
+
+
+def _nifti_layout(header: Any) -> tuple[tuple[int, ...], np.dtype[Any], int]:
+    """Return shape and dtype in C order, and where values begin."""
+    ndim = int(header["dim"][0])
+    if not 1 <= ndim <= 7:
+        raise ValueError(f"says that it has {ndim} axes")
+    dtype = header.get_data_dtype()
+    _check_type(dtype)
+    begin = float(header["vox_offset"])
+    if not (math.isfinite(begin) and begin >= 0):
+        raise ValueError(f"says that its values begin at {begin}")
+    shape = tuple(int(length) for length in reversed(header["dim"][1 : ndim + 1]))
+    kept = [length for k, length in enumerate(shape) if length != 1 or k >= ndim - 2]
+    return tuple(kept), dtype, int(begin)
+
+
+def _of_nifti(header: Any, values: NDArray[Any]) -> Content:
+    slope, offset = (float(header[f"scl_{name}"]) for name in ("slope", "inter"))
+    changes = slope not in (0.0, 1.0) or (slope != 0 and offset != 0)
+    if changes and math.isfinite(slope) and math.isfinite(offset):
+        values = values * slope + offset
+    ndim = int(header["dim"][0])
+    axes = "".join(
+        AXES[k] if k < len(AXES) else "Q"
+        for k in reversed(range(ndim))
+        if header["dim"][k + 1] != 1 or k < 2
+    )
+    code = int(header["xyzt_units"]) & 7
+    unit = {1: "m", 2: "mm", 3: "µm"}.get(code, "")
+    lengths = dict(zip(AXES, map(float, header["pixdim"][1:]), strict=False))
+    spacing = [abs(lengths[axis]) if axis in "XYZ" else 1.0 for axis in axes]
+    return Content(values, None, axes, scale_of(spacing, unit))
+
+
+def read_nrrd(file: IO[bytes]) -> Content:
+    """Return a volume of NRRD whose values are in the file itself, packed by gzip or not."""
+    nrrd = optional("nrrd")
+    head = file.read(LONGEST_HEADER)
+    end = re.search(rb"\r?\n\r?\n", head)
+    if end is None:
+        raise ValueError("has no end of its header")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        header = nrrd.read_header(io.BytesIO(head[: end.end()]))
+    if "data file" in header or "datafile" in header:
+        raise ValueError("has its values in another file; save it as one .nrrd")
+    _check_absent(header, ("line skip", "lineskip", "byte skip", "byteskip"))
+    shape = tuple(int(length) for length in reversed(header["sizes"]))
+    if len(shape) != header["dimension"]:
+        raise ValueError(f"says that it has {header['dimension']} axes, and lengths {shape}")
+    dtype = _typed(NRRD_TYPES, header["type"], header.get("endian") == "big")
+    encoding = header["encoding"]
+    if encoding not in ("raw", "gzip", "gz"):
+        raise ValueError(f"is packed by {str(encoding)[:20]!r}, which is not read; save it by gzip")
+    values = _read_values(file, end.end(), shape, dtype, packed=encoding != "raw")
+    kinds = list(reversed(header.get("kinds", ["domain"] * len(shape))))
+    others = [k for k, kind in enumerate(kinds) if kind not in IN_SPACE]
+    if len(others) > 1 or len(kinds) != len(shape):
+        raise ValueError(f"has axes of the kinds {', '.join(map(str, kinds))[:80]}")
+    scale = _scale_of_nrrd(header, len(shape), others)
+    return Content(values, others[0] if others else None, _names(len(shape), others), scale)
+
+
+def _scale_of_nrrd(header: Any, ndim: int, others: list[int]) -> Scale | None:
+    units = header.get("space units", header.get("units", []))
+    unit = next((str(unit) for unit in units if str(unit)), "")
+    if "space directions" in header:
+        lengths = [_norm(direction) for direction in header["space directions"]]
+    else:
+        lengths = [float(length) for length in header.get("spacings", ())]
+    lengths.reverse()
+    if len(lengths) != ndim:
+        return None
+    return scale_of([1.0 if k in others else length for k, length in enumerate(lengths)], unit)
+
+
+def _norm(direction: Any) -> float:
+    """Return the length of a vector; NaN if there is none."""
+    return math.nan if direction is None else float(np.linalg.norm(direction))
+
+
+def read_mha(file: IO[bytes]) -> Content:
+    """Return a volume of MetaImage whose values are in the file itself: .mha."""
+    head = file.read(LONGEST_HEADER)
+    end = re.search(rb"(?:^|\n)ElementDataFile[ \t]*=[ \t]*([^\r\n]*)\r?\n", head)
+    if end is None or end[1].strip() != b"LOCAL":
+        raise ValueError("has its values in another file; save it as one .mha")
+    lines = head[: end.start()].decode("ascii", "replace").splitlines()
+    pairs = [line.partition("=") for line in lines if "=" in line]
+    fields = {name.strip(): value.strip() for name, _, value in pairs}
+    shape = tuple(int(length) for length in reversed(fields["DimSize"].split()))
+    if len(shape) != int(fields["NDims"]):
+        raise ValueError(f"says that it has {fields['NDims']} axes, and lengths {shape}")
+    channels = int(fields.get("ElementNumberOfChannels", 1))
+    if channels > 1:
+        shape = (*shape, channels)
+    _check_absent(fields, ("HeaderSize", "HeaderSizePerSlice"))
+    if not _is_true(fields, "BinaryData", default=True):
+        raise ValueError("holds its values as text, which is not read; save them as binary")
+    order = fields.get("BinaryDataByteOrderMSB", fields.get("ElementByteOrderMSB", "False"))
+    dtype = _typed(MHA_TYPES, fields["ElementType"], order.lower() == "true")
+    packed = _is_true(fields, "CompressedData", default=False)
+    values = _read_values(file, end.end(), shape, dtype, packed=packed)
+    others = [len(shape) - 1] if channels > 1 else []
+    text = fields.get("ElementSpacing", fields.get("ElementSize", ""))
+    lengths = [abs(float(length)) for length in reversed(text.split())] + [1.0] * len(others)
+    scale = scale_of(lengths, "mm") if len(lengths) == len(shape) else None
+    return Content(values, others[0] if others else None, _names(len(shape), others), scale)
+
+
+def _is_true(fields: dict[str, str], name: str, default: bool) -> bool:
+    return fields.get(name, str(default)).lower() == "true"
+
+
+def _check_absent(header: Any, names: tuple[str, ...]) -> None:
+    for name in names:
+        if name in header:
+            raise ValueError(f"has {name!r} in its header, which is not read")
+
+
+def _typed(types: dict[str, str], name: Any, big: bool) -> np.dtype[Any]:
+    if name not in types:
+        raise ValueError(f"holds values of type {str(name)[:30]!r}, which are not read")
+    return np.dtype((">" if big else "<") + types[name])
+
+
+def _names(ndim: int, others: list[int]) -> str:
+    """Return letters for axes, of which some are those of channels."""
+    letters = iter(AXES)
+    names = ["C" if k in others else next(letters, "Q") for k in reversed(range(ndim))]
+    return "".join(reversed(names))
+
+
+def _check_type(dtype: np.dtype[Any]) -> None:
+    if dtype.kind not in "biuf":
+        raise ValueError(f"holds values of dtype {dtype}, not real numbers")
+
+
+def _read_values(
+    file: IO[bytes], begin: int, shape: tuple[int, ...], dtype: np.dtype[Any], packed: bool = False
+) -> NDArray[Any]:
+    """Read values that begin at a place; nothing larger is allocated than the file can hold."""
+    size = os.fstat(file.fileno()).st_size
+    needed = math.prod(shape) * dtype.itemsize
+    if min(shape, default=0) < 1 or needed > (size - begin) * (DEFLATE if packed else 1):
+        raise ValueError(
+            f"says that it has shape {shape} and dtype {dtype}, but is of {size} bytes"
+        )
+    file.seek(begin)
+    if not packed:
+        return np.fromfile(file, dtype, math.prod(shape)).reshape(shape)
+    values = np.empty(shape, dtype)
+    unpacker = zlib.decompressobj(wbits=47)  # of gzip or zlib, as the first bytes tell
+
+    def unpacked() -> bytes:
+        while not unpacker.eof:
+            block = unpacker.unconsumed_tail or file.read(1 << 20)
+            if not block:
+                return b""
+            if out := unpacker.decompress(block, BLOCK):
+                return out
+        return b""
+
+    _fill(values, unpacked)
+    return values
+
+
+def _fill(values: NDArray[Any], read: Any) -> None:
+    """Fill an array by what is read, and no more."""
+    target = values.reshape(-1).view(np.uint8).data
+    done = 0
+    while done < len(target) and (block := read()):
+        target[done : done + len(block)] = block[: len(target) - done]
+        done += len(block)
+    if done < len(target):
+        raise ValueError(f"cut short: {done} bytes of {len(target)}")

@@ -1,0 +1,119 @@
+"""How far apart neighbouring elements lie, as files say: lengths along axes, and their unit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from conncomp._text import printable
+
+# Metres of a unit, by the name that tables have of it.
+METRES = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "µm": 1e-6, "nm": 1e-9, "Å": 1e-10, "in": 0.0254}
+# What files call them, in lower case, and what is no unit.
+NAMES = {
+    **{name.lower(): name for name in METRES},
+    **dict.fromkeys(("um", "\u03bcm", "micron", "microns", "micrometer", "micrometre"), "µm"),
+    **dict.fromkeys(("\\u00b5m", "micrometers", "micrometres", "microm"), "µm"),
+    **dict.fromkeys(("millimeter", "millimetre", "millimeters", "millimetres"), "mm"),
+    **dict.fromkeys(("nanometer", "nanometre", "nanometers", "nanometres"), "nm"),
+    **dict.fromkeys(("centimeter", "centimetre"), "cm"),
+    **dict.fromkeys(("meter", "metre"), "m"),
+    **dict.fromkeys(("inch", "inches"), "in"),
+    **dict.fromkeys(("angstrom", "ångström"), "Å"),
+    **dict.fromkeys(("", "pixel", "pixels", "voxel", "unknown", "none", "null"), ""),
+}
+LONGEST_UNIT = 20
+# Axes whose lengths differ by more are damaged.
+MOST_STRETCHED = 1e6
+
+
+class Scale(NamedTuple):
+    """The distance of neighbouring elements along each axis, and its unit.
+
+    Attributes
+    ----------
+    spacing : tuple of float
+        1 along an axis that is none of space, as those of channels and times.
+    unit : str
+        As ``"µm"``; ``""`` if nobody knows.
+    """
+
+    spacing: tuple[float, ...]
+    unit: str
+
+    def without(self, axis: int) -> Scale:
+        """Return that of an array that lacks an axis."""
+        return Scale((*self.spacing[:axis], *self.spacing[axis + 1 :]), self.unit)
+
+
+class Content(NamedTuple):
+    """What a file holds of an image.
+
+    Attributes
+    ----------
+    image : ndarray
+    channels : int or None
+        Which axis is that of the channels, if there is one.
+    axes : str
+        A letter for each axis, such as ``"TZYX"``; empty if the file does not tell.
+    scale : Scale or None
+        If the file tells.
+    """
+
+    image: NDArray[Any]
+    channels: int | None = None
+    axes: str = ""
+    scale: Scale | None = None
+
+
+def unit_of(text: object) -> str:
+    """Return the name that tables have of a unit.
+
+    Examples
+    --------
+    >>> unit_of("micron"), unit_of("Pixel"), unit_of("parsec")
+    ('µm', '', 'parsec')
+    """
+    name = printable(str(text)).strip()
+    return NAMES.get(name.lower(), name[:LONGEST_UNIT])
+
+
+def scale_of(spacing: Sequence[float], unit: object) -> Scale | None:
+    """Return the scale that a file tells; None if it tells nothing, or nonsense.
+
+    Examples
+    --------
+    >>> scale_of((2, 0.5), "um")
+    Scale(spacing=(2.0, 0.5), unit='µm')
+    >>> scale_of((1, 1), ""), scale_of((0, 1), "mm")
+    (None, None)
+    """
+    lengths = tuple(map(float, spacing))
+    if not lengths or not all(0 < length < math.inf for length in lengths):
+        return None
+    if max(lengths) / min(lengths) > MOST_STRETCHED:
+        return None
+    name = unit_of(unit)
+    return None if not name and set(lengths) == {1.0} else Scale(lengths, name)
+
+
+def in_unit(scale: Scale, unit: str) -> Scale:
+    """Return a scale in another unit.
+
+    Raises
+    ------
+    ValueError
+        If one of both is no length that is known.
+
+    Examples
+    --------
+    >>> in_unit(Scale((0.002, 0.001), "mm"), "µm")
+    Scale(spacing=(2.0, 1.0), unit='µm')
+    """
+    if scale.unit not in METRES or unit not in METRES:
+        raise ValueError(f"says that its unit is {scale.unit or 'none'}, which is not {unit}")
+    ratio = METRES[scale.unit] / METRES[unit]
+    return Scale(tuple(length * ratio for length in scale.spacing), unit)

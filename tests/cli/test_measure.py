@@ -1,0 +1,478 @@
+"""``conncomp measure``: folders of images to one table, against scikit-image file by file."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+import tifffile
+import zarr
+from skimage import filters
+from skimage.measure import label, regionprops_table
+
+import conncomp
+from conncomp.cli.measure import command, tables
+from conncomp.generate import blobs
+
+DEFAULTS = ["label", "num_pixels", "area", "bbox", "centroid"]
+OF_INTENSITY = ["intensity_mean", "intensity_min", "intensity_max"]
+
+
+def picture(seed, shape=(60, 80)):
+    """A bright blob here and there, on a background that is dark."""
+    mask = np.asarray(blobs(shape, seed=seed))
+    return np.where(mask, 200, 20).astype(np.uint8) + np.arange(shape[-1], dtype=np.uint8) % 11
+
+
+@pytest.fixture
+def plate(tmp_path, monkeypatch):
+    """A folder of three images."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plate").mkdir()
+    images = {f"a{k}": picture(k) for k in (1, 2, 10)}
+    for stem, image in images.items():
+        conncomp.write_image(tmp_path / "plate" / f"{stem}.tif", image)
+    return images
+
+
+def expected(image, threshold, properties=(*DEFAULTS, *OF_INTENSITY), **options):
+    labels = label(image > threshold, connectivity=image.ndim)
+    return pd.DataFrame(regionprops_table(labels, image, properties=properties, **options))
+
+
+def read(path):
+    if path.endswith(".parquet"):
+        return pa.parquet.read_table(path)
+    if path.endswith(".csv"):
+        return pa.csv.read_csv(path)
+    with pa.ipc.open_file(path) as file:
+        return file.read_all()
+
+
+def assert_measured(found, images, way=filters.threshold_otsu):
+    found = found.to_pandas()
+    assert list(found["file"].unique()) == [f"plate/{stem}.tif" for stem in images]
+    for stem, image in images.items():
+        rows = found[found["file"] == f"plate/{stem}.tif"].reset_index(drop=True)
+        assert set(rows["series"]) == {0}
+        assert rows["channel"].isna().all()
+        rows = rows.drop(columns=["file", "series", "channel"])
+        pd.testing.assert_frame_equal(rows, expected(image, way(image)), check_dtype=False)
+
+
+@pytest.mark.parametrize("name", ["cells.parquet", "cells.csv", "cells.arrow", "cells.feather"])
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_folder(plate, run, name, workers):
+    result = run("measure", "plate", "--threshold", "otsu", "-o", name, "--workers", workers)
+    assert result.exit_code == 0, result.stderr
+    assert_measured(read(name), plate)
+    assert sorted(os.listdir()) == sorted([name, "plate"])
+
+
+@pytest.mark.parametrize("way", ["li", "triangle", "otsu"])
+def test_thresholds(plate, report, way):
+    found = report("measure", "plate/*.tif", "--threshold", way, "-o", "cells.parquet")
+    assert_measured(read("cells.parquet"), plate, getattr(filters, f"threshold_{way}"))
+    wanted = [float(getattr(filters, f"threshold_{way}")(image)) for image in plate.values()]
+    assert [file["threshold"] for file in found["files"]] == pytest.approx(wanted)
+
+
+def test_a_local_threshold(plate, run):
+    run("measure", "plate", "--threshold", "local:31", "-o", "cells.parquet")
+    assert_measured(read("cells.parquet"), plate, lambda image: filters.threshold_local(image, 31))
+
+
+def test_labels_and_pictures_are_written(plate, run):
+    names = "--labels", "out/{stem}.tif", "--picture", "out/{parent}-{name}.png"
+    result = run("measure", "plate/*.tif", "--threshold", 99, "-o", "cells.csv", *names)
+    assert result.exit_code == 0, result.stderr
+    for stem, image in plate.items():
+        labels = label(image > 99, connectivity=2)
+        np.testing.assert_array_equal(conncomp.read_image(f"out/{stem}.tif"), labels)
+        assert conncomp.read_image(f"out/plate-{stem}.tif.png").shape == (60, 80, 3)
+
+
+def test_small_objects_are_left_out(plate, report):
+    found = report("measure", "plate", "--threshold", 99, "--min-size", 40, "-o", "cells.parquet")
+    sizes = read("cells.parquet")["num_pixels"].to_numpy()
+    assert found["objects"] == len(sizes) > 0
+    assert sizes.min() >= 40
+
+
+def test_dark_objects(plate, run):
+    run("measure", "plate/a1.tif", "--threshold", 99, "--dark", "-o", "cells.parquet")
+    wanted = label(plate["a1"] <= 99, connectivity=2)
+    assert read("cells.parquet")["label"].to_pylist() == list(range(1, wanted.max() + 1))
+
+
+def test_labels_of_another_program_stay(plate, run):
+    labels = np.zeros((60, 80), np.int32)
+    labels[3:9, 4:8], labels[20:22, 4:8], labels[40:50, 60:70] = 7, 7, 30  # 7 in two parts
+    Path("masks").mkdir()
+    conncomp.write_image("masks/a1_cp_masks.tif", labels)
+    run("measure", "masks", "-o", "cells.parquet")
+    assert read("cells.parquet")["label"].to_pylist() == [7, 30]
+    assert read("cells.parquet")["num_pixels"].to_pylist() == [32, 100]
+    assert "intensity_mean" not in read("cells.parquet").column_names
+    os.rename("masks/a1_cp_masks.tif", "masks/a1.tif")
+    run("measure", "masks", "--intensity", "plate/{stem}.tif", "-o", "cells.parquet")
+    bright = read("cells.parquet")["intensity_mean"].to_pylist()
+    assert bright == [plate["a1"][labels == k].mean() for k in (7, 30)]
+
+
+def test_channels(tmp_path, run, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    colours = np.stack([picture(k) for k in range(3)], axis=-1)
+    conncomp.write_image("a.png", colours)
+    result = run("measure", "a.png", "--threshold", 99, "-o", "cells.parquet")
+    assert result.exit_code == 1
+    assert "conncomp: a.png: is in colour" in result.stderr
+    assert "choose one by --channel 0 to 2, or --grey" in result.stderr
+    run("measure", "a.png", "--threshold", 99, "--channel", 1, "-o", "cells.parquet")
+    found = read("cells.parquet").to_pandas()
+    assert set(found["channel"]) == {1}
+    labels = label(colours[..., 1] > 99, connectivity=2)
+    wanted = regionprops_table(labels, colours, properties=OF_INTENSITY)
+    for name, column in wanted.items():
+        np.testing.assert_allclose(found[name], column)
+
+
+def test_frames_and_planes(tmp_path, run, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    film = np.stack([[picture(k), picture(k + 5)] for k in range(3)])  # T, Z, Y, X
+    tifffile.imwrite("a.tif", film, imagej=True, metadata={"axes": "TZYX"})
+    run("measure", "a.tif", "--threshold", 99, "-o", "cells.parquet")
+    found = read("cells.parquet").to_pandas()
+    for frame, volume in enumerate(film):
+        rows = found[found["frame"] == frame]
+        np.testing.assert_array_equal(rows["num_pixels"], expected(volume, 99)["num_pixels"])
+    run("measure", "a.tif", "--threshold", 99, "--planes", "-o", "cells.parquet")
+    found = read("cells.parquet").to_pandas()
+    for place in np.ndindex(3, 2):
+        rows = found[(found["frame"] == place[0]) & (found["plane"] == place[1])]
+        np.testing.assert_array_equal(rows["bbox-2"], expected(film[place], 99)["bbox-2"])
+
+
+def write_scaled(name, unit="um", spacing=2.0):
+    volume = np.stack([picture(k) for k in range(4)])
+    about = {"axes": "ZYX", "spacing": spacing, "unit": unit}
+    tifffile.imwrite(name, volume, imagej=True, resolution=(4, 2), metadata=about)
+    return volume
+
+
+def test_voxel_sizes_of_the_file(tmp_path, run, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    volume = write_scaled("a.tif")
+    columns = ["area", "centroid", "inertia_tensor", "extent", "axis_major_length"]
+    result = run(
+        "measure", "a.tif", "--threshold", 99, "--properties", ",".join(columns), "-o", "c.parquet"
+    )
+    assert "in µm" in result.stdout
+    found = read("c.parquet")
+    wanted = expected(volume, 99, columns, spacing=(2, 0.5, 0.25))
+    for name, column in wanted.items():
+        np.testing.assert_allclose(found[name].to_numpy(), column, rtol=1e-6, atol=1e-9)
+    units = {
+        field.name: (field.metadata or {}).get(b"unit", b"").decode() for field in found.schema
+    }
+    assert (units["area"], units["centroid-2"], units["extent"]) == ("µm^3", "µm", "")
+    assert (units["inertia_tensor-0-1"], units["axis_major_length"]) == ("µm^2", "µm")
+    assert json.loads(found.schema.metadata[b"conncomp"])["unit"] == "µm"
+
+
+def test_spacing_and_unit_of_the_command(tmp_path, run, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_scaled("a.tif")
+    common = "measure", "a.tif", "--threshold", 99, "-o", "c.parquet"
+    run(*common)
+    plain = read("c.parquet")["area"].to_numpy()
+    run(*common, "--unit", "mm")
+    np.testing.assert_allclose(read("c.parquet")["area"].to_numpy(), plain / 1e9)
+    run(*common, "--spacing", "3", "--unit", "nm")
+    sizes = read("c.parquet")["num_pixels"].to_numpy()
+    np.testing.assert_allclose(read("c.parquet")["area"].to_numpy(), 27 * sizes)
+    assert read("c.parquet").schema.field("area").metadata == {b"unit": b"nm^3"}
+    result = run(*common, "--spacing", "1,2")
+    assert result.exit_code == 1
+    assert "a.tif: --spacing has 2 lengths; the image has 3 axes" in result.stderr
+
+
+def test_files_of_several_units_are_not_mixed(tmp_path, run, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("in").mkdir()
+    for name, unit in (("a", "um"), ("b", "mm"), ("c", "um"), ("d", "pixel")):
+        write_scaled(f"in/{name}.tif", unit)
+    common = "measure", "in", "--threshold", 99, "-o", "c.parquet"
+    result = run(*common)
+    assert result.exit_code == 1
+    assert "in/b.tif: is in mm, and others are in µm; give --unit or --spacing" in result.stderr
+    assert "in/d.tif: is in elements, and others are in µm" in result.stderr
+    assert set(read("c.parquet")["file"].to_pylist()) == {"in/a.tif", "in/c.tif"}
+    result = run(*common, "--unit", "um")
+    assert "1 of 4 files" in result.stderr  # that without a voxel size
+    found = read("c.parquet").to_pandas().groupby("file")["area"].sum()
+    np.testing.assert_allclose(found["in/b.tif"], 1e9 * found["in/a.tif"])
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    """Note the names of images that are measured."""
+    names = []
+    measure_image = command.measure_image
+
+    def noted(source, options):
+        names.append(source.path.name)
+        return measure_image(source, options)
+
+    monkeypatch.setattr(command, "measure_image", noted)
+    return names
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_broken_file_does_not_stop_the_others(plate, run, measured, workers):
+    good = Path("plate/a2.tif").read_bytes()
+    Path("plate/a2.tif").write_bytes(good[:200])
+    Path("plate/notes.tif").write_text("no image")
+    command_line = "measure", "plate/*.tif", "--threshold", "otsu", "-o", "c.parquet"
+    result = run(*command_line, "--workers", workers)
+    assert result.exit_code == 1
+    complaints = result.stderr.splitlines()
+    assert sorted(line.split(":")[1] for line in complaints[:2]) == [
+        " plate/a2.tif",
+        " plate/notes.tif",
+    ]
+    assert complaints[2].startswith("conncomp: 2 of 4 files could not be measured")
+    del plate["a2"]
+    assert_measured(read("c.parquet"), plate)
+    os.remove("plate/notes.tif")
+    Path("plate/a2.tif").write_bytes(good)
+    measured.clear()
+    result = run(*command_line, "--resume")
+    assert result.exit_code == 0, result.stderr
+    assert measured == ["a2.tif"]
+    assert_measured(read("c.parquet"), {"a1": plate["a1"], "a2": picture(2), "a10": plate["a10"]})
+    assert sorted(os.listdir()) == ["c.parquet", "plate"]
+
+
+def test_resume_measures_again_what_has_changed(plate, run, measured):
+    Path("plate/broken.tif").write_text("no image")
+    common = "measure", "plate", "-o", "c.parquet", "--labels", "out/{stem}.npy", "--resume"
+    run(*common, "--threshold", 99)
+    conncomp.write_image("plate/a1.tif", picture(77))
+    os.remove("out/a10.npy")
+    measured.clear()
+    run(*common, "--threshold", 99, "--workers", 1)
+    assert measured == ["a1.tif", "a10.tif", "broken.tif"]
+    measured.clear()
+    run(*common, "--threshold", 98, "--workers", 1)
+    assert len(measured) == 4
+    for path in Path("c.parquet.partial").glob("*.arrow"):
+        path.write_bytes(path.read_bytes()[:100])  # as after a fault of the disk
+    measured.clear()
+    assert run(*common, "--threshold", 98).exit_code == 1
+    assert len(measured) == 4
+
+
+def test_without_resume_all_begins_anew(plate, run, measured):
+    Path("plate/broken.tif").write_text("no image")
+    for _ in range(2):
+        measured.clear()
+        run("measure", "plate", "--threshold", 99, "-o", "c.parquet")
+        assert len(measured) == 4
+    Path("c.parquet.partial/of-mine.txt").write_text("keep")
+    os.remove("plate/broken.tif")
+    assert run("measure", "plate", "--threshold", 99, "-o", "c.parquet").exit_code == 0
+    assert os.listdir("c.parquet.partial") == ["of-mine.txt"]
+
+
+PROGRAM = "from conncomp.cli import main; import sys; sys.argv = ['conncomp', *{!r}]; main()"
+
+
+def test_an_interrupt_leaves_what_is_finished(plate, run, measured):
+    for k in range(20, 50):
+        conncomp.write_image(f"plate/a{k}.tif", picture(k, (500, 500)))
+    words = ["measure", "plate", "--threshold", "local:151", "-o", "c.parquet", "--workers", "2"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM.format(words)],
+        stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
+    end = time.monotonic() + 60
+    while len(list(Path("c.parquet.partial").glob("*.arrow"))) < 3 and time.monotonic() < end:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    complaint = process.communicate(timeout=60)[1]
+    assert time.monotonic() - began < 5
+    assert process.returncode == 130, complaint
+    assert complaint.startswith("conncomp: interrupted; ")
+    assert complaint.count("\n") == 1
+    assert not Path("c.parquet").exists()
+    done = len(list(Path("c.parquet.partial").glob("*.arrow")))
+    assert 3 <= done < 33
+    assert run(*words, "--resume").exit_code == 0
+    assert len(measured) == 33 - done
+    assert len(set(read("c.parquet")["file"].to_pylist())) == 33
+
+
+def test_a_full_disk_is_named(plate, run, monkeypatch):
+    write = Path.write_bytes
+
+    def full(path, data):
+        if path.suffix == ".arrow":
+            write(path, data[: len(data) // 2])
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    result = run("measure", "plate", "--threshold", 99, "-o", "c.parquet")
+    assert result.exit_code == 2
+    assert "No space left on device" in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not Path("c.parquet").exists()
+    assert not os.listdir("c.parquet.partial")
+
+
+LIMITED = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
+"""
+
+
+@pytest.mark.parametrize("name", ["c.parquet", "c.csv", "c.arrow"])
+def test_a_table_that_has_no_room(plate, name):
+    """As seen through a limit of the sizes of files: an error of the system, EFBIG for ENOSPC."""
+    points = (np.indices((200, 200)).sum(0) % 2).astype(np.uint8) * 200
+    for k in range(8):
+        conncomp.write_image(f"plate/b{k}.tif", points)
+    words = ["measure", "plate", "--threshold", "99", "--connectivity", "1", "-o", name]
+    program = LIMITED.format(limit=5 << 18) + PROGRAM.format(words)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 2, (done.stdout, done.stderr)
+    assert "File too large" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert sorted(os.listdir()) == sorted([f"{name}.partial", "plate"])
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["no/*.tif"], "there is no file 'no/*.tif'"),
+        (["plate", "--labels", "out.tif"], "would be written twice; put {stem}"),
+        (["plate", "--labels", "plate/{stem}.tif"], "is to be read, and to be written"),
+        (["plate", "--labels", "{stem.__class__}.tif"], "has a field that is none of {stem}"),
+        (["plate", "--labels", "{stem"], "has a field that is none of {stem}"),
+        (["plate", "--labels", "{stem}.jpg"], "does not end in .npy"),
+        (["plate", "--threshold", "local:4"], "is no window of an odd number"),
+        (["plate", "--threshold", "li", "--channel", "0", "--grey"], "exclude each other"),
+        (["plate", "--dark"], "--dark is for --threshold"),
+        (["plate", "--unit", "parsec"], "is none of m, cm"),
+        (["plate", "--spacing", "0"], "is not a positive, finite number"),
+        (["."], "holds no images"),
+    ],
+)
+def test_options_that_are_wrong(plate, run, words, complaint):
+    result = run("measure", *words, "-o", "c.parquet")
+    assert result.exit_code == 2
+    assert complaint in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert os.listdir() == ["plate"]
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--properties", "areas", "--threshold", "1"], "did you mean 'area'"),
+        (["--intensity", "no/{stem}.tif"], "a1.tif: no/a1.tif: No such file"),
+        (["--intensity", "small.npy"], "a1.tif"),
+        (["--series", "3", "--threshold", "1"], "there is no series=3"),
+        (["--unit", "mm", "--threshold", "1"], "the file tells no voxel size; give --spacing"),
+        (["--key", "x", "--threshold", "1"], "key='x' chooses an array"),
+    ],
+)
+def test_files_that_do_not_fit_the_options(plate, run, options, complaint):
+    conncomp.write_image("small.npy", np.ones((2, 3)))
+    result = run("measure", "plate", "-o", "c.parquet", *options)
+    assert result.exit_code == 1
+    assert complaint in result.stderr
+    assert "3 of 3 files could not be measured" in result.stderr
+    assert not Path("c.parquet").exists()
+
+
+def test_floats_without_a_threshold_are_no_labels(tmp_path, run, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    conncomp.write_image("a.npy", np.ones((3, 4)))
+    result = run("measure", "a.npy", "-o", "c.csv")
+    assert "a.npy: without --threshold, images are labels" in result.stderr
+
+
+def test_an_image_without_objects(tmp_path, run, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    conncomp.write_image("a.npy", np.ones((3, 4)))
+    assert run("measure", "a.npy", "--threshold", 2, "-o", "c.parquet").exit_code == 0
+    assert len(read("c.parquet")) == 0
+    assert "intensity_mean" in read("c.parquet").column_names
+
+
+def test_units_follow_the_power_of_columns():
+    names = tables.LENGTHS, tables.AREAS, tables.SQUARES
+    known = set(conncomp.components.columns.properties.PROPERTIES)
+    assert set().union(*names) <= known
+    assert sum(map(len, names)) == len(set().union(*names))
+
+
+def test_pictures_have_true_proportions(tmp_path, run, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    conncomp.write_image("a.npy", picture(1))
+    common = "measure", "a.npy", "--threshold", 99, "-o", "c.parquet", "--picture", "a.png"
+    for spacing, shape in {
+        "1": (60, 80),
+        "2,1": (120, 80),
+        "0.5,1": (60, 160),
+        "1,1.5": (60, 120),
+        "1e6,1": (2000, 1),
+        "100,1": (2000, 27),
+    }.items():
+        assert run(*common, "--spacing", spacing).exit_code == 0
+        assert conncomp.read_image("a.png").shape == (*shape, 3), spacing
+    run(*common, "--spacing", "2,1")
+    tall = conncomp.read_image("a.png")
+    np.testing.assert_array_equal(tall[::2], tall[1::2])
+    run(*common)
+    np.testing.assert_array_equal(tall[::2], conncomp.read_image("a.png"))
+
+
+def test_ome_zarr_of_times_and_channels(tmp_path, run, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    image = np.stack([[picture(k), picture(k + 5)] for k in range(3)])  # t, c, y, x
+    group = zarr.open_group("a.zarr", mode="w", zarr_format=3)
+    group.create_array("0", data=image)
+    kinds = {"t": "time", "c": "channel", "y": "space", "x": "space"}
+    axes = [{"name": k, "type": kind, "unit": "micrometer"} for k, kind in kinds.items()]
+    scales = [{"type": "scale", "scale": [60, 1, 0.5, 0.25]}]
+    datasets = [{"path": "0", "coordinateTransformations": scales}]
+    multiscales = [{"axes": axes, "datasets": datasets}]
+    group.attrs["ome"] = {"version": "0.5", "multiscales": multiscales}
+    result = run("measure", "a.zarr", "--channel", 1, "--threshold", 99, "-o", "c.parquet")
+    assert result.exit_code == 0, result.stderr
+    found = read("c.parquet").to_pandas()
+    for frame in range(3):
+        rows = found[found["frame"] == frame]
+        labels = label(image[frame, 1] > 99, connectivity=2)
+        colours = np.moveaxis(image[frame], 0, -1)
+        names = ("area", "centroid", "intensity_mean")
+        wanted = regionprops_table(labels, colours, properties=names, spacing=(0.5, 0.25))
+        for name, column in wanted.items():
+            np.testing.assert_allclose(rows[name], column)
+    assert read("c.parquet").schema.field("area").metadata == {b"unit": b"\xc2\xb5m^2"}
