@@ -67,15 +67,18 @@ struct NeededUnions : Steps<axes> {
   }
 };
 
-// Whether a rule links a site to another one at a step within a tile. Of a transitive rule it is asked for
-// all steps, of others for those to neighbours.
-template <class Rule, class Tiles>
-__device__ inline bool similar_at(const Rule& rule, const Tiles& tiles, const typename Rule::Value* values,
+// Whether a rule links a site to another one at a step. Of a transitive rule it is asked for all steps, of
+// others for those to neighbours before.
+template <class Steps, class Rule>
+__device__ inline bool similar_at(const Rule& rule, const typename Rule::Value* values,
                                   const typename Rule::Site& from, const typename Rule::Site& to, int code) {
-  using S = typename Tiles::Step;
-  if (!Rule::kTransitive && !tiles.has_step(code)) return false;
-  return rule.linked(values, from, to, S::highest_axis(code), code > S::kNoStep);
+  return rule.linked(values, from, to, Steps::highest_axis(code), code > Steps::kNoStep);
 }
+
+// How many steps are asked for links: those to elements before, and of a transitive rule all, as those to
+// elements after may make up for others.
+template <class Rule, class Steps>
+constexpr int kAsked = Rule::kTransitive ? Steps::kSteps : Steps::kNoStep;
 
 // The tiles of arrays of elements.
 template <int rank, bool items>
@@ -117,7 +120,8 @@ __global__ void __launch_bounds__(kElementsOfTile)
   };
   uint32_t similar = 0;
 #pragma unroll
-  for (int step = 0; step < S::kSteps; ++step) {
+  for (int step = 0; step < kAsked<Rule, S>; ++step) {
+    if (!Rule::kTransitive && !tiles.has_step(step)) continue;
     bool in_tile = foreground;
 #pragma unroll
     for (int a = 0; a < kAxes; ++a) {
@@ -126,7 +130,7 @@ __global__ void __launch_bounds__(kElementsOfTile)
     }
     const int neighbour = element_at(step);
     if (in_tile && foreground_of_warp[neighbour / kWarp] >> neighbour % kWarp & 1 &&
-        similar_at(rule, tiles, values, site, site_of[neighbour], step))
+        similar_at<S>(rule, values, site, site_of[neighbour], step))
       similar |= 1u << step;
   }
   // The elements of a run are put under its first one in the warp, and that under the one before.
@@ -190,10 +194,11 @@ __global__ void __launch_bounds__(kElementsOfTile,
       return exists;
     };
 #pragma unroll
-    for (int step = 0; step < S::kSteps; ++step) {
+    for (int step = 0; step < kAsked<Rule, S>; ++step) {
+      if (!Rule::kTransitive && !tiles.has_step(step)) continue;
       Cell<rank, Index> neighbour = cell;
       if (move_to_neighbour(step, neighbour) &&
-          similar_at(rule, tiles, values, site, rule.site(values, neighbour.offset), step))
+          similar_at<S>(rule, values, site, rule.site(values, neighbour.offset), step))
         similar |= 1u << step;
     }
     const bool row_begins = cell.at[rank - 1] == 0;
