@@ -490,3 +490,12 @@ def test_values_are_counted(size, dtype):
     np.testing.assert_array_equal(values, expected[0])
     np.testing.assert_array_equal(counts, expected[1])
     assert values.dtype == dtype
+
+
+def test_pictures_have_the_proportions_of_voxels(report):
+    about = {"axes": "ZYX", "spacing": 3, "unit": "um"}
+    tifffile.imwrite("a.tif", IMAGE, imagej=True, resolution=(2, 1), metadata=about)
+    report("label", "a.tif", "--picture", "a.png")
+    assert conncomp.read_image("a.png").shape == (22, 13, 3)
+    report("label", "a.tif", "--picture", "b.png", "--spacing", "1,1,2", "--stats", "a.csv")
+    assert conncomp.read_image("b.png").shape == (11, 26, 3)

@@ -2,6 +2,7 @@
 
 import gzip
 import struct
+import time
 import zlib
 
 import h5py
@@ -15,6 +16,7 @@ import zarr
 
 import conncomp
 from conncomp.cli._input import read_any
+from conncomp.files._ome import ome_images
 from conncomp.files.images import read_content
 from conncomp.files.scales import Scale, in_unit, scale_of
 
@@ -257,3 +259,13 @@ def test_nonsense_is_no_scale(spacing):
 def test_a_unit_that_is_unknown_is_not_converted():
     with pytest.raises(ValueError, match="its unit is parsec, which is not mm"):
         in_unit(Scale((1.0,), "parsec"), "mm")
+
+
+@pytest.mark.parametrize("filler", ["a", "a ", " ", "a=", 'a="', "<Pixels ", "&#"])
+def test_long_descriptions_end_soon(filler):
+    """Patterns take a time that is that of the text."""
+    text = '<OME><Pixels SizeX="3" ' + filler * (1 << 20) + ' PhysicalSizeX="2">'
+    begin = time.process_time()
+    images = ome_images(text)
+    assert images[0]["SizeX"] == "3"
+    assert time.process_time() - begin < 5

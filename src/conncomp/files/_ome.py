@@ -17,7 +17,7 @@ def ome_images(description: str) -> list[dict[str, str]]:
     """Return the attributes of the pixels of each image."""
     elements = re.findall(r"<(?:\w+:)?Pixels\s([^>]*)", description)
     return [
-        dict(re.findall(r'(\w+)\s*=\s*"([^"]{1,32})"', element))
+        dict(re.findall(r'\b(\w+)\s*=\s*"([^"]{1,32})"', element))
         for element in elements[:MOST_IMAGES]
     ]
 

@@ -51,6 +51,7 @@ from conncomp.cli.label.options import (
 from conncomp.cli.label.stream import check_stream, columns_of, names_of_columns, stream
 from conncomp.cli.label.volumes import label_chunks
 from conncomp.files.images import check_format
+from conncomp.files.scales import Scale
 from conncomp.files.slabs import Raw, parse_raw
 from conncomp.files.thresholds import foreground
 from conncomp.kernels.cuda import launcher
@@ -134,7 +135,7 @@ def _parse_raw(context: click.Context, option: click.Parameter, text: str | None
     callback=output_file(".png"),
     help="Write a picture in which components that are close differ in colour. Of more than two "
     "axes, it shows the middle slice along the first; of more than 2000 pixels a side, every "
-    "second, third, ... of them.",
+    "second, third, ... of them. It has true proportions where IN tells voxel sizes.",
 )
 @click.option(
     "--stats-only",
@@ -184,7 +185,9 @@ def label(**given: Any) -> None:
         show(report, *tables, as_json=options.as_json)
         return
     with stage("reading"):
-        image = _read(options.input, options.key, options.channel, options.grey)
+        content = read_quietly(options.input, options.key)
+        image, _, _, scale = one_channel(options.input, content, options.channel, options.grey)
+        del content
     _check_image(options, image)
     source = {"path": options.input, "shape": image.shape, "dtype": str(image.dtype)}
     axes = closed_axes(options.periodic, image.ndim, "image")
@@ -204,7 +207,7 @@ def label(**given: Any) -> None:
             labels = conncomp.largest_components(labels, most, background=0)
         if options.min_size is not None or options.top is not None:
             kept = conncomp.component_sizes(labels, background=0)
-    written = _write(options, labels, closes, stage)
+    written = _write(options, labels, closes, scale, stage)
     report = {
         "input": source,
         "threshold": threshold if threshold is None else finite(threshold),
@@ -285,7 +288,11 @@ def _label(
 
 
 def _write(
-    options: Options, labels: Image, closes: NDArray[np.bool_] | None, stage: Stages
+    options: Options,
+    labels: Image,
+    closes: NDArray[np.bool_] | None,
+    scale: Scale | None,
+    stage: Stages,
 ) -> dict[str, Any]:
     """Write the files that are asked for; return what the report says of them."""
     picture = None
@@ -297,12 +304,9 @@ def _write(
             _write_statistics(options.stats, labels, closes, options.spacing)
     if options.picture is not None:
         with stage("picture"):
-            picture = paint_labels(options.picture, labels)
+            spacing = options.spacing or (None if scale is None else scale.spacing)
+            picture = paint_labels(options.picture, labels, spacing)
     return {"labels": options.output, "statistics": options.stats, "picture": picture}
-
-
-def _read(path: Path, key: str | None, channel: int | None, grey: bool) -> Image:
-    return one_channel(path, read_quietly(path, key), channel, grey).image
 
 
 def _check_outputs(output: Path | None, picture: Path | None, shape: tuple[int, ...]) -> None:
