@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp._core import native
 from conncomp.chunked.labelling import ChunkLabels, first_elements, row_length
 from conncomp.chunked.rows import LARGEST_SUM, Table
 from conncomp.chunked.streams.slabs import Slab
@@ -229,20 +230,16 @@ def _sides(labels: NDArray[Any], count: int) -> tuple[Rows, Rows]:
 def _pairs(one: NDArray[Any], other: NDArray[Any]) -> tuple[Rows, Rows]:
     """Return the labels that two slices have in the same places, for each run in which both stay.
 
+    Runs may be cut, where threads meet.
+
     Returns
     -------
     pairs : ndarray of int64, shape (runs, 2)
         Without those where one is background.
     lengths : ndarray of int64, shape (runs,)
     """
-    one, other = one.reshape(-1), other.reshape(-1)
-    changes = one[1:] != one[:-1]
-    changes |= other[1:] != other[:-1]
-    begins = np.concatenate([[0], np.flatnonzero(changes) + 1])
-    lengths = np.diff(begins, append=one.size)
-    pairs = np.stack([one[begins], other[begins]], axis=-1).astype(np.int64)
-    both = (pairs > 0).all(axis=1)
-    return pairs[both], lengths[both]
+    runs = native.pair_runs(one.reshape(-1), other.reshape(-1)).reshape(-1, 3)
+    return runs[:, :2], runs[:, 2]
 
 
 def _groups(count: int, labels: int, edges: list[tuple[Rows, Rows]]) -> Rows:
