@@ -99,15 +99,17 @@ def image_for(shape, rng, kind):
 @given(
     case=streams(),
     size=st.sampled_from([1, 5, 30, 1 << 22]),
+    least=st.sampled_from([1, 2]),
     kind=st.sampled_from([None, "b1", "u1", "i2", "u8", "f4", "f8"]),
     surfaces=st.booleans(),
     spacing=st.sampled_from([None, 0.3]),
 )
-def test_streams_give_what_the_whole_volume_does(case, size, kind, surfaces, spacing):
+def test_streams_give_what_the_whole_volume_does(case, size, least, kind, surfaces, spacing):
     volume, lengths, options, rng = case
     image = None if kind is None else image_for(volume.shape, rng, kind)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "PIECE", size)
+        patch.setattr(module, "LEAST", least)
         batches = list(
             conncomp.stream_labels(
                 cut(volume, lengths, image), surfaces=surfaces, spacing=spacing, **options

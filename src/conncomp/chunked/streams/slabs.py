@@ -46,8 +46,10 @@ class Slab:
         return Slab(self.values.copy(), image, self.ahead)
 
 
-def pieces_of(slabs: Iterator[Any], size: int | None) -> Iterator[Slab]:
+def pieces_of(slabs: Iterator[Any], size: int | None, least: int = 1) -> Iterator[Slab]:
     """Yield the slices of all slabs, as many at once as have `size` elements, fewer at the end.
+
+    There are `least` slices at once, however large they are, but at the end.
 
     Each piece begins with the last slice of the piece before. If there is no size, slabs are
     yielded as they come, after the two slices where two of them meet.
@@ -61,7 +63,7 @@ def pieces_of(slabs: Iterator[Any], size: int | None) -> Iterator[Slab]:
     """
     waiting, ahead = list[Slab](), 0
     for slab in _checked(slabs):
-        length = max(1, size // prod(slab.values.shape[1:])) if size else 1
+        length = max(least, size // prod(slab.values.shape[1:])) if size else 1
         begin = 0
         if waiting:
             begin = min(len(slab), length + ahead - _slices(waiting))
