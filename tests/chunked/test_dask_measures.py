@@ -102,6 +102,46 @@ def test_tables_of_computed_statistics():
     np.testing.assert_allclose(computed.to_pandas(), want, rtol=1e-12)
 
 
+@pytest.mark.parametrize("background", ["auto", -1, None])
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("largest", [2**63, 2**64 - 1])
+def test_labels_that_are_too_large_for_int64(background, masked, largest):
+    labels = np.array([[0, largest, 2], [0, 1, 1]], np.uint64)
+    if masked:
+        labels = np.ma.masked_array(labels, [[False, False, True], [False, False, True]])
+    lazy = da.from_array(labels, chunks=(1, 2))
+    for measure in (conncomp.component_statistics, conncomp.contacts):
+        with pytest.raises(ValueError, match=f"labels holds {largest}, too large for int64; renu"):
+            dask.compute(measure(lazy, background=background), scheduler="sync")
+
+
+def test_labels_up_to_the_largest_of_int64():
+    labels = da.from_array(np.array([[0, 2**63 - 1], [0, 1]], np.uint64), chunks=1)
+    (table,) = dask.compute(conncomp.component_statistics(labels), scheduler="sync")
+    assert table.labels.tolist() == [1, 2**63 - 1]
+    (touching,) = dask.compute(conncomp.contacts(labels), scheduler="sync")
+    assert touching.pairs.tolist() == [[1, 2**63 - 1]]
+
+
+@pytest.mark.parametrize(
+    ("image", "error", "message"),
+    [
+        ([[], []], None, None),
+        ([[], [], []], ValueError, r"image has shape \(3, 0\); it must have that of"),
+        (np.zeros((2, 0), complex), TypeError, "image is of dtype complex128"),
+    ],
+)
+def test_images_of_no_element(image, error, message):
+    labels = np.zeros((2, 0), np.int32)
+    lazy = da.from_array(labels)
+    if error is None:
+        want = conncomp.component_statistics(labels, np.array(image))
+        assert_same(conncomp.component_statistics(lazy, image), want, 0, set())
+    else:
+        with pytest.raises(error, match=message):
+            conncomp.component_statistics(lazy, image)
+
+
 def test_no_element():
     labels = np.zeros((2, 0), np.int32)
     lazy = da.from_array(labels)

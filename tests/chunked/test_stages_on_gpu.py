@@ -1,12 +1,18 @@
 """The stages of chunks that lie on a GPU, with a stand-in for CuPy: its kernels run on the CPU."""
 
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from types import SimpleNamespace
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
 import conncomp
 from chunked_cases import random_case
 from conncomp import _arrays
-from conncomp.chunked import call_now, label_all, labelling, relabelling, rules_of_image
+from conncomp.chunked import call_now, label_all, labelling, on_gpu, relabelling, rules_of_image
 from conncomp.grid import array, request
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
@@ -34,3 +40,100 @@ def test_chunks_of_cupy(monkeypatch, seed):
         for index, labels in result.labels.items():
             assert isinstance(labels, cupy.ndarray)
             np.testing.assert_array_equal(labels.get(), want[pieces[index][0]])
+
+
+class OutOfMemoryError(MemoryError):
+    """As CuPy has it, which a client without CuPy cannot unpickle."""
+
+
+class Stream:
+    """A stream of the stand-in, which tells what was done on it."""
+
+    made: ClassVar[list["Stream"]] = []
+
+    def __init__(self):
+        self.done = []
+        self.made.append(self)
+
+    def __enter__(self):
+        self.done.append("begin")
+
+    def __exit__(self, *error):
+        self.done.append("end")
+
+    def synchronize(self):
+        self.done.append("wait")
+
+
+@pytest.fixture
+def streams(monkeypatch):
+    monkeypatch.setattr(Stream, "made", [])
+    cuda = SimpleNamespace(
+        runtime=SimpleNamespace(getDevice=lambda: 0),
+        memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
+        Stream=Stream,
+    )
+    monkeypatch.setattr(on_gpu, "import_cupy", lambda: SimpleNamespace(cuda=cuda))
+    monkeypatch.setattr(on_gpu, "_STREAMS", on_gpu._Streams())
+    return Stream.made
+
+
+def test_each_thread_has_a_stream_and_waits_for_it(streams):
+    with ThreadPoolExecutor(2) as threads:
+        barrier = Barrier(2)
+        meet = on_gpu.OnStream(lambda: barrier.wait(10))
+        for _ in range(2):
+            list(threads.map(lambda _: meet(), range(2)))
+    assert [stream.done for stream in streams] == [["begin", "end", "wait"] * 2] * 2
+
+
+def test_too_little_memory_of_a_gpu_is_a_memory_error_of_python(streams):
+    def fail():
+        raise OutOfMemoryError("Out of memory allocating 512 bytes")
+
+    with pytest.raises(MemoryError, match=r"allocating 512 bytes\); make chunks smaller") as caught:
+        on_gpu.OnStream(fail)()
+    assert type(caught.value) is MemoryError
+    assert type(pickle.loads(pickle.dumps(caught.value))) is MemoryError
+    assert caught.value.__cause__ is None
+
+
+def test_only_what_takes_chunks_is_called_on_a_stream(streams):
+    engine = on_gpu.on_streams(call_now)
+    assert engine("link", (0,), max, 1, 2) == 2
+    assert streams == []
+    assert engine("label", (0,), max, 1, 2) == 2
+    assert len(streams) == 1
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("seed", [6, 21, 38, 40, 43, 49])
+def test_dask_arrays_of_chunks_on_a_card(seed):
+    cupy, dask_array = pytest.importorskip("cupy"), pytest.importorskip("dask.array")
+    image, chunks, arguments = random_case(seed)
+    lazy = dask_array.from_array(cupy.asarray(image), chunks=chunks, asarray=False)
+    for numbering in ("roots", "consecutive"):
+        labels = conncomp.label(lazy, numbering=numbering, **arguments)
+        want = conncomp.label(image, numbering=numbering, **arguments)
+        computed = labels.compute(scheduler="threads", num_workers=4)
+        assert isinstance(computed, cupy.ndarray)
+        np.testing.assert_array_equal(computed.get(), want)
+
+
+@pytest.mark.gpu
+def test_a_chunk_that_does_not_fit_on_a_card():
+    cupy, dask_array = pytest.importorskip("cupy"), pytest.importorskip("dask.array")
+    lazy = dask_array.ones((256, 256, 256), bool, chunks=128).map_blocks(
+        cupy.asarray, meta=cupy.zeros((0, 0, 0), bool)
+    )
+    pool = cupy.get_default_memory_pool()
+    before = pool.get_limit()
+    pool.free_all_blocks()
+    try:
+        pool.set_limit(pool.total_bytes() + (4 << 20))
+        with pytest.raises(MemoryError, match="make chunks smaller"):
+            conncomp.label(lazy).compute(scheduler="threads", num_workers=2)
+    finally:
+        pool.set_limit(before)
+    labels = conncomp.label(lazy).compute(scheduler="threads", num_workers=2)
+    assert int(labels.max()) == 1

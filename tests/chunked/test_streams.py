@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import conncomp
+from conncomp._core import native
 from conncomp.chunked.streams import batches as module
 from strategies import value_pool
 
@@ -99,15 +100,17 @@ def image_for(shape, rng, kind):
 @given(
     case=streams(),
     size=st.sampled_from([1, 5, 30, 1 << 22]),
+    least=st.sampled_from([1, 2]),
     kind=st.sampled_from([None, "b1", "u1", "i2", "u8", "f4", "f8"]),
     surfaces=st.booleans(),
     spacing=st.sampled_from([None, 0.3]),
 )
-def test_streams_give_what_the_whole_volume_does(case, size, kind, surfaces, spacing):
+def test_streams_give_what_the_whole_volume_does(case, size, least, kind, surfaces, spacing):
     volume, lengths, options, rng = case
     image = None if kind is None else image_for(volume.shape, rng, kind)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "PIECE", size)
+        patch.setattr(module, "LEAST", least)
         batches = list(
             conncomp.stream_labels(
                 cut(volume, lengths, image), surfaces=surfaces, spacing=spacing, **options
@@ -118,6 +121,21 @@ def test_streams_give_what_the_whole_volume_does(case, size, kind, surfaces, spa
         assert batches == []
     else:
         check_equal(gathered(batches), wanted, kind not in ("f4", "f8"))
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("size", [1, 15, 16, 17, 1000, 300_000])
+def test_runs_of_two_labels(dtype, size):
+    rng = np.random.default_rng(size)
+    often = rng.integers(1, 6, size)
+    one, other = (np.repeat(rng.integers(0, 3, size), often)[:size].astype(dtype) for _ in "ab")
+    runs = native.pair_runs(one, other).reshape(-1, 3)
+    assert (runs > 0).all()
+    both = (one > 0) & (other > 0)
+    np.testing.assert_array_equal(np.repeat(runs[:, 0], runs[:, 2]), one[both])
+    np.testing.assert_array_equal(np.repeat(runs[:, 1], runs[:, 2]), other[both])
+    changes = np.flatnonzero(np.diff(one * 3 + other, prepend=-1))
+    assert 0 <= len(runs) - np.count_nonzero(both[changes]) < 16  # where threads meet
 
 
 def test_components_come_as_soon_as_they_are_finished(monkeypatch):
@@ -204,6 +222,7 @@ def test_sums_that_do_not_fit_are_named():
         list(conncomp.stream_labels([(np.ones((2, 2), bool), np.repeat(large, 2, 0))]))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "PIECE", 1)
+        patch.setattr(module, "LEAST", 1)
         slabs = [(np.ones((1, 2), bool), large)] * 2
         with pytest.raises(OverflowError, match="values of the image"):
             list(conncomp.stream_labels(slabs))

@@ -20,6 +20,7 @@
 #include "cpu/components/distinct.h"
 #include "cpu/components/intensities.h"
 #include "cpu/components/measures.h"
+#include "cpu/components/paired_runs.h"
 #include "cpu/components/surfaces.h"
 #include "cpu/components/tables.h"
 #include "cpu/core/buffer.h"
@@ -390,6 +391,18 @@ void test_contacts(const std::vector<Index>& numbers, int64_t length, int64_t ro
   check(std::all_of(recount.begin(), recount.end(), [](int64_t n) { return n == 0; }), "pairs that touch");
 }
 
+// Runs of two labels, of lines and of those that come after them.
+template <class Index>
+void test_paired_runs(const std::vector<Index>& numbers, int64_t length, int64_t rows) {
+  const int64_t count = int64_t(numbers.size()) - length;
+  const std::vector<int64_t> runs = pair_runs(numbers.data(), numbers.data() + length, count);
+  std::vector<int64_t> recount(rows * rows), sums(rows * rows);
+  for (int64_t i = 0; i < count; ++i)
+    if (numbers[i] > 0 && numbers[i + length] > 0) ++recount[numbers[i] * rows + numbers[i + length]];
+  for (size_t k = 0; k < runs.size(); k += 3) sums[runs[k] * rows + runs[k + 1]] += runs[k + 2];
+  check(sums == recount, "runs of two labels");
+}
+
 // Numbers of labels, however far apart.
 template <class Index>
 void test_distinct(std::vector<Index> numbers) {
@@ -438,6 +451,7 @@ void test_words() {
   test_measures(shape, numbers, rows, recount);
   test_members(numbers, rows, recount);
   if (shape.back() > 1 && rows < 100) test_contacts(numbers, shape.back(), rows);
+  if (rows < 100) test_paired_runs(numbers, shape.back(), rows);
   test_distinct(numbers);
 }
 

@@ -1,10 +1,12 @@
 // Contacts of labels.
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "bindings/bindings.h"
 #include "cpu/components/contacts.h"
+#include "cpu/components/paired_runs.h"
 
 namespace conncomp {
 
@@ -22,6 +24,17 @@ std::unique_ptr<LabelContacts> contacts(Vector<const Label> labels, const std::v
       [&] { return std::make_unique<LabelContacts>(find_contacts(labels.data(), background, rows, grid)); });
 }
 
+// As pair_runs; arrays are of one length and type.
+nb::object runs_of_pairs(AnyVector one, AnyVector other) {
+  return with_integers(one, [&]<class Label>(const Label* labels) {
+    return with_entries<Label>(other, [&](const Label* others) {
+      std::vector<int64_t> runs = without_gil([&] { return pair_runs(labels, others, int64_t(one.size())); });
+      const int64_t count = int64_t(runs.size());
+      return give_away(std::move(runs), count);
+    });
+  });
+}
+
 }  // namespace
 
 void define_contacts(nb::module_& m) {
@@ -32,6 +45,7 @@ void define_contacts(nb::module_& m) {
       });
   m.def("find_contacts", &contacts<int32_t>);
   m.def("find_contacts", &contacts<int64_t>);
+  m.def("pair_runs", &runs_of_pairs);
 }
 
 }  // namespace conncomp

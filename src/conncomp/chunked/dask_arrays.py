@@ -21,6 +21,7 @@ from conncomp._arrays import as_label_type, choose_device, on_gpu
 from conncomp._memory import total_memory
 from conncomp.chunked.dask_graph import Graph
 from conncomp.chunked.layout import Index, Layout
+from conncomp.chunked.on_gpu import on_streams
 from conncomp.chunked.rules import Rules, rules_of_bonds, rules_of_image
 from conncomp.chunked.stages import label_all
 from conncomp.grid.request import Request
@@ -122,9 +123,8 @@ def _label(array: Any, layout: Layout, rules: Rules, arguments: Mapping[str, Any
     ]
     again_of = values[1] if values[1:] else None
     with _no_collection():
-        result = label_all(
-            graph.call, layout, rules, values[0], numbering, dtype, again_of, counted
-        )
+        call = on_streams(graph.call) if on_gpu(array._meta) else graph.call
+        result = label_all(call, layout, rules, values[0], numbering, dtype, again_of, counted)
     name = next(iter(result.labels.values())).key[0]
     high = HighLevelGraph.from_collections(name, graph.tasks, dependencies=sources)
     labels = dask.array.Array(

@@ -67,7 +67,7 @@ def label_chunk(rules: Rules, values: Any) -> ChunkLabels:
     labels, counts = label_values(rules, values)
     if rules.batch_axes:
         _number_through(labels, counts)
-    rows = labels.reshape(-1, _row_length(labels.shape, segment_axis(rules)))
+    rows = labels.reshape(-1, row_length(labels.shape, segment_axis(rules)))
     xp = np if isinstance(labels, np.ndarray) else current_gpu().xp
     # CuPy has no maximum.accumulate; of labels in order, none that begins is below one before.
     if xp is np:
@@ -104,7 +104,7 @@ def _number_through(labels: Any, counts: Any) -> None:
         items += before * (items > 0)
 
 
-def _row_length(shape: tuple[int, ...], segment: int) -> int:
+def row_length(shape: tuple[int, ...], segment: int) -> int:
     """Return how many elements the rows of a chunk have."""
     axis = len(shape) - 1
     while axis > segment and prod(shape[axis:]) < SHORT_ROW:
@@ -159,7 +159,7 @@ def root_indices(
     return indices
 
 
-def first_elements(labelled: ChunkLabels, wanted: Any = None) -> Any:
+def first_elements(labelled: ChunkLabels, wanted: Any = None, before: int = 0) -> Any:
     """Return the flat index of the first element of some components of a chunk, as int64.
 
     Parameters
@@ -167,6 +167,8 @@ def first_elements(labelled: ChunkLabels, wanted: Any = None) -> Any:
     labelled : ChunkLabels
     wanted : array of int64, optional
         Labels, ascending; all by default.
+    before : int, optional
+        Labels up to this one begin before the chunk, and are left out.
 
     Returns
     -------
@@ -175,7 +177,7 @@ def first_elements(labelled: ChunkLabels, wanted: Any = None) -> Any:
     """
     labels, ends = labelled
     xp = np if isinstance(labels, np.ndarray) else current_gpu().xp
-    begins = xp.concatenate([xp.zeros_like(ends[:1]), ends[:-1]])
+    begins = xp.concatenate([xp.full_like(ends[:1], before), ends[:-1]])
     if wanted is None:
         chosen = xp.flatnonzero(ends > begins)
     else:

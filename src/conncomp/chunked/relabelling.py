@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conncomp._arrays import new_array
 from conncomp._core import native
@@ -63,7 +62,7 @@ def numbers_of_chunk(
     return result
 
 
-def relabel_chunk(labels: Any, table: Any, dtype: np.dtype[Any]) -> Any:
+def relabel_chunk(labels: Any, table: Any, dtype: np.dtype[Any], out: Any = None) -> Any:
     """Return the labels of a chunk after each is replaced by its entry of a table.
 
     Parameters
@@ -74,6 +73,8 @@ def relabel_chunk(labels: Any, table: Any, dtype: np.dtype[Any]) -> Any:
         Of NumPy, or where the labels lie.
     dtype : dtype
         Of integers, of the result.
+    out : array, optional
+        In main memory, of `dtype`, int32 or int64: where the result is to lie, such as `labels`.
 
     Raises
     ------
@@ -89,7 +90,8 @@ def relabel_chunk(labels: Any, table: Any, dtype: np.dtype[Any]) -> Any:
     filled = np.dtype(np.int32 if dtype.itemsize <= 4 and dtype != np.uint32 else np.int64)
     table = table.astype(filled, copy=False)
     if isinstance(labels, np.ndarray):
-        out: NDArray[Any] = new_array(np, labels.shape, filled)
+        if out is None:
+            out = new_array(np, labels.shape, filled)
         native.replace_labels(labels.reshape(-1), -1, table, out.reshape(-1))
         return out.astype(dtype, copy=False)
     placed = current_gpu().xp.asarray(table).astype(dtype, copy=False)

@@ -31,10 +31,20 @@ from conncomp.kernels.neighbourhood import Step
 
 
 class Labelled(NamedTuple):
-    """A chunk after the first stage."""
+    """A chunk after the first stage.
+
+    Attributes
+    ----------
+    labels : ChunkLabels
+    report : Report
+    used_up : list
+        Nothing, or None while the third stage writes its labels where those of the chunk lie, and
+        then what it has written: a scheduler that asks once more is given the same.
+    """
 
     labels: ChunkLabels
     report: Report
+    used_up: list[NDArray[Any] | None]
 
 
 def label_and_report(
@@ -45,7 +55,7 @@ def label_and_report(
     report = report_chunk(rules, start, sides, values, labels)
     if selection is not None:
         report = with_sizes(report, rules, start, labels, selection)
-    return Labelled(labels, report)
+    return Labelled(labels, report, [])
 
 
 def report_only(
@@ -106,6 +116,8 @@ def relabel_by_roots(
     *chosen: Any,
 ) -> NDArray[Any] | Selected:
     """Do the third stage of a chunk, whose labels are to be roots."""
+    if labelled.used_up:
+        return _written(labelled)
     roots = roots_of_chunk(rules, start, labelled.labels, labelled.report, tables[place])
     return _relabelled(labelled, tables[place], roots, dtype, chosen)
 
@@ -120,8 +132,23 @@ def _relabelled(
     """Replace the labels of a chunk by others; keep only some, if they are chosen."""
     if chosen:
         return select(labelled.labels, labelled.report, table, of_labels, dtype, *chosen)
-    result: NDArray[Any] = relabel_chunk(labelled.labels.labels, of_labels, dtype)
-    return result
+    labels = labelled.labels.labels
+    in_place = isinstance(labels, np.ndarray) and labels.flags.writeable and labels.dtype == dtype
+    if not in_place:
+        relabelled: NDArray[Any] = relabel_chunk(labels, of_labels, dtype)
+        return relabelled
+    # Memory that was touched before, of which the first touch takes longer than all else.
+    labelled.used_up.append(None)
+    labelled.used_up[0] = relabel_chunk(labels, of_labels, dtype, labels)
+    return _written(labelled)
+
+
+def _written(labelled: Labelled) -> NDArray[Any]:
+    """Return what the third stage wrote in place."""
+    (written,) = labelled.used_up
+    if written is None:
+        raise RuntimeError("the labels of a chunk were given up half-way; compute them again")
+    return written
 
 
 def relabel_by_numbers(
@@ -136,6 +163,8 @@ def relabel_by_numbers(
     *chosen: Any,
 ) -> NDArray[Any] | Selected:
     """Do the third stage of a chunk, whose labels are to be consecutive."""
+    if labelled.used_up:
+        return _written(labelled)
     report = labelled.report
     counts = count_final_roots(report, tables[table])
     of_labels = numbers_of_chunk(report, tables[table], counts, bases[base], numbers[of_chunk])
@@ -144,7 +173,7 @@ def relabel_by_numbers(
 
 def again(rules: Rules, values: Any, report: Report) -> Labelled:
     """Label a chunk once more, whose report was kept, but not its labels."""
-    return Labelled(label_chunk(rules, values), report)
+    return Labelled(label_chunk(rules, values), report, [])
 
 
 class Alone(NamedTuple):

@@ -53,7 +53,7 @@ def component_statistics(
     wanted = Wanted(as_bool("moments", moments), as_bool("surfaces", surfaces), image is not None)
     if not label_array(labels).size:
         known = {"background": background, "batch_axes": batch_axes, "spacing": spacing}
-        none = None if image is None else np.zeros(labels.shape, image.dtype)
+        none = None if image is None else np.zeros(labels.shape, _image(image, labels).dtype)
         empty: ComponentStatistics = of_no_element(
             statistics.component_statistics, labels, none, surfaces=surfaces, **known
         )

@@ -15,6 +15,7 @@ from conncomp.chunked.layout import Index, Layout
 from conncomp.components._labels import library_at
 
 Layers = dict[int, NDArray[Any]]
+INT64_MAX = int(np.iinfo(np.int64).max)
 
 
 def first_layers(axes: Sequence[int], empty: int, labels: Any) -> Layers:
@@ -37,8 +38,18 @@ def without_mask(empty: int, labels: Any) -> Any:
         return as_cupy(labels)
     if not isinstance(labels, np.ma.MaskedArray):
         return labels
+    check_fits(labels.compressed())
     filled: Any = labels.astype(np.int64)
     return filled.filled(empty)
+
+
+def check_fits(labels: NDArray[Any]) -> None:
+    """Raise ValueError if one of some labels is too large for int64, which those of rows are."""
+    if labels.dtype.kind == "u" and labels.size and labels.max() > INT64_MAX:
+        raise ValueError(
+            f"labels holds {labels.max()}, too large for int64; renumber it first, with "
+            "conncomp.relabel_consecutive(labels)"
+        )
 
 
 def following(layout: Layout, index: Index, most: int) -> dict[Index, Index]:

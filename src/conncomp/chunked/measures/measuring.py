@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from conncomp._arrays import as_cupy, on_gpu
 from conncomp.chunked.labelling import on_host
-from conncomp.chunked.measures.layers import Layers
+from conncomp.chunked.measures.layers import Layers, check_fits
 from conncomp.chunked.rows import LARGEST_SUM, Table
 from conncomp.components.renumbering import relabel_consecutive
 from conncomp.components.statistics import ComponentStatistics, component_statistics
@@ -62,7 +62,7 @@ class Numbered(NamedTuple):
 
 
 def number_chunk(labelling: Labelling, labels: Any) -> Numbered:
-    """Renumber the labels of a chunk; raise ValueError if one is negative."""
+    """Renumber the labels of a chunk; raise ValueError if one is negative or not of int64."""
     background, batch = labelling.background, labelling.batch_axes
     numbers, old = relabel_consecutive(
         as_cupy(labels) if on_gpu(labels) else labels,
@@ -73,6 +73,7 @@ def number_chunk(labelling: Labelling, labels: Any) -> Numbered:
     old = on_host(old).reshape(prod(labels.shape[:batch]), -1)
     if old.size and old.min() < 0:
         raise ValueError(f"labels holds {old.min()}; labels are not negative")
+    check_fits(old)
     return Numbered(numbers, old.astype(np.int64), labelling.empty)
 
 

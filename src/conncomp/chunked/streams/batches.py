@@ -15,7 +15,9 @@ from conncomp.components._labels import check_spacing
 from conncomp.components.statistics import ComponentStatistics
 
 # Elements of a piece: of fewer, calls and slices between pieces take a larger share of the time.
-PIECE = 1 << 23
+PIECE = 1 << 24
+# Slices of a piece, at least: each is labelled with one slice more.
+LEAST = 2
 
 Slabs = Iterable[ArrayLike | tuple[ArrayLike, ArrayLike]]
 
@@ -82,8 +84,8 @@ def stream_labels(
     Notes
     -----
     Errors in arguments that depend on the number of axes are raised when the first batch is asked
-    for. Slabs are taken apart, or put together, to pieces of about eight million elements, or of
-    one slice if that is larger.
+    for. Slabs are taken apart, or put together, to pieces of about sixteen million elements, or of
+    two slices if these are larger.
 
     References
     ----------
@@ -130,7 +132,7 @@ def measure_slabs(
     come.
     """
     components = OpenComponents(rule)
-    for piece in pieces_of(iter(slabs), size):
+    for piece in pieces_of(iter(slabs), size, LEAST):
         lengths = check_spacing(spacing, piece.values.ndim)
         yield from _batch(components.add(piece), lengths)
     if components.length:

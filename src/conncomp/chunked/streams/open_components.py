@@ -1,11 +1,12 @@
 """Components of a stream that are open: that reach the last slice so far, and may go on.
 
-How: each piece is labelled and measured on its own, which makes a table with a row for each of its
-components. The last slice before it and its first slice, labelled together, say which open
-components go on as which of its own: a graph of these and of the labels of the two slices, whose
-components are rows to be added up. What then does not reach the last slice is finished (Isenburg
-and Shewchuk, "Streaming connected component computation for trillion voxel images", 2009).
-Cost: a piece labelled and measured, three slices beyond it. Memory: a piece, its labels, two
+How: each piece begins with the last slice of the one before, is labelled, and measured on its own
+without that slice, which makes a table with a row for each of its components. What labels that
+slice had in the piece before says which open components go on as which of the new ones: runs of
+two labels are edges of a graph, whose components are rows to be added up. What then ends before
+the last slice is finished (Isenburg and Shewchuk, "Streaming connected component computation for
+trillion voxel images", 2009).
+Cost: a piece labelled and measured, one slice labelled beyond it. Memory: a piece, its labels, two
 slices, and rows of open components.
 """
 
@@ -18,6 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp._core import native
+from conncomp.chunked.labelling import ChunkLabels, first_elements, row_length
 from conncomp.chunked.rows import LARGEST_SUM, Table
 from conncomp.chunked.streams.slabs import Slab
 from conncomp.components.statistics import component_statistics
@@ -64,19 +67,17 @@ class Rule:
 
 @dataclass(frozen=True)
 class Slice:
-    """A slice of the volume, and the row of each of its elements; -1 for background."""
+    """A slice of the volume: the label of each element, and the row of each label.
 
-    values: NDArray[Any]
+    Label 0 is background, the row of labels that the slice does not have may be anything.
+    """
+
+    labels: NDArray[Any]
     rows: Rows
 
     def renumbered(self, numbers: Rows) -> Slice:
         """Return the same where row k of before is numbers[k]."""
-        return replace(self, rows=_entries(numbers, self.rows))
-
-
-def _entries(numbers: Rows, rows: Rows) -> Rows:
-    """Return numbers[rows], -1 for background."""
-    return np.append(numbers, -1)[rows]
+        return replace(self, rows=np.append(numbers, -1)[self.rows])
 
 
 @dataclass
@@ -91,6 +92,8 @@ class OpenComponents:
         The last slice so far.
     first : Slice or None
         The first slice of all, if the first axis is periodic: it goes on after the last one.
+    ends : list of ndarray
+        The values of `first` and `last`, if the first axis is periodic.
     length : int
         How many slices came.
     touching : tuple of ndarray, shapes (k, 2) and (k, ndim)
@@ -102,40 +105,51 @@ class OpenComponents:
     table: Table = field(default_factory=Table)
     last: Slice | None = None
     first: Slice | None = None
+    ends: list[NDArray[Any]] = field(default_factory=list)
     length: int = 0
     touching: tuple[Rows, Rows] | None = None
 
     def add(self, slab: Slab) -> Table:
-        """Take the next slices."""
+        """Take the next slices, after the last one so far."""
         rule, values = self.rule, slab.values
         labels, count = rule.label(values)
-        part = _measure(labels, slab, self.length, rule.surfaces)
-        top = Slice(values[0], labels[0].astype(np.int64) - 1)
+        held, pairs = 0, np.zeros((0, 2), np.int64)
+        if self.last is not None:
+            held, pairs = self.table.rows, _pairs(self.last.labels, labels[0])[0]
+        going_on = int(pairs[:, 1].max(initial=0))
+        own, part = _measure(labels[slab.ahead :], going_on, slab, self.length, rule.surfaces)
         if self.last is None:
-            old, new = np.empty(0, np.int64), np.arange(count)
+            old, of_going_on = np.zeros(0, np.int64), np.zeros(0, np.int64)
             self.table = part
-            if rule.neighbourhood(values.ndim).periodic[0]:
-                self.first = replace(top, values=top.values.copy())
         else:
-            held, going_on = self.table.rows, int(labels[0].max())
-            shifted = replace(top, rows=np.where(top.rows < 0, -1, top.rows + held))
-            groups = _groups(rule, self.last, shifted, held + going_on)
-            old, new = groups[:held], np.append(groups[held:], np.arange(count - going_on))
-            table = self.table.followed_by(part.take(slice(going_on))).joined(groups)
-            new[going_on:] += table.rows
-            self.table = table.followed_by(part.take(slice(going_on, None)))
+            groups = _groups(held, going_on, [(self.last.rows[pairs[:, 0]], pairs[:, 1])])
+            old, of_going_on = groups[:held], groups[held:]
+            parts = int(np.searchsorted(own, going_on, side="right"))
+            joined = np.concatenate([old, of_going_on[own[:parts] - 1]])
+            table = self.table.followed_by(part.take(slice(parts))).joined(joined)
+            self.table = table.followed_by(part.take(slice(parts, None)))
             self.first = self.first and self.first.renumbered(old)
+        begun = np.arange(self.table.rows - (count - going_on), self.table.rows)
+        rows = np.concatenate([[-1], of_going_on, begun])
+        if self.last is None and rule.neighbourhood(values.ndim).periodic[0]:
+            self.first, self.ends = Slice(labels[0].copy(), rows), [values[0].copy()]
         if rule.surfaces:
-            self._count_faces(labels, top, old, new)
-        bottom = Slice(values[-1].copy(), labels[-1].astype(np.int64) - 1)
-        self.last = bottom.renumbered(new)
+            self._count_faces(labels, slab.ahead, old, rows)
+        self.last = Slice(labels[-1].copy(), rows)
+        self.ends[1:] = [values[-1].copy()] if self.ends else []
         self.length += len(slab)
         return self._give_up_finished()
 
     def finish(self) -> Table:
         """Return what is left when no slices follow."""
         if self.first is not None and self.last is not None:
-            groups = _groups(self.rule, self.last, self.first, self.table.rows)
+            masked = any(isinstance(array, np.ma.MaskedArray) for array in self.ends)
+            linked, links = self.rule.label((np.ma.stack if masked else np.stack)(self.ends[::-1]))
+            known = []
+            for reached, now in zip((self.last, self.first), linked, strict=True):
+                pairs = _pairs(reached.labels, now)[0]
+                known.append((reached.rows[pairs[:, 0]], pairs[:, 1]))
+            groups = _groups(self.table.rows, links, known)[: self.table.rows]
             self.table = self.table.joined(groups)
             self._drop_inner_faces(groups)
         return self.table
@@ -143,12 +157,9 @@ class OpenComponents:
     def _give_up_finished(self) -> Table:
         """Return the rows that no slice to come can reach, and forget them."""
         assert self.last is not None
-        is_open = np.zeros(self.table.rows + 1, bool)
-        for reached in (self.last, self.first):
-            if reached is not None:
-                is_open[reached.rows] = True
-        is_open[-1] = False  # where background was marked
-        is_open = is_open[:-1]
+        is_open = self.table["end"][:, 0] == self.length
+        if self.first is not None:
+            is_open |= self.table["begin"][:, 0] == 0
         numbers = np.where(is_open, np.cumsum(is_open) - 1, -1)
         finished = self.table.take(~is_open)
         self.table = self.table.take(is_open)
@@ -160,19 +171,22 @@ class OpenComponents:
             self.touching = _summed(pairs[left], counts[left])
         return finished
 
-    def _count_faces(self, labels: NDArray[Any], top: Slice, old: Rows, new: Rows) -> None:
-        """Take off faces between elements that turn out to be of one component."""
+    def _count_faces(self, labels: NDArray[Any], ahead: int, old: Rows, rows: Rows) -> None:
+        """Take off faces between elements that turn out to be of one component.
+
+        Labels are those of a piece, and begin with the last slice of the one before if `ahead`.
+        """
         ndim, pairs, counts = labels.ndim, [], []
-        if self.last is not None:
-            both = (self.last.rows >= 0) & (top.rows >= 0)
-            pairs.append(np.stack([old[self.last.rows[both]], new[top.rows[both]]], axis=-1))
-            counts.append(np.broadcast_to(np.eye(1, ndim, dtype=np.int64), (len(pairs[0]), ndim)))
+        if ahead:
+            between, often = _pairs(labels[0], labels[1])
+            pairs.append(rows[between])
+            counts.append(often[:, None] * np.eye(1, ndim, dtype=np.int64))
         if self._may_touch_unlinked(ndim):
             if self.touching is not None:
                 pairs.append(old[self.touching[0]])
                 counts.append(self.touching[1])
-            inside, often = _sides(labels, len(new))
-            pairs.append(new[inside])
+            inside, often = _sides(labels[ahead:], len(rows))
+            pairs.append(rows[inside])
             counts.append(often)
         if pairs:
             self.touching = np.concatenate(pairs), np.concatenate(counts)
@@ -205,43 +219,67 @@ def _summed(pairs: Rows, counts: Rows) -> tuple[Rows, Rows]:
 
 
 def _sides(labels: NDArray[Any], count: int) -> tuple[Rows, Rows]:
-    """Return pairs of rows side by side in a piece, and how often along each axis."""
+    """Return pairs of labels side by side in a piece, and how often along each axis."""
     steps = contact_steps(Neighbourhood(1, None, (False,) * labels.ndim), labels.shape)
-    pairs, counts = count_contacts(np.ascontiguousarray(labels), 0, count + 1, 1, steps)
+    pairs, counts = count_contacts(np.ascontiguousarray(labels), 0, count, 1, steps)
     often = np.zeros((len(pairs), labels.ndim), np.int64)
     often[:, list(steps.axes)] = counts
-    return pairs - 1, often
+    return pairs, often
 
 
-def _groups(rule: Rule, before: Slice, after: Slice, count: int) -> Rows:
-    """Return the component of each of so many rows, which links between two slices connect.
+def _pairs(one: NDArray[Any], other: NDArray[Any]) -> tuple[Rows, Rows]:
+    """Return the labels that two slices have in the same places, for each run in which both stay.
 
-    They are numbered in the order of their first rows.
+    Runs may be cut, where threads meet.
+
+    Returns
+    -------
+    pairs : ndarray of int64, shape (runs, 2)
+        Without those where one is background.
+    lengths : ndarray of int64, shape (runs,)
     """
-    values = [before.values, after.values]
-    masked = any(isinstance(array, np.ma.MaskedArray) for array in values)
-    linked, links = rule.label((np.ma.stack if masked else np.stack)(values))
-    rows = np.stack([before.rows, after.rows]).reshape(-1)
-    foreground = np.flatnonzero(rows >= 0)
-    rows, linked = rows[foreground], linked.reshape(-1)[foreground]
-    changes = (np.diff(rows, prepend=-1) != 0) | (np.diff(linked, prepend=0) != 0)
-    rows, linked = rows[changes], linked[changes].astype(np.int64)
-    graph = Graph.from_edges(rows, linked + (count - 1), num_vertices=count + links)
-    return connected_components(graph)[1][:count].astype(np.int64)
+    runs = native.pair_runs(one.reshape(-1), other.reshape(-1)).reshape(-1, 3)
+    return runs[:, :2], runs[:, 2]
 
 
-def _measure(labels: NDArray[Any], slab: Slab, offset: int, surfaces: bool) -> Table:
-    """Return a row for each component of a piece, whose first slice has a number in the volume."""
+def _groups(count: int, labels: int, edges: list[tuple[Rows, Rows]]) -> Rows:
+    """Return the component of each of so many rows and labels, which edges between them connect.
+
+    They are numbered in the order of their first rows; labels are from 1 on.
+    """
+    rows = np.concatenate([np.zeros(0, np.int64), *(of_edges[0] for of_edges in edges)])
+    others = np.concatenate([np.zeros(0, np.int64), *(of_edges[1] for of_edges in edges)])
+    graph = Graph.from_edges(rows, others + (count - 1), num_vertices=count + labels)
+    return connected_components(graph)[1].astype(np.int64)
+
+
+def _measure(
+    labels: NDArray[Any], before: int, slab: Slab, offset: int, surfaces: bool
+) -> tuple[Rows, Table]:
+    """Measure each component of a piece, whose first new slice has a number in the volume.
+
+    Returns
+    -------
+    numbers : ndarray of int64
+        The labels that occur.
+    table : Table
+        A row for each, where the root of labels up to `before` is larger than any.
+    """
     shape = labels.shape
     if prod(shape) * max(shape) >= LARGEST_SUM:
         raise ValueError(f"slices of shape {shape[1:]} are too large for exact sums")
-    whole = component_statistics(labels, slab.image, moments=False, surfaces=surfaces, background=0)
-    flat = component_statistics(labels.reshape(-1), moments=False, background=0)
+    image = None if slab.image is None else slab.image[slab.ahead :]
+    whole = component_statistics(labels, image, moments=False, surfaces=surfaces, background=0)
+    largest = labels.reshape(-1, row_length(shape, 0)).max(axis=1)
+    ends = np.maximum.accumulate(np.maximum(largest, before, out=largest))
+    begun = first_elements(ChunkLabels(labels, ends), before=before)
+    begun += offset * prod(shape[1:])
+    going_on = np.full(len(whole.labels) - len(begun), np.iinfo(np.int64).max)
     sizes = whole.sizes
     ahead = np.zeros(labels.ndim, np.int64)
     ahead[0] = offset
     table = Table(
-        root=flat.bounding_boxes[:, 0, 0] + offset * prod(shape[1:]),
+        root=np.concatenate([going_on, begun]),
         size=sizes,
         begin=whole.bounding_boxes[:, :, 0] + ahead,
         end=whole.bounding_boxes[:, :, 1] + ahead,
@@ -251,4 +289,4 @@ def _measure(labels: NDArray[Any], slab: Slab, offset: int, surfaces: bool) -> T
         table["faces"] = whole.faces
     if slab.image is not None:
         table |= {"total": whole.sums, "minimum": whole.minima, "maximum": whole.maxima}
-    return table
+    return whole.labels, table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -23,27 +23,36 @@ class Slab:
         Masked, if some elements are.
     image : ndarray or None
         Of the same shape: what is measured within components.
+    ahead : int
+        How many slices at the beginning were the last ones of the slab before: 0 or 1.
     """
 
     values: NDArray[Any]
     image: NDArray[Any] | None
+    ahead: int = 0
 
     def __len__(self) -> int:
-        return len(self.values)
+        """How many slices are new."""
+        return len(self.values) - self.ahead
 
-    def part(self, begin: int, end: int) -> Slab:
+    def part(self, begin: int, end: int, ahead: int = 0) -> Slab:
         """Return some of the slices."""
-        return Slab(self.values[begin:end], None if self.image is None else self.image[begin:end])
+        image = None if self.image is None else self.image[begin:end]
+        return Slab(self.values[begin:end], image, ahead)
 
     def copy(self) -> Slab:
         """Return the same in memory that nobody else has."""
-        return Slab(self.values.copy(), None if self.image is None else self.image.copy())
+        image = None if self.image is None else self.image.copy()
+        return Slab(self.values.copy(), image, self.ahead)
 
 
-def pieces_of(slabs: Iterator[Any], size: int | None) -> Iterator[Slab]:
+def pieces_of(slabs: Iterator[Any], size: int | None, least: int = 1) -> Iterator[Slab]:
     """Yield the slices of all slabs, as many at once as have `size` elements, fewer at the end.
 
-    If there is no size, slabs are yielded as they come.
+    There are `least` slices at once, however large they are, but at the end.
+
+    Each piece begins with the last slice of the piece before. If there is no size, slabs are
+    yielded as they come, after the two slices where two of them meet.
 
     What has to wait for more is copied: whoever makes slabs may fill the same array again.
 
@@ -52,38 +61,44 @@ def pieces_of(slabs: Iterator[Any], size: int | None) -> Iterator[Slab]:
     TypeError, ValueError
         If a slab is no array of numbers, has no elements, or does not go with the first one.
     """
-    waiting: list[Slab] = []
+    waiting, ahead = list[Slab](), 0
     for slab in _checked(slabs):
-        if size is None:
-            yield slab
-            continue
-        length = max(1, size // prod(slab.values.shape[1:]))
+        length = max(least, size // prod(slab.values.shape[1:])) if size else 1
         begin = 0
         if waiting:
-            begin = min(len(slab), length - sum(map(len, waiting)))
+            begin = min(len(slab), length + ahead - _slices(waiting))
             waiting.append(slab.part(0, begin))
-            if sum(map(len, waiting)) < length:
+            if _slices(waiting) < length + ahead:
                 waiting[-1] = waiting[-1].copy()
                 continue
-            yield _joined(waiting)
+            yield _joined(waiting, ahead)
+            ahead = 1
+        if size is None:
+            length = max(1, len(slab) - begin)
         while len(slab) - begin >= length:
-            yield slab.part(begin, begin + length)
-            begin += length
-        waiting = [slab.part(begin, len(slab)).copy()] if begin < len(slab) else []
-    if waiting:
-        yield _joined(waiting)
+            yield slab.part(begin - ahead, begin + length, ahead)
+            begin, ahead = begin + length, 1
+        waiting = [slab.part(begin - ahead, len(slab)).copy()]
+    if _slices(waiting) > ahead:
+        yield _joined(waiting, ahead)
 
 
-def _joined(parts: list[Slab]) -> Slab:
+def _slices(parts: list[Slab]) -> int:
+    """Return how many slices parts have together, new or not."""
+    return sum(len(part.values) for part in parts)
+
+
+def _joined(parts: list[Slab], ahead: int) -> Slab:
     """Return slabs that follow each other as one."""
     if len(parts) == 1:
-        return parts[0]
+        return replace(parts[0], ahead=ahead)
     values = [part.values for part in parts]
     masked = any(isinstance(array, np.ma.MaskedArray) for array in values)
     images = [part.image for part in parts if part.image is not None]
     return Slab(
         (np.ma.concatenate if masked else np.concatenate)(values),
         np.concatenate(images) if images else None,
+        ahead,
     )
 
 
