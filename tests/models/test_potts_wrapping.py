@@ -200,6 +200,7 @@ def test_an_update_takes_no_memory_and_asks_for_nothing(device, shape, monkeypat
         update(model.updates + 1, first)
         launched.clear()
         with monkeypatch.context() as patch:
+            patch.setattr(NoMemory, "cuda", getattr(gpu.xp, "cuda", None), raising=False)
             patch.setattr(gpu, "xp", NoMemory)
             update(model.updates + 1, second)
             patch.setattr(gpu, "load", load_recorded)
@@ -213,7 +214,7 @@ def test_an_update_takes_no_memory_and_asks_for_nothing(device, shape, monkeypat
 
 
 class NoMemory:
-    """Stands where an array library was; whoever asks it for anything gets AttributeError."""
+    """Stands where an array library was, with streams; whoever asks it for arrays gets AttributeError."""
 
 
 # ---------------------------------------------------------------------------------- bad input

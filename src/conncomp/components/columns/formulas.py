@@ -6,13 +6,15 @@ the same. Areas and lengths of intercepts are Crofton's.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import reduce
 from math import pi
+from operator import add
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arrays import placed
 from conncomp.components.columns.accumulators import Accumulators, directions
 
 # Lengths of a path through an element of a border: straight, aslant, turning.
@@ -66,13 +68,19 @@ def orientation(measured: Accumulators) -> Any:
 
 def perimeter(measured: Accumulators) -> Any:
     """Return the lengths of the paths through the elements of borders."""
-    return measured.borders @ measured.xp.array(PATHS) * measured.spacing[0]
+    return _weighted_sums(measured.borders, PATHS) * measured.spacing[0]
 
 
 def crofton(measured: Accumulators) -> Any:
     """Return the lengths of borders in two dimensions, and the areas of surfaces in three."""
-    weights = placed(measured.xp, crofton_weights(measured.spacing))
-    return measured.configurations[:, measured.ndim :] @ weights
+    weights = crofton_weights(measured.spacing)
+    return _weighted_sums(measured.configurations[:, measured.ndim :], weights)
+
+
+def _weighted_sums(counts: Any, weights: Iterable[float]) -> Any:
+    """Return the sum of weighted counts of each row, by column: of the same digits on any device."""
+    terms = (counts[:, k] * float(weight) for k, weight in enumerate(weights))
+    return reduce(add, terms)
 
 
 def crofton_weights(spacing: tuple[float, ...]) -> NDArray[np.float64]:
