@@ -1,9 +1,11 @@
 """`label` and `label_bonds` of Dask arrays, against those of the same arrays in memory."""
 
+import multiprocessing
 import subprocess
 import sys
 import time
 import tracemalloc
+from concurrent.futures import ProcessPoolExecutor
 
 import dask
 import dask.array as da
@@ -26,6 +28,20 @@ def computed(*lazy):
     for one, other in zip(alone, dask.compute(*lazy, num_workers=3), strict=True):
         np.testing.assert_array_equal(one, other)
     return alone
+
+
+@pytest.mark.long
+def test_processes():
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(2, context) as pool:
+        for seed in range(4100, 4108):
+            image, chunks, arguments = random_case(seed)
+            lazy = da.from_array(image, chunks)
+            for numbering in ("roots", "consecutive"):
+                labels = conncomp.label(lazy, numbering=numbering, **arguments)
+                given = labels.compute(scheduler="processes", pool=pool)
+                want = conncomp.label(image, numbering=numbering, **arguments)
+                np.testing.assert_array_equal(given, want, err_msg=str(seed))
 
 
 @pytest.mark.parametrize("part", range(4))
