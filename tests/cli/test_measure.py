@@ -174,11 +174,11 @@ def test_voxel_sizes_of_the_file(tmp_path, run, monkeypatch):
     monkeypatch.chdir(tmp_path)
     volume = write_scaled("a.tif")
     columns = ["area", "centroid", "inertia_tensor", "extent", "axis_major_length"]
-    result = run(
-        "measure", "a.tif", "--threshold", 99, "--properties", ",".join(columns), "-o", "c.parquet"
-    )
+    names = ",".join([*columns, "contact_area"])
+    result = run("measure", "a.tif", "--threshold", 99, "--properties", names, "-o", "c.parquet")
     assert "in µm" in result.stdout
     found = read("c.parquet")
+    assert found.schema.field("contact_area").metadata == {b"unit": "µm^2".encode()}
     wanted = expected(volume, 99, columns, spacing=(2, 0.5, 0.25))
     for name, column in wanted.items():
         np.testing.assert_allclose(found[name].to_numpy(), column, rtol=1e-6, atol=1e-9)
@@ -426,7 +426,7 @@ def test_an_image_without_objects(tmp_path, run, monkeypatch):
 
 
 def test_units_follow_the_power_of_columns():
-    names = tables.LENGTHS, tables.AREAS, tables.SQUARES
+    names = tables.LENGTHS, tables.AREAS, tables.FACES, tables.SQUARES
     known = set(conncomp.components.columns.properties.PROPERTIES)
     assert set().union(*names) <= known
     assert sum(map(len, names)) == len(set().union(*names))

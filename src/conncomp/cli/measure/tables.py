@@ -21,16 +21,13 @@ from conncomp.cli.measure.options import Options, as_known
 from conncomp.files.access import atomic_path, blaming
 
 # Which power of a length a column is, by the name of its property; of areas, as many as axes.
-LENGTHS: tuple[str, ...] = (
-    "axis_major_length",
-    "axis_minor_length",
-    "centroid",
-    "centroid_local",
-    "perimeter",
-)
-LENGTHS += ("centroid_weighted", "centroid_weighted_local", "equivalent_diameter_area")
-LENGTHS += ("feret_diameter_max", "feret_diameter_min", "perimeter_crofton")
+LENGTHS = {
+    *("axis_major_length", "axis_minor_length", "centroid", "centroid_local", "centroid_weighted"),
+    *("centroid_weighted_local", "equivalent_diameter_area", "feret_diameter_max"),
+    *("feret_diameter_min", "perimeter", "perimeter_crofton"),
+}
 AREAS = {"area", "area_bbox", "area_convex", "area_filled"}
+FACES = {"contact_area"}  # as many as axes, but one
 SQUARES = {"inertia_tensor", "inertia_tensor_eigvals", "surface_area_crofton"}
 
 KEPT = re.compile(r"[0-9a-f]{40}\.arrow")
@@ -72,9 +69,8 @@ def _as_arrow(arrow: Any, column: Any) -> Any:
 def _unit(column: str, measured: Measured) -> str:
     """Return the unit of a column; "" of numbers without."""
     name = re.sub(r"(-\d+)+$", "", column)
-    power = (
-        1 if name in LENGTHS else 2 if name in SQUARES else measured.ndim if name in AREAS else 0
-    )
+    kinds = (LENGTHS, 1), (SQUARES, 2), (AREAS, measured.ndim), (FACES, measured.ndim - 1)
+    power = next((power for names, power in kinds if name in names), 0)
     if power == 0 or not measured.unit:
         return ""
     return measured.unit if power == 1 else f"{measured.unit}^{power}"
