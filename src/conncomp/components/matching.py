@@ -263,10 +263,8 @@ def _layers(first: Items, second: Items) -> tuple[Any, int, int, int]:
     layers = xp.empty((first.count, 2, first.length), dtype)
     layers[:, 0] = first.labels.reshape(first.count, first.length)
     below = second.labels.reshape(second.count, second.length)
-    shift = dtype.type(first.all_rows)
-    layers[:, 1] = xp.where(
-        below == second.background, dtype.type(second.background), below + shift
-    )
+    xp.add(below, dtype.type(first.all_rows), out=layers[:, 1])
+    layers[:, 1][below == second.background] = second.background
     return layers, first.background, rows, first.count
 
 
