@@ -214,7 +214,7 @@ def test_an_update_takes_no_memory_and_asks_for_nothing(device, shape, monkeypat
 
 
 class NoMemory:
-    """Stands where an array library was, with streams; whoever asks it for arrays gets AttributeError."""
+    """Stands where an array library was; whoever asks it for arrays gets AttributeError."""
 
 
 # ---------------------------------------------------------------------------------- bad input

@@ -78,7 +78,7 @@ def crofton(measured: Accumulators) -> Any:
 
 
 def _weighted_sums(counts: Any, weights: Iterable[float]) -> Any:
-    """Return the sum of weighted counts of each row, by column: of the same digits on any device."""
+    """Return the sum of weighted counts of each row: of the same digits on any device."""
     terms = (counts[:, k] * float(weight) for k, weight in enumerate(weights))
     return reduce(add, terms)
 
