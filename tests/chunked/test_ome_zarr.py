@@ -152,7 +152,7 @@ def test_goes_on_in_all_resolutions(tmp_path, monkeypatch, stop):
 def test_killed_while_labels_get_their_name(tmp_path, monkeypatch):
     image = write_image(tmp_path / "image.zarr", VOLUME, "zyx", chunks=(4, 5, 6))
     target = image / "labels" / "parts"
-    for module, name in ((targets, "list_label"), (labelling, "remove")):
+    for module, name in ((targets, "list_label"), (labelling.Kept, "remove")):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, lambda *_: 1 / 0)
             with pytest.raises(ZeroDivisionError):

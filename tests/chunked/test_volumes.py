@@ -210,7 +210,7 @@ def test_bad_arguments(tmp_path):
         ({"memory": "1M"}, ValueError, "memory=1 MB is too little: the program and a block"),
         ({"memory": "much"}, ValueError, "memory='much' is no number of bytes"),
         ({"memory": -1}, TypeError, "memory=-1"),
-        ({"dtype": "f4"}, TypeError, "dtype='f4' must be a type of integers"),
+        ({"dtype": "f4"}, TypeError, "dtype is float32; labels are integers"),
         ({"dtype": "u1"}, ValueError, "dtype is uint8, too small"),
         ({"numbering": "x"}, ValueError, "numbering='x'"),
         ({"connectivity": 9}, ValueError, "connectivity=9"),

@@ -119,6 +119,8 @@ def above(image: Image, threshold: Any) -> NDArray[np.bool_]:
     """Return where `image` is larger than a number, which is compared exactly."""
     if image.dtype.kind == "b":
         image = image.view(np.uint8)  # which NumPy compares with integers of any size
+    if isinstance(threshold, np.integer):
+        threshold = int(threshold)
     if image.dtype.kind != "f":
         return np.asarray(image > math.floor(threshold))
     if isinstance(threshold, np.floating):  # of the image itself

@@ -1,4 +1,9 @@
-"""What a labelling of files has done so far, kept beside the target, to go on after a kill."""
+"""What a labelling of files has done so far, kept beside the target, to go on after a kill.
+
+The file of the state is written first and removed last: a folder without it is none of these. The
+journal is written once there are empty labels, so that whatever lies beside a state without a
+journal is of an earlier run, and goes.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +19,15 @@ import numpy as np
 
 from conncomp.chunked.faces import Face, Report
 from conncomp.chunked.layout import Index
+from conncomp.chunked.volumes.targets import remove
 from conncomp.files.access import blaming, naming
 
 # Reports that are kept in memory, as neighbours ask for them again.
 RECENT = 16
+
+STATE, JOURNAL = "state.json", "done.txt"
+# What a folder may have that a kill has left before its state was written.
+UNBEGUN = {f"{Path(STATE).stem}.tmp"}
 
 
 @dataclass(frozen=True)
@@ -65,48 +75,71 @@ class Kept:
 
     Raises
     ------
+    FileExistsError
+        If the folder is none that a labelling has made.
     ValueError
-        If the folder is that of another input or of other arguments.
+        If the folder is that of another input or of other arguments, or damaged.
     """
 
     def __init__(self, folder: Path, wanted: dict[str, Any], suffix: str) -> None:
         self.folder, self.labels = folder, folder / f"labels{suffix}"
-        self._lock, self._journal = Lock(), folder / "done.txt"
-        self._state, self._result = folder / "state.json", folder / "result.json"
-        self._wanted = wanted
-        # What is written last when a folder is begun.
-        self.is_new = not self._state.exists()
-        if self.is_new:
-            with blaming(folder):
-                (folder / "reports").mkdir(parents=True, exist_ok=True)
-                self._journal.write_text("")
-        else:
-            with naming(self._state):
-                known = json.loads(self._state.read_text())
+        self._lock, self._journal = Lock(), folder / JOURNAL
+        self._state, self._wanted = folder / STATE, wanted
+        check_folder(folder)
+        self.result: list[int] | None = None
+        if self._state.exists():
+            known = _known(self._state)
             differing = [name for name in wanted if known.get(name) != wanted[name]]
             if differing:
                 raise ValueError(
                     f"{folder}: is what was kept of another labelling, as {', '.join(differing)} "
                     "differ; remove it to begin anew"
                 )
-        self.done = {} if self.is_new else self._finished()
+            self.result = known.get("result")
+        self.is_new = not self._journal.exists() and self.result is None
+        self.done = {} if not self._journal.exists() else self._finished()
         self.report = lru_cache(RECENT)(self._report)
+
+    def clear(self) -> None:
+        """Make the folder, with nothing in it but the state."""
+        self.result, self.is_new, self.done = None, True, {}
+        with blaming(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            _write_whole(self._state, json.dumps(self._wanted))
+            self._remove_all_but_state()
+            (self.folder / "reports").mkdir()
 
     def begin(self) -> None:
         """Say that the labels' volume is there, empty."""
-        _write_whole(self._state, json.dumps(self._wanted))
+        with blaming(self._journal):
+            self._journal.touch()
+
+    def remove(self) -> None:
+        """Remove the folder, the state last."""
+        with blaming(self.folder):
+            self._remove_all_but_state()
+            self._state.unlink()
+            self.folder.rmdir()
+
+    def _remove_all_but_state(self) -> None:
+        self._journal.unlink(missing_ok=True)
+        for path in self.folder.iterdir():
+            if path != self._state:
+                remove(path)
 
     def _finished(self) -> dict[Index, Tally]:
         # A line that was cut short by a kill is no answer.
-        text = self._journal.read_text()
-        lines = text.split("\n")[:-1]
+        with naming(self._journal):
+            text = self._journal.read_text()
+            lines = text.split("\n")[:-1]
+            parts = [line.partition(" ")[::2] for line in lines]
+            done = {
+                tuple(map(int, index.split(","))): Tally(*map(int, tally.split()))
+                for index, tally in parts
+            }
         if not text.endswith("\n"):
             _write_whole(self._journal, "".join(f"{line}\n" for line in lines))
-        parts = [line.partition(" ")[::2] for line in lines]
-        return {
-            tuple(map(int, index.split(","))): Tally(*map(int, tally.split()))
-            for index, tally in parts
-        }
+        return done
 
     def finish(self, index: Index, tally: Tally) -> None:
         """Keep that labels of a chunk are written."""
@@ -115,18 +148,10 @@ class Kept:
             file.write(line)
         self.done[index] = tally
 
-    @property
-    def result(self) -> list[int] | None:
-        """What `conclude` was told, if all labels are written."""
-        if not self._result.exists():
-            return None
-        with naming(self._result):
-            result: list[int] = json.loads(self._result.read_text())
-        return result
-
     def conclude(self, result: list[int]) -> None:
         """Keep that all labels are written, and numbers that are told of them."""
-        _write_whole(self._result, json.dumps(result))
+        _write_whole(self._state, json.dumps({**self._wanted, "result": result}))
+        self.result = result
 
     def _path(self, index: Index) -> Path:
         return self.folder / "reports" / f"{'-'.join(map(str, index))}.npz"
@@ -170,6 +195,33 @@ class Kept:
             }
             fields = {name: arrays[name] for name in Report._fields if name != "faces"}
         return Report(**fields, faces=faces)
+
+
+def check_folder(folder: Path) -> None:
+    """Raise FileExistsError if what has the name of a kept folder is something else."""
+    if os.path.lexists(folder) and (
+        folder.is_symlink()
+        or not folder.is_dir()
+        or not ((folder / STATE).is_file() or set(os.listdir(folder)) <= UNBEGUN)
+    ):
+        raise FileExistsError(
+            17, "is not what an unfinished labelling has kept; choose another target", str(folder)
+        )
+
+
+def is_concluded(folder: Path) -> bool:
+    """Say whether a folder is what was kept of a labelling whose labels are all written."""
+    check_folder(folder)
+    return (folder / STATE).exists() and "result" in _known(folder / STATE)
+
+
+def _known(state: Path) -> dict[str, Any]:
+    with naming(state):
+        known = json.loads(state.read_text())
+        result = known.get("result", []) if isinstance(known, dict) else None
+        if not isinstance(result, list) or not all(isinstance(number, int) for number in result):
+            raise ValueError("is damaged; remove its folder to begin anew")
+    return dict(known)
 
 
 def _write_whole(path: Path, text: str) -> None:

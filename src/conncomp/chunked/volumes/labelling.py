@@ -13,7 +13,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from conncomp._arguments import INT32_MAX, as_integer, as_number, check_choice, check_range, shown
+from conncomp._arguments import as_integer, as_number, check_choice, check_range, shown
+from conncomp._arrays import as_label_type
 from conncomp._core import native
 from conncomp._memory import free_memory, in_words, memory_limit, parse_bytes, resident_memory
 from conncomp._optional import optional
@@ -21,9 +22,9 @@ from conncomp.chunked.layout import Layout
 from conncomp.chunked.rules import Rules, rules_of_image
 from conncomp.chunked.selection import Selection
 from conncomp.chunked.volumes.job import Job, Progress, Work
-from conncomp.chunked.volumes.kept import Kept
+from conncomp.chunked.volumes.kept import Kept, is_concluded
 from conncomp.chunked.volumes.sources import opened_volume
-from conncomp.chunked.volumes.targets import is_npy, remove, target_of
+from conncomp.chunked.volumes.targets import check_free, is_npy, target_of
 from conncomp.chunked.volumes.volume import Volume, block_shape, lengths_of
 from conncomp.files.access import StrPath, as_path, blaming
 
@@ -35,6 +36,7 @@ ELEMENT = 24
 # What else takes memory: threads, buffers of Zarr, reports of neighbouring blocks.
 FIXED = 5 * 10**7
 LARGEST = 2**63 - 1
+LABEL = 8  # bytes of a label, at most
 
 
 class Counts(NamedTuple):
@@ -99,17 +101,10 @@ class Arguments:
             batch_axes=batch,
         )
 
-    def label_type(self, size: int) -> np.dtype[Any]:
-        """Return the dtype of the labels of so many elements."""
-        if self.dtype is None:
-            return np.dtype(np.int32 if size <= INT32_MAX else np.int64)
-        try:
-            kind = np.dtype(self.dtype)
-        except Exception:  # whatever NumPy makes of it
-            kind = np.dtype(object)
-        if kind.kind not in "iu":
-            raise TypeError(f"dtype={shown(self.dtype)} must be a type of integers")
-        return kind
+    def label_type(self, rules: Rules) -> np.dtype[Any]:
+        """Return the dtype of the labels, as `label` does."""
+        lowest = 0 if self.numbering == "consecutive" else -1
+        return as_label_type(self.dtype, rules.item_size, lowest)
 
 
 def label_file(
@@ -238,20 +233,19 @@ def label_volume(
     """Do what `label_file` does; count components that are not kept, too."""
     check_choice("numbering", arguments.numbering, ("consecutive", "roots"))
     selection = arguments.selection()
-    wanted = as_path(target, "target")
+    wanted = str(Path(as_path(target, "target")))  # without slashes at its end
     folder = Path(f"{wanted}.partial")
-    is_finished = (folder / "result.json").exists()
-    if os.path.lexists(wanted) and not is_finished:
-        raise FileExistsError(17, "exists; remove it, or choose another name", wanted)
+    if not is_concluded(folder):
+        check_free(wanted)
     if not is_npy(wanted):
         optional("zarr")
     limit = None if memory is None else bytes_of_memory(memory)
     with opened(source, key, channel) as volume:
-        _check_outside(wanted, volume)
+        _check_outside(wanted, folder, volume)
         layout, rules = arguments.rules(volume)
         work = Work(
             *(volume, layout, rules, arguments.numbering),
-            arguments.label_type(math.prod(volume.shape)),
+            arguments.label_type(rules),
             *(arguments.threshold, selection, workers_of(volume, limit), progress),
         )
         try:
@@ -288,10 +282,12 @@ def _label(work: Work, folder: Path, wanted: Path) -> Counts:
     }
     kept = Kept(folder, told, ".npy" if is_npy(str(wanted)) else "")
     target = target_of(wanted, kept.labels, volume, work.dtype)
+    if kept.result is not None and not kept.labels.exists() and not os.path.lexists(wanted):
+        kept.clear()  # whoever removed the labels wants them again
     if kept.result is None:
         with blaming(kept.labels):
             if kept.is_new:
-                remove(kept.labels)
+                kept.clear()
                 target.create()
                 kept.begin()
             target.open()
@@ -301,10 +297,8 @@ def _label(work: Work, folder: Path, wanted: Path) -> Counts:
         kept.conclude(list(counts))
     else:
         counts = Counts(*kept.result)
-        if os.path.lexists(wanted) and kept.labels.exists():
-            raise FileExistsError(17, "exists; remove it, or choose another name", str(wanted))
     target.publish(wanted)
-    remove(folder)
+    kept.remove()
     return counts
 
 
@@ -316,12 +310,17 @@ def _digest(work: Work) -> str:
     return sha256(repr(arguments + chosen).encode()).hexdigest()
 
 
-def _check_outside(wanted: str, volume: Volume) -> None:
-    """Raise ValueError if a target would lie among the files that are read."""
+def _check_outside(wanted: str, kept: Path, volume: Volume) -> None:
+    """Raise ValueError if a target would lie among the files that are read, or these in `kept`."""
     folder = os.path.realpath(getattr(volume, "place", volume.path))
     if os.path.realpath(wanted).startswith(folder + os.sep):
         raise ValueError(
             f"target={shown(wanted)} lies in what is labelled, {folder}; choose another"
+        )
+    if folder.startswith(os.path.realpath(kept) + os.sep):
+        raise ValueError(
+            f"target={shown(wanted)}: what is labelled lies in {kept}, which is removed at the "
+            "end; choose another"
         )
 
 
@@ -337,9 +336,12 @@ def bytes_of_memory(memory: str | int) -> int:
 def bytes_of_block(volume: Volume) -> int:
     """Return how much memory a block takes while it is labelled, where components are few."""
     of_element = 2 * volume.dtype.itemsize
-    # A chunk is unpacked whole, even where it goes beyond the volume.
+    # A chunk is unpacked whole, even where it goes beyond the volume; of coarser arrays, labels are
+    # made, written, and those read that they are made from.
     stored = math.prod(volume.chunks) * of_element
-    return max(math.prod(block_shape(volume)) * (of_element + ELEMENT), stored)
+    chunks = (level.shards or level.chunks for level in getattr(volume, "levels", ()))
+    labels = max(map(math.prod, chunks), default=0) * 3 * LABEL
+    return max(math.prod(block_shape(volume)) * (of_element + ELEMENT), stored, labels)
 
 
 def workers_of(volume: Volume, limit: int | None) -> int:

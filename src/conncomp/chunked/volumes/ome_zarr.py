@@ -9,14 +9,22 @@ https://ngff.openmicroscopy.org/0.4, https://ngff.openmicroscopy.org/0.5
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeGuard
 
 from conncomp._optional import optional
-from conncomp.chunked.volumes.volume import identity_of, inner_path
-from conncomp.chunked.volumes.zarr_arrays import ZarrVolume, check_array, listed_names, open_node
+from conncomp.chunked.volumes.volume import MOST_BLOCKS, identity_of, inner_path
+from conncomp.chunked.volumes.zarr_arrays import (
+    ZarrVolume,
+    check_array,
+    check_metadata,
+    listed_names,
+    open_node,
+)
 from conncomp.files.access import naming
 
 VERSIONS = {"0.4": 2, "0.5": 3}  # and the version of Zarr
@@ -125,6 +133,7 @@ def open_zarr(path: str, key: str | None, channel: int | None) -> ZarrVolume:
         if any(level.ndim != len(multiscale.axes) for level in levels):
             shapes = [level.shape for level in levels]
             raise ValueError(f"has axes {multiscale.names}, but arrays of shapes {shapes}")
+        _check_sizes(levels)
         if channel is not None:
             image.channel = _channel(multiscale, levels[0].shape, channel)
         return image
@@ -175,12 +184,29 @@ def _are_dicts(entries: Any, name: str) -> TypeGuard[list[dict[str, Any]]]:
 
 
 def _level(group: Any, path: str, place: str) -> Any:
-    inner_path(place, path)
+    check_metadata(place, inner_path(place, path))
     level = group.get(path)
     if not hasattr(level, "shape"):
         raise ValueError(f"says that it has an array {path!r}, which is not there")
     check_array(place, level)
     return level
+
+
+def _check_sizes(levels: list[Any]) -> None:
+    """Raise ValueError unless each array is no finer than the one before, and has few chunks."""
+    for finer, level in pairwise(levels):
+        stored = level.shards or level.chunks
+        count = math.prod(-(-n // c) for n, c in zip(level.shape, stored, strict=True))
+        if any(n > m for n, m in zip(level.shape, finer.shape, strict=True)):
+            raise ValueError(
+                f"says that resolutions are ever coarser, but has shapes {finer.shape} and then "
+                f"{level.shape}"
+            )
+        if count > MOST_BLOCKS:
+            raise ValueError(
+                f"says that an array of shape {level.shape} has {count} chunks; more than "
+                f"{MOST_BLOCKS} are not written: rechunk it to larger chunks"
+            )
 
 
 def _channel(multiscale: Multiscale, shape: tuple[int, ...], channel: int) -> tuple[int, int]:

@@ -1,7 +1,9 @@
 """What packed chunks of Zarr say of their sizes, which is checked before they are unpacked.
 
 Blosc reads as many bytes as a chunk says that it has, whether they are there or not, and all ways
-of packing make room for as many as a chunk says that it holds.
+of packing make room for as many as a chunk says that it holds. Only what was packed last is there
+to be looked at, so an array that packs by one of these and then by another is refused, but for
+checksums at the end.
 
 https://github.com/Blosc/c-blosc/blob/main/README_CHUNK_FORMAT.rst, RFC 8878 (Zstandard)
 """
@@ -13,7 +15,8 @@ import os
 import struct
 from collections.abc import Iterator
 from itertools import product
-from typing import Any
+from stat import S_ISREG
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +27,86 @@ from conncomp.chunked.volumes.volume import Place
 WIDENED, ADDED = 16, 1 << 16
 HEAD = 18  # bytes that tell sizes
 ZSTD = 0xFD2FB528
+# Blocks of Zstandard are of so many bytes or more on average, but for some.
+SMALLEST_BLOCK, MORE_BLOCKS = 1 << 10, 64
+
+SHARDS, CHECKSUM = "sharding_indexed", "crc32c"
+CHECKSUM_BYTES = 4
+# What makes room for as much as chunks say, or looks for parts of them where they say.
+TELLING = {"blosc", "lz4", "zstd", SHARDS}
+# Of filters, what names types of values.
+TYPES = ("dtype", "astype", "encode_dtype", "decode_dtype")
+
+
+class Codec(NamedTuple):
+    """A step of how chunks are packed.
+
+    Attributes
+    ----------
+    name : str
+        Without that of the library.
+    config : dict
+    is_standard : bool
+        Whether it is one of Zarr 3 itself.
+    """
+
+    name: str
+    config: dict[str, Any]
+    is_standard: bool
+
+
+def codecs_of(packing: Any) -> list[Codec]:
+    """Return how an array, a shard, or the index of a shard is packed, the last step last.
+
+    Parameters
+    ----------
+    packing : ArrayV2Metadata, ArrayV3Metadata, ShardingCodec, or sequence of Codec
+    """
+    if hasattr(packing, "compressor"):
+        steps = [*(packing.filters or ()), packing.compressor]
+        configs = [step.get_config() for step in steps if step is not None]
+        return [Codec(str(config["id"]), config, False) for config in configs]
+    steps = getattr(packing, "codecs", packing)
+    made = []
+    for told in (step.to_dict() for step in steps):
+        full = str(told["name"])
+        name = full.removeprefix("numcodecs.")
+        made.append(Codec(name, dict(told.get("configuration") or {}), name == full))
+    return made
+
+
+def check_codecs(codecs: list[Codec]) -> None:
+    """Raise ValueError unless the sizes that chunks say can be looked at, and types are numbers."""
+    outer = _without_checksum(codecs)
+    if [codec.name for codec in codecs[-1:]] == [SHARDS]:
+        outer = codecs
+    for codec in codecs:
+        if codec.name in TELLING and codec is not outer[-1]:
+            last = codecs[-1].name if codec is not codecs[-1] else CHECKSUM
+            raise ValueError(
+                f"is packed by {codec.name} and then by {last}, which is not read, as sizes cannot "
+                "be checked; pack it by zstd alone"
+            )
+        for key in TYPES:
+            if codec.config.get(key) is not None:
+                _check_type(codec, key)
+
+
+def _without_checksum(codecs: list[Codec]) -> list[Codec]:
+    """Return steps without a checksum that is written behind all, by Zarr 3 itself."""
+    if codecs and codecs[-1].name == CHECKSUM and codecs[-1].is_standard:
+        return codecs[:-1]
+    return codecs
+
+
+def _check_type(codec: Codec, key: str) -> None:
+    told = codec.config[key]
+    try:
+        is_number = np.dtype(told).kind in "biuf"
+    except Exception:  # whatever NumPy makes of it
+        is_number = False
+    if not is_number:
+        raise ValueError(f"has a filter {codec.name} whose {key} is {str(told)[:50]!r}, no number")
 
 
 def check_chunks(array: Any, folder: str, place: Place) -> None:
@@ -40,9 +123,10 @@ def check_chunks(array: Any, folder: str, place: Place) -> None:
     sharding = metadata.codecs[-1] if metadata.zarr_format == 3 else None
     if not hasattr(sharding, "index_codecs"):
         sharding = None
-    packing = _packing(metadata if sharding is None else sharding)
-    if packing not in ("blosc", "lz4", "zstd"):
-        return
+    codecs = codecs_of(metadata if sharding is None else sharding)
+    outer = _without_checksum(codecs)
+    ahead = CHECKSUM_BYTES * (len(codecs) - len(outer))
+    packing = outer[-1].name if outer else ""
     most = WIDENED * math.prod(array.chunks) * np.dtype(array.dtype).itemsize + ADDED
     stored = array.shards or array.chunks
     indices = (
@@ -50,10 +134,17 @@ def check_chunks(array: Any, folder: str, place: Place) -> None:
     )
     for index in product(*indices):
         key = metadata.encode_chunk_key(index)
+        path = os.path.join(folder, *key.split("/"))
+        check_place(folder, path)
         try:
-            descriptor = os.open(os.path.join(folder, *key.split("/")), os.O_RDONLY | os.O_CLOEXEC)
+            is_file = S_ISREG(os.stat(path).st_mode)
         except FileNotFoundError:  # all of one value
             continue
+        if not is_file:
+            raise ValueError(f"{key} is no file")
+        if packing not in TELLING and sharding is None:
+            continue
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             size = os.fstat(descriptor).st_size
             chunks = [(0, size)]
@@ -61,8 +152,9 @@ def check_chunks(array: Any, folder: str, place: Place) -> None:
                 count = math.prod(array.shards) // math.prod(array.chunks)
                 chunks = list(_chunks_of_shard(descriptor, size, count, sharding))
             for begin, length in chunks:
+                part = _Part(descriptor, begin, length - ahead)
                 try:
-                    _check(packing, os.pread(descriptor, HEAD, begin), length, most)
+                    _check(packing, part, most)
                 except struct.error:
                     raise ValueError(f"{key} is cut short, at byte {begin}") from None
                 except ValueError as error:
@@ -71,21 +163,35 @@ def check_chunks(array: Any, folder: str, place: Place) -> None:
             os.close(descriptor)
 
 
-def _packing(codecs: Any) -> str:
-    """Return what chunks are packed by at last."""
-    if hasattr(codecs, "compressor"):
-        return "" if codecs.compressor is None else str(codecs.compressor.codec_id)
-    return str(codecs.codecs[-1].to_dict()["name"]).removeprefix("numcodecs.")
+class _Part(NamedTuple):
+    """A part of an open file."""
+
+    descriptor: int
+    begin: int
+    length: int
+
+    def read(self, at: int, count: int) -> bytes:
+        """Return some bytes, fewer at the end of the part."""
+        count = max(0, min(count, self.length - at))
+        return os.pread(self.descriptor, count, self.begin + at)
+
+
+def check_place(folder: str, path: str) -> None:
+    """Raise ValueError if links lead from what a folder has to another place.
+
+    The folder itself may be a link.
+    """
+    if os.path.realpath(path) != os.path.join(
+        os.path.realpath(folder), os.path.relpath(path, folder)
+    ):
+        raise ValueError(f"{os.path.relpath(path, folder)} is a link; copy what it leads to")
 
 
 def _chunks_of_shard(
     descriptor: int, size: int, count: int, sharding: Any
 ) -> Iterator[tuple[int, int]]:
     """Yield where the chunks of a shard begin, and their lengths."""
-    names = [str(codec.to_dict()["name"]) for codec in sharding.index_codecs]
-    if names not in (["bytes"], ["bytes", "crc32c"]):
-        raise ValueError(f"has shards whose index is packed by {', '.join(names)}")
-    length = 16 * count + (4 if "crc32c" in names else 0)
+    length = 16 * count + CHECKSUM_BYTES * (len(sharding.index_codecs) - 1)
     if length > size:
         raise ValueError(f"has a shard of {size} bytes, and its index has {length}")
     begin = size - length if sharding.index_location.value == "end" else 0
@@ -98,31 +204,50 @@ def _chunks_of_shard(
         yield offset, packed
 
 
-def _check(packing: str, head: bytes, length: int, most: int) -> None:
-    """Raise ValueError if a chunk of some length says what it cannot hold."""
-    head = head[:length]
-    holds: int | None
+def _check(packing: str, part: _Part, most: int) -> None:
+    """Raise ValueError if a packed chunk says what it cannot hold."""
+    head = part.read(0, HEAD)
+    holds: int | None = None
     if packing == "blosc":
         holds, _, packed = struct.unpack_from("<III", head, 4)
-        if packed > length or packed < 16:
-            raise ValueError(f"says that it is of {packed} bytes, but is of {length}")
+        if packed > part.length or packed < 16:
+            raise ValueError(f"says that it is of {packed} bytes, but is of {part.length}")
     elif packing == "lz4":
         (holds,) = struct.unpack_from("<I", head)
-    else:
-        holds = _zstd_size(head)
+    elif packing == "zstd":
+        holds, begin = _zstd_size(head)
+        _check_frame(part, begin, bool(head[4] & 4), most)
     if holds is not None and holds > most:
         raise ValueError(f"says that it holds {holds} bytes, more than {most}")
 
 
-def _zstd_size(head: bytes) -> int | None:
-    """Return how many bytes a frame of Zstandard says that it holds; None if it does not."""
+def _zstd_size(head: bytes) -> tuple[int | None, int]:
+    """Return how many bytes a frame of Zstandard says that it holds, None if it does not.
+
+    And where its first block begins.
+    """
     magic, descriptor = struct.unpack_from("<IB", head)
     if magic != ZSTD:
-        return None  # which is an error of the library's
+        raise ValueError("is no frame of Zstandard")
     is_single = bool(descriptor & 32)
     at = 5 + (not is_single) + (0, 1, 2, 4)[descriptor & 3]
     form = (("B" if is_single else ""), "H", "I", "Q")[descriptor >> 6]
     if not form:
-        return None
+        return None, at
     (size,) = struct.unpack_from(f"<{form}", head, at)
-    return int(size) + (256 if form == "H" else 0)
+    return int(size) + (256 if form == "H" else 0), at + struct.calcsize(f"<{form}")
+
+
+def _check_frame(part: _Part, at: int, has_checksum: bool, most: int) -> None:
+    """Raise ValueError unless a chunk is one frame of Zstandard: another would say another size."""
+    for _ in range(most // SMALLEST_BLOCK + MORE_BLOCKS):
+        header = int.from_bytes(struct.unpack("3s", part.read(at, 3))[0], "little")
+        is_last, kind, size = header & 1, header >> 1 & 3, header >> 3
+        at += 3 + (1 if kind == 1 else size)
+        if is_last:
+            break
+    else:
+        raise ValueError("has too many blocks of Zstandard")
+    at += 4 if has_checksum else 0
+    if at != part.length:
+        raise ValueError(f"has {part.length} bytes, and its frame of Zstandard {at}")

@@ -36,8 +36,8 @@ from conncomp.chunked.volumes.volume import Place, Volume, block_shape
 from conncomp.chunked.volumes.zarr_arrays import METADATA, ZarrVolume
 from conncomp.files.access import StrPath
 
-# Along each axis so many blocks are labelled, if there are more than so many times as many.
-SAMPLE, LEAST = 2, 4
+# Along each axis so many blocks are labelled: two have a face between them.
+SAMPLE = 2
 # Bytes that a component on faces takes in all tables, for each block that it is in.
 COMPONENT = 200
 
@@ -187,7 +187,7 @@ def plan_labels(
     before = resident_memory()
     with opened(source, key, channel) as volume:
         layout, rules = arguments.rules(volume)
-        kind = arguments.label_type(math.prod(volume.shape))
+        kind = arguments.label_type(rules)
         threads = workers_of(volume, limit)
         work = Work(volume, layout, rules, "consecutive", kind, threshold, None, threads, None)
         window = _window(volume)
@@ -231,7 +231,7 @@ def _window(volume: Volume) -> Window:
     begin, shape = [], []
     for length, step in zip(volume.shape, block, strict=True):
         count = -(-length // step)
-        taken = min(count, SAMPLE if count >= LEAST else 1)
+        taken = min(count, SAMPLE)
         first = (count - taken) // 2
         begin.append(first * step)
         shape.append(min(taken * step, length - first * step))
@@ -245,8 +245,10 @@ def _sample(work: Work) -> Sample:
         name = Path(folder, f"labels{'' if is_zarr else '.npy'}")
         started = perf_counter()
         kept = Kept(Path(folder, "kept"), {}, name.suffix)
+        kept.clear()
         target = target_of(name, kept.labels, work.volume, work.dtype)
         target.create()
+        kept.begin()
         target.open()
         Job(work, kept, target).run()
         seconds = perf_counter() - started

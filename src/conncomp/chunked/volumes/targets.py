@@ -22,6 +22,7 @@ from conncomp.chunked.volumes.ome_zarr import (
 )
 from conncomp.chunked.volumes.volume import Place, Volume, block_shape
 from conncomp.chunked.volumes.zarr_arrays import ZarrVolume
+from conncomp.files.access import StrPath
 
 
 class Target:
@@ -62,8 +63,15 @@ class Target:
         raise NotImplementedError
 
     def publish(self, path: Path) -> None:
-        """Give the labels their name."""
-        os.replace(self.path, path)
+        """Give the labels their name, unless they have it already.
+
+        Raises
+        ------
+        FileExistsError
+            If something else has it.
+        """
+        if self.path.exists():
+            rename_to_free(self.path, path)
 
 
 class NpyTarget(Target):
@@ -195,7 +203,7 @@ class OmeTarget(Target):
         if self.path.exists():
             group = optional("zarr").open_group(str(self.path), mode="r+")
             group.attrs.put(label_attributes(image, name, path))
-            os.replace(self.path, path)
+            rename_to_free(self.path, path)
         if is_label_of(image, path):
             list_label(image, path.name)
 
@@ -213,6 +221,36 @@ def nearest(part: slice, fine: int, coarse: int) -> NDArray[np.int64]:
     centres = (2 * np.arange(part.start, part.stop) + 1) * fine  # in halves of coarse places
     places: NDArray[np.int64] = -((2 * coarse - centres) // (2 * coarse))
     return places.clip(0, fine - 1)
+
+
+def check_free(path: StrPath) -> None:
+    """Raise FileExistsError if there is something of a name."""
+    if os.path.lexists(path):
+        raise FileExistsError(17, "exists; remove it, or choose another name", os.fspath(path))
+
+
+def rename_to_free(path: Path, name: Path) -> None:
+    """Rename a file or a folder to a name that nothing has.
+
+    Of a file, a link is made first, which fails if there is something; a folder replaces none but
+    an empty one.
+    """
+    if os.path.lexists(name) and path.is_file() and os.path.samefile(path, name):
+        path.unlink()  # a kill came after the link
+        return
+    check_free(name)
+    if path.is_file():
+        try:
+            os.link(path, name)
+        except FileExistsError:
+            check_free(name)
+            raise
+        except OSError:  # there are drives without links
+            os.rename(path, name)
+        else:
+            path.unlink()
+    else:
+        os.rename(path, name)
 
 
 def target_of(name: Path, path: Path, volume: Volume, dtype: np.dtype[Any]) -> Target:

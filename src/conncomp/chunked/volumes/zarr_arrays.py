@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._optional import optional
-from conncomp.chunked.volumes.packed_chunks import check_chunks
+from conncomp.chunked.volumes.packed_chunks import (
+    CHECKSUM,
+    SHARDS,
+    Codec,
+    check_chunks,
+    check_codecs,
+    check_place,
+    codecs_of,
+)
 from conncomp.chunked.volumes.volume import (
+    MOST_BLOCKS,
     Place,
     check_part,
     identity_of,
@@ -112,7 +122,14 @@ def open_node(path: str, key: str | None) -> tuple[Any, str]:
         if not is_zarr(place):
             known = listed_names(zarr.open(path, mode="r"))
             raise ValueError(f"holds no array key={key!r}; choose one of it by key= ({known})")
+        check_metadata(path, place)
         return zarr.open(place, mode="r"), place
+
+
+def check_metadata(path: str, place: str) -> None:
+    """Raise ValueError if what tells of an array, in some folder, is not there but linked."""
+    for name in (*METADATA, ".zattrs", ".zmetadata"):
+        check_place(path, os.path.join(place, name))
 
 
 def listed_names(group: Any) -> str:
@@ -123,25 +140,33 @@ def listed_names(group: Any) -> str:
 
 def check_array(path: str, array: Any) -> None:
     """Raise ValueError unless an array can be read: nothing of it is unpacked by a program."""
-    names = _codecs(array.metadata)
-    for name in names:
-        if name.removeprefix("numcodecs.") not in CODECS:
-            raise ValueError(f"{path}: is packed by {name}, which is not read; pack it by zstd")
-    if type(array.metadata.chunk_grid).__name__ != "RegularChunkGrid":
-        raise ValueError(f"{path}: has chunks of several sizes, which are not read; rechunk it")
+    metadata = array.metadata
+    with naming(path):
+        outer = codecs_of(metadata)
+        _check_names(outer)
+        check_codecs(outer)
+        if type(metadata.chunk_grid).__name__ != "RegularChunkGrid":
+            raise ValueError("has chunks of several sizes, which are not read; rechunk it")
+        if outer[-1:] and outer[-1].name == SHARDS:
+            _check_shards(metadata.codecs[-1])
+            inner = math.prod(array.shards) // max(1, math.prod(array.chunks))
+            if inner > MOST_BLOCKS:
+                raise ValueError(f"says that it has shards of {inner} chunks; rechunk it")
 
 
-def _codecs(metadata: Any) -> list[str]:
-    """Return the names of all that packs chunks, in shards, too."""
-    if metadata.zarr_format == 2:
-        packing = [*(metadata.filters or ()), metadata.compressor]
-        return [str(codec.codec_id) for codec in packing if codec is not None]
-    names: list[str] = []
-    pending = list(metadata.codecs)
-    while pending:
-        codec = pending.pop()
-        if names.count("sharding_indexed") > 1:
-            raise ValueError("has shards in shards, which are not read; rechunk it")
-        names.append(str(codec.to_dict()["name"]))
-        pending += [*getattr(codec, "codecs", ()), *getattr(codec, "index_codecs", ())]
-    return names
+def _check_names(codecs: list[Codec]) -> None:
+    for codec in codecs:
+        if codec.name not in CODECS:
+            raise ValueError(f"is packed by {codec.name}, which is not read; pack it by zstd")
+
+
+def _check_shards(sharding: Any) -> None:
+    """Raise ValueError unless chunks in shards are packed in ways that are read."""
+    inner, index = codecs_of(sharding), codecs_of(sharding.index_codecs)
+    if any(codec.name == SHARDS for codec in inner):
+        raise ValueError("has shards in shards, which are not read; rechunk it")
+    _check_names(inner)
+    check_codecs(inner)
+    names = [codec.name for codec in index]
+    if names not in (["bytes"], ["bytes", CHECKSUM]):
+        raise ValueError(f"has shards whose index is packed by {', '.join(names)}")
