@@ -1,0 +1,77 @@
+"""`label_file` among files that others made: folders, targets, links and codecs that lie."""
+
+import os
+
+import numpy as np
+import pytest
+
+import conncomp
+from conncomp.files.thresholds import above
+
+numcodecs = pytest.importorskip("numcodecs")
+zarr = pytest.importorskip("zarr")
+
+VOLUME = np.random.default_rng(3).integers(0, 3, (8, 10)).astype(np.uint8)
+
+
+def stored(path, **options):
+    zarr.create_array(store=str(path), shape=(8, 10), chunks=(4, 5), dtype="u1", **options)[...] = (
+        VOLUME
+    )
+    return path
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"compressors": [zarr.codecs.BloscCodec(), zarr.codecs.GzipCodec()]},
+        {"compressors": [zarr.codecs.BloscCodec(), zarr.codecs.ZstdCodec()], "shards": (8, 10)},
+        {"zarr_format": 2, "filters": [numcodecs.Blosc()], "compressors": numcodecs.Zlib()},
+    ],
+)
+def test_sizes_that_cannot_be_checked(tmp_path, options):
+    with pytest.raises(ValueError, match="is packed by blosc and then by"):
+        conncomp.label_file(stored(tmp_path / "v.zarr", **options), tmp_path / "l.npy")
+
+
+def test_frames_of_zstandard_behind_the_first(tmp_path):
+    source = stored(tmp_path / "v.zarr")
+    chunk, bomb = source / "c/0/0", numcodecs.Zstd().encode(bytes(10**7))
+    for k, ahead in enumerate((chunk.read_bytes(), b"\x50\x2a\x4d\x18\0\0\0\0")):
+        chunk.write_bytes(ahead + bomb)
+        with pytest.raises(ValueError, match="Zstandard"):
+            conncomp.label_file(source, tmp_path / f"{k}.npy")
+
+
+def test_a_foreign_folder_stays(tmp_path):
+    source, folder = stored(tmp_path / "v.zarr"), tmp_path / "l.npy.partial"
+    (folder / "reports").mkdir(parents=True)
+    with pytest.raises(FileExistsError, match="is not what an unfinished labelling has kept"):
+        conncomp.label_file(source, tmp_path / "l.npy")
+    assert os.listdir(folder) == ["reports"]
+
+
+def test_targets(tmp_path):
+    source = stored(tmp_path / "v.zarr")
+    conncomp.label_file(source, f"{tmp_path}/l.zarr/")
+    assert (tmp_path / "l.zarr/zarr.json").exists()
+    target = tmp_path / "l.npy"
+    with pytest.raises(FileExistsError):
+        conncomp.label_file(source, target, progress=lambda *_: target.write_text("other"))
+    assert target.read_text() == "other"
+    with pytest.raises(ValueError, match="without a -1"):
+        conncomp.label_file(source, tmp_path / "u.npy", numbering="roots", dtype="u2")
+
+
+def test_links(tmp_path):
+    source = stored(tmp_path / "v.zarr")
+    (source / "c/0/0").rename(tmp_path / "elsewhere")
+    (source / "c/0/0").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(ValueError, match="is a link"):
+        conncomp.label_file(source, tmp_path / "l.npy")
+
+
+def test_thresholds_of_numpy():
+    image = np.array([2.0**53, 2.0**53 + 2])
+    assert above(image, np.int64(2**53 + 1)).tolist() == [False, True]
+    assert above(image, np.int64(2**53 - 1)).tolist() == [True, True]
