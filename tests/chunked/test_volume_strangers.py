@@ -75,3 +75,13 @@ def test_thresholds_of_numpy():
     image = np.array([2.0**53, 2.0**53 + 2])
     assert above(image, np.int64(2**53 + 1)).tolist() == [False, True]
     assert above(image, np.int64(2**53 - 1)).tolist() == [True, True]
+
+
+@pytest.mark.parametrize("name", ["state.json", "done.txt"])
+def test_damaged_state(tmp_path, name):
+    source = stored(tmp_path / "v.zarr")
+    with pytest.raises(ZeroDivisionError):
+        conncomp.label_file(source, tmp_path / "l.npy", progress=lambda *_: 1 / 0)
+    (tmp_path / "l.npy.partial" / name).write_text("[3]\n")
+    with pytest.raises(ValueError, match=name):
+        conncomp.label_file(source, tmp_path / "l.npy")
