@@ -72,8 +72,8 @@ def test_links(tmp_path):
 
 
 def test_thresholds_of_numpy():
-    image = np.array([2.0**53, 2.0**53 + 2])
-    assert above(image, np.int64(2**53 + 1)).tolist() == [False, True]
+    image = np.array([2.0**53, 2.0**53 + 4])
+    assert above(image, np.int64(2**53 + 3)).tolist() == [False, True]
     assert above(image, np.int64(2**53 - 1)).tolist() == [True, True]
 
 
