@@ -168,5 +168,5 @@ def test_bad_weights(tmp_path):
     with pytest.raises(TypeError, match="weights=3 must be the name of a column"):
         conncomp.minimum_forest_of_edge_files(files, weights=3)
     write(tmp_path, [([0], [1], [np.nan])], ("src", "dst", "weight"))
-    with pytest.raises(ValueError, match="column 'weight' is null at row 0"):
+    with pytest.raises(ValueError, match="column 'weight' is null at row 0; leave out"):
         conncomp.minimum_forest_of_edge_files(files)

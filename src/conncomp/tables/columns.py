@@ -255,7 +255,9 @@ def rows_without_nulls(
 ) -> list[Any]:
     """Return rows of all columns from `begin` on, without nulls.
 
-    An error counts rows from `first_row`, the number of the columns' first one, as of a batch.
+    These are dropped, or an error, which advises so where `nulls` is not ``"refuse"``, that of
+    functions without a choice. It counts rows from `first_row`, the number of the columns' first
+    one, as of a batch.
     """
     pieces = [column.piece(begin, rows) for column in columns]
     missing = None
@@ -263,11 +265,12 @@ def rows_without_nulls(
         where = column.nulls(begin, piece)
         if where is None:
             continue
-        if nulls == "raise":
+        if nulls != "drop":
             row = first_row + begin + int(where.argmax())
-            raise ValueError(
-                f"{column.name} is null at row {row}; nulls='drop' leaves out such rows"
-            )
+            remedy = "leave out such rows"
+            if nulls == "raise":
+                remedy = "nulls='drop' leaves out such rows"
+            raise ValueError(f"{column.name} is null at row {row}; {remedy}")
         missing = where if missing is None else missing | where
     if missing is None:
         return pieces

@@ -309,7 +309,7 @@ class EdgeFiles:
 
     def _read(self, progress: Progress | None) -> Iterator[forests.Edges]:
         done = 0.0
-        with closing(batches(self._files, "raise", native.get_num_threads())) as parts:
+        with closing(batches(self._files, "refuse", native.get_num_threads())) as parts:
             for batch in parts:
                 src, largest_src = _as_vertices(batch.left[0], "src", batch.path)
                 dst, largest_dst = _as_vertices(batch.right[0], "dst", batch.path)

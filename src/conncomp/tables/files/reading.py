@@ -585,7 +585,7 @@ def batches(files: Sequence[PairFile], nulls: str, readers: int) -> Generator[Ba
     Parameters
     ----------
     files : sequence of PairFile
-    nulls : {"raise", "drop"}
+    nulls : {"raise", "drop", "refuse"}
         What to do with rows that have nulls.
     readers : int
         How many threads read.
