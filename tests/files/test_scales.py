@@ -185,6 +185,11 @@ def nifti(shape, begin=352.0, code=4, magic=b"n+1\0", values=b"\0" * 48):
     return bytes(header) + values
 
 
+def packed(content):
+    """Return the same bytes at any time, as those of a test's name."""
+    return gzip.compress(content, mtime=0)
+
+
 NRRD = b"NRRD0004\ntype: short\ndimension: 2\nsizes: %s\nencoding: %s\nendian: little\n\n"
 MHA = b"ObjectType = Image\nNDims = 2\n%sDimSize = %s\nElementType = MET_SHORT\n"
 MHA += b"ElementDataFile = %s\n"
@@ -198,11 +203,15 @@ DAMAGED = {
         nifti((4,), code=1, magic=b"ni1\0"),  # its values in another file
         nifti((4,))[:300],
         nifti((1,) * 9),
+        nifti((4, 0)),
+        nifti((4, 4), begin=0.0),
     ],
     "a.nii.gz": [
-        gzip.compress(nifti((30000,) * 4)),
-        gzip.compress(nifti((8, 8))),
-        gzip.compress(nifti((4, 4)))[:40],
+        packed(nifti((30000,) * 4)),
+        packed(nifti((8, 8))),
+        packed(nifti((4, 4)))[:40],
+        packed(nifti((4, 4)))[:-8],
+        packed(nifti((4, 0))),
     ],
     "a.nrrd": [
         NRRD % (b"1000000 1000000", b"raw") + bytes(64),
@@ -212,6 +221,9 @@ DAMAGED = {
         NRRD % (b"4 4", b"raw\ndata file: /etc/passwd"),
         NRRD % (b"4 4", b"raw\nbyte skip: -1") + bytes(64),
         NRRD % (b"4", b"raw") + bytes(64),
+        NRRD % (b"4 4", b"raw\ndatafile: LIST"),
+        NRRD % (b"4 4", b"gzip") + packed(bytes(32))[:-8],
+        b"NRRD0004\ntype: short\ndimension: 2\nsizes: 4 4\nendian: little\n\n" + bytes(32),
         b"NRRD0004\n" + b"a:=" + b"b" * 70000,
         b"NRRD0004\ntype: block\ndimension: 1\nsizes: 1\nencoding: raw\n\n" + bytes(8),
     ],
@@ -225,9 +237,29 @@ DAMAGED = {
         MHA % (b"BinaryData = False\n", b"4 4", b"LOCAL") + bytes(200),
         MHA % (b"HeaderSize = -1\n", b"4 4", b"LOCAL") + bytes(200),
         MHA % (b"ElementNumberOfChannels = -3\n", b"4 4", b"LOCAL"),
+        MHA % (b"CompressedData = yes\n", b"4 4", b"LOCAL") + bytes(32),
+        (MHA % (b"", b"4 4", b"LOCAL")).replace(b"DimSize", b"Sizes") + bytes(32),
         b"ObjectType = Image\n",
     ],
 }  # fmt: skip
+
+
+def test_checksum_of_values_that_end_with_a_block(tmp_path):
+    values = bytes(1 << 24)
+    packed = bytearray(gzip.compress(nifti((1 << 12, 1 << 12), code=2, values=values), 0))
+    packed[len(packed) // 2] ^= 1
+    (tmp_path / "a.nii.gz").write_bytes(packed)
+    with pytest.raises(ValueError, match="CRC"):
+        conncomp.read_image(tmp_path / "a.nii.gz")
+
+
+@pytest.mark.parametrize("true", [b"True", b"T", b"1", b"true"])
+def test_what_is_true_in_mha(tmp_path, true):
+    values = np.arange(16, dtype=">i2").reshape(4, 4)
+    fields = b"BinaryDataByteOrderMSB = %s\nCompressedData = %s\nHeaderSize = 0\n" % (true, true)
+    content = MHA % (fields, b"4 4", b"LOCAL") + zlib.compress(values.tobytes())
+    (tmp_path / "a.mha").write_bytes(content)
+    np.testing.assert_array_equal(conncomp.read_image(tmp_path / "a.mha"), values)
 
 
 @pytest.mark.parametrize(

@@ -213,7 +213,7 @@ class ComponentTable(ComponentStatistics):
         """
         table: dict[str, Any] = {"label": self.labels}
         table |= {f"batch-{k}": self.batch[:, k] for k in range(self.batch.shape[1])}
-        if len(self.classes) == len(self.labels):
+        if len(self.classes) == len(self.labels) > 0:
             table["class"] = self.classes
         for name, values in self.properties.items():
             if isinstance(values, LazyColumn):

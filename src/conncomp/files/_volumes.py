@@ -14,6 +14,7 @@ import os
 import re
 import warnings
 import zlib
+from collections.abc import Callable
 from typing import IO, Any
 
 import numpy as np
@@ -73,7 +74,7 @@ def read_packed_nifti(member: Any, size: int) -> Content:
         raise ValueError(f"says that it has shape {shape}, which this file cannot hold")
     member.seek(begin)
     values = np.empty(shape, dtype)
-    _fill(values, lambda: member.read(BLOCK))
+    fill(values, lambda: member.read(BLOCK))
     return _of_nifti(header, values)
 
 
@@ -99,10 +100,12 @@ def _nifti_layout(header: Any) -> tuple[tuple[int, ...], np.dtype[Any], int]:
         raise ValueError(f"says that it has {ndim} axes")
     dtype = header.get_data_dtype()
     _check_type(dtype)
-    begin = float(header["vox_offset"])
-    if not (math.isfinite(begin) and begin >= 0):
-        raise ValueError(f"says that its values begin at {begin}")
+    begin, least = float(header["vox_offset"]), int(header["sizeof_hdr"])
+    if not (math.isfinite(begin) and begin >= least):
+        raise ValueError(f"says that its values begin at {begin}, in a header of {least} bytes")
     shape = tuple(int(length) for length in reversed(header["dim"][1 : ndim + 1]))
+    if min(shape) < 1:
+        raise ValueError(f"says that it has shape {shape}")
     kept = [length for k, length in enumerate(shape) if length != 1 or k >= ndim - 2]
     return tuple(kept), dtype, int(begin)
 
@@ -132,12 +135,13 @@ def read_nrrd(file: IO[bytes]) -> Content:
     end = re.search(rb"\r?\n\r?\n", head)
     if end is None:
         raise ValueError("has no end of its header")
+    if re.search(rb"^data ?file[ \t]*:", head[: end.end()], re.MULTILINE):
+        raise ValueError("has its values in another file; save it as one .nrrd")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         header = nrrd.read_header(io.BytesIO(head[: end.end()]))
-    if "data file" in header or "datafile" in header:
-        raise ValueError("has its values in another file; save it as one .nrrd")
     _check_absent(header, ("line skip", "lineskip", "byte skip", "byteskip"))
+    _check_present(header, ("sizes", "dimension", "type", "encoding"))
     shape = tuple(int(length) for length in reversed(header["sizes"]))
     if len(shape) != header["dimension"]:
         raise ValueError(f"says that it has {header['dimension']} axes, and lengths {shape}")
@@ -181,6 +185,7 @@ def read_mha(file: IO[bytes]) -> Content:
     lines = head[: end.start()].decode("ascii", "replace").splitlines()
     pairs = [line.partition("=") for line in lines if "=" in line]
     fields = {name.strip(): value.strip() for name, _, value in pairs}
+    _check_present(fields, ("NDims", "DimSize", "ElementType"))
     shape = tuple(int(length) for length in reversed(fields["DimSize"].split()))
     if len(shape) != int(fields["NDims"]):
         raise ValueError(f"says that it has {fields['NDims']} axes, and lengths {shape}")
@@ -190,8 +195,9 @@ def read_mha(file: IO[bytes]) -> Content:
     _check_absent(fields, ("HeaderSize", "HeaderSizePerSlice"))
     if not _is_true(fields, "BinaryData", default=True):
         raise ValueError("holds its values as text, which is not read; save them as binary")
-    order = fields.get("BinaryDataByteOrderMSB", fields.get("ElementByteOrderMSB", "False"))
-    dtype = _typed(MHA_TYPES, fields["ElementType"], order.lower() == "true")
+    orders = ("BinaryDataByteOrderMSB", "ElementByteOrderMSB")
+    order = next((name for name in orders if name in fields), orders[0])
+    dtype = _typed(MHA_TYPES, fields["ElementType"], _is_true(fields, order, default=False))
     packed = _is_true(fields, "CompressedData", default=False)
     values = _read_values(file, end.end(), shape, dtype, packed=packed)
     others = [len(shape) - 1] if channels > 1 else []
@@ -202,13 +208,23 @@ def read_mha(file: IO[bytes]) -> Content:
 
 
 def _is_true(fields: dict[str, str], name: str, default: bool) -> bool:
-    return fields.get(name, str(default)).lower() == "true"
+    """Say whether a field of MetaImage is true: MetaIO looks at the first letter."""
+    text = fields.get(name, str(default))
+    if text[:1] not in set("TtFf10"):
+        raise ValueError(f"says {name} = {text[:20]!r}, which is neither True nor False")
+    return text[:1] in set("Tt1")
 
 
 def _check_absent(header: Any, names: tuple[str, ...]) -> None:
     for name in names:
-        if name in header:
+        if str(header.get(name, 0)) != "0":
             raise ValueError(f"has {name!r} in its header, which is not read")
+
+
+def _check_present(header: Any, names: tuple[str, ...]) -> None:
+    for name in names:
+        if name not in header:
+            raise ValueError(f"has no {name!r} in its header")
 
 
 def _typed(types: dict[str, str], name: Any, big: bool) -> np.dtype[Any]:
@@ -254,16 +270,19 @@ def _read_values(
                 return out
         return b""
 
-    _fill(values, unpacked)
+    fill(values, unpacked)
+    if not unpacker.eof:
+        raise ValueError("cut short: what packed its values has no end")
     return values
 
 
-def _fill(values: NDArray[Any], read: Any) -> None:
-    """Fill an array by what is read, and no more."""
+def fill(values: NDArray[Any], read: Callable[[], bytes]) -> None:
+    """Fill an array, and read to the end, where a checksum is compared."""
     target = values.reshape(-1).view(np.uint8).data
     done = 0
-    while done < len(target) and (block := read()):
-        target[done : done + len(block)] = block[: len(target) - done]
+    while block := read():
+        kept = block[: max(0, len(target) - done)]
+        target[done : done + len(kept)] = kept
         done += len(block)
     if done < len(target):
         raise ValueError(f"cut short: {done} bytes of {len(target)}")

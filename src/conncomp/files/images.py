@@ -26,6 +26,7 @@ from conncomp._optional import optional
 from conncomp.files._pictures import read_picture
 from conncomp.files._tiff import read_tiff
 from conncomp.files._volumes import (
+    fill,
     is_packed_nifti,
     read_mha,
     read_nifti,
@@ -297,7 +298,7 @@ def _read_stream(member: Any, size: int) -> Image:
     shape, fortran_order, dtype, begin = read_header(member, size)
     array = np.empty(math.prod(shape), dtype)
     member.seek(begin)
-    _fill(array, member)
+    fill(array, lambda: member.read(BLOCK))
     return array.reshape(shape, order="F" if fortran_order else "C")
 
 
@@ -323,17 +324,6 @@ def read_npz(file: IO[bytes], key: str | None = None) -> Content:
             )
         with archive.open(info) as member:
             return Content(_read_stream(member, info.file_size))
-
-
-def _fill(array: Image, member: IO[bytes]) -> None:
-    """Read all values of `array`, and to the member's end, where its checksum is compared."""
-    target = array.view(np.uint8).data
-    done = 0
-    while block := member.read(BLOCK):
-        target[done : done + len(block)] = block[: len(target) - done]
-        done += len(block)
-    if done < len(target):
-        raise ValueError(f"cut short: {done} bytes of {len(target)}")
 
 
 class Kind(NamedTuple):
