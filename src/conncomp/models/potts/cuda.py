@@ -16,6 +16,7 @@ from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.grid.windings import unite_windings
 from conncomp.kernels.cuda.launcher import (
     INDEX_TYPES,
+    PER_THREAD,
     Again,
     Field,
     are_watched,
@@ -160,11 +161,13 @@ class Engine:
     ) -> None:
         """Fill `new` with the spins after an update of clusters; see `conncomp.models.Potts`."""
         asked = chosen, record, clusters, wrapping
-        if not self._repeats or chosen is not None or wrapping or are_watched():
+        stream = self.gpu.current_stream()
+        are_kept = self._repeats and not are_watched() and stream != PER_THREAD
+        if not are_kept or chosen is not None or wrapping:
             self._update(words, new, step, probabilities, *asked)
             return
         # Launches depend on nothing but these, and on values that take the first ones' places.
-        kind = self.gpu.current_stream(), record is None, clusters
+        kind = stream, record is None, clusters
         again = self._repeated.get(kind)
         if again is None:
             with kept_launches() as launches:
@@ -175,7 +178,7 @@ class Engine:
         address = self.gpu.address
         spins = address(words), address(new)
         place = 0 if record is None else address(record)
-        again.run(kind[0], (*spins, address(probabilities), step, place))
+        again.run(stream, (*spins, address(probabilities), step, place))
 
     def _update(
         self,
