@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import click
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -22,6 +23,7 @@ from skimage.measure import label, regionprops_table
 
 import conncomp
 from conncomp.cli.measure import command, tables
+from conncomp.cli.measure.options import filled
 from conncomp.generate import blobs
 
 DEFAULTS = ["label", "num_pixels", "area", "bbox", "centroid"]
@@ -100,6 +102,27 @@ def test_labels_and_pictures_are_written(plate, run):
         labels = label(image > 99, connectivity=2)
         np.testing.assert_array_equal(conncomp.read_image(f"out/{stem}.tif"), labels)
         assert conncomp.read_image(f"out/plate-{stem}.tif.png").shape == (60, 80, 3)
+
+
+def test_the_folder_of_an_image_has_a_name_wherever_it_is_called_from(plate, run, monkeypatch):
+    """Labels neither go to the root of the disk nor above the folder that is named."""
+    common = "--threshold", 99, "-o", "c.csv", "--labels", "out/{parent}/{stem}.tif"
+    monkeypatch.chdir("plate")
+    assert run("measure", "a1.tif", *common).exit_code == 0
+    Path("within").mkdir()
+    monkeypatch.chdir("within")
+    assert run("measure", "../a2.tif", "./../a1.tif", *common).exit_code == 0
+    for folder, stems in {"..": ["a1"], ".": ["a1", "a2"]}.items():
+        written = sorted(path.as_posix() for path in Path(folder).glob("out/**/*.tif"))
+        assert written == [Path(folder, f"out/plate/{stem}.tif").as_posix() for stem in stems]
+
+
+@pytest.mark.parametrize(
+    ("name", "field"), [("/a.tif", "{parent}"), ("...tif", "{stem}"), ("..tif", "{stem}")]
+)
+def test_names_that_lead_elsewhere_are_refused(name, field):
+    with pytest.raises(click.UsageError, match="which is no name; write one in its place"):
+        filled(f"out/{field}/labels.tif", Path(name))
 
 
 def test_small_objects_are_left_out(plate, report):

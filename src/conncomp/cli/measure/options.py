@@ -17,6 +17,8 @@ from conncomp.files.scales import METRES, unit_of
 # What a template has in the place of a part of the name of the image.
 FIELD = re.compile(r"\{([^{}]*)\}")
 FIELDS = ("stem", "name", "parent")
+# What leads to another folder, or to none.
+NO_NAMES = ("", ".", "..")
 # Endings of two parts, of which neither belongs to the stem.
 DOUBLE = (".nii.gz", ".npy.gz", ".ome.tif", ".ome.tiff", ".ome.btf", ".ome.zarr")
 
@@ -52,14 +54,26 @@ class Options:
 def filled(template: str, path: Path) -> Path:
     """Return the name that a template makes of that of an image.
 
+    Raises
+    ------
+    click.UsageError
+        If a part of the name of the image is none of a file, so that another folder is meant.
+
     Examples
     --------
     >>> filled("out/{stem}.png", Path("plate/a1.ome.tif")).as_posix()
     'out/a1.png'
     """
     double = next((end for end in DOUBLE if path.name.lower().endswith(end)), "")
-    parts = {"name": path.name, "parent": path.parent.name}
+    folder = path.parent if path.parent.name not in NO_NAMES else path.parent.resolve()
+    parts = {"name": path.name, "parent": folder.name}
     parts["stem"] = path.name[: -len(double)] if double else path.stem
+    for field in FIELD.findall(template):
+        if parts[field] in NO_NAMES:
+            raise click.UsageError(
+                f"{{{field}}} of {str(path)!r} is {parts[field]!r}, which is no name; write one "
+                f"in its place in {typed(template)}."
+            )
     return Path(FIELD.sub(lambda field: parts[field[1]], template))
 
 
