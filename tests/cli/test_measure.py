@@ -153,6 +153,27 @@ def test_labels_of_another_program_stay(plate, run):
     assert bright == [plate["a1"][labels == k].mean() for k in (7, 30)]
 
 
+def test_intensities_are_of_the_series_of_the_labels(plate, run):
+    labels = label(plate["a1"] > 99, connectivity=2).astype(np.uint16)
+    names = "masks.tif", "raw.tif"
+    for name, first in zip(names, (np.ones((9, 9), np.uint16), plate["a2"]), strict=True):
+        with tifffile.TiffWriter(name) as file:
+            file.write(first)
+            file.write(labels if name == "masks.tif" else plate["a10"])
+    conncomp.write_image("one.npy", plate["a1"])
+    common = "measure", "masks.tif", "--series", 1, "-o", "cells.parquet", "--intensity"
+    for intensity, image in {"raw.tif": "a10", "one.npy": "a1", "plate/a2.tif": "a2"}.items():
+        result = run(*common, intensity)
+        assert result.exit_code == 0, result.stderr
+        wanted = regionprops_table(labels, plate[image], properties=["intensity_mean"])
+        found = read("cells.parquet")["intensity_mean"].to_numpy()
+        np.testing.assert_allclose(found, wanted["intensity_mean"])
+    with tifffile.TiffWriter("masks.tif", append=True) as file:
+        file.write(labels[:, :70])
+    result = run(*common, "raw.tif", "--series", 2)
+    assert "masks.tif: raw.tif: has 2 series: there is no series=2" in result.stderr
+
+
 def test_channels(tmp_path, run, monkeypatch):
     monkeypatch.chdir(tmp_path)
     colours = np.stack([picture(k) for k in range(3)], axis=-1)

@@ -79,7 +79,7 @@ Failures = dict[Path, str]
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="Which series of a TIFF file.",
+    help="Which series of a TIFF file, and of that of --intensity if it has several.",
 )
 @click.option(
     "--planes",

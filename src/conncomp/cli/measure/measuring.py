@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,8 @@ from conncomp.files.thresholds import foreground
 
 # Axes that hold separate images, and the names of their columns.
 SEPARATE = {"T": "frame", "Z": "plane"}
+# What readers say of a file that has nothing to choose from.
+ONE_SERIES = re.compile(r"has 1 series: |series=\d+ chooses one of TIFF")
 
 
 @dataclass(frozen=True)
@@ -131,8 +135,18 @@ def _intensities(source: Source, content: Content, options: Options) -> NDArray[
     """Return what to measure intensities of, channels last: another image, or this as it was."""
     if source.intensity is not None:
         same_kind = source.intensity.suffix == source.path.suffix
-        content = read_any(source.intensity, options.key if same_kind else None)
+        content = _read_series(source.intensity, options.key if same_kind else None, options.series)
     elif options.threshold is None:
         return None
     image, channels, *_ = content
     return image if channels is None else np.moveaxis(image, channels, -1)
+
+
+def _read_series(path: Path, key: str | None, series: int) -> Content:
+    """Return a series of an image, or the image if it has no series, or one."""
+    try:
+        return read_any(path, key, series)
+    except ValueError as error:
+        if not ONE_SERIES.match(str(error).removeprefix(f"{path}: ")):
+            raise
+    return read_any(path, key)
