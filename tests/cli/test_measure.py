@@ -327,6 +327,40 @@ def test_resume_measures_again_what_has_changed(plate, run, measured):
     assert len(measured) == 4
 
 
+def test_resume_writes_labels_again_that_another_command_has_written(plate, run, measured):
+    Path("plate/broken.tif").write_text("no image")
+    common = "measure", "plate", "-o", "c.parquet", "--labels", "out/{stem}.npy", "--resume"
+    run(*common, "--threshold", 99)
+    run(*common, "--threshold", 250)
+    assert not conncomp.read_image("out/a1.npy").any()
+    measured.clear()
+    run(*common, "--threshold", 99)
+    assert len(measured) == 4
+    wanted = label(plate["a1"] > 99, connectivity=2)
+    np.testing.assert_array_equal(conncomp.read_image("out/a1.npy"), wanted)
+    measured.clear()
+    run(*common, "--threshold", 99)
+    assert measured == ["broken.tif"]
+
+
+def test_a_file_that_changes_while_it_is_measured_is_measured_again(plate, run, monkeypatch):
+    measure_image = command.measure_image
+
+    def slow(source, options):
+        measured = measure_image(source, options)
+        conncomp.write_image(source.path, picture(77))
+        return measured
+
+    common = "measure", "plate/a1.tif", "no.tif", "--threshold", 99, "-o", "c.parquet", "--resume"
+    monkeypatch.setattr(command, "measure_image", slow)
+    Path("no.tif").write_text("no image")
+    run(*common)
+    monkeypatch.setattr(command, "measure_image", measure_image)
+    run(*common)
+    wanted = expected(picture(77), 99)["num_pixels"]
+    np.testing.assert_array_equal(read("c.parquet")["num_pixels"], wanted)
+
+
 def test_without_resume_all_begins_anew(plate, run, measured):
     Path("plate/broken.tif").write_text("no image")
     for _ in range(2):

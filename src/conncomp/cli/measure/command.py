@@ -258,7 +258,8 @@ def _measure_file(
     """
     check()
     try:
-        table = kept.get(source) if options.resume else None
+        place = kept.place(source)
+        table = kept.get(place, source) if options.resume else None
         if table is not None:
             return table
         measured = measure_image(source, options)
@@ -271,7 +272,7 @@ def _measure_file(
         return _why(error, source.path)
     table = table_of(source, measured, options)
     check()
-    kept.put(source, table)
+    kept.put(place, source, table)
     return table
 
 

@@ -33,6 +33,7 @@ SQUARES = {"inertia_tensor", "inertia_tensor_eigvals", "surface_area_crofton"}
 KEPT = re.compile(r"[0-9a-f]{40}\.arrow")
 # In the metadata of a table, where the command has its own.
 KEY = b"conncomp"
+STATES_KEY = b"conncomp-states"  # of files that were written with a table
 
 
 def table_of(source: Source, measured: Measured, options: Options) -> Any:
@@ -86,7 +87,7 @@ class KeptTables:
     """Tables of images that are measured, in a folder beside the table of all of them.
 
     A table is known by the image, the options and the version: where one of these has changed, or
-    a file that was written of it is gone, it is made anew.
+    a file that was written of it is gone or another one, it is made anew.
     """
 
     def __init__(self, options: Options) -> None:
@@ -97,32 +98,32 @@ class KeptTables:
         with blaming(self.folder):
             self.folder.mkdir(exist_ok=True)
 
-    def _path(self, source: Source) -> Path:
+    def place(self, source: Source) -> Path:
+        """Return where the table of an image belongs, as the image is now, before it is read."""
         states = [identity_of(str(path)) for path in (source.path, source.intensity) if path]
         facts = [str(source.path), states, *self._facts]
         return self.folder / f"{sha256(json.dumps(facts).encode()).hexdigest()[:40]}.arrow"
 
-    def get(self, source: Source) -> Any:
+    def get(self, place: Path, source: Source) -> Any:
         """Return the table of an image; None if there is none."""
         arrow = optional("pyarrow.ipc")
-        written = [path for path in (source.labels, source.picture) if path is not None]
-        if not all(path.is_file() for path in written):
-            return None
         try:
-            table = arrow.open_file(self._path(source).read_bytes()).read_all()
+            table = arrow.open_file(place.read_bytes()).read_all()
             about_table(table)
+            states = json.loads(table.schema.metadata[STATES_KEY])
+            return table if states == _states_of_written(source) else None
         except (OSError, ValueError, TypeError, KeyError):  # one that was cut short, too
             return None
-        return table
 
-    def put(self, source: Source, table: Any) -> None:
+    def put(self, place: Path, source: Source, table: Any) -> None:
         """Keep the table of an image; a kill leaves it whole or not at all."""
-        path = self._path(source)
-        temporary = path.with_name(f"{secrets.token_hex(20)}.arrow")
+        states = json.dumps(_states_of_written(source))
+        table = table.replace_schema_metadata({**table.schema.metadata, STATES_KEY: states})
+        temporary = place.with_name(f"{secrets.token_hex(20)}.arrow")
         try:
-            with blaming(path):
+            with blaming(place):
                 temporary.write_bytes(_packed(table))
-                temporary.replace(path)
+                temporary.replace(place)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
@@ -134,6 +135,12 @@ class KeptTables:
                 if KEPT.fullmatch(name):
                     (self.folder / name).unlink()
             self.folder.rmdir()
+
+
+def _states_of_written(source: Source) -> list[list[int]]:
+    """Return the sizes and times of the files that are written of an image."""
+    states = [path.stat() for path in (source.labels, source.picture) if path is not None]
+    return [[state.st_size, state.st_mtime_ns] for state in states]
 
 
 def _packed(table: Any) -> Any:
