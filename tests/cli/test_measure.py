@@ -308,6 +308,21 @@ def test_a_broken_file_does_not_stop_the_others(plate, run, measured, workers):
     assert sorted(os.listdir()) == ["c.parquet", "plate"]
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_name_that_is_not_utf_8_does_not_stop_the_others(plate, run, workers):
+    os.rename("plate/a2.tif", b"plate/a\xff.tif")
+    names = "--labels", "out/{stem}.tif", "--workers", workers
+    result = run("measure", "plate", "--threshold", "otsu", "-o", "c.parquet", *names)
+    assert result.exit_code == 1
+    reason = "has a name that is not UTF-8, which tables cannot hold; rename it"
+    assert result.stderr.splitlines()[0] == rf"conncomp: plate/a\udcff.tif: {reason}"
+    assert "1 of 3 files could not be measured" in result.stderr
+    del plate["a2"]
+    assert_measured(read("c.parquet"), plate)
+    result = run("measure", "plate", "--threshold", "otsu", "-o", "c.parquet", "--json")
+    assert json.loads(result.stdout)["failed"] == [{"path": "plate/a\udcff.tif", "reason": reason}]
+
+
 def test_resume_measures_again_what_has_changed(plate, run, measured):
     Path("plate/broken.tif").write_text("no image")
     common = "measure", "plate", "-o", "c.parquet", "--labels", "out/{stem}.npy", "--resume"

@@ -258,6 +258,10 @@ def _measure_file(
     """
     check()
     try:
+        str(source.path).encode()  # as tables hold it
+    except UnicodeEncodeError:
+        return "has a name that is not UTF-8, which tables cannot hold; rename it"
+    try:
         place = kept.place(source)
         table = kept.get(place, source) if options.resume else None
         if table is not None:
