@@ -268,6 +268,23 @@ def test_files_of_several_units_are_not_mixed(tmp_path, run, monkeypatch):
     np.testing.assert_allclose(found["in/b.tif"], 1e9 * found["in/a.tif"])
 
 
+def test_planes_and_volumes_are_not_mixed(plate, run):
+    os.rename("plate/a2.tif", "plate/a3.tif")
+    volume = np.stack([picture(k) for k in range(4)])
+    conncomp.write_image("plate/a2.tif", volume)
+    common = "measure", "plate", "--threshold", 99, "-o", "c.parquet", "--spacing", 2, "--unit"
+    result = run(*common, "um")
+    assert result.exit_code == 1
+    assert "plate/a2.tif: has objects of 3 axes, and others of 2; measure them" in result.stderr
+    assert "1 of 4 files could not be measured" in result.stderr
+    assert read("c.parquet").schema.field("area").metadata == {b"unit": "µm^2".encode()}
+    assert "plate/a2.tif" not in read("c.parquet")["file"].to_pylist()
+    assert run(*common, "um", "--planes").exit_code == 0
+    rows = read("c.parquet").to_pandas().query("file == 'plate/a2.tif'")
+    wanted = np.concatenate([expected(plane, 99)["num_pixels"] for plane in volume])
+    np.testing.assert_array_equal(rows["area"], 4 * wanted)
+
+
 @pytest.fixture
 def measured(monkeypatch):
     """Note the names of images that are measured."""

@@ -154,7 +154,7 @@ def measure(inputs: tuple[str, ...], **given: Any) -> None:
     kept = KeptTables(options)
     with stage("measuring", counts=True) as progress, _quiet():
         tables, failures = _measure_all(sources, options, kept, progress)
-    tables = _in_one_unit(sources, tables, failures)
+    tables = _of_one_kind(tables, failures)
     if tables:
         with stage("writing"):
             write_table(options.output, list(tables.values()))
@@ -305,23 +305,30 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _in_one_unit(
-    sources: list[Source], tables: dict[Path, Any], failures: Failures
-) -> dict[Path, Any]:
-    """Return the tables that are in the unit of the first one; others are failures."""
-    units = {path: about_table(table)["unit"] for path, table in tables.items()}
-    first = next(iter(units.values()), "")
-    for path, unit in units.items():
-        if unit != first:
+def _of_one_kind(tables: dict[Path, Any], failures: Failures) -> dict[Path, Any]:
+    """Return the tables with as many axes and the unit of the first one; others are failures."""
+    kinds = {path: (len(about["spacing"]), about["unit"]) for path, about in _abouts(tables).items()}
+    ndim, unit = next(iter(kinds.values()), (0, ""))
+    for path, (axes, length) in kinds.items():
+        if axes != ndim:
             failures[path] = (
-                f"is in {unit or 'elements'}, and others are in {first or 'elements'}; give --unit "
-                "or --spacing"
+                f"has objects of {axes} axes, and others of {ndim}; measure them apart, or planes "
+                "of stacks with --planes"
+            )
+        elif length != unit:
+            failures[path] = (
+                f"is in {length or 'elements'}, and others are in {unit or 'elements'}; give "
+                "--unit or --spacing"
             )
     return {path: table for path, table in tables.items() if path not in failures}
 
 
+def _abouts(tables: dict[Path, Any]) -> dict[Path, dict[str, Any]]:
+    return {path: about_table(table) for path, table in tables.items()}
+
+
 def _show(options: Options, tables: dict[Path, Any], failures: Failures, stage: Stages) -> None:
-    abouts = {path: about_table(table) for path, table in tables.items()}
+    abouts = _abouts(tables)
     objects = sum(about["objects"] for about in abouts.values())
     unit = next((about["unit"] for about in abouts.values()), "")
     report = {
