@@ -125,6 +125,14 @@ def test_names_that_lead_elsewhere_are_refused(name, field):
         filled(f"out/{field}/labels.tif", Path(name))
 
 
+def test_quantiles(plate, run):
+    names = "--properties", "intensity_quantile-0.25,label"
+    run("measure", "plate/a1.tif", "--threshold", 99, "-o", "c.parquet", *names)
+    labels = label(plate["a1"] > 99, connectivity=2)
+    wanted = [np.quantile(plate["a1"][labels == k], 0.25) for k in range(1, labels.max() + 1)]
+    assert read("c.parquet")["intensity_quantile-0.25"].to_pylist() == pytest.approx(wanted)
+
+
 def test_small_objects_are_left_out(plate, report):
     found = report("measure", "plate", "--threshold", 99, "--min-size", 40, "-o", "cells.parquet")
     sizes = read("cells.parquet")["num_pixels"].to_numpy()
@@ -489,6 +497,10 @@ def test_a_table_that_has_no_room(plate, name):
         (["plate", "--dark"], "--dark is for --threshold"),
         (["plate", "--unit", "parsec"], "is none of m, cm"),
         (["plate", "--spacing", "0"], "is not a positive, finite number"),
+        (["plate", "--properties", "area,areas", "--threshold", "1"], "did you mean 'area'"),
+        (["plate", "--properties", "intensity_quantile-2"], "must end with a number of 0 to 1"),
+        (["plate", "--properties", "coords,area,image"], "coords, image: a table of files has no"),
+        (["plate", "--properties", "slice"], "by conncomp.component_statistics in Python"),
         (["."], "holds no images"),
     ],
 )
@@ -503,7 +515,6 @@ def test_options_that_are_wrong(plate, run, words, complaint):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (["--properties", "areas", "--threshold", "1"], "did you mean 'area'"),
         (["--intensity", "no/{stem}.tif"], "a1.tif: no/a1.tif: No such file"),
         (["--intensity", "small.npy"], "a1.tif"),
         (["--series", "3", "--threshold", "1"], "there is no series=3"),

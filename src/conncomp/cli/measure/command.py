@@ -97,7 +97,7 @@ Failures = dict[Path, str]
     "--properties",
     metavar="P,P,...",
     callback=parse_properties,
-    help="Which columns, by the names of scikit-image's regionprops_table. Default: "
+    help="Which columns of numbers, by the names of scikit-image's regionprops_table. Default: "
     "num_pixels,area,bbox,centroid and, of images, intensity_mean,intensity_min,intensity_max.",
 )
 @spacing_option("In the place of what files tell; one number is for all axes.")
@@ -307,7 +307,9 @@ def _size(path: Path) -> int:
 
 def _of_one_kind(tables: dict[Path, Any], failures: Failures) -> dict[Path, Any]:
     """Return the tables with as many axes and the unit of the first one; others are failures."""
-    kinds = {path: (len(about["spacing"]), about["unit"]) for path, about in _abouts(tables).items()}
+    kinds = {
+        path: (len(about["spacing"]), about["unit"]) for path, about in _abouts(tables).items()
+    }
     ndim, unit = next(iter(kinds.values()), (0, ""))
     for path, (axes, length) in kinds.items():
         if axes != ndim:

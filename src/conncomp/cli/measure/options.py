@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from conncomp.cli.label.options import typed
+from conncomp.components.columns.properties import PROPERTIES, Conditions, check_properties
 from conncomp.files.images import KINDS
 from conncomp.files.scales import METRES, unit_of
 
@@ -24,6 +25,7 @@ DOUBLE = (".nii.gz", ".npy.gz", ".ome.tif", ".ome.tiff", ".ome.btf", ".ome.zarr"
 
 DEFAULTS = ("num_pixels", "area", "bbox", "centroid")
 OF_INTENSITY = ("intensity_mean", "intensity_min", "intensity_max")
+ANY_IMAGE = Conditions(ndim=2, has_image=True, spacing=(1.0, 1.0), on_gpu=False)
 
 
 @dataclass(frozen=True)
@@ -101,10 +103,24 @@ def template_of(*suffixes: str) -> Callable[..., str | None]:
 def parse_properties(
     context: click.Context, option: click.Parameter, text: str | None
 ) -> tuple[str, ...] | None:
-    """Return names of columns, each once."""
+    """Return names of columns of numbers, each once."""
     if text is None:
         return None
-    return tuple(dict.fromkeys(word for word in text.replace(" ", "").split(",") if word))
+    names = tuple(dict.fromkeys(word for word in text.replace(" ", "").split(",") if word))
+    unsure = [name for name in names if name not in PROPERTIES]  # quantiles, and no names
+    try:
+        check_properties(unsure, ANY_IMAGE)
+    except ValueError as error:
+        raise click.BadParameter(f"{error}.", context, option) from None
+    arrays = [name for name in names if name in PROPERTIES and PROPERTIES[name].is_lazy]
+    if arrays:
+        raise click.BadParameter(
+            f"{', '.join(arrays)}: a table of files has no place for arrays; leave these out, and "
+            "make them by conncomp.component_statistics in Python.",
+            context,
+            option,
+        )
+    return names
 
 
 def parse_unit(context: click.Context, option: click.Parameter, text: str | None) -> str | None:

@@ -44,7 +44,7 @@ def table_of(source: Source, measured: Measured, options: Options) -> Any:
         "file": arrow.repeat(str(source.path), count),
         "series": arrow.repeat(arrow.scalar(options.series, arrow.int32()), count),
         "channel": arrow.repeat(arrow.scalar(options.channel, arrow.int32()), count),
-        **{name: _as_arrow(arrow, column) for name, column in measured.columns.items()},
+        **{name: arrow.array(column) for name, column in measured.columns.items()},
     }
     fields = []
     for name, column in columns.items():
@@ -59,12 +59,6 @@ def table_of(source: Source, measured: Measured, options: Options) -> Any:
     return arrow.Table.from_arrays(
         list(columns.values()), schema=arrow.schema(fields, {KEY: json.dumps(about)})
     )
-
-
-def _as_arrow(arrow: Any, column: Any) -> Any:
-    if column.dtype.kind == "O":
-        return arrow.array([str(entry) for entry in column])
-    return arrow.array(column)
 
 
 def _unit(column: str, measured: Measured) -> str:
