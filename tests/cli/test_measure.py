@@ -401,6 +401,22 @@ def test_a_file_that_changes_while_it_is_measured_is_measured_again(plate, run, 
     np.testing.assert_array_equal(read("c.parquet")["num_pixels"], wanted)
 
 
+@pytest.mark.parametrize("images", ["plate", "plate/*"])
+def test_resume_goes_on_where_labels_lie_beside_images(plate, run, measured, images):
+    Path("plate/broken.tif").write_text("no image")
+    names = "--labels", "plate/{stem}-labels.tif", "--picture", "plate/{name}.png"
+    common = "measure", images, "--threshold", "otsu", *names, "--resume", "-o", "plate/c.parquet"
+    run(*common)
+    measured.clear()
+    assert "1 of 4 files could not be measured" in run(*common).stderr
+    assert measured == ["broken.tif"]
+    assert_measured(read("plate/c.parquet"), plate)
+    labels = "plate/a1-labels.tif"
+    result = run(*common, labels)
+    assert result.exit_code == 2
+    assert f"{labels!r} is to be read, and to be written by --labels" in result.stderr
+
+
 def test_without_resume_all_begins_anew(plate, run, measured):
     Path("plate/broken.tif").write_text("no image")
     for _ in range(2):
@@ -488,7 +504,11 @@ def test_a_table_that_has_no_room(plate, name):
     [
         (["no/*.tif"], "there is no file 'no/*.tif'"),
         (["plate", "--labels", "out.tif"], "would be written twice; put {stem}"),
-        (["plate", "--labels", "plate/{stem}.tif"], "is to be read, and to be written"),
+        (["plate", "--labels", "plate/{stem}.tif"], "is to be read, and to be written by --labels"),
+        (["plate", "--labels", "plate/a1.tif"], "'plate/a1.tif' would be written twice"),
+        (["plate/a1.tif", "plate/a10.tif", "--labels", "plate/{stem}0.tif"], "written by --labels"),
+        (["plate/a1.tif", "--intensity", "a.png", "--picture", "a.png"], "written by --picture"),
+        (["plate/a1.tif", "--intensity", "c.parquet"], "written by --output"),
         (["plate", "--labels", "{stem.__class__}.tif"], "has a field that is none of {stem}"),
         (["plate", "--labels", "{stem"], "has a field that is none of {stem}"),
         (["plate", "--labels", "{stem}.jpg"], "does not end in .npy"),

@@ -137,6 +137,7 @@ def measure(inputs: tuple[str, ...], **given: Any) -> None:
     IN are images or volumes, folders of them, or patterns in quotes, such as 'plate/*.tif'. The
     table has a row for each object: file, series, channel and label, then its columns. In names of
     other files {stem} is that of an image without its ending, {name} with it, {parent} its folder.
+    What the command writes of another image is none of a folder or pattern.
 
     Voxel sizes of OME-TIFF, ImageJ, NIfTI, NRRD, MHA, HDF5 and OME-Zarr are used, and lengths are
     in their unit. Files that cannot be measured do not stop the others: they are named at the end,

@@ -34,39 +34,61 @@ class Source(NamedTuple):
 def sources_of(patterns: Sequence[str], options: Options) -> list[Source]:
     """Return the images that names, folders and patterns stand for, each once, in natural order.
 
+    Those that the command writes, as it did before it was interrupted, are none of a folder or
+    pattern.
+
     Raises
     ------
     click.UsageError
         If there is none, or a file would be written twice, or is to be read and written.
     """
-    paths = list({os.path.realpath(path): path for path in _paths(patterns)}.values())
 
     def beside(template: str | None, path: Path) -> Path | None:
         return None if template is None else filled(template, path)
 
-    sources = [
-        Source(
-            path,
-            *(beside(name, path) for name in (options.intensity, options.labels, options.picture)),
-        )
-        for path in paths
-    ]
-    _check(sources, options.output)
-    return sources
+    sources, named = {}, set()
+    for path, is_named in _paths(patterns):
+        place = os.path.realpath(path)
+        names = (options.intensity, options.labels, options.picture)
+        sources[place] = Source(path, *(beside(name, path) for name in names))
+        named |= {place} if is_named else set()
+    own = _written_of_others(sources, options.output) - named
+    chosen = [source for place, source in sources.items() if place not in own]
+    chosen = chosen or list(sources.values())
+    _check(chosen, options.output)
+    return chosen
 
 
-def _paths(patterns: Sequence[str]) -> Iterator[Path]:
+def _paths(patterns: Sequence[str]) -> Iterator[tuple[Path, bool]]:
+    """Yield images, and whether each is named, rather than one of a folder or a pattern."""
     for pattern in patterns:
+        is_named = os.path.lexists(pattern)
         names = [pattern]
-        if not os.path.lexists(pattern):
+        if not is_named:
             names = sorted(glob.glob(pattern, recursive=True), key=natural_order)
             if not names:
                 raise click.UsageError(f"there is no file {pattern!r}, and none of such a name.")
         for name in names:
             if not os.path.isdir(name) or is_zarr(name):
-                yield Path(name)
-            elif name == pattern:
-                yield from _in_folder(name)
+                yield Path(name), is_named
+            elif is_named:
+                yield from ((path, False) for path in _in_folder(name))
+
+
+def _written_of_others(sources: dict[str, Source], output: Path) -> set[str]:
+    """Return the places that are written of images which lie elsewhere, and of none there."""
+    written, by_itself = {os.path.realpath(output)}, set()
+    for place, source in sources.items():
+        places = {os.path.realpath(path) for path, _ in _outputs(source)}
+        written |= places
+        by_itself |= places & {place}  # it would be lost
+    return written - by_itself
+
+
+def _outputs(source: Source) -> list[tuple[Path, str]]:
+    """Return what is written of an image, and the option that says so."""
+    both = (source.labels, "--labels"), (source.picture, "--picture")
+    return [(path, option) for path, option in both if path is not None]
 
 
 def _in_folder(folder: str) -> list[Path]:
@@ -85,17 +107,21 @@ def _in_folder(folder: str) -> list[Path]:
 
 
 def _check(sources: Iterable[Source], output: Path) -> None:
-    written = {os.path.realpath(output): output}
+    written = {os.path.realpath(output): "--output"}
     for source in sources:
-        for path in filter(None, (source.labels, source.picture)):
+        for path, option in _outputs(source):
             place = os.path.realpath(path)
             if place in written:
                 raise click.UsageError(
                     f"{str(path)!r} would be written twice; put {{stem}} or {{parent}} into "
                     "its name."
                 )
-            written[place] = path
+            written[place] = option
     for source in sources:
         for path in filter(None, (source.path, source.intensity)):
-            if os.path.realpath(path) in written:
-                raise click.UsageError(f"{str(path)!r} is to be read, and to be written.")
+            option = written.get(os.path.realpath(path), "")
+            if option:
+                raise click.UsageError(
+                    f"{str(path)!r} is to be read, and to be written by {option}; write to "
+                    "another folder or name."
+                )
