@@ -567,10 +567,31 @@ def test_an_image_without_objects(tmp_path, run, monkeypatch):
 
 
 def test_units_follow_the_power_of_columns():
-    names = tables.LENGTHS, tables.AREAS, tables.FACES, tables.SQUARES
+    names = tables.LENGTHS, tables.AREAS, tables.FACES, tables.SQUARES, tables.MOMENTS
     known = set(conncomp.components.columns.properties.PROPERTIES)
     assert set().union(*names) <= known
     assert sum(map(len, names)) == len(set().union(*names))
+
+
+def test_columns_have_the_unit_by_which_they_scale(tmp_path, run, monkeypatch):
+    """A column in nm is 2 to the power of its unit larger than in lengths of 2 nm."""
+    monkeypatch.chdir(tmp_path)
+    conncomp.write_image("a.png", np.stack([picture(k, (20, 30)) for k in range(3)], axis=-1))
+    known = conncomp.components.columns.properties.PROPERTIES
+    names = [name for name, entry in known.items() if not entry.is_lazy | entry.no_spacing]
+    names = [name for name in names if not known[name].axes or 2 in known[name].axes]
+    common = "measure", "a.png", "--channel", 0, "--threshold", 99, "-o", "c.parquet"
+    found = []
+    for spacing in (1, 2):
+        options = "--properties", ",".join(names), "--spacing", spacing, "--unit", "nm"
+        assert run(*common, *options).exit_code == 0
+        found.append(read("c.parquet"))
+    for field in found[0].schema:
+        if pa.types.is_floating(field.type):
+            unit = (field.metadata or {}).get(b"unit", b"nm^0").decode()
+            power = int(unit.partition("^")[2] or 1)
+            pair = [table[field.name].to_numpy() for table in found]
+            np.testing.assert_allclose(pair[1], pair[0] * 2.0**power, 1e-6, 1e-6, err_msg=field)
 
 
 def test_pictures_have_true_proportions(tmp_path, run, monkeypatch):

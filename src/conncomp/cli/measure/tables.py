@@ -29,6 +29,8 @@ LENGTHS = {
 AREAS = {"area", "area_bbox", "area_convex", "area_filled"}
 FACES = {"contact_area"}  # as many as axes, but one
 SQUARES = {"inertia_tensor", "inertia_tensor_eigvals", "surface_area_crofton"}
+# Of a moment as many as its orders add up to, which end the name of a column; values count as 1.
+MOMENTS = {"moments", "moments_central", "moments_weighted", "moments_weighted_central"}
 
 KEPT = re.compile(r"[0-9a-f]{40}\.arrow")
 # In the metadata of a table, where the command has its own.
@@ -64,7 +66,11 @@ def table_of(source: Source, measured: Measured, options: Options) -> Any:
 def _unit(column: str, measured: Measured) -> str:
     """Return the unit of a column; "" of numbers without."""
     name = re.sub(r"(-\d+)+$", "", column)
-    kinds = (LENGTHS, 1), (SQUARES, 2), (AREAS, measured.ndim), (FACES, measured.ndim - 1)
+    orders = [int(order) for order in column.removeprefix(name).split("-")[1:]]
+    kinds = (
+        *((LENGTHS, 1), (SQUARES, 2), (AREAS, measured.ndim), (FACES, measured.ndim - 1)),
+        (MOMENTS, sum(orders[: measured.ndim])),  # after which comes the channel
+    )
     power = next((power for names, power in kinds if name in names), 0)
     if power == 0 or not measured.unit:
         return ""
