@@ -406,6 +406,12 @@ def test_resume_goes_on_where_labels_lie_beside_images(plate, run, measured, ima
     Path("plate/broken.tif").write_text("no image")
     names = "--labels", "plate/{stem}-labels.tif", "--picture", "plate/{name}.png"
     common = "measure", images, "--threshold", "otsu", *names, "--resume", "-o", "plate/c.parquet"
+    by_hand = Path("plate/a1-labels.tif")
+    by_hand.write_bytes(Path("plate/a10.tif").read_bytes())
+    refused = run(*common)
+    assert refused.exit_code == 2
+    assert by_hand.read_bytes() == Path("plate/a10.tif").read_bytes()
+    by_hand.unlink()
     run(*common)
     measured.clear()
     assert "1 of 4 files could not be measured" in run(*common).stderr

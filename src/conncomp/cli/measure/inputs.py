@@ -34,8 +34,7 @@ class Source(NamedTuple):
 def sources_of(patterns: Sequence[str], options: Options) -> list[Source]:
     """Return the images that names, folders and patterns stand for, each once, in natural order.
 
-    Those that the command writes, as it did before it was interrupted, are none of a folder or
-    pattern.
+    Where the command goes on, those that it has written are none of a folder or pattern.
 
     Raises
     ------
@@ -52,9 +51,10 @@ def sources_of(patterns: Sequence[str], options: Options) -> list[Source]:
         names = (options.intensity, options.labels, options.picture)
         sources[place] = Source(path, *(beside(name, path) for name in names))
         named |= {place} if is_named else set()
-    own = _written_of_others(sources, options.output) - named
+    own = set[str]()
+    if options.resume and options.kept_folder.is_dir():
+        own = _written_of_others(sources, options.output) - named
     chosen = [source for place, source in sources.items() if place not in own]
-    chosen = chosen or list(sources.values())
     _check(chosen, options.output)
     return chosen
 

@@ -52,6 +52,11 @@ class Options:
     resume: bool
     as_json: bool
 
+    @property
+    def kept_folder(self) -> Path:
+        """Where what is done is kept until all is."""
+        return self.output.with_name(f"{self.output.name}.partial")
+
 
 def filled(template: str, path: Path) -> Path:
     """Return the name that a template makes of that of an image.

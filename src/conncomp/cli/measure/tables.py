@@ -91,7 +91,7 @@ class KeptTables:
     """
 
     def __init__(self, options: Options) -> None:
-        self.folder = options.output.with_name(f"{options.output.name}.partial")
+        self.folder = options.kept_folder
         self._facts = [repr(as_known(options)), conncomp.__version__]
         if not options.resume:
             self.remove()
