@@ -30,15 +30,15 @@ PACKAGES = {
 }
 
 
-def hint(module: str, purpose: str = "") -> str:
+def hint(module: str, purpose: str = "", extra: str = "") -> str:
     """Say what needs a module that is missing, and how to install it."""
-    package, extra, usual = PACKAGES[module.partition(".")[0]]
-    return f"{purpose or usual} needs {package}: pip install 'conncomp[{extra}]'"
+    package, usual_extra, usual = PACKAGES[module.partition(".")[0]]
+    return f"{purpose or usual} needs {package}: pip install 'conncomp[{extra or usual_extra}]'"
 
 
-def optional(module: str, purpose: str = "") -> Any:
-    """Import a module of a package that may be missing."""
+def optional(module: str, purpose: str = "", extra: str = "") -> Any:
+    """Import a module of a package that may be missing, which the usual extra or another has."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        raise ImportError(hint(module, purpose)) from error
+        raise ImportError(hint(module, purpose, extra)) from error

@@ -199,7 +199,7 @@ def _bench(
         return
     contenders = _choose_contenders(kind, device, algorithms, values, peers)
     if kind == "grid":
-        optional("skimage.measure")
+        optional("skimage.measure", "a check of labels", "bench")
     check_memory((entry for _, entry in chosen), gpu_free)
     result: dict[str, Any] = {"rows": []}
     columns = BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
