@@ -621,7 +621,9 @@ def place_on_host():
     from stand_in import CuPy
 
     cupy = CuPy()
-    cupy.cuda = SimpleNamespace(runtime=SimpleNamespace(getDevice=lambda: 0))
+    pageable = SimpleNamespace(type=0)
+    runtime = {"getDevice": lambda: 0, "pointerGetAttributes": lambda address: pageable}
+    cupy.cuda = SimpleNamespace(runtime=SimpleNamespace(**runtime))
     gpu = HostCuPyGpu(cupy)
     replace("import_cupy", lambda: cupy)
     replace("current_gpu", lambda: gpu)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import re
 
-from conncomp.files.scales import METRES, Scale, scale_of, unit_of
+from conncomp.files.scales import METRES, Scale, scale_of, unit_of, units_in
 
 MOST_IMAGES = 1000
 
@@ -40,5 +40,5 @@ def scale_of_ome(image: dict[str, str], axes: str) -> Scale | None:
             continue
         if units[axis] not in METRES or unit not in METRES:
             return None
-        lengths[axis] *= METRES[units[axis]] / METRES[unit]
+        lengths[axis] *= units_in(unit, units[axis])
     return scale_of([lengths.get(axis, 1.0) if axis in space else 1.0 for axis in axes], unit)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
 from conncomp._text import printable
 
-# Metres of a unit, by the name that tables have of it.
-METRES = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "µm": 1e-6, "nm": 1e-9, "Å": 1e-10, "in": 0.0254}
+# Metres of a unit, by the name that tables have of it; as decimals, so that ratios are exact.
+METRES = {
+    **{"m": Decimal(1), "cm": Decimal("1e-2"), "mm": Decimal("1e-3"), "µm": Decimal("1e-6")},
+    **{"nm": Decimal("1e-9"), "Å": Decimal("1e-10"), "in": Decimal("0.0254")},
+}
 # What files call them, in lower case, and what is no unit.
 NAMES = {
     **{name.lower(): name for name in METRES},
@@ -100,6 +104,11 @@ def scale_of(spacing: Sequence[float], unit: object) -> Scale | None:
     return None if not name and set(lengths) == {1.0} else Scale(lengths, name)
 
 
+def units_in(unit: str, other: str) -> float:
+    """Return how many of a unit make another one; both are of `METRES`."""
+    return float(METRES[other] / METRES[unit])
+
+
 def in_unit(scale: Scale, unit: str) -> Scale:
     """Return a scale in another unit.
 
@@ -115,5 +124,5 @@ def in_unit(scale: Scale, unit: str) -> Scale:
     """
     if scale.unit not in METRES or unit not in METRES:
         raise ValueError(f"says that its unit is {scale.unit or 'none'}, which is not {unit}")
-    ratio = METRES[scale.unit] / METRES[unit]
+    ratio = units_in(unit, scale.unit)
     return Scale(tuple(length * ratio for length in scale.spacing), unit)

@@ -16,7 +16,7 @@ from conncomp.chunked.volumes.hdf5 import Hdf5Dataset, check_storage
 from conncomp.chunked.volumes.ome_zarr import OmeImage
 from conncomp.chunked.volumes.sources import opened_volume
 from conncomp.chunked.volumes.volume import Volume, reading
-from conncomp.files.scales import METRES, Content, Scale, scale_of, unit_of
+from conncomp.files.scales import METRES, Content, Scale, scale_of, unit_of, units_in
 
 # A volume may take so many bytes, or so many for each of its files' bytes, as DEFLATE packs.
 SMALL, EXPANSION = 1 << 26, 1032
@@ -128,5 +128,5 @@ def _in_one_unit(lengths: list[float], units: dict[int, str]) -> Scale | None:
             continue
         if name not in METRES or unit not in METRES:
             return None
-        lengths[k] *= METRES[name] / METRES[unit]
+        lengths[k] *= units_in(unit, name)
     return scale_of([length if k in units else 1.0 for k, length in enumerate(lengths)], unit)
