@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import re
 
-from conncomp.files.scales import METRES, Scale, scale_of, unit_of, units_in
+from conncomp.files.scales import Scale, scale_in_one_unit, unit_of
 
 MOST_IMAGES = 1000
 
@@ -34,11 +34,5 @@ def scale_of_ome(image: dict[str, str], axes: str) -> Scale | None:
     space = [axis for axis in axes if axis in "ZYX"]
     if not space or not all(axis in lengths for axis in space):
         return None
-    unit = units[space[-1]]
-    for axis in space:
-        if units[axis] == unit:
-            continue
-        if units[axis] not in METRES or unit not in METRES:
-            return None
-        lengths[axis] *= units_in(unit, units[axis])
-    return scale_of([lengths.get(axis, 1.0) if axis in space else 1.0 for axis in axes], unit)
+    places = {k: units[axis] for k, axis in enumerate(axes) if axis in space}
+    return scale_in_one_unit([lengths.get(axis, 1.0) for axis in axes], places)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -104,7 +104,22 @@ def scale_of(spacing: Sequence[float], unit: object) -> Scale | None:
     return None if not name and set(lengths) == {1.0} else Scale(lengths, name)
 
 
-def units_in(unit: str, other: str) -> float:
+def scale_in_one_unit(lengths: Sequence[float], units: Mapping[int, str]) -> Scale | None:
+    """Return the scale of axes in the unit of the last one that has one.
+
+    Axes without are none of space. None if units cannot be converted, or nothing is told.
+    """
+    if not units:
+        return None
+    unit, spacing = units[max(units)], [1.0] * len(lengths)
+    for k, name in units.items():
+        if name != unit and not {name, unit} <= METRES.keys():
+            return None
+        spacing[k] = lengths[k] * (1.0 if name == unit else _units_in(unit, name))
+    return scale_of(spacing, unit)
+
+
+def _units_in(unit: str, other: str) -> float:
     """Return how many of a unit make another one; both are of `METRES`."""
     return float(METRES[other] / METRES[unit])
 
@@ -124,5 +139,5 @@ def in_unit(scale: Scale, unit: str) -> Scale:
     """
     if scale.unit not in METRES or unit not in METRES:
         raise ValueError(f"says that its unit is {scale.unit or 'none'}, which is not {unit}")
-    ratio = units_in(unit, scale.unit)
+    ratio = _units_in(unit, scale.unit)
     return Scale(tuple(length * ratio for length in scale.spacing), unit)

@@ -6,8 +6,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from conncomp._arrays import on_host
 from conncomp.components import contacts
-from conncomp.napari.layers import grey_values, in_memory, on_device, spacing_of
+from conncomp.napari.layers import grey_values, on_device, spacing_of
 
 
 def contacts_table(labels: Any, *, device: str = "cpu") -> dict[str, NDArray[Any]]:
@@ -30,5 +31,5 @@ def contacts_table(labels: Any, *, device: str = "cpu") -> dict[str, NDArray[Any
         background=0,
         spacing=spacing_of(labels),
     )
-    pairs, counts, areas = map(in_memory, (touching.pairs, touching.counts, touching.areas))
+    pairs, counts, areas = map(on_host, (touching.pairs, touching.counts, touching.areas))
     return {"label": pairs[:, 0], "other": pairs[:, 1], "faces": counts, "area": areas}

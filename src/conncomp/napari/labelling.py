@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from conncomp._arrays import on_host
 from conncomp.components import fill_holes as filled
 from conncomp.components import largest_components, remove_small_components
 from conncomp.files.thresholds import foreground
 from conncomp.grid import label as labelled
-from conncomp.napari.layers import LayerData, grey_values, in_memory, labels_layer, on_device
+from conncomp.napari.layers import LayerData, grey_values, labels_layer, on_device
 
 
 def label(
@@ -51,7 +52,7 @@ def label(
     if min_size > 1:
         least = min(min_size, labels.size + 1)
         labels = remove_small_components(labels, least, background=0)
-    return labels_layer(image, "components", in_memory(labels))
+    return labels_layer(image, "components", on_host(labels))
 
 
 def keep_largest(labels: Any, count: int = 1, *, device: str = "cpu") -> LayerData:
@@ -71,7 +72,7 @@ def keep_largest(labels: Any, count: int = 1, *, device: str = "cpu") -> LayerDa
     """
     data: Any = on_device(grey_values(labels), device)
     kept = largest_components(data, min(count, data.size), background=0)
-    return labels_layer(labels, "largest", in_memory(kept))
+    return labels_layer(labels, "largest", on_host(kept))
 
 
 def fill_holes(labels: Any, *, device: str = "cpu") -> LayerData:
@@ -88,4 +89,4 @@ def fill_holes(labels: Any, *, device: str = "cpu") -> LayerData:
         As of `label`.
     """
     data: Any = on_device(grey_values(labels), device)
-    return labels_layer(labels, "filled", in_memory(filled(data, background=0)))
+    return labels_layer(labels, "filled", on_host(filled(data, background=0)))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arrays import move_from_gpu, move_to_gpu, native_layout
+from conncomp._arrays import move_to_gpu, native_layout
 from conncomp._optional import optional
 from conncomp.kernels.cuda import launcher
 
@@ -63,8 +63,3 @@ def on_device(array: NDArray[Any], device: str) -> Any:
         return array
     optional("cupy")
     return move_to_gpu(launcher.import_cupy(), native_layout(array))
-
-
-def in_memory(array: Any) -> NDArray[Any]:
-    """Return an array in main memory."""
-    return array if isinstance(array, np.ndarray) else move_from_gpu(array)

@@ -8,18 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp._arrays import on_host
 from conncomp.components import component_statistics
+from conncomp.components.columns.properties import USUAL, USUAL_OF_IMAGE
 from conncomp.napari.layers import (
     LayerData,
     grey_values,
-    in_memory,
     labels_layer,
     on_device,
     spacing_of,
 )
-
-PROPERTIES = ("num_pixels", "area", "bbox", "centroid")
-OF_INTENSITY = ("intensity_mean", "intensity_min", "intensity_max")
 
 
 def measure(
@@ -53,7 +51,7 @@ def measure(
         If the image is in colour or of another shape, or a property is unknown.
     """
     values = None if image is None else on_device(grey_values(image), device)
-    names = tuple(properties) or PROPERTIES + (() if image is None else OF_INTENSITY)
+    names = tuple(properties) or USUAL + (() if image is None else USUAL_OF_IMAGE)
     statistics = component_statistics(
         on_device(grey_values(labels), device),
         values,
@@ -61,7 +59,7 @@ def measure(
         background=0,
         spacing=spacing_of(labels),
     )
-    return {name: in_memory(column) for name, column in statistics.columns().items()}
+    return {name: on_host(column) for name, column in statistics.columns().items()}
 
 
 def features_of(table: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

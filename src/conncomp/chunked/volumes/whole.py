@@ -16,7 +16,7 @@ from conncomp.chunked.volumes.hdf5 import Hdf5Dataset, check_storage
 from conncomp.chunked.volumes.ome_zarr import OmeImage
 from conncomp.chunked.volumes.sources import opened_volume
 from conncomp.chunked.volumes.volume import Volume, reading
-from conncomp.files.scales import METRES, Content, Scale, scale_of, unit_of, units_in
+from conncomp.files.scales import Content, Scale, scale_in_one_unit, scale_of, unit_of
 
 # A volume may take so many bytes, or so many for each of its files' bytes, as DEFLATE packs.
 SMALL, EXPANSION = 1 << 26, 1032
@@ -89,7 +89,7 @@ def _of_ome(image: OmeImage) -> tuple[str, Scale | None]:
                 lengths *= np.array(scale, np.float64)
     space = [k for k, kind in enumerate(multiscale.kinds) if kind == "space"]
     units = {k: unit_of(multiscale.axes[k].get("unit", "")) for k in space}
-    return axes, _in_one_unit(lengths.tolist(), units)
+    return axes, scale_in_one_unit(lengths.tolist(), units)
 
 
 def _of_hdf5(volume: Hdf5Dataset) -> Scale | None:
@@ -111,22 +111,8 @@ def _of_hdf5(volume: Hdf5Dataset) -> Scale | None:
             if not math.isclose(step, second - first, rel_tol=1e-3):
                 return None
             lengths[k], units[k] = abs(step), _text(coordinates.attrs.get("units", ""))
-    return _in_one_unit(lengths, {k: unit_of(unit) for k, unit in units.items()})
+    return scale_in_one_unit(lengths, {k: unit_of(unit) for k, unit in units.items()})
 
 
 def _text(value: Any) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-
-
-def _in_one_unit(lengths: list[float], units: dict[int, str]) -> Scale | None:
-    """Return the scale of axes, each in a unit, in that of the last one."""
-    if not units:
-        return None
-    unit = units[max(units)]
-    for k, name in units.items():
-        if name == unit:
-            continue
-        if name not in METRES or unit not in METRES:
-            return None
-        lengths[k] *= units_in(unit, name)
-    return scale_of([length if k in units else 1.0 for k, length in enumerate(lengths)], unit)

@@ -137,7 +137,8 @@ def measure(inputs: tuple[str, ...], **given: Any) -> None:
     IN are images or volumes, folders of them, or patterns in quotes, such as 'plate/*.tif'. The
     table has a row for each object: file, series, channel and label, then its columns. In names of
     other files {stem} is that of an image without its ending, {name} with it, {parent} its folder.
-    What the command writes of another image is none of a folder or pattern.
+    Where --resume goes on, what the command has written of another image is none of a folder or
+    pattern.
 
     Voxel sizes of OME-TIFF, ImageJ, NIfTI, NRRD, MHA, HDF5 and OME-Zarr are used, and lengths are
     in their unit. Files that cannot be measured do not stop the others: they are named at the end,
@@ -172,7 +173,7 @@ def _measure_all(
     tables: dict[Path, Any] = {}
     failures: Failures = {}
     sizes = {source.path: _size(source.path) for source in sources}
-    done = 0
+    done, total = 0, sum(sizes.values())
 
     def note(source: Source, result: Any) -> None:
         nonlocal done
@@ -180,7 +181,7 @@ def _measure_all(
         chosen: dict[Path, Any] = failures if isinstance(result, str) else tables
         chosen[source.path] = result
         count = len(tables) + len(failures)
-        progress(done, sum(sizes.values()), f"{count} of {len(sources)} files")
+        progress(done, total, f"{count} of {len(sources)} files")
 
     threads = conncomp.get_num_threads()
     workers = min(options.workers or threads, len(sources))

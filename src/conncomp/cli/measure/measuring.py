@@ -15,7 +15,8 @@ from conncomp.cli._channels import one_channel
 from conncomp.cli._input import read_any
 from conncomp.cli.label.options import finite
 from conncomp.cli.measure.inputs import Source
-from conncomp.cli.measure.options import DEFAULTS, OF_INTENSITY, Options
+from conncomp.cli.measure.options import Options
+from conncomp.components.columns.properties import USUAL, USUAL_OF_IMAGE
 from conncomp.files.scales import Content, Scale, in_unit
 from conncomp.files.thresholds import foreground
 
@@ -71,7 +72,7 @@ def measure_image(source: Source, options: Options) -> Measured:
     statistics = conncomp.component_statistics(
         labels,
         values,
-        properties=options.properties or (DEFAULTS if values is None else DEFAULTS + OF_INTENSITY),
+        properties=options.properties or USUAL + (() if values is None else USUAL_OF_IMAGE),
         background=0,
         batch_axes=batch,
         spacing=None if scale is None else scale.spacing,

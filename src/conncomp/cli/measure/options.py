@@ -23,8 +23,6 @@ NO_NAMES = ("", ".", "..")
 # Endings of two parts, of which neither belongs to the stem.
 DOUBLE = (".nii.gz", ".npy.gz", ".ome.tif", ".ome.tiff", ".ome.btf", ".ome.zarr")
 
-DEFAULTS = ("num_pixels", "area", "bbox", "centroid")
-OF_INTENSITY = ("intensity_mean", "intensity_min", "intensity_max")
 ANY_IMAGE = Conditions(ndim=2, has_image=True, spacing=(1.0, 1.0), on_gpu=False)
 
 

@@ -17,6 +17,10 @@ from conncomp.components.columns.accumulators import Accumulators, Channel
 from conncomp.components.columns.crops import Contents, LazyColumn
 from conncomp.components.columns.moments import hu
 
+# What a table has that is asked for no properties, and beside it that of an image.
+USUAL = ("num_pixels", "area", "bbox", "centroid")
+USUAL_OF_IMAGE = ("intensity_mean", "intensity_min", "intensity_max")
+
 QUANTILE = "intensity_quantile-"
 PLANE, SOLID, SHAPE = (2,), (3,), (2, 3)
 MOMENTS = (1, 2, 3, 4)  # of which there are 4 to the power of so many
