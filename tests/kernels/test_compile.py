@@ -130,7 +130,7 @@ def test_every_kernel_file_has_a_driver():
     parts = ("arc_lists", "giant_guess", "giant_search", "roots", "signatures", "spans")
     parts += ("trimming", "widening")
     shared |= {f"cuda/graph/{name}.cuh" for name in parts}
-    shared |= {f"cuda/components/{name}.cuh" for name in ("rows", "stretches")}
+    shared |= {f"cuda/components/{name}.cuh" for name in ("rows", "slots")}
     files = {str(path.relative_to(SOURCES)) for path in SOURCES.rglob("*.cuh")}
     assert files - shared == set(NAMES)
 

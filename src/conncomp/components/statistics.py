@@ -174,7 +174,7 @@ class ComponentTable(ComponentStatistics):
         As `ComponentStatistics` has them.
     sums, means, minima, maxima, weighted_centroids
         As `ComponentStatistics` has them, with one more axis, the last, for the channels if the
-        image has such.
+        image has such; without rows if no property is of its values.
     properties : dict of str to ndarray
         The values of each property, with a row for each component: of shape (n,) for numbers, or
         (n, ndim), (n, 4, 4), ... for vectors and matrices, with one more axis for channels. Of
@@ -257,8 +257,8 @@ def component_statistics(
     properties : sequence of str or "all", optional
         Columns by the names of scikit-image's ``regionprops_table``, with its values; "all" are
         those of numbers that there are of such labels, image and spacing, where these lie. See the
-        notes. An image
-        may then have one axis more, the last, of channels.
+        notes. An image may then have one axis more, the last, of channels, and is measured only if
+        a property is of its values.
     moments : bool, optional
         Whether to measure second moments, which takes longer on the CPU.
     surfaces : bool, optional
@@ -429,13 +429,14 @@ def _measure(
     lengths = check_spacing(spacing, ndim)
     named = {}
     if properties is not None:
-        known = Conditions(ndim, image is not None, lengths, items.xp is not np)
-        named = check_properties(properties, known)
+        conditions = Conditions(ndim, image is not None, lengths, items.xp is not np)
+        named = check_properties(properties, conditions)
     images, has_channels = _check_images(image, items, properties is not None)
-    measured_all = measure_components(items, moments or bool(named))
-    rows, sizes, boxes, centroids, covariances = measured_all
-    measured_rows = rows, sizes, boxes
-    brightness = [measure_image(items, measured_rows, channel) for channel in images or (None,)]
+    if properties is not None and not any(entry.image for entry in named.values()):
+        images = []  # checked, and not measured
+    known, centroids, covariances = measure_components(items, moments or bool(named))
+    rows, sizes, boxes, _ = known
+    brightness = [measure_image(items, known, channel) for channel in images or (None,)]
     faces = _count_faces(items, rows if surfaces else rows[:0])
     if spacing is not None:
         scale = placed(items.xp, np.array(lengths))
@@ -444,13 +445,13 @@ def _measure(
         for channel in brightness:
             channel[-1] *= scale
     merged = brightness[0]
-    if has_channels:
+    if has_channels and images:
         merged = [items.xp.stack(columns, axis=-1) for columns in zip(*brightness, strict=True)]
     batch, own_labels = items_of_rows(items, rows)
     shapes = sizes, boxes, centroids, covariances[: None if moments else 0]
     own_classes = own_labels[:0]
     if classes is not None:
-        own_classes = classes_of(items, measured_rows, classes)
+        own_classes = classes_of(items, known, classes)
     attributes = own_labels, *shapes, batch, *merged, faces, own_classes
     if properties is None:
         return attributes
@@ -458,9 +459,7 @@ def _measure(
         Channel(image, *values[1:4])
         for image, values in zip(images, brightness[: len(images)], strict=True)
     ]
-    measured = Accumulators(
-        items, rows, sizes, boxes, centroids, covariances, channels, has_channels, lengths
-    )
+    measured = Accumulators(items, known, centroids, covariances, channels, has_channels, lengths)
     table = {name: entry.values(measured) for name, entry in named.items() if name != "label"}
     return *attributes, table
 
