@@ -335,8 +335,9 @@ def component_statistics(
     NumPy's ``quantile``. On a GPU there are all but those of hulls, of what is filled, quantiles
     and arrays: ``area_convex``, ``solidity``, ``area_filled``, the diameters of Feret,
     ``intensity_median``, ``intensity_quantile-`` and all that is made when it is asked for. Sums of
-    integers are the same there; those of values times coordinates, and squares for
-    ``intensity_std``, may differ in their last digits, and do so from call to call.
+    integers are the same there; roots and powers of them, as in ``moments_normalized``, may differ
+    in the last digit, and sums of values times coordinates, and of squares for ``intensity_std``,
+    do so from call to call.
 
     Surfaces by Crofton's formula come from the numbers of lines in 13 directions that leave the
     component: of balls of a radius of 10 voxels to 40 that were tried, with middles at voxels and
