@@ -290,6 +290,11 @@ class HostGpu(Gpu):
         self._seed = base << 32
         self._kernels = {}
 
+    @property
+    def launched(self) -> int:
+        """How many kernels were launched, each with a seed of its own."""
+        return self._seed & 0xFFFFFFFF
+
     def next_seed(self) -> int:
         """Return the seed of the next launch."""
         self._seed += 1
