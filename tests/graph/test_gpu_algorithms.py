@@ -439,7 +439,7 @@ class TestOnGpu:
         with pytest.raises(ValueError, match="device='cpu', but csgraph lies in GPU memory"):
             connected_components(graph, device="cpu")
         with pytest.raises(TypeError, match="out must lie in GPU memory"):
-            connected_components(graph, out=np.empty(701, np.int32))
+            connected_components(graph, out=np.empty(graph.num_vertices, np.int32))
         with pytest.raises(TypeError, match="no option 'jumps'; it has"):
             connected_components(graph, algorithm="ecl", jumps=3)
         with pytest.raises(ValueError, match="jump=5"):
