@@ -182,6 +182,39 @@ def test_intensities_are_of_the_series_of_the_labels(plate, run):
     assert "masks.tif: raw.tif: has 2 series: there is no series=2" in result.stderr
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_all_series(plate, run, measured, workers):
+    with tifffile.TiffWriter("plate/a2.tif", append=True) as file:
+        file.write(plate["a1"][:40])
+        file.write(plate["a2"].astype(complex))
+    words = ["measure", "plate", "--threshold", "otsu", "--series", "all", "-o", "c.parquet"]
+    words += ["--workers", workers, "--labels", "out/{stem}-{series}.npy"]
+    result = run(*words)
+    assert result.exit_code == 1
+    assert "plate/a2.tif, series 2: holds values of dtype complex128" in result.stderr
+    assert "1 of 5 series could not be measured" in result.stderr
+    found = read("c.parquet").to_pandas()
+    places = found[["file", "series"]].drop_duplicates().itertuples(index=False, name=None)
+    parts = {("a1", 0): plate["a1"], ("a2", 0): plate["a2"], ("a2", 1): plate["a1"][:40]}
+    parts["a10", 0] = plate["a10"]
+    assert list(places) == [(f"plate/{stem}.tif", k) for stem, k in parts]
+    for (stem, k), image in parts.items():
+        rows = found[(found["file"] == f"plate/{stem}.tif") & (found["series"] == k)]
+        wanted = expected(image, filters.threshold_otsu(image))
+        assert rows["num_pixels"].tolist() == wanted["num_pixels"].tolist()
+        assert conncomp.read_image(f"out/{stem}-{k}.npy").max() == len(rows)
+    measured.clear()
+    assert run(*words, "--resume").exit_code == 1
+    assert len(measured) == 1
+
+
+def test_all_series_of_a_file_that_cannot_be_read(plate, run):
+    Path("plate/a2.tif").write_bytes(b"II*\0")
+    result = run("measure", "plate", "--threshold", "9", "--series", "all", "-o", "c.parquet")
+    assert "plate/a2.tif, series 0: " in result.stderr
+    assert read("c.parquet")["file"].unique().to_pylist() == ["plate/a1.tif", "plate/a10.tif"]
+
+
 def test_channels(tmp_path, run, monkeypatch):
     monkeypatch.chdir(tmp_path)
     colours = np.stack([picture(k) for k in range(3)], axis=-1)
@@ -345,7 +378,8 @@ def test_a_name_that_is_not_utf_8_does_not_stop_the_others(plate, run, workers):
     del plate["a2"]
     assert_measured(read("c.parquet"), plate)
     result = run("measure", "plate", "--threshold", "otsu", "-o", "c.parquet", "--json")
-    assert json.loads(result.stdout)["failed"] == [{"path": "plate/a\udcff.tif", "reason": reason}]
+    failed = {"path": "plate/a\udcff.tif", "series": 0, "reason": reason}
+    assert json.loads(result.stdout)["failed"] == [failed]
 
 
 def test_resume_measures_again_what_has_changed(plate, run, measured):
@@ -526,6 +560,9 @@ def test_a_table_that_has_no_room(plate, name):
         (["plate", "--properties", "area,areas", "--threshold", "1"], "did you mean 'area'"),
         (["plate", "--properties", "intensity_quantile-2"], "must end with a number of 0 to 1"),
         (["plate", "--properties", "coords,area,image"], "coords, image: a table of files has no"),
+        (["plate", "--series", "one"], "'one' is neither a number nor 'all'"),
+        (["plate", "--properties", "area,intensity_max"], "intensity_max: without --threshold"),
+        (["plate", "--properties", "intensity_quantile-0.5"], "have no intensities; name the"),
         (["plate", "--properties", "slice"], "by conncomp.component_statistics in Python"),
         (["."], "holds no images"),
     ],

@@ -177,7 +177,8 @@ class ComponentTable(ComponentStatistics):
         image has such.
     properties : dict of str to ndarray
         The values of each property, with a row for each component: of shape (n,) for numbers, or
-        (n, ndim), (n, 4, 4), ... for vectors and matrices, with one more axis for channels. Of
+        (n, ndim), (n, 4, 4), ... for vectors and matrices, with one more axis for channels;
+        `classes`, where these were given, as ``class``. Of
         properties that are arrays of any shape, as ``image``, a sequence that makes an entry when
         it is asked for. Where elements are, and the values that ``image_intensity`` shows, was
         copied by then, so that entries are of labels and image as these were when they were
@@ -213,8 +214,6 @@ class ComponentTable(ComponentStatistics):
         """
         table: dict[str, Any] = {"label": self.labels}
         table |= {f"batch-{k}": self.batch[:, k] for k in range(self.batch.shape[1])}
-        if len(self.classes) == len(self.labels) > 0:
-            table["class"] = self.classes
         for name, values in self.properties.items():
             if isinstance(values, LazyColumn):
                 table[name] = np.asarray(values)
@@ -461,7 +460,8 @@ def _measure(
     measured = Accumulators(
         items, rows, sizes, boxes, centroids, covariances, channels, has_channels, lengths
     )
-    table = {name: entry.values(measured) for name, entry in named.items() if name != "label"}
+    table = {} if classes is None else {"class": own_classes}
+    table |= {name: entry.values(measured) for name, entry in named.items() if name != "label"}
     return *attributes, table
 
 
