@@ -208,6 +208,37 @@ def test_all_series(plate, run, measured, workers):
     assert len(measured) == 1
 
 
+def test_images_in_grey_and_in_colour(plate, run):
+    grey = plate["a2"]
+    conncomp.write_image("plate/a3.png", np.stack([grey, grey, grey], -1))
+    result = run("measure", "plate", "--threshold", "otsu", "--grey", "-o", "c.parquet")
+    assert result.exit_code == 0, result.stderr
+    found = read("c.parquet").to_pandas()
+    sizes = [found[found["file"] == f"plate/a{k}"]["num_pixels"] for k in ("2.tif", "3.png")]
+    assert sizes[0].tolist() == sizes[1].tolist() != []
+
+
+def test_all_properties(plate, run):
+    run("measure", "plate/a1.tif", "--threshold", "otsu", "--properties", "all", "-o", "c.parquet")
+    labels = label(plate["a1"] > filters.threshold_otsu(plate["a1"]), connectivity=2)
+    table = conncomp.component_statistics(labels, plate["a1"], properties="all").columns()
+    assert read("c.parquet").column_names == ["file", "series", "channel", *table]
+    conncomp.write_image("labels.tif", labels)
+    run("measure", "labels.tif", "--properties", "all", "-o", "c.parquet")
+    table = conncomp.component_statistics(labels, properties="all").columns()
+    assert read("c.parquet").column_names == ["file", "series", "channel", *table]
+
+
+def test_failures_are_named_in_the_order_of_files(plate, run):
+    for name in ("a1", "a2", "a10"):
+        Path(f"plate/{name}.tif").write_bytes(b"II*\0")
+    result = run("measure", "plate", "--threshold", "otsu", "-o", "c.parquet", "--workers", 3)
+    named = [line.split(": ")[1] for line in result.stderr.splitlines()]
+    assert named[:-1] == [f"plate/{name}.tif" for name in ("a1", "a2", "a10")]
+    assert named[-1] == "3 of 3 files could not be measured"
+    assert os.listdir() == ["plate"]
+
+
 def test_all_series_of_a_file_that_cannot_be_read(plate, run):
     Path("plate/a2.tif").write_bytes(b"II*\0")
     result = run("measure", "plate", "--threshold", "9", "--series", "all", "-o", "c.parquet")

@@ -74,7 +74,9 @@ Failures = dict[Source, str]
     type=click.IntRange(min=0),
     help="Where images have channels, find objects in this one.",
 )
-@click.option("--grey", is_flag=True, help="Find objects in the luminance of images in colour.")
+@click.option(
+    "--grey", is_flag=True, help="Find objects in the luminance, where images are in colour."
+)
 @click.option("--key", metavar="NAME", help="Which array of .npz or Zarr, or dataset of HDF5.")
 @click.option(
     "--series",
@@ -98,9 +100,10 @@ Failures = dict[Source, str]
 )
 @click.option(
     "--properties",
-    metavar="P,P,...",
+    metavar="P,P,...|all",
     callback=parse_properties,
-    help="Which columns of numbers, by the names of scikit-image's regionprops_table. Default: "
+    help="Which columns of numbers, by the names of scikit-image's regionprops_table; all are "
+    "those that there are of an image. Default: "
     "num_pixels,area,bbox,centroid and, of images, intensity_mean,intensity_min,intensity_max.",
 )
 @spacing_option("In the place of what files tell; one number is for all axes.")
@@ -166,6 +169,7 @@ def measure(inputs: tuple[str, ...], **given: Any) -> None:
             write_table(options.output, list(tables.values()))
     if not failures:
         kept.remove()
+    kept.remove_folder()
     _show(options, tables, failures, stage)
     _name(failures, sources, options)
 
@@ -205,7 +209,8 @@ def _measure_all(
         )
         raise SystemExit(130) from None
     order = {source: k for k, source in enumerate(sources)}
-    return dict(sorted(tables.items(), key=lambda entry: order[entry[0]])), failures
+    tables = {source: tables[source] for source in sorted(tables, key=order.__getitem__)}
+    return tables, {source: failures[source] for source in sorted(failures, key=order.__getitem__)}
 
 
 def _side_by_side(
@@ -375,12 +380,14 @@ def _name(failures: Failures, sources: list[Source], options: Options) -> None:
     """Name the files that failed, and end with status 1, if there are such."""
     if not failures:
         return
+    folder = options.kept_folder
+    kept = f"; the others are kept in {printable(str(folder))} for --resume"
+    kept = kept if len(failures) < len(sources) else ""
     for source, reason in list(failures.items())[:MOST_LISTED]:
         series = f", series {source.series}" if options.series is None else ""
         click.echo(f"conncomp: {printable(f'{source.path}{series}: {reason}')}", err=True)
     click.echo(
-        f"conncomp: {len(failures)} of {len(sources)} {_noun(options)} could not be measured; the "
-        f"others are kept in {printable(str(options.kept_folder))} for --resume",
+        f"conncomp: {len(failures)} of {len(sources)} {_noun(options)} could not be measured{kept}",
         err=True,
     )
     raise SystemExit(1)

@@ -58,7 +58,8 @@ def measure_image(source: Source, options: Options) -> Measured:
         If it is damaged, or does not fit the options.
     """
     content = read_any(source.path, options.key, source.series)
-    chosen = one_channel(source.path, content, options.channel, options.grey)
+    is_colour = content.channels is not None  # what is grey already stays as it is
+    chosen = one_channel(source.path, content, options.channel, options.grey and is_colour)
     image = chosen.image
     batch = image.ndim - 2 if options.planes else len(chosen.axes) - len(chosen.axes.lstrip("T"))
     if image.ndim - batch < 1 or batch < 0:

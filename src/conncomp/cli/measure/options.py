@@ -41,7 +41,7 @@ class Options:
     series: int | None  # all of them
     planes: bool
     intensity: str | None
-    properties: tuple[str, ...] | None
+    properties: tuple[str, ...] | str | None
     spacing: tuple[float, ...] | None
     unit: str | None
     labels: str | None
@@ -106,10 +106,10 @@ def template_of(*suffixes: str) -> Callable[..., str | None]:
 
 def parse_properties(
     context: click.Context, option: click.Parameter, text: str | None
-) -> tuple[str, ...] | None:
-    """Return names of columns of numbers, each once."""
-    if text is None:
-        return None
+) -> tuple[str, ...] | str | None:
+    """Return names of columns of numbers, each once, or "all"."""
+    if text is None or text == "all":
+        return text
     names = tuple(dict.fromkeys(word for word in text.replace(" ", "").split(",") if word))
     unsure = [name for name in names if name not in PROPERTIES]  # quantiles, and no names
     try:
@@ -148,9 +148,10 @@ def parse_unit(context: click.Context, option: click.Parameter, text: str | None
 
 def check_intensities(options: Options) -> None:
     """Raise a click.UsageError if columns are of intensities, and there is nothing to have such."""
+    asked = () if options.properties in (None, "all") else options.properties
     names = [
         name
-        for name in options.properties or ()
+        for name in asked or ()
         if name not in PROPERTIES or PROPERTIES[name].image  # others are quantiles
     ]
     if names and options.threshold is None and options.intensity is None:

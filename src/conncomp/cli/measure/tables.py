@@ -128,6 +128,11 @@ class KeptTables:
             temporary.unlink(missing_ok=True)
             raise
 
+    def remove_folder(self) -> None:
+        """Remove the folder if it is empty."""
+        with suppress(OSError):
+            self.folder.rmdir()
+
     def remove(self) -> None:
         """Remove all tables, and the folder if it then is empty."""
         with suppress(OSError):
