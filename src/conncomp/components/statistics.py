@@ -257,7 +257,8 @@ def component_statistics(
         Columns by the names of scikit-image's ``regionprops_table``, with its values; "all" are
         those of numbers that there are of such labels, image and spacing, where these lie. See the
         notes. An image
-        may then have one axis more, the last, of channels.
+        may then have one axis more, the last, of channels. In a DataArray of xarray axes may lie in
+        any order, if labels are in one, too.
     moments : bool, optional
         Whether to measure second moments, which takes longer on the CPU.
     surfaces : bool, optional
