@@ -177,7 +177,8 @@ class ComponentTable(ComponentStatistics):
         image has such; without rows if no property is of its values.
     properties : dict of str to ndarray
         The values of each property, with a row for each component: of shape (n,) for numbers, or
-        (n, ndim), (n, 4, 4), ... for vectors and matrices, with one more axis for channels. Of
+        (n, ndim), (n, 4, 4), ... for vectors and matrices, with one more axis for channels;
+        `classes`, where these were given, as ``class``. Of
         properties that are arrays of any shape, as ``image``, a sequence that makes an entry when
         it is asked for. Where elements are, and the values that ``image_intensity`` shows, was
         copied by then, so that entries are of labels and image as these were when they were
@@ -213,8 +214,6 @@ class ComponentTable(ComponentStatistics):
         """
         table: dict[str, Any] = {"label": self.labels}
         table |= {f"batch-{k}": self.batch[:, k] for k in range(self.batch.shape[1])}
-        if len(self.classes) == len(self.labels) > 0:
-            table["class"] = self.classes
         for name, values in self.properties.items():
             if isinstance(values, LazyColumn):
                 table[name] = np.asarray(values)
@@ -258,7 +257,8 @@ def component_statistics(
         Columns by the names of scikit-image's ``regionprops_table``, with its values; "all" are
         those of numbers that there are of such labels, image and spacing, where these lie. See the
         notes. An image may then have one axis more, the last, of channels, and is measured only if
-        a property is of its values.
+        a property is of its values. In a DataArray of xarray axes may lie in any order, if labels
+        are in one, too.
     moments : bool, optional
         Whether to measure second moments, which takes longer on the CPU.
     surfaces : bool, optional
@@ -461,7 +461,8 @@ def _measure(
         for image, values in zip(images, brightness[: len(images)], strict=True)
     ]
     measured = Accumulators(items, known, centroids, covariances, channels, has_channels, lengths)
-    table = {name: entry.values(measured) for name, entry in named.items() if name != "label"}
+    table = {} if classes is None else {"class": own_classes}
+    table |= {name: entry.values(measured) for name, entry in named.items() if name != "label"}
     return *attributes, table
 
 
