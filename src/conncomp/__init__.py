@@ -9,6 +9,7 @@ from conncomp import _lazy
 _lazy.ROOMS.update(
     dask=("conncomp.chunked.of_dask", "conncomp.tables.dask_frames"),
     xarray=("conncomp.chunked.of_xarray",),
+    conncomp=("conncomp.chunked.of_volumes",),
 )
 
 # The rooms, each with the public names that it has. A room is imported when one of its names is
@@ -16,7 +17,7 @@ _lazy.ROOMS.update(
 _ROOMS = {
     "_config": ("get_num_threads", "set_num_threads", "show_config"),
     "chunked.streams": ("stream_labels",),
-    "chunked.volumes": ("LabelPlan", "label_file", "plan_labels"),
+    "chunked.volumes": ("LabelPlan", "VolumeFile", "label_file", "open_volume", "plan_labels"),
     "components": (
         "Component",
         "ComponentStatistics",

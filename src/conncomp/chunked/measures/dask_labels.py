@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import dask.array
@@ -85,7 +86,7 @@ class DaskLabels(LabelChunks):
             self._sources.append(image)
         return TaskRef((image.name, *index))
 
-    def map(self, name: str, dtype: Any, function: Callable[..., Any], after: Any) -> Any:
+    def map(self, name: str, dtype: Any, function: partial[Any], after: Any) -> Any:
         """Return a Dask array of what a function makes of each chunk and a result of its block."""
         for block in self.blocks():
             for index in self.chunks(block):
@@ -121,7 +122,5 @@ class DaskLabels(LabelChunks):
     def _result(self, name: str, chunks: Any, meta: Any) -> Any:
         """Return the Dask array of the tasks of a name."""
         full = self._graph.name(name)
-        high = HighLevelGraph.from_collections(
-            full, self._graph.tasks, dependencies=self._sources
-        )
+        high = HighLevelGraph.from_collections(full, self._graph.tasks, dependencies=self._sources)
         return dask.array.Array(high, full, chunks, dtype=meta.dtype, meta=meta)

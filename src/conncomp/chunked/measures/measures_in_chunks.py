@@ -128,9 +128,7 @@ def contacts(
             after = following(layout, index, len(layout.crossed))
             others = (layers[other] for other in after.values())
             tables.append(
-                given.call(
-                    "touched", index, touched, tuple(after), given.chunk(index), *others
-                )
+                given.call("touched", index, touched, tuple(after), given.chunk(index), *others)
             )
     table = given.merged("rows", (), tables, joined_contacts)
     made = given.call("contacts", (), partial(as_contacts, given.batch, lengths), table)
@@ -149,8 +147,7 @@ def _layers(given: LabelChunks, layout: Layout) -> dict[Index, Any]:
         return {}
     taken = partial(first_layers, layout.crossed, given.labelling.empty)
     return {
-        index: given.call("layers", index, taken, given.chunk(index))
-        for index in layout.indices()
+        index: given.call("layers", index, taken, given.chunk(index)) for index in layout.indices()
     }
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -17,16 +17,14 @@ from conncomp._arguments import as_integer, as_number, check_choice, check_range
 from conncomp._arrays import as_label_type
 from conncomp._core import native
 from conncomp._memory import free_memory, in_words, memory_limit, parse_bytes, resident_memory
-from conncomp._optional import optional
 from conncomp.chunked.layout import Layout
 from conncomp.chunked.rules import Rules, rules_of_image
 from conncomp.chunked.selection import Selection
 from conncomp.chunked.volumes.job import Job, Progress, Work
-from conncomp.chunked.volumes.kept import Kept, is_concluded
 from conncomp.chunked.volumes.sources import opened_volume
-from conncomp.chunked.volumes.targets import check_free, is_npy, target_of
 from conncomp.chunked.volumes.volume import Volume, block_shape, lengths_of
-from conncomp.files.access import StrPath, as_path, blaming
+from conncomp.chunked.volumes.writing import as_target, write_labels
+from conncomp.files.access import StrPath, as_path
 
 Numbering = Literal["consecutive", "roots"]
 
@@ -178,7 +176,7 @@ def label_file(
     Raises
     ------
     FileNotFoundError, FileExistsError
-        If there is no `source`, or `target` exists.
+        If there is no `source`, or `target` exists, or another process writes it.
     ValueError
         If the source is damaged or was changed, or ``TARGET.partial`` is of another input or of
         other arguments; if a block does not fit into `memory`, or another argument does not fit.
@@ -233,31 +231,32 @@ def label_volume(
     """Do what `label_file` does; count components that are not kept, too."""
     check_choice("numbering", arguments.numbering, ("consecutive", "roots"))
     selection = arguments.selection()
-    wanted = str(Path(as_path(target, "target")))  # without slashes at its end
-    folder = Path(f"{wanted}.partial")
-    if not is_concluded(folder):
-        check_free(wanted)
-    if not is_npy(wanted):
-        optional("zarr")
+    wanted = as_target(target)
     limit = None if memory is None else bytes_of_memory(memory)
     with opened(source, key, channel) as volume:
-        _check_outside(wanted, folder, volume)
         layout, rules = arguments.rules(volume)
         work = Work(
             *(volume, layout, rules, arguments.numbering),
             arguments.label_type(rules),
             *(arguments.threshold, selection, workers_of(volume, limit), progress),
         )
-        try:
-            with memory_limit(limit):
-                return _label(work, folder, Path(wanted))
-        except MemoryError as error:
-            if limit is None:
-                raise
-            raise MemoryError(
-                f"memory={in_words(limit)} is too little for blocks of shape {block_shape(volume)} "
-                f"and their components ({error}); give more: what is done is kept in {folder}"
-            ) from error
+        with within(limit, volume):
+            return _label(work, wanted)
+
+
+@contextmanager
+def within(limit: int | None, volume: Volume) -> Iterator[None]:
+    """Let the process take so much memory; an error says in words what was too little."""
+    try:
+        with memory_limit(limit):
+            yield
+    except MemoryError as error:
+        if limit is None:
+            raise
+        raise MemoryError(
+            f"memory={in_words(limit)} is too little for blocks of shape {block_shape(volume)} "
+            f"and their components ({error}); give more"
+        ) from error
 
 
 def opened(source: StrPath, key: str | None, channel: int | None) -> Any:
@@ -270,36 +269,11 @@ def opened(source: StrPath, key: str | None, channel: int | None) -> Any:
     return opened_volume(path, key, channel)
 
 
-def _label(work: Work, folder: Path, wanted: Path) -> Counts:
-    """Label a volume, with what is kept in a folder."""
-    volume, source = work.volume, work.volume.identity()
-    told = {
-        "shape": list(volume.shape),
-        "blocks": list(block_shape(volume)),
-        "dtype": [str(volume.dtype), str(work.dtype)],
-        "arguments": _digest(work),
-        "source": source,
-    }
-    kept = Kept(folder, told, ".npy" if is_npy(str(wanted)) else "")
-    target = target_of(wanted, kept.labels, volume, work.dtype)
-    if kept.result is not None and not kept.labels.exists() and not os.path.lexists(wanted):
-        kept.clear()  # whoever removed the labels wants them again
-    if kept.result is None:
-        with blaming(kept.labels):
-            if kept.is_new:
-                kept.clear()
-                target.create()
-                kept.begin()
-            target.open()
-        counts = Counts(*Job(work, kept, target).run())
-        if volume.identity() != source:
-            raise ValueError(f"{volume.path}: was changed while it was read")
-        kept.conclude(list(counts))
-    else:
-        counts = Counts(*kept.result)
-    target.publish(wanted)
-    kept.remove()
-    return counts
+def _label(work: Work, wanted: Path) -> Counts:
+    """Label a volume."""
+    told = {"arguments": _digest(work)}
+    run = lambda kept, target: list(Job(work, kept, target).run())  # noqa: E731
+    return Counts(*write_labels(wanted, work.volume, work.dtype, told, run))
 
 
 def _digest(work: Work) -> str:
@@ -308,20 +282,6 @@ def _digest(work: Work) -> str:
     arguments = (rules.shape, rules.neighbourhood, rules.links, rules.crossed, rules.batch_axes)
     chosen = (work.numbering, work.threshold, work.selection)
     return sha256(repr(arguments + chosen).encode()).hexdigest()
-
-
-def _check_outside(wanted: str, kept: Path, volume: Volume) -> None:
-    """Raise ValueError if a target would lie among the files that are read, or these in `kept`."""
-    folder = os.path.realpath(getattr(volume, "place", volume.path))
-    if os.path.realpath(wanted).startswith(folder + os.sep):
-        raise ValueError(
-            f"target={shown(wanted)} lies in what is labelled, {folder}; choose another"
-        )
-    if folder.startswith(os.path.realpath(kept) + os.sep):
-        raise ValueError(
-            f"target={shown(wanted)}: what is labelled lies in {kept}, which is removed at the "
-            "end; choose another"
-        )
 
 
 def bytes_of_memory(memory: str | int) -> int:
