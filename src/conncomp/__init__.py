@@ -16,8 +16,9 @@ _lazy.ROOMS.update(
 # first asked for: all of them together take as long as NumPy.
 _ROOMS = {
     "_config": ("get_num_threads", "set_num_threads", "show_config"),
+    "chunked.measures.volume_file": ("VolumeFile", "open_volume"),
     "chunked.streams": ("stream_labels",),
-    "chunked.volumes": ("LabelPlan", "VolumeFile", "label_file", "open_volume", "plan_labels"),
+    "chunked.volumes": ("LabelPlan", "label_file", "plan_labels"),
     "components": (
         "Component",
         "ComponentStatistics",
@@ -74,6 +75,7 @@ __all__ = sorted(_ROOM_OF)
 
 if TYPE_CHECKING:
     from conncomp._config import *
+    from conncomp.chunked.measures.volume_file import *
     from conncomp.chunked.streams import *
     from conncomp.chunked.volumes import *
     from conncomp.components import *

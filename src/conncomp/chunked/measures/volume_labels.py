@@ -17,8 +17,8 @@ import numpy as np
 from conncomp._arrays import check_kind
 from conncomp.chunked.layout import Index
 from conncomp.chunked.measures.label_chunks import MERGED, LabelChunks, check_image
+from conncomp.chunked.measures.volume_file import VolumeFile, limited
 from conncomp.chunked.volumes.volume import Place, block_shape, lengths_of, place_of
-from conncomp.chunked.volumes.volume_file import VolumeFile, limited
 from conncomp.components._labels import Background
 
 

@@ -2,12 +2,10 @@
 
 ``sources.py`` opens what ``zarr_arrays.py``, ``ome_zarr.py``, ``hdf5.py`` and ``slices.py`` read,
 each a `volume.Volume`; ``targets.py`` has what labels are written to, ``kept.py`` what is done
-already, ``writing.py`` how these go together, ``job.py`` the engine of the stages;
-``volume_file.py`` is what functions of labels take.
+already, ``writing.py`` how these go together, ``job.py`` the engine of the stages.
 """
 
 from conncomp.chunked.volumes.labelling import label_file
 from conncomp.chunked.volumes.plan import LabelPlan, plan_labels
-from conncomp.chunked.volumes.volume_file import VolumeFile, open_volume
 
-__all__ = ["LabelPlan", "VolumeFile", "label_file", "open_volume", "plan_labels"]
+__all__ = ["LabelPlan", "label_file", "plan_labels"]

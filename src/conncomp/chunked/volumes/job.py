@@ -6,6 +6,7 @@ other things at once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from conncomp.chunked import stages
 from conncomp.chunked.layout import Index, Layout
+from conncomp.chunked.measures.size_summary import from_numbers, merged_summaries
 from conncomp.chunked.rules import Rules
 from conncomp.chunked.selection import Selected, Selection
 from conncomp.chunked.volumes.kept import Kept, SetAside, Tally
@@ -204,14 +206,14 @@ class Job(Blocks):
         super().__init__(work.layout, kept, target, steps, work.progress)
         self._work = work
 
-    def run(self) -> tuple[int, int, int]:
+    def run(self) -> list[int]:
         """Label all blocks.
 
         Returns
         -------
-        components, kept, elements : int
-            How many components there are, how many are kept, and how many elements these have; 0
-            if all are kept.
+        list of int
+            How many components there are, how many are kept, how many elements these have, 0 if
+            all are kept, and the numbers of the summary of all, if that is wanted.
         """
         work = self._work
         values = {index: Values(index) for index in work.layout.indices()}
@@ -222,8 +224,15 @@ class Job(Blocks):
         components = sum(tally.components for tally in tallies)
         if work.layout.crossed:
             components = sum(int(np.sum(counts)) for counts in result.counts.values())
-        kept, elements = (sum(tally[k] for tally in tallies) for k in (0, 1))
-        return components, components if work.selection is None else kept, elements
+        kept = sum(tally.kept for tally in tallies)
+        elements = sum(tally.elements for tally in tallies)
+        if work.selection is None:
+            return [components, components, elements]
+        summary: tuple[int, ...] = ()
+        if work.selection.listed:
+            of_blocks = [from_numbers(tally.summary) for tally in tallies]
+            summary = merged_summaries(of_blocks, work.selection.listed).numbers()
+        return [components, kept, elements, *summary]
 
     def __call__(
         self, name: str, index: Index, function: Callable[..., Any], *arguments: Any
@@ -271,7 +280,19 @@ class Job(Blocks):
                 result = result.labels if result.selected is None else result.selected
             tally = Tally(components=components)
             if isinstance(result, Selected):
-                tally = Tally(result.components, result.elements, components)
+                summary = self._summary(index, result)
+                tally = Tally(result.components, result.elements, components, summary)
                 result = result.labels
             self._write(index, result, tally)
         self._step()
+
+    def _summary(self, index: Index, result: Selected) -> tuple[int, ...]:
+        """Return the numbers of the summary of a block, whose items have their own numbers."""
+        if result.summary is None:
+            return ()
+        layout, batch = self._layout, self._layout.batch_axes
+        if not layout.crossed:
+            whole = np.arange(math.prod(layout.shape[:batch])).reshape(layout.shape[:batch])
+            items = whole[place_of(layout, index)[:batch]].reshape(-1)
+            result.summary.largest[:, 1] = items[result.summary.largest[:, 1]]
+        return result.summary.numbers()

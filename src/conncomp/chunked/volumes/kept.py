@@ -61,11 +61,20 @@ class Tally(NamedTuple):
         How many elements of it are of components that are kept.
     components : int
         How many components it has, if it has whole ones only.
+    summary : tuple of int
+        The numbers of the summary of components that begin in it, if that is wanted.
     """
 
     kept: int = 0
     elements: int = 0
     components: int = 0
+    summary: tuple[int, ...] = ()
+
+
+def as_tally(numbers: list[int]) -> Tally:
+    """Return the tally that has these numbers."""
+    kept, elements, components, *summary = numbers
+    return Tally(kept, elements, components, tuple(summary))
 
 
 class Kept:
@@ -142,7 +151,7 @@ class Kept:
             lines = text.split("\n")[:-1]
             parts = [line.partition(" ")[::2] for line in lines]
             done = {
-                tuple(map(int, index.split(","))): Tally(*map(int, tally.split()))
+                tuple(map(int, index.split(","))): as_tally(list(map(int, tally.split())))
                 for index, tally in parts
             }
         if not text.endswith("\n"):
@@ -151,7 +160,8 @@ class Kept:
 
     def finish(self, index: Index, tally: Tally) -> None:
         """Keep that labels of a chunk are written."""
-        line = f"{','.join(map(str, index))} {' '.join(map(str, tally))}\n"
+        numbers = *tally[:3], *tally.summary
+        line = f"{','.join(map(str, index))} {' '.join(map(str, numbers))}\n"
         with self._lock, blaming(self._journal), self._journal.open("a") as file:
             file.write(line)
         self.done[index] = tally

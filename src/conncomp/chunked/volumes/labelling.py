@@ -18,6 +18,7 @@ from conncomp._arrays import as_label_type
 from conncomp._core import native
 from conncomp._memory import free_memory, in_words, memory_limit, parse_bytes, resident_memory
 from conncomp.chunked.layout import Layout
+from conncomp.chunked.measures.size_summary import SizeSummary, from_numbers
 from conncomp.chunked.rules import Rules, rules_of_image
 from conncomp.chunked.selection import Selection
 from conncomp.chunked.volumes.job import Job, Progress, Work
@@ -48,11 +49,14 @@ class Counts(NamedTuple):
         How many of them are kept.
     elements : int
         How many elements these have; 0 if all are kept.
+    summary : SizeSummary or None
+        How large all components are, if that was asked for.
     """
 
     components: int
     kept: int
     elements: int
+    summary: SizeSummary | None = None
 
 
 @dataclass(frozen=True)
@@ -70,15 +74,16 @@ class Arguments:
     largest: int | None = None
     numbering: Numbering = "consecutive"
     dtype: DTypeLike | None = None
+    listed: int = 0  # of the largest components, in a summary of all
 
     def selection(self) -> Selection | None:
         """Return what is kept; None for all."""
-        if self.min_size is None and self.largest is None:
+        if self.min_size is None and self.largest is None and not self.listed:
             return None
         least = 0 if self.min_size is None else check_range("min_size", self.min_size, 0, LARGEST)
         if self.largest is None:
-            return Selection(least, None)
-        return Selection(least, check_range("largest", self.largest, 0, LARGEST))
+            return Selection(least, None, self.listed)
+        return Selection(least, check_range("largest", self.largest, 0, LARGEST), self.listed)
 
     def rules(self, volume: Volume) -> tuple[Layout, Rules]:
         """Return how a volume is cut into blocks, and what is connected in it."""
@@ -272,8 +277,10 @@ def opened(source: StrPath, key: str | None, channel: int | None) -> Any:
 def _label(work: Work, wanted: Path) -> Counts:
     """Label a volume."""
     told = {"arguments": _digest(work)}
-    run = lambda kept, target: list(Job(work, kept, target).run())  # noqa: E731
-    return Counts(*write_labels(wanted, work.volume, work.dtype, told, run))
+    components, kept, elements, *summary = write_labels(
+        wanted, work.volume, work.dtype, told, lambda *given: Job(work, *given).run()
+    )
+    return Counts(components, kept, elements, from_numbers(summary) if summary else None)
 
 
 def _digest(work: Work) -> str:

@@ -23,6 +23,8 @@ from conncomp.chunked.volumes.volume import PartOfVolume, Place, Volume, block_s
 from conncomp.chunked.volumes.writing import as_target, write_labels
 from conncomp.files.access import StrPath
 
+__all__ = ["VolumeFile", "open_volume"]
+
 
 class VolumeFile:
     """An array in files, as `open_volume` returns it.
