@@ -254,7 +254,8 @@ def select_items(
     summary = None
     if selection.listed:
         of_items = component_sizes(labels, **options)
-        sizes = of_items.reshape(-1, of_items.shape[-1])
+        rows = of_items.shape[-1]
+        sizes = of_items.reshape(of_items.size // max(rows, 1), rows)
         items, numbers = np.nonzero(sizes)
         summary = summary_of(sizes[items, numbers], items, numbers, selection.listed)
     kept = remove_small_components(labels, min(selection.least, labels.size + 1), **options)

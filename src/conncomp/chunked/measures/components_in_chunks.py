@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from conncomp._arguments import INT32_MAX, as_bool, shown
-from conncomp.chunked.components import Between, Largest
 from conncomp.chunked.measures import item_sizes
+from conncomp.chunked.measures.components import Between, Largest
 from conncomp.chunked.measures.label_chunks import kind_of_chunks
 from conncomp.components import renumbering, selection, sizes
 from conncomp.components._labels import Background, check_mask, most_rows
