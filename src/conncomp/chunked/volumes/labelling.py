@@ -29,9 +29,9 @@ from conncomp.files.access import StrPath, as_path
 
 Numbering = Literal["consecutive", "roots"]
 
-# Bytes of an element while its block is labelled, beside its value twice: labels, final labels, and
-# tables of components where these are few.
-ELEMENT = 24
+# Bytes of an element while its block is labelled, beside its value twice: labels, final labels,
+# what counts them, and tables of components where these are few.
+ELEMENT = 40
 # What else takes memory: threads, buffers of Zarr, reports of neighbouring blocks.
 FIXED = 5 * 10**7
 LARGEST = 2**63 - 1
