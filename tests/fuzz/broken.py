@@ -153,8 +153,8 @@ def _without_filters(label_file, *arguments, min_size=None, largest=None, **opti
     return label_file(*arguments, **options)
 
 
-def _with_one_more(function, labels, number, **options):
-    return function(labels, number + 1, **options)
+def _with_a_larger_one(function, labels, number, **options):
+    return function(labels, 2 * number + 9, **options)
 
 
 STATISTICS = ["labels", "sizes", "bounding_boxes", "centroids", "moments", "batch", "sums", "means"]

@@ -167,13 +167,14 @@ def label_volumes(data):
         conncomp.set_num_threads(1 + choices.below(3))
         function = choices.pick(IN_MEMORY)
         known = {"background": choices.pick([0, None]), "batch_axes": choices.below(drawn.ndim)}
-        given = {"largest_components": (choices.below(4),), "remove_small_components": (3,)}
+        given = {"largest_components": (choices.below(4),)}
+        given["remove_small_components"] = (choices.below(9),)
         arguments = given.get(function.__name__, ())
         if function is components.component_statistics:
             known["surfaces"], arguments = True, (drawn,)
         with _blocks_of(choices.pick([8, 60, 1 << 21]), choices.pick([1, 40, 1 << 24])):
             opened = conncomp.open_volume(source)
-            if drawn.dtype.kind not in "iu":
+            if opened.dtype.kind not in "iu":
                 with contextlib.suppress(TypeError, ValueError):
                     getattr(conncomp, function.__name__)(opened, *arguments, **known)
                     raise AssertionError("took what holds no labels")
