@@ -20,12 +20,14 @@ from conncomp.models.potts import (
 )
 from conncomp.models.protocol import Model, Series, State, Summarised, Update
 from conncomp.models.simulation import Simulation, simulate
+from conncomp.models.spin_glass import GlassMeasurements, SpinGlass
 from conncomp.models.statistics import Estimate, autocorrelation_time, jackknife
 
 __all__ = [
     "CahnHilliard",
     "DomainMeasurements",
     "Estimate",
+    "GlassMeasurements",
     "Kawasaki",
     "KawasakiMeasurements",
     "Measurements",
@@ -37,6 +39,7 @@ __all__ = [
     "Potts",
     "Series",
     "Simulation",
+    "SpinGlass",
     "State",
     "Summarised",
     "Summary",
