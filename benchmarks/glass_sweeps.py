@@ -103,7 +103,12 @@ def main():
         spins = model.replicas * length**3
         many = 100 if on_gpu else 5 if kind == "pm" else 1
         model.step(many)
-        works = {"sweep": (model.step, many), "energy": (model.energy, 3)}
+        works = {
+            "sweep": (model.step, many),
+            "sweep and Houdayer": (lambda model=model: model.step(houdayer=True), 3),
+            "energy": (model.energy, 3),
+            "overlaps": (model.overlaps, 1),
+        }
         seconds = {name: [] for name in (*works, "peapods")}
         for _ in range(arguments.rounds):
             for name, (work, times) in works.items():

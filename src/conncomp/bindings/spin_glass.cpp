@@ -37,6 +37,15 @@ void define_spin_glass(nb::module_& m) {
            })
       .def("start", [](const SpinGlassEngine& engine,
                        Words words) { without_gil([&] { engine.start(words.data()); }); })
+      .def("compare_pairs",
+           [](const SpinGlassEngine& engine, ConstWords words, Numbers pairs, Vector<uint8_t> differ) {
+             const int64_t count = int64_t(pairs.size()) / 2;
+             without_gil([&] { engine.compare_pairs(words.data(), pairs.data(), count, differ.data()); });
+           })
+      .def("flip_pairs",
+           [](const SpinGlassEngine& engine, Words words, Numbers pair_of, Vector<const uint8_t> flips) {
+             without_gil([&] { engine.flip_pairs(words.data(), pair_of.data(), flips.data()); });
+           })
       .def(
           "sweep_bits",
           [](const SpinGlassEngine& engine, Words words, uint32_t step, ConstWords negatives,

@@ -13,15 +13,20 @@ from conncomp.models.potts import (
     Measurements,
     Potts,
     Summary,
-    Tempering,
     WrappingSummary,
-    parallel_tempering,
     summarise,
 )
 from conncomp.models.protocol import Model, Series, State, Summarised, Update
 from conncomp.models.simulation import Simulation, simulate
-from conncomp.models.spin_glass import GlassMeasurements, SpinGlass
+from conncomp.models.spin_glass import (
+    GlassMeasurements,
+    Overlaps,
+    OverlapSummary,
+    SpinGlass,
+    summarise_overlaps,
+)
 from conncomp.models.statistics import Estimate, autocorrelation_time, jackknife
+from conncomp.models.tempering import Tempering, parallel_tempering
 
 __all__ = [
     "CahnHilliard",
@@ -32,6 +37,8 @@ __all__ = [
     "KawasakiMeasurements",
     "Measurements",
     "Model",
+    "OverlapSummary",
+    "Overlaps",
     "Percolation",
     "PercolationMeasurements",
     "PercolationSummary",
@@ -52,4 +59,5 @@ __all__ = [
     "parallel_tempering",
     "simulate",
     "summarise",
+    "summarise_overlaps",
 ]

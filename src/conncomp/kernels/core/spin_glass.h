@@ -41,6 +41,11 @@ constexpr Purpose kGlassDigits = Purpose(24), kGlassNumber = Purpose(25);
 constexpr int kGroup = 64, kGlassDigitCount = 64;
 enum GlassRule : int32_t { kGlassMetropolis, kGlassHeatBath };
 
+struct BitPlace {
+  int64_t group;
+  int bit;
+};
+
 // The replicas of a model. Laid out as in kernels/spin_glass.py.
 struct GlassReplicas {
   Lattice lattice;
@@ -63,6 +68,10 @@ struct GlassReplicas {
   // Which of the replicas that run together a bit is.
   CONNCOMP_ANYWHERE int64_t replica(int64_t group, int bit) const {
     return group * kGroup + bit - first % kGroup;
+  }
+  CONNCOMP_ANYWHERE BitPlace place(int64_t replica) const {
+    const int64_t bit = first % kGroup + replica;
+    return {bit / kGroup, int(bit % kGroup)};
   }
   CONNCOMP_ANYWHERE Draws draws(int64_t group, Bits32 step) const {
     return {seed, Bits64(first_group() + group), step};

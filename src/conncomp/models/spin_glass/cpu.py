@@ -49,6 +49,18 @@ class Engine:
         count = self._engine.count_numbers if self._acting.numbers else self._engine.count_bits
         count(_flat(words), *map(_flat, self._acting.arrays), _flat(record))
 
+    def compare_pairs(
+        self, words: NDArray[np.uint64], pairs: NDArray[np.int32], differ: NDArray[np.uint8]
+    ) -> None:
+        """Write where the two replicas of each pair differ, (pairs, sites)."""
+        self._engine.compare_pairs(_flat(words), _flat(pairs), _flat(differ))
+
+    def flip_pairs(
+        self, words: NDArray[np.uint64], pair_of: NDArray[np.int32], flips: NDArray[np.uint8]
+    ) -> None:
+        """Flip the spins of each replica that has a pair where that says so."""
+        self._engine.flip_pairs(_flat(words), pair_of, _flat(flips))
+
 
 def _flat(array: Any) -> Any:
     return None if array is None else array.reshape(-1)

@@ -56,3 +56,11 @@ class Engine:
     def count(self, words: Any, record: Any) -> None:
         """Add to each replica's record."""
         self._kernels.count(words, record, *self._bonds)
+
+    def compare_pairs(self, words: Any, pairs: Any, differ: Any) -> None:
+        """Write where the two replicas of each pair differ, (pairs, sites)."""
+        self._kernels.compare_pairs(words, self.xp.asarray(pairs), differ)
+
+    def flip_pairs(self, words: Any, pair_of: Any, flips: Any) -> None:
+        """Flip the spins of each replica that has a pair where that says so."""
+        self._kernels.flip_pairs(words, self.xp.asarray(pair_of), flips)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_number, check_choice, check_range, shown
+from conncomp._arguments import as_bool, as_number, check_choice, check_range, shown
 from conncomp._arrays import placed
 from conncomp.grid import label
 from conncomp.grid._arguments import check_periodic
@@ -22,7 +22,8 @@ from conncomp.models._arguments import (
     check_states,
 )
 from conncomp.models._memory import room_for
-from conncomp.models.base import Simulated
+from conncomp.models.base import Simulated, Step
+from conncomp.models.protocol import Update
 from conncomp.models.spin_glass.acting import Acting, as_acting
 from conncomp.models.spin_glass.couplings import (
     KINDS,
@@ -33,6 +34,7 @@ from conncomp.models.spin_glass.couplings import (
     draw_couplings,
 )
 from conncomp.models.spin_glass.measurements import FIELDS, GlassMeasurements
+from conncomp.models.spin_glass.pairs import Overlaps, measure_overlaps, move_clusters, pairs_of
 
 MOST_SITES = (1 << 31) - 1
 
@@ -244,11 +246,96 @@ class SpinGlass(Simulated[GlassMeasurements]):
         labelled: Any = label
         return labelled(
             (self.spins > 0).astype("u1"),
+            connectivity=1,
             periodic=self.lattice.periodic,
             batch_axes=self._batch_axes,
             numbering=numbering,
             return_num=return_num,
         )
+
+    def overlaps(self) -> Overlaps:
+        """Return how pairs of replicas overlap, that have one sample and temperature.
+
+        Returns
+        -------
+        Overlaps
+            Of the present spins.
+
+        Raises
+        ------
+        ValueError
+            If there are no such pairs.
+
+        Examples
+        --------
+        >>> from conncomp.models import SpinGlass
+        >>> model = SpinGlass((4, 4), "pm", beta=[0.5, 1.0], copies=2, start="cold")
+        >>> model.overlaps().overlap
+        array([1., 1.])
+        """
+        pairs, per_sample = self._pairs("overlaps"), self.replicas // self.samples
+        measured = measure_overlaps(
+            self._engine, self.lattice, self._words, pairs, self._bonds, per_sample
+        )
+        return Overlaps(self._betas[pairs[:, 0]], self.sample[pairs[:, 0]], pairs, *measured)
+
+    # ---------------------------------------------------------------------------------- the updates
+
+    def step(self, n: int = 1, *, houdayer: bool = False) -> None:
+        """Make so many sweeps without measuring.
+
+        Parameters
+        ----------
+        n : int, optional
+            0 or more; with those that were made, below 2**32.
+        houdayer : bool, optional
+            Whether a cluster move of each pair follows each sweep: see `updater`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `n` is no integer, or out of its range, or as `updater` has it.
+        """
+        update = self.updater(houdayer=houdayer)
+        for number in self._next_updates("n", n):
+            update(number)
+
+    def updater(self, *, houdayer: bool = False) -> Update[GlassMeasurements]:
+        """Return a kind of updates, of which `conncomp.models.simulate` makes many.
+
+        Parameters
+        ----------
+        houdayer : bool, optional
+            Whether a move of Houdayer follows each sweep [1]_: two replicas of one sample and
+            temperature exchange the spins of a cluster of sites where they differ, that of a site
+            drawn among these. The energy of both together stays.
+
+        Returns
+        -------
+        Update
+            It measures the state that it finds, makes a sweep, and moves clusters.
+
+        Raises
+        ------
+        ValueError
+            If no two replicas have one sample and temperature.
+
+        References
+        ----------
+        .. [1] J. Houdayer, Eur. Phys. J. B 22, 479 (2001).
+
+        Examples
+        --------
+        >>> from conncomp.models import SpinGlass
+        >>> model = SpinGlass((4, 4), "pm", beta=[0.5, 1.0], copies=2, seed=1)
+        >>> model.step(10, houdayer=True)
+        >>> model.updates
+        10
+        """
+        if not as_bool("houdayer", houdayer):
+            return Step(self)
+        self._pairs("houdayer=True")
+        return SweepWithMove(self)
 
     # ----------------------------------------------------------------------- what the base asks for
 
@@ -292,9 +379,12 @@ class SpinGlass(Simulated[GlassMeasurements]):
         check_words(self._replicas_of, words)
         return betas.copy(), placed(self._engine.xp, words.copy())
 
-    def _advance(self, number: int) -> None:
+    def _advance(self, number: int, houdayer: bool = False) -> None:
         self._new_words[...] = self._words
         self._engine.sweep(self._new_words, number, self._temperatures())
+        if houdayer:
+            drawn, pairs = (self.seed, self.first_replica, number), self._pairs("houdayer=True")
+            move_clusters(self._engine, self.lattice, self._new_words, pairs, drawn)
         self._words, self._new_words, self.updates = self._new_words, self._words, number
 
     def _temperatures(self) -> Any:
@@ -313,12 +403,42 @@ class SpinGlass(Simulated[GlassMeasurements]):
         self._engine.count(self._words, record)
 
     def _read(self, records: NDArray[np.int64]) -> GlassMeasurements:
-        bonds = self._bonds
-        unit, offset = -bonds.units, bonds.constant
-        if bonds.magnitude is not None:
-            unit, offset = -2 * unit, offset + bonds.numbers * unit
-        each = [array[0] if self._single else array[self.sample] for array in (unit, offset)]
+        each = self._energy_unit(), self._energy_offset()
+        if self._single:
+            each = each[0][0], each[1][0]
         return GlassMeasurements(records, self.lattice, *each)
+
+    def _energy_unit(self) -> NDArray[np.float64]:
+        """Return what a replica's record is multiplied by in the energy."""
+        units = self._bonds.units[self.sample]
+        return -units if self._bonds.magnitude is None else 2 * units
+
+    def _energy_offset(self) -> NDArray[np.float64]:
+        bonds = self._bonds
+        satisfied = 0 if bonds.magnitude is None else bonds.numbers * bonds.units
+        return (bonds.constant - satisfied)[self.sample]
+
+    def _ladders(self) -> NDArray[np.int64]:
+        """Return the replicas of each sample and copy, of ascending beta."""
+        numbers = np.arange(self.replicas).reshape(self.samples, -1, self.copies)
+        ladders = np.ascontiguousarray(numbers.swapaxes(1, 2)).reshape(-1, numbers.shape[1])
+        order = np.argsort(self._betas[ladders], axis=1, kind="stable")
+        return np.take_along_axis(ladders, order, axis=1)
+
+    def _read_in_order(
+        self, records: NDArray[np.int64], ladders: NDArray[np.int64]
+    ) -> GlassMeasurements:
+        order = ladders.reshape(-1)
+        each = self._energy_unit()[order], self._energy_offset()[order]
+        return GlassMeasurements(records, self.lattice, *each)
+
+    def _pairs(self, what: str) -> NDArray[np.int32]:
+        pairs = pairs_of(self._betas, self.samples)
+        if not len(pairs):
+            raise ValueError(
+                f"{what} needs two replicas of a sample at one temperature; choose copies=2"
+            )
+        return pairs
 
     # -------------------------------------------------------------------------------------- helpers
 
@@ -353,6 +473,20 @@ class SpinGlass(Simulated[GlassMeasurements]):
             return words
         ones = xp.ones((1, lattice.sites), "u1")
         return pack(xp, self._replicas_of, xp.broadcast_to(ones, (self.replicas, lattice.sites)))
+
+
+class SweepWithMove(Step[GlassMeasurements]):
+    """A sweep, and a move of Houdayer of each pair."""
+
+    def __init__(self, model: SpinGlass) -> None:
+        super().__init__(model)
+        self._glass, self.options = model, {"houdayer": True}
+
+    def __call__(self, number: int, record: Any = None) -> None:
+        """Make the update of this number, and measure before into a record unless that is None."""
+        if record is not None:
+            self._glass._measure(record)
+        self._glass._advance(number, houdayer=True)
 
 
 def _betas_of(beta: Any, temperature: Any) -> NDArray[np.float64]:

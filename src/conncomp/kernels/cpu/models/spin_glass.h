@@ -115,6 +115,28 @@ class SpinGlassEngine {
     });
   }
 
+  // Writes where the two replicas of each pair differ.
+  void compare_pairs(const Bits64* words, const int32_t* pairs, int64_t count, uint8_t* differ) const {
+    parallel_for(count, [&](int64_t pair) {
+      const BitPlace a = replicas_.place(pairs[2 * pair]), b = replicas_.place(pairs[2 * pair + 1]);
+      const Bits64 *const of_a = words + a.group * sites_, *const of_b = words + b.group * sites_;
+      uint8_t* const out = differ + pair * sites_;
+      for_each_in(0, sites_, [=](int64_t k) { out[k] = uint8_t((of_a[k] >> a.bit ^ of_b[k] >> b.bit) & 1); });
+    });
+  }
+  // Flips the spins of each replica that has a pair, or -1, where the pair says so.
+  void flip_pairs(Bits64* words, const int32_t* pair_of, const uint8_t* flips) const {
+    parallel_for(replicas_.groups(), [&](int64_t group) {
+      Bits64* const spins = words + group * sites_;
+      for (int bit = replicas_.begin(group); bit < replicas_.end(group); ++bit) {
+        const int32_t pair = pair_of[replicas_.replica(group, bit)];
+        if (pair < 0) continue;
+        const uint8_t* const of_pair = flips + pair * sites_;
+        for_each_in(0, sites_, [=](int64_t k) { spins[k] ^= Bits64(of_pair[k] != 0) << bit; });
+      }
+    });
+  }
+
  private:
   // Of an update of a word, in steps of a simple loop.
   static constexpr int64_t kWordCost = 64;

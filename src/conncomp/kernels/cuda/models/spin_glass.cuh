@@ -109,6 +109,36 @@ __global__ void __launch_bounds__(kGlassThreads)
   });
 }
 
+// Writes where the two replicas of each pair differ: `parts` blocks a pair.
+template <int = 0>
+__global__ void __launch_bounds__(kGlassThreads)
+    compare_glass_pairs(GlassLaunch launch, const int32_t* __restrict__ pairs,
+                        const Bits64* __restrict__ words, uint8_t* __restrict__ differ) {
+  const int64_t sites = launch.replicas.lattice.sites(), pair = launch.group();
+  const BitPlace a = launch.replicas.place(pairs[2 * pair]), b = launch.replicas.place(pairs[2 * pair + 1]);
+  launch.for_each(int32_t(sites), [&](int32_t k) {
+    differ[pair * sites + k] =
+        uint8_t((words[a.group * sites + k] >> a.bit ^ words[b.group * sites + k] >> b.bit) & 1);
+  });
+}
+
+// Flips the spins of each replica that has a pair, or -1, where the pair says so.
+template <int = 0>
+__global__ void __launch_bounds__(kGlassThreads)
+    flip_glass_pairs(GlassLaunch launch, const int32_t* __restrict__ pair_of,
+                     const uint8_t* __restrict__ flips, Bits64* __restrict__ words) {
+  const GlassReplicas& replicas = launch.replicas;
+  const int64_t sites = replicas.lattice.sites(), group = launch.group();
+  launch.for_each(int32_t(sites), [&](int32_t k) {
+    Bits64 flipped = 0;
+    for (int bit = replicas.begin(group); bit < replicas.end(group); ++bit) {
+      const int64_t pair = pair_of[replicas.replica(group, bit)];
+      if (pair >= 0) flipped |= Bits64(flips[pair * sites + k] != 0) << bit;
+    }
+    words[group * sites + k] ^= flipped;
+  });
+}
+
 // Adds to records of two fields, a replica each: of a group's sites, what a body adds to two numbers of a
 // bit. A thread has the bits k and k + 32 of a warp's lane, for each site in turn.
 template <int axes, class Body>

@@ -51,7 +51,7 @@ class GlassKernels:
         self._numbers, self._groups, self._sites = numbers, replicas.groups, lattice.sites
         axes, of_rule = lattice.ndim, RULES.index(rule)
         names = _names(axes, None if numbers else whole, of_rule)
-        self._start, self._sweep, self._count = gpu.load(FILE, names)
+        self._start, self._compare, self._flip, self._sweep, self._count = gpu.load(FILE, names)
         self._most = max(1, -(-gpu.multiprocessors * BLOCKS_OF_MULTIPROCESSOR // replicas.groups))
         odd = any(
             n % 2 and n > 1 and closed
@@ -80,6 +80,16 @@ class GlassKernels:
         grid = self._grid(self._sites * WARP, -(-self._most // 8))
         launch(self._count, grid, self._struct[()], *of_bonds, words, record)
 
+    def compare_pairs(self, words: Any, pairs: Any, differ: Any) -> None:
+        """Write where the two replicas of each pair differ."""
+        _, threads = self._grid(self._sites)
+        grid = len(pairs) * int(self._struct["parts"]), threads
+        launch(self._compare, grid, self._struct[()], pairs, words, differ)
+
+    def flip_pairs(self, words: Any, pair_of: Any, flips: Any) -> None:
+        """Flip the spins of each replica where its pair says so."""
+        launch(self._flip, self._grid(self._sites), self._struct[()], pair_of, flips, words)
+
     def _grid(self, threads: int, most: int | None = None) -> tuple[int, int]:
         parts = max(1, min(-(-threads // THREADS), most or self._most))
         self._struct["parts"] = parts
@@ -87,11 +97,12 @@ class GlassKernels:
 
 
 def _names(axes: int, whole: bool | None, rule: int) -> tuple[str, ...]:
+    of_all = "start_glass<>", "compare_glass_pairs<>", "flip_glass_pairs<>"
     if whole is None:
-        return "start_glass<>", f"sweep_glass_numbers<{axes}>", f"count_glass_numbers<{axes}>"
+        return *of_all, f"sweep_glass_numbers<{axes}>", f"count_glass_numbers<{axes}>"
     every = str(whole).lower()
     return (
-        "start_glass<>",
+        *of_all,
         f"sweep_glass_bits<{axes}, {every}, {rule}>",
         f"count_glass_bits<{axes}, {every}>",
     )
