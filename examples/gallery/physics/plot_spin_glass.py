@@ -8,8 +8,7 @@ correlation length, as a share of the lattice's, is the same for all sizes where
 glass begins.
 
 `conncomp.models.SpinGlass` has samples of bonds, temperatures and copies side by side;
-copies exchange clusters, which are the components of where they differ, and replicas
-exchange temperatures.
+replicas exchange temperatures.
 """
 
 import matplotlib.pyplot as plt
@@ -18,29 +17,28 @@ import numpy as np
 from conncomp.models import SpinGlass, parallel_tempering, summarise_overlaps
 
 # %%
-# Forty samples of two sizes, each with two copies at six temperatures. Exchanges let the
-# cold ones relax. The overlaps of the second half of the rounds are kept.
+# Sixty samples of two sizes, each with two copies at six temperatures. Exchanges let
+# the cold ones relax. The overlaps of the second half of the rounds are kept.
 temperatures = np.array([0.9, 1.1, 1.3, 1.5, 1.8, 2.2])
 summaries = {}
 for length in (4, 6):
     shape = (length,) * 3
     model = SpinGlass(
-        shape, "pm", temperature=temperatures, samples=40, copies=2, seed=1
+        shape, "pm", temperature=temperatures, samples=60, copies=2, seed=1
     )
     measured = []
     parallel_tempering(
         model,
         120,
-        sweeps_between=2,
-        houdayer=True,
+        sweeps_between=60,
         watch=lambda model, kept=measured: kept.append(model.overlaps()),
     )
     summaries[length] = summarise_overlaps(measured[60:], shape)
 
 # %%
-# Errors are those of the mean over samples, by jackknife. The curves cross near T = 1.1,
-# where the glass begins (M. Baity-Jesi and others, Phys. Rev. B 88, 224416, 2013), and
-# the errors of so few samples are as large as what is between them there.
+# Errors are those of the mean over samples, by jackknife. The curves meet near
+# T = 1.1, where the glass begins (Baity-Jesi and others, Phys. Rev. B 88, 224416,
+# 2013); at the lowest temperatures so few samples do not tell which of them is above the other.
 figure, axes = plt.subplots(layout="constrained")
 for length, rows in summaries.items():
     ratios = [row.correlation_ratio for row in rows]
