@@ -38,7 +38,8 @@ for length in (4, 6):
 # %%
 # Errors are those of the mean over samples, by jackknife. The curves meet near
 # T = 1.1, where the glass begins (Baity-Jesi and others, Phys. Rev. B 88, 224416,
-# 2013); at the lowest temperatures so few samples do not tell which of them is above the other.
+# 2013); at the lowest temperatures so few samples do not tell which of them is above
+# the other.
 figure, axes = plt.subplots(layout="constrained")
 for length, rows in summaries.items():
     ratios = [row.correlation_ratio for row in rows]
