@@ -26,7 +26,14 @@ from conncomp.kernels.cuda import launcher
 from conncomp.kernels.cuda.grid import tiled_elements
 from conncomp.kernels.cuda.models import kawasaki
 from conncomp.kernels.cuda.papers.tiles import LOCAL, MERGE
-from conncomp.models import CahnHilliard, Kawasaki, Percolation, Potts, parallel_tempering
+from conncomp.models import (
+    CahnHilliard,
+    Kawasaki,
+    Percolation,
+    Potts,
+    SpinGlass,
+    parallel_tempering,
+)
 from hard_graphs import HARD_GRAPHS, star
 from specialisations import names_by_file
 
@@ -493,6 +500,27 @@ def exchange(cupy):
         exchange_in_both({"lattice": "square", "shape": (256, 256)})
 
 
+def change_glasses(cupy):
+    """Sweep, move clusters of pairs and measure, by bits and by numbers."""
+    for couplings, field, update in product(
+        ("pm", "gaussian"), (None, 0.3), ("metropolis", "heat-bath")
+    ):
+        for shape, closed in (
+            ((9,), True),
+            ((6, 7), False),
+            ((4, 4, 6), True),
+            ((2, 3, 4, 2), True),
+        ):
+            arguments = {"couplings": couplings, "beta": [0.3, 0.9], "copies": 3, "samples": 12}
+            arguments |= {"field": field, "periodic": closed, "update": update}
+            models = pairs_of(SpinGlass, shape=shape, **arguments)
+            for model in models:
+                model.step(2, houdayer=True)
+            check(*(model.spins for model in models))
+            check(*(model.energy() for model in models))
+            check(*(model.overlaps().link_overlap for model in models))
+
+
 def exchange_in_both(arguments):
     models = pairs_of(Kawasaki, temperature=2.5, **arguments)
     for _ in range(2):
@@ -570,6 +598,7 @@ PARTS = {
     "tempering": temper,
     "percolation": percolate,
     "kawasaki": exchange,
+    "spin-glass": change_glasses,
     "cahn-hilliard": separate,
 }
 

@@ -341,6 +341,12 @@ BREAKAGES = {
         of_call(models.Kawasaki, "step", _stands_still),
         of_property(models.Kawasaki, "spins", _part()),
     ],
+    "spin-glass": [
+        *(of(models.SpinGlass, "measure", _column(k)) for k in range(2)),
+        of(models.SpinGlass, "overlaps", _part("overlap")),
+        of_call(models.SpinGlass, "restore", _forgets),
+        of_property(models.SpinGlass, "spins", _part()),
+    ],
     "cahn-hilliard": [
         *(of(models.CahnHilliard, "measure", _column(k)) for k in (1, 3, 5, 6, 8, 10, 12, 14)),
         of(models.CahnHilliard, "labels", _part()),

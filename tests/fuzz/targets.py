@@ -22,7 +22,18 @@ from conncomp.tables.files.reading import Wanted, batches, check_types, open_fil
 from conncomp.tables.pairs import Clustering
 
 from ..pairs_reference import table_of
-from . import columns, files, graphs, grids, label_tools, models, networkx_graphs, pairs, volumes
+from . import (
+    columns,
+    files,
+    glasses,
+    graphs,
+    grids,
+    label_tools,
+    models,
+    networkx_graphs,
+    pairs,
+    volumes,
+)
 from .choices import Choices
 from .target import Target, assert_same, of_calls
 
@@ -291,6 +302,7 @@ TARGETS = {
     "percolation": of_calls(models.percolation, unpickles=True),
     "percolation-sweeps": of_calls(models.percolation_sweeps),
     "kawasaki": of_calls(models.kawasaki, unpickles=True),
+    "spin-glass": of_calls(glasses.spin_glass, unpickles=True),
     "cahn-hilliard": of_calls(models.cahn_hilliard, unpickles=True),
     "simulations": of_calls(models.simulations),
     "series": of_calls(models.series),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import conncomp
-from conncomp.models import CahnHilliard, Kawasaki, Percolation, Potts, simulate
+from conncomp.models import CahnHilliard, Kawasaki, Percolation, Potts, SpinGlass, simulate
 
 MODELS = {
     "CahnHilliard": lambda **options: CahnHilliard((6, 8), noise=0.1, seed=5, **options),
@@ -22,6 +22,10 @@ MODELS = {
     "Percolation": lambda **options: Percolation((6, 8), "bond", p=0.4, seed=5, **options),
     "Potts": lambda **options: Potts((6, 70), 3, 0.9, seed=5, **options),
     "Potts-open": lambda **options: Potts((9,), 5, 0.3, periodic=False, start="cold", **options),
+    "SpinGlass": lambda **options: SpinGlass((6, 5), beta=0.7, seed=5, **options),
+    "SpinGlass-field": lambda **options: SpinGlass(
+        (6, 5), "gaussian", beta=0.7, field=0.3, **options
+    ),
 }
 COPIES = {
     "copy": copy.copy,
@@ -46,7 +50,7 @@ def same(one, other):
     np.testing.assert_array_equal(one.labels(), other.labels())
 
 
-ON_GPU = [("cuda", 2, "copy", name) for name in ("CahnHilliard", "Kawasaki", "Potts")]
+ON_GPU = [("cuda", 2, "copy", name) for name in ("CahnHilliard", "Kawasaki", "Potts", "SpinGlass")]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from conncomp.models import CahnHilliard, Kawasaki, Model, Percolation, Potts, State
+from conncomp.models import CahnHilliard, Kawasaki, Model, Percolation, Potts, SpinGlass, State
 from conncomp.models.protocol import CONTRACT, Update
 
 MODELS = {
@@ -14,6 +14,7 @@ MODELS = {
     "Kawasaki": lambda **options: Kawasaki((4, 8), lattice="square", seed=5, **options),
     "Percolation": lambda **options: Percolation((6, 8), seed=5, **options),
     "Potts": lambda **options: Potts((6, 8), 3, 0.9, seed=5, **options),
+    "SpinGlass": lambda **options: SpinGlass((6, 8), "gaussian", beta=0.9, seed=5, **options),
 }
 
 

@@ -15,5 +15,6 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   define_intensities(m);
   define_contacts(m);
   define_models(m);
+  define_spin_glass(m);
   m.def("join", [](nb::capsule other) { join_process(*static_cast<Process*>(other.data(kProcessName))); });
 }

@@ -13,23 +13,32 @@ from conncomp.models.potts import (
     Measurements,
     Potts,
     Summary,
-    Tempering,
     WrappingSummary,
-    parallel_tempering,
     summarise,
 )
 from conncomp.models.protocol import Model, Series, State, Summarised, Update
 from conncomp.models.simulation import Simulation, simulate
+from conncomp.models.spin_glass import (
+    GlassMeasurements,
+    Overlaps,
+    OverlapSummary,
+    SpinGlass,
+    summarise_overlaps,
+)
 from conncomp.models.statistics import Estimate, autocorrelation_time, jackknife
+from conncomp.models.tempering import Tempering, parallel_tempering
 
 __all__ = [
     "CahnHilliard",
     "DomainMeasurements",
     "Estimate",
+    "GlassMeasurements",
     "Kawasaki",
     "KawasakiMeasurements",
     "Measurements",
     "Model",
+    "OverlapSummary",
+    "Overlaps",
     "Percolation",
     "PercolationMeasurements",
     "PercolationSummary",
@@ -37,6 +46,7 @@ __all__ = [
     "Potts",
     "Series",
     "Simulation",
+    "SpinGlass",
     "State",
     "Summarised",
     "Summary",
@@ -49,4 +59,5 @@ __all__ = [
     "parallel_tempering",
     "simulate",
     "summarise",
+    "summarise_overlaps",
 ]

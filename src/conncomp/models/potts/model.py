@@ -500,6 +500,17 @@ class Potts(Simulated[Measurements]):
     def _record_length(self) -> int:
         return record_length(self.lattice)
 
+    def _ladders(self) -> NDArray[np.int64]:
+        return np.argsort(self._betas, kind="stable")[None, :]
+
+    def _energy_unit(self) -> float:
+        return -self.coupling
+
+    def _read_in_order(
+        self, records: NDArray[np.int64], ladders: NDArray[np.int64]
+    ) -> Measurements:
+        return self._read(records)
+
     def _measure(self, record: Any) -> None:
         self._engine.count(self._words, record)
 

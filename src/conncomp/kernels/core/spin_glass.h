@@ -1,0 +1,373 @@
+// Sweeps of an Ising spin glass, H = -sum of J s s - sum of h s, 64 replicas at a time. CPU and GPU share all
+// of it: a trajectory is a function of (seed, parameters) alone.
+//
+// Layout. Bit r % 64 of word [r / 64][site] is the spin of replica r, 1 for up. Replicas are counted from the
+// first of all, not of those that run together, so that a group of 64 may have bits without a replica, which
+// are 0. Sites are in C order. Every axis is a ring: bonds over an open border, and those of a site with
+// itself, which no flip changes, are absent. Bond (axis, site) leads to the next site along the axis.
+//
+// Order. A sweep goes through the sites by colour; no two neighbours have the same. It is the sum over the
+// axes of x % 2, modulo 2. A ring of odd length has its last site in colour 2, and sums are modulo 3 where
+// there is such a ring.
+//
+// Random numbers are philox(seed, site | group << 40, step, purpose | block << 16):
+//
+//   kStart          first 64 bits: the first spins of the group, step 0
+//   kGlassDigits    two digits a block, a word each: bit r is a digit of the number of replica r
+//   kGlassNumber    word r % 4 of block r / 4 is the number of replica r of the group
+//
+// Bits. Where all bonds are ±J the change of energy has few values: `Levels` counts at each bit how many of
+// the neighbours want the spin as it would be, in thermometer code, and a number of 64 bits, drawn digit by
+// digit as in core/spins.h, is compared to the probability of the level and replica. Digits end when all bits
+// are decided, after about seven; 64 spins cost some four blocks of Philox and 200 operations.
+//
+// Numbers. Other couplings are int32, multiples of a power of 2, so that fields are exact sums. A spin with
+// the number u is flipped if -ln u > 2 beta s h, where both sides are integers: see `Logarithm`. So an
+// acceptance probability is off by a relative 2^-26 at most, plus 2^-32, and by the same on all devices.
+//
+// Rules. Metropolis flips with probability 15/16 min(1, exp(-beta dE)), as core/spins.h tells why. The heat
+// bath lets a spin be up with probability 1 / (1 + exp(-2 beta h)). Sites of one colour are independent,
+// given all others, and each is in detailed balance.
+//
+// Sources: S. V. Isakov, I. N. Zintchenko, T. F. Ronnow, M. Troyer, Comput. Phys. Commun. 192, 265 (2015);
+// M. Weigel, T. Yavors'kii, Physics Procedia 15, 92 (2011).
+#pragma once
+
+#include "core/spins.h"
+
+namespace conncomp {
+
+constexpr Purpose kGlassDigits = Purpose(24), kGlassNumber = Purpose(25);
+constexpr int kGroup = 64, kGlassDigitCount = 64;
+enum GlassRule : int32_t { kGlassMetropolis, kGlassHeatBath };
+
+struct BitPlace {
+  int64_t group;
+  int bit;
+};
+
+// The replicas of a model. Laid out as in kernels/spin_glass.py.
+struct GlassReplicas {
+  Lattice lattice;
+  int64_t first, count;  // replicas
+  Bits64 seed;
+  int32_t rule;
+  int32_t per_sample;  // replicas that share couplings
+
+  CONNCOMP_ANYWHERE int64_t first_group() const { return first / kGroup; }
+  CONNCOMP_ANYWHERE int64_t groups() const { return (first + count + kGroup - 1) / kGroup - first_group(); }
+  // The bits of a group that have a replica: from begin on, before end.
+  CONNCOMP_ANYWHERE int begin(int64_t group) const { return group == 0 ? int(first % kGroup) : 0; }
+  CONNCOMP_ANYWHERE int end(int64_t group) const {
+    const int64_t last = first % kGroup + count - group * kGroup;
+    return last < kGroup ? int(last) : kGroup;
+  }
+  CONNCOMP_ANYWHERE Bits64 bits(int64_t group) const {
+    return (~Bits64(0) >> (kGroup - end(group))) & (~Bits64(0) << begin(group));
+  }
+  // Which of the replicas that run together a bit is.
+  CONNCOMP_ANYWHERE int64_t replica(int64_t group, int bit) const {
+    return group * kGroup + bit - first % kGroup;
+  }
+  CONNCOMP_ANYWHERE BitPlace place(int64_t replica) const {
+    const int64_t bit = first % kGroup + replica;
+    return {bit / kGroup, int(bit % kGroup)};
+  }
+  CONNCOMP_ANYWHERE Draws draws(int64_t group, Bits32 step) const {
+    return {seed, Bits64(first_group() + group), step};
+  }
+};
+
+// ------------------------------------------------------------------------------------------------ sites
+
+CONNCOMP_ANYWHERE inline bool is_odd_ring(const Lattice& lattice, int axis) {
+  return lattice.closes(axis) && lattice.length[axis] % 2 == 1 && lattice.length[axis] > 1;
+}
+CONNCOMP_ANYWHERE inline int glass_colours(const Lattice& lattice) {
+  for (int axis = 0; axis < kLatticeAxes; ++axis)
+    if (is_odd_ring(lattice, axis)) return 3;
+  return 2;
+}
+
+// The sites of a colour in a row: every second one from begin on.
+struct ColouredSites {
+  int32_t begin, end;
+};
+CONNCOMP_ANYWHERE inline ColouredSites sites_of_colour(const Lattice& lattice, int colours, int colour,
+                                                       const int32_t (&row)[kRowAxis]) {
+  for (int axis = 0; axis < kRowAxis; ++axis)
+    colour -= is_odd_ring(lattice, axis) && row[axis] == lattice.length[axis] - 1 ? 2 : row[axis] & 1;
+  colour = (colour % colours + colours) % colours;
+  const int32_t length = int32_t(lattice.length[kRowAxis]), odd = is_odd_ring(lattice, kRowAxis);
+  if (colour < 2) return {colour, length - odd};
+  return {length - odd, length};
+}
+// How many a row has at most.
+CONNCOMP_ANYWHERE inline int32_t most_of_colour(const Lattice& lattice) {
+  return int32_t((lattice.length[kRowAxis] + 1) / 2);
+}
+// Lets `row` be the coordinates of a row.
+CONNCOMP_ANYWHERE inline void place_row(const Lattice& lattice, Bits32 number, int32_t (&row)[kRowAxis]) {
+  for (int axis = kRowAxis - 1; axis >= 0; --axis) {
+    row[axis] = 0;
+    if (lattice.length[axis] == 1) continue;
+    const Bits32 length = Bits32(lattice.length[axis]), lines = number / length;
+    row[axis] = int32_t(number - lines * length);
+    number = lines;
+  }
+}
+
+// A site and the neighbours along the model's axes, the last ones of the lattice. Index is that of a site, or
+// of several.
+template <int axes, class Index>
+struct GlassSite {
+  Index site, next[axes], previous[axes];
+};
+template <int axes>
+CONNCOMP_ANYWHERE inline GlassSite<axes, int32_t> glass_site(const Lattice& lattice,
+                                                             const int32_t (&row)[kRowAxis], int32_t x) {
+  GlassSite<axes, int32_t> place{0, {}, {}};
+  for (int axis = 0; axis < kRowAxis; ++axis)
+    place.site = (place.site + row[axis]) * int32_t(lattice.length[axis + 1]);
+  place.site += x;
+  int32_t stride = 1;
+  for (int axis = axes - 1; axis >= 0; --axis) {
+    const int of_lattice = kLatticeAxes - axes + axis;
+    const int32_t at = of_lattice == kRowAxis ? x : row[of_lattice < kRowAxis ? of_lattice : 0];
+    const int32_t length = int32_t(lattice.length[of_lattice]), around = (length - 1) * stride;
+    place.next[axis] = place.site + (at + 1 < length ? stride : -around);
+    place.previous[axis] = place.site + (at > 0 ? -stride : around);
+    stride *= length;
+  }
+  return place;
+}
+
+// ------------------------------------------------------------------------------------------------- bits
+
+// A number from 0 to `most` at each bit of a word: where it is at least k.
+template <int most, class Word>
+struct Levels {
+  Word at_least[most + 2];
+
+  CONNCOMP_ANYWHERE explicit Levels(Word ones) {
+    at_least[0] = ones;
+    for (int k = 1; k < most + 2; ++k) at_least[k] = ones ^ ones;
+  }
+  CONNCOMP_ANYWHERE void add(Word bits) {
+#pragma unroll
+    for (int k = most; k >= 1; --k) at_least[k] |= at_least[k - 1] & bits;
+  }
+  CONNCOMP_ANYWHERE Word exactly(int k) const { return at_least[k] & ~at_least[k + 1]; }
+};
+
+// With `whole` every site has all of its bonds, and a level is a bond; else it is half of one, of which an
+// absent bond has one, whatever the spins are.
+template <int axes, bool whole>
+constexpr int kMiddleLevel = whole ? axes : 2 * axes;
+
+// What is decided by chance at each bit: `kind[k]` are those bits whose probability is that of kind k.
+template <int kinds, class Word>
+struct Chances {
+  Word kind[kinds];
+
+  // The digit of each bit's probability, given those of the kinds.
+  CONNCOMP_ANYWHERE Word digit(const Bits64* of_kinds) const {
+    Word digit = kind[0] & of_kinds[0];
+#pragma unroll
+    for (int k = 1; k < kinds; ++k) digit |= kind[k] & of_kinds[k];
+    return digit;
+  }
+};
+template <class Word>
+struct Outcome {
+  Word happened, undecided;
+
+  CONNCOMP_ANYWHERE void compare(Word probability, Word drawn) {
+    happened |= undecided & probability & ~drawn;
+    undecided &= ~(probability ^ drawn);
+  }
+};
+
+// A site before its update: chances, and what becomes of the spins.
+template <int axes, bool whole, class Word>
+struct GlassUpdate {
+  static constexpr int kMiddle = kMiddleLevel<axes, whole>, kKinds = kMiddle + 1;
+  Word flips_if, otherwise;  // new spins, where what is decided by chance happens, and where not
+  Chances<kKinds, Word> chances;
+
+  // Words has spin(index), and negative(axis, index) and bond(axis, index) of the bond from there.
+  template <class Index, class Words>
+  CONNCOMP_ANYWHERE GlassUpdate(const GlassSite<axes, Index>& place, const Words& words, int rule) {
+    const Word spin = words.spin(place.site), ones = spin | ~spin;
+    // Metropolis counts satisfied bonds, the heat bath neighbours that want the spin up.
+    const Word reference = rule == kGlassMetropolis ? ~spin : ones ^ ones;
+    Levels<2 * kMiddle, Word> levels(ones);
+#pragma unroll
+    for (int axis = 0; axis < axes; ++axis) {
+      add(levels, words.spin(place.next[axis]) ^ words.negative(axis, place.site) ^ reference, words, axis,
+          place.site);
+      add(levels, words.spin(place.previous[axis]) ^ words.negative(axis, place.previous[axis]) ^ reference,
+          words, axis, place.previous[axis]);
+    }
+    if (rule == kGlassMetropolis) {
+      flips_if = ~spin;
+      otherwise = spin;
+      chances.kind[0] = ~levels.at_least[kMiddle + 1];
+#pragma unroll
+      for (int k = 1; k < kKinds; ++k) chances.kind[k] = levels.exactly(kMiddle + k);
+    } else {
+      flips_if = levels.at_least[kMiddle + 1];
+      otherwise = ~flips_if;
+      chances.kind[0] = levels.exactly(kMiddle);
+#pragma unroll
+      for (int k = 1; k < kKinds; ++k)
+        chances.kind[k] = levels.exactly(kMiddle + k) | levels.exactly(kMiddle - k);
+    }
+  }
+  CONNCOMP_ANYWHERE Word spins(Word happened) const {
+    return (flips_if & happened) | (otherwise & ~happened);
+  }
+
+ private:
+  template <class Index, class Words>
+  CONNCOMP_ANYWHERE static void add(Levels<2 * kMiddle, Word>& levels, Word wish, const Words& words,
+                                    int axis, Index from) {
+    if constexpr (whole) {
+      levels.add(wish);
+    } else {
+      const Word bond = words.bond(axis, from);
+      levels.add(wish & bond);
+      levels.add(wish | ~bond);
+    }
+  }
+};
+
+// Decides what no digit before that of `block` has. `table` has the digits of all kinds, a row a digit.
+template <int kinds>
+CONNCOMP_ANYWHERE inline Bits64 decide(const Draws& draws, int32_t site, int block,
+                                       const Chances<kinds, Bits64>& chances, const Bits64* table,
+                                       Outcome<Bits64> outcome) {
+  for (; outcome.undecided != 0 && 2 * block < kGlassDigitCount; ++block) {
+    const PhiloxBlock bits = draws(kGlassDigits, Bits64(site), 0, block);
+    for (int k = 0; k < 2; ++k)
+      outcome.compare(chances.digit(table + (2 * block + k) * kinds), half(bits, k));
+  }
+  return outcome.happened;
+}
+
+// ---------------------------------------------------------------------------------------------- numbers
+
+// -ln((u + 1/2) / 2^32) in units of 2^-27, by a table of ln(1 + i / 128) and 1 / (1 + i / 128), in units of
+// 2^-32, and three terms of the series between its places.
+constexpr int kLogarithmPlaces = 128;
+struct Logarithm {
+  const Bits32* table;  // for each place both
+
+  CONNCOMP_ANYWHERE static int highest_bit(Bits64 x) {
+#ifdef __CUDA_ARCH__
+    return 63 - __clzll((long long)x);
+#else
+    return 63 - __builtin_clzll(x);
+#endif
+  }
+  CONNCOMP_ANYWHERE Bits32 operator()(Bits32 u) const {
+    constexpr Bits64 kLnTwo = 2977044472u;  // in units of 2^-32, rounded
+    const Bits64 x = Bits64(u) << 1 | 1;    // in units of 2^-33
+    const int power = highest_bit(x);
+    const Bits32 fraction = Bits32(x << (32 - power)), place = fraction >> 25;
+    const Bits64 w = (fraction & 0x1ffffff) * Bits64(table[2 * place + 1]) >> 32, square = w * w >> 32,
+                 cube = (square * w >> 32) * 0x55555555u >> 32;
+    const Bits64 ln = Bits64(power) * kLnTwo + table[2 * place] + w - (square >> 1) + cube;
+    return Bits32((33 * kLnTwo - ln) >> 5);
+  }
+};
+
+// A replica's temperature as a factor: half of it times 2^27, in the units of fields, is factor / 2^shift.
+struct GlassTemperature {
+  Bits32 factor, shift;
+
+  CONNCOMP_ANYWHERE int64_t operator*(Bits32 logarithm) const {
+    return int64_t(Bits64(logarithm) * factor >> shift);
+  }
+};
+
+// What a spin becomes that is 1 for up, in a field, with the number u.
+CONNCOMP_ANYWHERE inline bool spin_in_field(int rule, bool up, int64_t field, Bits32 u,
+                                            const Logarithm& logarithm, const GlassTemperature& temperature) {
+  constexpr Bits32 kLn16By15 = 8662214;  // in units of 2^-27
+  if (rule == kGlassHeatBath) {
+    const Bits32 a = logarithm(~u), b = logarithm(u);
+    const int64_t bound = a > b ? temperature * (a - b) : -(temperature * (b - a));
+    return field > bound;  // the field is above half of T ln(u / (1 - u))
+  }
+  const Bits32 minus_ln = logarithm(u);
+  const int64_t lost = up ? field : -field;
+  const bool flips = minus_ln >= kLn16By15 && lost <= temperature * (minus_ln - kLn16By15);
+  return up != flips;
+}
+
+// Couplings and fields of all samples, in units of which each sample has its own.
+struct GlassCouplings {
+  const int32_t* couplings;  // sample, axis, site
+  const int32_t* fields;     // sample, site; or null
+};
+
+// The new spins of a site. Draw(block) is a block of four numbers.
+template <int axes, class Words, class Draw>
+CONNCOMP_ANYWHERE inline Bits64 spins_in_fields(const GlassReplicas& replicas, int64_t group,
+                                                const GlassSite<axes, int32_t>& place, const Words& words,
+                                                const GlassCouplings& of, const Logarithm& logarithm,
+                                                const GlassTemperature* temperatures, const Draw& draw) {
+  const int64_t sites = replicas.lattice.sites();
+  Bits64 wishes[2 * axes];
+  for (int axis = 0; axis < axes; ++axis) {
+    wishes[2 * axis] = words.spin(place.next[axis]);
+    wishes[2 * axis + 1] = words.spin(place.previous[axis]);
+  }
+  const Bits64 spins = words.spin(place.site);
+  Bits64 changed = 0;
+  int64_t sample = -1;
+  int32_t coupling[2 * axes], own = 0;
+  PhiloxBlock numbers{};
+  const int end = replicas.end(group), begin = replicas.begin(group);
+  for (int bit = begin; bit < end; ++bit) {
+    const int64_t replica = replicas.replica(group, bit);
+    if (sample < 0 || replica >= (sample + 1) * replicas.per_sample) {
+      sample = replica / replicas.per_sample;
+      const int32_t* const at = of.couplings + sample * axes * sites;
+      for (int axis = 0; axis < axes; ++axis) {
+        coupling[2 * axis] = at[axis * sites + place.site];
+        coupling[2 * axis + 1] = at[axis * sites + place.previous[axis]];
+      }
+      own = of.fields == nullptr ? 0 : of.fields[sample * sites + place.site];
+    }
+    if (bit == begin || bit % 4 == 0) numbers = draw(bit / 4);
+    int64_t field = own;
+#pragma unroll
+    for (int k = 0; k < 2 * axes; ++k) field += wishes[k] >> bit & 1 ? coupling[k] : -coupling[k];
+    const bool up = spin_in_field(replicas.rule, spins >> bit & 1, field, numbers.word[bit % 4], logarithm,
+                                  temperatures[replica]);
+    changed |= Bits64(up) << bit;
+  }
+  return changed;
+}
+
+// What a site adds to minus the energy of a replica, in the units of the sample: bonds to the next sites.
+template <int axes, class Words>
+CONNCOMP_ANYWHERE inline int64_t gain_of_site(const GlassReplicas& replicas, int64_t replica, int bit,
+                                              const GlassSite<axes, int32_t>& place, const Words& words,
+                                              const GlassCouplings& of) {
+  const int64_t sites = replicas.lattice.sites(), sample = replica / replicas.per_sample;
+  const bool up = words.spin(place.site) >> bit & 1;
+  const int32_t* const at = of.couplings + sample * axes * sites;
+  int64_t gain = 0;
+  for (int axis = 0; axis < axes; ++axis) {
+    const int64_t coupling = at[axis * sites + place.site];
+    gain += (words.spin(place.next[axis]) >> bit & 1) == up ? coupling : -coupling;
+  }
+  if (of.fields != nullptr)
+    gain += up ? of.fields[sample * sites + place.site] : -of.fields[sample * sites + place.site];
+  return gain;
+}
+
+}  // namespace conncomp

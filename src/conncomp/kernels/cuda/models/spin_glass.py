@@ -1,0 +1,116 @@
+"""Sweeps of spin glasses on a GPU: drives ``spin_glass.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from conncomp.kernels.cuda.launcher import WARP, Gpu, launch
+from conncomp.kernels.lattice import MOST_AXES
+from conncomp.kernels.spin_glass import GLASS_REPLICAS, RULES, GlassReplicas
+
+FILE = "cuda/models/spin_glass.cuh"
+THREADS = 128
+# How many blocks a multiprocessor gets, so that all of them end at about the same time.
+BLOCKS_OF_MULTIPROCESSOR = 64
+
+# ``GlassLaunch`` of ``spin_glass.cuh``.
+_LAUNCH = np.dtype(
+    [
+        ("replicas", GLASS_REPLICAS),
+        ("axes", "i4"),
+        ("parts", "i4"),
+        ("step", "u4"),
+        ("colour", "i4"),
+    ],
+    align=True,
+)
+
+
+class GlassKernels:
+    """Replicas side by side, and the kernels that change their spins.
+
+    Parameters
+    ----------
+    gpu : Gpu
+    replicas : GlassReplicas
+    rule : {"metropolis", "heat-bath"}
+    numbers : bool
+        Whether couplings are numbers, not ±J.
+    whole : bool
+        If not: whether all bonds are there.
+    """
+
+    def __init__(
+        self, gpu: Gpu, replicas: GlassReplicas, rule: str, numbers: bool, whole: bool
+    ) -> None:
+        lattice = replicas.lattice
+        self._numbers, self._groups, self._sites = numbers, replicas.groups, lattice.sites
+        axes, of_rule = lattice.ndim, RULES.index(rule)
+        names = _names(axes, None if numbers else whole, of_rule)
+        self._start, self._compare, self._flip, self._sweep, self._count = gpu.load(FILE, names)
+        self._most = max(1, -(-gpu.multiprocessors * BLOCKS_OF_MULTIPROCESSOR // replicas.groups))
+        odd = any(
+            n % 2 and n > 1 and closed
+            for n, closed in zip(lattice.shape, lattice.periodic, strict=True)
+        )
+        self._colours = 3 if odd else 2
+        self._struct = np.zeros((), _LAUNCH)
+        self._struct["replicas"], self._struct["axes"] = replicas.struct(rule), axes
+
+    def start(self, words: Any) -> None:
+        """Draw the first spins."""
+        launch(self._start, self._grid(self._sites), self._struct[()], words)
+
+    def sweep(self, words: Any, step: int, *of_bonds: Any) -> None:
+        """Make a sweep of the spins in `words`, by what the kernel takes after the launch."""
+        self._struct["step"] = step
+        for colour in range(self._colours):
+            self._struct["colour"] = colour
+            launch(
+                self._sweep, self._grid(-(-self._sites // 2)), self._struct[()], *of_bonds, words
+            )
+
+    def count(self, words: Any, record: Any, *of_bonds: Any) -> None:
+        """Add to each replica's record of two fields."""
+        # A warp a site, which adds to the record at the end: few blocks.
+        grid = self._grid(self._sites * WARP, -(-self._most // 8))
+        launch(self._count, grid, self._struct[()], *of_bonds, words, record)
+
+    def compare_pairs(self, words: Any, pairs: Any, differ: Any) -> None:
+        """Write where the two replicas of each pair differ."""
+        _, threads = self._grid(self._sites)
+        grid = len(pairs) * int(self._struct["parts"]), threads
+        launch(self._compare, grid, self._struct[()], pairs, words, differ)
+
+    def flip_pairs(self, words: Any, pair_of: Any, flips: Any) -> None:
+        """Flip the spins of each replica where its pair says so."""
+        launch(self._flip, self._grid(self._sites), self._struct[()], pair_of, flips, words)
+
+    def _grid(self, threads: int, most: int | None = None) -> tuple[int, int]:
+        parts = max(1, min(-(-threads // THREADS), most or self._most))
+        self._struct["parts"] = parts
+        return self._groups * parts, THREADS
+
+
+def _names(axes: int, whole: bool | None, rule: int) -> tuple[str, ...]:
+    of_all = "start_glass<>", "compare_glass_pairs<>", "flip_glass_pairs<>"
+    if whole is None:
+        return *of_all, f"sweep_glass_numbers<{axes}>", f"count_glass_numbers<{axes}>"
+    every = str(whole).lower()
+    return (
+        *of_all,
+        f"sweep_glass_bits<{axes}, {every}, {rule}>",
+        f"count_glass_bits<{axes}, {every}>",
+    )
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that `GlassKernels` can load."""
+    for axes in range(1, MOST_AXES + 1):
+        yield FILE, _names(axes, None, 0)
+        for whole, rule in product((True, False), range(len(RULES))):
+            yield FILE, _names(axes, whole, rule)

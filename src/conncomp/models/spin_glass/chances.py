@@ -1,0 +1,74 @@
+"""With which probabilities spins change, as the kernels take them: the same on every machine."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from functools import cache, lru_cache
+from math import frexp, inf, ldexp
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp.models._probabilities import DECIMAL, as_capped, tabulated
+from conncomp.models.potts.probabilities import MOST_FLIPS
+
+PLACES, UNIT, DIGITS = 128, 32, 27  # of ``Logarithm`` in ``core/spin_glass.h``
+
+
+def level_probabilities(
+    betas: NDArray[np.float64], coupling: float, rule: str, kinds: int, whole: bool
+) -> NDArray[np.uint64]:
+    """Return the probability of each kind of chance, for each replica: see ``GlassUpdate``.
+
+    A level is a bond, two of which differ by four couplings, or half of one.
+    """
+    of_level = 4 if whole else 2
+
+    def of_beta(beta: float) -> list[int]:
+        return [_probability(beta, coupling, rule, of_level * k) for k in range(kinds)]
+
+    return tabulated(betas, of_beta, np.uint64)
+
+
+# As tempering asks for the same ones in each round, in another order.
+@lru_cache(maxsize=1 << 16)
+def _probability(beta: float, coupling: float, rule: str, change: int) -> int:
+    """Return with which probability a spin loses, or in a heat bath wins, so many couplings."""
+    exact = DECIMAL.create_decimal_from_float
+    exponent = DECIMAL.multiply(DECIMAL.multiply(exact(-beta), exact(coupling)), change)
+    weight = DECIMAL.exp(exponent)
+    if rule == "metropolis":
+        return as_capped(DECIMAL.multiply(weight, MOST_FLIPS))
+    return as_capped(DECIMAL.divide(1, DECIMAL.add(1, weight)))
+
+
+def temperature_factors(
+    betas: NDArray[np.float64], exponents: NDArray[np.int64]
+) -> NDArray[np.uint32]:
+    """Return ``GlassTemperature`` of each replica, whose fields are in units of 2**-exponent."""
+
+    def factor(beta: float, exponent: int) -> tuple[int, int]:
+        temperature = inf if beta == 0 else 1 / beta
+        if temperature == inf:
+            return (1 << UNIT) - 1, 0
+        mantissa, power = frexp(temperature)  # half of it is mantissa * 2**(power - 1)
+        shift = UNIT - (power - 1 + exponent - DIGITS)
+        if shift <= 0:
+            return (1 << UNIT) - 1, 0  # more than any field
+        number = min(round(ldexp(mantissa, UNIT)), (1 << UNIT) - 1)
+        return (0, 0) if shift > 63 else (number, shift)
+
+    pairs = zip(betas.tolist(), exponents.tolist(), strict=True)
+    return np.array([factor(*pair) for pair in pairs], np.uint32)
+
+
+@cache
+def logarithm_table() -> NDArray[np.uint32]:
+    """Return the table of ``Logarithm``: ln(1 + i / 128) and 1 / (1 + i / 128)."""
+    unit = Decimal(1 << UNIT)
+    table = np.empty((PLACES, 2), np.uint32)
+    for place in range(PLACES):
+        x = DECIMAL.divide(Decimal(PLACES + place), Decimal(PLACES))
+        table[place, 0] = round(DECIMAL.multiply(DECIMAL.ln(x), unit))
+        table[place, 1] = min(round(DECIMAL.divide(unit, x)), (1 << UNIT) - 1)
+    return table

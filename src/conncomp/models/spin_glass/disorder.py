@@ -1,0 +1,126 @@
+"""Means over disorder: what overlaps of many samples say, with errors by jackknife over samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import pi, sin
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from conncomp._arguments import shown
+from conncomp.models.spin_glass.pairs import Overlaps
+from conncomp.models.statistics import Estimate, jackknife_by_bins
+
+
+class OverlapSummary(NamedTuple):
+    """What the overlaps at one temperature say.
+
+    Attributes
+    ----------
+    beta : float
+    samples : int
+    squared_overlap : Estimate
+        The mean of q^2 over measurements, pairs and samples.
+    binder_ratio : Estimate
+        (3 - [q^4] / [q^2]^2) / 2: 0 of a normal distribution, 1 of one size.
+    link_overlap : Estimate
+    correlation_ratio : Estimate
+        The correlation length as a share of the length L of the lattice, the longest one:
+        sqrt([N q^2] / [structure] - 1) / (2 sin(pi / L)) / L, which does not depend on L at the
+        transition.
+    """
+
+    beta: float
+    samples: int
+    squared_overlap: Estimate
+    binder_ratio: Estimate
+    link_overlap: Estimate
+    correlation_ratio: Estimate
+
+
+def summarise_overlaps(measured: Sequence[Overlaps], shape: Sequence[int]) -> list[OverlapSummary]:
+    """Return means over disorder and their errors, for each temperature.
+
+    Parameters
+    ----------
+    measured : sequence of Overlaps
+        Of one model, in equilibrium, as `SpinGlass.overlaps` returned them.
+    shape : sequence of int
+        Of the model.
+
+    Returns
+    -------
+    list of OverlapSummary
+        With beta ascending. Errors are by jackknife over samples; of fewer than eight samples over
+        parts of their series as well.
+
+    Raises
+    ------
+    ValueError
+        If nothing was measured, or samples have pairs at different temperatures.
+
+    References
+    ----------
+    H. G. Katzgraber, M. Koerner, A. P. Young, Phys. Rev. B 73, 224432 (2006).
+
+    Examples
+    --------
+    >>> from conncomp.models import SpinGlass, summarise_overlaps
+    >>> model = SpinGlass((4, 4, 4), "pm", temperature=[1.0, 3.0], samples=20, copies=2, seed=1)
+    >>> model.step(100)
+    >>> measured = []
+    >>> for _ in range(10):
+    ...     model.step(5)
+    ...     measured.append(model.overlaps())
+    >>> hot, cold = summarise_overlaps(measured, (4, 4, 4))
+    >>> bool(hot.correlation_ratio.value < cold.correlation_ratio.value)
+    True
+    """
+    if not measured:
+        raise ValueError("measured is empty; give the overlaps of one moment or more")
+    # Temperatures are where they were, or exchanged: pairs are always in order of them.
+    beta, sample = measured[0].beta, measured[0].sample
+    betas, samples = np.unique(beta), np.unique(sample)
+    wanted = len(betas) * len(samples)
+    if len(beta) % wanted or any(not np.array_equal(each.beta, beta) for each in measured):
+        raise ValueError(
+            f"measured has {len(beta)} pairs; there must be as many at each of {shown(len(betas))} "
+            f"temperatures for each of {len(samples)} samples, always the same"
+        )
+
+    def series(values: list[Any]) -> Any:
+        """Return values as (temperatures, rows, samples), means over pairs."""
+        grid = np.stack(values).reshape(len(measured), len(samples), len(betas), -1)
+        return grid.mean(axis=3).transpose(2, 0, 1)
+
+    longest = max(shape)
+    along = [axis for axis, length in enumerate(shape) if length == longest]
+    sites = int(np.prod(shape))
+    squares = series([each.overlap**2 for each in measured])
+    fourths = series([each.overlap**4 for each in measured])
+    links = series([each.link_overlap for each in measured])
+    factors = series([each.structure[:, along].mean(axis=1) for each in measured])
+
+    def estimate(function: Any, *values: Any) -> Estimate:
+        return jackknife_by_bins(function, *values, bin_length=len(measured))
+
+    def binder(square: Any, fourth: Any) -> Any:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return (3 - fourth / square**2) / 2
+
+    def ratio(square: Any, factor: Any) -> Any:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.sqrt(sites * square / factor - 1) / (2 * sin(pi / longest)) / longest
+
+    return [
+        OverlapSummary(
+            float(betas[k]),
+            len(samples),
+            estimate(lambda mean: mean, squares[k]),
+            estimate(binder, squares[k], fourths[k]),
+            estimate(lambda mean: mean, links[k]),
+            estimate(ratio, squares[k], factors[k]),
+        )
+        for k in range(len(betas))
+    ]

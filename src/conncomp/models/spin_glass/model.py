@@ -1,0 +1,551 @@
+"""The Ising spin glass: couplings of both signs, and many replicas of each sample of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conncomp._arguments import as_bool, as_number, check_choice, check_range, shown
+from conncomp._arrays import placed
+from conncomp.grid import label
+from conncomp.grid._arguments import check_periodic
+from conncomp.kernels.lattice import BITS, Lattice
+from conncomp.kernels.spin_glass import RULES, GlassReplicas, check_words, pack, unpack
+from conncomp.models._arguments import (
+    MOST_REPLICAS,
+    as_numbers,
+    check_shape,
+    check_start,
+    check_states,
+)
+from conncomp.models._memory import room_for
+from conncomp.models.base import Simulated, Step
+from conncomp.models.protocol import Update
+from conncomp.models.spin_glass.acting import Acting, as_acting
+from conncomp.models.spin_glass.couplings import (
+    KINDS,
+    Bonds,
+    Drawn,
+    as_bonds,
+    check_array,
+    draw_couplings,
+)
+from conncomp.models.spin_glass.measurements import FIELDS, GlassMeasurements
+from conncomp.models.spin_glass.pairs import Overlaps, measure_overlaps, move_clusters, pairs_of
+
+MOST_SITES = (1 << 31) - 1
+
+
+class SpinGlass(Simulated[GlassMeasurements]):
+    """The Ising spin glass of Edwards and Anderson on a hypercubic lattice, simulated.
+
+    The energy is ``H = -sum over bonds of J s s - sum over sites of h s`` for spins of ±1, k_B = 1.
+    Replicas, of several temperatures and with one set of couplings or several, run side by side, 64
+    of them in a word.
+
+    Where all couplings have one magnitude, or are absent, and there is no field, bits are computed
+    with, and acceptance probabilities are exact to 2**-64. Otherwise couplings and fields are
+    rounded to 31 bits, and probabilities are exact to a relative 2**-26 and 2**-32. Either way
+    spins are a function of seed, replica, sample and parameters alone: those of another device or
+    number of threads are the same. (All samples that run together have one of the two ways.)
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        The lengths of 1 to 4 axes. Along a periodic axis of length 2 sites have two bonds, and one
+        of length 1 has a bond from each site to itself, as on a torus.
+    couplings : {"pm", "gaussian"} or array_like
+        ``J[a][site]`` is the coupling from a site to the next one along axis a, of shape
+        ``(ndim, *shape)``, or ``(samples, ndim, *shape)``; 0 is no bond, and what leaves an open
+        border is ignored. "pm" are ±1 and "gaussian" normal numbers of mean 0 and variance 1, drawn
+        by (seed, sample).
+    beta, temperature : float or sequence of float
+        One of them: 1/T, 0 or more, or T, above 0; one for all, or for each replica, or for each
+        temperature of which there are `copies` of all samples.
+    periodic : bool or sequence of bool, optional
+        Which axes close on themselves: one answer for all, or one for each axis.
+    samples : int, optional
+        How many sets of couplings there are. By default as many as `couplings` has, or one.
+    copies : int, optional
+        How many replicas each sample has at each temperature, side by side.
+    replicas : int, optional
+        How many there are of all samples together: those of sample 0, then of sample 1, and so on.
+        By default as many as samples, copies and temperatures make; if all are one, then there is
+        no axis for replicas in what is returned.
+    update : {"metropolis", "heat-bath"}, optional
+        How a sweep changes each spin in turn: flips it with probability 15/16 min(1, exp(-dE/T)),
+        or draws it anew, given the neighbours.
+    positive : float, optional
+        Which share of the bonds of "pm" is positive, 0 to 1.
+    dilution : float, optional
+        With which probability a bond that is drawn is absent, 0 or more and below 1.
+    field : float or array_like, optional
+        h, one for all, of the lattice's shape, or with an axis for the samples before.
+    first_sample, first_replica : int, optional
+        The number of the first sample, and of the first replica: replica k of a model of many is
+        the one of a model of one with its couplings whose first replica is k.
+    seed : int, optional
+        0 to 2**64 - 1.
+    start : {"hot", "cold"} or array_like of int, optional
+        The first spins: random ones, all up, or these, of ±1, of the lattice's shape or with an
+        axis for the replicas before. An array on a GPU puts the model there.
+    device : {None, "cpu", "cuda"}, optional
+        Where the spins are; None is where `start` is, the CPU otherwise.
+
+    Attributes
+    ----------
+    updates : int
+        How many sweeps were made.
+    samples, copies : int
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, or out of its range.
+    MemoryError
+        If the lattices do not fit the memory.
+
+    References
+    ----------
+    S. F. Edwards, P. W. Anderson, J. Phys. F 5, 965 (1975).
+
+    Examples
+    --------
+    >>> from conncomp.models import SpinGlass
+    >>> model = SpinGlass((6, 6, 6), couplings="pm", temperature=[1.0, 2.0, 4.0], samples=2, seed=1)
+    >>> model.replicas
+    6
+    >>> model.step(100)
+    >>> energies = model.energy().reshape(2, 3) / 6**3
+    >>> bool((energies[:, 0] < energies[:, 1]).all())
+    True
+    """
+
+    _name, _folder = "SpinGlass", __package__
+    _changing, _memory = ("_betas", "_words"), ("_new_words", "_acting", "_asked")
+
+    def __init__(
+        self,
+        shape: int | Sequence[int],
+        couplings: str | ArrayLike = "pm",
+        *,
+        beta: ArrayLike | None = None,
+        temperature: ArrayLike | None = None,
+        periodic: bool | Sequence[bool] = True,
+        samples: int | None = None,
+        copies: int | None = None,
+        replicas: int | None = None,
+        update: str = "metropolis",
+        positive: float = 0.5,
+        dilution: float = 0.0,
+        field: ArrayLike | None = None,
+        first_sample: int = 0,
+        first_replica: int = 0,
+        seed: int = 0,
+        start: str | ArrayLike = "hot",
+        device: str | None = None,
+    ) -> None:
+        lengths = check_shape(shape)
+        self.lattice = Lattice(lengths, check_periodic(periodic, len(lengths), "the lattice"), 2)
+        if self.lattice.sites > MOST_SITES:
+            raise ValueError(f"shape={shown(shape)} must have fewer than 2**31 sites")
+        check_choice("update", update, RULES)
+        self.update = update
+        given = None if isinstance(couplings, str) else couplings
+        betas = _betas_of(beta, temperature)
+        self.samples = _count_samples(samples, given, self.lattice)
+        self.copies = 1 if copies is None else check_range("copies", copies, 1, MOST_REPLICAS)
+        all_one = samples is None and copies is None and betas.ndim == 0 and self.samples == 1
+        count = _count_replicas(replicas, betas, self.samples, self.copies)
+        super().__init__(
+            None if replicas is None and all_one else count, first_replica, seed, device, start
+        )
+        self.first_sample = check_range(
+            "first_sample", first_sample, 0, MOST_REPLICAS - self.samples
+        )
+        self._betas = _spread(betas, count, self.samples, self.copies)
+        self._drawn = None if given is not None else _check_drawn(couplings, positive, dilution)
+        self._bonds, self._fields_given = self._make_bonds(given, field)
+        self._prepare()
+        self._words = self._first_words(start)
+
+    # ------------------------------------------------------------------------------------ the state
+
+    @property
+    def beta(self) -> float | NDArray[np.float64]:
+        """The inverse temperature, of each replica if there are several."""
+        return float(self._betas[0]) if self._single else self._betas.copy()
+
+    @property
+    def sample(self) -> NDArray[np.int64]:
+        """The number of each replica's sample, 0 for the first one here."""
+        return np.repeat(np.arange(self.samples), self.replicas // self.samples)
+
+    @property
+    def couplings(self) -> NDArray[np.float64]:
+        """The couplings that act, as rounded, of shape ``(samples, ndim, *shape)``."""
+        bonds, lattice = self._bonds, self.lattice
+        values = bonds.couplings * bonds.units[:, None, None]
+        return values.reshape(self.samples, lattice.ndim, *lattice.shape)
+
+    @property
+    def spins(self) -> Any:
+        """The spins, ±1: a copy, int8, of shape ``(*replicas, *shape)``."""
+        up = unpack(self._engine.xp, self._replicas_of, self._words).view("i1")
+        return self._of_replicas((2 * up - 1).reshape(self.replicas, *self.lattice.shape))
+
+    def parameters(self) -> dict[str, Any]:
+        """Return which model it is: values that JSON has, and arrays."""
+        found = {**super().parameters(), "beta": np.asarray(self.beta)}
+        if self._drawn is None:
+            found["couplings"] = self.couplings
+        if self._fields_given is not None:
+            found["field"] = self._fields_given
+        return found
+
+    def energy(self) -> Any:
+        """Return the energy of the whole lattice, for each replica."""
+        return self.measure().energy[()]
+
+    def magnetisation(self) -> Any:
+        """Return the mean spin, for each replica."""
+        return self.measure().magnetisation[()]
+
+    def measure(self) -> GlassMeasurements:
+        """Return energy and magnetisation.
+
+        Returns
+        -------
+        GlassMeasurements
+            Of the present spins, without an axis for sweeps.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from conncomp.models import SpinGlass
+        >>> SpinGlass((4, 4), np.ones((2, 4, 4)), beta=1.0, start="cold").measure().energy
+        array(-32.)
+        """
+        return self._read(self._present())
+
+    def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
+        """Label the domains of spins that are up.
+
+        Parameters
+        ----------
+        numbering, return_num
+            As of `conncomp.label`.
+
+        Returns
+        -------
+        array of int32 or int64, shape ``(*replicas, *shape)``
+        """
+        labelled: Any = label
+        return labelled(
+            (self.spins > 0).astype("u1"),
+            connectivity=1,
+            periodic=self.lattice.periodic,
+            batch_axes=self._batch_axes,
+            numbering=numbering,
+            return_num=return_num,
+        )
+
+    def overlaps(self) -> Overlaps:
+        """Return how pairs of replicas overlap, that have one sample and temperature.
+
+        Returns
+        -------
+        Overlaps
+            Of the present spins.
+
+        Raises
+        ------
+        ValueError
+            If there are no such pairs.
+
+        Examples
+        --------
+        >>> from conncomp.models import SpinGlass
+        >>> model = SpinGlass((4, 4), "pm", beta=[0.5, 1.0], copies=2, start="cold")
+        >>> model.overlaps().overlap
+        array([1., 1.])
+        """
+        pairs, per_sample = self._pairs("overlaps"), self.replicas // self.samples
+        measured = measure_overlaps(
+            self._engine, self.lattice, self._words, pairs, self._bonds, per_sample
+        )
+        return Overlaps(self._betas[pairs[:, 0]], self.sample[pairs[:, 0]], pairs, *measured)
+
+    # ---------------------------------------------------------------------------------- the updates
+
+    def step(self, n: int = 1, *, houdayer: bool = False) -> None:
+        """Make so many sweeps without measuring.
+
+        Parameters
+        ----------
+        n : int, optional
+            0 or more; with those that were made, below 2**32.
+        houdayer : bool, optional
+            Whether a cluster move of each pair follows each sweep: see `updater`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `n` is no integer, or out of its range, or as `updater` has it.
+        """
+        update = self.updater(houdayer=houdayer)
+        for number in self._next_updates("n", n):
+            update(number)
+
+    def updater(self, *, houdayer: bool = False) -> Update[GlassMeasurements]:
+        """Return a kind of updates, of which `conncomp.models.simulate` makes many.
+
+        Parameters
+        ----------
+        houdayer : bool, optional
+            Whether a move of Houdayer follows each sweep [1]_: two replicas of one sample and
+            temperature exchange the spins of a cluster of sites where they differ, that of a site
+            drawn among these. The energy of both together stays.
+
+        Returns
+        -------
+        Update
+            It measures the state that it finds, makes a sweep, and moves clusters.
+
+        Raises
+        ------
+        ValueError
+            If no two replicas have one sample and temperature.
+
+        References
+        ----------
+        .. [1] J. Houdayer, Eur. Phys. J. B 22, 479 (2001).
+
+        Examples
+        --------
+        >>> from conncomp.models import SpinGlass
+        >>> model = SpinGlass((4, 4), "pm", beta=[0.5, 1.0], copies=2, seed=1)
+        >>> model.step(10, houdayer=True)
+        >>> model.updates
+        10
+        """
+        if not as_bool("houdayer", houdayer):
+            return Step(self)
+        self._pairs("houdayer=True")
+        return SweepWithMove(self)
+
+    # ----------------------------------------------------------------------- what the base asks for
+
+    _words: Any
+    _new_words: Any
+    _acting: Acting
+
+    @property
+    def _replicas_of(self) -> GlassReplicas:
+        per_sample = self.replicas // self.samples
+        return GlassReplicas(self.lattice, self.first_replica, self.replicas, self.seed, per_sample)
+
+    def _described(self) -> dict[str, Any]:
+        return {
+            "shape": list(self.lattice.shape),
+            "periodic": list(self.lattice.periodic),
+            "couplings": None if self._drawn is None else self._drawn.kind,
+            "positive": None if self._drawn is None else self._drawn.positive,
+            "dilution": None if self._drawn is None else self._drawn.dilution,
+            "samples": self.samples,
+            "copies": self.copies,
+            "first_sample": self.first_sample,
+            "update": self.update,
+        }
+
+    def _prepare(self) -> None:
+        self._acting = as_acting(self._replicas_of, self._bonds)
+        self._engine = self._new_engine(self._replicas_of, self.update, self._acting)
+        shape = self._replicas_of.groups, self.lattice.sites
+        what = f"the spins of shape={self.lattice.shape} and {self.replicas} replicas"
+        with room_for(what, 2 * BITS.itemsize * shape[0] * shape[1]):
+            self._new_words = self._engine.xp.zeros(shape, BITS)
+        self._asked: tuple[Any, Any] = (None, None)
+
+    def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
+        betas, words = arrays
+        if betas.shape != (self.replicas,) or betas.dtype != np.float64:
+            raise ValueError(f"the state's betas must be {self.replicas} numbers of float64")
+        if not ((betas >= 0) & np.isfinite(betas)).all():
+            raise ValueError("the state's betas must be finite, and not negative")
+        check_words(self._replicas_of, words)
+        return betas.copy(), placed(self._engine.xp, words.copy())
+
+    def _advance(self, number: int, houdayer: bool = False) -> None:
+        self._new_words[...] = self._words
+        self._engine.sweep(self._new_words, number, self._temperatures())
+        if houdayer:
+            drawn, pairs = (self.seed, self.first_replica, number), self._pairs("houdayer=True")
+            move_clusters(self._engine, self.lattice, self._new_words, pairs, drawn)
+        self._words, self._new_words, self.updates = self._new_words, self._words, number
+
+    def _temperatures(self) -> Any:
+        """Return the temperatures as the kernels take them, made once for the same ones."""
+        betas, made = self._asked
+        if betas is None or not np.array_equal(betas, self._betas):
+            made = self._engine.xp.asarray(self._acting.temperatures(self._betas, self.update))
+            self._asked = self._betas.copy(), made
+        return made
+
+    @property
+    def _record_length(self) -> int:
+        return FIELDS
+
+    def _measure(self, record: Any) -> None:
+        self._engine.count(self._words, record)
+
+    def _read(self, records: NDArray[np.int64]) -> GlassMeasurements:
+        each = self._energy_unit(), self._energy_offset()
+        if self._single:
+            each = each[0][0], each[1][0]
+        return GlassMeasurements(records, self.lattice, *each)
+
+    def _energy_unit(self) -> NDArray[np.float64]:
+        """Return what a replica's record is multiplied by in the energy."""
+        units = self._bonds.units[self.sample]
+        return -units if self._bonds.magnitude is None else 2 * units
+
+    def _energy_offset(self) -> NDArray[np.float64]:
+        bonds = self._bonds
+        satisfied = 0 if bonds.magnitude is None else bonds.numbers * bonds.units
+        return (bonds.constant - satisfied)[self.sample]
+
+    def _ladders(self) -> NDArray[np.int64]:
+        """Return the replicas of each sample and copy, of ascending beta."""
+        numbers = np.arange(self.replicas).reshape(self.samples, -1, self.copies)
+        ladders = np.ascontiguousarray(numbers.swapaxes(1, 2)).reshape(-1, numbers.shape[1])
+        order = np.argsort(self._betas[ladders], axis=1, kind="stable")
+        return np.take_along_axis(ladders, order, axis=1)
+
+    def _read_in_order(
+        self, records: NDArray[np.int64], ladders: NDArray[np.int64]
+    ) -> GlassMeasurements:
+        order = ladders.reshape(-1)
+        each = self._energy_unit()[order], self._energy_offset()[order]
+        return GlassMeasurements(records, self.lattice, *each)
+
+    def _pairs(self, what: str) -> NDArray[np.int32]:
+        pairs = pairs_of(self._betas, self.samples)
+        if not len(pairs):
+            raise ValueError(
+                f"{what} needs two replicas of a sample at one temperature; choose copies=2"
+            )
+        return pairs
+
+    # -------------------------------------------------------------------------------------- helpers
+
+    def _make_bonds(self, given: Any, field: Any) -> tuple[Bonds, NDArray[np.float64] | None]:
+        lattice, samples = self.lattice, self.samples
+        what = f"the couplings of {samples} samples of shape={lattice.shape}"
+        if self._drawn is None:
+            couplings = check_array("couplings", given, (lattice.ndim, *lattice.shape), samples)
+        else:
+            numbers = range(self.first_sample, self.first_sample + samples)
+            with room_for(what, 8 * samples * lattice.ndim * lattice.sites):
+                couplings = draw_couplings(lattice, self._drawn, self.seed, numbers)
+        fields = None
+        if field is not None:
+            one = np.full(lattice.shape, as_number("field", field)) if np.isscalar(field) else field
+            fields = check_array("field", one, lattice.shape, samples).reshape(samples, -1)
+        return as_bonds(lattice, couplings.reshape(samples, lattice.ndim, -1), fields), fields
+
+    def _first_words(self, start: str | ArrayLike) -> Any:
+        xp, lattice = self._engine.xp, self.lattice
+        if not isinstance(start, str):
+            given = check_start(start, "i", "of integers", self.replicas, lattice.shape)
+            if not ((given == 1) | (given == -1)).all():
+                raise ValueError("start has spins other than 1 and -1")
+            up = check_states((given + 1) // 2, "spins", 2, "1 or -1")
+            spins = xp.broadcast_to(xp.asarray(up), (self.replicas, *lattice.shape))
+            return pack(xp, self._replicas_of, spins.reshape(self.replicas, -1))
+        check_choice("start", start, ("hot", "cold"))
+        words = xp.zeros_like(self._new_words)
+        if start == "hot":
+            self._engine.start(words)
+            return words
+        ones = xp.ones((1, lattice.sites), "u1")
+        return pack(xp, self._replicas_of, xp.broadcast_to(ones, (self.replicas, lattice.sites)))
+
+
+class SweepWithMove(Step[GlassMeasurements]):
+    """A sweep, and a move of Houdayer of each pair."""
+
+    def __init__(self, model: SpinGlass) -> None:
+        super().__init__(model)
+        self._glass, self.options = model, {"houdayer": True}
+
+    def __call__(self, number: int, record: Any = None) -> None:
+        """Make the update of this number, and measure before into a record unless that is None."""
+        if record is not None:
+            self._glass._measure(record)
+        self._glass._advance(number, houdayer=True)
+
+
+def _betas_of(beta: Any, temperature: Any) -> NDArray[np.float64]:
+    """Return inverse temperatures: an array without axes if there is one for all."""
+    if (beta is None) == (temperature is None):
+        raise ValueError("beta or temperature must be given, and not both")
+    name, given = ("beta", beta) if temperature is None else ("temperature", temperature)
+    numbers = as_numbers(name, given)
+    least = numbers >= 0 if temperature is None else numbers > 0
+    if numbers.ndim != 1 or not numbers.size or not (least & np.isfinite(numbers)).all():
+        wanted = "not negative" if temperature is None else "above 0"
+        raise ValueError(f"{name}={shown(given)} must be finite, and {wanted}")
+    with np.errstate(over="ignore", divide="ignore"):
+        betas = numbers if temperature is None else 1 / numbers
+    if not np.isfinite(betas).all():
+        raise ValueError(f"temperature={shown(given)} is too near to 0")
+    return betas[0] if np.ndim(given) == 0 else betas
+
+
+def _count_samples(samples: Any, given: Any, lattice: Lattice) -> int:
+    stored = np.shape(given)[0] if np.ndim(given) == lattice.ndim + 2 else 1
+    if samples is None:
+        return check_range("samples", int(stored), 1, MOST_REPLICAS)
+    return check_range("samples", samples, 1, MOST_REPLICAS)
+
+
+def _count_replicas(replicas: Any, betas: NDArray[np.float64], samples: int, copies: int) -> int:
+    made = samples * copies * betas.size
+    if replicas is None:
+        return check_range("replicas", made, 1, MOST_REPLICAS)
+    count = check_range("replicas", replicas, 1, MOST_REPLICAS)
+    if count % (samples * copies):
+        raise ValueError(
+            f"replicas={count} must be a multiple of samples={samples} times copies={copies}"
+        )
+    if betas.size not in (1, count) and made != count:
+        raise ValueError(
+            f"there are {betas.size} temperatures; there must be one, one for each of "
+            f"replicas={count}, or as many as make them with samples={samples}, copies={copies}"
+        )
+    return count
+
+
+def _spread(
+    betas: NDArray[np.float64], count: int, samples: int, copies: int
+) -> NDArray[np.float64]:
+    """Return an inverse temperature for each replica."""
+    if betas.size == count:
+        return betas.reshape(-1).copy()
+    if betas.size == 1:
+        return np.full(count, betas.reshape(-1)[0])
+    return np.tile(np.repeat(betas, copies), samples)
+
+
+def _check_drawn(couplings: Any, positive: Any, dilution: Any) -> Drawn:
+    check_choice("couplings", couplings, KINDS)
+    shares = as_number("positive", positive), as_number("dilution", dilution)
+    if not 0 <= shares[0] <= 1:
+        raise ValueError(f"positive={shown(positive)} must be from 0 to 1")
+    if not 0 <= shares[1] < 1:
+        raise ValueError(f"dilution={shown(dilution)} must be 0 or more, and below 1")
+    return Drawn(couplings, *shares)

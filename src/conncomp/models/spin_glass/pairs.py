@@ -1,0 +1,154 @@
+"""Two replicas of one sample at one temperature: how they overlap, and Houdayer's moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arrays import on_host
+from conncomp.generate.random import MASK, philox
+from conncomp.grid import label
+from conncomp.kernels.lattice import Lattice
+from conncomp.models.spin_glass.couplings import Bonds
+
+# The purpose of random numbers, and where an index has the replica.
+HOUDAYER, REPLICA_SHIFT = 27, 40
+# So many sites of pairs are compared at once, so that labels take little memory.
+SITES_TOGETHER = 1 << 26
+
+
+def pairs_of(betas: NDArray[np.float64], samples: int) -> NDArray[np.int32]:
+    """Return pairs of replicas with one sample and temperature, (pairs, 2).
+
+    In the order of samples, then of temperatures from the highest one on; of replicas with the same
+    both the first one goes with the second, the third with the fourth, and so on.
+    """
+    grid = betas.reshape(samples, -1)
+    order = np.argsort(grid, axis=1, kind="stable")
+    ordered = np.take_along_axis(grid, order, axis=1)
+    like_next = ordered[:, :-1] == ordered[:, 1:]
+    # Every second one of those that are equal begins a pair, if there is one after it.
+    places = np.arange(grid.shape[1])
+    begins = np.pad(~like_next, ((0, 0), (1, 0)), constant_values=True)
+    of_run = places - np.maximum.accumulate(np.where(begins, places, 0), axis=1)
+    sample, first = np.nonzero(like_next & (of_run[:, :-1] % 2 == 0))
+    both = np.stack([order[sample, first], order[sample, first + 1]], axis=1)
+    return np.asarray(both + grid.shape[1] * sample[:, None], np.int32)
+
+
+def differences(
+    engine: Any, lattice: Lattice, words: Any, pairs: NDArray[np.int32]
+) -> Iterator[tuple[NDArray[np.int32], Any]]:
+    """Yield some pairs at a time, and where their replicas differ, uint8 of (pairs, sites)."""
+    together = max(1, SITES_TOGETHER // lattice.sites)
+    for begin in range(0, len(pairs), together):
+        some = np.ascontiguousarray(pairs[begin : begin + together])
+        differ = engine.xp.empty((len(some), lattice.sites), "u1")
+        engine.compare_pairs(words, some, differ)
+        yield some, differ
+
+
+@dataclass(frozen=True)
+class Overlaps:
+    """How pairs of replicas overlap, q_i = s_i s_i' at site i: `SpinGlass.overlaps` makes it.
+
+    Attributes
+    ----------
+    beta : ndarray of float64, shape (pairs,)
+        In the order of samples, then of temperatures from the highest one on.
+    sample : ndarray of int64, shape (pairs,)
+    replicas : ndarray of int32, shape (pairs, 2)
+    overlap : ndarray of float64, shape (pairs,)
+        The mean of q_i over the sites.
+    link_overlap : ndarray of float64, shape (pairs,)
+        The mean of q_i q_j over the bonds that are there; NaN where there are none.
+    structure : ndarray of float64, shape (pairs, ndim)
+        |sum of q_i exp(2 pi i x / L)|^2 / N, x along each axis: at the smallest wave vectors.
+    """
+
+    beta: NDArray[np.float64]
+    sample: NDArray[np.int64]
+    replicas: NDArray[np.int32]
+    overlap: NDArray[np.float64]
+    link_overlap: NDArray[np.float64]
+    structure: NDArray[np.float64]
+
+
+def measure_overlaps(
+    engine: Any,
+    lattice: Lattice,
+    words: Any,
+    pairs: NDArray[np.int32],
+    bonds: Bonds,
+    per_sample: int,
+) -> tuple[NDArray[np.float64], ...]:
+    """Return overlap, link overlap and structure factors of pairs."""
+    xp, shape, axes = engine.xp, lattice.shape, range(lattice.ndim)
+    overlaps, links, structures = [], [], []
+    for some, differ in differences(engine, lattice, words, pairs):
+        signs = (1 - 2 * differ.view("i1")).reshape(-1, *shape)
+        samples = some[:, 0] // per_sample
+        there = bonds.couplings != 0
+        sums, planes = xp.zeros(len(some), np.int64), []
+        for axis in axes:
+            of_axis = xp.asarray(there[:, axis]).reshape(-1, *shape)[xp.asarray(samples)]
+            products = signs * xp.roll(signs, -1, axis=1 + axis) * of_axis
+            sums += products.reshape(len(some), -1).sum(axis=1, dtype=np.int64)
+            others = tuple(1 + other for other in axes if other != axis)
+            planes.append(on_host(signs.sum(axis=others, dtype=np.int64)))
+        overlaps.append(planes[0].sum(axis=1) / lattice.sites)
+        with np.errstate(invalid="ignore"):
+            links.append(on_host(sums) / bonds.numbers[samples])
+        waves = [np.exp(2j * np.pi * np.arange(length) / length) for length in shape]
+        factors = [
+            np.abs(plane @ wave) ** 2 / lattice.sites
+            for plane, wave in zip(planes, waves, strict=True)
+        ]
+        structures.append(np.stack(factors, axis=1))
+    return np.concatenate(overlaps), np.concatenate(links), np.concatenate(structures)
+
+
+def move_clusters(
+    engine: Any, lattice: Lattice, words: Any, pairs: NDArray[np.int32], drawn: tuple[int, int, int]
+) -> None:
+    """Flip, in both replicas of each pair, the cluster of a chosen site where they differ [1]_.
+
+    The energy of both together does not change, nor where they differ, so the move back is as
+    probable. `drawn` are the seed, the number of the first replica, and that of the update. The
+    site is drawn by the number of the pair's first replica: the k-th that differs, k = below(first
+    64 bits, how many do).
+
+    .. [1] J. Houdayer, Eur. Phys. J. B 22, 479 (2001).
+    """
+    xp, (seed, first_replica, number) = engine.xp, drawn
+    replicas = int(pairs.max()) + 1
+    labelled: Any = label
+    for some, differ in differences(engine, lattice, words, pairs):
+        roots = labelled(
+            differ.reshape(-1, *lattice.shape),
+            connectivity=1,
+            periodic=lattice.periodic,
+            batch_axes=1,
+            numbering="roots",
+        ).reshape(len(some), -1)
+        ranks = xp.cumsum(differ, axis=1, dtype=np.int32)
+        counts = on_host(ranks[:, -1])
+        index = (first_replica + some[:, 0]).astype(np.uint64) << np.uint64(REPLICA_SHIFT)
+        low, high, _, _ = philox(
+            seed, (index & np.uint64(MASK), index >> np.uint64(32), number, HOUDAYER)
+        )
+        bits = np.asarray(low, np.uint64) | np.asarray(high, np.uint64) << np.uint64(32)
+        chosen = [int(b) * int(c) >> 64 for b, c in zip(bits, counts, strict=True)]
+        sites = (ranks <= xp.asarray(chosen, dtype=np.int32)[:, None]).sum(axis=1)
+        # Replicas that are equal have no such site, and no cluster.
+        sites = xp.minimum(sites, lattice.sites - 1)
+        root = xp.take_along_axis(roots, sites[:, None], axis=1)
+        flips = ((roots == root) & (differ != 0)).view("u1")
+        pair_of = np.full(max(replicas, len(words) * 64), -1, np.int32)
+        for column in (0, 1):
+            pair_of[some[:, column]] = np.arange(len(some))
+        engine.flip_pairs(words, pair_of, flips)
