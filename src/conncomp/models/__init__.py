@@ -1,6 +1,7 @@
 """Simulations that stand on labelling: spin models."""
 
 from conncomp.models.cahn_hilliard import CahnHilliard, DomainMeasurements
+from conncomp.models.ising import Ising, IsingMeasurements, UnitCell
 from conncomp.models.kawasaki import Kawasaki, KawasakiMeasurements
 from conncomp.models.percolation import (
     Percolation,
@@ -26,6 +27,8 @@ __all__ = [
     "CahnHilliard",
     "DomainMeasurements",
     "Estimate",
+    "Ising",
+    "IsingMeasurements",
     "Kawasaki",
     "KawasakiMeasurements",
     "Measurements",
@@ -42,6 +45,7 @@ __all__ = [
     "Summary",
     "SweepEstimates",
     "Tempering",
+    "UnitCell",
     "Update",
     "WrappingSummary",
     "autocorrelation_time",
