@@ -30,6 +30,7 @@ from conncomp.models.protocol import Update
 
 HYPERCUBIC = ("chain", "square", "cubic", "hypercubic")
 UPDATES = ("swendsen-wang", "wolff", "metropolis")
+OF_POTTS = "ferromagnets on chain, square, cubic and hypercubic lattices without antiperiodic axes"
 BORDERS = {True: "periodic", False: "open", "antiperiodic": "antiperiodic"}
 
 
@@ -72,7 +73,8 @@ class Ising(ClusterModel):
         The number of the first replica: replica k of a model of many is the one of a model of one
         whose first replica is k.
     device : {None, "cpu", "cuda"}, optional
-        Where the spins are; None is where `start` is, the CPU otherwise.
+        Where the spins are; None is where `start` is, the CPU otherwise. On a GPU there are
+        ferromagnets on the lattices that `Potts` has.
 
     Attributes
     ----------
@@ -143,6 +145,8 @@ class Ising(ClusterModel):
         self._words_lattice = self._cells.of_sites
         self.lattice: Any = self._words_lattice if self._is_potts else self._cells
         super().__init__(replicas, first_replica, seed, device, start)
+        if self.device == "cuda" and not self._is_potts:
+            raise ValueError(f"device='cuda' is for {OF_POTTS}; use device='cpu'")
         self._betas = self._check_temperatures(temperature, beta)
         self._prepare()
         self._words = self._first_spins(start)
@@ -326,7 +330,7 @@ class Ising(ClusterModel):
         Parameters
         ----------
         update : {"swendsen-wang", "wolff", "metropolis"}, optional
-            The last one, sweeps of single spins, on the lattices that `Potts` has.
+            The last one, sweeps of single spins, for ferromagnets on the lattices of `Potts`.
         clusters : bool, optional
             As of `swendsen_wang`.
 
@@ -349,10 +353,7 @@ class Ising(ClusterModel):
         check_choice("update", update, UPDATES)
         sizes = as_bool("clusters", clusters)
         if update == "metropolis" and not self._is_potts:
-            raise ValueError(
-                'update="metropolis" is for ferromagnets on chain, square, cubic and hypercubic '
-                'lattices without antiperiodic axes; use "swendsen-wang"'
-            )
+            raise ValueError(f'update="metropolis" is for {OF_POTTS}; use "swendsen-wang"')
         if sizes and (self.coupling < 0 or any(self._cells.antiperiodic)):
             raise ValueError(
                 "clusters=True gives the magnetisation of clusters of equal spins; leave it out "

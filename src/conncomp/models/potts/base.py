@@ -86,7 +86,8 @@ class ClusterModel(Simulated[Measurements]):
         records = self.new_records(len(numbers))
         for number, record in zip(numbers, records, strict=True):
             update(number, record)
-        return update.read(on_host(records))
+        series: Measurements = update.read(on_host(records))
+        return series
 
     # ----------------------------------------------------------------------- what the base asks for
 
