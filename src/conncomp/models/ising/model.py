@@ -73,8 +73,7 @@ class Ising(ClusterModel):
         The number of the first replica: replica k of a model of many is the one of a model of one
         whose first replica is k.
     device : {None, "cpu", "cuda"}, optional
-        Where the spins are; None is where `start` is, the CPU otherwise. On a GPU there are
-        ferromagnets on the lattices that `Potts` has.
+        Where the spins are; None is where `start` is, the CPU otherwise.
 
     Attributes
     ----------
@@ -145,8 +144,6 @@ class Ising(ClusterModel):
         self._words_lattice = self._cells.of_sites
         self.lattice: Any = self._words_lattice if self._is_potts else self._cells
         super().__init__(replicas, first_replica, seed, device, start)
-        if self.device == "cuda" and not self._is_potts:
-            raise ValueError(f"device='cuda' is for {OF_POTTS}; use device='cpu'")
         self._betas = self._check_temperatures(temperature, beta)
         self._prepare()
         self._words = self._first_spins(start)
