@@ -16,6 +16,20 @@ class IsingMeasurements(Measurements):
 
     A bond is satisfied if its part of the energy is -abs(J): by equal spins of a ferromagnet, but
     over the end of an antiperiodic axis.
+
+    Attributes
+    ----------
+    records : ndarray of int64, shape (updates, fields) or (updates, replicas, fields)
+        What was counted.
+    lattice : object
+        The sites and bonds.
+    coupling : float
+    clusters_measured : bool
+        Whether clusters were counted; if not, what needs them raises ValueError.
+    bonds_measured : bool
+        Whether active bonds were counted; likewise.
+    wrapping_measured : bool
+        False: it is not measured here.
     """
 
     @property
