@@ -48,6 +48,7 @@ MANY_PARAMETERS = {
     "kernels/cuda/components/intensities.py measure_intensities": "columns of a table, likewise",
     "kernels/cuda/papers/tiles.py fill_roots": OPTIONS,
     "models/cahn_hilliard/model.py __init__": USERS,
+    "models/ising/model.py __init__": USERS,
     "models/kawasaki/model.py __init__": USERS,
     "models/percolation/model.py __init__": USERS,
     "models/potts/model.py __init__": USERS,

@@ -1,6 +1,7 @@
 import pytest
 
 from conncomp.models.cahn_hilliard import cuda as cahn_hilliard_engine
+from conncomp.models.ising import cuda as ising_engine
 from conncomp.models.kawasaki import cuda as kawasaki_engine
 from conncomp.models.potts import cuda as potts_engine
 from conncomp.models.spin_glass import cuda as glass_engine
@@ -23,7 +24,14 @@ def gpu_without_gpu(request, monkeypatch):
     if not AVAILABLE:
         pytest.skip("there is neither a GPU nor what the host executor needs")
     gpu = HostGpu()
-    for engines in (potts_engine, cahn_hilliard_engine, kawasaki_engine, glass_engine):
+    engines_on_gpus = (
+        potts_engine,
+        cahn_hilliard_engine,
+        kawasaki_engine,
+        glass_engine,
+        ising_engine,
+    )
+    for engines in engines_on_gpus:
         monkeypatch.setattr(engines, "current_gpu", lambda: gpu)
     # So that tests have lattices on either side: clusters by sites, and by bricks of them.
     monkeypatch.setattr(potts_engine, "MOST_OF_MULTIPROCESSOR", 150)

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import conncomp
-from conncomp.models import CahnHilliard, Kawasaki, Percolation, Potts, SpinGlass, simulate
+from conncomp.models import CahnHilliard, Ising, Kawasaki, Percolation, Potts, SpinGlass, simulate
 
 MODELS = {
+    "Ising": lambda **options: Ising((6, 30), lattice="kagome", seed=5, **options),
     "CahnHilliard": lambda **options: CahnHilliard((6, 8), noise=0.1, seed=5, **options),
     "CahnHilliard-start": lambda **options: CahnHilliard(
         (6, 8), start=np.full((6, 8), 1e-3), amplitude=5.0, b=-1.0, **options
@@ -50,7 +51,8 @@ def same(one, other):
     np.testing.assert_array_equal(one.labels(), other.labels())
 
 
-ON_GPU = [("cuda", 2, "copy", name) for name in ("CahnHilliard", "Kawasaki", "Potts", "SpinGlass")]
+GPU_MODELS = "CahnHilliard", "Ising", "Kawasaki", "Potts", "SpinGlass"
+ON_GPU = [("cuda", 2, "copy", name) for name in GPU_MODELS]
 
 
 @pytest.mark.parametrize(

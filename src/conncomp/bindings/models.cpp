@@ -8,6 +8,7 @@
 
 #include "bindings/bindings.h"
 #include "cpu/models/cahn_hilliard.h"
+#include "cpu/models/cell_spins.h"
 #include "cpu/models/kawasaki.h"
 #include "cpu/models/percolation/percolation.h"
 #include "cpu/models/potts/potts.h"
@@ -146,9 +147,10 @@ void define_fields(nb::module_& m) {
   });
 }
 
-// The lattice is the bytes of its struct.
-ExchangeLattice exchange_lattice(nb::bytes bytes) {
-  ExchangeLattice lattice;
+// A lattice is the bytes of its struct.
+template <class Struct>
+Struct lattice_of(nb::bytes bytes) {
+  Struct lattice;
   if (bytes.size() != sizeof lattice) throw nb::value_error("these are not the bytes of a lattice");
   std::memcpy(&lattice, bytes.data(), sizeof lattice);
   return lattice;
@@ -159,7 +161,7 @@ void define_kawasaki(nb::module_& m) {
       .def("__init__",
            [](KawasakiEngine* self, nb::bytes lattice, uint64_t seed, uint64_t first_replica,
               int64_t replicas) {
-             new (self) KawasakiEngine(exchange_lattice(lattice), seed, first_replica, replicas);
+             new (self) KawasakiEngine(lattice_of<ExchangeLattice>(lattice), seed, first_replica, replicas);
            })
       .def("start", [](const KawasakiEngine& engine, Vector<const int64_t> up,
                        Words words) { without_gil([&] { engine.start(up.data(), words.data()); }); })
@@ -173,6 +175,36 @@ void define_kawasaki(nb::module_& m) {
       });
 }
 
+// Arrays have the shapes that models/ising/cells/cpu.py gives them, flattened.
+void define_cells(nb::module_& m) {
+  nb::class_<CellEngine>(m, "CellEngine")
+      .def("__init__",
+           [](CellEngine* self, nb::bytes lattice, uint64_t seed, uint64_t first_replica, int64_t replicas) {
+             new (self) CellEngine(lattice_of<CellLattice>(lattice), seed, first_replica, replicas);
+           })
+      .def(
+          "bonds",
+          [](const CellEngine& engine, ConstWords words, uint32_t step, ConstWords probabilities, Words out) {
+            without_gil([&] { engine.bonds(words.data(), step, probabilities.data(), out.data()); });
+          })
+      .def("count",
+           [](const CellEngine& engine, ConstWords words, Vector<int64_t> record) {
+             without_gil([&] { engine.count(words.data(), record.data()); });
+           })
+      .def(
+          "update",
+          [](CellEngine& engine, ConstWords words, Words new_words, uint32_t step, ConstWords probabilities,
+             bool chosen, const Record& record, bool clusters) {
+            CellForests memory = engine.take_memory();
+            without_gil([&] {
+              engine.update(memory, words.data(), new_words.data(), step, probabilities.data(), chosen,
+                            data_or_null(record), clusters);
+            });
+            engine.give_back(std::move(memory));
+          },
+          "words"_a, "new_words"_a, "step"_a, "probabilities"_a, "chosen"_a, "record"_a.none(), "clusters"_a);
+}
+
 }  // namespace
 
 void define_models(nb::module_& m) {
@@ -181,6 +213,7 @@ void define_models(nb::module_& m) {
   define_fields<float>(m);
   define_fields<double>(m);
   define_kawasaki(m);
+  define_cells(m);
 }
 
 }  // namespace conncomp

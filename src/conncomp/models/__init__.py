@@ -1,6 +1,7 @@
 """Simulations that stand on labelling: spin models."""
 
 from conncomp.models.cahn_hilliard import CahnHilliard, DomainMeasurements
+from conncomp.models.ising import Ising, IsingMeasurements, UnitCell
 from conncomp.models.kawasaki import Kawasaki, KawasakiMeasurements
 from conncomp.models.percolation import (
     Percolation,
@@ -33,6 +34,8 @@ __all__ = [
     "DomainMeasurements",
     "Estimate",
     "GlassMeasurements",
+    "Ising",
+    "IsingMeasurements",
     "Kawasaki",
     "KawasakiMeasurements",
     "Measurements",
@@ -52,6 +55,7 @@ __all__ = [
     "Summary",
     "SweepEstimates",
     "Tempering",
+    "UnitCell",
     "Update",
     "WrappingSummary",
     "autocorrelation_time",

@@ -57,7 +57,7 @@ class Simulated(ABC, Generic[Measured]):
     """
 
     _name: ClassVar[str]
-    _folder: ClassVar[str | None]
+    _folder: str | None
     _changing: ClassVar[tuple[str, ...]] = ()
     _memory: ClassVar[tuple[str, ...]] = ()
 

@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import prod
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool, as_integer, check_choice, check_range, shown
-from conncomp._arrays import on_host, placed
 from conncomp.grid import ComponentWrapping, cluster_wrapping, label_bonds
 from conncomp.grid._arguments import check_periodic
-from conncomp.kernels.lattice import BITS, Lattice, check_words, pack, unpack
+from conncomp.kernels.lattice import Lattice, unpack
 from conncomp.models._arguments import (
     check_positive,
     check_shape,
     check_start,
     check_states,
-    one_each,
 )
-from conncomp.models._memory import room_for
 from conncomp.models._probabilities import DECIMAL
-from conncomp.models.base import Simulated
+from conncomp.models.potts.base import ClusterModel
 from conncomp.models.potts.measurements import (
-    COUNTS,
-    SATISFIED,
     Measurements,
-    order_parameter,
-    record_length,
 )
-from conncomp.models.potts.probabilities import bond_probabilities
-from conncomp.models.potts.summaries import Summary, summarise
 from conncomp.models.potts.updates import KINDS, UPDATES, Asked
 from conncomp.models.protocol import Update
 
@@ -42,7 +32,7 @@ MOST_STATES = 255
 CUBIC_ISING_BETA = 2 * 0.221654626
 
 
-class Potts(Simulated[Measurements]):
+class Potts(ClusterModel):
     """The ferromagnetic q-state Potts model on a hypercubic lattice, simulated.
 
     The energy is that of Weigel's equation 1, ``H = -J sum over bonds of delta(s_i, s_j)``. For
@@ -122,7 +112,6 @@ class Potts(Simulated[Measurements]):
     """
 
     _name, _folder = "Potts", __package__
-    _changing, _memory = ("_betas", "_words"), ("_new_words",)
 
     def __init__(
         self,
@@ -143,6 +132,7 @@ class Potts(Simulated[Measurements]):
         lengths = check_shape(shape)
         closed = check_periodic(periodic, len(lengths), "the lattice")
         self.lattice = Lattice(lengths, closed, check_range("q", q, 2, MOST_STATES))
+        self._words_lattice = self.lattice
         self.coupling = check_positive("coupling", coupling)
         super().__init__(replicas, first_replica, seed, device, start)
         check_choice("labelling", labelling, ("auto", "serial", "tiles", "wave-front"))
@@ -194,42 +184,9 @@ class Potts(Simulated[Measurements]):
     # ------------------------------------------------------------------------------------ the state
 
     @property
-    def beta(self) -> float | NDArray[np.float64]:
-        """The inverse temperature, of each replica if there are several."""
-        return float(self._betas[0]) if self._single else self._betas.copy()
-
-    @property
     def spins(self) -> Any:
         """The states, 0 to q - 1: a copy, uint8, of shape ``(*replicas, *shape)``."""
         return self._of_replicas(unpack(self._engine.xp, self.lattice, self._words))
-
-    def parameters(self) -> dict[str, Any]:
-        """Return which model it is: values that JSON has, and `beta` as an array."""
-        return {**super().parameters(), "beta": np.asarray(self.beta)}
-
-    def measure(self) -> Measurements:
-        """Return what can be measured without an update: energy and magnetisation.
-
-        Returns
-        -------
-        Measurements
-            Of the present spins, without an axis for updates.
-
-        Examples
-        --------
-        >>> from conncomp.models import Potts
-        >>> Potts((8, 8), start="cold", replicas=2).measure().energy
-        array([-128., -128.])
-        """
-        return self._read(self._present())
-
-    def energy(self) -> Any:
-        """Return the energy of the whole lattice, for each replica."""
-        return (-self.coupling * self._present()[..., SATISFIED])[()]
-
-    def magnetisation(self) -> Any:
-        """Return the magnetisation a site, for each replica, as `Measurements.magnetisation`."""
-        return order_parameter(self.lattice, self._present()[..., COUNTS:])[()]
 
     def bonds(self) -> Any:
         """Return the bonds that the next cluster update makes active.
@@ -453,29 +410,7 @@ class Potts(Simulated[Measurements]):
         sizes, winds = as_bool("clusters", clusters), as_bool("wrapping", wrapping)
         return KINDS[update](self, Asked(tile, p_flip, sizes, winds))
 
-    @staticmethod
-    def summaries(series: Measurements, parameters: Mapping[str, Any]) -> list[Summary]:
-        """Return what `conncomp.models.summarise` does, for `Simulation.summarise`."""
-        every = parameters["measure_every"]
-        return summarise(series, parameters["beta"], measure_every=every)
-
-    def _repeat(self, name: str, count: int, measure: bool, **options: Any) -> Measurements | None:
-        measured, update = as_bool("measure", measure), self.updater(**options)
-        numbers = self._next_updates(name, count)
-        if not measured:
-            for number in numbers:
-                update(number)
-            return None
-        records = self.new_records(len(numbers))
-        for number, record in zip(numbers, records, strict=True):
-            update(number, record)
-        return update.read(on_host(records))
-
     # ----------------------------------------------------------------------- what the base asks for
-
-    _betas: NDArray[np.float64]
-    _words: Any
-    _new_words: Any
 
     def _described(self) -> dict[str, Any]:
         return {
@@ -485,20 +420,16 @@ class Potts(Simulated[Measurements]):
             "periodic": list(self.lattice.periodic),
         }
 
-    def _prepare(self) -> None:
-        self._engine = self._new_engine(self.lattice, self.labelling, self.options)
-        # Bits beyond the rows are 0 in both words: updates write what belongs to sites.
-        self._new_words = self._no_spins()
-
-    def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
-        betas, words = arrays
-        checked = self._check_betas(betas)
-        check_words(self.lattice, self._new_words.shape, words)
-        return checked, placed(self._engine.xp, words.copy())
+    @property
+    def _gain(self) -> float:
+        return self.coupling
 
     @property
-    def _record_length(self) -> int:
-        return record_length(self.lattice)
+    def _spins_in_words(self) -> str:
+        return f"the spins of shape={self.lattice.shape} with q={self.lattice.states}"
+
+    def _critical_beta(self) -> float:
+        return self.critical_beta(self.lattice.states, self.lattice.ndim) / self.coupling
 
     def _ladders(self) -> NDArray[np.int64]:
         return np.argsort(self._betas, kind="stable")[None, :]
@@ -511,49 +442,14 @@ class Potts(Simulated[Measurements]):
     ) -> Measurements:
         return self._read(records)
 
-    def _measure(self, record: Any) -> None:
-        self._engine.count(self._words, record)
+    def _updates_engine(self) -> Any:
+        return self._new_engine(self.lattice, self.labelling, self.options)
 
-    def _read(self, records: NDArray[np.int64]) -> Measurements:
-        return Measurements(records, self.lattice, self.coupling, False)
-
-    # -------------------------------------------------------------------------------------- helpers
-
-    def _bond_probabilities(self) -> Any:
-        """Return with which probability a bond between equal spins is active, for each replica."""
-        return self._engine.xp.asarray(bond_probabilities(self._betas, self.coupling))
-
-    def _no_spins(self) -> Any:
-        """Return words for spins, all 0."""
+    def _given_states(self, start: ArrayLike) -> Any:
         lattice = self.lattice
-        shape = self.replicas, lattice.planes, lattice.rows, lattice.columns
-        what = (
-            f"the spins of shape={lattice.shape} with q={lattice.states} and {self.replicas} "
-            "replicas, before and after an update"
-        )
-        with room_for(what, 2 * BITS.itemsize * prod(shape)):
-            return self._engine.xp.zeros(shape, BITS)
-
-    def _first_spins(self, start: str | ArrayLike) -> Any:
-        xp, lattice = self._engine.xp, self.lattice
-        if isinstance(start, str):
-            check_choice("start", start, ("hot", "cold"))
-            words = self._no_spins()
-            if start == "hot":
-                self._engine.start(words)
-            return words
         given = check_start(start, "biu", "of integers", self.replicas, lattice.shape)
-        states = check_states(
-            given, "states", lattice.states, f"from 0 to q - 1 = {lattice.states - 1}"
-        )
-        spins = xp.broadcast_to(xp.asarray(states), (self.replicas, *lattice.shape))
-        return pack(xp, lattice, xp.ascontiguousarray(spins))
+        wanted = f"from 0 to q - 1 = {lattice.states - 1}"
+        return check_states(given, "states", lattice.states, wanted)
 
-    def _check_betas(self, beta: Any) -> NDArray[np.float64]:
-        if isinstance(beta, str):
-            check_choice("beta", beta, ("critical",))
-            beta = self.critical_beta(self.lattice.states, self.lattice.ndim) / self.coupling
-        betas = one_each("beta", beta, self.replicas)
-        if not (betas >= 0).all() or np.isinf(betas).any():
-            raise ValueError(f"beta={shown(beta)} must be finite, and not negative")
-        return betas
+    def _series(self, records: NDArray[np.int64], *measured: bool) -> Measurements:
+        return Measurements(records, self.lattice, self.coupling, *measured)

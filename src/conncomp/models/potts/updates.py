@@ -46,7 +46,6 @@ class Spins(Protocol):
     """What an update has to do with of a `Potts`."""
 
     lattice: Lattice
-    coupling: float
     replicas: int
     updates: int
     _engine: Any
@@ -54,7 +53,10 @@ class Spins(Protocol):
     _words: Any
     _new_words: Any
 
+    @property
+    def _gain(self) -> float: ...
     def _bond_probabilities(self) -> Any: ...
+    def _series(self, records: NDArray[np.int64], *measured: bool) -> Measurements: ...
     def _as_series(self, records: NDArray[np.int64]) -> NDArray[np.int64]: ...
 
 
@@ -103,7 +105,7 @@ class PottsUpdate(ABC):
     def read(self, records: NDArray[np.int64]) -> Measurements:
         """Return what was measured, of records of shape (rows, replicas, fields)."""
         model, measured = self._model, (self._clusters, self._bonds_measured, self._wrapping)
-        return Measurements(model._as_series(records), model.lattice, model.coupling, *measured)
+        return model._series(model._as_series(records), *measured)
 
     @property
     def _bonds_measured(self) -> bool:
@@ -164,7 +166,7 @@ class Metropolis(PottsUpdate):
         if asked.clusters or asked.wrapping:
             name = "clusters" if asked.clusters else "wrapping"
             raise ValueError(f"{name}=True is not for Metropolis updates, which have none")
-        table = acceptances(model._betas, model.coupling, model.lattice)
+        table = acceptances(model._betas, model._gain, model.lattice)
         self._acceptance = model._engine.xp.asarray(table)
 
     def _change(self, number: int, record: Any) -> None:

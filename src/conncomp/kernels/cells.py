@@ -1,0 +1,187 @@
+"""Lattices of any unit cell, as the kernels take them: see ``kernels/core/cell_lattice.h``."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp.kernels.lattice import LATTICE, MOST_AXES, WORD, Lattice
+
+MOST_KINDS, MOST_CELL_SITES = 16, 8
+
+_KIND = np.dtype([("step", "i4", MOST_AXES - 1), ("shift", "i4"), ("sites", "u8", MOST_CELL_SITES)])
+# ``CellLattice`` of ``core/cell_lattice.h``.
+CELL_LATTICE = np.dtype(
+    [
+        ("lattice", LATTICE),
+        ("antiperiodic", "i4"),
+        ("cell", "i4"),
+        ("kinds", "i4"),
+        ("negative", "i4"),
+        ("kind", _KIND, MOST_KINDS),
+    ],
+    align=True,
+)
+
+Bond = tuple[int, int, tuple[int, ...]]
+
+
+class Kind(NamedTuple):
+    """Bonds that lead from some sites of each cell to others, equally far along each axis.
+
+    Attributes
+    ----------
+    step : tuple of int
+        Along the axes before the last one: 0, or to rows that come before.
+    shift : int
+        Along the row, in sites.
+    sites : tuple of int
+        Those of a cell that have such a bond.
+    """
+
+    step: tuple[int, ...]
+    shift: int
+    sites: tuple[int, ...]
+
+
+class _Geometry(NamedTuple):
+    shape: tuple[int, ...]
+    cell: int
+    bonds_of_cell: tuple[Bond, ...]
+    periodic: tuple[bool, ...]
+    antiperiodic: tuple[bool, ...]
+    negative: bool
+
+
+class CellLattice(_Geometry):
+    """Cells side by side, and the bonds between their sites.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        How many cells there are along each of 1 to 4 axes.
+    cell : int
+        How many sites a cell has.
+    bonds_of_cell : tuple of (int, int, tuple of int)
+        Bonds from a site of a cell to a site of the cell some steps of -1, 0 or 1 farther.
+    periodic, antiperiodic : tuple of bool
+        Which axes close on themselves, and which of these with the other sign.
+    negative : bool
+        Whether different spins satisfy a bond.
+    """
+
+    states = 2
+    planes = 1
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @cached_property
+    def of_sites(self) -> Lattice:
+        """The lattice of sites, whose rows are words: those of a cell side by side."""
+        *rows, last = self.shape
+        return Lattice((*rows, last * self.cell), self.periodic, self.states)
+
+    @property
+    def sites(self) -> int:
+        """The number of sites."""
+        return prod(self.shape) * self.cell
+
+    @property
+    def words(self) -> int:
+        """How many words the spins are."""
+        return self.of_sites.words
+
+    @cached_property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of bonds; the first one is that along the row."""
+        sites: dict[tuple[tuple[int, ...], int], list[int]] = {((0,) * (self.ndim - 1), 1): []}
+        for bond in self.bonds_of_cell:
+            step, shift, site = self._towards_earlier_rows(bond)
+            sites.setdefault((step, shift), []).append(site)
+        first, *others = sites
+        return tuple(Kind(*key, tuple(sorted(sites[key]))) for key in (first, *sorted(others)))
+
+    @cached_property
+    def bonds(self) -> int:
+        """The number of bonds; those of an axis of length 1 or 2 count as a torus has them."""
+        return sum(int(of_kind.sum()) for of_kind in map(self.sites_of_kind, self.kinds))
+
+    def sites_of_kind(self, kind: Kind) -> NDArray[np.bool_]:
+        """Return which sites have a bond of a kind, as an array of shape ``(*shape, cell)``."""
+        have = np.zeros((*self.shape, self.cell), bool)
+        have[..., list(kind.sites)] = True
+        for axis in range(self.ndim):
+            if not self.periodic[axis]:
+                have &= ~self._leaves(kind, axis)
+        return have
+
+    def edges_of_kind(self, kind: Kind) -> NDArray[np.int64]:
+        """Return the two sites of each bond of a kind, the one that has it first."""
+        sites = np.arange(self.sites).reshape(*self.shape, self.cell)
+        ends = (np.arange(self.cell) + kind.shift) % self.cell
+        to = np.zeros_like(sites)
+        for axis, length in enumerate(self.shape):
+            places = np.arange(length).reshape(-1, *(1,) * (self.ndim - axis))
+            to = to * length + (places + self._moves(kind, axis)) % length
+        have = self.sites_of_kind(kind)
+        return np.stack([sites[have], (to * self.cell + ends)[have]], axis=1)
+
+    def edges(self) -> NDArray[np.int64]:
+        """Return the two sites of each bond, kind by kind, shape (bonds, 2)."""
+        return np.concatenate([self.edges_of_kind(kind) for kind in self.kinds])
+
+    def signs(self) -> NDArray[np.int8]:
+        """Return 1 for each bond that equal spins satisfy, -1 for the others, as `edges`."""
+        signs = []
+        for kind in self.kinds:
+            differ = np.full((*self.shape, self.cell), self.negative)
+            for axis in range(self.ndim):
+                if self.antiperiodic[axis]:
+                    differ ^= self._leaves(kind, axis)
+            signs.append(np.where(differ, -1, 1)[self.sites_of_kind(kind)])
+        return np.concatenate(signs).astype(np.int8)
+
+    @cached_property
+    def struct(self) -> Any:
+        """``CellLattice`` of ``core/cell_lattice.h``, a `numpy.void`."""
+        struct = np.zeros((), CELL_LATTICE)
+        before = MOST_AXES - self.ndim
+        struct["lattice"] = self.of_sites.struct
+        closed = (1 << before + k for k, turns in enumerate(self.antiperiodic) if turns)
+        struct["antiperiodic"], struct["cell"] = sum(closed), self.cell
+        struct["kinds"], struct["negative"] = len(self.kinds), self.negative
+        for record, kind in zip(struct["kind"], self.kinds, strict=False):
+            record["step"][before:] = kind.step
+            record["shift"] = kind.shift
+            for phase in range(self.cell):
+                places = (p for p in range(WORD) if (phase + p) % self.cell in kind.sites)
+                record["sites"][phase] = sum(1 << p for p in places)
+        return struct[()]
+
+    def _towards_earlier_rows(self, bond: Bond) -> tuple[tuple[int, ...], int, int]:
+        start, end, step = bond
+        along = end - start + self.cell * step[-1]
+        rows = step[:-1]
+        if (rows, -along) < ((0,) * len(rows), 0):
+            return rows, along, start
+        return tuple(-n for n in rows), -along, end
+
+    def _moves(self, kind: Kind, axis: int) -> Any:
+        """Return how many cells bonds of a kind move along an axis, by site of the cell."""
+        if axis < self.ndim - 1:
+            return kind.step[axis]
+        return (np.arange(self.cell) + kind.shift) // self.cell
+
+    def _leaves(self, kind: Kind, axis: int) -> NDArray[np.bool_]:
+        """Return which sites' bonds of a kind lead over an end of an axis."""
+        places = np.arange(self.shape[axis]).reshape(-1, *(1,) * (self.ndim - axis))
+        to = places + self._moves(kind, axis)
+        leaves: NDArray[np.bool_] = (to < 0) | (to >= self.shape[axis])
+        return np.broadcast_to(leaves, (*self.shape, self.cell))

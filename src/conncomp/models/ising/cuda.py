@@ -1,0 +1,79 @@
+"""The Ising model on lattices of any unit cell on a GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conncomp.kernels.cells import CellLattice
+from conncomp.kernels.cuda.launcher import current_gpu, launch
+from conncomp.kernels.cuda.models.cell_spins import CellKernels
+from conncomp.kernels.cuda.models.replicas import SPINS, Replicas
+from conncomp.kernels.lattice import BITS
+from conncomp.models._arguments import Drawn
+from conncomp.models._memory import check_room
+from conncomp.models.potts.updates import ChosenSites
+
+
+class Engine:
+    """Updates of spins on the current CUDA device.
+
+    Parameters
+    ----------
+    drawn : Drawn
+    cells : CellLattice
+
+    Attributes
+    ----------
+    xp : module
+        The array library.
+
+    Raises
+    ------
+    MemoryError
+        If the memory of the GPU has no room for an update.
+    """
+
+    def __init__(self, drawn: Drawn, cells: CellLattice) -> None:
+        gpu, (replicas, first_replica, seed) = current_gpu(), drawn
+        self._gpu, self.xp = gpu, gpu.xp
+        self._cells, self._count = cells, replicas
+        named = seed, first_replica, replicas
+        self._kernels, self._rows = (
+            CellKernels(gpu, cells, *named),
+            Replicas(gpu, cells.of_sites, *named),
+        )
+        wanted = self._kernels.memory() + 2 * replicas * cells.words * BITS.itemsize
+        check_room(gpu, f"{replicas} lattices of shape={cells.shape}", wanted)
+
+    def start(self, words: Any) -> None:
+        """Fill words, which are 0, with random spins."""
+        (kernel,) = self._gpu.load(SPINS, ("start_spins<>",))
+        launch(kernel, self._rows.grid, self._rows.struct(0), words)
+
+    def count(self, words: Any, record: Any) -> None:
+        """Count the satisfied bonds and the sites in each state."""
+        self._kernels.draw(words, 0, None, None, record)
+
+    def bonds(self, words: Any, step: int, probabilities: Any) -> Any:
+        """Return the bonds that an update at this step makes active, of each kind."""
+        rows = self._cells.of_sites
+        shape = self._count, len(self._cells.kinds), rows.rows, rows.columns
+        bonds = self.xp.empty(shape, BITS)
+        self._kernels.draw(words, step, probabilities, bonds, None)
+        return bonds
+
+    def update(
+        self,
+        words: Any,
+        new: Any,
+        step: int,
+        probabilities: Any,
+        chosen: ChosenSites | None,
+        record: Any,
+        clusters: bool,
+        wrapping: bool,
+    ) -> None:
+        """Flip clusters: that of one site of the lattice, if it is chosen, or else all."""
+        assert not wrapping
+        one = chosen is not None
+        self._kernels.update(words, new, step, probabilities, one, record, clusters)

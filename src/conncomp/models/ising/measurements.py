@@ -1,0 +1,39 @@
+"""What updates of the Ising model measure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp.models.potts.measurements import Measurements
+
+
+@dataclass(frozen=True)
+class IsingMeasurements(Measurements):
+    """What was measured in each of several updates, as `Measurements`, in the Ising convention.
+
+    A bond is satisfied if its part of the energy is -abs(J): by equal spins of a ferromagnet, but
+    over the end of an antiperiodic axis.
+
+    Attributes
+    ----------
+    records : ndarray of int64, shape (updates, fields) or (updates, replicas, fields)
+        What was counted.
+    lattice : object
+        The sites and bonds.
+    coupling : float
+    clusters_measured : bool
+        Whether clusters were counted; if not, what needs them raises ValueError.
+    bonds_measured : bool
+        Whether active bonds were counted; likewise.
+    wrapping_measured : bool
+        False: it is not measured here.
+    """
+
+    @property
+    def energy(self) -> NDArray[np.float64]:
+        """The energy of the whole lattice, -J sum of s_i s_j over bonds."""
+        excess = 2 * self.satisfied_bonds - self.lattice.bonds
+        return np.asarray(-abs(self.coupling) * excess, np.float64)

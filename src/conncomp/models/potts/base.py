@@ -1,0 +1,169 @@
+"""What models have whose spins clusters flip: inverse temperatures, spins as words, and updates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conncomp._arguments import as_bool, check_choice, shown
+from conncomp._arrays import on_host, placed
+from conncomp.kernels.lattice import BITS, Lattice, check_words, pack
+from conncomp.models._arguments import one_each
+from conncomp.models._memory import room_for
+from conncomp.models.base import Simulated
+from conncomp.models.potts.measurements import Measurements, record_length
+from conncomp.models.potts.probabilities import bond_probabilities
+from conncomp.models.potts.summaries import Summary, summarise
+
+
+class ClusterModel(Simulated[Measurements]):
+    """A model whose spins are words, and change by clusters: `Potts`, and `Ising`.
+
+    It says `_words_lattice`, of whose rows the words are, and `_spins_in_words`, what errors call
+    them; `_gain`, how much lower the energy of a satisfied bond is than that of another one;
+    `_critical_beta`; its `_updates_engine`; `_given_states`, what it makes of the first spins that
+    a user gives; and `_series`, what it reads of records.
+    """
+
+    _changing, _memory = ("_betas", "_words"), ("_new_words",)
+
+    _words_lattice: Lattice
+    _betas: NDArray[np.float64]
+    _words: Any
+    _new_words: Any
+
+    @property
+    def beta(self) -> float | NDArray[np.float64]:
+        """The inverse temperature, of each replica if there are several."""
+        return float(self._betas[0]) if self._single else self._betas.copy()
+
+    def parameters(self) -> dict[str, Any]:
+        """Return which model it is: values that JSON has, and `beta` as an array."""
+        return {**super().parameters(), "beta": np.asarray(self.beta)}
+
+    def measure(self) -> Measurements:
+        """Return what can be measured without an update: energy and magnetisation.
+
+        Returns
+        -------
+        Measurements
+            Of the present spins, without an axis for updates.
+
+        Examples
+        --------
+        >>> from conncomp.models import Potts
+        >>> Potts((8, 8), start="cold", replicas=2).measure().energy
+        array([-128., -128.])
+        """
+        return self._read(self._present())
+
+    def energy(self) -> Any:
+        """Return the energy of the whole lattice, for each replica."""
+        return self.measure().energy[()]
+
+    def magnetisation(self) -> Any:
+        """Return the magnetisation a site, for each replica, as `Measurements.magnetisation`."""
+        return self.measure().magnetisation[()]
+
+    @staticmethod
+    def summaries(series: Measurements, parameters: Mapping[str, Any]) -> list[Summary]:
+        """Return what `conncomp.models.summarise` does, for `Simulation.summarise`."""
+        every = parameters["measure_every"]
+        return summarise(series, parameters["beta"], measure_every=every)
+
+    def _repeat(self, name: str, count: int, measure: bool, **options: Any) -> Measurements | None:
+        updater: Any = self.updater
+        measured, update = as_bool("measure", measure), updater(**options)
+        numbers = self._next_updates(name, count)
+        if not measured:
+            for number in numbers:
+                update(number)
+            return None
+        records = self.new_records(len(numbers))
+        for number, record in zip(numbers, records, strict=True):
+            update(number, record)
+        series: Measurements = update.read(on_host(records))
+        return series
+
+    # ----------------------------------------------------------------------- what the base asks for
+
+    def _prepare(self) -> None:
+        self._engine = self._updates_engine()
+        # Bits beyond the rows are 0 in both words: updates write what belongs to sites.
+        self._new_words = self._no_spins()
+
+    def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
+        betas, words = arrays
+        checked = self._check_betas(betas)
+        check_words(self._words_lattice, self._new_words.shape, words)
+        return checked, placed(self._engine.xp, words.copy())
+
+    @property
+    def _record_length(self) -> int:
+        return record_length(self._words_lattice)
+
+    def _measure(self, record: Any) -> None:
+        self._engine.count(self._words, record)
+
+    def _read(self, records: NDArray[np.int64]) -> Measurements:
+        return self._series(records, False)
+
+    # -------------------------------------------------------------------------------------- helpers
+
+    @property
+    def _gain(self) -> float:
+        raise NotImplementedError
+
+    @property
+    def _spins_in_words(self) -> str:
+        raise NotImplementedError
+
+    def _critical_beta(self) -> float:
+        raise NotImplementedError
+
+    def _updates_engine(self) -> Any:
+        raise NotImplementedError
+
+    def _given_states(self, start: ArrayLike) -> Any:
+        """Return the states that a user gave, of the shape of the words' lattice or of all."""
+        raise NotImplementedError
+
+    def _series(self, records: NDArray[np.int64], *measured: bool) -> Measurements:
+        raise NotImplementedError
+
+    def _bond_probabilities(self) -> Any:
+        """Return with which probability a bond between equal spins is active, for each replica."""
+        return self._engine.xp.asarray(bond_probabilities(self._betas, self._gain))
+
+    def _no_spins(self) -> Any:
+        """Return words for spins, all 0."""
+        lattice = self._words_lattice
+        shape = self.replicas, lattice.planes, lattice.rows, lattice.columns
+        what = f"{self._spins_in_words} and {self.replicas} replicas, before and after an update"
+        with room_for(what, 2 * BITS.itemsize * prod(shape)):
+            return self._engine.xp.zeros(shape, BITS)
+
+    def _first_spins(self, start: str | ArrayLike) -> Any:
+        xp, lattice = self._engine.xp, self._words_lattice
+        if isinstance(start, str):
+            check_choice("start", start, ("hot", "cold"))
+            words = self._no_spins()
+            if start == "hot":
+                self._engine.start(words)
+            return words
+        states = self._given_states(start)
+        spins = xp.broadcast_to(xp.asarray(states), (self.replicas, *states.shape[-lattice.ndim :]))
+        return pack(xp, lattice, xp.ascontiguousarray(spins))
+
+    def _check_betas(self, beta: Any) -> NDArray[np.float64]:
+        if isinstance(beta, str):
+            check_choice("beta", beta, ("critical",))
+            beta = self._critical_beta()
+        betas = one_each("beta", beta, self.replicas)
+        if not (betas >= 0).all() or np.isinf(betas).any():
+            raise ValueError(f"beta={shown(beta)} must be finite, and not negative")
+        return betas

@@ -1,0 +1,320 @@
+"""The Ising model on any lattice: its geometry, its distribution, its trajectories, its errors."""
+
+import copy
+from itertools import product
+from math import sqrt
+
+import numpy as np
+import pytest
+
+import conncomp
+from conncomp.models import Ising, Potts, UnitCell, simulate
+from conncomp.models.ising import LATTICES
+from models import alarms
+from models.ising_reference import ReferenceIsing, bonds_of
+
+pytestmark = pytest.mark.usefixtures("restore_threads")
+DEVICES = ["cpu", "cuda"]
+LADDER = UnitCell([[1.0]], [[0.0], [0.0]], [(0, 1, [0]), (0, 0, [1]), (1, 1, [1])])
+
+
+def on_host(array):
+    return array.get() if hasattr(array, "get") else array
+
+
+# ------------------------------------------------------------------------------------ the geometry
+
+
+@pytest.mark.parametrize("name", LATTICES)
+def test_bonds_join_all_nearest_neighbours(name):
+    """Found from where the sites lie, with the shortest of all images."""
+    cell = LATTICES[name]
+    axes = len(cell.vectors)
+    model = Ising(4, lattice=name, beta=0.1)
+    places, periods = model.coordinates, 4 * np.array(cell.vectors)
+    images = np.array(list(product((-1, 0, 1), repeat=axes))) @ periods
+    distances = np.min(
+        [np.linalg.norm(places[:, None] - places + image, axis=-1) for image in images], axis=0
+    )
+    nearest = distances[distances > 1e-9].min()
+    expected = np.argwhere(np.triu(abs(distances - nearest) < 1e-9))
+    found = np.unique(np.sort(model.edges, axis=1), axis=0)
+    np.testing.assert_array_equal(found, expected)
+    assert len(model.edges) == len(expected)
+
+
+@pytest.mark.parametrize("lattice", ["triangular", "kagome", "bcc", "diamond", LADDER])
+@pytest.mark.parametrize("length", [1, 2, 3])
+@pytest.mark.parametrize("border", [True, False, "antiperiodic"])
+def test_edges_and_signs_are_those_of_the_cells_list(lattice, length, border):
+    model = Ising(length, lattice=lattice, beta=0.1, periodic=border, coupling=-2.0)
+    name = {True: "periodic", False: "open"}.get(border, border)
+    cell = model.cell
+    shape = (length,) * len(cell.vectors)
+    expected = sorted((u, v, -sign) for u, v, sign, _ in bonds_of(cell, shape, [name] * len(shape)))
+    found = np.column_stack([model.edges, model.signs]).tolist()
+    assert sorted(map(tuple, found)) == expected
+
+
+# -------------------------------------------------------------------------------- the distribution
+
+
+def exact_energy(model):
+    """Return the mean energy by enumeration of all states."""
+    states = 1 - 2 * (np.arange(1 << model.sites)[:, None] >> np.arange(model.sites) & 1)
+    ends = states[:, model.edges]
+    energies = -abs(model.coupling) * (ends[..., 0] * ends[..., 1] @ model.signs.astype(int))
+    weights = np.exp(-model._betas[0] * (energies - energies.min()))
+    return (energies * weights).sum() / weights.sum()
+
+
+SMALL = [
+    ((3, 3), "triangular", 0.3, 1.0, True),
+    ((2, 4), "triangular", 0.4, -1.0, True),
+    ((3, 3), "triangular", 0.4, 1.5, ("antiperiodic", False)),
+    ((2, 3), "honeycomb", 0.7, 1.0, True),
+    ((2, 2), "kagome", 0.5, 1.0, (True, False)),
+    ((1, 3), "kagome", 0.4, -1.0, True),
+    ((2, 2, 2), "bcc", 0.1, 1.0, True),
+    ((2, 3, 2), "fcc", 0.1, 1.0, (False, True, True)),
+    ((2, 2, 1), "diamond", 0.5, 1.0, True),
+    ((3, 3), "square", 0.4, -1.0, True),
+    ((3, 4), "square", 0.4, 1.0, True),
+    ((4,), LADDER, 0.6, 1.0, "antiperiodic"),
+]
+
+
+# On a GPU sweeps go as on the CPU; where the host executor takes its place they take long.
+CASES = [
+    *product(["cpu"], [(400, 40)], ["swendsen-wang", "wolff"], SMALL),
+    *product(["cuda"], [(40, 8)], ["swendsen-wang", "wolff"], SMALL[1:5:3]),
+]
+
+
+@pytest.mark.parametrize(("device", "counts", "update", "case"), CASES)
+def test_energies_are_those_of_enumeration(device, counts, update, case):
+    (replicas, sweeps), (shape, lattice, beta, coupling, periodic) = counts, case
+    model = Ising(
+        shape,
+        lattice=lattice,
+        beta=beta,
+        coupling=coupling,
+        periodic=periodic,
+        replicas=replicas,
+        seed=3,
+        device=device,
+    )
+    run = simulate(model, sweeps // 2, thermalise=sweeps, update=update)
+    expected = exact_energy(model)
+    assert alarms.of_mean(run.series.energy.mean(axis=0), expected) > alarms.FALSE_ALARM
+
+
+# At T_c of infinite lattices, a site: R. M. F. Houtappel, Physica 16, 425 (1950), of the triangular
+# and the honeycomb lattice; K. Kano, S. Naya, Prog. Theor. Phys. 10, 158 (1953), of kagome.
+CRITICAL = {"triangular": -2.0, "honeycomb": -2 / sqrt(3), "kagome": -(1 + 2 * sqrt(3)) / 3}
+
+
+@pytest.mark.parametrize("lattice", CRITICAL)
+def test_critical_energies(lattice):
+    """Extrapolated from two sizes, as the energy of a torus is off by 1/L."""
+    means, errors = [], []
+    for length in (16, 32):
+        model = Ising(length, lattice=lattice, replicas=32, seed=4)
+        energies = simulate(model, 600, thermalise=100).series.energy.mean(axis=0) / model.sites
+        means.append(energies.mean())
+        errors.append(energies.std() / sqrt(len(energies)))
+    error = sqrt(4 * errors[1] ** 2 + errors[0] ** 2)
+    assert error < 0.01
+    assert abs(2 * means[1] - means[0] - CRITICAL[lattice]) < 4 * error
+
+
+# ------------------------------------------------------------------------------------ trajectories
+
+# Rows of less than a word, of a word, and of several; cells across the ends of words.
+TRAJECTORIES = [
+    ((3, 70), "triangular", 0.27, 1.0, True),
+    ((4, 64), "triangular", 0.3, -1.0, (True, "antiperiodic")),
+    ((5, 43), "honeycomb", 0.66, 1.0, True),
+    ((3, 22), "kagome", 0.47, 1.0, ("antiperiodic", False)),
+    ((2, 2, 5), "bcc", 0.16, 1.0, True),
+    ((1, 2, 3), "fcc", 0.1, 1.0, True),
+    ((2, 3, 2), "diamond", 0.37, 1.0, True),
+    ((70,), LADDER, 0.6, 1.0, "antiperiodic"),
+    ((1,), LADDER, 0.6, 1.0, True),
+]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(("shape", "lattice", "beta", "coupling", "periodic"), TRAJECTORIES)
+def test_trajectories_are_those_of_the_reference(device, shape, lattice, beta, coupling, periodic):
+    arguments = {"lattice": lattice, "beta": beta, "coupling": coupling, "periodic": periodic}
+    model = Ising(shape, **arguments, replicas=2, first_replica=3, seed=7, device=device)
+    borders = model.parameters()["periodic"]
+    start = on_host(model.spins).reshape(2, -1)
+    reference = ReferenceIsing(shape, model.cell, beta, coupling, borders, 7, start, 3)
+    measured = coupling > 0 and "antiperiodic" not in borders
+    for wolff in (False, False, True):
+        energies = [reference.energy(k) for k in range(2)]
+        update = model.wolff if wolff else model.swendsen_wang
+        series = update(clusters=measured)
+        np.testing.assert_allclose(series.energy[0], energies)
+        expected = reference.update(wolff)
+        np.testing.assert_array_equal(on_host(model.spins).reshape(2, -1), reference.spins)
+        if not wolff or measured:
+            assert series.active_bonds[0].tolist() == [active for active, _ in expected]
+        if measured:
+            assert series.clusters[0].tolist() == [len(sizes) for _, sizes in expected]
+            assert series.largest_cluster[0].tolist() == [sizes[-1] for _, sizes in expected]
+            squares = [sum(n * n for n in sizes) / model.sites**2 for _, sizes in expected]
+            np.testing.assert_allclose(series.improved_squared_magnetisation[0], squares)
+
+
+LARGE = [((150, 100), "triangular"), ((100, 65), "honeycomb"), ((70, 45), "kagome")]
+LARGE += [((9, 12, 20), "bcc"), ((130, 2, 20), "diamond")]
+
+
+@pytest.mark.parametrize(("shape", "lattice"), LARGE)
+def test_threads_and_replicas_change_nothing(shape, lattice):
+    def make(**options):
+        return Ising(shape, lattice=lattice, temperature=2.1, seed=5, **options)
+
+    conncomp.set_num_threads(1)
+    one = make()
+    series = one.swendsen_wang(3, clusters=True)
+    conncomp.set_num_threads(3)
+    many = make(replicas=2, first_replica=0)
+    beside = many.swendsen_wang(3, clusters=True)
+    np.testing.assert_array_equal(beside.records[:, 0], series.records)
+    np.testing.assert_array_equal(many.spins[0], one.spins)
+    assert (many.spins[1] != one.spins).any()
+    last = make(first_replica=1)
+    last.step(3)
+    np.testing.assert_array_equal(many.spins[1], last.spins)
+
+
+@pytest.mark.parametrize("device", ["cuda"])
+@pytest.mark.parametrize(("shape", "lattice"), LARGE)
+def test_gpu_goes_as_the_cpu(device, shape, lattice):
+    models = [Ising(shape, lattice=lattice, temperature=2.1, seed=5, device=d) for d in DEVICES]
+    records = [model.swendsen_wang(2, clusters=True).records for model in models]
+    np.testing.assert_array_equal(*records)
+    np.testing.assert_array_equal(*(on_host(model.spins) for model in models))
+    np.testing.assert_array_equal(*(on_host(model.bonds()) for model in models))
+    np.testing.assert_array_equal(*(model.energy() for model in models))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("lattice", ["square", "honeycomb", "cubic", "kagome"])
+def test_labels_are_the_clusters_that_are_measured(device, lattice):
+    model = Ising(9, lattice=lattice, replicas=2, beta=0.3, seed=8, device=device)
+    bonds = on_host(model.bonds())
+    labels, counts = model.labels(return_num=True)
+    roots = on_host(model.labels(numbering="roots")).reshape(2, -1)
+    series = model.swendsen_wang(clusters=True)
+    np.testing.assert_array_equal(series.active_bonds[0], bonds.sum(axis=1))
+    np.testing.assert_array_equal(series.clusters[0], counts)
+    labels = on_host(labels).reshape(2, -1)
+    for k in range(2):
+        assert np.bincount(labels[k]).max() == series.largest_cluster[0, k]
+        np.testing.assert_array_equal(np.unique(roots[k], return_inverse=True)[1] + 1, labels[k])
+
+
+def test_square_lattice_is_potts_in_another_convention():
+    ising, potts = Ising((20, 70), temperature=2.0, seed=9), Potts((20, 70), beta=1.0, seed=9)
+    ours, theirs = ising.swendsen_wang(5), potts.swendsen_wang(5)
+    np.testing.assert_array_equal(ours.records, theirs.records)
+    np.testing.assert_array_equal(ours.energy, 2 * theirs.energy + 2 * 20 * 70)
+    np.testing.assert_array_equal(ising.spins, 1 - 2 * potts.spins.astype(int))
+    assert Ising(4).temperature == pytest.approx(2.269185314213022)
+    assert Ising(4).beta == pytest.approx(Potts((4, 4)).beta / 2)
+
+
+@pytest.mark.parametrize("lattice", ["square", "triangular", "kagome"])
+def test_interruptions_change_nothing(lattice, tmp_path):
+    def make():
+        return Ising(7, lattice=lattice, replicas=2, temperature=[2.0, 3.0], seed=6)
+
+    whole = simulate(make(), 12, thermalise=3)
+    simulate(make(), 4, thermalise=3, checkpoint=tmp_path / "run")
+    model = make()
+    parts = simulate(model, 12, thermalise=3, checkpoint=tmp_path / "run")
+    np.testing.assert_array_equal(parts.series.records, whole.series.records)
+    twin = copy.deepcopy(model)
+    twin.step(2), model.step(2)
+    np.testing.assert_array_equal(twin.spins, model.spins)
+    np.testing.assert_array_equal(twin.beta, [0.5, 1 / 3])
+    assert len(whole.summarise()) == 2
+    with pytest.raises(ValueError, match="whose lattice is"):
+        simulate(Ising(7, lattice=LATTICES["fcc"], beta=0.1), 12, checkpoint=tmp_path / "run")
+
+
+def test_first_spins():
+    given = np.random.default_rng(1).choice([-1, 1], (5, 4, 3))
+    model = Ising((5, 4), lattice="kagome", start=given)
+    np.testing.assert_array_equal(model.spins, given)
+    assert model.magnetisation() == pytest.approx(given.mean())
+    cold = Ising((5, 4), lattice="kagome", start="cold", replicas=2)
+    assert (cold.spins == 1).all()
+    assert cold.energy().tolist() == [-120.0, -120.0]
+
+
+# ---------------------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"lattice": "cube"}, "lattice='cube'"),
+        ({"lattice": 3}, "lattice=3 must be the name of a lattice, or a UnitCell"),
+        ({"lattice": "cubic", "shape": (4, 4)}, "must have 3 axes"),
+        ({"lattice": "fcc"}, "no critical temperature of lattice='fcc' is known here, but of"),
+        ({"lattice": "triangular", "coupling": -1.0}, "coupling=-1 below 0 has no critical"),
+        ({"coupling": 0}, "coupling=0 must not be 0"),
+        ({"coupling": np.nan}, "coupling=nan must be finite"),
+        ({"temperature": 0.0}, "temperature=0.0 must be above 0, and finite"),
+        ({"temperature": np.nan}, "temperature=nan must be above 0, and finite"),
+        ({"temperature": 1.0, "beta": 1.0}, "temperature and beta exclude each other"),
+        ({"temperature": "hot"}, "temperature='hot'"),
+        ({"beta": -1.0}, "beta=-1.0 must be finite, and not negative"),
+        ({"beta": [1.0, 2.0]}, "beta has shape"),
+        ({"periodic": "mobius"}, "periodic='mobius' must be True, False or"),
+        ({"periodic": [True]}, "has 1 entries; the lattice has 2 axes"),
+        ({"start": np.zeros((4, 4), int)}, "neither 1 nor -1"),
+        ({"start": np.ones((4, 5), int)}, "start has shape"),
+        ({"lattice": "kagome", "shape": (1 << 20, 1 << 19)}, "fewer than 2"),
+    ],
+)
+def test_bad_arguments(arguments, words):
+    arguments = {"shape": 4, **arguments}
+    with pytest.raises((ValueError, TypeError), match=words):
+        Ising(arguments.pop("shape"), **arguments)
+
+
+def test_updates_that_a_lattice_does_not_have():
+    frustrated = Ising(4, lattice="triangular", coupling=-1.0, beta=0.3)
+    with pytest.raises(ValueError, match=r"clusters=True .* leave it out for an antiferromagnet"):
+        frustrated.swendsen_wang(clusters=True)
+    with pytest.raises(ValueError, match='update="metropolis" is for ferromagnets on chain'):
+        frustrated.updater(update="metropolis")
+    with pytest.raises(ValueError, match="update='few-cluster'"):
+        Ising(4).updater(update="few-cluster")
+    assert Ising(4).updater(update="metropolis").options["update"] == "metropolis"
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        (([[1.0, 0.0]], [[0.0]], []), "must be 1 to 4 vectors of as many numbers"),
+        (([[np.inf]], [[0.0]], []), "must be finite"),
+        (([[1.0]], [], []), "sites="),
+        (([[1.0]], [[0.0]] * 9, []), "must be 1 to 8 places"),
+        (([[1.0]], [[0.0]], [(0, 1, [1])]), "a bond's site=1"),
+        (([[1.0]], [[0.0]], [(0, 0, [2])]), "must have 1 steps of -1, 0 or 1"),
+        (([[1.0]], [[0.0]], [(0, 0, [0])]), "leads from a site to itself"),
+        (([[1.0]], [[0.0]], [(0, 0, [1]), (0, 0, [-1])]), "has a bond twice"),
+        (([[1.0]], [[0.0]], [(0, 0)]), "must be two sites and the steps between cells"),
+    ],
+)
+def test_bad_cells(cell, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        UnitCell(*cell)
