@@ -31,7 +31,7 @@ def gpu_without_gpu(request, monkeypatch):
         glass_engine,
         ising_engine,
     )
-    for engines in engines_on_gpus:
-        monkeypatch.setattr(engines, "current_gpu", lambda: gpu)
+    for engine in engines:
+        monkeypatch.setattr(engine, "current_gpu", lambda: gpu)
     # So that tests have lattices on either side: clusters by sites, and by bricks of them.
     monkeypatch.setattr(potts_engine, "MOST_OF_MULTIPROCESSOR", 150)
