@@ -24,7 +24,7 @@ def gpu_without_gpu(request, monkeypatch):
     if not AVAILABLE:
         pytest.skip("there is neither a GPU nor what the host executor needs")
     gpu = HostGpu()
-    engines_on_gpus = (
+    engines = (
         potts_engine,
         cahn_hilliard_engine,
         kawasaki_engine,
