@@ -277,6 +277,8 @@ class Accumulators:
 
     def _check_room(self) -> None:
         """Raise if moments may not fit into integers of 128 bits, the only ones on a GPU."""
+        if float(self.items.length) ** POWERS < 2.0**MOST_BITS:
+            return  # boxes are no larger than an item, and the GPU need not be waited for
         spans = (self.boxes[:, :, 1] - self.boxes[:, :, 0]).astype(np.float64)
         largest = spans.prod(axis=1) ** (POWERS - 1) * self.sizes
         if len(self.rows) and float(largest.max()) >= 2.0**MOST_BITS:

@@ -11,7 +11,7 @@ import numpy as np
 
 from conncomp._core import native
 from conncomp.kernels.cuda.components.moments import LabelledComponents
-from conncomp.kernels.cuda.components.rows import extent_of
+from conncomp.kernels.cuda.components.rows import extent_of, lengths_on
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
 
 FILE = "cuda/components/configurations.cuh"
@@ -40,7 +40,7 @@ def count_configurations(gpu: Gpu, given: LabelledComponents) -> Any:
         return numbers
     corners = prod(length + 1 for length in given.shape)
     corners *= given.labels.size // prod(given.shape)
-    lengths, table = xp.asarray(np.array(given.shape, COUNT)), xp.asarray(weights)
+    lengths, table = lengths_on(gpu, *given.shape), xp.asarray(weights)
     (labels, places), extent = given.described(gpu), extent_of(gpu, lengths)
     grid = gpu.blocks(corners, THREADS), THREADS
     launch(count, grid, labels, extent, corners, places, table, numbers)
@@ -61,7 +61,7 @@ def count_borders(gpu: Gpu, given: LabelledComponents) -> Any:
     kinds = xp.zeros((len(given.components), BORDER_KINDS), COUNT)
     if not len(kinds):
         return kinds
-    lengths = xp.asarray(np.array(given.shape, COUNT))
+    lengths = lengths_on(gpu, *given.shape)
     (labels, places), extent = given.described(gpu), extent_of(gpu, lengths)
     launch(count, (gpu.blocks(given.labels.size, THREADS), THREADS), labels, extent, places, kinds)
     return kinds

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from conncomp._arguments import INT32_MAX
-from conncomp.kernels.cuda.components.rows import extent_of, label_rows
+from conncomp.kernels.cuda.components.rows import extent_of, label_rows, lengths_on
 from conncomp.kernels.cuda.core.key_table import FACTOR, HASH, TABLE
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
@@ -67,7 +67,7 @@ def find_contacts(
     if bits is None:
         bits = max(FEWEST_BITS, (labels.size // ELEMENTS_PER_SLOT).bit_length())
     (count,) = gpu.load(FILE, _names(labels.dtype, INDEX_TYPES[labels.size > INT32_MAX]))
-    lengths, packed = xp.asarray(np.array(shape, COUNT)), xp.asarray(steps)
+    lengths, packed = lengths_on(gpu, *shape), xp.asarray(steps)
     grid = gpu.blocks(-(-labels.size // SPAN) * THREADS, THREADS), THREADS
     problem = (
         label_rows(gpu, labels, background, rows),

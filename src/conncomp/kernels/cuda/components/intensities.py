@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.components.rows import extent_of
+from conncomp.kernels.cuda.components.rows import extent_of, lengths_on
 from conncomp.kernels.cuda.components.runs import ComponentRuns, grid_of_turns
 from conncomp.kernels.cuda.launcher import COUNT, Gpu, ctype, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
@@ -62,7 +62,7 @@ def measure_intensities(
     """
     xp, ndim, rows = gpu.xp, len(shape), len(runs.components)
     find, add, write = gpu.load(FILE, _names(values.dtype))
-    extent_memory = xp.asarray(np.array(shape, COUNT))
+    extent_memory = lengths_on(gpu, *shape)
     memory = xp.zeros((2 + 2 * (1 + ndim)) * rows + 1, COUNT)
     extremes, table, lost = memory[: 2 * rows], memory[2 * rows :], memory[-1:]
     launch(find, grid_of_turns(gpu, runs.total, 1), runs.record, values, extremes)

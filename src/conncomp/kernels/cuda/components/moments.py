@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from conncomp.kernels.cuda.components.rows import extent_of, label_rows
+from conncomp.kernels.cuda.components.rows import extent_of, label_rows, lengths_on
 from conncomp.kernels.cuda.components.runs import ComponentRuns, grid_of_turns
 from conncomp.kernels.cuda.components.tables import places_of
 from conncomp.kernels.cuda.launcher import COUNT, Gpu, launch
@@ -72,7 +70,7 @@ def element_moments(gpu: Gpu, given: LabelledComponents, boxes: Any) -> tuple[An
     raw, central = (xp.empty((rows, *(POWERS,) * ndim)) for _ in range(2))
     if not rows:
         return raw, central
-    lengths = _lengths(xp, given.shape)
+    lengths = _lengths(gpu, given.shape)
     grid = grid_of_turns(gpu, given.runs.total, count // POWERS)
     launch(add, grid, given.runs.record, extent_of(gpu, lengths), all_boxes, count, table)
     launch(centre, (gpu.blocks(rows, THREADS), THREADS), rows, table, raw, central)
@@ -103,7 +101,7 @@ def weighted_moments(gpu: Gpu, given: LabelledComponents, values: Any, origins: 
     table = xp.zeros((rows, *(POWERS,) * ndim))
     if not rows:
         return table
-    lengths, count = _lengths(xp, given.shape), POWERS**ndim
+    lengths, count = _lengths(gpu, given.shape), POWERS**ndim
     grid = grid_of_turns(gpu, given.runs.total, count // POWERS)
     extent = extent_of(gpu, lengths)
     launch(add, grid, given.runs.record, extent, values, all_origins, count, table)
@@ -124,9 +122,9 @@ def squared_deviations(gpu: Gpu, given: LabelledComponents, values: Any, means: 
     return sums
 
 
-def _lengths(xp: Any, shape: tuple[int, ...]) -> Any:
+def _lengths(gpu: Gpu, shape: tuple[int, ...]) -> Any:
     """Return the lengths of four axes, those ahead of an item's 1."""
-    return xp.asarray(np.array((*(1,) * (MOST_AXES - len(shape)), *shape), COUNT))
+    return lengths_on(gpu, *(1,) * (MOST_AXES - len(shape)), *shape)
 
 
 NAMES = "add_moments<>", "add_weighted_moments<>", "add_squares<>"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype
+from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry
 from conncomp.kernels.cuda.structs import POINTER, Struct
 
 FILE = "cuda/components/rows.cuh"
@@ -34,6 +35,17 @@ def label_rows(gpu: Gpu, labels: Any, background: int, rows: int) -> np.void:
     """
     described = {"count": labels.size, "rows": rows, "background": background}
     return LABELS[labels.dtype].of(gpu, entries=labels, **described)
+
+
+@lru_cache(maxsize=64)
+def lengths_on(gpu: Gpu, *lengths: int) -> Any:
+    """Return lengths as an array of int64 on the GPU, which nobody changes.
+
+    It is there when this returns, for all streams; the next call with the same ones copies nothing.
+    """
+    array = gpu.xp.asarray(np.array(lengths, COUNT))
+    first_entry(array)
+    return array
 
 
 def extent_of(gpu: Gpu, lengths: Any) -> np.void:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp.kernels.cuda.components.rows import extent_of
+from conncomp.kernels.cuda.components.rows import extent_of, lengths_on
 from conncomp.kernels.cuda.components.runs import (
     THREADS,
     ComponentRuns,
@@ -84,7 +84,7 @@ def measure_shapes(gpu: Gpu, runs: ComponentRuns, shape: tuple[int, ...], moment
     if not rows:
         return columns
     table = xp.empty(rows * words_of(ndim), COUNT)
-    extent_memory = xp.asarray(np.array(shape, COUNT))
+    extent_memory = lengths_on(gpu, *shape)
     extent, no_batch = extent_of(gpu, extent_memory), extent_of(gpu, extent_memory[:0])
     by_row = gpu.blocks(rows, THREADS), THREADS
     launch(begin, (gpu.blocks(table.size, THREADS), THREADS), ndim, runs.state, table)

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from conncomp.kernels.cuda.components.rows import lengths_on
 from conncomp.kernels.cuda.components.tables import places_of
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype, launch
 
 FILE = "cuda/components/surfaces.cuh"
 THREADS = 256
@@ -35,7 +36,7 @@ def count_faces(
         Filled with zeros.
     """
     (count,) = gpu.load(FILE, _names(labels.dtype))
-    lengths = gpu.xp.asarray(np.array(shape, COUNT))
+    lengths = lengths_on(gpu, *shape)
     empty, places = labels.dtype.type(background), places_of(gpu, components, rows)
     grid = gpu.blocks(labels.size, THREADS), THREADS
     launch(count, grid, labels.size, labels, empty, len(shape), lengths, rows, places, faces)
