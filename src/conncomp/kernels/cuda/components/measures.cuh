@@ -3,7 +3,7 @@
 //
 // What: as shapes.cuh, in launches that depend on the shape of the labels only, so that they can be made
 // again. How: the largest label says how many rows there are (find_range, clear_rows); there is room for
-// `capacity` of them, and for some runs, and where more are needed, or a label is not allowed, nothing is
+// `capacity` of them, and where more are needed, or a label is not allowed, nothing is
 // measured and the number of components is -1. Labels are numbered apart in a copy, which nobody else
 // changes, and their runs are counted (copy_and_count). All else is done as by those who know the number,
 // once the runs of the copy are listed, but for columns: the host makes arrays of as many rows, then they are

@@ -35,7 +35,8 @@ from conncomp.kernels.cuda.workspace import Workspace
 FILE = "cuda/components/measures.cuh"
 ROW = np.dtype(np.int32)
 
-# So many labels are measured by kept launches, as the memory that these use is kept too.
+# So many labels are measured by kept launches, as the memory that these use is kept too: 200 MB of so many in
+# three dimensions.
 MOST_ELEMENTS = 1 << 23
 # There is room for one row of each so many labels, and for so many rows at least.
 LABELS_OF_ROW, LEAST_ROWS = 16, 1 << 15
@@ -161,7 +162,6 @@ class RepeatedMeasures:
                 "in_block": (2 * MOST_BLOCKS, COUNT),
                 "state": (runs.STATE_WORDS, COUNT),
                 "entries": (count, runs.ENTRY),
-                "room": count,
                 "items": prod(batch),
             },
             beside={"table": (capacity * words_of(len(shape)), COUNT)},
@@ -190,10 +190,8 @@ class RepeatedMeasures:
 
     def _measure(self, labels: Any, background: int, lowest: int, shape: tuple[int, ...]) -> None:
         gpu, memory, rows, ndim = self._gpu, self._memory, self._rows, self._ndim
-        find, clear, copy = gpu.load(FILE, _names(labels.dtype))
-        _, count_present, list_present = gpu.load(runs.FILE, runs.NAMES)
-        _, list_runs = gpu.load(runs.FILE, runs.names_of_labels(ROW))
-        begin, measure, _ = gpu.load(shapes.FILE, shapes.NAMES)
+        *kernels, self._write = gpu.load(FILE, _names(labels.dtype))
+        find, clear, copy, count_present, list_present, list_runs, begin, measure = kernels
         by_label = gpu.blocks(labels.size, THREADS), THREADS
         by_word = gpu.blocks(-(-labels.size // WORDS), THREADS), THREADS
         by_list = gpu.blocks(-(-labels.size // LISTED_WORDS), THREADS), THREADS
@@ -221,12 +219,11 @@ class RepeatedMeasures:
         if self._writing is not None:
             self._writing.run(self._stream, places)
         else:
-            *_, write = gpu.load(shapes.FILE, shapes.NAMES)
             record = np.array(places, shapes.COLUMNS.dtype)[()]
             extent = extent_of(gpu, self._lengths[:axes])
             with kept_launches() as launches:
                 launch(
-                    write,
+                    self._write,
                     self._by_row,
                     ndim,
                     extent,
@@ -243,10 +240,17 @@ class RepeatedMeasures:
 
 @cache
 def _names(label: np.dtype[Any]) -> tuple[str, ...]:
-    return f"find_range<{ctype(label)}>", "clear_rows<>", f"copy_and_count<{ctype(label)}>"
+    return (
+        f"find_range<{ctype(label)}>",
+        "clear_rows<>",
+        f"copy_and_count<{ctype(label)}>",
+        *runs.NAMES[1:],
+        runs.names_of_labels(ROW)[1],
+        *shapes.NAMES,
+    )
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that is loaded for `RepeatedMeasures` alone."""
+    """Yield every (file, names) that `RepeatedMeasures` loads."""
     for label in INDEX_TYPES:
         yield FILE, _names(label)

@@ -91,7 +91,7 @@ struct ElementMoments {
 
 // Adds to `count` moments of each component, of two words each; the extent is that of an item, of four axes.
 template <int = 0>
-__global__ void __launch_bounds__(kTableThreads)
+__global__ void __launch_bounds__(kMomentThreads)
     add_moments(Runs runs, Extent extent, const int64_t* __restrict__ boxes, int64_t count, int64_t* table) {
   const Turn turn(int(count / kPowers));
   ElementMoments moments{boxes, table, count, turn.number * kPowers, MomentFactors(turn.number, extent)};

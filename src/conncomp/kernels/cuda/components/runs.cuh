@@ -14,8 +14,8 @@
 //
 // Labels are read twice, and their owner may change them meanwhile: then runs are of other labels, but none
 // lies outside the labels, and none is listed outside the entries (rows.cuh).
-// Cost: the labels read twice; a run written once, and read once by each sum. Memory: 8 bytes a run, and 16
-// bytes a row.
+// Cost: the labels read twice; a run written once, and read once by each sum. Memory: 8 bytes a run, 8 a row,
+// and 16 for each row that may occur.
 #pragma once
 
 #include "core/atomics.h"
@@ -34,7 +34,7 @@ constexpr int kLengthBits = 5;   // of a run, less one
 
 // What the kernels tell each other of the rows that occur.
 struct RunState {
-  int64_t components;  // or -1, if labels are wrong or there is no room
+  int64_t components;  // or -1, if labels are wrong
   int64_t runs;
   int64_t item_rows;
 };
@@ -46,8 +46,7 @@ struct RunTable {
   int64_t* ends;      // where the runs of each of these end
   int64_t* in_block;  // how many rows occur in the share of each block, and how many runs these have
   RunState* state;
-  uint64_t* entries;  // runs, as index << 5 | length - 1
-  int64_t room;       // of entries
+  uint64_t* entries;  // runs, as index << 5 | length - 1; there is room for all
   int64_t items;      // all have `item_rows` rows
 
   __device__ int64_t rows() const { return state->item_rows * items; }
@@ -128,8 +127,8 @@ __global__ void __launch_bounds__(kTableThreads) list_present(RunTable table) {
     table.counts[row] = first_run;
   }
   if (blockIdx.x != gridDim.x - 1 || threadIdx.x != 0 || table.state->components < 0) return;
-  table.state->components = run <= table.room ? place : -1;
-  table.state->runs = run <= table.room ? run : 0;
+  table.state->components = place;
+  table.state->runs = run;
 }
 
 template <class Label>

@@ -26,7 +26,6 @@ TABLE = Struct(
     in_block=POINTER,
     state=POINTER,
     entries=POINTER,
-    room=COUNT,
     items=COUNT,
 )
 RUNS = Struct("Runs", entries=POINTER, ends=POINTER, state=POINTER, elements=COUNT)
@@ -60,7 +59,8 @@ class ComponentRuns(NamedTuple):
 def find_runs(gpu: Gpu, labels: Any, background: int, rows: int, length: int) -> ComponentRuns:
     """Return the runs of the components of labels below `rows`.
 
-    It waits for the GPU, to learn how many there are.
+    It waits for the GPU, to learn how many there are; they take 8 bytes each, so no more than that
+    for each label.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def find_runs(gpu: Gpu, labels: Any, background: int, rows: int, length: int) ->
         "state": state,
         "items": 1,
     }
-    table = TABLE.of(gpu, entries=None, room=labels.size, **fields)
+    table = TABLE.of(gpu, entries=None, **fields)
     described = label_rows(gpu, labels, background, rows)
     launch(begin, by_row, rows, table)
     launch(count, by_label, described, length, table)
@@ -97,7 +97,7 @@ def find_runs(gpu: Gpu, labels: Any, background: int, rows: int, length: int) ->
     launch(list_present, by_row, table)
     components, runs, _ = state.tolist()
     entries = xp.empty(runs, ENTRY)
-    table = TABLE.of(gpu, entries=entries, room=runs, **fields)
+    table = TABLE.of(gpu, entries=entries, **fields)
     if runs:
         by_list = gpu.blocks(-(-labels.size // LISTED_WORDS), THREADS), THREADS
         launch(list_runs, by_list, described, length, table)
