@@ -35,8 +35,8 @@ from conncomp.kernels.cuda.workspace import Workspace
 FILE = "cuda/components/measures.cuh"
 ROW = np.dtype(np.int32)
 
-# So many labels are measured by kept launches, as the memory that these use is kept too: 200 MB of so many in
-# three dimensions.
+# So many labels are measured by kept launches, as the memory that these use is kept too: 200 MB for
+# so many in three dimensions.
 MOST_ELEMENTS = 1 << 23
 # There is room for one row of each so many labels, and for so many rows at least.
 LABELS_OF_ROW, LEAST_ROWS = 16, 1 << 15
