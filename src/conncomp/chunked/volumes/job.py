@@ -1,25 +1,22 @@
-"""The engine of `label_file`: reads, labels and writes blocks in threads, other things at once."""
+"""The engine of `label_file`: blocks are worked on by threads or workers, other things at once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Executor, Future, as_completed
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conncomp.chunked import stages
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.rules import Rules
-from conncomp.chunked.selection import Selected, Selection
-from conncomp.chunked.volumes.kept import Kept, SetAside, Tally
-from conncomp.chunked.volumes.targets import Target
+from conncomp.chunked.selection import Selection
+from conncomp.chunked.volumes.blocks import Blocks, Later, Reported, Values
+from conncomp.chunked.volumes.kept import Kept
 from conncomp.chunked.volumes.volume import Volume, place_of
-from conncomp.files.access import blaming
-from conncomp.files.thresholds import above
 
 Progress = Callable[[int, int], object]
 
@@ -37,12 +34,12 @@ class Work:
     numbering : {"consecutive", "roots"}
     dtype : dtype
         Of the labels.
-    threshold : float or None
-        What foreground lies above.
     selection : Selection or None
         What is kept.
-    workers : int
-        How many blocks are worked on at once.
+    threshold : float or None
+        What foreground lies above.
+    executor : context manager
+        Of an executor as of ``concurrent.futures``, for blocks.
     progress : callable or None
     """
 
@@ -51,37 +48,10 @@ class Work:
     rules: Rules
     numbering: Literal["consecutive", "roots"]
     dtype: np.dtype[Any]
-    threshold: float | None
     selection: Selection | None
-    workers: int
+    threshold: float | None
+    executor: AbstractContextManager[Executor]
     progress: Progress | None
-
-    def values(self, index: Index) -> NDArray[Any]:
-        """Read the values of a block."""
-        values = self.volume.read(place_of(self.layout, index))
-        return values if self.threshold is None else above(values, self.threshold)
-
-
-@dataclass(frozen=True)
-class Values:
-    """Stands for the values of a block."""
-
-    index: Index
-
-
-@dataclass(frozen=True)
-class Reported:
-    """Stands for the report of a block, which is in a file."""
-
-    index: Index
-
-
-@dataclass(frozen=True)
-class Later:
-    """Stands for what a function will return, when it is asked for."""
-
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...]
 
 
 class Job:
@@ -92,15 +62,14 @@ class Job:
     work : Work
     kept : Kept
         What is done already, and is kept.
-    target : Target
-        That is open.
+    blocks : Blocks
     """
 
-    def __init__(self, work: Work, kept: Kept, target: Target) -> None:
-        self._work, self._kept, self._target = work, kept, target
-        self._done, self._lock = 0, Lock()
-        self._tasks: list[Future[None]] = []
-        self._coarser = list(target.levels())
+    def __init__(self, work: Work, kept: Kept, blocks: Blocks) -> None:
+        self._work, self._kept, self._blocks = work, kept, blocks
+        self._done = 0
+        self._tasks = dict[Future[Any], Index | None]()
+        self._coarser = list(blocks.target.levels())
         stages_of_block = 2 if work.layout.crossed else 1
         self._steps = stages_of_block * work.layout.chunks + len(self._coarser)
 
@@ -114,8 +83,8 @@ class Job:
             if all are kept.
         """
         work = self._work
-        values = {index: Values(index) for index in work.layout.indices()}
-        with ThreadPoolExecutor(work.workers) as self._pool:
+        values = {index: Values(place_of(work.layout, index)) for index in work.layout.indices()}
+        with work.executor as self._pool:
             try:
                 wanted = stages.Wanted(work.numbering, work.dtype, work.selection)
                 result = stages.label_wanted(
@@ -124,7 +93,8 @@ class Job:
                 self._wait()
                 self._write_coarser()
             finally:
-                self._pool.shutdown(wait=True, cancel_futures=True)
+                for task in self._tasks:
+                    task.cancel()
         tallies = [self._kept.done[index] for index in values]
         components = sum(tally.components for tally in tallies)
         if work.layout.crossed:
@@ -137,65 +107,38 @@ class Job:
     ) -> Any:
         """Call a function, as ``engine.py`` says."""
         if name == "label":
-            self._start(self._report, index, function, arguments)
+            self._start(None, self._blocks.report, index, function, arguments)
             return Reported(index)
         if name == "again":
             return Later(function, arguments)
         if name in ("roots", "numbers", "alone"):
-            self._start(self._label, index, function, arguments)
+            place = place_of(self._work.layout, index)
+            self._start(index, self._blocks.label, place, function, arguments)
             return None
         if name in ("labels", "counts"):  # of what is alone, both of which are written
             return None
         self._wait()
-        result = function(*map(self._resolved, arguments))
+        result = function(*map(self._blocks.resolved, arguments))
         if name == "count" or name.startswith("first-"):
             # A number for each row of chunks, of all chunks: these go to the disk, too.
             return self._kept.set_aside(f"{name}-{'-'.join(map(str, index))}", result)
         return result
 
-    def _start(self, task: Callable[..., None], *arguments: Any) -> None:
-        self._tasks.append(self._pool.submit(task, *arguments))
+    def _start(self, index: Index | None, task: Callable[..., Any], *arguments: Any) -> None:
+        """Let a task begin, unless the labels of an index, which it writes, are finished."""
+        if index in self._kept.done:
+            self._step()
+        else:
+            self._tasks[self._pool.submit(task, *arguments)] = index
 
     def _wait(self) -> None:
-        """Wait for what threads do; raise what went wrong."""
-        tasks, self._tasks = self._tasks, []
-        done, others = wait(tasks, return_when=FIRST_EXCEPTION)
-        for task in others:
-            task.cancel()
-        for task in done:
-            task.result()
-
-    def _resolved(self, argument: Any) -> Any:
-        if isinstance(argument, Values):
-            return self._work.values(argument.index)
-        if isinstance(argument, Reported):
-            return self._kept.report(argument.index)
-        if isinstance(argument, SetAside):
-            return argument.arrays()
-        if isinstance(argument, Later):
-            return argument.function(*map(self._resolved, argument.arguments))
-        return argument
-
-    def _report(self, index: Index, function: Callable[..., Any], arguments: Any) -> None:
-        if not self._kept.has_report(index):
-            self._kept.keep_report(index, function(*map(self._resolved, arguments)))
-        self._step()
-
-    def _label(self, index: Index, function: Callable[..., Any], arguments: Any) -> None:
-        if index not in self._kept.done:
-            result = function(*map(self._resolved, arguments))
-            components = 0
-            if isinstance(result, stages.Alone):
-                components = int(result.counts.sum())
-                result = result.labels if result.selected is None else result.selected
-            tally = Tally(components=components)
-            if isinstance(result, Selected):
-                tally = Tally(result.components, result.elements, components)
-                result = result.labels
-            with blaming(self._target.path):
-                self._target.write(place_of(self._work.layout, index), result)
-            self._kept.finish(index, tally)
-        self._step()
+        """Wait for what tasks do, and keep that it is done; raise what went wrong."""
+        for task in as_completed(self._tasks):
+            index, tally = self._tasks[task], task.result()
+            if index is not None:
+                self._kept.finish(index, tally)
+            self._step()
+        self._tasks.clear()
 
     def _write_coarser(self) -> None:
         """Write coarser labels, one resolution after the other."""
@@ -204,20 +147,12 @@ class Job:
             if level > before:
                 self._wait()
                 before = level
-            self._start(self._reduce, level, place)
+            # Other numbers of them than a block has.
+            index = (level, -1, *(part.start for part in place))
+            self._start(index, self._blocks.reduce, level, place)
         self._wait()
 
-    def _reduce(self, level: int, place: tuple[slice, ...]) -> None:
-        # Other numbers of them than a block has.
-        index = (level, -1, *(part.start for part in place))
-        if index not in self._kept.done:
-            with blaming(self._target.path):
-                self._target.reduce(level, place)
-            self._kept.finish(index, Tally())
-        self._step()
-
     def _step(self) -> None:
-        with self._lock:
-            self._done += 1
-            if self._work.progress is not None:
-                self._work.progress(self._done, self._steps)
+        self._done += 1
+        if self._work.progress is not None:
+            self._work.progress(self._done, self._steps)

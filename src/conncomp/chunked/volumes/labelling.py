@@ -1,10 +1,11 @@
-"""`label_file`: labels of volumes in files, block by block, on the threads of one machine."""
+"""`label_file`: labels of volumes in files, block by block, on threads or on a cluster."""
 
 from __future__ import annotations
 
 import math
 import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -21,8 +22,10 @@ from conncomp._optional import optional
 from conncomp.chunked.layout import Layout
 from conncomp.chunked.rules import Rules, rules_of_image
 from conncomp.chunked.selection import Selection
+from conncomp.chunked.volumes.blocks import Blocks, Names
+from conncomp.chunked.volumes.cluster import workers_of_cluster
 from conncomp.chunked.volumes.job import Job, Progress, Work
-from conncomp.chunked.volumes.kept import Kept, is_concluded
+from conncomp.chunked.volumes.kept import Kept, Reports, is_concluded
 from conncomp.chunked.volumes.sources import opened_volume
 from conncomp.chunked.volumes.targets import check_free, is_npy, target_of
 from conncomp.chunked.volumes.volume import Volume, block_shape, lengths_of
@@ -125,6 +128,7 @@ def label_file(
     numbering: Numbering = "consecutive",
     dtype: DTypeLike | None = None,
     memory: str | int | None = None,
+    scheduler: str | None = None,
     progress: Progress | None = None,
 ) -> int:
     """Label the connected regions of a volume in files, to files, block by block.
@@ -166,6 +170,12 @@ def label_file(
     memory : str or int, optional
         The most memory that the process may take, such as ``"4G"``, on Linux by the system's help.
         So many blocks are worked on at once as fit.
+    scheduler : str, optional
+        The address of a running scheduler of Dask, such as ``"tcp://10.0.0.1:8786"``, on whose
+        workers blocks are worked on; by default they are on the threads of this process. Workers
+        must have conncomp, and see `source` and `target` by the names that they have here; each
+        has a limit of memory of its own. They are told what to do by pickles, as all of Dask:
+        give the address of a cluster that you trust.
     progress : callable, optional
         Called with the number of steps done, of which each block has two, and of all.
 
@@ -185,7 +195,9 @@ def label_file(
     TypeError
         If an argument is not of its type.
     ImportError
-        If zarr, h5py, tifffile or Pillow is not installed and is needed.
+        If zarr, h5py, tifffile, Pillow or distributed is not installed and is needed.
+    ConnectionError
+        If no scheduler answers at `scheduler`, or it has no workers.
     MemoryError
         If there is too little memory, or more than `memory` would be needed.
     OSError
@@ -216,7 +228,12 @@ def label_file(
         *(min_size, largest, numbering, dtype),
     )
     return label_volume(
-        *(source, target, arguments), key=key, channel=channel, memory=memory, progress=progress
+        *(source, target, arguments),
+        key=key,
+        channel=channel,
+        memory=memory,
+        scheduler=scheduler,
+        progress=progress,
     ).kept
 
 
@@ -228,6 +245,7 @@ def label_volume(
     key: str | None = None,
     channel: int | None = None,
     memory: str | int | None = None,
+    scheduler: str | None = None,
     progress: Progress | None = None,
 ) -> Counts:
     """Do what `label_file` does; count components that are not kept, too."""
@@ -240,17 +258,26 @@ def label_volume(
     if not is_npy(wanted):
         optional("zarr")
     limit = None if memory is None else bytes_of_memory(memory)
+    if limit is not None and scheduler is not None:
+        raise ValueError(
+            f"memory={in_words(limit)} is for threads of this process, but scheduler="
+            f"{shown(scheduler)} has workers with limits of their own; leave one out"
+        )
     with opened(source, key, channel) as volume:
         _check_outside(wanted, folder, volume)
         layout, rules = arguments.rules(volume)
+        if scheduler is None:
+            executor: Any = ThreadPoolExecutor(workers_of(volume, limit))
+        else:
+            executor = workers_of_cluster(scheduler)
         work = Work(
             *(volume, layout, rules, arguments.numbering),
             arguments.label_type(rules),
-            *(arguments.threshold, selection, workers_of(volume, limit), progress),
+            *(selection, arguments.threshold, executor, progress),
         )
         try:
             with memory_limit(limit):
-                return _label(work, folder, Path(wanted))
+                return _label(work, folder, Path(wanted), (source, key, channel))
         except MemoryError as error:
             if limit is None:
                 raise
@@ -270,7 +297,7 @@ def opened(source: StrPath, key: str | None, channel: int | None) -> Any:
     return opened_volume(path, key, channel)
 
 
-def _label(work: Work, folder: Path, wanted: Path) -> Counts:
+def _label(work: Work, folder: Path, wanted: Path, asked: tuple[Any, ...]) -> Counts:
     """Label a volume, with what is kept in a folder."""
     volume, source = work.volume, work.volume.identity()
     told = {
@@ -291,7 +318,15 @@ def _label(work: Work, folder: Path, wanted: Path) -> Counts:
                 target.create()
                 kept.begin()
             target.open()
-        counts = Counts(*Job(work, kept, target).run())
+        path, key, channel = asked
+        name, temporary = os.path.abspath(wanted), os.path.abspath(target.path)
+        names = Names(
+            *(os.path.abspath(path), key, channel, source),
+            *(name, temporary, str(work.dtype)),
+        )
+        reports = Reports(kept.reports.folder.absolute())
+        blocks = Blocks(volume, work.threshold, reports, target, names)
+        counts = Counts(*Job(work, kept, blocks).run())
         if volume.identity() != source:
             raise ValueError(f"{volume.path}: was changed while it was read")
         kept.conclude(list(counts))

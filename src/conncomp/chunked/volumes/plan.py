@@ -12,6 +12,7 @@ import math
 import os
 import tempfile
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -21,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._memory import resident_memory
+from conncomp.chunked.volumes.blocks import Blocks
 from conncomp.chunked.volumes.job import Job, Work
 from conncomp.chunked.volumes.kept import Kept
 from conncomp.chunked.volumes.labelling import (
@@ -189,7 +191,8 @@ def plan_labels(
         layout, rules = arguments.rules(volume)
         kind = arguments.label_type(rules)
         threads = workers_of(volume, limit)
-        work = Work(volume, layout, rules, "consecutive", kind, threshold, None, threads, None)
+        pool = ThreadPoolExecutor(threads)
+        work = Work(volume, layout, rules, "consecutive", kind, None, threshold, pool, None)
         window = _window(volume)
         layout, rules = arguments.rules(window)
         sample = _sample(replace(work, volume=window, layout=layout, rules=rules))
@@ -250,12 +253,12 @@ def _sample(work: Work) -> Sample:
         target.create()
         kept.begin()
         target.open()
-        Job(work, kept, target).run()
+        Job(work, kept, Blocks(work.volume, work.threshold, kept.reports, target)).run()
         seconds = perf_counter() - started
         components = sum(
-            len(kept.report(index).roots)
+            len(kept.reports.read(index).roots)
             for index in work.layout.indices()
-            if kept.has_report(index)
+            if kept.reports.has(index)
         )
         labels, everything = _size(kept.labels), _size(kept.folder)
     return Sample(seconds, labels, everything - labels, components)

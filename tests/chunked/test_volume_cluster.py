@@ -1,0 +1,126 @@
+"""`label_file(scheduler=)`, on a `LocalCluster`, held against the threads of this process."""
+
+import json
+import socket
+
+import click.testing
+import dask
+import numpy as np
+import pytest
+
+import conncomp
+from conncomp.chunked.volumes import cluster
+from conncomp.cli._command import command
+
+distributed = pytest.importorskip("distributed")
+zarr = pytest.importorskip("zarr")
+
+# Workers are processes of their own, in which blocks are as here: chunks of so many elements are.
+VOLUME = np.random.default_rng(8).random((120, 130, 140)) < 0.2
+CHUNKS = (64, 130, 140)
+
+# A cluster that ends leaves connections behind, which others tell of.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture(scope="module")
+def address():
+    with (
+        dask.config.set({"distributed.worker.memory.terminate": False}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        ) as made,
+    ):
+        yield made.scheduler_address
+
+
+@pytest.fixture
+def source(tmp_path):
+    zarr.create_array(
+        store=str(tmp_path / "v.zarr"), shape=VOLUME.shape, chunks=CHUNKS, dtype=bool
+    )[...] = VOLUME
+    return tmp_path / "v.zarr"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("target", ["l.zarr", "l.npy"])
+def test_as_by_threads(tmp_path, source, address, target, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # workers are elsewhere
+    told = []
+    count = conncomp.label_file(
+        *(source.name, target),
+        connectivity=1,
+        periodic=(True, False, True),
+        min_size=3,
+        scheduler=address,
+        progress=lambda *now: told.append(now),
+    )
+    labels = conncomp.label(VOLUME, connectivity=1, periodic=(True, False, True))
+    wanted = conncomp.remove_small_components(labels, 3)
+    found = np.load(target) if target.endswith("npy") else zarr.open_array(target, mode="r")[...]
+    np.testing.assert_array_equal(found, wanted)
+    assert count == len(np.unique(wanted)) - 1
+    assert told[-1][0] == told[-1][1] == 2 * 2
+    assert not (tmp_path / f"{target}.partial").exists()
+
+
+@pytest.mark.long
+def test_command(tmp_path, source, address):
+    given = (source, "-o", tmp_path / "l.npy", "--scheduler", address, "--json")
+    runner = click.testing.CliRunner()
+    result = runner.invoke(command, ["label", *map(str, given)])
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
+    assert report["scheduler"] == address
+    wanted, count = conncomp.label(VOLUME, return_num=True)
+    assert report["components"] == count
+    np.testing.assert_array_equal(np.load(tmp_path / "l.npy"), wanted)
+    result = runner.invoke(command, ["label", *map(str, given), "--memory", "1G"])
+    assert result.exit_code == 2
+    assert "limits of their own" in result.output
+
+
+@pytest.mark.long
+def test_errors_of_workers(tmp_path, source, address):
+    """A chunk that cannot be read is named; what was done is kept, and threads go on."""
+    chunk = source / "c" / "1" / "0" / "0"
+    content = chunk.read_bytes()
+    chunk.write_bytes(b"no chunk")
+    with pytest.raises(ValueError, match=r"v\.zarr"):
+        conncomp.label_file(source, tmp_path / "l.npy", scheduler=address)
+    chunk.write_bytes(content)
+    (tmp_path / "l.npy.partial" / "state.json").unlink()
+    (tmp_path / "l.npy.partial").rename(tmp_path / "old")
+    conncomp.label_file(source, tmp_path / "l.npy", scheduler=address)
+    np.testing.assert_array_equal(np.load(tmp_path / "l.npy"), conncomp.label(VOLUME))
+
+
+def test_nobody_answers(tmp_path, source, monkeypatch):
+    monkeypatch.setattr(cluster, "PATIENCE", 0.2)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    for address in (f"tcp://127.0.0.1:{port}", "nonsense://1:2", "127.0.0.1", ""):
+        with pytest.raises(ConnectionError, match="no scheduler of Dask answers there"):
+            conncomp.label_file(source, tmp_path / "l.npy", scheduler=address)
+        assert not (tmp_path / "l.npy").exists()
+    with pytest.raises(TypeError, match="scheduler=8786 must be text"):
+        conncomp.label_file(source, tmp_path / "l.npy", scheduler=8786)
+    with pytest.raises(ValueError, match="leave one out"):
+        conncomp.label_file(source, tmp_path / "l.npy", scheduler="tcp://a:1", memory="1G")
+
+
+@pytest.mark.long
+def test_no_workers(tmp_path, source, monkeypatch):
+    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=None, silence_logs=50) as made,
+        pytest.raises(ConnectionError, match="has no workers; start some"),
+    ):
+        conncomp.label_file(source, tmp_path / "l.npy", scheduler=made.scheduler_address)
+
+
+def test_distributed_is_missing(tmp_path, source, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    with pytest.raises(ImportError, match=r"needs distributed: pip install 'conncomp\[dask\]'"):
+        conncomp.label_file(source, tmp_path / "l.npy", scheduler="tcp://127.0.0.1:1")
