@@ -1,7 +1,6 @@
 """`label_file(scheduler=)`, on a `LocalCluster`, held against the threads of this process."""
 
 import json
-import os
 import socket
 
 import click.testing
@@ -82,16 +81,24 @@ def test_command(tmp_path, source, address):
 
 
 @pytest.mark.long
-def test_errors_of_workers(tmp_path, source, address):
-    """A chunk that cannot be read is named; what was done is kept, and threads go on."""
-    chunk = source / "c" / "1" / "0" / "0"
-    content, times = chunk.read_bytes(), chunk.stat()
-    chunk.write_bytes(b"no chunk")
+def test_a_chunk_cannot_be_read(tmp_path, source, address):
+    (source / "c" / "1" / "0" / "0").write_bytes(b"no chunk")
     with pytest.raises(ValueError, match=r"v\.zarr"):
         conncomp.label_file(source, tmp_path / "l.npy", scheduler=address)
-    chunk.write_bytes(content)
-    os.utime(chunk, ns=(times.st_atime_ns, times.st_mtime_ns))
-    assert (tmp_path / "l.npy.partial").exists()
+    assert not (tmp_path / "l.npy").exists()
+
+
+@pytest.mark.long
+def test_threads_go_on(tmp_path, source, address):
+    """Where a cluster ended: a block whose labels are written is not done again."""
+
+    def stop(done, steps):
+        if done == steps - 1:
+            raise RuntimeError("that is enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        conncomp.label_file(source, tmp_path / "l.npy", scheduler=address, progress=stop)
+    assert len((tmp_path / "l.npy.partial" / "done.txt").read_text().splitlines()) == 1
     conncomp.label_file(source, tmp_path / "l.npy")
     np.testing.assert_array_equal(np.load(tmp_path / "l.npy"), conncomp.label(VOLUME))
 
