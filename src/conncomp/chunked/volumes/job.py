@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Executor, Future, as_completed
+from concurrent.futures import Executor, Future, as_completed, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -92,9 +92,9 @@ class Job:
                 )
                 self._wait()
                 self._write_coarser()
-            finally:
-                for task in self._tasks:
-                    task.cancel()
+            except BaseException:
+                self._give_up()
+                raise
         tallies = [self._kept.done[index] for index in values]
         components = sum(tally.components for tally in tallies)
         if work.layout.crossed:
@@ -133,12 +133,20 @@ class Job:
 
     def _wait(self) -> None:
         """Wait for what tasks do, and keep that it is done; raise what went wrong."""
-        for task in as_completed(self._tasks):
-            index, tally = self._tasks[task], task.result()
+        for task in as_completed(list(self._tasks)):
+            tally, index = task.result(), self._tasks.pop(task)
             if index is not None:
                 self._kept.finish(index, tally)
             self._step()
-        self._tasks.clear()
+
+    def _give_up(self) -> None:
+        """Begin no more tasks; keep what those that have begun do, which need not be done again."""
+        for task in self._tasks:
+            task.cancel()
+        wait(self._tasks)
+        for task, index in self._tasks.items():
+            if not task.cancelled() and task.exception() is None and index is not None:
+                self._kept.finish(index, task.result())
 
     def _write_coarser(self) -> None:
         """Write coarser labels, one resolution after the other."""
