@@ -5,10 +5,10 @@
 Cells are discs, or balls, of random radii, one in each square of 13 x 13 or cube of 8 x 8 x 8 of a
 plane of 4096 x 4096 (99,225 cells) and a volume of 256 x 256 x 256 (32,768); the image is of 16
 bits. All columns that there are on the GPU are compared with those of the CPU: the same to the
-bit, but for sums of floating-point numbers. Then groups of columns take turns with CuPy's idioms,
-which are sums by `bincount` (and `minimum` and `maximum` of cupyx's ndimage), and with cuCIM's
-`regionprops_table`, where it can be imported; the ratio is the median of rounds. --small is for a
-try.
+bit, but for sums of floating-point numbers, roots and powers. Then groups of columns take turns
+with CuPy's idioms, which are sums by `bincount` (and `minimum` and `maximum` of cupyx's ndimage),
+and with cuCIM's `regionprops_table`, where it can be imported; the ratio is the median of rounds.
+--small is for a try.
 """
 
 import argparse
@@ -24,7 +24,14 @@ from cupyx.scipy import ndimage
 import conncomp
 
 PLANE, VOLUME = "plane", "volume"
-NEAR = ("centroid_weighted", "moments_weighted", "intensity_std")
+NEAR = (
+    "centroid_weighted",
+    "moments_weighted",
+    "moments_normalized",
+    "moments_hu",
+    "intensity_std",
+    "equivalent_diameter_area",
+)
 GROUPS = {
     "sizes, boxes, axes": ["area", "bbox", "centroid", "inertia_tensor_eigvals"],
     "moments": ["moments", "moments_central", "moments_normalized"],

@@ -38,6 +38,8 @@ def compile_natively(name, instructions, flags, program):
     if not native.supports(instructions):
         pytest.skip(f"this processor does not have the instructions of {instructions}")
     sources = [*CORE, FOLDER / f"{name}.cpp"]
+    if "clang" not in COMPILER:  # GCC collects no garbage below a gigabyte
+        flags = [*flags, "--param", "ggc-min-heapsize=1000000"]
     compile_sources([COMPILER, *INSTRUCTIONS[instructions], *flags], sources, program)
 
 

@@ -6,6 +6,7 @@ import struct
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -128,12 +129,15 @@ def requirements(extra):
     return names
 
 
+installed = cache(packages_distributions)  # which reads what every package installed
+
+
 @pytest.mark.skipif(not (ROOT / "pyproject.toml").is_file(), reason="not in the source tree")
 @pytest.mark.parametrize("module", sorted(set(PACKAGES) - HEAVY))
 def test_the_extra_has_the_package(module):
     package, extra, _ = PACKAGES[module]
     assert package in requirements(extra)
-    assert package in [name.lower() for name in packages_distributions()[module]]
+    assert package in [name.lower() for name in installed()[module]]
 
 
 @pytest.mark.skipif(not (ROOT / "pyproject.toml").is_file(), reason="not in the source tree")

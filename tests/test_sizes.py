@@ -32,7 +32,7 @@ MANY_PARAMETERS = {
     "cli/simulate/cahn_hilliard.py cahn_hilliard": COMMAND,
     "cli/simulate/potts.py potts": COMMAND,
     "cli/view.py view": COMMAND,
-    "chunked/measures/dask_measures.py component_statistics": USERS,
+    "chunked/measures/measures_in_chunks.py component_statistics": USERS,
     "chunked/volumes/labelling.py label_file": USERS,
     "chunked/volumes/plan.py plan_labels": USERS,
     "components/statistics.py component_statistics": USERS,

@@ -9,12 +9,14 @@ from conncomp import _lazy
 _lazy.ROOMS.update(
     dask=("conncomp.chunked.of_dask", "conncomp.tables.dask_frames"),
     xarray=("conncomp.chunked.of_xarray",),
+    conncomp=("conncomp.chunked.of_volumes",),
 )
 
 # The rooms, each with the public names that it has. A room is imported when one of its names is
 # first asked for: all of them together take as long as NumPy.
 _ROOMS = {
     "_config": ("get_num_threads", "set_num_threads", "show_config"),
+    "chunked.measures.volume_file": ("VolumeFile", "open_volume"),
     "chunked.streams": ("stream_labels",),
     "chunked.volumes": ("LabelPlan", "label_file", "plan_labels"),
     "components": (
@@ -73,6 +75,7 @@ __all__ = sorted(_ROOM_OF)
 
 if TYPE_CHECKING:
     from conncomp._config import *
+    from conncomp.chunked.measures.volume_file import *
     from conncomp.chunked.streams import *
     from conncomp.chunked.volumes import *
     from conncomp.components import *

@@ -1,4 +1,4 @@
-"""Arrays that are computed later or whose axes have names, and the rooms that take them.
+"""Arrays that are computed later, in files or with names of axes, and the rooms that take them.
 
 Functions of arrays lie below these rooms. ``conncomp/__init__.py``, which lies above all, names
 them here, and one is imported when the first of its arrays is given.
@@ -16,10 +16,11 @@ ROOMS: dict[str, tuple[str, ...]] = {}
 def function_for(array: object, name: str) -> Any:
     """Return what takes an array in place of the function of a name; None if that itself does.
 
-    That is for collections of Dask and objects of xarray, which are not imported to tell.
+    That is for collections of Dask and objects of xarray, which are not imported to tell, and for
+    volumes in files.
     """
     kind = type(array)
-    if not hasattr(kind, "__dask_graph__"):
+    if not (hasattr(kind, "__dask_graph__") or kind.__module__.startswith("conncomp.")):
         return None
     libraries = (base.__module__.partition(".")[0] for base in kind.__mro__)
     rooms = next((ROOMS[library] for library in libraries if library in ROOMS), ())

@@ -6,6 +6,7 @@ import pytest
 import conncomp
 from chunked_cases import assembled, pieces_of, random_case
 from conncomp.chunked import call_now, rules_of_image, selection, union
+from conncomp.chunked.measures.size_summary import merged_summaries
 from conncomp.chunked.selection import Selected, Selection
 from conncomp.chunked.stages import Wanted, label_wanted
 
@@ -27,7 +28,10 @@ def test_of_random_images(part, monkeypatch):
         for module in (union, selection):
             monkeypatch.setattr(module, "GROUP", [64, 4][seed % 2])
         layout, rules = rules_of_image(chunks, image.dtype, **arguments)
-        wanted = Selection(int(rng.choice([0, 1, 2, 4, 30])), [None, 0, 1, 3, 40][rng.integers(5)])
+        wanted = Selection(
+            *(int(rng.choice([0, 1, 2, 4, 30])), [None, 0, 1, 3, 40][rng.integers(5)]),
+            listed=[0, 1, 5][seed % 3],
+        )
         numbering = ["roots", "consecutive"][seed % 2]
         values = pieces_of(image, layout)
         again = values if seed % 3 else None
@@ -38,7 +42,8 @@ def test_of_random_images(part, monkeypatch):
         labels = result.labels
         if layout.crossed:
             assert all(isinstance(chunk, Selected) for chunk in labels.values())
-            tallies = np.sum([chunk[1:] for chunk in labels.values()], axis=0)
+            tallies = np.sum([chunk[1:3] for chunk in labels.values()], axis=0)
+            summaries = [chunk.summary for chunk in labels.values()]
             labels = {index: chunk.labels for index, chunk in labels.items()}
         found = assembled(labels, layout, dtype)
         whole = conncomp.label(image, numbering=numbering, **arguments)
@@ -50,3 +55,19 @@ def test_of_random_images(part, monkeypatch):
             items = expected.reshape(-1, *expected.shape[batch_axes:])
             components = sum(len(np.unique(item[item != background])) for item in items)
             assert tallies.tolist() == [components, np.count_nonzero(expected != background)]
+            if wanted.listed:
+                items = whole.reshape(-1, *whole.shape[batch_axes:])
+                check_summary(merged_summaries(summaries, wanted.listed), items, background, wanted)
+
+
+def check_summary(summary, items, background, wanted):
+    """Hold a summary against all components of each item."""
+    components = []
+    for k, item in enumerate(items):
+        labels, sizes = np.unique(item[item != background], return_counts=True)
+        components += [(-size, k, label) for label, size in zip(labels, sizes, strict=True)]
+    largest = [(-size, item, label) for size, item, label in sorted(components)[: wanted.listed]]
+    np.testing.assert_array_equal(summary.largest, np.reshape(largest, (-1, 3)))
+    for digits, row in enumerate(summary.by_digits.tolist(), 1):
+        sizes = [-size for size, *_ in components if len(str(-size)) == digits]
+        assert row == [len(sizes), sum(sizes)]

@@ -1,6 +1,8 @@
 """`label_file(scheduler=)`, on a `LocalCluster`, held against the threads of this process."""
 
 import json
+import os
+import signal
 import socket
 
 import click.testing
@@ -11,6 +13,7 @@ import pytest
 import conncomp
 from conncomp.chunked.volumes import cluster
 from conncomp.cli._command import command
+from volume_sources import write_image
 
 distributed = pytest.importorskip("distributed")
 zarr = pytest.importorskip("zarr")
@@ -78,6 +81,41 @@ def test_command(tmp_path, source, address):
     result = runner.invoke(command, ["label", *map(str, given), "--memory", "1G"])
     assert result.exit_code == 2
     assert "limits of their own" in result.output
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("chosen", [(), ("--min-size", 3), ("--top", 4)])
+def test_sizes_of_components(tmp_path, source, address, chosen):
+    """Workers count them, of blocks that components cross and of images that lie in a block."""
+    write_image(tmp_path / "i.zarr", VOLUME.astype("u1"), "tyx", chunks=CHUNKS)
+    runner = click.testing.CliRunner()
+    for name in (source.name, "i.zarr"):
+        told = []
+        for words in (("--scheduler", address), ()):
+            given = (tmp_path / name, "-o", tmp_path / f"{name}-{len(told)}.npy", *chosen, *words)
+            result = runner.invoke(command, ["label", *map(str, given), "--json"])
+            assert result.exit_code == 0, result.output
+            told.append(json.loads(result.stdout))
+        for key in ("components", "foreground", "largest", "sizes", "kept"):
+            assert told[0][key] == told[1][key]
+        assert told[0]["foreground"] == VOLUME.sum()
+
+
+@pytest.mark.long
+def test_all_workers_are_lost(tmp_path, source, address):
+    """Others do what they were at, as soon as there are others."""
+    killed = []
+
+    def kill(done, steps):
+        if not killed:
+            with distributed.Client(address, set_as_default=False) as client:
+                killed.extend(client.run(os.getpid).values())
+            for process in killed:
+                os.kill(process, signal.SIGKILL)
+
+    conncomp.label_file(source, tmp_path / "l.npy", scheduler=address, progress=kill)
+    assert len(killed) == 2
+    np.testing.assert_array_equal(np.load(tmp_path / "l.npy"), conncomp.label(VOLUME))
 
 
 @pytest.mark.long

@@ -1,6 +1,5 @@
 """`label_file`, held against `label` of the whole volume; kills, changes and bad volumes."""
 
-import json
 import os
 import signal
 import subprocess
@@ -12,7 +11,6 @@ import pytest
 
 import conncomp
 from conncomp.chunked.volumes import slices, volume, zarr_arrays
-from measured_command import measured
 
 zarr = pytest.importorskip("zarr")
 
@@ -222,17 +220,3 @@ def test_bad_arguments(tmp_path):
         conncomp.label_file(source, target)
     with pytest.raises(FileNotFoundError):
         conncomp.label_file(tmp_path / "none.npy", tmp_path / "m.npy")
-
-
-def test_memory_is_a_limit(tmp_path):
-    """Measured by the system, in a volume of three times the limit."""
-    array = zarr.create_array(
-        store=str(tmp_path / "v.zarr"), shape=(900, 1000, 1000), chunks=(300, 100, 100), dtype="u1"
-    )
-    array[:, 500, 500] = 1
-    status, found, error, peak = measured(
-        str(tmp_path / "v.zarr"), "-o", str(tmp_path / "l.zarr"), "--memory", "300M"
-    )
-    assert (status, error) == (0, "")
-    assert json.loads(found)["components"] == 1
-    assert peak <= 300_000_000

@@ -73,3 +73,39 @@ def test_number_of_all(field):
 def test_errors(field, arguments, message):
     with pytest.raises(ValueError, match=message):
         conncomp.label(field, **arguments)
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_statistics_lay_axes_beside_each_other_by_name(lazy):
+    random = np.random.default_rng(1)
+    values = random.integers(0, 255, (3, 20, 20)).astype(np.uint8)
+    found = conncomp.label(values[1] > 128)
+    labels = xarray.DataArray(found, dims=("y", "x"))
+    image = xarray.DataArray(values, dims=("c", "y", "x"))
+    classes = xarray.DataArray(np.broadcast_to(values[1] > 128, found.shape), dims=("y", "x"))
+    if lazy:
+        labels = labels.chunk({"x": 7})
+    names = ["area", "bbox", "intensity_mean"]
+    if not lazy:
+        table = conncomp.component_statistics(
+            labels, image.transpose("x", "c", "y"), classes=classes.transpose(), properties=names
+        )
+        wanted = conncomp.component_statistics(
+            found, np.moveaxis(values, 0, -1), classes=classes.data, properties=names
+        )
+        assert table.to_pandas().equals(wanted.to_pandas())
+        assert set(table.classes) == {1}
+    one = image[1].transpose("x", "y")
+    means = conncomp.component_statistics(labels, one.chunk() if lazy else one).means
+    means = means.compute() if lazy else means
+    np.testing.assert_array_equal(means, conncomp.component_statistics(found, values[1]).means)
+
+
+def test_statistics_of_other_names_go_by_place():
+    values = np.arange(12).reshape(3, 4)
+    labels = xarray.DataArray(np.ones((3, 4), int), dims=("y", "x"))
+    image = xarray.DataArray(values, dims=("row", "column"))
+    assert conncomp.component_statistics(labels, image).sums.tolist() == [66]
+    assert conncomp.component_statistics(labels, values).sums.tolist() == [66]
+    with pytest.raises(ValueError, match=r"image has shape \(4, 3\); it must have that of labels"):
+        conncomp.component_statistics(labels, image.transpose())

@@ -376,12 +376,15 @@ def test_grey_leaves_opacity_out(report):
         ("rgb.png --channel 3", "--channel 3 must be from 0 to 2"),
         ("rgb.png --channel 0 --grey", "--channel and --grey exclude each other"),
         ("many.tif --grey", "--grey is for colours, but there are 5 channels"),
+        ("two.tif --grey", "--grey is for colours, but there are 2 channels"),
     ],
 )
 def test_channels_that_are_not_there(run, arguments, words):
     conncomp.write_image("rgb.png", RGB)
     many = np.zeros((5, 12, 13), np.uint8)
-    tifffile.imwrite("many.tif", many, ome=True, photometric="minisblack", metadata={"axes": "CYX"})
+    axes = {"axes": "CYX"}
+    tifffile.imwrite("many.tif", many, ome=True, photometric="minisblack", metadata=axes)
+    tifffile.imwrite("two.tif", many[:2], ome=True, photometric="minisblack", metadata=axes)
     found = run("label", *arguments.split())
     assert (found.exit_code, words in found.stderr) == (2, True), found.stderr
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import conncomp
+from conncomp.chunked.volumes import volume
 from volume_sources import write_hdf5, write_image
 
 zarr = pytest.importorskip("zarr")
@@ -27,9 +28,47 @@ def test_labels_of_zarr(report, source):
     labels, count = conncomp.label(
         VOLUME, return_num=True, connectivity=1, periodic=(True, False, False)
     )
-    assert (found["components"], found["written"]) == (count, {"labels": "l.zarr"})
+    assert (found["components"], found["written"]["labels"]) == (count, "l.zarr")
     assert found["input"] == {"path": source, "shape": [9, 8, 7], "dtype": "uint8"}
     np.testing.assert_array_equal(zarr.open_array("l.zarr", mode="r")[...], labels)
+
+
+@pytest.mark.parametrize("chunk", [3, 9])
+@pytest.mark.parametrize(
+    "words", [(), ("--top", 4), ("--min-size", 3), ("--min-size", 9, "--top", 5)]
+)
+def test_json_tells_what_it_tells_of_images(report, monkeypatch, chunk, words):
+    """All but times and memory, of volumes in many blocks and in one."""
+    monkeypatch.setattr(volume, "BLOCK", 1)
+    source = zarr.create_array(store="c.zarr", shape=VOLUME.shape, chunks=(chunk,) * 3, dtype="u1")
+    source[...] = VOLUME
+    given = ("--threshold", 1, "--connectivity", 1, *words)
+    found, want = (
+        report("label", "c.zarr", "-o", "l.zarr", *given),
+        report("label", "v.npy", *given),
+    )
+    of_volumes = {"memory", "batch_axes", "scheduler"}
+    assert set(found) == {*want, *of_volumes}
+    apart = {"input", "seconds", "elements_per_second", "written", *of_volumes}
+    assert {k: found[k] for k in found if k not in apart} == {
+        k: want[k] for k in want if k not in apart
+    }
+
+
+@pytest.mark.parametrize("chunk", [4, 9])
+def test_largest_of_several_images(report, monkeypatch, chunk):
+    monkeypatch.setattr(volume, "BLOCK", 1)
+    movie = np.stack([VOLUME == 1, VOLUME == 2, VOLUME > 0]).astype(np.uint8)
+    write_image("m.zarr", movie, "tzyx", chunks=(2, chunk, chunk, chunk))
+    found = report("label", "m.zarr", "-o", "l.zarr", "--connectivity", 1, "--top", 6)
+    sizes = conncomp.component_sizes(
+        conncomp.label(movie, connectivity=1, batch_axes=1), batch_axes=1
+    )
+    want = sorted((-size, *place) for place, size in np.ndenumerate(sizes))[:6]
+    assert [(-one["size"], *one["item"], one["label"]) for one in found["largest"]] == want
+    assert found["foreground"] == sizes.sum()
+    shown = sum(part["elements"] for part in found["sizes"])
+    assert shown == sizes.sum()
 
 
 def test_to_npy_as_a_table(run):

@@ -182,6 +182,70 @@ def test_intensities_are_of_the_series_of_the_labels(plate, run):
     assert "masks.tif: raw.tif: has 2 series: there is no series=2" in result.stderr
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_all_series(plate, run, measured, workers):
+    with tifffile.TiffWriter("plate/a2.tif", append=True) as file:
+        file.write(plate["a1"][:40])
+        file.write(plate["a2"].astype(complex))
+    words = ["measure", "plate", "--threshold", "otsu", "--series", "all", "-o", "c.parquet"]
+    words += ["--workers", workers, "--labels", "out/{stem}-{series}.npy"]
+    result = run(*words)
+    assert result.exit_code == 1
+    assert "plate/a2.tif, series 2: holds values of dtype complex128" in result.stderr
+    assert "1 of 5 series could not be measured" in result.stderr
+    found = read("c.parquet").to_pandas()
+    places = found[["file", "series"]].drop_duplicates().itertuples(index=False, name=None)
+    parts = {("a1", 0): plate["a1"], ("a2", 0): plate["a2"], ("a2", 1): plate["a1"][:40]}
+    parts["a10", 0] = plate["a10"]
+    assert list(places) == [(f"plate/{stem}.tif", k) for stem, k in parts]
+    for (stem, k), image in parts.items():
+        rows = found[(found["file"] == f"plate/{stem}.tif") & (found["series"] == k)]
+        wanted = expected(image, filters.threshold_otsu(image))
+        assert rows["num_pixels"].tolist() == wanted["num_pixels"].tolist()
+        assert conncomp.read_image(f"out/{stem}-{k}.npy").max() == len(rows)
+    measured.clear()
+    assert run(*words, "--resume").exit_code == 1
+    assert len(measured) == 1
+
+
+def test_images_in_grey_and_in_colour(plate, run):
+    grey = plate["a2"]
+    conncomp.write_image("plate/a3.png", np.stack([grey, grey, grey], -1))
+    result = run("measure", "plate", "--threshold", "otsu", "--grey", "-o", "c.parquet")
+    assert result.exit_code == 0, result.stderr
+    found = read("c.parquet").to_pandas()
+    sizes = [found[found["file"] == f"plate/a{k}"]["num_pixels"] for k in ("2.tif", "3.png")]
+    assert sizes[0].tolist() == sizes[1].tolist() != []
+
+
+def test_all_properties(plate, run):
+    run("measure", "plate/a1.tif", "--threshold", "otsu", "--properties", "all", "-o", "c.parquet")
+    labels = label(plate["a1"] > filters.threshold_otsu(plate["a1"]), connectivity=2)
+    table = conncomp.component_statistics(labels, plate["a1"], properties="all").columns()
+    assert read("c.parquet").column_names == ["file", "series", "channel", *table]
+    conncomp.write_image("labels.tif", labels)
+    run("measure", "labels.tif", "--properties", "all", "-o", "c.parquet")
+    table = conncomp.component_statistics(labels, properties="all").columns()
+    assert read("c.parquet").column_names == ["file", "series", "channel", *table]
+
+
+def test_failures_are_named_in_the_order_of_files(plate, run):
+    for name in ("a1", "a2", "a10"):
+        Path(f"plate/{name}.tif").write_bytes(b"II*\0")
+    result = run("measure", "plate", "--threshold", "otsu", "-o", "c.parquet", "--workers", 3)
+    named = [line.split(": ")[1] for line in result.stderr.splitlines()]
+    assert named[:-1] == [f"plate/{name}.tif" for name in ("a1", "a2", "a10")]
+    assert named[-1] == "3 of 3 files could not be measured"
+    assert os.listdir() == ["plate"]
+
+
+def test_all_series_of_a_file_that_cannot_be_read(plate, run):
+    Path("plate/a2.tif").write_bytes(b"II*\0")
+    result = run("measure", "plate", "--threshold", "9", "--series", "all", "-o", "c.parquet")
+    assert "plate/a2.tif, series 0: " in result.stderr
+    assert read("c.parquet")["file"].unique().to_pylist() == ["plate/a1.tif", "plate/a10.tif"]
+
+
 def test_channels(tmp_path, run, monkeypatch):
     monkeypatch.chdir(tmp_path)
     colours = np.stack([picture(k) for k in range(3)], axis=-1)
@@ -345,7 +409,8 @@ def test_a_name_that_is_not_utf_8_does_not_stop_the_others(plate, run, workers):
     del plate["a2"]
     assert_measured(read("c.parquet"), plate)
     result = run("measure", "plate", "--threshold", "otsu", "-o", "c.parquet", "--json")
-    assert json.loads(result.stdout)["failed"] == [{"path": "plate/a\udcff.tif", "reason": reason}]
+    failed = {"path": "plate/a\udcff.tif", "series": 0, "reason": reason}
+    assert json.loads(result.stdout)["failed"] == [failed]
 
 
 def test_resume_measures_again_what_has_changed(plate, run, measured):
@@ -526,6 +591,9 @@ def test_a_table_that_has_no_room(plate, name):
         (["plate", "--properties", "area,areas", "--threshold", "1"], "did you mean 'area'"),
         (["plate", "--properties", "intensity_quantile-2"], "must end with a number of 0 to 1"),
         (["plate", "--properties", "coords,area,image"], "coords, image: a table of files has no"),
+        (["plate", "--series", "one"], "'one' is neither a number nor 'all'"),
+        (["plate", "--properties", "area,intensity_max"], "intensity_max: without --threshold"),
+        (["plate", "--properties", "intensity_quantile-0.5"], "have no intensities; name the"),
         (["plate", "--properties", "slice"], "by conncomp.component_statistics in Python"),
         (["."], "holds no images"),
     ],

@@ -50,6 +50,9 @@ def test_without_classes():
     ):
         assert len(table.classes) == 0
         assert "class" not in table.columns()
+    nothing = conncomp.component_statistics([[0]], classes=[[3]], properties=["area"])
+    assert list(nothing.columns()) == ["label", "class", "area"]
+    assert "class" not in conncomp.component_statistics([[0]], properties=["area"]).columns()
 
 
 def test_large_classes():

@@ -10,6 +10,7 @@ from changing_memory import written_by_another_thread
 from conncomp import _arrays
 from conncomp.components.columns.properties import PROPERTIES
 from conncomp.kernels.cuda.components import configurations, moments
+from conncomp.kernels.cuda.components.runs import find_runs
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
 from host_cupy import place_on_host
 
@@ -133,13 +134,15 @@ def test_components_too_large_for_128_bits(cupy, monkeypatch):
 
 def measure_all(gpu, labels, image):
     """Return what the drivers make of labels below 9."""
-    given = moments.LabelledComponents(labels, 0, 9, labels.shape, np.arange(1, 9))
+    runs = find_runs(gpu, labels, 0, 9, labels.shape[-1])
+    given = moments.LabelledComponents(labels, 0, 9, labels.shape, runs.components, runs)
+    count = len(runs.components)
     boxes = np.stack([np.zeros(labels.ndim, int), np.array(labels.shape)], axis=-1)
-    boxes = np.repeat(boxes[None], 8, axis=0)
+    boxes = np.repeat(boxes[None], count, axis=0)
     return (
         *moments.element_moments(gpu, given, boxes),
         moments.weighted_moments(gpu, given, image, boxes[:, :, 0].astype(float)),
-        moments.squared_deviations(gpu, given, image, np.ones(8)),
+        moments.squared_deviations(gpu, given, image, np.ones(count)),
         configurations.count_configurations(gpu, given),
         *([configurations.count_borders(gpu, given)] if labels.ndim == 2 else []),
     )

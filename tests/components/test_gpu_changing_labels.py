@@ -9,12 +9,9 @@ import pytest
 from changing_memory import ChangingGpu, labels, written_by_another_thread
 from conncomp.components._labels import check_items
 from conncomp.kernels.cuda.components.members import list_members
-from conncomp.kernels.cuda.components.tables import (
-    combine_labels,
-    count_labels,
-    measure_labels,
-    replace_labels,
-)
+from conncomp.kernels.cuda.components.runs import find_runs
+from conncomp.kernels.cuda.components.shapes import measure_shapes
+from conncomp.kernels.cuda.components.tables import combine_labels, count_labels, replace_labels
 from host_cuda.host_gpu import AVAILABLE, check_sanitized
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -35,9 +32,13 @@ def number_apart(gpu, array, background, rows):
     return replace_labels(gpu, combined, background, table)
 
 
+def shapes(gpu, *described):
+    return measure_shapes(gpu, find_runs(gpu, *described, SHAPE[-1]), SHAPE, moments=True)
+
+
 TOOLS = {
     "sizes": count_labels,
-    "statistics": lambda *arguments: measure_labels(*arguments, SHAPE),
+    "statistics": shapes,
     "members": members,
     "replaced": lambda gpu, array, background, rows: replace_labels(
         gpu, array, background, np.arange(rows, dtype=array.dtype)

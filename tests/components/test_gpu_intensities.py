@@ -16,6 +16,7 @@ from conncomp import _arrays
 from conncomp.components import _labels, measuring, statistics
 from conncomp.components._labels import check_items
 from conncomp.components.columns.intensities import check_image
+from conncomp.kernels.cuda.components.runs import find_runs
 from host_cuda.host_gpu import AVAILABLE, check_sanitized
 from host_cupy import HostCuPyGpu, place_on_host
 
@@ -166,16 +167,21 @@ SHAPE = (40, 33)
 
 
 def measure(gpu, labels, image, known):
-    """Measure an image, and faces, with components as they were found before."""
-    rows = known[0]
+    """Measure an image, with runs found now, and faces of components that were found before."""
+    rows, count = known[0], int(known[0][-1]) + 1
+    task = gpu, labels, 0, count
+    runs = find_runs(*task, SHAPE[-1])
+    boxes = np.zeros((len(runs.components), 2, 2), np.int64)
+    sizes = np.ones(len(runs.components), np.int64)
     items = check_items(np.ones(SHAPE, np.int32), 0, 0)
     described = check_image(image, items)
-    columns = [np.empty(len(rows), described.sums), np.empty(len(rows))]
-    columns += [np.empty(len(rows), image.dtype), np.empty(len(rows), image.dtype)]
-    columns.append(np.empty((len(rows), 2)))
-    task = gpu, labels, 0, int(rows[-1]) + 1, SHAPE
-    measuring.measure_intensities(*task, described.values, described.bits, *known, *columns)
-    statistics.count_faces(*task, rows, np.zeros((len(rows), 2), np.int64))
+    columns = [np.empty(len(sizes), described.sums), np.empty(len(sizes))]
+    columns += [np.empty(len(sizes), image.dtype), np.empty(len(sizes), image.dtype)]
+    columns.append(np.empty((len(sizes), 2)))
+    if len(sizes):
+        values = described.values, described.bits
+        measuring.measure_intensities(gpu, runs, SHAPE, *values, sizes, boxes, *columns)
+    statistics.count_faces(*task, SHAPE, rows, np.zeros((len(rows), 2), np.int64))
 
 
 @host

@@ -293,3 +293,22 @@ def test_values_that_another_thread_changes(restore_threads):
     statistics = conncomp.component_statistics(few, image, surfaces=True)
     for name in (*COLUMNS, "faces"):
         np.testing.assert_array_equal(getattr(statistics, name), getattr(expected, name))
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int8, np.uint16, np.int16])
+def test_long_stretches_of_narrow_values(dtype):
+    random = np.random.default_rng(5)
+    for length in (7, 31, 33, 64, 65, 200):
+        runs = random.integers(0, 4, (3, length)), random.integers(1, 70, (3, length))
+        pairs = zip(*runs, strict=True)
+        labels = np.stack([np.repeat(*pair)[:length] for pair in pairs])
+        low, high = (0, 1) if dtype is bool else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+        for values in (random.integers(low, high + 1, labels.shape), np.full(labels.shape, high)):
+            table = conncomp.component_statistics(labels, values.astype(dtype), background=0)
+            for row, label in enumerate(table.labels):
+                chosen, places = values[labels == label], np.argwhere(labels == label)
+                assert table.sums[row] == chosen.sum()
+                assert (table.minima[row], table.maxima[row]) == (chosen.min(), chosen.max())
+                if chosen.sum():
+                    centroid = chosen @ places / chosen.sum()
+                    np.testing.assert_allclose(table.weighted_centroids[row], centroid, atol=1e-9)

@@ -17,7 +17,7 @@ import zarr
 import conncomp
 from conncomp.cli._input import read_any
 from conncomp.files._ome import ome_images
-from conncomp.files.images import read_content
+from conncomp.files.images import count_series, read_content
 from conncomp.files.scales import Scale, in_unit, scale_of
 
 VOLUME = np.arange(2 * 3 * 4).reshape(2, 3, 4)
@@ -58,7 +58,15 @@ def test_ome_tiff(tmp_path, axes):
     assert found.scale.spacing == pytest.approx((*ones, 2000, 500, 250))
 
 
-@pytest.mark.parametrize("shapes", [[(3, 4), (3, 4)], [(2, 3, 4), (3, 4)], [(3, 4), (5, 6)]])
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        [(3, 4), (3, 4)],
+        [(2, 3, 4), (3, 4)],
+        [(3, 4), (5, 6)],
+        [(3, 4), (3, 4), (5, 6), (2, 3, 4)],  # pages of one shape, and others between them
+    ],
+)
 def test_series_of_ome_tiff(tmp_path, shapes):
     path = tmp_path / "a.ome.tif"
     images = [np.full(shape, k + 1, np.uint8) for k, shape in enumerate(shapes)]
@@ -71,8 +79,9 @@ def test_series_of_ome_tiff(tmp_path, shapes):
         found = read_content(path, series=k)
         np.testing.assert_array_equal(found.image, image)
         assert found.scale == scale_of((1,) * (image.ndim - 1) + (1 + k,), "µm")
-    with pytest.raises(ValueError, match=r"series: there is no series=2"):
-        read_content(path, series=2)
+    assert count_series(path) == len(shapes)
+    with pytest.raises(ValueError, match=rf"series: there is no series={len(shapes)}"):
+        read_content(path, series=len(shapes))
 
 
 @pytest.mark.parametrize("name", ["a.nii", "a.nii.gz"])

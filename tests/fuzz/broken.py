@@ -18,6 +18,8 @@ import numpy as np
 import conncomp
 from conncomp import models
 from conncomp import networkx as backend
+from conncomp.chunked.measures.volume_file import MappedVolume
+from conncomp.chunked.volumes import zarr_arrays
 from conncomp.tables.pairs import Clustering
 
 from .target import random_case
@@ -151,6 +153,10 @@ def _without_filters(label_file, *arguments, min_size=None, largest=None, **opti
     return label_file(*arguments, **options)
 
 
+def _with_a_larger_one(function, labels, number, **options):
+    return function(labels, 2 * number + 9, **options)
+
+
 STATISTICS = ["labels", "sizes", "bounding_boxes", "centroids", "moments", "batch", "sums", "means"]
 STATISTICS += ["minima", "maxima", "weighted_centroids", "faces"]
 COLUMNS = ["num_pixels", "bbox", "area_filled", "moments"]
@@ -253,6 +259,25 @@ BREAKAGES = {
         of(conncomp, "label_file", _part()),
         of_call(conncomp, "label_file", _without_filters),
         *(of(conncomp, "plan_labels", _part(k)) for k in ("shape", "block_shape", "blocks")),
+    ],
+    "label-volumes": [
+        *(
+            of(conncomp, name, _part(*([0] if name == "size_histogram" else [])))
+            for name in ("component_sizes", "size_histogram")
+        ),
+        *(of(conncomp, "component_statistics", _part(name)) for name in ("sizes", "faces")),
+        of(conncomp, "contacts", _part("counts")),
+        *(
+            of_call(
+                conncomp, name, lambda function, labels, k, **more: function(labels, k + 1, **more)
+            )
+            for name in ("largest_components", "remove_small_components")
+        ),
+        of(MappedVolume, "read", _part()),
+    ],
+    "packed-volumes": [
+        of_call(zarr_arrays, "check_codecs", lambda function, *given: None),
+        of_call(zarr_arrays, "check_chunks", lambda function, *given: None),
     ],
     "damaged-volumes": [of_call(conncomp, "label_file", _stumbles)],
     "streams": [

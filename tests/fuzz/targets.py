@@ -278,6 +278,8 @@ TARGETS = {
     "edge-files": of_calls(graphs.edge_files),
     "label-files": of_calls(volumes.label_files),
     "damaged-volumes": of_calls(volumes.damaged_volumes, may_refuse=True),
+    "label-volumes": of_calls(volumes.label_volumes),
+    "packed-volumes": of_calls(volumes.packed_volumes),
     "streams": of_calls(volumes.streams),
     "growing-graphs": of_calls(graphs.growing_graphs, unpickles=True),
     "clusters-of-pairs": of_calls(pairs.clusters_of_pairs),

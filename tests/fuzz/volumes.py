@@ -7,9 +7,13 @@ import re
 import tempfile
 from pathlib import Path
 
+import numcodecs
 import numpy as np
+import pytest
+import zarr
 
 import conncomp
+from conncomp import components
 from conncomp.chunked.volumes import slices, volume
 from conncomp.chunked.volumes.sources import opened_volume
 from conncomp.chunked.volumes.whole import read_volume
@@ -140,6 +144,113 @@ def damaged_volumes(data):
             expected = conncomp.label(whole, batch_axes=opened.batch_axes)
         np.testing.assert_array_equal(read_labels(target), expected)
         np.testing.assert_array_equal(held, whole)
+
+
+# The functions of labels in memory, which those of files are held against.
+IN_MEMORY = (
+    components.component_sizes,
+    components.size_histogram,
+    components.largest_components,
+    components.remove_small_components,
+    components.relabel_consecutive,
+    components.component_statistics,
+    components.contacts,
+)
+
+
+def label_volumes(data):
+    """Compare what is told of labels in files, and what is made of them, with those in memory."""
+    choices = Choices(data)
+    with tempfile.TemporaryDirectory(prefix="conncomp-fuzz-") as name:
+        folder = Path(name)
+        source, drawn = _written(choices, folder)
+        conncomp.set_num_threads(1 + choices.below(3))
+        function = choices.pick(IN_MEMORY)
+        known = {"background": choices.pick([0, None]), "batch_axes": choices.below(drawn.ndim)}
+        given = {"largest_components": (choices.below(4),)}
+        given["remove_small_components"] = (choices.below(9),)
+        arguments = given.get(function.__name__, ())
+        if function is components.component_statistics:
+            known["surfaces"], arguments = True, (drawn,)
+        with _blocks_of(choices.pick([8, 60, 1 << 21]), choices.pick([1, 40, 1 << 24])):
+            opened = conncomp.open_volume(source)
+            if opened.dtype.kind not in "iu":
+                with contextlib.suppress(TypeError, ValueError):
+                    getattr(conncomp, function.__name__)(opened, *arguments, **known)
+                    raise AssertionError("took what holds no labels")
+                return
+            found = getattr(conncomp, function.__name__)(opened, *arguments, **known)
+            if isinstance(found, conncomp.VolumeFile):
+                target = folder / choices.pick(["out.npy", "out.zarr"])
+                found.save(target)
+                found = read_labels(target)
+            opened.close()
+        wanted = function(drawn, *arguments, **known)
+        if isinstance(wanted, np.ndarray):
+            wanted, found = (wanted,), (found,)
+        if not isinstance(wanted, tuple):
+            names = [name for name in vars(wanted) if name not in ("spacing", "properties")]
+            wanted, found = ([getattr(each, name) for name in names] for each in (wanted, found))
+        for column, expected in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(column, expected, rtol=1e-9, atol=1e-9)
+
+
+TELLING = {"blosc", "zstd", "lz4"}
+
+
+def packed_volumes(data):
+    """Pack a volume by several steps, and let a chunk say that it holds more than it can."""
+    choices = Choices(data)
+    with tempfile.TemporaryDirectory(prefix="conncomp-fuzz-") as name:
+        source = Path(name, "in.zarr")
+        drawn = choices.generator().integers(0, 3, (8, 10)).astype("u1")
+        steps = [choices.pick(["zstd", "gzip", "blosc", "crc32c"]) for _ in range(choices.below(4))]
+        version = choices.pick([3, 2])
+        if version == 2:
+            steps = [{"crc32c": "lz4"}.get(step, step) for step in steps]
+        _pack(choices, source, drawn, steps, version)
+        # What makes room for as much as a chunk says is last, but for a checksum.
+        *others, last = ["", *(steps[:-1] if steps[-1:] == ["crc32c"] else steps)]
+        is_forged = last in TELLING and choices.flag()
+        if is_forged:
+            _forge(source, last)
+        if TELLING & set(others):
+            with pytest.raises(ValueError, match="as sizes cannot be checked"):
+                opened_volume(str(source)).__enter__()
+            return
+        place = slice(0, 8), slice(0, 10)
+        with opened_volume(str(source)) as opened:
+            if is_forged:
+                with pytest.raises(ValueError, match=r"says that it holds|Zstandard|is cut short"):
+                    opened.read(place)
+            else:
+                assert_same((opened.read(place),), (drawn,))
+
+
+def _pack(choices, source, drawn, steps, version):
+    if version == 3:
+        made = [getattr(zarr.codecs, f"{step.capitalize()}Codec")() for step in steps]
+        more = {"shards": (8, 10)} if choices.flag() else {}
+        given = {"compressors": made or None, **more}
+    else:
+        classes = {"zstd": "Zstd", "gzip": "GZip", "blosc": "Blosc", "lz4": "LZ4"}
+        made = [getattr(numcodecs, classes[step])() for step in steps]
+        given = {"filters": made[:-1] or None, "compressors": made[-1] if made else None}
+    given |= {"shape": drawn.shape, "chunks": (4, 5), "dtype": "u1", "zarr_format": version}
+    zarr.create_array(store=str(source), **given)[...] = drawn
+
+
+def _forge(source, packing):
+    """Let the first chunk that is packed say that it holds two gigabytes."""
+    files = sorted(path for path in source.rglob("*") if path.is_file())
+    path = next(path for path in files if path.name[0].isdigit())
+    content = bytearray(path.read_bytes())
+    if packing == "zstd":
+        content[4:9] = bytes([0xA0 | content[4] & 4]) + b"\xff\xff\xff\x7f"
+    else:
+        at = 4 if packing == "blosc" else 0
+        content[at : at + 4] = (2**31 - 1).to_bytes(4, "little")
+    path.write_bytes(content)
 
 
 def _damage(choices, source):

@@ -1,5 +1,6 @@
 """Every CPU algorithm on graphs, with all its options, against a plain search."""
 
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -52,20 +53,28 @@ def both_ways(src, dst, n):
     return Graph.from_edges(np.append(src, dst), np.append(dst, src), n)
 
 
-@pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize(("algorithm", "options"), CASES, ids=str)
-@pytest.mark.usefixtures("restore_threads")
-def test_threads_agree(algorithm, options, directed):
-    """Enough vertices and arcs that each of the threads has parts of them."""
-    n = 300_000
-    graphs = [random(n, n, seed=12), star(n, n - 1)]
-    for src, dst, count in graphs:
+@cache
+def large_graphs(directed):
+    """Return graphs as arcs and as rows, with their roots by one thread.
+
+    They have enough vertices and arcs that each of the threads has parts of them.
+    """
+    n, graphs = 300_000, []
+    for src, dst, count in (random(n, n, seed=12), star(n, n - 1)):
         make_graph = Graph.from_edges if directed else both_ways
         arcs = make_graph(src, dst, count)
         rows = Graph.from_csr(arcs.indptr, arcs.indices)
         rows.is_symmetric()
         conncomp.set_num_threads(1)
-        expected = connected_components(arcs, numbering="roots")
+        graphs.append((arcs, rows, connected_components(arcs, numbering="roots")))
+    return graphs
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize(("algorithm", "options"), CASES, ids=str)
+@pytest.mark.usefixtures("restore_threads")
+def test_threads_agree(algorithm, options, directed):
+    for arcs, rows, expected in large_graphs(directed):
         for threads, graph in product((1, 2, 3, 4), (arcs, rows)):
             conncomp.set_num_threads(threads)
             found = connected_components(graph, algorithm=algorithm, numbering="roots", **options)

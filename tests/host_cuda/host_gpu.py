@@ -141,6 +141,37 @@ def _prelude(sanitizer: str | None) -> Path:
     return header
 
 
+@cache
+def _flags_and_key(
+    file: str, sanitizer: str | None, include: Path | None
+) -> tuple[tuple[str, ...], str]:
+    """Return the flags to compile kernels of a file with, and a name for all that goes in."""
+    folders = [SOURCES] if include is None else [SOURCES, include]
+    # The executor is found by its path, so that each sanitizer's kernels get their own.
+    flags = (
+        *_COMMON,
+        *_KERNEL,
+        *_SANITIZERS[sanitizer],
+        "-shared",
+        *(f"-I{folder}" for folder in folders),
+        "-include",
+        str(_prelude(sanitizer)),
+        str(_runtime(sanitizer)),
+    )
+    made_of = (
+        [(SOURCES / name).read_bytes() for name in sorted(includes(file))]
+        if (SOURCES / file).exists()
+        else [_headers(folder) for folder in folders]
+    )
+    return flags, _key(source(file), _headers(HERE), *made_of, *flags)
+
+
+@cache
+def _function(place: Path) -> Any:
+    """Return what launches the kernel of a library."""
+    return getattr(ctypes.CDLL(str(place)), f"launch_{place.stem}")
+
+
 class _HostKernel:
     # As CuPy's: a launch with more dynamic shared memory must have asked for it.
     max_dynamic_shared_size_bytes = 48 << 10
@@ -259,6 +290,11 @@ class HostGpu(Gpu):
         self._seed = base << 32
         self._kernels = {}
 
+    @property
+    def launched(self) -> int:
+        """How many kernels were launched, each with a seed of its own."""
+        return self._seed & 0xFFFFFFFF
+
     def next_seed(self) -> int:
         """Return the seed of the next launch."""
         self._seed += 1
@@ -307,7 +343,7 @@ class HostGpu(Gpu):
 
     def _compile(self, file: str, names: tuple[str, ...]) -> list[Callable[..., None]]:
         return [
-            _HostKernel(name, getattr(ctypes.CDLL(str(place)), f"launch_{place.stem}"), self)
+            _HostKernel(name, _function(place), self)
             for name, place in self._libraries(file, names).items()
         ]
 
@@ -316,25 +352,7 @@ class HostGpu(Gpu):
 
         What needs neither types of values nor dimensions is asked for together with much else.
         """
-        folders = [SOURCES] if self._include is None else [SOURCES, self._include]
-        # The executor is found by its path, so that each sanitizer's kernels get their own.
-        flags = (
-            *_COMMON,
-            *_KERNEL,
-            *_SANITIZERS[self.sanitizer],
-            "-shared",
-            *(f"-I{folder}" for folder in folders),
-            "-include",
-            str(_prelude(self.sanitizer)),
-            str(_runtime(self.sanitizer)),
-        )
-        ours = (SOURCES / file).exists()
-        made_of = (
-            [(SOURCES / name).read_bytes() for name in sorted(includes(file))]
-            if ours
-            else [_headers(folder) for folder in folders]
-        )
-        key = _key(source(file), _headers(HERE), *made_of, *flags)
+        flags, key = _flags_and_key(file, self.sanitizer, self._include)
         places = {name: CACHE / f"{_key(key, name)}.so" for name in names}
         missing = {name: place for name, place in places.items() if not place.exists()}
         launches = "".join(

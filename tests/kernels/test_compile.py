@@ -18,7 +18,12 @@ GPUS = {
     "90": ("-arch=sm_90",),
 }
 # All but the assembler, which takes three quarters of that.
-PTX = {f"{gpu}-ptx": (f"-arch=compute_{gpu}", UNOPTIMISED) for gpu in GPUS}
+PTX = {
+    f"{gpu}-ptx": (f"-arch=compute_{gpu}", UNOPTIMISED) for gpu in GPUS if gpu != next(iter(GPUS))
+}
+# The front end alone, which sees types and names, in two fifths of the time of PTX.
+TYPED = {"typed": ("-arch=compute_80", "-dlto")}
+KINDS = GPUS | PTX | TYPED
 
 
 NAMES = names_by_file()
@@ -55,17 +60,18 @@ def without_types(name):
 def dealt(names):
     """Deal the names of a file to the kinds of GPU.
 
-    The compiler sees all of them. Those that differ in no more than their types are dealt to all
+    The front end sees all of them. Those that differ in no more than their types are dealt to all
     kinds, as what a GPU lacks does not depend on types. The assembler has one of each of these for
     the oldest GPU, which lacks the most and has no more shared memory than others; and for each
     other kind one of each template, as does the optimiser.
     """
-    kinds = {kind: [] for kind in (*GPUS, *PTX)}
+    kinds = {kind: [] for kind in KINDS}
     oldest, *others = GPUS
     for alike in grouped(names, without_types):
-        kinds[oldest].append(alike[-1])
-        for k in range(max(len(alike), len(PTX))):
-            kinds[list(PTX)[k % len(PTX)]].append(alike[k % len(alike)])
+        *chosen, last = (alike[k % len(alike)] for k in range(len(PTX) + 1))
+        for kind, name in zip((*PTX, oldest), (*chosen, last), strict=True):
+            kinds[kind].append(name)
+        kinds["typed"] += alike[len(PTX) + 1 :]
     for alike in grouped(names, template_of):
         for other in others:
             kinds[other].append(alike[-1])
@@ -84,23 +90,31 @@ PARTS = {
 @pytest.mark.long
 @pytest.mark.parametrize(("file", "names", "kind"), PARTS.values(), ids=PARTS)
 def test_every_kernel_compiles(file, names, kind):
-    options = (*compile_options(file), *(GPUS | PTX)[kind])
+    options = (*compile_options(file), *KINDS[kind])
     assert compile_kernels(source(file), names, options) == ""
 
 
 @pytest.mark.parametrize(
-    ("statement", "message"),
+    ("kind", "statement", "message"),
     [
-        ("int unused; x[0] = 1", 'warning .*"unused" was declared but never referenced'),
-        ("g()", 'error: identifier "g" is undefined'),
+        *(
+            (kind, *mistake)
+            for kind in ("75", "typed")
+            for mistake in (
+                ("int unused; x[0] = 1", 'warning .*"unused" was declared but never referenced'),
+                ("g()", 'error: identifier "g" is undefined'),
+                ("T* y = 1.0f", "error: a value of type"),
+                ("static_assert(sizeof(T) == 8)", "error: static assertion failed"),
+            )
+        ),
         # What only the assembler sees.
-        ("__shared__ T s[1 << 16]; s[x[0]] = 1; x[1] = s[x[2]]", "uses too much shared data"),
-        ('asm("redux.sync.add.s32 %0, %0, -1;" : "+r"(x[0]))', "requires .target sm_80 or higher"),
+        ("75", "__shared__ T s[1 << 16]; s[x[0]] = 1; x[1] = s[x[2]]", "uses too much shared data"),
+        ("75", 'asm("redux.sync.add.s32 %0, %0, -1;" : "+r"(x[0]))', "requires .target sm_80 or"),
     ],
 )
-def test_mistakes_are_seen(statement, message):
+def test_mistakes_are_seen(kind, statement, message):
     text = f"namespace conncomp {{ template <class T> __global__ void f(T* x) {{ {statement}; }} }}"
-    log = compile_kernels(text, ("f<int>",), GPUS["75"])
+    log = compile_kernels(text, ("f<int>",), KINDS[kind])
     assert re.search(message, log)
 
 
@@ -114,7 +128,7 @@ def compiled(kinds, key=str):
 
 def test_each_kernel_is_compiled_with_all_types_and_for_each_kind_of_gpu():
     everything = {(file, name) for file, names in NAMES.items() for name in names}
-    assert set().union(*compiled(PTX)) == everything
+    assert set().union(*compiled(KINDS)) == everything
     kernels = {(file, without_types(name)) for file, name in everything}
     assert all(each == kernels for each in compiled(("75", *PTX), without_types))
     templates = {(file, template_of(name)) for file, name in everything}
@@ -130,7 +144,7 @@ def test_every_kernel_file_has_a_driver():
     parts = ("arc_lists", "giant_guess", "giant_search", "roots", "signatures", "spans")
     parts += ("trimming", "widening")
     shared |= {f"cuda/graph/{name}.cuh" for name in parts}
-    shared |= {f"cuda/components/{name}.cuh" for name in ("rows", "stretches")}
+    shared |= {f"cuda/components/{name}.cuh" for name in ("rows", "slots")}
     files = {str(path.relative_to(SOURCES)) for path in SOURCES.rglob("*.cuh")}
     assert files - shared == set(NAMES)
 

@@ -88,7 +88,9 @@ def test_devices_are_equal_to_the_last_bit(device, dtype, noise, shape):
 @pytest.mark.parametrize("sanitizer", ["thread", "address"])
 @pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 def test_kernels_are_clean(sanitizer):
-    check_sanitized(sanitizer, __file__, "test_devices_are_equal_to_the_last_bit")
+    """Those of each dtype, with noise and without: kernels without it for float32 load ahead."""
+    chosen = "test_devices_are_equal_to_the_last_bit and (0.0-float32 or 0.02-float64)"
+    check_sanitized(sanitizer, __file__, chosen)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.02])

@@ -1,14 +1,14 @@
 """The functions that take Dask arrays, by the names of those that take arrays in memory."""
 
 from conncomp.chunked.dask_arrays import label, label_bonds
-from conncomp.chunked.measures.dask_components import (
+from conncomp.chunked.measures.components_in_chunks import (
     component_sizes,
     largest_components,
     relabel_consecutive,
     remove_small_components,
     size_histogram,
 )
-from conncomp.chunked.measures.dask_measures import component_statistics, contacts
+from conncomp.chunked.measures.measures_in_chunks import component_statistics, contacts
 
 __all__ = [
     "component_sizes",

@@ -1,4 +1,7 @@
-"""`label` of arrays of xarray, whose axes have names: of NumPy, of CuPy, or in chunks of Dask."""
+"""`label` and `component_statistics` of arrays of xarray, whose axes have names.
+
+These are of NumPy, of CuPy, or in chunks of Dask.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Any
 
 import xarray
 
-from conncomp import grid
+from conncomp import components, grid
 from conncomp._arguments import as_batch_axes, as_sequence, shown
 from conncomp._arrays import as_numpy
 
@@ -34,6 +37,28 @@ def label(label_image: Any, **arguments: Any) -> Any:
         coords = {} if first is None else first.coords
         num = xarray.DataArray(num, dims=batch, coords=coords, name="num")
     return _like(ordered, labels).transpose(*label_image.dims), num
+
+
+def component_statistics(labels: Any, image: Any, **arguments: Any) -> Any:
+    """Do what `conncomp.component_statistics` does, for labels in a DataArray.
+
+    An image or classes in one, too, get the order of the labels' axes, and the axis that labels do
+    not have comes last, as that of channels.
+    """
+    if not isinstance(labels, xarray.DataArray):
+        return as_numpy(labels, "labels")  # which says what to do
+    classes = arguments.pop("classes")
+    values, known = (_in_order_of(labels, other) for other in (image, classes))
+    return components.component_statistics(labels.data, values, classes=known, **arguments)
+
+
+def _in_order_of(labels: Any, other: Any) -> Any:
+    """Return what lies beside labels, with its axes in their order where names tell it."""
+    if not isinstance(other, xarray.DataArray):
+        return other
+    others = [name for name in other.dims if name not in labels.dims]
+    is_named = len(others) + labels.ndim == other.ndim
+    return (other.transpose(*labels.dims, *others) if is_named else other).data
 
 
 def _like(image: Any, labels: Any) -> Any:

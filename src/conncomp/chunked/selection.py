@@ -25,6 +25,7 @@ from conncomp.chunked.engine import Call
 from conncomp.chunked.faces import Report
 from conncomp.chunked.labelling import ChunkLabels, first_elements, root_indices
 from conncomp.chunked.layout import Index
+from conncomp.chunked.measures.size_summary import SizeSummary, summary_of
 from conncomp.chunked.numbering import Indices, Numbers, replaced
 from conncomp.chunked.relabelling import relabel_chunk
 from conncomp.chunked.rules import Rules
@@ -44,18 +45,34 @@ class Selection(NamedTuple):
         Elements that a component has, at least.
     largest : int or None
         How many of the largest components of each item.
+    listed : int
+        How many of the largest components a summary of the sizes of all lists; 0 for no summary.
     """
 
     least: int
     largest: int | None
+    listed: int = 0
 
 
 class Selected(NamedTuple):
-    """Labels of a chunk, and how many components begin in it and elements it has that are kept."""
+    """Labels of a chunk, and what is known of components that begin in it.
+
+    Attributes
+    ----------
+    labels : array of int
+    components : int
+        How many components are kept that begin in the chunk.
+    elements : int
+        How many elements of the chunk are kept.
+    summary : SizeSummary or None
+        Of all components that begin in it, kept or not; the items of a chunk of whole items are
+        numbered within it.
+    """
 
     labels: NDArray[Any]
     components: int
     elements: int
+    summary: SizeSummary | None = None
 
 
 class Candidates(NamedTuple):
@@ -204,17 +221,29 @@ def select(
     sizes, final = parts.copy(), look_up(table, report.roots)
     sizes[report.labels] = look_up_sizes(totals[total], final)
     kept = sizes >= selection.least
-    if best is not None:
+    begins = np.arange(len(sizes)) > 0
+    begins[report.labels[final != report.roots]] = False
+    are_best = np.ones(len(sizes) - 1, bool)
+    if best is not None or selection.listed:
         places = on_host(first_elements(labelled))
         roots = root_indices(rules.shape, start, labelled.labels.shape, places)
         roots[report.labels - 1] = final
-        kept[1:] &= np.isin(roots, best.roots)
+        if best is not None:
+            are_best = np.isin(roots, best.roots)
+            kept[1:] &= are_best
+            if len(best.roots) < selection.listed:  # others are among the largest, too
+                are_best[:] = True
     kept[0] = False
-    begins = kept.copy()
-    begins[report.labels[final != report.roots]] = False
+    summary = None
+    if selection.listed:
+        of_all = np.flatnonzero(begins)
+        items = roots[of_all - 1] // rules.item_size
+        given = sizes[of_all], items, of_labels[of_all]
+        summary = summary_of(*given, selection.listed, among=are_best[of_all - 1])
     of_labels[~kept] = of_labels[0]
     labels = relabel_chunk(labelled.labels, of_labels, dtype)
-    return Selected(labels, int(np.count_nonzero(begins)), int(parts[kept].sum()))
+    begun = int(np.count_nonzero(begins & kept))
+    return Selected(labels, begun, int(parts[kept].sum()), summary)
 
 
 def select_items(
@@ -222,9 +251,16 @@ def select_items(
 ) -> Selected:
     """Keep components of a chunk of whole items."""
     options: dict[str, Any] = {"background": background, "batch_axes": rules.batch_axes}
+    summary = None
+    if selection.listed:
+        of_items = component_sizes(labels, **options)
+        rows = of_items.shape[-1]
+        sizes = of_items.reshape(of_items.size // max(rows, 1), rows)
+        items, numbers = np.nonzero(sizes)
+        summary = summary_of(sizes[items, numbers], items, numbers, selection.listed)
     kept = remove_small_components(labels, min(selection.least, labels.size + 1), **options)
     if selection.largest is not None:
         kept = largest_components(kept, min(selection.largest, labels.size), **options)
     sizes = component_sizes(kept, **options)
     kept = kept.astype(labels.dtype, copy=False)
-    return Selected(kept, int(np.count_nonzero(sizes)), int(sizes.sum()))
+    return Selected(kept, int(np.count_nonzero(sizes)), int(sizes.sum()), summary)

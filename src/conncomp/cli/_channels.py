@@ -47,7 +47,7 @@ def one_channel(path: Path, content: Content, channel: int | None, grey: bool) -
         if channel >= count:
             raise ValueError(f"{path}: --channel {channel} must be from 0 to {count - 1}")
         chosen = np.ascontiguousarray(channels[channel])
-    elif count > 4:
+    elif count > 4 or (count == 2 and axes[axis : axis + 1] == "C"):  # no grey with opacity
         raise ValueError(f"{path}: --grey is for colours, but there are {count} channels")
     else:
         chosen = _luminance(channels)

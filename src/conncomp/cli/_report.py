@@ -86,14 +86,21 @@ def describe_sizes(sizes: NDArray[np.int64]) -> list[dict[str, int]]:
     """
     starts = [10**power for power in range(len(str(sizes.max(initial=0))))] if len(sizes) else []
     decade = np.searchsorted(starts, sizes, side="right") - 1
+    return describe_decades(
+        [(np.count_nonzero(decade == k), sizes[decade == k].sum()) for k in range(len(starts))]
+    )
+
+
+def describe_decades(rows: Sequence[Sequence[Any]]) -> list[dict[str, int]]:
+    """Describe sizes of 1, 2, ... digits, of which so many components have so many elements."""
     return [
         {
-            "from": start,
-            "to": 10 * start - 1,
-            "components": int(np.count_nonzero(decade == power)),
-            "elements": int(sizes[decade == power].sum()),
+            "from": 10**power,
+            "to": 10 ** (power + 1) - 1,
+            "components": int(components),
+            "elements": int(elements),
         }
-        for power, start in enumerate(starts)
+        for power, (components, elements) in enumerate(rows)
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,23 +11,32 @@ from conncomp._core import native
 from conncomp.components._labels import Items
 from conncomp.components.columns.intensities import Image, check_image
 from conncomp.kernels.cuda.components.intensities import measure_intensities
-from conncomp.kernels.cuda.components.tables import measure_labels
+from conncomp.kernels.cuda.components.runs import ComponentRuns, find_runs
+from conncomp.kernels.cuda.components.shapes import measure_shapes
 from conncomp.kernels.cuda.launcher import current_gpu
 
 
-def measure_components(items: Items, moments: bool) -> tuple[Any, ...]:
-    """Return the row of each component, and sizes, boxes, centroids and moments, if wanted."""
+class Known(NamedTuple):
+    """Which components there are: the row of each, its size and its box; its runs, on a GPU."""
+
+    rows: Any
+    sizes: Any
+    boxes: Any
+    runs: ComponentRuns | None
+
+
+def measure_components(items: Items, moments: bool) -> tuple[Known, Any, Any]:
+    """Return which components there are, their centroids, and their moments, if wanted."""
     return (_measure_on_cpu if items.xp is np else _measure_on_gpu)(items, moments)
 
 
-def classes_of(items: Items, known: tuple[Any, ...], classes: Any, name: str = "classes") -> Any:
+def classes_of(items: Items, known: Known, classes: Any, name: str = "classes") -> Any:
     """Return the class of each component.
 
     Parameters
     ----------
     items : Items
-    known : tuple of array
-        Rows, sizes and boxes, of `measure_components`.
+    known : Known
     classes : array
         The class of each element.
     name : str, optional
@@ -45,7 +54,7 @@ def classes_of(items: Items, known: tuple[Any, ...], classes: Any, name: str = "
     lowest, highest = columns[2:4]
     mixed = items.xp.flatnonzero(lowest != highest)
     if len(mixed):
-        row = int(known[0][mixed[0]])
+        row = int(known.rows[mixed[0]])
         raise ValueError(
             f"{name} has {int(lowest[mixed[0]])} and {int(highest[mixed[0]])} within the component "
             f"of label {row % max(items.rows, 1)}; label the classes themselves, as "
@@ -54,8 +63,7 @@ def classes_of(items: Items, known: tuple[Any, ...], classes: Any, name: str = "
     return lowest.astype(image.dtype, copy=False)
 
 
-def _measure_on_cpu(items: Items, moments: bool) -> tuple[Any, ...]:
-    """Return the row of each component and what was measured of it."""
+def _measure_on_cpu(items: Items, moments: bool) -> tuple[Known, Any, Any]:
     ndim = len(items.shape)
     measured = native.measure_labels(
         items.labels.reshape(-1), items.shape, items.background, items.all_rows, moments
@@ -69,20 +77,19 @@ def _measure_on_cpu(items: Items, moments: bool) -> tuple[Any, ...]:
         new_array(np, (count if moments else 0, ndim, ndim), np.float64),
     )
     measured.write(*(column.reshape(-1) for column in columns))
-    return columns
+    rows, sizes, boxes, centroids, covariances = columns
+    return Known(rows, sizes, boxes, None), centroids, covariances
 
 
-def _measure_on_gpu(items: Items, moments: bool) -> tuple[Any, ...]:
-    """As `_measure_on_cpu`."""
-    gpu = current_gpu()
-    rows, sizes, low, high, sums, covariances = measure_labels(
-        gpu, items.labels, items.background, items.all_rows, items.shape
-    )
-    boxes = gpu.xp.stack([low, high + 1], axis=-1)
-    return rows, sizes, boxes, sums / sizes[:, None], covariances[: None if moments else 0]
+def _measure_on_gpu(items: Items, moments: bool) -> tuple[Known, Any, Any]:
+    gpu, shape = current_gpu(), items.shape
+    runs = find_runs(gpu, items.labels, items.background, items.all_rows, shape[-1])
+    shapes = measure_shapes(gpu, runs, shape, moments)
+    known = Known(shapes.labels, shapes.sizes, shapes.boxes, runs)
+    return known, shapes.centroids, shapes.moments
 
 
-def measure_image(items: Items, known: tuple[Any, ...], image: Image | None) -> list[Any]:
+def measure_image(items: Items, known: Known, image: Image | None) -> list[Any]:
     """Return sums, means, minima, maxima and weighted centroids; empty ones of no image."""
     columns, fit = _sums_of_image(items, known, image)
     if image is None:
@@ -102,12 +109,10 @@ def measure_image(items: Items, known: tuple[Any, ...], image: Image | None) -> 
     ]
 
 
-def _sums_of_image(
-    items: Items, known: tuple[Any, ...], image: Image | None
-) -> tuple[list[Any], bool]:
+def _sums_of_image(items: Items, known: Known, image: Image | None) -> tuple[list[Any], bool]:
     """Return the columns of `measure_image`, of the types of kernels, and whether sums fit."""
     xp, ndim = items.xp, len(items.shape)
-    count = 0 if image is None else len(known[0])
+    count = 0 if image is None else len(known.rows)
     sums_type, value_type = (np.float64,) * 2 if image is None else (image.sums, image.values.dtype)
     columns = [
         new_array(xp, (count,), sums_type),
@@ -122,21 +127,18 @@ def _sums_of_image(
     return columns, measure(items, known, image, columns)
 
 
-def _measure_image_on_cpu(
-    items: Items, known: tuple[Any, ...], image: Image, columns: list[Any]
-) -> bool:
+def _measure_image_on_cpu(items: Items, known: Known, image: Image, columns: list[Any]) -> bool:
     """Fill the columns; return whether the sums fit."""
     described = items.labels.reshape(-1), items.shape, items.background
-    flat = (column.reshape(-1) for column in (*known, *columns))
+    flat = (column.reshape(-1) for column in (*known[:3], *columns))
     fit: bool = native.measure_intensities(*described, image.values.reshape(-1), image.bits, *flat)
     return fit
 
 
-def _measure_image_on_gpu(
-    items: Items, known: tuple[Any, ...], image: Image, columns: list[Any]
-) -> bool:
+def _measure_image_on_gpu(items: Items, known: Known, image: Image, columns: list[Any]) -> bool:
     """As `_measure_image_on_cpu`."""
-    described = items.labels, items.background, items.all_rows, items.shape
+    assert known.runs is not None
+    sizes, boxes = known.sizes, known.boxes
     return measure_intensities(
-        current_gpu(), *described, image.values, image.bits, *known, *columns
+        current_gpu(), known.runs, items.shape, image.values, image.bits, sizes, boxes, *columns
     )

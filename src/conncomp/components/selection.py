@@ -246,11 +246,11 @@ def _rank_in_classes(
     items: Items, ranked: NDArray[np.int64], by: Any
 ) -> tuple[NDArray[np.int64], Labels]:
     """Return the rows of components, and their ranks in the item's class, given those by size."""
-    xp, known = items.xp, measure_components(items, moments=False)[:3]
+    xp, (known, *_) = items.xp, measure_components(items, moments=False)
     classes = classes_of(items, known, by, "by")
     if not len(ranked):
         return ranked, ranked
-    classes = classes[xp.searchsorted(known[0], ranked)]
+    classes = classes[xp.searchsorted(known.rows, ranked)]
     order = xp.argsort(classes, kind="stable")
     order = order[xp.argsort(ranked[order] // max(items.rows, 1), kind="stable")]
     ranked, classes = ranked[order], classes[order]

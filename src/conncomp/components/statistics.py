@@ -174,10 +174,11 @@ class ComponentTable(ComponentStatistics):
         As `ComponentStatistics` has them.
     sums, means, minima, maxima, weighted_centroids
         As `ComponentStatistics` has them, with one more axis, the last, for the channels if the
-        image has such.
+        image has such; without rows if no property is of its values.
     properties : dict of str to ndarray
         The values of each property, with a row for each component: of shape (n,) for numbers, or
-        (n, ndim), (n, 4, 4), ... for vectors and matrices, with one more axis for channels. Of
+        (n, ndim), (n, 4, 4), ... for vectors and matrices, with one more axis for channels;
+        `classes`, where these were given, as ``class``. Of
         properties that are arrays of any shape, as ``image``, a sequence that makes an entry when
         it is asked for. Where elements are, and the values that ``image_intensity`` shows, was
         copied by then, so that entries are of labels and image as these were when they were
@@ -213,8 +214,6 @@ class ComponentTable(ComponentStatistics):
         """
         table: dict[str, Any] = {"label": self.labels}
         table |= {f"batch-{k}": self.batch[:, k] for k in range(self.batch.shape[1])}
-        if len(self.classes) == len(self.labels) > 0:
-            table["class"] = self.classes
         for name, values in self.properties.items():
             if isinstance(values, LazyColumn):
                 table[name] = np.asarray(values)
@@ -257,8 +256,9 @@ def component_statistics(
     properties : sequence of str or "all", optional
         Columns by the names of scikit-image's ``regionprops_table``, with its values; "all" are
         those of numbers that there are of such labels, image and spacing, where these lie. See the
-        notes. An image
-        may then have one axis more, the last, of channels.
+        notes. An image may then have one axis more, the last, of channels, and is measured only if
+        a property is of its values. In a DataArray of xarray axes may lie in any order, if labels
+        are in one, too.
     moments : bool, optional
         Whether to measure second moments, which takes longer on the CPU.
     surfaces : bool, optional
@@ -335,8 +335,9 @@ def component_statistics(
     NumPy's ``quantile``. On a GPU there are all but those of hulls, of what is filled, quantiles
     and arrays: ``area_convex``, ``solidity``, ``area_filled``, the diameters of Feret,
     ``intensity_median``, ``intensity_quantile-`` and all that is made when it is asked for. Sums of
-    integers are the same there; those of values times coordinates, and squares for
-    ``intensity_std``, may differ in their last digits, and do so from call to call.
+    integers are the same there; roots and powers of them, as in ``moments_normalized``, may differ
+    in the last digit, and sums of values times coordinates, and of squares for ``intensity_std``,
+    do so from call to call.
 
     Surfaces by Crofton's formula come from the numbers of lines in 13 directions that leave the
     component: of balls of a radius of 10 voxels to 40 that were tried, with middles at voxels and
@@ -429,13 +430,14 @@ def _measure(
     lengths = check_spacing(spacing, ndim)
     named = {}
     if properties is not None:
-        known = Conditions(ndim, image is not None, lengths, items.xp is not np)
-        named = check_properties(properties, known)
+        conditions = Conditions(ndim, image is not None, lengths, items.xp is not np)
+        named = check_properties(properties, conditions)
     images, has_channels = _check_images(image, items, properties is not None)
-    measured_all = measure_components(items, moments or bool(named))
-    rows, sizes, boxes, centroids, covariances = measured_all
-    measured_rows = rows, sizes, boxes
-    brightness = [measure_image(items, measured_rows, channel) for channel in images or (None,)]
+    if properties is not None and not any(entry.image for entry in named.values()):
+        images = []  # checked, and not measured
+    known, centroids, covariances = measure_components(items, moments or bool(named))
+    rows, sizes, boxes, _ = known
+    brightness = [measure_image(items, known, channel) for channel in images or (None,)]
     faces = _count_faces(items, rows if surfaces else rows[:0])
     if spacing is not None:
         scale = placed(items.xp, np.array(lengths))
@@ -444,13 +446,13 @@ def _measure(
         for channel in brightness:
             channel[-1] *= scale
     merged = brightness[0]
-    if has_channels:
+    if has_channels and images:
         merged = [items.xp.stack(columns, axis=-1) for columns in zip(*brightness, strict=True)]
     batch, own_labels = items_of_rows(items, rows)
     shapes = sizes, boxes, centroids, covariances[: None if moments else 0]
     own_classes = own_labels[:0]
     if classes is not None:
-        own_classes = classes_of(items, measured_rows, classes)
+        own_classes = classes_of(items, known, classes)
     attributes = own_labels, *shapes, batch, *merged, faces, own_classes
     if properties is None:
         return attributes
@@ -458,10 +460,9 @@ def _measure(
         Channel(image, *values[1:4])
         for image, values in zip(images, brightness[: len(images)], strict=True)
     ]
-    measured = Accumulators(
-        items, rows, sizes, boxes, centroids, covariances, channels, has_channels, lengths
-    )
-    table = {name: entry.values(measured) for name, entry in named.items() if name != "label"}
+    measured = Accumulators(items, known, centroids, covariances, channels, has_channels, lengths)
+    table = {} if classes is None else {"class": own_classes}
+    table |= {name: entry.values(measured) for name, entry in named.items() if name != "label"}
     return *attributes, table
 
 

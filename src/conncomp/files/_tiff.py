@@ -46,24 +46,68 @@ def read_tiff(file: IO[bytes], series: int = 0) -> Content:
     series : int, optional
     """
     with _opened(file) as tiff:
-        # Of an image whose planes are of one shape, all series are one for those who read pages.
-        head = tiff.pages[0] if len(tiff.pages) else None
-        images = ome_images(head.description) if head is not None and head.is_ome else []
-        number = 0 if len(images) > 1 and len(tiff.series) == 1 else series
-        chosen = _checked_series(tiff, os.fstat(file.fileno()).st_size, number)
+        images, count = _images_of_ome(tiff), _count_series(tiff)
+        if tiff.pages and not 0 <= series < count:
+            raise ValueError(f"has {count} series: there is no series={series}")
+        pages = _pages_of_image(tiff, images, series) if len(images) > 1 else None
+        chosen = _checked_series(tiff, os.fstat(file.fileno()).st_size, series, pages)
         page = chosen.keyframe
         axes, array = chosen.axes, np.asarray(chosen.asarray())
         scale = None
         if images:
-            if not 0 <= series < len(images):
-                raise ValueError(f"has {len(images)} series: there is no series={series}")
-            before = images[:series] if number != series else []
-            axes, array = _in_ome_order(images[series], axes, array, before)
+            axes, array = _in_ome_order(images[series], axes, array)
             scale = scale_of_ome(images[series], axes)
         elif tiff.is_imagej:
             scale = _scale_of_imagej(tiff, page, axes)
     channels = max(axes.find("S"), axes.find("C"))
     return Content(array, None if channels < 0 else channels, axes, scale)
+
+
+def count_series(file: IO[bytes]) -> int:
+    """Return how many series a TIFF file has: images of OME, or pages of one shape each."""
+    with _opened(file) as tiff:
+        return _count_series(tiff)
+
+
+def _count_series(tiff: Any) -> int:
+    return len(_images_of_ome(tiff)) or len(tiff.series)
+
+
+def _images_of_ome(tiff: Any) -> list[dict[str, str]]:
+    head = tiff.pages[0] if len(tiff.pages) else None
+    return ome_images(head.description) if head is not None and head.is_ome else []
+
+
+def _pages_of_image(tiff: Any, images: Sequence[dict[str, str]], number: int) -> Any:
+    """Return the pages of one of several images as a series.
+
+    For those who do not read OME, pages of one shape are one series, wherever they stand.
+    """
+    samples = max(1, tiff.pages[0].samplesperpixel)
+    counts = [math.prod(_lengths(image, samples).values()) for image in images[: number + 1]]
+    first, count = sum(counts[:-1]), counts[-1]
+    if min(counts) < 1 or first + count > len(tiff.pages):
+        raise ValueError(
+            f"has OME metadata of {first + count} planes up to those of series {number}, but holds "
+            f"{len(tiff.pages)}; of a set of several files, make one file"
+        )
+    pages = [tiff.pages[k] for k in range(first, first + count)]
+    head = pages[0]
+    if any((page.shape, page.dtype) != (head.shape, head.dtype) for page in pages):
+        raise ValueError(f"has planes of several shapes or types in its series {number}")
+    shape = head.shape if count == 1 else (count, *head.shape)
+    axes = head.axes if count == 1 else f"Q{head.axes}"
+    return optional("tifffile").TiffPageSeries(pages, shape, head.dtype, axes, parent=tiff)
+
+
+def _lengths(image: dict[str, str], samples: int) -> dict[str, int]:
+    """Return how many planes an image of OME has along each axis, the first one outermost."""
+    order = image.get("DimensionOrder", "XYZCT")
+    if not re.fullmatch("XY[ZCT]{3}", order) or len(set(order)) < 5:
+        raise ValueError(f"has OME metadata with the dimension order {order!r}")
+    lengths = {axis: int(image.get(f"Size{axis}", 1)) for axis in order[:1:-1]}
+    lengths["C"] //= samples
+    return lengths
 
 
 @dataclass(frozen=True)
@@ -133,20 +177,18 @@ def _opened(file: IO[bytes]) -> Any:
     return tifffile.TiffFile(file, **plain)
 
 
-def _checked_series(tiff: Any, size: int, number: int = 0) -> Any:
-    """Return a series of a file of so many bytes, once it is known to fit into these."""
+def _checked_series(tiff: Any, size: int, number: int = 0, pages: Any = None) -> Any:
+    """Return a series, or one of pages, of a file of so many bytes, if it fits into these."""
     if not tiff.pages:
         raise ValueError("holds no page")
-    if not 0 <= number < len(tiff.series):
-        raise ValueError(f"has {len(tiff.series)} series: there is no series={number}")
-    series = tiff.series[number]
+    series = tiff.series[number] if pages is None else pages
     page = series.keyframe
     if page.compression not in EXPANSION:
         raise ValueError(
             f"is compressed by {getattr(page.compression, 'name', page.compression)}, which is "
             "not read; save it with DEFLATE, or uncompressed"
         )
-    if series.dtype is None:
+    if page.dtype is None:
         raise ValueError(f"holds values of {page.bitspersample} bits, which are not read")
     bits = min(page.bitspersample, 8 * series.dtype.itemsize)
     if math.prod(series.shape) * bits > 8 * EXPANSION[page.compression] * size:
@@ -228,24 +270,14 @@ def check_directories(file: IO[bytes], size: int) -> None:
 
 
 def _in_ome_order(
-    image: dict[str, str], axes: str, array: NDArray[Any], before: Sequence[dict[str, str]] = ()
+    image: dict[str, str], axes: str, array: NDArray[Any]
 ) -> tuple[str, NDArray[Any]]:
-    """Give pages the axes that OME-XML names: time, channel and depth, in its order.
-
-    `before` are the images whose pages come first.
-    """
-    order = image.get("DimensionOrder", "XYZCT")
-    if not re.fullmatch("XY[ZCT]{3}", order) or len(set(order)) < 5:
-        raise ValueError(f"has OME metadata with the dimension order {order!r}")
-    samples = array.shape[axes.index("S")] if "S" in axes else 1
-    lengths = {axis: int(image.get(f"Size{axis}", 1)) for axis in order[:1:-1]}
-    lengths["C"] //= samples
+    """Give pages the axes that OME-XML names: time, channel and depth, in its order."""
+    lengths = _lengths(image, array.shape[axes.index("S")] if "S" in axes else 1)
     pages = math.prod(lengths.values())
-    first = sum(math.prod(int(other.get(f"Size{k}", 1)) for k in "ZCT") for other in before)
-    first //= samples
     plane = "".join(axis for axis in axes if axis in "YXS")
     held = math.prod(array.shape) // math.prod(array.shape[axes.index(a)] for a in plane)
-    if held < first + pages or first < 0 or (held > 1 and len(axes) != len(plane) + 1):
+    if held < pages or (held > 1 and len(axes) != len(plane) + 1):
         described = " x ".join(f"{length} {axis}" for axis, length in lengths.items())
         raise ValueError(
             f"has OME metadata of {described} planes, but holds {held}; of a set of several files, "
@@ -253,7 +285,7 @@ def _in_ome_order(
         )
     kept = {axis: length for axis, length in lengths.items() if length > 1}
     shape = tuple(array.shape[axes.index(axis)] for axis in plane)
-    array = array.reshape(held, *shape)[first : first + pages]
+    array = array.reshape(held, *shape)[:pages]
     return "".join(kept) + plane, array.reshape(*kept.values(), *shape)
 
 

@@ -118,18 +118,18 @@ def atomic_path(path: StrPath) -> Iterator[Path]:
                     shutil.copyfileobj(source, device)
             return
         _remove_orphans(target)
-        temporary, lock = _open_temporary(target)
+        temporary, descriptor = _open_temporary(target)
         try:
             if mode is not None:
                 temporary.chmod(stat.S_IMODE(mode))
             yield temporary
-            os.fsync(lock)
+            os.fsync(descriptor)
             temporary.replace(target)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
         finally:
-            os.close(lock)
+            os.close(descriptor)
     _sync_folder(target.parent)
 
 
@@ -165,13 +165,13 @@ def _open_temporary(target: Path) -> tuple[Path, int]:
     while True:
         # Not through `tempfile`, whose files are for their owner only.
         temporary = target.with_name(secrets.token_hex(6).join(_temporary_affixes(target)))
-        lock = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-        if _lock(lock) is not False and temporary.exists():
-            return temporary, lock
-        os.close(lock)  # another process took it for an orphan, before it was locked
+        descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        if lock(descriptor) is not False and temporary.exists():
+            return temporary, descriptor
+        os.close(descriptor)  # another process took it for an orphan, before it was locked
 
 
-def _lock(descriptor: int) -> bool | None:
+def lock(descriptor: int) -> bool | None:
     """Lock a file if nobody else has; return whether that went well, None where none can be."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -198,7 +198,7 @@ def _remove_orphan(path: Path) -> None:
     with suppress(OSError):
         descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
-            if stat.S_ISREG(os.fstat(descriptor).st_mode) and _lock(descriptor):
+            if stat.S_ISREG(os.fstat(descriptor).st_mode) and lock(descriptor):
                 path.unlink()
         finally:
             os.close(descriptor)

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arrays import as_numpy, check_memory
 from conncomp._optional import optional
 from conncomp.files._pictures import read_picture
+from conncomp.files._tiff import count_series as count_series_of_tiff
 from conncomp.files._tiff import read_tiff
 from conncomp.files._volumes import (
     fill,
@@ -140,6 +141,19 @@ def read_content(
         options: dict[str, Any] = {"key": key} if kind.name == ".npz" else {}
         options |= {"series": series} if series else {}
         return kind.read(file, **(options | ({"mmap": True} if mmap else {})))
+
+
+def count_series(path: StrPath) -> int:
+    """Return how many series of a file `read_content` can choose from; 1 of what has none.
+
+    Errors are those of `read_content`.
+    """
+    path = as_path(path)
+    if os.path.exists(path) and not os.path.isfile(path):
+        return 1
+    with open(path, "rb") as file, naming(path):
+        head = file.read(SIGNATURE)
+        return count_series_of_tiff(file) if kind_of(head).name == "TIFF" else 1
 
 
 @contextmanager

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.chunked import components
-from conncomp.chunked.components import Selection, Sizes, without_background
+from conncomp.chunked.measures import components
+from conncomp.chunked.measures.components import Selection, Sizes, without_background
 from conncomp.components._labels import library_at
 
 OfItems = list[Sizes]  # in C order of items

@@ -1,4 +1,8 @@
-"""The engine of `label_file`: blocks are worked on by threads or workers, other things at once."""
+"""What writes labels block by block: those of a volume, or labels that are in files.
+
+`Job` is the engine of `label_file`: blocks are worked on by threads or workers, and other things at
+once by the process that asks, which alone keeps what is done.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +16,10 @@ import numpy as np
 
 from conncomp.chunked import stages
 from conncomp.chunked.layout import Index, Layout
+from conncomp.chunked.measures.size_summary import from_numbers, merged_summaries
 from conncomp.chunked.rules import Rules
 from conncomp.chunked.selection import Selection
-from conncomp.chunked.volumes.blocks import Blocks, Later, Reported, Values
+from conncomp.chunked.volumes.block_files import BlockFiles, Later, Reported, Values
 from conncomp.chunked.volumes.kept import Kept
 from conncomp.chunked.volumes.volume import Volume, place_of
 
@@ -54,74 +59,40 @@ class Work:
     progress: Progress | None
 
 
-class Job:
-    """What calls the functions of the stages, as ``engine.py`` says.
+class Tasks:
+    """What an executor does with blocks, and then with coarser labels.
 
     Parameters
     ----------
-    work : Work
     kept : Kept
         What is done already, and is kept.
-    blocks : Blocks
+    files : BlockFiles
+    steps : int
+        How many there are, beside those of coarser labels.
+    progress : callable or None
     """
 
-    def __init__(self, work: Work, kept: Kept, blocks: Blocks) -> None:
-        self._work, self._kept, self._blocks = work, kept, blocks
-        self._done = 0
+    _pool: Executor
+
+    def __init__(
+        self, kept: Kept, files: BlockFiles, steps: int, progress: Progress | None
+    ) -> None:
+        self._kept, self._files = kept, files
+        self._done, self._progress = 0, progress
         self._tasks = dict[Future[Any], Index | None]()
-        self._coarser = list(blocks.target.levels())
-        stages_of_block = 2 if work.layout.crossed else 1
-        self._steps = stages_of_block * work.layout.chunks + len(self._coarser)
+        self._coarser = list(files.target.levels())
+        self._steps = steps + len(self._coarser)
 
-    def run(self) -> tuple[int, int, int]:
-        """Label all blocks.
-
-        Returns
-        -------
-        components, kept, elements : int
-            How many components there are, how many are kept, and how many elements these have; 0
-            if all are kept.
-        """
-        work = self._work
-        values = {index: Values(place_of(work.layout, index)) for index in work.layout.indices()}
-        with work.executor as self._pool:
+    def _run(self, executor: AbstractContextManager[Executor], begin: Callable[[], Any]) -> Any:
+        """Call what begins tasks, and see them through; return what it returned."""
+        with executor as self._pool:
             try:
-                wanted = stages.Wanted(work.numbering, work.dtype, work.selection)
-                result = stages.label_wanted(
-                    self, work.layout, work.rules, values, wanted, again_of=values
-                )
+                result = begin()
                 self._wait()
                 self._write_coarser()
             except BaseException:
                 self._give_up()
                 raise
-        tallies = [self._kept.done[index] for index in values]
-        components = sum(tally.components for tally in tallies)
-        if work.layout.crossed:
-            components = sum(int(np.sum(counts)) for counts in result.counts.values())
-        kept, elements = (sum(tally[k] for tally in tallies) for k in (0, 1))
-        return components, components if work.selection is None else kept, elements
-
-    def __call__(
-        self, name: str, index: Index, function: Callable[..., Any], *arguments: Any
-    ) -> Any:
-        """Call a function, as ``engine.py`` says."""
-        if name == "label":
-            self._start(None, self._blocks.report, index, function, arguments)
-            return Reported(index)
-        if name == "again":
-            return Later(function, arguments)
-        if name in ("roots", "numbers", "alone"):
-            place = place_of(self._work.layout, index)
-            self._start(index, self._blocks.label, place, function, arguments)
-            return None
-        if name in ("labels", "counts"):  # of what is alone, both of which are written
-            return None
-        self._wait()
-        result = function(*map(self._blocks.resolved, arguments))
-        if name == "count" or name.startswith("first-"):
-            # A number for each row of chunks, of all chunks: these go to the disk, too.
-            return self._kept.set_aside(f"{name}-{'-'.join(map(str, index))}", result)
         return result
 
     def _start(self, index: Index | None, task: Callable[..., Any], *arguments: Any) -> None:
@@ -157,10 +128,90 @@ class Job:
                 before = level
             # Other numbers of them than a block has.
             index = (level, -1, *(part.start for part in place))
-            self._start(index, self._blocks.reduce, level, place)
+            self._start(index, self._files.reduce, level, place)
         self._wait()
 
     def _step(self) -> None:
         self._done += 1
-        if self._work.progress is not None:
-            self._work.progress(self._done, self._steps)
+        if self._progress is not None:
+            self._progress(self._done, self._steps)
+
+
+class Copies(Tasks):
+    """Labels in files, which are written to other files; parameters are those of `Tasks`."""
+
+    def run(self, layout: Layout, executor: AbstractContextManager[Executor]) -> None:
+        """Write all blocks of a volume."""
+
+        def begin() -> None:
+            for index in layout.indices():
+                self._start(index, self._files.copy, place_of(layout, index))
+
+        self._run(executor, begin)
+
+
+class Job(Tasks):
+    """What calls the functions of the stages, as ``engine.py`` says.
+
+    Parameters
+    ----------
+    work : Work
+    kept, files
+        As of `Tasks`.
+    """
+
+    def __init__(self, work: Work, kept: Kept, files: BlockFiles) -> None:
+        stages_of_block = 2 if work.layout.crossed else 1
+        super().__init__(kept, files, stages_of_block * work.layout.chunks, work.progress)
+        self._work = work
+
+    def run(self) -> list[int]:
+        """Label all blocks.
+
+        Returns
+        -------
+        list of int
+            How many components there are, how many are kept, how many elements these have, 0 if
+            all are kept, and the numbers of the summary of all, if that is wanted.
+        """
+        work = self._work
+        values = {index: Values(place_of(work.layout, index)) for index in work.layout.indices()}
+        wanted = stages.Wanted(work.numbering, work.dtype, work.selection)
+        given = (self, work.layout, work.rules, values, wanted, values)
+        result = self._run(work.executor, lambda: stages.label_wanted(*given))
+        tallies = [self._kept.done[index] for index in values]
+        components = sum(tally.components for tally in tallies)
+        if work.layout.crossed:
+            components = sum(int(np.sum(counts)) for counts in result.counts.values())
+        kept = sum(tally.kept for tally in tallies)
+        elements = sum(tally.elements for tally in tallies)
+        if work.selection is None:
+            return [components, components, elements]
+        summary: tuple[int, ...] = ()
+        if work.selection.listed:
+            of_blocks = [from_numbers(tally.summary) for tally in tallies]
+            summary = merged_summaries(of_blocks, work.selection.listed).numbers()
+        return [components, kept, elements, *summary]
+
+    def __call__(
+        self, name: str, index: Index, function: Callable[..., Any], *arguments: Any
+    ) -> Any:
+        """Call a function, as ``engine.py`` says."""
+        if name == "label":
+            self._start(None, self._files.report, index, function, arguments)
+            return Reported(index)
+        if name == "again":
+            return Later(function, arguments)
+        if name in ("roots", "numbers", "alone"):
+            layout = self._work.layout
+            where = place_of(layout, index), layout.batch_axes
+            self._start(index, self._files.label, *where, function, arguments)
+            return None
+        if name in ("labels", "counts"):  # of what is alone, both of which are written
+            return None
+        self._wait()
+        result = function(*map(self._files.resolved, arguments))
+        if name == "count" or name.startswith("first-"):
+            # A number for each row of chunks, of all chunks: these go to the disk, too.
+            return self._kept.set_aside(f"{name}-{'-'.join(map(str, index))}", result)
+        return result

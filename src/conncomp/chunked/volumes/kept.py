@@ -9,25 +9,30 @@ from __future__ import annotations
 
 import json
 import os
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from threading import Lock
+from time import ctime
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from conncomp._text import printable
 from conncomp.chunked.faces import Face, Report
 from conncomp.chunked.layout import Index
 from conncomp.chunked.volumes.targets import remove
-from conncomp.files.access import blaming, naming
+from conncomp.files.access import blaming, lock, naming
 
 # Reports that are kept in memory, as neighbours ask for them again.
 RECENT = 16
+LONGEST_OWNER = 200  # bytes that are shown of who has a lock
 
-STATE, JOURNAL = "state.json", "done.txt"
-# What a folder may have that a kill has left before its state was written.
-UNBEGUN = {f"{Path(STATE).stem}.tmp"}
+STATE, JOURNAL, LOCK = "state.json", "done.txt", "conncomp.lock"
+# What a folder may have that a kill has left before its state was written, or after it was removed.
+UNBEGUN = {f"{Path(STATE).stem}.tmp", LOCK}
 
 
 @dataclass(frozen=True)
@@ -55,11 +60,20 @@ class Tally(NamedTuple):
         How many elements of it are of components that are kept.
     components : int
         How many components it has, if it has whole ones only.
+    summary : tuple of int
+        The numbers of the summary of components that begin in it, if that is wanted.
     """
 
     kept: int = 0
     elements: int = 0
     components: int = 0
+    summary: tuple[int, ...] = ()
+
+
+def as_tally(numbers: list[int]) -> Tally:
+    """Return the tally that has these numbers."""
+    kept, elements, components, *summary = numbers
+    return Tally(kept, elements, components, tuple(summary))
 
 
 class Reports:
@@ -131,7 +145,7 @@ class Kept:
 
     def __init__(self, folder: Path, wanted: dict[str, Any], suffix: str) -> None:
         self.folder, self.labels = folder, folder / f"labels{suffix}"
-        self._lock, self._journal = Lock(), folder / JOURNAL
+        self._journal = folder / JOURNAL
         self._state, self._wanted = folder / STATE, wanted
         check_folder(folder)
         self.result: list[int] | None = None
@@ -163,16 +177,18 @@ class Kept:
             self._journal.touch()
 
     def remove(self) -> None:
-        """Remove the folder, the state last."""
+        """Remove the folder, the state and then the lock last."""
         with blaming(self.folder):
             self._remove_all_but_state()
             self._state.unlink()
-            self.folder.rmdir()
+            (self.folder / LOCK).unlink(missing_ok=True)
+            with suppress(OSError):  # of another process that has begun anew
+                self.folder.rmdir()
 
     def _remove_all_but_state(self) -> None:
         self._journal.unlink(missing_ok=True)
         for path in self.folder.iterdir():
-            if path != self._state:
+            if path.name not in (STATE, LOCK):
                 remove(path)
 
     def _finished(self) -> dict[Index, Tally]:
@@ -182,7 +198,7 @@ class Kept:
             lines = text.split("\n")[:-1]
             parts = [line.partition(" ")[::2] for line in lines]
             done = {
-                tuple(map(int, index.split(","))): Tally(*map(int, tally.split()))
+                tuple(map(int, index.split(","))): as_tally(list(map(int, tally.split())))
                 for index, tally in parts
             }
         if not text.endswith("\n"):
@@ -191,8 +207,9 @@ class Kept:
 
     def finish(self, index: Index, tally: Tally) -> None:
         """Keep that labels of a chunk are written."""
-        line = f"{','.join(map(str, index))} {' '.join(map(str, tally))}\n"
-        with self._lock, blaming(self._journal), self._journal.open("a") as file:
+        numbers = *tally[:3], *tally.summary
+        line = f"{','.join(map(str, index))} {' '.join(map(str, numbers))}\n"
+        with blaming(self._journal), self._journal.open("a") as file:
             file.write(line)
         self.done[index] = tally
 
@@ -208,6 +225,55 @@ class Kept:
         with blaming(path), path.open("wb") as file:
             np.savez(file, *(result if is_list else [result]), allow_pickle=False)
         return SetAside(path.absolute(), is_list)  # workers have other folders to begin at
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Make a folder, if it is not there, and let no other process do the same until the end.
+
+    The lock is the system's, and goes with the process: what a kill leaves holds up nobody. There
+    is none on drives that have no locks.
+
+    Raises
+    ------
+    FileExistsError
+        If another process has the lock, or the folder is none that a labelling has made.
+    """
+    check_folder(folder)
+    path = folder / LOCK
+    with blaming(folder):
+        descriptor = _open_locked(path)
+        try:
+            os.ftruncate(descriptor, 0)
+            told = f"process {os.getpid()} of {platform.node()}, which began at {ctime()}"
+            os.write(descriptor, told.encode())
+        except BaseException:
+            os.close(descriptor)
+            raise
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _open_locked(path: Path) -> int:
+    """Return a descriptor that has the lock of a file, which is there."""
+    while True:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+        except FileNotFoundError:  # who had the folder has removed it just now
+            continue
+        if lock(descriptor) is False:
+            owner = printable(os.pread(descriptor, LONGEST_OWNER, 0).decode("utf-8", "replace"))
+            os.close(descriptor)
+            raise FileExistsError(
+                17, f"is in use by {owner or 'another process'}; wait for it", str(path.parent)
+            )
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(descriptor), path.stat()):
+                return descriptor
+        os.close(descriptor)  # whoever had the lock has removed it
 
 
 def check_folder(folder: Path) -> None:

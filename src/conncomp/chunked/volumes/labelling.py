@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -18,24 +19,25 @@ from conncomp._arguments import as_integer, as_number, check_choice, check_range
 from conncomp._arrays import as_label_type
 from conncomp._core import native
 from conncomp._memory import free_memory, in_words, memory_limit, parse_bytes, resident_memory
-from conncomp._optional import optional
 from conncomp.chunked.layout import Layout
+from conncomp.chunked.measures.size_summary import SizeSummary, from_numbers
 from conncomp.chunked.rules import Rules, rules_of_image
 from conncomp.chunked.selection import Selection
-from conncomp.chunked.volumes.blocks import Blocks, Names
+from conncomp.chunked.volumes.block_files import BlockFiles, Names
 from conncomp.chunked.volumes.cluster import workers_of_cluster
 from conncomp.chunked.volumes.job import Job, Progress, Work
-from conncomp.chunked.volumes.kept import Kept, Reports, is_concluded
+from conncomp.chunked.volumes.kept import Kept
 from conncomp.chunked.volumes.sources import opened_volume
-from conncomp.chunked.volumes.targets import check_free, is_npy, target_of
+from conncomp.chunked.volumes.targets import Target
 from conncomp.chunked.volumes.volume import Volume, block_shape, lengths_of
-from conncomp.files.access import StrPath, as_path, blaming
+from conncomp.chunked.volumes.writing import as_target, write_labels
+from conncomp.files.access import StrPath, as_path
 
 Numbering = Literal["consecutive", "roots"]
 
-# Bytes of an element while its block is labelled, beside its value twice: labels, final labels, and
-# tables of components where these are few.
-ELEMENT = 24
+# Bytes of an element while its block is labelled, beside its value twice: labels, final labels,
+# what counts them, and tables of components where these are few.
+ELEMENT = 40
 # What else takes memory: threads, buffers of Zarr, reports of neighbouring blocks.
 FIXED = 5 * 10**7
 LARGEST = 2**63 - 1
@@ -53,11 +55,14 @@ class Counts(NamedTuple):
         How many of them are kept.
     elements : int
         How many elements these have; 0 if all are kept.
+    summary : SizeSummary or None
+        How large all components are, if that was asked for.
     """
 
     components: int
     kept: int
     elements: int
+    summary: SizeSummary | None = None
 
 
 @dataclass(frozen=True)
@@ -75,15 +80,16 @@ class Arguments:
     largest: int | None = None
     numbering: Numbering = "consecutive"
     dtype: DTypeLike | None = None
+    listed: int = 0  # of the largest components, in a summary of all
 
     def selection(self) -> Selection | None:
         """Return what is kept; None for all."""
-        if self.min_size is None and self.largest is None:
+        if self.min_size is None and self.largest is None and not self.listed:
             return None
         least = 0 if self.min_size is None else check_range("min_size", self.min_size, 0, LARGEST)
         if self.largest is None:
-            return Selection(least, None)
-        return Selection(least, check_range("largest", self.largest, 0, LARGEST))
+            return Selection(least, None, self.listed)
+        return Selection(least, check_range("largest", self.largest, 0, LARGEST), self.listed)
 
     def rules(self, volume: Volume) -> tuple[Layout, Rules]:
         """Return how a volume is cut into blocks, and what is connected in it."""
@@ -188,7 +194,7 @@ def label_file(
     Raises
     ------
     FileNotFoundError, FileExistsError
-        If there is no `source`, or `target` exists.
+        If there is no `source`, or `target` exists, or another process writes it.
     ValueError
         If the source is damaged or was changed, or ``TARGET.partial`` is of another input or of
         other arguments; if a block does not fit into `memory`, or another argument does not fit.
@@ -251,12 +257,7 @@ def label_volume(
     """Do what `label_file` does; count components that are not kept, too."""
     check_choice("numbering", arguments.numbering, ("consecutive", "roots"))
     selection = arguments.selection()
-    wanted = str(Path(as_path(target, "target")))  # without slashes at its end
-    folder = Path(f"{wanted}.partial")
-    if not is_concluded(folder):
-        check_free(wanted)
-    if not is_npy(wanted):
-        optional("zarr")
+    wanted = as_target(target)
     limit = None if memory is None else bytes_of_memory(memory)
     if limit is not None and scheduler is not None:
         raise ValueError(
@@ -264,77 +265,68 @@ def label_volume(
             f"{shown(scheduler)} has workers with limits of their own; leave one out"
         )
     with opened(source, key, channel) as volume:
-        _check_outside(wanted, folder, volume)
         layout, rules = arguments.rules(volume)
+        dtype, names = arguments.label_type(rules), None
+        executor: AbstractContextManager[Executor]
         if scheduler is None:
-            executor: Any = ThreadPoolExecutor(workers_of(volume, limit))
+            executor = ThreadPoolExecutor(workers_of(volume, limit))
         else:
             executor = workers_of_cluster(scheduler)
+            path, key, channel = as_asked(source, key, channel)
+            names = Names(
+                *(os.path.abspath(path), key, channel),
+                *(volume.identity(), os.path.abspath(wanted), str(dtype)),
+            )
         work = Work(
-            *(volume, layout, rules, arguments.numbering),
-            arguments.label_type(rules),
+            *(volume, layout, rules, arguments.numbering, dtype),
             *(selection, arguments.threshold, executor, progress),
         )
-        try:
-            with memory_limit(limit):
-                return _label(work, folder, Path(wanted), (source, key, channel))
-        except MemoryError as error:
-            if limit is None:
-                raise
-            raise MemoryError(
-                f"memory={in_words(limit)} is too little for blocks of shape {block_shape(volume)} "
-                f"and their components ({error}); give more: what is done is kept in {folder}"
-            ) from error
+        with within(limit, volume):
+            return _label(work, wanted, names)
+
+
+@contextmanager
+def within(limit: int | None, volume: Volume) -> Iterator[None]:
+    """Let the process take so much memory; an error says in words what was too little."""
+    try:
+        with memory_limit(limit):
+            yield
+    except MemoryError as error:
+        if limit is None:
+            raise
+        raise MemoryError(
+            f"memory={in_words(limit)} is too little for blocks of shape {block_shape(volume)} "
+            f"and their components ({error}); give more"
+        ) from error
 
 
 def opened(source: StrPath, key: str | None, channel: int | None) -> Any:
     """Open a volume, as `opened_volume`, once arguments are of their types."""
+    return opened_volume(*as_asked(source, key, channel))
+
+
+def as_asked(
+    source: StrPath, key: str | None, channel: int | None
+) -> tuple[str, str | None, int | None]:
+    """Return the arguments of `opened_volume`, each of its type."""
     path = as_path(source, "source")
     if key is not None:
         key = as_path(key, "key")
     if channel is not None:
         channel = as_integer("channel", channel)
-    return opened_volume(path, key, channel)
+    return path, key, channel
 
 
-def _label(work: Work, folder: Path, wanted: Path, asked: tuple[Any, ...]) -> Counts:
-    """Label a volume, with what is kept in a folder."""
-    volume, source = work.volume, work.volume.identity()
-    told = {
-        "shape": list(volume.shape),
-        "blocks": list(block_shape(volume)),
-        "dtype": [str(volume.dtype), str(work.dtype)],
-        "arguments": _digest(work),
-        "source": source,
-    }
-    kept = Kept(folder, told, ".npy" if is_npy(str(wanted)) else "")
-    target = target_of(wanted, kept.labels, volume, work.dtype)
-    if kept.result is not None and not kept.labels.exists() and not os.path.lexists(wanted):
-        kept.clear()  # whoever removed the labels wants them again
-    if kept.result is None:
-        with blaming(kept.labels):
-            if kept.is_new:
-                kept.clear()
-                target.create()
-                kept.begin()
-            target.open()
-        path, key, channel = asked
-        name, temporary = os.path.abspath(wanted), os.path.abspath(target.path)
-        names = Names(
-            *(os.path.abspath(path), key, channel, source),
-            *(name, temporary, str(work.dtype)),
-        )
-        reports = Reports(kept.reports.folder.absolute())
-        blocks = Blocks(volume, work.threshold, reports, target, names)
-        counts = Counts(*Job(work, kept, blocks).run())
-        if volume.identity() != source:
-            raise ValueError(f"{volume.path}: was changed while it was read")
-        kept.conclude(list(counts))
-    else:
-        counts = Counts(*kept.result)
-    target.publish(wanted)
-    kept.remove()
-    return counts
+def _label(work: Work, wanted: Path, names: Names | None) -> Counts:
+    """Label a volume."""
+
+    def run(kept: Kept, target: Target) -> list[int]:
+        files = BlockFiles(work.volume, work.threshold, kept.reports, target, names)
+        return Job(work, kept, files).run()
+
+    told = {"arguments": _digest(work)}
+    components, kept, elements, *summary = write_labels(wanted, work.volume, work.dtype, told, run)
+    return Counts(components, kept, elements, from_numbers(summary) if summary else None)
 
 
 def _digest(work: Work) -> str:
@@ -343,20 +335,6 @@ def _digest(work: Work) -> str:
     arguments = (rules.shape, rules.neighbourhood, rules.links, rules.crossed, rules.batch_axes)
     chosen = (work.numbering, work.threshold, work.selection)
     return sha256(repr(arguments + chosen).encode()).hexdigest()
-
-
-def _check_outside(wanted: str, kept: Path, volume: Volume) -> None:
-    """Raise ValueError if a target would lie among the files that are read, or these in `kept`."""
-    folder = os.path.realpath(getattr(volume, "place", volume.path))
-    if os.path.realpath(wanted).startswith(folder + os.sep):
-        raise ValueError(
-            f"target={shown(wanted)} lies in what is labelled, {folder}; choose another"
-        )
-    if folder.startswith(os.path.realpath(kept) + os.sep):
-        raise ValueError(
-            f"target={shown(wanted)}: what is labelled lies in {kept}, which is removed at the "
-            "end; choose another"
-        )
 
 
 def bytes_of_memory(memory: str | int) -> int:

@@ -68,14 +68,14 @@ class OmeImage(ZarrVolume):
     Attributes
     ----------
     multiscale : Multiscale
-    group : str
-        The folder of the image.
+    owner : str
+        The folder of the image or, of labels that lie in an image, of that.
     levels : list of zarr.Array
         All arrays.
     """
 
     multiscale: Any = None
-    group: str = ""
+    owner: str = ""
     levels: list[Any] = field(default_factory=list)
 
     def identity(self) -> str:
@@ -124,7 +124,7 @@ def open_zarr(path: str, key: str | None, channel: int | None) -> ZarrVolume:
             finest,
             batch_axes=sum(kind != "space" for kind in multiscale.kinds),
             multiscale=multiscale,
-            group=place,
+            owner=_owner(place, dict(node.attrs)),
             levels=levels,
         )
         if any(0 in (*level.shape, *level.chunks) for level in levels):
@@ -137,6 +137,13 @@ def open_zarr(path: str, key: str | None, channel: int | None) -> ZarrVolume:
         if channel is not None:
             image.channel = _channel(multiscale, levels[0].shape, channel)
         return image
+
+
+def _owner(place: str, attributes: dict[str, Any]) -> str:
+    """Return the folder of an image or, of labels in the place of such, of the one they are of."""
+    folder, name = os.path.split(os.path.dirname(os.path.realpath(place)))
+    is_label = "image-label" in attributes or "image-label" in attributes.get("ome", ())
+    return folder if is_label and name == "labels" else place
 
 
 def multiscale_of(attributes: dict[str, Any]) -> Multiscale | None:
@@ -231,7 +238,7 @@ def label_attributes(image: OmeImage, name: str, target: Path) -> dict[str, Any]
         Where the label image will be.
     """
     multiscale = image.multiscale
-    source = os.path.relpath(os.path.realpath(image.group), os.path.realpath(target))
+    source = os.path.relpath(os.path.realpath(image.owner), os.path.realpath(target))
     scale: dict[str, Any] = {
         "name": name,
         "axes": multiscale.axes,
@@ -250,14 +257,14 @@ def label_attributes(image: OmeImage, name: str, target: Path) -> dict[str, Any]
 def is_label_of(image: OmeImage, target: Path) -> bool:
     """Say whether a target lies where the image has its labels."""
     labels = Path(os.path.realpath(target)).parent
-    return labels == Path(os.path.realpath(image.group), "labels")
+    return labels == Path(os.path.realpath(image.owner), "labels")
 
 
 def list_label(image: OmeImage, name: str) -> None:
     """Add a label image to the list of those that an image has."""
     zarr = optional("zarr")
     version = image.multiscale.version
-    folder = os.path.join(image.group, "labels")
+    folder = os.path.join(image.owner, "labels")
     group = zarr.open_group(folder, mode="a", zarr_format=VERSIONS[version])
     attributes = dict(group.attrs)
     within = attributes if VERSIONS[version] == 2 else dict(attributes.get("ome", {}))

@@ -18,11 +18,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._memory import resident_memory
-from conncomp.chunked.volumes.blocks import Blocks
+from conncomp.chunked.volumes.block_files import BlockFiles
 from conncomp.chunked.volumes.job import Job, Work
 from conncomp.chunked.volumes.kept import Kept
 from conncomp.chunked.volumes.labelling import (
@@ -34,7 +33,7 @@ from conncomp.chunked.volumes.labelling import (
     workers_of,
 )
 from conncomp.chunked.volumes.targets import target_of
-from conncomp.chunked.volumes.volume import Place, Volume, block_shape
+from conncomp.chunked.volumes.volume import PartOfVolume, Place, Volume, block_shape
 from conncomp.chunked.volumes.zarr_arrays import METADATA, ZarrVolume
 from conncomp.files.access import StrPath
 
@@ -82,33 +81,17 @@ class LabelPlan:
     seconds: float
 
 
-@dataclass
-class Window:
+class Window(PartOfVolume):
     """A part of a volume, as a volume."""
 
-    volume: Volume
-    begin: tuple[int, ...]
-    shape: tuple[int, ...]
+    def __init__(self, volume: Volume, begin: tuple[int, ...], shape: tuple[int, ...]) -> None:
+        super().__init__(volume)
+        self.begin, self._shape = begin, shape
 
     @property
-    def path(self) -> str:
-        """That of the volume."""
-        return self.volume.path
-
-    @property
-    def key(self) -> str | None:
-        """That of the volume."""
-        return self.volume.key
-
-    @property
-    def batch_axes(self) -> int:
-        """Those of the volume."""
-        return self.volume.batch_axes
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """That of the volume."""
-        return self.volume.dtype
+    def shape(self) -> tuple[int, ...]:
+        """That of the part."""
+        return self._shape
 
     @property
     def chunks(self) -> tuple[int, ...]:
@@ -119,13 +102,6 @@ class Window:
         """Return a part."""
         moved = zip(self.begin, place, strict=True)
         return self.volume.read(tuple(slice(b + p.start, b + p.stop) for b, p in moved))
-
-    def identity(self) -> str:
-        """Return that of the volume."""
-        return self.volume.identity()
-
-    def close(self) -> None:
-        """Leave the volume open."""
 
 
 def plan_labels(
@@ -253,7 +229,8 @@ def _sample(work: Work) -> Sample:
         target.create()
         kept.begin()
         target.open()
-        Job(work, kept, Blocks(work.volume, work.threshold, kept.reports, target)).run()
+        files = BlockFiles(work.volume, work.threshold, kept.reports, target)
+        Job(work, kept, files).run()
         seconds = perf_counter() - started
         components = sum(
             len(kept.reports.read(index).roots)

@@ -43,12 +43,13 @@ class Slices:
         return slab(self.shape)
 
     def read(self, place: Place) -> NDArray[Any]:
-        """Return some slices; an error names the file and the slices."""
+        """Return a part of some slices; an error names the file and the slices."""
         begin, end = place[0].start, place[0].stop
         with reading(self.path, f"slices {begin} to {end - 1}"):
             values = self._slices(begin, end)
-        check_part(self.path, place, values, self.dtype)
-        return values
+        whole = tuple(slice(0, length) for length in self.shape[1:])
+        check_part(self.path, (place[0], *whole), values, self.dtype)
+        return values[(slice(None), *place[1:])]
 
     def _slices(self, begin: int, end: int) -> NDArray[Any]:
         raise NotImplementedError

@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
@@ -62,6 +63,54 @@ class Volume(Protocol):
 
     def close(self) -> None:
         """Close the files."""
+
+
+@dataclass
+class PartOfVolume:
+    """What is made of a volume, as a volume: here the same."""
+
+    volume: Volume
+
+    @property
+    def path(self) -> str:
+        """That of the volume."""
+        return self.volume.path
+
+    @property
+    def key(self) -> str | None:
+        """That of the volume."""
+        return self.volume.key
+
+    @property
+    def batch_axes(self) -> int:
+        """Those of the volume."""
+        return self.volume.batch_axes
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """That of the volume."""
+        return self.volume.shape
+
+    @property
+    def chunks(self) -> tuple[int, ...]:
+        """Those of the volume."""
+        return self.volume.chunks
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """That of the volume."""
+        return self.volume.dtype
+
+    def read(self, place: Place) -> NDArray[Any]:
+        """Return a part."""
+        return self.volume.read(place)
+
+    def identity(self) -> str:
+        """Return that of the volume."""
+        return self.volume.identity()
+
+    def close(self) -> None:
+        """Leave the volume open."""
 
 
 def block_shape(volume: Volume) -> tuple[int, ...]:

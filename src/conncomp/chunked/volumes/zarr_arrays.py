@@ -11,15 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._optional import optional
-from conncomp.chunked.volumes.packed_chunks import (
-    CHECKSUM,
-    SHARDS,
-    Codec,
-    check_chunks,
-    check_codecs,
-    check_place,
-    codecs_of,
-)
 from conncomp.chunked.volumes.volume import (
     MOST_BLOCKS,
     Place,
@@ -29,6 +20,15 @@ from conncomp.chunked.volumes.volume import (
     reading,
 )
 from conncomp.files.access import naming
+from conncomp.files.packed_chunks import (
+    CHECKSUM,
+    SHARDS,
+    Codec,
+    check_chunks,
+    check_codecs,
+    check_place,
+    codecs_of,
+)
 
 # What values may be packed by. Others may be programs, as pickles are.
 CODECS = {

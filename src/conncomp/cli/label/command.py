@@ -182,12 +182,8 @@ def label(**given: Any) -> None:
     options = Options(**given)
     _check_options(options)
     stage = Stages()
-    if options.has_chunks:
-        report, rows = label_chunks(options, stage)
-        show(report, rows, as_json=options.as_json)
-        return
-    if options.stats_only:
-        report = stream(options, stage)
+    if options.has_chunks or options.stats_only:
+        report = (label_chunks if options.has_chunks else stream)(options, stage)
         tables = (_summary(report), distribution_table(report, "elements"))
         show(report, *tables, as_json=options.as_json)
         return
@@ -363,8 +359,8 @@ def _write_statistics(
 
 def _summary(report: dict[str, Any]) -> list[Row]:
     source, connectivity, kept = report["input"], report["connectivity"], report["kept"]
-    ndim, total = len(source["shape"]), math.prod(source["shape"])
-    foreground = report["foreground"]
+    ndim = len(source["shape"]) - report.get("batch_axes", 0)
+    foreground, total = report["foreground"], math.prod(source["shape"])
     neighbours = sum(math.comb(ndim, k) * 2**k for k in range(1, connectivity + 1))
     closed = [str(k) for k, is_closed in enumerate(report["periodic"]) if is_closed]
     rows: list[Row] = [

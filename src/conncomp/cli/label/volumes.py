@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
 import conncomp
 from conncomp._memory import peak_memory
 from conncomp.cli._options import closed_axes
 from conncomp.cli._output import is_within_zarr
-from conncomp.cli._report import Row, Stages, percent, speed_row, timing_row
+from conncomp.cli._report import Stages, describe_decades
 from conncomp.cli.label.options import Options, finite
 
+if TYPE_CHECKING:
+    from conncomp.chunked.measures.size_summary import SizeSummary
 
-def label_chunks(options: Options, stage: Stages) -> tuple[dict[str, Any], list[Row]]:
-    """Label a volume in chunks; return the report, and rows of a table."""
+
+def label_chunks(options: Options, stage: Stages) -> dict[str, Any]:
+    """Label a volume in chunks; return the report."""
     _check_options(options)
     # Of which the help has no need.
     from conncomp.chunked.volumes.labelling import Arguments, label_volume, opened
@@ -34,6 +38,7 @@ def label_chunks(options: Options, stage: Stages) -> tuple[dict[str, Any], list[
         threshold=options.threshold,  # type: ignore[arg-type]
         min_size=options.min_size,
         largest=options.top,
+        listed=options.top or 1,
     )
     with stage("labelling", counts=True) as progress:
         counts = label_volume(
@@ -46,8 +51,10 @@ def label_chunks(options: Options, stage: Stages) -> tuple[dict[str, Any], list[
             scheduler=options.scheduler,
             progress=lambda done, total: progress(done * size // total, size),
         )
-    all_kept = options.min_size is None and options.top is None
-    report: dict[str, Any] = {
+    assert counts.summary is not None
+    by_digits = counts.summary.by_digits
+    digits = np.flatnonzero(by_digits[:, 0]).max(initial=-1) + 1
+    return {
         "input": {"path": options.input, "shape": shape, "dtype": str(dtype)},
         "threshold": options.threshold,
         "background": finite(options.background),
@@ -55,29 +62,27 @@ def label_chunks(options: Options, stage: Stages) -> tuple[dict[str, Any], list[
         "periodic": axes,
         "batch_axes": batch,
         "components": counts.components,
-        "kept": {"components": counts.kept, "elements": None if all_kept else counts.elements},
+        "foreground": int(by_digits[:, 1].sum()),
+        "largest": _largest(counts.summary, shape[:batch]),
+        "sizes": describe_decades(by_digits[:digits].tolist()),
+        "kept": {"components": counts.kept, "elements": counts.elements},
         "seconds": stage.seconds,
         "elements_per_second": elements / stage.seconds["labelling"],
         "device": options.device,
         "threads": conncomp.get_num_threads(),
         "scheduler": options.scheduler,
         "memory": {"peak": peak_memory(), "limit": options.memory},
-        "written": {"labels": options.output},
+        "written": {"labels": options.output, "statistics": None, "picture": None},
     }
-    rows: list[Row] = [
-        ("input", str(options.input)),
-        ("shape", f"{' x '.join(map(str, shape))}, {dtype}"),
-        ("components", f"{counts.components:,}"),
+
+
+def _largest(summary: SizeSummary, batch: tuple[int, ...]) -> list[dict[str, Any]]:
+    """Return label and size of the largest components, and which image of several has them."""
+    return [
+        {"label": label, "size": size}
+        | ({"item": [int(k) for k in np.unravel_index(item, batch)]} if batch else {})
+        for size, item, label in summary.largest.tolist()
     ]
-    if not all_kept:
-        share = percent(counts.elements, elements)
-        rows.append(("kept", f"{counts.kept:,}, of {counts.elements:,} elements ({share})"))
-    rows += [
-        timing_row(stage.seconds),
-        speed_row(report["elements_per_second"], "elements", report["threads"]),
-        ("labels", str(options.output)),
-    ]
-    return report, rows
 
 
 def _closed_axes(options: Options, ndim: int, batch: int) -> list[bool]:

@@ -24,7 +24,9 @@ from conncomp.cli.measure.inputs import Source, sources_of
 from conncomp.cli.measure.measuring import Measured, measure_image
 from conncomp.cli.measure.options import (
     Options,
+    check_intensities,
     parse_properties,
+    parse_series,
     parse_unit,
     template_of,
 )
@@ -34,7 +36,8 @@ from conncomp.files.images import WRITTEN
 # So many files that could not be measured are listed.
 MOST_LISTED = 50
 
-Failures = dict[Path, str]
+Tables = dict[Source, Any]
+Failures = dict[Source, str]
 
 
 @click.command()
@@ -71,15 +74,17 @@ Failures = dict[Path, str]
     type=click.IntRange(min=0),
     help="Where images have channels, find objects in this one.",
 )
-@click.option("--grey", is_flag=True, help="Find objects in the luminance of images in colour.")
+@click.option(
+    "--grey", is_flag=True, help="Find objects in the luminance, where images are in colour."
+)
 @click.option("--key", metavar="NAME", help="Which array of .npz or Zarr, or dataset of HDF5.")
 @click.option(
     "--series",
-    metavar="N",
-    type=click.IntRange(min=0),
-    default=0,
+    metavar="N|all",
+    callback=parse_series,
+    default="0",
     show_default=True,
-    help="Which series of a TIFF file, and of that of --intensity if it has several.",
+    help="Which series of a TIFF file, and of that of --intensity if it has several; all is each.",
 )
 @click.option(
     "--planes",
@@ -95,9 +100,10 @@ Failures = dict[Path, str]
 )
 @click.option(
     "--properties",
-    metavar="P,P,...",
+    metavar="P,P,...|all",
     callback=parse_properties,
-    help="Which columns of numbers, by the names of scikit-image's regionprops_table. Default: "
+    help="Which columns of numbers, by the names of scikit-image's regionprops_table; all are "
+    "those that there are of an image. Default: "
     "num_pixels,area,bbox,centroid and, of images, intensity_mean,intensity_min,intensity_max.",
 )
 @spacing_option("In the place of what files tell; one number is for all axes.")
@@ -136,9 +142,9 @@ def measure(inputs: tuple[str, ...], **given: Any) -> None:
 
     IN are images or volumes, folders of them, or patterns in quotes, such as 'plate/*.tif'. The
     table has a row for each object: file, series, channel and label, then its columns. In names of
-    other files {stem} is that of an image without its ending, {name} with it, {parent} its folder.
-    Where --resume goes on, what the command has written of another image is none of a folder or
-    pattern.
+    other files {stem} is that of an image without its ending, {name} with it, {parent} its folder,
+    {series} the number of the series. Where --resume goes on, what the command has written of
+    another image is none of a folder or pattern.
 
     Voxel sizes of OME-TIFF, ImageJ, NIfTI, NRRD, MHA, HDF5 and OME-Zarr are used, and lengths are
     in their unit. Files that cannot be measured do not stop the others: they are named at the end,
@@ -149,6 +155,7 @@ def measure(inputs: tuple[str, ...], **given: Any) -> None:
         raise click.UsageError("--channel and --grey exclude each other.")
     if options.threshold is None and options.dark:
         raise click.UsageError("--dark is for --threshold; give both.")
+    check_intensities(options)
     for name in ("pyarrow", "pyarrow.parquet", "pyarrow.csv"):
         optional(name)
     sources = sources_of(inputs, options)
@@ -162,26 +169,27 @@ def measure(inputs: tuple[str, ...], **given: Any) -> None:
             write_table(options.output, list(tables.values()))
     if not failures:
         kept.remove()
+    kept.remove_folder()
     _show(options, tables, failures, stage)
-    _name(failures, len(sources), kept.folder)
+    _name(failures, sources, options)
 
 
 def _measure_all(
     sources: list[Source], options: Options, kept: KeptTables, progress: Counter
-) -> tuple[dict[Path, Any], Failures]:
+) -> tuple[Tables, Failures]:
     """Return the tables of images, in their order, and why others have none."""
-    tables: dict[Path, Any] = {}
+    tables: Tables = {}
     failures: Failures = {}
-    sizes = {source.path: _size(source.path) for source in sources}
+    sizes = {source: _size(source.path) for source in sources}
     done, total = 0, sum(sizes.values())
 
     def note(source: Source, result: Any) -> None:
         nonlocal done
-        done += sizes[source.path]
-        chosen: dict[Path, Any] = failures if isinstance(result, str) else tables
-        chosen[source.path] = result
+        done += sizes[source]
+        chosen: Tables | Failures = failures if isinstance(result, str) else tables
+        chosen[source] = result
         count = len(tables) + len(failures)
-        progress(done, total, f"{count} of {len(sources)} files")
+        progress(done, total, f"{count} of {len(sources)} {_noun(options)}")
 
     threads = conncomp.get_num_threads()
     workers = min(options.workers or threads, len(sources))
@@ -195,13 +203,14 @@ def _measure_all(
                     note(source, result)
     except KeyboardInterrupt:
         click.echo(
-            f"conncomp: interrupted; {len(tables)} of {len(sources)} files are done, and kept in "
-            f"{printable(str(kept.folder))}: --resume goes on",
+            f"conncomp: interrupted; {len(tables)} of {len(sources)} {_noun(options)} are done, "
+            f"and kept in {printable(str(kept.folder))}: --resume goes on",
             err=True,
         )
         raise SystemExit(130) from None
-    order = {source.path: k for k, source in enumerate(sources)}
-    return dict(sorted(tables.items(), key=lambda entry: order[entry[0]])), failures
+    order = {source: k for k, source in enumerate(sources)}
+    tables = {source: tables[source] for source in sorted(tables, key=order.__getitem__)}
+    return tables, {source: failures[source] for source in sorted(failures, key=order.__getitem__)}
 
 
 def _side_by_side(
@@ -307,37 +316,37 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _of_one_kind(tables: dict[Path, Any], failures: Failures) -> dict[Path, Any]:
+def _of_one_kind(tables: Tables, failures: Failures) -> Tables:
     """Return the tables with as many axes and the unit of the first one; others are failures."""
     kinds = {
-        path: (len(about["spacing"]), about["unit"]) for path, about in _abouts(tables).items()
+        source: (len(about["spacing"]), about["unit"]) for source, about in _abouts(tables).items()
     }
     ndim, unit = next(iter(kinds.values()), (0, ""))
-    for path, (axes, length) in kinds.items():
+    for source, (axes, length) in kinds.items():
         if axes != ndim:
-            failures[path] = (
+            failures[source] = (
                 f"has objects of {axes} axes, and others of {ndim}; measure them apart, or planes "
                 "of stacks with --planes"
             )
         elif length != unit:
-            failures[path] = (
+            failures[source] = (
                 f"is in {length or 'elements'}, and others are in {unit or 'elements'}; give "
                 "--unit or --spacing"
             )
-    return {path: table for path, table in tables.items() if path not in failures}
+    return {source: table for source, table in tables.items() if source not in failures}
 
 
-def _abouts(tables: dict[Path, Any]) -> dict[Path, dict[str, Any]]:
-    return {path: about_table(table) for path, table in tables.items()}
+def _abouts(tables: Tables) -> dict[Source, dict[str, Any]]:
+    return {source: about_table(table) for source, table in tables.items()}
 
 
-def _show(options: Options, tables: dict[Path, Any], failures: Failures, stage: Stages) -> None:
+def _show(options: Options, tables: Tables, failures: Failures, stage: Stages) -> None:
     abouts = _abouts(tables)
     objects = sum(about["objects"] for about in abouts.values())
     unit = next((about["unit"] for about in abouts.values()), "")
     report = {
-        "files": [{"path": path, **about} for path, about in abouts.items()],
-        "failed": [{"path": path, "reason": reason} for path, reason in failures.items()],
+        "files": [{**_place(source), **about} for source, about in abouts.items()],
+        "failed": [{**_place(source), "reason": reason} for source, reason in failures.items()],
         "objects": objects,
         "unit": unit,
         "seconds": stage.seconds,
@@ -345,7 +354,10 @@ def _show(options: Options, tables: dict[Path, Any], failures: Failures, stage: 
         "written": {"table": options.output if tables else None},
     }
     rows: list[Row] = [
-        ("files", f"{len(tables):,}" + (f", and {len(failures):,} failed" if failures else "")),
+        (
+            _noun(options),
+            f"{len(tables):,}" + (f", and {len(failures):,} failed" if failures else ""),
+        ),
         ("objects", f"{objects:,}"),
         ("lengths", f"in {unit or 'elements'}"),
         timing_row(stage.seconds),
@@ -355,15 +367,27 @@ def _show(options: Options, tables: dict[Path, Any], failures: Failures, stage: 
     show(report, rows, as_json=options.as_json)
 
 
-def _name(failures: Failures, count: int, folder: Path) -> None:
+def _place(source: Source) -> dict[str, Any]:
+    return {"path": source.path, "series": source.series}
+
+
+def _noun(options: Options) -> str:
+    """Return what is measured one by one."""
+    return "series" if options.series is None else "files"
+
+
+def _name(failures: Failures, sources: list[Source], options: Options) -> None:
     """Name the files that failed, and end with status 1, if there are such."""
     if not failures:
         return
-    for path, reason in list(failures.items())[:MOST_LISTED]:
-        click.echo(f"conncomp: {printable(f'{path}: {reason}')}", err=True)
+    folder = options.kept_folder
+    kept = f"; the others are kept in {printable(str(folder))} for --resume"
+    kept = kept if len(failures) < len(sources) else ""
+    for source, reason in list(failures.items())[:MOST_LISTED]:
+        series = f", series {source.series}" if options.series is None else ""
+        click.echo(f"conncomp: {printable(f'{source.path}{series}: {reason}')}", err=True)
     click.echo(
-        f"conncomp: {len(failures)} of {count} files could not be measured; the others are kept in "
-        f"{printable(str(folder))} for --resume",
+        f"conncomp: {len(failures)} of {len(sources)} {_noun(options)} could not be measured{kept}",
         err=True,
     )
     raise SystemExit(1)

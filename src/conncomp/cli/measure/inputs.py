@@ -13,6 +13,7 @@ import click
 from conncomp.chunked.volumes.slices import natural_order
 from conncomp.chunked.volumes.zarr_arrays import is_zarr
 from conncomp.cli.measure.options import SUFFIXES, Options, filled
+from conncomp.files.images import count_series
 
 
 class Source(NamedTuple):
@@ -21,11 +22,14 @@ class Source(NamedTuple):
     Attributes
     ----------
     path : pathlib.Path
+    series : int
+        Which one of the file.
     intensity, labels, picture : pathlib.Path or None
         What is read and written beside it.
     """
 
     path: Path
+    series: int
     intensity: Path | None
     labels: Path | None
     picture: Path | None
@@ -42,21 +46,33 @@ def sources_of(patterns: Sequence[str], options: Options) -> list[Source]:
         If there is none, or a file would be written twice, or is to be read and written.
     """
 
-    def beside(template: str | None, path: Path) -> Path | None:
-        return None if template is None else filled(template, path)
+    def beside(template: str | None, path: Path, series: int) -> Path | None:
+        return None if template is None else filled(template, path, series)
 
     sources, named = {}, set()
     for path, is_named in _paths(patterns):
         place = os.path.realpath(path)
         names = (options.intensity, options.labels, options.picture)
-        sources[place] = Source(path, *(beside(name, path) for name in names))
+        for series in _series_of(path, options.series):
+            beside_it = (beside(name, path, series) for name in names)
+            sources[place, series] = Source(path, series, *beside_it)
         named |= {place} if is_named else set()
     own = set[str]()
     if options.resume and options.kept_folder.is_dir():
         own = _written_of_others(sources, options.output) - named
-    chosen = [source for place, source in sources.items() if place not in own]
+    chosen = [source for (place, _), source in sources.items() if place not in own]
     _check(chosen, options.output)
     return chosen
+
+
+def _series_of(path: Path, wanted: int | None) -> Iterable[int]:
+    """Return the series of a file that are wanted; the first of what cannot be read."""
+    if wanted is not None:
+        return (wanted,)
+    try:
+        return range(count_series(path))
+    except (ImportError, MemoryError, OSError, ValueError):
+        return (0,)  # as a failure among others
 
 
 def _paths(patterns: Sequence[str]) -> Iterator[tuple[Path, bool]]:
@@ -75,10 +91,10 @@ def _paths(patterns: Sequence[str]) -> Iterator[tuple[Path, bool]]:
                 yield from ((path, False) for path in _in_folder(name))
 
 
-def _written_of_others(sources: dict[str, Source], output: Path) -> set[str]:
+def _written_of_others(sources: dict[tuple[str, int], Source], output: Path) -> set[str]:
     """Return the places that are written of images which lie elsewhere, and of none there."""
     written, by_itself = {os.path.realpath(output)}, set()
-    for place, source in sources.items():
+    for (place, _), source in sources.items():
         places = {os.path.realpath(path) for path, _ in _outputs(source)}
         written |= places
         by_itself |= places & {place}  # it would be lost
@@ -113,8 +129,8 @@ def _check(sources: Iterable[Source], output: Path) -> None:
             place = os.path.realpath(path)
             if place in written:
                 raise click.UsageError(
-                    f"{str(path)!r} would be written twice; put {{stem}} or {{parent}} into "
-                    "its name."
+                    f"{str(path)!r} would be written twice; put {{stem}}, {{parent}} or "
+                    "{{series}} into its name."
                 )
             written[place] = option
     for source in sources:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,13 +15,12 @@ from conncomp.cli.label.options import finite
 from conncomp.cli.measure.inputs import Source
 from conncomp.cli.measure.options import Options
 from conncomp.components.columns.properties import USUAL, USUAL_OF_IMAGE
+from conncomp.files.images import count_series
 from conncomp.files.scales import Content, Scale, in_unit
 from conncomp.files.thresholds import foreground
 
 # Axes that hold separate images, and the names of their columns.
 SEPARATE = {"T": "frame", "Z": "plane"}
-# What readers say of a file that has nothing to choose from.
-ONE_SERIES = re.compile(r"has 1 series: |series=\d+ chooses one of TIFF")
 
 
 @dataclass(frozen=True)
@@ -60,8 +57,9 @@ def measure_image(source: Source, options: Options) -> Measured:
     TypeError, ValueError, OverflowError, MemoryError
         If it is damaged, or does not fit the options.
     """
-    content = read_any(source.path, options.key, options.series)
-    chosen = one_channel(source.path, content, options.channel, options.grey)
+    content = read_any(source.path, options.key, source.series)
+    is_colour = content.channels is not None  # what is grey already stays as it is
+    chosen = one_channel(source.path, content, options.channel, options.grey and is_colour)
     image = chosen.image
     batch = image.ndim - 2 if options.planes else len(chosen.axes) - len(chosen.axes.lstrip("T"))
     if image.ndim - batch < 1 or batch < 0:
@@ -136,18 +134,9 @@ def _intensities(source: Source, content: Content, options: Options) -> NDArray[
     """Return what to measure intensities of, channels last: another image, or this as it was."""
     if source.intensity is not None:
         same_kind = source.intensity.suffix == source.path.suffix
-        content = _read_series(source.intensity, options.key if same_kind else None, options.series)
+        series = source.series if count_series(source.intensity) > 1 else 0
+        content = read_any(source.intensity, options.key if same_kind else None, series)
     elif options.threshold is None:
         return None
     image, channels, *_ = content
     return image if channels is None else np.moveaxis(image, channels, -1)
-
-
-def _read_series(path: Path, key: str | None, series: int) -> Content:
-    """Return a series of an image, or the image if it has no series, or one."""
-    try:
-        return read_any(path, key, series)
-    except ValueError as error:
-        if not ONE_SERIES.match(str(error).removeprefix(f"{path}: ")):
-            raise
-    return read_any(path, key)

@@ -17,7 +17,7 @@ from conncomp.files.scales import METRES, unit_of
 
 # What a template has in the place of a part of the name of the image.
 FIELD = re.compile(r"\{([^{}]*)\}")
-FIELDS = ("stem", "name", "parent")
+FIELDS = ("stem", "name", "parent", "series")
 # What leads to another folder, or to none.
 NO_NAMES = ("", ".", "..")
 # Endings of two parts, of which neither belongs to the stem.
@@ -38,10 +38,10 @@ class Options:
     channel: int | None
     grey: bool
     key: str | None
-    series: int
+    series: int | None  # all of them
     planes: bool
     intensity: str | None
-    properties: tuple[str, ...] | None
+    properties: tuple[str, ...] | str | None
     spacing: tuple[float, ...] | None
     unit: str | None
     labels: str | None
@@ -56,8 +56,8 @@ class Options:
         return self.output.with_name(f"{self.output.name}.partial")
 
 
-def filled(template: str, path: Path) -> Path:
-    """Return the name that a template makes of that of an image.
+def filled(template: str, path: Path, series: int = 0) -> Path:
+    """Return the name that a template makes of that of an image, and the number of its series.
 
     Raises
     ------
@@ -72,6 +72,7 @@ def filled(template: str, path: Path) -> Path:
     double = next((end for end in DOUBLE if path.name.lower().endswith(end)), "")
     folder = path.parent if path.parent.name not in NO_NAMES else path.parent.resolve()
     parts = {"name": path.name, "parent": folder.name}
+    parts["series"] = str(series)
     parts["stem"] = path.name[: -len(double)] if double else path.stem
     for field in FIELD.findall(template):
         if parts[field] in NO_NAMES:
@@ -105,10 +106,10 @@ def template_of(*suffixes: str) -> Callable[..., str | None]:
 
 def parse_properties(
     context: click.Context, option: click.Parameter, text: str | None
-) -> tuple[str, ...] | None:
-    """Return names of columns of numbers, each once."""
-    if text is None:
-        return None
+) -> tuple[str, ...] | str | None:
+    """Return names of columns of numbers, each once, or "all"."""
+    if text is None or text == "all":
+        return text
     names = tuple(dict.fromkeys(word for word in text.replace(" ", "").split(",") if word))
     unsure = [name for name in names if name not in PROPERTIES]  # quantiles, and no names
     try:
@@ -126,6 +127,15 @@ def parse_properties(
     return names
 
 
+def parse_series(context: click.Context, option: click.Parameter, text: str) -> int | None:
+    """Return the number of a series; None for all."""
+    if text == "all":
+        return None
+    if not re.fullmatch("[0-9]{1,9}", text):
+        raise click.BadParameter(f"{typed(text)} is neither a number nor 'all'.", context, option)
+    return int(text)
+
+
 def parse_unit(context: click.Context, option: click.Parameter, text: str | None) -> str | None:
     """Return the unit of a length."""
     if text is None:
@@ -134,6 +144,21 @@ def parse_unit(context: click.Context, option: click.Parameter, text: str | None
     if name not in METRES:
         raise click.BadParameter(f"{typed(text)} is none of {', '.join(METRES)}.", context, option)
     return name
+
+
+def check_intensities(options: Options) -> None:
+    """Raise a click.UsageError if columns are of intensities, and there is nothing to have such."""
+    asked = () if options.properties in (None, "all") else options.properties
+    names = [
+        name
+        for name in asked or ()
+        if name not in PROPERTIES or PROPERTIES[name].image  # others are quantiles
+    ]
+    if names and options.threshold is None and options.intensity is None:
+        raise click.UsageError(
+            f"{', '.join(names)}: without --threshold images are labels, which have no "
+            "intensities; name the images that have them by --intensity."
+        )
 
 
 # How the names of images end, in a folder.

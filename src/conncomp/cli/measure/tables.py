@@ -44,7 +44,7 @@ def table_of(source: Source, measured: Measured, options: Options) -> Any:
     count = len(measured.columns["label"])
     columns = {
         "file": arrow.repeat(str(source.path), count),
-        "series": arrow.repeat(arrow.scalar(options.series, arrow.int32()), count),
+        "series": arrow.repeat(arrow.scalar(source.series, arrow.int32()), count),
         "channel": arrow.repeat(arrow.scalar(options.channel, arrow.int32()), count),
         **{name: arrow.array(column) for name, column in measured.columns.items()},
     }
@@ -101,7 +101,7 @@ class KeptTables:
     def place(self, source: Source) -> Path:
         """Return where the table of an image belongs, as the image is now, before it is read."""
         states = [identity_of(str(path)) for path in (source.path, source.intensity) if path]
-        facts = [str(source.path), states, *self._facts]
+        facts = [str(source.path), source.series, states, *self._facts]
         return self.folder / f"{sha256(json.dumps(facts).encode()).hexdigest()[:40]}.arrow"
 
     def get(self, place: Path, source: Source) -> Any:
@@ -127,6 +127,11 @@ class KeptTables:
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
+
+    def remove_folder(self) -> None:
+        """Remove the folder if it is empty."""
+        with suppress(OSError):
+            self.folder.rmdir()
 
     def remove(self) -> None:
         """Remove all tables, and the folder if it then is empty."""

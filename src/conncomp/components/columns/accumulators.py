@@ -20,6 +20,7 @@ from conncomp.components.columns.crops import Contents
 from conncomp.components.columns.intensities import Image
 from conncomp.components.columns.moments import centroids_of, normalized
 from conncomp.components.columns.solids import measure_solids
+from conncomp.components.measuring import Known
 from conncomp.components.touching import contact_steps, count_contacts
 from conncomp.grid._arguments import check_neighbourhood
 from conncomp.kernels.cuda.components import configurations, moments
@@ -57,8 +58,9 @@ class Accumulators:
     Attributes
     ----------
     items : Items
-    rows, sizes, boxes, centroids, covariances : arrays
-        As `ComponentStatistics` has them, in units of `spacing`; of rows instead of labels.
+    known : Known
+    centroids, covariances : arrays
+        As `ComponentStatistics` has them, in units of `spacing`.
     channels : sequence of Channel
     has_channels : bool
         Whether the image has an axis of channels, and columns of its values have one.
@@ -66,14 +68,27 @@ class Accumulators:
     """
 
     items: Items
-    rows: Any
-    sizes: Any
-    boxes: Any
+    known: Known
     centroids: Any
     covariances: Any
     channels: Sequence[Channel]
     has_channels: bool
     spacing: tuple[float, ...]
+
+    @property
+    def rows(self) -> Any:
+        """The row of each component."""
+        return self.known.rows
+
+    @property
+    def sizes(self) -> Any:
+        """Numbers of elements."""
+        return self.known.sizes
+
+    @property
+    def boxes(self) -> Any:
+        """The first coordinates along each axis, and those after the last."""
+        return self.known.boxes
 
     @property
     def xp(self) -> Any:
@@ -98,9 +113,17 @@ class Accumulators:
     @cached_property
     def variances(self) -> Any:
         """Along the principal axes, the largest first."""
-        if not len(self.covariances):
-            return self.xp.zeros((0, self.ndim))
-        return self.xp.maximum(self.xp.linalg.eigvalsh(self.covariances)[:, ::-1], 0)
+        xp, covariances = self.xp, self.covariances
+        if not len(covariances):
+            return xp.zeros((0, self.ndim))
+        if self.ndim == 2:
+            means = (covariances[:, 0, 0] + covariances[:, 1, 1]) / 2
+            half = (covariances[:, 0, 0] - covariances[:, 1, 1]) / 2
+            root = xp.sqrt(half * half + covariances[:, 0, 1] * covariances[:, 0, 1])
+            values = xp.stack([means + root, means - root], axis=1)
+        else:
+            values = xp.linalg.eigvalsh(covariances)[:, ::-1]
+        return xp.maximum(values, 0)
 
     @cached_property
     def runs(self) -> Any:
@@ -249,7 +272,8 @@ class Accumulators:
         if self.xp is np:
             return None
         described = items.labels, items.background, items.all_rows, items.shape
-        return LabelledComponents(*described, self.rows)
+        assert self.known.runs is not None
+        return LabelledComponents(*described, self.rows, self.known.runs)
 
     def _check_room(self) -> None:
         """Raise if moments may not fit into integers of 128 bits, the only ones on a GPU."""

@@ -6,11 +6,12 @@
 // whole numbers (core/fixed_point.h), which neither threads nor order can change: integers as they are,
 // floating-point numbers in units that the component's largest magnitude sets. Coordinates count from the
 // component's bounding box, so that sums of products stay small. Integers of up to two bytes,
-// whose units their extremes do not set, have all in one pass. Cost: labels and values read twice, those
-// integers once; rows of two values, and of 8 or 16 bytes a sum.
+// whose units their extremes do not set, have all in one pass, a long stretch in instructions of vectors.
+// Cost: labels and values read twice, those integers once; rows of two values, and of 8 or 16 bytes a sum.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <limits>
@@ -71,6 +72,41 @@ inline WordSums<SumOf<Value>> sums_at(const Value* values, const Places& places,
   }
 }
 
+// The extremes of values at places that follow each other, their sum, and that of values times places.
+template <class Value>
+struct StretchSums {
+  Value low, high;
+  int32_t values, products;
+};
+
+// As many places as a loop of vectors goes through, and how many are too few for one.
+constexpr std::array<int16_t, kWord> kPlaces = [] {
+  std::array<int16_t, kWord> places{};
+  for (int p = 0; p < kWord; ++p) places[p] = int16_t(p);
+  return places;
+}();
+constexpr int64_t kFewPlaces = 8;
+
+// Of `count` values, out of `room` that can be read: those behind count as the first one, which changes no
+// extreme, and whose part of sums is known. So the loop has as many steps always, of words of 16 bits.
+template <int64_t room, class Value>
+[[gnu::noinline]] StretchSums<Value> sums_of_stretch(const Value* values, int64_t count) {
+  constexpr int32_t kMiddle = std::is_same_v<Value, uint16_t> ? 1 << 15 : 0;
+  const int16_t first = int16_t(values[0] - kMiddle), end = int16_t(count);
+  int16_t low = first, high = first;
+  int32_t sum = 0, products = 0;
+  for (int64_t p = 0; p < room; ++p) {
+    const int16_t own = int16_t(values[p] - kMiddle), value = kPlaces[p] < end ? own : first;
+    low = std::min(low, value), high = std::max(high, value);
+    sum += value;
+    products += int32_t(value) * kPlaces[p];
+  }
+  const auto places = [](int64_t n) { return int32_t(n * (n - 1) / 2); };
+  sum += kMiddle * int32_t(count) - first * int32_t(room - count);
+  products += kMiddle * places(count) - first * (places(room) - places(count));
+  return {Value(low + kMiddle), Value(high + kMiddle), sum, products};
+}
+
 // What was measured of the values of components that are known, in units of so many bits.
 template <class Value>
 class Intensities {
@@ -81,7 +117,11 @@ class Intensities {
  public:
   Intensities(const LabelledItems& items, const Value* values, const RowsOfLabels& rows,
               const MeasuredComponents& components, int bits)
-      : values_(values), axes_(int(items.shape.size())), bits_(bits), components_(components) {
+      : values_(values),
+        count_(items.labels.count()),
+        axes_(int(items.shape.size())),
+        bits_(bits),
+        components_(components) {
     const auto no_state = [] { return 0; };
     if constexpr (kNarrow<Value>) {
       sums_ = make_table<UnsignedSum>(
@@ -128,19 +168,39 @@ class Intensities {
       const Key key = Order<Value>::key(word[p]);
       low = std::min(low, key), high = std::max(high, key);
     });
+    widen(row, low, high);
+  }
+
+  template <class Entry>
+  static void widen(Entry* row, Key low, Key high) {
     row[0] = std::max(row[0], Entry(Key(~low))), row[1] = std::max(row[1], Entry(high));
   }
 
   template <class Places>
   void add_all(RowTable<UnsignedSum>& table, const Part<Places>& part) const {
     UnsignedSum* const row = table.touch(part.row);
+    if constexpr (std::is_same_v<Places, Stretch>) {
+      const int64_t begin = part.places.begin, count = part.places.size(), from = part.index + begin;
+      if (count >= kFewPlaces && from + kWord <= count_) {
+        const Value* const values = values_ + from;
+        const auto sums = count <= kWord / 2 ? sums_of_stretch<kWord / 2>(values, count)
+                                             : sums_of_stretch<kWord>(values, count);
+        widen(row, Order<Value>::key(sums.low), Order<Value>::key(sums.high));
+        return add_sums(row + kKeys, part, {sums.values, sums.products + begin * sums.values});
+      }
+    }
     add_keys(row, part);
     add_values(row + kKeys, part);
   }
 
   template <class Places>
   void add_values(UnsignedSum* row, const Part<Places>& part) const {
-    const auto [sum, products] = sums_at(values_ + part.index, part.places, units_of(part.row));
+    add_sums(row, part, sums_at(values_ + part.index, part.places, units_of(part.row)));
+  }
+
+  template <class Places>
+  void add_sums(UnsignedSum* row, const Part<Places>& part, const WordSums<Sum>& sums) const {
+    const auto [sum, products] = sums;
     const int64_t* const box = components_.boxes + 2 * part.row * axes_;
     const int last = axes_ - 1;
     row[0] += UnsignedSum(sum);
@@ -168,6 +228,7 @@ class Intensities {
   }
 
   const Value* values_;
+  int64_t count_;
   int axes_, bits_;
   MeasuredComponents components_;
   RowTable<Key> extremes_;

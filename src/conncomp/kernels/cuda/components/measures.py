@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.components import tables
+from conncomp.kernels.cuda.components import runs, shapes
 from conncomp.kernels.cuda.components.rows import extent_of, label_rows
+from conncomp.kernels.cuda.components.runs import LISTED_WORDS, MOST_BLOCKS, THREADS, WORDS
+from conncomp.kernels.cuda.components.shapes import Shapes, turns_of, words_of
 from conncomp.kernels.cuda.launcher import (
     COUNT,
     INDEX_TYPES,
-    WARP,
     Again,
     Gpu,
     are_watched,
@@ -29,10 +30,9 @@ from conncomp.kernels.cuda.launcher import (
     launch,
 )
 from conncomp.kernels.cuda.structs import POINTER, Struct
-from conncomp.kernels.cuda.workspace import Part, Workspace
+from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/components/measures.cuh"
-THREADS, MOST_BLOCKS = tables.THREADS, 256
 ROW = np.dtype(np.int32)
 
 # So many labels are measured by kept launches, as the memory that these use is kept too.
@@ -42,31 +42,7 @@ LABELS_OF_ROW, LEAST_ROWS = 16, 1 << 15
 # When there are more kinds, the memory of all is given back.
 MOST_KINDS = 8
 
-MEMORY = Struct(
-    "MeasureMemory",
-    bounds=POINTER,
-    copy=POINTER,
-    sizes=POINTER,
-    ends=POINTER,
-    in_block=POINTER,
-    present=POINTER,
-    table=POINTER,
-    state=POINTER,
-    capacity=COUNT,
-    words=COUNT,
-    blocks=COUNT,
-    items=COUNT,
-)
-COLUMNS = Struct(
-    "MeasureColumns",
-    labels=POINTER,
-    sizes=POINTER,
-    boxes=POINTER,
-    batch=POINTER,
-    centroids=POINTER,
-    moments=POINTER,
-)
-
+MEMORY = Struct("MeasureMemory", bounds=POINTER, copy=POINTER, capacity=COUNT, blocks=COUNT)
 
 _kept: dict[Hashable, RepeatedMeasures] = {}
 _turn = RLock()  # the memory of a kind is one call's at a time
@@ -163,30 +139,37 @@ class RepeatedMeasures:
         self._gpu, self._stream = gpu, gpu.current_stream()
         self._batch_axes, self._ndim, self._moments = len(batch), len(shape), moments
         self._by_row = min(MOST_BLOCKS, gpu.blocks(MOST_BLOCKS * THREADS, THREADS)), THREADS
-        pairs = len(shape) * (len(shape) + 1) // 2
-        self._cells = 3 * len(shape) + pairs
-        self._words = self._cells + pairs
         count, blocks = labels.size, gpu.blocks(labels.size, THREADS)
-        fields: dict[str, Part | int | None] = {
-            "bounds": (2 * blocks, COUNT),
-            "copy": (count, ROW),
-            "sizes": (capacity, COUNT),
-            "ends": (capacity, COUNT),
-            "in_block": (MOST_BLOCKS, COUNT),
-            "present": (capacity, COUNT),
-            "table": (capacity * self._words, COUNT),
-            "state": (2, COUNT),
-            "capacity": capacity,
-            "words": self._words,
-            "blocks": blocks,
-            "items": prod(batch),
-        }
-        # Its memory is no other kind's, so what is kept here stays as it is.
-        self._placed = Workspace().take_struct(gpu, MEMORY, fields)
-        self._state = gpu.address(self._placed["state"])
+        # Their memory is no other kind's, so what is kept here stays as it is.
+        self._memory = Workspace().take_struct(
+            gpu,
+            MEMORY,
+            {
+                "bounds": (2 * blocks, COUNT),
+                "copy": (count, ROW),
+                "capacity": capacity,
+                "blocks": blocks,
+            },
+        )
+        self._rows = Workspace().take_struct(
+            gpu,
+            runs.TABLE,
+            {
+                "counts": (capacity, COUNT),
+                "present": (capacity, COUNT),
+                "ends": (capacity, COUNT),
+                "in_block": (2 * MOST_BLOCKS, COUNT),
+                "state": (runs.STATE_WORDS, COUNT),
+                "entries": (count, runs.ENTRY),
+                "room": count,
+                "items": prod(batch),
+            },
+            beside={"table": (capacity * words_of(len(shape)), COUNT)},
+        )
+        self._state = gpu.address(self._rows["state"])
         self._lengths = gpu.xp.asarray(np.array((*batch, *shape), COUNT))
         with kept_launches() as launches:
-            self._measure(labels, background, lowest, prod(shape))
+            self._measure(labels, background, lowest, shape)
         self._again = gpu.repeat(launches, (labels,))
         self._writing: Again | None = None
 
@@ -205,71 +188,65 @@ class RepeatedMeasures:
         components = self._again.read(self._stream, self._state)
         return self._columns(components) if components > 0 else None
 
-    def _measure(self, labels: Any, background: int, lowest: int, length: int) -> None:
-        gpu, memory, placed, ndim = self._gpu, self._placed.struct, self._placed, self._ndim
-        find, clear, copy, count_present, list_present, _ = gpu.load(FILE, _names(labels.dtype))
-        (measure,) = gpu.load(tables.FILE, NAMES_OF_COPIES)
+    def _measure(self, labels: Any, background: int, lowest: int, shape: tuple[int, ...]) -> None:
+        gpu, memory, rows, ndim = self._gpu, self._memory, self._rows, self._ndim
+        find, clear, copy = gpu.load(FILE, _names(labels.dtype))
+        _, count_present, list_present = gpu.load(runs.FILE, runs.NAMES)
+        _, list_runs = gpu.load(runs.FILE, runs.names_of_labels(ROW))
+        begin, measure, _ = gpu.load(shapes.FILE, shapes.NAMES)
         by_label = gpu.blocks(labels.size, THREADS), THREADS
-        by_rows = gpu.blocks(-(-labels.size // tables.ROWS), THREADS), THREADS
-        launch(find, by_label, labels.size, labels, memory)
-        launch(clear, self._by_row, lowest, memory)
+        by_word = gpu.blocks(-(-labels.size // WORDS), THREADS), THREADS
+        by_list = gpu.blocks(-(-labels.size // LISTED_WORDS), THREADS), THREADS
+        both = memory.struct, rows.struct
+        launch(find, by_label, labels.size, labels, memory.struct)
+        launch(clear, self._by_row, lowest, *both)
         empty = labels.dtype.type(background)
-        launch(copy, by_rows, labels.size, labels, length, empty, memory)
-        launch(count_present, self._by_row, memory)
-        launch(list_present, self._by_row, ndim, memory)
-        copies = label_rows(gpu, placed["copy"], -1, len(placed["sizes"]))
+        launch(copy, by_word, labels.size, labels, prod(shape), shape[-1], empty, *both)
+        launch(count_present, self._by_row, rows.struct)
+        launch(list_present, self._by_row, rows.struct)
+        copies = label_rows(gpu, memory["copy"], -1, len(rows["counts"]))
+        launch(list_runs, by_list, copies, shape[-1], rows.struct)
+        launch(begin, self._by_row, ndim, rows["state"], rows["table"])
         extent = extent_of(gpu, self._lengths[self._batch_axes :])
-        spans = -(-labels.size // tables.span_of(labels.size))
-        by_span = gpu.blocks(spans * WARP, THREADS), THREADS
-        for first in range(0, self._cells, WARP):
-            of_cells = first, self._words, placed["table"]
-            launch(measure, by_span, copies, extent, placed["ends"], *of_cells)
+        pointers = {name: rows[name] for name in ("entries", "ends", "state")}
+        walked = runs.RUNS.of(gpu, elements=labels.size, **pointers)
+        grid = runs.grid_of_turns(gpu, len(rows["entries"]), turns_of(ndim))
+        launch(measure, grid, walked, extent, rows["table"])
 
     def _columns(self, components: int) -> tuple[Any, ...]:
         """Return the columns, of so many rows."""
         gpu, ndim, axes = self._gpu, self._ndim, self._batch_axes
-        empty = gpu.xp.empty
-        columns = (
-            empty(components, COUNT),
-            empty(components, COUNT),
-            empty((components, ndim, 2), COUNT),
-            empty((components, axes), COUNT),
-            empty((components, ndim), np.float64),
-            empty((components if self._moments else 0, ndim, ndim), np.float64),
-        )
-        labels, sizes, boxes, batch, centroids, moments = columns
-        places = tuple(gpu.address(column) if column.size else 0 for column in columns)
+        columns = Shapes.empty(gpu.xp, components, ndim, axes, self._moments)
+        places = columns.places(gpu)
         if self._writing is not None:
             self._writing.run(self._stream, places)
         else:
-            *_, write = gpu.load(FILE, _names(INDEX_TYPES[0]))
-            record = np.array(places, COLUMNS.dtype)[()]
+            *_, write = gpu.load(shapes.FILE, shapes.NAMES)
+            record = np.array(places, shapes.COLUMNS.dtype)[()]
             extent = extent_of(gpu, self._lengths[:axes])
             with kept_launches() as launches:
-                launch(write, self._by_row, ndim, extent, self._placed.struct, record)
+                launch(
+                    write,
+                    self._by_row,
+                    ndim,
+                    extent,
+                    self._rows.struct,
+                    self._rows["table"],
+                    record,
+                )
             self._writing = gpu.repeat(
                 launches, tuple(column if column.size else None for column in columns)
             )
+        labels, sizes, boxes, batch, centroids, moments = columns
         return labels, sizes, boxes, centroids, moments, batch
-
-
-NAMES_OF_COPIES = (f"measure_labels<{ctype(ROW)}>",)
 
 
 @cache
 def _names(label: np.dtype[Any]) -> tuple[str, ...]:
-    return (
-        f"find_range<{ctype(label)}>",
-        "clear_rows<>",
-        f"copy_and_count<{ctype(label)}>",
-        "count_present<>",
-        "list_present<>",
-        "write_columns<>",
-    )
+    return f"find_range<{ctype(label)}>", "clear_rows<>", f"copy_and_count<{ctype(label)}>"
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `RepeatedMeasures` loads."""
-    yield tables.FILE, NAMES_OF_COPIES
+    """Yield every (file, names) that is loaded for `RepeatedMeasures` alone."""
     for label in INDEX_TYPES:
         yield FILE, _names(label)

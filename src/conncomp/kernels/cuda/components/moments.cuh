@@ -3,13 +3,13 @@
 // What: as cpu/components/moments.h. Those of elements are sums of integers of 128 bits, about the first
 // coordinates of the box, which no order can change; centre_moments makes columns of them, and those about
 // the centroid. Moments weighted by values, and squared deviations of these, are sums of floating-point
-// numbers, whose last digits depend on the order. How: lanes of a warp have a moment each, 32 a launch, of
-// stretches of equal labels along a line, of which the other coordinates are one factor (stretches.cuh).
-// Items of fewer than four axes have axes of length 1 ahead. Cost: the labels read once for 32 moments.
+// numbers, whose last digits depend on the order. How: walk_runs (runs.cuh), in turns: those of powers of all
+// axes but the last, along which each thread adds up four. Items of fewer than four axes have axes of length
+// 1 ahead. Cost: the runs, and values, read once for each turn.
 #pragma once
 
 #include "core/moments.h"
-#include "cuda/components/tables.cuh"
+#include "cuda/components/runs.cuh"
 
 namespace conncomp {
 
@@ -22,77 +22,80 @@ __device__ inline Number raised(Number x, int power) {
   return power & 1 ? square * x : square;
 }
 
-// A moment, and where the line is that it is added up along. Of number 4^axes and more there is none.
-struct MomentCell {
-  int64_t number, count;
-  int power[kMomentAxes];
-  int64_t length[kMomentAxes], at[kMomentAxes];
+// The powers of all axes but the last of four moments, and the coordinates of a run along these.
+struct MomentFactors {
+  int64_t length[kMomentAxes];
+  int power[kLastAxis];
 
-  __device__ MomentCell(int64_t number, int64_t count, const Extent& extent) : number(number), count(count) {
+  __device__ MomentFactors(int64_t number, const Extent& extent) {
 #pragma unroll
-    for (int k = 0; k < kMomentAxes; ++k) {
-      power[k] = int(number >> 2 * (kLastAxis - k) & 3);
+    for (int k = kLastAxis; k >= 0; --k) {
       length[k] = extent.length(k);
-      at[k] = 0;
+      if (k == kLastAxis) continue;
+      power[k] = int(number) % kPowers;
+      number /= kPowers;
     }
   }
 
-  __device__ bool exists() const { return number < count; }
-  __device__ void move_to(int64_t line) {
+  // Returns the product of powers of coordinates, each less that of an origin as a Number, and lets `place`
+  // be the last coordinate.
+  template <class Number, class Offset>
+  __device__ Number of(int64_t index, int64_t& place, Offset&& offset) const {
+    Number product = 1;
+    int64_t line = quotient(index, length[kLastAxis]);
+    place = index - line * length[kLastAxis];
 #pragma unroll
     for (int k = kLastAxis - 1; k >= 0; --k) {
-      at[k] = line % length[k];
-      line /= length[k];
+      const int64_t next = quotient(line, length[k]);
+      if (power[k] > 0) product *= raised(Number(offset(k, line - next * length[k])), power[k]);
+      line = next;
     }
+    return product;
   }
-
-  // Of the n elements from `begin` on; the box of the component begins at box[2 * axis].
-  __device__ Wide of_stretch(int64_t begin, int64_t n, const int64_t* box) const {
-    const auto from_box = [&](int axis, int64_t place) { return Wide(__int128(place - box[2 * axis])); };
-    const Wide x = from_box(kLastAxis, begin), sum = n * (n - 1) / 2, squares = (n - 1) * n * (2 * n - 1) / 6;
-    Wide moment = n;
-    if (power[kLastAxis] == 1) moment = moment * x + sum;
-    if (power[kLastAxis] == 2) moment = (moment * x + 2 * sum) * x + squares;
-    if (power[kLastAxis] == 3) moment = ((moment * x + 3 * sum) * x + 3 * squares) * x + sum * sum;
-#pragma unroll
-    for (int k = 0; k < kLastAxis; ++k) moment *= raised(from_box(k, at[k]), power[k]);
-    return moment;
-  }
-
-  // What sums of values times powers of the last coordinate are multiplied by.
-  __device__ double factor(const double* origin) const {
-    double factor = 1;
-#pragma unroll
-    for (int k = 0; k < kLastAxis; ++k) factor *= raised(double(at[k]) - origin[k], power[k]);
-    return factor;
-  }
-
-  template <class Value>
-  __device__ Value combine(Value a, Value b) const {
-    return a + b;
-  }
-  __device__ void add(int64_t* row, Wide value) const {
-    add_wide(row + 2 * number, row + 2 * number + 1, value);
-  }
-  __device__ void add(double* row, double value) const { Shared::fetch_add(row + number, value); }
 };
 
-// Adds to 32 moments of each component, those from `first` on, of `count`, of two words each. The extent is
-// that of an item, `boxes` are first and last coordinates, both of four axes.
-template <class Label>
+// Four moments of elements, as integers; boxes are first and last coordinates along four axes.
+struct ElementMoments {
+  const int64_t* boxes;
+  int64_t* table;
+  int64_t count, first;
+  MomentFactors factors;
+  int64_t component = 0;
+  Wide sums[kPowers] = {};
+
+  __device__ void begin(int64_t next) {
+    component = next;
+    for (Wide& sum : sums) sum = 0;
+  }
+  __device__ void add(int64_t index, int64_t n) {
+    const int64_t* const box = boxes + 2 * kMomentAxes * component;
+    const auto from_box = [&](int axis, int64_t place) { return __int128(place - box[2 * axis]); };
+    int64_t place;
+    const Wide factor = factors.of<Wide>(index, place, from_box);
+    const Wide x = Wide(from_box(kLastAxis, place));
+    const uint64_t sum = n * (n - 1) / 2, squares = sum * (2 * n - 1) / 3;
+    sums[0] += factor * uint64_t(n);
+    sums[1] += factor * (x * uint64_t(n) + sum);
+    sums[2] += factor * ((x * uint64_t(n) + 2 * sum) * x + squares);
+    sums[3] += factor * (((x * uint64_t(n) + 3 * sum) * x + 3 * squares) * x + sum * sum);
+  }
+  __device__ void combine_lanes() {
+    for (Wide& sum : sums) sum = over_lanes(sum, [](Wide a, Wide b) { return a + b; });
+  }
+  __device__ void send() const {
+    int64_t* const words = table + 2 * (component * count + first);
+#pragma unroll
+    for (int p = 0; p < kPowers; ++p) add_wide(words + 2 * p, words + 2 * p + 1, sums[p]);
+  }
+};
+
+// Adds to `count` moments of each component, of two words each; the extent is that of an item, of four axes.
+template <int = 0>
 __global__ void __launch_bounds__(kTableThreads)
-    add_moments(LabelRows<Label> labels, Extent extent, const int64_t* __restrict__ places,
-                const int64_t* __restrict__ boxes, int64_t count, int64_t first, int64_t* table) {
-  MomentCell cell(first + lane(), count, extent);
-  Kept<> kept(table, 2 * count);
-  int64_t line = -1;
-  for_each_stretch_of_rows(labels, extent.length(kLastAxis), places,
-                           [&](int64_t row, int64_t next_line, int64_t begin, int n) {
-                             if (next_line != line) cell.move_to(line = next_line);
-                             if (cell.exists())
-                               kept.add(cell, row, cell.of_stretch(begin, n, boxes + 2 * kMomentAxes * row));
-                           });
-  kept.finish(cell);
+    add_moments(Runs runs, Extent extent, const int64_t* __restrict__ boxes, int64_t count, int64_t* table) {
+  const Turn turn(int(count / kPowers));
+  ElementMoments moments{boxes, table, count, turn.number * kPowers, MomentFactors(turn.number, extent)};
+  walk_runs(runs, turn, moments);
 }
 
 // Makes columns of what was added up.
@@ -111,65 +114,84 @@ __global__ void __launch_bounds__(kMomentThreads)
   }
 }
 
-// Adds values times powers of coordinates to 32 moments of each component; `origins` are of four axes.
-template <class Label>
-__global__ void __launch_bounds__(kMomentThreads)
-    add_weighted_moments(LabelRows<Label> labels, Extent extent, const int64_t* __restrict__ places,
-                         const double* __restrict__ values, const double* __restrict__ origins, int64_t count,
-                         int64_t first_moment, double* table) {
-  const int64_t length = extent.length(kLastAxis), size = table_span(labels.count);
-  const int64_t step = grid_threads() / kWarp * size;
-  const auto plus = [](double a, double b) { return a + b; };
-  MomentCell cell(first_moment + lane(), count, extent);
-  Kept<double, double> kept(table, count);
-  int64_t line = -1;
-  for (int64_t span = grid_thread() / kWarp * size; span < labels.count; span += step) {
-    const int64_t end = span + size < labels.count ? span + size : labels.count;
-    for (int64_t i = span + lane(); i - lane() < end; i += kWarp) {
-      const int64_t lane_line = i / length, place = i - lane_line * length;
-      const Label label = i < end ? labels.load(i) : labels.background;
-      const auto [first, lane_length] = stretch_of(label, place == 0);
-      const int64_t own_row = labels.has_row(label) ? places[label] - 1 : -1;
-      double x = 0, sums[kPowers] = {};
-      if (own_row >= 0) {
-        x = double(place) - origins[kMomentAxes * own_row + kLastAxis];
-        sums[0] = values[i];
-      }
-#pragma unroll
-      for (int p = 1; p < kPowers; ++p) sums[p] = sums[p - 1] * x;
-#pragma unroll
-      for (int p = 0; p < kPowers; ++p) sums[p] = over_stretch(sums[p], lane_length, plus);
-      for (unsigned int lanes = __ballot_sync(kAllLanes, first && own_row >= 0); lanes; lanes &= lanes - 1) {
-        const int source = __ffs(int(lanes)) - 1;
-        const int64_t row = __shfl_sync(kAllLanes, own_row, source);
-        const int64_t stretch_line = __shfl_sync(kAllLanes, lane_line, source);
-        double along = 0;
-#pragma unroll
-        for (int p = 0; p < kPowers; ++p) {
-          const double sum = __shfl_sync(kAllLanes, sums[p], source);
-          if (cell.power[kLastAxis] == p) along = sum;
-        }
-        if (stretch_line != line) cell.move_to(line = stretch_line);
-        if (cell.exists()) kept.add(cell, row, along * cell.factor(origins + kMomentAxes * row));
-      }
-    }
+// Four moments of values, about origins of four axes.
+struct ValueMoments {
+  const double* values;
+  const double* origins;
+  double* table;
+  int64_t count, first;
+  MomentFactors factors;
+  int64_t component = 0;
+  double sums[kPowers] = {};
+
+  __device__ void begin(int64_t next) {
+    component = next;
+    for (double& sum : sums) sum = 0;
   }
-  kept.finish(cell);
+  __device__ void add(int64_t index, int n) {
+    const double* const origin = origins + kMomentAxes * component;
+    const auto from_origin = [&](int axis, int64_t place) { return double(place) - origin[axis]; };
+    int64_t place;
+    const double factor = factors.of<double>(index, place, from_origin);
+    double of_run[kPowers] = {};
+    for (int i = 0; i < n; ++i) {
+      const double x = from_origin(kLastAxis, place + i);
+      double term = values[index + i];
+#pragma unroll
+      for (int p = 0; p < kPowers; ++p, term *= x) of_run[p] += term;
+    }
+#pragma unroll
+    for (int p = 0; p < kPowers; ++p) sums[p] += factor * of_run[p];
+  }
+  __device__ void combine_lanes() {
+    for (double& sum : sums) sum = warp_sum(sum);
+  }
+  __device__ void send() const {
+#pragma unroll
+    for (int p = 0; p < kPowers; ++p) Shared::fetch_add(table + component * count + first + p, sums[p]);
+  }
+};
+
+// Adds values times powers of coordinates to `count` moments of each component.
+template <int = 0>
+__global__ void __launch_bounds__(kMomentThreads)
+    add_weighted_moments(Runs runs, Extent extent, const double* __restrict__ values,
+                         const double* __restrict__ origins, int64_t count, double* table) {
+  const Turn turn(int(count / kPowers));
+  ValueMoments moments{
+      values, origins, table, count, turn.number * kPowers, MomentFactors(turn.number, extent)};
+  walk_runs(runs, turn, moments);
 }
 
-// Adds up the squares of values less the mean of their component.
-template <class Label>
-__global__ void __launch_bounds__(kMomentThreads)
-    add_squares(LabelRows<Label> labels, const int64_t* __restrict__ places,
-                const double* __restrict__ values, const double* __restrict__ means, double* sums) {
-  for (int64_t i = grid_thread(); i - lane() < labels.count; i += grid_threads()) {
-    const Label label = i < labels.count ? labels.load(i) : labels.background;
-    const auto [first, length] = stretch_of(label);
-    const int64_t row = labels.has_row(label) ? places[label] - 1 : -1;
-    const double deviation = row < 0 ? 0 : values[i] - means[row];
-    const double sum = over_stretch(deviation * deviation, length, [](double a, double b) { return a + b; });
-    if (first && row >= 0) Shared::fetch_add(sums + row, sum);
+// The squares of values less the mean of their component.
+struct SquaredDeviations {
+  const double* values;
+  const double* means;
+  double* sums;
+  int64_t component = 0;
+  double mean = 0, sum = 0;
+
+  __device__ void begin(int64_t next) {
+    component = next;
+    mean = means[component];
+    sum = 0;
   }
+  __device__ void add(int64_t index, int n) {
+    for (int i = 0; i < n; ++i) {
+      const double deviation = values[index + i] - mean;
+      sum += deviation * deviation;
+    }
+  }
+  __device__ void combine_lanes() { sum = warp_sum(sum); }
+  __device__ void send() const { Shared::fetch_add(sums + component, sum); }
+};
+
+template <int = 0>
+__global__ void __launch_bounds__(kMomentThreads)
+    add_squares(Runs runs, const double* __restrict__ values, const double* __restrict__ means,
+                double* sums) {
+  SquaredDeviations deviations{values, means, sums};
+  walk_runs(runs, Turn(1), deviations);
 }
 
 }  // namespace conncomp

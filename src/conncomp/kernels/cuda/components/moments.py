@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp.kernels.cuda.components.rows import extent_of, label_rows
-from conncomp.kernels.cuda.components.tables import places_of, span_of
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
+from conncomp.kernels.cuda.components.runs import ComponentRuns, grid_of_turns
+from conncomp.kernels.cuda.components.tables import places_of
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, launch
 
 FILE = "cuda/components/moments.cuh"
 THREADS = 256
@@ -31,6 +32,7 @@ class LabelledComponents(NamedTuple):
         Of an item.
     components : array of int64
         The labels that occur, ascending. If there is none, nothing is launched.
+    runs : ComponentRuns
     """
 
     labels: Any
@@ -38,6 +40,7 @@ class LabelledComponents(NamedTuple):
     rows: int
     shape: tuple[int, ...]
     components: Any
+    runs: ComponentRuns
 
     def described(self, gpu: Gpu) -> tuple[Any, Any]:
         """Return the labels as kernels take them, and the place of each component."""
@@ -60,7 +63,7 @@ def element_moments(gpu: Gpu, given: LabelledComponents, boxes: Any) -> tuple[An
     raw, central : array of float64, shape (n, 4, ..., 4)
     """
     xp, ndim, rows = gpu.xp, len(given.shape), len(given.components)
-    add, *_ = gpu.load(FILE, _names(given.labels.dtype))
+    add, *_ = gpu.load(FILE, NAMES)
     (centre,) = gpu.load(FILE, _names_of_axes(ndim))
     count = POWERS**ndim
     all_boxes = xp.zeros((rows, MOST_AXES, 2), COUNT)
@@ -70,11 +73,8 @@ def element_moments(gpu: Gpu, given: LabelledComponents, boxes: Any) -> tuple[An
     if not rows:
         return raw, central
     lengths = _lengths(xp, given.shape)
-    (labels, places), extent = given.described(gpu), extent_of(gpu, lengths)
-    spans = -(-given.labels.size // span_of(given.labels.size))
-    grid = gpu.blocks(spans * WARP, THREADS), THREADS
-    for first in range(0, count, WARP):
-        launch(add, grid, labels, extent, places, all_boxes, count, first, table)
+    grid = grid_of_turns(gpu, given.runs.total, count // POWERS)
+    launch(add, grid, given.runs.record, extent_of(gpu, lengths), all_boxes, count, table)
     launch(centre, (gpu.blocks(rows, THREADS), THREADS), rows, table, raw, central)
     return raw, central
 
@@ -97,18 +97,16 @@ def weighted_moments(gpu: Gpu, given: LabelledComponents, values: Any, origins: 
     array of float64, shape (n, 4, ..., 4)
     """
     xp, ndim, rows = gpu.xp, len(given.shape), len(given.components)
-    _, add, _ = gpu.load(FILE, _names(given.labels.dtype))
+    _, add, _ = gpu.load(FILE, NAMES)
     all_origins = xp.zeros((rows, MOST_AXES))
     all_origins[:, MOST_AXES - ndim :] = origins
     table = xp.zeros((rows, *(POWERS,) * ndim))
     if not rows:
         return table
     lengths, count = _lengths(xp, given.shape), POWERS**ndim
-    (labels, places), extent = given.described(gpu), extent_of(gpu, lengths)
-    spans = -(-given.labels.size // span_of(given.labels.size))
-    grid = gpu.blocks(spans * WARP, THREADS), THREADS
-    for first in range(0, count, WARP):
-        launch(add, grid, labels, extent, places, values, all_origins, count, first, table)
+    grid = grid_of_turns(gpu, given.runs.total, count // POWERS)
+    extent = extent_of(gpu, lengths)
+    launch(add, grid, given.runs.record, extent, values, all_origins, count, table)
     return table
 
 
@@ -117,13 +115,12 @@ def squared_deviations(gpu: Gpu, given: LabelledComponents, values: Any, means: 
 
     As for `weighted_moments`, with an array of float64 of means.
     """
-    *_, add = gpu.load(FILE, _names(given.labels.dtype))
+    *_, add = gpu.load(FILE, NAMES)
     sums = gpu.xp.zeros(len(given.components))
     if not len(sums):
         return sums
-    labels, places = given.described(gpu)
-    grid = gpu.blocks(given.labels.size, THREADS), THREADS
-    launch(add, grid, labels, places, values, means, sums)
+    grid = grid_of_turns(gpu, given.runs.total, 1)
+    launch(add, grid, given.runs.record, values, means, sums)
     return sums
 
 
@@ -132,13 +129,7 @@ def _lengths(xp: Any, shape: tuple[int, ...]) -> Any:
     return xp.asarray(np.array((*(1,) * (MOST_AXES - len(shape)), *shape), COUNT))
 
 
-@cache
-def _names(label: np.dtype[Any]) -> tuple[str, ...]:
-    return (
-        f"add_moments<{ctype(label)}>",
-        f"add_weighted_moments<{ctype(label)}>",
-        f"add_squares<{ctype(label)}>",
-    )
+NAMES = "add_moments<>", "add_weighted_moments<>", "add_squares<>"
 
 
 @cache
@@ -148,7 +139,6 @@ def _names_of_axes(axes: int) -> tuple[str, ...]:
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that the functions here can load."""
-    for label in INDEX_TYPES:
-        yield FILE, _names(label)
+    yield FILE, NAMES
     for axes in range(1, MOST_AXES + 1):
         yield FILE, _names_of_axes(axes)

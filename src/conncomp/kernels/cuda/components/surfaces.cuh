@@ -10,8 +10,8 @@
 
 #include "core/atomics.h"
 #include "cuda/components/rows.cuh"
-#include "cuda/components/stretches.cuh"
 #include "cuda/core/launch.cuh"
+#include "cuda/core/warp.cuh"
 
 namespace conncomp {
 

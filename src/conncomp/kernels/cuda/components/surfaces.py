@@ -28,7 +28,7 @@ def count_faces(
     Parameters
     ----------
     gpu, labels, background, rows, shape
-        As for `conncomp.kernels.cuda.components.tables.measure_labels`.
+        As for `conncomp.kernels.cuda.components.tables.count_labels`; and of an item.
     components : array of int64
         The labels that occur, ascending; at least one.
     faces : contiguous array of int64, shape (len(components), len(shape))

@@ -7,21 +7,21 @@ namespace conncomp {
 
 // Returns the sum of `value` over the threads of the block before this one, and lets `total` be that of
 // all. All threads of the block call it.
-template <int threads>
-__device__ inline int block_scan(int value, int& total) {
+template <int threads, class Sum, class Value>
+__device__ inline Sum block_scan(Value value, Sum& total) {
   constexpr int kWarps = threads / kWarp;
-  __shared__ int sums[kWarps];
-  const int sum = warp_scan(value);
+  __shared__ Sum sums[kWarps];
+  const Sum sum = warp_scan(Sum(value));
   __syncthreads();  // the sums of an earlier call have been read
   if (lane() == kWarp - 1) sums[threadIdx.x / kWarp] = sum;
   __syncthreads();
-  int before = 0;
+  Sum before = 0;
   total = 0;
   for (int warp = 0; warp < kWarps; ++warp) {
     if (warp == int(threadIdx.x) / kWarp) before = total;
     total += sums[warp];
   }
-  return before + sum - value;
+  return before + sum - Sum(value);
 }
 
 // Returns the sum of `value` over the threads of the block, at most `threads`, all of which call.

@@ -13,9 +13,10 @@ __device__ inline Value warp_sum(Value value) {
 }
 
 // The sum of the values of the threads up to this one.
-__device__ inline int warp_scan(int value) {
+template <class Value>
+__device__ inline Value warp_scan(Value value) {
   for (int step = 1; step < kWarp; step *= 2) {
-    const int before = __shfl_up_sync(kAllLanes, value, step);
+    const Value before = __shfl_up_sync(kAllLanes, value, step);
     if (lane() >= step) value += before;
   }
   return value;

@@ -1,4 +1,4 @@
-"""Sizes, selection and consecutive numbers of labels in Dask arrays: graphs of tasks."""
+"""Sizes, selection and consecutive numbers of labels in chunks, by whatever engine calls."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from conncomp._arguments import INT32_MAX, as_bool, shown
-from conncomp.chunked.components import Between, Largest
-from conncomp.chunked.dask_arrays import dask_array, label
 from conncomp.chunked.measures import item_sizes
-from conncomp.chunked.measures.dask_labels import LabelChunks, label_array, of_no_element
+from conncomp.chunked.measures.components import Between, Largest
+from conncomp.chunked.measures.label_chunks import kind_of_chunks
 from conncomp.components import renumbering, selection, sizes
 from conncomp.components._labels import Background, check_mask, most_rows
 from conncomp.components.selection import (
@@ -23,10 +22,20 @@ from conncomp.components.selection import (
 from conncomp.kernels.cuda.launcher import INDEX_TYPES
 
 
-class CountedLabels(LabelChunks):
-    """Labels in a Dask array, and the sizes of the components of each block of items.
+class CountedLabels:
+    """Labels in chunks, and the sizes of the components of each block of items.
 
     Parameters are those of `LabelChunks`, and whether labels may be negative.
+
+    Attributes
+    ----------
+    chunks : LabelChunks
+    first : int
+        The number of the first component.
+    most : int
+        Rows that a table of an item has at most.
+    sizes : dict
+        Of the index of each block along the batch axes to what stands for its sizes.
     """
 
     def __init__(
@@ -37,76 +46,74 @@ class CountedLabels(LabelChunks):
         *token: Any,
         any_values: bool = False,
     ) -> None:
-        super().__init__(given, background, batch_axes, *token)
-        self.first = int(self.lowest == self.labelling.empty == 0)
-        self.most = most_rows(self.array.size) // prod(self.batch)
-        lowest = None if any_values else self.lowest
-        counted = partial(item_sizes.of_chunk, *self.labelling, lowest)
+        self.chunks = chunks = kind_of_chunks(given)(given, background, batch_axes, *token)
+        self.first = int(chunks.lowest == chunks.labelling.empty == 0)
+        self.most = most_rows(chunks.array.size) // prod(chunks.batch)
+        lowest = None if any_values else chunks.lowest
+        counted = partial(item_sizes.of_chunk, *chunks.labelling, lowest)
         self.sizes = {}
-        for block in self.blocks():
+        for block in chunks.blocks():
             parts = [
-                self.graph.call("sizes", index, counted, self.chunk(index))
-                for index in self.chunks(block)
+                chunks.call("sizes", index, counted, chunks.chunk(index))
+                for index in chunks.chunks(block)
             ]
-            self.sizes[block] = self.merged("merged", block, parts, item_sizes.merged)
-
-    def dtype_of_kept(self) -> np.dtype[Any]:
-        """Return the dtype of labels that are selected."""
-        dtype = self.array.dtype
-        return INDEX_TYPES[dtype.itemsize > 4 or dtype == np.uint32]
+            self.sizes[block] = chunks.merged("merged", block, parts, item_sizes.merged)
 
     def keep(self, choose: Any) -> Any:
         """Return the labels of the components that are chosen."""
+        chunks, dtype = self.chunks, self.chunks.array.dtype
         chosen = {
-            block: self.graph.call("chosen", block, item_sizes.selected, choose, self.most, sizes)
+            block: chunks.call("chosen", block, item_sizes.selected, choose, self.most, sizes)
             for block, sizes in self.sizes.items()
         }
-        dtype, labelling = self.dtype_of_kept(), self.labelling
-        kept = partial(item_sizes.keep_labels, labelling.batch_axes, labelling.empty, dtype)
-        return self.map("kept", dtype, kept, chosen)
+        kept_type = INDEX_TYPES[dtype.itemsize > 4 or dtype == np.uint32]
+        batch, empty = chunks.labelling.batch_axes, chunks.labelling.empty
+        kept = partial(item_sizes.keep_labels, batch, empty, kept_type)
+        return chunks.map("kept", kept_type, kept, chosen)
 
     def longest(self, name: str, function: Any) -> Any:
         """Return what stands for the largest of numbers that a function tells of each block."""
         lengths = [
-            self.graph.call(f"{name}-of", block, function, sizes)
+            self.chunks.call(f"{name}-of", block, function, sizes)
             for block, sizes in self.sizes.items()
         ]
-        return self.merged(name, (), lengths, item_sizes.largest)
+        return self.chunks.merged(name, (), lengths, item_sizes.largest)
 
 
 def component_sizes(labels: Any, *, background: Background = "auto", batch_axes: int = 0) -> Any:
     """Do what `conncomp.component_sizes` does; the length of the result is not known at first."""
-    given = label_array(labels)
+    kind = kind_of_chunks(labels)
+    given = kind.checked(labels)
     if not given.size:
         known = {"background": background, "batch_axes": batch_axes}
-        return of_no_element(sizes.component_sizes, given, **known)
+        return kind.of_no_element(sizes.component_sizes, given, **known)
     counted = CountedLabels(given, background, batch_axes, "sizes")
     rows = counted.longest("rows", partial(item_sizes.rows_of, counted.most))
     parts = {block: (rows, of_block) for block, of_block in counted.sizes.items()}
-    return counted.columns("component-sizes", np.int64, item_sizes.dense, parts)
+    return counted.chunks.columns("component-sizes", np.int64, item_sizes.dense, parts)
 
 
 def size_histogram(
     labels: Any, *, background: Background = "auto", batch_axes: int = 0
 ) -> tuple[Any, Any]:
     """Do what `conncomp.size_histogram` does; how many sizes there are is not known at first."""
-    given = label_array(labels)
+    kind = kind_of_chunks(labels)
+    given = kind.checked(labels)
     if not given.size:
         known = {"background": background, "batch_axes": batch_axes}
-        empty: tuple[Any, Any] = of_no_element(sizes.size_histogram, given, **known)
+        empty: tuple[Any, Any] = kind.of_no_element(sizes.size_histogram, given, **known)
         return empty
     counted = CountedLabels(given, background, batch_axes, "histogram")
-    graph = counted.graph
+    chunks = counted.chunks
     histograms = {
-        block: graph.call("histogram", block, item_sizes.histograms, counted.most, of_block)
+        block: chunks.call("histogram", block, item_sizes.histograms, counted.most, of_block)
         for block, of_block in counted.sizes.items()
     }
-    occurring = counted.merged("occurring", (), list(histograms.values()), item_sizes.all_occurring)
-    graph.call("histogram-sizes", (0,), item_sizes.as_array, occurring)
+    occurring = chunks.merged("occurring", (), list(histograms.values()), item_sizes.all_occurring)
     parts = {block: (occurring, of_block) for block, of_block in histograms.items()}
     return (
-        counted.result("histogram-sizes", ((np.nan,),), np.zeros(0, np.int64)),
-        counted.columns("histogram-counts", np.int64, item_sizes.counts_of_sizes, parts),
+        chunks.column("histogram-sizes", np.int64, item_sizes.as_array, occurring),
+        chunks.columns("histogram-counts", np.int64, item_sizes.counts_of_sizes, parts),
     )
 
 
@@ -121,13 +128,14 @@ def largest_components(
     """Do what `conncomp.largest_components` does, but for `by`."""
     if by is not None:
         raise ValueError(
-            f"by={shown(by)} is for labels in memory; leave it out for a Dask array, or compute "
-            "its labels first"
+            f"by={shown(by)} is for labels in memory; leave it out for labels in chunks, or take "
+            "them into memory first"
         )
-    most, given = check_number_kept(k), label_array(labels)
+    kind = kind_of_chunks(labels)
+    most, given = check_number_kept(k), kind.checked(labels)
     known = {"background": background, "batch_axes": batch_axes}
     if not given.size:
-        return of_no_element(selection.largest_components, given, k, **known)
+        return kind.of_no_element(selection.largest_components, given, k, **known)
     return CountedLabels(given, background, batch_axes, "largest", most).keep(Largest(most))
 
 
@@ -143,30 +151,20 @@ def remove_small_components(
 ) -> Any:
     """Do what `conncomp.remove_small_components` does."""
     choose = Between(*check_sizes(min_size, max_size, invert))
-    array, of_mask = dask_array("labels", labels), False
+    kind, array, of_mask = kind_of_chunks(labels), labels, False
     if array.dtype == np.bool_:
         check_mask(array, background)
-        array = label(array, connectivity=connectivity, batch_axes=batch_axes, **LABELLED)
+        array = kind.of_mask(array, connectivity, batch_axes)
         background, of_mask = 0, True
     else:
         check_connectivity_is_for_masks(connectivity)
-    array = label_array(array)
+    array = kind.checked(array)
     if not array.size:
         known = {"background": background, "batch_axes": batch_axes}
-        kept = of_no_element(selection.remove_small_components, array, min_size or 0, **known)
+        kept = kind.of_no_element(selection.remove_small_components, array, min_size or 0, **known)
     else:
         kept = CountedLabels(array, background, batch_axes, "between", *choose).keep(choose)
     return kept != 0 if of_mask else kept
-
-
-# The other arguments of `label`, by default.
-LABELLED: dict[str, Any] = {
-    "numbering": "consecutive",
-    "algorithm": "auto",
-    "dtype": None,
-    "device": None,
-    "return_num": False,
-}
 
 
 def relabel_consecutive(
@@ -177,18 +175,21 @@ def relabel_consecutive(
     batch_axes: int = 0,
 ) -> Any:
     """Do what `conncomp.relabel_consecutive` does."""
-    wanted, array = as_bool("return_labels", return_labels), label_array(labels)
+    kind = kind_of_chunks(labels)
+    wanted, array = as_bool("return_labels", return_labels), kind.checked(labels)
     known: dict[str, Any] = {"background": background, "batch_axes": batch_axes}
     if not array.size:
-        return of_no_element(renumbering.relabel_consecutive, array, return_labels=wanted, **known)
+        return kind.of_no_element(
+            renumbering.relabel_consecutive, array, return_labels=wanted, **known
+        )
     given = CountedLabels(array, **known, any_values=True)
-    dtype = INDEX_TYPES[given.array.size > INT32_MAX]
-    described = given.labelling.batch_axes, given.labelling.empty, given.first, dtype
+    chunks, dtype = given.chunks, INDEX_TYPES[array.size > INT32_MAX]
+    described = chunks.labelling.batch_axes, chunks.labelling.empty, given.first, dtype
     numbered = partial(item_sizes.renumber_labels, *described)
-    numbers = given.map("consecutive", dtype, numbered, given.sizes)
+    numbers = chunks.map("consecutive", dtype, numbered, given.sizes)
     if not wanted:
         return numbers
     length = given.longest("length", item_sizes.components_of)
     parts = {block: (length, of_block) for block, of_block in given.sizes.items()}
     old = partial(item_sizes.old_labels, given.first)
-    return numbers, given.columns("old", given.array.dtype, old, parts)
+    return numbers, chunks.columns("old", array.dtype, old, parts)

@@ -1,4 +1,4 @@
-"""Statistics and contacts of labels in Dask arrays: graphs of tasks."""
+"""Statistics and contacts of labels in chunks, by whatever engine calls."""
 
 from __future__ import annotations
 
@@ -6,21 +6,16 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-import dask.array
 import numpy as np
-from dask._task_spec import TaskRef
 
 from conncomp._arguments import as_bool, shown
-from conncomp._arrays import check_kind
-from conncomp.chunked.dask_arrays import dask_array
 from conncomp.chunked.layout import Index, Layout
-from conncomp.chunked.measures.dask_labels import LabelChunks, label_array, of_no_element
+from conncomp.chunked.measures.label_chunks import LabelChunks, kind_of_chunks
 from conncomp.chunked.measures.layers import first_layers, following
 from conncomp.chunked.measures.measuring import Wanted, as_statistics, joined_rows, measure_chunk
 from conncomp.chunked.measures.touching import as_contacts, joined_contacts, touch_chunk
 from conncomp.components import statistics, touching
 from conncomp.components._labels import Background, check_dimensions, check_spacing
-from conncomp.components.columns.intensities import NUMBERS
 from conncomp.components.statistics import ComponentStatistics
 from conncomp.components.touching import Contacts
 from conncomp.grid._arguments import check_neighbourhood
@@ -41,41 +36,40 @@ def component_statistics(
 ) -> ComponentStatistics:
     """Do what `conncomp.component_statistics` does, but for `properties` and `classes`.
 
-    How many rows there are is not known at first. Columns are Dask arrays, which ``dask.compute``
-    of the result computes together.
+    Of Dask arrays how many rows there are is not known at first. Columns are Dask arrays, which
+    ``dask.compute`` of the result computes together.
     """
     for name, asked in (("properties", properties), ("classes", classes)):
         if asked is not None:
             raise ValueError(
-                f"{name}={shown(asked)} is for labels in memory; leave it out for a Dask array, "
-                "or compute its labels first"
+                f"{name}={shown(asked)} is for labels in memory; leave it out for labels in "
+                "chunks, or take them into memory first"
             )
     wanted = Wanted(as_bool("moments", moments), as_bool("surfaces", surfaces), image is not None)
-    if not label_array(labels).size:
+    kind = kind_of_chunks(labels)
+    array = kind.checked(labels)
+    values = None if image is None else kind.as_image(image, array)
+    if not array.size:
         known = {"background": background, "batch_axes": batch_axes, "spacing": spacing}
-        none = None if image is None else np.zeros(labels.shape, _image(image, labels).dtype)
-        empty: ComponentStatistics = of_no_element(
-            statistics.component_statistics, labels, none, surfaces=surfaces, **known
+        none = None if values is None else np.zeros(array.shape, values.dtype)
+        empty: ComponentStatistics = kind.of_no_element(
+            statistics.component_statistics, array, none, surfaces=surfaces, **known
         )
         return empty
-    token = "statistics", wanted, spacing, image
-    given = LabelChunks(labels, background, batch_axes, *token)
+    given = kind(labels, background, batch_axes, "statistics", wanted, spacing, values)
     batch = given.labelling.batch_axes
-    ndim = given.array.ndim - batch
+    ndim = len(array.shape) - batch
     check_dimensions(ndim)
     lengths = check_spacing(spacing, ndim)
-    values = None if image is None else _image(image, given.array)
-    if values is not None:
-        given.sources.append(values)
     layers = _layers(given, given.layout) if wanted.surfaces else {}
     tables = []
     for block in given.blocks():
         measure = partial(measure_chunk, given.labelling, wanted, given.items(block))
         for index in given.chunks(block):
-            value = None if values is None else TaskRef((values.name, *index))
+            value = None if values is None else given.chunk_of_image(values, index)
             after = following(given.layout, index, 1) if layers else {}
             tables.append(
-                given.graph.call(
+                given.call(
                     "measured",
                     index,
                     measure,
@@ -88,7 +82,7 @@ def component_statistics(
             )
     table = given.merged("rows", (), tables, joined_rows)
     made = partial(as_statistics, wanted, given.batch, lengths, spacing is not None)
-    measured_all = given.graph.call("statistics", (), made, table)
+    measured_all = given.call("statistics", (), made, table)
     like, missing = _columns_like(wanted, ndim, batch, values)
     fields = given.fields("column", measured_all, like, missing)
     return ComponentStatistics(**fields, spacing=lengths)
@@ -107,20 +101,21 @@ def contacts(
 
     Columns are Dask arrays, as of `component_statistics`.
     """
-    if not label_array(labels).size:
+    kind = kind_of_chunks(labels)
+    if not kind.checked(labels).size:
         known: dict[str, Any] = {"background": background, "batch_axes": batch_axes}
         known |= {"connectivity": connectivity, "periodic": periodic, "spacing": spacing}
-        nothing: Contacts = of_no_element(touching.contacts, labels, **known)
+        nothing: Contacts = kind.of_no_element(touching.contacts, labels, **known)
         return nothing
     token = "contacts", connectivity, spacing, periodic
-    given = LabelChunks(labels, background, batch_axes, *token)
+    given = kind(labels, background, batch_axes, *token)
     batch = given.labelling.batch_axes
     shape = given.array.shape[batch:]
     check_dimensions(len(shape))
     item = "an item of labels" if batch else "labels"
     neighbourhood = check_neighbourhood(connectivity, None, periodic, shape, item)
     lengths = check_spacing(spacing, len(shape))
-    layout = Layout(given.array.chunks, (False,) * batch + neighbourhood.periodic, batch)
+    layout = Layout(given.layout.lengths, (False,) * batch + neighbourhood.periodic, batch)
     closed = tuple(
         is_closed and batch + k not in layout.crossed
         for k, is_closed in enumerate(neighbourhood.periodic)
@@ -133,12 +128,10 @@ def contacts(
             after = following(layout, index, len(layout.crossed))
             others = (layers[other] for other in after.values())
             tables.append(
-                given.graph.call(
-                    "touched", index, touched, tuple(after), given.chunk(index), *others
-                )
+                given.call("touched", index, touched, tuple(after), given.chunk(index), *others)
             )
     table = given.merged("rows", (), tables, joined_contacts)
-    made = given.graph.call("contacts", (), partial(as_contacts, given.batch, lengths), table)
+    made = given.call("contacts", (), partial(as_contacts, given.batch, lengths), table)
     like = {
         "pairs": np.empty((0, 2), np.int64),
         "counts": np.empty(0, np.int64),
@@ -154,22 +147,8 @@ def _layers(given: LabelChunks, layout: Layout) -> dict[Index, Any]:
         return {}
     taken = partial(first_layers, layout.crossed, given.labelling.empty)
     return {
-        index: given.graph.call("layers", index, taken, given.chunk(index))
-        for index in layout.indices()
+        index: given.call("layers", index, taken, given.chunk(index)) for index in layout.indices()
     }
-
-
-def _image(image: Any, labels: Any) -> Any:
-    """Return an image as a Dask array in the chunks of labels."""
-    array = dask_array("image", dask.array.asarray(image))
-    check_kind(array, "biuf", image, "image", NUMBERS)
-    if array.dtype.itemsize > 8:
-        raise TypeError(f"image is of dtype {array.dtype}; it must be {NUMBERS}")
-    if array.shape != labels.shape:
-        raise ValueError(
-            f"image has shape {array.shape}; it must have that of labels, {labels.shape}"
-        )
-    return array.rechunk(labels.chunks)
 
 
 def _columns_like(

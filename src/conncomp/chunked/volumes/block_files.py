@@ -6,6 +6,8 @@ itself: no values and no labels go through the scheduler.
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -57,8 +59,8 @@ class Names(NamedTuple):
         As of `label_file`.
     identity : str
         Of the volume.
-    name, path : str
-        Of the labels at the end, and meanwhile.
+    name : str
+        Of the labels at the end.
     dtype : str
         Of the labels.
     """
@@ -68,13 +70,12 @@ class Names(NamedTuple):
     channel: int | None
     identity: str
     name: str
-    path: str
     dtype: str
 
 
 @dataclass(frozen=True)
-class Blocks:
-    """A volume, its labels, and what is kept meanwhile.
+class BlockFiles:
+    """The files of blocks: a volume, its labels, and reports that are kept meanwhile.
 
     Attributes
     ----------
@@ -96,7 +97,8 @@ class Blocks:
 
     def __reduce__(self) -> Any:
         """Return how another process opens the same."""
-        return (opened_again, (self.names, self.threshold, str(self.reports.folder)))
+        folder, path = map(os.path.abspath, (self.reports.folder, self.target.path))
+        return (opened_again, (self.names, self.threshold, folder, path))
 
     def resolved(self, argument: Any) -> Any:
         """Return what an argument stands for."""
@@ -116,19 +118,28 @@ class Blocks:
         if not self.reports.has(index):
             self.reports.keep(index, function(*map(self.resolved, arguments)))
 
-    def label(self, place: Place, function: Callable[..., Any], arguments: Any) -> Tally:
-        """Write the labels of a block."""
+    def label(
+        self, place: Place, batch_axes: int, function: Callable[..., Any], arguments: Any
+    ) -> Tally:
+        """Write the labels of a block of a volume, whose first axes are of separate images."""
         result = function(*map(self.resolved, arguments))
-        components = 0
+        components, items = 0, None
         if isinstance(result, stages.Alone):
             components = int(result.counts.sum())
+            items = _items_of(place, self.volume.shape[:batch_axes])
             result = result.labels if result.selected is None else result.selected
         tally = Tally(components=components)
         if isinstance(result, Selected):
-            tally = Tally(result.components, result.elements, components)
+            numbers = () if result.summary is None else result.summary.numbers(items)
+            tally = Tally(result.components, result.elements, components, numbers)
             result = result.labels
         self._write(place, result)
         return tally
+
+    def copy(self, place: Place) -> Tally:
+        """Write the values of a block, which are labels."""
+        self._write(place, self.volume.read(place))
+        return Tally()
 
     def _write(self, place: Place, labels: NDArray[Any]) -> None:
         with blaming(self.target.path):
@@ -141,8 +152,14 @@ class Blocks:
         return Tally()
 
 
+def _items_of(place: Place, batch: tuple[int, ...]) -> NDArray[Any]:
+    """Return the numbers of the items of a block, of all items of a volume."""
+    whole = np.arange(math.prod(batch)).reshape(batch)
+    return whole[place[: len(batch)]].reshape(-1)
+
+
 @lru_cache(1)
-def opened_again(names: Names, threshold: float | None, folder: str) -> Blocks:
+def opened_again(names: Names, threshold: float | None, folder: str, path: str) -> BlockFiles:
     """Open what a worker reads and writes, which stays open until it is told of another one."""
     volume = opened_volume(names.source, names.key, names.channel).__enter__()
     if volume.identity() != names.identity:
@@ -150,7 +167,7 @@ def opened_again(names: Names, threshold: float | None, folder: str) -> Blocks:
             f"{volume.path}: a worker finds other files there than the process that asked it; it "
             "must see the same ones, by the same names"
         )
-    target = target_of(Path(names.name), Path(names.path), volume, np.dtype(names.dtype))
+    target = target_of(Path(names.name), Path(path), volume, np.dtype(names.dtype))
     with blaming(target.path):
         target.open()
-    return Blocks(volume, threshold, Reports(Path(folder)), target, names)
+    return BlockFiles(volume, threshold, Reports(Path(folder)), target, names)

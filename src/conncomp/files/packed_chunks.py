@@ -20,8 +20,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp.chunked.volumes.volume import Place
-
 # A chunk is not unpacked to more than so many times what its values take, and so many bytes more:
 # filters may widen values, and some ways of packing add to them.
 WIDENED, ADDED = 16, 1 << 16
@@ -109,7 +107,7 @@ def _check_type(codec: Codec, key: str) -> None:
         raise ValueError(f"has a filter {codec.name} whose {key} is {str(told)[:50]!r}, no number")
 
 
-def check_chunks(array: Any, folder: str, place: Place) -> None:
+def check_chunks(array: Any, folder: str, place: tuple[slice, ...]) -> None:
     """Raise ValueError if a chunk of a part of an array lies about its size.
 
     Parameters

@@ -149,24 +149,3 @@ def _looked_up(
     if np.ma.is_masked(labels):
         result[np.ma.getmaskarray(labels)] = background
     return result
-
-
-def dense_sizes(most: int, sizes: Sizes) -> NDArray[np.int64]:
-    """Return the size of each label from 0 on, as `component_sizes` does.
-
-    Parameters
-    ----------
-    most : int
-        More rows raise ValueError.
-    sizes : Sizes
-    """
-    dense = np.zeros(rows_of(most, sizes), np.int64)
-    components = without_background(sizes)
-    dense[components.labels.astype(np.int64)] = components.sizes
-    return dense
-
-
-def old_labels(first: int, sizes: Sizes) -> NDArray[Any]:
-    """Return the label of each number, from 0 on; 0 for what no element has become."""
-    labels = without_background(sizes).labels
-    return np.concatenate([np.zeros(first, labels.dtype), labels])

@@ -1,0 +1,282 @@
+"""`open_volume`: an array in files, which functions of labels read block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from hashlib import sha256
+from math import prod
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arguments import shown
+from conncomp.chunked.layout import Layout
+from conncomp.chunked.volumes.block_files import BlockFiles
+from conncomp.chunked.volumes.job import Copies, Progress
+from conncomp.chunked.volumes.kept import Kept
+from conncomp.chunked.volumes.labelling import bytes_of_memory, opened, within, workers_of
+from conncomp.chunked.volumes.targets import Target
+from conncomp.chunked.volumes.volume import PartOfVolume, Place, Volume, block_shape, lengths_of
+from conncomp.chunked.volumes.writing import as_target, write_labels
+from conncomp.files.access import StrPath
+
+__all__ = ["VolumeFile", "open_volume"]
+
+
+class VolumeFile:
+    """An array in files, as `open_volume` returns it.
+
+    Of labels, `component_sizes`, `size_histogram`, `component_statistics` and `contacts` read block
+    by block what they return in memory; `largest_components`, `remove_small_components` and
+    `relabel_consecutive` return another `VolumeFile`, whose labels are made as they are read, and
+    which `save` writes. All that is in memory meanwhile is blocks, and a few numbers for each
+    component. What takes arrays of NumPy takes these, too, and reads them whole.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    dtype : dtype
+    batch_axes : int
+        How many axes ahead are those of separate images, as OME-Zarr says: time and channels.
+    """
+
+    def __init__(self, volume: Volume, limit: int | None, progress: Progress | None) -> None:
+        self.volume, self.limit, self.progress = volume, limit, progress
+        self.shape, self.dtype, self.batch_axes = volume.shape, volume.dtype, volume.batch_axes
+        self._files = ExitStack()
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return prod(self.shape)
+
+    def __repr__(self) -> str:
+        return f"<VolumeFile {self.volume.path}, shape {self.shape}, dtype {self.dtype}>"
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, key: Any) -> NDArray[Any]:
+        """Read a part into memory: numbers and slices of step 1, as many as there are axes."""
+        keys = key if isinstance(key, tuple) else (key,)
+        if Ellipsis in keys:
+            k = keys.index(Ellipsis)
+            keys = (*keys[:k], *[slice(None)] * (self.ndim - len(keys) + 1), *keys[k + 1 :])
+        if len(keys) > self.ndim:
+            raise IndexError(f"{shown(key)}: there are {self.ndim} axes")
+        keys += (slice(None),) * (self.ndim - len(keys))
+        place = []
+        for each, length in zip(keys, self.shape, strict=True):
+            numbers = range(length)[each]
+            whole = range(numbers, numbers + 1) if isinstance(numbers, int) else numbers
+            if whole.step != 1:
+                raise IndexError(f"{shown(each)}: only slices of step 1 are read of files")
+            place.append(slice(whole.start, max(whole.start, whole.stop)))
+        shape = tuple(part.stop - part.start for part in place)
+        values = self.volume.read(tuple(place)) if prod(shape) else np.empty(shape, self.dtype)
+        return values[tuple(slice(None) if hasattr(each, "stop") else 0 for each in keys)]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """Read all of it into memory."""
+        return np.asarray(self[...], dtype)
+
+    def mapped(
+        self,
+        dtype: np.dtype[Any],
+        function: partial[NDArray[Any]],
+        batch: tuple[int, ...],
+        of_items: dict[int, Any],
+    ) -> VolumeFile:
+        """Return what a function makes of labels, and of a list of what there is for each item."""
+        volume = MappedVolume(self.volume, dtype, function, batch, of_items)
+        return VolumeFile(volume, self.limit, self.progress)
+
+    def save(self, target: StrPath) -> None:
+        """Write it to files block by block, as `label_file` writes labels.
+
+        Parameters
+        ----------
+        target : str or path-like
+            What to write, as of `label_file`; it must not exist. What is done is kept in
+            ``TARGET.partial``, and after a kill the same call goes on.
+
+        Raises
+        ------
+        FileExistsError, ImportError, MemoryError, OSError, TypeError, ValueError
+            As `label_file`.
+        """
+        wanted = as_target(target)
+        if self.dtype.kind not in "iu":
+            raise TypeError(f"{self} is not of integers; labels are saved")
+        volume, mapped = self.volume, self.volume
+        told = {"arguments": "copy"}
+        if isinstance(mapped, MappedVolume):
+            volume, told = mapped.origin, {"arguments": mapped.digest()}
+            mapped.check_unchanged()
+
+        def run(kept: Kept, target: Target) -> list[int]:
+            lengths = tuple(map(tuple, lengths_of(self.shape, block_shape(volume))))
+            layout = Layout(lengths, (False,) * self.ndim)
+            files = BlockFiles(mapped, None, kept.reports, target)
+            copies = Copies(kept, files, layout.chunks, self.progress)
+            copies.run(layout, ThreadPoolExecutor(workers))
+            return []
+
+        with limited(self) as workers:
+            write_labels(wanted, volume, self.dtype, told, run)
+
+    def close(self) -> None:
+        """Close the files; nothing can be read then."""
+        self._files.close()
+
+    def __enter__(self) -> VolumeFile:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class MappedVolume(PartOfVolume):
+    """Labels that are made of others as they are read; parameters are those of `mapped`."""
+
+    def __init__(
+        self,
+        volume: Volume,
+        dtype: np.dtype[Any],
+        function: partial[NDArray[Any]],
+        batch: tuple[int, ...],
+        of_items: dict[int, Any],
+    ) -> None:
+        super().__init__(volume)
+        self._dtype, self._function, self._of_items = dtype, function, of_items
+        self._numbers = np.arange(prod(batch)).reshape(batch)
+        self._known = volume.identity()
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """That of the labels that are made."""
+        return self._dtype
+
+    @property
+    def origin(self) -> Volume:
+        """What is in files."""
+        return self.volume.origin if isinstance(self.volume, MappedVolume) else self.volume
+
+    def read(self, place: Place) -> NDArray[Any]:
+        """Return a part."""
+        items = self._numbers[place[: self._numbers.ndim]].reshape(-1).tolist()
+        made: NDArray[Any] = self._function(
+            self.volume.read(place), [self._of_items[item] for item in items]
+        )
+        return made
+
+    def check_unchanged(self) -> None:
+        """Raise ValueError if files are others than when labels were counted."""
+        if self.volume.identity() != self._known:
+            raise ValueError(f"{self.path}: was changed since its labels were counted")
+
+    def digest(self) -> str:
+        """Return what tells apart what is made of the same files."""
+        digest = sha256(repr((self._dtype, self._numbers.shape)).encode())
+        for part in (self._function.func.__name__, *self._function.args):
+            digest.update(repr(part).encode())
+        for item in sorted(self._of_items):
+            kept = self._of_items[item]
+            for array in kept if isinstance(kept, tuple) else (kept,):
+                digest.update(repr(len(array)).encode() + array.tobytes())
+        if isinstance(self.volume, MappedVolume):
+            digest.update(self.volume.digest().encode())
+        return digest.hexdigest()
+
+
+@contextmanager
+def limited(file: VolumeFile) -> Iterator[int]:
+    """Keep to the limit of memory of a volume; yield how many blocks are worked on at once."""
+    workers = workers_of(file.volume, file.limit)
+    with within(file.limit, file.volume):
+        yield workers
+
+
+def open_volume(
+    source: StrPath,
+    *,
+    key: str | None = None,
+    channel: int | None = None,
+    memory: str | int | None = None,
+    progress: Progress | None = None,
+) -> VolumeFile:
+    """Open an array in files, such as labels of `label_file`, to be measured block by block.
+
+    Parameters
+    ----------
+    source : str or path-like
+        An array of Zarr, an image or labels of OME-Zarr, of which the finest array is read, a file
+        of HDF5, TIFF or .npy, or a folder of slices, as of `label_file`.
+    key, channel : optional
+        As of `label_file`.
+    memory : str or int, optional
+        The most memory that the process may take while blocks are measured or saved, as of
+        `label_file`.
+    progress : callable, optional
+        Called with the number of blocks that are measured or saved, and of all.
+
+    Returns
+    -------
+    VolumeFile
+        To be closed when it is no longer needed, as by ``with``.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no `source`.
+    ValueError
+        If it is damaged, or an argument does not fit.
+    TypeError
+        If an argument is not of its type.
+    ImportError
+        If zarr, h5py, tifffile or Pillow is not installed and is needed.
+
+    See Also
+    --------
+    label_file : Labels a volume in files.
+    component_sizes, component_statistics, contacts, size_histogram : Measure labels in files, too.
+    largest_components, remove_small_components, relabel_consecutive : Select and renumber.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> import conncomp
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name)
+    >>> np.save(path / "labels.npy", [[1, 1, 0, 2], [0, 0, 0, 2], [3, 0, 2, 0]])
+    >>> with conncomp.open_volume(path / "labels.npy") as labels:
+    ...     print(conncomp.component_sizes(labels), conncomp.contacts(labels).pairs)
+    ...     conncomp.largest_components(labels, 1).save(path / "largest.npy")
+    [0 2 3 1] []
+    >>> np.load(path / "largest.npy")
+    array([[0, 0, 0, 2],
+           [0, 0, 0, 2],
+           [0, 0, 2, 0]])
+    >>> folder.cleanup()
+    """
+    limit = None if memory is None else bytes_of_memory(memory)
+    with ExitStack() as files:
+        file = VolumeFile(files.enter_context(opened(source, key, channel)), limit, progress)
+        file._files = files.pop_all()
+    return file

@@ -1,0 +1,169 @@
+"""Labels in files, whose blocks are read, measured and merged by threads.
+
+How: calls that need a block are put off, and made for so many neighbouring blocks at once as are
+merged then. What several of them need, layers of blocks, is forgotten when the last one had it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from conncomp._arrays import check_kind
+from conncomp.chunked.layout import Index
+from conncomp.chunked.measures.label_chunks import MERGED, LabelChunks, check_image
+from conncomp.chunked.measures.volume_file import VolumeFile, limited
+from conncomp.chunked.volumes.volume import Place, block_shape, lengths_of, place_of
+from conncomp.components._labels import Background
+
+
+class Block:
+    """Stands for what is read of a volume, or of an array in memory, at a place."""
+
+    def __init__(self, read: Callable[[Place], Any], place: Place) -> None:
+        self._read, self._place = read, place
+
+    def value(self) -> Any:
+        """Read it."""
+        return self._read(self._place)
+
+
+class Later:
+    """Stands for what a function will return."""
+
+    def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        self._function, self.arguments = function, arguments
+        self._uses, self._lock, self._made = 0, Lock(), False
+        self._result: Any = None
+        for argument in self.needed():
+            argument._uses += 1
+
+    def needed(self) -> list[Later]:
+        """Return what stands for arguments and is not made yet."""
+        return [each for each in self.arguments if isinstance(each, Later) and not each._made]
+
+    def make(self) -> None:
+        """Call the function."""
+        given = [
+            each.value() if isinstance(each, Later | Block) else each for each in self.arguments
+        ]
+        self._result, self._made = self._function(*given), True
+        self.arguments = ()
+
+    def value(self) -> Any:
+        """Return the result, which is forgotten when all have it who need it."""
+        with self._lock:
+            result, self._uses = self._result, self._uses - 1
+            if self._uses <= 0:
+                self._result = None
+        return result
+
+
+class VolumeLabels(LabelChunks):
+    """Labels in files; functions return arrays in memory, and labels in files."""
+
+    array: VolumeFile
+
+    def __init__(self, given: Any, background: Background, batch_axes: int, *token: Any) -> None:
+        super().__init__(given, background, batch_axes)
+        self._done = 0
+
+    @staticmethod
+    def checked(given: Any) -> VolumeFile:
+        """Return labels in files; raise TypeError if they are not of integers."""
+        check_kind(given, "iu", given, "labels", "of integers")
+        labels: VolumeFile = given
+        return labels
+
+    @staticmethod
+    def of_mask(given: Any, connectivity: float | None, batch_axes: int) -> Any:
+        """Refuse a mask, which `label_file` is for."""
+        raise TypeError(
+            f"labels is {given}, of bool; label it to files by conncomp.label_file(source, target, "
+            "min_size=...)"
+        )
+
+    def lengths(self) -> tuple[tuple[int, ...], ...]:
+        """Return the lengths of the blocks along each axis."""
+        volume = self.array.volume
+        return tuple(map(tuple, lengths_of(volume.shape, block_shape(volume))))
+
+    def chunk(self, index: Index) -> Block:
+        """Return what stands for a block."""
+        return Block(self.array.volume.read, place_of(self.layout, index))
+
+    @staticmethod
+    def as_image(image: Any, labels: Any) -> Any:
+        """Return an image in files, or in memory."""
+        array = image if isinstance(image, VolumeFile) else np.asarray(image)
+        check_image(array, image, labels.shape)
+        return array
+
+    def chunk_of_image(self, image: Any, index: Index) -> Block:
+        """Return what stands for a block of an image."""
+        return Block(image.__getitem__, place_of(self.layout, index))
+
+    def call(self, name: str, index: Index, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a function, or put it off if an argument is not there yet."""
+        if any(isinstance(argument, Block | Later) for argument in arguments):
+            return Later(function, arguments)
+        return function(*arguments)
+
+    def merged(self, name: str, block: Index, parts: Sequence[Any], merge: Any) -> Any:
+        """Return several parts merged to one, in a tree."""
+        with limited(self.array) as workers, ThreadPoolExecutor(workers) as pool:
+            while True:
+                groups = (parts[k : k + MERGED] for k in range(0, len(parts), MERGED))
+                parts = [merge(*self._made(pool, group)) for group in groups]
+                if len(parts) == 1:
+                    return parts[0]
+
+    def _made(self, pool: ThreadPoolExecutor, parts: Sequence[Any]) -> list[Any]:
+        """Make what is not made yet; return all."""
+        put_off = [part for part in parts if isinstance(part, Later)]
+        if not put_off:
+            return list(parts)
+        for calls in (
+            {id(each): each for part in put_off for each in part.needed()}.values(),
+            put_off,
+        ):
+            for _ in pool.map(Later.make, calls):
+                pass
+        self._done += len(put_off)
+        if self.array.progress is not None:
+            self.array.progress(self._done, self.layout.chunks)
+        return [part.value() for part in put_off]
+
+    def map(self, name: str, dtype: Any, function: partial[Any], after: Any) -> VolumeFile:
+        """Return labels in files that a function makes of each block as it is read."""
+        of_items: dict[int, Any] = {}
+        for block, results in after.items():
+            of_items.update(zip(self.items(block).tolist(), results, strict=True))
+        return self.array.mapped(np.dtype(dtype), function, self.batch, of_items)
+
+    def columns(self, name: str, dtype: Any, function: Callable[..., Any], of_blocks: Any) -> Any:
+        """Return an array of one axis for each item."""
+        blocks = {
+            block: function(self.block_shape(block), *of_blocks[block]) for block in self.blocks()
+        }
+        length = next(iter(blocks.values())).shape[-1]
+        table = np.zeros((int(np.prod(self.batch, dtype=int)), length), dtype)
+        for block, rows in blocks.items():
+            items = self.items(block)
+            table[items] = rows.reshape(len(items), length)
+        return table.reshape(*self.batch, length)
+
+    def column(self, name: str, dtype: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return an array of one axis."""
+        return function(*arguments)
+
+    def fields(
+        self, name: str, made: Any, like: Mapping[str, Any], missing: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        """Return the arrays that are the fields of what is made."""
+        return {field: getattr(made, field) for field in like}

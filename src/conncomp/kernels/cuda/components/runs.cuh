@@ -1,0 +1,303 @@
+// Runs of each component, on the GPU: what sums about components are made of.
+//
+// What: a run is a stretch of equal labels along a line, within 32 consecutive labels. list_runs lists the
+// runs of each component together, in any order; walk_runs adds up what each of them has.
+// How: count_runs counts those of each label, count_present and list_present say where the runs of each label
+// that occurs begin, and list_runs sends each run there: a counting sort. Where many runs are of one label,
+// few of its increments reach memory, as a block lets the first labels that it meets use a slot of shared
+// memory. Then a thread of walk_runs takes eight runs one after another, adds them up in registers, and sends
+// the sums of a component once it comes to the next one, or, where 32 threads meet one component only, once
+// for all.
+//
+//    labels   1 1 0 2 2 2    runs of 1: (0, 2) (6, 1)    entries   | (0, 2) (6, 1) | (3, 3) (7, 2) |
+//             1 2 2 0 0 0            2: (3, 3) (7, 2)    ends                      2               4
+//
+// Labels are read twice, and their owner may change them meanwhile: then runs are of other labels, but none
+// lies outside the labels, and none is listed outside the entries (rows.cuh).
+// Cost: the labels read twice; a run written once, and read once by each sum. Memory: 8 bytes a run, and 16
+// bytes a row.
+#pragma once
+
+#include "core/atomics.h"
+#include "cuda/components/rows.cuh"
+#include "cuda/components/slots.cuh"
+#include "cuda/core/launch.cuh"
+#include "cuda/core/scan.cuh"
+
+namespace conncomp {
+
+using Wide = unsigned __int128;
+
+constexpr int kRunsOfThread = 8;
+constexpr int kListedWords = 8;  // whose runs a warp lists at once
+constexpr int kLengthBits = 5;   // of a run, less one
+
+// What the kernels tell each other of the rows that occur.
+struct RunState {
+  int64_t components;  // or -1, if labels are wrong or there is no room
+  int64_t runs;
+  int64_t item_rows;
+};
+
+// Laid out as in runs.py.
+struct RunTable {
+  int64_t* counts;    // of the runs of each row; then where its next run goes
+  int64_t* present;   // the rows that occur
+  int64_t* ends;      // where the runs of each of these end
+  int64_t* in_block;  // how many rows occur in the share of each block, and how many runs these have
+  RunState* state;
+  uint64_t* entries;  // runs, as index << 5 | length - 1
+  int64_t room;       // of entries
+  int64_t items;      // all have `item_rows` rows
+
+  __device__ int64_t rows() const { return state->item_rows * items; }
+};
+
+// Whether a line of so many elements begins at an element. Where words are parts of lines, none begins
+// within.
+struct LineBegins {
+  int64_t length;
+  bool within_words;
+
+  __device__ explicit LineBegins(int64_t length) : length(length), within_words(length % kWarp != 0) {}
+  __device__ bool operator()(int64_t i) const { return within_words && i == quotient(i, length) * length; }
+};
+
+// Makes room for the runs of so many rows.
+template <int = 0>
+__global__ void __launch_bounds__(kTableThreads) begin_runs(int64_t rows, RunTable table) {
+  if (grid_thread() == 0) *table.state = {0, 0, rows};
+  for (int64_t row = grid_thread(); row < rows; row += grid_threads()) table.counts[row] = 0;
+}
+
+// Lines have so many elements.
+template <class Label>
+__global__ void __launch_bounds__(kTableThreads)
+    count_runs(LabelRows<Label> labels, int64_t length, RunTable table) {
+  count_stretches(
+      labels.count, labels.background, labels.rows, table.counts, [=](int64_t i) { return labels.load(i); },
+      LineBegins(length), [](int) { return 1; });
+}
+
+// The rows of a block.
+struct RowShare {
+  int64_t begin, end;
+
+  __device__ explicit RowShare(int64_t rows) {
+    const int64_t size = (rows + gridDim.x - 1) / gridDim.x;
+    begin = size * blockIdx.x < rows ? size * blockIdx.x : rows;
+    end = begin + size < rows ? begin + size : rows;
+  }
+};
+
+template <int = 0>
+__global__ void __launch_bounds__(kTableThreads) count_present(RunTable table) {
+  follow_launch();
+  const RowShare share(table.rows());
+  int64_t present = 0, runs = 0;
+  for (int64_t row = share.begin + threadIdx.x; row < share.end; row += kTableThreads) {
+    const int64_t count = table.counts[row];
+    present += count > 0;
+    runs += count;
+  }
+  present = block_sum<kTableThreads>(present);
+  runs = block_sum<kTableThreads>(runs);
+  if (threadIdx.x != 0) return;
+  table.in_block[blockIdx.x] = present;
+  table.in_block[gridDim.x + blockIdx.x] = runs;
+}
+
+// Lists the rows that occur, and where the runs of each begin and end; the grid is that of count_present.
+template <int = 0>
+__global__ void __launch_bounds__(kTableThreads) list_present(RunTable table) {
+  follow_launch();
+  const RowShare share(table.rows());
+  int64_t place = sum_of_first<kTableThreads>(blockIdx.x, table.in_block);
+  int64_t run = sum_of_first<kTableThreads>(blockIdx.x, table.in_block + gridDim.x);
+  for (int64_t begin = share.begin; begin < share.end; begin += kTableThreads) {
+    const int64_t row = begin + threadIdx.x, count = row < share.end ? table.counts[row] : 0;
+    int present;
+    int64_t runs;
+    const int64_t number = place + block_scan<kTableThreads>(count > 0, present);
+    const int64_t first_run = run + block_scan<kTableThreads>(count, runs);
+    place += present;
+    run += runs;
+    if (count == 0) continue;
+    table.present[number] = row;
+    table.ends[number] = first_run + count;
+    table.counts[row] = first_run;
+  }
+  if (blockIdx.x != gridDim.x - 1 || threadIdx.x != 0 || table.state->components < 0) return;
+  table.state->components = run <= table.room ? place : -1;
+  table.state->runs = run <= table.room ? run : 0;
+}
+
+template <class Label>
+__global__ void __launch_bounds__(kTableThreads)
+    list_runs(LabelRows<Label> labels, int64_t length, RunTable table) {
+  follow_launch();
+  __shared__ Label owners[kSlots];
+  __shared__ unsigned int in_slots[kSlots];
+  __shared__ int64_t places[kSlots];
+  const CountSlots<Label> slots{owners, in_slots};
+  constexpr int kSlotShift = kLengthBits + 1, kPlaceShift = kSlotShift + kSlotBits;
+  const LineBegins begins(length);
+  const int64_t room = table.state->runs, share = kTableThreads * kListedWords;
+  const auto list = [&](int64_t place, int64_t index, int run_length) {
+    if (place < room) table.entries[place] = uint64_t(index) << kLengthBits | uint64_t(run_length - 1);
+  };
+  for (int64_t block = blockIdx.x * share; block < labels.count; block += gridDim.x * share) {
+    const int64_t first = block + threadIdx.x / kWarp * kWarp * kListedWords + lane();
+    slots.clear();
+    __syncthreads();
+    Label words[kListedWords];
+    unsigned int waiting[kListedWords];  // slot, place in it and length of a run; 0 of none
+#pragma unroll
+    for (int k = 0; k < kListedWords; ++k) {
+      const int64_t i = first + k * kWarp;
+      words[k] = i < labels.count ? labels.load(i) : labels.background;
+    }
+#pragma unroll
+    for (int k = 0; k < kListedWords; ++k) {
+      const auto [begins_run, run_length] = stretch_of(words[k], begins(first + k * kWarp));
+      waiting[k] = 0;
+      if (!begins_run || !labels.has_row(words[k])) continue;
+      const int slot = find_slot(owners, words[k]);
+      if (slot < 0) {
+        list(Shared::fetch_add(table.counts + words[k], int64_t(1)), first + k * kWarp, run_length);
+      } else {
+        const unsigned int place = InBlock::fetch_add(in_slots + slot, 1u);
+        waiting[k] = place << kPlaceShift | unsigned(slot) << kSlotShift | unsigned(run_length);
+      }
+    }
+    __syncthreads();
+    slots.for_each([&](int slot, Label label, int64_t count) {
+      places[slot] = Shared::fetch_add(table.counts + label, count);
+    });
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < kListedWords; ++k) {
+      if (waiting[k] == 0) continue;
+      const int run_length = int(waiting[k] & ((1u << kSlotShift) - 1));
+      const int slot = int(waiting[k] >> kSlotShift) & (kSlots - 1);
+      list(places[slot] + (waiting[k] >> kPlaceShift), first + k * kWarp, run_length);
+    }
+    __syncthreads();  // before the slots are cleared
+  }
+}
+
+// The runs of components, listed. Laid out as in runs.py.
+struct Runs {
+  const uint64_t* entries;
+  const int64_t* ends;
+  const RunState* state;
+  int64_t elements;
+
+  // The component that a run is of: the first one that ends beyond it.
+  __device__ int64_t component_of(int64_t run) const {
+    int64_t low = 0, high = state->components - 1;
+    while (low < high) {
+      const int64_t middle = (low + high) / 2;
+      if (ends[middle] > run)
+        high = middle;
+      else
+        low = middle + 1;
+    }
+    return low;
+  }
+};
+
+// What a thread does where a grid does several things at once, each of its blocks one of them.
+struct Turn {
+  int number;
+  int64_t thread, threads;
+
+  __device__ explicit Turn(int turns)
+      : number(blockIdx.x % turns),
+        thread(int64_t(blockIdx.x / turns) * blockDim.x + threadIdx.x),
+        threads(int64_t((gridDim.x - number + turns - 1) / turns) * blockDim.x) {}
+};
+
+// Combines the values of all lanes, which all get.
+template <class Value, class Combine>
+__device__ inline Value over_lanes(Value value, Combine&& combine) {
+  for (int step = kWarp / 2; step > 0; step /= 2)
+    value = combine(value, __shfl_xor_sync(kAllLanes, value, step));
+  return value;
+}
+template <class Combine>
+__device__ inline Wide over_lanes(Wide value, Combine&& combine) {
+  for (int step = kWarp / 2; step > 0; step /= 2) {
+    const uint64_t high = __shfl_xor_sync(kAllLanes, uint64_t(value >> 64), step);
+    value = combine(value, Wide(high) << 64 | __shfl_xor_sync(kAllLanes, uint64_t(value), step));
+  }
+  return value;
+}
+
+// Adds to a number of 128 bits in two words, of which nobody reads one before all have added.
+__device__ inline void add_wide(int64_t* low, int64_t* high, Wide value) {
+  const uint64_t before = Shared::fetch_add(reinterpret_cast<uint64_t*>(low), uint64_t(value));
+  const bool carry = before + uint64_t(value) < before;
+  const int64_t above = int64_t(uint64_t(value >> 64) + carry);
+  if (above) Shared::fetch_add(high, above);
+}
+
+// Adds up what the runs of each component have. All threads of a warp call it, with a sum that has
+//
+//    begin(component)      what it adds up from here on is of this component, and nothing is added yet
+//    add(index, length)    a run
+//    combine_lanes()       all lanes have added to the same component: let the sum be that of all
+//    send()                to the component, where others add to it, too
+template <class Sum>
+__device__ inline void walk_runs(const Runs& runs, const Turn& turn, Sum& sum) {
+  const int64_t count = runs.state->runs;
+  for (int64_t warp = (turn.thread - lane()) * kRunsOfThread; warp < count;
+       warp += turn.threads * kRunsOfThread) {
+    const int64_t first = warp + lane() * kRunsOfThread;
+    const int64_t end = first + kRunsOfThread < count ? first + kRunsOfThread : count;
+    int64_t component = -1, end_of_component = 0;
+    if (first < end) {
+      component = runs.component_of(first);
+      end_of_component = runs.ends[component];
+      sum.begin(component);
+    }
+    const int64_t first_component = __shfl_sync(kAllLanes, component, 0);
+    for (int64_t run = first; run < end; ++run) {
+      if (run == end_of_component) {
+        sum.send();
+        sum.begin(++component);
+        end_of_component = runs.ends[component];
+      }
+      const uint64_t entry = runs.entries[run];
+      const int64_t index = int64_t(entry >> kLengthBits);
+      const int length = int(entry & ((1 << kLengthBits) - 1)) + 1;
+      if (index + length <= runs.elements) sum.add(index, length);
+    }
+    const bool is_one = __all_sync(kAllLanes, component == first_component);
+    if (is_one) sum.combine_lanes();
+    if (component >= 0 && (!is_one || lane() == 0)) sum.send();
+  }
+}
+
+// The coordinates along an axis of an item, of elements and of lines, whose numbers go on from item to item.
+struct Coordinate {
+  int64_t line_length, length, lines;  // of the last axis, of this axis, and from one coordinate to the next
+  bool along;                          // whether runs lie along this axis
+
+  __device__ Coordinate(int64_t axis, const Extent& extent)
+      : line_length(extent.length(extent.ndim - 1)),
+        length(extent.length(axis)),
+        lines(1),
+        along(axis == extent.ndim - 1) {
+    for (int64_t k = axis + 1; k < extent.ndim - 1; ++k) lines *= extent.length(k);
+  }
+
+  __device__ int64_t of(int64_t index) const {
+    const int64_t line = quotient(index, line_length);
+    if (along) return index - line * line_length;
+    const int64_t place = quotient(line, lines);
+    return place - quotient(place, length) * length;
+  }
+};
+
+}  // namespace conncomp

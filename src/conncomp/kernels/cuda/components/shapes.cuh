@@ -1,0 +1,183 @@
+// Sizes, bounding boxes, centroids and second moments of components, on the GPU.
+//
+// What: measure_runs fills words about each component: its first and last coordinates and the sums of its
+// coordinates, for each axis, the sums of their products, for each pair of axes, of which the upper halves
+// follow, and its size. write_columns makes columns of them. All sums are of integers, so they do not depend
+// on the order.
+//
+//    words in a plane   first y, x | last y, x | sums of y, x | yy, yx, xx | their upper halves | size
+//
+// How: walk_runs, in turns: an axis, or a pair of axes, each. Cost: the runs read once for each turn.
+#pragma once
+
+#include "cuda/components/runs.cuh"
+
+namespace conncomp {
+
+constexpr int64_t kLargest = 0x7fffffffffffffff;
+
+// The words of a component.
+struct ShapeWords {
+  int64_t* words;
+  int64_t ndim;
+
+  __device__ static int64_t pairs(int64_t ndim) { return ndim * (ndim + 1) / 2; }
+  __device__ static int64_t count(int64_t ndim) { return 3 * ndim + 2 * pairs(ndim) + 1; }
+  __device__ ShapeWords(int64_t* table, int64_t component, int64_t ndim)
+      : words(table + component * count(ndim)), ndim(ndim) {}
+
+  __device__ int64_t& first(int64_t k) const { return words[k]; }
+  __device__ int64_t& last(int64_t k) const { return words[ndim + k]; }
+  __device__ int64_t& sum(int64_t k) const { return words[2 * ndim + k]; }
+  __device__ int64_t* product(int64_t k, int64_t l) const {  // k <= l
+    return words + 3 * ndim + k * ndim - k * (k - 1) / 2 + l - k;
+  }
+  __device__ int64_t& size() const { return words[3 * ndim + 2 * pairs(ndim)]; }
+
+  __device__ void add_product(int64_t k, int64_t l, Wide value) const {
+    add_wide(product(k, l), product(k, l) + pairs(ndim), value);
+  }
+  // The covariance of two coordinates: sum(x y) / n - sum(x) sum(y) / n², rounded once.
+  __device__ double covariance(int64_t a, int64_t b) const {
+    const int64_t k = a < b ? a : b, l = a < b ? b : a;
+    const __int128 n = size();
+    const Wide whole = (Wide(product(k, l)[pairs(ndim)]) << 64) + uint64_t(*product(k, l));
+    const __int128 difference = n * __int128(whole) - __int128(sum(k)) * sum(l);
+    return double(difference) / (double(n) * double(n));
+  }
+};
+
+template <int = 0>
+__global__ void __launch_bounds__(kTableThreads)
+    begin_shapes(int64_t ndim, const RunState* state, int64_t* table) {
+  follow_launch();
+  const int64_t count = ShapeWords::count(ndim), words = state->components * count;
+  for (int64_t k = grid_thread(); k < words; k += grid_threads()) table[k] = k % count < ndim ? kLargest : 0;
+}
+
+// What runs have of a coordinate. Of n elements from x on along the runs, x is added n times, and 1 to n - 1.
+struct RunOfCoordinate {
+  int64_t first, last, sum;
+  Wide square;
+
+  __device__ RunOfCoordinate(const Coordinate& coordinate, int64_t index, int n)
+      : first(coordinate.of(index)), last(first), sum(first * n), square(Wide(first) * uint64_t(sum)) {
+    if (!coordinate.along) return;
+    const int pairs = n * (n - 1) / 2;
+    last += n - 1;
+    square += Wide(first) * uint64_t(2 * pairs) + pairs * (2 * n - 1) / 3;
+    sum += pairs;
+  }
+};
+
+// The sums of one axis; that of the first one counts elements, too.
+struct AxisSum {
+  int64_t* table;
+  int64_t ndim, axis;
+  Coordinate coordinate;
+  int64_t component = 0, first = 0, last = 0, sum = 0, size = 0;
+  Wide square = 0;
+
+  __device__ void begin(int64_t next) {
+    component = next;
+    first = kLargest;
+    last = sum = size = 0;
+    square = 0;
+  }
+  __device__ void add(int64_t index, int n) {
+    const RunOfCoordinate run(coordinate, index, n);
+    first = run.first < first ? run.first : first;
+    last = run.last > last ? run.last : last;
+    sum += run.sum;
+    square += run.square;
+    size += n;
+  }
+  __device__ void combine_lanes() {
+    first = over_lanes(first, [](int64_t a, int64_t b) { return a < b ? a : b; });
+    last = over_lanes(last, [](int64_t a, int64_t b) { return a < b ? b : a; });
+    sum = warp_sum(sum);
+    size = warp_sum(size);
+    square = over_lanes(square, [](Wide a, Wide b) { return a + b; });
+  }
+  __device__ void send() const {
+    const ShapeWords words(table, component, ndim);
+    Shared::fetch_min(&words.first(axis), first);
+    Shared::fetch_max(&words.last(axis), last);
+    Shared::fetch_add(&words.sum(axis), sum);
+    words.add_product(axis, axis, square);
+    if (axis == 0) Shared::fetch_add(&words.size(), size);
+  }
+};
+
+// The sum of products of the coordinates along two axes, of which runs lie along the second, if any.
+struct PairSum {
+  int64_t* table;
+  int64_t ndim, k, l;
+  Coordinate first, second;
+  int64_t component = 0;
+  Wide sum = 0;
+
+  __device__ void begin(int64_t next) {
+    component = next;
+    sum = 0;
+  }
+  __device__ void add(int64_t index, int n) {
+    sum += Wide(first.of(index)) * uint64_t(RunOfCoordinate(second, index, n).sum);
+  }
+  __device__ void combine_lanes() {
+    sum = over_lanes(sum, [](Wide a, Wide b) { return a + b; });
+  }
+  __device__ void send() const { ShapeWords(table, component, ndim).add_product(k, l, sum); }
+};
+
+// There are turns for each axis and for each pair of two; the extent is that of an item.
+template <int = 0>
+__global__ void __launch_bounds__(kTableThreads) measure_runs(Runs runs, Extent extent, int64_t* table) {
+  follow_launch();
+  const int64_t ndim = extent.ndim;
+  const Turn turn(int(ShapeWords::pairs(ndim)));
+  if (turn.number < ndim) {
+    AxisSum sum{table, ndim, turn.number, Coordinate(turn.number, extent)};
+    walk_runs(runs, turn, sum);
+    return;
+  }
+  int64_t k = 0, l = turn.number - ndim;
+  for (; l >= ndim - 1 - k; ++k) l -= ndim - 1 - k;
+  l += k + 1;
+  PairSum sum{table, ndim, k, l, Coordinate(k, extent), Coordinate(l, extent)};
+  walk_runs(runs, turn, sum);
+}
+
+// A row for each component. Laid out as in shapes.py.
+struct ShapeColumns {
+  int64_t *labels, *sizes, *boxes, *batch;
+  double *centroids, *moments;  // of these none, where they are not wanted
+};
+
+// The extent is that of the batch.
+template <int = 0>
+__global__ void __launch_bounds__(kTableThreads)
+    write_columns(int64_t ndim, Extent batch, RunTable rows, int64_t* table, ShapeColumns columns) {
+  follow_launch();
+  const int64_t components = rows.state->components, item_rows = rows.state->item_rows;
+  for (int64_t number = grid_thread(); number < components; number += grid_threads()) {
+    const ShapeWords words(table, number, ndim);
+    const int64_t row = rows.present[number], size = words.size(), first = number * ndim;
+    int64_t item = row / item_rows;
+    columns.labels[number] = row - item * item_rows;
+    columns.sizes[number] = size;
+    for (int64_t axis = batch.ndim - 1; axis >= 0; --axis) {
+      columns.batch[number * batch.ndim + axis] = item % batch.length(axis);
+      item /= batch.length(axis);
+    }
+    for (int64_t k = 0; k < ndim; ++k) {
+      columns.boxes[2 * (first + k)] = words.first(k);
+      columns.boxes[2 * (first + k) + 1] = words.last(k) + 1;
+      columns.centroids[first + k] = double(words.sum(k)) / double(size);
+    }
+    for (int64_t k = 0; columns.moments != nullptr && k < ndim * ndim; ++k)
+      columns.moments[first * ndim + k] = words.covariance(k / ndim, k % ndim);
+  }
+}
+
+}  // namespace conncomp

@@ -1,0 +1,78 @@
+// Counts of labels, of which few increments reach memory: a block lets the first labels that it meets use a
+// slot of shared memory each.
+#pragma once
+
+#include "core/atomics.h"
+#include "cuda/components/rows.cuh"
+#include "cuda/core/warp.cuh"
+
+namespace conncomp {
+
+constexpr int kTableThreads = 256;
+constexpr int kWordsOfThread = 4;  // of labels that a warp reads at once, to hide latency
+constexpr int kSlotBits = 10, kSlots = 1 << kSlotBits;
+
+// The slot of a label, or -1 if another has it.
+template <class Label>
+__device__ inline int find_slot(Label* owners, Label label) {
+  const int slot = int(uint32_t(label) * 2654435761u >> (32 - kSlotBits));
+  Label owner = InBlock::load(owners + slot);
+  if (owner < 0) owner = InBlock::compare_exchange(owners + slot, Label(-1), label);
+  return owner < 0 || owner == label ? slot : -1;
+}
+
+// Slots of labels and their counts, of a block, whose share of any memory has fewer labels.
+template <class Label>
+struct CountSlots {
+  Label* owners;
+  unsigned int* counts;
+
+  __device__ void clear() const {
+    for (int slot = threadIdx.x; slot < kSlots; slot += kTableThreads) {
+      owners[slot] = -1;
+      counts[slot] = 0;
+    }
+  }
+  // Calls visit(slot, label, count) for each slot that is used.
+  template <class Visit>
+  __device__ void for_each(Visit&& visit) const {
+    for (int slot = threadIdx.x; slot < kSlots; slot += kTableThreads)
+      if (owners[slot] >= 0) visit(slot, owners[slot], int64_t(counts[slot]));
+  }
+};
+
+// Adds amount(length) to the count of each label below `rows`, for each stretch of it, where read(i) is the
+// label of an element and begins(i) says whether something new begins there. All threads of the grid call it.
+template <class Label, class Read, class Begins, class Amount>
+__device__ inline void count_stretches(int64_t count, Label background, int64_t rows, int64_t* counts,
+                                       Read&& read, Begins&& begins, Amount&& amount) {
+  __shared__ Label owners[kSlots];
+  __shared__ unsigned int in_slots[kSlots];
+  const CountSlots<Label> slots{owners, in_slots};
+  slots.clear();
+  __syncthreads();
+  const int64_t step = grid_threads() * kWordsOfThread;
+  for (int64_t begin = grid_thread() / kWarp * kWarp * kWordsOfThread; begin < count; begin += step) {
+    Label words[kWordsOfThread];
+#pragma unroll
+    for (int k = 0; k < kWordsOfThread; ++k) {
+      const int64_t i = begin + k * kWarp + lane();
+      words[k] = i < count ? read(i) : background;
+    }
+#pragma unroll
+    for (int k = 0; k < kWordsOfThread; ++k) {
+      const Label label = words[k];
+      const auto [first, length] = stretch_of(label, begins(begin + k * kWarp + lane()));
+      if (!first || !has_row(label, background, rows)) continue;
+      const int slot = find_slot(owners, label);
+      if (slot < 0)
+        Shared::fetch_add(counts + label, int64_t(amount(length)));
+      else
+        InBlock::fetch_add(in_slots + slot, unsigned(amount(length)));
+    }
+  }
+  __syncthreads();
+  slots.for_each([=](int, Label label, int64_t sum) { Shared::fetch_add(counts + label, sum); });
+}
+
+}  // namespace conncomp

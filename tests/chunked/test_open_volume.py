@@ -1,0 +1,200 @@
+"""Sizes, statistics, contacts and selection of labels in files, against those in memory."""
+
+import dataclasses
+import os
+
+import numpy as np
+import pytest
+
+import conncomp
+from chunked_cases import random_labels
+from conncomp.chunked.volumes import slices, volume
+from conncomp.chunked.volumes.targets import ZarrTarget
+from volume_sources import SOURCES, read_labels, write_image, write_zarr
+
+for module in ("zarr", "h5py", "tifffile"):
+    pytest.importorskip(module)
+
+ARRAYS = {
+    "sizes": lambda labels, **known: (conncomp.component_sizes(labels, **known),),
+    "histogram": conncomp.size_histogram,
+}
+SELECTIONS = {
+    "largest": lambda labels, **known: conncomp.largest_components(labels, 2, **known),
+    "large": lambda labels, **known: conncomp.remove_small_components(labels, 4, **known),
+    "small": lambda labels, **known: conncomp.remove_small_components(
+        labels, 4, invert=True, **known
+    ),
+    "numbers": conncomp.relabel_consecutive,
+}
+
+
+@pytest.fixture(autouse=True)
+def _small_blocks(monkeypatch):
+    monkeypatch.setattr(volume, "BLOCK", 1)
+
+
+def case(seed, folder):
+    """Write random labels; return them, what functions are told of them, and their volume."""
+    labels, chunks, known = random_labels(seed)
+    labels = np.asarray(labels)
+    write_zarr(folder / f"{seed}.zarr", labels, tuple(lengths[0] for lengths in chunks))
+    return labels, known, conncomp.open_volume(folder / f"{seed}.zarr")
+
+
+def assert_same(given, want, rounded=()):
+    assert type(given) is type(want)
+    for field in dataclasses.fields(want):
+        array, expected = getattr(given, field.name), getattr(want, field.name)
+        if field.name == "spacing":
+            assert array == expected
+            continue
+        assert (array.dtype, array.shape) == (expected.dtype, expected.shape), field.name
+        apart = 1e-9 if field.name in rounded else 0
+        np.testing.assert_allclose(array, expected, rtol=apart, atol=apart, err_msg=field.name)
+
+
+def test_sizes_and_selections(tmp_path):
+    for seed in range(40):
+        labels, known, opened = case(seed, tmp_path)
+        for function in ARRAYS.values():
+            for array, want in zip(
+                function(opened, **known), function(labels, **known), strict=True
+            ):
+                np.testing.assert_array_equal(array, want, str(seed), strict=True)
+        for name, function in SELECTIONS.items():
+            kept, want = function(opened, **known), function(labels, **known)
+            assert (kept.shape, kept.dtype, kept.ndim) == (want.shape, want.dtype, want.ndim)
+            np.testing.assert_array_equal(kept, want, f"{name} of {seed}", strict=True)
+
+
+def test_statistics_and_contacts(tmp_path):
+    for seed in range(60):
+        labels, known, opened = case(seed, tmp_path)
+        rng = np.random.default_rng(seed)
+        axes = labels.ndim - known["batch_axes"]
+        image = rng.integers(0, 50, labels.shape).astype(rng.choice(["u1", "i4", "f8"]))
+        moments, surfaces, bright = map(bool, rng.integers(2, size=3))
+        wanted = known | {"moments": moments, "surfaces": surfaces}
+        wanted["spacing"] = [None, [0.5, 2, 1.5, 3][:axes]][rng.integers(2)]
+        given = conncomp.component_statistics(opened, image if bright else None, **wanted)
+        want = conncomp.component_statistics(labels, image if bright else None, **wanted)
+        assert_same(given, want, {"centroids", "moments", "weighted_centroids", "sums", "means"})
+        known |= {"periodic": [bool(rng.integers(2)) for _ in range(axes)]}
+        known["connectivity"] = int(rng.integers(1, axes + 1))
+        assert_same(conncomp.contacts(opened, **known), conncomp.contacts(labels, **known))
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_every_kind_of_files(tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(slices, "SLAB", 300)
+    image = np.random.default_rng(1).integers(0, 2, (7, 13, 11))
+    labels = conncomp.label(image, connectivity=1).astype(np.uint16)
+    suffix, write = SOURCES[kind]
+    source = write(tmp_path / f"v{suffix}", labels, (3, 5, 4))
+    told = []
+    with conncomp.open_volume(
+        source, memory="8G", progress=lambda *now: told.append(now)
+    ) as opened:
+        assert (opened.shape, opened.dtype, len(opened)) == (labels.shape, labels.dtype, 7)
+        for part in (np.s_[2:5, 1:3, -4:], np.s_[3], np.s_[..., 2], np.s_[1:1, 3], np.s_[-2, 4, 5]):
+            np.testing.assert_array_equal(opened[part], labels[part], strict=True)
+        measured = conncomp.component_statistics(opened, opened, surfaces=True)
+        assert told[-1][0] == told[-1][1]
+        want = conncomp.component_statistics(labels, labels, surfaces=True)
+        assert_same(measured, want, {"centroids", "moments", "weighted_centroids", "sums", "means"})
+        large = conncomp.remove_small_components(opened, 3)
+        for name in ("l.npy", "l.zarr"):
+            conncomp.relabel_consecutive(large).save(tmp_path / name)
+            expected = conncomp.relabel_consecutive(conncomp.remove_small_components(labels, 3))
+            np.testing.assert_array_equal(read_labels(tmp_path / name), expected, strict=True)
+        # What is measured of labels that are made as they are read.
+        np.testing.assert_array_equal(
+            conncomp.component_sizes(large), conncomp.component_sizes(np.asarray(large))
+        )
+    assert sorted(os.listdir(tmp_path)) == sorted(["l.npy", "l.zarr", source.name])
+
+
+def test_labels_of_an_image_of_ome_zarr(tmp_path):
+    """What is saved beside labels belongs to the image, too."""
+    zarr = pytest.importorskip("zarr")
+    movie = np.random.default_rng(5).integers(0, 2, (2, 6, 9, 8)).astype(np.uint8)
+    image = write_image(tmp_path / "image.zarr", movie, "tzyx", chunks=(1, 3, 4, 5), levels=2)
+    conncomp.label_file(image, image / "labels/all")
+    with conncomp.open_volume(image / "labels/all") as labels:
+        assert labels.batch_axes == 1
+        conncomp.largest_components(labels, 3, batch_axes=labels.batch_axes).save(
+            image / "labels/large"
+        )
+    listed = zarr.open_group(str(image / "labels"), mode="r").attrs["ome"]["labels"]
+    assert listed == ["all", "large"]
+    saved = zarr.open_group(str(image / "labels/large"), mode="r")
+    want = conncomp.largest_components(conncomp.label(movie, batch_axes=1), 3, batch_axes=1)
+    np.testing.assert_array_equal(saved["0"][...], want)
+    np.testing.assert_array_equal(saved["1"][...], want[:, ::2, ::2, ::2])
+    assert saved.attrs["ome"]["image-label"]["source"]["image"] == "../../"
+
+
+def test_saving_goes_on(tmp_path, monkeypatch):
+    labels = conncomp.label(np.random.default_rng(2).random((20, 20)) < 0.5)
+    source = write_zarr(tmp_path / "v.zarr", labels, (5, 5))
+    written = []
+    write = ZarrTarget.write
+
+    def stopping(self, *given):
+        write(self, *given)
+        written.append(given)
+        if len(written) == 9:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(ZarrTarget, "write", stopping)
+    opened = conncomp.open_volume(source)
+    with pytest.raises(KeyboardInterrupt):
+        conncomp.largest_components(opened, 2).save(tmp_path / "l.zarr")
+    assert not (tmp_path / "l.zarr").exists()
+    with pytest.raises(ValueError, match="as arguments differ; remove it"):
+        conncomp.largest_components(opened, 3).save(tmp_path / "l.zarr")
+    conncomp.largest_components(opened, 2).save(tmp_path / "l.zarr")
+    assert 16 <= len(written) <= 18  # by two threads, one block of each was not noted down
+    expected = conncomp.largest_components(labels, 2)
+    np.testing.assert_array_equal(read_labels(tmp_path / "l.zarr"), expected)
+    kept = conncomp.largest_components(opened, 2)
+    os.utime(next(path for path in (source / "c").rglob("*") if path.is_file()), (5, 5))
+    with pytest.raises(ValueError, match="was changed since its labels were counted"):
+        kept.save(tmp_path / "m.zarr")
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda a: conncomp.component_sizes(a, batch_axes=2), ValueError, "background has to be"),
+        (lambda a: conncomp.component_statistics(a, np.ones(3)), ValueError, "image has shape"),
+        (lambda a: conncomp.component_statistics(a, classes=a), ValueError, "is for labels in mem"),
+        (lambda a: conncomp.largest_components(a, 1, by=a), ValueError, "is for labels in memory"),
+        (lambda a: a[::2], IndexError, "only slices of step 1"),
+        (lambda a: a[1, 2, 3, 4], IndexError, "there are 3 axes"),
+    ],
+)
+def test_errors(tmp_path, call, error, words):
+    source = write_zarr(tmp_path / "v.zarr", np.ones((4, 5, 6), np.int32), (2, 2, 2))
+    with pytest.raises(error, match=words):
+        call(conncomp.open_volume(source))
+
+
+def test_files_that_hold_no_labels(tmp_path):
+    np.save(tmp_path / "f.npy", np.ones((3, 4)))
+    np.save(tmp_path / "m.npy", np.ones((3, 4), bool))
+    np.save(tmp_path / "n.npy", np.full((3, 4), -1))
+    real, mask, negative = (conncomp.open_volume(tmp_path / f"{name}.npy") for name in "fmn")
+    with pytest.raises(TypeError, match="labels is of dtype float64; it must be of integers"):
+        conncomp.component_sizes(real)
+    with pytest.raises(TypeError, match=r"m\.npy.* label it to files by conncomp\.label_file"):
+        conncomp.remove_small_components(mask, 3)
+    with pytest.raises(TypeError, match="labels are saved"):
+        real.save(tmp_path / "l.npy")
+    with pytest.raises(ValueError, match="labels holds -1; labels are not negative"):
+        conncomp.component_sizes(negative)
+    with pytest.raises(FileExistsError):
+        negative.save(tmp_path / "f.npy")
+    with pytest.raises(ValueError, match="memory=1 MB is too little"):
+        conncomp.component_sizes(conncomp.open_volume(tmp_path / "n.npy", memory="1M"))
