@@ -170,3 +170,16 @@ def test_distributed_is_missing(tmp_path, source, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
     with pytest.raises(ImportError, match=r"needs distributed: pip install 'conncomp\[dask\]'"):
         conncomp.label_file(source, tmp_path / "l.npy", scheduler="tcp://127.0.0.1:1")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("target", ["l.zarr", "l.npy"])
+def test_once_more_to_the_same_name(tmp_path, source, address, target):
+    """Workers have nothing open, and nothing in memory, of a labelling before."""
+    for connectivity in (1, 3):
+        options = {"connectivity": connectivity, "min_size": 2}
+        conncomp.label_file(source, tmp_path / target, **options, scheduler=address)
+        found = conncomp.open_volume(tmp_path / target)[...]
+        labels = conncomp.label(VOLUME, connectivity=connectivity)
+        np.testing.assert_array_equal(found, conncomp.remove_small_components(labels, 2))
+        (tmp_path / target).rename(tmp_path / f"{connectivity}-{target}")

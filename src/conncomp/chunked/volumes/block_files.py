@@ -63,6 +63,8 @@ class Names(NamedTuple):
         Of the labels at the end.
     dtype : str
         Of the labels.
+    labelling : str
+        Another one for each: files of the same names may be others, and reports in memory are.
     """
 
     source: str
@@ -71,6 +73,7 @@ class Names(NamedTuple):
     identity: str
     name: str
     dtype: str
+    labelling: str
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -275,7 +276,7 @@ def label_volume(
             path, key, channel = as_asked(source, key, channel)
             names = Names(
                 *(os.path.abspath(path), key, channel),
-                *(volume.identity(), os.path.abspath(wanted), str(dtype)),
+                *(volume.identity(), os.path.abspath(wanted), str(dtype), uuid4().hex),
             )
         work = Work(
             *(volume, layout, rules, arguments.numbering, dtype),
