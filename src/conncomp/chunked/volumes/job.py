@@ -112,11 +112,11 @@ class Tasks:
 
     def _give_up(self) -> None:
         """Begin no more tasks; keep what those that have begun do, which need not be done again."""
-        for task in self._tasks:
-            task.cancel()
-        wait(self._tasks)
-        for task, index in self._tasks.items():
-            if not task.cancelled() and task.exception() is None and index is not None:
+        begun = [task for task in self._tasks if not task.cancel()]
+        wait(begun)
+        for task in begun:
+            index = self._tasks[task]
+            if task.exception() is None and index is not None:
                 self._kept.finish(index, task.result())
 
     def _write_coarser(self) -> None:

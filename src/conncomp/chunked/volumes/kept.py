@@ -17,6 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 from time import ctime
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import numpy as np
 
@@ -103,7 +104,7 @@ class Reports:
             if face.compared is not None:
                 arrays[f"compared-{bit}"] = face.compared
         path = self._path(index)
-        temporary = path.with_suffix(".tmp")
+        temporary = path.with_suffix(f".{uuid4().hex}.tmp")  # another worker may write the same
         with blaming(path):
             with temporary.open("wb") as file:
                 np.savez(file, allow_pickle=False, **arrays)
