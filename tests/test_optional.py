@@ -89,6 +89,10 @@ TAKERS = {
         "conncomp.label_file('v', 'b.npy')",
         COMMAND.format("label image.npy -o a.zarr"),
     ],
+    "distributed": [
+        "import conncomp; conncomp.label_file('image.npy', 'd.npy', scheduler='tcp://a:1')",
+        COMMAND.format("label image.npy -o d.zarr --scheduler tcp://a:1"),
+    ],
     "cupy": [
         IMAGE + "conncomp.label(image, device='cuda')",
         COMMAND.format(BENCH + " --device cuda"),

@@ -11,6 +11,7 @@ PACKAGES = {
     "PIL": ("pillow", "io", "this file format"),
     "click": ("click", "cli", "this command"),
     "cupy": ("CuPy", "cuda13", "work on a GPU"),
+    "distributed": ("distributed", "dask", "a cluster of Dask"),
     "h5py": ("h5py", "models", "this part of conncomp.models"),
     "jinja2": ("jinja2", "bench", "this command"),
     "magicgui": ("magicgui", "napari", "conncomp.napari"),

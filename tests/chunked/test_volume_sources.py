@@ -78,7 +78,7 @@ def test_labels_are_those_of_the_whole(tmp_path, kind, target):
 def test_a_change_is_noticed_on_resume(tmp_path, kind, monkeypatch):
     source = SOURCES[kind](tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr(conncomp.chunked.volumes.job.Job, "_label", lambda *_: 1 / 0)
+        patch.setattr(conncomp.chunked.volumes.block_files.BlockFiles, "label", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             conncomp.label_file(source, tmp_path / "l.npy")
     changed = source if source.is_file() else sorted(source.iterdir())[-1]

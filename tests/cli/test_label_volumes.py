@@ -47,8 +47,9 @@ def test_json_tells_what_it_tells_of_images(report, monkeypatch, chunk, words):
         report("label", "c.zarr", "-o", "l.zarr", *given),
         report("label", "v.npy", *given),
     )
-    assert set(found) == {*want, "memory", "batch_axes"}
-    apart = {"input", "seconds", "elements_per_second", "written", "memory", "batch_axes"}
+    of_volumes = {"memory", "batch_axes", "scheduler"}
+    assert set(found) == {*want, *of_volumes}
+    apart = {"input", "seconds", "elements_per_second", "written", *of_volumes}
     assert {k: found[k] for k in found if k not in apart} == {
         k: want[k] for k in want if k not in apart
     }

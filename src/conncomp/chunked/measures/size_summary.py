@@ -28,9 +28,12 @@ class SizeSummary(NamedTuple):
     by_digits: Numbers
     largest: Numbers
 
-    def numbers(self) -> tuple[int, ...]:
-        """Return all numbers, one after the other."""
-        return (*self.by_digits.ravel().tolist(), *self.largest.ravel().tolist())
+    def numbers(self, items: Numbers | None = None) -> tuple[int, ...]:
+        """Return all numbers, one after the other; items may be given other numbers, by theirs."""
+        largest = self.largest.copy()
+        if items is not None:
+            largest[:, 1] = items[largest[:, 1]]
+        return (*self.by_digits.ravel().tolist(), *largest.ravel().tolist())
 
 
 def summary_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from hashlib import sha256
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from conncomp._arguments import shown
 from conncomp.chunked.layout import Layout
+from conncomp.chunked.volumes.block_files import BlockFiles
 from conncomp.chunked.volumes.job import Copies, Progress
 from conncomp.chunked.volumes.kept import Kept
 from conncomp.chunked.volumes.labelling import bytes_of_memory, opened, within, workers_of
@@ -125,7 +127,9 @@ class VolumeFile:
         def run(kept: Kept, target: Target) -> list[int]:
             lengths = tuple(map(tuple, lengths_of(self.shape, block_shape(volume))))
             layout = Layout(lengths, (False,) * self.ndim)
-            Copies(layout, kept, target, layout.chunks, self.progress).run(mapped, workers)
+            files = BlockFiles(mapped, None, kept.reports, target)
+            copies = Copies(kept, files, layout.chunks, self.progress)
+            copies.run(layout, ThreadPoolExecutor(workers))
             return []
 
         with limited(self) as workers:

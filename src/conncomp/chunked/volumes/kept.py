@@ -15,9 +15,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from threading import Lock
 from time import ctime
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import numpy as np
 
@@ -77,6 +77,54 @@ def as_tally(numbers: list[int]) -> Tally:
     return Tally(kept, elements, components, tuple(summary))
 
 
+class Reports:
+    """Reports of chunks, each in a file of a folder.
+
+    Parameters
+    ----------
+    folder : Path
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.read = lru_cache(RECENT)(self._read)
+
+    def _path(self, index: Index) -> Path:
+        return self.folder / f"{'-'.join(map(str, index))}.npz"
+
+    def has(self, index: Index) -> bool:
+        """Say whether the report of a chunk is kept."""
+        return self._path(index).exists()
+
+    def keep(self, index: Index, report: Report) -> None:
+        """Write the report of a chunk, whole or not at all."""
+        arrays = {name: part for name, part in report._asdict().items() if name != "faces"}
+        for bit, face in report.faces.items():
+            arrays[f"ids-{bit}"] = face.ids
+            if face.compared is not None:
+                arrays[f"compared-{bit}"] = face.compared
+        path = self._path(index)
+        temporary = path.with_suffix(f".{uuid4().hex}.tmp")  # another worker may write the same
+        with blaming(path):
+            with temporary.open("wb") as file:
+                np.savez(file, allow_pickle=False, **arrays)
+            os.replace(temporary, path)
+
+    def _read(self, index: Index) -> Report:
+        path = self._path(index)
+        with naming(path), np.load(path, allow_pickle=False) as arrays:
+            faces = {
+                int(name[4:]): Face(
+                    arrays[name],
+                    arrays.get(f"compared-{name[4:]}"),
+                )
+                for name in arrays
+                if name.startswith("ids-")
+            }
+            fields = {name: arrays[name] for name in Report._fields if name != "faces"}
+        return Report(**fields, faces=faces)
+
+
 class Kept:
     """A folder that has reports of chunks, labels, and which chunks of these are finished.
 
@@ -98,7 +146,7 @@ class Kept:
 
     def __init__(self, folder: Path, wanted: dict[str, Any], suffix: str) -> None:
         self.folder, self.labels = folder, folder / f"labels{suffix}"
-        self._lock, self._journal = Lock(), folder / JOURNAL
+        self._journal = folder / JOURNAL
         self._state, self._wanted = folder / STATE, wanted
         check_folder(folder)
         self.result: list[int] | None = None
@@ -113,7 +161,7 @@ class Kept:
             self.result = known.get("result")
         self.is_new = not self._journal.exists() and self.result is None
         self.done = {} if not self._journal.exists() else self._finished()
-        self.report = lru_cache(RECENT)(self._report)
+        self.reports = Reports(folder / "reports")
 
     def clear(self) -> None:
         """Make the folder, with nothing in it but the state."""
@@ -122,7 +170,7 @@ class Kept:
             self.folder.mkdir(parents=True, exist_ok=True)
             _write_whole(self._state, json.dumps(self._wanted))
             self._remove_all_but_state()
-            (self.folder / "reports").mkdir()
+            self.reports.folder.mkdir()
 
     def begin(self) -> None:
         """Say that the labels' volume is there, empty."""
@@ -162,7 +210,7 @@ class Kept:
         """Keep that labels of a chunk are written."""
         numbers = *tally[:3], *tally.summary
         line = f"{','.join(map(str, index))} {' '.join(map(str, numbers))}\n"
-        with self._lock, blaming(self._journal), self._journal.open("a") as file:
+        with blaming(self._journal), self._journal.open("a") as file:
             file.write(line)
         self.done[index] = tally
 
@@ -171,48 +219,13 @@ class Kept:
         _write_whole(self._state, json.dumps({**self._wanted, "result": result}))
         self.result = result
 
-    def _path(self, index: Index) -> Path:
-        return self.folder / "reports" / f"{'-'.join(map(str, index))}.npz"
-
-    def has_report(self, index: Index) -> bool:
-        """Say whether the report of a chunk is kept."""
-        return self._path(index).exists()
-
-    def keep_report(self, index: Index, report: Report) -> None:
-        """Write the report of a chunk, whole or not at all."""
-        arrays = {name: part for name, part in report._asdict().items() if name != "faces"}
-        for bit, face in report.faces.items():
-            arrays[f"ids-{bit}"] = face.ids
-            if face.compared is not None:
-                arrays[f"compared-{bit}"] = face.compared
-        path = self._path(index)
-        temporary = path.with_suffix(".tmp")
-        with blaming(path):
-            with temporary.open("wb") as file:
-                np.savez(file, allow_pickle=False, **arrays)
-            os.replace(temporary, path)
-
     def set_aside(self, name: str, result: Any) -> SetAside:
         """Write what is needed again later, but not by another run."""
-        path = self.folder / "reports" / f"{name}.npz"
+        path = self.reports.folder / f"{name}.npz"
         is_list = isinstance(result, list)
         with blaming(path), path.open("wb") as file:
             np.savez(file, *(result if is_list else [result]), allow_pickle=False)
-        return SetAside(path, is_list)
-
-    def _report(self, index: Index) -> Report:
-        path = self._path(index)
-        with naming(path), np.load(path, allow_pickle=False) as arrays:
-            faces = {
-                int(name[4:]): Face(
-                    arrays[name],
-                    arrays.get(f"compared-{name[4:]}"),
-                )
-                for name in arrays
-                if name.startswith("ids-")
-            }
-            fields = {name: arrays[name] for name in Report._fields if name != "faces"}
-        return Report(**fields, faces=faces)
+        return SetAside(path.absolute(), is_list)  # workers have other folders to begin at
 
 
 @contextmanager

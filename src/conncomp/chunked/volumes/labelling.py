@@ -1,14 +1,17 @@
-"""`label_file`: labels of volumes in files, block by block, on the threads of one machine."""
+"""`label_file`: labels of volumes in files, block by block, on threads or on a cluster."""
 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -21,8 +24,12 @@ from conncomp.chunked.layout import Layout
 from conncomp.chunked.measures.size_summary import SizeSummary, from_numbers
 from conncomp.chunked.rules import Rules, rules_of_image
 from conncomp.chunked.selection import Selection
+from conncomp.chunked.volumes.block_files import BlockFiles, Names
+from conncomp.chunked.volumes.cluster import workers_of_cluster
 from conncomp.chunked.volumes.job import Job, Progress, Work
+from conncomp.chunked.volumes.kept import Kept
 from conncomp.chunked.volumes.sources import opened_volume
+from conncomp.chunked.volumes.targets import Target
 from conncomp.chunked.volumes.volume import Volume, block_shape, lengths_of
 from conncomp.chunked.volumes.writing import as_target, write_labels
 from conncomp.files.access import StrPath, as_path
@@ -128,6 +135,7 @@ def label_file(
     numbering: Numbering = "consecutive",
     dtype: DTypeLike | None = None,
     memory: str | int | None = None,
+    scheduler: str | None = None,
     progress: Progress | None = None,
 ) -> int:
     """Label the connected regions of a volume in files, to files, block by block.
@@ -169,6 +177,12 @@ def label_file(
     memory : str or int, optional
         The most memory that the process may take, such as ``"4G"``, on Linux by the system's help.
         So many blocks are worked on at once as fit.
+    scheduler : str, optional
+        The address of a running scheduler of Dask, such as ``"tcp://10.0.0.1:8786"``, on whose
+        workers blocks are worked on; by default they are on the threads of this process. Workers
+        must have conncomp, and see `source` and `target` by the names that they have here; each
+        has a limit of memory of its own. They are told what to do by pickles, as all of Dask:
+        give the address of a cluster that you trust.
     progress : callable, optional
         Called with the number of steps done, of which each block has two, and of all.
 
@@ -188,7 +202,9 @@ def label_file(
     TypeError
         If an argument is not of its type.
     ImportError
-        If zarr, h5py, tifffile or Pillow is not installed and is needed.
+        If zarr, h5py, tifffile, Pillow or distributed is not installed and is needed.
+    ConnectionError
+        If no scheduler answers at `scheduler`, or it has no workers.
     MemoryError
         If there is too little memory, or more than `memory` would be needed.
     OSError
@@ -219,7 +235,12 @@ def label_file(
         *(min_size, largest, numbering, dtype),
     )
     return label_volume(
-        *(source, target, arguments), key=key, channel=channel, memory=memory, progress=progress
+        *(source, target, arguments),
+        key=key,
+        channel=channel,
+        memory=memory,
+        scheduler=scheduler,
+        progress=progress,
     ).kept
 
 
@@ -231,6 +252,7 @@ def label_volume(
     key: str | None = None,
     channel: int | None = None,
     memory: str | int | None = None,
+    scheduler: str | None = None,
     progress: Progress | None = None,
 ) -> Counts:
     """Do what `label_file` does; count components that are not kept, too."""
@@ -238,15 +260,30 @@ def label_volume(
     selection = arguments.selection()
     wanted = as_target(target)
     limit = None if memory is None else bytes_of_memory(memory)
+    if limit is not None and scheduler is not None:
+        raise ValueError(
+            f"memory={in_words(limit)} is for threads of this process, but scheduler="
+            f"{shown(scheduler)} has workers with limits of their own; leave one out"
+        )
     with opened(source, key, channel) as volume:
         layout, rules = arguments.rules(volume)
+        dtype, names = arguments.label_type(rules), None
+        executor: AbstractContextManager[Executor]
+        if scheduler is None:
+            executor = ThreadPoolExecutor(workers_of(volume, limit))
+        else:
+            executor = workers_of_cluster(scheduler)
+            path, key, channel = as_asked(source, key, channel)
+            names = Names(
+                *(os.path.abspath(path), key, channel),
+                *(volume.identity(), os.path.abspath(wanted), str(dtype), uuid4().hex),
+            )
         work = Work(
-            *(volume, layout, rules, arguments.numbering),
-            arguments.label_type(rules),
-            *(arguments.threshold, selection, workers_of(volume, limit), progress),
+            *(volume, layout, rules, arguments.numbering, dtype),
+            *(selection, arguments.threshold, executor, progress),
         )
         with within(limit, volume):
-            return _label(work, wanted)
+            return _label(work, wanted, names)
 
 
 @contextmanager
@@ -266,20 +303,30 @@ def within(limit: int | None, volume: Volume) -> Iterator[None]:
 
 def opened(source: StrPath, key: str | None, channel: int | None) -> Any:
     """Open a volume, as `opened_volume`, once arguments are of their types."""
+    return opened_volume(*as_asked(source, key, channel))
+
+
+def as_asked(
+    source: StrPath, key: str | None, channel: int | None
+) -> tuple[str, str | None, int | None]:
+    """Return the arguments of `opened_volume`, each of its type."""
     path = as_path(source, "source")
     if key is not None:
         key = as_path(key, "key")
     if channel is not None:
         channel = as_integer("channel", channel)
-    return opened_volume(path, key, channel)
+    return path, key, channel
 
 
-def _label(work: Work, wanted: Path) -> Counts:
+def _label(work: Work, wanted: Path, names: Names | None) -> Counts:
     """Label a volume."""
+
+    def run(kept: Kept, target: Target) -> list[int]:
+        files = BlockFiles(work.volume, work.threshold, kept.reports, target, names)
+        return Job(work, kept, files).run()
+
     told = {"arguments": _digest(work)}
-    components, kept, elements, *summary = write_labels(
-        wanted, work.volume, work.dtype, told, lambda *given: Job(work, *given).run()
-    )
+    components, kept, elements, *summary = write_labels(wanted, work.volume, work.dtype, told, run)
     return Counts(components, kept, elements, from_numbers(summary) if summary else None)
 
 

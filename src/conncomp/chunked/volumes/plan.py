@@ -12,6 +12,7 @@ import math
 import os
 import tempfile
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -20,6 +21,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from conncomp._memory import resident_memory
+from conncomp.chunked.volumes.block_files import BlockFiles
 from conncomp.chunked.volumes.job import Job, Work
 from conncomp.chunked.volumes.kept import Kept
 from conncomp.chunked.volumes.labelling import (
@@ -165,7 +167,8 @@ def plan_labels(
         layout, rules = arguments.rules(volume)
         kind = arguments.label_type(rules)
         threads = workers_of(volume, limit)
-        work = Work(volume, layout, rules, "consecutive", kind, threshold, None, threads, None)
+        pool = ThreadPoolExecutor(threads)
+        work = Work(volume, layout, rules, "consecutive", kind, None, threshold, pool, None)
         window = _window(volume)
         layout, rules = arguments.rules(window)
         sample = _sample(replace(work, volume=window, layout=layout, rules=rules))
@@ -226,12 +229,13 @@ def _sample(work: Work) -> Sample:
         target.create()
         kept.begin()
         target.open()
-        Job(work, kept, target).run()
+        files = BlockFiles(work.volume, work.threshold, kept.reports, target)
+        Job(work, kept, files).run()
         seconds = perf_counter() - started
         components = sum(
-            len(kept.report(index).roots)
+            len(kept.reports.read(index).roots)
             for index in work.layout.indices()
-            if kept.has_report(index)
+            if kept.reports.has(index)
         )
         labels, everything = _size(kept.labels), _size(kept.folder)
     return Sample(seconds, labels, everything - labels, components)

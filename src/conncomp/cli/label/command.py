@@ -157,6 +157,13 @@ def _parse_raw(context: click.Context, option: click.Parameter, text: str | None
     help="With --stats-only, and for volumes in chunks: the most memory that the command may take, "
     "such as 8G; if it needs more, it ends with an error.",
 )
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="For volumes in chunks: label them on the workers of a running cluster of Dask, which "
+    "must see IN and FILE by the same names. ADDRESS is what 'dask scheduler' prints, such as "
+    "tcp://10.0.0.1:8786, of a cluster that you trust.",
+)
 @device_option
 @threads_option
 @json_option
@@ -168,9 +175,9 @@ def label(**given: Any) -> None:
 
     If IN is Zarr, OME-Zarr, HDF5 or a folder of slices, or FILE is named .zarr, it is labelled
     block by block, and may be larger than memory: all of -o, --key, --channel of OME-Zarr,
-    --threshold VALUE, --background, --connectivity, --periodic, --min-size, --top and --memory
-    are for it. FILE may be IMAGE.zarr/labels/NAME, in an image of OME-Zarr. What is done is kept
-    in FILE.partial, and the same command goes on after a kill.
+    --threshold VALUE, --background, --connectivity, --periodic, --min-size, --top, --memory and
+    --scheduler are for it. FILE may be IMAGE.zarr/labels/NAME, in an image of OME-Zarr. What is
+    done is kept in FILE.partial, and the same command goes on after a kill.
     """
     options = Options(**given)
     _check_options(options)

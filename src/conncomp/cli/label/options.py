@@ -40,6 +40,7 @@ class Options:
     stats_only: bool
     raw: Raw | None
     memory: int | None
+    scheduler: str | None
 
     @property
     def has_chunks(self) -> bool:

@@ -36,6 +36,8 @@ def check_stream(options: Options) -> None:
             raise click.UsageError("--raw is for --stats-only; give both.")
         if options.memory is not None and not options.has_chunks:
             raise click.UsageError("--memory is for --stats-only, or labels in Zarr; give both.")
+        if options.scheduler is not None and not options.has_chunks:
+            raise click.UsageError("--scheduler is for volumes in chunks, or labels in Zarr.")
         return
     refused: dict[str, Any] = {
         "--output": options.output,
@@ -44,6 +46,7 @@ def check_stream(options: Options) -> None:
         "--grey": options.grey or None,
         "--top": options.top,
         "--picture": options.picture,
+        "--scheduler": options.scheduler,
         "--device cuda": options.device == "cuda" or None,
     }
     for name, value in refused.items():

@@ -48,6 +48,7 @@ def label_chunks(options: Options, stage: Stages) -> dict[str, Any]:
             key=options.key,
             channel=options.channel,
             memory=options.memory,
+            scheduler=options.scheduler,
             progress=lambda done, total: progress(done * size // total, size),
         )
     assert counts.summary is not None
@@ -69,6 +70,7 @@ def label_chunks(options: Options, stage: Stages) -> dict[str, Any]:
         "elements_per_second": elements / stage.seconds["labelling"],
         "device": options.device,
         "threads": conncomp.get_num_threads(),
+        "scheduler": options.scheduler,
         "memory": {"peak": peak_memory(), "limit": options.memory},
         "written": {"labels": options.output, "statistics": None, "picture": None},
     }
@@ -107,6 +109,10 @@ def _check_options(options: Options) -> None:
     for name, is_given in refused.items():
         if is_given:
             raise click.UsageError(f"{name} is not for volumes in chunks.")
+    if options.scheduler is not None and options.memory is not None:
+        raise click.UsageError(
+            "--memory is for threads; workers of --scheduler have limits of their own."
+        )
     if isinstance(options.threshold, str):
         raise click.UsageError(
             f"--threshold {options.threshold} needs the whole image; give a number."

@@ -1,0 +1,176 @@
+"""What is done with one block of a volume, in a thread or on a worker of a cluster.
+
+A worker is told the names of files, which each process must see by the same names, and opens them
+itself: no values and no labels go through the scheduler.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp.chunked import stages
+from conncomp.chunked.layout import Index
+from conncomp.chunked.selection import Selected
+from conncomp.chunked.volumes.kept import Reports, SetAside, Tally
+from conncomp.chunked.volumes.sources import opened_volume
+from conncomp.chunked.volumes.targets import Target, target_of
+from conncomp.chunked.volumes.volume import Place, Volume
+from conncomp.files.access import blaming
+from conncomp.files.thresholds import above
+
+
+@dataclass(frozen=True)
+class Values:
+    """Stands for the values of a block."""
+
+    place: Place
+
+
+@dataclass(frozen=True)
+class Reported:
+    """Stands for the report of a block, which is in a file."""
+
+    index: Index
+
+
+@dataclass(frozen=True)
+class Later:
+    """Stands for what a function will return, when it is asked for."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+
+class Names(NamedTuple):
+    """By which a worker opens what it reads and writes.
+
+    Attributes
+    ----------
+    source, key, channel
+        As of `label_file`.
+    identity : str
+        Of the volume.
+    name : str
+        Of the labels at the end.
+    dtype : str
+        Of the labels.
+    labelling : str
+        Another one for each: files of the same names may be others, and reports in memory are.
+    """
+
+    source: str
+    key: str | None
+    channel: int | None
+    identity: str
+    name: str
+    dtype: str
+    labelling: str
+
+
+@dataclass(frozen=True)
+class BlockFiles:
+    """The files of blocks: a volume, its labels, and reports that are kept meanwhile.
+
+    Attributes
+    ----------
+    volume : Volume
+    threshold : float or None
+        What foreground lies above.
+    reports : Reports
+    target : Target
+        That is open.
+    names : Names or None
+        For other processes, if there are such.
+    """
+
+    volume: Volume
+    threshold: float | None
+    reports: Reports
+    target: Target
+    names: Names | None = None
+
+    def __reduce__(self) -> Any:
+        """Return how another process opens the same."""
+        folder, path = map(os.path.abspath, (self.reports.folder, self.target.path))
+        return (opened_again, (self.names, self.threshold, folder, path))
+
+    def resolved(self, argument: Any) -> Any:
+        """Return what an argument stands for."""
+        if isinstance(argument, Values):
+            values = self.volume.read(argument.place)
+            return values if self.threshold is None else above(values, self.threshold)
+        if isinstance(argument, Reported):
+            return self.reports.read(argument.index)
+        if isinstance(argument, SetAside):
+            return argument.arrays()
+        if isinstance(argument, Later):
+            return argument.function(*map(self.resolved, argument.arguments))
+        return argument
+
+    def report(self, index: Index, function: Callable[..., Any], arguments: Any) -> None:
+        """Keep the report of a block, unless it is kept."""
+        if not self.reports.has(index):
+            self.reports.keep(index, function(*map(self.resolved, arguments)))
+
+    def label(
+        self, place: Place, batch_axes: int, function: Callable[..., Any], arguments: Any
+    ) -> Tally:
+        """Write the labels of a block of a volume, whose first axes are of separate images."""
+        result = function(*map(self.resolved, arguments))
+        components, items = 0, None
+        if isinstance(result, stages.Alone):
+            components = int(result.counts.sum())
+            items = _items_of(place, self.volume.shape[:batch_axes])
+            result = result.labels if result.selected is None else result.selected
+        tally = Tally(components=components)
+        if isinstance(result, Selected):
+            numbers = () if result.summary is None else result.summary.numbers(items)
+            tally = Tally(result.components, result.elements, components, numbers)
+            result = result.labels
+        self._write(place, result)
+        return tally
+
+    def copy(self, place: Place) -> Tally:
+        """Write the values of a block, which are labels."""
+        self._write(place, self.volume.read(place))
+        return Tally()
+
+    def _write(self, place: Place, labels: NDArray[Any]) -> None:
+        with blaming(self.target.path):
+            self.target.write(place, labels)
+
+    def reduce(self, level: int, place: Place) -> Tally:
+        """Write a part of coarser labels."""
+        with blaming(self.target.path):
+            self.target.reduce(level, place)
+        return Tally()
+
+
+def _items_of(place: Place, batch: tuple[int, ...]) -> NDArray[Any]:
+    """Return the numbers of the items of a block, of all items of a volume."""
+    whole = np.arange(math.prod(batch)).reshape(batch)
+    return whole[place[: len(batch)]].reshape(-1)
+
+
+@lru_cache(1)
+def opened_again(names: Names, threshold: float | None, folder: str, path: str) -> BlockFiles:
+    """Open what a worker reads and writes, which stays open until it is told of another one."""
+    volume = opened_volume(names.source, names.key, names.channel).__enter__()
+    if volume.identity() != names.identity:
+        raise ValueError(
+            f"{volume.path}: a worker finds other files there than the process that asked it; it "
+            "must see the same ones, by the same names"
+        )
+    target = target_of(Path(names.name), Path(path), volume, np.dtype(names.dtype))
+    with blaming(target.path):
+        target.open()
+    return BlockFiles(volume, threshold, Reports(Path(folder)), target, names)
