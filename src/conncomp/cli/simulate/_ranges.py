@@ -32,8 +32,8 @@ def values_of(option: str, several: Range) -> list[float]:
 
     Examples
     --------
-    >>> values_of("--fractions", (0.1, 0.5, 3))
-    [0.1, 0.3, 0.5]
+    >>> values_of("--fractions", (0.25, 0.75, 3))
+    [0.25, 0.5, 0.75]
     """
     first, last, count = several
     if not (math.isfinite(last - first) and 1 <= count <= MOST_POINTS):

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from conncomp.cli._options import axes_option, closed_axes, periodic_option
 from conncomp.cli._report import Row
+from conncomp.cli.simulate._clusters import show_summaries, update_options
 from conncomp.cli.simulate._common import (
     Settings,
     parse_number_or_critical,
@@ -18,7 +19,6 @@ from conncomp.cli.simulate._common import (
     simulation_options,
 )
 from conncomp.cli.simulate._ranges import Range, inverse_temperatures, range_option, values_of
-from conncomp.cli.simulate._summaries import show_summaries
 from conncomp.models import Ising
 from conncomp.models.ising import LATTICES, UPDATES
 
@@ -60,17 +60,7 @@ NAMES = {"bcc": "body-centred cubic", "fcc": "face-centred cubic"}
     "none",
     "Axes that close on themselves with the opposite coupling; named as those of --periodic.",
 )
-@click.option("--start", type=click.Choice(["hot", "cold"]), default="hot", show_default=True)
-@click.option(
-    "--update",
-    type=click.Choice(UPDATES),
-    default=UPDATES[0],
-    show_default=True,
-    help="The kind of updates: one of wolff flips one cluster; the others are sweeps.",
-)
-@click.option(
-    "--clusters", is_flag=True, help="Measure sizes of clusters, too, which makes m^2 more exact."
-)
+@update_options(UPDATES)
 def ising(
     settings: Settings,
     lattice: str,

@@ -9,6 +9,7 @@ import numpy as np
 
 from conncomp.cli._options import closed_axes, periodic_option
 from conncomp.cli._report import Row
+from conncomp.cli.simulate._clusters import show_summaries, update_options
 from conncomp.cli.simulate._common import (
     Settings,
     border_in_words,
@@ -18,7 +19,6 @@ from conncomp.cli.simulate._common import (
     simulation_options,
 )
 from conncomp.cli.simulate._ranges import Range, inverse_temperatures, range_option
-from conncomp.cli.simulate._summaries import show_summaries
 from conncomp.models import Potts
 from conncomp.models.potts import UPDATES
 
@@ -40,14 +40,7 @@ from conncomp.models.potts import UPDATES
 )
 @click.option("--coupling", metavar="J", type=float, default=1.0, show_default=True)
 @periodic_option("all")
-@click.option("--start", type=click.Choice(["hot", "cold"]), default="hot", show_default=True)
-@click.option(
-    "--update",
-    type=click.Choice(UPDATES),
-    default=UPDATES[0],
-    show_default=True,
-    help="The kind of updates: one of wolff flips one cluster; the others are sweeps.",
-)
+@update_options(UPDATES)
 @click.option(
     "--tile",
     metavar="LxL...",
@@ -59,9 +52,6 @@ from conncomp.models.potts import UPDATES
     metavar="P",
     type=float,
     help="With few-cluster: the probability that the cluster of a chosen site flips.",
-)
-@click.option(
-    "--clusters", is_flag=True, help="Measure sizes of clusters, too, which makes m^2 more exact."
 )
 @click.option("--wrapping", is_flag=True, help="Measure the probabilities that clusters wrap, too.")
 def potts(

@@ -1,8 +1,12 @@
-"""What the commands of `Potts` and `Ising` say of a series: tables, plots and the report."""
+"""What the commands of `Potts` and `Ising` share: options of their updates, and the report."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import inf
+from typing import Any
+
+import click
 
 from conncomp.cli._picture import plot_scan
 from conncomp.cli._report import Row
@@ -26,6 +30,34 @@ WRAPPING_NAMES = {
     "all_axes": "wraps along all axes",
     "cross": "wraps in full rank",
 }
+
+
+def update_options(updates: Sequence[str]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that gives a command options of the start and of these updates."""
+    options = (
+        click.option(
+            "--start", type=click.Choice(["hot", "cold"]), default="hot", show_default=True
+        ),
+        click.option(
+            "--update",
+            type=click.Choice(updates),
+            default=updates[0],
+            show_default=True,
+            help="The kind of updates: one of wolff flips one cluster; the others are sweeps.",
+        ),
+        click.option(
+            "--clusters",
+            is_flag=True,
+            help="Measure sizes of clusters, too, which makes m^2 more exact.",
+        ),
+    )
+
+    def give(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return give
 
 
 def show_summaries(finished: Finished[Measurements], model: Row) -> None:
