@@ -78,7 +78,9 @@ def test_tables_of_formats():
         assert f"``{kind}``" in PAGES["docs/graphs.rst"]
 
 
-@pytest.mark.parametrize("words", ["label", "measure", "cluster", "bench grid", "simulate potts"])
+@pytest.mark.parametrize(
+    "words", ["label", "measure", "cluster", "bench grid", "simulate potts", "simulate ising"]
+)
 def test_command_line_has_every_option(words):
     """The page has the options that `--help` prints."""
     command = [sys.executable, "-m", "conncomp", *words.split(), "--help"]

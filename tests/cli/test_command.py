@@ -471,7 +471,7 @@ LOADED = {
     "simulate": set(),
     **{
         f"simulate {model}": {f"conncomp.{room}" for room in ROOMS - {"bench", "io", "tables"}}
-        for model in ("cahn-hilliard", "kawasaki", "percolation", "potts")
+        for model in ("cahn-hilliard", "ising", "kawasaki", "percolation", "potts")
     },
     "bench": {f"conncomp.{room}" for room in ROOMS},
     "gpu": set(),

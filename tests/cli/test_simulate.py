@@ -174,7 +174,7 @@ def test_film_of_lattices_on_a_gpu(tmp_path, monkeypatch, shape):
     gpu = HostGpu()
     monkeypatch.setattr(cuda, "current_gpu", lambda: gpu)
     for device in ("cpu", "cuda"):
-        film = _film.Film(len(shape), 2)
+        film = _film.Film(shape, 2)
         simulate(Potts(shape, beta=0.7, replicas=2, device=device), 5, watch=film)
         film.write(tmp_path / f"{device}.gif")
     assert (tmp_path / "cpu.gif").read_bytes() == (tmp_path / "cuda.gif").read_bytes()

@@ -64,15 +64,15 @@ class Film:
 
     Parameters
     ----------
-    ndim : int
-        How many axes the lattice has; of several lattices the first one is shown.
+    shape : sequence of int
+        Of the lattice; of several lattices the first one is shown.
     every : int
         Of so many calls the first one adds a frame.
     """
 
-    def __init__(self, ndim: int, every: int) -> None:
+    def __init__(self, shape: Sequence[int], every: int) -> None:
         self._image = optional("PIL.Image")
-        self._ndim, self._every, self._calls = ndim, every, 0
+        self._shape, self._every, self._calls = shape, every, 0
         self._frames: list[Any] = []
 
     def __call__(self, model: Model[Any]) -> None:
@@ -82,7 +82,7 @@ class Film:
         self._calls += 1
 
     def _frame(self, labels: Any) -> Any:
-        first = labels[(0,) * (labels.ndim - self._ndim)]
+        first = labels.reshape(-1, *self._shape)[0]
         plane = middle_plane(first, LONGEST_SIDE).pixels
         roots = move_from_gpu(plane.copy()) if on_gpu(plane) else plane
         return self._image.fromarray(conncomp.colour_components(roots, background=-1)).quantize()

@@ -18,7 +18,7 @@ def _set_threads(context: click.Context, option: click.Parameter, threads: int |
         conncomp.set_num_threads(threads)
 
 
-def _parse_periodic(
+def _parse_axes(
     context: click.Context, option: click.Parameter, text: str
 ) -> bool | list[bool] | list[int]:
     """Return one answer for all axes, one for each, or the numbers of the axes that close."""
@@ -37,30 +37,36 @@ def _parse_periodic(
         ) from None
 
 
-def periodic_option(default: str) -> Callable[[Any], Any]:
-    """Return the option that tells which axes close; `closed_axes` makes one answer for each."""
+def axes_option(name: str, default: str, help_: str) -> Callable[[Any], Any]:
+    """Return an option that names axes; `closed_axes` makes one answer for each."""
     return click.option(
-        "--periodic",
-        metavar="AXES",
-        default=default,
-        callback=_parse_periodic,
-        show_default=True,
-        help="Axes that close on themselves: all, none, a list such as 0,2, or true,false,true.",
+        name, metavar="AXES", default=default, callback=_parse_axes, show_default=True, help=help_
     )
 
 
-def closed_axes(periodic: bool | list[bool] | list[int], ndim: int, what: str) -> list[bool]:
-    """Return for each axis whether it is periodic."""
-    if isinstance(periodic, bool):
-        return [periodic] * ndim
-    if isinstance(periodic[0], bool):
-        if len(periodic) != ndim:
-            raise ValueError(f"--periodic has {len(periodic)} entries; the {what} has {ndim} axes")
-        return [bool(closed) for closed in periodic]
-    for axis in periodic:
+def periodic_option(default: str) -> Callable[[Any], Any]:
+    """Return the option that tells which axes close."""
+    return axes_option(
+        "--periodic",
+        default,
+        "Axes that close on themselves: all, none, a list such as 0,2, or true,false,true.",
+    )
+
+
+def closed_axes(
+    axes: bool | list[bool] | list[int], ndim: int, what: str, option: str = "--periodic"
+) -> list[bool]:
+    """Return for each axis whether the option names it."""
+    if isinstance(axes, bool):
+        return [axes] * ndim
+    if isinstance(axes[0], bool):
+        if len(axes) != ndim:
+            raise ValueError(f"{option} has {len(axes)} entries; the {what} has {ndim} axes")
+        return [bool(closed) for closed in axes]
+    for axis in axes:
         if not -ndim <= axis < ndim:
-            raise ValueError(f"--periodic: the {what} has {ndim} axes, so there is no axis {axis}")
-    return [k in periodic or k - ndim in periodic for k in range(ndim)]
+            raise ValueError(f"{option}: the {what} has {ndim} axes, so there is no axis {axis}")
+    return [k in axes or k - ndim in axes for k in range(ndim)]
 
 
 def _parse_spacing(

@@ -15,6 +15,8 @@ def simulate() -> None:
 for module, summary in {
     "cahn_hilliard": "Simulate the equation of Cahn and Hilliard: a mixture that separates into "
     "two phases.",
+    "ising": "Simulate the Ising model on lattices such as the triangular, honeycomb or diamond "
+    "one.",
     "kawasaki": "Simulate the Ising model with Kawasaki dynamics: neighbouring spins change "
     "places.",
     "percolation": "Draw configurations of percolation, and measure their clusters.",

@@ -221,11 +221,14 @@ class Finished(Generic[Measured]):
     run : Simulation
     stage : Stages
         For the stages that follow.
+    cell : int
+        How many sites there are for each element of the shape.
     """
 
     settings: Settings
     run: Simulation[Measured]
     stage: Stages = field(default_factory=Stages)
+    cell: int = 1
 
     def show(
         self, model: Row, summaries: Any, table: Sequence[Row], *, facts: Sequence[Row] = ()
@@ -275,13 +278,16 @@ class Finished(Generic[Measured]):
         """Return the row on how many elements were updated in a second."""
         parameters = self.run.parameters
         updates = parameters["thermalise"] + parameters["sweeps"]
-        count = math.prod(parameters["shape"]) * parameters["replicas"] * updates
+        count = math.prod(parameters["shape"]) * self.cell * parameters["replicas"] * updates
         speed = count / self.stage.seconds["simulating"]
         return speed_row(speed, elements, conncomp.get_num_threads(), self.settings.device)
 
 
 def run_model(
-    settings: Settings, build: Callable[[], Model[Measured]], options: Mapping[str, Any]
+    settings: Settings,
+    build: Callable[[], Model[Measured]],
+    options: Mapping[str, Any],
+    cell: int = 1,
 ) -> Finished[Measured]:
     """Build the model and simulate it, with what is to be written of it but for the plot.
 
@@ -293,16 +299,19 @@ def run_model(
         Returns the model.
     options : mapping
         Of its updates.
+    cell : int, optional
+        How many sites there are for each element of the shape. Pictures have them side by side.
     """
     stage = Stages()
     timed = stages_on(settings.device, stage)
     with timed("starting"):
         model = build()
+    painted = (*settings.shape[:-1], settings.shape[-1] * cell)
     film = None
     if settings.film is not None:
         measurements = len(range(0, settings.sweeps, max(1, settings.measure_every)))
-        every = film_every(settings.shape, measurements, settings.film_every)
-        film = Film(len(settings.shape), every)
+        every = film_every(painted, measurements, settings.film_every)
+        film = Film(painted, every)
     begin = perf_counter()
     run = simulate_model(
         model,
@@ -323,10 +332,9 @@ def run_model(
             film.write(settings.film)
     if settings.picture is not None:
         with timed("picture"):
-            labels = model.labels()
-            first = labels[(0,) * (labels.ndim - len(settings.shape))]
+            first = model.labels().reshape(-1, *painted)[0]
             paint_labels(settings.picture, move_from_gpu(first) if on_gpu(first) else first)
-    return Finished(settings, run, stage)
+    return Finished(settings, run, stage, cell)
 
 
 def plot_observables(

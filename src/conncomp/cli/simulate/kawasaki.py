@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -16,16 +14,14 @@ from conncomp.cli.simulate._common import (
     Settings,
     as_plain,
     parse_number_or_critical,
-    parse_numbers,
     plot_observables,
     run_model,
     shown,
     simulation_options,
 )
+from conncomp.cli.simulate._ranges import MOST_POINTS, Range, range_option, values_of
 from conncomp.models import Estimate, Kawasaki, KawasakiMeasurements, jackknife
 
-MOST_POINTS = 1 << 16
-_Command = TypeVar("_Command", bound=Callable[..., Any])
 # Of each observable of a `Point`, what it is called in tables and pictures.
 NAMES = {
     "energy": "energy a site",
@@ -45,13 +41,6 @@ class Point(NamedTuple):
     largest_fraction: Estimate
 
 
-def _range_option(name: str, help_: str) -> Callable[[_Command], _Command]:
-    wanted = "A:B:N, two numbers and how many"
-    return click.option(
-        name, metavar="A:B:N", callback=parse_numbers(":", [float, float, int], wanted), help=help_
-    )
-
-
 @click.command()
 @simulation_options
 @click.option(
@@ -67,19 +56,19 @@ def _range_option(name: str, help_: str) -> Callable[[_Command], _Command]:
     callback=parse_number_or_critical,
     help="kT in units of J, in the Ising convention. Default: the critical one of --fraction 0.5.",
 )
-@_range_option("--temperatures", "N temperatures from A to B, side by side.")
+@range_option("--temperatures", "N temperatures from A to B, side by side.")
 @click.option(
     "--fraction", metavar="F", type=float, help="The share of spins that are up. Default: 0.5."
 )
-@_range_option("--fractions", "N fractions from A to B, side by side, at each temperature.")
+@range_option("--fractions", "N fractions from A to B, side by side, at each temperature.")
 @click.option("--coupling", metavar="J", type=float, default=1.0, show_default=True)
 def kawasaki(
     settings: Settings,
     lattice: str,
     temperature: str | float | None,
-    temperatures: tuple[float, float, int] | None,
+    temperatures: Range | None,
     fraction: float | None,
-    fractions: tuple[float, float, int] | None,
+    fractions: Range | None,
     coupling: float,
 ) -> None:
     """Simulate the Ising model with Kawasaki dynamics: neighbouring spins change places.
@@ -97,8 +86,11 @@ def kawasaki(
             raise click.UsageError(f"--{name} and --{name}s exclude each other.")
     if temperature is None or temperature == "critical":
         temperature = coupling * Kawasaki.critical_temperature(lattice)
-    along = _points("--temperatures", temperature, temperatures)
-    across = _points("--fractions", 0.5 if fraction is None else fraction, fractions)
+    fraction = 0.5 if fraction is None else fraction
+    along = (
+        [float(temperature)] if temperatures is None else values_of("--temperatures", temperatures)
+    )
+    across = [fraction] if fractions is None else values_of("--fractions", fractions)
     side_by_side = temperatures is not None or fractions is not None
     each = settings.replicas or 1
     if len(along) * len(across) > MOST_POINTS:
@@ -132,18 +124,6 @@ def kawasaki(
         _table(points),
         facts=[finished.speed_row("spins")],
     )
-
-
-def _points(option: str, one: float | str, several: tuple[float, float, int] | None) -> list[float]:
-    if several is None:
-        return [float(one)]
-    first, last, count = several
-    if not (math.isfinite(last - first) and 1 <= count <= MOST_POINTS):
-        raise ValueError(
-            f"{option} {first:g}:{last:g}:{count} must be two numbers, and from 1 to {MOST_POINTS} "
-            "of them"
-        )
-    return [float(value) for value in np.linspace(first, last, count)]
 
 
 def _summarise(finished: Finished[KawasakiMeasurements], points: int) -> list[Point]:

@@ -2,6 +2,6 @@
 
 from conncomp.models.ising.lattices import LATTICES, UnitCell
 from conncomp.models.ising.measurements import IsingMeasurements
-from conncomp.models.ising.model import Ising
+from conncomp.models.ising.model import UPDATES, Ising
 
-__all__ = ["LATTICES", "Ising", "IsingMeasurements", "UnitCell"]
+__all__ = ["LATTICES", "UPDATES", "Ising", "IsingMeasurements", "UnitCell"]

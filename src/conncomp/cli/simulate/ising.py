@@ -1,0 +1,155 @@
+"""``conncomp simulate ising``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+import numpy as np
+from numpy.typing import ArrayLike
+
+from conncomp.cli._options import axes_option, closed_axes, periodic_option
+from conncomp.cli._report import Row
+from conncomp.cli.simulate._clusters import show_summaries, update_options
+from conncomp.cli.simulate._common import (
+    Settings,
+    parse_number_or_critical,
+    run_model,
+    simulation_options,
+)
+from conncomp.cli.simulate._ranges import Range, inverse_temperatures, range_option, values_of
+from conncomp.models import Ising
+from conncomp.models.ising import LATTICES, UPDATES
+
+NAMES = {"bcc": "body-centred cubic", "fcc": "face-centred cubic"}
+
+
+@click.command()
+@simulation_options
+@click.option(
+    "--lattice",
+    type=click.Choice(list(LATTICES)),
+    default="square",
+    show_default=True,
+    help="--shape counts its unit cells, along its primitive vectors.",
+)
+@click.option(
+    "--temperature",
+    metavar="T|critical",
+    callback=parse_number_or_critical,
+    help="kT in units of J. Default: the critical one, where it is known.",
+)
+@range_option("--temperatures", "N temperatures from A to B, side by side.", "two temperatures")
+@click.option(
+    "--beta", metavar="B", type=float, help="The inverse temperature, instead of the temperature."
+)
+@range_option("--betas", "N inverse temperatures from A to B, side by side.")
+@click.option(
+    "--coupling",
+    metavar="J",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="The energy of a bond is -J between equal spins, and J between others. An antiferromagnet "
+    "has one below 0.",
+)
+@periodic_option("all")
+@axes_option(
+    "--antiperiodic",
+    "none",
+    "Axes that close on themselves with the opposite coupling; named as those of --periodic.",
+)
+@update_options(UPDATES)
+def ising(
+    settings: Settings,
+    lattice: str,
+    temperature: str | float | None,
+    temperatures: Range | None,
+    beta: float | None,
+    betas: Range | None,
+    coupling: float,
+    periodic: bool | list[bool] | list[int],
+    antiperiodic: bool | list[bool] | list[int],
+    start: str,
+    update: str,
+    clusters: bool,
+) -> None:
+    """Simulate the Ising model on lattices such as the triangular, honeycomb or diamond one.
+
+    Energies and temperatures are those of H = -J sum of s_i s_j, with spins of ±1. It prints means
+    with their errors, from bins and by jackknife, and integrated autocorrelation times in updates.
+    Components are the clusters that the next update draws; a picture has the sites of a cell of the
+    lattice side by side.
+    """
+    settings.check()
+    given: dict[str, Any] = {"temperature": temperature, "temperatures": temperatures}
+    given |= {"beta": beta, "betas": betas}
+    chosen = [f"--{name}" for name, value in given.items() if value is not None]
+    if len(chosen) > 1:
+        raise click.UsageError(f"{' and '.join(chosen)} exclude each other.")
+    cell = LATTICES[lattice]
+    axes = len(cell.vectors)
+    turning = closed_axes(antiperiodic, axes, "lattice", "--antiperiodic")
+    closed = closed_axes(periodic, axes, "lattice")
+    several = _several(temperatures, betas)
+    side_by_side = None if several is None else np.repeat(several, settings.replicas or 1)
+
+    def build() -> Ising:
+        return Ising(
+            settings.shape,
+            lattice=lattice,
+            temperature=temperature,
+            beta=beta if side_by_side is None else side_by_side,
+            coupling=coupling,
+            periodic=[
+                "antiperiodic" if turns else closes
+                for turns, closes in zip(turning, closed, strict=True)
+            ],
+            replicas=settings.replicas if side_by_side is None else len(side_by_side),
+            seed=settings.seed,
+            start=start,
+            device=settings.device,
+        )
+
+    options = {"update": update, "clusters": clusters}
+    finished = run_model(settings, build, options, len(cell.sites))
+    show_summaries(finished, _model_row(finished.run.parameters))
+
+
+def _several(temperatures: Range | None, betas: Range | None) -> ArrayLike | None:
+    """Return the inverse temperatures that are side by side, if any are."""
+    if temperatures is not None:
+        return inverse_temperatures(temperatures)
+    if betas is None:
+        return None
+    values = values_of("--betas", betas)
+    if min(values) < 0:
+        raise ValueError(f"--betas {betas[0]:g}:{betas[1]:g}:{betas[2]} must not be negative")
+    return values
+
+
+def _model_row(parameters: dict[str, Any]) -> Row:
+    lattice, coupling = parameters["lattice"], parameters["coupling"]
+    kind = "antiferromagnet" if coupling < 0 else "model"
+    lengths = " x ".join(map(str, parameters["shape"]))
+    cells = "cells" if len(LATTICES[lattice].sites) > 1 else "sites"
+    border = _borders_in_words(parameters["periodic"])
+    return "model", f"Ising {kind}, {NAMES.get(lattice, lattice)}, {lengths} {cells}, {border}"
+
+
+def _borders_in_words(borders: Sequence[str]) -> str:
+    """Return which axes close, and how.
+
+    Examples
+    --------
+    >>> _borders_in_words(["open", "open"]), _borders_in_words(["periodic", "antiperiodic"])
+    ('open', 'periodic along 0, antiperiodic along 1')
+    """
+    if len(set(borders)) == 1:
+        return borders[0]
+    along = {
+        kind: " and ".join(str(k) for k, border in enumerate(borders) if border == kind)
+        for kind in ("periodic", "antiperiodic")
+    }
+    return ", ".join(f"{kind} along {axes}" for kind, axes in along.items() if axes)
