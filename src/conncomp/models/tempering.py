@@ -51,7 +51,7 @@ class Tempered(Protocol):
 class Tempering:
     """What `parallel_tempering` returns; temperatures are in order of `beta`, ascending.
 
-    Of a model with several ladders, those replicas that exchange, there are as many `temperatures`
+    Of a model with several ladders, those replicas that exchange, there are as many temperatures
     in each; one ladder follows the other.
 
     Attributes

@@ -67,7 +67,7 @@ class Overlaps:
     link_overlap : ndarray of float64, shape (pairs,)
         The mean of q_i q_j over the bonds that are there; NaN where there are none.
     structure : ndarray of float64, shape (pairs, ndim)
-        |sum of q_i exp(2 pi i x / L)|^2 / N, x along each axis: at the smallest wave vectors.
+        ``|sum of q_i exp(2 pi i x / L)|^2 / N``, x along each axis: at the smallest wave vectors.
     """
 
     beta: NDArray[np.float64]
