@@ -253,7 +253,7 @@ class Accumulators:
     def squared_deviations(self, channel: Channel) -> Any:
         """Return sums of the squares of values less their mean."""
         if self._placed is not None:
-            values = _as_real(channel.image.values)
+            values = channel.image.values
             return moments.squared_deviations(current_gpu(), self._placed, values, channel.means)
         sums = self._new(())
         self.runs.squares(channel.image.values.reshape(-1), channel.means, sums)
@@ -309,7 +309,7 @@ class Accumulators:
     def _weighted(self, channel: Channel, origins: Any) -> Any:
         """Return moments weighted by the values of a channel, about origins in elements."""
         if self._placed is not None:
-            values = _as_real(channel.image.values)
+            values = channel.image.values
             sums = moments.weighted_moments(current_gpu(), self._placed, values, origins)
             return self._in_units(sums)
         sums = self._new((POWERS,) * self.ndim)
@@ -320,11 +320,6 @@ class Accumulators:
     def _new(self, shape: tuple[int, ...], dtype: Any = np.float64) -> Any:
         """Return an array with so many entries a row."""
         return new_array(self.xp, (len(self.rows), *shape), dtype)
-
-
-def _as_real(values: Any) -> Any:
-    """Return values as a contiguous array of float64."""
-    return values.astype(np.float64, order="C", copy=False)
 
 
 def directions(axes: int) -> NDArray[np.int64]:

@@ -78,10 +78,14 @@ def measure_intensities(
     return not int(lost[0])
 
 
+def value_type(value: np.dtype[Any]) -> str:
+    """Return the C++ name of one of `VALUE_TYPES`."""
+    return {4: "float", 8: "double"}[value.itemsize] if value.kind == "f" else ctype(value)
+
+
 @cache
 def _names(value: np.dtype[Any]) -> tuple[str, ...]:
-    real = {4: "float", 8: "double"}
-    name = real[value.itemsize] if value.kind == "f" else ctype(value)
+    name = value_type(value)
     return f"find_extremes<{name}>", f"add_values<{name}>", f"write_intensities<{name}>"
 
 

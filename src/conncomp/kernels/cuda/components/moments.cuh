@@ -115,8 +115,9 @@ __global__ void __launch_bounds__(kMomentThreads)
 }
 
 // Four moments of values, about origins of four axes.
+template <class Value>
 struct ValueMoments {
-  const double* values;
+  const Value* values;
   const double* origins;
   double* table;
   int64_t count, first;
@@ -136,7 +137,7 @@ struct ValueMoments {
     double of_run[kPowers] = {};
     for (int i = 0; i < n; ++i) {
       const double x = from_origin(kLastAxis, place + i);
-      double term = values[index + i];
+      double term = double(values[index + i]);
 #pragma unroll
       for (int p = 0; p < kPowers; ++p, term *= x) of_run[p] += term;
     }
@@ -153,19 +154,20 @@ struct ValueMoments {
 };
 
 // Adds values times powers of coordinates to `count` moments of each component.
-template <int = 0>
+template <class Value>
 __global__ void __launch_bounds__(kMomentThreads)
-    add_weighted_moments(Runs runs, Extent extent, const double* __restrict__ values,
+    add_weighted_moments(Runs runs, Extent extent, const Value* __restrict__ values,
                          const double* __restrict__ origins, int64_t count, double* table) {
   const Turn turn(int(count / kPowers));
-  ValueMoments moments{
+  ValueMoments<Value> moments{
       values, origins, table, count, turn.number * kPowers, MomentFactors(turn.number, extent)};
   walk_runs(runs, turn, moments);
 }
 
 // The squares of values less the mean of their component.
+template <class Value>
 struct SquaredDeviations {
-  const double* values;
+  const Value* values;
   const double* means;
   double* sums;
   int64_t component = 0;
@@ -178,7 +180,7 @@ struct SquaredDeviations {
   }
   __device__ void add(int64_t index, int n) {
     for (int i = 0; i < n; ++i) {
-      const double deviation = values[index + i] - mean;
+      const double deviation = double(values[index + i]) - mean;
       sum += deviation * deviation;
     }
   }
@@ -186,11 +188,10 @@ struct SquaredDeviations {
   __device__ void send() const { Shared::fetch_add(sums + component, sum); }
 };
 
-template <int = 0>
+template <class Value>
 __global__ void __launch_bounds__(kMomentThreads)
-    add_squares(Runs runs, const double* __restrict__ values, const double* __restrict__ means,
-                double* sums) {
-  SquaredDeviations deviations{values, means, sums};
+    add_squares(Runs runs, const Value* __restrict__ values, const double* __restrict__ means, double* sums) {
+  SquaredDeviations<Value> deviations{values, means, sums};
   walk_runs(runs, Turn(1), deviations);
 }
 

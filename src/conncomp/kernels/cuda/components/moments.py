@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from conncomp.kernels.cuda.components.intensities import VALUE_TYPES, value_type
 from conncomp.kernels.cuda.components.rows import extent_of, label_rows, lengths_on
 from conncomp.kernels.cuda.components.runs import ComponentRuns, grid_of_turns
 from conncomp.kernels.cuda.components.tables import places_of
@@ -61,7 +64,7 @@ def element_moments(gpu: Gpu, given: LabelledComponents, boxes: Any) -> tuple[An
     raw, central : array of float64, shape (n, 4, ..., 4)
     """
     xp, ndim, rows = gpu.xp, len(given.shape), len(given.components)
-    add, *_ = gpu.load(FILE, NAMES)
+    (add,) = gpu.load(FILE, NAMES)
     (centre,) = gpu.load(FILE, _names_of_axes(ndim))
     count = POWERS**ndim
     all_boxes = xp.zeros((rows, MOST_AXES, 2), COUNT)
@@ -86,7 +89,7 @@ def weighted_moments(gpu: Gpu, given: LabelledComponents, values: Any, origins: 
     ----------
     gpu, given
         As for `element_moments`.
-    values : contiguous array of float64
+    values : contiguous array of one of `VALUE_TYPES`
         Of as many elements as labels.
     origins : array of float64, shape (n, ndim)
 
@@ -95,7 +98,7 @@ def weighted_moments(gpu: Gpu, given: LabelledComponents, values: Any, origins: 
     array of float64, shape (n, 4, ..., 4)
     """
     xp, ndim, rows = gpu.xp, len(given.shape), len(given.components)
-    _, add, _ = gpu.load(FILE, NAMES)
+    add, _ = gpu.load(FILE, _names_of_values(values.dtype))
     all_origins = xp.zeros((rows, MOST_AXES))
     all_origins[:, MOST_AXES - ndim :] = origins
     table = xp.zeros((rows, *(POWERS,) * ndim))
@@ -113,7 +116,7 @@ def squared_deviations(gpu: Gpu, given: LabelledComponents, values: Any, means: 
 
     As for `weighted_moments`, with an array of float64 of means.
     """
-    *_, add = gpu.load(FILE, NAMES)
+    _, add = gpu.load(FILE, _names_of_values(values.dtype))
     sums = gpu.xp.zeros(len(given.components))
     if not len(sums):
         return sums
@@ -127,7 +130,12 @@ def _lengths(gpu: Gpu, shape: tuple[int, ...]) -> Any:
     return lengths_on(gpu, *(1,) * (MOST_AXES - len(shape)), *shape)
 
 
-NAMES = "add_moments<>", "add_weighted_moments<>", "add_squares<>"
+NAMES = ("add_moments<>",)
+
+
+@cache
+def _names_of_values(value: np.dtype[Any]) -> tuple[str, ...]:
+    return f"add_weighted_moments<{value_type(value)}>", f"add_squares<{value_type(value)}>"
 
 
 @cache
@@ -138,5 +146,7 @@ def _names_of_axes(axes: int) -> tuple[str, ...]:
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that the functions here can load."""
     yield FILE, NAMES
+    for value in VALUE_TYPES:
+        yield FILE, _names_of_values(value)
     for axes in range(1, MOST_AXES + 1):
         yield FILE, _names_of_axes(axes)

@@ -13,7 +13,7 @@ from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launc
 from conncomp.kernels.cuda.structs import POINTER, Struct
 
 FILE = "cuda/components/runs.cuh"
-THREADS, WORDS, LISTED_WORDS, RUNS_OF_THREAD = 256, 4, 8, 8
+THREADS, WORDS, LISTED_WORDS, RUNS_OF_THREAD = 256, 4, 16, 8
 MOST_BLOCKS = 256  # of kernels that go through rows
 ENTRY = np.dtype(np.uint64)
 STATE_WORDS = 3  # of RunState
