@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import conncomp
+from cell_reference import bonds_of
 from conncomp.models import Ising, Potts, UnitCell, simulate
 from conncomp.models.ising import LATTICES
 from models import alarms
-from models.ising_reference import ReferenceIsing, bonds_of
+from models.ising_reference import ReferenceIsing
 
 pytestmark = pytest.mark.usefixtures("restore_threads")
 DEVICES = ["cpu", "cuda"]
