@@ -9,6 +9,7 @@ import conncomp
 from conncomp import models
 
 from ..cell_reference import bonds_of
+from ..reference import number_items
 from . import models_reference as reference
 from .choices import Choices
 from .models import _drawn, _each, _items, check_trajectory
@@ -117,11 +118,13 @@ def _check_update(choices, model, options, bonds):
         assert not (active & ~satisfied).any()
         assert strengths[k] or not active.any()
         assert strengths[k] < 100 or (active == satisfied).all()
-        graph = coo_array((np.ones(active.sum()), (u[active], v[active])), (len(spins),) * 2)
-        count, of_sites = csgraph.connected_components(graph, directed=False)
-        assert_same((labels[k], np.reshape(counts, -1)[k]), (_in_order(of_sites), count))
+        roots = _roots(len(spins), u[active], v[active])
+        sizes = reference.cluster_sizes(roots)
+        assert_same(
+            (labels[k], np.reshape(counts, -1)[k]),
+            (number_items(roots)[0], len(sizes)),
+        )
         energy = -abs(options["coupling"]) * (signs * spins[u] * spins[v]).sum()
-        sizes = np.bincount(of_sites)
         states = [int((spins == s).sum()) for s in (1, -1)]
         expected = {
             "satisfied_bonds": satisfied.sum(),
@@ -130,19 +133,21 @@ def _check_update(choices, model, options, bonds):
             "active_bonds": active.sum(),
         }
         if alike:
-            squares, fourths = reference.improved_moments(sizes.tolist(), 2)
-            expected |= {"clusters": count, "largest_cluster": sizes.max()}
+            squares, fourths = reference.improved_moments(sizes, 2)
+            expected |= {"clusters": len(sizes), "largest_cluster": max(sizes)}
             expected["improved_squared_magnetisation"] = squares
             expected["improved_fourth_magnetisation"] = fourths
         for name in expected.keys() & rows.keys():
             np.testing.assert_allclose(rows[name][k], expected[name], rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(present[k], energy)
         changed = spins != after[k]
-        assert reference.is_function_of(changed, of_sites)
-        assert not wolff or len(np.unique(of_sites[changed])) == 1
+        assert reference.is_function_of(changed, roots)
+        assert not wolff or len(np.unique(roots[changed])) == 1
 
 
-def _in_order(labels):
-    """Return labels from 1 in the order of the first site of each."""
+def _roots(sites, u, v):
+    """Return the first site of the cluster of each."""
+    graph = coo_array((np.ones(len(u)), (u, v)), (sites, sites))
+    labels = csgraph.connected_components(graph, directed=False)[1]
     _, first, of_sites = np.unique(labels, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[of_sites] + 1
+    return first[of_sites]
