@@ -174,22 +174,28 @@ LARGE = [((150, 100), "triangular"), ((100, 65), "honeycomb"), ((70, 45), "kagom
 LARGE += [((9, 12, 20), "bcc"), ((130, 2, 20), "diamond")]
 
 
-@pytest.mark.parametrize(("shape", "lattice"), LARGE)
+# In three strips of rows and more, for strips have 65,536 sites and more.
+STRIPS = [((300, 800), "triangular"), ((400, 300), "honeycomb"), ((150, 500), "kagome")]
+STRIPS += [((40, 60, 100), "bcc"), ((130, 10, 100), "diamond")]
+
+
+@pytest.mark.parametrize(("shape", "lattice"), STRIPS)
 def test_threads_and_replicas_change_nothing(shape, lattice):
     def make(**options):
         return Ising(shape, lattice=lattice, temperature=2.1, seed=5, **options)
 
     conncomp.set_num_threads(1)
     one = make()
-    series = one.swendsen_wang(3, clusters=True)
+    series = one.swendsen_wang(2, clusters=True), one.wolff(clusters=True)
     conncomp.set_num_threads(3)
     many = make(replicas=2, first_replica=0)
-    beside = many.swendsen_wang(3, clusters=True)
-    np.testing.assert_array_equal(beside.records[:, 0], series.records)
+    beside = many.swendsen_wang(2, clusters=True), many.wolff(clusters=True)
+    for of_many, of_one in zip(beside, series, strict=True):
+        np.testing.assert_array_equal(of_many.records[:, 0], of_one.records)
     np.testing.assert_array_equal(many.spins[0], one.spins)
     assert (many.spins[1] != one.spins).any()
     last = make(first_replica=1)
-    last.step(3)
+    last.step(2), last.wolff()
     np.testing.assert_array_equal(many.spins[1], last.spins)
 
 
