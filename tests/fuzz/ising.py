@@ -21,7 +21,7 @@ BORDERS = {True: "periodic", False: "open", "antiperiodic": "antiperiodic"}
 def _cell(choices):
     """Return a name, or a cell of a few random bonds."""
     name = choices.pick([*models.ising.LATTICES, None])
-    if name is not None:
+    if name is not None and choices.flag():
         return name
     axes, sites, rng = 1 + choices.below(2), 1 + choices.below(4), choices.generator()
     ends = rng.integers(0, sites, (4, 2)).tolist()

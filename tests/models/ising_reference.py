@@ -30,7 +30,9 @@ class ReferenceIsing:
         self.spins, self.first, self.seed = np.array(spins, int), first_replica, seed
         self.bonds = list(bonds_of(cell, shape, borders))
         first = (0,) * (len(shape) - 1), 1
-        others = {bonds[3] for bonds in self.bonds} - {first}
+        # Of all kinds that the cell has, though a small lattice with open borders may lack one.
+        torus = bonds_of(cell, (1,) * len(shape), ["periodic"] * len(shape))
+        others = {key for *_, key in torus} - {first}
         self.kinds = [first, *sorted(others)]
 
     def energy(self, k):

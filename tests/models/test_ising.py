@@ -16,6 +16,12 @@ from models.ising_reference import ReferenceIsing
 
 pytestmark = pytest.mark.usefixtures("restore_threads")
 DEVICES = ["cpu", "cuda"]
+# Its first bond moves by five sites along a row, which has three where there is one cell.
+FAR = UnitCell(
+    [[1.0, 0.0], [0.0, 1.0]],
+    [[0.0, 0.0], [0.0, 0.3], [0.0, 0.6]],
+    [(2, 0, (-1, -1)), (0, 2, (-1, 1)), (0, 1, (0, 0))],
+)
 LADDER = UnitCell([[1.0]], [[0.0], [0.0]], [(0, 1, [0]), (0, 0, [1]), (1, 1, [1])])
 
 
@@ -142,6 +148,9 @@ TRAJECTORIES = [
     ((2, 3, 2), "diamond", 0.37, 1.0, True),
     ((70,), LADDER, 0.6, 1.0, "antiperiodic"),
     ((1,), LADDER, 0.6, 1.0, True),
+    ((5, 1), FAR, 0.6, 1.0, True),
+    ((4, 30), FAR, 0.6, -1.0, "antiperiodic"),
+    ((3, 1), "kagome", 0.6, 1.0, False),
 ]
 
 
