@@ -16,7 +16,7 @@ import pytest
 
 import conncomp
 from conncomp import Graph, IncrementalComponents
-from conncomp.models import CahnHilliard, Kawasaki, Potts
+from conncomp.models import CahnHilliard, Ising, Kawasaki, Potts, SpinGlass, UnitCell
 
 ERRORS = (TypeError, ValueError, OverflowError, MemoryError)
 UNREADABLE = ("nanobind", "incompatible function arguments", "dtype object", "ambiguous")
@@ -157,6 +157,45 @@ OF_SWEEPS = {
     "labels": ["numbering", "return_num"],
     "critical_temperature": ["lattice"],
 }
+
+
+OF_ISING = ["shape", "lattice", "temperature", "beta", "coupling", "periodic", "replicas", "seed"]
+OF_ISING += ["start", "first_replica", "device"]
+OF_FLIPS = {
+    "swendsen_wang": ["sweeps", "measure", "clusters"],
+    "wolff": ["updates", "measure", "clusters"],
+    "updater": ["update", "clusters"],
+    "step": ["n"],
+    "labels": ["numbering", "return_num"],
+    "critical_temperature": ["lattice"],
+}
+CELL = {"vectors": [[1.0]], "sites": [[0.0], [0.5]], "bonds": [(0, 1, [0]), (1, 0, [1])]}
+
+
+OF_GLASSES = ["shape", "couplings", "beta", "temperature", "periodic", "samples", "copies"]
+OF_GLASSES += ["replicas", "update", "positive", "dilution", "field", "first_sample"]
+OF_GLASSES += ["first_replica", "seed", "start", "device"]
+OF_MOVES = {
+    "step": ["n", "houdayer"],
+    "updater": ["houdayer"],
+    "labels": ["numbering", "return_num"],
+}
+
+
+def of_flips(method, **arguments):
+    """Call a method of a small model."""
+    return getattr(Ising(2, lattice="kagome"), method)(**arguments)
+
+
+def of_glass(name, value):
+    """Make a small model; `temperature` is instead of `beta`."""
+    heat = {} if name == "temperature" else {"beta": 0.5}
+    return SpinGlass(**({"shape": (2, 3), **heat} | {name: value}))
+
+
+def of_move(method, **arguments):
+    """Call a method of a small model."""
+    return getattr(SpinGlass((2, 3), beta=0.5, copies=2), method)(**arguments)
 
 
 def of_exchange(method, **arguments):
@@ -323,6 +362,21 @@ CALLS = {
     **{
         f"Kawasaki.{method}: {name}": argument(of_exchange, name, method=method)
         for method, names in OF_SWEEPS.items()
+        for name in names
+    },
+    **{f"Ising: {name}": argument(Ising, name, shape=(2, 3)) for name in OF_ISING},
+    **{
+        f"Ising.{method}: {name}": argument(of_flips, name, method=method)
+        for method, names in OF_FLIPS.items()
+        for name in names
+    },
+    **{f"UnitCell: {name}": argument(UnitCell, name, **CELL) for name in CELL},
+    "UnitCell: a bond": lambda value: UnitCell(**(CELL | {"bonds": [value]})),
+    "UnitCell: a step": lambda value: UnitCell(**(CELL | {"bonds": [(0, 1, value)]})),
+    **{f"SpinGlass: {name}": partial(of_glass, name) for name in OF_GLASSES},
+    **{
+        f"SpinGlass.{method}: {name}": argument(of_move, name, method=method)
+        for method, names in OF_MOVES.items()
         for name in names
     },
     **{f"Potts: {name}": argument(Potts, name, shape=(2, 3)) for name in OF_POTTS},

@@ -28,6 +28,7 @@ from conncomp.kernels.cuda.models import kawasaki
 from conncomp.kernels.cuda.papers.tiles import LOCAL, MERGE
 from conncomp.models import (
     CahnHilliard,
+    Ising,
     Kawasaki,
     Percolation,
     Potts,
@@ -447,6 +448,30 @@ def update_as_weigel(cupy):
         check(grown.spins, in_memory.spins, tile)
 
 
+# Rows of less than a word, and of several; of more than a tile, and of one that is not full.
+CELLS = [
+    {"shape": (3, 70), "lattice": "triangular", "replicas": 3},
+    {"shape": (130, 40), "lattice": "triangular", "coupling": -1.0, "periodic": (False, True)},
+    {"shape": (66, 33), "lattice": "honeycomb", "periodic": ("antiperiodic", True)},
+    {"shape": (20, 22), "lattice": "kagome", "periodic": False, "replicas": 2},
+    {"shape": (3, 5, 9), "lattice": "bcc"},
+    {"shape": (1, 2, 3), "lattice": "fcc", "replicas": 2},
+    {"shape": (5, 4, 6), "lattice": "diamond", "periodic": "antiperiodic"},
+]
+
+
+def flip_cells(cupy):
+    for arguments in CELLS:
+        models = pairs_of(Ising, **arguments, beta=0.3)
+        check(*(model.bonds() for model in models), arguments)
+        alike = models[1].coupling > 0 and (models[1].signs > 0).all()
+        for update, clusters in product(("swendsen_wang", "wolff"), {False, bool(alike)}):
+            records = [getattr(model, update)(2, clusters=clusters).records for model in models]
+            check(*records, arguments, update)
+            check(*(model.spins for model in models), arguments, update)
+            check(*(model.energy() for model in models), arguments, update)
+
+
 def temper(cupy):
     models = pairs_of(Potts, shape=(16, 24), beta=[0.7, 0.8, 0.9], replicas=3)
     for update in ("metropolis", "wolff", "swendsen-wang"):
@@ -595,6 +620,7 @@ PARTS = {
     "potts": update_spins,
     "potts-tiles": update_by_tiles,
     "potts-weigel": update_as_weigel,
+    "ising": flip_cells,
     "tempering": temper,
     "percolation": percolate,
     "kawasaki": exchange,

@@ -162,6 +162,7 @@ STATISTICS += ["minima", "maxima", "weighted_centroids", "faces"]
 COLUMNS = ["num_pixels", "bbox", "area_filled", "moments"]
 POTTS_RECORD = {"satisfied": 0, "active": 1, "clusters": 2, "largest": 3, "squares": 4}
 POTTS_RECORD |= {"fourths": 7, "windings": 12, "rank": 13, "counts": 14}
+ISING_RECORD = [number for name, number in POTTS_RECORD.items() if name not in ("windings", "rank")]
 PERCOLATION_RECORD = {"elements": 0, "clusters": 1, "largest": 2, "squares": 3, "axes": 5}
 PERCOLATION_RECORD |= {"rank": 6, "classes": 7}
 
@@ -308,6 +309,16 @@ BREAKAGES = {
         of_call(models.Potts, "step", _stands_still),
         of_call(models.Potts, "restore", _forgets),
         of_property(models.Potts, "spins", _part()),
+    ],
+    "ising": [
+        *(of(models.Ising, "swendsen_wang", _column(k)) for k in ISING_RECORD),
+        of(models.Ising, "wolff", _column(0)),
+        *(of(models.Ising, name, _part()) for name in ("bonds", "energy", "magnetisation")),
+        *(of(models.Ising, "labels", _part(k)) for k in (0, 1)),
+        of(models.Ising, "measure", _column(0)),
+        of_call(models.Ising, "step", _stands_still),
+        of_call(models.Ising, "restore", _forgets),
+        *(of_property(models.Ising, name, _part()) for name in ("spins", "edges", "signs")),
     ],
     "tempering": [
         *(of(models, "parallel_tempering", _part(k)) for k in ("beta", "replicas", "acceptance")),

@@ -4,11 +4,11 @@ Sites are found by the places where they lie, bonds by the cell's list, and rand
 ``kernels/core/cell_lattice.h`` says; nothing is held as bits, and clusters are sets.
 """
 
-from itertools import product
 from math import prod
 
 import numpy as np
 
+from cell_reference import bonds_of
 from models.potts_reference import (
     BOND,
     CHOSEN_SITE,
@@ -18,36 +18,6 @@ from models.potts_reference import (
     below,
     bond_probability,
 )
-
-
-def bonds_of(cell, shape, borders):
-    """Yield (site, other site, sign, kind's key, owner) for each bond of a lattice.
-
-    The owner is the site from which the bond leads to an earlier row, or on along its own; the key
-    is how many rows and sites it moves.
-    """
-    count = len(cell.sites)
-
-    def number(at, site):
-        return int(np.ravel_multi_index(at, shape)) * count + site
-
-    for at in product(*map(range, shape)):
-        for start, end, step in cell.bonds:
-            there = [a + s for a, s in zip(at, step, strict=True)]
-            left = [not 0 <= a < n for a, n in zip(there, shape, strict=True)]
-            if any(out and border == "open" for out, border in zip(left, borders, strict=True)):
-                continue
-            turns = sum(
-                out and border == "antiperiodic" for out, border in zip(left, borders, strict=True)
-            )
-            sites = (
-                number(at, start),
-                number([a % n for a, n in zip(there, shape, strict=True)], end),
-            )
-            rows, along = step[:-1], end - start + count * step[-1]
-            if rows > (0,) * len(rows) or (not any(rows) and along < 0):
-                rows, along, sites = tuple(-r for r in rows), -along, sites[::-1]
-            yield (*sites, 1 - 2 * (turns % 2), (rows, along))
 
 
 class ReferenceIsing:
@@ -60,7 +30,9 @@ class ReferenceIsing:
         self.spins, self.first, self.seed = np.array(spins, int), first_replica, seed
         self.bonds = list(bonds_of(cell, shape, borders))
         first = (0,) * (len(shape) - 1), 1
-        others = {bonds[3] for bonds in self.bonds} - {first}
+        # Of all kinds that the cell has, though a small lattice with open borders may lack one.
+        torus = bonds_of(cell, (1,) * len(shape), ["periodic"] * len(shape))
+        others = {key for *_, key in torus} - {first}
         self.kinds = [first, *sorted(others)]
 
     def energy(self, k):

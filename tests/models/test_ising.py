@@ -8,13 +8,20 @@ import numpy as np
 import pytest
 
 import conncomp
+from cell_reference import bonds_of
 from conncomp.models import Ising, Potts, UnitCell, simulate
 from conncomp.models.ising import LATTICES
 from models import alarms
-from models.ising_reference import ReferenceIsing, bonds_of
+from models.ising_reference import ReferenceIsing
 
 pytestmark = pytest.mark.usefixtures("restore_threads")
 DEVICES = ["cpu", "cuda"]
+# Its first bond moves by five sites along a row, which has three where there is one cell.
+FAR = UnitCell(
+    [[1.0, 0.0], [0.0, 1.0]],
+    [[0.0, 0.0], [0.0, 0.3], [0.0, 0.6]],
+    [(2, 0, (-1, -1)), (0, 2, (-1, 1)), (0, 1, (0, 0))],
+)
 LADDER = UnitCell([[1.0]], [[0.0], [0.0]], [(0, 1, [0]), (0, 0, [1]), (1, 1, [1])])
 
 
@@ -141,6 +148,9 @@ TRAJECTORIES = [
     ((2, 3, 2), "diamond", 0.37, 1.0, True),
     ((70,), LADDER, 0.6, 1.0, "antiperiodic"),
     ((1,), LADDER, 0.6, 1.0, True),
+    ((5, 1), FAR, 0.6, 1.0, True),
+    ((4, 30), FAR, 0.6, -1.0, "antiperiodic"),
+    ((3, 1), "kagome", 0.6, 1.0, False),
 ]
 
 
@@ -173,22 +183,28 @@ LARGE = [((150, 100), "triangular"), ((100, 65), "honeycomb"), ((70, 45), "kagom
 LARGE += [((9, 12, 20), "bcc"), ((130, 2, 20), "diamond")]
 
 
-@pytest.mark.parametrize(("shape", "lattice"), LARGE)
+# In three strips of rows and more, for strips have 65,536 sites and more.
+STRIPS = [((300, 800), "triangular"), ((400, 300), "honeycomb"), ((150, 500), "kagome")]
+STRIPS += [((40, 60, 100), "bcc"), ((130, 10, 100), "diamond")]
+
+
+@pytest.mark.parametrize(("shape", "lattice"), STRIPS)
 def test_threads_and_replicas_change_nothing(shape, lattice):
     def make(**options):
         return Ising(shape, lattice=lattice, temperature=2.1, seed=5, **options)
 
     conncomp.set_num_threads(1)
     one = make()
-    series = one.swendsen_wang(3, clusters=True)
+    series = one.swendsen_wang(2, clusters=True), one.wolff(clusters=True)
     conncomp.set_num_threads(3)
     many = make(replicas=2, first_replica=0)
-    beside = many.swendsen_wang(3, clusters=True)
-    np.testing.assert_array_equal(beside.records[:, 0], series.records)
+    beside = many.swendsen_wang(2, clusters=True), many.wolff(clusters=True)
+    for of_many, of_one in zip(beside, series, strict=True):
+        np.testing.assert_array_equal(of_many.records[:, 0], of_one.records)
     np.testing.assert_array_equal(many.spins[0], one.spins)
     assert (many.spins[1] != one.spins).any()
     last = make(first_replica=1)
-    last.step(3)
+    last.step(2), last.wolff()
     np.testing.assert_array_equal(many.spins[1], last.spins)
 
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cpu/models/cahn_hilliard.h"
+#include "cpu/models/cell_spins.h"
 #include "cpu/models/kawasaki.h"
 #include "cpu/models/percolation/percolation.h"
 #include "cpu/models/potts/potts.h"
@@ -309,6 +310,75 @@ void test_exchanges() {
         "unsatisfied bonds");
 }
 
+// Kinds of bonds lead from the later row to the earlier one, by less than two cells along it.
+CellLattice random_cells() {
+  CellLattice cells{random_replicas().lattice, 0, int32_t(draw(1, kMostCellSites)), 1,
+                    int32_t(draw(0, 1)),       {}};
+  Lattice& lattice = cells.lattice;
+  lattice.states = 2, lattice.planes = 1;
+  lattice.length[kRowAxis] = (lattice.length[kRowAxis] + cells.cell - 1) / cells.cell * cells.cell;
+  cells.antiperiodic = lattice.periodic & int32_t(draw(0, 15));
+  cells.kinds = int32_t(draw(1, kMostKinds));
+  for (int number = 0; number < cells.kinds; ++number) {
+    BondKind& kind = cells.kind[number];
+    int first = 0;  // step that is not 0
+    for (int axis = 0; axis < kRowAxis && number > 0; ++axis) {
+      kind.step[axis] = int32_t(first == 0 ? draw(-1, 0) : draw(-1, 1));
+      if (first == 0) first = kind.step[axis];
+    }
+    const int32_t most = 2 * cells.cell - 1;
+    kind.shift = number == 0 ? 1 : int32_t(draw(first == 0 ? 1 : -most, most));
+    const int from = int(draw(0, cells.cell - 1));
+    // A site whose bond would lead on by two cells has none.
+    const int to = from + kind.shift;
+    if (to < -cells.cell || to >= 2 * cells.cell) continue;
+    for (int phase = 0; phase < cells.cell; ++phase)
+      for (int p = 0; p < kWordSites; ++p) kind.sites[phase] |= Bits64((phase + p) % cells.cell == from) << p;
+  }
+  return cells;
+}
+
+template <class Index>
+std::vector<Bits64> flipped(const Replicas& replicas, const CellLattice& cells,
+                            const std::vector<Bits64>& spins, const std::vector<Bits64>& probabilities,
+                            bool chosen, std::vector<int64_t>& record) {
+  std::vector<Bits64> new_spins(spins.size());
+  CellForest<Index> forest(replicas);
+  CellClusters<Index> update(replicas, cells, forest, spins.data(), 9, probabilities.data(), record.data());
+  update.label();
+  update.measure();
+  chosen ? update.flip_chosen(new_spins.data()) : update.flip(new_spins.data());
+  return new_spins;
+}
+
+// Sweeps by one thread and by several, with indices of 32 and of 64 bits.
+void test_cells() {
+  const CellLattice cells = random_cells();
+  const Replicas replicas{cells.lattice, generator(), Bits64(draw(0, 99)), draw(1, 3)};
+  const CellEngine engine(cells, replicas.seed, replicas.first, replicas.count);
+  std::vector<Bits64> spins(replicas.count * cells.lattice.words()), probabilities;
+  for (size_t k = 0; k < spins.size(); ++k)
+    spins[k] = generator() & cells.lattice.sites_of(int64_t(k) % cells.lattice.columns());
+  for (int64_t k = 0; k < replicas.count; ++k) probabilities.push_back(generator());
+  const int threads = num_threads();
+  for (const bool chosen : {false, true}) {
+    std::vector<int64_t> record(replicas.count * (kCounts + 2)), serial_record(record), counted(record);
+    const std::vector<Bits64> parallel =
+        flipped<int32_t>(replicas, cells, spins, probabilities, chosen, record);
+    engine.count(spins.data(), counted.data());
+    process().wanted_threads = 1;
+    const std::vector<Bits64> serial =
+        flipped<int64_t>(replicas, cells, spins, probabilities, chosen, serial_record);
+    process().wanted_threads = threads;
+    check(serial == parallel, "the spins of cells");
+    check(serial_record == record, "the record of cells");
+    for (int64_t k = 0; k < replicas.count; ++k)
+      check(counted[k * (kCounts + 2)] == record[k * (kCounts + 2)], "satisfied bonds of cells");
+  }
+  std::vector<Bits64> bonds(spins.size() * size_t(cells.kinds));
+  engine.bonds(spins.data(), 9, probabilities.data(), bonds.data());
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
@@ -320,6 +390,7 @@ int main(int, char** arguments) {
     test_tally();
     test_percolation();
     test_exchanges();
+    test_cells();
     test_fields<float, 2>();
     test_fields<double, 3>();
   }

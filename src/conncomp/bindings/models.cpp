@@ -175,7 +175,7 @@ void define_kawasaki(nb::module_& m) {
       });
 }
 
-// Arrays have the shapes that models/ising/cells/cpu.py gives them, flattened.
+// Arrays have the shapes that models/ising/cpu.py gives them, flattened.
 void define_cells(nb::module_& m) {
   nb::class_<CellEngine>(m, "CellEngine")
       .def("__init__",

@@ -92,6 +92,7 @@ CONNCOMP_ANYWHERE inline OtherSites other_sites(const CellLattice& cells, const 
   if (first < 0) other.wrapped = ~(~Bits64(0) << -first);
   if (length - first < kWordSites) other.wrapped |= ~Bits64(0) << (first < length ? length - first : 0);
   other.begin = first < 0 ? first + length : first >= length ? first - length : first;
+  if (other.begin < 0) other.begin += length;  // a row of one cell, from its last site to the first one
   other.opposite = (differ ? ~Bits64(0) : 0) ^ (cells.antiperiodic >> kRowAxis & 1 ? other.wrapped : 0);
   const int phase = cells.cell == 1 ? 0 : int(word.place.column * kWordSites % cells.cell);
   if (exists) other.sites = lattice.sites_of(word.place.column) & kind.sites[phase];

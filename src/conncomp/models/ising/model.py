@@ -449,7 +449,8 @@ def _check_borders(periodic: Any, axes: int) -> list[str]:
             f"periodic={shown(periodic)} has {len(borders)} entries; the lattice has {axes} axes"
         )
     for border in borders:
-        if not isinstance(border, (bool, np.bool_)) and border != "antiperiodic":
+        is_name = isinstance(border, str) and border == "antiperiodic"
+        if not is_name and not isinstance(border, (bool, np.bool_)):
             raise TypeError(
                 f'periodic={shown(periodic)} must be True, False or "antiperiodic", or one of '
                 "these for each axis"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import shown
-from conncomp._arrays import as_numpy, on_gpu, on_host
+from conncomp._arrays import as_numpy, check_kind, on_gpu, on_host
 from conncomp.generate.random import MASK, philox
 from conncomp.kernels.lattice import Lattice
 from conncomp.models.spin_glass.quantiles import normal_quantile
@@ -69,11 +69,16 @@ def _unit_interval(low: Any, high: Any) -> NDArray[np.float64]:
     return ((bits >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
 
 
+def as_reals(name: str, given: Any) -> NDArray[Any]:
+    """Return an array of real numbers, which may have been given on a GPU."""
+    array: NDArray[Any] = on_host(given) if on_gpu(given) else as_numpy(given, name)
+    check_kind(array, "biuf", given, name, "of real numbers")
+    return array
+
+
 def check_array(name: str, given: Any, shape: tuple[int, ...], samples: int) -> NDArray[np.float64]:
     """Return numbers of each sample, (samples, *shape), given for all or one each."""
-    array = on_host(given) if on_gpu(given) else as_numpy(given, name)
-    if array.dtype.kind not in "biuf":
-        raise TypeError(f"{name} has dtype {array.dtype}; it must be one of real numbers")
+    array = as_reals(name, given)
     shapes = shape, (samples, *shape)
     if array.shape not in shapes:
         raise ValueError(

@@ -30,6 +30,7 @@ from conncomp.models.spin_glass.couplings import (
     Bonds,
     Drawn,
     as_bonds,
+    as_reals,
     check_array,
     draw_couplings,
 )
@@ -154,7 +155,8 @@ class SpinGlass(Simulated[GlassMeasurements]):
             raise ValueError(f"shape={shown(shape)} must have fewer than 2**31 sites")
         check_choice("update", update, RULES)
         self.update = update
-        given = None if isinstance(couplings, str) else couplings
+        is_drawn = couplings is None or isinstance(couplings, str)
+        given = None if is_drawn else as_reals("couplings", couplings)
         betas = _betas_of(beta, temperature)
         self.samples = _count_samples(samples, given, self.lattice)
         self.copies = 1 if copies is None else check_range("copies", copies, 1, MOST_REPLICAS)

@@ -1,4 +1,4 @@
-// The Ising model on lattices of any unit cell on the CPU: what models/ising/cells/cpu.py asks for.
+// The Ising model on lattices of any unit cell on the CPU: what models/ising/cpu.py asks for.
 //
 // What: the update of Swendsen and Wang, and that of Wolff, by a forest of runs of 64 sites at most
 // (core/cell_lattice.h). A cluster's spins all change or all stay, by the coin of its smallest site, so that
