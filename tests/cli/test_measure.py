@@ -340,6 +340,21 @@ def test_files_of_several_units_are_not_mixed(tmp_path, run, monkeypatch):
     np.testing.assert_allclose(found["in/b.tif"], 1e9 * found["in/a.tif"])
 
 
+def test_failures_of_several_kinds_are_named_in_the_order_of_files(tmp_path, run, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("in").mkdir()
+    for name, unit in (("a", "um"), ("b", "mm"), ("d", "mm")):
+        write_scaled(f"in/{name}.tif", unit)
+    for name in ("c", "e"):
+        Path(f"in/{name}.tif").write_bytes(b"II*\0")
+    for words in ([], ["--json"]):
+        result = run("measure", "in", "--threshold", 99, "-o", "c.parquet", *words)
+        named = [line.split(": ")[1] for line in result.stderr.splitlines()]
+        assert named[:-1] == [f"in/{name}.tif" for name in "bcde"]
+    failed = json.loads(result.stdout)["failed"]
+    assert [file["path"] for file in failed] == [f"in/{name}.tif" for name in "bcde"]
+
+
 def test_planes_and_volumes_are_not_mixed(plate, run):
     os.rename("plate/a2.tif", "plate/a3.tif")
     volume = np.stack([picture(k) for k in range(4)])
