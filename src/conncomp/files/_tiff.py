@@ -47,7 +47,7 @@ def read_tiff(file: IO[bytes], series: int = 0) -> Content:
     """
     with _opened(file) as tiff:
         images, count = _images_of_ome(tiff), _count_series(tiff)
-        if tiff.pages and not 0 <= series < count:
+        if not 0 <= series < count:
             raise ValueError(f"has {count} series: there is no series={series}")
         pages = _pages_of_image(tiff, images, series) if len(images) > 1 else None
         chosen = _checked_series(tiff, os.fstat(file.fileno()).st_size, series, pages)
@@ -70,7 +70,10 @@ def count_series(file: IO[bytes]) -> int:
 
 
 def _count_series(tiff: Any) -> int:
-    return len(_images_of_ome(tiff)) or len(tiff.series)
+    count = len(_images_of_ome(tiff)) or len(tiff.series)
+    if count == 0:
+        raise ValueError("holds no page")
+    return count
 
 
 def _images_of_ome(tiff: Any) -> list[dict[str, str]]:
