@@ -239,11 +239,20 @@ def test_failures_are_named_in_the_order_of_files(plate, run):
     assert os.listdir() == ["plate"]
 
 
-def test_all_series_of_a_file_that_cannot_be_read(plate, run):
-    Path("plate/a2.tif").write_bytes(b"II*\0")
-    result = run("measure", "plate", "--threshold", "9", "--series", "all", "-o", "c.parquet")
-    assert "plate/a2.tif, series 0: " in result.stderr
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [(b"II*\0", "cut short"), (b"II*\0" + bytes(4), "holds no page")],
+)
+def test_all_series_of_a_file_that_cannot_be_read(plate, run, content, reason):
+    Path("plate/a2.tif").write_bytes(content)
+    common = "--threshold", "9", "--series", "all", "-o", "c.parquet"
+    result = run("measure", "plate", *common)
+    assert result.exit_code == 1
+    assert f"plate/a2.tif, series 0: {reason}" in result.stderr
     assert read("c.parquet")["file"].unique().to_pylist() == ["plate/a1.tif", "plate/a10.tif"]
+    result = run("measure", "plate/a2.tif", *common)
+    assert result.exit_code == 1
+    assert "1 of 1 series could not be measured" in result.stderr
 
 
 def test_channels(tmp_path, run, monkeypatch):
@@ -338,6 +347,21 @@ def test_files_of_several_units_are_not_mixed(tmp_path, run, monkeypatch):
     assert "1 of 4 files" in result.stderr  # that without a voxel size
     found = read("c.parquet").to_pandas().groupby("file")["area"].sum()
     np.testing.assert_allclose(found["in/b.tif"], 1e9 * found["in/a.tif"])
+
+
+def test_failures_of_several_kinds_are_named_in_the_order_of_files(tmp_path, run, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("in").mkdir()
+    for name, unit in (("a", "um"), ("b", "mm"), ("d", "mm")):
+        write_scaled(f"in/{name}.tif", unit)
+    for name in ("c", "e"):
+        Path(f"in/{name}.tif").write_bytes(b"II*\0")
+    for words in ([], ["--json"]):
+        result = run("measure", "in", "--threshold", 99, "-o", "c.parquet", *words)
+        named = [line.split(": ")[1] for line in result.stderr.splitlines()]
+        assert named[:-1] == [f"in/{name}.tif" for name in "bcde"]
+    failed = json.loads(result.stdout)["failed"]
+    assert [file["path"] for file in failed] == [f"in/{name}.tif" for name in "bcde"]
 
 
 def test_planes_and_volumes_are_not_mixed(plate, run):

@@ -1,6 +1,7 @@
 """Voxel sizes and axes of files: written by each format's own library, read by ours."""
 
 import gzip
+import io
 import struct
 import time
 import zlib
@@ -19,6 +20,7 @@ from conncomp.cli._input import read_any
 from conncomp.files._ome import ome_images
 from conncomp.files.images import count_series, read_content
 from conncomp.files.scales import Scale, in_unit, scale_of
+from conncomp.files.slabs import open_slabs
 
 VOLUME = np.arange(2 * 3 * 4).reshape(2, 3, 4)
 SPACING = (2.0, 0.5, 0.25)  # z, y, x
@@ -82,6 +84,142 @@ def test_series_of_ome_tiff(tmp_path, shapes):
     assert count_series(path) == len(shapes)
     with pytest.raises(ValueError, match=rf"series: there is no series={len(shapes)}"):
         read_content(path, series=len(shapes))
+
+
+PLANES = np.arange(6 * 3 * 4, dtype=np.uint8).reshape(6, 3, 4)
+
+
+def ome(*images, planes=PLANES, **options):
+    """Return pages that are described by the attributes of images, and their blocks."""
+    pixels = "".join(f"<Pixels {about}>{blocks}</Pixels>" for about, blocks in images)
+    file = io.BytesIO()
+    options = {"photometric": "minisblack", "metadata": None} | options
+    tifffile.imwrite(file, planes, description=f"<OME>{pixels}</OME>", **options)
+    return file.getvalue()
+
+
+def block(page, count=None, **first):
+    """Return that planes from one on are pages from one on."""
+    fields = {"IFD": page, "PlaneCount": count, **{f"First{axis}": k for axis, k in first.items()}}
+    text = " ".join(f'{name}="{value}"' for name, value in fields.items() if value is not None)
+    return f"<TiffData {text}/>"
+
+
+ZCT = 'DimensionOrder="XYZCT" SizeZ="3" SizeC="2"'
+SIX = range(6)
+
+
+@pytest.mark.parametrize(
+    ("images", "pages"),
+    [
+        ([('SizeZ="2"', ""), ('SizeZ="4"', "")], [SIX[:2], SIX[2:]]),
+        ([("", block(1, 1)), ("", block(0, 1))], [1, 0]),
+        ([('SizeZ="2"', block(4)), ("", block(0)), ('SizeT="3"', block(1, 3))],
+         [SIX[4:], 0, SIX[1:4]]),
+        ([('SizeZ="2"', block(4)), ("", "")], [SIX[4:], None]),  # it would follow the last page
+        ([('SizeZ="3"', block(2, 1) + block(0, 2, Z=1))], [[2, 0, 1]]),
+        ([('SizeZ="3"', block(0, 2, Z=1) + block(2, 1))], [[2, 0, 1]]),
+        ([('SizeZ="3"', block(3))], [[3, 4, 5]]),
+        ([('SizeZ="3"', block(3, 9))], [[3, 4, 5]]),
+        ([('SizeZ="3"', block(3, 3) + block(0, 1, Z=3))], [[3, 4, 5]]),  # as ImageJ crops
+        ([(ZCT, block(0, 1) + block(2, 1, Z=1) + block(4, 1, Z=2)
+           + block(1, 1, C=1) + block(3, 1, Z=1, C=1) + block(5, 1, Z=2, C=1))],
+         [[[0, 2, 4], [1, 3, 5]]]),
+        ([('SizeZ="3"', block(0, 2))], [None]),
+        ([('SizeZ="3"', block(0, 0))], [None]),
+        ([('SizeZ="3"', block(0, 3, Z=3))], [None]),
+        ([('SizeZ="3"', block(4, 3))], [None]),
+        ([('SizeZ="3"', block(0, 2) + block(1, 1, Z=2))], [None]),
+        ([('SizeZ="3"', block(-1, 3))], [None]),
+        ([('SizeZ="3"', block(0, 3, Z="x"))], [None]),
+        ([('SizeZ="3"', block(0, 3, Z=9**30))], [None]),
+        ([('SizeZ="3"', block(9**30, 3))], [None]),
+        ([("", block(0, 1)), ("", block(0, 1))], [0, None]),
+    ],
+)  # fmt: skip
+def test_planes_are_the_pages_that_ome_names(tmp_path, images, pages):
+    path = tmp_path / "a.tif"
+    path.write_bytes(ome(*images))
+    assert count_series(path) == len(pages)
+    for series, chosen in enumerate(pages):
+        if chosen is None:
+            with pytest.raises(ValueError, match="has OME metadata"):
+                read_content(path, series=series)
+        else:
+            found = read_content(path, series=series).image
+            np.testing.assert_array_equal(found, PLANES[np.array(chosen)])
+
+
+@pytest.mark.parametrize("options", [{}, {"compression": "zlib"}])
+def test_slabs_are_of_the_pages_that_ome_names(tmp_path, options):
+    (tmp_path / "a.tif").write_bytes(ome(('SizeZ="3"', block(2, 1) + block(0, 2, Z=1)), **options))
+    with open_slabs(tmp_path / "a.tif") as file:
+        slabs = [slab.copy() for slab in file.slabs(2)]
+    np.testing.assert_array_equal(np.concatenate(slabs), PLANES[[2, 0, 1]])
+
+
+@pytest.mark.parametrize("colours", ["contig", "separate"])
+def test_images_of_ome_are_grey_and_in_colour(tmp_path, colours):
+    """Each has as many planes as its own pages need for its channels."""
+    colour = np.arange(5 * 6 * 3, dtype=np.uint8).reshape(5, 6, 3)
+    colour = colour if colours == "contig" else colour.transpose(2, 0, 1)
+    axes = "YXS" if colours == "contig" else "SYX"
+    parts = [
+        (VOLUME.astype(np.uint8), "ZYX"),
+        (colour, axes),
+        (np.stack([colour, colour + 1]), f"T{axes}"),
+        (VOLUME[0].astype(np.uint8), "YX"),
+    ]
+    with tifffile.TiffWriter(tmp_path / "a.tif", ome=True) as tiff:
+        for part, names in parts:
+            options = {"photometric": "minisblack"}
+            if "S" in names:
+                options = {"photometric": "rgb", "planarconfig": colours}
+            tiff.write(part, metadata={"axes": names}, **options)
+    for k, (part, _) in enumerate(parts):
+        np.testing.assert_array_equal(read_content(tmp_path / "a.tif", series=k).image, part)
+
+
+def test_more_images_than_are_read_are_refused(tmp_path):
+    text = '<Pixels SizeX="4"/>'
+    assert len(ome_images(text * 1000)) == 1000
+    (tmp_path / "a.tif").write_bytes(ome(*[("", "")] * 1001))
+    for read in (count_series, read_content):
+        with pytest.raises(ValueError, match=r"a\.tif: has OME metadata of more than 1000 images"):
+            read(tmp_path / "a.tif")
+
+
+@pytest.mark.parametrize(
+    ("about", "complaint"),
+    [
+        ('SizeZ="-1" SizeT="-1"', "SizeT='-1'"),
+        ('SizeZ="-1"', "SizeZ='-1'"),
+        ('SizeZ="0"', "SizeZ='0'"),
+        ('SizeZ="abc"', "SizeZ='abc'"),
+        ('SizeT="1.5"', "SizeT='1.5'"),
+    ],
+)
+@pytest.mark.parametrize("images", [1, 2])
+def test_lengths_of_ome_that_are_none(tmp_path, about, complaint, images):
+    (tmp_path / "a.tif").write_bytes(ome(*[(about, "")] * images))
+    with pytest.raises(ValueError, match=rf"a\.tif: has OME metadata with {complaint}"):
+        read_content(tmp_path / "a.tif")
+
+
+def test_a_page_of_ome_that_is_a_volume(tmp_path):
+    volume = np.arange(3 * 16 * 16, dtype=np.uint16).reshape(3, 16, 16)
+    content = ome(('SizeZ="3"', block(0, 1)), planes=volume, volumetric=True, tile=(1, 16, 16))
+    (tmp_path / "a.tif").write_bytes(content)
+    np.testing.assert_array_equal(read_content(tmp_path / "a.tif").image, volume)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_fewer_channels_of_ome_than_a_page_holds(tmp_path, count):
+    about = f'SizeC="{count}"'
+    content = ome((about, ""), planes=PLANES[:3].transpose(1, 2, 0), photometric="rgb")
+    (tmp_path / "a.tif").write_bytes(content)
+    with pytest.raises(ValueError, match=f"SizeC='{count}', but pages of 3 samples"):
+        read_content(tmp_path / "a.tif")
 
 
 @pytest.mark.parametrize("name", ["a.nii", "a.nii.gz"])
@@ -308,5 +446,5 @@ def test_long_descriptions_end_soon(filler):
     text = '<OME><Pixels SizeX="3" ' + filler * (1 << 20) + ' PhysicalSizeX="2">'
     begin = time.process_time()
     images = ome_images(text)
-    assert images[0]["SizeX"] == "3"
+    assert images[0].attributes["SizeX"] == "3"
     assert time.process_time() - begin < 5

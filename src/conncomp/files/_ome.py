@@ -6,31 +6,152 @@ A parser of XML would have to be kept from entities; all that is wanted is attri
 from __future__ import annotations
 
 import html
+import math
 import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from conncomp.files.scales import Scale, scale_in_one_unit, unit_of
 
 MOST_IMAGES = 1000
+MISFIT = "of a set of several files, make one file"
 
 
-def ome_images(description: str) -> list[dict[str, str]]:
-    """Return the attributes of the pixels of each image."""
-    elements = re.findall(r"<(?:\w+:)?Pixels\s([^>]*)", description)
-    return [
-        dict(re.findall(r'\b(\w+)\s*=\s*"([^"]{1,32})"', element))
-        for element in elements[:MOST_IMAGES]
-    ]
+class OmeImage(NamedTuple):
+    """What OME-XML says of an image.
+
+    Attributes
+    ----------
+    attributes : dict of str to str
+        Of its pixels, such as ``SizeX``.
+    blocks : list of str
+        The attributes, as text, of each stretch of its planes: which pages they are.
+    """
+
+    attributes: dict[str, str]
+    blocks: list[str]
 
 
-def scale_of_ome(image: dict[str, str], axes: str) -> Scale | None:
+def ome_images(description: str) -> list[OmeImage]:
+    """Return what a description says of each image.
+
+    Raises
+    ------
+    ValueError
+        If there are more than `MOST_IMAGES`.
+    """
+    images: list[OmeImage] = []
+    for element in re.finditer(r"<(?:\w+:)?(Pixels|TiffData)\b([^>]*)", description):
+        name, text = element.groups()
+        if name == "Pixels":
+            if len(images) == MOST_IMAGES:
+                raise ValueError(
+                    f"has OME metadata of more than {MOST_IMAGES} images, which are not read; "
+                    "save them in several files"
+                )
+            images.append(OmeImage(_attributes(text), []))
+        elif images:
+            images[-1].blocks.append(text)
+    return images
+
+
+def _attributes(text: str) -> dict[str, str]:
+    return dict(re.findall(r'\b(\w+)\s*=\s*"([^"]{1,32})"', text))
+
+
+def _integer(attributes: Mapping[str, str], name: str, default: int, least: int = 0) -> int:
+    """Return an attribute that is an integer of at least `least`."""
+    text = attributes.get(name, str(default))
+    try:
+        number = int(text)
+    except ValueError:
+        number = least - 1
+    if number < least:
+        raise ValueError(f"has OME metadata with {name}={text!r}: no integer from {least} on")
+    return number
+
+
+def lengths_of_ome(image: OmeImage, samples: int) -> dict[str, int]:
+    """Return how many planes an image has along each axis, the first one outermost.
+
+    A plane holds so many samples of each pixel, which are channels.
+    """
+    order = image.attributes.get("DimensionOrder", "XYZCT")
+    if not re.fullmatch("XY[ZCT]{3}", order) or len(set(order)) < 5:
+        raise ValueError(f"has OME metadata with the dimension order {order!r}")
+    lengths = {
+        axis: _integer(image.attributes, f"Size{axis}", samples if axis == "C" else 1, 1)
+        for axis in order[:1:-1]
+    }
+    if lengths["C"] < samples:
+        raise ValueError(
+            f"has OME metadata with SizeC='{lengths['C']}', but pages of {samples} samples"
+        )
+    lengths["C"] //= samples
+    return lengths
+
+
+def begin_of_ome(image: OmeImage, end: int) -> int:
+    """Return a page of an image, where pages of those before it end."""
+    return _integer(_attributes(image.blocks[0]), "IFD", end) if image.blocks else end
+
+
+def pages_of_ome(image: OmeImage, lengths: Mapping[str, int], end: int, held: int) -> Sequence[int]:
+    """Return which pages of a file the planes of an image are, in the order of its axes.
+
+    A block says where planes lie that follow each other: so many, or all up to the next block.
+    Without blocks the image begins where those before it end.
+
+    Parameters
+    ----------
+    image : OmeImage
+    lengths : dict of str to int
+        How many planes there are along each axis, the first one outermost.
+    end : int
+        One more than the last page of the images before.
+    held : int
+        How many pages the file has.
+    """
+    count = math.prod(lengths.values())
+    described = " x ".join(f"{length} {axis}" for axis, length in lengths.items())
+    if count > held:
+        raise ValueError(f"has OME metadata of {described} planes, but holds {held}; {MISFIT}")
+    blocks = []
+    for text in image.blocks:
+        attributes = _attributes(text)
+        plane, is_within = 0, True
+        for axis, length in lengths.items():
+            place = _integer(attributes, f"First{axis}", 0)
+            plane, is_within = plane * length + place, is_within and place < length
+        if is_within:  # ImageJ keeps blocks of what it crops
+            page = _integer(attributes, "IFD", end)
+            blocks.append((plane, page, _integer(attributes, "PlaneCount", count)))
+    blocks = sorted(blocks) if image.blocks else [(0, end, count)]
+    pages: list[int] = []
+    for (plane, page, length), following in zip(
+        blocks, [*(plane for plane, *_ in blocks[1:]), count], strict=False
+    ):
+        if plane != len(pages):
+            break
+        pages += range(page, page + min(length, following - plane))
+    if len(pages) < count or len(set(pages)) < count or max(pages) >= held:
+        raise ValueError(
+            f"has OME metadata that does not name a page of its {held} for each of {described} "
+            f"planes; {MISFIT}"
+        )
+    return pages
+
+
+def scale_of_ome(image: OmeImage, axes: str) -> Scale | None:
     """Return the physical sizes of an image, all in the unit of the last axis that has one."""
     lengths, units = {}, {}
+    attributes = image.attributes
     for axis in "ZYX":
         try:
-            lengths[axis] = float(image[f"PhysicalSize{axis}"])
+            lengths[axis] = float(attributes[f"PhysicalSize{axis}"])
         except (KeyError, ValueError):
             continue
-        units[axis] = unit_of(html.unescape(image.get(f"PhysicalSize{axis}Unit", "µm")))
+        units[axis] = unit_of(html.unescape(attributes.get(f"PhysicalSize{axis}Unit", "µm")))
     space = [axis for axis in axes if axis in "ZYX"]
     if not space or not all(axis in lengths for axis in space):
         return None

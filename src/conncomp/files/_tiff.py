@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._optional import optional
-from conncomp.files._ome import ome_images, scale_of_ome
+from conncomp.files._ome import (
+    MISFIT,
+    OmeImage,
+    begin_of_ome,
+    lengths_of_ome,
+    ome_images,
+    pages_of_ome,
+    scale_of_ome,
+)
 from conncomp.files.scales import Content, Scale, scale_of, unit_of
 
 # How many bytes one byte expands to, for each way of compression that is read: with others, such as
@@ -47,10 +54,9 @@ def read_tiff(file: IO[bytes], series: int = 0) -> Content:
     """
     with _opened(file) as tiff:
         images, count = _images_of_ome(tiff), _count_series(tiff)
-        if tiff.pages and not 0 <= series < count:
+        if not 0 <= series < count:
             raise ValueError(f"has {count} series: there is no series={series}")
-        pages = _pages_of_image(tiff, images, series) if len(images) > 1 else None
-        chosen = _checked_series(tiff, os.fstat(file.fileno()).st_size, series, pages)
+        chosen = _checked_series(tiff, images, os.fstat(file.fileno()).st_size, series)
         page = chosen.keyframe
         axes, array = chosen.axes, np.asarray(chosen.asarray())
         scale = None
@@ -70,44 +76,45 @@ def count_series(file: IO[bytes]) -> int:
 
 
 def _count_series(tiff: Any) -> int:
-    return len(_images_of_ome(tiff)) or len(tiff.series)
+    count = len(_images_of_ome(tiff)) or len(tiff.series)
+    if count == 0:
+        raise ValueError("holds no page")
+    return count
 
 
-def _images_of_ome(tiff: Any) -> list[dict[str, str]]:
+def _images_of_ome(tiff: Any) -> list[OmeImage]:
     head = tiff.pages[0] if len(tiff.pages) else None
     return ome_images(head.description) if head is not None and head.is_ome else []
 
 
-def _pages_of_image(tiff: Any, images: Sequence[dict[str, str]], number: int) -> Any:
-    """Return the pages of one of several images as a series.
+def _series_of_image(tiff: Any, images: Sequence[OmeImage], number: int) -> Any:
+    """Return the pages of an image of OME as a series.
 
     For those who do not read OME, pages of one shape are one series, wherever they stand.
     """
-    samples = max(1, tiff.pages[0].samplesperpixel)
-    counts = [math.prod(_lengths(image, samples).values()) for image in images[: number + 1]]
-    first, count = sum(counts[:-1]), counts[-1]
-    if min(counts) < 1 or first + count > len(tiff.pages):
-        raise ValueError(
-            f"has OME metadata of {first + count} planes up to those of series {number}, but holds "
-            f"{len(tiff.pages)}; of a set of several files, make one file"
-        )
-    pages = [tiff.pages[k] for k in range(first, first + count)]
+    if len(images) == 1 and "Z" in tiff.pages[0].axes:
+        return tiff.series[0]  # a page of several planes
+    places: Sequence[int] = ()
+    held, known, end = len(tiff.pages), set[int](), 0
+    for image in images[: number + 1]:
+        begin, samples = begin_of_ome(image, end), 1
+        if begin < held and image.attributes.get("SizeC") != "1":  # pages take a while to open
+            samples = max(1, tiff.pages[begin].samplesperpixel)
+        places = pages_of_ome(image, lengths_of_ome(image, samples), end, held)
+        if not known.isdisjoint(places):
+            raise ValueError(f"has OME metadata of images that have a page in common; {MISFIT}")
+        known.update(places)
+        end = max(end, max(places) + 1)
+    count = len(places)
+    if len(images) == 1 and places == list(range(count)):
+        return tiff.series[0]
+    pages = [tiff.pages[k] for k in places]
     head = pages[0]
     if any((page.shape, page.dtype) != (head.shape, head.dtype) for page in pages):
         raise ValueError(f"has planes of several shapes or types in its series {number}")
     shape = head.shape if count == 1 else (count, *head.shape)
     axes = head.axes if count == 1 else f"Q{head.axes}"
     return optional("tifffile").TiffPageSeries(pages, shape, head.dtype, axes, parent=tiff)
-
-
-def _lengths(image: dict[str, str], samples: int) -> dict[str, int]:
-    """Return how many planes an image of OME has along each axis, the first one outermost."""
-    order = image.get("DimensionOrder", "XYZCT")
-    if not re.fullmatch("XY[ZCT]{3}", order) or len(set(order)) < 5:
-        raise ValueError(f"has OME metadata with the dimension order {order!r}")
-    lengths = {axis: int(image.get(f"Size{axis}", 1)) for axis in order[:1:-1]}
-    lengths["C"] //= samples
-    return lengths
 
 
 @dataclass(frozen=True)
@@ -140,11 +147,11 @@ def open_series(file: IO[bytes]) -> Series:
     """
     tiff = _opened(file)
     size = os.fstat(file.fileno()).st_size
-    series = _checked_series(tiff, size)
+    images = _images_of_ome(tiff)
+    series = _checked_series(tiff, images, size)
     axes, page, shape = series.axes, series.keyframe, tuple(series.shape)
-    if page.is_ome:
+    if images:
         # Of one value, as only the shape is wanted.
-        images = ome_images(page.description) or [{}]
         axes, array = _in_ome_order(images[0], axes, np.broadcast_to(False, shape))
         shape = array.shape
     if "C" in axes or "S" in axes:
@@ -177,11 +184,11 @@ def _opened(file: IO[bytes]) -> Any:
     return tifffile.TiffFile(file, **plain)
 
 
-def _checked_series(tiff: Any, size: int, number: int = 0, pages: Any = None) -> Any:
-    """Return a series, or one of pages, of a file of so many bytes, if it fits into these."""
-    if not tiff.pages:
+def _checked_series(tiff: Any, images: Sequence[OmeImage], size: int, number: int = 0) -> Any:
+    """Return a series of a file of so many bytes, if it fits into these."""
+    if not (images or tiff.series):
         raise ValueError("holds no page")
-    series = tiff.series[number] if pages is None else pages
+    series = _series_of_image(tiff, images, number) if images else tiff.series[number]
     page = series.keyframe
     if page.compression not in EXPANSION:
         raise ValueError(
@@ -269,20 +276,15 @@ def check_directories(file: IO[bytes], size: int) -> None:
             pending += [(place, False) for place in places]
 
 
-def _in_ome_order(
-    image: dict[str, str], axes: str, array: NDArray[Any]
-) -> tuple[str, NDArray[Any]]:
+def _in_ome_order(image: OmeImage, axes: str, array: NDArray[Any]) -> tuple[str, NDArray[Any]]:
     """Give pages the axes that OME-XML names: time, channel and depth, in its order."""
-    lengths = _lengths(image, array.shape[axes.index("S")] if "S" in axes else 1)
+    lengths = lengths_of_ome(image, array.shape[axes.index("S")] if "S" in axes else 1)
     pages = math.prod(lengths.values())
     plane = "".join(axis for axis in axes if axis in "YXS")
     held = math.prod(array.shape) // math.prod(array.shape[axes.index(a)] for a in plane)
     if held < pages or (held > 1 and len(axes) != len(plane) + 1):
         described = " x ".join(f"{length} {axis}" for axis, length in lengths.items())
-        raise ValueError(
-            f"has OME metadata of {described} planes, but holds {held}; of a set of several files, "
-            "make one file"
-        )
+        raise ValueError(f"has OME metadata of {described} planes, but holds {held}; {MISFIT}")
     kept = {axis: length for axis, length in lengths.items() if length > 1}
     shape = tuple(array.shape[axes.index(axis)] for axis in plane)
     array = array.reshape(held, *shape)[:pages]

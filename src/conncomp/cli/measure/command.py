@@ -164,6 +164,7 @@ def measure(inputs: tuple[str, ...], **given: Any) -> None:
     with stage("measuring", counts=True) as progress, _quiet():
         tables, failures = _measure_all(sources, options, kept, progress)
     tables = _of_one_kind(tables, failures)
+    failures = {source: failures[source] for source in sources if source in failures}
     if tables:
         with stage("writing"):
             write_table(options.output, list(tables.values()))
@@ -177,7 +178,7 @@ def measure(inputs: tuple[str, ...], **given: Any) -> None:
 def _measure_all(
     sources: list[Source], options: Options, kept: KeptTables, progress: Counter
 ) -> tuple[Tables, Failures]:
-    """Return the tables of images, in their order, and why others have none."""
+    """Return the tables of images, in their order, and why others have none, in any."""
     tables: Tables = {}
     failures: Failures = {}
     sizes = {source: _size(source.path) for source in sources}
@@ -208,9 +209,7 @@ def _measure_all(
             err=True,
         )
         raise SystemExit(130) from None
-    order = {source: k for k, source in enumerate(sources)}
-    tables = {source: tables[source] for source in sorted(tables, key=order.__getitem__)}
-    return tables, {source: failures[source] for source in sorted(failures, key=order.__getitem__)}
+    return {source: tables[source] for source in sources if source in tables}, failures
 
 
 def _side_by_side(
