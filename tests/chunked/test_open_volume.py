@@ -8,6 +8,7 @@ import pytest
 
 import conncomp
 from chunked_cases import random_labels
+from conncomp.chunked.measures.volume_labels import DeferredCall
 from conncomp.chunked.volumes import slices, volume
 from conncomp.chunked.volumes.targets import ZarrTarget
 from volume_sources import SOURCES, read_labels, write_image, write_zarr
@@ -113,6 +114,21 @@ def test_every_kind_of_files(tmp_path, monkeypatch, kind):
             conncomp.component_sizes(large), conncomp.component_sizes(np.asarray(large))
         )
     assert sorted(os.listdir(tmp_path)) == sorted(["l.npy", "l.zarr", source.name])
+
+
+def test_what_calls_need_is_forgotten_with_the_last():
+    made = []
+    needed = DeferredCall(lambda: made.append(1) or [7], ())
+    calls = [DeferredCall(lambda layer, k: (*layer, k), (needed, k)) for k in range(2)]
+    assert [call.needed() for call in calls] == [[needed], [needed]]
+    needed.make()
+    assert [call.needed() for call in calls] == [[], []]
+    for call in calls:
+        assert needed._result == [7]
+        call.make()
+    assert needed._result is None
+    assert [call.value() for call in calls] == [(7, 0), (7, 1)]
+    assert made == [1]
 
 
 def test_labels_of_an_image_of_ome_zarr(tmp_path):
