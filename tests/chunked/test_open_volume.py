@@ -180,6 +180,29 @@ def test_saving_goes_on(tmp_path, monkeypatch):
         kept.save(tmp_path / "m.zarr")
 
 
+def test_files_that_change_while_labels_are_counted(tmp_path):
+    """Be it in the midst of them, or between one selection and the next of what it returned."""
+    labels = conncomp.label(np.random.default_rng(2).random((20, 20)) < 0.5)
+    source = write_zarr(tmp_path / "v.zarr", labels, (5, 5))
+    times = iter(range(5, 100))
+
+    def change(*now):
+        chunk = next(path for path in (source / "c").rglob("*") if path.is_file())
+        os.utime(chunk, (5, next(times)))
+
+    with conncomp.open_volume(source, progress=change) as opened:
+        changed = conncomp.largest_components(opened, 2)
+    with conncomp.open_volume(source) as opened:
+        large = conncomp.largest_components(opened, 2)
+        change()
+        both = conncomp.relabel_consecutive(large)
+        for kept in (changed, large, both):
+            with pytest.raises(ValueError, match="was changed since its labels were counted"):
+                kept.save(tmp_path / "l.zarr")
+        conncomp.relabel_consecutive(opened).save(tmp_path / "l.zarr")
+    assert sorted(os.listdir(tmp_path)) == ["l.zarr", "v.zarr"]
+
+
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [

@@ -90,15 +90,8 @@ class VolumeFile:
         """Read all of it into memory."""
         return np.asarray(self[...], dtype)
 
-    def mapped(
-        self,
-        dtype: np.dtype[Any],
-        function: partial[NDArray[Any]],
-        batch: tuple[int, ...],
-        of_items: dict[int, Any],
-    ) -> VolumeFile:
-        """Return what a function makes of labels, and of a list of what there is for each item."""
-        volume = MappedVolume(self.volume, dtype, function, batch, of_items)
+    def of_mapped(self, volume: MappedVolume) -> VolumeFile:
+        """Return labels that are made of these."""
         return VolumeFile(volume, self.limit, self.progress)
 
     def save(self, target: StrPath) -> None:
@@ -152,7 +145,22 @@ class VolumeFile:
 
 
 class MappedVolume(PartOfVolume):
-    """Labels that are made of others as they are read; parameters are those of `mapped`."""
+    """Labels that a function makes of others as they are read.
+
+    Parameters
+    ----------
+    volume : Volume
+    dtype : dtype
+        Of the labels that are made.
+    function : partial
+        Makes them of labels, and of a list of what there is for each item.
+    batch : tuple of int
+        The lengths of the batch axes.
+    of_items : dict
+        Of the number of each item to what there is for it.
+    known : str
+        What `known_of` the volume was before its labels were counted.
+    """
 
     def __init__(
         self,
@@ -161,11 +169,12 @@ class MappedVolume(PartOfVolume):
         function: partial[NDArray[Any]],
         batch: tuple[int, ...],
         of_items: dict[int, Any],
+        known: str,
     ) -> None:
         super().__init__(volume)
         self._dtype, self._function, self._of_items = dtype, function, of_items
         self._numbers = np.arange(prod(batch)).reshape(batch)
-        self._known = volume.identity()
+        self.known = known
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -186,8 +195,8 @@ class MappedVolume(PartOfVolume):
         return made
 
     def check_unchanged(self) -> None:
-        """Raise ValueError if files are others than when labels were counted."""
-        if self.volume.identity() != self._known:
+        """Raise ValueError if files are others than before labels were counted."""
+        if self.origin.identity() != self.known:
             raise ValueError(f"{self.path}: was changed since its labels were counted")
 
     def digest(self) -> str:
@@ -202,6 +211,11 @@ class MappedVolume(PartOfVolume):
         if isinstance(self.volume, MappedVolume):
             digest.update(self.volume.digest().encode())
         return digest.hexdigest()
+
+
+def known_of(volume: Volume) -> str:
+    """Return what the identity of files was before the first of labels in them were counted."""
+    return volume.known if isinstance(volume, MappedVolume) else volume.identity()
 
 
 @contextmanager

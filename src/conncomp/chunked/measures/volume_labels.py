@@ -17,7 +17,7 @@ import numpy as np
 from conncomp._arrays import check_kind
 from conncomp.chunked.layout import Index
 from conncomp.chunked.measures.label_chunks import MERGED, LabelChunks, check_image
-from conncomp.chunked.measures.volume_file import VolumeFile, limited
+from conncomp.chunked.measures.volume_file import MappedVolume, VolumeFile, known_of, limited
 from conncomp.chunked.volumes.volume import Place, block_shape, lengths_of, place_of
 from conncomp.components._labels import Background
 
@@ -75,6 +75,8 @@ class VolumeLabels(LabelChunks):
     def __init__(self, given: Any, background: Background, batch_axes: int, *token: Any) -> None:
         super().__init__(given, background, batch_axes)
         self._done = 0
+        # Before anything is counted: what is changed meanwhile is noticed.
+        self._known = known_of(self.array.volume)
 
     @staticmethod
     def checked(given: Any) -> VolumeFile:
@@ -147,7 +149,10 @@ class VolumeLabels(LabelChunks):
         of_items: dict[int, Any] = {}
         for block, results in after.items():
             of_items.update(zip(self.items(block).tolist(), results, strict=True))
-        return self.array.mapped(np.dtype(dtype), function, self.batch, of_items)
+        volume = MappedVolume(
+            self.array.volume, np.dtype(dtype), function, self.batch, of_items, self._known
+        )
+        return self.array.of_mapped(volume)
 
     def columns(self, name: str, dtype: Any, function: Callable[..., Any], of_blocks: Any) -> Any:
         """Return an array of one axis for each item."""
