@@ -10,6 +10,7 @@ import conncomp
 from chunked_cases import random_labels
 from conncomp.chunked.measures.volume_labels import DeferredCall
 from conncomp.chunked.volumes import slices, volume
+from conncomp.chunked.volumes.labelling import bytes_of_block
 from conncomp.chunked.volumes.targets import ZarrTarget
 from volume_sources import SOURCES, read_labels, write_image, write_zarr
 
@@ -149,6 +150,20 @@ def test_labels_of_an_image_of_ome_zarr(tmp_path):
     np.testing.assert_array_equal(saved["0"][...], want)
     np.testing.assert_array_equal(saved["1"][...], want[:, ::2, ::2, ::2])
     assert saved.attrs["ome"]["image-label"]["source"]["image"] == "../../"
+
+
+def test_memory_for_coarser_arrays(tmp_path):
+    """Labels that are made as they are read take as much as those that are in files."""
+    zarr = pytest.importorskip("zarr")
+    labels = conncomp.label(np.random.default_rng(7).random((6, 8, 10)) < 0.4).astype(np.uint8)
+    image = write_image(tmp_path / "image.zarr", labels, "zyx", chunks=(3, 4, 5), levels=2)
+    zarr.create_array(
+        store=str(image / "s1"), shape=(3, 4, 5), chunks=(90,) * 3, dtype="u1", overwrite=True
+    )
+    with conncomp.open_volume(image) as opened:
+        large = conncomp.largest_components(opened, 2)
+        for kept in (opened, large, conncomp.relabel_consecutive(large)):
+            assert bytes_of_block(kept.volume) == 3 * 8 * 90**3
 
 
 def test_saving_goes_on(tmp_path, monkeypatch):
