@@ -235,6 +235,39 @@ def test_errors(tmp_path, call, error, words):
         call(conncomp.open_volume(source))
 
 
+@pytest.mark.parametrize("kind", ["npy", "zarr 3", "ome 0.5", "hdf5", "tiff, packed", "folder"])
+def test_closed_files(tmp_path, kind):
+    """Nothing is read of them, nor of what is made of their labels; that alone can be closed."""
+    suffix, write = SOURCES[kind]
+    labels = conncomp.label(np.random.default_rng(2).random((6, 7, 8)) < 0.3).astype(np.uint8)
+    source = write(tmp_path / f"v{suffix}", labels, (3, 4, 4))
+    with conncomp.open_volume(source) as opened, conncomp.open_volume(source) as other:
+        large = conncomp.largest_components(opened, 3)
+        numbers = conncomp.relabel_consecutive(large)
+        with conncomp.relabel_consecutive(opened) as closed:
+            assert not closed.closed
+        assert [file.closed for file in (opened, large, numbers, closed)] == [False] * 3 + [True]
+        assert large[0].shape == (7, 8)
+        opened.close()
+        opened.close()
+        for file in (opened, large, numbers, closed):
+            assert file.closed
+            assert (file.shape, file.dtype.kind in "iu") == (labels.shape, True)
+            for call in (
+                lambda file: file[0, 1],
+                lambda file: file[1:1],
+                np.asarray,
+                lambda file: file.save(tmp_path / "l.npy"),
+                conncomp.component_sizes,
+                lambda file: conncomp.largest_components(file, 1),
+                lambda file: conncomp.component_statistics(other, file),
+            ):
+                with pytest.raises(ValueError, match=r"is closed; open it again by conncomp\.open"):
+                    call(file)
+        np.testing.assert_array_equal(other, labels)
+    assert os.listdir(tmp_path) == [source.name]
+
+
 def test_files_that_hold_no_labels(tmp_path):
     np.save(tmp_path / "f.npy", np.ones((3, 4)))
     np.save(tmp_path / "m.npy", np.ones((3, 4), bool))

@@ -45,7 +45,14 @@ class VolumeFile:
         How many axes ahead are those of separate images, as OME-Zarr says: time and channels.
     """
 
-    def __init__(self, volume: Volume, limit: int | None, progress: Progress | None) -> None:
+    def __init__(
+        self,
+        volume: Volume,
+        limit: int | None,
+        progress: Progress | None,
+        origin: VolumeFile | None = None,  # whose labels these are made of
+    ) -> None:
+        self._origin, self._closed = origin, False
         self.volume, self.limit, self.progress = volume, limit, progress
         self.shape, self.dtype, self.batch_axes = volume.shape, volume.dtype, volume.batch_axes
         self._files = ExitStack()
@@ -60,6 +67,18 @@ class VolumeFile:
         """The number of elements."""
         return prod(self.shape)
 
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called, of this or of what its labels are made of."""
+        return self._closed or (self._origin is not None and self._origin.closed)
+
+    def check_open(self) -> None:
+        """Raise ValueError if it is closed."""
+        if self.closed:
+            raise ValueError(
+                f"{self.volume.path}: is closed; open it again by conncomp.open_volume"
+            )
+
     def __repr__(self) -> str:
         return f"<VolumeFile {self.volume.path}, shape {self.shape}, dtype {self.dtype}>"
 
@@ -68,6 +87,7 @@ class VolumeFile:
 
     def __getitem__(self, key: Any) -> NDArray[Any]:
         """Read a part into memory: numbers and slices of step 1, as many as there are axes."""
+        self.check_open()
         keys = key if isinstance(key, tuple) else (key,)
         if Ellipsis in keys:
             k = keys.index(Ellipsis)
@@ -92,7 +112,7 @@ class VolumeFile:
 
     def of_mapped(self, volume: MappedVolume) -> VolumeFile:
         """Return labels that are made of these."""
-        return VolumeFile(volume, self.limit, self.progress)
+        return VolumeFile(volume, self.limit, self.progress, self)
 
     def save(self, target: StrPath) -> None:
         """Write it to files block by block, as `label_file` writes labels.
@@ -108,6 +128,7 @@ class VolumeFile:
         FileExistsError, ImportError, MemoryError, OSError, TypeError, ValueError
             As `label_file`.
         """
+        self.check_open()
         wanted = as_target(target)
         if self.dtype.kind not in "iu":
             raise TypeError(f"{self} is not of integers; labels are saved")
@@ -129,7 +150,12 @@ class VolumeFile:
             write_labels(wanted, volume, self.dtype, told, run)
 
     def close(self) -> None:
-        """Close the files; nothing can be read then."""
+        """Close the files.
+
+        Nothing can be read then, nor of what `largest_components`, `remove_small_components` and
+        `relabel_consecutive` returned of these labels.
+        """
+        self._closed = True
         self._files.close()
 
     def __enter__(self) -> VolumeFile:

@@ -80,9 +80,10 @@ class VolumeLabels(LabelChunks):
 
     @staticmethod
     def checked(given: Any) -> VolumeFile:
-        """Return labels in files; raise TypeError if they are not of integers."""
+        """Return labels in files; raise if these are closed, or not of integers."""
         check_kind(given, "iu", given, "labels", "of integers")
         labels: VolumeFile = given
+        labels.check_open()
         return labels
 
     @staticmethod
