@@ -235,6 +235,16 @@ def test_errors(tmp_path, call, error, words):
         call(conncomp.open_volume(source))
 
 
+def test_arrays_without_a_copy(tmp_path):
+    np.save(tmp_path / "n.npy", np.arange(6).reshape(2, 3))
+    opened = conncomp.open_volume(tmp_path / "n.npy")
+    with pytest.raises(ValueError, match=r"n\.npy: .* copy=False is not possible"):
+        opened.__array__(copy=False)
+    for copy in (None, True):
+        array = opened.__array__(np.dtype("u1"), copy=copy)
+        np.testing.assert_array_equal(array, np.arange(6, dtype="u1").reshape(2, 3), strict=True)
+
+
 @pytest.mark.parametrize("kind", ["npy", "zarr 3", "ome 0.5", "hdf5", "tiff, packed", "folder"])
 def test_closed_files(tmp_path, kind):
     """Nothing is read of them, nor of what is made of their labels; that alone can be closed."""

@@ -107,7 +107,11 @@ class VolumeFile:
         return values[tuple(slice(None) if hasattr(each, "stop") else 0 for each in keys)]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """Read all of it into memory."""
+        """Read all of it into memory, which is a copy."""
+        if copy is not None and not copy:
+            raise ValueError(
+                f"{self.volume.path}: is read from files into memory; copy=False is not possible"
+            )
         return np.asarray(self[...], dtype)
 
     def of_mapped(self, volume: MappedVolume) -> VolumeFile:
