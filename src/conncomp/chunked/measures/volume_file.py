@@ -86,25 +86,23 @@ class VolumeFile:
         return self.shape[0]
 
     def __getitem__(self, key: Any) -> NDArray[Any]:
-        """Read a part into memory: numbers and slices of step 1, as many as there are axes."""
+        """Read a part into memory: numbers, slices of step 1, and ``...`` once."""
         self.check_open()
         keys = key if isinstance(key, tuple) else (key,)
-        if Ellipsis in keys:
-            k = keys.index(Ellipsis)
+        # Not by `in`, which asks arrays whether they are equal.
+        ellipses = [k for k, each in enumerate(keys) if each is Ellipsis]
+        if len(ellipses) > 1:
+            raise IndexError(f"{shown(key)}: ... may stand once")
+        if ellipses:
+            k = ellipses[0]
             keys = (*keys[:k], *[slice(None)] * (self.ndim - len(keys) + 1), *keys[k + 1 :])
         if len(keys) > self.ndim:
             raise IndexError(f"{shown(key)}: there are {self.ndim} axes")
         keys += (slice(None),) * (self.ndim - len(keys))
-        place = []
-        for each, length in zip(keys, self.shape, strict=True):
-            numbers = range(length)[each]
-            whole = range(numbers, numbers + 1) if isinstance(numbers, int) else numbers
-            if whole.step != 1:
-                raise IndexError(f"{shown(each)}: only slices of step 1 are read of files")
-            place.append(slice(whole.start, max(whole.start, whole.stop)))
+        place = tuple(map(_part_of_axis, keys, self.shape))
         shape = tuple(part.stop - part.start for part in place)
-        values = self.volume.read(tuple(place)) if prod(shape) else np.empty(shape, self.dtype)
-        return values[tuple(slice(None) if hasattr(each, "stop") else 0 for each in keys)]
+        values = self.volume.read(place) if prod(shape) else np.empty(shape, self.dtype)
+        return values[tuple(slice(None) if isinstance(each, slice) else 0 for each in keys)]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """Read all of it into memory, which is a copy."""
@@ -172,6 +170,29 @@ class VolumeFile:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _part_of_axis(key: Any, length: int) -> slice:
+    """Return where a number or a slice lies on an axis; an IndexError says what it cannot be."""
+    try:
+        if isinstance(key, slice):
+            begin, end, step = key.indices(length)
+        else:
+            if isinstance(key, bool | np.bool_):
+                raise TypeError
+            begin = range(length)[key]
+            end, step = begin + 1, 1
+    except TypeError:
+        raise IndexError(
+            f"{shown(key)}: only whole numbers, slices of these and ... are read of files"
+        ) from None
+    except IndexError:
+        raise IndexError(f"{shown(key)}: the axis has length {length}") from None
+    except ValueError:  # a step of 0
+        step = 0
+    if step != 1:
+        raise IndexError(f"{shown(key)}: only slices of step 1 are read of files")
+    return slice(begin, max(begin, end))
 
 
 class MappedVolume(PartOfVolume):
