@@ -2,12 +2,16 @@
 
 import json
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import conncomp
 from conncomp.chunked.volumes import kept, targets, volume
+from conncomp.chunked.volumes.ome_zarr import list_label
+from conncomp.chunked.volumes.sources import opened_volume
 from conncomp.chunked.volumes.targets import OmeTarget, nearest
 from volume_sources import write_image
 
@@ -163,6 +167,31 @@ def test_killed_while_labels_get_their_name(tmp_path, monkeypatch):
     assert sorted(os.listdir(target.parent)) == ["parts", "zarr.json"]
     with pytest.raises(FileExistsError):
         conncomp.label_file(image, target)
+
+
+@pytest.mark.parametrize("version", ["0.4", "0.5"])
+def test_labels_that_are_listed_at_once(tmp_path, monkeypatch, version):
+    """Whoever reads the list of an image's labels writes it before others read it."""
+    image = write_image(tmp_path / "image.zarr", VOLUME, "zyx", version, levels=1)
+    (image / "labels").mkdir()
+    open_group = zarr.open_group
+
+    def slow(*given, **options):
+        group = open_group(*given, **options)
+        dict(group.attrs)
+        time.sleep(0.05)
+        return group
+
+    names = [f"n{k}" for k in range(4)]
+    with opened_volume(str(image)) as opened, ThreadPoolExecutor(4) as pool:
+        monkeypatch.setattr(zarr, "open_group", slow)
+        list(pool.map(lambda name: list_label(opened, name), names))
+        monkeypatch.setattr("fcntl.flock", lambda *_: os.stat(tmp_path / "no locks here"))
+        list_label(opened, "without")
+    attributes = dict(open_group(str(image / "labels"), mode="r").attrs)
+    listed = attributes.get("ome", attributes)["labels"]
+    assert sorted(listed) == [*names, "without"]
+    assert not set(os.listdir(image / "labels")) - {"zarr.json", ".zgroup", ".zattrs"}
 
 
 def changed(path, **parts):

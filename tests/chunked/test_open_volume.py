@@ -8,7 +8,9 @@ import pytest
 
 import conncomp
 from chunked_cases import random_labels
+from conncomp.chunked.measures.volume_labels import DeferredCall
 from conncomp.chunked.volumes import slices, volume
+from conncomp.chunked.volumes.labelling import bytes_of_block
 from conncomp.chunked.volumes.targets import ZarrTarget
 from volume_sources import SOURCES, read_labels, write_image, write_zarr
 
@@ -115,6 +117,21 @@ def test_every_kind_of_files(tmp_path, monkeypatch, kind):
     assert sorted(os.listdir(tmp_path)) == sorted(["l.npy", "l.zarr", source.name])
 
 
+def test_what_calls_need_is_forgotten_with_the_last():
+    made = []
+    needed = DeferredCall(lambda: made.append(1) or [7], ())
+    calls = [DeferredCall(lambda layer, k: (*layer, k), (needed, k)) for k in range(2)]
+    assert [call.needed() for call in calls] == [[needed], [needed]]
+    needed.make()
+    assert [call.needed() for call in calls] == [[], []]
+    for call in calls:
+        assert needed._result == [7]
+        call.make()
+    assert needed._result is None
+    assert [call.value() for call in calls] == [(7, 0), (7, 1)]
+    assert made == [1]
+
+
 def test_labels_of_an_image_of_ome_zarr(tmp_path):
     """What is saved beside labels belongs to the image, too."""
     zarr = pytest.importorskip("zarr")
@@ -133,6 +150,20 @@ def test_labels_of_an_image_of_ome_zarr(tmp_path):
     np.testing.assert_array_equal(saved["0"][...], want)
     np.testing.assert_array_equal(saved["1"][...], want[:, ::2, ::2, ::2])
     assert saved.attrs["ome"]["image-label"]["source"]["image"] == "../../"
+
+
+def test_memory_for_coarser_arrays(tmp_path):
+    """Labels that are made as they are read take as much as those that are in files."""
+    zarr = pytest.importorskip("zarr")
+    labels = conncomp.label(np.random.default_rng(7).random((6, 8, 10)) < 0.4).astype(np.uint8)
+    image = write_image(tmp_path / "image.zarr", labels, "zyx", chunks=(3, 4, 5), levels=2)
+    zarr.create_array(
+        store=str(image / "s1"), shape=(3, 4, 5), chunks=(90,) * 3, dtype="u1", overwrite=True
+    )
+    with conncomp.open_volume(image) as opened:
+        large = conncomp.largest_components(opened, 2)
+        for kept in (opened, large, conncomp.relabel_consecutive(large)):
+            assert bytes_of_block(kept.volume) == 3 * 8 * 90**3
 
 
 def test_saving_goes_on(tmp_path, monkeypatch):
@@ -164,6 +195,29 @@ def test_saving_goes_on(tmp_path, monkeypatch):
         kept.save(tmp_path / "m.zarr")
 
 
+def test_files_that_change_while_labels_are_counted(tmp_path):
+    """Be it in the midst of them, or between one selection and the next of what it returned."""
+    labels = conncomp.label(np.random.default_rng(2).random((20, 20)) < 0.5)
+    source = write_zarr(tmp_path / "v.zarr", labels, (5, 5))
+    times = iter(range(5, 100))
+
+    def change(*now):
+        chunk = next(path for path in (source / "c").rglob("*") if path.is_file())
+        os.utime(chunk, (5, next(times)))
+
+    with conncomp.open_volume(source, progress=change) as opened:
+        changed = conncomp.largest_components(opened, 2)
+    with conncomp.open_volume(source) as opened:
+        large = conncomp.largest_components(opened, 2)
+        change()
+        both = conncomp.relabel_consecutive(large)
+        for kept in (changed, large, both):
+            with pytest.raises(ValueError, match="was changed since its labels were counted"):
+                kept.save(tmp_path / "l.zarr")
+        conncomp.relabel_consecutive(opened).save(tmp_path / "l.zarr")
+    assert sorted(os.listdir(tmp_path)) == ["l.zarr", "v.zarr"]
+
+
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
@@ -172,13 +226,73 @@ def test_saving_goes_on(tmp_path, monkeypatch):
         (lambda a: conncomp.component_statistics(a, classes=a), ValueError, "is for labels in mem"),
         (lambda a: conncomp.largest_components(a, 1, by=a), ValueError, "is for labels in memory"),
         (lambda a: a[::2], IndexError, "only slices of step 1"),
+        (lambda a: a[::0], IndexError, "only slices of step 1"),
         (lambda a: a[1, 2, 3, 4], IndexError, "there are 3 axes"),
+        (lambda a: a[..., 1, 2, 3, 4], IndexError, "there are 3 axes"),
+        (lambda a: a[..., 0, ...], IndexError, r"\.\.\. may stand once"),
+        (
+            lambda a: a[np.array([0, 1])],
+            IndexError,
+            r"an array of shape \(2,\): only whole numbers",
+        ),
+        (lambda a: a[np.ones((4, 5, 6), bool), ...], IndexError, "only whole numbers, slices of"),
+        (lambda a: a[0, [1, 2]], IndexError, r"\[1, 2\]: only whole numbers"),
+        (lambda a: a[None], IndexError, "None: only whole numbers"),
+        (lambda a: a[True], IndexError, "True: only whole numbers"),
+        (lambda a: a[np.True_], IndexError, r"True.*: only whole numbers"),
+        (lambda a: a[1.0], IndexError, r"1\.0: only whole numbers"),
+        (lambda a: a["x":], IndexError, r"slice\('x', None, None\): only whole numbers"),
+        (lambda a: a[:, 5], IndexError, "5: the axis has length 5"),
+        (lambda a: a[:, -6], IndexError, "-6: the axis has length 5"),
     ],
 )
 def test_errors(tmp_path, call, error, words):
     source = write_zarr(tmp_path / "v.zarr", np.ones((4, 5, 6), np.int32), (2, 2, 2))
     with pytest.raises(error, match=words):
         call(conncomp.open_volume(source))
+
+
+def test_arrays_without_a_copy(tmp_path):
+    np.save(tmp_path / "n.npy", np.arange(6).reshape(2, 3))
+    opened = conncomp.open_volume(tmp_path / "n.npy")
+    with pytest.raises(ValueError, match=r"n\.npy: .* copy=False is not possible"):
+        opened.__array__(copy=False)
+    for copy in (None, True):
+        array = opened.__array__(np.dtype("u1"), copy=copy)
+        np.testing.assert_array_equal(array, np.arange(6, dtype="u1").reshape(2, 3), strict=True)
+
+
+@pytest.mark.parametrize("kind", ["npy", "zarr 3", "ome 0.5", "hdf5", "tiff, packed", "folder"])
+def test_closed_files(tmp_path, kind):
+    """Nothing is read of them, nor of what is made of their labels; that alone can be closed."""
+    suffix, write = SOURCES[kind]
+    labels = conncomp.label(np.random.default_rng(2).random((6, 7, 8)) < 0.3).astype(np.uint8)
+    source = write(tmp_path / f"v{suffix}", labels, (3, 4, 4))
+    with conncomp.open_volume(source) as opened, conncomp.open_volume(source) as other:
+        large = conncomp.largest_components(opened, 3)
+        numbers = conncomp.relabel_consecutive(large)
+        with conncomp.relabel_consecutive(opened) as closed:
+            assert not closed.closed
+        assert [file.closed for file in (opened, large, numbers, closed)] == [False] * 3 + [True]
+        assert large[0].shape == (7, 8)
+        opened.close()
+        opened.close()
+        for file in (opened, large, numbers, closed):
+            assert file.closed
+            assert (file.shape, file.dtype.kind in "iu") == (labels.shape, True)
+            for call in (
+                lambda file: file[0, 1],
+                lambda file: file[1:1],
+                np.asarray,
+                lambda file: file.save(tmp_path / "l.npy"),
+                conncomp.component_sizes,
+                lambda file: conncomp.largest_components(file, 1),
+                lambda file: conncomp.component_statistics(other, file),
+            ):
+                with pytest.raises(ValueError, match=r"is closed; open it again by conncomp\.open"):
+                    call(file)
+        np.testing.assert_array_equal(other, labels)
+    assert os.listdir(tmp_path) == [source.name]
 
 
 def test_files_that_hold_no_labels(tmp_path):

@@ -182,6 +182,18 @@ def lock(descriptor: int) -> bool | None:
     return True
 
 
+@contextmanager
+def alone_in(folder: StrPath) -> Iterator[None]:
+    """Wait until nobody else has the lock of a folder, and hold it; there may be no locks."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with suppress(OSError):  # some network drives have none
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def _remove_orphans(target: Path) -> None:
     """Remove temporary files of processes that were killed while they wrote to `target`.
 

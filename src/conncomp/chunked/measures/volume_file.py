@@ -45,7 +45,14 @@ class VolumeFile:
         How many axes ahead are those of separate images, as OME-Zarr says: time and channels.
     """
 
-    def __init__(self, volume: Volume, limit: int | None, progress: Progress | None) -> None:
+    def __init__(
+        self,
+        volume: Volume,
+        limit: int | None,
+        progress: Progress | None,
+        origin: VolumeFile | None = None,  # whose labels these are made of
+    ) -> None:
+        self._origin, self._closed = origin, False
         self.volume, self.limit, self.progress = volume, limit, progress
         self.shape, self.dtype, self.batch_axes = volume.shape, volume.dtype, volume.batch_axes
         self._files = ExitStack()
@@ -60,6 +67,18 @@ class VolumeFile:
         """The number of elements."""
         return prod(self.shape)
 
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called, of this or of what its labels are made of."""
+        return self._closed or (self._origin is not None and self._origin.closed)
+
+    def check_open(self) -> None:
+        """Raise ValueError if it is closed."""
+        if self.closed:
+            raise ValueError(
+                f"{self.volume.path}: is closed; open it again by conncomp.open_volume"
+            )
+
     def __repr__(self) -> str:
         return f"<VolumeFile {self.volume.path}, shape {self.shape}, dtype {self.dtype}>"
 
@@ -67,39 +86,35 @@ class VolumeFile:
         return self.shape[0]
 
     def __getitem__(self, key: Any) -> NDArray[Any]:
-        """Read a part into memory: numbers and slices of step 1, as many as there are axes."""
+        """Read a part into memory: numbers, slices of step 1, and ``...`` once."""
+        self.check_open()
         keys = key if isinstance(key, tuple) else (key,)
-        if Ellipsis in keys:
-            k = keys.index(Ellipsis)
+        # Not by `in`, which asks arrays whether they are equal.
+        ellipses = [k for k, each in enumerate(keys) if each is Ellipsis]
+        if len(ellipses) > 1:
+            raise IndexError(f"{shown(key)}: ... may stand once")
+        if ellipses:
+            k = ellipses[0]
             keys = (*keys[:k], *[slice(None)] * (self.ndim - len(keys) + 1), *keys[k + 1 :])
         if len(keys) > self.ndim:
             raise IndexError(f"{shown(key)}: there are {self.ndim} axes")
         keys += (slice(None),) * (self.ndim - len(keys))
-        place = []
-        for each, length in zip(keys, self.shape, strict=True):
-            numbers = range(length)[each]
-            whole = range(numbers, numbers + 1) if isinstance(numbers, int) else numbers
-            if whole.step != 1:
-                raise IndexError(f"{shown(each)}: only slices of step 1 are read of files")
-            place.append(slice(whole.start, max(whole.start, whole.stop)))
+        place = tuple(map(_part_of_axis, keys, self.shape))
         shape = tuple(part.stop - part.start for part in place)
-        values = self.volume.read(tuple(place)) if prod(shape) else np.empty(shape, self.dtype)
-        return values[tuple(slice(None) if hasattr(each, "stop") else 0 for each in keys)]
+        values = self.volume.read(place) if prod(shape) else np.empty(shape, self.dtype)
+        return values[tuple(slice(None) if isinstance(each, slice) else 0 for each in keys)]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """Read all of it into memory."""
+        """Read all of it into memory, which is a copy."""
+        if copy is not None and not copy:
+            raise ValueError(
+                f"{self.volume.path}: is read from files into memory; copy=False is not possible"
+            )
         return np.asarray(self[...], dtype)
 
-    def mapped(
-        self,
-        dtype: np.dtype[Any],
-        function: partial[NDArray[Any]],
-        batch: tuple[int, ...],
-        of_items: dict[int, Any],
-    ) -> VolumeFile:
-        """Return what a function makes of labels, and of a list of what there is for each item."""
-        volume = MappedVolume(self.volume, dtype, function, batch, of_items)
-        return VolumeFile(volume, self.limit, self.progress)
+    def of_mapped(self, volume: MappedVolume) -> VolumeFile:
+        """Return labels that are made of these."""
+        return VolumeFile(volume, self.limit, self.progress, self)
 
     def save(self, target: StrPath) -> None:
         """Write it to files block by block, as `label_file` writes labels.
@@ -115,6 +130,7 @@ class VolumeFile:
         FileExistsError, ImportError, MemoryError, OSError, TypeError, ValueError
             As `label_file`.
         """
+        self.check_open()
         wanted = as_target(target)
         if self.dtype.kind not in "iu":
             raise TypeError(f"{self} is not of integers; labels are saved")
@@ -136,7 +152,12 @@ class VolumeFile:
             write_labels(wanted, volume, self.dtype, told, run)
 
     def close(self) -> None:
-        """Close the files; nothing can be read then."""
+        """Close the files.
+
+        Nothing can be read then, nor of what `largest_components`, `remove_small_components` and
+        `relabel_consecutive` returned of these labels.
+        """
+        self._closed = True
         self._files.close()
 
     def __enter__(self) -> VolumeFile:
@@ -151,8 +172,46 @@ class VolumeFile:
         self.close()
 
 
+def _part_of_axis(key: Any, length: int) -> slice:
+    """Return where a number or a slice lies on an axis; an IndexError says what it cannot be."""
+    try:
+        if isinstance(key, slice):
+            begin, end, step = key.indices(length)
+        else:
+            if isinstance(key, bool | np.bool_):
+                raise TypeError
+            begin = range(length)[key]
+            end, step = begin + 1, 1
+    except TypeError:
+        raise IndexError(
+            f"{shown(key)}: only whole numbers, slices of these and ... are read of files"
+        ) from None
+    except IndexError:
+        raise IndexError(f"{shown(key)}: the axis has length {length}") from None
+    except ValueError:  # a step of 0
+        step = 0
+    if step != 1:
+        raise IndexError(f"{shown(key)}: only slices of step 1 are read of files")
+    return slice(begin, max(begin, end))
+
+
 class MappedVolume(PartOfVolume):
-    """Labels that are made of others as they are read; parameters are those of `mapped`."""
+    """Labels that a function makes of others as they are read.
+
+    Parameters
+    ----------
+    volume : Volume
+    dtype : dtype
+        Of the labels that are made.
+    function : partial
+        Makes them of labels, and of a list of what there is for each item.
+    batch : tuple of int
+        The lengths of the batch axes.
+    of_items : dict
+        Of the number of each item to what there is for it.
+    known : str
+        What `known_of` the volume was before its labels were counted.
+    """
 
     def __init__(
         self,
@@ -161,11 +220,12 @@ class MappedVolume(PartOfVolume):
         function: partial[NDArray[Any]],
         batch: tuple[int, ...],
         of_items: dict[int, Any],
+        known: str,
     ) -> None:
         super().__init__(volume)
         self._dtype, self._function, self._of_items = dtype, function, of_items
         self._numbers = np.arange(prod(batch)).reshape(batch)
-        self._known = volume.identity()
+        self.known = known
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -186,8 +246,8 @@ class MappedVolume(PartOfVolume):
         return made
 
     def check_unchanged(self) -> None:
-        """Raise ValueError if files are others than when labels were counted."""
-        if self.volume.identity() != self._known:
+        """Raise ValueError if files are others than before labels were counted."""
+        if self.origin.identity() != self.known:
             raise ValueError(f"{self.path}: was changed since its labels were counted")
 
     def digest(self) -> str:
@@ -202,6 +262,11 @@ class MappedVolume(PartOfVolume):
         if isinstance(self.volume, MappedVolume):
             digest.update(self.volume.digest().encode())
         return digest.hexdigest()
+
+
+def known_of(volume: Volume) -> str:
+    """Return what the identity of files was before the first of labels in them were counted."""
+    return volume.known if isinstance(volume, MappedVolume) else volume.identity()
 
 
 @contextmanager

@@ -17,7 +17,7 @@ import numpy as np
 from conncomp._arrays import check_kind
 from conncomp.chunked.layout import Index
 from conncomp.chunked.measures.label_chunks import MERGED, LabelChunks, check_image
-from conncomp.chunked.measures.volume_file import VolumeFile, limited
+from conncomp.chunked.measures.volume_file import MappedVolume, VolumeFile, known_of, limited
 from conncomp.chunked.volumes.volume import Place, block_shape, lengths_of, place_of
 from conncomp.components._labels import Background
 
@@ -33,8 +33,8 @@ class Block:
         return self._read(self._place)
 
 
-class Later:
-    """Stands for what a function will return."""
+class DeferredCall:
+    """A call that is put off, which stands for what the function will return."""
 
     def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         self._function, self.arguments = function, arguments
@@ -43,14 +43,17 @@ class Later:
         for argument in self.needed():
             argument._uses += 1
 
-    def needed(self) -> list[Later]:
+    def needed(self) -> list[DeferredCall]:
         """Return what stands for arguments and is not made yet."""
-        return [each for each in self.arguments if isinstance(each, Later) and not each._made]
+        return [
+            each for each in self.arguments if isinstance(each, DeferredCall) and not each._made
+        ]
 
     def make(self) -> None:
         """Call the function."""
         given = [
-            each.value() if isinstance(each, Later | Block) else each for each in self.arguments
+            each.value() if isinstance(each, DeferredCall | Block) else each
+            for each in self.arguments
         ]
         self._result, self._made = self._function(*given), True
         self.arguments = ()
@@ -72,12 +75,15 @@ class VolumeLabels(LabelChunks):
     def __init__(self, given: Any, background: Background, batch_axes: int, *token: Any) -> None:
         super().__init__(given, background, batch_axes)
         self._done = 0
+        # Before anything is counted: what is changed meanwhile is noticed.
+        self._known = known_of(self.array.volume)
 
     @staticmethod
     def checked(given: Any) -> VolumeFile:
-        """Return labels in files; raise TypeError if they are not of integers."""
+        """Return labels in files; raise if these are closed, or not of integers."""
         check_kind(given, "iu", given, "labels", "of integers")
         labels: VolumeFile = given
+        labels.check_open()
         return labels
 
     @staticmethod
@@ -110,8 +116,8 @@ class VolumeLabels(LabelChunks):
 
     def call(self, name: str, index: Index, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function, or put it off if an argument is not there yet."""
-        if any(isinstance(argument, Block | Later) for argument in arguments):
-            return Later(function, arguments)
+        if any(isinstance(argument, Block | DeferredCall) for argument in arguments):
+            return DeferredCall(function, arguments)
         return function(*arguments)
 
     def merged(self, name: str, block: Index, parts: Sequence[Any], merge: Any) -> Any:
@@ -125,14 +131,14 @@ class VolumeLabels(LabelChunks):
 
     def _made(self, pool: ThreadPoolExecutor, parts: Sequence[Any]) -> list[Any]:
         """Make what is not made yet; return all."""
-        put_off = [part for part in parts if isinstance(part, Later)]
+        put_off = [part for part in parts if isinstance(part, DeferredCall)]
         if not put_off:
             return list(parts)
         for calls in (
             {id(each): each for part in put_off for each in part.needed()}.values(),
             put_off,
         ):
-            for _ in pool.map(Later.make, calls):
+            for _ in pool.map(DeferredCall.make, calls):
                 pass
         self._done += len(put_off)
         if self.array.progress is not None:
@@ -144,7 +150,10 @@ class VolumeLabels(LabelChunks):
         of_items: dict[int, Any] = {}
         for block, results in after.items():
             of_items.update(zip(self.items(block).tolist(), results, strict=True))
-        return self.array.mapped(np.dtype(dtype), function, self.batch, of_items)
+        volume = MappedVolume(
+            self.array.volume, np.dtype(dtype), function, self.batch, of_items, self._known
+        )
+        return self.array.of_mapped(volume)
 
     def columns(self, name: str, dtype: Any, function: Callable[..., Any], of_blocks: Any) -> Any:
         """Return an array of one axis for each item."""

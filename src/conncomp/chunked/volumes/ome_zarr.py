@@ -25,7 +25,7 @@ from conncomp.chunked.volumes.zarr_arrays import (
     listed_names,
     open_node,
 )
-from conncomp.files.access import naming
+from conncomp.files.access import alone_in, naming
 
 VERSIONS = {"0.4": 2, "0.5": 3}  # and the version of Zarr
 KINDS = ("time", "channel", "space")
@@ -261,16 +261,17 @@ def is_label_of(image: OmeImage, target: Path) -> bool:
 
 
 def list_label(image: OmeImage, name: str) -> None:
-    """Add a label image to the list of those that an image has."""
+    """Add a label image to the list of those that an image has, in a folder that is there."""
     zarr = optional("zarr")
     version = image.multiscale.version
     folder = os.path.join(image.owner, "labels")
-    group = zarr.open_group(folder, mode="a", zarr_format=VERSIONS[version])
-    attributes = dict(group.attrs)
-    within = attributes if VERSIONS[version] == 2 else dict(attributes.get("ome", {}))
-    known = within.get("labels", [])
-    within["labels"] = [*known, name] if name not in known else known
-    if VERSIONS[version] == 3:
-        within["version"] = version
-        attributes = {**attributes, "ome": within}
-    group.attrs.put(attributes)
+    with alone_in(folder):  # another process may list its labels
+        group = zarr.open_group(folder, mode="a", zarr_format=VERSIONS[version])
+        attributes = dict(group.attrs)
+        within = attributes if VERSIONS[version] == 2 else dict(attributes.get("ome", {}))
+        known = within.get("labels", [])
+        within["labels"] = [*known, name] if name not in known else known
+        if VERSIONS[version] == 3:
+            within["version"] = version
+            attributes = {**attributes, "ome": within}
+        group.attrs.put(attributes)
