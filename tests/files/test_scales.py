@@ -125,6 +125,11 @@ SIX = range(6)
         ([(ZCT, block(0, 1) + block(2, 1, Z=1) + block(4, 1, Z=2)
            + block(1, 1, C=1) + block(3, 1, Z=1, C=1) + block(5, 1, Z=2, C=1))],
          [[[0, 2, 4], [1, 3, 5]]]),
+        ([(ZCT, block(0, 3) + block(3, 3, C=1) + block(9, 1, Z=3))], [[SIX[:3], SIX[3:]]]),
+        ([('SizeZ="2"', block(None)), ('SizeZ="4"', block(None))], [SIX[:2], SIX[2:]]),
+        ([('SizeZ="2"', block(3)), ("", block(0)), ("", "")], [[3, 4], 0, 5]),
+        ([(f'SizeZ="{9**30}"', "")], [None]),
+        ([(f'SizeZ="{9**30}"', ""), ("", "")], [None, None]),
         ([('SizeZ="3"', block(0, 2))], [None]),
         ([('SizeZ="3"', block(0, 0))], [None]),
         ([('SizeZ="3"', block(0, 3, Z=3))], [None]),
@@ -159,7 +164,8 @@ def test_slabs_are_of_the_pages_that_ome_names(tmp_path, options):
 
 
 @pytest.mark.parametrize("colours", ["contig", "separate"])
-def test_images_of_ome_are_grey_and_in_colour(tmp_path, colours):
+@pytest.mark.parametrize("left_out", [b"none", b"TiffData", b"IFD"])
+def test_images_of_ome_are_grey_and_in_colour(tmp_path, colours, left_out):
     """Each has as many planes as its own pages need for its channels."""
     colour = np.arange(5 * 6 * 3, dtype=np.uint8).reshape(5, 6, 3)
     colour = colour if colours == "contig" else colour.transpose(2, 0, 1)
@@ -176,6 +182,9 @@ def test_images_of_ome_are_grey_and_in_colour(tmp_path, colours):
             if "S" in names:
                 options = {"photometric": "rgb", "planarconfig": colours}
             tiff.write(part, metadata={"axes": names}, **options)
+    content = (tmp_path / "a.tif").read_bytes()
+    assert (left_out in content) == (left_out != b"none")
+    (tmp_path / "a.tif").write_bytes(content.replace(left_out, b"x" * len(left_out)))
     for k, (part, _) in enumerate(parts):
         np.testing.assert_array_equal(read_content(tmp_path / "a.tif", series=k).image, part)
 
