@@ -23,6 +23,11 @@ FAR = UnitCell(
     [(2, 0, (-1, -1)), (0, 2, (-1, 1)), (0, 1, (0, 0))],
 )
 LADDER = UnitCell([[1.0]], [[0.0], [0.0]], [(0, 1, [0]), (0, 0, [1]), (1, 1, [1])])
+# Cells of which bonds lead back by more sites than a cell has.
+CROSSED = UnitCell(
+    np.eye(2), np.zeros((2, 2)), [(0, 1, (0, 0)), (1, 0, (0, 1)), (0, 1, (1, 1)), (0, 0, (1, 0))]
+)
+FARTHEST = UnitCell(np.eye(2), np.zeros((8, 2)), [(0, 7, (1, 1)), (0, 1, (0, 0)), (7, 0, (1, -1))])
 
 
 def on_host(array):
@@ -151,6 +156,8 @@ TRAJECTORIES = [
     ((5, 1), FAR, 0.6, 1.0, True),
     ((4, 30), FAR, 0.6, -1.0, "antiperiodic"),
     ((3, 1), "kagome", 0.6, 1.0, False),
+    ((4, 1), CROSSED, 0.3, -1.0, "antiperiodic"),
+    ((6, 1), FARTHEST, 0.6, 1.0, (True, "antiperiodic")),
 ]
 
 

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import conncomp
+from conncomp.generate.random import philox
 from conncomp.models import SpinGlass
 from models import alarms
 from models.alarms import FALSE_ALARM
-from models.spin_glass_reference import ReferenceGlass
+from models.spin_glass_reference import NUMBER, ReferenceGlass
 
 DEVICES, RULES = ("cpu", "cuda"), ("metropolis", "heat-bath")
 # Shapes, with the axes that are open.
@@ -210,6 +211,49 @@ def test_transitions_have_their_chances(shape, kind, rule, device):
         assert alarms.of_classes(observed, expected[number]) > FALSE_ALARM
 
 
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("beta", [1e7, 1e8, 1e9, 1e300])
+def test_spins_without_bonds_are_free_at_low_temperatures(beta, rule, device):
+    """Units of the fields are larger than a temperature then."""
+    free, replicas = 8, 1024 if device == "cpu" else 256
+    couplings, fields = np.zeros((1, free + 3)), np.zeros(free + 3)
+    couplings[0, :2] = 3, -1
+    closed, options = (True,), {"update": rule, "replicas": replicas, "seed": SEED}
+    model = SpinGlass(fields.shape, couplings, beta=beta, device=device, **options)
+    references = [
+        ReferenceGlass(fields.shape, closed, couplings, fields, beta, rule, k, SEED)
+        for k in range(4)
+    ]
+    for reference in references:
+        reference.sweep(), reference.sweep()
+    model.step(2)
+    spins = on_host(model.spins)
+    np.testing.assert_array_equal(spins[:4], [reference.as_array() for reference in references])
+    assert alarms.of_mean(spins[:, 3:].ravel().astype(float), 0, 1) > FALSE_ALARM
+
+
+# A seed with which the first number of the first sweep is 131, so that -ln u takes 32 bits.
+RARE = 1004973
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("beta", [0.0, 5e-324, 1e-12])
+@pytest.mark.parametrize("rule", RULES)
+def test_the_rarest_numbers_decide_at_high_temperatures(rule, beta, device):
+    assert philox(RARE, (0, 0, 1, NUMBER))[0] == 131
+    couplings, fields, closed = np.array([[1.0, 2.0, 0.5, 3.0]]), np.zeros(4), (True,)
+    for start in product((-1, 1), repeat=4):
+        reference = ReferenceGlass((4,), closed, couplings, fields, beta, rule, 0, RARE)
+        reference.spins = dict(zip(reference.sites, start, strict=True))
+        model = SpinGlass(
+            4, couplings, beta=beta, start=np.array(start), update=rule, seed=RARE, device=device
+        )
+        model.step()
+        reference.sweep()
+        np.testing.assert_array_equal(on_host(model.spins), reference.as_array())
+
+
 # ------------------------------------------------------------------------------------ exact lines
 
 
@@ -311,6 +355,9 @@ J = np.ones((2, 4, 4))
         ({"replicas": 3, "samples": 2}, "replicas=3 must be a multiple of samples=2"),
         ({"replicas": 3, "beta": [1, 2]}, "there are 2 temperatures"),
         ({"couplings": "pm", "positive": 2}, "positive=2 must be from 0 to 1"),
+        ({"positive": 0.5}, 'positive=0.5 is for couplings="pm"; leave it out'),
+        ({"couplings": "gaussian", "positive": 0.7}, 'positive=0.7 is for couplings="pm"'),
+        ({"dilution": 0.0}, "dilution=0.0 is for couplings that are drawn"),
         ({"couplings": "pm", "dilution": 1}, "dilution=1 must be 0 or more, and below 1"),
         ({"field": np.inf}, r"field\[0, 0\]=inf must be finite"),
         ({"field": np.ones(3)}, r"field has shape \(3,\)"),

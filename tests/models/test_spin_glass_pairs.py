@@ -1,5 +1,7 @@
 """Pairs of replicas: overlaps, Houdayer's moves, exchanges of temperatures, means over disorder."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -189,7 +191,45 @@ def test_means_over_disorder():
     assert cold.binder_ratio.value == pytest.approx((3 - (q**4).mean() / (q**2).mean() ** 2) / 2)
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        # Not as many pairs at each temperature; then not of each sample; then of another one.
+        {"beta": np.repeat([0.2, 1.5], [6, 2]), "sample": np.repeat([0, 1], 4)},
+        {"beta": np.tile([0.2, 1.5], 4), "sample": np.repeat([0, 1], [2, 6])},
+        {"sample": np.repeat([0, 2], 4)},
+        {"beta": np.tile([1.5, 1.5, 0.2, 0.2], 2), "sample": np.repeat([0, 1], 4)},
+    ],
+)
+def test_means_are_of_as_many_pairs_at_each_temperature(changes):
+    measured = build((4, 4), beta=[0.2, 1.5], copies=4).overlaps()
+    assert summarise_overlaps([measured], (4, 4))[0].samples == 2
+    other = replace(measured, **changes)
+    with pytest.raises(ValueError, match="there must be as many at each of"):
+        summarise_overlaps([measured, other], (4, 4))
+    if changes["sample"].max() == 2:
+        return  # of a model of other samples
+    with pytest.raises(ValueError, match="there must be as many at each of"):
+        summarise_overlaps([other], (4, 4))
+
+
 # ---------------------------------------------------------------------------------- bad arguments
+
+
+@pytest.mark.parametrize(
+    ("beta", "message"),
+    [
+        # A beta of each replica: those of the first copies are 0.2 and 0.2.
+        ([0.2, 1.0, 0.2, 1.0] * 2, "beta=0.2 twice among replicas that exchange"),
+        ([0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 1.0, 1.0], "beta=0.2 twice"),
+        ([0.2, 0.2, 1.0, 1.0, 0.2, 0.2, 0.9, 0.9], r"beta=\[0.2, 1.0\] and of beta=\[0.2, 0.9\]"),
+    ],
+)
+def test_ladders_that_temper_nothing(beta, message):
+    model = build((4, 4), beta=beta, replicas=8)
+    with pytest.raises(ValueError, match=message):
+        parallel_tempering(model, 3)
+    assert model.updates == 0
 
 
 def test_pairs_that_are_missing():
@@ -201,7 +241,7 @@ def test_pairs_that_are_missing():
         model.overlaps()
     with pytest.raises(ValueError, match="there must be two or more to exchange"):
         parallel_tempering(build((4, 4), beta=[1.0]), 1)
-    with pytest.raises(TypeError, match="must be a Potts model or a SpinGlass"):
+    with pytest.raises(TypeError, match="must be a Potts or Ising model, or a SpinGlass"):
         parallel_tempering(Kawasaki(4, replicas=2), 1)
     with pytest.raises(ValueError, match="measured is empty"):
         summarise_overlaps([], (4, 4))

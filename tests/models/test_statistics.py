@@ -269,7 +269,11 @@ SERIES = Potts((4, 4), replicas=2, seed=1).swendsen_wang(20)
         ),
         (lambda: summarise(SERIES, 1, measure_every=0), ValueError, "measure_every=0 must be"),
         (lambda: summarise(SERIES, 1, measure_every=1.5), TypeError, "measure_every=1.5 must be"),
-        (lambda: parallel_tempering(None, 3), TypeError, "model=None must be a Potts model"),
+        (
+            lambda: parallel_tempering(None, 3),
+            TypeError,
+            "model=None must be a Potts",
+        ),
     ],
 )
 def test_errors_say_what_is_wrong(call, error, words):

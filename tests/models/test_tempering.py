@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from conncomp.generate.random import philox
-from conncomp.models import Potts, parallel_tempering
-from models import exact
+from conncomp.models import Ising, Potts, parallel_tempering
+from models import alarms, exact
 
 EXCHANGE = 6
 FALSE_ALARM = 1e-7  # of each test
@@ -138,6 +138,23 @@ def test_bad_input(changes, arguments, words):
     with pytest.raises(ValueError, match=words):
         parallel_tempering(model, **({"rounds": 3} | arguments))
     assert model.updates == 0
+
+
+@pytest.mark.parametrize("coupling", [1.0, -2.0])
+def test_replicas_of_ising_exchange_by_their_energies(coupling):
+    betas, options = np.array([0.1, 0.3, 0.2]), {"lattice": "triangular", "coupling": coupling}
+    model = Ising((3, 3), beta=betas, replicas=3, seed=4, **options)
+    tempering = parallel_tempering(model, 3000)
+    assert (tempering.acceptance > 0.2).all()
+    assert (np.sort(tempering.replicas, axis=1) == np.arange(3)).all()
+    states = 1 - 2 * (np.arange(512)[:, None] >> np.arange(9) & 1)
+    ends = states[:, model.edges]
+    energies = -abs(coupling) * (ends[..., 0] * ends[..., 1] @ model.signs.astype(int))
+    for k, beta in enumerate(np.sort(betas)):
+        weights = np.exp(-beta * (energies - energies.min()))
+        expected = (energies * weights).sum() / weights.sum()
+        # One round in ten is independent enough.
+        assert alarms.of_mean(tempering.series.energy[::10, k], expected) > FALSE_ALARM
 
 
 def test_two_replicas_try_every_other_round():

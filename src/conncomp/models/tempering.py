@@ -89,13 +89,13 @@ def parallel_tempering(
     to it. Of a `SpinGlass` those replicas exchange that belong to one sample and one of the copies.
 
     Exchanges are no updates of the model. One draws by the number of the update before it.
-    The temperatures stay where they are at the end: `Potts.beta` then has them in another order,
-    and another call goes on from there as if it were the same call, if `sweeps_between` is the
-    same. As replicas depend on each other, one that runs alone differs.
+    The temperatures stay where they are at the end: `beta` of the model then has them in another
+    order, and another call goes on from there as if it were the same call, if `sweeps_between` is
+    the same. As replicas depend on each other, one that runs alone differs.
 
     Parameters
     ----------
-    model : Potts or SpinGlass
+    model : Potts, Ising or SpinGlass
         With replicas, each with a temperature.
     rounds : int
     sweeps_between : int, optional
@@ -103,8 +103,8 @@ def parallel_tempering(
     watch : callable, optional
         Called with the model in each round, after its updates and before exchanges.
     **options
-        Of the updates, as `Potts.updater` and `SpinGlass.updater` take them: ``update``,
-        ``houdayer`` and others.
+        Of the updates, as `Potts.updater`, `Ising.updater` and `SpinGlass.updater` take them:
+        ``update``, ``houdayer`` and others.
 
     Returns
     -------
@@ -113,7 +113,8 @@ def parallel_tempering(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind or out of its range.
+        If an argument is of the wrong kind or out of its range; if replicas of a `SpinGlass` that
+        exchange have one temperature twice, or other ones than those of another ladder.
 
     References
     ----------
@@ -130,7 +131,7 @@ def parallel_tempering(
     True
     """
     if not isinstance(model, Tempered):
-        raise TypeError(f"model={shown(model)} must be a Potts model or a SpinGlass")
+        raise TypeError(f"model={shown(model)} must be a Potts or Ising model, or a SpinGlass")
     ladders = model._ladders()
     temperatures = ladders.shape[1]
     if model.replicas < 2 or temperatures < 2:

@@ -23,7 +23,9 @@
 //
 // Numbers. Other couplings are int32, multiples of a power of 2, so that fields are exact sums. A spin with
 // the number u is flipped if -ln u > 2 beta s h, where both sides are integers: see `Logarithm`. So an
-// acceptance probability is off by a relative 2^-26 at most, plus 2^-32, and by the same on all devices.
+// acceptance probability is off by a relative 2^-26 at most, plus 2^-32, and by the same on all devices. That
+// is for couplings as they are rounded, each by half a unit at most, and a unit is 2^-29 h at most, h being
+// the largest field that a spin can be in: those given are off by another relative (2 axes + 1) 2^-29 beta h.
 //
 // Rules. Metropolis flips with probability 15/16 min(1, exp(-beta dE)), as core/spins.h tells why. The heat
 // bath lets a spin be up with probability 1 / (1 + exp(-2 beta h)). Sites of one colour are independent,
@@ -37,7 +39,6 @@
 
 namespace conncomp {
 
-constexpr Purpose kGlassDigits = Purpose(24), kGlassNumber = Purpose(25);
 constexpr int kGroup = 64, kGlassDigitCount = 64;
 enum GlassRule : int32_t { kGlassMetropolis, kGlassHeatBath };
 
@@ -298,7 +299,9 @@ CONNCOMP_ANYWHERE inline bool spin_in_field(int rule, bool up, int64_t field, Bi
   if (rule == kGlassHeatBath) {
     const Bits32 a = logarithm(~u), b = logarithm(u);
     const int64_t bound = a > b ? temperature * (a - b) : -(temperature * (b - a));
-    return field > bound;  // the field is above half of T ln(u / (1 - u))
+    // Whether the field is above half of T ln(u / (1 - u)), of which the bound is the part before the point:
+    // one that is as large is above it where it is negative.
+    return field != bound ? field > bound : u >> 31 == 0;
   }
   const Bits32 minus_ln = logarithm(u);
   const int64_t lost = up ? field : -field;
@@ -316,7 +319,7 @@ struct GlassCouplings {
 template <int axes, class Words, class Draw>
 CONNCOMP_ANYWHERE inline Bits64 spins_in_fields(const GlassReplicas& replicas, int64_t group,
                                                 const GlassSite<axes, int32_t>& place, const Words& words,
-                                                const GlassCouplings& of, const Logarithm& logarithm,
+                                                const GlassCouplings& numbers, const Logarithm& logarithm,
                                                 const GlassTemperature* temperatures, const Draw& draw) {
   const int64_t sites = replicas.lattice.sites();
   Bits64 wishes[2 * axes];
@@ -328,24 +331,24 @@ CONNCOMP_ANYWHERE inline Bits64 spins_in_fields(const GlassReplicas& replicas, i
   Bits64 changed = 0;
   int64_t sample = -1;
   int32_t coupling[2 * axes], own = 0;
-  PhiloxBlock numbers{};
+  PhiloxBlock block{};
   const int end = replicas.end(group), begin = replicas.begin(group);
   for (int bit = begin; bit < end; ++bit) {
     const int64_t replica = replicas.replica(group, bit);
     if (sample < 0 || replica >= (sample + 1) * replicas.per_sample) {
       sample = replica / replicas.per_sample;
-      const int32_t* const at = of.couplings + sample * axes * sites;
+      const int32_t* const at = numbers.couplings + sample * axes * sites;
       for (int axis = 0; axis < axes; ++axis) {
         coupling[2 * axis] = at[axis * sites + place.site];
         coupling[2 * axis + 1] = at[axis * sites + place.previous[axis]];
       }
-      own = of.fields == nullptr ? 0 : of.fields[sample * sites + place.site];
+      own = numbers.fields == nullptr ? 0 : numbers.fields[sample * sites + place.site];
     }
-    if (bit == begin || bit % 4 == 0) numbers = draw(bit / 4);
+    if (bit == begin || bit % 4 == 0) block = draw(bit / 4);
     int64_t field = own;
 #pragma unroll
     for (int k = 0; k < 2 * axes; ++k) field += wishes[k] >> bit & 1 ? coupling[k] : -coupling[k];
-    const bool up = spin_in_field(replicas.rule, spins >> bit & 1, field, numbers.word[bit % 4], logarithm,
+    const bool up = spin_in_field(replicas.rule, spins >> bit & 1, field, block.word[bit % 4], logarithm,
                                   temperatures[replica]);
     changed |= Bits64(up) << bit;
   }
@@ -356,17 +359,17 @@ CONNCOMP_ANYWHERE inline Bits64 spins_in_fields(const GlassReplicas& replicas, i
 template <int axes, class Words>
 CONNCOMP_ANYWHERE inline int64_t gain_of_site(const GlassReplicas& replicas, int64_t replica, int bit,
                                               const GlassSite<axes, int32_t>& place, const Words& words,
-                                              const GlassCouplings& of) {
+                                              const GlassCouplings& numbers) {
   const int64_t sites = replicas.lattice.sites(), sample = replica / replicas.per_sample;
   const bool up = words.spin(place.site) >> bit & 1;
-  const int32_t* const at = of.couplings + sample * axes * sites;
+  const int32_t* const at = numbers.couplings + sample * axes * sites;
   int64_t gain = 0;
   for (int axis = 0; axis < axes; ++axis) {
     const int64_t coupling = at[axis * sites + place.site];
     gain += (words.spin(place.next[axis]) >> bit & 1) == up ? coupling : -coupling;
   }
-  if (of.fields != nullptr)
-    gain += up ? of.fields[sample * sites + place.site] : -of.fields[sample * sites + place.site];
+  if (numbers.fields != nullptr)
+    gain += up ? numbers.fields[sample * sites + place.site] : -numbers.fields[sample * sites + place.site];
   return gain;
 }
 

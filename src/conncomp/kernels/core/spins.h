@@ -25,6 +25,10 @@
 //   kExchange     the colder one of a pair          first 64 bits: whether replicas exchange
 //   kOccupied     word, with the axis of bonds      percolation: which sites or bonds of the word are there
 //   kOrder        i / 2 in percolation, step: run   half i % 2: the i-th number of a permutation
+//   kGlassDigits  site, with the group of replicas  spin glasses: digits of a number: see core/spin_glass.h
+//   kGlassNumber  the same                          a number of each of four replicas
+//   kCoupling     site, with the sample             first 64 bits: a coupling; last: whether it is absent
+//   kHoudayer     0, with the first of two replicas first 64 bits: the site whose cluster they exchange
 //
 // A probability p is a number of 64 bits, p * 2^64; what has it happens if the bits that are drawn are less.
 //
@@ -88,7 +92,11 @@ enum Purpose : Bits32 {
   kExchange,
   kCoin,
   kOccupied = 16,
-  kOrder
+  kOrder,
+  kGlassDigits = 24,
+  kGlassNumber,
+  kCoupling,  // models/spin_glass/couplings.py
+  kHoudayer   // models/spin_glass/pairs.py
 };
 
 // Laid out as in lattice.py.

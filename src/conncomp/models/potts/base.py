@@ -112,6 +112,17 @@ class ClusterModel(Simulated[Measurements]):
     def _read(self, records: NDArray[np.int64]) -> Measurements:
         return self._series(records, False)
 
+    def _ladders(self) -> NDArray[np.int64]:
+        return np.argsort(self._betas, kind="stable")[None, :]
+
+    def _energy_unit(self) -> float:
+        return -self._gain
+
+    def _read_in_order(
+        self, records: NDArray[np.int64], ladders: NDArray[np.int64]
+    ) -> Measurements:
+        return self._read(records)
+
     # -------------------------------------------------------------------------------------- helpers
 
     @property

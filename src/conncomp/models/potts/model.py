@@ -431,17 +431,6 @@ class Potts(ClusterModel):
     def _critical_beta(self) -> float:
         return self.critical_beta(self.lattice.states, self.lattice.ndim) / self.coupling
 
-    def _ladders(self) -> NDArray[np.int64]:
-        return np.argsort(self._betas, kind="stable")[None, :]
-
-    def _energy_unit(self) -> float:
-        return -self.coupling
-
-    def _read_in_order(
-        self, records: NDArray[np.int64], ladders: NDArray[np.int64]
-    ) -> Measurements:
-        return self._read(records)
-
     def _updates_engine(self) -> Any:
         return self._new_engine(self.lattice, self.labelling, self.options)
 

@@ -46,15 +46,17 @@ def temperature_factors(
     betas: NDArray[np.float64], exponents: NDArray[np.int64]
 ) -> NDArray[np.uint32]:
     """Return ``GlassTemperature`` of each replica, whose fields are in units of 2**-exponent."""
+    # More than any field, of the least logarithm; and an int64, of the largest one.
+    hottest = (1 << UNIT) - 1, 1
 
     def factor(beta: float, exponent: int) -> tuple[int, int]:
         temperature = inf if beta == 0 else 1 / beta
         if temperature == inf:
-            return (1 << UNIT) - 1, 0
+            return hottest
         mantissa, power = frexp(temperature)  # half of it is mantissa * 2**(power - 1)
         shift = UNIT - (power - 1 + exponent - DIGITS)
         if shift <= 0:
-            return (1 << UNIT) - 1, 0  # more than any field
+            return hottest
         number = min(round(ldexp(mantissa, UNIT)), (1 << UNIT) - 1)
         return (0, 0) if shift > 63 else (number, shift)
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp._arguments import shown
 from conncomp.models.spin_glass.pairs import Overlaps
 from conncomp.models.statistics import Estimate, jackknife_by_bins
 
@@ -82,12 +81,17 @@ def summarise_overlaps(measured: Sequence[Overlaps], shape: Sequence[int]) -> li
     # Temperatures are where they were, or exchanged: pairs are always in order of them.
     beta, sample = measured[0].beta, measured[0].sample
     betas, samples = np.unique(beta), np.unique(sample)
-    wanted = len(betas) * len(samples)
-    if len(beta) % wanted or any(not np.array_equal(each.beta, beta) for each in measured):
-        raise ValueError(
-            f"measured has {len(beta)} pairs; there must be as many at each of {shown(len(betas))} "
-            f"temperatures for each of {len(samples)} samples, always the same"
-        )
+    each_has = len(beta) // (len(betas) * len(samples))
+    wanted = (
+        np.tile(np.repeat(betas, each_has), len(samples)),
+        np.repeat(samples, len(betas) * each_has),
+    )
+    for each in measured:
+        if not all(map(np.array_equal, (each.beta, each.sample), wanted)):
+            raise ValueError(
+                f"measured has {len(each.beta)} pairs; there must be as many at each of "
+                f"{len(betas)} temperatures for each of {len(samples)} samples, always the same"
+            )
 
     def series(values: list[Any]) -> Any:
         """Return values as (temperatures, rows, samples), means over pairs."""

@@ -49,9 +49,12 @@ class SpinGlass(Simulated[GlassMeasurements]):
 
     Where all couplings have one magnitude, or are absent, and there is no field, bits are computed
     with, and acceptance probabilities are exact to 2**-64. Otherwise couplings and fields are
-    rounded to 31 bits, and probabilities are exact to a relative 2**-26 and 2**-32. Either way
-    spins are a function of seed, replica, sample and parameters alone: those of another device or
-    number of threads are the same. (All samples that run together have one of the two ways.)
+    rounded to 31 bits, as `couplings` returns them, and of these probabilities are exact to a
+    relative 2**-26 and 2**-32; of those that were given to another relative
+    ``(2 * ndim + 1) * 2**-29 * beta * h``, where h is the largest field that a spin can be in, of
+    its neighbours and its own. Either way spins are a function of seed, replica, sample and
+    parameters alone: those of another device or number of threads are the same. (All samples that
+    run together have one of the two ways.)
 
     Parameters
     ----------
@@ -80,9 +83,9 @@ class SpinGlass(Simulated[GlassMeasurements]):
         How a sweep changes each spin in turn: flips it with probability 15/16 min(1, exp(-dE/T)),
         or draws it anew, given the neighbours.
     positive : float, optional
-        Which share of the bonds of "pm" is positive, 0 to 1.
+        Which share of the bonds of "pm" is positive, 0 to 1; by default one half.
     dilution : float, optional
-        With which probability a bond that is drawn is absent, 0 or more and below 1.
+        With which probability a bond that is drawn is absent, 0 or more and below 1; by default 0.
     field : float or array_like, optional
         h, one for all, of the lattice's shape, or with an axis for the samples before.
     first_sample, first_replica : int, optional
@@ -140,8 +143,8 @@ class SpinGlass(Simulated[GlassMeasurements]):
         copies: int | None = None,
         replicas: int | None = None,
         update: str = "metropolis",
-        positive: float = 0.5,
-        dilution: float = 0.0,
+        positive: float | None = None,
+        dilution: float | None = None,
         field: ArrayLike | None = None,
         first_sample: int = 0,
         first_replica: int = 0,
@@ -169,7 +172,7 @@ class SpinGlass(Simulated[GlassMeasurements]):
             "first_sample", first_sample, 0, MOST_REPLICAS - self.samples
         )
         self._betas = _spread(betas, count, self.samples, self.copies)
-        self._drawn = None if given is not None else _check_drawn(couplings, positive, dilution)
+        self._drawn = _check_drawn(couplings, positive, dilution)
         self._bonds, self._fields_given = self._make_bonds(given, field)
         self._prepare()
         self._words = self._first_words(start)
@@ -201,12 +204,12 @@ class SpinGlass(Simulated[GlassMeasurements]):
 
     def parameters(self) -> dict[str, Any]:
         """Return which model it is: values that JSON has, and arrays."""
-        found = {**super().parameters(), "beta": np.asarray(self.beta)}
+        described = {**super().parameters(), "beta": np.asarray(self.beta)}
         if self._drawn is None:
-            found["couplings"] = self.couplings
+            described["couplings"] = self.couplings
         if self._fields_given is not None:
-            found["field"] = self._fields_given
-        return found
+            described["field"] = self._fields_given
+        return described
 
     def energy(self) -> Any:
         """Return the energy of the whole lattice, for each replica."""
@@ -425,7 +428,9 @@ class SpinGlass(Simulated[GlassMeasurements]):
         numbers = np.arange(self.replicas).reshape(self.samples, -1, self.copies)
         ladders = np.ascontiguousarray(numbers.swapaxes(1, 2)).reshape(-1, numbers.shape[1])
         order = np.argsort(self._betas[ladders], axis=1, kind="stable")
-        return np.take_along_axis(ladders, order, axis=1)
+        ordered = np.take_along_axis(ladders, order, axis=1)
+        _check_ladders(self._betas[ordered])
+        return ordered
 
     def _read_in_order(
         self, records: NDArray[np.int64], ladders: NDArray[np.int64]
@@ -543,11 +548,43 @@ def _spread(
     return np.tile(np.repeat(betas, copies), samples)
 
 
-def _check_drawn(couplings: Any, positive: Any, dilution: Any) -> Drawn:
-    check_choice("couplings", couplings, KINDS)
-    shares = as_number("positive", positive), as_number("dilution", dilution)
+def _check_drawn(couplings: Any, positive: Any, dilution: Any) -> Drawn | None:
+    """Return how couplings are drawn; None if they are given."""
+    drawn = isinstance(couplings, str)
+    if drawn:
+        check_choice("couplings", couplings, KINDS)
+    if positive is not None and not (drawn and couplings == "pm"):
+        raise ValueError(f'positive={shown(positive)} is for couplings="pm"; leave it out')
+    if dilution is not None and not drawn:
+        raise ValueError(
+            f"dilution={shown(dilution)} is for couplings that are drawn; let those that are given "
+            "be 0 where there is no bond"
+        )
+    if not drawn:
+        return None
+    shares = (
+        0.5 if positive is None else as_number("positive", positive),
+        0.0 if dilution is None else as_number("dilution", dilution),
+    )
     if not 0 <= shares[0] <= 1:
         raise ValueError(f"positive={shown(positive)} must be from 0 to 1")
     if not 0 <= shares[1] < 1:
         raise ValueError(f"dilution={shown(dilution)} must be 0 or more, and below 1")
     return Drawn(couplings, *shares)
+
+
+def _check_ladders(betas: NDArray[np.float64]) -> None:
+    """Check inverse temperatures, a row of each ladder, in ascending order."""
+    for ladder in betas:
+        twice = ladder[1:][ladder[1:] == ladder[:-1]]
+        if twice.size:
+            raise ValueError(
+                f"model has beta={twice[0]:g} twice among replicas that exchange; each must have "
+                "another temperature, and copies, where there are some, lie side by side"
+            )
+        if not np.array_equal(ladder, betas[0]):
+            raise ValueError(
+                f"model has samples or copies of beta={shown(betas[0].tolist())} and of "
+                f"beta={shown(ladder.tolist())}; all must have the same temperatures: make a model "
+                "of each"
+            )

@@ -77,39 +77,39 @@ class SpinGlassEngine {
   }
 
   // Makes the sweep `step` of the spins in `words`.
-  void sweep_bits(Bits64* words, Bits32 step, const GlassBits& of) const {
+  void sweep_bits(Bits64* words, Bits32 step, const GlassBits& bits) const {
     with_axes([&](auto axes) {
-      if (of.bonds == nullptr) return sweep_bits<axes.value, true>(words, step, of);
-      sweep_bits<axes.value, false>(words, step, of);
+      if (bits.bonds == nullptr) return sweep_bits<axes.value, true>(words, step, bits);
+      sweep_bits<axes.value, false>(words, step, bits);
     });
   }
-  void sweep_numbers(Bits64* words, Bits32 step, const GlassNumbers& of) const {
-    with_axes([&](auto axes) { sweep_numbers<axes.value>(words, step, of); });
+  void sweep_numbers(Bits64* words, Bits32 step, const GlassNumbers& numbers) const {
+    with_axes([&](auto axes) { sweep_numbers<axes.value>(words, step, numbers); });
   }
 
   // Adds to each replica's record what the sites have of unsatisfied bonds, or minus the energy, and of spins
   // that are up.
-  void count_bits(const Bits64* words, const GlassBits& of, int64_t* record) const {
+  void count_bits(const Bits64* words, const GlassBits& bits, int64_t* record) const {
     with_axes([&](auto axes) {
       count<axes.value>(record, [&](int64_t group, const auto& place, int64_t (&counts)[2][kGroup]) {
-        const GlassWords<axes.value> at = words_of<axes.value>(words, of, group);
+        const GlassWords<axes.value> at = words_of<axes.value>(words, bits, group);
         const Bits64 spin = at.spin(place.site);
         for (int axis = 0; axis < axes.value; ++axis) {
           Bits64 unsatisfied = spin ^ at.spin(place.next[axis]) ^ at.negative(axis, place.site);
-          if (of.bonds != nullptr) unsatisfied &= at.bond(axis, place.site);
+          if (bits.bonds != nullptr) unsatisfied &= at.bond(axis, place.site);
           for (int bit = 0; bit < kGroup; ++bit) counts[0][bit] += int64_t(unsatisfied >> bit & 1);
         }
         for (int bit = 0; bit < kGroup; ++bit) counts[1][bit] += int64_t(spin >> bit & 1);
       });
     });
   }
-  void count_numbers(const Bits64* words, const GlassCouplings& of, int64_t* record) const {
+  void count_numbers(const Bits64* words, const GlassCouplings& numbers, int64_t* record) const {
     with_axes([&](auto axes) {
       count<axes.value>(record, [&](int64_t group, const auto& place, int64_t (&counts)[2][kGroup]) {
         const GlassWords<axes.value> at = words_of<axes.value>(words, {}, group);
         for (int bit = replicas_.begin(group); bit < replicas_.end(group); ++bit) {
           const int64_t replica = replicas_.replica(group, bit);
-          counts[0][bit] += gain_of_site(replicas_, replica, bit, place, at, of);
+          counts[0][bit] += gain_of_site(replicas_, replica, bit, place, at, numbers);
           counts[1][bit] += int64_t(at.spin(place.site) >> bit & 1);
         }
       });
@@ -155,10 +155,10 @@ class SpinGlassEngine {
   }
 
   template <int axes>
-  GlassWords<axes> words_of(const Bits64* words, const GlassBits& of, int64_t group) const {
+  GlassWords<axes> words_of(const Bits64* words, const GlassBits& bits, int64_t group) const {
     const int64_t bonds = group * axes * sites_;
-    return {words + group * sites_, of.negatives == nullptr ? nullptr : of.negatives + bonds,
-            of.bonds == nullptr ? nullptr : of.bonds + bonds, sites_};
+    return {words + group * sites_, bits.negatives == nullptr ? nullptr : bits.negatives + bonds,
+            bits.bonds == nullptr ? nullptr : bits.bonds + bonds, sites_};
   }
 
   // Calls body(group, row, begin, end) for the sites of a colour in each row, in parallel.
@@ -188,22 +188,23 @@ class SpinGlassEngine {
   }
 
   template <int axes, bool whole>
-  void sweep_bits(Bits64* words, Bits32 step, const GlassBits& of) const {
+  void sweep_bits(Bits64* words, Bits32 step, const GlassBits& bits) const {
     constexpr int kKinds = GlassUpdate<axes, whole, Bits64>::kKinds;
     for_each_colour([&](int64_t group, const int32_t (&row)[kRowAxis], int32_t x, int32_t end) {
       const Draws draws = replicas_.draws(group, step);
-      const GlassWords<axes> at = words_of<axes>(words, of, group);
-      const Bits64 bits = replicas_.bits(group), *const table = of.table + group * kGlassDigitCount * kKinds;
+      const GlassWords<axes> at = words_of<axes>(words, bits, group);
+      const Bits64 present = replicas_.bits(group), *const table =
+                                                        bits.table + group * kGlassDigitCount * kKinds;
       Bits64* const spins = words + group * sites_;
 #ifdef __AVX2__
       for (; x + 2 * (kSitesTogether - 1) < end; x += 2 * kSitesTogether)
-        update_together<axes, whole>(replicas_, row, x, at, draws, bits, table, spins);
+        update_together<axes, whole>(replicas_, row, x, at, draws, present, table, spins);
 #endif
       for (; x < end; x += 2) {
         const auto place = glass_site<axes>(replicas_.lattice, row, x);
         const GlassUpdate<axes, whole, Bits64> update(place, at, replicas_.rule);
         spins[place.site] =
-            update.spins(decide(draws, place.site, 0, update.chances, table, {0, bits})) & bits;
+            update.spins(decide(draws, place.site, 0, update.chances, table, {0, present})) & present;
       }
     });
   }
@@ -251,15 +252,15 @@ class SpinGlassEngine {
 #endif
 
   template <int axes>
-  void sweep_numbers(Bits64* words, Bits32 step, const GlassNumbers& of) const {
+  void sweep_numbers(Bits64* words, Bits32 step, const GlassNumbers& numbers) const {
     for_each_colour([&](int64_t group, const int32_t (&row)[kRowAxis], int32_t x, int32_t end) {
       const Draws draws = replicas_.draws(group, step);
       const GlassWords<axes> at = words_of<axes>(words, {}, group);
       for (; x < end; x += 2) {
         const auto place = glass_site<axes>(replicas_.lattice, row, x);
-        words[group * sites_ + place.site] =
-            spins_in_fields(replicas_, group, place, at, of.couplings, of.logarithm, of.temperatures,
-                            [&](int block) { return draws(kGlassNumber, Bits64(place.site), 0, block); });
+        words[group * sites_ + place.site] = spins_in_fields(
+            replicas_, group, place, at, numbers.couplings, numbers.logarithm, numbers.temperatures,
+            [&](int block) { return draws(kGlassNumber, Bits64(place.site), 0, block); });
       }
     });
   }
