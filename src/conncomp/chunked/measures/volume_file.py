@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -231,6 +231,12 @@ class MappedVolume(PartOfVolume):
     def dtype(self) -> np.dtype[Any]:
         """That of the labels that are made."""
         return self._dtype
+
+    @property
+    def levels(self) -> Sequence[Any]:
+        """The arrays of all resolutions, which are written with these labels, if there are such."""
+        levels: Sequence[Any] = getattr(self.origin, "levels", ())
+        return levels
 
     @property
     def origin(self) -> Volume:

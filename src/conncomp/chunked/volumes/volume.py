@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
@@ -70,12 +70,6 @@ class PartOfVolume:
     """What is made of a volume, as a volume: here the same."""
 
     volume: Volume
-
-    @property
-    def levels(self) -> Sequence[Any]:
-        """The arrays of all resolutions of the volume, if it is an image that has such."""
-        levels: Sequence[Any] = getattr(self.volume, "levels", ())
-        return levels
 
     @property
     def path(self) -> str:
