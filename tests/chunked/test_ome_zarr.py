@@ -10,7 +10,7 @@ import pytest
 
 import conncomp
 from conncomp.chunked.volumes import kept, targets, volume
-from conncomp.chunked.volumes.ome_zarr import list_label
+from conncomp.chunked.volumes.formats.ome_zarr import list_label
 from conncomp.chunked.volumes.sources import opened_volume
 from conncomp.chunked.volumes.targets import OmeTarget, nearest
 from volume_sources import write_image

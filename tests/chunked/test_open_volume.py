@@ -9,7 +9,8 @@ import pytest
 import conncomp
 from chunked_cases import random_labels
 from conncomp.chunked.measures.volume_labels import DeferredCall
-from conncomp.chunked.volumes import slices, volume
+from conncomp.chunked.volumes import volume
+from conncomp.chunked.volumes.formats import slices
 from conncomp.chunked.volumes.labelling import bytes_of_block
 from conncomp.chunked.volumes.targets import ZarrTarget
 from volume_sources import SOURCES, read_labels, write_image, write_zarr

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import conncomp
-from conncomp.chunked.volumes import slices, volume
+from conncomp.chunked.volumes import volume
+from conncomp.chunked.volumes.formats import slices
 from volume_sources import SOURCES, read_labels
 
 numcodecs = pytest.importorskip("numcodecs")
@@ -84,7 +85,8 @@ def error_of(arguments):
 
 KILLED = """
 import sys, time, conncomp
-from conncomp.chunked.volumes import slices, volume
+from conncomp.chunked.volumes import volume
+from conncomp.chunked.volumes.formats import slices
 volume.BLOCK, slices.SLAB = 1, 500
 def slow(done, total):
     print(done, flush=True)

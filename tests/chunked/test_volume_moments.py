@@ -27,7 +27,8 @@ KILLED = """
 import json, os, shutil, sys
 import numpy as np, zarr
 import conncomp
-from conncomp.chunked.volumes import slices, volume
+from conncomp.chunked.volumes import volume
+from conncomp.chunked.volumes.formats import slices
 volume.BLOCK, slices.SLAB = 1, 60
 sys.dont_write_bytecode = True
 target, step, moment = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import conncomp
-from conncomp.chunked.volumes import job, slices, volume
+from conncomp.chunked.volumes import job, volume
+from conncomp.chunked.volumes.formats import slices
 from conncomp.chunked.volumes.plan import _window
 from conncomp.chunked.volumes.sources import opened_volume
 from volume_sources import SOURCES, write_hdf5, write_zarr

@@ -7,7 +7,8 @@ import pytest
 import tifffile
 
 import conncomp
-from conncomp.chunked.volumes import slices, volume
+from conncomp.chunked.volumes import volume
+from conncomp.chunked.volumes.formats import slices
 
 h5py = pytest.importorskip("h5py")
 PIL_image = pytest.importorskip("PIL.Image")

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import conncomp
-from conncomp.chunked.volumes import slices, volume, zarr_arrays
+from conncomp.chunked.volumes import volume
+from conncomp.chunked.volumes.formats import slices, zarr_arrays
 
 zarr = pytest.importorskip("zarr")
 

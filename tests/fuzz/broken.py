@@ -19,7 +19,7 @@ import conncomp
 from conncomp import models
 from conncomp import networkx as backend
 from conncomp.chunked.measures.volume_file import MappedVolume
-from conncomp.chunked.volumes import zarr_arrays
+from conncomp.chunked.volumes.formats import zarr_arrays
 from conncomp.tables.pairs import Clustering
 
 from .target import random_case

@@ -14,9 +14,10 @@ import zarr
 
 import conncomp
 from conncomp import components
-from conncomp.chunked.volumes import slices, volume
+from conncomp.chunked.volumes import volume
+from conncomp.chunked.volumes.formats import slices
+from conncomp.chunked.volumes.formats.whole import read_volume
 from conncomp.chunked.volumes.sources import opened_volume
-from conncomp.chunked.volumes.whole import read_volume
 
 from ..volume_sources import SOURCES, read_labels
 from . import draws

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from conncomp._memory import resident_memory
 from conncomp.chunked.volumes.block_files import BlockFiles
+from conncomp.chunked.volumes.formats.zarr_arrays import METADATA, ZarrVolume
 from conncomp.chunked.volumes.job import Job, Work
 from conncomp.chunked.volumes.kept import Kept
 from conncomp.chunked.volumes.labelling import (
@@ -34,7 +35,6 @@ from conncomp.chunked.volumes.labelling import (
 )
 from conncomp.chunked.volumes.targets import target_of
 from conncomp.chunked.volumes.volume import PartOfVolume, Place, Volume, block_shape
-from conncomp.chunked.volumes.zarr_arrays import METADATA, ZarrVolume
 from conncomp.files.access import StrPath
 
 # Along each axis so many blocks are labelled: two have a face between them.

@@ -6,11 +6,11 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from conncomp.chunked.volumes.hdf5 import open_dataset
-from conncomp.chunked.volumes.ome_zarr import open_zarr
-from conncomp.chunked.volumes.slices import open_file, open_folder
+from conncomp.chunked.volumes.formats.hdf5 import open_dataset
+from conncomp.chunked.volumes.formats.ome_zarr import open_zarr
+from conncomp.chunked.volumes.formats.slices import open_file, open_folder
+from conncomp.chunked.volumes.formats.zarr_arrays import is_zarr
 from conncomp.chunked.volumes.volume import Volume, check_volume
-from conncomp.chunked.volumes.zarr_arrays import is_zarr
 from conncomp.files.hdf5 import is_hdf5
 
 

@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._optional import optional
-from conncomp.chunked.volumes.ome_zarr import (
+from conncomp.chunked.volumes.formats.ome_zarr import (
     VERSIONS,
     OmeImage,
     is_label_of,
     label_attributes,
     list_label,
 )
+from conncomp.chunked.volumes.formats.zarr_arrays import ZarrVolume
 from conncomp.chunked.volumes.volume import Place, Volume, block_shape
-from conncomp.chunked.volumes.zarr_arrays import ZarrVolume
 from conncomp.files.access import StrPath
 
 

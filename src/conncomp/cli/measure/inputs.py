@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import click
 
-from conncomp.chunked.volumes.slices import natural_order
-from conncomp.chunked.volumes.zarr_arrays import is_zarr
+from conncomp.chunked.volumes.formats.slices import natural_order
+from conncomp.chunked.volumes.formats.zarr_arrays import is_zarr
 from conncomp.cli.measure.options import SUFFIXES, Options, filled
 from conncomp.files.images import count_series
 

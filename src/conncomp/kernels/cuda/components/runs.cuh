@@ -30,7 +30,7 @@ using Wide = unsigned __int128;
 
 constexpr int kRunsOfThread = 8;
 constexpr int kListedWords = 16;  // whose runs a warp lists at once
-constexpr int kLengthBits = 5;   // of a run, less one
+constexpr int kLengthBits = 5;    // of a run, less one
 
 // What the kernels tell each other of the rows that occur.
 struct RunState {

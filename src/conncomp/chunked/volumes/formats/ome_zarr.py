@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from conncomp._optional import optional
-from conncomp.chunked.volumes.volume import MOST_BLOCKS, identity_of, inner_path
-from conncomp.chunked.volumes.zarr_arrays import (
+from conncomp.chunked.volumes.formats.zarr_arrays import (
     ZarrVolume,
     check_array,
     check_metadata,
     listed_names,
     open_node,
 )
+from conncomp.chunked.volumes.volume import MOST_BLOCKS, identity_of, inner_path
 from conncomp.files.access import alone_in, naming
 
 VERSIONS = {"0.4": 2, "0.5": 3}  # and the version of Zarr

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._optional import optional
-from conncomp.chunked.volumes.slices import slab
+from conncomp.chunked.volumes.formats.slices import slab
 from conncomp.chunked.volumes.volume import Place, check_part, identity_of, reading
 from conncomp.files.access import naming
 

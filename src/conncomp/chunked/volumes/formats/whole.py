@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.chunked.volumes.hdf5 import Hdf5Dataset, check_storage
-from conncomp.chunked.volumes.ome_zarr import OmeImage
+from conncomp.chunked.volumes.formats.hdf5 import Hdf5Dataset, check_storage
+from conncomp.chunked.volumes.formats.ome_zarr import OmeImage
 from conncomp.chunked.volumes.sources import opened_volume
 from conncomp.chunked.volumes.volume import Volume, reading
 from conncomp.files.scales import Content, Scale, scale_in_one_unit, scale_of, unit_of
