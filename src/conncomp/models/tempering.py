@@ -49,7 +49,7 @@ class Tempered(Protocol):
 
 @dataclass(frozen=True)
 class Tempering:
-    """What `parallel_tempering` returns; temperatures are in order of `beta`, ascending.
+    """What `parallel_tempering` returns; temperatures are in order of ``beta``, ascending.
 
     Of a model with several ladders, those replicas that exchange, there are as many temperatures
     in each; one ladder follows the other.
@@ -89,7 +89,7 @@ def parallel_tempering(
     to it. Of a `SpinGlass` those replicas exchange that belong to one sample and one of the copies.
 
     Exchanges are no updates of the model. One draws by the number of the update before it.
-    The temperatures stay where they are at the end: `beta` of the model then has them in another
+    The temperatures stay where they are at the end: ``beta`` of the model then has them in another
     order, and another call goes on from there as if it were the same call, if `sweeps_between` is
     the same. As replicas depend on each other, one that runs alone differs.
 
