@@ -135,7 +135,7 @@ def test_components_too_large_for_128_bits(cupy, monkeypatch):
 def measure_all(gpu, labels, image):
     """Return what the drivers make of labels below 9."""
     runs = find_runs(gpu, labels, 0, 9, labels.shape[-1])
-    given = moments.LabelledComponents(labels, 0, 9, labels.shape, runs.components, runs)
+    given = moments.LabelledComponents(labels, 0, 9, labels.shape, runs)
     count = len(runs.components)
     boxes = np.stack([np.zeros(labels.ndim, int), np.array(labels.shape)], axis=-1)
     boxes = np.repeat(boxes[None], count, axis=0)

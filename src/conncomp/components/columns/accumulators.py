@@ -273,7 +273,7 @@ class Accumulators:
             return None
         described = items.labels, items.background, items.all_rows, items.shape
         assert self.known.runs is not None
-        return LabelledComponents(*described, self.rows, self.known.runs)
+        return LabelledComponents(*described, self.known.runs)
 
     def _check_room(self) -> None:
         """Raise if moments may not fit into integers of 128 bits, the only ones on a GPU."""

@@ -119,9 +119,8 @@ struct ValueSum {
     if (coordinate.along) products += whole(high_products, low_products);
   }
   __device__ void combine_lanes() {
-    const auto plus = [](Wide a, Wide b) { return a + b; };
-    sum = over_lanes(sum, plus);
-    products = over_lanes(products, plus);
+    sum = warp_sum(sum);
+    products = warp_sum(products);
   }
   __device__ void send() const {
     int64_t* const words = table + 2 * component * (1 + ndim);
@@ -150,7 +149,7 @@ __global__ void __launch_bounds__(kIntensityThreads)
   for (int64_t row = grid_thread(); row < count; row += grid_threads()) {
     const auto sum_at = [&](int64_t number) {
       const int64_t* const words = table + 2 * (row * (1 + ndim) + number);
-      return __int128((Wide(uint64_t(words[1])) << 64) + uint64_t(words[0]));
+      return __int128(wide_of(words[0], words[1]));
     };
     const Units<Value> units = ranges.units(row);
     const int64_t* const box = boxes + 2 * row * ndim;

@@ -80,7 +80,7 @@ struct ElementMoments {
     sums[3] += factor * (((x * uint64_t(n) + 3 * sum) * x + 3 * squares) * x + sum * sum);
   }
   __device__ void combine_lanes() {
-    for (Wide& sum : sums) sum = over_lanes(sum, [](Wide a, Wide b) { return a + b; });
+    for (Wide& sum : sums) sum = warp_sum(sum);
   }
   __device__ void send() const {
     int64_t* const words = table + 2 * (component * count + first);
@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(kMomentThreads)
     Wide sums[count];
     for (int64_t i = 0; i < count; ++i) {
       const int64_t* const words = table + 2 * (row * count + i);
-      sums[i] = (Wide(uint64_t(words[1])) << 64) + uint64_t(words[0]);
+      sums[i] = wide_of(words[0], words[1]);
       raw[row * count + i] = as_real(__int128(sums[i]));
     }
     centre_moments<__int128>(sums, axes, central + row * count);

@@ -31,22 +31,20 @@ class LabelledComponents(NamedTuple):
         Labels are below it.
     shape : tuple of int
         Of an item.
-    components : array of int64
-        The labels that occur, ascending. If there is none, nothing is launched.
     runs : ComponentRuns
+        Of the labels that occur. If there is none, nothing is launched.
     """
 
     labels: Any
     background: int
     rows: int
     shape: tuple[int, ...]
-    components: Any
     runs: ComponentRuns
 
     def described(self, gpu: Gpu) -> tuple[Any, Any]:
         """Return the labels as kernels take them, and the place of each component."""
         labels = label_rows(gpu, self.labels, self.background, self.rows)
-        return labels, places_of(gpu, self.components, self.rows)
+        return labels, places_of(gpu, self.runs.components, self.rows)
 
 
 def element_moments(gpu: Gpu, given: LabelledComponents, boxes: Any) -> tuple[Any, Any]:
@@ -63,7 +61,7 @@ def element_moments(gpu: Gpu, given: LabelledComponents, boxes: Any) -> tuple[An
     -------
     raw, central : array of float64, shape (n, 4, ..., 4)
     """
-    xp, ndim, rows = gpu.xp, len(given.shape), len(given.components)
+    xp, ndim, rows = gpu.xp, len(given.shape), len(given.runs.components)
     (add,) = gpu.load(FILE, NAMES)
     (centre,) = gpu.load(FILE, _names_of_axes(ndim))
     count = POWERS**ndim
@@ -97,7 +95,7 @@ def weighted_moments(gpu: Gpu, given: LabelledComponents, values: Any, origins: 
     -------
     array of float64, shape (n, 4, ..., 4)
     """
-    xp, ndim, rows = gpu.xp, len(given.shape), len(given.components)
+    xp, ndim, rows = gpu.xp, len(given.shape), len(given.runs.components)
     add, _ = gpu.load(FILE, _names_of_values(values.dtype))
     all_origins = xp.zeros((rows, MOST_AXES))
     all_origins[:, MOST_AXES - ndim :] = origins
@@ -117,7 +115,7 @@ def squared_deviations(gpu: Gpu, given: LabelledComponents, values: Any, means: 
     As for `weighted_moments`, with an array of float64 of means.
     """
     _, add = gpu.load(FILE, _names_of_values(values.dtype))
-    sums = gpu.xp.zeros(len(given.components))
+    sums = gpu.xp.zeros(len(given.runs.components))
     if not len(sums):
         return sums
     grid = grid_of_turns(gpu, given.runs.total, 1)

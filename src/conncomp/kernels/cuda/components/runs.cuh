@@ -224,11 +224,11 @@ __device__ inline Value over_lanes(Value value, Combine&& combine) {
     value = combine(value, __shfl_xor_sync(kAllLanes, value, step));
   return value;
 }
-template <class Combine>
-__device__ inline Wide over_lanes(Wide value, Combine&& combine) {
+// The sum of the values of all threads, of 128 bits.
+__device__ inline Wide warp_sum(Wide value) {
   for (int step = kWarp / 2; step > 0; step /= 2) {
     const uint64_t high = __shfl_xor_sync(kAllLanes, uint64_t(value >> 64), step);
-    value = combine(value, Wide(high) << 64 | __shfl_xor_sync(kAllLanes, uint64_t(value), step));
+    value += Wide(high) << 64 | __shfl_xor_sync(kAllLanes, uint64_t(value), step);
   }
   return value;
 }
@@ -239,6 +239,11 @@ __device__ inline void add_wide(int64_t* low, int64_t* high, Wide value) {
   const bool carry = before + uint64_t(value) < before;
   const int64_t above = int64_t(uint64_t(value >> 64) + carry);
   if (above) Shared::fetch_add(high, above);
+}
+
+// The number that add_wide has added to.
+__device__ inline Wide wide_of(int64_t low, int64_t high) {
+  return (Wide(uint64_t(high)) << 64) + uint64_t(low);
 }
 
 // Adds up what the runs of each component have. All threads of a warp call it, with a sum that has

@@ -41,7 +41,7 @@ struct ShapeWords {
   __device__ double covariance(int64_t a, int64_t b) const {
     const int64_t k = a < b ? a : b, l = a < b ? b : a;
     const __int128 n = size();
-    const Wide whole = (Wide(product(k, l)[pairs(ndim)]) << 64) + uint64_t(*product(k, l));
+    const Wide whole = wide_of(*product(k, l), product(k, l)[pairs(ndim)]);
     const __int128 difference = n * __int128(whole) - __int128(sum(k)) * sum(l);
     return double(difference) / (double(n) * double(n));
   }
@@ -97,7 +97,7 @@ struct AxisSum {
     last = over_lanes(last, [](int64_t a, int64_t b) { return a < b ? b : a; });
     sum = warp_sum(sum);
     size = warp_sum(size);
-    square = over_lanes(square, [](Wide a, Wide b) { return a + b; });
+    square = warp_sum(square);
   }
   __device__ void send() const {
     const ShapeWords words(table, component, ndim);
@@ -124,9 +124,7 @@ struct PairSum {
   __device__ void add(int64_t index, int n) {
     sum += Wide(first.of(index)) * uint64_t(RunOfCoordinate(second, index, n).sum);
   }
-  __device__ void combine_lanes() {
-    sum = over_lanes(sum, [](Wide a, Wide b) { return a + b; });
-  }
+  __device__ void combine_lanes() { sum = warp_sum(sum); }
   __device__ void send() const { ShapeWords(table, component, ndim).add_product(k, l, sum); }
 };
 
