@@ -492,7 +492,7 @@ class Output:
         if smallest and out is not None:
             raise ValueError("dtype='smallest' and out, which has a dtype, exclude each other")
         wanted = None if dtype is None or smallest else _as_dtype(dtype)
-        self._copy = None if out is None else _check_output(out, shape, wanted, inputs, xp)
+        self._copy = None if out is None else check_output(out, shape, wanted, inputs, xp)
         if self._copy is not None:
             wanted = self._copy.dtype
         if wanted is not None:
@@ -573,7 +573,7 @@ def _check_label_type(wanted: np.dtype[Any], name: str, largest: int, lowest: in
         raise ValueError(f"{wanted} is too small for labels up to {largest}; use int64")
 
 
-def _check_output(
+def check_output(
     out: Any, shape: tuple[int, ...], wanted: np.dtype[Any] | None, inputs: tuple[Any, ...], xp: Any
 ) -> Any:
     """Return `out` as a plain array of `xp`."""

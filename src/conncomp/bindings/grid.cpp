@@ -22,12 +22,55 @@ Grid grid_of(Table<int64_t> axes, Table<int8_t> backward, int batch_axes) {
 
 constexpr auto by_runs = [](const auto&... task) { label_runs(task...); };
 
+// The memory of an array of NumPy, which Python keeps from being resized meanwhile.
+class HeldMemory {
+ public:
+  HeldMemory(nb::handle array, int flags) {
+    if (PyObject_GetBuffer(array.ptr(), &buffer_, flags) != 0) throw nb::python_error();
+  }
+  ~HeldMemory() { PyBuffer_Release(&buffer_); }
+  HeldMemory(const HeldMemory&) = delete;
+  HeldMemory& operator=(const HeldMemory&) = delete;
+
+  void* data() const { return buffer_.buf; }
+
+ private:
+  Py_buffer buffer_;
+};
+
+// Images that differ in their values only. Python has checked one of them: its layout, and how it is to be
+// labelled with labels of int32 and no batch.
+class ImageKind {
+ public:
+  ImageKind(const LinkRule& links, const Grid& grid, bool consecutive)
+      : links_(links), grid_(grid), consecutive_(consecutive) {}
+
+  int64_t label(nb::handle image, nb::handle labels) const {
+    const HeldMemory values(image, PyBUF_STRIDES), filled(labels, PyBUF_WRITABLE);
+    int64_t count = 0;
+    without_gil([&] {
+      label_runs(values.data(), *links_.words, grid_, consecutive_, static_cast<int32_t*>(filled.data()),
+                 &count);
+    });
+    return count;
+  }
+
+ private:
+  const LinkRule links_;
+  const Grid grid_;
+  const bool consecutive_;
+};
+
 }  // namespace
 
 void define_grid(nb::module_& m) {
   nb::class_<Grid>(m, "Grid").def(nb::new_(&grid_of), nb::arg("axes"), nb::arg("backward"),
                                   nb::arg("batch_axes"));
   define_labels<by_runs>(m, "label_by_runs");
+  nb::class_<ImageKind>(m, "ImageKind")
+      .def(nb::init<const LinkRule&, const Grid&, bool>(), nb::arg("links"), nb::arg("grid"),
+           nb::arg("consecutive"))
+      .def("label", &ImageKind::label, nb::arg("image"), nb::arg("labels"));
 }
 
 }  // namespace conncomp

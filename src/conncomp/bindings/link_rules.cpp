@@ -46,7 +46,7 @@ LinkRule with_value_type(const std::string& name, Function&& function) {
 
 LinkRule equal(const std::string& value_type, std::optional<nb::bytes> background) {
   return with_value_type(value_type, [&]<class T>(T) {
-    return LinkRule{std::make_unique<RuleWords<Equal<T>>>(Equal<T>{background_of<T>(background)})};
+    return LinkRule{std::make_shared<RuleWords<Equal<T>>>(Equal<T>{background_of<T>(background)})};
   });
 }
 
@@ -54,7 +54,7 @@ LinkRule within(const std::string& value_type, std::optional<nb::bytes> backgrou
                 bool is_signed) {
   return with_value_type(value_type, [&]<class T>(T) {
     const Within<T> rule{background_of<T>(background), distance_of<T>(limit, is_signed)};
-    return LinkRule{std::make_unique<RuleWords<Within<T>>>(rule)};
+    return LinkRule{std::make_shared<RuleWords<Within<T>>>(rule)};
   });
 }
 
@@ -66,7 +66,7 @@ LinkRule bonds(const std::vector<std::pair<int64_t, int>>& planes) {
     rule.plane[k] = planes[k].first;
     rule.mask[k] = uint8_t(planes[k].second);
   }
-  return {std::make_unique<RuleWords<Bonds>>(rule)};
+  return {std::make_shared<RuleWords<Bonds>>(rule)};
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace conncomp {
 // What a rule of core/links.h says of elements. Python makes one for a kind of array and keeps it; calls of
 // several threads read it.
 struct LinkRule {
-  std::unique_ptr<const LinkWords> words;
+  std::shared_ptr<const LinkWords> words;
 };
 
 }  // namespace conncomp

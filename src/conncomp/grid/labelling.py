@@ -13,14 +13,9 @@ from conncomp._arguments import also_named, as_bool
 from conncomp._arrays import choose_device, on_gpu
 from conncomp._lazy import function_for
 from conncomp.gpu import Workspace
+from conncomp.grid import known, repeated
 from conncomp.grid.array import array_of_image
-from conncomp.grid.repeated import (
-    first_call,
-    is_by_default,
-    kept_call,
-    kind_of_call,
-    may_be_kept,
-)
+from conncomp.grid.repeated import is_by_default
 from conncomp.grid.request import Labels, Numbering, Request, label_array
 
 # Arguments of other libraries' functions of this name, and what takes their place here.
@@ -326,20 +321,19 @@ def label(
             **options,
         )
         return returned
+    road: Any = known if type(label_image) is np.ndarray else repeated
     kind: Hashable = None
     if (
-        type(label_image) is not np.ndarray
-        and not options
+        not options
         and (structure is None and dtype is None and workspace is None)
-        and is_by_default(tolerance, algorithm, device)
+        and is_by_default(tolerance, algorithm, device, road.DEVICE)
     ):
-        kind = kind_of_call(
+        kind = road.kind_of_call(
             label_image, background, return_num, connectivity, periodic, batch_axes, numbering
         )
-        repeated = kept_call(kind)
-        if repeated is not None and (out is None or repeated.takes(label_image, out)):
-            known: Labels | tuple[Labels, Any] = repeated(label_image, out)
-            return known
+        again: Labels | tuple[Labels, Any] | None = road.call_again(kind, label_image, out)
+        if again is not None:
+            return again
     request = Request(
         choose_device(device, on_gpu(label_image), "label_image"),
         numbering,
@@ -360,10 +354,10 @@ def label(
         batch_axes,
         request.device,
     )
-    if kind is not None and may_be_kept(array):
-        first: Labels | tuple[Labels, Any] = first_call(kind, label_image, array, request)
-        return first
-    return label_array(array, request)
+    if kind is None:
+        return label_array(array, request)
+    first: Labels | tuple[Labels, Any] = road.first_call(kind, label_image, array, request)
+    return first
 
 
 def _refuse_names_of_elsewhere(options: Mapping[str, Any]) -> None:

@@ -104,6 +104,8 @@ def bounds_of(array: Any) -> tuple[int, int]:
     return sum(min(r, 0) for r in reaches), sum(max(r, 0) for r in reaches) + array.itemsize
 
 
+# Where `label` works that goes this way.
+DEVICE = "cuda"
 # So large arrays are labelled by kept launches, as the memory that these use is kept, too.
 MOST_ELEMENTS = 1 << 22
 # When there are more kinds, all are forgotten: they are of arrays that are always different.
@@ -146,20 +148,26 @@ def kind_of_call(
     return type(label_image), layout, stream, options
 
 
-def is_by_default(tolerance: Any, algorithm: Any, device: Any) -> bool:
-    """Whether arguments are such that launches depend on the kind of a call only."""
+def is_by_default(tolerance: Any, algorithm: Any, device: Any, here: str) -> bool:
+    """Whether the work on an array depends on its kind only; `here` is the device it lies on."""
     return (
         type(tolerance) is int
         and tolerance == 0
         and type(algorithm) is str
         and algorithm == "auto"
-        and (device is None or (type(device) is str and device == "cuda"))
+        and (device is None or (type(device) is str and device == here))
     )
 
 
-def kept_call(kind: Hashable) -> Repeated | None:
-    """Return the launches of calls of a kind, if they are kept."""
-    return _kept.get(kind)
+def call_again(kind: Hashable, label_image: Any, out: Any) -> Any:
+    """Return what `label` does for an array of a kind whose launches are kept.
+
+    None if they are not, or do not fill `out`.
+    """
+    repeated = _kept.get(kind)
+    if repeated is None or (out is not None and not repeated.takes(label_image, out)):
+        return None
+    return repeated(label_image, out)
 
 
 def may_be_repeated(array: Array) -> bool:
@@ -178,7 +186,9 @@ def may_be_kept(array: Array) -> bool:
 
 
 def first_call(kind: Hashable, label_image: Any, array: Array, request: Request) -> Any:
-    """Return what `label` does, and keep the launches for later calls of the kind."""
+    """Return what `label` does, and keep the launches for later calls of the kind, if they may."""
+    if not may_be_kept(array):
+        return label_array(array, request)
     library = cuda_library_of(label_image)
     assert library is not None
     with array.stream():

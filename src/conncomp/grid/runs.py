@@ -78,7 +78,7 @@ def fill_with(
     values, links = array.values, array.links
     counts = np.zeros(prod(array.batch_shape), np.int64)
     if values.size:
-        grid, order = _describe_axes(
+        grid, order = describe_axes(
             values.shape, values.strides, values.itemsize, array.neighbourhood, array.batch_axes
         )
         if links.bonds:
@@ -100,7 +100,7 @@ def link_rule(links: Links) -> Any:
 
 
 @lru_cache(maxsize=1024)
-def _describe_axes(
+def describe_axes(
     shape: tuple[int, ...],
     strides: tuple[int, ...],
     itemsize: int,

@@ -1,0 +1,93 @@
+"""Images of kinds that `label` has met on the CPU: what was checked of one holds for the others.
+
+What a kernel on the CPU is told of an image depends on its layout and on the options, not on what
+the image holds. So it is kept, and later images of the kind go straight to the kernel:
+
+    first image     check, describe, label         keep what the kernel was told
+    later ones      ask for the kind, new labels, label
+
+Cost: 2 microseconds of Python instead of 12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+
+from conncomp._arrays import check_output, new_array
+from conncomp._core import native
+from conncomp.grid.array import Array
+from conncomp.grid.request import Labels, Request, label_array
+from conncomp.grid.runs import describe_axes, link_rule
+from conncomp.kernels.cuda.launcher import INDEX_TYPES
+
+# Where `label` works that goes this way.
+DEVICE = "cpu"
+# When there are more kinds, all are forgotten: they are of images that are always different.
+MOST_KINDS = 1024
+
+_kinds: dict[Hashable, tuple[Any, bool]] = {}  # to native.ImageKind, and whether to count
+
+
+def kind_of_call(
+    image: Any,
+    background: Any,
+    return_num: Any,
+    connectivity: Any,
+    periodic: Any,
+    batch_axes: Any,
+    numbering: Any,
+) -> Hashable:
+    """Return what tells the kind of a call with an image of NumPy; None if it is not kept."""
+    # What is equal to one of these and of another type may be refused.
+    plain = (
+        (background is None or type(background) is int)
+        and type(return_num) is bool
+        and (connectivity is None or type(connectivity) is int)
+        and type(periodic) is bool
+        and type(batch_axes) is int
+        and batch_axes == 0
+        and type(numbering) is str
+    )
+    if not plain or not image.flags.aligned:
+        return None
+    options = background, return_num, connectivity, periodic, numbering
+    return image.dtype, image.shape, image.strides, options
+
+
+def call_again(kind: Hashable, image: Any, out: Any) -> Labels | tuple[Labels, int] | None:
+    """Return what `label` does for an image of a kind that is known.
+
+    None if the kind is not known, or `out` is of a type that its kernel does not fill.
+    """
+    known, return_num = _kinds.get(kind, (None, False))
+    if known is None:
+        return None
+    labels = (
+        new_array(np, image.shape, INDEX_TYPES[0])
+        if out is None
+        else check_output(out, image.shape, None, (image,), np)
+    )
+    if labels.dtype != INDEX_TYPES[0]:
+        return None
+    count: int = known.label(image, labels)
+    result: Labels = labels if out is None else out
+    return (result, count) if return_num else result
+
+
+def first_call(
+    kind: Hashable, image: Any, array: Array, request: Request
+) -> Labels | tuple[Labels, Any]:
+    """Return what `label` does, and keep what the kernel is told for later images of the kind."""
+    result = label_array(array, request)
+    # Labels of int32, and the kernel reads the image itself, not a copy.
+    if array.values is array.given and 0 < array.values.size <= np.iinfo(np.int32).max:
+        if len(_kinds) >= MOST_KINDS:
+            _kinds.clear()
+        shape, strides, itemsize = image.shape, image.strides, image.itemsize
+        grid, _ = describe_axes(shape, strides, itemsize, array.neighbourhood, 0)
+        known = native.ImageKind(link_rule(array.links), grid, request.consecutive)
+        _kinds[kind] = known, request.return_num
+    return result

@@ -1,0 +1,144 @@
+"""Images of a kind that `label` has met on the CPU: their labels are those of a flood fill."""
+
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conncomp import label
+from conncomp.grid import known
+from reference import consecutive, label_by_flood_fill
+from strategies import LAYOUTS, lay_out
+
+DTYPES = [np.bool_, np.uint8, np.int16, np.float16, np.float32, np.int64, np.float64, ">i4"]
+SHAPES = [(1,), (70,), (9, 13), (3, 65), (4, 5, 6), (1, 7, 1), (2, 2, 3, 3)]
+
+
+@pytest.fixture(autouse=True)
+def kinds(monkeypatch):
+    kept = {}
+    monkeypatch.setattr(known, "_kinds", kept)
+    return kept
+
+
+@given(
+    shape=st.sampled_from(SHAPES),
+    dtype=st.sampled_from(DTYPES),
+    layout=st.sampled_from(LAYOUTS),
+    background=st.sampled_from([None, 0, 1, -1, 300]),
+    reach=st.sampled_from([None, 1, 2]),
+    periodic=st.booleans(),
+    numbering=st.sampled_from(["consecutive", "roots"]),
+    with_out=st.booleans(),
+    return_num=st.booleans(),
+    seed=st.integers(0, 2**32),
+)
+@settings(max_examples=300)
+def test_later_images_equal_a_flood_fill(
+    shape, dtype, layout, background, reach, periodic, numbering, with_out, return_num, seed
+):
+    random = np.random.default_rng(seed)
+    connectivity = None if reach is None else min(reach, len(shape))
+    for _ in range(3):
+        image = lay_out(random.integers(0, 3, shape).astype(dtype), layout)
+        out = np.full(shape, 7, np.int32) if with_out else None
+        answer = label(
+            image,
+            background,
+            return_num,
+            connectivity,
+            periodic=periodic,
+            numbering=numbering,
+            out=out,
+        )
+        labels, num = answer if return_num else (answer, None)
+        closed = (periodic,) * len(shape)
+        roots = label_by_flood_fill(image, background, connectivity or len(shape), closed)
+        expected = roots if numbering == "roots" else consecutive(roots, first=1)
+        np.testing.assert_array_equal(labels, expected)
+        assert labels.dtype == np.int32
+        assert not with_out or labels is out
+        assert num is None or (type(num) is int and num == len(np.unique(roots[roots >= 0])))
+
+
+def test_a_kind_is_kept_once_it_is_labelled(kinds):
+    image = np.ones((4, 5), np.uint8)
+    assert label(image).max() == 1
+    assert len(kinds) == 1
+    label(image[::-1])
+    label(image, background=1)
+    label(image.astype(bool))
+    assert len(kinds) == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"connectivity": "1"}, TypeError),
+        ({"background": "1"}, TypeError),
+        ({"batch_axes": False}, TypeError),
+        ({"numbering": "none"}, ValueError),
+        ({"connectivity": 3}, ValueError),
+        ({"device": "gpu"}, ValueError),
+        ({"out": np.zeros((4, 6), np.int32)}, ValueError),
+        ({"out": np.zeros((4, 5), np.int8, order="F")}, ValueError),
+        ({"out": [0]}, TypeError),
+    ],
+)
+def test_a_later_call_is_refused_as_a_first_one(options, error):
+    image = np.ones((4, 5), np.uint8)
+    with pytest.raises(error) as first:
+        label(image, **options)
+    for plain in ({}, {"background": 1}, {"connectivity": 1}, {"periodic": True}):
+        label(image, **plain)
+    with pytest.raises(error) as later:
+        label(image, **options)
+    assert str(later.value) == str(first.value)
+
+
+def test_out_of_other_types_and_of_the_image_itself():
+    image = np.ones((4, 5), np.int32)
+    label(image)
+    wide = np.zeros((4, 5), np.int64)
+    assert label(image, out=wide) is wide
+    np.testing.assert_array_equal(wide, 1)
+    with pytest.raises(ValueError, match="shares memory"):
+        label(image, out=image)
+
+
+def test_images_that_lie_between_addresses_of_their_type(kinds):
+    memory = np.zeros(8 * 20 + 1, np.uint8)
+    image = memory[1:].view(np.float64).reshape(4, 5)
+    image[1] = 1
+    label(image.copy())
+    np.testing.assert_array_equal(label(image)[1], 1)
+    assert len(kinds) == 1
+    # Kernels may read them by instructions that need their addresses.
+    assert known.kind_of_call(image, None, False, None, False, 0, "consecutive") is None
+
+
+def test_more_kinds_than_are_kept(monkeypatch, kinds):
+    monkeypatch.setattr(known, "MOST_KINDS", 3)
+    for length in range(1, 9):
+        assert label(np.ones(length, np.uint8)).tolist() == [1] * length
+        assert len(kinds) <= 3
+
+
+def test_several_threads():
+    images = [np.eye(k % 7 + 2, dtype=np.uint8) for k in range(50)]
+    wrong = []
+
+    def work():
+        for image in images:
+            labels = label(image, connectivity=1)
+            if not np.array_equal(np.diag(labels), np.arange(1, len(image) + 1)):
+                wrong.append(image.shape)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
