@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from functools import lru_cache
 from importlib import import_module
 from math import prod
 from typing import Any, Literal, cast
@@ -170,9 +171,15 @@ def is_of(value: object, *libraries: str) -> bool:
 
     The libraries need not be there, and are not imported.
     """
+    return _inherits_from(type(value), libraries)
+
+
+# Small graphs are asked for six libraries in each call.
+@lru_cache(maxsize=256)
+def _inherits_from(kind: type, libraries: tuple[str, ...]) -> bool:
     return any(
         f"{base.__module__}.".startswith(f"{library}.")
-        for base in type(value).__mro__
+        for base in kind.__mro__
         for library in libraries
     )
 
