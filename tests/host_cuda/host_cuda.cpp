@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdarg>
 #include <cstdlib>
 #include <latch>
@@ -45,7 +46,7 @@ __thread dim3 blockDim, gridDim;
 
 #ifdef __x86_64__
 // Saves the registers that a call keeps, and the stack pointer at *from; goes on where `to` was saved. (The
-// portable swapcontext makes a system call each time.)
+// portable swapcontext makes a system call each time; a return to where no call was made is never foreseen.)
 extern "C" void host_cuda_switch(void** from, void* to);
 asm(R"(
 .text
@@ -68,7 +69,8 @@ host_cuda_switch:
   popq %r12
   popq %rbx
   popq %rbp
-  ret
+  popq %rcx
+  jmp *%rcx
 .size host_cuda_switch, .-host_cuda_switch
 )");
 #endif
@@ -106,6 +108,9 @@ struct Context {
 #endif
 
 constexpr size_t kStack = 256 << 10, kGuard = 64 << 10;
+// How far below the end of its memory a stack begins, for one thread after the other: at the same place of
+// each page, the stacks would want the same few lines of a cache.
+constexpr size_t kStep = 5 * 64, kSteps = 64;
 
 struct Fiber {
   Context context;
@@ -236,7 +241,7 @@ struct Worker {
       thread->stack = static_cast<char*>(memory) + kGuard;
       thread->stack_bottom = thread->stack;
       thread->number = int(threads.size());
-      thread->context.begin(thread->stack, kStack, fiber_main);
+      thread->context.begin(thread->stack, kStack - thread->number % kSteps * kStep, fiber_main);
       threads.push_back(std::move(thread));
     }
   }
@@ -319,7 +324,8 @@ struct Worker {
   }
 
   static bool same_place(const Thread& a, const Thread& b) {
-    return a.line == b.line && std::strcmp(a.name, b.name) == 0 && std::strcmp(a.file, b.file) == 0;
+    const auto same = [](const char* x, const char* y) { return x == y || std::strcmp(x, y) == 0; };
+    return a.line == b.line && same(a.name, b.name) && same(a.file, b.file);
   }
 
   int first_of_warp(const Thread& thread) const { return thread.number / kWarp * kWarp; }
@@ -445,7 +451,7 @@ struct Worker {
   }
 };
 
-__thread Worker* worker = nullptr;
+__thread Worker* worker HOST_CUDA_NEAR = nullptr;
 
 // The life of a fiber: thread `number` of one block after the other.
 [[noreturn]] void fiber_main() {
@@ -487,6 +493,67 @@ void work(Launch& launch, int number) {
   if (launch.failed) return;  // some fibers have not come to an end, and go with their worker
   const std::lock_guard lock(idle_mutex);
   idle().push_back(std::move(mine));
+}
+
+// A thread of the operating system that plays a worker in one launch after the other: to begin a thread, and
+// its __shared__ variables, takes longer than most blocks do.
+class Helper {
+ public:
+  Helper() {
+    std::thread([this] {
+      for (;;) help();
+    }).detach();
+  }
+
+  void begin(Launch& launch, int number) {
+    const std::lock_guard lock(mutex_);
+    launch_ = &launch;
+    number_ = number;
+    changed_.notify_all();
+  }
+
+  void wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !launch_; });
+  }
+
+ private:
+  void help() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return launch_ != nullptr; });
+    lock.unlock();
+    work(*launch_, number_);
+    lock.lock();
+    launch_ = nullptr;
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Launch* launch_ = nullptr;
+  int number_ = 0;
+};
+
+// Helpers without work. A process that was forked has none of the threads, and begins its own.
+std::vector<Helper*>& idle_helpers() {
+  static auto* helpers = new std::vector<Helper*>;
+  static const int once = pthread_atfork(nullptr, nullptr, [] { idle_helpers().clear(); });
+  (void)once;
+  return *helpers;
+}
+
+std::vector<Helper*> take_helpers(size_t wanted) {
+  const std::lock_guard lock(idle_mutex);
+  std::vector<Helper*>& idle = idle_helpers();
+  while (idle.size() < wanted) idle.push_back(new Helper);
+  const std::vector<Helper*> taken(idle.end() - wanted, idle.end());
+  idle.resize(idle.size() - wanted);
+  return taken;
+}
+
+void give_back(const std::vector<Helper*>& helpers) {
+  const std::lock_guard lock(idle_mutex);
+  idle_helpers().insert(idle_helpers().end(), helpers.begin(), helpers.end());
 }
 
 // Finds the thread-local variables of the library that has this address.
@@ -657,10 +724,11 @@ Outcome run(const Shape& shape, void (*body)(const void*), const void* call, con
     std::swap(launch.order[i - 1], launch.order[random.below(i)]);
   find_shared_variables(launch, address);
 
-  std::vector<std::thread> helpers;
-  for (int i = 1; i < launch.workers; ++i) helpers.emplace_back([&launch, i] { work(launch, i); });
+  const std::vector<Helper*> helpers = take_helpers(launch.workers - 1);
+  for (int i = 1; i < launch.workers; ++i) helpers[i - 1]->begin(launch, i);
   work(launch, 0);
-  for (std::thread& helper : helpers) helper.join();
+  for (Helper* helper : helpers) helper->wait();
+  give_back(helpers);
   return launch.failed ? kFailed : kDone;
 }
 

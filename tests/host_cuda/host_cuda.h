@@ -56,8 +56,10 @@ struct dim3 {
 };
 
 constexpr int warpSize = 32;
-extern __thread uint3 threadIdx, blockIdx;
-extern __thread dim3 blockDim, gridDim;
+// At a distance from the thread's pointer that is known once the library is loaded: else each access calls.
+#define HOST_CUDA_NEAR __attribute__((tls_model("initial-exec")))
+extern __thread uint3 threadIdx HOST_CUDA_NEAR, blockIdx HOST_CUDA_NEAR;
+extern __thread dim3 blockDim HOST_CUDA_NEAR, gridDim HOST_CUDA_NEAR;
 
 // ---------------------------------------------------------------------------------- the executor's part
 

@@ -17,13 +17,9 @@ GPUS = {
     "100": ("-arch=sm_100", UNOPTIMISED),
     "90": ("-arch=sm_90",),
 }
-# All but the assembler, which takes three quarters of that.
-PTX = {
-    f"{gpu}-ptx": (f"-arch=compute_{gpu}", UNOPTIMISED) for gpu in GPUS if gpu != next(iter(GPUS))
-}
-# The front end alone, which sees types and names, in two fifths of the time of PTX.
+# The front end alone, which sees types and names.
 TYPED = {"typed": ("-arch=compute_80", "-dlto")}
-KINDS = GPUS | PTX | TYPED
+KINDS = GPUS | TYPED
 
 
 NAMES = names_by_file()
@@ -60,18 +56,16 @@ def without_types(name):
 def dealt(names):
     """Deal the names of a file to the kinds of GPU.
 
-    The front end sees all of them. Those that differ in no more than their types are dealt to all
-    kinds, as what a GPU lacks does not depend on types. The assembler has one of each of these for
-    the oldest GPU, which lacks the most and has no more shared memory than others; and for each
-    other kind one of each template, as does the optimiser.
+    The front end sees all of them, once, as what it sees does not depend on the kind of GPU. The
+    assembler has one of those that differ in no more than their types, for the oldest GPU, which
+    lacks the most and has no more shared memory than others; and for each other kind one of each
+    template, as does the optimiser.
     """
     kinds = {kind: [] for kind in KINDS}
     oldest, *others = GPUS
     for alike in grouped(names, without_types):
-        *chosen, last = (alike[k % len(alike)] for k in range(len(PTX) + 1))
-        for kind, name in zip((*PTX, oldest), (*chosen, last), strict=True):
-            kinds[kind].append(name)
-        kinds["typed"] += alike[len(PTX) + 1 :]
+        kinds["typed"] += alike[:-1]
+        kinds[oldest].append(alike[-1])
     for alike in grouped(names, template_of):
         for other in others:
             kinds[other].append(alike[-1])
@@ -130,9 +124,16 @@ def test_each_kernel_is_compiled_with_all_types_and_for_each_kind_of_gpu():
     everything = {(file, name) for file, names in NAMES.items() for name in names}
     assert set().union(*compiled(KINDS)) == everything
     kernels = {(file, without_types(name)) for file, name in everything}
-    assert all(each == kernels for each in compiled(("75", *PTX), without_types))
+    assert compiled(["75"], without_types) == [kernels]
     templates = {(file, template_of(name)) for file, name in everything}
     assert all(each == templates for each in compiled(GPUS, template_of))
+
+
+def test_kinds_of_gpu_see_the_same_text():
+    """But for what two functions make of the kind, of a file that all templates include."""
+    asks = re.compile(r"__CUDA_ARCH__\s*[<=>!]")
+    paths = [path for ending in ("*.cuh", "*.h") for path in SOURCES.rglob(ending)]
+    assert [path.name for path in paths if asks.search(path.read_text())] == ["launch.cuh"]
 
 
 def test_every_kernel_file_has_a_driver():
