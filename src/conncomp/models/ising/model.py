@@ -125,7 +125,7 @@ class Ising(ClusterModel):
 
     >>> from conncomp import Graph
     >>> ring = Graph.from_edges([0, 1, 2, 3, 4, 5, 0], [1, 2, 3, 4, 5, 0, 3])
-    >>> Ising(ring, temperature=2.0, field=0.125, start="cold").energy()
+    >>> float(Ising(ring, temperature=2.0, field=0.125, start="cold").energy())
     -7.75
     """
 
