@@ -34,6 +34,7 @@ from conncomp.models.protocol import Model, Series, State, Summarised, Update
 from conncomp.models.simulation import Simulation, simulate
 from conncomp.models.spin_glass import (
     GlassMeasurements,
+    GlassSeries,
     Overlaps,
     OverlapSummary,
     SpinGlass,
@@ -49,6 +50,7 @@ __all__ = [
     "DomainMeasurements",
     "Estimate",
     "GlassMeasurements",
+    "GlassSeries",
     "Ising",
     "IsingMeasurements",
     "Kawasaki",
