@@ -98,8 +98,8 @@ def test_what_ends_an_exchange_takes_the_sweep_back(monkeypatch):
 
 def test_bad_rounds():
     for options, words in [
-        ({"overlaps": 2}, "overlaps=2"),
-        ({"tempering": "yes"}, "tempering='yes'"),
+        ({"overlaps": np.zeros(2)}, "overlaps="),
+        ({"tempering": np.zeros(3)}, "tempering="),
     ]:
         with pytest.raises((TypeError, ValueError), match=words):
             glass().updater(**options)
