@@ -36,7 +36,8 @@ def curve(lattice, length, shares, replicas):
 def test_thresholds_of_bond_percolation(lattice):
     flat = lattice in ("square", "triangular", "honeycomb", "kagome")
     shares = KNOWN[lattice] * np.linspace(0.97, 1.03, 6)
-    curves = {n: curve(lattice, n, shares, 400) for n in ((20, 40) if flat else (7, 14))}
+    sizes, replicas = ((20, 40), 700) if flat else ((7, 14), 400)
+    curves = {n: curve(lattice, n, shares, replicas) for n in sizes}
     [found] = crossing(curves, degree=3)
     assert found.x.error < 0.006 * KNOWN[lattice]
     assert abs(found.x.value - KNOWN[lattice]) < 4 * found.x.error

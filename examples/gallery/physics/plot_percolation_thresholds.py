@@ -5,9 +5,9 @@ Percolation thresholds of seven lattices
 If each bond of a lattice is there with probability p, a cluster without end appears at
 p_c. The clusters of an Ising model are such ones where all spins are equal: from a cold
 start an update of Swendsen and Wang makes each bond active with probability
-p = 1 - exp(-2 beta). A ratio of moments of cluster sizes does not depend on the size of
-the lattice at p_c, so `conncomp.models.crossing` of two sizes estimates it. Three of the
-lattices have thresholds that are known exactly, by the formulae of Sykes and Essam.
+p = 1 - exp(-2 beta). A ratio of moments of cluster sizes does not depend on the size
+of the lattice at p_c, so `conncomp.models.crossing` of two sizes estimates it. Three of
+the lattices have thresholds that are known exactly, by the formulae of Sykes and Essam.
 """
 
 import matplotlib.pyplot as plt

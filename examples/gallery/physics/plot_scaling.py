@@ -2,10 +2,10 @@
 Binder crossing and finite-size scaling of the Ising transition
 ===============================================================
 
-The ratio <m⁴>/<m²>² has no dimension, so at the critical temperature it is the same for
-all sizes, and as a function of (T - T_c) L^(1/nu) everywhere near it.
-`conncomp.models.crossing` finds where curves cross and `conncomp.models.collapse` fits T_c
-and nu, both with errors. Onsager's values are T_c = 2.2692 and nu = 1. Between the
+The ratio <m⁴>/<m²>² has no dimension, so at the critical temperature it is the same
+for all sizes, and as a function of (T - T_c) L^(1/nu) everywhere near it.
+`conncomp.models.crossing` finds where curves cross and `conncomp.models.collapse` fits
+T_c and nu, both with errors. Onsager's values are T_c = 2.2692 and nu = 1. Between the
 temperatures that were simulated `conncomp.models.reweight` tells the curve.
 """
 
