@@ -363,7 +363,7 @@ struct NewStates {
 
 // A block a tile. Dynamic shared memory: a word for each brick and plane. Of clusters of one site there are
 // many; if there are coins, they take no more than bits.
-template <class Tiles, class Index>
+template <class Tiles, class Index, int most_moves = 1>
 __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
     flip_bricks(Tiles tiles, Replicas replicas, const Bits64* __restrict__ coins, Index* __restrict__ label,
                 BrickTable table, Bits64* __restrict__ new_spins) {
@@ -387,8 +387,9 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
   const BrickRows<kAxes> rows(tiles, lattice, first);
   Bits single = 0, single_states = 0;
   if (has_coins && inside != 0) {
-    const auto links = links_of_brick(GivenLinks<1>{}, tiles, table, static_cast<const uint8_t*>(nullptr),
-                                      first, number, inside, inside, true);
+    const auto links =
+        links_of_brick(GivenLinks<most_moves>{}, tiles, table, static_cast<const uint8_t*>(nullptr), first,
+                       number, inside, inside, true);
     single = inside & ~links.with_neighbour() & __ldg(table.settled + number);
     single_states = single & new_states.coins_of_brick(rows);
   }
