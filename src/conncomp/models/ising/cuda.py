@@ -82,7 +82,9 @@ class Engine:
         """Flip clusters: that of one site of the lattice, if it is chosen, or else all."""
         assert not wrapping
         one = chosen is not None
-        if self._bricks is not None and not one:
+        # Of three axes runs of words are level without sizes, and of small lattices faster.
+        fast = self._cells.ndim < 3 or clusters
+        if self._bricks is not None and fast and not one:
             records = self._kernels.records(record)
             self._bricks.update(words, new, step, probabilities, records, clusters)
             return
