@@ -54,28 +54,22 @@ template <class Tiles, class Index>
 __global__ void __launch_bounds__(kLinkThreads)
     link_cells(Tiles tiles, Replicas replicas, const Bits64* __restrict__ words, KindsOfSteps kinds,
                BrickTable table) {
-  using B = typename Tiles::B;
-  const Lattice& lattice = replicas.lattice;
-  for (int64_t number = grid_thread(); number < table.bricks; number += grid_threads()) {
-    const uint32_t tile = uint32_t(number >> tiles.log_parts());
-    const auto first =
-        tiles.first_of(tiles.template corner_of<Index>(tile), int(number & (tiles.parts() - 1)));
-    const Bits inside = tiles.inside(first);
-    const BrickRows<Tiles::kAxes> rows(tiles, lattice, first);
-    const Bits64* const planes = words + tiles.item_of(tile) * replicas.axes * lattice.words();
+  const int64_t plane_words = replicas.lattice.words(), of_item = replicas.axes * plane_words;
+  const auto link = [&](int64_t number, int64_t item, Bits inside, auto&& rows) {
     table.foreground[number] = inside;
     Bits* word = table.links + number;
 #pragma unroll
-    for (int step = 0; step < B::kNoStep; ++step) {
+    for (int step = 0; step < Tiles::B::kNoStep; ++step) {
       if (!tiles.has_step(step)) continue;
       const int kind = kinds.kind[step];
-      const Bits64* const plane = planes + kind * lattice.words();
+      const Bits64* const plane = words + item * of_item + kind * plane_words;
       Bits linked = 0;
       if (inside != 0) linked = kind == 0 ? rows.before_in_row(plane) : rows.bits_of(plane);
       *word = linked & inside;
       word += table.bricks;
     }
-  }
+  };
+  for_each_brick<Index>(tiles, replicas.lattice, table, link);
 }
 
 // Lets spins change where their cluster has a coin of 1, which `new_spins` has.
