@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import check_range, shown
+from conncomp._arguments import as_sequence, check_range, shown
 from conncomp._arrays import as_numpy, check_kind
 from conncomp.models._arguments import check_not_negative, check_positive
 from conncomp.models.spin_glass.pairs import Overlaps
@@ -126,21 +126,22 @@ def overlap_distribution(
     >>> round(float(found.density.sum() * 0.2), 9)
     1.0
     """
-    if not measured:
+    moments = as_sequence("measured", measured)
+    if not len(moments):
         raise ValueError("measured is empty; give the overlaps of one moment or more")
-    for each in measured:
+    for each in moments:
         if not isinstance(each, Overlaps):
             raise TypeError(f"measured has {shown(each)}; it must be of SpinGlass.overlaps")
     count = check_range("bins", bins, 1, 1 << 20)
     value = check_not_negative("beta", beta)
     samples, overlaps = [], []
-    for each in measured:
+    for each in moments:
         chosen = np.isclose(each.beta, value, rtol=1e-9, atol=0)
         samples.append(each.sample[chosen])
         overlaps.append(each.overlap[chosen])
     of_all, q = np.concatenate(samples), np.concatenate(overlaps)
     if len(q) == 0:
-        known = ", ".join(f"{b:g}" for b in np.unique(measured[0].beta))
+        known = ", ".join(f"{b:g}" for b in np.unique(moments[0].beta))
         raise ValueError(f"beta={shown(beta)} is none of those that were measured: {known}")
     edges = np.linspace(-1, 1, count + 1)
     numbers, places = np.unique(of_all, return_inverse=True)

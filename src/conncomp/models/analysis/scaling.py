@@ -202,8 +202,14 @@ def collapse(
     units = units[: len(first)]
 
     def residuals(scaled: NDArray[np.float64]) -> NDArray[np.float64]:
-        return _residuals(checked, scaled * units, order)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return _residuals(checked, scaled * units, order)
 
+    if not np.isfinite(residuals(np.array(first) / units)).all():
+        raise ValueError(
+            f"curves cannot be scaled by critical={shown(critical)}, nu={shown(nu)} and "
+            f"exponent={shown(exponent)}; begin with values that are nearer"
+        )
     fit = least_squares(residuals, np.array(first) / units, method="trf", x_scale="jac")
     values = fit.x * units
     covariance = np.linalg.pinv(fit.jac.T @ fit.jac)
@@ -231,6 +237,8 @@ def _residuals(curves: Curves, values: NDArray[np.float64], order: int) -> NDArr
         [_scaled(size, p, critical, inverse_nu, exponent) for size, p in curves.items()]
     )
     left: NDArray[np.float64] = scaled[:, 1] / scaled[:, 2]
+    if not np.isfinite(scaled).all() or not np.isfinite(left).all():
+        return np.full_like(left, np.inf)
     basis = _basis(scaled[:, 0], order) / scaled[:, 2:]
     return np.asarray(left - basis @ np.linalg.lstsq(basis, left, rcond=None)[0])
 

@@ -441,7 +441,7 @@ class Ising(ClusterModel):
             place = OnLattice(shape, lattice, periodic, negative)
             self.cell, self._cells = place.cell, place.cells
             return place
-        if lattice != "square" or periodic is not True:
+        if not (isinstance(lattice, str) and lattice == "square") or periodic is not True:
             raise ValueError("lattice and periodic are not for a graph, which has its own edges")
         return InGraph(shape, np.asarray(self.coupling))
 

@@ -218,22 +218,26 @@ def digest_of(edges: EdgeBonds) -> str:
 
 def as_coupling(given: Any) -> float | NDArray[np.float64]:
     """Return a number that is finite and not 0, or an array of finite ones."""
-    if np.ndim(given) == 0 and not on_gpu(given):
-        coupling = check_finite("coupling", given)
-        if coupling == 0:
-            raise ValueError(f"coupling={shown(given)} must not be 0")
-        return coupling
-    return _finite("coupling", given)
+    if not np.isscalar(given):
+        numbers = _finite("coupling", given)
+        if numbers.ndim > 0:
+            return numbers
+        given = float(numbers)
+    coupling = check_finite("coupling", given)
+    if coupling == 0:
+        raise ValueError(f"coupling={shown(given)} must not be 0")
+    return coupling
 
 
 def as_field(given: Any, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
     """Return a field for each site; None if there is none."""
     if given is None:
         return None
-    if np.ndim(given) == 0 and not on_gpu(given):
-        field = np.full(shape, check_finite("field", given))
-    else:
-        field = _finite("field", given)
+    field = (
+        np.array(check_finite("field", given)) if np.isscalar(given) else _finite("field", given)
+    )
+    if field.ndim == 0:
+        field = np.broadcast_to(field, shape)
     if field.shape != shape:
         raise ValueError(
             f"field has shape {field.shape}; it must be a number, or have one for each site, shape "
