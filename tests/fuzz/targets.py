@@ -23,12 +23,14 @@ from conncomp.tables.pairs import Clustering
 
 from ..pairs_reference import table_of
 from . import (
+    analysis,
     columns,
     files,
     glasses,
     graphs,
     grids,
     ising,
+    ising_graphs,
     label_tools,
     models,
     networkx_graphs,
@@ -300,6 +302,8 @@ TARGETS = {
     "networkx": of_calls(networkx_graphs.networkx),
     "potts": of_calls(models.potts, unpickles=True),
     "ising": of_calls(ising.ising, unpickles=True),
+    "ising-graphs": of_calls(ising_graphs.ising_graphs, unpickles=True),
+    "analysis": of_calls(analysis.analysis),
     "tempering": of_calls(models.tempering),
     "percolation": of_calls(models.percolation, unpickles=True),
     "percolation-sweeps": of_calls(models.percolation_sweeps),
