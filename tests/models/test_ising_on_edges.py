@@ -154,8 +154,11 @@ def test_threads_replicas_and_interruptions_change_nothing(tmp_path):
     parts = simulate(small(), 12, thermalise=3, checkpoint=tmp_path / "run")
     np.testing.assert_array_equal(parts.series.records, whole.series.records)
     assert len(whole.summarise()) == 2
-    with pytest.raises(ValueError, match="whose bonds is"):
+    with pytest.raises(ValueError, match=r"whose field is 0\.1, not 0\.2"):
         simulate(small(0.2), 12, thermalise=3, checkpoint=tmp_path / "run")
+    simulate(small(np.arange(9.0)), 4, checkpoint=tmp_path / "other")
+    with pytest.raises(ValueError, match="whose bonds is"):
+        simulate(small(np.arange(9.0)[::-1]), 4, checkpoint=tmp_path / "other")
 
 
 @pytest.mark.parametrize("device", ["cuda"])

@@ -23,6 +23,7 @@ from conncomp.models.ising.places import (
     OnLattice,
     as_coupling,
     as_field,
+    as_one_number,
     digest_of,
     weighted_bonds,
 )
@@ -149,7 +150,9 @@ class Ising(ClusterModel):
     ) -> None:
         self.coupling = as_coupling(coupling)
         self._place = self._placed(shape, lattice, periodic)
-        self._edges = self._weighted(as_field(field, self._place.shape))
+        fields = as_field(field, self._place.shape)
+        self._field = as_one_number(fields)
+        self._edges = self._weighted(fields)
         # The engine of `Potts` is the fastest there is, and takes these lattices only.
         self._is_potts = self._edges is None and self._is_hypercubic()
         self._choose_engine()
@@ -376,7 +379,10 @@ class Ising(ClusterModel):
         described = self._place.described()
         if self._edges is None:
             return {**described, "coupling": self.coupling}
-        return {**described, "bonds": digest_of(self._edges)}
+        # Of those that are no numbers the digest tells.
+        numbers = {"coupling": self.coupling, "field": self._field}
+        known = {name: n for name, n in numbers.items() if not isinstance(n, np.ndarray)}
+        return {**described, **known, "bonds": digest_of(self._edges)}
 
     @property
     def _gain(self) -> float:

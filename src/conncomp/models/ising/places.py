@@ -246,6 +246,13 @@ def as_field(given: Any, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
     return field.reshape(-1) if field.any() else None
 
 
+def as_one_number(fields: NDArray[np.float64] | None) -> float | NDArray[np.float64]:
+    """Return the number that all sites have as their field, or fields that differ."""
+    if fields is None:
+        return 0.0
+    return float(fields[0]) if (fields == fields[0]).all() else fields
+
+
 def _finite(name: str, given: Any) -> NDArray[np.float64]:
     array: NDArray[Any] = on_host(given) if on_gpu(given) else as_numpy(given, name)
     check_kind(array, "iuf", given, name, "of real numbers")
