@@ -141,7 +141,7 @@ def test_reweighted_means_and_their_errors(betas):
     energies = -np.prod(states[:, lattice.edges], axis=-1).sum(axis=1)
     expected = np.array([exact_heat(energies, beta) for beta in wanted])
     off = []
-    for seed in range(12):
+    for seed in range(12 if len(betas) == 1 else 4):  # pymbar takes its time
         model = Ising((3, 4), beta=betas, replicas=len(betas), seed=seed)
         model.step(20)
         energy = model.swendsen_wang(2000).energy
