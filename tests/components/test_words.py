@@ -97,7 +97,7 @@ def test_points_of_which_some_have_more_elements(shape, others, restore_threads)
     labels = np.zeros(np.prod(shape), np.int32)
     labels[::3] = 1 + random.permutation(len(labels[::3]))
     labels[1 : 3 * others : 9] = labels[: 3 * others : 9]  # side by side
-    labels[2 : others : 3] = random.integers(1, labels.max(), others // 3)
+    labels[2:others:3] = random.integers(1, labels.max(), others // 3)
     present, inverse = np.unique(labels, return_inverse=True)
     places = np.array(np.unravel_index(np.arange(len(labels)), shape))
     sizes = np.bincount(inverse)
