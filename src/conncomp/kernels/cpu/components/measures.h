@@ -145,11 +145,13 @@ class MeasuresOf final : public Measures {
     met = std::move(own);
   }
 
-  void add_line(const LabelPiece piece, const int32_t* labels, int64_t begin, int64_t end, const Line& line,
+  void add_line(const LabelPiece piece, const int32_t* labels, int64_t begin, int64_t end, const Line& at,
                 Met& met) const {
+    // Nobody else has its address, so that it stays in registers; but that of many axes would be allocated.
+    const std::conditional_t<Sums::kAxes != 0, const Line, const Line&> line = at;
     for_each_word(begin, end, [&](int64_t first, int count) {
       for_each_label_of_word(labels + first, count, piece.background, piece.rows,
-                             [&](int32_t number, const auto& places) {
+                             [&, line](int32_t number, const auto& places) {
                                int64_t row = piece.base + number;
                                if (ranks_ && (row = ranks_->rank(row)) < 0) return;
                                met.add(row, line.number, line.place, first, places);
