@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -397,12 +397,34 @@ def component_statistics(
         lazy: ComponentStatistics = other(labels, image, **given)
         return lazy
     wanted = as_bool("moments", moments), as_bool("surfaces", surfaces), properties
-    measured: Any = _measure(labels, (image, classes), *wanted, spacing, background, batch_axes)
+    numbers = Numbers(background, batch_axes)
+    measured: Any = _measure(labels, (image, classes), *wanted, spacing, numbers)
     columns = measured[:ATTRIBUTES]
     lengths = check_spacing(spacing, columns[3].shape[1])
     if properties is None:
         return ComponentStatistics(*(*columns, lengths))
     return ComponentTable(*(*columns, lengths, measured[ATTRIBUTES]))
+
+
+class Numbers(NamedTuple):
+    """What labels are: arguments of `component_statistics`, and the largest of all, if known."""
+
+    background: Background
+    batch_axes: int
+    largest: int | None = None
+
+
+def component_table(
+    labels: NDArray[Any],
+    image: NDArray[Any] | None,
+    properties: Iterable[str] | str,
+    spacing: Sequence[float] | None,
+    numbers: Numbers,
+) -> ComponentTable:
+    """Return what `component_statistics` does, for labels that nobody else has, without moments."""
+    measured: Any = _measure(labels, (image, None), False, False, properties, spacing, numbers)
+    lengths = check_spacing(spacing, measured[3].shape[1])
+    return ComponentTable(*(*measured[:ATTRIBUTES], lengths, measured[ATTRIBUTES]))
 
 
 @where_labels_lie
@@ -413,18 +435,18 @@ def _measure(
     surfaces: bool,
     properties: Iterable[str] | str | None,
     spacing: float | Sequence[float] | None,
-    background: Background,
-    batch_axes: int,
+    numbers: Numbers,
 ) -> tuple[Any, ...]:
     """Return the attributes of `ComponentStatistics` but for the last; then properties, if any."""
     image, classes = values
+    background, batch_axes, largest = numbers
     extras = image, classes, properties, spacing
     if on_gpu(labels) and not surfaces and all(extra is None for extra in extras):
         asked = (lambda *axes: check_background(background, *axes)), moments
         again = measure_again(current_gpu(), labels, batch_axes, *asked)
         if again is not None:
             return *again, again[0][:0]
-    items = check_items(labels, background, batch_axes)
+    items = check_items(labels, background, batch_axes, largest=largest)
     ndim = len(items.shape)
     check_dimensions(ndim)
     lengths = check_spacing(spacing, ndim)
@@ -435,7 +457,8 @@ def _measure(
     images, has_channels = _check_images(image, items, properties is not None)
     if properties is not None and not any(entry.image for entry in named.values()):
         images = []  # checked, and not measured
-    known, centroids, covariances = measure_components(items, moments or bool(named))
+    with_covariances = moments or any(entry.of_covariances for entry in named.values())
+    known, centroids, covariances = measure_components(items, with_covariances)
     rows, sizes, boxes, _ = known
     brightness = [measure_image(items, known, channel) for channel in images or (None,)]
     faces = _count_faces(items, rows if surfaces else rows[:0])

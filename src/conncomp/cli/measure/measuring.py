@@ -15,6 +15,7 @@ from conncomp.cli.label.options import finite
 from conncomp.cli.measure.inputs import Source
 from conncomp.cli.measure.options import Options
 from conncomp.components.columns.properties import USUAL, USUAL_OF_IMAGE
+from conncomp.components.statistics import Numbers, component_table
 from conncomp.files.images import count_series
 from conncomp.files.scales import Content, Scale, in_unit
 from conncomp.files.thresholds import foreground
@@ -65,15 +66,14 @@ def measure_image(source: Source, options: Options) -> Measured:
     if image.ndim - batch < 1 or batch < 0:
         raise ValueError(f"{source.path}: has shape {image.shape}, and a plane has two axes")
     scale = _scale(chosen, options, image.ndim - batch)
-    labels, threshold = _labels(image, options, batch)
+    labels, largest, threshold = _labels(image, options, batch)
     values = _intensities(source, content, options)
-    statistics = conncomp.component_statistics(
+    statistics = component_table(
         labels,
         values,
-        properties=options.properties or USUAL + (() if values is None else USUAL_OF_IMAGE),
-        background=0,
-        batch_axes=batch,
-        spacing=None if scale is None else scale.spacing,
+        options.properties or USUAL + (() if values is None else USUAL_OF_IMAGE),
+        None if scale is None else scale.spacing,
+        Numbers(0, batch, largest),
     )
     columns: dict[str, Any] = statistics.columns()
     for k in range(batch):
@@ -112,13 +112,18 @@ def _scale(content: Content, options: Options, ndim: int) -> Scale | None:
     return scale if options.unit is None else in_unit(scale, options.unit)
 
 
-def _labels(image: NDArray[Any], options: Options, batch: int) -> tuple[NDArray[Any], Any]:
-    """Return labels, and the threshold if there is one."""
+def _labels(
+    image: NDArray[Any], options: Options, batch: int
+) -> tuple[NDArray[Any], int | None, Any]:
+    """Return labels, the largest if it is known, and the threshold if there is one."""
     labels: Any = image
-    threshold = None
+    largest = threshold = None
     if options.threshold is not None:
         mask, threshold = foreground(image, options.threshold, is_dark=options.dark)
-        labels = conncomp.label(mask, connectivity=options.connectivity, batch_axes=batch)
+        labels, counts = conncomp.label(
+            mask, return_num=True, connectivity=options.connectivity, batch_axes=batch
+        )
+        largest = int(np.max(counts, initial=0))
     elif image.dtype.kind not in "iu":
         raise TypeError(
             f"without --threshold, images are labels, and these are values of dtype {image.dtype}"
@@ -127,7 +132,7 @@ def _labels(image: NDArray[Any], options: Options, batch: int) -> tuple[NDArray[
         labels = conncomp.remove_small_components(
             labels, min(options.min_size, labels.size + 1), background=0, batch_axes=batch
         )
-    return labels, threshold
+    return labels, largest, threshold
 
 
 def _intensities(source: Source, content: Content, options: Options) -> NDArray[Any] | None:
