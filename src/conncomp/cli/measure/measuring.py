@@ -65,7 +65,7 @@ def measure_image(source: Source, options: Options) -> Measured:
     batch = image.ndim - 2 if options.planes else len(chosen.axes) - len(chosen.axes.lstrip("T"))
     if image.ndim - batch < 1 or batch < 0:
         raise ValueError(f"{source.path}: has shape {image.shape}, and a plane has two axes")
-    scale = _scale(chosen, options, image.ndim - batch)
+    scale = scale_of_options(chosen, options, image.ndim - batch)
     labels, largest, threshold = _labels(image, options, batch)
     values = _intensities(source, content, options)
     statistics = component_table(
@@ -75,17 +75,22 @@ def measure_image(source: Source, options: Options) -> Measured:
         None if scale is None else scale.spacing,
         Numbers(0, batch, largest),
     )
-    columns: dict[str, Any] = statistics.columns()
+    columns = with_named_axes(statistics.columns(), batch, chosen.axes)
+    ones = (1.0,) * (image.ndim - batch)
+    spacing, unit = (ones, "") if scale is None else scale
+    return Measured(columns, labels, spacing, unit, _plain(threshold), len(ones))
+
+
+def with_named_axes(columns: dict[str, Any], batch: int, axes: str) -> dict[str, Any]:
+    """Return columns, of which those of places in a batch are named as its axes are."""
     for k in range(batch):
-        letter = chosen.axes[k] if k < len(chosen.axes) else "Z" if batch == 1 else ""
+        letter = axes[k] if k < len(axes) else "Z" if batch == 1 else ""
         name = SEPARATE.get(letter, "")
         if name and name not in columns:
             columns = {
                 name if key == f"batch-{k}" else key: column for key, column in columns.items()
             }
-    ones = (1.0,) * (image.ndim - batch)
-    spacing, unit = (ones, "") if scale is None else scale
-    return Measured(columns, labels, spacing, unit, _plain(threshold), len(ones))
+    return columns
 
 
 def _plain(threshold: Any) -> Any:
@@ -95,7 +100,7 @@ def _plain(threshold: Any) -> Any:
     return None if threshold is None else finite(threshold)
 
 
-def _scale(content: Content, options: Options, ndim: int) -> Scale | None:
+def scale_of_options(content: Content, options: Options, ndim: int) -> Scale | None:
     """Return the scale of the last axes: that of the options, or what the file tells."""
     if options.spacing is not None:
         if len(options.spacing) not in (1, ndim):
