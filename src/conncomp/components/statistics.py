@@ -23,12 +23,12 @@ from conncomp.components._labels import (
     check_items,
     check_spacing,
     items_of_rows,
-    library_at,
     where_labels_lie,
 )
+from conncomp.components.columns import formulas
 from conncomp.components.columns.accumulators import Accumulators, Channel
 from conncomp.components.columns.crops import LazyColumn
-from conncomp.components.columns.intensities import Image, check_channels, check_image
+from conncomp.components.columns.intensities import check_images
 from conncomp.components.columns.properties import Conditions, check_properties
 from conncomp.components.measuring import classes_of, measure_components, measure_image
 from conncomp.kernels.cuda.components.measures import measure_again
@@ -129,7 +129,7 @@ class ComponentStatistics(Columns):
         >>> lengths.round(3), directions[0, 0]
         (array([[4.472, 0.   ]]), array([0., 1.]))
         """
-        lengths, directions = apply_in_library(_principal_axes, self.moments)
+        lengths, directions = apply_in_library(formulas.principal_axes, self.moments)
         return lengths, directions
 
     def columns(self) -> dict[str, Any]:
@@ -399,11 +399,9 @@ def component_statistics(
     wanted = as_bool("moments", moments), as_bool("surfaces", surfaces), properties
     numbers = Numbers(background, batch_axes)
     measured: Any = _measure(labels, (image, classes), *wanted, spacing, numbers)
-    columns = measured[:ATTRIBUTES]
-    lengths = check_spacing(spacing, columns[3].shape[1])
-    if properties is None:
-        return ComponentStatistics(*(*columns, lengths))
-    return ComponentTable(*(*columns, lengths, measured[ATTRIBUTES]))
+    lengths = check_spacing(spacing, measured[3].shape[1])
+    kind = ComponentStatistics if properties is None else ComponentTable
+    return kind(*(*measured[:ATTRIBUTES], lengths, *measured[ATTRIBUTES:]))
 
 
 class Numbers(NamedTuple):
@@ -424,7 +422,7 @@ def component_table(
     """Return what `component_statistics` does, for labels that nobody else has, without moments."""
     measured: Any = _measure(labels, (image, None), False, False, properties, spacing, numbers)
     lengths = check_spacing(spacing, measured[3].shape[1])
-    return ComponentTable(*(*measured[:ATTRIBUTES], lengths, measured[ATTRIBUTES]))
+    return ComponentTable(*(*measured[:ATTRIBUTES], lengths, *measured[ATTRIBUTES:]))
 
 
 @where_labels_lie
@@ -454,7 +452,7 @@ def _measure(
     if properties is not None:
         conditions = Conditions(ndim, image is not None, lengths, items.xp is not np)
         named = check_properties(properties, conditions)
-    images, has_channels = _check_images(image, items, properties is not None)
+    images, has_channels = check_images(image, items, properties is not None)
     if properties is not None and not any(entry.image for entry in named.values()):
         images = []  # checked, and not measured
     with_covariances = moments or any(entry.of_covariances for entry in named.values())
@@ -489,17 +487,6 @@ def _measure(
     return *attributes, table
 
 
-def _check_images(
-    image: ArrayLike | None, items: Items, may_have_channels: bool
-) -> tuple[list[Image], bool]:
-    """Return an image, or those of its channels, and whether it has an axis of channels."""
-    if image is None:
-        return [], False
-    return (
-        check_channels(image, items) if may_have_channels else ([check_image(image, items)], False)
-    )
-
-
 def _count_faces(items: Items, rows: Any) -> Any:
     """Return how many faces the components of rows have along each axis."""
     faces = items.xp.zeros((len(rows), len(items.shape)), np.int64)
@@ -513,16 +500,3 @@ def _count_faces(items: Items, rows: Any) -> Any:
         described = items.labels, items.background, items.all_rows, items.shape
         count_faces(current_gpu(), *described, rows, faces)
     return faces
-
-
-def _principal_axes(moments: Any) -> tuple[Any, Any]:
-    """Return lengths and directions, as `ComponentStatistics.principal_axes` does."""
-    xp, ndim = library_at(moments), moments.shape[-1]
-    if not len(moments):
-        return xp.empty((0, ndim)), xp.empty((0, ndim, ndim))
-    variances, vectors = xp.linalg.eigh(moments)
-    lengths = 2 * xp.sqrt((ndim + 2) * xp.maximum(variances[:, ::-1], 0))
-    directions = vectors.swapaxes(1, 2)[:, ::-1]
-    largest = xp.argmax(xp.abs(directions), axis=2)[..., None]
-    signs = xp.where(xp.take_along_axis(directions, largest, axis=2) < 0, -1.0, 1.0)
-    return lengths, directions * signs
