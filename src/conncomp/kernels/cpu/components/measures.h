@@ -51,6 +51,23 @@ class Measures {
   bool are_points_ = false;
 };
 
+// About how many stretches there are, from some words.
+inline int64_t estimate_stretches(const LabelArray& labels, int64_t rows) {
+  constexpr int64_t kWords = 1 << 10, kLeastApart = 32;
+  // An odd number, as lines are often of a power of two.
+  const int64_t apart = std::max(labels.count() / kWord / kWords, kLeastApart) | 1;
+  int64_t stretches = 0, seen = 0;
+  for (int64_t begin = 0; begin < labels.count(); begin += apart * kWord) {
+    const int64_t end = std::min(begin + kWord, labels.count());
+    seen += end - begin;
+    for_each_piece(labels, begin, end, rows, [&](const LabelPiece& piece) {
+      const LabelWord word(piece.labels + begin, int(end - begin), piece.background);
+      stretches += std::popcount(word.begins());
+    });
+  }
+  return int64_t(double(stretches) * double(labels.count()) / double(std::max<int64_t>(seen, 1)));
+}
+
 // `axes` are those of the result, the last ones of sums that may have more.
 template <class Sums>
 class MeasuresOf final : public Measures {
@@ -101,23 +118,6 @@ class MeasuresOf final : public Measures {
     int64_t number;
     Place place;
   };
-
-  // About how many stretches there are, from some words.
-  static int64_t estimate_stretches(const LabelArray& labels, int64_t rows) {
-    constexpr int64_t kWords = 1 << 10, kLeastApart = 32;
-    // An odd number, as lines are often of a power of two.
-    const int64_t apart = std::max(labels.count() / kWord / kWords, kLeastApart) | 1;
-    int64_t stretches = 0, seen = 0;
-    for (int64_t begin = 0; begin < labels.count(); begin += apart * kWord) {
-      const int64_t end = std::min(begin + kWord, labels.count());
-      seen += end - begin;
-      for_each_piece(labels, begin, end, rows, [&](const LabelPiece& piece) {
-        const LabelWord word(piece.labels + begin, int(end - begin), piece.background);
-        stretches += std::popcount(word.begins());
-      });
-    }
-    return int64_t(double(stretches) * double(labels.count()) / double(std::max<int64_t>(seen, 1)));
-  }
 
   void meet(const LabelArray& labels, int64_t rows, int64_t limit) {
     const int64_t length = shape_.back(), lines = length ? labels.count() / length : 0;
