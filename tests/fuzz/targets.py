@@ -232,6 +232,7 @@ COMMANDS = {
         "--connectivity": ["1", "2", "3", "0"],
         "--labels": ["out.npy", "{stem}.png", "{name}", "o/{parent}.tif", "in.npy"],
         "--picture": ["out.png", "{stem}.png", "in.png", "x.jpg"],
+        "--memory": ["1G", "1", "x", BIG],
         "--workers": ["1", "2", "0"],
         "--resume": None,
         "--json": None,
