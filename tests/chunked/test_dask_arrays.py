@@ -1,6 +1,7 @@
 """`label` and `label_bonds` of Dask arrays, against those of the same arrays in memory."""
 
 import multiprocessing
+import pickle
 import subprocess
 import sys
 import time
@@ -13,10 +14,12 @@ import dask.dataframe
 import numpy as np
 import pandas
 import pytest
+from dask.callbacks import Callback
+from dask.core import flatten
 
 import conncomp
 from chunked_cases import random_bonds, random_case
-from conncomp.chunked import dask_arrays
+from conncomp.chunked import dask_arrays, relabelling
 
 IMAGE = np.random.default_rng(7).random((18, 14, 11)) < 0.25
 
@@ -63,6 +66,7 @@ def test_as_in_memory(part, monkeypatch):
             given = computed(labels, num)
             np.testing.assert_array_equal(given[0], want, err_msg=str(seed))
             np.testing.assert_array_equal(given[1], count, err_msg=str(seed))
+            np.testing.assert_array_equal(labels.compute(num_workers=3), want, err_msg=str(seed))
 
 
 def test_bonds_as_in_memory():
@@ -77,14 +81,59 @@ def test_bonds_as_in_memory():
         np.testing.assert_array_equal(num, count, err_msg=str(seed))
 
 
-def test_labelled_again_where_labels_have_no_room(monkeypatch):
-    monkeypatch.setattr(dask_arrays, "total_memory", lambda: 4 * IMAGE.size)
-    labels, num = conncomp.label(da.from_array(IMAGE, 5), return_num=True)
-    want, count = conncomp.label(IMAGE, return_num=True)
-    np.testing.assert_array_equal(labels, want)
-    assert num.compute() == count
-    kinds = {key[0].rpartition("-")[0] for key in dict(labels.__dask_graph__()) if len(key) == 4}
-    assert "conncomp-again" in kinds
+@pytest.mark.parametrize("room", [True, False])
+def test_values_are_kept_where_they_have_room(monkeypatch, room):
+    """Else they are computed once more."""
+    memory = dask_arrays.SHARE * IMAGE.nbytes - (not room)
+    monkeypatch.setattr(dask_arrays, "total_memory", lambda: memory)
+    calls = []
+
+    def values(block):
+        calls.append(block.shape)
+        return block
+
+    source = da.from_array(IMAGE, 5)
+    lazy = source.map_blocks(values, dtype=bool, meta=np.empty((0,) * 3, bool))
+    labels = conncomp.label(lazy)
+    for compute in (labels.compute, lambda: dask.compute(labels)[0]):
+        calls.clear()
+        np.testing.assert_array_equal(compute(), conncomp.label(IMAGE))
+        assert len(calls) == source.npartitions * (1 if room else 2)
+
+
+@pytest.mark.parametrize("numbering", ["roots", "consecutive"])
+def test_labels_are_computed_into_one_array(monkeypatch, numbering):
+    """By schedulers of this process; a cache takes nothing that was written for a chunk."""
+    monkeypatch.setattr(relabelling, "PIECE", 20)
+    want = conncomp.label(IMAGE, numbering=numbering)
+    labels = conncomp.label(da.from_array(IMAGE, (6, 7, 11)), numbering=numbering)
+    cached = {}
+    with Callback(posttask=lambda key, value, *_: cached.update({key: value})):
+        for options in ({"num_workers": 3}, {"scheduler": "sync"}, {"optimize_graph": False}):
+            given = labels.compute(**options)
+            np.testing.assert_array_equal(given, want)
+            assert given.flags.c_contiguous
+            assert given.flags.writeable
+    assert cached
+    assert not cached.keys() & set(flatten(labels.__dask_keys__()))
+    with monkeypatch.context() as patch:
+        patch.setattr(da.core, "concatenate3", None)
+        np.testing.assert_array_equal(labels.compute(), want)
+    for same in (labels.persist(), pickle.loads(pickle.dumps(labels)), labels.copy()):
+        np.testing.assert_array_equal(same.compute(), want)
+    for other in (labels + 1, labels[3:], da.concatenate([labels, labels])):
+        assert type(other) is da.Array
+
+
+def test_labels_that_fail_half_way():
+    def values(block, block_info=None):
+        if block_info[0]["chunk-location"] == (2, 1, 0):
+            raise OSError("no such chunk")
+        return block
+
+    lazy = da.from_array(IMAGE, 5).map_blocks(values, dtype=bool, meta=np.empty((0,) * 3, bool))
+    with pytest.raises(OSError, match="no such chunk"):
+        conncomp.label(lazy).compute()
 
 
 def test_parts_of_labels():

@@ -5,9 +5,12 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, Literal
+from uuid import uuid4
 
 import dask.array
 import numpy as np
@@ -15,19 +18,20 @@ from dask._task_spec import Task, TaskRef
 from dask.base import tokenize
 from dask.graph_manipulation import clone
 from dask.highlevelgraph import HighLevelGraph
+from numpy.typing import NDArray
 
 from conncomp._arguments import as_bool
 from conncomp._arrays import as_label_type, choose_device, on_gpu
 from conncomp._memory import total_memory
 from conncomp.chunked.dask_graph import Graph
+from conncomp.chunked.dask_result import LabelArray, in_places
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.on_gpu import on_streams
 from conncomp.chunked.rules import Rules, rules_of_bonds, rules_of_image
-from conncomp.chunked.stages import label_all
+from conncomp.chunked.stages import Result, label_all
 from conncomp.grid.request import Request
 
-KEPT_BYTES = 4  # of the labels of an element between the stages
-SHARE = 4  # of the memory of the machine, one part of which kept labels may take
+SHARE = 4  # of the memory of the machine, one part of which kept values may take
 # Of more chunks than this, what is small is one task for 2 x 2 x ... of them.
 MANY_CHUNKS = 512
 JOINED = ("link", "count", "publish")
@@ -111,26 +115,61 @@ def _label(array: Any, layout: Layout, rules: Rules, arguments: Mapping[str, Any
         labels = dask.array.zeros(rules.shape, dtype, chunks=lengths)
         counts = dask.array.zeros(rules.shape[:batch], np.int64, chunks=lengths[:batch])
         return (labels, counts) if counted else labels
-    ahead = (0,) * rules.planes
-    joined = JOINED if layout.chunks > MANY_CHUNKS else ()
-    graph = Graph(tokenize(array, rules, numbering, dtype), joined, layout.counts)
-    sources = [array]
-    if layout.crossed and not _are_kept(rules):
-        sources.append(clone(array))
-    values = [
-        {index: TaskRef((source.name, *ahead, *index)) for index in layout.indices()}
-        for source in sources
-    ]
-    again_of = values[1] if values[1:] else None
-    with _no_collection():
-        call = on_streams(graph.call) if on_gpu(array._meta) else graph.call
-        result = label_all(call, layout, rules, values[0], numbering, dtype, again_of, counted)
+    labelling = _Labelling(array, layout, rules, numbering, dtype)
+    graph, result = labelling.graph(counted)
     name = next(iter(result.labels.values())).key[0]
-    high = HighLevelGraph.from_collections(name, graph.tasks, dependencies=sources)
-    labels = dask.array.Array(
-        high, name, lengths, dtype=dtype, meta=meta_of(array, len(lengths), dtype)
-    )
+    high = HighLevelGraph.from_collections(name, graph.tasks, dependencies=labelling.sources)
+    labels = LabelArray(high, name, lengths, dtype=dtype, meta=meta_of(array, len(lengths), dtype))
+    if isinstance(labels, LabelArray):  # which plugins of Dask may make something else of
+        labels.writing = labelling.writing
     return (labels, _counts(graph, labels, result.counts, batch)) if counted else labels
+
+
+@dataclass(frozen=True)
+class _Labelling:
+    """A Dask array, and how it is labelled."""
+
+    array: Any
+    layout: Layout
+    rules: Rules
+    numbering: Literal["consecutive", "roots"]
+    dtype: np.dtype[Any]
+
+    @cached_property
+    def sources(self) -> list[Any]:
+        """The array, and if its values are not kept, the same to be computed once more."""
+        kept = not self.layout.crossed or _are_kept(self.array)
+        return [self.array] if kept else [self.array, clone(self.array)]
+
+    def graph(
+        self, counted: bool, places: dict[Index, NDArray[Any]] | None = None
+    ) -> tuple[Graph, Result]:
+        """Return tasks and their results; where labels go to places, these are all None."""
+        layout, rules = self.layout, self.rules
+        named = tokenize(self.array, rules, self.numbering, self.dtype)
+        token = named if places is None else uuid4().hex  # what is written is no result to keep
+        graph = Graph(token, JOINED if layout.chunks > MANY_CHUNKS else (), layout.counts)
+        ahead = (0,) * rules.planes
+        values = [
+            {index: TaskRef((source.name, *ahead, *index)) for index in layout.indices()}
+            for source in self.sources
+        ]
+        call = on_streams(graph.call) if on_gpu(self.array._meta) else graph.call
+        if places is not None:
+            call = in_places(call, places)
+        arguments = layout, rules, values[0], self.numbering, self.dtype, values[-1], counted
+        with _no_collection():
+            return graph, label_all(call, *arguments)
+
+    def writing(self, labels: NDArray[Any]) -> tuple[HighLevelGraph, list[Any]]:
+        """Return a graph that writes all labels to an array, and its keys."""
+        places = {index: labels[self.layout.place(index)] for index in self.layout.indices()}
+        graph, result = self.graph(False, places)
+        keys = [task.key for task in result.labels.values()]
+        high = HighLevelGraph.from_collections(
+            f"{keys[0][0]}-written", graph.tasks, dependencies=self.sources
+        )
+        return high, keys
 
 
 @contextmanager
@@ -148,10 +187,10 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _are_kept(rules: Rules) -> bool:
-    """Whether labels of chunks are kept from the first stage to the third."""
+def _are_kept(array: Any) -> bool:
+    """Whether values of chunks are kept from the first stage to the third."""
     memory = total_memory()
-    return not memory or prod(rules.shape) * KEPT_BYTES * SHARE <= memory
+    return not memory or array.nbytes * SHARE <= memory
 
 
 def meta_of(array: Any, ndim: int, dtype: np.dtype[Any]) -> Any:

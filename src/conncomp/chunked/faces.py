@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp._core import native
 from conncomp.chunked.rules import Rules
 from conncomp.kernels.links import Links
 from conncomp.kernels.neighbourhood import Step
@@ -81,20 +82,19 @@ def linked_roots(rules: Rules, direction: Step, one: Report, other: Report) -> N
     bit = 2 * first + (direction[first] > 0)
     here = _part(rules, direction, one.faces[bit])
     there = _part(rules, tuple(-move for move in direction), other.faces[bit ^ 1])
-    # A pair is one number, below 0 if the one is background, a multiple if the other is.
-    codes, others = [], len(other.roots) + 1
-    here = Face(here.ids * np.int64(others), here.compared)
-    there = Face(there.ids + np.int64(1), there.compared)
+    here = Face(here.ids + np.int32(1), here.compared)  # 0 is background, from here on
+    there = Face(there.ids + np.int32(1), there.compared)
+    others = len(other.roots) + 1
+    codes = []
     for step in rules.moves[direction]:
         near, far = _neighbours(rules, direction, step, here, there)
-        code = (near.ids + far.ids).reshape(-1)
+        ids = near.ids
         if near.compared is not None or far.compared is not None:
-            code[~_are_linked(rules.links, near.compared, far.compared).reshape(-1)] = -1
-        # Most elements have the pair of the one before.
-        codes += [code[:1], code[np.flatnonzero(code[1:] != code[:-1]) + 1]]
-    distinct = np.unique(np.concatenate(codes))
-    distinct = distinct[(distinct >= 0) & (distinct % others > 0)]
-    return np.stack([one.roots[distinct // others], other.roots[distinct % others - 1]])
+            ids = np.where(_are_linked(rules.links, near.compared, far.compared), ids, np.int32(0))
+        runs = native.pair_runs(ids.reshape(-1), far.ids.reshape(-1)).reshape(-1, 3)
+        codes.append(runs[:, 0] * others + runs[:, 1])
+    pairs = np.unique(np.concatenate(codes))
+    return np.stack([one.roots[pairs // others - 1], other.roots[pairs % others - 1]])
 
 
 def _part(rules: Rules, direction: Step, face: Face) -> Face:

@@ -64,9 +64,19 @@ def label_chunk(rules: Rules, values: Any) -> ChunkLabels:
     ChunkLabels
         Where `values` lie.
     """
+    return with_ends(rules, number_components(rules, values))
+
+
+def number_components(rules: Rules, values: Any) -> Any:
+    """Return the labels of a chunk alone, whose arguments are those of `label_chunk`."""
     labels, counts = label_values(rules, values)
     if rules.batch_axes:
         _number_through(labels, counts)
+    return labels
+
+
+def with_ends(rules: Rules, labels: Any) -> ChunkLabels:
+    """Return labels of a chunk with the largest one of each row."""
     rows = labels.reshape(-1, row_length(labels.shape, segment_axis(rules)))
     xp = np if isinstance(labels, np.ndarray) else current_gpu().xp
     # CuPy has no maximum.accumulate; of labels in order, none that begins is below one before.

@@ -63,6 +63,11 @@ class Layout:
         """Return the shape of a chunk."""
         return tuple(lengths[k] for lengths, k in zip(self.lengths, index, strict=True))
 
+    def place(self, index: Index) -> tuple[slice, ...]:
+        """Return where a chunk lies."""
+        begin, shape = self.start(index), self.chunk_shape(index)
+        return tuple(slice(a, a + n) for a, n in zip(begin, shape, strict=True))
+
     def sides(self, index: Index) -> int:
         """Return the sides of a chunk beyond which there is another one, as bits.
 

@@ -15,7 +15,7 @@ from typing import Any
 from conncomp.kernels.cuda.launcher import import_cupy
 
 # What is called with chunks, or with labels of them; all else is called with arrays in main memory.
-ON_GPU = frozenset(("label", "again", "roots", "numbers", "alone"))
+ON_GPU = frozenset(("label", "roots", "numbers", "alone"))
 
 
 class _Streams(local):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from conncomp._arrays import new_array
 from conncomp._core import native
@@ -14,6 +16,8 @@ from conncomp.chunked.numbering import Indices, Numbers, replaced
 from conncomp.chunked.rules import Rules
 from conncomp.chunked.union import Table, look_up
 from conncomp.kernels.cuda.launcher import current_gpu
+
+PIECE = 1 << 16  # elements that are replaced at once, where they are copied to another place then
 
 
 def roots_of_chunk(
@@ -62,7 +66,9 @@ def numbers_of_chunk(
     return result
 
 
-def relabel_chunk(labels: Any, table: Any, dtype: np.dtype[Any], out: Any = None) -> Any:
+def relabel_chunk(
+    labels: Any, table: Any, dtype: np.dtype[Any], out: NDArray[Any] | None = None
+) -> Any:
     """Return the labels of a chunk after each is replaced by its entry of a table.
 
     Parameters
@@ -74,7 +80,8 @@ def relabel_chunk(labels: Any, table: Any, dtype: np.dtype[Any], out: Any = None
     dtype : dtype
         Of integers, of the result.
     out : array, optional
-        In main memory, of `dtype`, int32 or int64: where the result is to lie, such as `labels`.
+        In main memory, of `dtype`: where the result is to lie, such as `labels`, or a part of a
+        larger array.
 
     Raises
     ------
@@ -89,10 +96,24 @@ def relabel_chunk(labels: Any, table: Any, dtype: np.dtype[Any], out: Any = None
         )
     filled = np.dtype(np.int32 if dtype.itemsize <= 4 and dtype != np.uint32 else np.int64)
     table = table.astype(filled, copy=False)
-    if isinstance(labels, np.ndarray):
-        if out is None:
-            out = new_array(np, labels.shape, filled)
-        native.replace_labels(labels.reshape(-1), -1, table, out.reshape(-1))
-        return out.astype(dtype, copy=False)
-    placed = current_gpu().xp.asarray(table).astype(dtype, copy=False)
-    return placed[labels]
+    if not isinstance(labels, np.ndarray):
+        placed = current_gpu().xp.asarray(table).astype(dtype, copy=False)
+        return placed[labels]
+    if out is None:
+        out = new_array(np, labels.shape, filled)
+    elif out.dtype != filled or not out.flags.c_contiguous:
+        _write_pieces(labels, table, out)
+        return out
+    native.replace_labels(labels.reshape(-1), -1, table, out.reshape(-1))
+    return out.astype(dtype, copy=False)
+
+
+def _write_pieces(labels: NDArray[Any], table: NDArray[Any], out: NDArray[Any]) -> None:
+    """Replace labels, so many at a time that they are copied to where they go from a cache."""
+    length = max(1, PIECE // prod(labels.shape[1:]))
+    replaced = np.empty((min(length, len(labels)), *labels.shape[1:]), table.dtype)
+    for first in range(0, len(labels), length):
+        piece = labels[first : first + length]
+        of_piece = replaced[: len(piece)]
+        native.replace_labels(piece.reshape(-1), -1, table, of_piece.reshape(-1))
+        out[first : first + length] = of_piece

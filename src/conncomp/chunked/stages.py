@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from conncomp.chunked.counting import count_before
 from conncomp.chunked.engine import Call, Part
 from conncomp.chunked.faces import Report, linked_roots
-from conncomp.chunked.labelling import ChunkLabels, label_chunk, label_values, on_host, report_chunk
+from conncomp.chunked.labelling import (
+    label_chunk,
+    label_values,
+    number_components,
+    on_host,
+    report_chunk,
+    with_ends,
+)
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.numbering import Indices, Numbers, count_final_roots, published_numbers
 from conncomp.chunked.relabelling import numbers_of_chunk, relabel_chunk, roots_of_chunk
@@ -30,44 +37,15 @@ from conncomp.chunked.union import Table, open_of
 from conncomp.kernels.neighbourhood import Step
 
 
-class Labelled(NamedTuple):
-    """A chunk after the first stage.
-
-    Attributes
-    ----------
-    labels : ChunkLabels
-    report : Report
-    used_up : list
-        Nothing, or None while the third stage writes its labels where those of the chunk lie, and
-        then what it has written: a scheduler that asks once more is given the same.
-    """
-
-    labels: ChunkLabels
-    report: Report
-    used_up: list[NDArray[Any] | None]
-
-
-def label_and_report(
+def report_values(
     rules: Rules, start: Index, sides: int, values: Any, selection: Selection | None = None
-) -> Labelled:
+) -> Report:
     """Do the first stage of a chunk; arguments are those of `report_chunk`, and what is kept."""
     labels = label_chunk(rules, values)
     report = report_chunk(rules, start, sides, values, labels)
-    if selection is not None:
-        report = with_sizes(report, rules, start, labels, selection)
-    return Labelled(labels, report, [])
-
-
-def report_only(
-    rules: Rules, start: Index, sides: int, values: Any, selection: Selection | None = None
-) -> Report:
-    """Do the first stage of a chunk that will be labelled again in the third one."""
-    return label_and_report(rules, start, sides, values, selection).report
-
-
-def report_of(labelled: Labelled) -> Report:
-    """Return the report of a chunk, which other chunks take without its labels."""
-    return labelled.report
+    if selection is None:
+        return report
+    return with_sizes(report, rules, start, labels, selection)
 
 
 def link(rules: Rules, directions: tuple[Step, ...], report: Report, *others: Report) -> Linked:
@@ -110,70 +88,58 @@ def relabel_by_roots(
     rules: Rules,
     start: Index,
     dtype: np.dtype[Any],
-    labelled: Labelled,
-    tables: list[Table],
-    place: int,
-    *chosen: Any,
+    values: Any,
+    report: Report,
+    *known: Any,
+    out: NDArray[Any] | None = None,
 ) -> NDArray[Any] | Selected:
-    """Do the third stage of a chunk, whose labels are to be roots."""
-    if labelled.used_up:
-        return _written(labelled)
-    roots = roots_of_chunk(rules, start, labelled.labels, labelled.report, tables[place])
-    return _relabelled(labelled, tables[place], roots, dtype, chosen)
+    """Do the third stage of a chunk, whose labels are to be roots, in a new array or in `out`.
 
-
-def _relabelled(
-    labelled: Labelled,
-    table: Table,
-    of_labels: Any,
-    dtype: np.dtype[Any],
-    chosen: tuple[Any, ...],
-) -> NDArray[Any] | Selected:
-    """Replace the labels of a chunk by others; keep only some, if they are chosen."""
+    What is known is the table of the chunk, as a list and a place in it, and what `select` takes at
+    its end.
+    """
+    tables, place, *chosen = known
+    labelled = label_chunk(rules, values)
+    roots = roots_of_chunk(rules, start, labelled, report, tables[place])
     if chosen:
-        return select(labelled.labels, labelled.report, table, of_labels, dtype, *chosen)
-    labels = labelled.labels.labels
-    in_place = isinstance(labels, np.ndarray) and labels.flags.writeable and labels.dtype == dtype
-    if not in_place:
-        relabelled: NDArray[Any] = relabel_chunk(labels, of_labels, dtype)
-        return relabelled
-    # Memory that was touched before, of which the first touch takes longer than all else.
-    labelled.used_up.append(None)
-    labelled.used_up[0] = relabel_chunk(labels, of_labels, dtype, labels)
-    return _written(labelled)
-
-
-def _written(labelled: Labelled) -> NDArray[Any]:
-    """Return what the third stage wrote in place."""
-    (written,) = labelled.used_up
-    if written is None:
-        raise RuntimeError("the labels of a chunk were given up half-way; compute them again")
-    return written
+        return select(labelled, report, tables[place], roots, dtype, *chosen)
+    return _relabelled(labelled.labels, roots, dtype, out)
 
 
 def relabel_by_numbers(
+    rules: Rules,
     dtype: np.dtype[Any],
-    labelled: Labelled,
-    tables: list[Table],
-    table: int,
-    bases: list[Indices],
-    base: int,
-    numbers: list[Numbers],
-    of_chunk: int,
-    *chosen: Any,
+    values: Any,
+    report: Report,
+    *known: Any,
+    out: NDArray[Any] | None = None,
 ) -> NDArray[Any] | Selected:
-    """Do the third stage of a chunk, whose labels are to be consecutive."""
-    if labelled.used_up:
-        return _written(labelled)
-    report = labelled.report
+    """Do the third stage of a chunk, whose labels are to be consecutive.
+
+    What is known, each as a list and a place in it, are the table of the chunk, how many roots are
+    before its segments, and numbers of others; then what `select` takes at its end.
+    """
+    tables, table, bases, base, numbers, of_chunk, *chosen = known
     counts = count_final_roots(report, tables[table])
     of_labels = numbers_of_chunk(report, tables[table], counts, bases[base], numbers[of_chunk])
-    return _relabelled(labelled, tables[table], of_labels, dtype, chosen)
+    labels = number_components(rules, values)
+    if chosen:
+        labelled = with_ends(rules, labels)
+        return select(labelled, report, tables[table], of_labels, dtype, *chosen)
+    return _relabelled(labels, of_labels, dtype, out)
 
 
-def again(rules: Rules, values: Any, report: Report) -> Labelled:
-    """Label a chunk once more, whose report was kept, but not its labels."""
-    return Labelled(label_chunk(rules, values), report, [])
+def _relabelled(
+    labels: Any, of_labels: Any, dtype: np.dtype[Any], out: NDArray[Any] | None
+) -> NDArray[Any]:
+    """Replace the labels of a chunk by others, in place unless they go to an array that is given.
+
+    Memory that is touched for the first time takes longer than all else.
+    """
+    if out is None and isinstance(labels, np.ndarray) and labels.dtype == dtype:
+        out = labels
+    relabelled: NDArray[Any] = relabel_chunk(labels, of_labels, dtype, out)
+    return relabelled
 
 
 class Alone(NamedTuple):
@@ -198,6 +164,14 @@ def label_items(
         return Alone(labels, counts)
     selected = select_items(rules, selection, -1 if numbering == "roots" else 0, labels)
     return Alone(selected.labels, counts, selected)
+
+
+def labels_of(alone: Alone, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Return the labels of a chunk of whole items, in `out` if that is given."""
+    if out is None:
+        return alone.labels
+    out[...] = alone.labels
+    return out
 
 
 class Wanted(NamedTuple):
@@ -264,8 +238,8 @@ def label_all(
     dtype : dtype
         Of the labels.
     again_of : mapping, optional
-        As `values`, to label chunks again for the third stage; by default labels are kept since the
-        first one.
+        As `values`, for the third stage, which labels chunks once more; by default `values`, which
+        an engine then keeps until then.
     counted : bool, optional
         Whether components are counted, even where they are not numbered.
     """
@@ -286,21 +260,13 @@ def label_wanted(
     if not layout.crossed:
         return _label_alone(call, layout, rules, values, wanted)
     starts = {index: layout.start(index) for index in layout.indices()}
-    first = label_and_report if again_of is None else report_only
-    labelled = {
+    chosen, again = wanted.chosen, values if again_of is None else again_of
+    reports = {
         index: call(
-            "label", index, first, rules, start, layout.sides(index), values[index], *wanted.chosen
+            "label", index, report_values, rules, start, layout.sides(index), values[index], *chosen
         )
         for index, start in starts.items()
     }
-    reports = labelled
-    if again_of is None:
-        reports = {index: call("report", index, report_of, labelled[index]) for index in starts}
-    else:
-        labelled = {
-            index: call("again", index, again, rules, again_of[index], reports[index])
-            for index in starts
-        }
     linked = link_all(call, layout, rules, reports)
     result = Result({}, {})
     for block in product(*map(range, layout.counts[: layout.batch_axes])):
@@ -311,8 +277,8 @@ def label_wanted(
             kept = choose_all(call, tree, rules, wanted.selection, reports)
         if wanted.numbering == "roots":
             for index, table in tree.parts().items():
-                chosen = kept.get(index, ())
-                arguments = (rules, starts[index], wanted.dtype, labelled[index], *table, *chosen)
+                of_chunk = again[index], reports[index], *table, *kept.get(index, ())
+                arguments = (rules, starts[index], wanted.dtype, *of_chunk)
                 result.labels[index] = call("roots", index, relabel_by_roots, *arguments)
             if not wanted.counted:
                 continue
@@ -324,8 +290,8 @@ def label_wanted(
         if wanted.numbering == "consecutive":
             arguments_of = _numbers_of_chunks(call, tree, reports, bases)
             for index, known in arguments_of.items():
-                chosen = kept.get(index, ())
-                arguments = (wanted.dtype, labelled[index], *known, *chosen)
+                of_chunk = again[index], reports[index], *known, *kept.get(index, ())
+                arguments = (rules, wanted.dtype, *of_chunk)
                 result.labels[index] = call("numbers", index, relabel_by_numbers, *arguments)
     return result
 
@@ -363,6 +329,6 @@ def _label_alone(
             values[index],
             *wanted.chosen,
         )
-        result.labels[index] = call("labels", index, getattr, alone, "labels")
+        result.labels[index] = call("labels", index, labels_of, alone)
         result.counts[index[: layout.batch_axes]] = call("counts", index, getattr, alone, "counts")
     return result

@@ -18,7 +18,7 @@ from conncomp._arrays import check_kind
 from conncomp.chunked.layout import Index
 from conncomp.chunked.measures.label_chunks import MERGED, LabelChunks, check_image
 from conncomp.chunked.measures.volume_file import MappedVolume, VolumeFile, known_of, limited
-from conncomp.chunked.volumes.volume import Place, block_shape, lengths_of, place_of
+from conncomp.chunked.volumes.volume import Place, block_shape, lengths_of
 from conncomp.components._labels import Background
 
 
@@ -101,7 +101,7 @@ class VolumeLabels(LabelChunks):
 
     def chunk(self, index: Index) -> Block:
         """Return what stands for a block."""
-        return Block(self.array.volume.read, place_of(self.layout, index))
+        return Block(self.array.volume.read, self.layout.place(index))
 
     @staticmethod
     def as_image(image: Any, labels: Any) -> Any:
@@ -112,7 +112,7 @@ class VolumeLabels(LabelChunks):
 
     def chunk_of_image(self, image: Any, index: Index) -> Block:
         """Return what stands for a block of an image."""
-        return Block(image.__getitem__, place_of(self.layout, index))
+        return Block(image.__getitem__, self.layout.place(index))
 
     def call(self, name: str, index: Index, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function, or put it off if an argument is not there yet."""

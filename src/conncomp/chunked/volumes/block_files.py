@@ -42,14 +42,6 @@ class Reported:
     index: Index
 
 
-@dataclass(frozen=True)
-class Later:
-    """Stands for what a function will return, when it is asked for."""
-
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...]
-
-
 class Names(NamedTuple):
     """By which a worker opens what it reads and writes.
 
@@ -112,8 +104,6 @@ class BlockFiles:
             return self.reports.read(argument.index)
         if isinstance(argument, SetAside):
             return argument.arrays()
-        if isinstance(argument, Later):
-            return argument.function(*map(self.resolved, argument.arguments))
         return argument
 
     def report(self, index: Index, function: Callable[..., Any], arguments: Any) -> None:

@@ -19,9 +19,9 @@ from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.measures.size_summary import from_numbers, merged_summaries
 from conncomp.chunked.rules import Rules
 from conncomp.chunked.selection import Selection
-from conncomp.chunked.volumes.block_files import BlockFiles, Later, Reported, Values
+from conncomp.chunked.volumes.block_files import BlockFiles, Reported, Values
 from conncomp.chunked.volumes.kept import Kept
-from conncomp.chunked.volumes.volume import Volume, place_of
+from conncomp.chunked.volumes.volume import Volume
 
 Progress = Callable[[int, int], object]
 
@@ -145,7 +145,7 @@ class Copies(Tasks):
 
         def begin() -> None:
             for index in layout.indices():
-                self._start(index, self._files.copy, place_of(layout, index))
+                self._start(index, self._files.copy, layout.place(index))
 
         self._run(executor, begin)
 
@@ -175,9 +175,9 @@ class Job(Tasks):
             all are kept, and the numbers of the summary of all, if that is wanted.
         """
         work = self._work
-        values = {index: Values(place_of(work.layout, index)) for index in work.layout.indices()}
+        values = {index: Values(work.layout.place(index)) for index in work.layout.indices()}
         wanted = stages.Wanted(work.numbering, work.dtype, work.selection)
-        given = (self, work.layout, work.rules, values, wanted, values)
+        given = (self, work.layout, work.rules, values, wanted)
         result = self._run(work.executor, lambda: stages.label_wanted(*given))
         tallies = [self._kept.done[index] for index in values]
         components = sum(tally.components for tally in tallies)
@@ -200,11 +200,9 @@ class Job(Tasks):
         if name == "label":
             self._start(None, self._files.report, index, function, arguments)
             return Reported(index)
-        if name == "again":
-            return Later(function, arguments)
         if name in ("roots", "numbers", "alone"):
             layout = self._work.layout
-            where = place_of(layout, index), layout.batch_axes
+            where = layout.place(index), layout.batch_axes
             self._start(index, self._files.label, *where, function, arguments)
             return None
         if name in ("labels", "counts"):  # of what is alone, both of which are written

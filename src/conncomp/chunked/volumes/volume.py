@@ -15,7 +15,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.chunked.layout import Layout
 from conncomp.files.access import naming
 
 Place = tuple[slice, ...]
@@ -137,12 +136,6 @@ def lengths_of(shape: tuple[int, ...], block: tuple[int, ...]) -> list[list[int]
         [min(step, length - begin) for begin in range(0, length, step)]
         for length, step in zip(shape, block, strict=True)
     ]
-
-
-def place_of(layout: Layout, index: tuple[int, ...]) -> Place:
-    """Return where a block lies."""
-    begin, shape = layout.start(index), layout.chunk_shape(index)
-    return tuple(slice(a, a + n) for a, n in zip(begin, shape, strict=True))
 
 
 def check_volume(volume: Volume) -> None:

@@ -11,8 +11,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "cpu/components/stretches.h"
@@ -97,16 +99,36 @@ void list_members(const LabelArray& labels, int64_t length, int64_t rows, const 
 }
 
 // Replaces every label by its row of `table`, where that of the background, if it has one, is the background.
-// Without branches, which noise would let go wrong.
+// Blocks of one label are filled, or left as they are if they lie where they go to; others are without
+// branches, which noise would let go wrong.
 template <class Label, class Entry>
 void replace_labels(const Label* labels, int64_t count, Entry background, const Entry* table, int64_t rows,
                     Entry* out) {
   if (rows == 0) return for_each_index(count, [=](int64_t i) { out[i] = background; });
-  for_each_index(count, [=](int64_t i) {
-    const uint64_t row = uint64_t(Shared::load(labels + i));
+  constexpr int64_t kBlock = 16;
+  const auto entry_of = [=](Label label) {
+    const uint64_t row = uint64_t(label);
     const Entry entry = table[std::min<uint64_t>(row, rows - 1)];
-    out[i] = row < uint64_t(rows) ? entry : background;
-  });
+    return row < uint64_t(rows) ? entry : background;
+  };
+  const int64_t blocks = count / kBlock;
+  const auto replace_block = [=](int64_t block) {
+    std::array<Label, kBlock> own;  // which nobody changes
+    std::memcpy(own.data(), labels + block * kBlock, sizeof(own));
+    Entry* const replaced = out + block * kBlock;
+    Label changes = 0;
+    for (const Label label : own) changes |= label ^ own[0];
+    if (changes) {
+      for (int64_t i = 0; i < kBlock; ++i) replaced[i] = entry_of(own[i]);
+    } else if (const Entry entry = entry_of(own[0]);
+               static_cast<const void*>(labels) != out || int64_t(entry) != int64_t(own[0])) {
+      std::fill_n(replaced, kBlock, entry);
+    }
+  };
+  const Parts parts(blocks, kGrain / kBlock);
+  parallel_for(parts.parts,
+               [&](int64_t part) { for_each_in(parts.begin(part), parts.end(part), replace_block); });
+  for (int64_t i = blocks * kBlock; i < count; ++i) out[i] = entry_of(Shared::load(labels + i));
 }
 
 // The rows of `sizes`, item by item, of which each has as many; those of an item largest first, equal ones in
