@@ -1,6 +1,7 @@
 // Labels of arrays: the default.
 #include "bindings/bindings.h"
 #include "bindings/label_array.h"
+#include "cpu/grid/kept_runs.h"
 #include "cpu/grid/runs.h"
 
 namespace conncomp {
@@ -18,6 +19,27 @@ Grid grid_of(Table<int64_t> axes, Table<int8_t> backward, int batch_axes) {
     grid.backward.emplace_back(step, step + backward.shape(1));
   }
   return grid;
+}
+
+std::unique_ptr<KeptRuns> keep(uintptr_t data, const LinkRule& links, const Grid& grid) {
+  return without_gil(
+      [&] { return std::make_unique<KeptRuns>(reinterpret_cast<const void*>(data), *links.words, grid); });
+}
+
+nb::object roots_of(const KeptRuns& runs) {
+  return give_away(std::vector<int32_t>(runs.roots()), int64_t(runs.roots().size()));
+}
+
+// There is a label for each element of the side.
+void write_side(const KeptRuns& runs, int axis, bool last, Vector<int32_t> numbers) {
+  without_gil([&] { runs.write_side(axis, last, numbers.data()); });
+}
+
+// As KeptRuns::write; the table has an entry for each component and the background, and labels are at an
+// address.
+void write_runs(const KeptRuns& runs, Vector<const int32_t> table, const std::vector<int64_t>& strides,
+                uintptr_t labels) {
+  without_gil([&] { runs.write(table.data(), strides, reinterpret_cast<int32_t*>(labels)); });
 }
 
 constexpr auto by_runs = [](const auto&... task) { label_runs(task...); };
@@ -66,6 +88,12 @@ class ImageKind {
 void define_grid(nb::module_& m) {
   nb::class_<Grid>(m, "Grid").def(nb::new_(&grid_of), nb::arg("axes"), nb::arg("backward"),
                                   nb::arg("batch_axes"));
+  nb::class_<KeptRuns>(m, "KeptRuns")
+      .def(nb::new_(&keep))
+      .def_prop_ro("bytes", &KeptRuns::bytes)
+      .def("roots", &roots_of)
+      .def("write_side", &write_side)
+      .def("write", &write_runs);
   define_labels<by_runs>(m, "label_by_runs");
   nb::class_<ImageKind>(m, "ImageKind")
       .def(nb::init<const LinkRule&, const Grid&, bool>(), nb::arg("links"), nb::arg("grid"),

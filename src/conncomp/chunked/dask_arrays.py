@@ -157,7 +157,8 @@ class _Labelling:
         call = on_streams(graph.call) if on_gpu(self.array._meta) else graph.call
         if places is not None:
             call = in_places(call, places)
-        arguments = layout, rules, values[0], self.numbering, self.dtype, values[-1], counted
+        again_of = values[1] if values[1:] else None
+        arguments = layout, rules, values[0], self.numbering, self.dtype, again_of, counted
         with _no_collection():
             return graph, label_all(call, *arguments)
 

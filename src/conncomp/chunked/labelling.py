@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arrays import as_cupy, move_from_gpu, on_gpu
+from conncomp.chunked.chunk_runs import ChunkRuns
 from conncomp.chunked.faces import Face, Report
 from conncomp.chunked.rules import Rules
 from conncomp.grid.bonds import label_bonds
@@ -40,6 +41,27 @@ class ChunkLabels(NamedTuple):
         """How many components there are."""
         return int(self.ends[-1])
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """That of the chunk."""
+        shape: tuple[int, ...] = self.labels.shape
+        return shape
+
+    def side(self, axis: int, last: bool) -> Any:
+        """Return the labels on a side of the chunk, without its axis."""
+        return side_of(self.labels, axis, last)
+
+    def first(self, wanted: Any = None) -> Any:
+        """Return what `first_elements` does."""
+        return first_elements(self, wanted)
+
+    def counts(self, segment: int) -> NDArray[np.int64]:
+        """Return how many components begin in each segment, of so many elements."""
+        counts = np.diff(on_host(self.ends), prepend=0)
+        rows = segment // (self.labels.size // len(counts))
+        of_segments: NDArray[np.int64] = counts.reshape(-1, rows).sum(axis=1, dtype=np.int64)
+        return of_segments
+
 
 def segment_axis(rules: Rules) -> int:
     """Return the axis from which on elements of a chunk follow each other in the whole array.
@@ -64,19 +86,9 @@ def label_chunk(rules: Rules, values: Any) -> ChunkLabels:
     ChunkLabels
         Where `values` lie.
     """
-    return with_ends(rules, number_components(rules, values))
-
-
-def number_components(rules: Rules, values: Any) -> Any:
-    """Return the labels of a chunk alone, whose arguments are those of `label_chunk`."""
     labels, counts = label_values(rules, values)
     if rules.batch_axes:
         _number_through(labels, counts)
-    return labels
-
-
-def with_ends(rules: Rules, labels: Any) -> ChunkLabels:
-    """Return labels of a chunk with the largest one of each row."""
     rows = labels.reshape(-1, row_length(labels.shape, segment_axis(rules)))
     xp = np if isinstance(labels, np.ndarray) else current_gpu().xp
     # CuPy has no maximum.accumulate; of labels in order, none that begins is below one before.
@@ -123,7 +135,7 @@ def row_length(shape: tuple[int, ...], segment: int) -> int:
 
 
 def report_chunk(
-    rules: Rules, start: tuple[int, ...], sides: int, values: Any, labelled: ChunkLabels
+    rules: Rules, start: tuple[int, ...], sides: int, values: Any, labelled: ChunkLabels | ChunkRuns
 ) -> Report:
     """Report what other chunks have to know of one.
 
@@ -136,24 +148,24 @@ def report_chunk(
         Beyond which sides there is another chunk, as of `Layout.sides`.
     values : array
         Of the chunk, as for `label_chunk`.
-    labelled : ChunkLabels
-        What that returned.
+    labelled : ChunkLabels or ChunkRuns
+        What that returned, or `chunk_runs`.
     """
-    labels = labelled.labels
-    faces = {bit: _side(labels, rules, bit) for bit in _bits(sides)}
+    faces = {
+        bit: labelled.side(rules.crossed[bit // 2], bool(bit & 1))
+        for bit in range(sides.bit_length())
+        if sides >> bit & 1
+    }
     on_faces, touched, ids = _compact(faces, labelled.components)
-    places = first_elements(labelled, on_faces)
-    shape = labels.shape
-    counts = np.diff(on_host(labelled.ends), prepend=0)
-    segment = prod(shape[segment_axis(rules) :])
-    report_faces = {bit: Face(face, _compared(values, rules, bit)) for bit, face in ids.items()}
+    places = labelled.first(on_faces)
+    segment = prod(labelled.shape[segment_axis(rules) :])
     return Report(
-        root_indices(rules.shape, start, shape, places),
+        root_indices(rules.shape, start, labelled.shape, places),
         on_faces,
         places // max(segment, 1),
         touched,
-        report_faces,
-        counts.reshape(-1, segment // (labels.size // len(counts))).sum(axis=1, dtype=np.int64),
+        {bit: Face(face, _compared(values, rules, bit)) for bit, face in ids.items()},
+        labelled.counts(segment),
     )
 
 
@@ -230,28 +242,26 @@ def _labels_between(xp: Any, begin: Any, count: Any) -> Any:
     return begin[row] + place - (ends - count)[row] + 1
 
 
-def _bits(sides: int) -> list[int]:
-    return [bit for bit in range(sides.bit_length()) if sides >> bit & 1]
-
-
-def _side(array: Any, rules: Rules, bit: int, ahead: int = 0) -> Any:
-    """Return the elements on a side of a chunk, without its axis, after some axes ahead."""
-    axis = ahead + rules.crossed[bit // 2]
-    return array[(slice(None),) * axis + ((-1 if bit & 1 else 0), ...)]
+def side_of(array: Any, axis: int, last: bool) -> Any:
+    """Return the elements on a side of an array, without its axis."""
+    return array[(slice(None),) * axis + ((-1 if last else 0), ...)]
 
 
 def _compared(values: Any, rules: Rules, bit: int) -> NDArray[Any] | None:
     """Return what the link rule compares on a side, or None if it need not be known."""
     if not rules.compares_values:
         return None
-    axis = rules.crossed[bit // 2] - rules.batch_axes
+    crossed, last = rules.crossed[bit // 2], bool(bit & 1)
+    axis = crossed - rules.batch_axes
     if rules.links.rule != "bonds":
-        return on_host(_side(values, rules, bit))
-    if not bit & 1:  # bonds lead to the next chunk
+        return on_host(side_of(values, crossed, last))
+    if not last:  # bonds lead to the next chunk
         return None
     if rules.planes:
-        return on_host(_side(values[axis], rules, bit))
-    joined: NDArray[Any] = (on_host(_side(values, rules, bit)) >> np.uint8(axis) & 1).astype(bool)
+        return on_host(side_of(values[axis], crossed, last))
+    joined: NDArray[Any] = (on_host(side_of(values, crossed, last)) >> np.uint8(axis) & 1).astype(
+        bool
+    )
     return joined
 
 

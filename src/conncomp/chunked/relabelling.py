@@ -10,18 +10,24 @@ from numpy.typing import NDArray
 
 from conncomp._arrays import new_array
 from conncomp._core import native
+from conncomp.chunked.chunk_runs import ChunkRuns
 from conncomp.chunked.faces import Report
-from conncomp.chunked.labelling import ChunkLabels, first_elements, root_indices
+from conncomp.chunked.labelling import ChunkLabels, root_indices
 from conncomp.chunked.numbering import Indices, Numbers, replaced
 from conncomp.chunked.rules import Rules
 from conncomp.chunked.union import Table, look_up
+from conncomp.grid.kept_runs import LARGEST
 from conncomp.kernels.cuda.launcher import current_gpu
 
 PIECE = 1 << 16  # elements that are replaced at once, where they are copied to another place then
 
 
 def roots_of_chunk(
-    rules: Rules, start: tuple[int, ...], labelled: ChunkLabels, report: Report, table: Table
+    rules: Rules,
+    start: tuple[int, ...],
+    labelled: ChunkLabels | ChunkRuns,
+    report: Report,
+    table: Table,
 ) -> Any:
     """Return the root in its item of each component of a chunk, after a -1 for the background.
 
@@ -32,8 +38,8 @@ def roots_of_chunk(
     table : Table
         What the roots of the report have become.
     """
-    places = first_elements(labelled)
-    own = root_indices(rules.shape, start, labelled.labels.shape, places)
+    places = labelled.first()
+    own = root_indices(rules.shape, start, labelled.shape, places)
     xp = np if isinstance(own, np.ndarray) else current_gpu().xp
     roots = xp.concatenate([xp.full(1, -1, np.int64), own % rules.item_size])
     final = look_up(table, report.roots) % rules.item_size
@@ -88,12 +94,7 @@ def relabel_chunk(
     ValueError
         If an entry of the table is too large for `dtype`.
     """
-    largest = int(table.max())
-    if largest > np.iinfo(dtype).max:
-        raise ValueError(
-            f"dtype is {dtype}, too small for labels up to {largest}; use "
-            f"{np.min_scalar_type(largest)}"
-        )
+    _check_fits(table, dtype)
     filled = np.dtype(np.int32 if dtype.itemsize <= 4 and dtype != np.uint32 else np.int64)
     table = table.astype(filled, copy=False)
     if not isinstance(labels, np.ndarray):
@@ -106,6 +107,34 @@ def relabel_chunk(
         return out
     native.replace_labels(labels.reshape(-1), -1, table, out.reshape(-1))
     return out.astype(dtype, copy=False)
+
+
+def relabel_runs(
+    labelled: ChunkRuns, table: Indices, dtype: np.dtype[Any], out: NDArray[Any] | None = None
+) -> NDArray[Any]:
+    """Do what `relabel_chunk` does, of runs."""
+    runs = labelled.runs
+    if _check_fits(table, dtype) > LARGEST:
+        numbers = runs.write(np.arange(len(table), dtype=np.int32))
+        relabelled: NDArray[Any] = relabel_chunk(numbers, table, dtype, out)
+        return relabelled
+    place = out if out is not None and out.dtype == np.int32 else None
+    written = runs.write(table.astype(np.int32), place)
+    if out is None or out is written:
+        return written.astype(dtype, copy=False)
+    out[...] = written
+    return out
+
+
+def _check_fits(table: Any, dtype: np.dtype[Any]) -> int:
+    """Return the largest entry of a table, unless that is too large for a type."""
+    largest = int(table.max())
+    if largest > np.iinfo(dtype).max:
+        raise ValueError(
+            f"dtype is {dtype}, too small for labels up to {largest}; use "
+            f"{np.min_scalar_type(largest)}"
+        )
+    return largest
 
 
 def _write_pieces(labels: NDArray[Any], table: NDArray[Any], out: NDArray[Any]) -> None:

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp.chunked.chunk_runs import ChunkRuns, chunk_runs
 from conncomp.chunked.counting import count_before
 from conncomp.chunked.engine import Call, Part
 from conncomp.chunked.faces import Report, linked_roots
-from conncomp.chunked.labelling import (
-    label_chunk,
-    label_values,
-    number_components,
-    on_host,
-    report_chunk,
-    with_ends,
-)
+from conncomp.chunked.labelling import ChunkLabels, label_chunk, label_values, on_host, report_chunk
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.numbering import Indices, Numbers, count_final_roots, published_numbers
-from conncomp.chunked.relabelling import numbers_of_chunk, relabel_chunk, roots_of_chunk
+from conncomp.chunked.relabelling import (
+    numbers_of_chunk,
+    relabel_chunk,
+    relabel_runs,
+    roots_of_chunk,
+)
 from conncomp.chunked.rules import Rules
 from conncomp.chunked.selection import (
     Selected,
@@ -37,15 +37,50 @@ from conncomp.chunked.union import Table, open_of
 from conncomp.kernels.neighbourhood import Step
 
 
-def report_values(
+@dataclass(frozen=True)
+class Labelled:
+    """A chunk after the first stage.
+
+    Attributes
+    ----------
+    report : Report
+    runs : ChunkRuns or None
+        If they take no more memory than the values; they stay in the process that made them.
+    """
+
+    report: Report
+    runs: ChunkRuns | None
+
+    def __reduce__(self) -> Any:
+        """Return what another process knows of it."""
+        return (Labelled, (self.report, None))
+
+
+def label_and_report(
+    rules: Rules, start: Index, sides: int, values: Any, selection: Selection | None = None
+) -> Labelled:
+    """Do the first stage of a chunk; arguments are those of `report_chunk`, and what is kept."""
+    if selection is not None:
+        labels = label_chunk(rules, values)
+        report = report_chunk(rules, start, sides, values, labels)
+        return Labelled(with_sizes(report, rules, start, labels, selection), None)
+    runs = chunk_runs(rules, values)
+    labelled = label_chunk(rules, values) if runs is None else runs
+    report = report_chunk(rules, start, sides, values, labelled)
+    small = runs is not None and runs.runs.nbytes <= values.nbytes
+    return Labelled(report, runs if small else None)
+
+
+def report_only(
     rules: Rules, start: Index, sides: int, values: Any, selection: Selection | None = None
 ) -> Report:
-    """Do the first stage of a chunk; arguments are those of `report_chunk`, and what is kept."""
-    labels = label_chunk(rules, values)
-    report = report_chunk(rules, start, sides, values, labels)
-    if selection is None:
-        return report
-    return with_sizes(report, rules, start, labels, selection)
+    """Do the first stage of a chunk, of which no runs are kept."""
+    return label_and_report(rules, start, sides, values, selection).report
+
+
+def report_of(labelled: Labelled) -> Report:
+    """Return the report of a chunk, which other chunks take without its runs."""
+    return labelled.report
 
 
 def link(rules: Rules, directions: tuple[Step, ...], report: Report, *others: Report) -> Linked:
@@ -89,18 +124,20 @@ def relabel_by_roots(
     start: Index,
     dtype: np.dtype[Any],
     values: Any,
-    report: Report,
+    before: Report | Labelled,
     *known: Any,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any] | Selected:
     """Do the third stage of a chunk, whose labels are to be roots, in a new array or in `out`.
 
-    What is known is the table of the chunk, as a list and a place in it, and what `select` takes at
-    its end.
+    What was before is what the first stage returned. What is known is the table of the chunk, as a
+    list and a place in it, and what `select` takes at its end.
     """
     tables, place, *chosen = known
-    labelled = label_chunk(rules, values)
+    report, labelled = _labelled_again(rules, values, before, bool(chosen))
     roots = roots_of_chunk(rules, start, labelled, report, tables[place])
+    if isinstance(labelled, ChunkRuns):
+        return relabel_runs(labelled, roots, dtype, out)
     if chosen:
         return select(labelled, report, tables[place], roots, dtype, *chosen)
     return _relabelled(labelled.labels, roots, dtype, out)
@@ -110,23 +147,36 @@ def relabel_by_numbers(
     rules: Rules,
     dtype: np.dtype[Any],
     values: Any,
-    report: Report,
+    before: Report | Labelled,
     *known: Any,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any] | Selected:
     """Do the third stage of a chunk, whose labels are to be consecutive.
 
-    What is known, each as a list and a place in it, are the table of the chunk, how many roots are
-    before its segments, and numbers of others; then what `select` takes at its end.
+    What was before is what the first stage returned. What is known, each as a list and a place in
+    it, are the table of the chunk, how many roots are before its segments, and numbers of others;
+    then what `select` takes at its end.
     """
     tables, table, bases, base, numbers, of_chunk, *chosen = known
+    report, labelled = _labelled_again(rules, values, before, bool(chosen))
     counts = count_final_roots(report, tables[table])
     of_labels = numbers_of_chunk(report, tables[table], counts, bases[base], numbers[of_chunk])
-    labels = number_components(rules, values)
+    if isinstance(labelled, ChunkRuns):
+        return relabel_runs(labelled, of_labels, dtype, out)
     if chosen:
-        labelled = with_ends(rules, labels)
         return select(labelled, report, tables[table], of_labels, dtype, *chosen)
-    return _relabelled(labels, of_labels, dtype, out)
+    return _relabelled(labelled.labels, of_labels, dtype, out)
+
+
+def _labelled_again(
+    rules: Rules, values: Any, before: Report | Labelled, chosen: bool
+) -> tuple[Report, ChunkLabels | ChunkRuns]:
+    """Return the report of a chunk, and its runs, or its labels where these are looked at."""
+    kept = before if isinstance(before, Labelled) else Labelled(before, None)
+    if chosen:
+        return kept.report, label_chunk(rules, values)
+    runs = kept.runs or chunk_runs(rules, values)
+    return kept.report, label_chunk(rules, values) if runs is None else runs
 
 
 def _relabelled(
@@ -239,7 +289,7 @@ def label_all(
         Of the labels.
     again_of : mapping, optional
         As `values`, for the third stage, which labels chunks once more; by default `values`, which
-        an engine then keeps until then.
+        an engine then keeps until then, with runs that were found.
     counted : bool, optional
         Whether components are counted, even where they are not numbered.
     """
@@ -260,13 +310,19 @@ def label_wanted(
     if not layout.crossed:
         return _label_alone(call, layout, rules, values, wanted)
     starts = {index: layout.start(index) for index in layout.indices()}
-    chosen, again = wanted.chosen, values if again_of is None else again_of
-    reports = {
+    chosen, again = wanted.chosen, again_of
+    first: Callable[..., Any] = report_only
+    if again is None:
+        again, first = values, label_and_report
+    before = {
         index: call(
-            "label", index, report_values, rules, start, layout.sides(index), values[index], *chosen
+            "label", index, first, rules, start, layout.sides(index), values[index], *chosen
         )
         for index, start in starts.items()
     }
+    reports = before
+    if again_of is None:
+        reports = {index: call("report", index, report_of, before[index]) for index in starts}
     linked = link_all(call, layout, rules, reports)
     result = Result({}, {})
     for block in product(*map(range, layout.counts[: layout.batch_axes])):
@@ -277,7 +333,7 @@ def label_wanted(
             kept = choose_all(call, tree, rules, wanted.selection, reports)
         if wanted.numbering == "roots":
             for index, table in tree.parts().items():
-                of_chunk = again[index], reports[index], *table, *kept.get(index, ())
+                of_chunk = again[index], before[index], *table, *kept.get(index, ())
                 arguments = (rules, starts[index], wanted.dtype, *of_chunk)
                 result.labels[index] = call("roots", index, relabel_by_roots, *arguments)
             if not wanted.counted:
@@ -290,7 +346,7 @@ def label_wanted(
         if wanted.numbering == "consecutive":
             arguments_of = _numbers_of_chunks(call, tree, reports, bases)
             for index, known in arguments_of.items():
-                of_chunk = again[index], reports[index], *known, *kept.get(index, ())
+                of_chunk = again[index], before[index], *known, *kept.get(index, ())
                 arguments = (rules, wanted.dtype, *of_chunk)
                 result.labels[index] = call("numbers", index, relabel_by_numbers, *arguments)
     return result

@@ -75,18 +75,31 @@ def fill_with(
     TimeoutError
         If it is given up.
     """
-    values, links = array.values, array.links
     counts = np.zeros(prod(array.batch_shape), np.int64)
-    if values.size:
-        grid, order = describe_axes(
-            values.shape, values.strides, values.itemsize, array.neighbourhood, array.batch_axes
-        )
-        if links.bonds:
-            links = links._replace(bonds=tuple(links.bonds[k] for k in order))
-        data = values.__array_interface__["data"][0]
-        flat = labels.reshape(-1)
-        kernel(data, link_rule(links), grid, consecutive, flat, counts, seconds, *options)
+    if array.values.size:
+        data, links, grid, _ = described(array)
+        kernel(data, links, grid, consecutive, labels.reshape(-1), counts, seconds, *options)
     return counts
+
+
+def described(array: Array) -> tuple[int, Any, Any, tuple[int, ...]]:
+    """Return what kernels on the CPU are told of an array that is not empty.
+
+    Returns
+    -------
+    data : int
+        Its address.
+    links : native.LinkRule
+    grid, order
+        As of `describe_axes`.
+    """
+    values, links = array.values, array.links
+    grid, order = describe_axes(
+        values.shape, values.strides, values.itemsize, array.neighbourhood, array.batch_axes
+    )
+    if links.bonds:
+        links = links._replace(bonds=tuple(links.bonds[k] for k in order))
+    return values.__array_interface__["data"][0], link_rule(links), grid, order
 
 
 @lru_cache(maxsize=1024)

@@ -177,7 +177,7 @@ class Job(Tasks):
         work = self._work
         values = {index: Values(work.layout.place(index)) for index in work.layout.indices()}
         wanted = stages.Wanted(work.numbering, work.dtype, work.selection)
-        given = (self, work.layout, work.rules, values, wanted)
+        given = (self, work.layout, work.rules, values, wanted, values)
         result = self._run(work.executor, lambda: stages.label_wanted(*given))
         tallies = [self._kept.done[index] for index in values]
         components = sum(tally.components for tally in tallies)

@@ -32,15 +32,32 @@
 
 namespace conncomp {
 
-// Writes the labels of runs whose components are numbered.
-template <class Index, class Label>
+// The complemented labels of runs whose components are numbered.
+template <class Index>
+struct NumberedRuns {
+  Index* parent;
+
+  // That of a run takes its entry, for those that it is a parent of. In ascending order a parent mostly has
+  // its label. (To store it only where the way is longer than a step saves less than the longer ways cost.)
+  Index operator()(int64_t run) const {
+    const Index entry = Shared::load(parent + run);
+    Index label = Shared::load(parent + (entry < 0 ? Index(run) : entry));
+    while (label >= 0) label = Shared::load(parent + label);
+    Shared::store(parent + run, label);
+    return label;
+  }
+};
+
+// Writes labels of runs, of which `label_of` tells the complements, at the strides of indices of `places`,
+// which are bundles as those of the runs.
+template <class Index, class Label, class LabelOf>
 class RunLabels {
  public:
-  RunLabels(Runs<Index>& runs, Index background, Label* labels)
+  RunLabels(const Runs<Index>& runs, LabelOf label_of, Index background, const Bundles& places, Label* labels)
       : runs_(runs),
         masks_(runs.masks),
-        bundles_(runs.bundles),
-        parent_(runs.parent.data()),
+        bundles_(places),
+        label_of_(label_of),
         background_(background),
         labels_(labels) {}
 
@@ -68,7 +85,7 @@ class RunLabels {
       const int64_t before = runs_.rank[first_word + begin] - 1, after = runs_.before(first_word + end);
       run_labels[0] = 0;
       for (int64_t run = std::max<int64_t>(before, 0); run < after; ++run)
-        run_labels[run - before] = label_of(run);
+        run_labels[run - before] = label_of_(run);
       std::fill_n(run_labels + (after - before), kSlack, Index(0));
       for (int64_t row : rows) {
         Label* out = labels_ + bundles_.origin(row, &Axis::index_stride);
@@ -89,17 +106,6 @@ class RunLabels {
     }
   }
 
-  // The complemented label of a run, which takes its entry, for those that it is a parent of. In ascending
-  // order a parent mostly has its label. (To store it only where the way is longer than a step saves less
-  // than the longer ways cost.)
-  Index label_of(int64_t run) {
-    const Index entry = Shared::load(parent_ + run);
-    Index label = Shared::load(parent_ + (entry < 0 ? Index(run) : entry));
-    while (label >= 0) label = Shared::load(parent_ + label);
-    Shared::store(parent_ + run, label);
-    return label;
-  }
-
   void write_word(int64_t row, int64_t w, uint64_t start, const Index* run_labels, Label* out) const {
     const uint64_t foreground = masks_.row(row)[w];
     const int64_t stride = bundles_.row_axis.index_stride;
@@ -111,10 +117,10 @@ class RunLabels {
     for (int p = 0; p < count; ++p) out[p * stride] = Label(word[p]);
   }
 
-  Runs<Index>& runs_;
+  const Runs<Index>& runs_;
   const Masks& masks_;
   const Bundles& bundles_;
-  Index* const parent_;
+  const LabelOf label_of_;
   const Index background_;
   Label* const labels_;
 };
@@ -126,7 +132,9 @@ void label_masks_by(const Masks& masks, const ContactFinder& finder, bool consec
   Runs<Index> runs(masks);
   RunLinks<Index>(runs).link(finder);
   number_components(runs, {consecutive, counts});
-  RunLabels<Index, Label>(runs, consecutive ? 0 : -1, labels).write();
+  const NumberedRuns<Index> label_of{runs.parent.data()};
+  RunLabels<Index, Label, NumberedRuns<Index>>(runs, label_of, consecutive ? 0 : -1, masks.bundles, labels)
+      .write();
 }
 // Indices are as narrow as the array allows, whatever its labels are.
 template <class Label>

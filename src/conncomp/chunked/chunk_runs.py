@@ -1,0 +1,59 @@
+"""The components of a chunk alone as its runs, which spares memory for labels that nobody sees.
+
+Runs take some bits an element where labels take 32, tell what a report says, and become the labels
+of the whole array wherever these go.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp.chunked.rules import Rules
+from conncomp.grid.array import array_of_image
+from conncomp.grid.bonds import array_of_bonds
+from conncomp.grid.kept_runs import LARGEST, KeptRuns
+
+Places = NDArray[np.int64]
+
+
+class ChunkRuns:
+    """Does what `ChunkLabels` does, of runs."""
+
+    def __init__(self, runs: KeptRuns) -> None:
+        self.runs, self.shape, self.components = runs, runs.shape, len(runs.roots)
+
+    def side(self, axis: int, last: bool) -> NDArray[np.int32]:
+        """Return the labels on a side of the chunk, without its axis."""
+        return self.runs.side(axis, last)
+
+    def first(self, wanted: Places | None = None) -> Places:
+        """Return the index of the first element of some components, or of all."""
+        roots = self.runs.roots if wanted is None else self.runs.roots[wanted - 1]
+        return roots.astype(np.int64)
+
+    def counts(self, segment: int) -> Places:
+        """Return how many components begin in each segment, of so many elements."""
+        segments = np.prod(self.shape, dtype=int) // segment
+        return np.bincount(self.runs.roots // segment, minlength=segments).astype(np.int64)
+
+
+def chunk_runs(rules: Rules, values: Any) -> ChunkRuns | None:
+    """Return the runs of a chunk; None where they are not what labels its elements.
+
+    Parameters
+    ----------
+    rules, values
+        As of `label_chunk`.
+    """
+    choices = dict(rules.choices)
+    in_memory = isinstance(values, np.ndarray) and choices.pop("device", None) != "cuda"
+    default = choices.pop("algorithm", "auto") in ("auto", "runs")
+    if not in_memory or not default or rules.batch_axes or not 0 < values.size <= LARGEST:
+        return None
+    if rules.links.rule == "bonds":
+        return ChunkRuns(KeptRuns(array_of_bonds(values, rules.closed, 0, "cpu", **choices)))
+    array = array_of_image(values, **choices, periodic=rules.closed, batch_axes=0, device="cpu")
+    return ChunkRuns(KeptRuns(array))

@@ -1,0 +1,124 @@
+// The runs of an array that is labelled alone, and of which labels are written later: those that a larger
+// array has, of which this one is a part.
+//
+// How: steps 1 to 3 of runs.h, once. Each run has the number of its component then, in the order of their
+// first elements, and a table says at last which label that has. Elements on a side are looked up one by one.
+// Cost: the input read once; labels written once, as by runs.h, wherever they go. Memory: four bytes a run,
+// and some bits an element.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "cpu/core/bits.h"
+#include "cpu/core/numbering.h"
+#include "cpu/grid/runs.h"
+
+namespace conncomp {
+
+class KeptRuns {
+  using Index = int32_t;
+
+ public:
+  // `data` is as of label_runs; the array is one item, of as many elements as an Index has numbers.
+  KeptRuns(const void* data, const LinkWords& links, const Grid& grid) {
+    if (links.told_by_value) {
+      start(grid, grid.full());
+      if (masks_->read_one_value(data, links)) {
+        unite(OneValue(*masks_));
+        return;
+      }
+    }
+    start(grid, false);
+    masks_->read(data, links);
+    unite(LinkedElements(*masks_, data, links));
+  }
+
+  // The index of the first element of each component, ascending.
+  const std::vector<Index>& roots() const { return roots_; }
+
+  int64_t bytes() const {
+    const int64_t of_masks = int64_t(sizeof(uint64_t)) * (bundles_->rows * bundles_->words + runs_->words);
+    return of_masks + int64_t(sizeof(Index)) * (runs_->words + runs_->count + int64_t(roots_.size()));
+  }
+
+  // Writes the numbers, from 1, of elements on a side, the first or last one along an axis of the grid, in
+  // the order of the other axes; 0 is background.
+  void write_side(int axis, bool last, Index* numbers) const {
+    const std::vector<Axis>& outer = bundles_->outer;
+    const int row_axis = int(outer.size());
+    const int64_t at = last ? (axis < row_axis ? outer[axis] : bundles_->row_axis).length - 1 : 0;
+    Coordinates place(outer.size()), in_bundles(outer.size());
+    if (axis < row_axis) place[axis] = at;
+    for (bool more = true; more; more = advance(place, axis)) {
+      int64_t row = 0;
+      for (size_t k = 0; k < place.size(); ++k) {
+        row = row * outer[k].length + place[k];
+        in_bundles[k] = place[k] / bundles_->thickness[k];
+      }
+      const int64_t bundle = bundles_->number(in_bundles), length = bundles_->row_axis.length;
+      const uint64_t* const foreground = masks_->row(row);
+      const int64_t begin = axis == row_axis ? at : 0, end = axis == row_axis ? at + 1 : length;
+      poll(end - begin);
+      for (int64_t p = begin; p < end; ++p)
+        *numbers++ = foreground[p / kWord] >> (p % kWord) & 1 ? runs_->parent[runs_->run_at(bundle, p)] : 0;
+    }
+  }
+
+  // Writes the entry of `table` for the number of each element; `strides` are those of labels along the axes
+  // of the grid.
+  void write(const Index* table, const std::vector<int64_t>& strides, Index* labels) const {
+    Bundles places = *bundles_;
+    for (size_t k = 0; k < places.outer.size(); ++k) places.outer[k].index_stride = strides[k];
+    places.row_axis.index_stride = strides.back();
+    const auto label_of = [table, number = runs_->parent.data()](int64_t run) { return ~table[number[run]]; };
+    RunLabels<Index, Index, decltype(label_of)>(*runs_, label_of, table[0], places, labels).write();
+  }
+
+ private:
+  void start(const Grid& grid, bool folded) {
+    bundles_ = std::make_unique<const Bundles>(grid, folded);
+    masks_ = std::make_unique<Masks>(*bundles_);
+  }
+
+  void unite(const ContactFinder& finder) {
+    runs_ = std::make_unique<Runs<Index>>(*masks_);
+    RunLinks<Index>(*runs_).link(finder);
+    int64_t components = 0;
+    number_components(*runs_, {false, &components});
+    masks_->folded = {};
+    Index* const parent = runs_->parent.data();
+    roots_.reserve(size_t(components));
+    for_each_in(0, runs_->count, [&](int64_t run) {
+      if (parent[run] < 0) roots_.push_back(~parent[run]);
+    });
+    std::sort(roots_.begin(), roots_.end());
+    for_each_index(runs_->count, [&](int64_t run) {
+      if (parent[run] < 0)
+        parent[run] =
+            ~Index(std::lower_bound(roots_.begin(), roots_.end(), ~parent[run]) - roots_.begin() + 1);
+    });
+    const NumberedRuns<Index> label_of{parent};
+    for_each_in(0, runs_->count, label_of);
+    for_each_index(runs_->count, [=](int64_t run) { parent[run] = ~parent[run]; });
+  }
+
+  // Moves to the next row in order, of those at one place along an axis; false after the last one.
+  bool advance(Coordinates& place, int axis) const {
+    for (size_t k = place.size(); k-- > 0;) {
+      if (int(k) == axis) continue;
+      if (++place[k] < bundles_->outer[k].length) return true;
+      place[k] = 0;
+    }
+    return false;
+  }
+
+  std::unique_ptr<const Bundles> bundles_;
+  std::unique_ptr<Masks> masks_;
+  std::unique_ptr<Runs<Index>> runs_;
+  std::vector<Index> roots_;
+};
+
+}  // namespace conncomp
