@@ -1,0 +1,85 @@
+"""`KeptRuns`: what is written from runs is what `label` says, wherever it goes."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import conncomp
+from chunked_cases import random_bonds, random_case
+from conncomp.grid.array import array_of_image
+from conncomp.grid.bonds import array_of_bonds
+from conncomp.grid.kept_runs import KeptRuns
+
+LONG = np.random.default_rng(0).random((3, 4, 150)) < 0.4  # rows of several words
+
+
+def check(runs, want, random):
+    """Hold runs against consecutive labels."""
+    numbers = np.arange(want.max() + 1, dtype=np.int32)
+    np.testing.assert_array_equal(runs.write(numbers), want)
+    flat = want.reshape(-1)
+    np.testing.assert_array_equal(runs.roots, [np.argmax(flat == k) for k in numbers[1:]])
+    for axis, last in itertools.product(range(want.ndim), (False, True)):
+        side = np.take(want, -1 if last else 0, axis)
+        np.testing.assert_array_equal(runs.side(axis, last), side)
+    # Any table, to a part of a larger array whose axes are in another order, some of them reversed.
+    table = random.integers(-5, 2**31, len(numbers), endpoint=False).astype(np.int32)
+    order = random.permutation(want.ndim)
+    larger = np.full([2 * want.shape[k] + 1 for k in order], 7, np.int32)
+    part = larger[tuple(slice(1, None, 2) for _ in order)].transpose(np.argsort(order))
+    part = part[tuple(slice(None, None, step) for step in random.choice([-1, 1], want.ndim))]
+    assert runs.write(table, part) is part
+    np.testing.assert_array_equal(part, table[want])
+    assert (larger == 7).sum() >= larger.size - want.size
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_images(part):
+    for seed in range(5000 + 50 * part, 5050 + 50 * part):
+        image, _, arguments = random_case(seed)
+        if arguments.pop("batch_axes", 0):
+            continue
+        given = dict.fromkeys(("background", "connectivity", "structure"))
+        given |= {"tolerance": 0, "periodic": False} | arguments
+        runs = KeptRuns(array_of_image(image, **given, batch_axes=0, device="cpu"))
+        check(runs, conncomp.label(image, **arguments), np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize("connectivity", [1, 2, 3])
+@pytest.mark.parametrize("values", [LONG, LONG * 3.5, LONG.astype("u1") + LONG[::-1]])
+def test_long_rows(values, connectivity):
+    for order in itertools.permutations(range(3)):
+        image = values.transpose(order)
+        array = array_of_image(image, None, connectivity, None, 0, False, 0, "cpu")
+        want = conncomp.label(image, connectivity=connectivity)
+        check(KeptRuns(array), want, np.random.default_rng(0))
+
+
+def test_bonds():
+    for seed in range(500, 540):
+        bonds, _, arguments = random_bonds(seed)
+        if arguments.pop("batch_axes", 0):
+            continue
+        runs = KeptRuns(array_of_bonds(bonds, arguments.get("periodic", False), 0, "cpu"))
+        check(runs, conncomp.label_bonds(bonds, **arguments), np.random.default_rng(seed))
+
+
+def test_what_does_not_fit_is_refused():
+    runs = KeptRuns(array_of_image(LONG, None, None, None, 0, False, 0, "cpu"))
+    table = np.arange(len(runs.roots) + 1, dtype=np.int32)
+    for wrong, out in (
+        (table[:-1], None),
+        (table, np.zeros(LONG.shape)),
+        (table, np.zeros((3, 4, 149), np.int32)),
+    ):
+        with pytest.raises(ValueError, match="not that of these runs"):
+            runs.write(wrong, out)
+
+
+def test_memory_is_that_of_bits_and_runs():
+    """An eighth of a byte an element and what bundles take, and four bytes a run."""
+    runs = KeptRuns(
+        array_of_image(np.ones((64, 64, 640), bool), None, None, None, 0, False, 0, "cpu")
+    )
+    assert runs.nbytes < 0.18 * 64 * 64 * 640
