@@ -106,6 +106,54 @@ def test_only_what_takes_chunks_is_called_on_a_stream(streams):
     assert len(streams) == 1
 
 
+MEASURES = {
+    "sizes": lambda labels, _: conncomp.component_sizes(labels),
+    "histogram": lambda labels, _: conncomp.size_histogram(labels)[1],
+    "largest": lambda labels, _: conncomp.largest_components(labels, 3),
+    "large": lambda labels, _: conncomp.remove_small_components(labels, 4),
+    "consecutive": lambda labels, _: conncomp.relabel_consecutive(labels),
+    "statistics": lambda labels, image: (
+        conncomp.component_statistics(labels, image, surfaces=True).sums
+    ),
+    "contacts": lambda labels, _: conncomp.contacts(labels, periodic=True).pairs,
+}
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_what_measures_chunks_is_called_on_a_stream(streams, monkeypatch, name):
+    """Nothing else is: tasks that take a chunk are told by the graph."""
+    dask_array = pytest.importorskip("dask.array")
+    from conncomp.chunked.measures import dask_labels
+
+    monkeypatch.setattr(dask_labels, "on_gpu", lambda array: True)
+    monkeypatch.setattr(dask_labels, "meta_of", lambda array, *_: array._meta)
+    image = np.random.default_rng(0).random((9, 8, 7))
+    labels = conncomp.label(image < 0.2)
+    lazy = dask_array.from_array(labels, 5), dask_array.from_array(image, 5)
+    measured = MEASURES[name](*lazy)
+    for task in dict(measured.__dask_graph__()).values():
+        if hasattr(task, "func"):
+            takes_chunk = any(key[0] == lazy[0].name for key in task.dependencies)
+            assert isinstance(task.func, on_gpu.OnStream) == takes_chunk
+    want = MEASURES[name](labels, image)
+    np.testing.assert_allclose(measured.compute(scheduler="sync"), want, rtol=1e-12)
+    assert streams[0].done.count("wait") >= lazy[0].npartitions
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", MEASURES)
+def test_measures_of_chunks_on_a_card(name):
+    cupy, dask_array = pytest.importorskip("cupy"), pytest.importorskip("dask.array")
+    image = np.random.default_rng(0).random((50, 40, 30))
+    labels = conncomp.label(image < 0.2)
+    lazy = (
+        dask_array.from_array(cupy.asarray(array), chunks=17, asarray=False)
+        for array in (labels, image)
+    )
+    given = MEASURES[name](*lazy).compute(scheduler="threads", num_workers=4)
+    np.testing.assert_allclose(cupy.asnumpy(given), MEASURES[name](labels, image), rtol=1e-9)
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("seed", [6, 21, 38, 40, 43, 49])
 def test_dask_arrays_of_chunks_on_a_card(seed):

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import socket
+import time
 
 import click.testing
 import dask
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 import conncomp
-from conncomp.chunked.volumes import block_files, cluster
+from conncomp.chunked.volumes import block_files, cluster, volume
 from conncomp.cli._command import command
 from volume_sources import write_image
 
@@ -145,6 +146,40 @@ def test_threads_go_on(tmp_path, source, address, monkeypatch):
     conncomp.label_file(source, tmp_path / "l.npy")
     assert len(called) == 2 - finished
     np.testing.assert_array_equal(np.load(tmp_path / "l.npy"), conncomp.label(VOLUME))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_what_has_begun_ends_with_the_call(tmp_path, source, monkeypatch, error):
+    """And what has not begun never does."""
+    begun, ended, report = [], [], block_files.BlockFiles.report
+
+    def slowly(*given):
+        begun.append(1)
+        time.sleep(0.3)
+        report(*given)
+        ended.append(1)
+
+    def stop(done, steps):
+        raise error
+
+    monkeypatch.setattr(block_files.BlockFiles, "report", slowly)
+    monkeypatch.setattr(volume, "BLOCK", 1)
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None, silence_logs=50
+    ) as made:
+        write_image(tmp_path / "many.zarr", VOLUME.astype("u1"), "zyx", chunks=(10, 130, 140))
+        with pytest.raises(error):
+            conncomp.label_file(
+                tmp_path / "many.zarr",
+                tmp_path / "l.npy",
+                scheduler=made.scheduler_address,
+                progress=stop,
+            )
+        told = len(begun)
+        assert told == len(ended) < 12
+        time.sleep(0.7)
+        assert (len(begun), len(ended)) == (told, told)
 
 
 def test_nobody_answers(tmp_path, source, monkeypatch):

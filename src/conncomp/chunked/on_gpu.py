@@ -14,8 +14,10 @@ from typing import Any
 
 from conncomp.kernels.cuda.launcher import import_cupy
 
-# What is called with chunks, or with labels of them; all else is called with arrays in main memory.
-ON_GPU = frozenset(("label", "roots", "numbers", "alone"))
+# What is called with chunks; all else is called with arrays in main memory.
+LABELLING = ("label", "roots", "numbers", "alone")
+MEASURING = ("sizes", "kept", "consecutive", "layers", "measured", "touched")
+ON_GPU = frozenset(LABELLING + MEASURING)
 
 
 class _Streams(local):

@@ -14,11 +14,12 @@ from dask._task_spec import TaskRef
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
-from conncomp._arrays import check_kind
+from conncomp._arrays import check_kind, on_gpu
 from conncomp.chunked.dask_arrays import dask_array, label, meta_of
 from conncomp.chunked.dask_graph import Graph
 from conncomp.chunked.layout import Index
 from conncomp.chunked.measures.label_chunks import LabelChunks, check_image
+from conncomp.chunked.on_gpu import on_streams
 from conncomp.components._labels import Background
 
 # The other arguments of `label`, by default.
@@ -39,7 +40,8 @@ class DaskLabels(LabelChunks):
         # What the graph begins with.
         self._sources = [self.array]
         self._graph = Graph(tokenize(self.array, self.labelling, *token))
-        self.call = self._graph.call  # type: ignore[method-assign]
+        call = self._graph.call
+        self.call = on_streams(call) if on_gpu(self.array._meta) else call  # type: ignore[method-assign]
 
     @staticmethod
     def checked(given: Any) -> Any:

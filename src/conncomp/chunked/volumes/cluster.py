@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from contextlib import contextmanager
+from itertools import count
+from time import sleep
 from typing import Any
+from uuid import uuid4
 
 from conncomp._arguments import shown
 from conncomp._optional import optional
 
+# States of what a worker does no more.
+OVER = ("memory", "error", "released", "forgotten")
+POLL = 0.05  # seconds between questions to workers
 # Seconds until a scheduler has answered, and until it has a worker.
 PATIENCE = 10
 
@@ -48,4 +55,49 @@ def workers_of_cluster(address: str) -> Iterator[Any]:
                 f"{address}'"
             ) from error
         with client.get_executor() as executor:
-            yield executor
+            tasks = NamedTasks(executor)
+            try:
+                yield tasks
+            except BaseException:
+                _wait_for_workers(client, tasks.name)
+                raise
+
+
+class NamedTasks(Executor):
+    """An executor of Dask whose tasks have a name of their own.
+
+    Attributes
+    ----------
+    name : str
+        Keys of tasks begin with it.
+    """
+
+    def __init__(self, executor: Any) -> None:
+        self._executor, self._count = executor, count()
+        self.name = f"conncomp-{uuid4().hex}"
+
+    def submit(self, task: Callable[..., Any], /, *arguments: Any) -> Any:  # type: ignore[override]
+        """Let a worker call a function."""
+        return self._executor.submit(task, *arguments, key=f"{self.name}-{next(self._count)}")
+
+
+def _wait_for_workers(client: Any, name: str) -> None:
+    """Wait until workers have ended what they have begun of tasks that are given up.
+
+    A thread of a worker cannot be stopped while it works on a block; when this returns, nobody
+    writes any more. Tasks that wait on workers are not begun.
+    """
+    idle = 0
+    while idle < 2:  # as a worker may be asked between two tasks, before it is told
+        try:
+            busy = any(client.run(has_tasks, name, on_error="ignore").values())
+        except (OSError, RuntimeError):  # no cluster is left
+            return
+        idle = 0 if busy else idle + 1
+        sleep(POLL)
+
+
+def has_tasks(name: str, dask_worker: Any) -> bool:
+    """Return whether a worker is at tasks whose keys begin with a name, or will be."""
+    tasks = list(dask_worker.state.tasks.items())
+    return any(str(key).startswith(name) and task.state not in OVER for key, task in tasks)
