@@ -15,7 +15,12 @@ sys.exit(os.waitstatus_to_exitcode(status))
 
 def measured(*words, name="label"):
     """Run the command; return its report and the most memory that it took, by the system."""
-    command = [sys.executable, "-c", MEASURE, "-m", "conncomp", name, *words, "--json"]
+    return measured_program("-m", "conncomp", name, *words, "--json")
+
+
+def measured_program(*words):
+    """Run Python; return its status, output and errors and the most memory that it took."""
+    command = [sys.executable, "-c", MEASURE, *words]
     found = subprocess.run(command, capture_output=True, text=True)
     report, _, peak = found.stdout.strip().rpartition("\n")
     return found.returncode, report, found.stderr, int(peak)

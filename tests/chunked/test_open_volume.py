@@ -13,6 +13,7 @@ from conncomp.chunked.volumes import volume
 from conncomp.chunked.volumes.formats import slices
 from conncomp.chunked.volumes.labelling import bytes_of_block
 from conncomp.chunked.volumes.targets import ZarrTarget
+from measured_command import measured_program
 from volume_sources import SOURCES, read_labels, write_image, write_zarr
 
 for module in ("zarr", "h5py", "tifffile"):
@@ -316,3 +317,45 @@ def test_files_that_hold_no_labels(tmp_path):
         negative.save(tmp_path / "f.npy")
     with pytest.raises(ValueError, match="memory=1 MB is too little"):
         conncomp.component_sizes(conncomp.open_volume(tmp_path / "n.npy", memory="1M"))
+
+
+MEASURED = """
+import sys
+import conncomp
+
+with conncomp.open_volume(sys.argv[1], memory="220M") as labels:
+    name = sys.argv[2]
+    if name == "statistics":
+        table = conncomp.component_statistics(labels, labels, surfaces=True)
+        print(table.sizes.tolist(), table.faces.sum(axis=1).tolist(), table.maxima.tolist())
+    elif name == "contacts":
+        print(conncomp.contacts(labels).counts.tolist())
+    else:
+        large = conncomp.remove_small_components(labels, 999)
+        conncomp.relabel_consecutive(large).save(sys.argv[3])
+        print(conncomp.component_sizes(conncomp.open_volume(sys.argv[3])).tolist())
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "printed"),
+    [
+        ("statistics", "[1100, 500] [4402, 2002] [3, 7]"),
+        ("contacts", "[1500]"),
+        ("selection", "[0, 1100]"),
+    ],
+)
+def test_memory_is_a_limit(tmp_path, name, printed):
+    """Of labels of ten times the limit; measured by the system."""
+    zarr = pytest.importorskip("zarr")
+    array = zarr.create_array(
+        store=str(tmp_path / "v.zarr"), shape=(250, 1000, 1100), chunks=(50, 100, 110), dtype="i8"
+    )
+    array[7, 3] = 3
+    array[7, 4, 300:800] = 7
+    assert array.nbytes >= 10 * 220_000_000
+    words = str(tmp_path / "v.zarr"), name, str(tmp_path / "l.zarr")
+    status, found, error, peak = measured_program("-c", MEASURED, *words)
+    assert (status, error, found) == (0, "", printed)
+    assert peak <= 220_000_000

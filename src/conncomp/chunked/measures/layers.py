@@ -29,7 +29,8 @@ def first_layers(axes: Sequence[int], empty: int, labels: Any) -> Layers:
     labels : array
     """
     whole = without_mask(empty, labels)
-    return {axis: on_host(whole[(slice(None),) * axis + (0,)]) for axis in axes}
+    # Copies, as a view would keep the whole chunk in memory.
+    return {axis: np.array(on_host(whole[(slice(None),) * axis + (0,)])) for axis in axes}
 
 
 def without_mask(empty: int, labels: Any) -> Any:
