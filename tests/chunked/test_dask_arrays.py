@@ -19,7 +19,8 @@ from dask.core import flatten
 
 import conncomp
 from chunked_cases import random_bonds, random_case
-from conncomp.chunked import dask_arrays, relabelling
+from conncomp.chunked import relabelling
+from conncomp.chunked.lazy import dask_arrays
 
 IMAGE = np.random.default_rng(7).random((18, 14, 11)) < 0.25
 

@@ -1,6 +1,6 @@
 """The functions that take Dask arrays, by the names of those that take arrays in memory."""
 
-from conncomp.chunked.dask_arrays import label, label_bonds
+from conncomp.chunked.lazy.dask_arrays import label, label_bonds
 from conncomp.chunked.measures.components_in_chunks import (
     component_sizes,
     largest_components,

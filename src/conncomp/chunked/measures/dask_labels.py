@@ -15,9 +15,9 @@ from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
 from conncomp._arrays import check_kind, on_gpu
-from conncomp.chunked.dask_arrays import dask_array, label, meta_of
-from conncomp.chunked.dask_graph import Graph
 from conncomp.chunked.layout import Index
+from conncomp.chunked.lazy.dask_arrays import dask_array, label, meta_of
+from conncomp.chunked.lazy.dask_graph import Graph
 from conncomp.chunked.measures.label_chunks import LabelChunks, check_image
 from conncomp.chunked.on_gpu import on_streams
 from conncomp.components._labels import Background

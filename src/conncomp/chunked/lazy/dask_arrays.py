@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from conncomp._arguments import as_bool
 from conncomp._arrays import as_label_type, choose_device, on_gpu
 from conncomp._memory import total_memory
-from conncomp.chunked.dask_graph import Graph
-from conncomp.chunked.dask_result import LabelArray, in_places
 from conncomp.chunked.layout import Index, Layout
+from conncomp.chunked.lazy.dask_graph import Graph
+from conncomp.chunked.lazy.dask_result import LabelArray, in_places
 from conncomp.chunked.on_gpu import on_streams
 from conncomp.chunked.rules import Rules, rules_of_bonds, rules_of_image
 from conncomp.chunked.stages import Result, label_all

@@ -1,0 +1,1 @@
+"""Labels of Dask arrays: graphs of tasks for any of its schedulers."""
