@@ -91,6 +91,7 @@ void define_grid(nb::module_& m) {
   nb::class_<KeptRuns>(m, "KeptRuns")
       .def(nb::new_(&keep))
       .def_prop_ro("bytes", &KeptRuns::bytes)
+      .def_prop_ro("one_value", &KeptRuns::one_value)
       .def("roots", &roots_of)
       .def("write_side", &write_side)
       .def("write", &write_runs);

@@ -40,6 +40,23 @@ class ChunkRuns:
         return np.bincount(self.runs.roots // segment, minlength=segments).astype(np.int64)
 
 
+def value_of_all(values: Any, labelled: Any) -> NDArray[Any] | None:
+    """Return the value of all foreground of a chunk, without axes; None if it may be of several.
+
+    Parameters
+    ----------
+    values : array
+        Of the chunk, as for `label_chunk`.
+    labelled : ChunkLabels or ChunkRuns
+    """
+    if not isinstance(labelled, ChunkRuns) or not labelled.runs.one_value:
+        return None
+    if not labelled.components:
+        return None
+    place = np.unravel_index(int(labelled.runs.roots[0]), labelled.shape)
+    return np.asarray(np.ma.getdata(values)[place])
+
+
 def chunk_runs(rules: Rules, values: Any) -> ChunkRuns | None:
     """Return the runs of a chunk; None where they are not what labels its elements.
 

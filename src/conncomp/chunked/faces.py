@@ -21,7 +21,8 @@ class Face(NamedTuple):
     ids : array of int32
         Which component of the report each element has, -1 for the background.
     compared : array or None
-        What the link rule compares: values, or for bonds whether there is one to the next chunk.
+        What the link rule compares: values, or for bonds whether there is one to the next chunk;
+        one entry without axes for all foreground, if that is of one value.
     """
 
     ids: NDArray[np.int32]
@@ -84,6 +85,7 @@ def linked_roots(rules: Rules, direction: Step, one: Report, other: Report) -> N
     there = _part(rules, tuple(-move for move in direction), other.faces[bit ^ 1])
     here = Face(here.ids + np.int32(1), here.compared)  # 0 is background, from here on
     there = Face(there.ids + np.int32(1), there.compared)
+    here, there = _with_one_value(rules.links, here, there)
     others = len(other.roots) + 1
     codes = []
     for step in rules.moves[direction]:
@@ -95,6 +97,23 @@ def linked_roots(rules: Rules, direction: Step, one: Report, other: Report) -> N
         codes.append(runs[:, 0] * others + runs[:, 1])
     pairs = np.unique(np.concatenate(codes))
     return np.stack([one.roots[pairs // others - 1], other.roots[pairs % others - 1]])
+
+
+def _with_one_value(links: Links, here: Face, there: Face) -> tuple[Face, Face]:
+    """Return two faces of which values are compared here, if each is of one, or else of all places.
+
+    What is not linked becomes background.
+    """
+    one, other = here.compared, there.compared
+    if one is None or other is None:  # nothing is, or bonds
+        return here, there
+    if one.ndim == other.ndim == 0:
+        linked = bool(_are_linked(links, one, other))
+        return Face(here.ids * np.int32(linked), None), there._replace(compared=None)
+    return (
+        here._replace(compared=np.broadcast_to(one, here.ids.shape)),
+        there._replace(compared=np.broadcast_to(other, there.ids.shape)),
+    )
 
 
 def _part(rules: Rules, direction: Step, face: Face) -> Face:
@@ -110,7 +129,10 @@ def _part(rules: Rules, direction: Step, face: Face) -> Face:
         if axis != over[0]
     )
     places += (...,)  # so that what is left of no axis is an array, too
-    return Face(face.ids[places], None if face.compared is None else face.compared[places])
+    compared = face.compared
+    if compared is not None and compared.ndim == face.ids.ndim:
+        compared = compared[places]
+    return Face(face.ids[places], compared)
 
 
 def _neighbours(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arrays import as_cupy, move_from_gpu, on_gpu
-from conncomp.chunked.chunk_runs import ChunkRuns
+from conncomp.chunked.chunk_runs import ChunkRuns, value_of_all
 from conncomp.chunked.faces import Face, Report
 from conncomp.chunked.rules import Rules
 from conncomp.grid.bonds import label_bonds
@@ -159,12 +159,16 @@ def report_chunk(
     on_faces, touched, ids = _compact(faces, labelled.components)
     places = labelled.first(on_faces)
     segment = prod(labelled.shape[segment_axis(rules) :])
+    value = value_of_all(values, labelled) if rules.compares_values else None
     return Report(
         root_indices(rules.shape, start, labelled.shape, places),
         on_faces,
         places // max(segment, 1),
         touched,
-        {bit: Face(face, _compared(values, rules, bit)) for bit, face in ids.items()},
+        {
+            bit: Face(face, _compared(values, rules, bit) if value is None else value)
+            for bit, face in ids.items()
+        },
         labelled.counts(segment),
     )
 

@@ -30,6 +30,8 @@ class KeptRuns:
         The index of the first element of each component.
     nbytes : int
         Of memory.
+    one_value : bool
+        Whether all foreground is known to be of one value.
     """
 
     def __init__(self, array: Array) -> None:
@@ -38,6 +40,7 @@ class KeptRuns:
         self._runs = native.KeptRuns(data, links, grid)
         self.roots: NDArray[np.int32] = self._runs.roots()
         self.nbytes: int = self._runs.bytes
+        self.one_value: bool = self._runs.one_value
 
     def side(self, axis: int, last: bool) -> NDArray[np.int32]:
         """Return the number of each element on a side, 0 for the background, without its axis."""

@@ -27,6 +27,7 @@ class KeptRuns {
     if (links.told_by_value) {
       start(grid, grid.full());
       if (masks_->read_one_value(data, links)) {
+        one_value_ = true;
         unite(OneValue(*masks_));
         return;
       }
@@ -38,6 +39,9 @@ class KeptRuns {
 
   // The index of the first element of each component, ascending.
   const std::vector<Index>& roots() const { return roots_; }
+
+  // Whether all foreground is known to be of one value.
+  bool one_value() const { return one_value_; }
 
   int64_t bytes() const {
     const int64_t of_masks = int64_t(sizeof(uint64_t)) * (bundles_->rows * bundles_->words + runs_->words);
@@ -119,6 +123,7 @@ class KeptRuns {
   std::unique_ptr<Masks> masks_;
   std::unique_ptr<Runs<Index>> runs_;
   std::vector<Index> roots_;
+  bool one_value_ = false;
 };
 
 }  // namespace conncomp
