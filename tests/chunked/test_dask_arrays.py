@@ -19,7 +19,7 @@ from dask.core import flatten
 
 import conncomp
 from chunked_cases import random_bonds, random_case
-from conncomp.chunked import relabelling
+from conncomp.chunked import relabelling, stages
 from conncomp.chunked.lazy import dask_arrays
 
 IMAGE = np.random.default_rng(7).random((18, 14, 11)) < 0.25
@@ -124,6 +124,27 @@ def test_labels_are_computed_into_one_array(monkeypatch, numbering):
         np.testing.assert_array_equal(same.compute(), want)
     for other in (labels + 1, labels[3:], da.concatenate([labels, labels])):
         assert type(other) is da.Array
+
+
+@pytest.mark.parametrize("numbering", ["roots", "consecutive"])
+def test_runs_are_kept_in_a_process(monkeypatch, numbering):
+    """A chunk is labelled once, and once more where its runs have come from another process."""
+    image = np.random.default_rng(0).random((24, 24, 256)) < 0.3
+    labels = conncomp.label(da.from_array(image, (12, 24, 128)), numbering=numbering)
+    want, runs, calls = conncomp.label(image, numbering=numbering), stages.chunk_runs, []
+    monkeypatch.setattr(stages, "chunk_runs", lambda *given: calls.append(1) or runs(*given))
+    for compute in (labels.compute, lambda: dask.compute(labels)[0]):
+        calls.clear()
+        np.testing.assert_array_equal(compute(), want)
+        assert len(calls) == labels.npartitions
+    first = stages.label_and_report
+    monkeypatch.setattr(
+        stages, "label_and_report", lambda *given: pickle.loads(pickle.dumps(first(*given)))
+    )
+    calls.clear()
+    labels = conncomp.label(da.from_array(image, (12, 24, 128)), numbering=numbering)
+    np.testing.assert_array_equal(labels.compute(), want)
+    assert len(calls) == 2 * labels.npartitions
 
 
 def test_labels_that_fail_half_way():

@@ -3,6 +3,7 @@
 Three stages, as functions of the chunks that an engine hands them, in any order and anywhere:
 
     labelling.py      each chunk alone, and a report of what lies on its faces
+    chunk_runs.py     the same by its runs, which are kept until labels are made of them
     faces.py          pairs of components of neighbouring chunks that are one
     union.py          a tree of small unions of these, up, and tables of what roots became, down
     numbering.py      for consecutive numbers, counts of roots, up, and how many are before, down
