@@ -21,10 +21,13 @@ FILE = "cuda/grid/tiled_quads.cuh"
 MOST = 1 << 23  # elements: with more, bricks are faster
 # The logarithms of the rows of quads of a tile: the first for which there is a tile for each
 # multiprocessor. Smaller tiles have more borders.
-ROWS = (4, 3, 2)
+ROWS = (5, 4, 3, 2)
 # Items that fill less of their tiles than this are labelled by others.
 LEAST_FILLED = 0.25
-BORDER_THREADS = 64  # a tile
+BORDER_THREADS = 96  # a tile
+# Of an item of so many words of roots, each block of tiles numbers them for itself.
+FEW_WORDS = 2048
+WRITE_ROWS = 2  # the logarithm of the rows of quads of a tile that are written at once
 QUAD, NODE = np.dtype(np.uint16), np.dtype(np.int32)
 
 TABLE = Struct(
@@ -62,12 +65,12 @@ def fill_labels(
     label, join, write, *number = gpu.load(FILE, plan.names)
     memory = workspace.take_struct(gpu, TABLE, plan.table)
     tiles, table = plan.tiles, memory.struct
-    launch(label, plan.by_tile, tiles, image.rule, image.values, table)
+    launch(label, plan.by_tile, tiles, image.rule, image.values, table, shared=plan.shared)
     if plan.joins:
-        launch(join, plan.by_border, tiles, plan.by_tile[0], image.values, table)
+        launch(join, plan.by_border, tiles, image.values, table)
     for number_rows in number:
         launch(number_rows, plan.by_band, tiles, table)
-    launch(write, plan.by_tile, tiles, labels, table)
+    launch(write, plan.by_part, tiles, labels, table)
     return memory["components"]
 
 
@@ -80,8 +83,10 @@ class _Plan(NamedTuple):
         Of kernels.
     tiles : numpy.void
         ``QuadTiles``.
-    by_tile, by_border, by_band : tuple of int
+    by_tile, by_border, by_band, by_part : tuple of int
         Blocks, and their threads.
+    shared : int
+        The bytes of shared memory of a tile.
     joins : bool
         Whether an item has several tiles.
     table : dict
@@ -93,6 +98,8 @@ class _Plan(NamedTuple):
     by_tile: tuple[int, int]
     by_border: tuple[int, int]
     by_band: tuple[int, int]
+    by_part: tuple[int, int]
+    shared: int
     joins: bool
     table: dict[str, Part | int | None]
 
@@ -110,13 +117,17 @@ def plan_of(
     tiles = _count(geometry, rows)
     columns = -(-width // WORD)
     words = items * height * columns
+    few = height * columns <= FEW_WORDS
+    kind = "kRoots" if not consecutive else "kNumbering" if few else "kNumbered"
     quads = items * -(-height // 2) * -(-width // 2)
     return _Plan(
-        _names(geometry.connectivity == 2, items > 1, index, consecutive),
+        _names(geometry.connectivity == 2, items > 1, index, kind),
         tiling(geometry, _logs(rows)),
         (tiles, WARP << rows),
-        (-(-tiles // 2), 2 * BORDER_THREADS),
+        (tiles, BORDER_THREADS),
         (items * -(-height // (2 << rows)), THREADS),
+        (tiles, WARP << min(rows, WRITE_ROWS)),
+        (4 * WARP << rows) * NODE.itemsize,
         tiles > items,
         {
             "quad": (quads, QUAD),
@@ -139,17 +150,17 @@ def _count(geometry: Geometry, rows: int) -> int:
     return geometry.items * count_tiles(geometry.shape, 1, _logs(rows))
 
 
-def _names(corners: bool, items: bool, index: Any, consecutive: bool) -> tuple[str, ...]:
+def _names(corners: bool, items: bool, index: Any, kind: str) -> tuple[str, ...]:
     of_items = str(items).lower()
     kinds = f"{str(corners).lower()}, {of_items}"
-    write = f"write_quads<{str(consecutive).lower()}, {ctype(index)}, {of_items}>"
-    number = (f"number_rows<{of_items}>",) if consecutive else ()
+    write = f"write_quads<conncomp::QuadLabels::{kind}, {ctype(index)}, {of_items}>"
+    number = (f"number_rows<{of_items}>",) if kind == "kNumbered" else ()
     return f"label_quads<{kinds}>", f"join_quads<{kinds}>", write, *number
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `fill_labels` can load."""
-    for corners, items, index, consecutive in product(
-        (False, True), (False, True), INDEX_TYPES, (False, True)
+    for corners, items, index, kind in product(
+        (False, True), (False, True), INDEX_TYPES, ("kRoots", "kNumbered", "kNumbering")
     ):
-        yield FILE, _names(corners, items, index, consecutive)
+        yield FILE, _names(corners, items, index, kind)
