@@ -31,7 +31,8 @@ def _fill_by_default(
     gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool, counted: bool
 ) -> Any:
     default: Any = tiled_bricks if takes_by_bricks(gpu, image) else tiled_elements
-    if image.size <= tiled_quads.MOST and tiled_quads.takes(image.geometry, image.links):
+    most_by_quads = tiled_quads.MOST * gpu.multiprocessors
+    if image.size <= most_by_quads and tiled_quads.takes(image.geometry, image.links):
         default = tiled_quads
     return default.fill_labels(gpu, image, labels, workspace, consecutive)
 

@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
     const Pointer begin = i < size ? indptr[i] : 0;
     const Pointer degree = i < size ? indptr[i + 1] - begin : 0;
     const int most_arcs = scattered ? kChunk : kTaken;
-    int arcs_taken = degree < most_arcs ? int(degree) : most_arcs;
+    const int arcs_taken = degree < most_arcs ? int(degree) : most_arcs;
     int crossings = 0, arcs_outside = 0;
     Index outer_neighbour = 0;
     for (int first = 0; __any_sync(kAllLanes, first < arcs_taken); first += kChunk) {
@@ -158,12 +158,8 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
         __syncwarp();
       }
       unite_all<InBlock>(local_parent, i, target);
-      if (row < kLocalThreads && first == 0) {
-        const int seen = arcs_taken < kChunk ? arcs_taken : kChunk;
-        scattered = 16 * warp_sum(arcs_outside) > 15 * warp_sum(seen);
-        if (scattered) arcs_taken = seen;
-      }
     }
+    if (row < kLocalThreads) scattered = 16 * warp_sum(arcs_outside) > 15 * warp_sum(arcs_taken);
     if (symmetric && crossings > 0) Shared::store(parent + i, outer_neighbour);
     const uint32_t crossing = __ballot_sync(kAllLanes, crossings > 0);
     const uint32_t unfinished = __ballot_sync(kAllLanes, crossings > 1 || degree > arcs_taken);
