@@ -36,6 +36,7 @@ constexpr int kQuadRows = 8;  // of a tile
 constexpr int kQuadThreads = kQuadRows * kWarp;
 constexpr int kTileWidth = 2 * kWarp, kTileHeight = 2 * kQuadRows;  // in elements
 constexpr int kRootWordsOfRow = kTileWidth / kRootWord, kRootWordsOfTile = kTileHeight * kRootWordsOfRow;
+constexpr int kWordsAtOnce = 4;                        // that a thread of number_rows has
 constexpr int kBorderThreads = kWarp + 2 * kQuadRows;  // of a tile, in join_quads
 
 // What a quad holds: a bit for each element of its foreground, whether it is split, that is not whole, and
@@ -111,9 +112,6 @@ struct QuadsOfItem : QuadTable {
   __device__ Quad quad_at(int row, int x) const {
     return {has(row, x) ? quad[row * quads_of_row() + x] : uint16_t(0)};
   }
-  __device__ uint8_t value_at(int row, int x, int element) const {
-    return values[(2 * row + element / 2) * row_stride + (2 * x + element % 2) * stride];
-  }
   __device__ int pitch() const { return columns * kRootWord; }
   // The node of an element of a quad.
   __device__ int node(int row, int x, const Quad& quad, int element) const {
@@ -157,42 +155,66 @@ struct QuadContacts {
   }
 };
 
-// Calls body(element, row, x, neighbour) for links of the elements of a quad to elements before, in that quad
-// or one so many rows and quads away, such that these links and those of other elements connect all that are
-// linked. linked(element, row, x, neighbour) says whether the two are, with row and x as for the body.
-template <class Linked, class Body>
-__device__ inline void for_each_link_of_elements(const Quad& quad, Linked&& linked, Body&& body) {
-  enum { kUpLeft = 1, kUp = 2, kUpRight = 4, kLeft = 8 };  // a bit for each step
-#pragma unroll 1
-  for (int element = 0; element < 4; ++element) {
-    if (!quad.has(element)) continue;
-    const auto at = [&](int step, auto&& call) {
-      const int y = element / 2 - (step < 3 ? 1 : 0), x = element % 2 + (step < 3 ? step : 0) - 1;
-      return call(element, y >> 1, x >> 1, (y & 1) * 2 + (x & 1));
-    };
-    int links = 0;
-#pragma unroll 1
-    for (int step = 0; step < 4; ++step) links |= at(step, linked) ? 1 << step : 0;
-    const bool is_square = (links & (kUpLeft | kUp | kLeft)) == (kUpLeft | kUp | kLeft);
-    if (links & kUp) links &= ~(kUpLeft | kUpRight);
-    if (links & kLeft) links &= ~kUpLeft;
-    if (is_square) links &= ~kUp;
-#pragma unroll 1
-    for (; links != 0; links &= links - 1) at(__ffs(links) - 1, body);
+// Where a step from an element of a quad leads: to an element of that quad or of one so many rows and quads
+// away. Steps are those to elements before: up to the left, up, up to the right, and to the left.
+struct ElementStep {
+  int rows, quads_away, element;
+
+  CONNCOMP_ANYWHERE constexpr ElementStep(int from, int step)
+      : rows(row_of(from, step) >> 1),
+        quads_away(column_of(from, step) >> 1),
+        element((row_of(from, step) & 1) * 2 + (column_of(from, step) & 1)) {}
+  CONNCOMP_ANYWHERE static constexpr int row_of(int from, int step) { return from / 2 - (step < 3 ? 1 : 0); }
+  CONNCOMP_ANYWHERE static constexpr int column_of(int from, int step) {
+    return from % 2 - 1 + (step < 3 ? step : 0);
   }
-}
+};
+
+// A quad and those around that have elements before its own, with the values of each as bytes of a word.
+struct QuadsAround {
+  enum { kOwn, kLeft, kUpLeft, kUp, kUpRight, kRight, kQuads };
+  Quad quad[kQuads];
+  uint32_t values[kQuads];
+
+  __device__ bool any_split() const {
+    int codes = 0;
+#pragma unroll
+    for (int k = 0; k < kQuads; ++k) codes |= quad[k].code;
+    return Quad{uint16_t(codes)}.is_split();
+  }
+  // The steps from elements to others of the same value, four bits an element, of which one is in a split
+  // quad; such that all that are linked are connected by these and by those of other quads.
+  __device__ uint32_t links() const {
+    uint32_t links = 0;
+#pragma unroll
+    for (int from = 0; from < 4; ++from) {
+      uint32_t equal = 0, split = 0;
+#pragma unroll
+      for (int step = 0; step < 4; ++step) {
+        const ElementStep to(from, step);
+        const int k = to.rows < 0 ? kUp + to.quads_away : to.quads_away < 0 ? kLeft : to.quads_away * kRight;
+        const bool is_equal = (values[kOwn] >> 8 * from & 255) == (values[k] >> 8 * to.element & 255);
+        equal |= uint32_t(is_equal & quad[kOwn].has(from) & quad[k].has(to.element)) << step;
+        split |= uint32_t(quad[kOwn].is_split() | quad[k].is_split()) << step;
+      }
+      enum { kToUpLeft = 1, kToUp = 2, kToUpRight = 4, kToLeft = 8 };
+      uint32_t made_up_for = equal & kToUp ? kToUpLeft | kToUpRight : 0;
+      if (equal & kToLeft) made_up_for |= equal & kToUpLeft ? kToUp | kToUpLeft : 0;
+      links |= (equal & ~made_up_for & split) << 4 * from;
+    }
+    return links;
+  }
+};
 
 // The bytes of a word that are not 0: of each the highest bit.
 __device__ inline uint32_t bytes_set(uint32_t word) {
   return (((word & 0x7f7f7f7fu) + 0x7f7f7f7fu) | word) & 0x80808080u;
 }
 
-// Reads a quad, as bytes of a word. All values are loaded before one is looked at, two at a time where they
+// The values of a quad, as bytes of a word. All are loaded before one is looked at, two at a time where they
 // fit.
-__device__ inline Quad read_quad(const QuadsOfItem& quads, const Background<uint8_t>& background, int row,
-                                 int x) {
-  constexpr uint32_t kEach = 0x01010101u;
-  if (!quads.has(row, x)) return {0};
+__device__ inline uint32_t values_of_quad(const QuadsOfItem& quads, int row, int x) {
+  if (!quads.has(row, x)) return 0;
   const bool is_wide = 2 * x + 1 < quads.width, is_high = 2 * row + 1 < quads.height;
   const uint8_t* const first = quads.values + 2 * row * quads.row_stride + 2 * x * quads.stride;
   const uint8_t* const second = first + quads.row_stride;
@@ -207,9 +229,16 @@ __device__ inline Quad read_quad(const QuadsOfItem& quads, const Background<uint
     if (is_high) values |= uint32_t(second[0]) << 16;
     if (is_wide && is_high) values |= uint32_t(second[quads.stride]) << 24;
   }
+  return values;
+}
+
+__device__ inline Quad quad_of_values(const QuadsOfItem& quads, const Background<uint8_t>& background,
+                                      int row, int x, uint32_t values) {
+  constexpr uint32_t kEach = 0x01010101u;
   uint32_t foreground = background.present ? bytes_set(values ^ background.value * kEach) : 0x80808080u;
-  foreground &= (is_wide ? ~0u : 0x00ff00ffu) & (is_high ? ~0u : 0x0000ffffu);
-  if (foreground == 0) return {0};
+  foreground &= 2 * x + 1 < quads.width ? ~0u : 0x00ff00ffu;
+  foreground &= 2 * row + 1 < quads.height ? ~0u : 0x0000ffffu;
+  if (foreground == 0 || !quads.has(row, x)) return {0};
   const uint32_t elements = (foreground >> 7) * 0x01020408u >> 24;  // a bit of each byte
   const uint32_t value = values >> 8 * (__ffs(int(elements)) - 1) & 255;
   const bool is_split = bytes_set(values ^ value * kEach) & foreground;
@@ -223,6 +252,7 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
   // A node of a tile is its place there, in C order.
   __shared__ int parent[kTileHeight * kTileWidth];
   __shared__ Quad quad_of[kQuadRows][kWarp];
+  __shared__ uint32_t values_of[kQuadRows][kWarp];
   __shared__ uint16_t node_of[kQuadRows][kWarp];
   __shared__ uint32_t roots[kRootWordsOfTile];
   const int row = int(threadIdx.x / kWarp), x = int(threadIdx.x % kWarp);
@@ -233,8 +263,10 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
   follow_launch();
   if (threadIdx.x == 0 && tile.row + tile.column == 0) *quads.components = 0;
 
-  const Quad quad = read_quad(quads, rule.background, row_of_item, x_of_item);
+  const uint32_t own_values = values_of_quad(quads, row_of_item, x_of_item);
+  const Quad quad = quad_of_values(quads, rule.background, row_of_item, x_of_item, own_values);
   quad_of[row][x] = quad;
+  values_of[row][x] = own_values;
   const bool any_split = __syncthreads_or(quad.is_split());
 
   // Runs, and of each the first of its nodes.
@@ -271,31 +303,37 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
   };
   const uint32_t touching = __ballot_sync(kAllLanes, contacts != 0) & run;
   if (touching ? x == __ffs(int(touching)) - 1 : x == first) parent[node] = touching ? take_above() : node;
+  // So is each element of a split quad, and of those that are linked to it.
+  uint32_t links = 0;
+  if (any_split) {
+    const bool has_right = x < kWarp - 1, has_left = x > 0, has_up = row > 0;
+    QuadsAround all{{quad, left, up_left, up, up_right, has_right ? quad_of[row][x + 1] : Quad{0}}, {}};
+    if (all.any_split()) {
+      const auto values_at = [&](bool exists, int row, int x) { return exists ? values_of[row][x] : 0; };
+      all.values[QuadsAround::kOwn] = own_values;
+      all.values[QuadsAround::kLeft] = values_at(has_left, row, x - 1);
+      all.values[QuadsAround::kUpLeft] = values_at(has_left && has_up, row - 1, x - 1);
+      all.values[QuadsAround::kUp] = values_at(has_up, row - 1, x);
+      all.values[QuadsAround::kUpRight] = values_at(has_right && has_up, row - 1, x + 1);
+      all.values[QuadsAround::kRight] = values_at(has_right, row, x + 1);
+      links = all.links();
+    }
+  }
   const auto node_at = [&](int row, int x, int element) {
     return quad_of[row][x].is_split() ? place_of(row, x, element / 2, element % 2) : int(node_of[row][x]);
   };
-  // So is each element of a split quad, and of those that are linked to it.
-  const auto for_each_split_link = [&](auto&& body) {
-    const int codes = quad.code | left.code | up.code | up_left.code | up_right.code;
-    if (!Quad{uint16_t(codes)}.is_split() && !(x < kWarp - 1 && quad_of[row][x + 1].is_split())) return;
-    for_each_link_of_elements(
-        quad,
-        [&](int element, int rows, int quads_away, int neighbour) {
-          const int to_row = row + rows, to_x = x + quads_away;
-          return to_row >= 0 && to_x >= 0 && to_x < kWarp && quad_of[to_row][to_x].has(neighbour) &&
-                 quads.value_at(row_of_item, x_of_item, element) ==
-                     quads.value_at(tile.first_row + to_row, tile.first_x + to_x, neighbour);
-        },
-        [&](int element, int rows, int quads_away, int neighbour) {
-          const int to_row = row + rows, to_x = x + quads_away;
-          if (quad.is_split() || quad_of[to_row][to_x].is_split())
-            body(node_at(row, x, element), node_at(to_row, to_x, neighbour));
-        });
+  const auto for_each_link = [&](auto&& body) {
+#pragma unroll 1
+    for (uint32_t rest = links; rest != 0; rest &= rest - 1) {
+      const int link = __ffs(int(rest)) - 1;
+      const ElementStep to(link / 4, link % 4);
+      body(node_at(row, x, link / 4), node_at(row + to.rows, x + to.quads_away, to.element));
+    }
   };
   if (quad.is_split()) {
 #pragma unroll
     for (int k = 0; k < 4; ++k) parent[place_of(row, x, k / 2, k % 2)] = place_of(row, x, k / 2, k % 2);
-    for_each_split_link([&](int of_element, int neighbour) { parent[of_element] = neighbour; });
+    for_each_link([&](int of_element, int neighbour) { parent[of_element] = neighbour; });
   }
   // Paths are halved by all who are on them, as each moves up.
   const auto move_up = [&](int node) {
@@ -314,9 +352,7 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
   if (__syncthreads_or(contacts != 0 || any_split)) {
     while (__any_sync(kAllLanes, contacts != 0))
       if (contacts != 0) unite<InBlock>(parent, node, take_above());
-    if (any_split)
-      for_each_split_link(
-          [&](int of_element, int neighbour) { unite<InBlock>(parent, of_element, neighbour); });
+    for_each_link([&](int of_element, int neighbour) { unite<InBlock>(parent, of_element, neighbour); });
     __syncthreads();
     flatten();
     __syncthreads();
@@ -355,7 +391,7 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
 
 // So many threads a tile: for the quads of its first row, and those at both ends of the others.
 template <int = 0>
-__global__ void __launch_bounds__(kBorderThreads)
+__global__ void __launch_bounds__(kBorderThreads, 16)
     join_quads(const uint8_t* __restrict__ values, QuadTable table) {
   const int of_side = int(threadIdx.x) - kWarp;
   const int row_of_tile = of_side < 0 ? 0 : of_side % kQuadRows;
@@ -385,18 +421,21 @@ __global__ void __launch_bounds__(kBorderThreads)
   if (contacts & QuadContacts::kUpLeft) unite_elements(0, -1, -1, up_left, 0);
   if (contacts & QuadContacts::kUpRight) unite_elements(0, -1, 1, up_right, 0);
 
-  const int codes = quad.code | left.code | up.code | up_left.code | up_right.code | right.code;
-  if (!Quad{uint16_t(codes)}.is_split()) return;
-  for_each_link_of_elements(
-      quad,
-      [&](int element, int rows, int quads_away, int neighbour) {
-        return quads.quad_at(row + rows, x + quads_away).has(neighbour) &&
-               quads.value_at(row, x, element) == quads.value_at(row + rows, x + quads_away, neighbour);
-      },
-      [&](int element, int rows, int quads_away, int neighbour) {
-        const Quad other = quads.quad_at(row + rows, x + quads_away);
-        if (quad.is_split() || other.is_split()) unite_elements(element, rows, quads_away, other, neighbour);
-      });
+  QuadsAround all{{quad, left, up_left, up, up_right, right}, {}};
+  if (!all.any_split()) return;
+  all.values[QuadsAround::kOwn] = values_of_quad(quads, row, x);
+  all.values[QuadsAround::kLeft] = values_of_quad(quads, row, x - 1);
+  all.values[QuadsAround::kUpLeft] = values_of_quad(quads, row - 1, x - 1);
+  all.values[QuadsAround::kUp] = values_of_quad(quads, row - 1, x);
+  all.values[QuadsAround::kUpRight] = values_of_quad(quads, row - 1, x + 1);
+  all.values[QuadsAround::kRight] = values_of_quad(quads, row, x + 1);
+#pragma unroll 1
+  for (uint32_t links = all.links(); links != 0; links &= links - 1) {
+    const int link = __ffs(int(links)) - 1;
+    const ElementStep to(link / 4, link % 4);
+    unite_elements(link / 4, to.rows, to.quads_away, quads.quad_at(row + to.rows, x + to.quads_away),
+                   to.element);
+  }
 }
 
 // The label of the first root of each word, and how many roots an item has. A block for the rows of the array
@@ -412,12 +451,20 @@ __global__ void __launch_bounds__(kWordThreads) number_rows(QuadTable table) {
   for (int tile = int(threadIdx.x); tile < band * quads.tiles_of_row; tile += kWordThreads)
     before += quads.roots_of_tile[tile];
   int number = 1 + block_sum<kWordThreads>(before);
-  for (int first = begin; first < end; first += kWordThreads) {
-    const int word = first + int(threadIdx.x);
-    int total;
-    const int roots = word < end ? __popc(quads.roots_of_word[word]) : 0;
-    const int in_words = block_scan<kWordThreads>(roots, total);
-    if (word < end) quads.number_of_word[word] = number + in_words;
+  for (int first = begin; first < end; first += kWordsAtOnce * kWordThreads) {
+    const int word = first + kWordsAtOnce * int(threadIdx.x);
+    int roots[kWordsAtOnce], roots_of_thread = 0;
+#pragma unroll
+    for (int k = 0; k < kWordsAtOnce; ++k)
+      roots[k] = word + k < end ? __popc(quads.roots_of_word[word + k]) : 0;
+#pragma unroll
+    for (int k = 0; k < kWordsAtOnce; ++k) roots_of_thread += roots[k];
+    int total, in_words = number + block_scan<kWordThreads>(roots_of_thread, total);
+#pragma unroll
+    for (int k = 0; k < kWordsAtOnce; ++k) {
+      if (word + k < end) quads.number_of_word[word + k] = in_words;
+      in_words += roots[k];
+    }
     number += total;
   }
   if (threadIdx.x == 0 && band == bands - 1) *quads.components = number - 1;
