@@ -5,8 +5,7 @@
 // How: a quad is 2 x 2 elements. It is whole if its foreground is of one value, and then a single node, at
 // its first element. A tile is 32 quads wide, so that a warp has a row of quads.
 //
-//    a quad   0 1     label_quads   quads beside each other in a row that touch are a run, by ballots; a run
-//    is
+//    a quad   0 1     label_quads   quads beside each other in a row that touch are a run, by ballots; it is
 //             2 3                   put under one that it touches in the row above, by a store; what else it
 //                                   touches there is united. Contacts of which others make up are left out
 //                     join_quads    the same contacts where tiles meet, in global memory
@@ -307,16 +306,16 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
   uint32_t links = 0;
   if (any_split) {
     const bool has_right = x < kWarp - 1, has_left = x > 0, has_up = row > 0;
-    QuadsAround all{{quad, left, up_left, up, up_right, has_right ? quad_of[row][x + 1] : Quad{0}}, {}};
-    if (all.any_split()) {
+    QuadsAround near{{quad, left, up_left, up, up_right, has_right ? quad_of[row][x + 1] : Quad{0}}, {}};
+    if (near.any_split()) {
       const auto values_at = [&](bool exists, int row, int x) { return exists ? values_of[row][x] : 0; };
-      all.values[QuadsAround::kOwn] = own_values;
-      all.values[QuadsAround::kLeft] = values_at(has_left, row, x - 1);
-      all.values[QuadsAround::kUpLeft] = values_at(has_left && has_up, row - 1, x - 1);
-      all.values[QuadsAround::kUp] = values_at(has_up, row - 1, x);
-      all.values[QuadsAround::kUpRight] = values_at(has_right && has_up, row - 1, x + 1);
-      all.values[QuadsAround::kRight] = values_at(has_right, row, x + 1);
-      links = all.links();
+      near.values[QuadsAround::kOwn] = own_values;
+      near.values[QuadsAround::kLeft] = values_at(has_left, row, x - 1);
+      near.values[QuadsAround::kUpLeft] = values_at(has_left && has_up, row - 1, x - 1);
+      near.values[QuadsAround::kUp] = values_at(has_up, row - 1, x);
+      near.values[QuadsAround::kUpRight] = values_at(has_right && has_up, row - 1, x + 1);
+      near.values[QuadsAround::kRight] = values_at(has_right, row, x + 1);
+      links = near.links();
     }
   }
   const auto node_at = [&](int row, int x, int element) {
@@ -324,8 +323,8 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
   };
   const auto for_each_link = [&](auto&& body) {
 #pragma unroll 1
-    for (uint32_t rest = links; rest != 0; rest &= rest - 1) {
-      const int link = __ffs(int(rest)) - 1;
+    for (uint32_t unvisited = links; unvisited != 0; unvisited &= unvisited - 1) {
+      const int link = __ffs(int(unvisited)) - 1;
       const ElementStep to(link / 4, link % 4);
       body(node_at(row, x, link / 4), node_at(row + to.rows, x + to.quads_away, to.element));
     }
@@ -421,16 +420,16 @@ __global__ void __launch_bounds__(kBorderThreads, 16)
   if (contacts & QuadContacts::kUpLeft) unite_elements(0, -1, -1, up_left, 0);
   if (contacts & QuadContacts::kUpRight) unite_elements(0, -1, 1, up_right, 0);
 
-  QuadsAround all{{quad, left, up_left, up, up_right, right}, {}};
-  if (!all.any_split()) return;
-  all.values[QuadsAround::kOwn] = values_of_quad(quads, row, x);
-  all.values[QuadsAround::kLeft] = values_of_quad(quads, row, x - 1);
-  all.values[QuadsAround::kUpLeft] = values_of_quad(quads, row - 1, x - 1);
-  all.values[QuadsAround::kUp] = values_of_quad(quads, row - 1, x);
-  all.values[QuadsAround::kUpRight] = values_of_quad(quads, row - 1, x + 1);
-  all.values[QuadsAround::kRight] = values_of_quad(quads, row, x + 1);
+  QuadsAround near{{quad, left, up_left, up, up_right, right}, {}};
+  if (!near.any_split()) return;
+  near.values[QuadsAround::kOwn] = values_of_quad(quads, row, x);
+  near.values[QuadsAround::kLeft] = values_of_quad(quads, row, x - 1);
+  near.values[QuadsAround::kUpLeft] = values_of_quad(quads, row - 1, x - 1);
+  near.values[QuadsAround::kUp] = values_of_quad(quads, row - 1, x);
+  near.values[QuadsAround::kUpRight] = values_of_quad(quads, row - 1, x + 1);
+  near.values[QuadsAround::kRight] = values_of_quad(quads, row, x + 1);
 #pragma unroll 1
-  for (uint32_t links = all.links(); links != 0; links &= links - 1) {
+  for (uint32_t links = near.links(); links != 0; links &= links - 1) {
     const int link = __ffs(int(links)) - 1;
     const ElementStep to(link / 4, link % 4);
     unite_elements(link / 4, to.rows, to.quads_away, quads.quad_at(row + to.rows, x + to.quads_away),
@@ -445,7 +444,8 @@ __global__ void __launch_bounds__(kWordThreads) number_rows(QuadTable table) {
   const int bands = table.tiles_of_item / table.tiles_of_row, band = int(blockIdx.x) % bands;
   const QuadsOfItem quads(table, nullptr, blockIdx.x / bands);
   const int words = kTileHeight * quads.columns, begin = band * words;
-  const int all = quads.height * quads.columns, end = begin + words < all ? begin + words : all;
+  const int of_item = quads.height * quads.columns;
+  const int end = begin + words < of_item ? begin + words : of_item;
   follow_launch();
   int before = 0;
   for (int tile = int(threadIdx.x); tile < band * quads.tiles_of_row; tile += kWordThreads)
