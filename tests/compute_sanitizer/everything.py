@@ -23,7 +23,7 @@ from conncomp import Graph, IncrementalComponents, Workspace, generate, label, l
 from conncomp.graph import algorithms as graph_algorithms
 from conncomp.grid import algorithms as grid_algorithms
 from conncomp.kernels.cuda import launcher
-from conncomp.kernels.cuda.grid import tiled_elements
+from conncomp.kernels.cuda.grid import tiled_elements, tiled_quads
 from conncomp.kernels.cuda.models import kawasaki
 from conncomp.kernels.cuda.papers.tiles import LOCAL, MERGE
 from conncomp.models import (
@@ -237,11 +237,13 @@ def label_by_paper(cupy, algorithm):
 def label_by_default(cupy):
     label_images(cupy, "auto")
     label_by_links(cupy)
+    with patch.object(tiled_quads, "MOST", 0):  # what else takes images of bytes
+        label_images(cupy, "auto")
 
 
 def label_by_bricks(cupy):
     """Label by the default for large arrays, in tiles as large as theirs and in small ones."""
-    with patch.object(tiled_elements, "MOST", 0):
+    with patch.object(tiled_elements, "MOST", 0), patch.object(tiled_quads, "MOST", 0):
         label_by_links(cupy)
         with one_multiprocessor():
             label_images(cupy, "auto")

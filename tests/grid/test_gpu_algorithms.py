@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from changing_memory import ChangingGpu
 from conncomp import Workspace, generate, label
 from conncomp.grid.algorithms import ALGORITHMS
-from conncomp.kernels.cuda.grid import tiled_elements
+from conncomp.kernels.cuda.grid import tiled_elements, tiled_quads
 from conncomp.kernels.cuda.grid.image import RANKS, VALUE_CTYPES, Image, rules
 from conncomp.kernels.cuda.launcher import launch
 from conncomp.kernels.cuda.papers import (
@@ -100,6 +100,7 @@ def test_hard_images(algorithm, options, name):
 @pytest.mark.parametrize("name", HARD_IMAGES)
 def test_hard_images_as_large_ones(monkeypatch, name):
     monkeypatch.setattr(tiled_elements, "MOST", 0)
+    monkeypatch.setattr(tiled_quads, "MOST", 0)
     test_hard_images("auto", {}, name)
 
 
@@ -594,10 +595,12 @@ class TestOnGpu:
     @pytest.mark.parametrize("name", HARD_IMAGES)
     def test_hard_images_as_large_ones(self, monkeypatch, name):
         monkeypatch.setattr(tiled_elements, "MOST", 0)
+        monkeypatch.setattr(tiled_quads, "MOST", 0)
         self.test_hard_images("auto", {}, name)
 
     def test_every_dtype_and_layout_as_large_ones(self, monkeypatch):
         monkeypatch.setattr(tiled_elements, "MOST", 0)
+        monkeypatch.setattr(tiled_quads, "MOST", 0)
         self.test_every_dtype_and_layout("auto")
 
     @pytest.mark.parametrize("algorithm", ON_GPU)

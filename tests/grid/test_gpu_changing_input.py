@@ -18,7 +18,7 @@ from changing_memory import (
     written_by_another_thread,
 )
 from conncomp.grid.algorithms import ALGORITHMS
-from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements
+from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements, tiled_quads
 from conncomp.kernels.cuda.grid.tiling import tiling
 from conncomp.kernels.cuda.launcher import launch
 from gpu_arrays import describe, label_on_gpu
@@ -27,10 +27,11 @@ from host_cuda.host_gpu import AVAILABLE, SANITIZER, check_sanitized
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
 ON_GPU = ALGORITHMS["cuda"]
+DEFAULTS = "bricks", "elements", "quads"
 # Algorithms with their options, and numberings: those of the same kernels once.
 CASES: list[tuple[str, dict[str, Any], str]] = [
-    *((name, {}, "consecutive") for name in ("bricks", "elements", "tiles")),
-    *((name, {}, "roots") for name in ("bricks", "elements", *ON_GPU) if name != "auto"),
+    *((name, {}, "consecutive") for name in (*DEFAULTS, "tiles")),
+    *((name, {}, "roots") for name in (*DEFAULTS, *ON_GPU) if name != "auto"),
     *(("tiles", {"local": local}, "roots") for local in ("bfs", "union-find")),
     ("tiles", {"merge": "relaxation"}, "roots"),
 ]
@@ -39,12 +40,12 @@ SHAPE = (41, 75)  # bricks and tiles at the end are cut off, the former to a sin
 
 def only_writes_or_checks(algorithm, options):
     """Whether `out` may change, too: others keep what they read again in an array of their own."""
-    return algorithm in ("bricks", "elements") or (algorithm == "tiles" and "merge" not in options)
+    return algorithm in DEFAULTS or (algorithm == "tiles" and "merge" not in options)
 
 
 @pytest.fixture
 def run(monkeypatch, request):
-    """Label an image with an algorithm, in small tiles, or with one of the two defaults."""
+    """Label an image with an algorithm, in small tiles, or with one of the defaults."""
     for default, logs in (tiled_bricks, (2, 3, 0)), (tiled_elements, (3, 3, 0)):
         monkeypatch.setattr(default, "LOGS", dict.fromkeys((1, 2, 3), logs))
         default.plan_of.cache_clear()
@@ -54,8 +55,9 @@ def run(monkeypatch, request):
         if algorithm == "tiles":
             options = {"tile": 8, **options}
         monkeypatch.setattr(tiled_elements, "MOST", 2**31 if algorithm == "elements" else 0)
-        name = "auto" if algorithm in ("bricks", "elements") else algorithm
-        described = describe(image, connectivity=2, periodic=(True, False))
+        monkeypatch.setattr(tiled_quads, "MOST", 2**31 if algorithm == "quads" else 0)
+        name = "auto" if algorithm in DEFAULTS else algorithm
+        described = describe(image, connectivity=2, periodic=(algorithm != "quads", False))
         assert described.values is image
         task = numbering, name, True, SeparateWorkspace()
         label_on_gpu(gpu, described, out, *task, **options)

@@ -1,10 +1,10 @@
-"""The two defaults for arrays on a GPU, for large ones and small ones, on arrays of many tiles."""
+"""The two defaults for any arrays on a GPU, large ones and small ones, on arrays of many tiles."""
 
 import numpy as np
 import pytest
 
 from conncomp import Workspace, generate
-from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements
+from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements, tiled_quads
 from conncomp.kernels.cuda.grid.image import Geometry
 from conncomp.kernels.links import Links
 from conncomp.kernels.neighbourhood import Neighbourhood
@@ -33,6 +33,7 @@ def tiles(request, monkeypatch):
     """A kind of tiles; arrays are large enough for them on a GPU of one multiprocessor."""
     default, logs = TILES[request.param]
     monkeypatch.setattr(tiled_elements, "MOST", 2**31 if default is tiled_elements else 0)
+    monkeypatch.setattr(tiled_quads, "MOST", 0)
     if logs != default.LOGS:
         monkeypatch.setattr(default, "LOGS", logs)
         monkeypatch.setattr(tiled_bricks, "FIXED", ())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from conncomp import Workspace, label, label_bonds
-from conncomp.kernels.cuda.grid import tiled_elements
+from conncomp.kernels.cuda.grid import tiled_elements, tiled_quads
 from conncomp.kernels.cuda.launcher import import_cupy
 
 pytestmark = pytest.mark.gpu
@@ -22,8 +22,11 @@ def cupy():
 @pytest.fixture(params=["as it is", "bricks", "elements"])
 def default(request, monkeypatch):
     """Let the default take bricks for arrays of any size, or elements."""
-    most = {"as it is": tiled_elements.MOST, "bricks": 0, "elements": 1 << 40}[request.param]
+    if request.param == "as it is":
+        return
+    most = 0 if request.param == "bricks" else 1 << 40
     monkeypatch.setattr(tiled_elements, "MOST", most)
+    monkeypatch.setattr(tiled_quads, "MOST", 0)
 
 
 def random_shape(rng):

@@ -8,7 +8,7 @@ import pytest
 from conncomp.kernels.cuda.components import measures
 from conncomp.kernels.cuda.core import numbering
 from conncomp.kernels.cuda.graph import arcs, blocked_afforest, ecl, strong_components
-from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements
+from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements, tiled_quads
 from conncomp.kernels.cuda.launcher import compile_options, source
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import SPINS
@@ -36,6 +36,7 @@ def one_of_each_template():
         *chain.from_iterable(of_numbers),
         *tiled_bricks.specialisations(),
         *tiled_elements.specialisations(),
+        *tiled_quads.specialisations(),
         *(one for one in of_models if one[0] != bricks.WINDINGS_FILE),
     ):
         chosen |= {(file, template_of(name)): name for name in names if template_of(name) != ALONE}

@@ -10,7 +10,7 @@ from conncomp.gpu import Workspace
 from conncomp.grid import runs, scans
 from conncomp.kernels.cuda.core import numbering
 from conncomp.kernels.cuda.core.numbering import count_roots, number_roots, place_roots_within_items
-from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements
+from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements, tiled_quads
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import Gpu
 from conncomp.kernels.cuda.papers import (
@@ -30,7 +30,10 @@ WEIGEL = "Weigel 2011"
 def _fill_by_default(
     gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool, counted: bool
 ) -> Any:
-    default = tiled_bricks if takes_by_bricks(gpu, image) else tiled_elements
+    default: Any = tiled_bricks if takes_by_bricks(gpu, image) else tiled_elements
+    most_by_quads = tiled_quads.MOST * gpu.multiprocessors
+    if image.size <= most_by_quads and tiled_quads.takes(image.geometry, image.links):
+        default = tiled_quads
     return default.fill_labels(gpu, image, labels, workspace, consecutive)
 
 
@@ -100,7 +103,11 @@ ALGORITHMS = table_of(
         "auto",
         "cuda",
         _fill_by_default,
-        specialisations=(tiled_bricks.specialisations, tiled_elements.specialisations),
+        specialisations=(
+            tiled_bricks.specialisations,
+            tiled_elements.specialisations,
+            tiled_quads.specialisations,
+        ),
     ),
     _of_paper(
         "label-equivalence",

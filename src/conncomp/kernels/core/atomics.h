@@ -191,12 +191,16 @@ struct Shared : Atomics {
     __threadfence();
     return seen;
   }
-  // Neighbouring entries: one, or four where the address of the first is a multiple of 16.
+  // Neighbouring entries, each whole: one, two or four. The address of the first is a multiple of the size of
+  // all, or of 16.
   template <class T, int count>
   __device__ static void store_all(T* at, const T (&values)[count]) {
-    static_assert((sizeof(T) == 4 || sizeof(T) == 8) && (count == 1 || count == 4), "");
+    static_assert((sizeof(T) == 4 || sizeof(T) == 8) && (count == 1 || count == 2 || count == 4), "");
     if constexpr (count == 1) {
       store(at, values[0]);
+    } else if constexpr (sizeof(T) == 4 && count == 2) {
+      asm volatile("st.relaxed.gpu.global.v2.b32 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(at)),
+                   "r"((unsigned int)values[0]), "r"((unsigned int)values[1]));
     } else if constexpr (sizeof(T) == 4) {
       asm volatile("st.relaxed.gpu.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(at)),
                    "r"((unsigned int)values[0]), "r"((unsigned int)values[1]), "r"((unsigned int)values[2]),

@@ -28,9 +28,10 @@ struct Uncounted {
   CONNCOMP_ANYWHERE void step() {}
 };
 
-// Told of every union; this one counts none.
+// Told of every union, by the entry that is no root any more; this one counts none.
 struct Unreported {
-  CONNCOMP_ANYWHERE void united() {}
+  template <class Index>
+  CONNCOMP_ANYWHERE void united(Index) {}
 };
 
 // Whether an entry has a parent other than itself: as unsigned numbers, so that none are negative.
@@ -81,11 +82,11 @@ CONNCOMP_ANYWHERE inline Index hook(Index* parent, Index a, Index b, Unions&& un
   for (bool searches = false; a != b; searches = true) {
     if (a < b) {
       const Index seen = Access::compare_exchange(parent + b, b, a);
-      if (!leads_to(b, seen)) return unions.united(), a;
+      if (!leads_to(b, seen)) return unions.united(b), a;
       b = searches ? find_from<Access>(parent, b, seen) : seen;
     } else {
       const Index seen = Access::compare_exchange(parent + a, a, b);
-      if (!leads_to(a, seen)) return unions.united(), b;
+      if (!leads_to(a, seen)) return unions.united(a), b;
       a = searches ? find_from<Access>(parent, a, seen) : seen;
     }
   }

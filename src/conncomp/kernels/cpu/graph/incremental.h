@@ -39,7 +39,10 @@ class UnionCount {
   UnionCount(const UnionCount&) = delete;
   UnionCount& operator=(const UnionCount&) = delete;
 
-  void united() { ++unions_; }
+  template <class Index>
+  void united(Index) {
+    ++unions_;
+  }
 
  private:
   int64_t* const components_;

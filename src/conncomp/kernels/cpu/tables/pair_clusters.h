@@ -28,7 +28,10 @@ namespace conncomp {
 // Says whether a union was one.
 struct Joined {
   bool joined = false;
-  void united() { joined = true; }
+  template <class Index>
+  void united(Index) {
+    joined = true;
+  }
 };
 
 // Forests of the numbers of ids, one for each threshold, the lowest first.

@@ -81,7 +81,10 @@ __global__ void __launch_bounds__(kGrowingThreads, resident_blocks(kGrowingThrea
 // Whether there was a union since it was made.
 struct UnionSeen {
   bool seen = false;
-  __device__ void united() { seen = true; }
+  template <class Index>
+  __device__ void united(Index) {
+    seen = true;
+  }
 };
 
 // Unites the ends of edges, unless the call is refused. Bit i of the words `united` says whether edge i did.

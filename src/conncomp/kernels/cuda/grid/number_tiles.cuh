@@ -7,6 +7,7 @@
 
 #include "core/union_find.h"
 #include "cuda/core/root_bits.cuh"
+#include "cuda/core/warp.cuh"
 #include "cuda/grid/brick_tiles.cuh"
 
 namespace conncomp {
@@ -39,10 +40,13 @@ __global__ void __launch_bounds__(kWordThreads) settle_roots(Tiles tiles, Index*
       if (root == i) roots |= lowest_bit(unsettled);
     }
     table.roots[number] = roots;
-    if (!tiles.has_items())
+    if (!tiles.has_items()) {
       count += __popcll(roots);
-    else if (roots != 0)
-      Shared::fetch_add(table.components + item, int64_t(__popcll(roots)));
+    } else {
+      // The bricks of a warp are of one tile, and so of one item.
+      const int of_warp = warp_sum(__popcll(roots));
+      if (lane() == 0 && of_warp > 0) Shared::fetch_add(table.components + item, int64_t(of_warp));
+    }
   }
   if (tiles.has_items()) return;
   const int total = block_sum<kWordThreads>(count);

@@ -1,0 +1,529 @@
+// Connected components of images of bytes on the GPU by union–find in tiles, a thread 2 x 2 elements. The
+// default for those that are too small for bricks (tiled_bricks.cuh) to give work to all of a GPU.
+//
+// What: as tiled_elements.cuh, for two axes that are both open, and all elements around as neighbours.
+// How: a quad is 2 x 2 elements. It is whole if its foreground is of one value, and then a single node, at
+// its first element. A tile is 32 quads wide, so that a warp has a row of quads.
+//
+//    a quad   0 1     label_quads   quads beside each other in a row that touch are a run, by ballots; it is
+//             2 3                   put under one that it touches in the row above, by a store; what else it
+//                                   touches there is united. Contacts of which others make up are left out
+//                     join_quads    the same contacts where tiles meet, in global memory
+//                     number_rows   for consecutive labels: bits of roots become numbers of words
+//                     write_quads   each quad follows its node's parents to the root, and writes four labels
+//
+// Elements of a quad that is split, of several values, are nodes each, and their links to elements beside are
+// united one by one. A root's bit is set by label_quads, and taken back by who puts it under another one, so
+// that no further kernel looks for roots.
+// Values are read once, but for those around split quads. Parents and what quads hold lie in the workspace,
+// so that nobody changes them meanwhile; values that change decide links only.
+//
+// Cost: 1 byte read and 4 or 8 written for each element, and beside 1.5 bytes written and twice read. Three
+// kernels, four for consecutive labels. Where most quads are split, several times that.
+//
+// Source: Oliveira and Lotufo 2010, as for elements; blocks of 2 x 2 in place of elements are of Grana,
+// Borghesani and Cucchiara 2010. Which contacts need no union is ours.
+#pragma once
+
+#include "core/links.h"
+#include "core/union_find.h"
+#include "cuda/core/root_bits.cuh"
+
+namespace conncomp {
+
+constexpr int kQuadRows = 8;  // of a tile
+constexpr int kQuadThreads = kQuadRows * kWarp;
+constexpr int kTileWidth = 2 * kWarp, kTileHeight = 2 * kQuadRows;  // in elements
+constexpr int kRootWordsOfRow = kTileWidth / kRootWord, kRootWordsOfTile = kTileHeight * kRootWordsOfRow;
+constexpr int kWordsAtOnce = 4;                        // that a thread of number_rows has
+constexpr int kBorderThreads = kWarp + 2 * kQuadRows;  // of a tile, in join_quads
+
+// What a quad holds: a bit for each element of its foreground, whether it is split, that is not whole, and
+// the value of its foreground.
+struct Quad {
+  uint16_t code;
+
+  __device__ int elements() const { return code & 15; }
+  __device__ bool is_split() const { return code >> 4 & 1; }
+  __device__ bool is_whole() const { return elements() != 0 && !is_split(); }
+  __device__ bool has(int element) const { return code >> element & 1; }
+  // The row and the column of its first element.
+  __device__ int row() const { return elements() & 3 ? 0 : 1; }
+  __device__ int column() const { return elements() & (elements() & 3 ? 1 : 4) ? 0 : 1; }
+  // The elements that may touch another quad, if both are whole.
+  __device__ int elements_like(const Quad& other) const {
+    return code >> 4 == other.code >> 4 && !is_split() ? elements() : 0;
+  }
+};
+
+// An image, and what the kernels tell each other. Laid out as in tiled_quads.py. What is of an element or a
+// word of roots is padded to whole words in rows.
+struct QuadTable {
+  uint16_t* quad;
+  int32_t* parent;          // of an element that is a node, in its item
+  uint32_t* roots_of_word;  // null where roots are not numbered
+  int32_t* number_of_word;
+  int32_t* roots_of_tile;
+  int64_t* components;
+  int64_t item_stride, row_stride, stride;  // of values
+  int32_t height, width, columns;           // of an item, in elements; columns are words of a row
+  int32_t tiles_of_row, tiles_of_item;
+};
+
+// A tile, by its number among all of the array. They are numbered as they lie in their item, and items one
+// after the other.
+struct TileOfQuads {
+  uint32_t item;
+  int row, column;         // in tiles
+  int first_row, first_x;  // in quads
+
+  __device__ TileOfQuads(uint32_t number, const QuadTable& table) : item(0) {
+    const uint32_t of_item = table.tiles_of_item, of_row = table.tiles_of_row;
+    if (number >= of_item) item = number / of_item, number -= item * of_item;
+    row = int(number / of_row);
+    column = int(number - row * of_row);
+    first_row = row * kQuadRows;
+    first_x = column * kWarp;
+  }
+};
+
+// The table of an item, and its values.
+struct QuadsOfItem : QuadTable {
+  const uint8_t* values;
+
+  __device__ QuadsOfItem(const QuadTable& table, const uint8_t* values_of_all, uint32_t item)
+      : QuadTable(table), values(values_of_all) {
+    if (item == 0) return;
+    const int64_t words = int64_t(height) * columns;
+    values += item * item_stride;
+    quad += item * int64_t((height + 1) / 2 * quads_of_row());
+    parent += item * words * kRootWord;
+    components += item;
+    if (roots_of_word == nullptr) return;
+    roots_of_word += item * words;
+    number_of_word += item * words;
+    roots_of_tile += int64_t(item) * tiles_of_item;
+  }
+  __device__ int quads_of_row() const { return (width + 1) / 2; }
+  __device__ bool has(int row, int x) const {
+    return row >= 0 && x >= 0 && 2 * row < height && 2 * x < width;
+  }
+  __device__ Quad quad_at(int row, int x) const {
+    return {has(row, x) ? quad[row * quads_of_row() + x] : uint16_t(0)};
+  }
+  __device__ int pitch() const { return columns * kRootWord; }
+  // The node of an element of a quad.
+  __device__ int node(int row, int x, const Quad& quad, int element) const {
+    const int y = quad.is_split() ? element / 2 : quad.row();
+    return (2 * row + y) * pitch() + 2 * x + (quad.is_split() ? element % 2 : quad.column());
+  }
+
+  // Told of unions: takes back the bit of a root that is none any more.
+  __device__ void united(int root) {
+    if (roots_of_word == nullptr) return;
+    Shared::fetch_add(roots_of_word + root / kRootWord, 0u - (1u << root % kRootWord));
+    const int row = root / pitch(), column = root - row * pitch();
+    Shared::fetch_add(roots_of_tile + row / kTileHeight * tiles_of_row + column / kTileWidth, -1);
+  }
+};
+
+// How a whole quad touches those around, by the elements that they hold of its value. Without branches: what
+// is decided here is decided in every thread.
+struct QuadContacts {
+  int own, left, up, up_left, up_right;
+
+  __device__ static bool beside(int left, int right) { return ((left & 10) != 0) & ((right & 5) != 0); }
+  __device__ static bool above(int upper, int lower) { return ((upper & 12) != 0) & ((lower & 3) != 0); }
+  // Of a quad and the one to the right above.
+  __device__ static bool rising(int lower, int upper) { return (lower << 1 & upper & 4) != 0; }
+
+  __device__ bool touches_left() const { return beside(left, own); }
+
+  // Which of the quads above, a bit each, it is to be united with, such that those unions and that with the
+  // quad to the left connect all that touch. A contact is left out if two others make up for it; of those
+  // that are left out themselves the ones that do lie further to the left.
+  //
+  //    up_left  up  up_right        up if left touches both; up_left if up or left touches it, too;
+  //       left  own                 up_right if up touches both
+  enum Above { kUp = 1, kUpLeft = 2, kUpRight = 4 };
+  __device__ int needed() const {
+    const bool is_left = touches_left(), is_up = above(up, own), is_up_left = (up_left >> 3 & own & 1) != 0;
+    return (is_up & !(is_left & rising(left, up)) ? kUp : 0) |
+           (is_up_left & !(is_up & beside(up_left, up)) & !(is_left & above(up_left, left)) ? kUpLeft : 0) |
+           (rising(own, up_right) & !(is_up & beside(up, up_right)) ? kUpRight : 0);
+  }
+};
+
+// Where a step from an element of a quad leads: to an element of that quad or of one so many rows and quads
+// away. Steps are those to elements before: up to the left, up, up to the right, and to the left.
+struct ElementStep {
+  int rows, quads_away, element;
+
+  CONNCOMP_ANYWHERE constexpr ElementStep(int from, int step)
+      : rows(row_of(from, step) >> 1),
+        quads_away(column_of(from, step) >> 1),
+        element((row_of(from, step) & 1) * 2 + (column_of(from, step) & 1)) {}
+  CONNCOMP_ANYWHERE static constexpr int row_of(int from, int step) { return from / 2 - (step < 3 ? 1 : 0); }
+  CONNCOMP_ANYWHERE static constexpr int column_of(int from, int step) {
+    return from % 2 - 1 + (step < 3 ? step : 0);
+  }
+};
+
+// A quad and those around that have elements before its own, with the values of each as bytes of a word.
+struct QuadsAround {
+  enum { kOwn, kLeft, kUpLeft, kUp, kUpRight, kRight, kQuads };
+  Quad quad[kQuads];
+  uint32_t values[kQuads];
+
+  __device__ bool any_split() const {
+    int codes = 0;
+#pragma unroll
+    for (int k = 0; k < kQuads; ++k) codes |= quad[k].code;
+    return Quad{uint16_t(codes)}.is_split();
+  }
+  // The steps from elements to others of the same value, four bits an element, of which one is in a split
+  // quad; such that all that are linked are connected by these and by those of other quads.
+  __device__ uint32_t links() const {
+    uint32_t links = 0;
+#pragma unroll
+    for (int from = 0; from < 4; ++from) {
+      uint32_t equal = 0, split = 0;
+#pragma unroll
+      for (int step = 0; step < 4; ++step) {
+        const ElementStep to(from, step);
+        const int k = to.rows < 0 ? kUp + to.quads_away : to.quads_away < 0 ? kLeft : to.quads_away * kRight;
+        const bool is_equal = (values[kOwn] >> 8 * from & 255) == (values[k] >> 8 * to.element & 255);
+        equal |= uint32_t(is_equal & quad[kOwn].has(from) & quad[k].has(to.element)) << step;
+        split |= uint32_t(quad[kOwn].is_split() | quad[k].is_split()) << step;
+      }
+      enum { kToUpLeft = 1, kToUp = 2, kToUpRight = 4, kToLeft = 8 };
+      uint32_t made_up_for = equal & kToUp ? kToUpLeft | kToUpRight : 0;
+      if (equal & kToLeft) made_up_for |= equal & kToUpLeft ? kToUp | kToUpLeft : 0;
+      links |= (equal & ~made_up_for & split) << 4 * from;
+    }
+    return links;
+  }
+};
+
+// The bytes of a word that are not 0: of each the highest bit.
+__device__ inline uint32_t bytes_set(uint32_t word) {
+  return (((word & 0x7f7f7f7fu) + 0x7f7f7f7fu) | word) & 0x80808080u;
+}
+
+// The values of a quad, as bytes of a word. All are loaded before one is looked at, two at a time where they
+// fit.
+__device__ inline uint32_t values_of_quad(const QuadsOfItem& quads, int row, int x) {
+  if (!quads.has(row, x)) return 0;
+  const bool is_wide = 2 * x + 1 < quads.width, is_high = 2 * row + 1 < quads.height;
+  const uint8_t* const first = quads.values + 2 * row * quads.row_stride + 2 * x * quads.stride;
+  const uint8_t* const second = first + quads.row_stride;
+  uint32_t values;
+  if (is_wide && quads.stride == 1 &&
+      ((reinterpret_cast<size_t>(quads.values) | quads.row_stride) & 1) == 0) {
+    values = *reinterpret_cast<const uint16_t*>(first);
+    if (is_high) values |= uint32_t(*reinterpret_cast<const uint16_t*>(second)) << 16;
+  } else {
+    values = first[0];
+    if (is_wide) values |= uint32_t(first[quads.stride]) << 8;
+    if (is_high) values |= uint32_t(second[0]) << 16;
+    if (is_wide && is_high) values |= uint32_t(second[quads.stride]) << 24;
+  }
+  return values;
+}
+
+__device__ inline Quad quad_of_values(const QuadsOfItem& quads, const Background<uint8_t>& background,
+                                      int row, int x, uint32_t values) {
+  constexpr uint32_t kEach = 0x01010101u;
+  uint32_t foreground = background.present ? bytes_set(values ^ background.value * kEach) : 0x80808080u;
+  foreground &= 2 * x + 1 < quads.width ? ~0u : 0x00ff00ffu;
+  foreground &= 2 * row + 1 < quads.height ? ~0u : 0x0000ffffu;
+  if (foreground == 0 || !quads.has(row, x)) return {0};
+  const uint32_t elements = (foreground >> 7) * 0x01020408u >> 24;  // a bit of each byte
+  const uint32_t value = values >> 8 * (__ffs(int(elements)) - 1) & 255;
+  const bool is_split = bytes_set(values ^ value * kEach) & foreground;
+  return {uint16_t(elements | uint32_t(is_split) << 4 | value << 8)};
+}
+
+// A block a tile, a thread a quad.
+template <int = 0>
+__global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
+    label_quads(Equal<uint8_t> rule, const uint8_t* __restrict__ values, QuadTable table) {
+  // A node of a tile is its place there, in C order.
+  __shared__ int parent[kTileHeight * kTileWidth];
+  __shared__ Quad quad_of[kQuadRows][kWarp];
+  __shared__ uint32_t values_of[kQuadRows][kWarp];
+  __shared__ uint16_t node_of[kQuadRows][kWarp];
+  __shared__ uint32_t roots[kRootWordsOfTile];
+  const int row = int(threadIdx.x / kWarp), x = int(threadIdx.x % kWarp);
+  const TileOfQuads tile(blockIdx.x, table);
+  const QuadsOfItem quads(table, values, tile.item);
+  const int row_of_item = tile.first_row + row, x_of_item = tile.first_x + x;
+  if (threadIdx.x < kRootWordsOfTile) roots[threadIdx.x] = 0;
+  follow_launch();
+  if (threadIdx.x == 0 && tile.row + tile.column == 0) *quads.components = 0;
+
+  const uint32_t own_values = values_of_quad(quads, row_of_item, x_of_item);
+  const Quad quad = quad_of_values(quads, rule.background, row_of_item, x_of_item, own_values);
+  quad_of[row][x] = quad;
+  values_of[row][x] = own_values;
+  const bool any_split = __syncthreads_or(quad.is_split());
+
+  // Runs, and of each the first of its nodes.
+  const Quad up = row > 0 ? quad_of[row - 1][x] : Quad{0};
+  const auto beside = [](int code, bool exists) { return exists ? Quad{uint16_t(code)} : Quad{0}; };
+  const Quad left = beside(__shfl_up_sync(kAllLanes, int(quad.code), 1), x > 0),
+             up_left = beside(__shfl_up_sync(kAllLanes, int(up.code), 1), x > 0),
+             up_right = beside(__shfl_down_sync(kAllLanes, int(up.code), 1), x < kWarp - 1);
+  const QuadContacts around{quad.is_split() ? 0 : quad.elements(), left.elements_like(quad),
+                            up.elements_like(quad), up_left.elements_like(quad),
+                            up_right.elements_like(quad)};
+  const uint32_t up_to_here = kAllLanes >> (kWarp - 1 - x);
+  const uint32_t starts = ~__ballot_sync(kAllLanes, around.touches_left());
+  const int start = kWarp - 1 - __clz(int(starts & up_to_here));
+  const uint32_t later = starts & ~up_to_here;
+  const uint32_t run = ((later & (0 - later)) - 1) & kAllLanes << start;  // to the end, if none is later
+  const uint32_t in_first_row = __ballot_sync(kAllLanes, (quad.elements() & 3) != 0) & run;
+  const int first = in_first_row ? __ffs(int(in_first_row)) - 1 : start;
+  const auto place_of = [](int row, int x, int y, int column) {
+    return (2 * row + y) * kTileWidth + 2 * x + column;
+  };
+  const int node = __shfl_sync(kAllLanes, place_of(row, x, quad.row(), quad.column()), first);
+  node_of[row][x] = uint16_t(node);
+  __syncthreads();
+
+  // A run is put under one of those above, and what else it touches is united with it.
+  int contacts = around.needed();
+  const auto take_above = [&] {
+    const int contact = contacts & -contacts;
+    contacts -= contact;
+    return int(node_of[row - 1][contact == QuadContacts::kUp       ? x
+                                : contact == QuadContacts::kUpLeft ? x - 1
+                                                                   : x + 1]);
+  };
+  const uint32_t touching = __ballot_sync(kAllLanes, contacts != 0) & run;
+  if (touching ? x == __ffs(int(touching)) - 1 : x == first) parent[node] = touching ? take_above() : node;
+  // So is each element of a split quad, and of those that are linked to it.
+  uint32_t links = 0;
+  if (any_split) {
+    const bool has_right = x < kWarp - 1, has_left = x > 0, has_up = row > 0;
+    QuadsAround near{{quad, left, up_left, up, up_right, has_right ? quad_of[row][x + 1] : Quad{0}}, {}};
+    if (near.any_split()) {
+      const auto values_at = [&](bool exists, int row, int x) { return exists ? values_of[row][x] : 0; };
+      near.values[QuadsAround::kOwn] = own_values;
+      near.values[QuadsAround::kLeft] = values_at(has_left, row, x - 1);
+      near.values[QuadsAround::kUpLeft] = values_at(has_left && has_up, row - 1, x - 1);
+      near.values[QuadsAround::kUp] = values_at(has_up, row - 1, x);
+      near.values[QuadsAround::kUpRight] = values_at(has_right && has_up, row - 1, x + 1);
+      near.values[QuadsAround::kRight] = values_at(has_right, row, x + 1);
+      links = near.links();
+    }
+  }
+  const auto node_at = [&](int row, int x, int element) {
+    return quad_of[row][x].is_split() ? place_of(row, x, element / 2, element % 2) : int(node_of[row][x]);
+  };
+  const auto for_each_link = [&](auto&& body) {
+#pragma unroll 1
+    for (uint32_t unvisited = links; unvisited != 0; unvisited &= unvisited - 1) {
+      const int link = __ffs(int(unvisited)) - 1;
+      const ElementStep to(link / 4, link % 4);
+      body(node_at(row, x, link / 4), node_at(row + to.rows, x + to.quads_away, to.element));
+    }
+  };
+  if (quad.is_split()) {
+#pragma unroll
+    for (int k = 0; k < 4; ++k) parent[place_of(row, x, k / 2, k % 2)] = place_of(row, x, k / 2, k % 2);
+    for_each_link([&](int of_element, int neighbour) { parent[of_element] = neighbour; });
+  }
+  // Paths are halved by all who are on them, as each moves up.
+  const auto move_up = [&](int node) {
+    int above = InBlock::load(parent + node);
+    for (int next; (next = InBlock::load(parent + above)) != above; above = next)
+      InBlock::store(parent + node, next);
+  };
+  const auto flatten = [&] {
+    if (quad.is_whole() && x == first) move_up(node);
+    if (!quad.is_split()) return;
+#pragma unroll 1
+    for (int k = 0; k < 4; ++k) move_up(place_of(row, x, k / 2, k % 2));
+  };
+  __syncthreads();
+  flatten();
+  if (__syncthreads_or(contacts != 0 || any_split)) {
+    while (__any_sync(kAllLanes, contacts != 0))
+      if (contacts != 0) unite<InBlock>(parent, node, take_above());
+    for_each_link([&](int of_element, int neighbour) { unite<InBlock>(parent, of_element, neighbour); });
+    __syncthreads();
+    flatten();
+    __syncthreads();
+  }
+
+  // Parents in the array, and bits of roots.
+  const auto write_parent = [&](int at, int element) {
+    const int root = InBlock::load(parent + at);
+    const int y = 2 * tile.first_row + root / kTileWidth, column = 2 * tile.first_x + root % kTileWidth;
+    quads.parent[quads.node(row_of_item, x_of_item, quad, element)] = y * quads.pitch() + column;
+    if (table.roots_of_word != nullptr && root == at && (quad.is_split() || x == first))
+      InBlock::fetch_or(roots + root / kRootWord, 1u << root % kRootWord);
+  };
+  if (quads.has(row_of_item, x_of_item))
+    quads.quad[row_of_item * quads.quads_of_row() + x_of_item] = quad.code;
+  if (quad.is_whole()) write_parent(node, 0);
+  if (quad.is_split()) {
+#pragma unroll 1
+    for (int k = 0; k < 4; ++k)
+      if (quad.has(k)) write_parent(place_of(row, x, k / 2, k % 2), k);
+  }
+  if (table.roots_of_word == nullptr) return;
+  __syncthreads();
+  if (row > 0) return;
+  int count = 0;
+  for (int word = x; word < kRootWordsOfTile; word += kWarp) {
+    const int y = 2 * tile.first_row + word / kRootWordsOfRow;
+    const int column = tile.column * kRootWordsOfRow + word % kRootWordsOfRow;
+    count += __popc(roots[word]);
+    if (y < quads.height && column < quads.columns)
+      quads.roots_of_word[y * quads.columns + column] = roots[word];
+  }
+  count = warp_sum(count);
+  if (x == 0) table.roots_of_tile[blockIdx.x] = count;
+}
+
+// So many threads a tile: for the quads of its first row, and those at both ends of the others.
+template <int = 0>
+__global__ void __launch_bounds__(kBorderThreads, 16)
+    join_quads(const uint8_t* __restrict__ values, QuadTable table) {
+  const int of_side = int(threadIdx.x) - kWarp;
+  const int row_of_tile = of_side < 0 ? 0 : of_side % kQuadRows;
+  const int x_of_tile = of_side < 0 ? int(threadIdx.x) : of_side < kQuadRows ? 0 : kWarp - 1;
+  const TileOfQuads tile(blockIdx.x, table);
+  QuadsOfItem quads(table, values, tile.item);
+  const int row = tile.first_row + row_of_tile, x = tile.first_x + x_of_tile;
+  if ((of_side >= 0 && row_of_tile == 0) || !quads.has(row, x)) return;
+  follow_launch();
+  const Quad quad = quads.quad_at(row, x), left = quads.quad_at(row, x - 1), up = quads.quad_at(row - 1, x),
+             up_left = quads.quad_at(row - 1, x - 1), up_right = quads.quad_at(row - 1, x + 1),
+             right = quads.quad_at(row, x + 1);
+  const auto unite_elements = [&](int element, int rows, int quads_away, const Quad& other, int neighbour) {
+    const int to_x = x_of_tile + quads_away;
+    if (row_of_tile + rows >= 0 && to_x >= 0 && to_x < kWarp) return;  // done by label_quads
+    // A parent that is no root any more is found to be none by who hooks it.
+    hook<Shared>(quads.parent, Shared::load(quads.parent + quads.node(row, x, quad, element)),
+                 Shared::load(quads.parent + quads.node(row + rows, x + quads_away, other, neighbour)),
+                 quads);
+  };
+  const QuadContacts around{quad.is_split() ? 0 : quad.elements(), left.elements_like(quad),
+                            up.elements_like(quad), up_left.elements_like(quad),
+                            up_right.elements_like(quad)};
+  const int contacts = around.needed();
+  if (around.touches_left()) unite_elements(0, 0, -1, left, 0);
+  if (contacts & QuadContacts::kUp) unite_elements(0, -1, 0, up, 0);
+  if (contacts & QuadContacts::kUpLeft) unite_elements(0, -1, -1, up_left, 0);
+  if (contacts & QuadContacts::kUpRight) unite_elements(0, -1, 1, up_right, 0);
+
+  QuadsAround near{{quad, left, up_left, up, up_right, right}, {}};
+  if (!near.any_split()) return;
+  near.values[QuadsAround::kOwn] = values_of_quad(quads, row, x);
+  near.values[QuadsAround::kLeft] = values_of_quad(quads, row, x - 1);
+  near.values[QuadsAround::kUpLeft] = values_of_quad(quads, row - 1, x - 1);
+  near.values[QuadsAround::kUp] = values_of_quad(quads, row - 1, x);
+  near.values[QuadsAround::kUpRight] = values_of_quad(quads, row - 1, x + 1);
+  near.values[QuadsAround::kRight] = values_of_quad(quads, row, x + 1);
+#pragma unroll 1
+  for (uint32_t links = near.links(); links != 0; links &= links - 1) {
+    const int link = __ffs(int(links)) - 1;
+    const ElementStep to(link / 4, link % 4);
+    unite_elements(link / 4, to.rows, to.quads_away, quads.quad_at(row + to.rows, x + to.quads_away),
+                   to.element);
+  }
+}
+
+// The label of the first root of each word, and how many roots an item has. A block for the rows of the array
+// that a row of tiles has.
+template <int = 0>
+__global__ void __launch_bounds__(kWordThreads) number_rows(QuadTable table) {
+  const int bands = table.tiles_of_item / table.tiles_of_row, band = int(blockIdx.x) % bands;
+  const QuadsOfItem quads(table, nullptr, blockIdx.x / bands);
+  const int words = kTileHeight * quads.columns, begin = band * words;
+  const int of_item = quads.height * quads.columns;
+  const int end = begin + words < of_item ? begin + words : of_item;
+  follow_launch();
+  int before = 0;
+  for (int tile = int(threadIdx.x); tile < band * quads.tiles_of_row; tile += kWordThreads)
+    before += quads.roots_of_tile[tile];
+  int number = 1 + block_sum<kWordThreads>(before);
+  for (int first = begin; first < end; first += kWordsAtOnce * kWordThreads) {
+    const int word = first + kWordsAtOnce * int(threadIdx.x);
+    int roots[kWordsAtOnce], roots_of_thread = 0;
+#pragma unroll
+    for (int k = 0; k < kWordsAtOnce; ++k)
+      roots[k] = word + k < end ? __popc(quads.roots_of_word[word + k]) : 0;
+#pragma unroll
+    for (int k = 0; k < kWordsAtOnce; ++k) roots_of_thread += roots[k];
+    int total, in_words = number + block_scan<kWordThreads>(roots_of_thread, total);
+#pragma unroll
+    for (int k = 0; k < kWordsAtOnce; ++k) {
+      if (word + k < end) quads.number_of_word[word + k] = in_words;
+      in_words += roots[k];
+    }
+    number += total;
+  }
+  if (threadIdx.x == 0 && band == bands - 1) *quads.components = number - 1;
+}
+
+// A block a tile, a thread one quad or several of a column.
+template <bool consecutive, class Label>
+__global__ void __launch_bounds__(kQuadThreads) write_quads(Label* __restrict__ labels, QuadTable table) {
+  const TileOfQuads tile(blockIdx.x, table);
+  const QuadsOfItem quads(table, nullptr, tile.item);
+  labels += int64_t(tile.item) * quads.height * quads.width;
+  const int x = tile.first_x + int(threadIdx.x % kWarp);
+  const bool fits = quads.width % 2 == 0 && reinterpret_cast<size_t>(labels) % (2 * sizeof(Label)) == 0;
+  follow_launch();
+  int roots = 0;
+  const auto label_of = [&](int node) {
+    const int above = Shared::load(quads.parent + node), root = find<Shared>(quads.parent, above);
+    roots += root == node;
+    if constexpr (consecutive) {
+      return Label(
+          label_of_bit(quads.roots_of_word, quads.number_of_word, root / kRootWord, root % kRootWord));
+    } else {
+      const int y = root / quads.pitch();
+      return Label(y) * quads.width + (root - y * quads.pitch());
+    }
+  };
+  const int end = tile.first_row + kQuadRows;
+  for (int row = tile.first_row + int(threadIdx.x / kWarp); row < end; row += int(blockDim.x / kWarp)) {
+    if (!quads.has(row, x)) break;
+    const Quad quad = quads.quad_at(row, x);
+    const Label background = consecutive ? 0 : -1;
+    Label label[4] = {background, background, background, background};
+    if (quad.is_whole()) {
+      const Label of_quad = label_of(quads.node(row, x, quad, 0));
+#pragma unroll
+      for (int k = 0; k < 4; ++k) label[k] = quad.has(k) ? of_quad : background;
+    } else if (quad.is_split()) {
+#pragma unroll
+      for (int k = 0; k < 4; ++k)
+        if (quad.has(k)) label[k] = label_of(quads.node(row, x, quad, k));
+    }
+    Label* const first = labels + 2 * row * quads.width + 2 * x;
+#pragma unroll
+    for (int k = 0; k < 4; k += 2) {
+      if (2 * row + k / 2 >= quads.height) break;
+      Label* const at = first + k / 2 * quads.width;
+      if (fits) {
+        const Label pair[2] = {label[k], label[k + 1]};
+        Shared::store_all(at, pair);
+      } else {
+        Shared::store(at, label[k]);
+        if (2 * x + 1 < quads.width) Shared::store(at + 1, label[k + 1]);
+      }
+    }
+  }
+  if constexpr (!consecutive) {
+    const int total = block_sum<kQuadThreads>(roots);
+    if (threadIdx.x == 0) Shared::fetch_add(quads.components, int64_t(total));
+  }
+}
+
+}  // namespace conncomp

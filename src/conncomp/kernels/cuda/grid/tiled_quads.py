@@ -1,0 +1,156 @@
+"""The default for images of bytes on the GPU that are not large: drives ``tiled_quads.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from conncomp.kernels.cuda.core.numbering import THREADS, WORD, WORDS
+from conncomp.kernels.cuda.grid.image import Geometry, Image
+from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
+from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.workspace import Part, Workspace
+from conncomp.kernels.links import Links
+
+FILE = "cuda/grid/tiled_quads.cuh"
+MOST = 20 << 10  # elements a multiprocessor: with more, bricks are faster
+HEIGHT, WIDTH = 16, 2 * WARP  # of a tile
+QUADS = HEIGHT * WIDTH // 4
+BORDER_THREADS = 48  # a tile
+# Items that fill less of their tiles than this are labelled by others.
+LEAST_FILLED = 0.25
+# Where there are more tiles than this for each multiprocessor, a thread writes two quads.
+FEW_TILES = 8
+QUAD, NODE = np.dtype(np.uint16), np.dtype(np.int32)
+
+TABLE = Struct(
+    "QuadTable",
+    quad=POINTER,
+    parent=POINTER,
+    roots_of_word=POINTER,
+    number_of_word=POINTER,
+    roots_of_tile=POINTER,
+    components=POINTER,
+    item_stride=COUNT,
+    row_stride=COUNT,
+    stride=COUNT,
+    height=NODE,
+    width=NODE,
+    columns=NODE,
+    tiles_of_row=NODE,
+    tiles_of_item=NODE,
+)
+
+
+@lru_cache(maxsize=1024)
+def takes(geometry: Geometry, links: Links) -> bool:
+    """Whether `fill_labels` can label an array, and its items fill their tiles well enough."""
+    shape = geometry.shape
+    if (
+        (links.rule, links.value_type) != ("equal", "u1")
+        or (len(shape) != 2 or shape[0] == 1)
+        or (geometry.connectivity != 2 or any(geometry.steps.periodic))
+    ):
+        return False
+    of_row, of_column = _tiles(shape)
+    return geometry.item_size >= LEAST_FILLED * of_row * of_column * HEIGHT * WIDTH
+
+
+def fill_labels(
+    gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool
+) -> Any:
+    """Fill `labels` with roots, or with consecutive labels, as `tiled_bricks.fill_labels` does."""
+    plan = plan_of(image.geometry, labels.dtype, gpu.multiprocessors, consecutive)
+    label, join, write, *number = gpu.load(FILE, plan.names)
+    memory = workspace.take_struct(gpu, TABLE, plan.table)
+    values, table = image.values, memory.struct
+    launch(label, plan.by_tile, image.rule, values, table)
+    if plan.joins:
+        launch(join, plan.by_border, values, table)
+    for number_rows in number:
+        launch(number_rows, plan.by_band, table)
+    launch(write, plan.by_part, labels, table)
+    return memory["components"]
+
+
+class _Plan(NamedTuple):
+    """What depends on the kind of an array only, and is kept for the next one of that kind.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of kernels.
+    by_tile, by_border, by_band, by_part : tuple of int
+        Blocks, and their threads.
+    joins : bool
+        Whether an item has several tiles.
+    table : dict
+        The fields of ``QuadTable``: parts of a workspace, null pointers, and numbers.
+    """
+
+    names: tuple[str, ...]
+    by_tile: tuple[int, int]
+    by_border: tuple[int, int]
+    by_band: tuple[int, int]
+    by_part: tuple[int, int]
+    joins: bool
+    table: dict[str, Part | int | None]
+
+
+@lru_cache(maxsize=1024)
+def plan_of(
+    geometry: Geometry, index: np.dtype[Any], multiprocessors: int, consecutive: bool
+) -> _Plan:
+    """Return how `fill_labels` labels arrays of a kind."""
+    (height, width), items = geometry.shape, geometry.items
+    tiles_of_row, bands = _tiles(geometry.shape)
+    tiles, columns = items * bands * tiles_of_row, -(-width // WORD)
+    words = items * height * columns
+    of_words: dict[str, Part | None] = {
+        "roots_of_word": (words, WORDS),
+        "number_of_word": (words, NODE),
+        "roots_of_tile": (tiles, NODE),
+    }
+    return _Plan(
+        _names(index, consecutive),
+        (tiles, QUADS),
+        (tiles, BORDER_THREADS),
+        (items * bands, THREADS),
+        (tiles, QUADS if tiles <= FEW_TILES * multiprocessors else QUADS // 2),
+        bands * tiles_of_row > 1,
+        {
+            "quad": (items * -(-height // 2) * -(-width // 2), QUAD),
+            "parent": (words * WORD, NODE),
+            **(of_words if consecutive else dict.fromkeys(of_words)),
+            "components": (items, COUNT),
+            "item_stride": geometry.item_stride,
+            "row_stride": geometry.value_strides[0],
+            "stride": geometry.value_strides[1],
+            "height": height,
+            "width": width,
+            "columns": columns,
+            "tiles_of_row": tiles_of_row,
+            "tiles_of_item": bands * tiles_of_row,
+        },
+    )
+
+
+def _tiles(shape: tuple[int, ...]) -> tuple[int, int]:
+    """Return how many tiles an item has along the last axis, and along the other one."""
+    return -(-shape[1] // WIDTH), -(-shape[0] // HEIGHT)
+
+
+@cache
+def _names(index: Any, consecutive: bool) -> tuple[str, ...]:
+    write = f"write_quads<{str(consecutive).lower()}, {ctype(index)}>"
+    return ("label_quads<>", "join_quads<>", write, *(("number_rows<>",) if consecutive else ()))
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that `fill_labels` can load."""
+    for index, consecutive in product(INDEX_TYPES, (False, True)):
+        yield FILE, _names(index, consecutive)
