@@ -28,12 +28,15 @@ from conncomp.models.spin_glass import (
 )
 from conncomp.models.statistics import Estimate, autocorrelation_time, jackknife
 from conncomp.models.tempering import Tempering, parallel_tempering
+from conncomp.models.vectors import XY, Heisenberg, VectorMeasurements, VectorSummary
 
 __all__ = [
+    "XY",
     "CahnHilliard",
     "DomainMeasurements",
     "Estimate",
     "GlassMeasurements",
+    "Heisenberg",
     "Ising",
     "IsingMeasurements",
     "Kawasaki",
@@ -57,6 +60,8 @@ __all__ = [
     "Tempering",
     "UnitCell",
     "Update",
+    "VectorMeasurements",
+    "VectorSummary",
     "WrappingSummary",
     "autocorrelation_time",
     "jackknife",

@@ -29,6 +29,8 @@
 //   kGlassNumber  the same                          a number of each of four replicas
 //   kCoupling     site, with the sample             first 64 bits: a coupling; last: whether it is absent
 //   kHoudayer     0, with the first of two replicas first 64 bits: the site whose cluster they exchange
+//   kMirror       0                                 spins that are vectors: see core/vector_spins.h
+//   kVectorBond   word and site, with the axis      the same
 //
 // A probability p is a number of 64 bits, p * 2^64; what has it happens if the bits that are drawn are less.
 //
@@ -96,7 +98,9 @@ enum Purpose : Bits32 {
   kGlassDigits = 24,
   kGlassNumber,
   kCoupling,  // models/spin_glass/couplings.py
-  kHoudayer   // models/spin_glass/pairs.py
+  kHoudayer,  // models/spin_glass/pairs.py
+  kMirror = 32,
+  kVectorBond
 };
 
 // Laid out as in lattice.py.

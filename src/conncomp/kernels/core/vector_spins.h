@@ -1,0 +1,204 @@
+// Spins that are unit vectors, held as integers: those of the XY and the Heisenberg model, and the bonds of
+// Wolff's embedding. CPU and CUDA share all of it: there is no floating-point number in an update, so that a
+// trajectory is a function of (seed, parameters) alone (contract 10).
+//
+// Spins. An angle (XY) is 16 bits, in units of a turn / 2^16: the model is that of a clock with 65,536 hours.
+// Its means differ from those of the XY model by Bessel functions of order 65,536, that is by less than any
+// number here has digits, as the trapezoidal rule is exact for periodic functions that are so smooth. A
+// direction (Heisenberg) is three signed numbers of 21 bits in a word, in units of 2^-19.
+//
+// Embedding. An update draws a mirror, which a unit vector r is normal to. Spins have projections
+// p = s.r, and reflections s - 2 p r; a bond between sites i and j is active with probability
+// 1 - exp(min(0, -2 beta J p_i p_j)), and clusters of active bonds are reflected as wholes (U. Wolff, Phys. Rev. Lett.
+// 62, 361 (1989)). Of angles a mirror is a number c: the reflection of an angle a is c - a, which is exact, and
+// the projection the sine of half the angle 2 a - c. Of directions r has three numbers in units of 2^-30, and a reflection is
+// rounded, then made a unit vector again by one step of Newton's method, so that rounding does not add up; each number is off by
+// about 2^-19, which is the temperature at which directions are blurred.
+//
+// Numbers. Projections are in units of 2^-30, right to some 2^-29; what is measured in units of 2^-28, so
+// that sums over lattices of 2^31 sites and four axes are integers of 64 bits. A probability exp(-x) is
+// 2^-(y + f) with an integer y: y is a shift, and 2^-f a polynomial, in units of 2^-31 and right to 2^-29.
+//
+// Random numbers, as in core/spins.h:
+//
+//   purpose       index                      what is drawn
+//   kStart        site                       the first spin, step 0: an angle of 16 bits, or a direction
+//   kMirror       0                          the mirror of an update
+//   kVectorBond   16 word + site % 16,       number k of 32 bits: whether the bond of site 16 k + site % 16 of
+//                 with the axis              the word is active
+//   kCoin, kChosenSite                       which clusters are reflected, as clusters of two states flip
+//
+// A direction is drawn as Archimedes has it: the last component is uniform, and so is the angle around it, of
+// 17 bits.
+#pragma once
+
+#include "core/spins.h"
+
+namespace conncomp {
+
+// Units of what is measured, of projections and of directions, as powers of two.
+constexpr int kMeasureBits = 28, kProjectionBits = 30, kDirectionBits = 19, kDirectionWidth = 21;
+constexpr int kBondBlocks = 16;  // Philox blocks of a word's bonds along an axis
+
+// The fields of a record after those of core/spins.h, of which the first one has the sum of products.
+enum VectorField {
+  kAlong = kCounts,                                 // by axis: sums of products of spins that a bond joins
+  kCurrents = kAlong + kLatticeAxes,                // by axis, three: sums of components of their cross products
+  kMagnetisation = kCurrents + 3 * kLatticeAxes,    // three: sums of components
+  kVortices = kMagnetisation + 3,                   // of two axes: of both signs
+  kVectorFields
+};
+
+// How strong bonds are: x = p p' (in units of 2^-28) times this is 2 beta |J| p p' / ln 2 in units of 2^-32.
+struct BondStrength {
+  Bits32 factor;
+  int32_t shift;
+};
+
+// The product of numbers in units of 2^-30 and of 2^-31.
+CONNCOMP_ANYWHERE inline Bits32 times31(Bits32 a, Bits32 b) { return Bits32(Bits64(a) * b >> 31); }
+
+// sin(2 pi u / 2^17) in units of 2^-30, by a polynomial of the angle in quarters of a turn.
+CONNCOMP_ANYWHERE inline int32_t sine(Bits32 u) {
+  constexpr Bits32 kHalfTurn = 1 << 16, kQuarter = kHalfTurn / 2;
+  const Bits32 within = u & (kHalfTurn - 1), angle = within > kQuarter ? kHalfTurn - within : within,
+               square = angle * angle << 1;
+  Bits32 sum = 172072 - times31(3685, square);
+  sum = 5026892 - times31(sum, square);
+  sum = 85569282 - times31(sum, square);
+  sum = 693598666 - times31(sum, square);
+  sum = 1686629713 - times31(sum, square);
+  const int32_t value = int32_t(Bits64(sum) * angle >> 15);
+  return u & kHalfTurn ? -value : value;
+}
+
+// 2^-(f / 2^32) in units of 2^-31.
+CONNCOMP_ANYWHERE inline Bits32 power_below_one(Bits32 f) {
+  const auto times = [f](Bits32 a) { return Bits32(Bits64(a) * f >> 32); };
+  Bits32 sum = 319774 - times(24285);
+  sum = 2856058 - times(sum);
+  sum = 20652262 - times(sum);
+  sum = 119193752 - times(sum);
+  sum = 515882470 - times(sum);
+  sum = 1488522236 - times(sum);
+  return (Bits32(1) << 31) - times(sum);
+}
+
+// The largest integer whose square is at most n, which is below 2^62.
+CONNCOMP_ANYWHERE inline Bits32 square_root(Bits64 n) {
+  Bits64 root = 0;
+  for (Bits64 bit = Bits64(1) << 30; bit != 0; bit >>= 1)
+    if ((root | bit) * (root | bit) <= n) root |= bit;
+  return Bits32(root);
+}
+
+CONNCOMP_ANYWHERE inline Bits32 magnitude(int32_t number) {
+  return number < 0 ? 0 - Bits32(number) : Bits32(number);
+}
+
+// Whether a bond between spins with these projections is active, given its random number. `negative` is -1 where the coupling is.
+CONNCOMP_ANYWHERE inline bool is_active(int32_t p, int32_t q, const BondStrength& strength, int32_t negative, Bits32 drawn) {
+  const Bits64 x = (Bits64(magnitude(p)) * magnitude(q) >> 32) * strength.factor >> strength.shift;
+  const Bits32 whole = Bits32(x >> 32), inactive = whole < 32 ? power_below_one(Bits32(x)) >> (whole & 31) : 0;
+  return ((p ^ q ^ negative) >= 0) & (drawn >> 1 >= inactive);
+}
+
+// A unit vector in units of 2^-30.
+struct Vector3 {
+  int32_t of[3];
+};
+CONNCOMP_ANYWHERE inline Vector3 draw_direction(const PhiloxBlock& block) {
+  constexpr int64_t kOne = int64_t(1) << kProjectionBits, kRound = kOne / 2;
+  const int32_t last = int32_t(block.word[0]) >> 1;
+  const int64_t radius = square_root(Bits64(kOne * kOne - int64_t(last) * last));
+  const Bits32 quarter = 1 << 15, angle = block.word[1] >> 15;
+  const auto along = [&](Bits32 u) { return int32_t((radius * sine(u) + kRound) >> kProjectionBits); };
+  return {{along(angle + quarter), along(angle), last}};
+}
+
+// Spins of the XY model.
+struct Angle {
+  using Spin = uint16_t;
+  struct Mirror {
+    Bits32 twice;
+  };
+  static constexpr int kComponents = 2, kRotations = 1;
+  static constexpr bool kHasVortices = true;
+
+  CONNCOMP_ANYWHERE static Mirror mirror(const PhiloxBlock& block) { return {block.word[0] >> 16}; }
+  CONNCOMP_ANYWHERE static Spin start(const PhiloxBlock& block) { return Spin(block.word[0] >> 16); }
+  CONNCOMP_ANYWHERE static int32_t projection(const Mirror& mirror, Spin spin) {
+    return sine(2 * Bits32(spin) - mirror.twice);
+  }
+  CONNCOMP_ANYWHERE static Spin reflected(const Mirror& mirror, Spin spin) { return Spin(mirror.twice - spin); }
+  // What is measured: the product of two spins, components, and those of the cross product.
+  CONNCOMP_ANYWHERE static int32_t product(Spin a, Spin b) { return component(Spin(b - a), 0); }
+  CONNCOMP_ANYWHERE static int32_t cross(Spin a, Spin b, int) { return component(Spin(b - a), 1); }
+  CONNCOMP_ANYWHERE static int32_t component(Spin spin, int k) {
+    return (sine(2 * Bits32(spin) + (k == 0 ? 1 << 15 : 0)) + 2) >> (kProjectionBits - kMeasureBits);
+  }
+  // How often angles turn around a plaquette, without its sign.
+  CONNCOMP_ANYWHERE static int vorticity(Spin a, Spin b, Spin c, Spin d) {
+    const int turned = int16_t(b - a) + int16_t(c - b) + int16_t(d - c) + int16_t(a - d);
+    return (turned < 0 ? -turned : turned) >> 16;
+  }
+};
+
+// Spins of the Heisenberg model.
+struct Direction {
+  using Spin = uint64_t;
+  using Mirror = Vector3;
+  static constexpr int kComponents = 3, kRotations = 3;
+  static constexpr bool kHasVortices = false;
+
+  CONNCOMP_ANYWHERE static int32_t number(Spin spin, int k) {
+    constexpr int kAbove = 64 - kDirectionWidth;
+    return int32_t(int64_t(spin << (kAbove - kDirectionWidth * k)) >> kAbove);
+  }
+  CONNCOMP_ANYWHERE static Spin of_numbers(int32_t x, int32_t y, int32_t z) {
+    constexpr Spin kMask = (Spin(1) << kDirectionWidth) - 1;
+    return (Spin(Bits32(x)) & kMask) | (Spin(Bits32(y)) & kMask) << kDirectionWidth |
+           (Spin(Bits32(z)) & kMask) << 2 * kDirectionWidth;
+  }
+  CONNCOMP_ANYWHERE static Mirror mirror(const PhiloxBlock& block) { return draw_direction(block); }
+  CONNCOMP_ANYWHERE static Spin start(const PhiloxBlock& block) {
+    constexpr int kShift = kProjectionBits - kDirectionBits, kRound = 1 << (kShift - 1);
+    const Vector3 drawn = draw_direction(block);
+    return of_numbers((drawn.of[0] + kRound) >> kShift, (drawn.of[1] + kRound) >> kShift,
+                      (drawn.of[2] + kRound) >> kShift);
+  }
+  CONNCOMP_ANYWHERE static int32_t projection(const Mirror& mirror, Spin spin) {
+    int64_t sum = 0;
+    for (int k = 0; k < 3; ++k) sum += int64_t(number(spin, k)) * mirror.of[k];
+    return int32_t(sum >> kDirectionBits);
+  }
+  CONNCOMP_ANYWHERE static Spin reflected(const Mirror& mirror, Spin spin) {
+    constexpr int kShift = 2 * kProjectionBits - kDirectionBits - 1, kSquared = 2 * kDirectionBits;
+    const int64_t p = projection(mirror, spin);
+    int32_t at[3];
+    int64_t excess = -(int64_t(1) << kSquared);
+    for (int k = 0; k < 3; ++k) {
+      at[k] = number(spin, k) - int32_t((p * mirror.of[k] + (int64_t(1) << (kShift - 1))) >> kShift);
+      excess += int64_t(at[k]) * at[k];
+    }
+    for (int k = 0; k < 3; ++k)
+      at[k] -= int32_t((at[k] * excess + (int64_t(1) << kSquared)) >> (kSquared + 1));
+    return of_numbers(at[0], at[1], at[2]);
+  }
+  CONNCOMP_ANYWHERE static int32_t product(Spin a, Spin b) {
+    int64_t sum = 0;
+    for (int k = 0; k < 3; ++k) sum += int64_t(number(a, k)) * number(b, k);
+    return int32_t(sum >> (2 * kDirectionBits - kMeasureBits));
+  }
+  CONNCOMP_ANYWHERE static int32_t cross(Spin a, Spin b, int k) {
+    const int i = k == 2 ? 0 : k + 1, j = k == 0 ? 2 : k - 1;
+    const int64_t sum = int64_t(number(a, i)) * number(b, j) - int64_t(number(a, j)) * number(b, i);
+    return int32_t(sum >> (2 * kDirectionBits - kMeasureBits));
+  }
+  CONNCOMP_ANYWHERE static int32_t component(Spin spin, int k) {
+    return number(spin, k) << (kMeasureBits - kDirectionBits);
+  }
+  CONNCOMP_ANYWHERE static int vorticity(Spin, Spin, Spin, Spin) { return 0; }
+};
+
+}  // namespace conncomp
