@@ -64,7 +64,7 @@ class VectorModel(Simulated[VectorMeasurements]):
     ) -> None:
         lengths = check_shape(shape)
         # Clusters are reflected or not: of two states.
-        self.lattice = Lattice(lengths, check_periodic(periodic, len(lengths), "lattice"), 2)
+        self.lattice = Lattice(lengths, check_periodic(periodic, len(lengths), "the lattice"), 2)
         if self.lattice.sites > MOST_SITES:
             raise ValueError(f"shape={shown(shape)} must have fewer than 2**31 sites")
         self.coupling = check_finite("coupling", coupling)
@@ -132,13 +132,13 @@ class VectorModel(Simulated[VectorMeasurements]):
 
         Returns
         -------
-        array of bool, shape ``(*replicas, ndim, *shape)``
+        array of bool, shape ``(ndim, *replicas, *shape)``
             As `conncomp.label_bonds` takes them.
         """
         xp, lattice = self._engine.xp, self.lattice
         words = self._engine.bonds(self._spins, self.updates + 1, self._strengths())
-        planes = [unpack(xp, lattice, words[:, k : k + 1]) for k in range(lattice.ndim)]
-        return self._of_replicas(xp.stack(planes, axis=1).astype(bool))
+        planes = (unpack(xp, lattice, words[:, k : k + 1]) for k in range(lattice.ndim))
+        return xp.stack([self._of_replicas(plane) for plane in planes]).astype(bool)
 
     def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
         """Label the clusters that the next update draws.
@@ -379,7 +379,71 @@ class VectorModel(Simulated[VectorMeasurements]):
 
 
 class XY(VectorModel):
-    """TODO"""
+    """The XY model on a hypercubic lattice, simulated by clusters of Wolff's embedding.
+
+    The energy is ``H = -J sum over bonds of s_i . s_j`` of unit vectors in the plane, and k_B = 1.
+    An update draws a mirror, joins spins on one side of it by bonds of the probability that
+    belongs to them [1]_, and reflects clusters as wholes. Angles are held as 16 bits, which changes
+    no mean that double precision could tell: ``docs/contracts.md``, 10.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        The lengths of 1 to 4 axes. Along a periodic axis of length 1 or 2 sites have bonds as on a
+        torus.
+    temperature : float, "critical", or sequence of float, optional
+        T above 0, one for all replicas or one for each; "critical", the default, is that of the
+        square lattice, the transition of Kosterlitz and Thouless, T = 0.89290(5) J [2]_, or of the
+        cubic one, 1 / 0.45416474(10) J [3]_.
+    beta : float or sequence of float, optional
+        The inverse temperature, instead of `temperature`.
+    coupling : float, optional
+        J: above 0 of a ferromagnet, below 0 of an antiferromagnet.
+    periodic : bool or sequence of bool or of int, optional
+        Which axes close on themselves: all, none, or those that it says, as of `conncomp.label`.
+    replicas : int, optional
+        How many independent lattices run side by side; None, the default, is one, without an axis
+        for replicas in what is returned.
+    seed : int, optional
+        0 to 2**64 - 1. Spins are a function of seed, replica and parameters alone: those of another
+        device or number of threads are the same.
+    start : {"hot", "cold"} or array_like of float, optional
+        The first spins: random ones, all along the first axis, or these: vectors of any length but
+        0, of the shape of `spins` of one replica or of all. An array on a GPU puts the model there.
+    first_replica : int, optional
+        The number of the first replica: replica k of a model of many is the one of a model of one
+        whose first replica is k.
+    device : {None, "cpu", "cuda"}, optional
+        Where the spins are; None is where `start` is, the CPU otherwise.
+
+    Attributes
+    ----------
+    updates : int
+        How many updates were made.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, or out of its range; of 2**31 sites and more.
+    MemoryError
+        If the lattice does not fit the memory.
+
+    References
+    ----------
+    .. [1] U. Wolff, Phys. Rev. Lett. 62, 361 (1989).
+    .. [2] Y. Komura, Y. Okabe, J. Phys. Soc. Jpn. 81, 113001 (2012).
+    .. [3] W. Xu, Y. Sun, J.-P. Lv, Y. Deng, Phys. Rev. B 100, 064525 (2019).
+
+    Examples
+    --------
+    >>> from conncomp.models import XY
+    >>> model = XY((16, 16), seed=1)
+    >>> series = model.swendsen_wang(300)
+    >>> bool(-1.6 < series.energy[50:].mean() / model.sites < -1.3)
+    True
+    >>> model.spins.shape, model.angles.shape
+    ((16, 16, 2), (16, 16))
+    """
 
     _name, _kind = "XY", ANGLE
     _critical: ClassVar[dict[int, float]] = {2: 0.89290, 3: 1 / 0.45416474}
@@ -394,7 +458,43 @@ class XY(VectorModel):
 
 
 class Heisenberg(VectorModel):
-    """TODO"""
+    """The classical Heisenberg model on a hypercubic lattice, simulated as `XY`.
+
+    Spins are unit vectors of three components, each held as 21 bits: ``docs/contracts.md``, 10.
+
+    Parameters
+    ----------
+    shape
+        As of `XY`.
+    temperature : float, "critical", or sequence of float, optional
+        "critical", the default, is 1 / 0.693003(2) J [1]_, of the cubic lattice.
+    beta, coupling, periodic, replicas, seed, start, first_replica, device
+        As of `XY`.
+
+    Attributes
+    ----------
+    updates : int
+        How many updates were made.
+
+    Raises
+    ------
+    TypeError, ValueError, MemoryError
+        As of `XY`.
+
+    References
+    ----------
+    .. [1] Y. Deng, H. W. J. Blöte, M. P. Nightingale, Phys. Rev. E 72, 016128 (2005).
+
+    Examples
+    --------
+    >>> from conncomp.models import Heisenberg
+    >>> model = Heisenberg((8, 8, 8), seed=1)
+    >>> series = model.swendsen_wang(200)
+    >>> bool(-1.2 < series.energy[50:].mean() / model.sites < -0.95)
+    True
+    >>> model.spins.shape
+    (8, 8, 8, 3)
+    """
 
     _name, _kind = "Heisenberg", DIRECTION
     _critical: ClassVar[dict[int, float]] = {3: 1 / 0.693003}
