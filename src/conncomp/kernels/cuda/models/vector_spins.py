@@ -1,0 +1,64 @@
+"""Spins that are unit vectors, on a GPU: drives ``vector_spins.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from conncomp.kernels.cuda.launcher import Gpu, launch
+from conncomp.kernels.cuda.models.replicas import Replicas
+from conncomp.kernels.vector_spins import ANGLE, DIRECTION, Kind
+
+FILE = "cuda/models/vector_spins.cuh"
+
+
+class VectorKernels:
+    """The kernels of spins of a kind.
+
+    Parameters
+    ----------
+    gpu : Gpu
+    replicas : Replicas
+    kind : Kind
+    negative : bool
+        Whether the coupling is.
+    """
+
+    def __init__(self, gpu: Gpu, replicas: Replicas, kind: Kind, negative: bool) -> None:
+        self._replicas, self._negative = replicas, np.int32(-1 if negative else 0)
+        self._start, self._count, self._draw, self._reflect = gpu.load(FILE, _names(kind))
+
+    def start(self, spins: Any) -> None:
+        """Draw the first spins."""
+        self._launch(self._start, 0, spins)
+
+    def count(self, spins: Any, records: Any) -> None:
+        """Add what the spins tell to ``Records``."""
+        self._launch(self._count, 0, spins, records)
+
+    def draw(self, spins: Any, step: int, strengths: Any, bonds: Any, records: Any) -> None:
+        """Draw the bonds of an update as words, and count them in ``Records``, if any."""
+        self._launch(self._draw, step, spins, strengths, self._negative, bonds, records)
+
+    def reflect(self, spins: Any, step: int, reflected: Any, new: Any) -> None:
+        """Write the new spins, given words of which sites are reflected."""
+        self._launch(self._reflect, step, spins, reflected, new)
+
+    def _launch(self, kernel: Any, step: int, *arguments: Any) -> None:
+        replicas = self._replicas
+        launch(kernel, replicas.grid_over("sites"), replicas.struct(step, "sites"), *arguments)
+
+
+def _names(kind: Kind) -> tuple[str, ...]:
+    return tuple(
+        f"{name}<conncomp::{kind.name}>"
+        for name in ("start_vectors", "count_vectors", "draw_vector_bonds", "reflect_vectors")
+    )
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that `VectorKernels` can load."""
+    for kind in (ANGLE, DIRECTION):
+        yield FILE, _names(kind)
