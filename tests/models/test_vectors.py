@@ -222,9 +222,7 @@ def exact_energy(model_type, shape, periodic, beta, coupling):
 @pytest.mark.parametrize("model_type", MODELS)
 def test_energies_are_those_of_quadrature(model_type, update, case):
     shape, periodic, beta, coupling = case
-    model = model_type(
-        shape, beta=beta, coupling=coupling, periodic=periodic, replicas=600, seed=3
-    )
+    model = model_type(shape, beta=beta, coupling=coupling, periodic=periodic, replicas=600, seed=3)
     run = simulate(model, 30, thermalise=40, update=update)
     means = run.series.energy.mean(axis=0)
     expected = exact_energy(model_type, *case)
@@ -364,9 +362,7 @@ def vortices_of(model):
         for begin, end in zip(corners, [*corners[1:], angles], strict=True)
     ]
     turns = np.rint(sum(around) / (2 * pi)).astype(int)
-    rows, columns = (
-        slice(None) if closed else slice(0, -1) for closed in model.lattice.periodic
-    )
+    rows, columns = (slice(None) if closed else slice(0, -1) for closed in model.lattice.periodic)
     return abs(turns[:, rows, columns]).reshape(2, -1).sum(axis=1)
 
 

@@ -81,8 +81,7 @@ class Directions:
     def reflected(cls, mirror, spin):
         p = cls.projection(mirror, spin)
         moved = [
-            s - (p * r + (1 << 39) >> 40)
-            for s, r in zip(cls.numbers(spin), mirror, strict=True)
+            s - (p * r + (1 << 39) >> 40) for s, r in zip(cls.numbers(spin), mirror, strict=True)
         ]
         excess = sum(s * s for s in moved) - (1 << 38)
         made = [s - (s * excess + (1 << 38) >> 39) for s in moved]

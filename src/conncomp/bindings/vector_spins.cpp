@@ -23,7 +23,8 @@ void define_kind(nb::module_& m, const char* name) {
   using ConstSpins = Vector<const typename Kind::Spin>;
   using Strengths = Vector<const Bits32>;
   const auto update_of = [](ConstSpins spins, uint32_t step, Strengths strengths) {
-    return typename Engine::Update{spins.data(), step, reinterpret_cast<const BondStrength*>(strengths.data())};
+    return
+        typename Engine::Update{spins.data(), step, reinterpret_cast<const BondStrength*>(strengths.data())};
   };
   nb::class_<Engine>(m, name)
       .def("__init__",

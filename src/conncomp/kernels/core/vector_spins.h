@@ -9,11 +9,12 @@
 //
 // Embedding. An update draws a mirror, which a unit vector r is normal to. Spins have projections
 // p = s.r, and reflections s - 2 p r; a bond between sites i and j is active with probability
-// 1 - exp(min(0, -2 beta J p_i p_j)), and clusters of active bonds are reflected as wholes (U. Wolff, Phys. Rev. Lett.
-// 62, 361 (1989)). Of angles a mirror is a number c: the reflection of an angle a is c - a, which is exact, and
-// the projection the sine of half the angle 2 a - c. Of directions r has three numbers in units of 2^-30, and a reflection is
-// rounded, then made a unit vector again by one step of Newton's method, so that rounding does not add up; each number is off by
-// about 2^-19, which is the temperature at which directions are blurred.
+// 1 - exp(min(0, -2 beta J p_i p_j)), and clusters of active bonds are reflected as wholes (U. Wolff, Phys.
+// Rev. Lett. 62, 361 (1989)). Of angles a mirror is a number c: the reflection of an angle a is c - a, which
+// is exact, and the projection the sine of half the angle 2 a - c. Of directions r has three numbers in units
+// of 2^-30, and a reflection is rounded, then made a unit vector again by one step of Newton's method, so
+// that rounding does not add up; each number is off by about 2^-19, which is the temperature at which
+// directions are blurred.
 //
 // Numbers. Projections are in units of 2^-30, right to some 2^-29; what is measured in units of 2^-28, so
 // that sums over lattices of 2^31 sites and four axes are integers of 64 bits. A probability exp(-x) is
@@ -24,7 +25,8 @@
 //   purpose       index                      what is drawn
 //   kStart        site                       the first spin, step 0: an angle of 16 bits, or a direction
 //   kMirror       0                          the mirror of an update
-//   kVectorBond   16 word + site % 16,       number k of 32 bits: whether the bond of site 16 k + site % 16 of
+//   kVectorBond   16 word + site % 16,       number k of 32 bits: whether the bond of site 16 k + site % 16
+//   of
 //                 with the axis              the word is active
 //   kCoin, kChosenSite                       which clusters are reflected, as clusters of two states flip
 //
@@ -42,10 +44,10 @@ constexpr int kBondBlocks = 16;  // Philox blocks of a word's bonds along an axi
 
 // The fields of a record after those of core/spins.h, of which the first one has the sum of products.
 enum VectorField {
-  kAlong = kCounts,                                 // by axis: sums of products of spins that a bond joins
-  kCurrents = kAlong + kLatticeAxes,                // by axis, three: sums of components of their cross products
-  kMagnetisation = kCurrents + 3 * kLatticeAxes,    // three: sums of components
-  kVortices = kMagnetisation + 3,                   // of two axes: of both signs
+  kAlong = kCounts,                   // by axis: sums of products of spins that a bond joins
+  kCurrents = kAlong + kLatticeAxes,  // by axis, three: sums of components of their cross products
+  kMagnetisation = kCurrents + 3 * kLatticeAxes,  // three: sums of components
+  kVortices = kMagnetisation + 3,                 // of two axes: of both signs
   kVectorFields
 };
 
@@ -96,10 +98,13 @@ CONNCOMP_ANYWHERE inline Bits32 magnitude(int32_t number) {
   return number < 0 ? 0 - Bits32(number) : Bits32(number);
 }
 
-// Whether a bond between spins with these projections is active, given its random number. `negative` is -1 where the coupling is.
-CONNCOMP_ANYWHERE inline bool is_active(int32_t p, int32_t q, const BondStrength& strength, int32_t negative, Bits32 drawn) {
+// Whether a bond between spins with these projections is active, given its random number. `negative` is -1
+// where the coupling is.
+CONNCOMP_ANYWHERE inline bool is_active(int32_t p, int32_t q, const BondStrength& strength, int32_t negative,
+                                        Bits32 drawn) {
   const Bits64 x = (Bits64(magnitude(p)) * magnitude(q) >> 32) * strength.factor >> strength.shift;
-  const Bits32 whole = Bits32(x >> 32), inactive = whole < 32 ? power_below_one(Bits32(x)) >> (whole & 31) : 0;
+  const Bits32 whole = Bits32(x >> 32),
+               inactive = whole < 32 ? power_below_one(Bits32(x)) >> (whole & 31) : 0;
   return ((p ^ q ^ negative) >= 0) & (drawn >> 1 >= inactive);
 }
 
@@ -130,7 +135,9 @@ struct Angle {
   CONNCOMP_ANYWHERE static int32_t projection(const Mirror& mirror, Spin spin) {
     return sine(2 * Bits32(spin) - mirror.twice);
   }
-  CONNCOMP_ANYWHERE static Spin reflected(const Mirror& mirror, Spin spin) { return Spin(mirror.twice - spin); }
+  CONNCOMP_ANYWHERE static Spin reflected(const Mirror& mirror, Spin spin) {
+    return Spin(mirror.twice - spin);
+  }
   // What is measured: the product of two spins, components, and those of the cross product.
   CONNCOMP_ANYWHERE static int32_t product(Spin a, Spin b) { return component(Spin(b - a), 0); }
   CONNCOMP_ANYWHERE static int32_t cross(Spin a, Spin b, int) { return component(Spin(b - a), 1); }

@@ -70,9 +70,7 @@ class Engine:
         if record is not None:
             sizes = np.zeros((self._replicas, record_length(self._lattice)), np.int64)
         flat = None if sizes is None else sizes.reshape(-1)
-        self._engine.update(
-            spins.reshape(-1), new.reshape(-1), step, _flat(strengths), one, flat
-        )
+        self._engine.update(spins.reshape(-1), new.reshape(-1), step, _flat(strengths), one, flat)
         if record is not None and sizes is not None:
             measured = slice(CLUSTERS - 1, record_length(self._lattice) - self._lattice.states)
             record[:, measured] += sizes[:, measured]

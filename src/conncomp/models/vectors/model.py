@@ -237,9 +237,7 @@ class VectorModel(Simulated[VectorMeasurements]):
         return ClusterUpdate(self, update, clusters)
 
     @staticmethod
-    def summaries(
-        series: VectorMeasurements, parameters: Mapping[str, Any]
-    ) -> list[VectorSummary]:
+    def summaries(series: VectorMeasurements, parameters: Mapping[str, Any]) -> list[VectorSummary]:
         """Return means and errors by inverse temperature, for `Simulation.summarise`."""
         return summarise_vectors(series, parameters["beta"], parameters["measure_every"])
 
@@ -501,4 +499,6 @@ class Heisenberg(VectorModel):
 
     def _are_spins(self, spins: NDArray[Any]) -> bool:
         squares = (as_vectors(np, self._kind, spins) ** 2).sum(axis=-1)
-        return bool((abs(squares - 1) < LENGTH_TOLERANCE).all() and (spins >> np.uint64(63) == 0).all())
+        return bool(
+            (abs(squares - 1) < LENGTH_TOLERANCE).all() and (spins >> np.uint64(63) == 0).all()
+        )

@@ -1,10 +1,10 @@
 // The XY and the Heisenberg model on the CPU, by clusters of Wolff's embedding.
 //
-// What: the update of Swendsen and Wang, and that of Wolff, of spins of core/vector_spins.h. How: projections on the
-// mirror make the active bonds of a word of 64 sites, wherever the forests of the Potts model (potts/) ask for
-// them; these tell which clusters of a word are reflected, and a last pass reflects. A single cluster grows from
-// its site and draws no other bonds than its own. Cost: a polynomial and a quarter of a Philox call for each bond.
-// Source: ours; U. Wolff, Phys. Rev. Lett. 62, 361 (1989).
+// What: the update of Swendsen and Wang, and that of Wolff, of spins of core/vector_spins.h. How: projections
+// on the mirror make the active bonds of a word of 64 sites, wherever the forests of the Potts model (potts/)
+// ask for them; these tell which clusters of a word are reflected, and a last pass reflects. A single cluster
+// grows from its site and draws no other bonds than its own. Cost: a polynomial and a quarter of a Philox
+// call for each bond. Source: ours; U. Wolff, Phys. Rev. Lett. 62, 361 (1989).
 #pragma once
 
 #include <optional>
@@ -88,7 +88,8 @@ class VectorEngine {
     });
   }
 
-  // The update of Swendsen and Wang; adds sizes of clusters to a record unless that is null, by the fields of core/spins.h.
+  // The update of Swendsen and Wang; adds sizes of clusters to a record unless that is null, by the fields of
+  // core/spins.h.
   void reflect_clusters(VectorMemory& memory, const Update& update, Spin* new_spins, int64_t* sizes) const {
     if (!memory.forest) memory.forest.emplace(replicas_);
     if (!memory.reflected) memory.reflected.emplace(replicas_.count * lattice_.words());
@@ -97,7 +98,8 @@ class VectorEngine {
       source.draw(replica, word, count, axis, bonds);
     };
     const BondSource given(draw);
-    SwendsenWang<int32_t> clusters(replicas_, *memory.forest, nullptr, update.step, nullptr, sizes, false, &given);
+    SwendsenWang<int32_t> clusters(replicas_, *memory.forest, nullptr, update.step, nullptr, sizes, false,
+                                   &given);
     clusters.label();
     if (sizes) clusters.measure();
     clusters.flip(memory.reflected->data());
@@ -113,7 +115,8 @@ class VectorEngine {
     };
     const BondSource given(draw);
     const Bits64 number = ++memory.cells->updates;
-    for_each_index(replicas_.count * lattice_.sites(), [&](int64_t site) { new_spins[site] = update.spins[site]; });
+    for_each_index(replicas_.count * lattice_.sites(),
+                   [&](int64_t site) { new_spins[site] = update.spins[site]; });
     parallel_for(replicas_.count, [&](int64_t replica) {
       Cells cells(lattice_, given, replica, number, memory.cells->of(replicas_, replica));
       Flood flood(lattice_, cells);
@@ -247,7 +250,8 @@ class VectorEngine {
     sums[kAlong + axis] += product;
     for (int k = 0; k < 3; ++k) sums[kCurrents + 3 * axis + k] += cross[k];
   }
-  static void count_vortices(const Spin* a, const Spin* b, const Spin* c, const Spin* d, int64_t count, int64_t* sums) {
+  static void count_vortices(const Spin* a, const Spin* b, const Spin* c, const Spin* d, int64_t count,
+                             int64_t* sums) {
     for (int64_t i = 0; i < count; ++i) sums[kVortices] += Kind::vorticity(a[i], b[i], c[i], d[i]);
   }
   void count_row(const Spin* spins, const RowPlace& place, int64_t* sums) const {

@@ -53,7 +53,8 @@ struct HalfWarpWord {
 // Calls body(word) for the words of this thread's half of a warp; all lanes of a warp call together.
 template <class Body>
 __device__ inline void for_each_half_warp_word(const Replicas& replicas, Body&& body) {
-  const int64_t warps = blockDim.x / kWarp, part = blockIdx.x % replicas.parts, words = replicas.lattice.words();
+  const int64_t warps = blockDim.x / kWarp, part = blockIdx.x % replicas.parts,
+                words = replicas.lattice.words();
   for (int64_t pair = part * warps + threadIdx.x / kWarp; pair * kWordsOfWarp < words;
        pair += replicas.parts * warps)
     body(HalfWarpWord(replicas.lattice, pair * kWordsOfWarp + HalfWarpWord::half()));
@@ -80,8 +81,8 @@ __global__ void __launch_bounds__(kSpinThreads)
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
     draw_vector_bonds(Replicas replicas, const typename Kind::Spin* __restrict__ spins,
-                      const BondStrength* __restrict__ strengths, int32_t negative, Bits64* __restrict__ bonds,
-                      Records records) {
+                      const BondStrength* __restrict__ strengths, int32_t negative,
+                      Bits64* __restrict__ bonds, Records records) {
   const Lattice& lattice = replicas.lattice;
   const Draws draws = replicas.draws();
   const BondStrength strength = strengths[replicas.replica()];
@@ -111,7 +112,8 @@ __global__ void __launch_bounds__(kSpinThreads)
       bonds[(axis - (kLatticeAxes - replicas.axes)) * words + word.place.word] = bits;
       active += __popcll(bits);
     };
-    // Along the row the next projection is that of the next lane, but for the last site of the word and of the row.
+    // Along the row the next projection is that of the next lane, but for the last site of the word and of
+    // the row.
 #pragma unroll
     for (int k = 0; k < kSitesOfLane; ++k) {
       const int next = lane() / kLanesOfWord * kLanesOfWord + (lane() + 1) % kLanesOfWord;

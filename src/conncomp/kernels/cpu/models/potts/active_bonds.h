@@ -85,8 +85,7 @@ class ChunkBonds {
       before_[axis].assign(rows * columns, 0);
       for (RowPlace place(lattice, begin); place.row < end; place.advance(lattice))
         if (const int64_t g = row_before(lattice, place, axis); g >= strip.begin)
-          active.offer_between(g, place.row, g, axis,
-                               before_[axis].data() + (place.row - begin) * columns);
+          active.offer_between(g, place.row, g, axis, before_[axis].data() + (place.row - begin) * columns);
       active.activate(begin - row_stride(lattice, axis), axis, rows, before_[axis].data());
     }
   }
