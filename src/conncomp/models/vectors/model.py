@@ -391,8 +391,8 @@ class XY(VectorModel):
         torus.
     temperature : float, "critical", or sequence of float, optional
         T above 0, one for all replicas or one for each; "critical", the default, is that of the
-        square lattice, the transition of Kosterlitz and Thouless, T = 0.89290(5) J [2]_, or of the
-        cubic one, 1 / 0.45416474(10) J [3]_.
+        square lattice, the transition of Kosterlitz and Thouless, T = 1 / 1.1199(1) J [2]_, or of the
+        cubic one, 1 / 0.4541652(11) J [3]_.
     beta : float or sequence of float, optional
         The inverse temperature, instead of `temperature`.
     coupling : float, optional
@@ -429,8 +429,8 @@ class XY(VectorModel):
     References
     ----------
     .. [1] U. Wolff, Phys. Rev. Lett. 62, 361 (1989).
-    .. [2] Y. Komura, Y. Okabe, J. Phys. Soc. Jpn. 81, 113001 (2012).
-    .. [3] W. Xu, Y. Sun, J.-P. Lv, Y. Deng, Phys. Rev. B 100, 064525 (2019).
+    .. [2] M. Hasenbusch, J. Phys. A 38, 5869 (2005).
+    .. [3] M. Campostrini, M. Hasenbusch, A. Pelissetto, E. Vicari, Phys. Rev. B 74, 144506 (2006).
 
     Examples
     --------
@@ -444,7 +444,7 @@ class XY(VectorModel):
     """
 
     _name, _kind = "XY", ANGLE
-    _critical: ClassVar[dict[int, float]] = {2: 0.89290, 3: 1 / 0.45416474}
+    _critical: ClassVar[dict[int, float]] = {2: 1 / 1.1199, 3: 1 / 0.4541652}
 
     @property
     def angles(self) -> Any:
@@ -465,7 +465,7 @@ class Heisenberg(VectorModel):
     shape
         As of `XY`.
     temperature : float, "critical", or sequence of float, optional
-        "critical", the default, is 1 / 0.693003(2) J [1]_, of the cubic lattice.
+        "critical", the default, is 1 / 0.693002(2) J [1]_, of the cubic lattice.
     beta, coupling, periodic, replicas, seed, start, first_replica, device
         As of `XY`.
 
@@ -495,7 +495,7 @@ class Heisenberg(VectorModel):
     """
 
     _name, _kind = "Heisenberg", DIRECTION
-    _critical: ClassVar[dict[int, float]] = {3: 1 / 0.693003}
+    _critical: ClassVar[dict[int, float]] = {3: 1 / 0.693002}
 
     def _are_spins(self, spins: NDArray[Any]) -> bool:
         squares = (as_vectors(np, self._kind, spins) ** 2).sum(axis=-1)
