@@ -41,12 +41,7 @@ def on_host(array):
 
 def check(device):
     """Compare spins and records of a few updates with those of the CPU."""
-    for model_type, shape in (
-        (XY, (600, 700)),
-        (Heisenberg, (70, 80, 90)),
-        (XY, (32, 32)),
-        (XY, (9, 8, 7, 64)),
-    ):
+    for model_type, shape in CHECKED:
         models = [model_type(shape, beta=1.0, seed=3, device=d) for d in ("cpu", device)]
         for clusters in (True, False):
             records = [model.swendsen_wang(4, clusters=clusters).records for model in models]
@@ -90,9 +85,8 @@ def main():
         model.swendsen_wang(40)
         name = f"{model_type.__name__} {shape}"
         report(f"{name} measured", model.swendsen_wang, model.sites)
-        report(
-            f"{name} clusters", lambda n, m=model: m.swendsen_wang(n, clusters=True), model.sites
-        )
+        clusters = partial(model.swendsen_wang, clusters=True)
+        report(f"{name} clusters", clusters, model.sites)
         report(f"{name} alone", lambda n, m=model: (m.step(n), m.energy()), model.sites)
         report(f"{name} wolff", model.wolff, model.sites)
     for shape in ((4096, 4096), (256, 256, 256)) if given.device == "cuda" else ((1024, 1024),):

@@ -178,7 +178,8 @@ def log_derivative(partition_function, beta):
 def ring_energy(model_type, beta, sites):
     """Return the energy of a ring, by quadrature over the transfer matrix's eigenvalues.
 
-    These are integrals of exp(beta cos) times a cosine, or times a Legendre polynomial.
+    These are integrals of exp(beta cos) times a cosine, which are Bessel functions, or times a
+    Legendre polynomial.
     """
 
     def eigenvalue(order, b):

@@ -55,7 +55,7 @@ class VectorModel(Simulated[VectorMeasurements]):
         temperature: ArrayLike | None = None,
         beta: ArrayLike | None = None,
         coupling: float = 1.0,
-        periodic: bool | Sequence[bool] | Sequence[int] = True,
+        periodic: bool | Sequence[bool] = True,
         replicas: int | None = None,
         seed: int = 0,
         start: str | ArrayLike = "hot",
@@ -390,15 +390,15 @@ class XY(VectorModel):
         The lengths of 1 to 4 axes. Along a periodic axis of length 1 or 2 sites have bonds as on a
         torus.
     temperature : float, "critical", or sequence of float, optional
-        T above 0, one for all replicas or one for each; "critical", the default, is that of the
-        square lattice, the transition of Kosterlitz and Thouless, T = 1 / 1.1199(1) J [2]_, or of the
-        cubic one, 1 / 0.4541652(11) J [3]_.
+        T above 0, one for all replicas or one for each; "critical", the default, is 1 / 1.1199(1) J
+        [2]_ of the square lattice, the transition of Kosterlitz and Thouless, or 1 / 0.4541652(11)
+        J [3]_ of the cubic one.
     beta : float or sequence of float, optional
         The inverse temperature, instead of `temperature`.
     coupling : float, optional
         J: above 0 of a ferromagnet, below 0 of an antiferromagnet.
-    periodic : bool or sequence of bool or of int, optional
-        Which axes close on themselves: all, none, or those that it says, as of `conncomp.label`.
+    periodic : bool or sequence of bool, optional
+        Which axes close on themselves: one answer for all, or one for each axis.
     replicas : int, optional
         How many independent lattices run side by side; None, the default, is one, without an axis
         for replicas in what is returned.
