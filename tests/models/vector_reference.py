@@ -12,15 +12,15 @@ from conncomp.generate.random import philox
 
 COIN, CHOSEN_SITE, MIRROR, VECTOR_BOND = 7, 4, 32, 33
 MASK, WORD, AXES = 0xFFFFFFFF, 64, 4
-SINE = (3685, 172072, 5026892, 85569282, 693598666, 1686629713)
-POWER = (24285, 319774, 2856058, 20652262, 119193752, 515882470, 1488522236)
+SINE = (235834, 5506309, 80430268, 684554253, 2774394665, 3373259426)
+POWER = (246920, 2774097, 20609764, 119183791, 515881616, 1488522224)
 
 
-def polynomial(coefficients, x, bits):
-    """Return c_n - x (c_(n-1) - x (...)), where x is in units of 2**-bits."""
+def polynomial(coefficients, x):
+    """Return c_n - x (c_(n-1) - x (...)), where x is in units of 2**-32."""
     value = coefficients[0]
     for coefficient in coefficients[1:]:
-        value = coefficient - (value * x >> bits)
+        value = coefficient - (value * x >> 32)
     return value
 
 
@@ -28,13 +28,13 @@ def sine(u):
     """Return sin(2 pi u / 2**17) in units of 2**-30."""
     turned, half = divmod(u % (1 << 17), 1 << 16)
     angle = min(half, (1 << 16) - half)
-    value = polynomial(SINE, 2 * angle**2, 31) * angle >> 15
+    value = polynomial(SINE, 2 * angle**2) * angle >> 16
     return -value if turned else value
 
 
 def power(f):
     """Return 2**-(f / 2**32) in units of 2**-31."""
-    return (1 << 31) - (polynomial(POWER, f, 32) * f >> 32)
+    return (1 << 31) - (polynomial(POWER, f) * f >> 32)
 
 
 def signed(number, bits=32):
@@ -101,11 +101,12 @@ class ReferenceVectors:
         self.kind, self.shape, self.periodic = kind, shape, periodic
         self.coupling, self.seed, self.replica, self.step = coupling, seed, replica, 0
         self.spins = [int(spin) for spin in spins]
-        # x = a * strength is in units of 2**-32, of a product in units of 2**-28; the kernels have
-        # the leading 32 digits of it, or as many as are above 2**-63.
-        scaled = int(16 * exponent(beta, coupling) * (1 << 63))
-        self.dropped = max(scaled.bit_length() - 32, 0)
-        self.factor, self.shift = scaled >> self.dropped, 63 - self.dropped
+        # A strength has 32 digits, or as many as are above 2**-58.
+        strength = exponent(beta, coupling)
+        self.shift = 31
+        while self.shift > -23 and strength * Decimal(2) ** (27 + self.shift) >= 1 << 32:
+            self.shift -= 1
+        self.factor = int(strength * Decimal(2) ** (27 + self.shift))
 
     def draw(self, purpose, index, axis=0):
         words = philox(
@@ -130,8 +131,10 @@ class ReferenceVectors:
         drawn = self.draw(VECTOR_BOND, 16 * word + x % 16, axis)[x % WORD // 16]
         if p * q * self.coupling <= 0:
             return False
-        whole, part = divmod((abs(p) * abs(q) >> 32) * self.factor >> self.shift, 1 << 32)
-        inactive = power(part) >> whole if whole < 32 else 0
+        product = (8 * (abs(p) * abs(q) >> 32)) * self.factor >> 32
+        x = product >> self.shift if self.shift >= 0 else product << -self.shift
+        whole, part = divmod(x, 1 << 26)
+        inactive = power(part << 6) >> whole if whole < 32 else 0
         return drawn >> 1 >= inactive
 
     def update(self, wolff=False):

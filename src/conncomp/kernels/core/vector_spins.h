@@ -16,9 +16,10 @@
 // that rounding does not add up; each number is off by about 2^-19, which is the temperature at which
 // directions are blurred.
 //
-// Numbers. Projections are in units of 2^-30, right to some 2^-29; what is measured in units of 2^-28, so
-// that sums over lattices of 2^31 sites and four axes are integers of 64 bits. A probability exp(-x) is
-// 2^-(y + f) with an integer y: y is a shift, and 2^-f a polynomial, in units of 2^-31 and right to 2^-29.
+// Numbers. Projections and components are in units of 2^-30, right to 2^-29; what is measured, products of
+// two of them, in units of 2^-28, so that sums over lattices of 2^31 sites and four axes are integers of 64
+// bits. A probability exp(-x) is 2^-(y + f) with an integer y: y is a shift, and 2^-f a polynomial, in units
+// of 2^-31 and right to 2^-27; x is in units of 2^-26.
 //
 // Random numbers, as in core/spins.h:
 //
@@ -51,39 +52,38 @@ enum VectorField {
   kVectorFields
 };
 
-// How strong bonds are: x = p p' (in units of 2^-28) times this is 2 beta |J| p p' / ln 2 in units of 2^-32.
+// How strong bonds are: 2 beta |J| / ln 2 is factor 2^-(27 + shift).
 struct BondStrength {
   Bits32 factor;
-  int32_t shift;
+  int32_t shift;  // from -23 to 31
 };
 
-// The product of numbers in units of 2^-30 and of 2^-31.
-CONNCOMP_ANYWHERE inline Bits32 times31(Bits32 a, Bits32 b) { return Bits32(Bits64(a) * b >> 31); }
+// The upper half of a product.
+CONNCOMP_ANYWHERE inline Bits32 upper(Bits32 a, Bits32 b) { return Bits32(Bits64(a) * b >> 32); }
 
-// sin(2 pi u / 2^17) in units of 2^-30, by a polynomial of the angle in quarters of a turn.
+// sin(2 pi u / 2^17) in units of 2^-30, by a polynomial of the angle in quarters of a turn: coefficient k of
+// its square is in units of 2^-(31 + k), as an upper half is half of a product of numbers in units of 2^-31.
 CONNCOMP_ANYWHERE inline int32_t sine(Bits32 u) {
-  constexpr Bits32 kHalfTurn = 1 << 16, kQuarter = kHalfTurn / 2;
-  const Bits32 within = u & (kHalfTurn - 1), angle = within > kQuarter ? kHalfTurn - within : within,
-               square = angle * angle << 1;
-  Bits32 sum = 172072 - times31(3685, square);
-  sum = 5026892 - times31(sum, square);
-  sum = 85569282 - times31(sum, square);
-  sum = 693598666 - times31(sum, square);
-  sum = 1686629713 - times31(sum, square);
-  const int32_t value = int32_t(Bits64(sum) * angle >> 15);
+  constexpr Bits32 kHalfTurn = 1 << 16;
+  const Bits32 within = u & (kHalfTurn - 1), back = kHalfTurn - within, angle = within < back ? within : back,
+               square = 2 * angle * angle;
+  Bits32 sum = 5506309u - upper(235834u, square);
+  sum = 80430268u - upper(sum, square);
+  sum = 684554253u - upper(sum, square);
+  sum = 2774394665u - upper(sum, square);
+  sum = 3373259426u - upper(sum, square);
+  const int32_t value = int32_t(upper(sum, angle << 16));
   return u & kHalfTurn ? -value : value;
 }
 
 // 2^-(f / 2^32) in units of 2^-31.
 CONNCOMP_ANYWHERE inline Bits32 power_below_one(Bits32 f) {
-  const auto times = [f](Bits32 a) { return Bits32(Bits64(a) * f >> 32); };
-  Bits32 sum = 319774 - times(24285);
-  sum = 2856058 - times(sum);
-  sum = 20652262 - times(sum);
-  sum = 119193752 - times(sum);
-  sum = 515882470 - times(sum);
-  sum = 1488522236 - times(sum);
-  return (Bits32(1) << 31) - times(sum);
+  Bits32 sum = 2774097u - upper(246920u, f);
+  sum = 20609764u - upper(sum, f);
+  sum = 119183791u - upper(sum, f);
+  sum = 515881616u - upper(sum, f);
+  sum = 1488522224u - upper(sum, f);
+  return (Bits32(1) << 31) - upper(sum, f);
 }
 
 // The largest integer whose square is at most n, which is below 2^62.
@@ -102,10 +102,36 @@ CONNCOMP_ANYWHERE inline Bits32 magnitude(int32_t number) {
 // where the coupling is.
 CONNCOMP_ANYWHERE inline bool is_active(int32_t p, int32_t q, const BondStrength& strength, int32_t negative,
                                         Bits32 drawn) {
-  const Bits64 x = (Bits64(magnitude(p)) * magnitude(q) >> 32) * strength.factor >> strength.shift;
-  const Bits32 whole = Bits32(x >> 32),
-               inactive = whole < 32 ? power_below_one(Bits32(x)) >> (whole & 31) : 0;
+  constexpr int kWhole = 26;
+  const Bits32 product = upper(upper(magnitude(p), magnitude(q)) << 3, strength.factor);
+  Bits32 x = product >> (strength.shift & 31);
+  if (strength.shift < 0) {
+    const int left = -strength.shift;
+    x = product >> (32 - left) != 0 ? ~Bits32(0) : product << left;
+  }
+  const Bits32 whole = x >> kWhole, inactive = whole < 32 ? power_below_one(x << (32 - kWhole)) >> whole : 0;
   return ((p ^ q ^ negative) >= 0) & (drawn >> 1 >= inactive);
+}
+
+// What is measured of vectors in units of 2^-30: products of two, components of cross products, and of one.
+template <int n>
+struct Components {
+  int32_t of[n];
+};
+template <int n>
+CONNCOMP_ANYWHERE inline int32_t product_of(const Components<n>& a, const Components<n>& b) {
+  int64_t sum = 0;
+  for (int k = 0; k < n; ++k) sum += int64_t(a.of[k]) * b.of[k];
+  return int32_t(sum >> 32);
+}
+template <int n>
+CONNCOMP_ANYWHERE inline int32_t cross_of(const Components<n>& a, const Components<n>& b, int k) {
+  const int i = n == 2 || k == 2 ? 0 : k + 1, j = n == 2 ? 1 : k == 0 ? 2 : k - 1;
+  return int32_t((int64_t(a.of[i]) * b.of[j] - int64_t(a.of[j]) * b.of[i]) >> 32);
+}
+CONNCOMP_ANYWHERE inline int32_t measured_component(int32_t component) {
+  constexpr int kShift = kProjectionBits - kMeasureBits;
+  return (component + (1 << (kShift - 1))) >> kShift;
 }
 
 // A unit vector in units of 2^-30.
@@ -138,11 +164,9 @@ struct Angle {
   CONNCOMP_ANYWHERE static Spin reflected(const Mirror& mirror, Spin spin) {
     return Spin(mirror.twice - spin);
   }
-  // What is measured: the product of two spins, components, and those of the cross product.
-  CONNCOMP_ANYWHERE static int32_t product(Spin a, Spin b) { return component(Spin(b - a), 0); }
-  CONNCOMP_ANYWHERE static int32_t cross(Spin a, Spin b, int) { return component(Spin(b - a), 1); }
-  CONNCOMP_ANYWHERE static int32_t component(Spin spin, int k) {
-    return (sine(2 * Bits32(spin) + (k == 0 ? 1 << 15 : 0)) + 2) >> (kProjectionBits - kMeasureBits);
+  CONNCOMP_ANYWHERE static Components<2> components(Spin spin) {
+    constexpr Bits32 kQuarter = 1 << 15;
+    return {{sine(2 * Bits32(spin) + kQuarter), sine(2 * Bits32(spin))}};
   }
   // How often angles turn around a plaquette, without its sign.
   CONNCOMP_ANYWHERE static int vorticity(Spin a, Spin b, Spin c, Spin d) {
@@ -192,18 +216,9 @@ struct Direction {
       at[k] -= int32_t((at[k] * excess + (int64_t(1) << kSquared)) >> (kSquared + 1));
     return of_numbers(at[0], at[1], at[2]);
   }
-  CONNCOMP_ANYWHERE static int32_t product(Spin a, Spin b) {
-    int64_t sum = 0;
-    for (int k = 0; k < 3; ++k) sum += int64_t(number(a, k)) * number(b, k);
-    return int32_t(sum >> (2 * kDirectionBits - kMeasureBits));
-  }
-  CONNCOMP_ANYWHERE static int32_t cross(Spin a, Spin b, int k) {
-    const int i = k == 2 ? 0 : k + 1, j = k == 0 ? 2 : k - 1;
-    const int64_t sum = int64_t(number(a, i)) * number(b, j) - int64_t(number(a, j)) * number(b, i);
-    return int32_t(sum >> (2 * kDirectionBits - kMeasureBits));
-  }
-  CONNCOMP_ANYWHERE static int32_t component(Spin spin, int k) {
-    return number(spin, k) << (kMeasureBits - kDirectionBits);
+  CONNCOMP_ANYWHERE static Components<3> components(Spin spin) {
+    constexpr int kUnits = 1 << (kProjectionBits - kDirectionBits);
+    return {{number(spin, 0) * kUnits, number(spin, 1) * kUnits, number(spin, 2) * kUnits}};
   }
   CONNCOMP_ANYWHERE static int vorticity(Spin, Spin, Spin, Spin) { return 0; }
 };

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from conncomp.kernels.vector_spins import STRENGTH
 from conncomp.models._probabilities import DECIMAL
 
-# Of products in units of 2**-28, exponents in units of 2**-32.
-_UNITS, _DIGITS, _MOST_SHIFT = 16, 32, 63
-# beta |J| has to stay below this, so that no shift is negative.
+# Of ``core/vector_spins.h``: a strength is factor 2**-(27 + shift), of 32 digits.
+_UNITS, _DIGITS, _LEAST_SHIFT, _MOST_SHIFT = 27, 32, -23, 31
+# beta |J| has to stay below this, so that shifts suffice.
 MOST = 9e7
 
 
@@ -26,13 +26,13 @@ def strengths_of(betas: NDArray[np.float64], coupling: float) -> NDArray[Any]:
 @lru_cache(maxsize=1 << 16)
 def _strength(beta: float, coupling: float) -> tuple[int, int]:
     exact = DECIMAL.create_decimal_from_float
-    product = DECIMAL.multiply(DECIMAL.multiply(exact(beta), exact(coupling)), 2 * _UNITS)
+    product = DECIMAL.multiply(DECIMAL.multiply(exact(beta), exact(coupling)), 2)
     strength = DECIMAL.divide(product, DECIMAL.ln(Decimal(2)))
     shift = _MOST_SHIFT
-    while shift > 0 and _scaled(strength, shift) >> _DIGITS:
+    while shift > _LEAST_SHIFT and _factor(strength, shift) >> _DIGITS:
         shift -= 1
-    return _scaled(strength, shift), shift
+    return _factor(strength, shift), shift
 
 
-def _scaled(strength: Decimal, shift: int) -> int:
-    return int(DECIMAL.multiply(strength, 1 << shift))
+def _factor(strength: Decimal, shift: int) -> int:
+    return int(DECIMAL.multiply(strength, 1 << _UNITS + shift))

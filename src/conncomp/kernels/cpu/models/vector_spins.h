@@ -68,8 +68,9 @@ class VectorEngine {
   void count(const Spin* spins, int64_t* record) const {
     Strips(replicas_).for_each([&](const Strip& strip) {
       int64_t sums[kVectorFields] = {};
+      Vectors row, next;
       for (RowPlace place(lattice_, strip.begin); place.row < strip.end; place.advance(lattice_))
-        count_row(of_replica(spins, strip.replica), place, sums);
+        count_row(of_replica(spins, strip.replica), place, row, next, sums);
       for (int axis = 0; axis < kLatticeAxes; ++axis) sums[kSatisfied] += sums[kAlong + axis];
       for (int field = 0; field < kVectorFields; ++field)
         if (sums[field] != 0) Shared::fetch_add(record + strip.replica * kVectorFields + field, sums[field]);
@@ -240,38 +241,48 @@ class VectorEngine {
     });
   }
 
+  using Vectors = std::vector<Components<Kind::kComponents>>;
+
+  // The components of the spins of a row.
+  void take_row(const Spin* row, Vectors& vectors) const {
+    const int64_t length = lattice_.length[kRowAxis];
+    vectors.resize(length);
+    for (int64_t x = 0; x < length; ++x) vectors[x] = Kind::components(row[x]);
+  }
   // Adds what pairs of spins, that bonds along an axis join, tell.
-  static void count_pairs(const Spin* a, const Spin* b, int64_t count, int axis, int64_t* sums) {
+  static void count_pairs(const Components<Kind::kComponents>* a, const Components<Kind::kComponents>* b,
+                          int64_t count, int axis, int64_t* sums) {
     int64_t product = 0, cross[3] = {};
     for (int64_t i = 0; i < count; ++i) {
-      product += Kind::product(a[i], b[i]);
-      for (int k = 0; k < Kind::kRotations; ++k) cross[k] += Kind::cross(a[i], b[i], k);
+      product += product_of(a[i], b[i]);
+      for (int k = 0; k < Kind::kRotations; ++k) cross[k] += cross_of(a[i], b[i], k);
     }
     sums[kAlong + axis] += product;
     for (int k = 0; k < 3; ++k) sums[kCurrents + 3 * axis + k] += cross[k];
   }
-  static void count_vortices(const Spin* a, const Spin* b, const Spin* c, const Spin* d, int64_t count,
-                             int64_t* sums) {
-    for (int64_t i = 0; i < count; ++i) sums[kVortices] += Kind::vorticity(a[i], b[i], c[i], d[i]);
+  static void count_vortices(const Spin* row, const Spin* next, int64_t from, int64_t to, int64_t* sums) {
+    sums[kVortices] += Kind::vorticity(row[from], row[to], next[to], next[from]);
   }
-  void count_row(const Spin* spins, const RowPlace& place, int64_t* sums) const {
-    const int64_t length = lattice_.length[kRowAxis];
-    const Spin* const row = spins + place.row * length;
+  void count_row(const Spin* spins, const RowPlace& place, Vectors& row, Vectors& next, int64_t* sums) const {
+    const int64_t length = lattice_.length[kRowAxis], last = length - 1;
+    const Spin* const own = spins + place.row * length;
     const bool closes = lattice_.closes(kRowAxis);
     poll(kSlow * length);
+    take_row(own, row);
     for (int64_t x = 0; x < length; ++x)
-      for (int k = 0; k < Kind::kComponents; ++k) sums[kMagnetisation + k] += Kind::component(row[x], k);
-    count_pairs(row, row + 1, length - 1, kRowAxis, sums);
-    if (closes) count_pairs(row + length - 1, row, 1, kRowAxis, sums);
+      for (int k = 0; k < Kind::kComponents; ++k)
+        sums[kMagnetisation + k] += measured_component(row[x].of[k]);
+    count_pairs(row.data(), row.data() + 1, last, kRowAxis, sums);
+    if (closes) count_pairs(row.data() + last, row.data(), 1, kRowAxis, sums);
     for (int axis = first_axis_; axis < kRowAxis; ++axis) {
       const int64_t after = row_after(place, axis);
       if (after < 0) continue;
-      const Spin* const next = spins + after * length;
-      count_pairs(row, next, length, axis, sums);
+      const Spin* const beside = spins + after * length;
+      take_row(beside, next);
+      count_pairs(row.data(), next.data(), length, axis, sums);
       if (!Kind::kHasVortices || first_axis_ != kRowAxis - 1) continue;
-      count_vortices(row, row + 1, next + 1, next, length - 1, sums);
-      const int64_t last = length - 1;
-      if (closes) count_vortices(row + last, row, next, next + last, 1, sums);
+      for (int64_t x = 0; x < last; ++x) count_vortices(own, beside, x, x + 1, sums);
+      if (closes) count_vortices(own, beside, last, 0, sums);
     }
   }
 

@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.launcher import Gpu, launch
-from conncomp.kernels.cuda.models.replicas import Replicas
+from conncomp.kernels.cuda.models.replicas import Over, Replicas
 from conncomp.kernels.vector_spins import ANGLE, DIRECTION, Kind
 
 FILE = "cuda/models/vector_spins.cuh"
+# Rows that half a warp goes through: as many words for a thread as other kernels take or, where that
+# leaves multiprocessors without blocks, one.
+ROWS, BLOCKS_OF_MULTIPROCESSOR = 16, 4
 
 
 class VectorKernels:
@@ -29,10 +32,15 @@ class VectorKernels:
     def __init__(self, gpu: Gpu, replicas: Replicas, kind: Kind, negative: bool) -> None:
         self._replicas, self._negative = replicas, np.int32(-1 if negative else 0)
         self._start, self._count, self._draw, self._reflect = gpu.load(FILE, _names(kind))
+        blocks, _ = replicas.grid_over("words")
+        large = blocks >= BLOCKS_OF_MULTIPROCESSOR * gpu.multiprocessors
+        self._over: Over = "words" if large else "sites"
+        self._rows = np.int32(ROWS if large and replicas.lattice.ndim > 1 else 1)
 
     def start(self, spins: Any) -> None:
         """Draw the first spins."""
-        self._launch(self._start, 0, spins)
+        replicas = self._replicas
+        launch(self._start, replicas.grid_over("sites"), replicas.struct(0, "sites"), spins)
 
     def count(self, spins: Any, records: Any) -> None:
         """Add what the spins tell to ``Records``."""
@@ -47,8 +55,9 @@ class VectorKernels:
         self._launch(self._reflect, step, spins, reflected, new)
 
     def _launch(self, kernel: Any, step: int, *arguments: Any) -> None:
-        replicas = self._replicas
-        launch(kernel, replicas.grid_over("sites"), replicas.struct(step, "sites"), *arguments)
+        replicas, over = self._replicas, self._over
+        struct = replicas.struct(step, over)
+        launch(kernel, replicas.grid_over(over), struct, self._rows, *arguments)
 
 
 def _names(kind: Kind) -> tuple[str, ...]:
