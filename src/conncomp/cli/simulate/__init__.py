@@ -15,12 +15,15 @@ def simulate() -> None:
 for module, summary in {
     "cahn_hilliard": "Simulate the equation of Cahn and Hilliard: a mixture that separates into "
     "two phases.",
+    "heisenberg": "Simulate the classical Heisenberg model: spins that are unit vectors in space, "
+    "by clusters.",
     "ising": "Simulate the Ising model on lattices such as the triangular, honeycomb or diamond "
     "one.",
     "kawasaki": "Simulate the Ising model with Kawasaki dynamics: neighbouring spins change "
     "places.",
     "percolation": "Draw configurations of percolation, and measure their clusters.",
     "potts": "Simulate the Potts model; of two states, the default, it is the Ising model.",
+    "xy": "Simulate the XY model: spins that are unit vectors in a plane, by clusters.",
 }.items():
     name = module.replace("_", "-")
     simulate.add_command(Later(f"conncomp.cli.simulate.{module}", name, summary))

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool, check_choice, shown
 from conncomp._arrays import on_host, placed
-from conncomp.grid import label_bonds
 from conncomp.grid._arguments import check_periodic
 from conncomp.kernels.lattice import Lattice, unpack
 from conncomp.kernels.vector_spins import (
@@ -24,6 +23,7 @@ from conncomp.kernels.vector_spins import (
     as_vectors,
 )
 from conncomp.models._arguments import check_finite, check_shape, check_start, one_each
+from conncomp.models._clusters import label_clusters
 from conncomp.models._memory import room_for
 from conncomp.models.base import Simulated
 from conncomp.models.protocol import Update
@@ -160,14 +160,8 @@ class VectorModel(Simulated[VectorMeasurements]):
         >>> labels.shape, num
         ((4, 4), 1)
         """
-        labelled: Any = label_bonds
-        return labelled(
-            self.bonds(),
-            periodic=self.lattice.periodic,
-            batch_axes=self._batch_axes,
-            numbering=numbering,
-            return_num=return_num,
-        )
+        how: Any = {"numbering": numbering, "return_num": return_num}
+        return label_clusters(self.bonds(), self.lattice, self._batch_axes, **how)
 
     # ---------------------------------------------------------------------------------- the updates
 

@@ -12,8 +12,8 @@ from conncomp.kernels.cuda.models.replicas import Over, Replicas
 from conncomp.kernels.vector_spins import ANGLE, DIRECTION, Kind
 
 FILE = "cuda/models/vector_spins.cuh"
-# Rows that half a warp goes through: as many words for a thread as other kernels take or, where that
-# leaves multiprocessors without blocks, one.
+# Rows that half a warp goes through: so many, by blocks for words, or one where these are too few
+# blocks for the multiprocessors.
 ROWS, BLOCKS_OF_MULTIPROCESSOR = 16, 4
 
 
