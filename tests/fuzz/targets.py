@@ -33,6 +33,7 @@ from . import (
     models,
     networkx_graphs,
     pairs,
+    vectors,
     volumes,
 )
 from .choices import Choices
@@ -300,6 +301,7 @@ TARGETS = {
     "networkx": of_calls(networkx_graphs.networkx),
     "potts": of_calls(models.potts, unpickles=True),
     "ising": of_calls(ising.ising, unpickles=True),
+    "vectors": of_calls(vectors.vectors, unpickles=True),
     "tempering": of_calls(models.tempering),
     "percolation": of_calls(models.percolation, unpickles=True),
     "percolation-sweeps": of_calls(models.percolation_sweeps),

@@ -30,16 +30,22 @@ for length in (8, 16, 32):
 # %%
 # The jump is rounded, and sizes approach it by their logarithm: at the transition the
 # modulus is 2 T / pi (1 + 1 / (2 ln L + C)) (H. Weber, P. Minnhagen, Phys. Rev. B 37,
-# 5986, 1988). So C, as each size has it, agrees among sizes at one temperature, which is
-# 0.893 (M. Hasenbusch, J. Phys. A 38, 5869, 2005).
-figure, (left, middle, right) = plt.subplots(1, 3, layout="constrained", figsize=(10, 3.4))
+# 5986, 1988). So C, as each size has it, agrees among sizes at one temperature, which
+# is 0.893 (M. Hasenbusch, J. Phys. A 38, 5869, 2005).
+figure, (left, middle, right) = plt.subplots(
+    1, 3, layout="constrained", figsize=(10, 3.4)
+)
 constants = {}
 for length, rows in helicity.items():
     values = np.array([row.value for row in rows])
     name = f"L = {length}"
-    left.errorbar(temperatures, values, [row.error for row in rows], capsize=3, label=name)
+    left.errorbar(
+        temperatures, values, [row.error for row in rows], capsize=3, label=name
+    )
     excess = values * np.pi / (2 * temperatures) - 1
-    constants[length] = np.where(excess > 0.03, 1 / np.abs(excess) - 2 * np.log(length), np.nan)
+    constants[length] = np.where(
+        excess > 0.03, 1 / np.abs(excess) - 2 * np.log(length), np.nan
+    )
     middle.plot(temperatures, constants[length], marker="o", label=name)
     right.plot(temperatures, vortices[length], marker="o", label=name)
 left.plot(temperatures, 2 * temperatures / np.pi, color="0.6", linestyle="--")

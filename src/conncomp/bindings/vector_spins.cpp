@@ -66,7 +66,7 @@ void define_kind(nb::module_& m, const char* name) {
 
 void define_vector_spins(nb::module_& m) {
   define_kind<Angle>(m, "AngleEngine");
-  define_kind<Direction>(m, "DirectionEngine");
+  define_kind<UnitVector>(m, "UnitVectorEngine");
 }
 
 }  // namespace conncomp

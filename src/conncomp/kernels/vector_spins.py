@@ -42,7 +42,7 @@ class Kind(NamedTuple):
 
 
 ANGLE = Kind("Angle", np.dtype("u2"), 2, 1)
-DIRECTION = Kind("Direction", np.dtype("u8"), 3, 3)
+DIRECTION = Kind("UnitVector", np.dtype("u8"), 3, 3)
 TURN = 1 << 16
 
 

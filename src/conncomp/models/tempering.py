@@ -131,7 +131,9 @@ def parallel_tempering(
     True
     """
     if not isinstance(model, Tempered):
-        raise TypeError(f"model={shown(model)} must be a Potts, Ising, XY or Heisenberg model, or a SpinGlass")
+        raise TypeError(
+            f"model={shown(model)} must be a Potts, Ising, XY or Heisenberg model, or a SpinGlass"
+        )
     ladders = model._ladders()
     temperatures = ladders.shape[1]
     if model.replicas < 2 or temperatures < 2:

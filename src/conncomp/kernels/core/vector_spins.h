@@ -176,7 +176,7 @@ struct Angle {
 };
 
 // Spins of the Heisenberg model.
-struct Direction {
+struct UnitVector {
   using Spin = uint64_t;
   using Mirror = Vector3;
   static constexpr int kComponents = 3, kRotations = 3;

@@ -22,13 +22,13 @@ namespace conncomp {
 constexpr int kLanesOfWord = 16, kSitesOfLane = kWordSites / kLanesOfWord, kColumnAxis = kRowAxis - 1;
 
 // What half a warp works on: a column of words. Sites of a replica are fewer than 2^31.
-struct WordColumn {
+struct ColumnOfWords {
   const Lattice& lattice;
   int32_t length, rows, word, row, begin, end, x, sites;
   int32_t at[kColumnAxis];
 
   // That of a number, of columns of so many rows each; without rows beyond the last one.
-  __device__ WordColumn(const Lattice& lattice, Bits32 number, int32_t rows_of_column)
+  __device__ ColumnOfWords(const Lattice& lattice, Bits32 number, int32_t rows_of_column)
       : lattice(lattice),
         length(int32_t(lattice.length[kRowAxis])),
         rows(int32_t(lattice.length[kColumnAxis])) {
@@ -118,10 +118,10 @@ struct WordColumn {
 template <class Body>
 __device__ inline void for_each_column(const Replicas& replicas, int32_t rows_of_column, Body&& body) {
   const Bits32 warps = blockDim.x / kWarp, part = Bits32(blockIdx.x % replicas.parts),
-               count = WordColumn::count(replicas.lattice, rows_of_column),
+               count = ColumnOfWords::count(replicas.lattice, rows_of_column),
                step = 2 * warps * Bits32(replicas.parts);
   for (Bits32 pair = 2 * (part * warps + threadIdx.x / kWarp); pair < count; pair += step)
-    body(WordColumn(replicas.lattice, pair + WordColumn::half(), rows_of_column));
+    body(ColumnOfWords(replicas.lattice, pair + ColumnOfWords::half(), rows_of_column));
 }
 
 // The mirror of an update, which one thread of a block draws; all threads call.
@@ -157,7 +157,7 @@ __global__ void __launch_bounds__(kSpinThreads, 6)
   spins = replicas.at_replica(spins, lattice.sites());
   bonds = replicas.at_replica(bonds, words * axes);
   int64_t active = 0;
-  for_each_column(replicas, rows_of_column, [&](const WordColumn& column) {
+  for_each_column(replicas, rows_of_column, [&](const ColumnOfWords& column) {
     const auto draw = [&](int32_t y, int axis, const int32_t (&p)[kSitesOfLane],
                           const int32_t (&q)[kSitesOfLane]) {
       const int32_t word = column.word_of(y);
@@ -217,7 +217,7 @@ __global__ void __launch_bounds__(kSpinThreads)
   spins = replicas.at_replica(spins, sites);
   new_spins = replicas.at_replica(new_spins, sites);
   reflected = replicas.at_replica(reflected, replicas.lattice.words());
-  for_each_column(replicas, rows_of_column, [&](const WordColumn& column) {
+  for_each_column(replicas, rows_of_column, [&](const ColumnOfWords& column) {
     for (int32_t y = column.begin; y < column.end; ++y) {
       const Bits64 bits = __ldg(reflected + column.word_of(y));
       const int32_t first = column.site_of(y) + column.x;
@@ -281,7 +281,7 @@ __global__ void __launch_bounds__(kSpinThreads, 5)
   const bool turns = Kind::kHasVortices && axes == 2;
   spins = replicas.at_replica(spins, lattice.sites());
   VectorCounts<Kind> counts{};
-  for_each_column(replicas, rows_of_column, [&](const WordColumn& column) {
+  for_each_column(replicas, rows_of_column, [&](const ColumnOfWords& column) {
     const auto take = [&](Vector(&vector)[kSitesOfLane], Spin(&of)[kSitesOfLane], bool exists,
                           int32_t first) {
 #pragma unroll
