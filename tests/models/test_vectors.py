@@ -41,6 +41,8 @@ TRAJECTORIES = [
     ((4, 64), (False, True), 0.8, 1.0),
     ((5, 9), (True, False), 1e-12, 0.5),
     ((1, 20), (True, False), 40.0, 1.0),
+    ((3, 12), True, 3e3, 1.0),
+    ((40,), True, 8e7, 1.0),
     ((3, 4, 17), (True, False, True), 0.45, 1.0),
     ((2, 3, 2, 8), True, 0.3, -1.0),
     ((6, 16), True, 1.0, 1.0),
@@ -143,7 +145,8 @@ def test_columns_of_any_height_tell_the_same(
     device, rows, model_type, shape, periodic, monkeypatch
 ):
     monkeypatch.setattr(vector_spins, "ROWS", rows)
-    monkeypatch.setattr(vector_spins, "BLOCKS_OF_MULTIPROCESSOR", 0)
+    monkeypatch.setattr(vector_spins, "ROWS_APART", rows)
+    monkeypatch.setattr(vector_spins, "LEAST_BLOCKS", 0)
     models = [model_type(shape, beta=1.0, periodic=periodic, seed=2, device=d) for d in DEVICES]
     records = [model.swendsen_wang(2, clusters=True).records for model in models]
     np.testing.assert_array_equal(*records)

@@ -101,12 +101,19 @@ class ReferenceVectors:
         self.kind, self.shape, self.periodic = kind, shape, periodic
         self.coupling, self.seed, self.replica, self.step = coupling, seed, replica, 0
         self.spins = [int(spin) for spin in spins]
-        # A strength has 32 digits, or as many as are above 2**-58.
+        # A strength has 32 digits, or as many as are above 2**-58; of one above 32 products of more
+        # than 32 are alike.
         strength = exponent(beta, coupling)
-        self.shift = 31
-        while self.shift > -23 and strength * Decimal(2) ** (27 + self.shift) >= 1 << 32:
-            self.shift -= 1
-        self.factor = int(strength * Decimal(2) ** (27 + self.shift))
+        self.right, self.left, self.most = 31, 3, (1 << 29) - 1
+        if strength >= 32:
+            above = 0
+            while strength >= 64 << above:
+                above += 1
+            self.right, self.left, self.most = 0, 4 + above, (1 << 28 - above) - 1
+        unit = Decimal(2) ** (30 - self.left)
+        while self.right > 0 and strength * unit * 2**self.right >= 1 << 32:
+            self.right -= 1
+        self.factor = int(strength * unit * 2**self.right)
 
     def draw(self, purpose, index, axis=0):
         words = philox(
@@ -131,11 +138,10 @@ class ReferenceVectors:
         drawn = self.draw(VECTOR_BOND, 16 * word + x % 16, axis)[x % WORD // 16]
         if p * q * self.coupling <= 0:
             return False
-        product = (8 * (abs(p) * abs(q) >> 32)) * self.factor >> 32
-        x = product >> self.shift if self.shift >= 0 else product << -self.shift
+        product = min(abs(p) * abs(q) >> 32, self.most)
+        x = ((product << self.left) * self.factor >> 32) >> self.right
         whole, part = divmod(x, 1 << 26)
-        inactive = power(part << 6) >> whole if whole < 32 else 0
-        return drawn >> 1 >= inactive
+        return drawn >> 1 >= power(part << 6) >> min(whole, 31)
 
     def update(self, wolff=False):
         """Return (active bonds, sizes of clusters)."""

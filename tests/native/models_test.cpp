@@ -391,7 +391,7 @@ void test_vectors() {
   engine.start(spins.data());
   std::vector<BondStrength> strengths;
   for (int64_t k = 0; k < replicas.count; ++k)
-    strengths.push_back({Bits32(generator()), int32_t(draw(-23, 31))});
+    strengths.push_back({Bits32(generator()), (1u << 29) - 1, 3, int32_t(draw(0, 31))});
   const VectorUpdate<typename Kind::Spin> update{spins.data(), 9, strengths.data()};
   std::vector<Bits64> bonds(replicas.count * replicas.lattice.words() * kLatticeAxes);
   engine.bonds(update, bonds.data());

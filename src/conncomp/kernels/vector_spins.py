@@ -17,7 +17,7 @@ MAGNETISATION = CURRENTS + 3 * MOST_AXES
 VORTICES = MAGNETISATION + 3
 FIELDS = VORTICES + 1
 # ``BondStrength``.
-STRENGTH = np.dtype([("factor", "u4"), ("shift", "i4")])
+STRENGTH = np.dtype([("factor", "u4"), ("most", "u4"), ("left", "i4"), ("right", "i4")])
 
 
 class Kind(NamedTuple):

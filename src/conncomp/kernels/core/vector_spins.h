@@ -52,10 +52,12 @@ enum VectorField {
   kVectorFields
 };
 
-// How strong bonds are: 2 beta |J| / ln 2 is factor 2^-(27 + shift).
+// How strong bonds are: of a product of projections in units of 2^-28, the upper half of `factor` times the
+// product, at most `most` and shifted by `left`, is shifted back by `right`: 2 beta |J| / ln 2 times the
+// product, in units of 2^-26.
 struct BondStrength {
-  Bits32 factor;
-  int32_t shift;  // from -23 to 31
+  Bits32 factor, most;
+  int32_t left, right;
 };
 
 // The upper half of a product.
@@ -103,14 +105,15 @@ CONNCOMP_ANYWHERE inline Bits32 magnitude(int32_t number) {
 CONNCOMP_ANYWHERE inline bool is_active(int32_t p, int32_t q, const BondStrength& strength, int32_t negative,
                                         Bits32 drawn) {
   constexpr int kWhole = 26;
-  const Bits32 product = upper(upper(magnitude(p), magnitude(q)) << 3, strength.factor);
-  Bits32 x = product >> (strength.shift & 31);
-  if (strength.shift < 0) {
-    const int left = -strength.shift;
-    x = product >> (32 - left) != 0 ? ~Bits32(0) : product << left;
-  }
-  const Bits32 whole = x >> kWhole, inactive = whole < 32 ? power_below_one(x << (32 - kWhole)) >> whole : 0;
-  return ((p ^ q ^ negative) >= 0) & (drawn >> 1 >= inactive);
+  constexpr Bits32 kSign = Bits32(1) << 31;
+  const Bits32 product = upper(magnitude(p), magnitude(q)),
+               x = upper((product < strength.most ? product : strength.most) << strength.left,
+                         strength.factor) >>
+                   strength.right,
+               whole = x >> kWhole,
+               inactive = power_below_one(x << (32 - kWhole)) >> (whole < 31 ? whole : 31);
+  // Where signs differ no number is as large.
+  return drawn >> 1 >= (inactive | (Bits32(p ^ q ^ negative) & kSign));
 }
 
 // What is measured of vectors in units of 2^-30: products of two, components of cross products, and of one.

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from conncomp.kernels.vector_spins import STRENGTH
 from conncomp.models._probabilities import DECIMAL
 
-# Of ``core/vector_spins.h``: a strength is factor 2**-(27 + shift), of 32 digits.
-_UNITS, _DIGITS, _LEAST_SHIFT, _MOST_SHIFT = 27, 32, -23, 31
 # beta |J| has to stay below this, so that shifts suffice.
 MOST = 9e7
+# Of ``core/vector_spins.h``: products have so many digits, and exponents of 32 are certain.
+_PRODUCT, _CERTAIN, _MOST_RIGHT = 28, 32, 31
 
 
 def strengths_of(betas: NDArray[np.float64], coupling: float) -> NDArray[Any]:
@@ -24,15 +24,19 @@ def strengths_of(betas: NDArray[np.float64], coupling: float) -> NDArray[Any]:
 
 
 @lru_cache(maxsize=1 << 16)
-def _strength(beta: float, coupling: float) -> tuple[int, int]:
+def _strength(beta: float, coupling: float) -> tuple[int, int, int, int]:
     exact = DECIMAL.create_decimal_from_float
     product = DECIMAL.multiply(DECIMAL.multiply(exact(beta), exact(coupling)), 2)
     strength = DECIMAL.divide(product, DECIMAL.ln(Decimal(2)))
-    shift = _MOST_SHIFT
-    while shift > _LEAST_SHIFT and _factor(strength, shift) >> _DIGITS:
-        shift -= 1
-    return _factor(strength, shift), shift
+    if strength >= _CERTAIN:
+        # Products at which bonds are certain are alike.
+        above = int(strength).bit_length() - _CERTAIN.bit_length()
+        return _scaled(strength, 26 - above), (1 << _PRODUCT - above) - 1, 4 + above, 0
+    right = _MOST_RIGHT
+    while right > 0 and _scaled(strength, 27 + right) >> 32:
+        right -= 1
+    return _scaled(strength, 27 + right), (1 << _PRODUCT + 1) - 1, 3, right
 
 
-def _factor(strength: Decimal, shift: int) -> int:
-    return int(DECIMAL.multiply(strength, 1 << _UNITS + shift))
+def _scaled(strength: Decimal, digits: int) -> int:
+    return int(DECIMAL.multiply(strength, DECIMAL.power(2, digits)))

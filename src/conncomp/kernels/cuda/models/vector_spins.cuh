@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(kSpinThreads)
 
 // Draws the active bonds of all axes, and counts them if there is a record.
 template <class Kind>
-__global__ void __launch_bounds__(kSpinThreads, 6)
+__global__ void __launch_bounds__(kSpinThreads, 8)
     draw_vector_bonds(Replicas replicas, int32_t rows_of_column,
                       const typename Kind::Spin* __restrict__ spins,
                       const BondStrength* __restrict__ strengths, int32_t negative,
@@ -271,7 +271,7 @@ struct VectorCounts {
 
 // Adds what the spins tell to the records.
 template <class Kind>
-__global__ void __launch_bounds__(kSpinThreads, 5)
+__global__ void __launch_bounds__(kSpinThreads, 6)
     count_vectors(Replicas replicas, int32_t rows_of_column, const typename Kind::Spin* __restrict__ spins,
                   Records records) {
   using Spin = typename Kind::Spin;

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import Gpu, launch
-from conncomp.kernels.cuda.models.replicas import Over, Replicas
+from conncomp.kernels.cuda.launcher import WARP, Gpu, launch
+from conncomp.kernels.cuda.models.replicas import THREADS, Replicas
 from conncomp.kernels.vector_spins import ANGLE, DIRECTION, Kind
 
 FILE = "cuda/models/vector_spins.cuh"
-# Rows that half a warp goes through: so many, by blocks for words, or one where these are too few
-# blocks for the multiprocessors.
-ROWS, BLOCKS_OF_MULTIPROCESSOR = 16, 4
+# Rows that half a warp goes through, and how many where a row needs nothing of the one before; or
+# one, where that leaves a multiprocessor fewer blocks than it can run.
+ROWS, ROWS_APART, LEAST_BLOCKS = 8, 2, 8
 
 
 class VectorKernels:
@@ -32,32 +32,31 @@ class VectorKernels:
     def __init__(self, gpu: Gpu, replicas: Replicas, kind: Kind, negative: bool) -> None:
         self._replicas, self._negative = replicas, np.int32(-1 if negative else 0)
         self._start, self._count, self._draw, self._reflect = gpu.load(FILE, _names(kind))
-        blocks, _ = replicas.grid_over("words")
-        large = blocks >= BLOCKS_OF_MULTIPROCESSOR * gpu.multiprocessors
-        self._over: Over = "words" if large else "sites"
-        self._rows = np.int32(ROWS if large and replicas.lattice.ndim > 1 else 1)
+        lattice, half_warps = replicas.lattice, 2 * THREADS // WARP
+        blocks = replicas.count * lattice.words // (ROWS * half_warps)
+        large = lattice.ndim > 1 and blocks >= LEAST_BLOCKS * gpu.multiprocessors
+        self._rows, self._rows_apart = (ROWS, ROWS_APART) if large else (1, 1)
 
     def start(self, spins: Any) -> None:
         """Draw the first spins."""
-        replicas = self._replicas
-        launch(self._start, replicas.grid_over("sites"), replicas.struct(0, "sites"), spins)
+        self._launch(self._start, 0, spins)
 
     def count(self, spins: Any, records: Any) -> None:
         """Add what the spins tell to ``Records``."""
-        self._launch(self._count, 0, spins, records)
+        self._launch(self._count, 0, np.int32(self._rows), spins, records)
 
     def draw(self, spins: Any, step: int, strengths: Any, bonds: Any, records: Any) -> None:
         """Draw the bonds of an update as words, and count them in ``Records``, if any."""
-        self._launch(self._draw, step, spins, strengths, self._negative, bonds, records)
+        how = strengths, self._negative
+        self._launch(self._draw, step, np.int32(self._rows), spins, *how, bonds, records)
 
     def reflect(self, spins: Any, step: int, reflected: Any, new: Any) -> None:
         """Write the new spins, given words of which sites are reflected."""
-        self._launch(self._reflect, step, spins, reflected, new)
+        self._launch(self._reflect, step, np.int32(self._rows_apart), spins, reflected, new)
 
     def _launch(self, kernel: Any, step: int, *arguments: Any) -> None:
-        replicas, over = self._replicas, self._over
-        struct = replicas.struct(step, over)
-        launch(kernel, replicas.grid_over(over), struct, self._rows, *arguments)
+        replicas = self._replicas
+        launch(kernel, replicas.grid_over("sites"), replicas.struct(step, "sites"), *arguments)
 
 
 def _names(kind: Kind) -> tuple[str, ...]:
