@@ -78,9 +78,13 @@ def test_trajectories_are_those_of_the_reference(
         expected = [reference.update(wolff) for reference in references]
         np.testing.assert_array_equal(raw(model), [reference.spins for reference in references])
         if not wolff:
-            assert series.active_bonds[0].tolist() == [active for active, _ in expected]
-            assert series.clusters[0].tolist() == [len(sizes) for _, sizes in expected]
-            assert series.largest_cluster[0].tolist() == [sizes[-1] for _, sizes in expected]
+            actives, sizes, squares = zip(*expected, strict=True)
+            assert series.active_bonds[0].tolist() == list(actives)
+            assert series.clusters[0].tolist() == list(map(len, sizes))
+            assert series.largest_cluster[0].tolist() == [of_replica[-1] for of_replica in sizes]
+            scale = KINDS[model_type].components / model.sites**2 / 2**32
+            improved = [scale * of_replica for of_replica in squares]
+            np.testing.assert_allclose(series.improved_squared_magnetisation[0], improved)
 
 
 # In three strips of rows and more, for strips have 65,536 sites and more.
@@ -257,6 +261,18 @@ def test_energies_are_those_of_quadrature(model_type, update, case):
     expected = exact_energy(model_type, *case)
     assert means.std() / sqrt(600) < 0.05 * abs(expected)
     assert alarms.of_mean(means, expected) > alarms.FALSE_ALARM
+
+
+@pytest.mark.parametrize("coupling", [1.0, -1.0])
+@pytest.mark.parametrize("model_type", MODELS)
+def test_improved_estimator_has_the_same_mean(model_type, coupling):
+    model = model_type((6, 6), beta=0.9, coupling=coupling, replicas=300, seed=7)
+    model.step(30)
+    series = model.swendsen_wang(40, clusters=True)
+    plain = series.squared_magnetisation.mean(axis=0)
+    improved = series.improved_squared_magnetisation.mean(axis=0)
+    assert alarms.of_mean(plain - improved, 0.0) > alarms.FALSE_ALARM
+    assert plain.std() / sqrt(300) < 0.05 * plain.mean()
 
 
 @pytest.mark.parametrize("device", ["cuda"])

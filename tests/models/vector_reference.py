@@ -144,7 +144,7 @@ class ReferenceVectors:
         return drawn >> 1 >= power(part << 6) >> min(whole, 31)
 
     def update(self, wolff=False):
-        """Return (active bonds, sizes of clusters)."""
+        """Return (active bonds, sizes of clusters, sum of the squares of their projections)."""
         self.step += 1
         sites, kind = prod(self.shape), self.kind
         mirror = kind.mirror(self.draw(MIRROR, 0))
@@ -167,4 +167,6 @@ class ReferenceVectors:
             if (chosen in cluster) if wolff else coin:
                 for site in cluster:
                     self.spins[site] = kind.reflected(mirror, self.spins[site])
-        return active, sorted(map(len, distinct.values()))
+        sums = (abs(sum(p[site] for site in cluster)) for cluster in distinct.values())
+        squares = sum(((of_cluster + (1 << 13)) >> 14) ** 2 for of_cluster in sums)
+        return active, sorted(map(len, distinct.values())), squares

@@ -399,19 +399,20 @@ void test_vectors() {
   for (const Bits64 word : bonds) active += std::popcount(word);
   const int threads = num_threads();
   for (const bool one : {false, true}) {
-    std::vector<int64_t> sizes(replicas.count * (kCounts + 2)), serial_sizes(sizes);
-    const auto reflect = [&](auto& to, std::vector<int64_t>& record) {
+    std::vector<int64_t> sizes(replicas.count * (kCounts + 2)), serial_sizes(sizes),
+        projected(replicas.count * kProjectedLimbs), serial_projected(projected);
+    const auto reflect = [&](auto& to, std::vector<int64_t>& record, std::vector<int64_t>& squares) {
       VectorMemory memory = engine.take_memory();
       one ? engine.reflect_one(memory, update, to.data())
-          : engine.reflect_clusters(memory, update, to.data(), record.data());
+          : engine.reflect_clusters(memory, update, to.data(), {record.data(), squares.data()});
       engine.give_back(std::move(memory));
     };
-    reflect(parallel, sizes);
+    reflect(parallel, sizes, projected);
     process().wanted_threads = 1;
-    reflect(serial, serial_sizes);
+    reflect(serial, serial_sizes, serial_projected);
     process().wanted_threads = threads;
     check(serial == parallel, "spins that are vectors");
-    check(serial_sizes == sizes, "clusters of vectors");
+    check(serial_sizes == sizes && serial_projected == projected, "clusters of vectors");
     int64_t counted = 0;
     for (int64_t k = 0; k < replicas.count; ++k) counted += sizes[k * (kCounts + 2) + kActive];
     check(one || counted == active, "active bonds of vectors");

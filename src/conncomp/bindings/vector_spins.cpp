@@ -47,19 +47,21 @@ void define_kind(nb::module_& m, const char* name) {
       .def(
           "update",
           [=](Engine& engine, ConstSpins spins, Spins new_spins, uint32_t step, Strengths strengths, bool one,
-              const Record& sizes) {
+              const Record& sizes, const Record& projected) {
             VectorMemory memory = engine.take_memory();
             const auto update = update_of(spins, step, strengths);
             without_gil([&] {
               if (one)
                 engine.reflect_one(memory, update, new_spins.data());
               else
-                engine.reflect_clusters(memory, update, new_spins.data(), sizes ? sizes->data() : nullptr);
+                engine.reflect_clusters(
+                    memory, update, new_spins.data(),
+                    {sizes ? sizes->data() : nullptr, projected ? projected->data() : nullptr});
             });
             engine.give_back(std::move(memory));
           },
           nb::arg("spins"), nb::arg("new_spins"), nb::arg("step"), nb::arg("strengths"), nb::arg("one"),
-          nb::arg("sizes").none());
+          nb::arg("sizes").none(), nb::arg("projected").none());
 }
 
 }  // namespace

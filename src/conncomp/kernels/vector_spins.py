@@ -9,13 +9,15 @@ import numpy as np
 
 from conncomp.kernels.lattice import MOST_AXES
 
-# Of ``core/vector_spins.h``: the units, as powers of two, and the fields of a record.
+# Of ``core/vector_spins.h``: the units, as powers of two, and the fields of a record; sums of
+# projections are squared in units of 2**-16.
 MEASURE_BITS, DIRECTION_BITS, DIRECTION_WIDTH = 28, 19, 21
 ENERGY, CLUSTERS, ALONG = 0, 2, 14
 CURRENTS = ALONG + MOST_AXES
 MAGNETISATION = CURRENTS + 3 * MOST_AXES
 VORTICES = MAGNETISATION + 3
-FIELDS = VORTICES + 1
+PROJECTED = VORTICES + 1
+FIELDS = PROJECTED + 3
 # ``BondStrength``.
 STRENGTH = np.dtype([("factor", "u4"), ("most", "u4"), ("left", "i4"), ("right", "i4")])
 

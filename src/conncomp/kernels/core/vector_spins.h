@@ -44,12 +44,14 @@ constexpr int kMeasureBits = 28, kProjectionBits = 30, kDirectionBits = 19, kDir
 constexpr int kBondBlocks = 16;  // Philox blocks of a word's bonds along an axis
 
 // The fields of a record after those of core/spins.h, of which the first one has the sum of products.
+constexpr int kProjectedLimbs = 3;
 enum VectorField {
   kAlong = kCounts,                   // by axis: sums of products of spins that a bond joins
   kCurrents = kAlong + kLatticeAxes,  // by axis, three: sums of components of their cross products
   kMagnetisation = kCurrents + 3 * kLatticeAxes,  // three: sums of components
   kVortices = kMagnetisation + 3,                 // of two axes: of both signs
-  kVectorFields
+  kProjected,  // sum of squares of clusters' sums of projections, in limbs as sizes are
+  kVectorFields = kProjected + kProjectedLimbs
 };
 
 // How strong bonds are: of a product of projections in units of 2^-28, the upper half of `factor` times the
@@ -59,6 +61,17 @@ struct BondStrength {
   Bits32 factor, most;
   int32_t left, right;
 };
+
+// The square of a cluster's sum of projections, in units of 2^-32, as limbs of 32 bits that are summed by
+// themselves. The sum, of fewer than 2^31 sites, is rounded to 2^-16, so that three limbs have it.
+CONNCOMP_ANYWHERE inline void add_square(int64_t sum, int64_t (&limbs)[kProjectedLimbs]) {
+  constexpr int kShift = kProjectionBits - 16;
+  const Bits64 size = ((sum < 0 ? 0 - Bits64(sum) : Bits64(sum)) + (1 << (kShift - 1))) >> kShift,
+               low = Bits32(size), high = size >> 32, cross = 2 * low * high + (low * low >> 32);
+  limbs[0] += int64_t(Bits32(low * low));
+  limbs[1] += int64_t(Bits32(cross));
+  limbs[2] += int64_t(high * high + (cross >> 32));
+}
 
 // The upper half of a product.
 CONNCOMP_ANYWHERE inline Bits32 upper(Bits32 a, Bits32 b) { return Bits32(Bits64(a) * b >> 32); }

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -52,6 +52,27 @@ _CHOICE = np.dtype(
     [("chosen", "u8"), ("words", "i8"), ("p_flip", "u8"), ("always", "?")], align=True
 )
 _CHOICE_TILES = np.dtype([("edge", "i8", MOST_AXES)])
+
+
+class Flips(NamedTuple):
+    """Which clusters flip, and what is measured of them.
+
+    Attributes
+    ----------
+    chosen : ChosenSites or None
+        None for all of them.
+    record : array or None
+    clusters, wrapping : bool
+        Whether sizes and windings are measured, into the record.
+    watch : callable or None
+        Is told the label of each site, if sizes are measured.
+    """
+
+    chosen: ChosenSites | None
+    record: Any
+    clusters: bool
+    wrapping: bool = False
+    watch: Callable[[Any], None] | None = None
 
 
 class Engine:
@@ -196,26 +217,17 @@ class Engine:
             return
         count_active = chosen is None or clusters or wrapping
         drawn = self._draw(words, step, probabilities, record, count_active)
-        self.flip(drawn, words, new, step, chosen, record, clusters, wrapping)
+        self.flip(drawn, words, new, step, Flips(chosen, record, clusters, wrapping))
 
-    def flip(
-        self,
-        drawn: Any,
-        words: Any,
-        new: Any,
-        step: int,
-        chosen: ChosenSites | None,
-        record: Any,
-        clusters: bool,
-        wrapping: bool = False,
-    ) -> None:
+    def flip(self, drawn: Any, words: Any, new: Any, step: int, flips: Flips) -> None:
         """Fill `new` with the spins after an update, given its active bonds as words."""
+        chosen, record, clusters, wrapping, watch = flips
         records = self.records(record)
         winds = wrapping and any(self.lattice.periodic)
         if self._clusters is not None and (winds or not self._is_small):
             windings = (self._windings, records) if winds else None
             components = self._clusters.find(drawn, records if clusters else None, windings)
-            if chosen is None:
+            if chosen is None and watch is None:
                 self._clusters.flip(components, step, new)
                 return
             settled, labels = True, self._clusters.label(components)
@@ -226,6 +238,8 @@ class Engine:
             labels = self._label(drawn, self.lattice.periodic, settled)
             if clusters:
                 self._measure(labels, record)
+        if watch is not None:
+            watch(labels)
         choice = self._choose(labels, step, chosen)
         flip = f"flip_clusters<{ctype(self._index)}, {str(settled).lower()}>"
         self._launch_by_site(flip, step, words, labels, choice, new)

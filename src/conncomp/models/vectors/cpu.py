@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from conncomp._core import native
 from conncomp.kernels.lattice import BITS, Lattice
-from conncomp.kernels.vector_spins import CLUSTERS, FIELDS, Kind
+from conncomp.kernels.vector_spins import FIELDS, PROJECTED, Kind
 from conncomp.models._arguments import Drawn
-from conncomp.models.potts.measurements import record_length
+from conncomp.models.potts.measurements import ACTIVE, COUNTS
 
 Spins = NDArray[Any]
 Record = NDArray[np.int64]
@@ -66,14 +66,17 @@ class Engine:
         record: Record | None,
     ) -> None:
         """Reflect clusters, or one; add sizes of all to a record unless that is None."""
-        sizes = None
-        if record is not None:
-            sizes = np.zeros((self._replicas, record_length(self._lattice)), np.int64)
-        flat = None if sizes is None else sizes.reshape(-1)
-        self._engine.update(spins.reshape(-1), new.reshape(-1), step, _flat(strengths), one, flat)
-        if record is not None and sizes is not None:
-            measured = slice(CLUSTERS - 1, record_length(self._lattice) - self._lattice.states)
-            record[:, measured] += sizes[:, measured]
+        flat = spins.reshape(-1), new.reshape(-1), step, _flat(strengths), one
+        if record is None:
+            self._engine.update(*flat, None, None)
+            return
+        sizes, projected = (
+            np.zeros((self._replicas, fields), np.int64)
+            for fields in (COUNTS + 2, FIELDS - PROJECTED)
+        )
+        self._engine.update(*flat, sizes.reshape(-1), projected.reshape(-1))
+        record[:, ACTIVE:COUNTS] += sizes[:, ACTIVE:COUNTS]
+        record[:, PROJECTED:] += projected
 
 
 def _flat(strengths: NDArray[Any]) -> NDArray[np.uint32]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from conncomp.kernels.cuda.models.vector_spins import VectorKernels
 from conncomp.kernels.cuda.workspace import Workspace
@@ -45,7 +48,7 @@ class Engine:
         spins = 2 * drawn.replicas * lattice.sites * kind.dtype.itemsize
         check_room(self._gpu, f"{drawn.replicas} lattices of shape={lattice.shape}", spins)
         self._kernels = VectorKernels(self._gpu, self._clusters.of_replicas, kind, negative)
-        self._workspace = Workspace()
+        self._workspace, self._sum_workspace = Workspace(), Workspace()
 
     def start(self, spins: Any) -> None:
         """Draw the first spins."""
@@ -72,9 +75,20 @@ class Engine:
             self._gpu, (lattice.ndim * words, BITS), (words, BITS), (words, BITS)
         )
         self._kernels.draw(spins, step, strengths, bonds, self._clusters.records(record))
-        chosen = None
+        chosen, watch = None, None
         if one:
             chosen = ChosenSites(lattice.shape, CERTAIN)
+        if record is not None:
+            watch = partial(self._measure_projections, spins, step, record)
+        if one or record is not None:
             before[...] = 0  # the states of two that sites have, of which a cluster takes the other
-        self._clusters.flip(bonds, before, reflected, step, chosen, record, record is not None)
+        flips = of_words.Flips(chosen, record, record is not None, watch=watch)
+        self._clusters.flip(bonds, before, reflected, step, flips)
         self._kernels.reflect(spins, step, reflected, new)
+
+    def _measure_projections(self, spins: Any, step: int, record: Any, labels: Any) -> None:
+        """Add the squares of clusters' sums of projections to a record, given labels."""
+        sites = self._replicas * self._lattice.sites
+        (sums,) = self._sum_workspace.take(self._gpu, (sites, np.dtype(np.int64)))
+        sums[...] = 0
+        self._kernels.project(spins, step, labels, sums, self._clusters.records(record))

@@ -34,6 +34,7 @@ class VectorSummary(NamedTuple):
     magnetisation : Estimate
         The mean length of the mean spin.
     squared_magnetisation : Estimate
+        By the improved estimator where clusters were measured.
     susceptibility : Estimate
         beta times the sites, times `squared_magnetisation`, over the components of a spin: that of
         the disordered phase.
@@ -88,6 +89,8 @@ def _summary(series: VectorMeasurements, measure_every: int) -> VectorSummary:
     def mean(values: NDArray[Any], factor: float = 1.0) -> Estimate:
         return estimate(lambda value: factor * value, values)
 
+    measured = series.clusters_measured
+    improved = series.improved_squared_magnetisation if measured else squares
     centred = energy - energy.mean()  # else digits cancel
     heat = beta * beta * sites
     per_component = beta * sites / series.kind.components
@@ -101,8 +104,8 @@ def _summary(series: VectorMeasurements, measure_every: int) -> VectorSummary:
         energy=mean(energy),
         specific_heat=estimate(lambda x, square: heat * (square - x**2), centred, centred**2),
         magnetisation=mean(np.sqrt(squares)),
-        squared_magnetisation=mean(squares),
-        susceptibility=mean(squares, per_component),
+        squared_magnetisation=mean(improved),
+        susceptibility=mean(improved, per_component),
         binder_ratio=estimate(lambda square, fourth: fourth / square**2, squares, squares**2),
         helicity_modulus=mean(series.helicity_modulus.mean(axis=-1)),
         vortices=mean(series.vortices / sites) if counted else None,

@@ -24,6 +24,13 @@ struct VectorMemory {
   std::optional<ForestMemory<int32_t>> forest;
   std::optional<Buffer<Bits64>> reflected;  // by word: which sites are
   std::optional<CellMemory> cells;
+  std::optional<Buffer<int64_t>> projected;  // by run: of the cluster whose root it is
+};
+
+// What is measured of clusters, all replicas after each other: sizes, by the fields of core/spins.h, and sums
+// of squares of projections.
+struct VectorClusters {
+  int64_t *sizes, *projected;
 };
 
 // What an update starts from: spins of all replicas, and how strong the bonds of each are.
@@ -89,9 +96,9 @@ class VectorEngine {
     });
   }
 
-  // The update of Swendsen and Wang; adds sizes of clusters to a record unless that is null, by the fields of
-  // core/spins.h.
-  void reflect_clusters(VectorMemory& memory, const Update& update, Spin* new_spins, int64_t* sizes) const {
+  // The update of Swendsen and Wang; measures clusters if there are records.
+  void reflect_clusters(VectorMemory& memory, const Update& update, Spin* new_spins,
+                        const VectorClusters& records) const {
     if (!memory.forest) memory.forest.emplace(replicas_);
     if (!memory.reflected) memory.reflected.emplace(replicas_.count * lattice_.words());
     const Source source(*this, update);
@@ -99,10 +106,13 @@ class VectorEngine {
       source.draw(replica, word, count, axis, bonds);
     };
     const BondSource given(draw);
-    SwendsenWang<int32_t> clusters(replicas_, *memory.forest, nullptr, update.step, nullptr, sizes, false,
-                                   &given);
+    SwendsenWang<int32_t> clusters(replicas_, *memory.forest, nullptr, update.step, nullptr, records.sizes,
+                                   false, &given);
     clusters.label();
-    if (sizes) clusters.measure();
+    if (records.sizes) {
+      clusters.measure();
+      measure_projections(memory, update, source, records.projected);
+    }
     clusters.flip(memory.reflected->data());
     reflect(update, source, memory.reflected->data(), new_spins);
   }
@@ -223,6 +233,33 @@ class VectorEngine {
     const Update update_;
     std::vector<Mirror> mirrors_;
   };
+
+  // Adds the squares of clusters' sums of projections to records. Entries lead to roots.
+  void measure_projections(VectorMemory& memory, const Update& update, const Source& source,
+                           int64_t* records) const {
+    const int64_t length = lattice_.length[kRowAxis], sites = lattice_.sites();
+    if (!memory.projected) memory.projected.emplace(replicas_.count * sites);
+    int64_t* const sums = memory.projected->data();
+    for_each_index(replicas_.count * sites, [=](int64_t run) { sums[run] = 0; });
+    each_row([&](int64_t replica, const RowPlace& place) {
+      const Mirror mirror = source.mirror(replica);
+      const Spin* spin = of_replica(update.spins, replica) + place.row * length;
+      const RunForest<int32_t> forest(lattice_, *memory.forest, replica);
+      forest.for_each_run(lattice_, place.row, [&](int32_t run, int64_t count) {
+        int64_t sum = 0;
+        for (; count > 0; --count) sum += Kind::projection(mirror, *spin++);
+        Shared::fetch_add(of_replica(sums, replica) + forest.parents()[run], sum);
+      });
+    });
+    Strips(replicas_).for_each([&](const Strip& strip) {
+      int64_t limbs[kProjectedLimbs] = {};
+      const int64_t* const of_strip = of_replica(sums, strip.replica);
+      for_each_in(strip.begin * length, strip.end * length,
+                  [&](int64_t run) { add_square(of_strip[run], limbs); });
+      for (int k = 0; k < kProjectedLimbs; ++k)
+        Shared::fetch_add(records + strip.replica * kProjectedLimbs + k, limbs[k]);
+    });
+  }
 
   // Writes the new spins: those of some sites are reflected.
   void reflect(const Update& update, const Source& source, const Bits64* reflected, Spin* new_spins) const {

@@ -15,7 +15,7 @@
 #pragma once
 
 #include "core/vector_spins.h"
-#include "cuda/models/spins.cuh"
+#include "cuda/models/clusters.cuh"
 
 namespace conncomp {
 
@@ -337,6 +337,40 @@ __global__ void __launch_bounds__(kSpinThreads, 6)
     }
   });
   counts.add_block(records, replicas.replica(), axes);
+}
+
+// Adds the projections of sites to the sums of their clusters, at whose labels these are.
+template <class Kind, class Index>
+__global__ void __launch_bounds__(kSpinThreads)
+    add_projections(Replicas replicas, const typename Kind::Spin* __restrict__ spins,
+                    const Index* __restrict__ label, int64_t* sums) {
+  const Lattice& lattice = replicas.lattice;
+  const auto mirror = mirror_of_block<Kind>(replicas.draws());
+  spins = replicas.at_replica(spins, lattice.sites());
+  label = replicas.at_replica(label, lattice.sites());
+  sums = replicas.at_replica(sums, lattice.sites());
+  replicas.for_each_word_of_warp([&](int64_t word) {
+    const SitesOfWarp sites(lattice, word);
+#pragma unroll
+    for (int k = 0; k < SitesOfWarp::kEach; ++k) {
+      const bool has = sites.has(k);
+      const Index root = has ? label[sites.site(k)] : Index(-1);
+      const int64_t p = has ? Kind::projection(mirror, spins[sites.site(k)]) : 0;
+      const Stretch stretch = stretch_of(root);
+      const int64_t sum = over_stretch(p, stretch.length, [](int64_t a, int64_t b) { return a + b; });
+      if (stretch.first && root >= 0) Shared::fetch_add(sums + root, sum);
+    }
+  });
+}
+
+// Records the squares of these sums.
+template <int = 0>
+__global__ void __launch_bounds__(kSpinThreads)
+    square_projections(Replicas replicas, const int64_t* __restrict__ sums, Records records) {
+  sums = replicas.at_replica(sums, replicas.lattice.sites());
+  int64_t limbs[kProjectedLimbs] = {};
+  replicas.for_each_site([&](int64_t site) { add_square(sums[site], limbs); });
+  for (int k = 0; k < kProjectedLimbs; ++k) records.add_block(replicas.replica(), kProjected + k, limbs[k]);
 }
 
 }  // namespace conncomp

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import WARP, Gpu, launch
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, Gpu, ctype, launch
 from conncomp.kernels.cuda.models.replicas import THREADS, Replicas
 from conncomp.kernels.vector_spins import ANGLE, DIRECTION, Kind
 
@@ -31,6 +31,7 @@ class VectorKernels:
 
     def __init__(self, gpu: Gpu, replicas: Replicas, kind: Kind, negative: bool) -> None:
         self._replicas, self._negative = replicas, np.int32(-1 if negative else 0)
+        self._gpu, self._kind = gpu, kind
         self._start, self._count, self._draw, self._reflect = gpu.load(FILE, _names(kind))
         lattice, half_warps = replicas.lattice, 2 * THREADS // WARP
         blocks = replicas.count * lattice.words // (ROWS * half_warps)
@@ -54,6 +55,15 @@ class VectorKernels:
         """Write the new spins, given words of which sites are reflected."""
         self._launch(self._reflect, step, np.int32(self._rows_apart), spins, reflected, new)
 
+    def project(self, spins: Any, step: int, labels: Any, sums: Any, records: Any) -> None:
+        """Add the squares of clusters' sums of projections to ``Records``.
+
+        `sums`, of 64 bits a site, are 0.
+        """
+        add, square = self._gpu.load(FILE, _names_of_labels(self._kind, labels.dtype))
+        self._launch(add, step, spins, labels, sums)
+        self._launch(square, step, sums, records)
+
     def _launch(self, kernel: Any, step: int, *arguments: Any) -> None:
         replicas = self._replicas
         launch(kernel, replicas.grid_over("sites"), replicas.struct(step, "sites"), *arguments)
@@ -66,7 +76,13 @@ def _names(kind: Kind) -> tuple[str, ...]:
     )
 
 
+def _names_of_labels(kind: Kind, index: Any) -> tuple[str, str]:
+    return f"add_projections<conncomp::{kind.name}, {ctype(index)}>", "square_projections<>"
+
+
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `VectorKernels` can load."""
     for kind in (ANGLE, DIRECTION):
         yield FILE, _names(kind)
+        for index in INDEX_TYPES:
+            yield FILE, _names_of_labels(kind, index)
