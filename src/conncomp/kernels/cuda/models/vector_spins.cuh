@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(kSpinThreads)
 
 // Draws the active bonds of all axes, and counts them if there is a record.
 template <class Kind>
-__global__ void __launch_bounds__(kSpinThreads, 8)
+__global__ void __launch_bounds__(kSpinThreads, 10)
     draw_vector_bonds(Replicas replicas, int32_t rows_of_column,
                       const typename Kind::Spin* __restrict__ spins,
                       const BondStrength* __restrict__ strengths, int32_t negative,

@@ -15,6 +15,8 @@ FILE = "cuda/models/vector_spins.cuh"
 # Rows that half a warp goes through, and how many where a row needs nothing of the one before; or
 # one, where that leaves a multiprocessor fewer blocks than it can run.
 ROWS, ROWS_APART, LEAST_BLOCKS = 8, 2, 8
+# Blocks that count are as many as run at once, as each of them adds some twenty sums to a record.
+COUNTING_BLOCKS = 6
 
 
 class VectorKernels:
@@ -37,6 +39,8 @@ class VectorKernels:
         blocks = replicas.count * lattice.words // (ROWS * half_warps)
         large = lattice.ndim > 1 and blocks >= LEAST_BLOCKS * gpu.multiprocessors
         self._rows, self._rows_apart = (ROWS, ROWS_APART) if large else (1, 1)
+        parts = -(-COUNTING_BLOCKS * gpu.multiprocessors // replicas.count)
+        self._counting_parts = max(1, min(parts, -(-lattice.words // half_warps)))
 
     def start(self, spins: Any) -> None:
         """Draw the first spins."""
@@ -44,7 +48,11 @@ class VectorKernels:
 
     def count(self, spins: Any, records: Any) -> None:
         """Add what the spins tell to ``Records``."""
-        self._launch(self._count, 0, np.int32(self._rows), spins, records)
+        replicas, parts = self._replicas, self._counting_parts
+        struct = replicas.struct(0).copy()
+        struct["parts"] = parts
+        grid = replicas.count * parts, THREADS
+        launch(self._count, grid, struct, np.int32(self._rows), spins, records)
 
     def draw(self, spins: Any, step: int, strengths: Any, bonds: Any, records: Any) -> None:
         """Draw the bonds of an update as words, and count them in ``Records``, if any."""
