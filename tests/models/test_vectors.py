@@ -333,6 +333,38 @@ def test_xy_energy_and_helicity_at_the_transition_of_two_axes():
     assert run.series.vortices.mean() > 0
 
 
+def test_critical_energy_of_three_axes():
+    """A. Cucchieri and others, J. Phys. A 35, 6517 (2002): -0.98841(3) a site.
+
+    A torus is off by L^-(3 - 1/nu), with nu = 0.6717.
+    """
+    means, errors = [], []
+    for length in (8, 16):
+        model = XY((length,) * 3, replicas=24, seed=5)
+        energies = simulate(model, 150, thermalise=40).series.energy.mean(axis=0) / model.sites
+        means.append(energies.mean())
+        errors.append(energies.std() / sqrt(24))
+    factor = 2 ** (3 - 1 / 0.6717)
+    error = sqrt((factor * errors[1]) ** 2 + errors[0] ** 2) / (factor - 1)
+    assert error < 0.015
+    assert abs((factor * means[1] - means[0]) / (factor - 1) + 0.98841) < 4 * error
+
+
+# M. Campostrini and others, Phys. Rev. B 74, 144506 (2006) and 65, 144520 (2002): of infinite
+# lattices, from which those of ten sites a side are off by some 0.01.
+BINDER = {XY: 1.2431, Heisenberg: 1.1394}
+
+
+@pytest.mark.parametrize("model_type", MODELS)
+def test_binder_ratios_at_the_critical_points_of_three_axes(model_type):
+    model = model_type((10, 10, 10), replicas=40, seed=6)
+    squares = simulate(model, 250, thermalise=50).series.squared_magnetisation
+    by_replica = (squares**2).mean(axis=0), squares.mean(axis=0)
+    assert by_replica[1].std() / sqrt(40) < 0.03 * squares.mean()
+    ratio = by_replica[0].mean() / by_replica[1].mean() ** 2
+    assert ratio == pytest.approx(BINDER[model_type], abs=0.035)
+
+
 def test_tempering_takes_vectors():
     model = XY((6, 6), beta=[0.8, 0.9, 1.0], replicas=3, seed=1)
     tempering = parallel_tempering(model, 400)
