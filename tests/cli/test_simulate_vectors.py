@@ -63,9 +63,9 @@ def test_critical_temperatures_are_the_default(run, report):
     [
         ("xy --shape 9", "no critical temperature of the XY model on 1 axes"),
         ("heisenberg --shape 4x4", "no critical temperature of the Heisenberg model on 2 axes"),
-        ("xy --shape 4x4 --temperature 0", "temperature=0.0 must be above 0"),
+        ("xy --shape 4x4 --temperature 0", "--temperature 0.0 must be above 0"),
         ("xy --shape 4x4 --temperature 1 --temperatures 1:2:3", "exclude each other"),
-        ("xy --shape 4x4 --update wolff --clusters", 'clusters=True is for update="swendsen-wang"'),
+        ("xy --shape 4x4 --update wolff --clusters", '--clusters is for --update "swendsen-wang"'),
         ("xy --shape 4x4 --update metropolis", "'metropolis' is not one of"),
     ],
 )

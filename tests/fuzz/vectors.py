@@ -33,10 +33,8 @@ def _options(choices, components):
     lengths, drawn = _lattice(choices, most_axes=4), _drawn(choices)
     start = choices.pick(["hot", "cold", "given"])
     if start == "given":
-        size = *lengths, components
-        if drawn["replicas"] is not None and choices.flag():
-            size = drawn["replicas"], *size
-        start = choices.generator().normal(size=size)
+        drawn["replicas"] = None  # a start of all replicas has an axis more than that of others
+        start = choices.generator().normal(size=(*lengths, components))
     return {
         "shape": lengths,
         "beta": _each(choices, [0.9, 0.0, 1e-9, 3.0, 400.0, 1e6], drawn["replicas"]),

@@ -467,6 +467,9 @@ def test_first_spins_that_are_given():
     unit = given / np.linalg.norm(given, axis=-1, keepdims=True)
     model = Heisenberg((3, 4), beta=1.0, start=given, replicas=2)
     assert abs(model.spins - unit).max() < 2**-19
+    alone = Heisenberg((3, 4), beta=1.0, start=given)
+    alone.step(2), model.step(2)
+    np.testing.assert_array_equal(raw(alone)[0], raw(model)[0])
     cold = XY((3, 4), beta=1.0, start="cold", coupling=2.0)
     assert cold.energy() == -48.0
     assert cold.magnetisation().tolist() == [1.0, 0.0]

@@ -334,7 +334,9 @@ class VectorModel(Simulated[VectorMeasurements]):
         if not (xp.isfinite(lengths) & (lengths > 0)).all():
             raise ValueError("start has vectors without a direction: of length 0, or not finite")
         spins = as_spins(xp, self._kind, given / lengths)
-        return xp.ascontiguousarray(xp.broadcast_to(spins, self._new_spins.shape))
+        first = self._no_spins()
+        first[...] = spins
+        return first
 
     def _betas_of(self, temperature: Any, beta: Any) -> NDArray[np.float64]:
         if temperature is not None and beta is not None:
