@@ -10,7 +10,7 @@
 //      row y    row y
 //      row y+1  row y+1
 //
-// Cost, by count: some 25 instructions for a projection of a site, on one axis fewer than the lattice has,
+// Cost: some 25 instructions for a projection of a site, on one axis fewer than the lattice has,
 // and 50 a bond. Source: ours, see core/vector_spins.h.
 #pragma once
 
