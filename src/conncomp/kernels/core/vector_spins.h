@@ -3,9 +3,10 @@
 // trajectory is a function of (seed, parameters) alone (contract 10).
 //
 // Spins. An angle (XY) is 16 bits, in units of a turn / 2^16: the model is that of a clock with 65,536 hours.
-// Its means differ from those of the XY model by Bessel functions of order 65,536, that is by less than any
-// number here has digits, as the trapezoidal rule is exact for periodic functions that are so smooth. A
-// direction (Heisenberg) is three signed numbers of 21 bits in a word, in units of 2^-19.
+// Its means differ from those of the XY model by ratios of Bessel functions, of order 65,536 to order 0, that
+// is by exp(-2^31 / (beta J)) or so, as the trapezoidal rule is as good for periodic functions that are so
+// smooth: by less than any number here has digits, as beta |J| is below 10^7. A direction (Heisenberg) is
+// three signed numbers of 21 bits in a word, in units of 2^-19.
 //
 // Embedding. An update draws a mirror, which a unit vector r is normal to. Spins have projections
 // p = s.r, and reflections s - 2 p r; a bond between sites i and j is active with probability
@@ -13,8 +14,7 @@
 // Rev. Lett. 62, 361 (1989)). Of angles a mirror is a number c: the reflection of an angle a is c - a, which
 // is exact, and the projection the sine of half the angle 2 a - c. Of directions r has three numbers in units
 // of 2^-30, and a reflection is rounded, then made a unit vector again by one step of Newton's method, so
-// that rounding does not add up; each number is off by about 2^-19, which is the temperature at which
-// directions are blurred.
+// that rounding does not add up; each number is off by about 2^-19.
 //
 // Numbers. Projections and components are in units of 2^-30, right to 2^-29; what is measured, products of
 // two of them, in units of 2^-28, so that sums over lattices of 2^31 sites and four axes are integers of 64
@@ -26,9 +26,8 @@
 //   purpose       index                      what is drawn
 //   kStart        site                       the first spin, step 0: an angle of 16 bits, or a direction
 //   kMirror       0                          the mirror of an update
-//   kVectorBond   16 word + site % 16,       number k of 32 bits: whether the bond of site 16 k + site % 16
-//   of
-//                 with the axis              the word is active
+//   kVectorBond   16 word + site % 16,       number k of 32 bits: whether the bond of the word's site
+//                 with the axis              16 k + site % 16 is active
 //   kCoin, kChosenSite                       which clusters are reflected, as clusters of two states flip
 //
 // A direction is drawn as Archimedes has it: the last component is uniform, and so is the angle around it, of

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from conncomp.kernels.vector_spins import STRENGTH
 from conncomp.models._probabilities import DECIMAL
 
-# beta |J| has to stay below this, so that shifts suffice.
-MOST = 9e7
+# beta |J| has to stay below this, so that angles of 16 bits are as good as any.
+MOST = 1e7
 # Of ``core/vector_spins.h``: products have so many digits, and exponents of 32 are certain.
 _PRODUCT, _CERTAIN, _MOST_RIGHT = 28, 32, 31
 
