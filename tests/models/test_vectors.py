@@ -263,6 +263,16 @@ def test_energies_are_those_of_quadrature(model_type, update, case):
     assert alarms.of_mean(means, expected) > alarms.FALSE_ALARM
 
 
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("model_type", MODELS)
+def test_energy_of_a_pair(model_type, update):
+    model = model_type((2,), beta=1.5, periodic=False, replicas=12_000, seed=9)
+    means = simulate(model, 30, thermalise=20, update=update).series.energy.mean(axis=0)
+    expected = chain_energy(model_type, 1.5, 1)
+    assert means.std() / sqrt(12_000) < 0.006 * abs(expected)
+    assert alarms.of_mean(means, expected) > alarms.FALSE_ALARM
+
+
 @pytest.mark.parametrize("coupling", [1.0, -1.0])
 @pytest.mark.parametrize("model_type", MODELS)
 def test_improved_estimator_has_the_same_mean(model_type, coupling):
