@@ -333,6 +333,37 @@ BREAKAGES = {
         of_call(models.XY, "restore", _forgets),
         of_property(models.Heisenberg, "spins", _part()),
     ],
+    "ising-graphs": [
+        # A coupling of 1, as the strongest one is, is 2**29 units.
+        of(models.Ising, "swendsen_wang", _column(0, 1 << 29)),
+        *(of(models.Ising, "swendsen_wang", _column(k)) for k in (1, 2, 3)),
+        *(of(models.Ising, name, _part()) for name in ("bonds", "energy", "magnetisation")),
+        *(of(models.Ising, "labels", _part(k)) for k in (0, 1)),
+        of_call(models.Ising, "step", _stands_still),
+        of_call(models.Ising, "restore", _forgets),
+        *(of_property(models.Ising, name, _part()) for name in ("spins", "edges", "signs")),
+    ],
+    "analysis": [
+        of(models, "crossing", _part()),
+        *(
+            of(models, "crossing", lambda found, part=part: [_other(f, part) for f in found])
+            for part in (("x", "value"), ("y", "value"), ("x", "error"), ("y", "error"))
+        ),
+        *(
+            of(models, "collapse", _part(name, part))
+            for name in ("critical", "nu", "exponent")
+            for part in ("value", "error")
+        ),
+        *(of(models, "collapse", _part(name)) for name in ("chi_squared", "freedom")),
+        of(models.Collapse, "scale", _part()),
+        *(of(models, "reweight", _part(name)) for name in models.Reweighted._fields),
+        *(of(models, "logarithmic_bins", _part(name)) for name in models.LogarithmicBins._fields),
+        *(of(models, "katzgraber_young", _part(name)) for name in ("value", "error")),
+        *(
+            of(models, "overlap_distribution", _part(name))
+            for name in models.OverlapDistribution._fields
+        ),
+    ],
     "tempering": [
         *(of(models, "parallel_tempering", _part(k)) for k in ("beta", "replicas", "acceptance")),
         of(models, "parallel_tempering", _part("series", "records")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,12 +23,12 @@ from conncomp.components._labels import (
     check_items,
     check_spacing,
     items_of_rows,
-    library_at,
     where_labels_lie,
 )
+from conncomp.components.columns import formulas
 from conncomp.components.columns.accumulators import Accumulators, Channel
 from conncomp.components.columns.crops import LazyColumn
-from conncomp.components.columns.intensities import Image, check_channels, check_image
+from conncomp.components.columns.intensities import check_images
 from conncomp.components.columns.properties import Conditions, check_properties
 from conncomp.components.measuring import classes_of, measure_components, measure_image
 from conncomp.kernels.cuda.components.measures import measure_again
@@ -129,7 +129,7 @@ class ComponentStatistics(Columns):
         >>> lengths.round(3), directions[0, 0]
         (array([[4.472, 0.   ]]), array([0., 1.]))
         """
-        lengths, directions = apply_in_library(_principal_axes, self.moments)
+        lengths, directions = apply_in_library(formulas.principal_axes, self.moments)
         return lengths, directions
 
     def columns(self) -> dict[str, Any]:
@@ -397,12 +397,32 @@ def component_statistics(
         lazy: ComponentStatistics = other(labels, image, **given)
         return lazy
     wanted = as_bool("moments", moments), as_bool("surfaces", surfaces), properties
-    measured: Any = _measure(labels, (image, classes), *wanted, spacing, background, batch_axes)
-    columns = measured[:ATTRIBUTES]
-    lengths = check_spacing(spacing, columns[3].shape[1])
-    if properties is None:
-        return ComponentStatistics(*(*columns, lengths))
-    return ComponentTable(*(*columns, lengths, measured[ATTRIBUTES]))
+    numbers = Numbers(background, batch_axes)
+    measured: Any = _measure(labels, (image, classes), *wanted, spacing, numbers)
+    lengths = check_spacing(spacing, measured[3].shape[1])
+    kind = ComponentStatistics if properties is None else ComponentTable
+    return kind(*(*measured[:ATTRIBUTES], lengths, *measured[ATTRIBUTES:]))
+
+
+class Numbers(NamedTuple):
+    """What labels are: arguments of `component_statistics`, and the largest of all, if known."""
+
+    background: Background
+    batch_axes: int
+    largest: int | None = None
+
+
+def component_table(
+    labels: NDArray[Any],
+    image: NDArray[Any] | None,
+    properties: Iterable[str] | str,
+    spacing: Sequence[float] | None,
+    numbers: Numbers,
+) -> ComponentTable:
+    """Return what `component_statistics` does, for labels that nobody else has, without moments."""
+    measured: Any = _measure(labels, (image, None), False, False, properties, spacing, numbers)
+    lengths = check_spacing(spacing, measured[3].shape[1])
+    return ComponentTable(*(*measured[:ATTRIBUTES], lengths, *measured[ATTRIBUTES:]))
 
 
 @where_labels_lie
@@ -413,18 +433,18 @@ def _measure(
     surfaces: bool,
     properties: Iterable[str] | str | None,
     spacing: float | Sequence[float] | None,
-    background: Background,
-    batch_axes: int,
+    numbers: Numbers,
 ) -> tuple[Any, ...]:
     """Return the attributes of `ComponentStatistics` but for the last; then properties, if any."""
     image, classes = values
+    background, batch_axes, largest = numbers
     extras = image, classes, properties, spacing
     if on_gpu(labels) and not surfaces and all(extra is None for extra in extras):
         asked = (lambda *axes: check_background(background, *axes)), moments
         again = measure_again(current_gpu(), labels, batch_axes, *asked)
         if again is not None:
             return *again, again[0][:0]
-    items = check_items(labels, background, batch_axes)
+    items = check_items(labels, background, batch_axes, largest=largest)
     ndim = len(items.shape)
     check_dimensions(ndim)
     lengths = check_spacing(spacing, ndim)
@@ -432,10 +452,11 @@ def _measure(
     if properties is not None:
         conditions = Conditions(ndim, image is not None, lengths, items.xp is not np)
         named = check_properties(properties, conditions)
-    images, has_channels = _check_images(image, items, properties is not None)
+    images, has_channels = check_images(image, items, properties is not None)
     if properties is not None and not any(entry.image for entry in named.values()):
         images = []  # checked, and not measured
-    known, centroids, covariances = measure_components(items, moments or bool(named))
+    with_covariances = moments or any(entry.of_covariances for entry in named.values())
+    known, centroids, covariances = measure_components(items, with_covariances)
     rows, sizes, boxes, _ = known
     brightness = [measure_image(items, known, channel) for channel in images or (None,)]
     faces = _count_faces(items, rows if surfaces else rows[:0])
@@ -466,17 +487,6 @@ def _measure(
     return *attributes, table
 
 
-def _check_images(
-    image: ArrayLike | None, items: Items, may_have_channels: bool
-) -> tuple[list[Image], bool]:
-    """Return an image, or those of its channels, and whether it has an axis of channels."""
-    if image is None:
-        return [], False
-    return (
-        check_channels(image, items) if may_have_channels else ([check_image(image, items)], False)
-    )
-
-
 def _count_faces(items: Items, rows: Any) -> Any:
     """Return how many faces the components of rows have along each axis."""
     faces = items.xp.zeros((len(rows), len(items.shape)), np.int64)
@@ -490,16 +500,3 @@ def _count_faces(items: Items, rows: Any) -> Any:
         described = items.labels, items.background, items.all_rows, items.shape
         count_faces(current_gpu(), *described, rows, faces)
     return faces
-
-
-def _principal_axes(moments: Any) -> tuple[Any, Any]:
-    """Return lengths and directions, as `ComponentStatistics.principal_axes` does."""
-    xp, ndim = library_at(moments), moments.shape[-1]
-    if not len(moments):
-        return xp.empty((0, ndim)), xp.empty((0, ndim, ndim))
-    variances, vectors = xp.linalg.eigh(moments)
-    lengths = 2 * xp.sqrt((ndim + 2) * xp.maximum(variances[:, ::-1], 0))
-    directions = vectors.swapaxes(1, 2)[:, ::-1]
-    largest = xp.argmax(xp.abs(directions), axis=2)[..., None]
-    signs = xp.where(xp.take_along_axis(directions, largest, axis=2) < 0, -1.0, 1.0)
-    return lengths, directions * signs

@@ -1,5 +1,18 @@
 """Simulations that stand on labelling: spin models."""
 
+from conncomp.models.analysis import (
+    Collapse,
+    Crossing,
+    LogarithmicBins,
+    OverlapDistribution,
+    Reweighted,
+    collapse,
+    crossing,
+    katzgraber_young,
+    logarithmic_bins,
+    overlap_distribution,
+    reweight,
+)
 from conncomp.models.cahn_hilliard import CahnHilliard, DomainMeasurements
 from conncomp.models.ising import Ising, IsingMeasurements, UnitCell
 from conncomp.models.kawasaki import Kawasaki, KawasakiMeasurements
@@ -21,6 +34,7 @@ from conncomp.models.protocol import Model, Series, State, Summarised, Update
 from conncomp.models.simulation import Simulation, simulate
 from conncomp.models.spin_glass import (
     GlassMeasurements,
+    GlassSeries,
     Overlaps,
     OverlapSummary,
     SpinGlass,
@@ -33,16 +47,21 @@ from conncomp.models.vectors import XY, Heisenberg, VectorMeasurements, VectorSu
 __all__ = [
     "XY",
     "CahnHilliard",
+    "Collapse",
+    "Crossing",
     "DomainMeasurements",
     "Estimate",
     "GlassMeasurements",
+    "GlassSeries",
     "Heisenberg",
     "Ising",
     "IsingMeasurements",
     "Kawasaki",
     "KawasakiMeasurements",
+    "LogarithmicBins",
     "Measurements",
     "Model",
+    "OverlapDistribution",
     "OverlapSummary",
     "Overlaps",
     "Percolation",
@@ -50,6 +69,7 @@ __all__ = [
     "PercolationSummary",
     "PercolationSweep",
     "Potts",
+    "Reweighted",
     "Series",
     "Simulation",
     "SpinGlass",
@@ -64,8 +84,14 @@ __all__ = [
     "VectorSummary",
     "WrappingSummary",
     "autocorrelation_time",
+    "collapse",
+    "crossing",
     "jackknife",
+    "katzgraber_young",
+    "logarithmic_bins",
+    "overlap_distribution",
     "parallel_tempering",
+    "reweight",
     "simulate",
     "summarise",
     "summarise_overlaps",

@@ -137,3 +137,12 @@ def _contiguous(array: Any, dtype: np.dtype[Any]) -> Any:
 def _type_of_sums(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return that which NumPy gives for integers; float64 for all floating-point numbers."""
     return np.dtype({"f": np.float64, "u": np.uint64}.get(dtype.kind, np.int64))
+
+
+def check_images(image: Any, items: Items, may_have_channels: bool) -> tuple[list[Image], bool]:
+    """Return an image, or those of its channels, and whether it has an axis of channels."""
+    if image is None:
+        return [], False
+    return (
+        check_channels(image, items) if may_have_channels else ([check_image(image, items)], False)
+    )
