@@ -27,7 +27,9 @@ from conncomp.kernels.cuda.grid import tiled_elements, tiled_quads
 from conncomp.kernels.cuda.models import kawasaki
 from conncomp.kernels.cuda.papers.tiles import LOCAL, MERGE
 from conncomp.models import (
+    XY,
     CahnHilliard,
+    Heisenberg,
     Ising,
     Kawasaki,
     Percolation,
@@ -474,6 +476,26 @@ def flip_cells(cupy):
             check(*(model.energy() for model in models), arguments, update)
 
 
+# Likewise.
+VECTORS = [
+    {"shape": (3, 70), "replicas": 3},
+    {"shape": (130, 40), "coupling": -1.0, "periodic": (False, True)},
+    {"shape": (300,), "periodic": False},
+    {"shape": (5, 9, 12), "replicas": 2},
+    {"shape": (2, 3, 4, 5), "periodic": (True, False, True, False)},
+]
+
+
+def reflect(cupy):
+    for kind, arguments in product((XY, Heisenberg), VECTORS):
+        models = pairs_of(kind, **arguments, beta=0.8)
+        check(*(model.bonds() for model in models), arguments)
+        records = [model.swendsen_wang(2, clusters=True).records for model in models]
+        check(*records, arguments)
+        check(*(model.wolff().records for model in models), arguments)
+        check(*(model.spins.round(12) for model in models), arguments)
+
+
 # Bonds of two random rings, and of a star, to whose middle all unions lead.
 EDGES = [
     {"coupling": 1.0, "replicas": 3},
@@ -649,6 +671,7 @@ PARTS = {
     "potts-tiles": update_by_tiles,
     "potts-weigel": update_as_weigel,
     "ising": flip_cells,
+    "vectors": reflect,
     "ising-on-edges": flip_edges,
     "tempering": temper,
     "percolation": percolate,

@@ -162,6 +162,8 @@ STATISTICS += ["minima", "maxima", "weighted_centroids", "faces"]
 COLUMNS = ["num_pixels", "bbox", "area_filled", "moments"]
 POTTS_RECORD = {"satisfied": 0, "active": 1, "clusters": 2, "largest": 3, "squares": 4}
 POTTS_RECORD |= {"fourths": 7, "windings": 12, "rank": 13, "counts": 14}
+# Sums of products and of components are in units of 2**-28.
+VECTOR_RECORD = {0: 1 << 28, 1: 1, 2: 1, 3: 1, 30: 1 << 40}
 ISING_RECORD = [number for name, number in POTTS_RECORD.items() if name not in ("windings", "rank")]
 PERCOLATION_RECORD = {"elements": 0, "clusters": 1, "largest": 2, "squares": 3, "axes": 5}
 PERCOLATION_RECORD |= {"rank": 6, "classes": 7}
@@ -319,6 +321,17 @@ BREAKAGES = {
         of_call(models.Ising, "step", _stands_still),
         of_call(models.Ising, "restore", _forgets),
         *(of_property(models.Ising, name, _part()) for name in ("spins", "edges", "signs")),
+    ],
+    "vectors": [
+        *(of(models.XY, "swendsen_wang", _column(k, by)) for k, by in VECTOR_RECORD.items()),
+        of(models.XY, "wolff", _column(0, 1 << 28)),
+        *(of(models.XY, name, _part()) for name in ("bonds", "energy")),
+        *(of(models.Heisenberg, "labels", _part(k)) for k in (0, 1)),
+        of(models.Heisenberg, "measure", _column(0, 1 << 28)),
+        of(models.Heisenberg, "magnetisation", _part()),
+        of_call(models.Heisenberg, "step", _stands_still),
+        of_call(models.XY, "restore", _forgets),
+        of_property(models.Heisenberg, "spins", _part()),
     ],
     "ising-graphs": [
         # A coupling of 1, as the strongest one is, is 2**29 units.

@@ -35,6 +35,7 @@ from . import (
     models,
     networkx_graphs,
     pairs,
+    vectors,
     volumes,
 )
 from .choices import Choices
@@ -303,6 +304,7 @@ TARGETS = {
     "networkx": of_calls(networkx_graphs.networkx),
     "potts": of_calls(models.potts, unpickles=True),
     "ising": of_calls(ising.ising, unpickles=True),
+    "vectors": of_calls(vectors.vectors, unpickles=True),
     "ising-graphs": of_calls(ising_graphs.ising_graphs, unpickles=True),
     "analysis": of_calls(analysis.analysis),
     "tempering": of_calls(models.tempering),

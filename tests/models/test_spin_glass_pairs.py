@@ -241,7 +241,7 @@ def test_pairs_that_are_missing():
         model.overlaps()
     with pytest.raises(ValueError, match="there must be two or more to exchange"):
         parallel_tempering(build((4, 4), beta=[1.0]), 1)
-    with pytest.raises(TypeError, match="must be a Potts or Ising model, or a SpinGlass"):
+    with pytest.raises(TypeError, match="must be a Potts, Ising, XY or Heisenberg model"):
         parallel_tempering(Kawasaki(4, replicas=2), 1)
     with pytest.raises(ValueError, match="measured is empty"):
         summarise_overlaps([], (4, 4))

@@ -15,6 +15,7 @@
 #include "cpu/models/percolation/percolation.h"
 #include "cpu/models/potts/potts.h"
 #include "cpu/models/spin_glass.h"
+#include "cpu/models/vector_spins.h"
 #include "random_cases.h"
 
 using namespace conncomp;
@@ -382,6 +383,47 @@ void test_cells() {
   engine.bonds(spins.data(), 9, probabilities.data(), bonds.data());
 }
 
+// Updates by one thread and by several, whose clusters are those of the bonds.
+template <class Kind>
+void test_vectors() {
+  Replicas replicas = random_replicas();
+  replicas.lattice.states = 2, replicas.lattice.planes = 1;
+  VectorEngine<Kind> engine(replicas, 4, draw(0, 1));
+  std::vector<typename Kind::Spin> spins(replicas.count * replicas.lattice.sites()), parallel(spins.size()),
+      serial(spins.size());
+  engine.start(spins.data());
+  std::vector<BondStrength> strengths;
+  for (int64_t k = 0; k < replicas.count; ++k)
+    strengths.push_back({Bits32(generator()), (1u << 29) - 1, 3, int32_t(draw(0, 31))});
+  const VectorUpdate<typename Kind::Spin> update{spins.data(), 9, strengths.data()};
+  std::vector<Bits64> bonds(replicas.count * replicas.lattice.words() * kLatticeAxes);
+  engine.bonds(update, bonds.data());
+  int64_t active = 0;
+  for (const Bits64 word : bonds) active += std::popcount(word);
+  const int threads = num_threads();
+  for (const bool one : {false, true}) {
+    std::vector<int64_t> sizes(replicas.count * (kCounts + 2)), serial_sizes(sizes),
+        projected(replicas.count * kProjectedLimbs), serial_projected(projected);
+    const auto reflect = [&](auto& to, std::vector<int64_t>& record, std::vector<int64_t>& squares) {
+      VectorMemory memory = engine.take_memory();
+      one ? engine.reflect_one(memory, update, to.data())
+          : engine.reflect_clusters(memory, update, to.data(), {record.data(), squares.data()});
+      engine.give_back(std::move(memory));
+    };
+    reflect(parallel, sizes, projected);
+    process().wanted_threads = 1;
+    reflect(serial, serial_sizes, serial_projected);
+    process().wanted_threads = threads;
+    check(serial == parallel, "spins that are vectors");
+    check(serial_sizes == sizes && serial_projected == projected, "clusters of vectors");
+    int64_t counted = 0;
+    for (int64_t k = 0; k < replicas.count; ++k) counted += sizes[k * (kCounts + 2) + kActive];
+    check(one || counted == active, "active bonds of vectors");
+  }
+  std::vector<int64_t> record(replicas.count * kVectorFields);
+  engine.count(spins.data(), record.data());
+}
+
 // As models/spin_glass/chances.py makes it.
 std::vector<Bits32> logarithm_table() {
   std::vector<Bits32> table;
@@ -504,6 +546,8 @@ int main(int count, char** arguments) {
     test_percolation();
     test_exchanges();
     test_cells();
+    test_vectors<Angle>();
+    test_vectors<UnitVector>();
     test_edges();
     test_glasses();
     test_fields<float, 2>();

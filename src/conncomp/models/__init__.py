@@ -42,8 +42,10 @@ from conncomp.models.spin_glass import (
 )
 from conncomp.models.statistics import Estimate, autocorrelation_time, jackknife
 from conncomp.models.tempering import Tempering, parallel_tempering
+from conncomp.models.vectors import XY, Heisenberg, VectorMeasurements, VectorSummary
 
 __all__ = [
+    "XY",
     "CahnHilliard",
     "Collapse",
     "Crossing",
@@ -51,6 +53,7 @@ __all__ = [
     "Estimate",
     "GlassMeasurements",
     "GlassSeries",
+    "Heisenberg",
     "Ising",
     "IsingMeasurements",
     "Kawasaki",
@@ -77,6 +80,8 @@ __all__ = [
     "Tempering",
     "UnitCell",
     "Update",
+    "VectorMeasurements",
+    "VectorSummary",
     "WrappingSummary",
     "autocorrelation_time",
     "collapse",

@@ -100,7 +100,7 @@ def parallel_tempering(
 
     Parameters
     ----------
-    model : Potts, Ising or SpinGlass
+    model : Potts, Ising, XY, Heisenberg or SpinGlass
         With replicas, each with a temperature.
     rounds : int
     sweeps_between : int, optional
@@ -108,8 +108,8 @@ def parallel_tempering(
     watch : callable, optional
         Called with the model in each round, after its updates and before exchanges.
     **options
-        Of the updates, as `Potts.updater`, `Ising.updater` and `SpinGlass.updater` take them:
-        ``update``, ``houdayer`` and others.
+        Of the updates, as `Potts.updater`, `Ising.updater`, `XY.updater` and `SpinGlass.updater`
+        take them: ``update``, ``houdayer`` and others.
 
     Returns
     -------
@@ -136,7 +136,9 @@ def parallel_tempering(
     True
     """
     if not isinstance(model, Tempered):
-        raise TypeError(f"model={shown(model)} must be a Potts or Ising model, or a SpinGlass")
+        raise TypeError(
+            f"model={shown(model)} must be a Potts, Ising, XY or Heisenberg model, or a SpinGlass"
+        )
     ladders = model._ladders()
     temperatures = ladders.shape[1]
     if model.replicas < 2 or temperatures < 2:

@@ -16,12 +16,15 @@ for module, summary in {
     "cahn_hilliard": "Simulate the equation of Cahn and Hilliard: a mixture that separates into "
     "two phases.",
     "glass": "Simulate Ising spin glasses of several sizes, temperatures and samples.",
+    "heisenberg": "Simulate the classical Heisenberg model: spins that are unit vectors in space, "
+    "by clusters.",
     "ising": "Simulate the Ising model on lattices such as the triangular, honeycomb or diamond "
     "one.",
     "kawasaki": "Simulate the Ising model with Kawasaki dynamics: neighbouring spins change "
     "places.",
     "percolation": "Draw configurations of percolation, and measure their clusters.",
     "potts": "Simulate the Potts model; of two states, the default, it is the Ising model.",
+    "xy": "Simulate the XY model: spins that are unit vectors in a plane, by clusters.",
 }.items():
     name = module.replace("_", "-")
     simulate.add_command(Later(f"conncomp.cli.simulate.{module}", name, summary))

@@ -29,6 +29,8 @@
 //   kGlassNumber  the same                          a number of each of four replicas
 //   kCoupling     site, with the sample             first 64 bits: a coupling; last: whether it is absent
 //   kHoudayer     0, with the first of two replicas first 64 bits: the site whose cluster they exchange
+//   kMirror       0                                 spins that are vectors: see core/vector_spins.h
+//   kVectorBond   word and site, with the axis      the same
 //   kEdgeBond     bond / 4 of a graph               word bond % 4: whether it is active: see
 //   core/edge_spins.h kGhostBond    vertex / 4                        word vertex % 4: whether its bond to
 //   the ghost is active
@@ -100,6 +102,8 @@ enum Purpose : Bits32 {
   kGlassNumber,
   kCoupling,  // models/spin_glass/couplings.py
   kHoudayer,  // models/spin_glass/pairs.py
+  kMirror = 32,
+  kVectorBond,
   kEdgeBond = 40,
   kGhostBond
 };

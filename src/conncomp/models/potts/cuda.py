@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -54,6 +54,27 @@ _CHOICE = np.dtype(
 _CHOICE_TILES = np.dtype([("edge", "i8", MOST_AXES)])
 
 
+class Flips(NamedTuple):
+    """Which clusters flip, and what is measured of them.
+
+    Attributes
+    ----------
+    chosen : ChosenSites or None
+        None for all of them.
+    record : array or None
+    clusters, wrapping : bool
+        Whether sizes and windings are measured, into the record.
+    watch : callable or None
+        Is told the label of each site, if sizes are measured.
+    """
+
+    chosen: ChosenSites | None
+    record: Any
+    clusters: bool
+    wrapping: bool = False
+    watch: Callable[[Any], None] | None = None
+
+
 class Engine:
     """Updates spins on the current CUDA device.
 
@@ -90,7 +111,7 @@ class Engine:
         self.xp = self.gpu.xp
         replicas, first_replica, seed = drawn
         self.lattice, self.replicas = lattice, replicas
-        self._replicas = Replicas(self.gpu, lattice, seed, first_replica, replicas)
+        self.of_replicas = Replicas(self.gpu, lattice, seed, first_replica, replicas)
         self._links = joined_by_bonds(tuple((0, 1 << k) for k in range(lattice.ndim)))
         self._index = INDEX_TYPES[lattice.sites * replicas >= 1 << 31]
         self._clusters, self._fronts = None, None
@@ -103,13 +124,13 @@ class Engine:
             self._activation = check_option("activation", activation, site_bonds.ACTIVATION)
         self._options = self._algorithm.check_options(chosen)
         if grows:
-            self._fronts = WaveFronts(self.gpu, self._replicas, self._index)
+            self._fronts = WaveFronts(self.gpu, self.of_replicas, self._index)
         sites = lattice.sites * replicas
         self._repeats = labelling == "auto" and sites <= MOST_REPEATED_SITES
         small = sites <= MOST_OF_MULTIPROCESSOR * self.gpu.multiprocessors
         self._is_small = labelling == "auto" and small
         if labelling == "auto" and bricks.takes(lattice, replicas):
-            self._clusters = bricks.BrickClusters(self._replicas, self._index)
+            self._clusters = bricks.BrickClusters(self.of_replicas, self._index)
         self._bond_workspace, self._label_workspace = Workspace(), Workspace()
         self._algorithm_workspace, self._size_workspace = Workspace(), Workspace()
         self._choice_workspace = Workspace()
@@ -127,7 +148,7 @@ class Engine:
 
     def count(self, words: Any, record: Any) -> None:
         """Count the satisfied bonds and the sites in each state."""
-        records = self._records(record)
+        records = self.records(record)
         self._launch(
             SPINS, "activate_bonds<>", 0, words, None, None, records, np.bool_(False), over="bonds"
         )
@@ -196,12 +217,17 @@ class Engine:
             return
         count_active = chosen is None or clusters or wrapping
         drawn = self._draw(words, step, probabilities, record, count_active)
-        records = self._records(record)
+        self.flip(drawn, words, new, step, Flips(chosen, record, clusters, wrapping))
+
+    def flip(self, drawn: Any, words: Any, new: Any, step: int, flips: Flips) -> None:
+        """Fill `new` with the spins after an update, given its active bonds as words."""
+        chosen, record, clusters, wrapping, watch = flips
+        records = self.records(record)
         winds = wrapping and any(self.lattice.periodic)
         if self._clusters is not None and (winds or not self._is_small):
             windings = (self._windings, records) if winds else None
             components = self._clusters.find(drawn, records if clusters else None, windings)
-            if chosen is None:
+            if chosen is None and watch is None:
                 self._clusters.flip(components, step, new)
                 return
             settled, labels = True, self._clusters.label(components)
@@ -212,6 +238,8 @@ class Engine:
             labels = self._label(drawn, self.lattice.periodic, settled)
             if clusters:
                 self._measure(labels, record)
+        if watch is not None:
+            watch(labels)
         choice = self._choose(labels, step, chosen)
         flip = f"flip_clusters<{ctype(self._index)}, {str(settled).lower()}>"
         self._launch_by_site(flip, step, words, labels, choice, new)
@@ -250,7 +278,7 @@ class Engine:
             return drawn
         of_site, _ = self._sites_and_labels()
         kernel = site_bonds.kernel_of(self._activation)
-        records = self._records(record)
+        records = self.records(record)
         arguments = words, probabilities, of_site, records, np.bool_(active)
         self._launch(site_bonds.FILE, kernel, step, *arguments)
         if record is not None:
@@ -260,13 +288,13 @@ class Engine:
     def _activate(
         self, words: Any, step: int, probabilities: Any, drawn: Any, record: Any, active: bool
     ) -> None:
-        records = self._records(record)
+        records = self.records(record)
         arguments = words, probabilities, drawn, records, np.bool_(active)
         self._launch(SPINS, "activate_bonds<>", step, *arguments, over="bonds")
 
     @cached_property
     def _windings(self) -> ClusterWindings:
-        return ClusterWindings(self._replicas, WINDING_AXES)
+        return ClusterWindings(self.of_replicas, WINDING_AXES)
 
     def _record_windings(self, drawn: Any, records: Any) -> None:
         """Record windings, given bonds, from labels of the open lattices."""
@@ -310,7 +338,7 @@ class Engine:
         (size,) = self._size_workspace.take(self.gpu, (sites, self._index))
         self._launch_by_site(self._typed("clear_sizes"), 0, size)
         self._launch_by_site(self._typed("measure_clusters"), 0, labels, size)
-        self._launch_by_site(self._typed("sum_clusters"), 0, size, self._records(record))
+        self._launch_by_site(self._typed("sum_clusters"), 0, size, self.records(record))
 
     def _choose(self, labels: Any, step: int, chosen: ChosenSites | None) -> Any:
         """Return ``Choice``: which clusters may flip."""
@@ -350,13 +378,14 @@ class Engine:
         self, file: str, name: str, step: int, *arguments: Any, over: Over = "words"
     ) -> None:
         (kernel,) = self.gpu.load(file, (name,))
-        replicas = self._replicas
+        replicas = self.of_replicas
         launch(kernel, replicas.grid_over(over), replicas.struct(step, over), *arguments)
 
     def _launch_by_site(self, name: str, step: int, *arguments: Any) -> None:
         self._launch(CLUSTERS, name, step, *arguments, over="sites")
 
-    def _records(self, record: Any) -> Any:
+    def records(self, record: Any) -> Any:
+        """Return ``Records`` of an array, or of none."""
         if record is None:
             return np.zeros((), RECORDS)[()]
         return np.array((self.gpu.address(record), record.shape[-1]), RECORDS)[()]

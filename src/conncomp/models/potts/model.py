@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool, as_integer, check_choice, check_range, shown
-from conncomp.grid import ComponentWrapping, cluster_wrapping, label_bonds
+from conncomp.grid import ComponentWrapping, cluster_wrapping
 from conncomp.grid._arguments import check_periodic
 from conncomp.kernels.lattice import Lattice, unpack
 from conncomp.models._arguments import (
@@ -18,6 +18,7 @@ from conncomp.models._arguments import (
     check_start,
     check_states,
 )
+from conncomp.models._clusters import label_clusters
 from conncomp.models._probabilities import DECIMAL
 from conncomp.models.potts.base import ClusterModel
 from conncomp.models.potts.measurements import (
@@ -216,14 +217,8 @@ class Potts(ClusterModel):
         -------
         array of int32 or int64, shape ``(*replicas, *shape)``
         """
-        labelled: Any = label_bonds
-        return labelled(
-            self.bonds(),
-            periodic=self.lattice.periodic,
-            batch_axes=self._batch_axes,
-            numbering=numbering,
-            return_num=return_num,
-        )
+        how: Any = {"numbering": numbering, "return_num": return_num}
+        return label_clusters(self.bonds(), self.lattice, self._batch_axes, **how)
 
     def wrapping(self) -> ComponentWrapping:
         """Tell which of the clusters that the next update draws close on themselves, and how.

@@ -1,51 +1,71 @@
-// The active bonds of rows of a replica: drawn where they are asked for, and counted.
+// The active bonds of rows of a replica: drawn where they are asked for, and counted. Of other models than
+// Potts' somebody else draws them.
 #pragma once
 
 #include <vector>
 
+#include "cpu/core/function_ref.h"
 #include "cpu/models/draws.h"
 #include "cpu/models/potts/record.h"
 #include "cpu/models/rows.h"
 
 namespace conncomp {
 
+// Writes the active bonds that `count` words of a row of a replica, from `word` on, have along an axis.
+using BondSource = FunctionRef<void(int64_t replica, int64_t word, int64_t count, int axis, Bits64* bonds)>;
+
 // Draws the bonds of a replica between equal spins that become active, in one thread.
 class ActiveBonds {
  public:
-  // Bonds are added to `tally`, unless it is null.
+  // Bonds are added to `tally`, unless it is null. With a source the rest of what decides on bonds is unused.
   ActiveBonds(const Replicas& replicas, int64_t replica, const Bits64* words, Bits32 step, Bits64 probability,
-              SpinTally* tally)
+              SpinTally* tally, const BondSource* source)
       : lattice_(replicas.lattice),
-        spins_(replicas.spins(words, replica)),
+        replica_(replica),
+        spins_(source ? nullptr : replicas.spins(words, replica)),
         draws_(replicas.draws(replica, step)),
         probability_(probability),
         tally_(tally),
+        source_(source),
         between_(lattice_.columns()) {}
 
   const Lattice& lattice() const { return lattice_; }
   const Bits64* spins() const { return spins_; }
+
+  // Writes the bonds of a row along it that may become active; those between rows g and h, of which the
+  // `owner` has them.
+  void offer_along(int64_t row, Bits64* bonds) const {
+    source_ ? (*source_)(replica_, row * lattice_.columns(), lattice_.columns(), kRowAxis, bonds)
+            : equal_along(lattice_, spins_, row, bonds);
+  }
+  void offer_between(int64_t g, int64_t h, int64_t owner, int axis, Bits64* bonds) const {
+    source_ ? (*source_)(replica_, owner * lattice_.columns(), lattice_.columns(), axis, bonds)
+            : equal_sites(lattice_, spins_, g, h, bonds);
+  }
 
   // Of the bonds that rows from `row` on have along an axis, leaves those that become active, given those
   // that are satisfied.
   void activate(int64_t row, int axis, int64_t rows, Bits64* bonds) const {
     const int64_t columns = lattice_.columns();
     if (tally_) tally_->satisfied += count_bits(bonds, rows * columns);
-    conncomp::activate(draws_, row * columns, axis, probability_, rows * columns, bonds);
+    if (!source_) conncomp::activate(draws_, row * columns, axis, probability_, rows * columns, bonds);
     if (tally_) tally_->active += count_bits(bonds, rows * columns);
   }
   // Those between rows g and h, one of which, the `owner`, they belong to; until this is called again.
   const Bits64* between(int64_t g, int64_t h, int64_t owner, int axis) {
-    equal_sites(lattice_, spins_, g, h, between_.data());
+    offer_between(g, h, owner, axis, between_.data());
     activate(owner, axis, 1, between_.data());
     return between_.data();
   }
 
  private:
   const Lattice lattice_;
+  const int64_t replica_;
   const Bits64* const spins_;
   const Draws draws_;
   const Bits64 probability_;
   SpinTally* const tally_;
+  const BondSource* const source_;
   std::vector<Bits64> between_;
 };
 
@@ -58,15 +78,14 @@ class ChunkBonds {
     begin_ = begin, columns_ = columns;
     along_.resize(rows * columns);
     for (int64_t row = begin; row < end; ++row)
-      equal_along(lattice, active.spins(), row, along_.data() + (row - begin) * columns);
+      active.offer_along(row, along_.data() + (row - begin) * columns);
     active.activate(begin, kRowAxis, rows, along_.data());
     for (int axis = 0; axis < kRowAxis; ++axis) {
       if (lattice.length[axis] == 1) continue;
       before_[axis].assign(rows * columns, 0);
       for (RowPlace place(lattice, begin); place.row < end; place.advance(lattice))
         if (const int64_t g = row_before(lattice, place, axis); g >= strip.begin)
-          equal_sites(lattice, active.spins(), g, place.row,
-                      before_[axis].data() + (place.row - begin) * columns);
+          active.offer_between(g, place.row, g, axis, before_[axis].data() + (place.row - begin) * columns);
       active.activate(begin - row_stride(lattice, axis), axis, rows, before_[axis].data());
     }
   }

@@ -8,6 +8,7 @@
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
 #include "cpu/models/draws.h"
+#include "cpu/models/potts/active_bonds.h"
 #include "cpu/models/rows.h"
 
 namespace conncomp {
@@ -26,14 +27,17 @@ class Cells {
 
   Cells(const Lattice& lattice, const Draws& draws, Bits64 probability, const Bits64* spins, Bits64 update,
         Bits64* cells)
-      : lattice_(lattice),
-        draws_(draws),
-        probability_(probability),
-        spins_(spins),
-        update_(update),
-        cells_(cells),
-        first_axis_(first_axis(lattice)),
-        words_of_cell_(words_of_cell(lattice)) {}
+      : Cells(lattice, update, cells) {
+    draws_ = draws;
+    probability_ = probability;
+    spins_ = spins;
+  }
+  // Those of a replica whose active bonds have another source.
+  Cells(const Lattice& lattice, const BondSource& source, int64_t replica, Bits64 update, Bits64* cells)
+      : Cells(lattice, update, cells) {
+    source_ = &source;
+    replica_ = replica;
+  }
 
   // The cell of a word.
   class Cell {
@@ -60,19 +64,33 @@ class Cells {
  private:
   enum { kUpdate, kVisited, kWaiting, kBonds };
 
+  Cells(const Lattice& lattice, Bits64 update, Bits64* cells)
+      : lattice_(lattice),
+        update_(update),
+        cells_(cells),
+        first_axis_(first_axis(lattice)),
+        words_of_cell_(words_of_cell(lattice)) {}
+
   [[gnu::noinline]] void fill(int64_t word, Bits64* cell) const {
     const WordPlace place = place_of(lattice_, word);
-    for (int axis = first_axis_; axis < kLatticeAxes; ++axis)
-      cell[kBonds + axis - first_axis_] = activate_word(draws_, Bits64(word), axis, probability_,
-                                                        satisfied_bonds(lattice_, spins_, place, axis));
+    for (int axis = first_axis_; axis < kLatticeAxes; ++axis) {
+      Bits64* const bonds = cell + kBonds + axis - first_axis_;
+      if (source_)
+        (*source_)(replica_, word, 1, axis, bonds);
+      else
+        *bonds = activate_word(draws_, Bits64(word), axis, probability_,
+                               satisfied_bonds(lattice_, spins_, place, axis));
+    }
     cell[kVisited] = cell[kWaiting] = 0;
     cell[kUpdate] = update_;
   }
 
   const Lattice lattice_;
-  const Draws draws_;
-  const Bits64 probability_;
-  const Bits64* const spins_;
+  Draws draws_{};
+  Bits64 probability_ = 0;
+  const Bits64* spins_ = nullptr;
+  const BondSource* source_ = nullptr;
+  int64_t replica_ = 0;
   const Bits64 update_;
   Bits64* const cells_;
   const int first_axis_, words_of_cell_;

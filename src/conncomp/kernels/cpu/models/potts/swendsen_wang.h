@@ -29,9 +29,11 @@ template <class Index>
 class SwendsenWang {
  public:
   // `probabilities` has that of a bond for each replica; `record` is nullptr or the records of all of them.
-  // With `wrapping` bonds over the ends of axes are left to `wind`.
+  // With `wrapping` bonds over the ends of axes are left to `wind`. With a `source` of active bonds there are
+  // neither words nor probabilities.
   SwendsenWang(const Replicas& replicas, ForestMemory<Index>& memory, const Bits64* words, Bits32 step,
-               const Bits64* probabilities, int64_t* record, bool wrapping)
+               const Bits64* probabilities, int64_t* record, bool wrapping,
+               const BondSource* source = nullptr)
       : replicas_(replicas),
         lattice_(replicas.lattice),
         strips_(replicas),
@@ -41,6 +43,7 @@ class SwendsenWang {
         probabilities_(probabilities),
         record_(record),
         wrapping_(wrapping),
+        source_(source),
         seam_bonds_(strips_),
         end_(strips_.count) {}
 
@@ -113,8 +116,8 @@ class SwendsenWang {
   }
 
   ActiveBonds active_bonds(const Strip& strip, SpinTally& tally) const {
-    return {
-        replicas_, strip.replica, words_, step_, probabilities_[strip.replica], record_ ? &tally : nullptr};
+    const Bits64 probability = source_ ? 0 : probabilities_[strip.replica];
+    return {replicas_, strip.replica, words_, step_, probability, record_ ? &tally : nullptr, source_};
   }
 
   void label_strip(int64_t piece) {
@@ -133,7 +136,7 @@ class SwendsenWang {
         if (closes(bonds.along(place.row))) close_row(piece, forest, place.row);
         forest.shorten(first, next);
       }
-      if (record_)
+      if (record_ && !source_)
         for (int64_t row = begin; row < end; ++row) tally.add_row(lattice_, active.spins(), row);
     });
     end_[piece] = next;
@@ -216,6 +219,7 @@ class SwendsenWang {
   const Bits64* const probabilities_;
   int64_t* const record_;
   const bool wrapping_;
+  const BondSource* const source_;
   SeamBonds<Index> seam_bonds_;
   std::vector<Index> end_;  // by strip: the number after its last run
 };

@@ -1,0 +1,143 @@
+"""What the commands of spins that are vectors, ``xy`` and ``heisenberg``, share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from typing import Any
+
+import click
+import numpy as np
+
+from conncomp.cli._options import closed_axes, periodic_option
+from conncomp.cli._picture import plot_scan
+from conncomp.cli._report import Row
+from conncomp.cli.simulate._clusters import update_options
+from conncomp.cli.simulate._common import (
+    Finished,
+    Settings,
+    as_plain,
+    border_in_words,
+    parse_number_or_critical,
+    plot_observables,
+    run_model,
+    shown,
+    simulation_options,
+)
+from conncomp.cli.simulate._ranges import Range, inverse_temperatures, range_option
+from conncomp.models import VectorMeasurements, VectorSummary
+from conncomp.models.vectors import UPDATES
+from conncomp.models.vectors.model import VectorModel
+
+# Of each observable of a `VectorSummary`, what it is called in tables and pictures.
+NAMES = {
+    "energy": "energy a site",
+    "specific_heat": "specific heat",
+    "magnetisation": "magnetisation",
+    "squared_magnetisation": "m^2",
+    "susceptibility": "susceptibility",
+    "binder_ratio": "<m^4>/<m^2>^2",
+    "helicity_modulus": "helicity modulus",
+    "vortices": "vortices a site",
+    "energy_time": "tau of energy",
+    "magnetisation_time": "tau of m^2",
+}
+
+
+def vector_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of a simulation of spins that are vectors."""
+    options = (
+        simulation_options,
+        click.option(
+            "--temperature",
+            metavar="T|critical",
+            callback=parse_number_or_critical,
+            help="kT in units of J. Default: the critical one, where it is known.",
+        ),
+        range_option("--temperatures", "N temperatures from A to B, side by side.", "two of them"),
+        click.option("--coupling", metavar="J", type=float, default=1.0, show_default=True),
+        periodic_option("all"),
+        update_options(UPDATES),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def run_vectors(
+    make: Callable[..., VectorModel],
+    settings: Settings,
+    temperatures: Range | None,
+    periodic: Any,
+    options: dict[str, Any],
+    **arguments: Any,
+) -> None:
+    """Simulate a model, of the class that is given, and print the report."""
+    settings.check()
+    if arguments["temperature"] is not None and temperatures is not None:
+        raise click.UsageError("--temperature and --temperatures exclude each other.")
+    side_by_side: dict[str, Any] = {"replicas": settings.replicas}
+    if temperatures is not None:
+        betas = np.repeat(inverse_temperatures(temperatures), settings.replicas or 1)
+        side_by_side = {"beta": betas, "replicas": len(betas)}
+
+    def build() -> VectorModel:
+        return make(
+            settings.shape,
+            periodic=closed_axes(periodic, len(settings.shape), "lattice"),
+            seed=settings.seed,
+            device=settings.device,
+            **arguments,
+            **side_by_side,
+        )
+
+    _show(run_model(settings, build, options))
+
+
+def _show(finished: Finished[VectorMeasurements]) -> None:
+    parameters = finished.run.parameters
+    lengths = " x ".join(map(str, parameters["shape"]))
+    border = border_in_words(parameters["periodic"])
+    model = "model", f"{parameters['model']} model, {lengths}, {border}"
+    with finished.stage("statistics"):
+        summaries = finished.run.summarise()[::-1]  # by temperature
+    observables = _observables(summaries)
+    path = finished.settings.plot
+    if path is not None:
+        with finished.stage("plot"):
+            temperatures = [1 / summary.beta if summary.beta else inf for summary in summaries]
+            if len(summaries) > 1:
+                plot_scan(path, temperatures, observables, model[1])
+            else:
+                plot_observables(finished, model, _series(finished.run.series))
+    facts: list[Row] = []
+    if parameters["update"] == "swendsen-wang":
+        facts.append(finished.speed_row("spins"))
+    if not all(summary.enough for summary in summaries):
+        facts.append(("beware", "fewer than 100 autocorrelation times: errors may be too small"))
+    table = _table(summaries, observables)
+    finished.show(model, [as_plain(summary) for summary in summaries], table, facts=facts)
+
+
+def _series(series: VectorMeasurements) -> dict[str, Any]:
+    squares = series.squared_magnetisation
+    return {
+        NAMES["energy"]: series.energy / series.lattice.sites,
+        NAMES["magnetisation"]: squares**0.5,
+    }
+
+
+def _observables(summaries: list[VectorSummary]) -> dict[str, list[Any]]:
+    """Return by name what was estimated at each temperature."""
+    estimated = [key for key in NAMES if getattr(summaries[0], key) is not None]
+    return {NAMES[key]: [getattr(summary, key) for summary in summaries] for key in estimated}
+
+
+def _table(summaries: list[VectorSummary], observables: dict[str, list[Any]]) -> list[Row]:
+    """Return a line for each temperature or, of one temperature, a line for each observable."""
+    cells = {name: list(map(shown, estimates)) for name, estimates in observables.items()}
+    temperatures = [f"{1 / summary.beta:.6g}" if summary.beta else "inf" for summary in summaries]
+    if len(summaries) > 1:
+        return [("temperature", *cells), *zip(temperatures, *cells.values(), strict=True)]
+    rows = [("temperature", temperatures[0]), *((name, cell) for name, [cell] in cells.items())]
+    return [("observable", "value ± error"), *rows]

@@ -1,0 +1,31 @@
+"""``conncomp simulate xy``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from conncomp.cli.simulate._common import Settings
+from conncomp.cli.simulate._ranges import Range
+from conncomp.cli.simulate._vectors import run_vectors, vector_options
+from conncomp.models import XY
+
+
+@click.command()
+@vector_options
+def xy(
+    settings: Settings,
+    temperatures: Range | None,
+    periodic: bool | list[bool] | list[int],
+    update: str,
+    clusters: bool,
+    **arguments: Any,
+) -> None:
+    """Simulate the XY model: spins that are unit vectors in a plane, by clusters.
+
+    It prints means with their errors, from bins and by jackknife, and integrated autocorrelation
+    times in updates. Components are the clusters that the next update draws.
+    """
+    options = {"update": update, "clusters": clusters}
+    run_vectors(XY, settings, temperatures, periodic, options, **arguments)

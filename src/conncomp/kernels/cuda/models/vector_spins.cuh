@@ -1,0 +1,376 @@
+// Spins that are unit vectors on a GPU: their first values, their bonds, their reflections, and what they
+// tell. Clusters are those of Potts' updates of two states, whose new states say which sites are reflected.
+//
+// How: half a warp takes a column of words, of some rows one after the other along axis 2, so that what it
+// computed of a row's next one is there when that has its turn. Of a word a lane has the sites l, 16 + l,
+// 32 + l and 48 + l: one block of Philox has the random numbers of their bonds along an axis, and votes of
+// the warp make the word.
+//
+//      half 0   half 1         word of 64 sites:  lane 0 1 ... 15 | 0 1 ... 15 | 0 1 ... 15 | 0 1 ... 15
+//      row y    row y
+//      row y+1  row y+1
+//
+// Cost: some 25 instructions for a projection of a site, on one axis fewer than the lattice has,
+// and 50 a bond. Source: ours, see core/vector_spins.h.
+#pragma once
+
+#include "core/vector_spins.h"
+#include "cuda/models/clusters.cuh"
+
+namespace conncomp {
+
+constexpr int kLanesOfWord = 16, kSitesOfLane = kWordSites / kLanesOfWord, kColumnAxis = kRowAxis - 1;
+
+// What half a warp works on: a column of words. Sites of a replica are fewer than 2^31.
+struct ColumnOfWords {
+  const Lattice& lattice;
+  int32_t length, rows, word, row, begin, end, x, sites;
+  int32_t at[kColumnAxis];
+
+  // That of a number, of columns of so many rows each; without rows beyond the last one.
+  __device__ ColumnOfWords(const Lattice& lattice, Bits32 number, int32_t rows_of_column)
+      : lattice(lattice),
+        length(int32_t(lattice.length[kRowAxis])),
+        rows(int32_t(lattice.length[kColumnAxis])) {
+    const Bits32 columns = Bits32(lattice.columns()), pieces = pieces_of(lattice, rows_of_column);
+    Bits32 piece = number / columns;
+    const Bits32 column = number - piece * columns, plane = piece / pieces;
+    piece -= plane * pieces;
+    at[0] = int32_t(plane / Bits32(lattice.length[1]));
+    at[1] = int32_t(plane - Bits32(at[0]) * Bits32(lattice.length[1]));
+    begin = int32_t(piece) * rows_of_column;
+    end = at[0] >= int32_t(lattice.length[0]) ? begin
+          : begin + rows_of_column < rows     ? begin + rows_of_column
+                                              : rows;
+    x = int32_t(column) * kWordSites;
+    sites = length - x < kWordSites ? length - x : kWordSites;
+    const int32_t first_row = int32_t(plane) * rows;
+    row = first_row * length;
+    word = first_row * int32_t(columns) + int32_t(column);
+  }
+  __device__ static Bits32 pieces_of(const Lattice& lattice, int32_t rows_of_column) {
+    return Bits32((lattice.length[kColumnAxis] + rows_of_column - 1) / rows_of_column);
+  }
+  __device__ static Bits32 count(const Lattice& lattice, int32_t rows_of_column) {
+    return Bits32(lattice.length[0] * lattice.length[1] * lattice.columns()) *
+           pieces_of(lattice, rows_of_column);
+  }
+
+  __device__ static int half() { return lane() / kLanesOfWord; }
+  __device__ static int bit(int k) { return k * kLanesOfWord + lane() % kLanesOfWord; }
+  __device__ bool has(int k) const { return bit(k) < sites; }
+  // The first site of a row, along the column axis; the word of a row.
+  __device__ int32_t site_of(int32_t y) const { return row + y * length; }
+  __device__ int32_t word_of(int32_t y) const { return word + y * int32_t(lattice.columns()); }
+  // The row after one along the column axis; -1 if there is none.
+  __device__ int32_t row_after(int32_t y) const {
+    return y + 1 < rows ? y + 1 : lattice.closes(kColumnAxis) ? 0 : -1;
+  }
+  // Whether there are next sites along an axis before, and how far they are.
+  __device__ bool has_next(int axis) const {
+    return at[axis] + 1 < lattice.length[axis] || lattice.closes(axis);
+  }
+  __device__ int32_t to_next(int axis) const {
+    const int32_t stride = rows * length * (axis == 0 ? int32_t(lattice.length[1]) : 1);
+    return at[axis] + 1 < lattice.length[axis] ? stride : -at[axis] * stride;
+  }
+  // Where in the row the site after one of the word is; -1 if there is none.
+  __device__ int32_t next_in_row(int k) const {
+    const int32_t next = x + bit(k) + 1;
+    return next < length ? next : lattice.closes(kRowAxis) ? 0 : -1;
+  }
+  // What the next sites in the row have, of those of the word: from the lane beside or, at the end of the
+  // word, from what `make` makes of the place in the row; nothing where there is no site. All lanes call.
+  template <class T, class Make>
+  __device__ void take_next(const T (&own)[kSitesOfLane], T (&next)[kSitesOfLane], T nothing,
+                            Make&& make) const {
+    const int beside = (lane() & ~(kLanesOfWord - 1)) | ((lane() + 1) & (kLanesOfWord - 1));
+    T shifted[kSitesOfLane];
+#pragma unroll
+    for (int k = 0; k < kSitesOfLane; ++k) shifted[k] = shuffled(own[k], beside);
+    const bool last_lane = bit(0) == kLanesOfWord - 1;
+#pragma unroll
+    for (int k = 0; k < kSitesOfLane; ++k) {
+      next[k] = last_lane && k + 1 < kSitesOfLane ? shifted[k + 1 < kSitesOfLane ? k + 1 : k] : shifted[k];
+      if (bit(k) + 1 != sites) continue;
+      const int32_t place = next_in_row(k);
+      next[k] = place < 0 ? nothing : make(place);
+    }
+  }
+
+ private:
+  __device__ static int32_t shuffled(int32_t value, int from) { return __shfl_sync(kAllLanes, value, from); }
+  __device__ static uint16_t shuffled(uint16_t value, int from) {
+    return uint16_t(__shfl_sync(kAllLanes, int(value), from));
+  }
+  __device__ static uint64_t shuffled(uint64_t value, int from) {
+    return uint64_t(__shfl_sync(kAllLanes, (unsigned long long)value, from));
+  }
+  template <int n>
+  __device__ static Components<n> shuffled(const Components<n>& value, int from) {
+    Components<n> other;
+    for (int k = 0; k < n; ++k) other.of[k] = __shfl_sync(kAllLanes, value.of[k], from);
+    return other;
+  }
+};
+
+// Calls body(column) for the columns of this thread's half of a warp; all lanes of a warp call together.
+template <class Body>
+__device__ inline void for_each_column(const Replicas& replicas, int32_t rows_of_column, Body&& body) {
+  const Bits32 warps = blockDim.x / kWarp, part = Bits32(blockIdx.x % replicas.parts),
+               count = ColumnOfWords::count(replicas.lattice, rows_of_column),
+               step = 2 * warps * Bits32(replicas.parts);
+  for (Bits32 pair = 2 * (part * warps + threadIdx.x / kWarp); pair < count; pair += step)
+    body(ColumnOfWords(replicas.lattice, pair + ColumnOfWords::half(), rows_of_column));
+}
+
+// The mirror of an update, which one thread of a block draws; all threads call.
+template <class Kind>
+__device__ inline typename Kind::Mirror mirror_of_block(const Draws& draws) {
+  __shared__ typename Kind::Mirror mirror;
+  if (threadIdx.x == 0) mirror = Kind::mirror(draws(kMirror, 0));
+  __syncthreads();
+  return mirror;
+}
+
+template <class Kind>
+__global__ void __launch_bounds__(kSpinThreads)
+    start_vectors(Replicas replicas, typename Kind::Spin* __restrict__ spins) {
+  const Draws draws = replicas.draws();
+  spins = replicas.at_replica(spins, replicas.lattice.sites());
+  replicas.for_each_site([&](int64_t site) { spins[site] = Kind::start(draws(kStart, Bits64(site))); });
+}
+
+// Draws the active bonds of all axes, and counts them if there is a record.
+template <class Kind>
+__global__ void __launch_bounds__(kSpinThreads, 10)
+    draw_vector_bonds(Replicas replicas, int32_t rows_of_column,
+                      const typename Kind::Spin* __restrict__ spins,
+                      const BondStrength* __restrict__ strengths, int32_t negative,
+                      Bits64* __restrict__ bonds, Records records) {
+  const Lattice& lattice = replicas.lattice;
+  const Draws draws = replicas.draws();
+  const BondStrength strength = strengths[replicas.replica()];
+  const auto mirror = mirror_of_block<Kind>(draws);
+  const int axes = replicas.axes;
+  const int64_t words = lattice.words();
+  spins = replicas.at_replica(spins, lattice.sites());
+  bonds = replicas.at_replica(bonds, words * axes);
+  int64_t active = 0;
+  for_each_column(replicas, rows_of_column, [&](const ColumnOfWords& column) {
+    const auto draw = [&](int32_t y, int axis, const int32_t (&p)[kSitesOfLane],
+                          const int32_t (&q)[kSitesOfLane]) {
+      const int32_t word = column.word_of(y);
+      const Bits64 index = Bits64(kBondBlocks) * Bits32(word) + Bits32(column.bit(0));
+      const PhiloxBlock drawn = draws(kVectorBond, index, axis);
+      Bits32 votes[kSitesOfLane];
+#pragma unroll
+      for (int k = 0; k < kSitesOfLane; ++k)
+        votes[k] = __ballot_sync(kAllLanes, is_active(p[k], q[k], strength, negative, drawn.word[k]));
+      if (column.bit(0) != 0 || y >= column.end) return;
+      const Bits32 half =
+          column.half() == 0 ? 0x5410 : 0x7632;  // the halves of the votes that are this word's
+      const Bits64 bits =
+          __byte_perm(votes[0], votes[1], half) | Bits64(__byte_perm(votes[2], votes[3], half)) << 32;
+      bonds[(axis - (kLatticeAxes - axes)) * words + word] = bits;
+      active += __popcll(bits);
+    };
+    // Of no site there is a projection of 0, which makes no bond active.
+    const auto project = [&](int32_t (&p)[kSitesOfLane], bool exists, int32_t first) {
+#pragma unroll
+      for (int k = 0; k < kSitesOfLane; ++k)
+        p[k] =
+            exists && column.has(k) ? Kind::projection(mirror, spins[first + column.x + column.bit(k)]) : 0;
+    };
+    int32_t p[kSitesOfLane], q[kSitesOfLane], next[kSitesOfLane];
+    project(p, column.begin < column.end, column.site_of(column.begin));
+    for (int32_t k = 0; k < rows_of_column; ++k) {
+      const int32_t y = column.begin + k, first = column.site_of(y), after = column.row_after(y);
+      const bool exists = y < column.end;
+      column.take_next(p, q, 0, [&](int32_t place) {
+        return exists ? Kind::projection(mirror, spins[first + place]) : 0;
+      });
+      draw(y, kRowAxis, p, q);
+      if (axes < 2) continue;
+      project(next, exists && after >= 0, column.site_of(after));
+      draw(y, kColumnAxis, p, next);
+#pragma unroll
+      for (int axis = kColumnAxis - 1; axis >= 0; --axis) {
+        if (axis < kLatticeAxes - axes) continue;
+        project(q, exists && column.has_next(axis), first + column.to_next(axis));
+        draw(y, axis, p, q);
+      }
+#pragma unroll
+      for (int l = 0; l < kSitesOfLane; ++l) p[l] = next[l];
+    }
+  });
+  if (records.record != nullptr) records.add_block(replicas.replica(), kActive, active);
+}
+
+// Writes the new spins: those of some sites are reflected.
+template <class Kind>
+__global__ void __launch_bounds__(kSpinThreads)
+    reflect_vectors(Replicas replicas, int32_t rows_of_column, const typename Kind::Spin* __restrict__ spins,
+                    const Bits64* __restrict__ reflected, typename Kind::Spin* __restrict__ new_spins) {
+  const auto mirror = mirror_of_block<Kind>(replicas.draws());
+  const int64_t sites = replicas.lattice.sites();
+  spins = replicas.at_replica(spins, sites);
+  new_spins = replicas.at_replica(new_spins, sites);
+  reflected = replicas.at_replica(reflected, replicas.lattice.words());
+  for_each_column(replicas, rows_of_column, [&](const ColumnOfWords& column) {
+    for (int32_t y = column.begin; y < column.end; ++y) {
+      const Bits64 bits = __ldg(reflected + column.word_of(y));
+      const int32_t first = column.site_of(y) + column.x;
+#pragma unroll
+      for (int k = 0; k < kSitesOfLane; ++k) {
+        if (!column.has(k)) continue;
+        const auto spin = spins[first + column.bit(k)];
+        new_spins[first + column.bit(k)] = bits >> column.bit(k) & 1 ? Kind::reflected(mirror, spin) : spin;
+      }
+    }
+  });
+}
+
+// What a thread has counted. Products of the four sites of a row fit into 32 bits.
+template <class Kind>
+struct VectorCounts {
+  using Vector = Components<Kind::kComponents>;
+  int64_t magnetisation[Kind::kComponents], along[kLatticeAxes], crossed[kLatticeAxes * Kind::kRotations],
+      vortices;
+
+  // Adds what pairs of spins, that bonds along an axis join, tell; of no spin there is a vector of 0.
+  __device__ void add_pairs(int axis, const Vector (&a)[kSitesOfLane], const Vector (&b)[kSitesOfLane]) {
+    int32_t product = 0, cross[Kind::kRotations] = {};
+#pragma unroll
+    for (int k = 0; k < kSitesOfLane; ++k) {
+      product += product_of(a[k], b[k]);
+#pragma unroll
+      for (int r = 0; r < Kind::kRotations; ++r) cross[r] += cross_of(a[k], b[k], r);
+    }
+    along[axis] += product;
+#pragma unroll
+    for (int r = 0; r < Kind::kRotations; ++r) crossed[axis * Kind::kRotations + r] += cross[r];
+  }
+  __device__ void add_block(const Records& records, int64_t replica, int axes) const {
+    int64_t products = 0;
+    for (int c = 0; c < Kind::kComponents; ++c)
+      records.add_block(replica, kMagnetisation + c, magnetisation[c]);
+#pragma unroll
+    for (int axis = 0; axis < kLatticeAxes; ++axis) {
+      if (axis < kLatticeAxes - axes) continue;
+      products += along[axis];
+      records.add_block(replica, kAlong + axis, along[axis]);
+#pragma unroll
+      for (int r = 0; r < Kind::kRotations; ++r)
+        records.add_block(replica, kCurrents + 3 * axis + r, crossed[axis * Kind::kRotations + r]);
+    }
+    records.add_block(replica, kSatisfied, products);
+    if (Kind::kHasVortices) records.add_block(replica, kVortices, vortices);
+  }
+};
+
+// Adds what the spins tell to the records.
+template <class Kind>
+__global__ void __launch_bounds__(kSpinThreads, 6)
+    count_vectors(Replicas replicas, int32_t rows_of_column, const typename Kind::Spin* __restrict__ spins,
+                  Records records) {
+  using Spin = typename Kind::Spin;
+  using Vector = Components<Kind::kComponents>;
+  const Lattice& lattice = replicas.lattice;
+  const int axes = replicas.axes;
+  const bool turns = Kind::kHasVortices && axes == 2;
+  spins = replicas.at_replica(spins, lattice.sites());
+  VectorCounts<Kind> counts{};
+  for_each_column(replicas, rows_of_column, [&](const ColumnOfWords& column) {
+    const auto take = [&](Vector(&vector)[kSitesOfLane], Spin(&of)[kSitesOfLane], bool exists,
+                          int32_t first) {
+#pragma unroll
+      for (int k = 0; k < kSitesOfLane; ++k) {
+        const bool there = exists && column.has(k);
+        of[k] = there ? spins[first + column.x + column.bit(k)] : Spin(0);
+        vector[k] = there ? Kind::components(of[k]) : Vector{};
+      }
+    };
+    // The next spins of a row, where angles turn.
+    const auto take_beside = [&](const Spin(&of)[kSitesOfLane], Spin(&beside)[kSitesOfLane], bool exists,
+                                 int32_t first) {
+      column.take_next(of, beside, Spin(0),
+                       [&](int32_t place) { return exists ? spins[first + place] : Spin(0); });
+    };
+    Vector own[kSitesOfLane], beside[kSitesOfLane], next[kSitesOfLane];
+    Spin spin[kSitesOfLane], right[kSitesOfLane], below[kSitesOfLane], corner[kSitesOfLane];
+    bool exists = column.begin < column.end;
+    take(own, spin, exists, column.site_of(column.begin));
+    if (turns) take_beside(spin, right, exists, column.site_of(column.begin));
+    for (int32_t l = 0; l < rows_of_column; ++l) {
+      const int32_t y = column.begin + l, first = column.site_of(y), after = column.row_after(y);
+      exists = y < column.end;
+#pragma unroll
+      for (int c = 0; c < Kind::kComponents; ++c)
+#pragma unroll
+        for (int k = 0; k < kSitesOfLane; ++k)
+          if (exists) counts.magnetisation[c] += measured_component(own[k].of[c]);
+      column.take_next(own, beside, Vector{}, [&](int32_t place) {
+        return exists ? Kind::components(spins[first + place]) : Vector{};
+      });
+      if (exists) counts.add_pairs(kRowAxis, own, beside);
+      if (axes < 2) continue;
+      const bool has_after = exists && after >= 0;
+      take(next, below, has_after, column.site_of(after));
+      if (has_after) counts.add_pairs(kColumnAxis, own, next);
+      if (turns) {
+        take_beside(below, corner, has_after, column.site_of(after));
+#pragma unroll
+        for (int k = 0; k < kSitesOfLane; ++k)
+          if (has_after && column.has(k) && column.next_in_row(k) >= 0)
+            counts.vortices += Kind::vorticity(spin[k], right[k], corner[k], below[k]);
+      }
+#pragma unroll
+      for (int axis = kColumnAxis - 1; axis >= 0; --axis) {
+        if (axis < kLatticeAxes - axes) continue;
+        Spin unused[kSitesOfLane];
+        take(beside, unused, exists && column.has_next(axis), first + column.to_next(axis));
+        counts.add_pairs(axis, own, beside);
+      }
+#pragma unroll
+      for (int k = 0; k < kSitesOfLane; ++k) own[k] = next[k], spin[k] = below[k], right[k] = corner[k];
+    }
+  });
+  counts.add_block(records, replicas.replica(), axes);
+}
+
+// Adds the projections of sites to the sums of their clusters, at whose labels these are.
+template <class Kind, class Index>
+__global__ void __launch_bounds__(kSpinThreads)
+    add_projections(Replicas replicas, const typename Kind::Spin* __restrict__ spins,
+                    const Index* __restrict__ label, int64_t* sums) {
+  const Lattice& lattice = replicas.lattice;
+  const auto mirror = mirror_of_block<Kind>(replicas.draws());
+  spins = replicas.at_replica(spins, lattice.sites());
+  label = replicas.at_replica(label, lattice.sites());
+  sums = replicas.at_replica(sums, lattice.sites());
+  replicas.for_each_word_of_warp([&](int64_t word) {
+    const SitesOfWarp sites(lattice, word);
+#pragma unroll
+    for (int k = 0; k < SitesOfWarp::kEach; ++k) {
+      const bool has = sites.has(k);
+      const Index root = has ? label[sites.site(k)] : Index(-1);
+      const int64_t p = has ? Kind::projection(mirror, spins[sites.site(k)]) : 0;
+      const Stretch stretch = stretch_of(root);
+      const int64_t sum = over_stretch(p, stretch.length, [](int64_t a, int64_t b) { return a + b; });
+      if (stretch.first && root >= 0) Shared::fetch_add(sums + root, sum);
+    }
+  });
+}
+
+// Records the squares of these sums.
+template <int = 0>
+__global__ void __launch_bounds__(kSpinThreads)
+    square_projections(Replicas replicas, const int64_t* __restrict__ sums, Records records) {
+  sums = replicas.at_replica(sums, replicas.lattice.sites());
+  int64_t limbs[kProjectedLimbs] = {};
+  replicas.for_each_site([&](int64_t site) { add_square(sums[site], limbs); });
+  for (int k = 0; k < kProjectedLimbs; ++k) records.add_block(replicas.replica(), kProjected + k, limbs[k]);
+}
+
+}  // namespace conncomp

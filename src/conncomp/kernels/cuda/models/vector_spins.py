@@ -1,0 +1,96 @@
+"""Spins that are unit vectors, on a GPU: drives ``vector_spins.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, Gpu, ctype, launch
+from conncomp.kernels.cuda.models.replicas import THREADS, Replicas
+from conncomp.kernels.vector_spins import ANGLE, DIRECTION, Kind
+
+FILE = "cuda/models/vector_spins.cuh"
+# Rows that half a warp goes through, and how many where a row needs nothing of the one before; or
+# one, where that leaves a multiprocessor fewer blocks than it can run.
+ROWS, ROWS_APART, LEAST_BLOCKS = 8, 2, 8
+# Blocks that count are as many as run at once, as each of them adds some twenty sums to a record.
+COUNTING_BLOCKS = 6
+
+
+class VectorKernels:
+    """The kernels of spins of a kind.
+
+    Parameters
+    ----------
+    gpu : Gpu
+    replicas : Replicas
+    kind : Kind
+    negative : bool
+        Whether the coupling is.
+    """
+
+    def __init__(self, gpu: Gpu, replicas: Replicas, kind: Kind, negative: bool) -> None:
+        self._replicas, self._negative = replicas, np.int32(-1 if negative else 0)
+        self._gpu, self._kind = gpu, kind
+        self._start, self._count, self._draw, self._reflect = gpu.load(FILE, _names(kind))
+        lattice, half_warps = replicas.lattice, 2 * THREADS // WARP
+        blocks = replicas.count * lattice.words // (ROWS * half_warps)
+        large = lattice.ndim > 1 and blocks >= LEAST_BLOCKS * gpu.multiprocessors
+        self._rows, self._rows_apart = (ROWS, ROWS_APART) if large else (1, 1)
+        parts = -(-COUNTING_BLOCKS * gpu.multiprocessors // replicas.count)
+        self._counting_parts = max(1, min(parts, -(-lattice.words // half_warps)))
+
+    def start(self, spins: Any) -> None:
+        """Draw the first spins."""
+        self._launch(self._start, 0, spins)
+
+    def count(self, spins: Any, records: Any) -> None:
+        """Add what the spins tell to ``Records``."""
+        replicas, parts = self._replicas, self._counting_parts
+        struct = replicas.struct(0).copy()
+        struct["parts"] = parts
+        grid = replicas.count * parts, THREADS
+        launch(self._count, grid, struct, np.int32(self._rows), spins, records)
+
+    def draw(self, spins: Any, step: int, strengths: Any, bonds: Any, records: Any) -> None:
+        """Draw the bonds of an update as words, and count them in ``Records``, if any."""
+        how = strengths, self._negative
+        self._launch(self._draw, step, np.int32(self._rows), spins, *how, bonds, records)
+
+    def reflect(self, spins: Any, step: int, reflected: Any, new: Any) -> None:
+        """Write the new spins, given words of which sites are reflected."""
+        self._launch(self._reflect, step, np.int32(self._rows_apart), spins, reflected, new)
+
+    def project(self, spins: Any, step: int, labels: Any, sums: Any, records: Any) -> None:
+        """Add the squares of clusters' sums of projections to ``Records``.
+
+        `sums`, of 64 bits a site, are 0.
+        """
+        add, square = self._gpu.load(FILE, _names_of_labels(self._kind, labels.dtype))
+        self._launch(add, step, spins, labels, sums)
+        self._launch(square, step, sums, records)
+
+    def _launch(self, kernel: Any, step: int, *arguments: Any) -> None:
+        replicas = self._replicas
+        launch(kernel, replicas.grid_over("sites"), replicas.struct(step, "sites"), *arguments)
+
+
+def _names(kind: Kind) -> tuple[str, ...]:
+    return tuple(
+        f"{name}<conncomp::{kind.name}>"
+        for name in ("start_vectors", "count_vectors", "draw_vector_bonds", "reflect_vectors")
+    )
+
+
+def _names_of_labels(kind: Kind, index: Any) -> tuple[str, str]:
+    return f"add_projections<conncomp::{kind.name}, {ctype(index)}>", "square_projections<>"
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that `VectorKernels` can load."""
+    for kind in (ANGLE, DIRECTION):
+        yield FILE, _names(kind)
+        for index in INDEX_TYPES:
+            yield FILE, _names_of_labels(kind, index)

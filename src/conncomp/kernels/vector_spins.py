@@ -1,0 +1,81 @@
+"""Spins that are unit vectors, as the kernels hold them: see ``kernels/core/vector_spins.h``."""
+
+from __future__ import annotations
+
+from math import pi
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from conncomp.kernels.lattice import MOST_AXES
+
+# Of ``core/vector_spins.h``: the units, as powers of two, and the fields of a record; sums of
+# projections are squared in units of 2**-16.
+MEASURE_BITS, DIRECTION_BITS, DIRECTION_WIDTH = 28, 19, 21
+ENERGY, CLUSTERS, ALONG = 0, 2, 14
+CURRENTS = ALONG + MOST_AXES
+MAGNETISATION = CURRENTS + 3 * MOST_AXES
+VORTICES = MAGNETISATION + 3
+PROJECTED = VORTICES + 1
+FIELDS = PROJECTED + 3
+# ``BondStrength``.
+STRENGTH = np.dtype([("factor", "u4"), ("most", "u4"), ("left", "i4"), ("right", "i4")])
+
+
+class Kind(NamedTuple):
+    """How spins of a model are held.
+
+    Attributes
+    ----------
+    name : str
+        Of the struct of ``core/vector_spins.h``.
+    dtype : dtype
+        Of a spin.
+    components : int
+        Of the vector.
+    rotations : int
+        Planes in which a vector can be rotated.
+    """
+
+    name: str
+    dtype: Any
+    components: int
+    rotations: int
+
+
+ANGLE = Kind("Angle", np.dtype("u2"), 2, 1)
+DIRECTION = Kind("UnitVector", np.dtype("u8"), 3, 3)
+TURN = 1 << 16
+
+
+def as_spins(xp: Any, kind: Kind, vectors: Any) -> Any:
+    """Return unit vectors, (..., components) of float64, as spins."""
+    if kind is ANGLE:
+        turns = xp.arctan2(vectors[..., 1], vectors[..., 0]) / (2 * pi)
+        return (xp.rint(turns * TURN).astype(np.int64) % TURN).astype(kind.dtype)
+    numbers = xp.rint(xp.ldexp(vectors, DIRECTION_BITS)).astype(np.int64)
+    digits = (numbers & ((1 << DIRECTION_WIDTH) - 1)).astype(kind.dtype)
+    spins = digits[..., 0].copy()
+    for k in (1, 2):
+        spins |= digits[..., k] << np.uint64(k * DIRECTION_WIDTH)
+    return spins
+
+
+def as_angles(spins: Any) -> Any:
+    """Return angles from 0 to 2 pi, of float64."""
+    return spins.astype(np.float64) * (2 * pi / TURN)
+
+
+def as_vectors(xp: Any, kind: Kind, spins: Any) -> Any:
+    """Return spins as vectors, (..., components) of float64."""
+    if kind is ANGLE:
+        angles = as_angles(spins)
+        return xp.stack([xp.cos(angles), xp.sin(angles)], axis=-1)
+    numbers = [_number(spins, k) for k in range(kind.components)]
+    return xp.ldexp(xp.stack(numbers, axis=-1).astype(np.float64), -DIRECTION_BITS)
+
+
+def _number(spins: Any, k: int) -> Any:
+    above = 64 - DIRECTION_WIDTH
+    left = spins << np.uint64(above - DIRECTION_WIDTH * k)
+    return left.view(np.int64) >> np.int64(above)

@@ -1,0 +1,94 @@
+"""Spins that are vectors on a GPU: clusters are those of Potts' updates."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from conncomp.kernels.cuda.models.vector_spins import VectorKernels
+from conncomp.kernels.cuda.workspace import Workspace
+from conncomp.kernels.lattice import BITS, Lattice
+from conncomp.kernels.vector_spins import Kind
+from conncomp.models._arguments import Drawn
+from conncomp.models._memory import check_room
+from conncomp.models._probabilities import CERTAIN
+from conncomp.models.potts import cuda as of_words
+from conncomp.models.potts.updates import ChosenSites
+
+
+class Engine:
+    """Updates of the spins of replicas on the current CUDA device.
+
+    Parameters
+    ----------
+    drawn : Drawn
+    lattice : Lattice
+        Of two states, as clusters are reflected or not.
+    kind : Kind
+    negative : bool
+        Whether the coupling is.
+
+    Attributes
+    ----------
+    xp : module
+        The array library.
+
+    Raises
+    ------
+    MemoryError
+        If the memory of the GPU has no room for an update.
+    """
+
+    def __init__(self, drawn: Drawn, lattice: Lattice, kind: Kind, negative: bool) -> None:
+        self._clusters = of_words.Engine(drawn, lattice, "auto", {})
+        self._gpu, self.xp = self._clusters.gpu, self._clusters.xp
+        self._lattice, self._replicas = lattice, drawn.replicas
+        spins = 2 * drawn.replicas * lattice.sites * kind.dtype.itemsize
+        check_room(self._gpu, f"{drawn.replicas} lattices of shape={lattice.shape}", spins)
+        self._kernels = VectorKernels(self._gpu, self._clusters.of_replicas, kind, negative)
+        self._workspace, self._sum_workspace = Workspace(), Workspace()
+
+    def start(self, spins: Any) -> None:
+        """Draw the first spins."""
+        self._kernels.start(spins)
+
+    def count(self, spins: Any, record: Any) -> None:
+        """Add what the spins tell to each replica's record."""
+        self._kernels.count(spins, self._clusters.records(record))
+
+    def bonds(self, spins: Any, step: int, strengths: Any) -> Any:
+        """Return the bonds that an update at this step makes active, along each axis, as words."""
+        lattice = self._lattice
+        shape = self._replicas, lattice.ndim, lattice.rows, lattice.columns
+        bonds = self.xp.empty(shape, BITS)
+        self._kernels.draw(spins, step, strengths, bonds, self._clusters.records(None))
+        return bonds
+
+    def update(
+        self, spins: Any, new: Any, step: int, strengths: Any, one: bool, record: Any
+    ) -> None:
+        """Reflect clusters, or one; add sizes of all to a record unless that is None."""
+        lattice, words = self._lattice, self._replicas * self._lattice.words
+        bonds, before, reflected = self._workspace.take(
+            self._gpu, (lattice.ndim * words, BITS), (words, BITS), (words, BITS)
+        )
+        self._kernels.draw(spins, step, strengths, bonds, self._clusters.records(record))
+        chosen, watch = None, None
+        if one:
+            chosen = ChosenSites(lattice.shape, CERTAIN)
+        if record is not None:
+            watch = partial(self._measure_projections, spins, step, record)
+        if one or record is not None:
+            before[...] = 0  # the states of two that sites have, of which a cluster takes the other
+        flips = of_words.Flips(chosen, record, record is not None, watch=watch)
+        self._clusters.flip(bonds, before, reflected, step, flips)
+        self._kernels.reflect(spins, step, reflected, new)
+
+    def _measure_projections(self, spins: Any, step: int, record: Any, labels: Any) -> None:
+        """Add the squares of clusters' sums of projections to a record, given labels."""
+        sites = self._replicas * self._lattice.sites
+        (sums,) = self._sum_workspace.take(self._gpu, (sites, np.dtype(np.int64)))
+        sums[...] = 0
+        self._kernels.project(spins, step, labels, sums, self._clusters.records(record))

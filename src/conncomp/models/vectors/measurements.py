@@ -1,0 +1,159 @@
+"""What updates of spins that are vectors measure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp.kernels.lattice import MOST_AXES, Lattice
+from conncomp.kernels.vector_spins import (
+    ALONG,
+    ANGLE,
+    CURRENTS,
+    ENERGY,
+    MAGNETISATION,
+    MEASURE_BITS,
+    PROJECTED,
+    VORTICES,
+    Kind,
+)
+from conncomp.models.potts.measurements import ACTIVE, CLUSTERS, LARGEST, LIMB
+
+# Of the squares of clusters' sums, which are rounded to 2**-16.
+_SQUARED_BITS = 32
+
+
+@dataclass(frozen=True)
+class VectorMeasurements:
+    """What was measured, at one moment or in each of several updates.
+
+    An update measures the spins that it finds, and the clusters that it draws among them.
+
+    Attributes
+    ----------
+    records : ndarray of int64, shape (updates, fields) or (updates, replicas, fields)
+        What was counted: sums are integers in units of 2**-28.
+    lattice : Lattice
+    kind : object
+        How spins are held.
+    coupling : float
+    beta : float or ndarray of float64, shape (replicas,)
+        The inverse temperature.
+    clusters_measured : bool
+        Whether clusters were counted; if not, what needs them raises ValueError.
+    """
+
+    records: NDArray[np.int64]
+    lattice: Lattice
+    kind: Kind
+    coupling: float
+    beta: Any
+    clusters_measured: bool = False
+
+    def observables(self) -> dict[str, NDArray[Any]]:
+        """Return what was measured, by name.
+
+        Examples
+        --------
+        >>> from conncomp.models import XY
+        >>> list(XY((8, 8), beta=1.0).measure().observables())
+        ['energy', 'magnetisation', 'squared_magnetisation', 'helicity_modulus', 'vortices']
+        """
+        names = ["energy", "magnetisation", "squared_magnetisation", "helicity_modulus"]
+        if self._has_vortices:
+            names.append("vortices")
+        if self.clusters_measured:
+            names += ["active_bonds", "clusters", "largest_cluster"]
+            names.append("improved_squared_magnetisation")
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def energy(self) -> NDArray[np.float64]:
+        """The energy of the whole lattice, -J sum of s_i . s_j over bonds."""
+        return -self.coupling * self._sums(ENERGY)
+
+    @property
+    def magnetisation(self) -> NDArray[np.float64]:
+        """The mean spin, a vector along the last axis."""
+        fields = slice(MAGNETISATION, MAGNETISATION + self.kind.components)
+        return self._sums(fields) / self.lattice.sites
+
+    @property
+    def squared_magnetisation(self) -> NDArray[np.float64]:
+        """The square of the mean spin."""
+        return np.asarray((self.magnetisation**2).sum(axis=-1), np.float64)
+
+    @property
+    def helicity_modulus(self) -> NDArray[np.float64]:
+        """What the mean of which is the helicity modulus along each axis, the last axis here.
+
+        It is how much free energy a slow twist takes: of spins of n components and of the currents
+        ``I_k = J sum of (s_i x s_j)_k`` over the bonds along an axis, in all planes k of rotations,
+        ``(2/n J sum of s_i . s_j - beta mean over k of I_k^2) / sites``.
+
+        References
+        ----------
+        S. Teitel, C. Jayaprakash, Phys. Rev. B 27, 598 (1983).
+        """
+        axes = range(MOST_AXES - self.lattice.ndim, MOST_AXES)
+        along = self.coupling * self._sums([ALONG + axis for axis in axes])
+        rotations = range(self.kind.rotations)
+        fields = [[CURRENTS + 3 * axis + k for k in rotations] for axis in axes]
+        # Of angles the one rotation's current is the first of three.
+        squares = (self.coupling * self._sums(fields)) ** 2
+        beta = np.asarray(self.beta)[..., None]
+        bent = 2 / self.kind.components * along - beta * squares.mean(axis=-1)
+        return np.asarray(bent / self.lattice.sites, np.float64)
+
+    @property
+    def vortices(self) -> NDArray[np.int64]:
+        """The number of plaquettes around which angles turn, either way."""
+        if not self._has_vortices:
+            raise ValueError("vortices are counted of the XY model on two axes only")
+        return self.records[..., VORTICES]
+
+    @property
+    def active_bonds(self) -> NDArray[np.int64]:
+        """The number of bonds that connect clusters."""
+        return self._of_clusters(ACTIVE)
+
+    @property
+    def clusters(self) -> NDArray[np.int64]:
+        """The number of clusters."""
+        return self._of_clusters(CLUSTERS)
+
+    @property
+    def largest_cluster(self) -> NDArray[np.int64]:
+        """The sites of the largest cluster."""
+        return self._of_clusters(LARGEST)
+
+    @property
+    def improved_squared_magnetisation(self) -> NDArray[np.float64]:
+        """The mean of `squared_magnetisation` over all states that these clusters could take.
+
+        And over all mirrors: the number of components times the sum of the squares of clusters'
+        projections on this one's normal.
+
+        References
+        ----------
+        U. Wolff, Nucl. Phys. B 334, 581 (1990).
+        """
+        self._of_clusters(CLUSTERS)
+        limbs = self.records[..., PROJECTED:].astype(np.float64)
+        squares = limbs @ np.ldexp(1.0, LIMB * np.arange(limbs.shape[-1]) - _SQUARED_BITS)
+        return np.asarray(self.kind.components * squares / float(self.lattice.sites) ** 2)
+
+    @property
+    def _has_vortices(self) -> bool:
+        return self.kind == ANGLE and self.lattice.ndim == 2
+
+    def _sums(self, fields: Any) -> NDArray[np.float64]:
+        return np.asarray(np.ldexp(self.records[..., fields].astype(np.float64), -MEASURE_BITS))
+
+    def _of_clusters(self, field: int) -> NDArray[np.int64]:
+        if not self.clusters_measured:
+            raise ValueError("clusters were not measured; update with clusters=True")
+        return self.records[..., field]

@@ -1,0 +1,62 @@
+"""The kinds of updates of spins that are vectors."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp.models.vectors.measurements import VectorMeasurements
+
+UPDATES = ("swendsen-wang", "wolff")
+
+
+class Vectors(Protocol):
+    """What an update has to do with of a model."""
+
+    updates: int
+    _engine: Any
+    _spins: Any
+    _new_spins: Any
+
+    def _strengths(self) -> Any: ...
+    def _series(self, records: NDArray[np.int64], clusters: bool) -> VectorMeasurements: ...
+    def _as_series(self, records: NDArray[np.int64]) -> NDArray[np.int64]: ...
+
+
+class ClusterUpdate:
+    """Reflects clusters in a mirror that is drawn: each with probability one half, or one of them.
+
+    Parameters
+    ----------
+    model : Vectors
+    update : str
+        Of `UPDATES`.
+    clusters : bool
+        Whether to measure them.
+
+    Attributes
+    ----------
+    options : dict
+        Which kind it is, as JSON has it.
+    """
+
+    def __init__(self, model: Vectors, update: str, clusters: bool) -> None:
+        self._model, self._clusters, self._one = model, clusters, update == "wolff"
+        self.options: dict[str, Any] = {"update": update, "clusters": clusters}
+        self._strengths = model._strengths()
+
+    def __call__(self, number: int, record: Any = None) -> None:
+        """Make the update of this number, and measure into a record unless that is None."""
+        model = self._model
+        if record is not None:
+            model._engine.count(model._spins, record)
+        spins = model._spins, model._new_spins
+        sizes = record if self._clusters else None
+        model._engine.update(*spins, number, self._strengths, self._one, sizes)
+        model._spins, model._new_spins, model.updates = model._new_spins, model._spins, number
+
+    def read(self, records: NDArray[np.int64]) -> VectorMeasurements:
+        """Return what was measured, of records of shape (rows, replicas, fields)."""
+        return self._model._series(self._model._as_series(records), self._clusters)

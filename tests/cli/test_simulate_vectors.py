@@ -1,0 +1,73 @@
+"""``conncomp simulate xy`` and ``heisenberg``: the same as the functions, as tables and files."""
+
+import h5py
+import numpy as np
+import pytest
+from PIL import Image
+
+from cli.test_command import check_failure
+from cli.test_simulate import as_json
+from conncomp.models import XY, Heisenberg, simulate
+
+COMMANDS = [("xy", XY, (6, 8)), ("heisenberg", Heisenberg, (3, 4, 5))]
+
+
+@pytest.mark.parametrize(("name", "model_type", "shape"), COMMANDS)
+def test_report_and_series_are_those_of_the_function(report, name, model_type, shape):
+    found = report(
+        "simulate", name, "--shape", "x".join(map(str, shape)), "--sweeps", 60,
+        "--temperature", 0.9, "--coupling", 1.5, "--periodic", "1", "--seed", 7, "--replicas", 3,
+        "--start", "cold", "--thermalise", 10, "--measure-every", 2, "--clusters", "-o", "run.h5"
+    )  # fmt: skip
+    model = model_type(
+        shape,
+        temperature=0.9,
+        coupling=1.5,
+        periodic=[axis == 1 for axis in range(len(shape))],
+        replicas=3,
+        seed=7,
+        start="cold",
+    )
+    run = simulate(model, 60, thermalise=10, measure_every=2, clusters=True)
+    assert found["model"] == run.parameters
+    assert found["summaries"] == as_json(tuple(run.summarise()))
+    with h5py.File("run.h5") as archive:
+        for observable, values in run.series.observables().items():
+            np.testing.assert_array_equal(archive[observable], values)
+
+
+@pytest.mark.parametrize(("name", "model_type", "shape"), COMMANDS)
+def test_temperatures_side_by_side(run, report, name, model_type, shape):
+    lengths = "x".join(map(str, shape))
+    words = ["simulate", name, "--shape", lengths, "--sweeps", 30, "--temperatures", "1:2:3"]
+    found = report(*words, "--replicas", 2, "--update", "wolff")
+    assert [summary["beta"] for summary in found["summaries"]] == [1.0, 1 / 1.5, 0.5]
+    assert [summary["measurements"] for summary in found["summaries"]] == [60] * 3
+    result = run(*words, "--plot", "run.png", "--picture", "clusters.png")
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert [line[0] for line in lines[-3:]] == ["1", "1.5", "2"]
+    assert ("vortices" in result.stdout) == (model_type is XY)
+    with Image.open("run.png") as picture:
+        assert min(picture.size) > 500
+
+
+def test_critical_temperatures_are_the_default(run, report):
+    (summary,) = report("simulate", "xy", "--shape", "4x4", "--sweeps", 4)["summaries"]
+    assert summary["beta"] == pytest.approx(1.1199)
+    result = run("simulate", "heisenberg", "--shape", "4x4x4", "--sweeps", 8, "--plot", "run.png")
+    assert "1.443" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("xy --shape 9", "no critical temperature of the XY model on 1 axes"),
+        ("heisenberg --shape 4x4", "no critical temperature of the Heisenberg model on 2 axes"),
+        ("xy --shape 4x4 --temperature 0", "--temperature 0.0 must be above 0"),
+        ("xy --shape 4x4 --temperature 1 --temperatures 1:2:3", "exclude each other"),
+        ("xy --shape 4x4 --update wolff --clusters", '--clusters is for --update "swendsen-wang"'),
+        ("xy --shape 4x4 --update metropolis", "'metropolis' is not one of"),
+    ],
+)
+def test_errors(run, words, message):
+    assert message in check_failure(run("simulate", *words.split(), "--sweeps", "4"))

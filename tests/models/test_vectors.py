@@ -1,0 +1,547 @@
+"""The XY and the Heisenberg model: distributions, trajectories, what is measured, and errors."""
+
+import copy
+from functools import cache
+from math import pi, prod, sqrt, tanh
+
+import numpy as np
+import pytest
+from scipy import integrate, special, stats
+
+import conncomp
+from conncomp.kernels.cuda.models import vector_spins
+from conncomp.models import XY, Heisenberg, State, parallel_tempering, simulate
+from models import alarms
+from models.vector_reference import Angles, Directions, ReferenceVectors
+
+pytestmark = pytest.mark.usefixtures("restore_threads")
+DEVICES, MODELS = ["cpu", "cuda"], [XY, Heisenberg]
+KINDS = {XY: Angles, Heisenberg: Directions}
+UPDATES = "swendsen-wang", "wolff"
+
+
+def on_host(array):
+    return array.get() if hasattr(array, "get") else array
+
+
+def raw(model):
+    """Return the integers that spins are, a row for each replica."""
+    return on_host(model.state().arrays[1]).reshape(model.replicas, -1)
+
+
+# ------------------------------------------------------------------------------------ trajectories
+
+# Rows of less than a word, of a word, and of several.
+TRAJECTORIES = [
+    ((1,), True, 1.0, 1.0),
+    ((2,), True, 1.0, 1.0),
+    ((70,), True, 1.3, 1.0),
+    ((130,), False, 0.9, -1.5),
+    ((3, 70), True, 1.1, 1.0),
+    ((4, 64), (False, True), 0.8, 1.0),
+    ((5, 9), (True, False), 1e-12, 0.5),
+    ((1, 20), (True, False), 40.0, 1.0),
+    ((3, 12), True, 3e3, 1.0),
+    ((40,), True, 9e6, 1.0),
+    ((3, 4, 17), (True, False, True), 0.45, 1.0),
+    ((2, 3, 2, 8), True, 0.3, -1.0),
+    ((6, 16), True, 1.0, 1.0),
+    ((4, 4, 8), True, 0.6, 1.0),
+]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("model_type", MODELS)
+@pytest.mark.parametrize(("shape", "periodic", "beta", "coupling"), TRAJECTORIES)
+def test_trajectories_are_those_of_the_reference(
+    device, model_type, shape, periodic, beta, coupling
+):
+    model = model_type(
+        shape,
+        beta=beta,
+        coupling=coupling,
+        periodic=periodic,
+        replicas=2,
+        first_replica=5,
+        seed=2**40 + 7,
+        device=device,
+    )
+    closed = model.lattice.periodic
+    references = [
+        ReferenceVectors(
+            KINDS[model_type], shape, closed, beta, coupling, model.seed, 5 + k, raw(model)[k]
+        )
+        for k in range(2)
+    ]
+    for wolff in (False, False, True, False):
+        series = model.wolff() if wolff else model.swendsen_wang(clusters=True)
+        expected = [reference.update(wolff) for reference in references]
+        np.testing.assert_array_equal(raw(model), [reference.spins for reference in references])
+        if not wolff:
+            actives, sizes, squares = zip(*expected, strict=True)
+            assert series.active_bonds[0].tolist() == list(actives)
+            assert series.clusters[0].tolist() == list(map(len, sizes))
+            assert series.largest_cluster[0].tolist() == [of_replica[-1] for of_replica in sizes]
+            scale = KINDS[model_type].components / model.sites**2 / 2**32
+            improved = [scale * of_replica for of_replica in squares]
+            np.testing.assert_allclose(series.improved_squared_magnetisation[0], improved)
+
+
+# In three strips of rows and more, for strips have 65,536 sites and more.
+STRIPS = [(XY, (300, 800)), (Heisenberg, (40, 60, 100))]
+
+
+@pytest.mark.parametrize(("model_type", "shape"), STRIPS)
+def test_threads_and_replicas_change_nothing(model_type, shape):
+    def make(**options):
+        return model_type(shape, seed=5, **options)
+
+    conncomp.set_num_threads(1)
+    one = make()
+    series = one.swendsen_wang(2, clusters=True), one.wolff()
+    conncomp.set_num_threads(3)
+    many = make(replicas=2)
+    beside = many.swendsen_wang(2, clusters=True), many.wolff()
+    for of_many, of_one in zip(beside, series, strict=True):
+        np.testing.assert_array_equal(of_many.records[:, 0], of_one.records)
+    np.testing.assert_array_equal(raw(many)[0], raw(one)[0])
+    last = make(first_replica=1)
+    last.step(2), last.wolff()
+    np.testing.assert_array_equal(raw(many)[1], raw(last)[0])
+    assert (raw(many)[0] != raw(many)[1]).any()
+
+
+LARGE = [
+    (XY, (100, 150)),
+    (XY, (20_000,)),
+    (XY, (9, 8, 7, 6)),
+    (Heisenberg, (24, 20, 40)),
+    (Heisenberg, (64, 64)),
+]
+
+
+@pytest.mark.parametrize("device", ["cuda"])
+@pytest.mark.parametrize(("model_type", "shape"), LARGE)
+def test_gpu_goes_as_the_cpu(device, model_type, shape):
+    models = [model_type(shape, beta=0.8, seed=5, replicas=2, device=d) for d in DEVICES]
+    assert models[1].device == device
+    records = [model.swendsen_wang(2, clusters=True).records for model in models]
+    np.testing.assert_array_equal(*records)
+    np.testing.assert_array_equal(*(model.wolff(2).records for model in models))
+    np.testing.assert_array_equal(*map(raw, models))
+    np.testing.assert_array_equal(*(on_host(model.bonds()) for model in models))
+    np.testing.assert_array_equal(*(model.measure().records for model in models))
+
+
+@pytest.mark.parametrize("device", ["cuda"])
+@pytest.mark.parametrize("rows", [1, 3, 16])
+@pytest.mark.parametrize(
+    ("model_type", "shape", "periodic"),
+    [
+        (XY, (20, 70), True),
+        (XY, (17, 130), False),
+        (XY, (200,), True),
+        (Heisenberg, (3, 5, 64), (True, False, True)),
+        (Heisenberg, (2, 3, 4, 9), True),
+    ],
+)
+def test_columns_of_any_height_tell_the_same(
+    device, rows, model_type, shape, periodic, monkeypatch
+):
+    monkeypatch.setattr(vector_spins, "ROWS", rows)
+    monkeypatch.setattr(vector_spins, "ROWS_APART", rows)
+    monkeypatch.setattr(vector_spins, "LEAST_BLOCKS", 0)
+    models = [model_type(shape, beta=1.0, periodic=periodic, seed=2, device=d) for d in DEVICES]
+    records = [model.swendsen_wang(2, clusters=True).records for model in models]
+    np.testing.assert_array_equal(*records)
+    np.testing.assert_array_equal(*map(raw, models))
+
+
+@pytest.mark.parametrize("model_type", MODELS)
+def test_interruptions_change_nothing(model_type, tmp_path):
+    def make(betas=(0.5, 1.5)):
+        return model_type((5, 7), replicas=2, beta=betas, seed=6)
+
+    whole = simulate(make(), 12, thermalise=3)
+    simulate(make(), 4, thermalise=3, checkpoint=tmp_path / "run")
+    model = make()
+    parts = simulate(model, 12, thermalise=3, checkpoint=tmp_path / "run")
+    np.testing.assert_array_equal(parts.series.records, whole.series.records)
+    twin = copy.deepcopy(model)
+    twin.step(2), model.step(2)
+    np.testing.assert_array_equal(raw(twin), raw(model))
+    assert [summary.beta for summary in whole.summarise()] == [0.5, 1.5]
+    with pytest.raises(ValueError, match="whose beta is"):
+        simulate(make((0.5, 1.0)), 12, thermalise=3, checkpoint=tmp_path / "run")
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("model_type", MODELS)
+def test_labels_are_the_clusters_that_are_measured(device, model_type):
+    model = model_type((7, 9), replicas=2, beta=1.0, seed=8, device=device)
+    bonds = on_host(model.bonds())
+    labels, counts = model.labels(return_num=True)
+    series = model.swendsen_wang(clusters=True)
+    np.testing.assert_array_equal(series.active_bonds[0], bonds.sum(axis=(0, 2, 3)))
+    np.testing.assert_array_equal(series.clusters[0], on_host(counts))
+    for k in range(2):
+        assert np.bincount(on_host(labels)[k].ravel()).max() == series.largest_cluster[0, k]
+
+
+# -------------------------------------------------------------------------------- the distribution
+
+
+def chain_energy(model_type, beta, bonds, coupling=1.0):
+    """Return the energy of an open chain."""
+    x = beta * abs(coupling)
+    mean = special.iv(1, x) / special.iv(0, x) if model_type is XY else 1 / tanh(x) - 1 / x
+    return -abs(coupling) * bonds * mean
+
+
+def log_derivative(partition_function, beta):
+    """Return -d ln Z / d beta by a central difference of order four."""
+    h = 1e-3
+    logs = {k: np.log(partition_function(beta + k * h)) for k in (-2, -1, 1, 2)}
+    return -(8 * (logs[1] - logs[-1]) - (logs[2] - logs[-2])) / (12 * h)
+
+
+@cache
+def ring_energy(model_type, beta, sites):
+    """Return the energy of a ring, by quadrature over the transfer matrix's eigenvalues.
+
+    These are integrals of exp(beta cos) times a cosine, which are Bessel functions, or times a
+    Legendre polynomial.
+    """
+
+    def eigenvalue(order, b):
+        if model_type is XY:
+            return integrate.quad(lambda t: np.exp(b * np.cos(t)) * np.cos(order * t) / pi, 0, pi)[
+                0
+            ]
+        legendre = special.legendre(order)
+        return integrate.quad(lambda z: np.exp(b * z) * legendre(z) / 2, -1, 1)[0]
+
+    def weight(order):
+        return (1 if order == 0 else 2) if model_type is XY else 2 * order + 1
+
+    def partition(b):
+        return sum(weight(n) * eigenvalue(n, b) ** sites for n in range(16))
+
+    return log_derivative(partition, beta)
+
+
+CASES = [
+    ((2,), False, 1.3, 1.0),
+    ((3,), False, 2.0, -0.7),
+    ((4,), False, 0.8, 1.0),
+    ((3,), True, 1.2, 1.0),
+    ((4,), True, 1.5, -1.0),
+    ((2, 2), False, 1.1, 1.0),
+    ((2,), True, 0.6, 1.0),
+]
+
+
+def exact_energy(model_type, shape, periodic, beta, coupling):
+    scale = abs(coupling)
+    if not periodic and len(shape) == 1:
+        return chain_energy(model_type, beta, shape[0] - 1, coupling)
+    if shape == (2,):  # two bonds between the two spins
+        return 2 * chain_energy(model_type, 2 * beta * scale, 1) * scale
+    return scale * ring_energy(model_type, beta * scale, prod(shape))
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("model_type", MODELS)
+def test_energies_are_those_of_quadrature(model_type, update, case):
+    shape, periodic, beta, coupling = case
+    model = model_type(shape, beta=beta, coupling=coupling, periodic=periodic, replicas=600, seed=3)
+    run = simulate(model, 30, thermalise=40, update=update)
+    means = run.series.energy.mean(axis=0)
+    expected = exact_energy(model_type, *case)
+    assert means.std() / sqrt(600) < 0.05 * abs(expected)
+    assert alarms.of_mean(means, expected) > alarms.FALSE_ALARM
+
+
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("model_type", MODELS)
+def test_energy_of_a_pair(model_type, update):
+    model = model_type((2,), beta=1.5, periodic=False, replicas=12_000, seed=9)
+    means = simulate(model, 30, thermalise=20, update=update).series.energy.mean(axis=0)
+    expected = chain_energy(model_type, 1.5, 1)
+    assert means.std() / sqrt(12_000) < 0.006 * abs(expected)
+    assert alarms.of_mean(means, expected) > alarms.FALSE_ALARM
+
+
+@pytest.mark.parametrize("coupling", [1.0, -1.0])
+@pytest.mark.parametrize("model_type", MODELS)
+def test_improved_estimator_has_the_same_mean(model_type, coupling):
+    model = model_type((6, 6), beta=0.9, coupling=coupling, replicas=300, seed=7)
+    model.step(30)
+    series = model.swendsen_wang(40, clusters=True)
+    plain = series.squared_magnetisation.mean(axis=0)
+    improved = series.improved_squared_magnetisation.mean(axis=0)
+    assert alarms.of_mean(plain - improved, 0.0) > alarms.FALSE_ALARM
+    assert plain.std() / sqrt(300) < 0.05 * plain.mean()
+
+
+@pytest.mark.parametrize("device", ["cuda"])
+@pytest.mark.parametrize("model_type", MODELS)
+def test_energies_on_a_gpu(device, model_type):
+    case = (4,), True, 1.5, 1.0
+    model = model_type((4,), beta=1.5, replicas=100, seed=3, device=device)
+    means = simulate(model, 6, thermalise=12).series.energy.mean(axis=0)
+    assert alarms.of_mean(means, exact_energy(model_type, *case)) > alarms.FALSE_ALARM
+
+
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("model_type", MODELS)
+def test_pairs_are_in_detailed_balance(model_type, update):
+    """From one class of angles between two spins to another one as often as back.
+
+    Chances of transitions of one update from the stationary distribution are symmetric.
+    """
+    model = model_type((2,), beta=1.0, periodic=False, replicas=60_000, seed=4)
+    model.step(12)
+    edges = np.linspace(-1, 1, 5)[1:-1]
+    update_once = model.wolff if update == "wolff" else model.step
+    before = np.digitize(-model.energy(), edges)
+    update_once()
+    after = np.digitize(-model.energy(), edges)
+    counts = np.zeros((4, 4))
+    np.add.at(counts, (before, after), 1)
+    assert (counts > 0).all()
+    upper = np.triu_indices(4, 1)
+    there, back = counts[upper], counts.T[upper]
+    chi = ((there - back) ** 2 / (there + back)).sum()
+    assert stats.chi2.sf(chi, len(there)) > alarms.FALSE_ALARM
+
+
+@pytest.mark.parametrize("model_type", MODELS)
+def test_first_spins_and_mirrors_are_uniform(model_type):
+    model = model_type((500, 500), beta=0.0, seed=1)
+    for _ in range(2):
+        spins = model.spins.reshape(-1, model.spins.shape[-1])
+        for component in spins.T:
+            expected = 1 / spins.shape[1]
+            assert alarms.of_mean(component, 0.0) > alarms.FALSE_ALARM
+            assert alarms.of_mean(component**2, expected) > alarms.FALSE_ALARM
+        model.step()
+
+
+def test_xy_energy_and_helicity_at_the_transition_of_two_axes():
+    """U. Wolff, Nucl. Phys. B 322, 759 (1989) and M. Hasenbusch, J. Phys. A 38, 5869 (2005).
+
+    At T_KT the helicity modulus over the temperature tends to 2/pi as 1 + 1/(2 ln(L/L0)).
+    """
+    model = XY((16, 16), replicas=64, seed=2)
+    run = simulate(model, 250, thermalise=60)
+    helicity = run.series.helicity_modulus.mean(axis=(0, 2))
+    assert helicity.std() / 8 < 0.01
+    # 0.6366 (1 + 0.5 / (ln 16 + 1.18)), Hasenbusch's eq. 50 to leading order.
+    assert helicity.mean() / model.temperature[0] == pytest.approx(0.717, abs=0.02)
+    assert run.series.vortices.mean() > 0
+
+
+def test_critical_energy_of_three_axes():
+    """A. Cucchieri and others, J. Phys. A 35, 6517 (2002): -0.98841(3) a site.
+
+    A torus is off by L^-(3 - 1/nu), with nu = 0.6717.
+    """
+    means, errors = [], []
+    for length in (8, 16):
+        model = XY((length,) * 3, replicas=24, seed=5)
+        energies = simulate(model, 150, thermalise=40).series.energy.mean(axis=0) / model.sites
+        means.append(energies.mean())
+        errors.append(energies.std() / sqrt(24))
+    factor = 2 ** (3 - 1 / 0.6717)
+    error = sqrt((factor * errors[1]) ** 2 + errors[0] ** 2) / (factor - 1)
+    assert error < 0.015
+    assert abs((factor * means[1] - means[0]) / (factor - 1) + 0.98841) < 4 * error
+
+
+# M. Campostrini and others, Phys. Rev. B 74, 144506 (2006) and 65, 144520 (2002): of infinite
+# lattices, from which those of ten sites a side are off by some 0.01.
+BINDER = {XY: 1.2431, Heisenberg: 1.1394}
+
+
+@pytest.mark.parametrize("model_type", MODELS)
+def test_binder_ratios_at_the_critical_points_of_three_axes(model_type):
+    model = model_type((10, 10, 10), replicas=40, seed=6)
+    squares = simulate(model, 250, thermalise=50).series.squared_magnetisation
+    by_replica = (squares**2).mean(axis=0), squares.mean(axis=0)
+    assert by_replica[1].std() / sqrt(40) < 0.03 * squares.mean()
+    ratio = by_replica[0].mean() / by_replica[1].mean() ** 2
+    assert ratio == pytest.approx(BINDER[model_type], abs=0.035)
+
+
+def test_tempering_takes_vectors():
+    model = XY((6, 6), beta=[0.8, 0.9, 1.0], replicas=3, seed=1)
+    tempering = parallel_tempering(model, 400)
+    assert (tempering.acceptance > 0.3).all()
+    energies = tempering.series.energy.mean(axis=0)
+    assert (np.diff(energies) < 0).all()
+    alone = simulate(XY((6, 6), beta=0.9, seed=2), 2000, thermalise=50).series.energy
+    assert energies[1] == pytest.approx(alone.mean(), abs=2.0)
+    assert tempering.series.helicity_modulus.shape == (400, 3, 2)
+
+
+# --------------------------------------------------------------------------------- what is measured
+
+
+def test_sines_are_right_to_28_digits():
+    angles = np.arange(0, 1 << 16, 7)
+    turns = 2 * pi * angles / (1 << 16)
+    start = np.stack([np.cos(turns), np.sin(turns)], axis=-1)[:, None]
+    model = XY((1,), beta=1.0, replicas=len(angles), start=start)
+    np.testing.assert_array_equal(raw(model)[:, 0], angles)
+    assert abs(model.magnetisation() - start[:, 0]).max() < 2**-28
+
+
+def cross(a, b):
+    if a.shape[-1] == 3:
+        return np.cross(a, b)
+    return (a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0])[..., None]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("model_type", MODELS)
+@pytest.mark.parametrize(
+    ("shape", "periodic"),
+    [((4, 7), True), ((3, 5), (False, True)), ((2, 3, 4), True), ((1, 2), True), ((66,), False)],
+)
+def test_measured_is_what_the_vectors_tell(device, model_type, shape, periodic):
+    model = model_type(
+        shape, beta=0.7, coupling=1.3, periodic=periodic, replicas=2, seed=3, device=device
+    )
+    measured = model.measure()
+    spins, ndim = on_host(model.spins), len(shape)
+    energy, helicity = np.zeros(2), np.zeros((2, ndim))
+    for axis in range(ndim):
+        beside = np.roll(spins, -1, axis=1 + axis)
+        products, crossed = (spins * beside).sum(axis=-1), cross(spins, beside)
+        if not model.lattice.periodic[axis]:
+            inside = [slice(None)] * (ndim + 1)
+            inside[1 + axis] = slice(0, -1)
+            products, crossed = products[tuple(inside)], crossed[tuple(inside)]
+        sums = 1.3 * products.reshape(2, -1).sum(axis=1)
+        energy -= sums
+        currents = 1.3 * crossed.reshape(2, prod(products.shape[1:]), -1).sum(axis=1)
+        squares = (currents**2).mean(axis=-1)
+        helicity[:, axis] = (2 / spins.shape[-1] * sums - 0.7 * squares) / model.sites
+    np.testing.assert_allclose(model.energy(), energy, atol=1e-6)
+    np.testing.assert_allclose(measured.helicity_modulus, helicity, atol=1e-6)
+    means = spins.reshape(2, model.sites, -1).mean(axis=1)
+    np.testing.assert_allclose(model.magnetisation(), means, atol=1e-7)
+    np.testing.assert_allclose(measured.squared_magnetisation, (means**2).sum(axis=1), atol=1e-7)
+    if model_type is XY and ndim == 2:
+        np.testing.assert_array_equal(measured.vortices, vortices_of(model))
+
+
+def vortices_of(model):
+    """Return how many plaquettes angles turn around, given the borders."""
+    angles = on_host(model.angles)
+    corners = [angles]
+    for axis, step in ((2, -1), (1, -1), (2, 1)):
+        corners.append(np.roll(corners[-1], step, axis=axis))
+    around = [
+        (end - begin + pi) % (2 * pi) - pi
+        for begin, end in zip(corners, [*corners[1:], angles], strict=True)
+    ]
+    turns = np.rint(sum(around) / (2 * pi)).astype(int)
+    rows, columns = (slice(None) if closed else slice(0, -1) for closed in model.lattice.periodic)
+    return abs(turns[:, rows, columns]).reshape(2, -1).sum(axis=1)
+
+
+def test_vortices_of_a_vortex():
+    y, x = np.mgrid[:6, :6] - 2.5
+    start = np.stack([x, y], axis=-1) / np.hypot(x, y)[..., None]
+    assert XY((6, 6), beta=1.0, start=start, periodic=False).measure().vortices == 1
+    assert XY((6, 6), beta=1.0, start="cold").measure().vortices == 0
+    with pytest.raises(ValueError, match="of the XY model on two axes only"):
+        _ = Heisenberg((6, 6), beta=1.0).measure().vortices
+    with pytest.raises(ValueError, match=r"update with clusters=True"):
+        _ = XY((6, 6), beta=1.0).swendsen_wang().clusters
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("model_type", MODELS)
+def test_lengths_stay_one(device, model_type):
+    model = model_type((4, 5), beta=1.0, seed=1, device=device)
+    model.step(1000 if device == "cpu" else 5)
+    assert abs((on_host(model.spins) ** 2).sum(axis=-1) - 1).max() < 2**-17
+
+
+def test_first_spins_that_are_given():
+    given = np.random.default_rng(1).normal(size=(3, 4, 3))
+    unit = given / np.linalg.norm(given, axis=-1, keepdims=True)
+    model = Heisenberg((3, 4), beta=1.0, start=given, replicas=2)
+    assert abs(model.spins - unit).max() < 2**-19
+    alone = Heisenberg((3, 4), beta=1.0, start=given)
+    alone.step(2), model.step(2)
+    np.testing.assert_array_equal(raw(alone)[0], raw(model)[0])
+    cold = XY((3, 4), beta=1.0, start="cold", coupling=2.0)
+    assert cold.energy() == -48.0
+    assert cold.magnetisation().tolist() == [1.0, 0.0]
+    assert cold.measure().helicity_modulus.tolist() == [2.0, 2.0]
+    assert XY((8, 8)).temperature == pytest.approx(0.8929, abs=1e-4)
+    assert Heisenberg((4, 4, 4)).beta == pytest.approx(0.693002)
+
+
+# ---------------------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"shape": (4,)}, "no critical temperature of the XY model on 1 axes"),
+        ({"coupling": -1.0}, "with coupling=-1 is known here; give temperature or beta"),
+        ({"coupling": 0}, "coupling=0 must not be 0"),
+        ({"coupling": np.nan}, "coupling=nan must be finite"),
+        ({"temperature": 0.0}, "temperature=0.0 must be above 0, and finite"),
+        ({"temperature": 1e-30}, "must not be negative and, times the coupling, below 1e"),
+        ({"temperature": 1.0, "beta": 1.0}, "temperature and beta exclude each other"),
+        ({"temperature": "hot"}, "temperature='hot'"),
+        ({"beta": -1.0}, "must not be negative"),
+        ({"beta": np.nan}, "must not be negative"),
+        ({"beta": [1.0, 2.0]}, "beta has shape"),
+        ({"periodic": [True]}, "periodic"),
+        ({"start": np.zeros((4, 4, 2))}, "vectors without a direction"),
+        ({"start": np.full((4, 4, 2), np.inf)}, "vectors without a direction"),
+        ({"start": np.ones((4, 4))}, "start has shape"),
+        ({"start": np.ones((4, 4, 2), int)}, "of 2 numbers along the last axis"),
+        ({"start": "warm"}, "start='warm'"),
+        ({"shape": (1 << 16, 1 << 15)}, r"fewer than 2\*\*31 sites"),
+    ],
+)
+def test_bad_arguments(arguments, words):
+    arguments = {"shape": (4, 4), **arguments}
+    with pytest.raises((ValueError, TypeError), match=words):
+        XY(arguments.pop("shape"), **arguments)
+
+
+def test_updates_that_are_none():
+    with pytest.raises(ValueError, match="update='metropolis'"):
+        XY((4, 4)).updater(update="metropolis")
+    with pytest.raises(ValueError, match='clusters=True is for update="swendsen-wang"'):
+        XY((4, 4)).updater(update="wolff", clusters=True)
+
+
+@pytest.mark.parametrize(
+    ("spins", "betas", "words"),
+    [
+        (np.zeros((1, 4, 4), np.uint64), np.ones(1), "no unit vectors"),
+        (np.full((1, 4, 4), 1 << 63 | 1 << 19, np.uint64), np.ones(1), "no unit vectors"),
+        (np.zeros((1, 4, 4), np.uint16), np.ones(1), "they must be uint64"),
+        (np.full((1, 4, 4), 1 << 19, np.uint64), np.full(1, np.nan), "must not be negative"),
+        (np.full((1, 4, 4), 1 << 19, np.uint64), np.ones(2), "must be 1 numbers"),
+    ],
+)
+def test_states_that_are_none(spins, betas, words):
+    model = Heisenberg((4, 4), beta=1.0, seed=1)
+    before = raw(model)
+    with pytest.raises(ValueError, match=words):
+        model.restore(State(1, (betas, spins)))
+    np.testing.assert_array_equal(raw(model), before)
+    model.restore(State(1, (np.ones(1), np.full((1, 4, 4), 1 << 19, np.uint64))))
+    assert model.energy() == -32.0
