@@ -16,8 +16,11 @@ from host_cupy import place_on_host
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 IN_MEMORY = {name for name, entry in PROPERTIES.items() if not entry.on_gpu}
-# Sums of floating-point numbers, in any order; all others are the same to the bit.
+# Sums of floating-point numbers, in any order; roots and powers, and roots of what may be 0, as
+# variances along three axes. All others are the same to the bit.
 NEAR = ("centroid_weighted", "moments_weighted", "intensity_std")
+POWERS = ("moments_normalized", "moments_hu")
+ROOTS = ("axis_major", "axis_minor", "inertia_tensor_eigvals")
 
 
 @pytest.fixture
@@ -41,6 +44,10 @@ def check(cupy, labels, image=None, properties="all", **options):
             if "normalized" in name or "hu" in name:
                 close["atol"] = 1e-6
             np.testing.assert_allclose(value, column, err_msg=name, **close)
+        elif name.startswith(POWERS):
+            np.testing.assert_allclose(value, column, rtol=1e-12, atol=1e-13, err_msg=name)
+        elif name.startswith(ROOTS) and found.centroids.shape[1] == 3:
+            np.testing.assert_allclose(value, column, rtol=1e-12, atol=1e-6, err_msg=name)
         else:
             np.testing.assert_array_equal(value, column, strict=True, err_msg=name)
     return names

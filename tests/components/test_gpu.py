@@ -19,7 +19,7 @@ from conncomp import _arrays
 from conncomp.components import _labels, selection, sizes, statistics
 from conncomp.kernels.cuda.components import members, shapes
 from conncomp.kernels.cuda.components.rows import extent_of
-from conncomp.kernels.cuda.components.runs import find_runs, grid_of_turns
+from conncomp.kernels.cuda.components.runs import find_runs
 from conncomp.kernels.cuda.launcher import launch
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
 from host_cupy import HostCuPyGpu, place_on_host
@@ -202,12 +202,11 @@ def test_members_by_parts(part, background):
 def test_sums_of_products_have_128_bits():
     gpu, labels = HostGpu(), np.ones(70, np.int32)
     runs = find_runs(gpu, labels, 0, 2, 70)
-    _, measure, _ = gpu.load(shapes.FILE, shapes.NAMES)
+    _, measure, _ = gpu.load(shapes.FILE, shapes.names_of((70,)))
     table = np.zeros((1, 6), np.int64)  # low, high, sum, the halves of the sum of squares, size
     table[0, 3:5] = -2, 5
     lengths = np.array([70])
-    grid = grid_of_turns(gpu, runs.total, 1)
-    launch(measure, grid, runs.record, extent_of(gpu, lengths), table)
+    launch(measure, runs.in_turns(1), runs.record, extent_of(gpu, lengths), table)
     squares = sum(i * i for i in range(70))
     assert table.tolist() == [[0, 69, 70 * 69 // 2, squares - 2, 6, 70]]
 

@@ -7,7 +7,7 @@ import pytest
 
 from conncomp import _arrays, component_statistics, label
 from conncomp.components import _labels, measuring, statistics
-from conncomp.kernels.cuda.components import measures
+from conncomp.kernels.cuda.components import measures, runs
 from conncomp.kernels.cuda.launcher import PER_THREAD, time_limit
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
@@ -51,8 +51,9 @@ def test_later_calls_make_the_launches_of_the_first(cupy, monkeypatch, options, 
     made = [batch(seed, dtype=dtype) - (options.get("background") == -1) for seed in range(4)]
     check(made[0], **options)
     assert len(measures._kept) == 1
-    monkeypatch.setattr(measuring, "_measure_on_gpu", None)  # the general way is not gone
-    monkeypatch.setattr(measures.RepeatedMeasures, "_measure", None)
+    monkeypatch.setattr(measuring, "find_runs", None)  # the general way is not gone
+    monkeypatch.setattr(measures.RepeatedRuns, "_count", None)
+    monkeypatch.setattr(runs.ComponentRuns, "_list", lambda *arguments: 1 / 0)
     for labels in made[1:]:
         check(labels, **options)
 
@@ -112,8 +113,6 @@ def test_other_calls_are_not_kept(cupy, monkeypatch):
     check(labels[:, ::2], batch_axes=1)
     check(labels.astype(np.uint8), batch_axes=1)
     check(labels[:0], batch_axes=1)
-    check(labels, surfaces=True)
-    check(labels, spacing=2.0)
     with time_limit(100):
         check(labels)
     monkeypatch.setattr(measures, "MOST_ELEMENTS", labels.size - 1)

@@ -8,7 +8,7 @@ import numpy as np
 
 from conncomp._arrays import new_array
 from conncomp._core import native
-from conncomp.components._labels import Items
+from conncomp.components._labels import Items, items_of_rows
 from conncomp.components.columns.intensities import Image, check_image
 from conncomp.kernels.cuda.components.intensities import measure_intensities
 from conncomp.kernels.cuda.components.runs import ComponentRuns, find_runs
@@ -25,9 +25,31 @@ class Known(NamedTuple):
     runs: ComponentRuns | None
 
 
-def measure_components(items: Items, moments: bool) -> tuple[Known, Any, Any]:
-    """Return which components there are, their centroids, and their moments, if wanted."""
-    return (_measure_on_cpu if items.xp is np else _measure_on_gpu)(items, moments)
+class Places(NamedTuple):
+    """Where components lie: their labels, the items that these are of, centroids, and moments."""
+
+    labels: Any
+    batch: Any
+    centroids: Any
+    covariances: Any
+
+
+def measure_components(
+    items: Items, moments: bool, runs: ComponentRuns | None = None
+) -> tuple[Known, Places]:
+    """Return which components there are, and where they lie, with moments, if wanted.
+
+    On a GPU by their runs, which are looked for if they are not given.
+    """
+    if items.xp is np:
+        return _measure_on_cpu(items, moments)
+    gpu, shape = current_gpu(), items.shape
+    if runs is None:
+        described = items.background, items.all_rows, shape[-1], items.count
+        runs = find_runs(gpu, items.labels, *described)
+    shapes = measure_shapes(gpu, runs, shape, moments, items.batch)
+    known = Known(runs.components, shapes.sizes, shapes.boxes, runs)
+    return known, Places(shapes.labels, shapes.batch, shapes.centroids, shapes.moments)
 
 
 def classes_of(items: Items, known: Known, classes: Any, name: str = "classes") -> Any:
@@ -50,7 +72,7 @@ def classes_of(items: Items, known: Known, classes: Any, name: str = "classes") 
         If they are of another shape, or a component has elements of several.
     """
     image = check_image(classes, items, name)
-    columns, _ = _sums_of_image(items, known, image)
+    columns, *_ = _sums_of_image(items, known, image)
     lowest, highest = columns[2:4]
     mixed = items.xp.flatnonzero(lowest != highest)
     if len(mixed):
@@ -63,7 +85,7 @@ def classes_of(items: Items, known: Known, classes: Any, name: str = "classes") 
     return lowest.astype(image.dtype, copy=False)
 
 
-def _measure_on_cpu(items: Items, moments: bool) -> tuple[Known, Any, Any]:
+def _measure_on_cpu(items: Items, moments: bool) -> tuple[Known, Places]:
     ndim = len(items.shape)
     measured = native.measure_labels(
         items.labels.reshape(-1), items.shape, items.background, items.all_rows, moments
@@ -78,22 +100,18 @@ def _measure_on_cpu(items: Items, moments: bool) -> tuple[Known, Any, Any]:
     )
     measured.write(*(column.reshape(-1) for column in columns))
     rows, sizes, boxes, centroids, covariances = columns
-    return Known(rows, sizes, boxes, None), centroids, covariances
+    batch, labels = items_of_rows(items, rows)
+    return Known(rows, sizes, boxes, None), Places(labels, batch, centroids, covariances)
 
 
-def _measure_on_gpu(items: Items, moments: bool) -> tuple[Known, Any, Any]:
-    gpu, shape = current_gpu(), items.shape
-    runs = find_runs(gpu, items.labels, items.background, items.all_rows, shape[-1])
-    shapes = measure_shapes(gpu, runs, shape, moments)
-    known = Known(shapes.labels, shapes.sizes, shapes.boxes, runs)
-    return known, shapes.centroids, shapes.moments
+def measure_image(items: Items, known: Known, image: Image | None) -> tuple[list[Any], Any]:
+    """Return sums, means, minima, maxima and weighted centroids; empty ones of no image.
 
-
-def measure_image(items: Items, known: Known, image: Image | None) -> list[Any]:
-    """Return sums, means, minima, maxima and weighted centroids; empty ones of no image."""
-    columns, fit = _sums_of_image(items, known, image)
+    And, where they are known at once, the sums of the squares of values less their mean.
+    """
+    columns, fit, deviations = _sums_of_image(items, known, image)
     if image is None:
-        return columns
+        return columns, None
     if not fit:
         raise OverflowError(
             f"the sum of image, of {image.dtype}, over a component does not fit into "
@@ -106,10 +124,10 @@ def measure_image(items: Items, known: Known, image: Image | None) -> list[Any]:
         minima.astype(image.dtype, copy=False),
         maxima.astype(image.dtype, copy=False),
         centroids,
-    ]
+    ], deviations
 
 
-def _sums_of_image(items: Items, known: Known, image: Image | None) -> tuple[list[Any], bool]:
+def _sums_of_image(items: Items, known: Known, image: Image | None) -> tuple[list[Any], bool, Any]:
     """Return the columns of `measure_image`, of the types of kernels, and whether sums fit."""
     xp, ndim = items.xp, len(items.shape)
     count = 0 if image is None else len(known.rows)
@@ -122,9 +140,12 @@ def _sums_of_image(items: Items, known: Known, image: Image | None) -> tuple[lis
         new_array(xp, (count, ndim), np.float64),
     ]
     if image is None or not count:
-        return columns, True
-    measure = _measure_image_on_cpu if xp is np else _measure_image_on_gpu
-    return columns, measure(items, known, image, columns)
+        return columns, True, None
+    if xp is np:
+        return columns, _measure_image_on_cpu(items, known, image, columns), None
+    assert known.runs is not None
+    described = items.shape, image.values, image.bits, known.sizes, known.boxes
+    return columns, *measure_intensities(current_gpu(), known.runs, *described, *columns)
 
 
 def _measure_image_on_cpu(items: Items, known: Known, image: Image, columns: list[Any]) -> bool:
@@ -133,12 +154,3 @@ def _measure_image_on_cpu(items: Items, known: Known, image: Image, columns: lis
     flat = (column.reshape(-1) for column in (*known[:3], *columns))
     fit: bool = native.measure_intensities(*described, image.values.reshape(-1), image.bits, *flat)
     return fit
-
-
-def _measure_image_on_gpu(items: Items, known: Known, image: Image, columns: list[Any]) -> bool:
-    """As `_measure_image_on_cpu`."""
-    assert known.runs is not None
-    sizes, boxes = known.sizes, known.boxes
-    return measure_intensities(
-        current_gpu(), known.runs, items.shape, image.values, image.bits, sizes, boxes, *columns
-    )

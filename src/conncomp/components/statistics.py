@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from contextlib import nullcontext
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -22,7 +24,6 @@ from conncomp.components._labels import (
     check_dimensions,
     check_items,
     check_spacing,
-    items_of_rows,
     library_at,
     where_labels_lie,
 )
@@ -30,8 +31,14 @@ from conncomp.components.columns.accumulators import Accumulators, Channel
 from conncomp.components.columns.crops import LazyColumn
 from conncomp.components.columns.intensities import Image, check_channels, check_image
 from conncomp.components.columns.properties import Conditions, check_properties
-from conncomp.components.measuring import classes_of, measure_components, measure_image
-from conncomp.kernels.cuda.components.measures import measure_again
+from conncomp.components.measuring import (
+    Places,
+    classes_of,
+    measure_components,
+    measure_image,
+)
+from conncomp.kernels.cuda.components.measures import RepeatedRuns, start_runs, turn
+from conncomp.kernels.cuda.components.runs import ComponentRuns
 from conncomp.kernels.cuda.components.surfaces import count_faces
 from conncomp.kernels.cuda.launcher import current_gpu
 
@@ -418,52 +425,90 @@ def _measure(
 ) -> tuple[Any, ...]:
     """Return the attributes of `ComponentStatistics` but for the last; then properties, if any."""
     image, classes = values
-    extras = image, classes, properties, spacing
-    if on_gpu(labels) and not surfaces and all(extra is None for extra in extras):
-        asked = (lambda *axes: check_background(background, *axes)), moments
-        again = measure_again(current_gpu(), labels, batch_axes, *asked)
-        if again is not None:
-            return *again, again[0][:0]
-    items = check_items(labels, background, batch_axes)
-    ndim = len(items.shape)
-    check_dimensions(ndim)
-    lengths = check_spacing(spacing, ndim)
-    named = {}
-    if properties is not None:
-        conditions = Conditions(ndim, image is not None, lengths, items.xp is not np)
-        named = check_properties(properties, conditions)
-    images, has_channels = _check_images(image, items, properties is not None)
-    if properties is not None and not any(entry.image for entry in named.values()):
-        images = []  # checked, and not measured
-    known, centroids, covariances = measure_components(items, moments or bool(named))
-    rows, sizes, boxes, _ = known
-    brightness = [measure_image(items, known, channel) for channel in images or (None,)]
-    faces = _count_faces(items, rows if surfaces else rows[:0])
-    if spacing is not None:
-        scale = placed(items.xp, np.array(lengths))
-        centroids *= scale
-        covariances *= placed(items.xp, np.outer(lengths, lengths))
-        for channel in brightness:
-            channel[-1] *= scale
-    merged = brightness[0]
-    if has_channels and images:
-        merged = [items.xp.stack(columns, axis=-1) for columns in zip(*brightness, strict=True)]
-    batch, own_labels = items_of_rows(items, rows)
-    shapes = sizes, boxes, centroids, covariances[: None if moments else 0]
-    own_classes = own_labels[:0]
-    if classes is not None:
-        own_classes = classes_of(items, known, classes)
-    attributes = own_labels, *shapes, batch, *merged, faces, own_classes
-    if properties is None:
-        return attributes
-    channels = [
-        Channel(image, *values[1:4])
-        for image, values in zip(images, brightness[: len(images)], strict=True)
-    ]
-    measured = Accumulators(items, known, centroids, covariances, channels, has_channels, lengths)
-    table = {} if classes is None else {"class": own_classes}
-    table |= {name: entry.values(measured) for name, entry in named.items() if name != "label"}
-    return *attributes, table
+    with turn if on_gpu(labels) else nullcontext():
+        items, started = _items_of(labels, background, batch_axes)
+        ndim = len(items.shape)
+        check_dimensions(ndim)
+        lengths = check_spacing(spacing, ndim)
+        named = {}
+        if properties is not None:
+            conditions = Conditions(ndim, image is not None, lengths, items.xp is not np)
+            named = check_properties(properties, conditions)
+        images, has_channels = _check_images(image, items, properties is not None)
+        if properties is not None and not any(entry.image for entry in named.values()):
+            images = []  # checked, and not measured
+        items, runs = _runs_of(items, started, labels, background, batch_axes)
+        known, places = measure_components(items, moments or bool(named), runs)
+        brightness = [measure_image(items, known, channel) for channel in images or (None,)]
+        faces = _count_faces(items, known.rows if surfaces else known.rows[:0])
+        if spacing is not None:
+            _scale(items.xp, lengths, places, [columns for columns, _ in brightness])
+        merged = brightness[0][0]
+        if has_channels and images:
+            each = zip(*(columns for columns, _ in brightness), strict=True)
+            merged = [items.xp.stack(columns, axis=-1) for columns in each]
+        shapes = known.sizes, known.boxes, places.centroids
+        covariances = places.covariances[: None if moments else 0]
+        own_classes = places.labels[:0]
+        if classes is not None:
+            own_classes = classes_of(items, known, classes)
+        attributes = (
+            *(places.labels, *shapes, covariances, places.batch),
+            *(*merged, faces, own_classes),
+        )
+        if properties is None:
+            return attributes
+        channels = [
+            Channel(image, *columns[1:4], deviations)
+            for image, (columns, deviations) in zip(images, brightness[: len(images)], strict=True)
+        ]
+        given = places.centroids, places.covariances, channels, has_channels, lengths
+        measured = Accumulators(items, known, *given)
+        table = {} if classes is None else {"class": own_classes}
+        table |= {name: entry.values(measured) for name, entry in named.items() if name != "label"}
+        return *attributes, table
+
+
+def _items_of(
+    labels: Any, background: Background, batch_axes: int
+) -> tuple[Items, RepeatedRuns | None]:
+    """Return the items of labels, and what has started to find their runs on a GPU, if anything.
+
+    Then nobody knows yet how many rows there are.
+    """
+    started = None
+    if on_gpu(labels):
+        allowed = partial(check_background, background)
+        started = start_runs(current_gpu(), labels, batch_axes, allowed)
+    if started is None:
+        return check_items(labels, background, batch_axes), None
+    batch, shape = labels.shape[:batch_axes], labels.shape[batch_axes:]
+    return Items(labels, -1, 0, batch, shape, labels.dtype), started
+
+
+def _runs_of(
+    items: Items,
+    started: RepeatedRuns | None,
+    labels: Any,
+    background: Background,
+    batch_axes: int,
+) -> tuple[Items, ComponentRuns | None]:
+    """Return items of as many rows as there are, and their runs, if these are found already."""
+    if started is None:
+        return items, None
+    finished = started.finish(labels)
+    if finished is None:
+        return check_items(labels, background, batch_axes), None
+    array, empty, rows, runs = finished
+    return replace(items, labels=array, background=empty, rows=rows), runs
+
+
+def _scale(xp: Any, lengths: tuple[float, ...], places: Places, brightness: Any) -> None:
+    """Let centroids and covariances be in units of the spacing."""
+    scale = placed(xp, np.array(lengths))
+    for column in (places.centroids, *(columns[-1] for columns in brightness)):
+        column *= scale
+    places.covariances[...] *= placed(xp, np.outer(lengths, lengths))
 
 
 def _check_images(

@@ -228,7 +228,7 @@ PROPERTIES: dict[str, Property] = {
     "feret_diameter_max": Property(lambda measured: measured.hulls[1], SHAPE, on_gpu=False),
     "feret_diameter_min": Property(lambda measured: measured.hulls[2], PLANE, on_gpu=False),
     "inertia_tensor": Property(formulas.inertia_tensor),
-    "inertia_tensor_eigvals": Property(formulas.inertia_eigenvalues),
+    "inertia_tensor_eigvals": Property(lambda measured: measured.moments_of_inertia),
     "moments": Property(lambda measured: measured.moments[0], MOMENTS),
     "moments_central": Property(lambda measured: measured.moments[1], MOMENTS),
     "moments_normalized": Property(lambda measured: measured.normalized_moments, MOMENTS),

@@ -62,10 +62,11 @@ struct LineBegins {
   __device__ bool operator()(int64_t i) const { return within_words && i == quotient(i, length) * length; }
 };
 
-// Makes room for the runs of so many rows.
+// Makes room for the runs of so many rows; `item_rows` of them, as far as is known, are those of an item.
 template <int = 0>
-__global__ void __launch_bounds__(kTableThreads) begin_runs(int64_t rows, RunTable table) {
-  if (grid_thread() == 0) *table.state = {0, 0, rows};
+__global__ void __launch_bounds__(kTableThreads) begin_runs(int64_t rows, int64_t item_rows, RunTable table) {
+  follow_launch();
+  if (grid_thread() == 0) *table.state = {0, 0, item_rows};
   for (int64_t row = grid_thread(); row < rows; row += grid_threads()) table.counts[row] = 0;
 }
 
@@ -73,6 +74,7 @@ __global__ void __launch_bounds__(kTableThreads) begin_runs(int64_t rows, RunTab
 template <class Label>
 __global__ void __launch_bounds__(kTableThreads)
     count_runs(LabelRows<Label> labels, int64_t length, RunTable table) {
+  follow_launch();
   count_stretches(
       labels.count, labels.background, labels.rows, table.counts, [=](int64_t i) { return labels.load(i); },
       LineBegins(length), [](int) { return 1; });
@@ -301,6 +303,26 @@ struct Coordinate {
     if (along) return index - line * line_length;
     const int64_t place = quotient(line, lines);
     return place - quotient(place, length) * length;
+  }
+};
+
+// The lengths of all axes of an item, and where an element lies.
+template <int axes>
+struct ItemAxes {
+  static constexpr int kLast = axes - 1;
+  int64_t lengths[axes];
+
+  __device__ explicit ItemAxes(const Extent& extent) {
+#pragma unroll
+    for (int k = 0; k < axes; ++k) lengths[k] = extent.length(k);
+  }
+  __device__ void locate(int64_t index, int64_t (&place)[axes]) const {
+#pragma unroll
+    for (int k = kLast; k >= 0; --k) {
+      const int64_t above = quotient(index, lengths[k]);
+      place[k] = index - above * lengths[k];
+      index = above;
+    }
   }
 };
 

@@ -7,7 +7,8 @@
 //
 //    words in a plane   first y, x | last y, x | sums of y, x | yy, yx, xx | their upper halves | size
 //
-// How: walk_runs, in turns: an axis, or a pair of axes, each. Cost: the runs read once for each turn.
+// How: walk_runs, in turns: an axis, or a pair of axes, each; or, in two and three dimensions, where sums of
+// squares have 64 bits, all at once. Cost: the runs read once for each turn.
 #pragma once
 
 #include "cuda/components/runs.cuh"
@@ -144,6 +145,82 @@ __global__ void __launch_bounds__(kTableThreads) measure_runs(Runs runs, Extent 
   l += k + 1;
   PairSum sum{table, ndim, k, l, Coordinate(k, extent), Coordinate(l, extent)};
   walk_runs(runs, turn, sum);
+}
+
+// All sums, of 64 bits each.
+template <int axes>
+struct SumsOfAxes {
+  static constexpr int kLast = axes - 1;
+
+  int64_t* table;
+  ItemAxes<axes> item;
+  int64_t component = 0, size = 0, first[axes] = {}, last[axes] = {}, sum[axes] = {};
+  int64_t products[axes][axes] = {};  // of which those above the diagonal, and on it, are used
+
+  __device__ void begin(int64_t next) {
+    component = next;
+    size = 0;
+#pragma unroll
+    for (int k = 0; k < axes; ++k) {
+      first[k] = kLargest;
+      last[k] = sum[k] = 0;
+#pragma unroll
+      for (int l = k; l < axes; ++l) products[k][l] = 0;
+    }
+  }
+  __device__ void add(int64_t index, int n) {
+    int64_t at[axes];
+    item.locate(index, at);
+    const int64_t x = at[kLast], pairs = n * (n - 1) / 2, line = x * n + pairs;
+    size += n;
+    last[kLast] = max(last[kLast], x + n - 1);
+    sum[kLast] += line;
+    products[kLast][kLast] += x * (line + pairs) + pairs * (2 * n - 1) / 3;
+#pragma unroll
+    for (int k = 0; k < axes; ++k) {
+      first[k] = min(first[k], at[k]);
+      if (k == kLast) continue;
+      last[k] = max(last[k], at[k]);
+      sum[k] += at[k] * n;
+      products[k][kLast] += at[k] * line;
+#pragma unroll
+      for (int l = k; l < kLast; ++l) products[k][l] += at[k] * at[l] * n;
+    }
+  }
+  __device__ static int64_t min(int64_t a, int64_t b) { return a < b ? a : b; }
+  __device__ static int64_t max(int64_t a, int64_t b) { return a < b ? b : a; }
+  __device__ void combine_lanes() {
+    size = warp_sum(size);
+#pragma unroll
+    for (int k = 0; k < axes; ++k) {
+      first[k] = over_lanes(first[k], min);
+      last[k] = over_lanes(last[k], max);
+      sum[k] = warp_sum(sum[k]);
+#pragma unroll
+      for (int l = k; l < axes; ++l) products[k][l] = warp_sum(products[k][l]);
+    }
+  }
+  __device__ void send() const {
+    const ShapeWords words(table, component, axes);
+    Shared::fetch_add(&words.size(), size);
+#pragma unroll
+    for (int k = 0; k < axes; ++k) {
+      Shared::fetch_min(&words.first(k), first[k]);
+      Shared::fetch_max(&words.last(k), last[k]);
+      Shared::fetch_add(&words.sum(k), sum[k]);
+#pragma unroll
+      for (int l = k; l < axes; ++l) Shared::fetch_add(words.product(k, l), products[k][l]);
+    }
+  }
+};
+
+// As measure_runs, of items in which the square of the longest axis, times the elements, has 63 bits.
+template <int axes>
+__global__ void __launch_bounds__(kTableThreads)
+    measure_runs_at_once(Runs runs, Extent extent, int64_t* table) {
+  follow_launch();
+  SumsOfAxes<axes> sums{table, ItemAxes<axes>(extent)};
+  walk_runs(runs, Turn(1), sums);
 }
 
 // A row for each component. Laid out as in shapes.py.
