@@ -31,6 +31,9 @@ NEAR = (
     "moments_hu",
     "intensity_std",
     "equivalent_diameter_area",
+    "axis_major_length",
+    "axis_minor_length",
+    "inertia_tensor_eigvals",
 )
 GROUPS = {
     "sizes, boxes, axes": ["area", "bbox", "centroid", "inertia_tensor_eigvals"],

@@ -459,7 +459,7 @@ def _measure(
         if properties is None:
             return attributes
         channels = [
-            Channel(image, *columns[1:4], deviations)
+            Channel(image, columns[1], columns[2], columns[3], deviations)
             for image, (columns, deviations) in zip(images, brightness[: len(images)], strict=True)
         ]
         given = places.centroids, places.covariances, channels, has_channels, lengths
