@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, fields, replace
-from functools import partial
+from dataclasses import dataclass, fields
 from math import prod
 from typing import Any
 
@@ -13,32 +12,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool
-from conncomp._arrays import apply_in_library, on_gpu, placed
+from conncomp._arrays import apply_in_library, on_gpu
 from conncomp._core import native
 from conncomp._lazy import function_for
 from conncomp.components._columns import Columns
 from conncomp.components._labels import (
     Background,
     Items,
-    check_background,
     check_dimensions,
-    check_items,
     check_spacing,
     library_at,
     where_labels_lie,
 )
 from conncomp.components.columns.accumulators import Accumulators, Channel
 from conncomp.components.columns.crops import LazyColumn
+from conncomp.components.columns.finding import items_and_runs, items_at_start, scale
 from conncomp.components.columns.intensities import Image, check_channels, check_image
 from conncomp.components.columns.properties import Conditions, check_properties
-from conncomp.components.measuring import (
-    Places,
-    classes_of,
-    measure_components,
-    measure_image,
-)
-from conncomp.kernels.cuda.components.measures import RepeatedRuns, start_runs, turn
-from conncomp.kernels.cuda.components.runs import ComponentRuns
+from conncomp.components.measuring import classes_of, measure_components, measure_image
+from conncomp.kernels.cuda.components.measures import turn
 from conncomp.kernels.cuda.components.surfaces import count_faces
 from conncomp.kernels.cuda.launcher import current_gpu
 
@@ -426,7 +418,7 @@ def _measure(
     """Return the attributes of `ComponentStatistics` but for the last; then properties, if any."""
     image, classes = values
     with turn if on_gpu(labels) else nullcontext():
-        items, started = _items_of(labels, background, batch_axes)
+        items, started = items_at_start(labels, background, batch_axes)
         ndim = len(items.shape)
         check_dimensions(ndim)
         lengths = check_spacing(spacing, ndim)
@@ -437,12 +429,12 @@ def _measure(
         images, has_channels = _check_images(image, items, properties is not None)
         if properties is not None and not any(entry.image for entry in named.values()):
             images = []  # checked, and not measured
-        items, runs = _runs_of(items, started, labels, background, batch_axes)
+        items, runs = items_and_runs(items, started, labels, background, batch_axes)
         known, places = measure_components(items, moments or bool(named), runs)
         brightness = [measure_image(items, known, channel) for channel in images or (None,)]
         faces = _count_faces(items, known.rows if surfaces else known.rows[:0])
         if spacing is not None:
-            _scale(items.xp, lengths, places, [columns for columns, _ in brightness])
+            scale(items.xp, lengths, places, [columns for columns, _ in brightness])
         merged = brightness[0][0]
         if has_channels and images:
             each = zip(*(columns for columns, _ in brightness), strict=True)
@@ -467,48 +459,6 @@ def _measure(
         table = {} if classes is None else {"class": own_classes}
         table |= {name: entry.values(measured) for name, entry in named.items() if name != "label"}
         return *attributes, table
-
-
-def _items_of(
-    labels: Any, background: Background, batch_axes: int
-) -> tuple[Items, RepeatedRuns | None]:
-    """Return the items of labels, and what has started to find their runs on a GPU, if anything.
-
-    Then nobody knows yet how many rows there are.
-    """
-    started = None
-    if on_gpu(labels):
-        allowed = partial(check_background, background)
-        started = start_runs(current_gpu(), labels, batch_axes, allowed)
-    if started is None:
-        return check_items(labels, background, batch_axes), None
-    batch, shape = labels.shape[:batch_axes], labels.shape[batch_axes:]
-    return Items(labels, -1, 0, batch, shape, labels.dtype), started
-
-
-def _runs_of(
-    items: Items,
-    started: RepeatedRuns | None,
-    labels: Any,
-    background: Background,
-    batch_axes: int,
-) -> tuple[Items, ComponentRuns | None]:
-    """Return items of as many rows as there are, and their runs, if these are found already."""
-    if started is None:
-        return items, None
-    finished = started.finish(labels)
-    if finished is None:
-        return check_items(labels, background, batch_axes), None
-    array, empty, rows, runs = finished
-    return replace(items, labels=array, background=empty, rows=rows), runs
-
-
-def _scale(xp: Any, lengths: tuple[float, ...], places: Places, brightness: Any) -> None:
-    """Let centroids and covariances be in units of the spacing."""
-    scale = placed(xp, np.array(lengths))
-    for column in (places.centroids, *(columns[-1] for columns in brightness)):
-        column *= scale
-    places.covariances[...] *= placed(xp, np.outer(lengths, lengths))
 
 
 def _check_images(
