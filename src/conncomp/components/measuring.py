@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from conncomp.components.columns.intensities import Image, check_image
 from conncomp.kernels.cuda.components.intensities import measure_intensities
 from conncomp.kernels.cuda.components.runs import ComponentRuns, find_runs
 from conncomp.kernels.cuda.components.shapes import measure_shapes
-from conncomp.kernels.cuda.launcher import current_gpu
+from conncomp.kernels.cuda.launcher import Gpu, current_gpu
 
 
 class Known(NamedTuple):
@@ -48,7 +49,8 @@ def measure_components(
         described = items.background, items.all_rows, shape[-1], items.count
         runs = find_runs(gpu, items.labels, *described)
     shapes = measure_shapes(gpu, runs, shape, moments, items.batch)
-    known = Known(runs.components, shapes.sizes, shapes.boxes, runs)
+    rows = runs.components if items.batch else shapes.labels
+    known = Known(rows, shapes.sizes, shapes.boxes, runs)
     return known, Places(shapes.labels, shapes.batch, shapes.centroids, shapes.moments)
 
 
@@ -104,14 +106,24 @@ def _measure_on_cpu(items: Items, moments: bool) -> tuple[Known, Places]:
     return Known(rows, sizes, boxes, None), Places(labels, batch, centroids, covariances)
 
 
+def no_rows(items: Items, *axes: int, dtype: Any = np.float64) -> Any:
+    """Return a column of nothing: it is everybody's, as nobody can write to it."""
+    return _no_rows(None if items.xp is np else current_gpu(), axes, np.dtype(dtype))
+
+
+@cache
+def _no_rows(gpu: Gpu | None, axes: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    return (np if gpu is None else gpu.xp).empty((0, *axes), dtype)
+
+
 def measure_image(items: Items, known: Known, image: Image | None) -> tuple[list[Any], Any]:
     """Return sums, means, minima, maxima and weighted centroids; empty ones of no image.
 
     And, where they are known at once, the sums of the squares of values less their mean.
     """
-    columns, fit, deviations = _sums_of_image(items, known, image)
     if image is None:
-        return columns, None
+        return [*(no_rows(items),) * 4, no_rows(items, len(items.shape))], None
+    columns, fit, deviations = _sums_of_image(items, known, image)
     if not fit:
         raise OverflowError(
             f"the sum of image, of {image.dtype}, over a component does not fit into "

@@ -29,7 +29,12 @@ from conncomp.components.columns.crops import LazyColumn
 from conncomp.components.columns.finding import items_and_runs, items_at_start, scale
 from conncomp.components.columns.intensities import Image, check_channels, check_image
 from conncomp.components.columns.properties import Conditions, check_properties
-from conncomp.components.measuring import classes_of, measure_components, measure_image
+from conncomp.components.measuring import (
+    classes_of,
+    measure_components,
+    measure_image,
+    no_rows,
+)
 from conncomp.kernels.cuda.components.measures import turn
 from conncomp.kernels.cuda.components.surfaces import count_faces
 from conncomp.kernels.cuda.launcher import current_gpu
@@ -432,7 +437,9 @@ def _measure(
         items, runs = items_and_runs(items, started, labels, background, batch_axes)
         known, places = measure_components(items, moments or bool(named), runs)
         brightness = [measure_image(items, known, channel) for channel in images or (None,)]
-        faces = _count_faces(items, known.rows if surfaces else known.rows[:0])
+        faces = no_rows(items, ndim, dtype=np.int64)
+        if surfaces:
+            faces = _count_faces(items, known.rows)
         if spacing is not None:
             scale(items.xp, lengths, places, [columns for columns, _ in brightness])
         merged = brightness[0][0]
@@ -440,8 +447,8 @@ def _measure(
             each = zip(*(columns for columns, _ in brightness), strict=True)
             merged = [items.xp.stack(columns, axis=-1) for columns in each]
         shapes = known.sizes, known.boxes, places.centroids
-        covariances = places.covariances[: None if moments else 0]
-        own_classes = places.labels[:0]
+        covariances = places.covariances if moments else places.covariances[:0]
+        own_classes = no_rows(items, dtype=np.int64)
         if classes is not None:
             own_classes = classes_of(items, known, classes)
         attributes = (

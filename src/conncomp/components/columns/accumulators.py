@@ -25,6 +25,7 @@ from conncomp.components.touching import contact_steps, count_contacts
 from conncomp.grid._arguments import check_neighbourhood
 from conncomp.kernels.cuda.components import configurations, moments
 from conncomp.kernels.cuda.components.moments import LabelledComponents
+from conncomp.kernels.cuda.components.quantiles import SortedValues
 from conncomp.kernels.cuda.components.shapes import FEW_AXES
 from conncomp.kernels.cuda.components.variances import principal_variances
 from conncomp.kernels.cuda.launcher import current_gpu
@@ -291,8 +292,22 @@ class Accumulators:
     def quantiles(self, channel: Channel, fraction: float) -> Any:
         """Return the values below which a fraction of each component's values lie."""
         quantiles = self._new(())
+        if self._placed is not None:
+            return (
+                self._sorted_values[id(channel)].quantiles(fraction)
+                if len(self.rows)
+                else quantiles
+            )
         self.runs.quantiles(channel.image.values.reshape(-1), [fraction], quantiles)
         return quantiles
+
+    @cached_property
+    def _sorted_values(self) -> dict[int, SortedValues]:
+        """Those of each channel by its identity, on a GPU."""
+        assert self.known.runs is not None
+        gpu, runs, sizes = current_gpu(), self.known.runs, self.sizes
+        some = self.channels if len(self.rows) else ()
+        return {id(each): SortedValues(gpu, runs, each.image.values, sizes) for each in some}
 
     @cached_property
     def _placed(self) -> LabelledComponents | None:

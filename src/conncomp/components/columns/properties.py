@@ -145,9 +145,7 @@ def _quantile(name: str) -> Property:
             f"properties has {shown(name)}; it must end with a number of 0 to 1, as {QUANTILE}0.25"
         )
     return Property(
-        _of_channels(lambda measured, channel: measured.quantiles(channel, fraction)),
-        image=True,
-        on_gpu=False,
+        _of_channels(lambda measured, channel: measured.quantiles(channel, fraction)), image=True
     )
 
 
@@ -246,9 +244,7 @@ PROPERTIES: dict[str, Property] = {
     ),
     "intensity_mean": Property(_of_channels(lambda _, channel: channel.means), image=True),
     "intensity_median": Property(
-        _of_channels(lambda measured, channel: measured.quantiles(channel, 0.5)),
-        image=True,
-        on_gpu=False,
+        _of_channels(lambda measured, channel: measured.quantiles(channel, 0.5)), image=True
     ),
     "intensity_min": Property(
         _of_channels(lambda _, channel: channel.minima.astype(np.float64)), image=True

@@ -194,7 +194,8 @@ struct SmallValueSums {
   __device__ void begin(int64_t next) {
     component = next;
     sum = squares = 0;
-    for (int64_t& product : products) product = 0;
+#pragma unroll
+    for (int k = 0; k < axes; ++k) products[k] = 0;
     keys.begin(next);
   }
   __device__ void add(int64_t index, int n) {
@@ -221,7 +222,8 @@ struct SmallValueSums {
     keys.combine_lanes();
     sum = warp_sum(sum);
     squares = warp_sum(squares);
-    for (int64_t& product : products) product = warp_sum(product);
+#pragma unroll
+    for (int k = 0; k < axes; ++k) products[k] = warp_sum(products[k]);
   }
   __device__ void send() const {
     const SmallWords<axes> words(table, component);

@@ -63,7 +63,7 @@ def measure_intensities(
     """
     if are_small(values.dtype, shape):
         return True, _measure_small(gpu, runs, shape, values, sizes, boxes, *columns)
-    xp, ndim, rows = gpu.xp, len(shape), len(runs.components)
+    xp, ndim, rows = gpu.xp, len(shape), runs.count
     find, add, write = gpu.load(FILE, _names(values.dtype))
     lengths, words = lengths_on(gpu, *shape), 2 * (1 + ndim)
 
@@ -95,7 +95,7 @@ def _measure_small(
     gpu: Gpu, runs: ComponentRuns, shape: tuple[int, ...], values: Any, *columns: Any
 ) -> Any:
     """As `measure_intensities`, of small values."""
-    xp, ndim, rows = gpu.xp, len(shape), len(runs.components)
+    xp, ndim, rows = gpu.xp, len(shape), runs.count
     add, write = gpu.load(FILE, _names_of_small(values.dtype, ndim))
     lengths = lengths_on(gpu, *shape)
 

@@ -97,19 +97,9 @@ __global__ void __launch_bounds__(kTableThreads)
   follow_launch();
   __shared__ unsigned int rows_of_block;
   if (threadIdx.x == 0) rows_of_block = 0;
-  unsigned int rows = 0;
   bool is_wrong = false;
-  const auto checked = [&](int64_t i) {
-    const Label label = labels.load(i);
-    if (label < lowest || label >= labels.rows)
-      is_wrong = true;
-    else if (rows < unsigned(label + 1))
-      rows = unsigned(label + 1);
-    return label;
-  };
-  count_stretches(labels.count, labels.background, labels.rows, table.counts, checked, LineBegins(length),
-                  [](int) { return 1; });
-  if (rows > 0) InBlock::fetch_max(&rows_of_block, rows);
+  const int64_t rows = count_runs_of(labels, lowest, length, table.counts, is_wrong);
+  if (rows > 0) InBlock::fetch_max(&rows_of_block, unsigned(rows));
   if (is_wrong) Shared::store(&table.state->components, int64_t(-1));
   __syncthreads();
   if (threadIdx.x == 0) Shared::fetch_max(&table.state->item_rows, int64_t(rows_of_block));

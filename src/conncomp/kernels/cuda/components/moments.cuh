@@ -104,7 +104,8 @@ struct ElementMoments {
     if (!is_meant && !kIsWide) Shared::store(others, int64_t(1));
 #pragma unroll
     for (int k = 0; k < kMomentAxes; ++k) origin[k] = boxes.first(component, k);
-    for (Sum& sum : sums) sum = 0;
+#pragma unroll
+    for (int i = 0; i < rows * kPowers; ++i) sums[i] = 0;
   }
   __device__ void add(int64_t index, int n) {
     if (!is_meant) return;
@@ -122,7 +123,8 @@ struct ElementMoments {
       for (int p = 0; p < kPowers; ++p) sums[row * kPowers + p] += factor * line[p];
   }
   __device__ void combine_lanes() {
-    for (Sum& sum : sums) sum = warp_sum(sum);
+#pragma unroll
+    for (int i = 0; i < rows * kPowers; ++i) sums[i] = warp_sum(sums[i]);
   }
   __device__ void send() const {
     if (!is_meant) return;
@@ -209,7 +211,8 @@ struct ValueMoments {
       if (known != nullptr && k >= kMomentAxes - boxes.ndim)
         origin[k] += known[moments_of(kLastAxis - k)] / known[0];
     }
-    for (double& sum : sums) sum = 0;
+#pragma unroll
+    for (int i = 0; i < rows * kPowers; ++i) sums[i] = 0;
   }
   __device__ void add(int64_t index, int n) {
     const auto from_origin = [&](int axis, int64_t place) { return double(place) - origin[axis]; };
@@ -228,7 +231,8 @@ struct ValueMoments {
       for (int p = 0; p < kPowers; ++p) sums[row * kPowers + p] += factor * of_run[p];
   }
   __device__ void combine_lanes() {
-    for (double& sum : sums) sum = warp_sum(sum);
+#pragma unroll
+    for (int i = 0; i < rows * kPowers; ++i) sums[i] = warp_sum(sums[i]);
   }
   __device__ void send() const {
     double* const sums_of_all = table + first_of(component) + number * rows * kPowers;

@@ -62,7 +62,7 @@ def element_moments(gpu: Gpu, given: LabelledComponents, boxes: Any) -> tuple[An
     -------
     raw, central : array of float64, shape (n, 4, ..., 4)
     """
-    xp, ndim, runs, rows = gpu.xp, len(given.shape), given.runs, len(given.runs.components)
+    xp, ndim, runs, rows = gpu.xp, len(given.shape), given.runs, given.runs.count
     add_small, add = gpu.load(FILE, NAMES)
     centre, _ = gpu.load(FILE, _names_of_axes(ndim))
     raw, central = (xp.empty((rows, *(POWERS,) * ndim)) for _ in range(2))
@@ -75,7 +75,9 @@ def element_moments(gpu: Gpu, given: LabelledComponents, boxes: Any) -> tuple[An
         sums = runs.record, extent_of(gpu, lengths), where, table
         if ndim > 1:
             launch(add_small, runs.in_turns(turns // POWERS), *sums, others)
-        launch(add, runs.in_turns(turns), *sums, others if ndim > 1 else None)
+            launch(add, runs.in_few_turns(turns), *sums, others)
+        else:
+            launch(add, runs.in_turns(turns), *sums, None)
         launch(centre, runs.by_row, runs.state, where, table, raw, central)
 
     memory = xp.zeros(1 + rows * POWERS**ndim * 2, COUNT)
@@ -103,7 +105,7 @@ def weighted_moments(
     -------
     array of float64, shape (n, 4, ..., 4)
     """
-    xp, ndim, runs, rows = gpu.xp, len(given.shape), given.runs, len(given.runs.components)
+    xp, ndim, runs, rows = gpu.xp, len(given.shape), given.runs, given.runs.count
     add, _ = gpu.load(FILE, _names_of_values(values.dtype, ndim))
     table = xp.zeros((rows, *(POWERS,) * ndim))
     if not rows:
@@ -141,7 +143,7 @@ def squared_deviations(gpu: Gpu, given: LabelledComponents, values: Any, means: 
     """
     runs = given.runs
     _, add = gpu.load(FILE, _names_of_values(values.dtype, len(given.shape)))
-    sums = gpu.xp.zeros(len(runs.components))
+    sums = gpu.xp.zeros(runs.count)
 
     def launches(values: Any, means: Any, sums: Any) -> None:
         launch(add, runs.in_turns(1), runs.record, values, means, sums)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -61,8 +61,8 @@ class ComponentRuns:
 
     Attributes
     ----------
-    components : array of int64
-        The rows that occur, ascending.
+    count : int
+        Of the components.
     """
 
     def __init__(
@@ -74,12 +74,17 @@ class ComponentRuns:
         known: tuple[int, int],
         kept: dict[Hashable, Again] | None = None,
     ) -> None:
-        count, total = known
+        self.count, total = known
         self._gpu, self._fields, self._kept, self._elements = gpu, fields, kept, labels.size
-        self.components = fields["present"][:count]
+        self._stream = gpu.current_stream()
         self._entries = gpu.xp.empty(total, ENTRY)
         if total:
             self.launch("runs", partial(self._list, described), labels)
+
+    @cached_property
+    def components(self) -> Any:
+        """The rows that occur, ascending, as an array of int64."""
+        return self._fields["present"][: self.count]
 
     @property
     def table(self) -> np.void:
@@ -100,11 +105,17 @@ class ComponentRuns:
     @property
     def by_row(self) -> tuple[int, int]:
         """The grid of a kernel that goes through components."""
-        return grid_of_rows(self._gpu, self._elements)
+        return self._gpu.blocks(self._elements, THREADS), THREADS
 
     def in_turns(self, turns: int) -> tuple[int, int]:
         """Return the grid of a kernel that walks through the runs in turns."""
-        return grid_of_turns(self._gpu, self._elements, turns)
+        blocks = self._gpu.blocks(-(-self._elements // RUNS_OF_THREAD), THREADS)
+        return turns * blocks, THREADS
+
+    def in_few_turns(self, turns: int) -> tuple[int, int]:
+        """Return the grid of such a kernel that mostly finds nothing to do."""
+        blocks, threads = self.in_turns(1)
+        return turns * min(blocks, self._gpu.multiprocessors), threads
 
     def launch(
         self, purpose: Hashable, launches: Callable[..., None], *arrays: Any, memory: Any = ()
@@ -126,9 +137,9 @@ class ComponentRuns:
             launches(*arrays)
             return
         gpu, arrays = self._gpu, (self._entries, *arrays)
-        stream, again = gpu.current_stream(), self._kept.get(purpose)
+        again = self._kept.get(purpose)
         if again is not None:
-            again.run(stream, tuple([gpu.address(array) for array in arrays]))
+            again.run(self._stream, tuple(map(gpu.address, arrays)))
             return
         with kept_launches() as made:
             launches(*arrays[1:])
@@ -189,11 +200,6 @@ def find_runs(
 def grid_of_rows(gpu: Gpu, rows: int) -> tuple[int, int]:
     """Return the grid of a kernel that goes through so many rows, or fewer."""
     return min(MOST_BLOCKS, gpu.blocks(rows, THREADS)), THREADS
-
-
-def grid_of_turns(gpu: Gpu, runs: int, turns: int) -> tuple[int, int]:
-    """Return the grid of a kernel that walks through so many runs, or fewer, in turns."""
-    return turns * gpu.blocks(-(-runs // RUNS_OF_THREAD), THREADS), THREADS
 
 
 NAMES = "begin_runs<>", "count_present<>", "list_present<>"

@@ -85,7 +85,7 @@ def measure_shapes(
     batch : tuple of int, optional
         The lengths of the axes for items.
     """
-    xp, ndim, rows = gpu.xp, len(shape), len(runs.components)
+    xp, ndim, rows = gpu.xp, len(shape), runs.count
     columns = Shapes.empty(xp, rows, ndim, len(batch), moments)
     if not rows:
         return columns
