@@ -336,11 +336,11 @@ def component_statistics(
     connectivity, ``feret_diameter_min``, ``surface_area_crofton`` and ``sphericity`` in three
     dimensions, ``num_touching``, ``contacts`` and ``contact_area``, which are sums of what
     `contacts` returns, and ``intensity_quantile-0.25`` for any fraction, between two values as
-    NumPy's ``quantile``. On a GPU there are all but those of hulls, of what is filled, quantiles
-    and arrays: ``area_convex``, ``solidity``, ``area_filled``, the diameters of Feret,
-    ``intensity_median``, ``intensity_quantile-`` and all that is made when it is asked for. Sums of
-    integers are the same there; roots and powers of them, as in ``moments_normalized``, may differ
-    in the last digit, and sums of values times coordinates, and of squares for ``intensity_std``,
+    NumPy's ``quantile``. On a GPU there are all but those of hulls, of what is filled, and arrays:
+    ``area_convex``, ``solidity``, ``area_filled``, the diameters of Feret, and all that is made
+    when it is asked for. Sums of integers are the same there; roots and powers of them, as in
+    ``moments_normalized``, and variances along three axes, as in ``axis_major_length``, may differ
+    in the last digits, and sums of values times coordinates, and of squares for ``intensity_std``,
     do so from call to call.
 
     Surfaces by Crofton's formula come from the numbers of lines in 13 directions that leave the

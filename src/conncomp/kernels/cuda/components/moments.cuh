@@ -253,6 +253,8 @@ __global__ void __launch_bounds__(kMomentThreads)
   walk_runs(runs, turn, moments);
 }
 
+constexpr uint64_t kNan = 0x7ff8000000000000;
+
 // Central moments over powers of the size, NaN those of order below 2.
 template <int axes>
 __global__ void __launch_bounds__(kMomentThreads)
@@ -263,12 +265,13 @@ __global__ void __launch_bounds__(kMomentThreads)
     int order = 0;
     for (int64_t powers = i % count; powers > 0; powers /= kPowers) order += int(powers % kPowers);
     const double size = central[i - i % count];
-    const double root = axes == 1 ? size : axes == 2 ? sqrt(size) : axes == 3 ? cbrt(size) : sqrt(sqrt(size));
-    // Whole powers of negative sizes, as weights may make, are numbers.
+    // Roots of negative sizes, as weights may make, are no numbers; their whole powers are.
+    const double third = size < 0 ? bits_as<double>(kNan) : cbrt(size);
+    const double root = axes == 1 ? size : axes == 2 ? sqrt(size) : axes == 3 ? third : sqrt(sqrt(size));
     double unit = size;
     for (int k = 0; k < order / axes; ++k) unit *= size;
     for (int k = 0; k < order % axes; ++k) unit *= root;
-    out[i] = order < 2 ? bits_as<double>(uint64_t(0x7ff8000000000000)) : central[i] / unit;
+    out[i] = order < 2 ? bits_as<double>(kNan) : central[i] / unit;
   }
 }
 
