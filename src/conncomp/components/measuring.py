@@ -11,19 +11,23 @@ from conncomp._arrays import new_array
 from conncomp._core import native
 from conncomp.components._labels import Items, items_of_rows
 from conncomp.components.columns.intensities import Image, check_image
-from conncomp.kernels.cuda.components.intensities import measure_intensities
+from conncomp.kernels.cuda.components.intensities import are_small, measure_intensities, no_sums
 from conncomp.kernels.cuda.components.runs import ComponentRuns, find_runs
-from conncomp.kernels.cuda.components.shapes import measure_shapes
+from conncomp.kernels.cuda.components.shapes import are_few, measure_shapes
 from conncomp.kernels.cuda.launcher import Gpu, current_gpu
 
 
 class Known(NamedTuple):
-    """Which components there are: the row of each, its size and its box; its runs, on a GPU."""
+    """Which components there are: the row of each, its size and its box.
+
+    On a GPU its runs, and perhaps sums of the values of an image.
+    """
 
     rows: Any
     sizes: Any
     boxes: Any
     runs: ComponentRuns | None
+    sums: Any = None
 
 
 class Places(NamedTuple):
@@ -36,11 +40,15 @@ class Places(NamedTuple):
 
 
 def measure_components(
-    items: Items, moments: bool, runs: ComponentRuns | None = None
+    items: Items,
+    moments: bool,
+    runs: ComponentRuns | None = None,
+    image: Image | None = None,
 ) -> tuple[Known, Places]:
     """Return which components there are, and where they lie, with moments, if wanted.
 
-    On a GPU by their runs, which are looked for if they are not given.
+    On a GPU by their runs, which are looked for if they are not given; with sums of the image, if
+    there is one whose values are small.
     """
     if items.xp is np:
         return _measure_on_cpu(items, moments)
@@ -48,9 +56,13 @@ def measure_components(
     if runs is None:
         described = items.background, items.all_rows, shape[-1], items.count
         runs = find_runs(gpu, items.labels, *described)
-    shapes = measure_shapes(gpu, runs, shape, moments, items.batch)
+    sums = None
+    if image is not None and are_few(shape) and are_small(image.values.dtype, shape):
+        sums = no_sums(gpu, runs.count, len(shape))
+    beside = None if image is None or sums is None else (image.values, sums)
+    shapes = measure_shapes(gpu, runs, shape, moments, items.batch, beside)
     rows = runs.components if items.batch else shapes.labels
-    known = Known(rows, shapes.sizes, shapes.boxes, runs)
+    known = Known(rows, shapes.sizes, shapes.boxes, runs, sums)
     return known, Places(shapes.labels, shapes.batch, shapes.centroids, shapes.moments)
 
 
@@ -119,11 +131,11 @@ def _no_rows(gpu: Gpu | None, axes: tuple[int, ...], dtype: np.dtype[Any]) -> An
 def measure_image(items: Items, known: Known, image: Image | None) -> tuple[list[Any], Any]:
     """Return sums, means, minima, maxima and weighted centroids; empty ones of no image.
 
-    And, where they are known at once, the sums of the squares of values less their mean.
+    And, where they are known at once, standard deviations, minima and maxima as `Channel` has them.
     """
     if image is None:
         return [*(no_rows(items),) * 4, no_rows(items, len(items.shape))], None
-    columns, fit, deviations = _sums_of_image(items, known, image)
+    columns, fit, reals = _sums_of_image(items, known, image)
     if not fit:
         raise OverflowError(
             f"the sum of image, of {image.dtype}, over a component does not fit into "
@@ -136,7 +148,7 @@ def measure_image(items: Items, known: Known, image: Image | None) -> tuple[list
         minima.astype(image.dtype, copy=False),
         maxima.astype(image.dtype, copy=False),
         centroids,
-    ], deviations
+    ], reals
 
 
 def _sums_of_image(items: Items, known: Known, image: Image | None) -> tuple[list[Any], bool, Any]:
@@ -157,7 +169,8 @@ def _sums_of_image(items: Items, known: Known, image: Image | None) -> tuple[lis
         return columns, _measure_image_on_cpu(items, known, image, columns), None
     assert known.runs is not None
     described = items.shape, image.values, image.bits, known.sizes, known.boxes
-    return columns, *measure_intensities(current_gpu(), known.runs, *described, *columns)
+    given = current_gpu(), known.runs, *described, *columns
+    return columns, *measure_intensities(*given, sums=known.sums)
 
 
 def _measure_image_on_cpu(items: Items, known: Known, image: Image, columns: list[Any]) -> bool:

@@ -435,8 +435,12 @@ def _measure(
         if properties is not None and not any(entry.image for entry in named.values()):
             images = []  # checked, and not measured
         items, runs = items_and_runs(items, started, labels, background, batch_axes)
-        known, places = measure_components(items, moments or bool(named), runs)
-        brightness = [measure_image(items, known, channel) for channel in images or (None,)]
+        measured_images: list[Image | None] = [*images] or [None]
+        first, *others = measured_images
+        known, places = measure_components(items, moments or bool(named), runs, first)
+        brightness = [measure_image(items, known, first)]
+        known = known._replace(sums=None)  # which are those of the first one
+        brightness += [measure_image(items, known, channel) for channel in others]
         faces = no_rows(items, ndim, dtype=np.int64)
         if surfaces:
             faces = _count_faces(items, known.rows)
@@ -458,8 +462,8 @@ def _measure(
         if properties is None:
             return attributes
         channels = [
-            Channel(image, columns[1], columns[2], columns[3], deviations)
-            for image, (columns, deviations) in zip(images, brightness[: len(images)], strict=True)
+            Channel(image, columns[1], columns[2], columns[3], reals)
+            for image, (columns, reals) in zip(images, brightness[: len(images)], strict=True)
         ]
         given = places.centroids, places.covariances, channels, has_channels, lengths
         measured = Accumulators(items, known, *given)

@@ -26,7 +26,7 @@ from conncomp.grid._arguments import check_neighbourhood
 from conncomp.kernels.cuda.components import configurations, moments
 from conncomp.kernels.cuda.components.moments import LabelledComponents
 from conncomp.kernels.cuda.components.quantiles import SortedValues
-from conncomp.kernels.cuda.components.shapes import FEW_AXES
+from conncomp.kernels.cuda.components.runs import FEW_AXES
 from conncomp.kernels.cuda.components.variances import principal_variances
 from conncomp.kernels.cuda.launcher import current_gpu
 
@@ -48,14 +48,14 @@ class Touching(NamedTuple):
 class Channel:
     """An image, and what is known of its values in each component.
 
-    Such as the sums of the squares of values less their mean, if these are known.
+    As ``reals``, if they are known so, standard deviations, minima and maxima.
     """
 
     image: Image
     means: Any
     minima: Any
     maxima: Any
-    deviations: Any = None
+    reals: Any = None
 
 
 @dataclass(frozen=True)
@@ -278,16 +278,17 @@ class Accumulators:
         self.runs.enclosed(counts)
         return counts
 
-    def squared_deviations(self, channel: Channel) -> Any:
-        """Return sums of the squares of values less their mean."""
-        if channel.deviations is not None:
-            return channel.deviations
+    def deviations(self, channel: Channel) -> Any:
+        """Return the standard deviations of values."""
+        if channel.reals is not None:
+            return channel.reals[0]
+        values, means = channel.image.values, channel.means
         if self._placed is not None:
-            values = channel.image.values
-            return moments.squared_deviations(current_gpu(), self._placed, values, channel.means)
-        sums = self._new(())
-        self.runs.squares(channel.image.values.reshape(-1), channel.means, sums)
-        return sums
+            sums = moments.squared_deviations(current_gpu(), self._placed, values, means)
+        else:
+            sums = self._new(())
+            self.runs.squares(values.reshape(-1), means, sums)
+        return self.xp.sqrt(sums / self.sizes)
 
     def quantiles(self, channel: Channel, fraction: float) -> Any:
         """Return the values below which a fraction of each component's values lie."""

@@ -13,7 +13,11 @@
 #include "core/atomics.h"
 #include "core/fixed_point.h"
 #include "core/intensity.h"
-#include "cuda/components/runs.cuh"
+#include "cuda/components/shapes.cuh"
+
+#ifndef __CUDACC__
+#include <cmath>
+#endif
 
 namespace conncomp {
 
@@ -245,12 +249,46 @@ __global__ void __launch_bounds__(kIntensityThreads)
   walk_runs(runs, Turn(1), sums);
 }
 
-// As write_intensities, and the squares of values less the mean.
+// As measure_runs_at_once and add_small_values.
+template <class Value, int axes>
+struct ShapesAndValues {
+  SumsOfAxes<axes> shapes;
+  SmallValueSums<Value, axes> values;
+
+  __device__ void begin(int64_t next) {
+    shapes.begin(next);
+    values.begin(next);
+  }
+  __device__ void add(int64_t index, int n) {
+    shapes.add(index, n);
+    values.add(index, n);
+  }
+  __device__ void combine_lanes() {
+    shapes.combine_lanes();
+    values.combine_lanes();
+  }
+  __device__ void send() const {
+    shapes.send();
+    values.send();
+  }
+};
+
+template <class Value, int axes>
+__global__ void __launch_bounds__(kIntensityThreads)
+    measure_runs_and_values(Runs runs, Extent extent, const Value* __restrict__ values, int64_t* table,
+                            int64_t* sums) {
+  follow_launch();
+  const ItemAxes<axes> item(extent);
+  ShapesAndValues<Value, axes> both{{table, item}, {values, sums, item}};
+  walk_runs(runs, Turn(1), both);
+}
+
+// As write_intensities, and, as real numbers, standard deviations, then minima, then maxima.
 template <class Value, int axes>
 __global__ void __launch_bounds__(kIntensityThreads)
     write_small_intensities(const RunState* state, const int64_t* __restrict__ sizes,
                             const int64_t* __restrict__ boxes, int64_t* table,
-                            IntensityColumns<Value> columns, double* deviations) {
+                            IntensityColumns<Value> columns, double* reals) {
   follow_launch();
   for (int64_t row = grid_thread(); row < state->components; row += grid_threads()) {
     const SmallWords<axes> words(table, row);
@@ -262,7 +300,9 @@ __global__ void __launch_bounds__(kIntensityThreads)
     const ValueRanges<Value> ranges{words.extremes(), 0};
     columns.write(row, ranges.low_key(0), ranges.high_key(0), Units<Value>{}, size, axes, box, sum_at);
     const __int128 deviation = __int128(size) * words.squares() - __int128(sum) * sum;
-    deviations[row] = as_real(deviation) / double(size);
+    reals[row] = sqrt(as_real(deviation)) / double(size);
+    reals[state->components + row] = double(columns.minima[row]);
+    reals[2 * state->components + row] = double(columns.maxima[row]);
   }
 }
 

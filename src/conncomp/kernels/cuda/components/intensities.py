@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.components.rows import extent_of, lengths_on
-from conncomp.kernels.cuda.components.runs import ComponentRuns
-from conncomp.kernels.cuda.components.shapes import FEW_AXES
+from conncomp.kernels.cuda.components.runs import FEW_AXES, ComponentRuns
 from conncomp.kernels.cuda.launcher import COUNT, Gpu, ctype, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 
@@ -39,10 +38,12 @@ def measure_intensities(
     sizes: Any,
     boxes: Any,
     *columns: Any,
+    sums: Any = None,
 ) -> tuple[bool, Any]:
     """Fill columns of the values of an image; return whether all sums fit into theirs.
 
-    And, of `are_small` ones, the sums of the squares of values less their mean; None of others.
+    And, of `are_small` ones, standard deviations, minima and maxima, as an array of float64 of
+    shape (3, n); None of others.
 
     Parameters
     ----------
@@ -60,9 +61,11 @@ def measure_intensities(
     *columns : contiguous array
         Sums, means, minima, maxima and centroids, as `ComponentStatistics` has them, with sums of
         int64, uint64 or float64.
+    sums : array of int64, optional
+        What `measure_shapes` has filled of `are_small` values.
     """
     if are_small(values.dtype, shape):
-        return True, _measure_small(gpu, runs, shape, values, sizes, boxes, *columns)
+        return True, _measure_small(gpu, runs, shape, (values, sums), sizes, boxes, *columns)
     xp, ndim, rows = gpu.xp, len(shape), runs.count
     find, add, write = gpu.load(FILE, _names(values.dtype))
     lengths, words = lengths_on(gpu, *shape), 2 * (1 + ndim)
@@ -91,23 +94,42 @@ def are_small(value: np.dtype[Any], shape: tuple[int, ...]) -> bool:
     return value.kind != "f" and bits <= 16 and len(shape) in FEW_AXES and room << bits < 2**63
 
 
+def no_sums(gpu: Gpu, rows: int, axes: int) -> Any:
+    """Return what kernels add `are_small` values to."""
+    return gpu.xp.zeros(rows * (4 + axes), COUNT)
+
+
+def names_of_small(value: np.dtype[Any], axes: int) -> tuple[str, ...]:
+    """Return the name of the kernel that measures `are_small` values with shapes."""
+    return (f"measure_runs_and_values<{value_type(value)}, {axes}>",)
+
+
 def _measure_small(
-    gpu: Gpu, runs: ComponentRuns, shape: tuple[int, ...], values: Any, *columns: Any
+    gpu: Gpu,
+    runs: ComponentRuns,
+    shape: tuple[int, ...],
+    known: tuple[Any, Any],
+    *columns: Any,
 ) -> Any:
-    """As `measure_intensities`, of small values."""
-    xp, ndim, rows = gpu.xp, len(shape), runs.count
+    """As `measure_intensities`, of small values, and their sums if these are known."""
+    ndim, (values, sums) = len(shape), known
     add, write = gpu.load(FILE, _names_of_small(values.dtype, ndim))
     lengths = lengths_on(gpu, *shape)
+    if sums is None:
+        sums = no_sums(gpu, runs.count, ndim)
 
-    def launches(values: Any, table: Any, deviations: Any, *given: Any) -> None:
-        launch(add, runs.in_turns(1), runs.record, extent_of(gpu, lengths), values, table)
+        def launches(values: Any, sums: Any) -> None:
+            launch(add, runs.in_turns(1), runs.record, extent_of(gpu, lengths), values, sums)
+
+        runs.launch(("small values", values.dtype), launches, values, sums, memory=lengths)
+
+    def writes(sums: Any, reals: Any, *given: Any) -> None:
         record = _columns(gpu, given[2:])
-        launch(write, runs.by_row, runs.state, *given[:2], table, record, deviations)
+        launch(write, runs.by_row, runs.state, *given[:2], sums, record, reals)
 
-    table, deviations = xp.zeros(rows * (4 + ndim), COUNT), xp.empty(rows)
-    purpose = "small values", values.dtype
-    runs.launch(purpose, launches, values, table, deviations, *columns, memory=lengths)
-    return deviations
+    reals = gpu.xp.empty((3, runs.count))
+    runs.launch(("small columns", values.dtype), writes, sums, reals, *columns)
+    return reals
 
 
 def _columns(gpu: Gpu, columns: tuple[Any, ...]) -> np.void:
@@ -140,3 +162,4 @@ def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
         if value.kind != "f" and value.itemsize <= 2:
             for axes in FEW_AXES:
                 yield FILE, _names_of_small(value, axes)
+                yield FILE, names_of_small(value, axes)

@@ -169,6 +169,7 @@ __global__ void __launch_bounds__(kMomentThreads)
   constexpr int64_t count = moments_of(axes);
   for (int64_t row = grid_thread(); row < state->components; row += grid_threads()) {
     const int64_t* const words = table + 2 * row * count;
+    double centred[count];
     if (boxes.fits_64_bits(row)) {
       uint64_t sums[count];
 #pragma unroll
@@ -176,15 +177,17 @@ __global__ void __launch_bounds__(kMomentThreads)
         sums[i] = uint64_t(words[2 * i]);
         raw[row * count + i] = double(int64_t(sums[i]));
       }
-      centre_moments<int64_t>(sums, axes, central + row * count);
-      continue;
+      centre_moments<int64_t>(sums, axes, centred);
+    } else {
+      Wide sums[count];
+      for (int64_t i = 0; i < count; ++i) {
+        sums[i] = wide_of(words[2 * i], words[2 * i + 1]);
+        raw[row * count + i] = as_real(__int128(sums[i]));
+      }
+      centre_moments<__int128>(sums, axes, centred);
     }
-    Wide sums[count];
-    for (int64_t i = 0; i < count; ++i) {
-      sums[i] = wide_of(words[2 * i], words[2 * i + 1]);
-      raw[row * count + i] = as_real(__int128(sums[i]));
-    }
-    centre_moments<__int128>(sums, axes, central + row * count);
+#pragma unroll
+    for (int64_t i = 0; i < count; ++i) central[row * count + i] = centred[i];
   }
 }
 

@@ -110,6 +110,11 @@ struct FourLabels {
   }
   __device__ static int shift() { return lane() % kLanes * kCount; }
   __device__ bool begins_at(int k) const { return begins >> (shift() + k) & 1; }
+  // One of the labels, whose number is not known to the compiler.
+  __device__ Label label(int k) const {
+    const Label low = k & 1 ? labels[1] : labels[0], high = k & 1 ? labels[3] : labels[2];
+    return k & 2 ? high : low;
+  }
   // Of the run that begins at a label.
   __device__ int length(int k) const {
     const int place = shift() + k;
@@ -137,13 +142,21 @@ __device__ inline int64_t count_runs_of(const LabelRows<Label>& labels, int64_t 
     FourLabels<Label> four;
     four.read(labels, begin + lane() * kFour);
     four.find_begins(begin + lane() * kFour, lines);
+    unsigned int open = 0;  // runs of components, which are few
 #pragma unroll
-    for (int k = 0; k < kFour; ++k) {
-      const Label label = four.labels[k];
-      if (!four.begins_at(k)) continue;
-      const bool is_allowed = label >= lowest && label < labels.rows;
-      is_wrong = is_wrong || (!is_allowed && begin + lane() * kFour + k < labels.count);
-      if (!labels.has_row(label)) continue;
+    for (int k = 0; k < kFour; ++k)
+      open |= unsigned(four.begins_at(k) && four.labels[k] != labels.background) << k;
+    if (labels.background < lowest)  // there is none, and what is as if there were one is wrong
+      for (int k = 0; k < kFour; ++k)
+        is_wrong =
+            is_wrong || (four.labels[k] == labels.background && begin + lane() * kFour + k < labels.count);
+    for (; open; open &= open - 1) {
+      const int k = __ffs(int(open)) - 1;
+      const Label label = four.label(k);
+      if (label < lowest || label >= labels.rows) {
+        is_wrong = true;
+        continue;
+      }
       rows = rows > label ? rows : int64_t(label) + 1;
       const int slot = find_slot(owners, label);
       if (slot < 0)

@@ -25,6 +25,7 @@ THREADS, WORDS, LISTED_WORDS, RUNS_OF_THREAD = 256, 4, 16, 8
 MOST_BLOCKS = 256  # of kernels that go through rows
 ENTRY = np.dtype(np.uint64)
 STATE_WORDS = 3  # of RunState
+FEW_AXES = (2, 3)  # of items of which a kernel measures all axes at once
 
 TABLE = Struct(
     "RunTable",

@@ -11,6 +11,7 @@
 // squares have 64 bits, all at once. Cost: the runs read once for each turn.
 #pragma once
 
+#include "core/fixed_point.h"
 #include "cuda/components/runs.cuh"
 
 namespace conncomp {
@@ -38,13 +39,12 @@ struct ShapeWords {
   __device__ void add_product(int64_t k, int64_t l, Wide value) const {
     add_wide(product(k, l), product(k, l) + pairs(ndim), value);
   }
-  // The covariance of two coordinates: sum(x y) / n - sum(x) sum(y) / n², rounded once.
-  __device__ double covariance(int64_t a, int64_t b) const {
-    const int64_t k = a < b ? a : b, l = a < b ? b : a;
+  // The covariance of two coordinates, k <= l: sum(x y) / n - sum(x) sum(y) / n², rounded once.
+  __device__ double covariance(int64_t k, int64_t l) const {
     const __int128 n = size();
     const Wide whole = wide_of(*product(k, l), product(k, l)[pairs(ndim)]);
     const __int128 difference = n * __int128(whole) - __int128(sum(k)) * sum(l);
-    return double(difference) / (double(n) * double(n));
+    return as_real(difference) / (double(size()) * double(size()));
   }
 };
 
@@ -250,8 +250,11 @@ __global__ void __launch_bounds__(kTableThreads)
       columns.boxes[2 * (first + k) + 1] = words.last(k) + 1;
       columns.centroids[first + k] = double(words.sum(k)) / double(size);
     }
-    for (int64_t k = 0; columns.moments != nullptr && k < ndim * ndim; ++k)
-      columns.moments[first * ndim + k] = words.covariance(k / ndim, k % ndim);
+    for (int64_t k = 0; columns.moments != nullptr && k < ndim; ++k) {
+      double* const moments = columns.moments + first * ndim;
+      for (int64_t l = k; l < ndim; ++l)
+        moments[k * ndim + l] = moments[l * ndim + k] = words.covariance(k, l);
+    }
   }
 }
 

@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from conncomp.kernels.cuda.components import intensities
+from conncomp.kernels.cuda.components.intensities import names_of_small
 from conncomp.kernels.cuda.components.rows import extent_of, lengths_on
-from conncomp.kernels.cuda.components.runs import ComponentRuns
+from conncomp.kernels.cuda.components.runs import FEW_AXES, ComponentRuns
 from conncomp.kernels.cuda.launcher import COUNT, Gpu, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 
 FILE = "cuda/components/shapes.cuh"
-FEW_AXES = (2, 3)
 
 COLUMNS = Struct(
     "ShapeColumns",
@@ -71,6 +72,7 @@ def measure_shapes(
     shape: tuple[int, ...],
     moments: bool,
     batch: tuple[int, ...] = (),
+    image: tuple[Any, Any] | None = None,
 ) -> Shapes:
     """Measure components.
 
@@ -84,6 +86,8 @@ def measure_shapes(
         Whether to return second moments.
     batch : tuple of int, optional
         The lengths of the axes for items.
+    image : tuple of array, optional
+        Values that are small, where `are_few` axes, and `no_sums`, which become theirs.
     """
     xp, ndim, rows = gpu.xp, len(shape), runs.count
     columns = Shapes.empty(xp, rows, ndim, len(batch), moments)
@@ -92,16 +96,25 @@ def measure_shapes(
     begin, measure, write = gpu.load(FILE, names_of(shape))
     lengths, items = lengths_on(gpu, *shape), lengths_on(gpu, *batch)
     turns = 1 if are_few(shape) else turns_of(ndim)
+    beside = () if image is None else image
+    if beside:
+        (measure,) = gpu.load(intensities.FILE, names_of_small(beside[0].dtype, ndim))
 
-    def launches(table: Any, *given: Any) -> None:
+    def launches(table: Any, *arrays: Any) -> None:
+        given, described = arrays[: len(columns)], (runs.record, extent_of(gpu, lengths))
         launch(begin, runs.by_row, ndim, runs.state, table)
-        launch(measure, runs.in_turns(turns), runs.record, extent_of(gpu, lengths), table)
+        if beside:
+            values, sums = arrays[len(columns) :]
+            launch(measure, runs.in_turns(1), *described, values, table, sums)
+        else:
+            launch(measure, runs.in_turns(turns), *described, table)
         places = Shapes(*given).places(gpu)
         record = COLUMNS.pack(dict(zip(Shapes._fields, places, strict=True)))
         launch(write, runs.by_row, ndim, extent_of(gpu, items), runs.table, table, record)
 
-    table = xp.empty(rows * words_of(ndim), COUNT)
-    runs.launch(("shapes", moments), launches, table, *columns, memory=(lengths, items))
+    table, kept = xp.empty(rows * words_of(ndim), COUNT), (lengths, items)
+    purpose = "shapes", moments, beside[0].dtype if beside else None
+    runs.launch(purpose, launches, table, *columns, *beside, memory=kept)
     return columns
 
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from conncomp.kernels.cuda.components.runs import ComponentRuns
-from conncomp.kernels.cuda.components.shapes import FEW_AXES
+from conncomp.kernels.cuda.components.runs import FEW_AXES, ComponentRuns
 from conncomp.kernels.cuda.launcher import Gpu, launch
 
 FILE = "cuda/components/variances.cuh"
