@@ -110,6 +110,13 @@ struct FourLabels {
   }
   __device__ static int shift() { return lane() % kLanes * kCount; }
   __device__ bool begins_at(int k) const { return begins >> (shift() + k) & 1; }
+  // The labels where runs of others than the background begin, which are few, as bits.
+  __device__ unsigned int open(Label background) const {
+    unsigned int bits = 0;
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) bits |= unsigned(begins_at(k) && labels[k] != background) << k;
+    return bits;
+  }
   // One of the labels, whose number is not known to the compiler.
   __device__ Label label(int k) const {
     const Label low = k & 1 ? labels[1] : labels[0], high = k & 1 ? labels[3] : labels[2];
@@ -142,10 +149,7 @@ __device__ inline int64_t count_runs_of(const LabelRows<Label>& labels, int64_t 
     FourLabels<Label> four;
     four.read(labels, begin + lane() * kFour);
     four.find_begins(begin + lane() * kFour, lines);
-    unsigned int open = 0;  // runs of components, which are few
-#pragma unroll
-    for (int k = 0; k < kFour; ++k)
-      open |= unsigned(four.begins_at(k) && four.labels[k] != labels.background) << k;
+    unsigned int open = four.open(labels.background);
     if (labels.background < lowest)  // there is none, and what is as if there were one is wrong
       for (int k = 0; k < kFour; ++k)
         is_wrong =
@@ -240,7 +244,8 @@ __global__ void __launch_bounds__(kTableThreads)
   __shared__ unsigned int in_slots[kSlots];
   __shared__ int64_t places[kSlots];
   const CountSlots<Label> slots{owners, in_slots};
-  constexpr int kSlotShift = kLengthBits + 1, kPlaceShift = kSlotShift + kSlotBits;
+  constexpr int kNumberShift = kLengthBits + 1, kSlotShift = kNumberShift + 2,
+                kPlaceShift = kSlotShift + kSlotBits;
   const LineBegins lines(length);
   const int64_t room = table.state->runs, share = kTableThreads * kListedWords;
   const auto list = [&](int64_t place, int64_t index, int run_length) {
@@ -250,29 +255,33 @@ __global__ void __launch_bounds__(kTableThreads)
   constexpr int kFours = kListedWords / Four::kCount;
   for (int64_t block = blockIdx.x * share; block < labels.count; block += gridDim.x * share) {
     const int64_t first = block + threadIdx.x / kWarp * kWarp * kListedWords + lane() * Four::kCount;
-    const auto at = [&](int i) { return first + i / Four::kCount * kWarp * Four::kCount + i % Four::kCount; };
+    const auto at = [&](int k, int number) { return first + k * kWarp * Four::kCount + number; };
     slots.clear();
     __syncthreads();
     Four read[kFours];
-    unsigned int waiting[kListedWords];  // slot, place in it and length of a run; 0 of none
+    unsigned int waiting[kListedWords];  // place in a slot, slot, number and length of a run; 0 of none
 #pragma unroll
-    for (int k = 0; k < kFours; ++k) read[k].read(labels, at(k * Four::kCount));
+    for (int k = 0; k < kFours; ++k) read[k].read(labels, at(k, 0));
 #pragma unroll
     for (int k = 0; k < kFours; ++k) {
       Four& four = read[k];
-      four.find_begins(at(k * Four::kCount), lines);
+      four.find_begins(at(k, 0), lines);
+      unsigned int open = four.open(labels.background);
 #pragma unroll
-      for (int l = 0; l < Four::kCount; ++l) {
-        const int i = k * Four::kCount + l;
-        const Label label = four.labels[l];
-        waiting[i] = 0;
-        if (!four.begins_at(l) || !labels.has_row(label)) continue;
-        const int run_length = four.length(l), slot = find_slot(owners, label);
+      for (int l = 0; l < Four::kCount; ++l, open &= open - 1) {
+        unsigned int& waits = waiting[k * Four::kCount + l];
+        waits = 0;
+        if (!open) continue;
+        const int number = __ffs(int(open)) - 1;
+        const Label label = four.label(number);
+        if (!labels.has_row(label)) continue;
+        const int run_length = four.length(number), slot = find_slot(owners, label);
         if (slot < 0) {
-          list(Shared::fetch_add(table.counts + label, int64_t(1)), at(i), run_length);
+          list(Shared::fetch_add(table.counts + label, int64_t(1)), at(k, number), run_length);
         } else {
           const unsigned int place = InBlock::fetch_add(in_slots + slot, 1u);
-          waiting[i] = place << kPlaceShift | unsigned(slot) << kSlotShift | unsigned(run_length);
+          waits = place << kPlaceShift | unsigned(slot) << kSlotShift | unsigned(number) << kNumberShift |
+                  unsigned(run_length);
         }
       }
     }
@@ -284,9 +293,11 @@ __global__ void __launch_bounds__(kTableThreads)
 #pragma unroll
     for (int i = 0; i < kListedWords; ++i) {
       if (waiting[i] == 0) continue;
-      const int run_length = int(waiting[i] & ((1u << kSlotShift) - 1));
-      const int slot = int(waiting[i] >> kSlotShift) & (kSlots - 1);
-      list(places[slot] + (waiting[i] >> kPlaceShift), at(i), run_length);
+      const auto bits = [&](int begin, int end) {
+        return int(waiting[i] >> begin) & ((1 << (end - begin)) - 1);
+      };
+      const int slot = bits(kSlotShift, kPlaceShift), number = bits(kNumberShift, kSlotShift);
+      list(places[slot] + (waiting[i] >> kPlaceShift), at(i / Four::kCount, number), bits(0, kNumberShift));
     }
     __syncthreads();  // before the slots are cleared
   }
