@@ -121,7 +121,6 @@ def test_moments_of_more_than_64_bits(cupy):
 @pytest.mark.parametrize("shape", [(21, 70), (6, 5, 41), (3, 130)])
 def test_later_calls_of_a_kind(cupy, monkeypatch, shape):
     """Other labels, images and numbers of components, by launches that are made again."""
-    monkeypatch.setattr(measures, "_kept", {})
     made = [blobs(seed, shape, most=most) for seed, most in enumerate((6, 40, 2))]
     values = np.random.default_rng(4).integers(1, 250, shape)
     for dtype in ("u2", "i2", "i4", "f8"):

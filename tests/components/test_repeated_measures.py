@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from conncomp import _arrays, component_statistics, label
-from conncomp.components import _labels, measuring, statistics
+from conncomp.components import _labels, measuring
 from conncomp.kernels.cuda.components import measures, runs
 from conncomp.kernels.cuda.launcher import PER_THREAD, time_limit
 from host_cuda.host_gpu import AVAILABLE
@@ -19,8 +19,7 @@ SHAPE = 5, 24, 33
 
 @pytest.fixture
 def cupy(monkeypatch):
-    monkeypatch.setattr(measures, "_kept", {})
-    return place_on_host(monkeypatch, _arrays, (_labels, statistics))
+    return place_on_host(monkeypatch, _arrays, (_labels,))
 
 
 def batch(seed, shape=SHAPE, dtype=np.int32):
@@ -118,7 +117,7 @@ def test_other_calls_are_not_kept(cupy, monkeypatch):
     monkeypatch.setattr(measures, "MOST_ELEMENTS", labels.size - 1)
     check(labels)
     monkeypatch.setattr(measures, "MOST_ELEMENTS", labels.size)
-    gpu = statistics.current_gpu()
+    gpu = measuring.current_gpu()
     with monkeypatch.context() as changes:
         changes.setattr(gpu, "is_capturing", lambda stream: True)
         check(labels)

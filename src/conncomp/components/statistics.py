@@ -13,21 +13,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool
 from conncomp._arrays import apply_in_library, on_gpu
-from conncomp._core import native
 from conncomp._lazy import function_for
 from conncomp.components._columns import Columns
 from conncomp.components._labels import (
     Background,
-    Items,
     check_dimensions,
     check_spacing,
-    library_at,
     where_labels_lie,
 )
 from conncomp.components.columns.accumulators import Accumulators, Channel
 from conncomp.components.columns.crops import LazyColumn
-from conncomp.components.columns.finding import items_and_runs, items_at_start, scale
-from conncomp.components.columns.intensities import Image, check_channels, check_image
+from conncomp.components.columns.finding import faces_of, items_and_runs, items_at_start, scale
+from conncomp.components.columns.formulas import principal_axes
+from conncomp.components.columns.intensities import Image, check_images
 from conncomp.components.columns.properties import Conditions, check_properties
 from conncomp.components.measuring import (
     classes_of,
@@ -36,8 +34,6 @@ from conncomp.components.measuring import (
     no_rows,
 )
 from conncomp.kernels.cuda.components.measures import turn
-from conncomp.kernels.cuda.components.surfaces import count_faces
-from conncomp.kernels.cuda.launcher import current_gpu
 
 
 @dataclass(frozen=True)
@@ -133,7 +129,7 @@ class ComponentStatistics(Columns):
         >>> lengths.round(3), directions[0, 0]
         (array([[4.472, 0.   ]]), array([0., 1.]))
         """
-        lengths, directions = apply_in_library(_principal_axes, self.moments)
+        lengths, directions = apply_in_library(principal_axes, self.moments)
         return lengths, directions
 
     def columns(self) -> dict[str, Any]:
@@ -431,7 +427,7 @@ def _measure(
         if properties is not None:
             conditions = Conditions(ndim, image is not None, lengths, items.xp is not np)
             named = check_properties(properties, conditions)
-        images, has_channels = _check_images(image, items, properties is not None)
+        images, has_channels = check_images(image, items, properties is not None)
         if properties is not None and not any(entry.image for entry in named.values()):
             images = []  # checked, and not measured
         items, runs = items_and_runs(items, started, labels, background, batch_axes)
@@ -443,7 +439,7 @@ def _measure(
         brightness += [measure_image(items, known, channel) for channel in others]
         faces = no_rows(items, ndim, dtype=np.int64)
         if surfaces:
-            faces = _count_faces(items, known.rows)
+            faces = faces_of(items, known.rows)
         if spacing is not None:
             scale(items.xp, lengths, places, [columns for columns, _ in brightness])
         merged = brightness[0][0]
@@ -470,42 +466,3 @@ def _measure(
         table = {} if classes is None else {"class": own_classes}
         table |= {name: entry.values(measured) for name, entry in named.items() if name != "label"}
         return *attributes, table
-
-
-def _check_images(
-    image: ArrayLike | None, items: Items, may_have_channels: bool
-) -> tuple[list[Image], bool]:
-    """Return an image, or those of its channels, and whether it has an axis of channels."""
-    if image is None:
-        return [], False
-    return (
-        check_channels(image, items) if may_have_channels else ([check_image(image, items)], False)
-    )
-
-
-def _count_faces(items: Items, rows: Any) -> Any:
-    """Return how many faces the components of rows have along each axis."""
-    faces = items.xp.zeros((len(rows), len(items.shape)), np.int64)
-    if not len(rows):
-        return faces
-    if items.xp is np:
-        native.count_faces(
-            items.labels.reshape(-1), items.shape, items.background, rows, faces.reshape(-1)
-        )
-    else:
-        described = items.labels, items.background, items.all_rows, items.shape
-        count_faces(current_gpu(), *described, rows, faces)
-    return faces
-
-
-def _principal_axes(moments: Any) -> tuple[Any, Any]:
-    """Return lengths and directions, as `ComponentStatistics.principal_axes` does."""
-    xp, ndim = library_at(moments), moments.shape[-1]
-    if not len(moments):
-        return xp.empty((0, ndim)), xp.empty((0, ndim, ndim))
-    variances, vectors = xp.linalg.eigh(moments)
-    lengths = 2 * xp.sqrt((ndim + 2) * xp.maximum(variances[:, ::-1], 0))
-    directions = vectors.swapaxes(1, 2)[:, ::-1]
-    largest = xp.argmax(xp.abs(directions), axis=2)[..., None]
-    signs = xp.where(xp.take_along_axis(directions, largest, axis=2) < 0, -1.0, 1.0)
-    return lengths, directions * signs

@@ -1,4 +1,7 @@
-"""Which components there are, on a GPU without a word from the host where that is possible."""
+"""Which components there are, on a GPU without a word from the host where that is possible.
+
+And what is little beside it: the units of where they lie, and their faces.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from conncomp._arrays import on_gpu, placed
+from conncomp._core import native
 from conncomp.components._labels import Background, Items, check_background, check_items
 from conncomp.components.measuring import Places
 from conncomp.kernels.cuda.components.measures import RepeatedRuns, start_runs
 from conncomp.kernels.cuda.components.runs import ComponentRuns
+from conncomp.kernels.cuda.components.surfaces import count_faces
 from conncomp.kernels.cuda.launcher import current_gpu
 
 
@@ -56,3 +61,18 @@ def scale(xp: Any, lengths: tuple[float, ...], places: Places, brightness: Any) 
     for column in (places.centroids, *(columns[-1] for columns in brightness)):
         column *= factors
     places.covariances[...] *= placed(xp, np.outer(lengths, lengths))
+
+
+def faces_of(items: Items, rows: Any) -> Any:
+    """Return how many faces the components of rows have along each axis."""
+    faces = items.xp.zeros((len(rows), len(items.shape)), np.int64)
+    if not len(rows):
+        return faces
+    if items.xp is np:
+        native.count_faces(
+            items.labels.reshape(-1), items.shape, items.background, rows, faces.reshape(-1)
+        )
+    else:
+        described = items.labels, items.background, items.all_rows, items.shape
+        count_faces(current_gpu(), *described, rows, faces)
+    return faces

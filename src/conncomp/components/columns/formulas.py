@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp.components._labels import library_at
 from conncomp.components.columns.accumulators import Accumulators, directions
 
 # Lengths of a path through an element of a border: straight, aslant, turning.
@@ -113,3 +114,16 @@ def sphericity(measured: Accumulators) -> Any:
     """Return the surface of a ball of the same volume over the surface by Crofton's formula."""
     volumes = measured.sizes * measured.volume
     return pi ** (1 / 3) * (6 * volumes) ** (2 / 3) / crofton(measured)
+
+
+def principal_axes(moments: Any) -> tuple[Any, Any]:
+    """Return lengths and directions, as `ComponentStatistics.principal_axes` does."""
+    xp, ndim = library_at(moments), moments.shape[-1]
+    if not len(moments):
+        return xp.empty((0, ndim)), xp.empty((0, ndim, ndim))
+    variances, vectors = xp.linalg.eigh(moments)
+    lengths = 2 * xp.sqrt((ndim + 2) * xp.maximum(variances[:, ::-1], 0))
+    directions = vectors.swapaxes(1, 2)[:, ::-1]
+    largest = xp.argmax(xp.abs(directions), axis=2)[..., None]
+    signs = xp.where(xp.take_along_axis(directions, largest, axis=2) < 0, -1.0, 1.0)
+    return lengths, directions * signs

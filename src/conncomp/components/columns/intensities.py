@@ -63,6 +63,15 @@ def check_channels(image: Any, items: Items) -> tuple[list[Image], bool]:
     return [check_image(image, items)], False
 
 
+def check_images(image: Any, items: Items, may_have_channels: bool) -> tuple[list[Image], bool]:
+    """Return an image, or those of its channels, and whether it has an axis of channels."""
+    if image is None:
+        return [], False
+    return (
+        check_channels(image, items) if may_have_channels else ([check_image(image, items)], False)
+    )
+
+
 def check_image(image: Any, items: Items, name: str = "image") -> Image:
     """Check the image, or whatever the argument's name is, that lies beside labels.
 
