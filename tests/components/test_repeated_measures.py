@@ -89,6 +89,31 @@ def test_labels_beyond_the_room_are_measured_the_general_way(cupy, large):
     check(batch(1), batch_axes=1)
 
 
+@pytest.mark.parametrize("large", [measures.LEAST_ROWS - 1, measures.LEAST_ROWS, 2**31 - 1])
+@pytest.mark.parametrize("background", [0, None])
+def test_labels_beyond_the_room_without_a_batch(cupy, large, background):
+    labels = batch(0)[0]
+    labels[7, 8] = large
+    for _ in range(2):
+        if large < 1 << 24:
+            check(labels, background=background)
+        else:
+            with pytest.raises(ValueError, match="too large"):
+                component_statistics(Array(labels), background=background)
+        check(batch(1)[0], background=background)
+
+
+@pytest.mark.parametrize("background", [0, None])
+def test_negative_labels_without_a_batch(cupy, background):
+    labels = batch(0)[0].reshape(8, 99)
+    for place in ((0, 0), (3, 50), (7, 98)):
+        wrong = labels.copy()
+        wrong[place] = -1
+        with pytest.raises(ValueError, match="labels holds -1"):
+            component_statistics(Array(wrong), background=background)
+        check(labels, background=background)
+
+
 def test_what_is_refused_is_refused_again(cupy):
     labels = batch(0)
     wrong = labels.copy()
