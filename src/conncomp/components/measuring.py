@@ -11,23 +11,23 @@ from conncomp._arrays import new_array
 from conncomp._core import native
 from conncomp.components._labels import Items, items_of_rows
 from conncomp.components.columns.intensities import Image, check_image
-from conncomp.kernels.cuda.components.intensities import are_small, measure_intensities, no_sums
+from conncomp.kernels.cuda.components.intensities import are_small, measure_intensities
 from conncomp.kernels.cuda.components.runs import ComponentRuns, find_runs
-from conncomp.kernels.cuda.components.shapes import are_few, measure_shapes
+from conncomp.kernels.cuda.components.shapes import are_few, measure_shapes, words_of
 from conncomp.kernels.cuda.launcher import Gpu, current_gpu
 
 
 class Known(NamedTuple):
     """Which components there are: the row of each, its size and its box.
 
-    On a GPU its runs, and perhaps sums of the values of an image.
+    On a GPU its runs, and perhaps a table of the values of an image, and what is ahead there.
     """
 
     rows: Any
     sizes: Any
     boxes: Any
     runs: ComponentRuns | None
-    sums: Any = None
+    table: tuple[Any, int] | None = None
 
 
 class Places(NamedTuple):
@@ -56,13 +56,13 @@ def measure_components(
     if runs is None:
         described = items.background, items.all_rows, shape[-1], items.count
         runs = find_runs(gpu, items.labels, *described)
-    sums = None
+    values = None
     if image is not None and are_few(shape) and are_small(image.values.dtype, shape):
-        sums = no_sums(gpu, runs.count, len(shape))
-    beside = None if image is None or sums is None else (image.values, sums)
-    shapes = measure_shapes(gpu, runs, shape, moments, items.batch, beside)
+        values = image.values
+    shapes, table = measure_shapes(gpu, runs, shape, moments, items.batch, values)
     rows = runs.components if items.batch else shapes.labels
-    known = Known(rows, shapes.sizes, shapes.boxes, runs, sums)
+    filled = None if values is None else (table, words_of(len(shape)))
+    known = Known(rows, shapes.sizes, shapes.boxes, runs, filled)
     return known, Places(shapes.labels, shapes.batch, shapes.centroids, shapes.moments)
 
 
@@ -170,7 +170,7 @@ def _sums_of_image(items: Items, known: Known, image: Image | None) -> tuple[lis
     assert known.runs is not None
     described = items.shape, image.values, image.bits, known.sizes, known.boxes
     given = current_gpu(), known.runs, *described, *columns
-    return columns, *measure_intensities(*given, sums=known.sums)
+    return columns, *measure_intensities(*given, table=known.table)
 
 
 def _measure_image_on_cpu(items: Items, known: Known, image: Image, columns: list[Any]) -> bool:

@@ -435,7 +435,7 @@ def _measure(
         first, *others = measured_images
         known, places = measure_components(items, moments or bool(named), runs, first)
         brightness = [measure_image(items, known, first)]
-        known = known._replace(sums=None)  # which are those of the first one
+        known = known._replace(table=None)  # which are those of the first one
         brightness += [measure_image(items, known, channel) for channel in others]
         faces = no_rows(items, ndim, dtype=np.int64)
         if surfaces:

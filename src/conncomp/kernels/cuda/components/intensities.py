@@ -38,7 +38,7 @@ def measure_intensities(
     sizes: Any,
     boxes: Any,
     *columns: Any,
-    sums: Any = None,
+    table: Any = None,
 ) -> tuple[bool, Any]:
     """Fill columns of the values of an image; return whether all sums fit into theirs.
 
@@ -61,11 +61,11 @@ def measure_intensities(
     *columns : contiguous array
         Sums, means, minima, maxima and centroids, as `ComponentStatistics` has them, with sums of
         int64, uint64 or float64.
-    sums : array of int64, optional
-        What `measure_shapes` has filled of `are_small` values.
+    table : tuple of array and int, optional
+        Which `measure_shapes` has filled of such values, and how many words are ahead of these.
     """
     if are_small(values.dtype, shape):
-        return True, _measure_small(gpu, runs, shape, (values, sums), sizes, boxes, *columns)
+        return True, _measure_small(gpu, runs, shape, (values, table), sizes, boxes, *columns)
     xp, ndim, rows = gpu.xp, len(shape), runs.count
     find, add, write = gpu.load(FILE, _names(values.dtype))
     lengths, words = lengths_on(gpu, *shape), 2 * (1 + ndim)
@@ -94,13 +94,13 @@ def are_small(value: np.dtype[Any], shape: tuple[int, ...]) -> bool:
     return value.kind != "f" and bits <= 16 and len(shape) in FEW_AXES and room << bits < 2**63
 
 
-def no_sums(gpu: Gpu, rows: int, axes: int) -> Any:
-    """Return what kernels add `are_small` values to."""
-    return gpu.xp.zeros(rows * (4 + axes), COUNT)
+def words_of_small(axes: int) -> int:
+    """Return how many words there are about `are_small` values of a component."""
+    return 4 + axes
 
 
-def names_of_small(value: np.dtype[Any], axes: int) -> tuple[str, ...]:
-    """Return the name of the kernel that measures `are_small` values with shapes."""
+def names_with_shapes(value: np.dtype[Any], axes: int) -> tuple[str, ...]:
+    """Return the name of the kernel that measures `are_small` values and shapes."""
     return (f"measure_runs_and_values<{value_type(value)}, {axes}>",)
 
 
@@ -111,24 +111,25 @@ def _measure_small(
     known: tuple[Any, Any],
     *columns: Any,
 ) -> Any:
-    """As `measure_intensities`, of small values, and their sums if these are known."""
-    ndim, (values, sums) = len(shape), known
+    """As `measure_intensities`, of small values, and the table if there is one."""
+    ndim, (values, filled) = len(shape), known
     add, write = gpu.load(FILE, _names_of_small(values.dtype, ndim))
     lengths = lengths_on(gpu, *shape)
-    if sums is None:
-        sums = no_sums(gpu, runs.count, ndim)
+    if filled is None:
+        filled = gpu.xp.zeros(runs.count * words_of_small(ndim), COUNT), 0
 
-        def launches(values: Any, sums: Any) -> None:
-            launch(add, runs.in_turns(1), runs.record, extent_of(gpu, lengths), values, sums)
+        def launches(values: Any, table: Any) -> None:
+            launch(add, runs.in_turns(1), runs.record, extent_of(gpu, lengths), values, table)
 
-        runs.launch(("small values", values.dtype), launches, values, sums, memory=lengths)
+        runs.launch(("small values", values.dtype), launches, values, filled[0], memory=lengths)
+    table, ahead = filled
 
-    def writes(sums: Any, reals: Any, *given: Any) -> None:
+    def writes(table: Any, reals: Any, *given: Any) -> None:
         record = _columns(gpu, given[2:])
-        launch(write, runs.by_row, runs.state, *given[:2], sums, record, reals)
+        launch(write, runs.by_row, runs.state, ahead, *given[:2], table, record, reals)
 
     reals = gpu.xp.empty((3, runs.count))
-    runs.launch(("small columns", values.dtype), writes, sums, reals, *columns)
+    runs.launch(("small columns", values.dtype, ahead), writes, table, reals, *columns)
     return reals
 
 
@@ -162,4 +163,4 @@ def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
         if value.kind != "f" and value.itemsize <= 2:
             for axes in FEW_AXES:
                 yield FILE, _names_of_small(value, axes)
-                yield FILE, names_of_small(value, axes)
+                yield FILE, names_with_shapes(value, axes)

@@ -48,12 +48,14 @@ struct ShapeWords {
   }
 };
 
+// Behind the words of all components there are `further` ones for each, which begin with zeros.
 template <int = 0>
 __global__ void __launch_bounds__(kTableThreads)
-    begin_shapes(int64_t ndim, const RunState* state, int64_t* table) {
+    begin_shapes(int64_t ndim, int64_t further, const RunState* state, int64_t* table) {
   follow_launch();
   const int64_t count = ShapeWords::count(ndim), words = state->components * count;
-  for (int64_t k = grid_thread(); k < words; k += grid_threads()) table[k] = k % count < ndim ? kLargest : 0;
+  for (int64_t k = grid_thread(); k < words + further * state->components; k += grid_threads())
+    table[k] = k < words && k - quotient(k, count) * count < ndim ? kLargest : 0;
 }
 
 // What runs have of a coordinate. Of n elements from x on along the runs, x is added n times, and 1 to n - 1.
@@ -154,7 +156,8 @@ struct SumsOfAxes {
 
   int64_t* table;
   ItemAxes<axes> item;
-  int64_t component = 0, size = 0, first[axes] = {}, last[axes] = {}, sum[axes] = {};
+  int64_t component = 0, sum[axes] = {};
+  int size = 0, first[axes] = {}, last[axes] = {};
   int64_t products[axes][axes] = {};  // of which those above the diagonal, and on it, are used
 
   __device__ void begin(int64_t next) {
@@ -162,33 +165,36 @@ struct SumsOfAxes {
     size = 0;
 #pragma unroll
     for (int k = 0; k < axes; ++k) {
-      first[k] = kLargest;
-      last[k] = sum[k] = 0;
+      first[k] = 0x7fffffff;
+      last[k] = 0;
+      sum[k] = 0;
 #pragma unroll
       for (int l = k; l < axes; ++l) products[k][l] = 0;
     }
   }
   __device__ void add(int64_t index, int n) {
-    int64_t at[axes];
+    int at[axes];
     item.locate(index, at);
-    const int64_t x = at[kLast], pairs = n * (n - 1) / 2, line = x * n + pairs;
+    const int pairs = n * (n - 1) / 2, end = at[kLast] + n - 1;
+    const int64_t x = at[kLast], line = x * n + pairs;
     size += n;
-    last[kLast] = max(last[kLast], x + n - 1);
+    last[kLast] = max(last[kLast], end);
     sum[kLast] += line;
     products[kLast][kLast] += x * (line + pairs) + pairs * (2 * n - 1) / 3;
 #pragma unroll
     for (int k = 0; k < axes; ++k) {
       first[k] = min(first[k], at[k]);
       if (k == kLast) continue;
+      const int64_t times = int64_t(at[k]) * n;
       last[k] = max(last[k], at[k]);
-      sum[k] += at[k] * n;
+      sum[k] += times;
       products[k][kLast] += at[k] * line;
 #pragma unroll
-      for (int l = k; l < kLast; ++l) products[k][l] += at[k] * at[l] * n;
+      for (int l = k; l < kLast; ++l) products[k][l] += times * at[l];
     }
   }
-  __device__ static int64_t min(int64_t a, int64_t b) { return a < b ? a : b; }
-  __device__ static int64_t max(int64_t a, int64_t b) { return a < b ? b : a; }
+  __device__ static int min(int a, int b) { return a < b ? a : b; }
+  __device__ static int max(int a, int b) { return a < b ? b : a; }
   __device__ void combine_lanes() {
     size = warp_sum(size);
 #pragma unroll
@@ -202,11 +208,11 @@ struct SumsOfAxes {
   }
   __device__ void send() const {
     const ShapeWords words(table, component, axes);
-    Shared::fetch_add(&words.size(), size);
+    Shared::fetch_add(&words.size(), int64_t(size));
 #pragma unroll
     for (int k = 0; k < axes; ++k) {
-      Shared::fetch_min(&words.first(k), first[k]);
-      Shared::fetch_max(&words.last(k), last[k]);
+      Shared::fetch_min(&words.first(k), int64_t(first[k]));
+      Shared::fetch_max(&words.last(k), int64_t(last[k]));
       Shared::fetch_add(&words.sum(k), sum[k]);
 #pragma unroll
       for (int l = k; l < axes; ++l) Shared::fetch_add(words.product(k, l), products[k][l]);
@@ -238,7 +244,7 @@ __global__ void __launch_bounds__(kTableThreads)
   for (int64_t number = grid_thread(); number < components; number += grid_threads()) {
     const ShapeWords words(table, number, ndim);
     const int64_t row = rows.present[number], size = words.size(), first = number * ndim;
-    int64_t item = row / item_rows;
+    int64_t item = batch.ndim > 0 ? quotient(row, item_rows) : 0;
     columns.labels[number] = row - item * item_rows;
     columns.sizes[number] = size;
     for (int64_t axis = batch.ndim - 1; axis >= 0; --axis) {

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp.kernels.cuda.components import intensities
-from conncomp.kernels.cuda.components.intensities import names_of_small
+from conncomp.kernels.cuda.components.intensities import names_with_shapes, words_of_small
 from conncomp.kernels.cuda.components.rows import extent_of, lengths_on
 from conncomp.kernels.cuda.components.runs import FEW_AXES, ComponentRuns
 from conncomp.kernels.cuda.launcher import COUNT, Gpu, launch
@@ -72,8 +72,8 @@ def measure_shapes(
     shape: tuple[int, ...],
     moments: bool,
     batch: tuple[int, ...] = (),
-    image: tuple[Any, Any] | None = None,
-) -> Shapes:
+    image: Any = None,
+) -> tuple[Shapes, Any]:
     """Measure components.
 
     Parameters
@@ -86,36 +86,41 @@ def measure_shapes(
         Whether to return second moments.
     batch : tuple of int, optional
         The lengths of the axes for items.
-    image : tuple of array, optional
-        Values that are small, where `are_few` axes, and `no_sums`, which become theirs.
+    image : array, optional
+        Values that `are_small`, where `are_few` axes.
+
+    Returns
+    -------
+    Shapes
+    table : array of int64
+        What columns are made of, and those of the image, too, `words_of` so many axes ahead of
+        these for each component.
     """
     xp, ndim, rows = gpu.xp, len(shape), runs.count
     columns = Shapes.empty(xp, rows, ndim, len(batch), moments)
     if not rows:
-        return columns
+        return columns, None
     begin, measure, write = gpu.load(FILE, names_of(shape))
     lengths, items = lengths_on(gpu, *shape), lengths_on(gpu, *batch)
     turns = 1 if are_few(shape) else turns_of(ndim)
-    beside = () if image is None else image
-    if beside:
-        (measure,) = gpu.load(intensities.FILE, names_of_small(beside[0].dtype, ndim))
+    beside: tuple[Any, ...] = ()
+    further = 0
+    if image is not None:
+        (measure,) = gpu.load(intensities.FILE, names_with_shapes(image.dtype, ndim))
+        beside, further = (image,), words_of_small(ndim)
 
     def launches(table: Any, *arrays: Any) -> None:
         given, described = arrays[: len(columns)], (runs.record, extent_of(gpu, lengths))
-        launch(begin, runs.by_row, ndim, runs.state, table)
-        if beside:
-            values, sums = arrays[len(columns) :]
-            launch(measure, runs.in_turns(1), *described, values, table, sums)
-        else:
-            launch(measure, runs.in_turns(turns), *described, table)
+        launch(begin, runs.by_row, ndim, further, runs.state, table)
+        launch(measure, runs.in_turns(turns), *described, *arrays[len(columns) :], table)
         places = Shapes(*given).places(gpu)
         record = COLUMNS.pack(dict(zip(Shapes._fields, places, strict=True)))
         launch(write, runs.by_row, ndim, extent_of(gpu, items), runs.table, table, record)
 
-    table, kept = xp.empty(rows * words_of(ndim), COUNT), (lengths, items)
-    purpose = "shapes", moments, beside[0].dtype if beside else None
+    table, kept = xp.empty(rows * (words_of(ndim) + further), COUNT), (lengths, items)
+    purpose = "shapes", moments, None if image is None else image.dtype
     runs.launch(purpose, launches, table, *columns, *beside, memory=kept)
-    return columns
+    return columns, table
 
 
 def are_few(shape: tuple[int, ...]) -> bool:
