@@ -39,11 +39,12 @@ struct ExtremeKeys {
     low = high = 0;
   }
   __device__ void add(int64_t index, int n) {
-    for (int i = 0; i < n; ++i) {
-      const Key key = Order<Value>::key(values[index + i]);
-      low = larger(low, uint64_t(Key(~key)));
-      high = larger(high, uint64_t(key));
-    }
+    for (int i = 0; i < n; ++i) meet(values[index + i]);
+  }
+  __device__ void meet(Value value) {
+    const Key key = Order<Value>::key(value);
+    low = larger(low, uint64_t(Key(~key)));
+    high = larger(high, uint64_t(key));
   }
   __device__ void combine_lanes() {
     low = over_lanes(low, larger);
@@ -185,55 +186,54 @@ struct SmallWords {
 
 template <class Value, int axes>
 struct SmallValueSums {
+  using Keys = ExtremeKeys<Value>;
   static constexpr int kLast = axes - 1;
 
   const Value* values;
   int64_t* table;
   ItemAxes<axes> item;
-  int64_t component = 0, squares = 0, products[axes] = {};
-  int sum = 0, low = 0, high = 0;  // of a few runs
+  int64_t component = 0, sum = 0, squares = 0, products[axes] = {};
+  Keys keys = {};
 
   __device__ void begin(int64_t next) {
     component = next;
-    sum = 0;
-    low = 0x7fffffff;
-    high = -low;
-    squares = 0;
+    sum = squares = 0;
 #pragma unroll
     for (int k = 0; k < axes; ++k) products[k] = 0;
+    keys.begin(next);
   }
   __device__ void add(int64_t index, int n) {
-    int at[axes], of_run = 0, line = 0;
+    int64_t at[axes], squares_of_run = 0;
     item.locate(index, at);
+    int of_run = 0, line = 0, low = values[index], high = low;
     for (int i = 0; i < n; ++i) {
       const int value = values[index + i];
-      low = smaller(low, value);
-      high = larger(high, value);
+      low = value < low ? value : low;
+      high = value > high ? value : high;
       of_run += value;
       line += value * i;
-      squares += int64_t(value) * value;
+      squares_of_run += int64_t(value) * value;
     }
+    keys.meet(Value(low));
+    keys.meet(Value(high));
     sum += of_run;
+    squares += squares_of_run;
     products[kLast] += line;
 #pragma unroll
-    for (int k = 0; k < axes; ++k) products[k] += int64_t(at[k]) * of_run;
+    for (int k = 0; k < axes; ++k) products[k] += at[k] * of_run;
   }
-  __device__ static int smaller(int a, int b) { return a < b ? a : b; }
-  __device__ static int larger(int a, int b) { return a < b ? b : a; }
   __device__ void combine_lanes() {
-    low = over_lanes(low, smaller);
-    high = over_lanes(high, larger);
+    keys.combine_lanes();
     sum = warp_sum(sum);
     squares = warp_sum(squares);
 #pragma unroll
     for (int k = 0; k < axes; ++k) products[k] = warp_sum(products[k]);
   }
   __device__ void send() const {
-    using Key = typename Order<Value>::Key;
     const SmallWords<axes> words(table, component);
-    Shared::fetch_max(words.extremes(), uint64_t(Key(~Order<Value>::key(Value(low)))));
-    Shared::fetch_max(words.extremes() + 1, uint64_t(Order<Value>::key(Value(high))));
-    Shared::fetch_add(&words.sum(), int64_t(sum));
+    Shared::fetch_max(words.extremes(), keys.low);
+    Shared::fetch_max(words.extremes() + 1, keys.high);
+    Shared::fetch_add(&words.sum(), sum);
     Shared::fetch_add(&words.squares(), squares);
 #pragma unroll
     for (int k = 0; k < axes; ++k) Shared::fetch_add(&words.product(k), products[k]);

@@ -422,21 +422,21 @@ struct Coordinate {
   }
 };
 
-// The lengths of all axes of an item, which have 31 bits, and where an element lies.
+// The lengths of all axes of an item, and where an element lies.
 template <int axes>
 struct ItemAxes {
   static constexpr int kLast = axes - 1;
-  int lengths[axes];
+  int64_t lengths[axes];
 
   __device__ explicit ItemAxes(const Extent& extent) {
 #pragma unroll
-    for (int k = 0; k < axes; ++k) lengths[k] = int(extent.length(k));
+    for (int k = 0; k < axes; ++k) lengths[k] = extent.length(k);
   }
-  __device__ void locate(int64_t index, int (&place)[axes]) const {
+  __device__ void locate(int64_t index, int64_t (&place)[axes]) const {
 #pragma unroll
     for (int k = kLast; k >= 0; --k) {
       const int64_t above = quotient(index, lengths[k]);
-      place[k] = int(index - above * lengths[k]);
+      place[k] = index - above * lengths[k];
       index = above;
     }
   }

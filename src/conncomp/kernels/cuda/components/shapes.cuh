@@ -156,8 +156,7 @@ struct SumsOfAxes {
 
   int64_t* table;
   ItemAxes<axes> item;
-  int64_t component = 0, sum[axes] = {};
-  int size = 0, first[axes] = {}, last[axes] = {};
+  int64_t component = 0, size = 0, first[axes] = {}, last[axes] = {}, sum[axes] = {};
   int64_t products[axes][axes] = {};  // of which those above the diagonal, and on it, are used
 
   __device__ void begin(int64_t next) {
@@ -165,36 +164,33 @@ struct SumsOfAxes {
     size = 0;
 #pragma unroll
     for (int k = 0; k < axes; ++k) {
-      first[k] = 0x7fffffff;
-      last[k] = 0;
-      sum[k] = 0;
+      first[k] = kLargest;
+      last[k] = sum[k] = 0;
 #pragma unroll
       for (int l = k; l < axes; ++l) products[k][l] = 0;
     }
   }
   __device__ void add(int64_t index, int n) {
-    int at[axes];
+    int64_t at[axes];
     item.locate(index, at);
-    const int pairs = n * (n - 1) / 2, end = at[kLast] + n - 1;
-    const int64_t x = at[kLast], line = x * n + pairs;
+    const int64_t x = at[kLast], pairs = n * (n - 1) / 2, line = x * n + pairs;
     size += n;
-    last[kLast] = max(last[kLast], end);
+    last[kLast] = max(last[kLast], x + n - 1);
     sum[kLast] += line;
     products[kLast][kLast] += x * (line + pairs) + pairs * (2 * n - 1) / 3;
 #pragma unroll
     for (int k = 0; k < axes; ++k) {
       first[k] = min(first[k], at[k]);
       if (k == kLast) continue;
-      const int64_t times = int64_t(at[k]) * n;
       last[k] = max(last[k], at[k]);
-      sum[k] += times;
+      sum[k] += at[k] * n;
       products[k][kLast] += at[k] * line;
 #pragma unroll
-      for (int l = k; l < kLast; ++l) products[k][l] += times * at[l];
+      for (int l = k; l < kLast; ++l) products[k][l] += at[k] * at[l] * n;
     }
   }
-  __device__ static int min(int a, int b) { return a < b ? a : b; }
-  __device__ static int max(int a, int b) { return a < b ? b : a; }
+  __device__ static int64_t min(int64_t a, int64_t b) { return a < b ? a : b; }
+  __device__ static int64_t max(int64_t a, int64_t b) { return a < b ? b : a; }
   __device__ void combine_lanes() {
     size = warp_sum(size);
 #pragma unroll
@@ -208,11 +204,11 @@ struct SumsOfAxes {
   }
   __device__ void send() const {
     const ShapeWords words(table, component, axes);
-    Shared::fetch_add(&words.size(), int64_t(size));
+    Shared::fetch_add(&words.size(), size);
 #pragma unroll
     for (int k = 0; k < axes; ++k) {
-      Shared::fetch_min(&words.first(k), int64_t(first[k]));
-      Shared::fetch_max(&words.last(k), int64_t(last[k]));
+      Shared::fetch_min(&words.first(k), first[k]);
+      Shared::fetch_max(&words.last(k), last[k]);
       Shared::fetch_add(&words.sum(k), sum[k]);
 #pragma unroll
       for (int l = k; l < axes; ++l) Shared::fetch_add(words.product(k, l), products[k][l]);
