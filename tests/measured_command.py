@@ -1,4 +1,4 @@
-"""`conncomp label` in a process of its own, with the most memory that it takes."""
+"""`conncomp` in a process of its own, with the most memory that it takes."""
 
 import subprocess
 import sys
@@ -13,9 +13,9 @@ sys.exit(os.waitstatus_to_exitcode(status))
 """
 
 
-def measured(*words):
+def measured(*words, name="label"):
     """Run the command; return its report and the most memory that it took, by the system."""
-    command = [sys.executable, "-c", MEASURE, "-m", "conncomp", "label", *words, "--json"]
+    command = [sys.executable, "-c", MEASURE, "-m", "conncomp", name, *words, "--json"]
     found = subprocess.run(command, capture_output=True, text=True)
     report, _, peak = found.stdout.strip().rpartition("\n")
     return found.returncode, report, found.stderr, int(peak)

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import conncomp
-from conncomp import Graph, IncrementalComponents
+from conncomp import Graph, IncrementalComponents, models
 from conncomp.models import CahnHilliard, Ising, Kawasaki, Potts, SpinGlass, UnitCell
 
 ERRORS = (TypeError, ValueError, OverflowError, MemoryError)
@@ -160,7 +160,7 @@ OF_SWEEPS = {
 
 
 OF_ISING = ["shape", "lattice", "temperature", "beta", "coupling", "periodic", "replicas", "seed"]
-OF_ISING += ["start", "first_replica", "device"]
+OF_ISING += ["field", "start", "first_replica", "device"]
 OF_FLIPS = {
     "swendsen_wang": ["sweeps", "measure", "clusters"],
     "wolff": ["updates", "measure", "clusters"],
@@ -177,7 +177,7 @@ OF_GLASSES += ["replicas", "update", "positive", "dilution", "field", "first_sam
 OF_GLASSES += ["first_replica", "seed", "start", "device"]
 OF_MOVES = {
     "step": ["n", "houdayer"],
-    "updater": ["houdayer"],
+    "updater": ["houdayer", "overlaps", "tempering"],
     "labels": ["numbering", "return_num"],
 }
 
@@ -241,6 +241,37 @@ def of_file(function, name, value):
 def argument(function, name, **others):
     """Return a function of the argument called `name`."""
     return lambda value: function(**(others | {name: value}))
+
+
+def reweighted(series, **arguments):
+    """Reweight the mean of a series."""
+    return models.reweight(lambda mean: mean, series, **arguments)
+
+
+PATH = Graph.from_edges([0, 1], [1, 2])
+CURVES = {n: [[x, x * n, 0.1] for x in (-1.0, 0.0, 1.0, 2.0)] for n in (2, 3)}
+OVERLAPS = [SpinGlass((2, 3), beta=0.5, copies=2).overlaps()]
+# What functions of analysis take.
+ANALYSIS = {
+    models.crossing: {"curves": CURVES, "degree": 1, "seed": 0},
+    models.collapse: {"curves": CURVES, "critical": 0.1, "nu": 1.0, "exponent": 0.0, "degree": 1},
+    reweighted: {
+        "series": [1.0, 2.0, 4.0],
+        "energy": [1.0, 2.0, 4.0],
+        "beta": 0.5,
+        "at": 0.6,
+        "bins": 2,
+    },
+    models.logarithmic_bins: {"series": np.eye(8), "agreeing": 3},
+    models.katzgraber_young: {
+        "energy": [1.0, 2.0],
+        "link_overlap": [0.1, 0.2],
+        "beta": 0.5,
+        "bonds": 3,
+        "variance": 1.0,
+    },
+    models.overlap_distribution: {"measured": OVERLAPS, "beta": 0.5, "bins": 4},
+}
 
 
 CALLS = {
@@ -369,6 +400,15 @@ CALLS = {
         f"Ising.{method}: {name}": argument(of_flips, name, method=method)
         for method, names in OF_FLIPS.items()
         for name in names
+    },
+    **{
+        f"Ising of a graph: {name}": argument(Ising, name, shape=PATH, beta=0.5)
+        for name in ("coupling", "field", "lattice", "periodic", "start")
+    },
+    **{
+        f"{function.__name__}: {name}": argument(function, name, **arguments)
+        for function, arguments in ANALYSIS.items()
+        for name in arguments
     },
     **{f"UnitCell: {name}": argument(UnitCell, name, **CELL) for name in CELL},
     "UnitCell: a bond": lambda value: UnitCell(**(CELL | {"bonds": [value]})),

@@ -67,6 +67,10 @@ TAKERS = {
         COMMAND.format("cluster pairs.csv --left l --right r -o a.csv"),
         COMMAND.format("measure image.npy -o a.csv"),
     ],
+    "pymbar": [
+        "import conncomp.models as m; "
+        "m.reweight(abs, [[1, 2], [3, 5]], energy=[[1, 2], [3, 5]], beta=[1, 2], at=1, bins=2)"
+    ],
     "rich": [POTTS + "m.simulate(model, 4, progress=True)", COMMAND.format("label image.npy")],
     "click": [COMMAND.format("--help")],
     "matplotlib": [

@@ -30,6 +30,7 @@ MANY_PARAMETERS = {
     "bench/runner.py measure_input": "all that a row depends on",
     "cli/bench.py _bench": COMMAND,
     "cli/simulate/cahn_hilliard.py cahn_hilliard": COMMAND,
+    "cli/simulate/glass.py glass": COMMAND,
     "cli/simulate/ising.py ising": COMMAND,
     "cli/simulate/potts.py potts": COMMAND,
     "cli/view.py view": COMMAND,

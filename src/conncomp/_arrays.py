@@ -176,7 +176,7 @@ def is_of(value: object, *libraries: str) -> bool:
 
 # Small graphs are asked for six libraries in each call.
 @lru_cache(maxsize=256)
-def _inherits_from(kind: type, libraries: tuple[str, ...]) -> bool:
+def _inherits_from(kind: Any, libraries: tuple[str, ...]) -> bool:
     return any(
         f"{base.__module__}.".startswith(f"{library}.")
         for base in kind.__mro__

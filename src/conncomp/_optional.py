@@ -22,6 +22,7 @@ PACKAGES = {
     "networkx": ("networkx", "networkx", "this file format"),
     "pandas": ("pandas", "tables", "this table"),
     "polars": ("polars", "tables", "this table"),
+    "pymbar": ("pymbar", "analysis", "reweighting of several runs"),
     "pyarrow": ("pyarrow", "tables", "this table"),
     "rich": ("rich", "cli", "a display of progress"),
     "skimage": ("scikit-image", "measure", "this threshold"),

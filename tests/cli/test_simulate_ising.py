@@ -42,6 +42,19 @@ def test_report_and_series_are_those_of_the_function(report):
         assert archive.attrs["lattice"] == "honeycomb"
 
 
+def test_fields(run, report):
+    words = [*BASE.split(), "--field", "-0.3", "--temperature", "2"]
+    found = report(*words)
+    ising = simulate(
+        Ising((8, 6), lattice="honeycomb", temperature=2.0, field=-0.3), 60, thermalise=6
+    )
+    assert found["summaries"] == as_json(tuple(ising.summarise()))
+    assert found["model"] == ising.parameters
+    assert (found["model"]["field"], found["model"]["coupling"]) == (-0.3, 1.0)
+    assert "field -0.3" in run(*words).stdout.splitlines()[0]
+    assert "leave it out with a field" in check_failure(run(*words, "--clusters"))
+
+
 @pytest.mark.parametrize("lattice", LATTICES)
 def test_lattices_and_updates(report, lattice):
     axes = len(LATTICES[lattice].vectors)

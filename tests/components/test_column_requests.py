@@ -13,6 +13,7 @@ import conncomp
 from changing_memory import written_by_another_thread
 from conncomp.components.columns import accumulators
 from conncomp.components.columns.properties import PROPERTIES
+from conncomp.components.statistics import Numbers, component_table
 
 LABELS = np.array([[0, 4, 4, 0, 9], [4, 4, 0, 9, 9], [0, 0, 0, 0, 9]])
 
@@ -69,6 +70,29 @@ def test_images_of_any_type(dtype):
     )
     for name, values in theirs.items():
         np.testing.assert_allclose(table[name], values, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name in PROPERTIES if name != "label"])
+def test_a_property_alone_is_that_among_all(name):
+    """Alone it is all that is measured: covariances, too, only of what follows from them."""
+    if PROPERTIES[name].is_lazy or 2 not in (PROPERTIES[name].axes or (2,)):
+        return
+    labels = conncomp.label(np.random.default_rng(2).random((30, 40)) < 0.4)
+    image = np.arange(labels.size).reshape(labels.shape)
+    all_of_them = conncomp.component_statistics(labels, image, properties="all")[name]
+    alone = table_of(labels, image, properties=[name], moments=False)[name]
+    np.testing.assert_array_equal(alone, all_of_them)
+
+
+def test_a_largest_label_that_is_known():
+    labels = conncomp.label(np.random.default_rng(3).random((30, 40)) < 0.4)
+    names = ["area", "bbox", "intensity_mean"]
+    expected = table_of(labels, labels, properties=names).columns()
+    for largest in (labels.max(), labels.max() + 9):
+        table = component_table(labels, labels, names, None, Numbers(0, 0, int(largest)))
+        assert len(table.moments) == 0
+        for name, column in table.columns().items():
+            np.testing.assert_array_equal(column, expected[name])
 
 
 def test_channels():

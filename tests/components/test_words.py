@@ -89,6 +89,37 @@ def test_large_arrays_in_parts(restore_threads):
     np.testing.assert_array_equal(statistics.labels, first)
 
 
+@pytest.mark.parametrize("shape", [(2, 120, 301), (300, 301), (90_001,)])
+@pytest.mark.parametrize("others", [0, 1, 2000])
+def test_points_of_which_some_have_more_elements(shape, others, restore_threads):
+    """Most labels, or all, are one element, which no sums are made of; some have another one."""
+    random = np.random.default_rng(others)
+    labels = np.zeros(np.prod(shape), np.int32)
+    labels[::3] = 1 + random.permutation(len(labels[::3]))
+    labels[1 : 3 * others : 9] = labels[: 3 * others : 9]  # side by side
+    labels[2:others:3] = random.integers(1, labels.max(), others // 3)
+    present, inverse = np.unique(labels, return_inverse=True)
+    places = np.array(np.unravel_index(np.arange(len(labels)), shape))
+    sizes = np.bincount(inverse)
+    sums = [np.bincount(inverse, along).astype(int) for along in places]
+    for threads in (1, 2):
+        conncomp.set_num_threads(threads)
+        statistics = conncomp.component_statistics(labels.reshape(shape), background=0)
+        np.testing.assert_array_equal(statistics.labels, present[1:])
+        np.testing.assert_array_equal(statistics.sizes, sizes[1:])
+        for k, first in enumerate(places):
+            np.testing.assert_array_equal(statistics.centroids[:, k], (sums[k] / sizes)[1:])
+            for j, second in enumerate(places):
+                products = np.bincount(inverse, first * second).astype(int)
+                expected = (sizes * products - sums[k] * sums[j]) / (sizes * sizes).astype(float)
+                np.testing.assert_array_equal(statistics.moments[:, k, j], expected[1:])
+            low, high = np.full(len(sizes), labels.size), np.zeros(len(sizes), int)
+            np.minimum.at(low, inverse, first)
+            np.maximum.at(high, inverse, first + 1)
+            boxes = np.stack([low, high], 1)[1:]
+            np.testing.assert_array_equal(statistics.bounding_boxes[:, k], boxes)
+
+
 def test_moments_that_are_left_out():
     labels = np.array([[[1, 1, 0]], [[0, 2, 2]]])
     for options in ({}, {"batch_axes": 1}):

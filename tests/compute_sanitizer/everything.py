@@ -475,6 +475,32 @@ def flip_cells(cupy):
             check(*(model.energy() for model in models), arguments, update)
 
 
+# Bonds of two random rings, and of a star, to whose middle all unions lead.
+EDGES = [
+    {"coupling": 1.0, "replicas": 3},
+    {"coupling": 1.0, "field": 0.2},
+    {"coupling": -0.5, "field": np.linspace(-1, 1, 700), "replicas": 2},
+]
+
+
+def flip_edges(cupy):
+    rng = np.random.default_rng(3)
+    rings = [rng.permutation(700) for _ in range(2)]
+    ends = [np.concatenate(rings), np.concatenate([np.roll(ring, 1) for ring in rings])]
+    for sources in (ends[0], np.zeros(1400, int)):
+        proper = sources != ends[1]
+        graph = Graph.from_edges(sources[proper], ends[1][proper], 700)
+        for arguments in EDGES:
+            models = pairs_of(Ising, shape=graph, **arguments, beta=0.4)
+            check(*(model.bonds() for model in models), arguments)
+            alike = arguments["coupling"] > 0 and "field" not in arguments
+            for update, clusters in product(("swendsen_wang", "wolff"), {False, alike}):
+                records = [getattr(model, update)(2, clusters=clusters).records for model in models]
+                check(*records, arguments, update)
+                check(*(model.spins for model in models), arguments, update)
+                check(*(model.energy() for model in models), arguments, update)
+
+
 def temper(cupy):
     models = pairs_of(Potts, shape=(16, 24), beta=[0.7, 0.8, 0.9], replicas=3)
     for update in ("metropolis", "wolff", "swendsen-wang"):
@@ -624,6 +650,7 @@ PARTS = {
     "potts-tiles": update_by_tiles,
     "potts-weigel": update_as_weigel,
     "ising": flip_cells,
+    "ising-on-edges": flip_edges,
     "tempering": temper,
     "percolation": percolate,
     "kawasaki": exchange,

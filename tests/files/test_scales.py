@@ -17,7 +17,7 @@ import zarr
 
 import conncomp
 from conncomp.cli._input import read_any
-from conncomp.files._ome import ome_images
+from conncomp.files._ome import ome_images, other_holders
 from conncomp.files.images import count_series, read_content
 from conncomp.files.scales import Scale, in_unit, scale_of
 from conncomp.files.slabs import open_slabs
@@ -89,12 +89,12 @@ def test_series_of_ome_tiff(tmp_path, shapes):
 PLANES = np.arange(6 * 3 * 4, dtype=np.uint8).reshape(6, 3, 4)
 
 
-def ome(*images, planes=PLANES, **options):
+def ome(*images, planes=PLANES, root="<OME>", **options):
     """Return pages that are described by the attributes of images, and their blocks."""
     pixels = "".join(f"<Pixels {about}>{blocks}</Pixels>" for about, blocks in images)
     file = io.BytesIO()
     options = {"photometric": "minisblack", "metadata": None} | options
-    tifffile.imwrite(file, planes, description=f"<OME>{pixels}</OME>", **options)
+    tifffile.imwrite(file, planes, description=f"{root}{pixels}</OME>", **options)
     return file.getvalue()
 
 
@@ -153,6 +153,45 @@ def test_planes_are_the_pages_that_ome_names(tmp_path, images, pages):
         else:
             found = read_content(path, series=series).image
             np.testing.assert_array_equal(found, PLANES[np.array(chosen)])
+
+
+def held_by(name, number, page):
+    """Return that one plane from a page on is in a file of a set."""
+    file = f'<UUID FileName="{name}">{number}</UUID>'
+    return f'<TiffData IFD="{page}" PlaneCount="1">{file}</TiffData>'
+
+
+@pytest.mark.parametrize(
+    ("own", "images", "pages"),
+    [
+        # Each file of a set tells of all images, and holds some.
+        ("1", [held_by("a.tif", 1, 0), held_by("b.tif", 2, 0)], [0, "b.tif"]),
+        ("2", [held_by("a.tif", 1, 0), held_by("b.tif", 2, 0)], ["a.tif", 0]),
+        ("1", [held_by("a.tif", 1, 3)], [3]),
+        ("1", [held_by("b&lt;.tif", 2, 3)], ["b<.tif"]),
+        # A file that was renamed, and does not tell its number.
+        (None, [held_by("a.tif", 1, 2), held_by("a.tif", 1, 0)], [2, 0]),
+        (None, [held_by("a.tif", 1, 0), held_by("b.tif", 2, 0)], ["a.tif", "b.tif"]),
+    ],
+)
+def test_planes_in_other_files_of_a_set_are_refused(tmp_path, own, images, pages):
+    root = "<OME>" if own is None else f'<OME xmlns="x" UUID="{own}">'
+    (tmp_path / "x.tif").write_bytes(ome(*(("", blocks) for blocks in images), root=root))
+    for series, chosen in enumerate(pages):
+        if isinstance(chosen, str):
+            with pytest.raises(ValueError, match=f"that the file '{chosen}' holds; of a set"):
+                read_content(tmp_path / "x.tif", series=series)
+        else:
+            found = read_content(tmp_path / "x.tif", series=series).image
+            np.testing.assert_array_equal(found, PLANES[chosen])
+
+
+@pytest.mark.parametrize("piece", ["<OME ", "<UUID", "<TiffData", '<UUID FileName="', "UUID = "])
+def test_damaged_ome_takes_no_longer_than_its_length(piece):
+    text = "<OME " + piece * (4_000_000 // len(piece))
+    begin = time.process_time()
+    assert other_holders(text, ome_images(text)) == []
+    assert time.process_time() - begin < 3
 
 
 @pytest.mark.parametrize("options", [{}, {"compression": "zlib"}])
@@ -242,6 +281,22 @@ def test_nifti(tmp_path, name, kind, dtype):
     np.testing.assert_array_equal(found.image, VOLUME)
     assert found[1:] == (None, "ZYX", Scale(SPACING, "µm"))
     assert found.image.flags.c_contiguous
+
+
+@pytest.mark.parametrize(
+    ("spacing", "unit", "found"),
+    [
+        ((0.25, 0.5, 2), "unknown", Scale(SPACING, "mm")),
+        ((1, 1, 1), "unknown", None),
+        ((1, 1, 1), "mm", Scale((1.0, 1.0, 1.0), "mm")),
+        ((0.25, 0.5, 2), "meter", Scale(SPACING, "m")),
+    ],
+)
+def test_units_of_nifti(tmp_path, spacing, unit, found):
+    image = nibabel.Nifti1Image(VOLUME.transpose().astype("i2"), np.diag([*spacing, 1]))
+    image.header.set_xyzt_units(unit)
+    image.to_filename(tmp_path / "a.nii")
+    assert read_content(tmp_path / "a.nii").scale == found
 
 
 def test_nifti_with_a_scale_of_values(tmp_path):

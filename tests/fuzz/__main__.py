@@ -130,7 +130,15 @@ def _parse(arguments):
     parser.add_argument("--repeat", type=Path, metavar="FILE", help="run one case again")
     parser.add_argument("--case-seconds", type=float, default=10, help="limit of time of a case")
     parser.add_argument("--case-mib", type=int, default=1024, help="limit of memory of a case")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.repeat is not None and not options.target:
+        options.target = [options.repeat.parent.name]
+    for name in options.target or ():
+        try:
+            find_target(name)
+        except (AttributeError, ImportError, LookupError, ValueError):
+            parser.error(f"there is no target {name!r}; there are {', '.join(_all_names())}")
+    return options
 
 
 def _worker(name, options):
@@ -138,7 +146,7 @@ def _worker(name, options):
 
 
 def _repeat(options):
-    (name,) = options.target or [options.repeat.parent.name]
+    (name,) = options.target
     with _worker(name, options) as worker:
         verdict = worker.run(read_case(options.repeat))
     print(verdict or "nothing is wrong")

@@ -64,12 +64,12 @@ def _other(value, path=()):
     return number if number != value else value / 2
 
 
-def _column(k):
+def _column(k, by=1):
     """Return what changes a field of the records of measurements."""
 
     def change(measured):
         records = measured.records.copy()
-        records[..., k] += 1
+        records[..., k] += by
         return dataclasses.replace(measured, records=records)
 
     return change
@@ -319,6 +319,37 @@ BREAKAGES = {
         of_call(models.Ising, "step", _stands_still),
         of_call(models.Ising, "restore", _forgets),
         *(of_property(models.Ising, name, _part()) for name in ("spins", "edges", "signs")),
+    ],
+    "ising-graphs": [
+        # A coupling of 1, as the strongest one is, is 2**29 units.
+        of(models.Ising, "swendsen_wang", _column(0, 1 << 29)),
+        *(of(models.Ising, "swendsen_wang", _column(k)) for k in (1, 2, 3)),
+        *(of(models.Ising, name, _part()) for name in ("bonds", "energy", "magnetisation")),
+        *(of(models.Ising, "labels", _part(k)) for k in (0, 1)),
+        of_call(models.Ising, "step", _stands_still),
+        of_call(models.Ising, "restore", _forgets),
+        *(of_property(models.Ising, name, _part()) for name in ("spins", "edges", "signs")),
+    ],
+    "analysis": [
+        of(models, "crossing", _part()),
+        *(
+            of(models, "crossing", lambda found, part=part: [_other(f, part) for f in found])
+            for part in (("x", "value"), ("y", "value"), ("x", "error"), ("y", "error"))
+        ),
+        *(
+            of(models, "collapse", _part(name, part))
+            for name in ("critical", "nu", "exponent")
+            for part in ("value", "error")
+        ),
+        *(of(models, "collapse", _part(name)) for name in ("chi_squared", "freedom")),
+        of(models.Collapse, "scale", _part()),
+        *(of(models, "reweight", _part(name)) for name in models.Reweighted._fields),
+        *(of(models, "logarithmic_bins", _part(name)) for name in models.LogarithmicBins._fields),
+        *(of(models, "katzgraber_young", _part(name)) for name in ("value", "error")),
+        *(
+            of(models, "overlap_distribution", _part(name))
+            for name in models.OverlapDistribution._fields
+        ),
     ],
     "tempering": [
         *(of(models, "parallel_tempering", _part(k)) for k in ("beta", "replicas", "acceptance")),

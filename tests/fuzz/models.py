@@ -92,8 +92,10 @@ def check_trajectory(choices, make, options, read):
     k = choices.below(options["replicas"])
     alone = dict(options)
     for name in ("beta", "temperature", "fraction", "start"):
+        if name not in options or isinstance(options[name], str):
+            continue
         one_axis_more = len(options["shape"]) if name == "start" else 0
-        if np.ndim(options.get(name)) > one_axis_more:
+        if np.ndim(options[name]) > one_axis_more:
             alone[name] = options[name][k]
     alone |= {"replicas": None, "first_replica": options["first_replica"] + k}
     found = read(_stepped(make(**alone), first + second))

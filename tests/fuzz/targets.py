@@ -23,12 +23,14 @@ from conncomp.tables.pairs import Clustering
 
 from ..pairs_reference import table_of
 from . import (
+    analysis,
     columns,
     files,
     glasses,
     graphs,
     grids,
     ising,
+    ising_graphs,
     label_tools,
     models,
     networkx_graphs,
@@ -230,6 +232,7 @@ COMMANDS = {
         "--connectivity": ["1", "2", "3", "0"],
         "--labels": ["out.npy", "{stem}.png", "{name}", "o/{parent}.tif", "in.npy"],
         "--picture": ["out.png", "{stem}.png", "in.png", "x.jpg"],
+        "--memory": ["1G", "1", "x", BIG],
         "--workers": ["1", "2", "0"],
         "--resume": None,
         "--json": None,
@@ -300,6 +303,8 @@ TARGETS = {
     "networkx": of_calls(networkx_graphs.networkx),
     "potts": of_calls(models.potts, unpickles=True),
     "ising": of_calls(ising.ising, unpickles=True),
+    "ising-graphs": of_calls(ising_graphs.ising_graphs, unpickles=True),
+    "analysis": of_calls(analysis.analysis),
     "tempering": of_calls(models.tempering),
     "percolation": of_calls(models.percolation, unpickles=True),
     "percolation-sweeps": of_calls(models.percolation_sweeps),

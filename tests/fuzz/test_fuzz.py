@@ -146,6 +146,14 @@ def test_a_case_is_minimised_and_repeated(tmp_path):
     assert "raises: ZeroDivisionError" in shown
 
 
+def test_a_target_that_there_is_not(tmp_path):
+    process = start(tmp_path, "--target", "no")
+    errors = process.communicate(timeout=120)[1]
+    assert process.returncode == 2
+    assert "there is no target 'no" in errors
+    assert "Traceback" not in errors
+
+
 def test_an_interrupt_ends_with_what_was_found(tmp_path):
     (tmp_path / "planted.py").write_text(PLANTED)
     process = start(tmp_path, "--target", "planted:error", "--seconds", "100")

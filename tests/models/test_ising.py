@@ -187,7 +187,9 @@ def test_trajectories_are_those_of_the_reference(device, shape, lattice, beta, c
 
 
 LARGE = [((150, 100), "triangular"), ((100, 65), "honeycomb"), ((70, 45), "kagome")]
-LARGE += [((9, 12, 20), "bcc"), ((130, 2, 20), "diamond")]
+LARGE += [((9, 12, 20), "bcc"), ((130, 2, 20), "diamond"), ((6, 9, 11), "fcc")]
+# Of lattices that `Potts` has not, as they are antiferromagnets or turned.
+TURNED = [((40, 70), "square"), ((2, 9, 10), "fcc"), ((33, 20), "honeycomb")]
 
 
 # In three strips of rows and more, for strips have 65,536 sites and more.
@@ -224,6 +226,21 @@ def test_gpu_goes_as_the_cpu(device, shape, lattice):
     np.testing.assert_array_equal(*(on_host(model.spins) for model in models))
     np.testing.assert_array_equal(*(on_host(model.bonds()) for model in models))
     np.testing.assert_array_equal(*(model.energy() for model in models))
+    # By bricks, where bonds lead to neighbours.
+    assert (models[1]._engine._bricks is None) == (lattice == "kagome")
+
+
+@pytest.mark.parametrize("device", ["cuda"])
+@pytest.mark.parametrize(("shape", "lattice"), TURNED)
+@pytest.mark.parametrize("periodic", [False, True, "antiperiodic"])
+def test_antiferromagnets_go_on_the_gpu_as_on_the_cpu(device, shape, lattice, periodic):
+    arguments = {"lattice": lattice, "coupling": -1.0, "periodic": periodic, "temperature": 1.9}
+    models = [Ising(shape, **arguments, seed=6, device=d) for d in DEVICES]
+    assert models[1]._engine._bricks is not None
+    for _ in range(2):
+        records = [model.swendsen_wang(2).records for model in models]
+        np.testing.assert_array_equal(*records)
+        np.testing.assert_array_equal(*(on_host(model.spins) for model in models))
 
 
 @pytest.mark.parametrize("device", DEVICES)

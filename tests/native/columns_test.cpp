@@ -259,8 +259,8 @@ void test_changing_labels() {
 
 }  // namespace
 
-int main(int, char** arguments) {
-  const int rounds = std::atoi(arguments[1]);
+int main(int count, char** arguments) {
+  const int rounds = rounds_of(count, arguments);
   for (int round = 0; round < rounds; ++round) {
     process().wanted_threads = draw(1, 5);
     for (int axes = 1; axes <= 3; ++axes) {

@@ -247,8 +247,10 @@ void test_measures(const std::vector<int64_t>& shape, const std::vector<Index>& 
   const bool with_products = draw(0, 1);
   const auto measures = measure_labels({numbers.data(), count, 0}, shape, rows, with_products);
   const Measured measured(*measures, axes, with_products);
-  const MeasuresOf<WideTable> wide({numbers.data(), count, 0}, shape, axes, rows);
+  const MeasuresOf<WideTable> wide({numbers.data(), count, 0}, shape, axes, rows, bool(draw(0, 1)));
   check(measured == Measured(wide, axes, with_products), "one table and another");
+  if (measures->are_points() && with_products)
+    check(std::ranges::count(measured.covariances, 0.0) == int64_t(measured.covariances.size()), "points");
   std::vector<int64_t> first(rows * axes, INT64_MAX), end(rows * axes), sum(rows * axes);
   std::vector<double> product(rows * axes * axes);
   for (int64_t i = 0; i < count; ++i) {
@@ -607,6 +609,7 @@ void test_changing_labels() {
   const LabelArray array(labels.data(), count, draw(-1, 0));
   count_labels(array, rows, sizes.data());
   measure_labels(array, {count}, rows, draw(0, 1));
+  MeasuresOf<NarrowTable<2, true>>(array, {1, count}, 1, rows, true);
   // Components are those of other labels, and values are any.
   std::vector<int64_t> components(draw(1, int(rows))), boxes(2 * components.size(), draw(0, 40));
   std::iota(components.begin(), components.end(), draw(0, 3));
@@ -669,8 +672,8 @@ void test_interrupts() {
 
 }  // namespace
 
-int main(int, char** arguments) {
-  const int rounds = std::atoi(arguments[1]);
+int main(int count, char** arguments) {
+  const int rounds = rounds_of(count, arguments);
   for (int round = 0; round < rounds; ++round) {
     process().wanted_threads = draw(1, 5);
     test_grid<uint8_t, int32_t>();

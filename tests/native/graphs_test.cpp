@@ -460,8 +460,8 @@ void test_random() {
 
 }  // namespace
 
-int main(int, char** arguments) {
-  const int rounds = std::atoi(arguments[1]);
+int main(int count, char** arguments) {
+  const int rounds = rounds_of(count, arguments);
   for (int round = 0; round < rounds; ++round) {
     process().wanted_threads = draw(1, 5);
     test_forest<int32_t>();

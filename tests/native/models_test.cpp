@@ -2,6 +2,7 @@
 // small that every seam is crossed, and compares labellings, and fields with what cells give one by one.
 // Built and run by test_sanitizers.py.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -9,9 +10,11 @@
 
 #include "cpu/models/cahn_hilliard.h"
 #include "cpu/models/cell_spins.h"
+#include "cpu/models/edge_spins.h"
 #include "cpu/models/kawasaki.h"
 #include "cpu/models/percolation/percolation.h"
 #include "cpu/models/potts/potts.h"
+#include "cpu/models/spin_glass.h"
 #include "random_cases.h"
 
 using namespace conncomp;
@@ -379,10 +382,120 @@ void test_cells() {
   engine.bonds(spins.data(), 9, probabilities.data(), bonds.data());
 }
 
+// As models/spin_glass/chances.py makes it.
+std::vector<Bits32> logarithm_table() {
+  std::vector<Bits32> table;
+  for (int k = 0; k < kLogarithmPlaces; ++k) {
+    const double x = 1 + double(k) / kLogarithmPlaces;
+    table.push_back(Bits32(std::log(x) * 0x1p32));
+    table.push_back(Bits32(std::min(0x1p32 / x, 0x1p32 - 1)));
+  }
+  return table;
+}
+std::vector<GlassTemperature> random_temperatures(int64_t count) {
+  std::vector<GlassTemperature> temperatures;
+  for (int64_t k = 0; k < count; ++k)
+    temperatures.push_back({Bits32(generator()) | 1u << 31, Bits32(draw(1, 40))});
+  return temperatures;
+}
+std::vector<int32_t> random_strengths(int64_t count) {
+  std::vector<int32_t> strengths;
+  for (int64_t k = 0; k < count; ++k) strengths.push_back(int32_t(draw(-kWhole, kWhole)));
+  return strengths;
+}
+
+// Updates of any bonds, by one thread and by several.
+void test_edges() {
+  const int64_t vertices = draw(1, 3000), count = draw(0, 2 * vertices);
+  const Replicas replicas{{{1, 1, 1, vertices}, 0, 2, 1}, generator(), Bits64(draw(0, 99)), draw(1, 3)};
+  std::vector<int32_t> u, v;
+  for (int64_t k = 0; k < count; ++k) {
+    u.push_back(int32_t(draw(0, vertices - 1)));
+    v.push_back(int32_t(draw(0, vertices - 1)));
+  }
+  const std::vector<int32_t> coupling = random_strengths(count), field = random_strengths(vertices);
+  const EdgeEngine engine(replicas, {count, u.data(), v.data(), draw(0, 1) ? coupling.data() : nullptr,
+                                     draw(0, 1) ? field.data() : nullptr});
+  const int64_t words = replicas.lattice.words();
+  std::vector<Bits64> spins;
+  for (int64_t k = 0; k < replicas.count * words; ++k)
+    spins.push_back(generator() & replicas.lattice.sites_of(k % words));
+  const std::vector<Bits32> table = logarithm_table();
+  const std::vector<GlassTemperature> temperatures = random_temperatures(replicas.count);
+  const int threads = num_threads();
+  for (const bool chosen : {false, true}) {
+    const auto updated = [&](std::vector<int64_t>& record) {
+      std::vector<Bits64> new_spins(spins.size());
+      std::optional<EdgeForest> memory;
+      engine.update(memory, {spins.data(), 9, temperatures.data(), {table.data()}, record.data()},
+                    new_spins.data(), chosen, true);
+      return new_spins;
+    };
+    std::vector<int64_t> record(replicas.count * (kCounts + 2)), serial_record(record), counted(record);
+    const std::vector<Bits64> parallel = updated(record);
+    engine.count({spins.data(), 0, nullptr, {nullptr}, counted.data()});
+    process().wanted_threads = 1;
+    check(updated(serial_record) == parallel, "the spins of edges");
+    process().wanted_threads = threads;
+    check(serial_record == record, "the record of edges");
+    for (int64_t k = 0; k < replicas.count; ++k)
+      check(counted[k * (kCounts + 2)] == record[k * (kCounts + 2)], "satisfied strengths");
+  }
+  std::vector<uint8_t> active(replicas.count * count);
+  engine.bonds({spins.data(), 9, temperatures.data(), {table.data()}, nullptr}, active.data());
+}
+
+// Sweeps of spin glasses, by one thread and by several.
+void test_glasses() {
+  const int axes = int(draw(1, 4));
+  const int64_t longest[] = {300, 18, 7, 4};
+  GlassReplicas replicas{{{1, 1, 1, 1}, 0, 2, 1}, draw(0, 99), draw(1, 130), generator(), 0, 1};
+  for (int k = kLatticeAxes - axes; k < kLatticeAxes; ++k) {
+    replicas.lattice.length[k] = draw(1, longest[axes - 1]);
+    replicas.lattice.periodic |= int32_t(draw(0, 1)) << k;
+  }
+  replicas.rule = int32_t(draw(0, 1));
+  replicas.per_sample = int32_t(draw(0, 1) ? 1 : replicas.count);
+  const int64_t sites = replicas.lattice.sites(), groups = replicas.groups(),
+                samples = replicas.count / replicas.per_sample;
+  const auto random_words = [](int64_t count) {
+    std::vector<Bits64> words;
+    for (int64_t k = 0; k < count; ++k) words.push_back(generator());
+    return words;
+  };
+  const std::vector<Bits64> negatives = random_words(groups * axes * sites),
+                            bonds(random_words(negatives.size())),
+                            digits = random_words(groups * kGlassDigitCount * (2 * axes + 1));
+  const std::vector<int32_t> coupling = random_strengths(samples * axes * sites),
+                             field = random_strengths(samples * sites);
+  const std::vector<Bits32> table = logarithm_table();
+  const std::vector<GlassTemperature> temperatures = random_temperatures(replicas.count);
+  const GlassBits bits{negatives.data(), draw(0, 1) ? bonds.data() : nullptr, digits.data()};
+  const GlassNumbers numbers{
+      {coupling.data(), draw(0, 1) ? field.data() : nullptr}, temperatures.data(), {table.data()}};
+  const SpinGlassEngine engine(replicas, axes);
+  const auto swept = [&](std::vector<int64_t>& record) {
+    std::vector<Bits64> spins(groups * sites);
+    engine.start(spins.data());
+    engine.sweep_bits(spins.data(), 1, bits);
+    engine.sweep_numbers(spins.data(), 2, numbers);
+    engine.count_bits(spins.data(), bits, record.data());
+    engine.count_numbers(spins.data(), numbers.couplings, record.data());
+    return spins;
+  };
+  std::vector<int64_t> record(2 * replicas.count), serial_record(record);
+  const std::vector<Bits64> parallel = swept(record);
+  const int threads = num_threads();
+  process().wanted_threads = 1;
+  check(swept(serial_record) == parallel, "the spins of glasses");
+  process().wanted_threads = threads;
+  check(serial_record == record, "the record of glasses");
+}
+
 }  // namespace
 
-int main(int, char** arguments) {
-  const int rounds = std::atoi(arguments[1]);
+int main(int count, char** arguments) {
+  const int rounds = rounds_of(count, arguments);
   for (int round = 0; round < rounds; ++round) {
     process().wanted_threads = int(draw(1, 5));
     test_updates();
@@ -391,6 +504,8 @@ int main(int, char** arguments) {
     test_percolation();
     test_exchanges();
     test_cells();
+    test_edges();
+    test_glasses();
     test_fields<float, 2>();
     test_fields<double, 3>();
   }

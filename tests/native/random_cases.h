@@ -7,6 +7,8 @@
 #include <random>
 #include <vector>
 
+#include "rounds.h"
+
 namespace {
 
 std::mt19937_64 generator(1);

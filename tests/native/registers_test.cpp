@@ -225,8 +225,8 @@ std::vector<T> draw_array(const Array& array, int values) {
 
 }  // namespace
 
-int main(int, char** arguments) {
-  const int rounds = std::atoi(arguments[1]);
+int main(int count, char** arguments) {
+  const int rounds = rounds_of(count, arguments);
   process().wanted_threads = 1;
   for (int round = 0; round < rounds; ++round) {
     test_pack();

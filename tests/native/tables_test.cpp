@@ -159,8 +159,8 @@ void divide() {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  const int rounds = argc > 1 ? std::atoi(argv[1]) : 100;
+int main(int count, char** arguments) {
+  const int rounds = rounds_of(count, arguments);
   for (int round = 0; round < rounds; ++round) {
     process().wanted_threads = int(draw(1, 4));
     cluster_batches<WordBatch<1>>();

@@ -60,3 +60,12 @@ def test_core_is_clean(test, rounds, sanitizer, instructions, tmp_path):
         again = run(program, rounds)
         pytest.fail(done.stdout + done.stderr + again.stdout + again.stderr)
     assert done.stdout == f"{rounds} rounds\n"
+
+
+def test_programs_say_how_they_are_called(tmp_path):
+    compile_natively("text_test", "generic", ["-O0", "-pthread"], tmp_path / "text_test")
+    for arguments in ([], ["many"], ["3", "4"]):
+        done = subprocess.run([tmp_path / "text_test", *arguments], capture_output=True, text=True)
+        assert done.returncode == 2
+        assert done.stdout.startswith("usage: ")
+    assert run(tmp_path / "text_test", 2).stdout == "2 rounds\n"

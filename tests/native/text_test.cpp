@@ -9,6 +9,7 @@
 
 #include "cpu/files/compact.h"
 #include "cpu/files/graph_text.h"
+#include "rounds.h"
 
 using namespace conncomp;
 
@@ -106,8 +107,8 @@ void test_compact() {
 
 }  // namespace
 
-int main(int, char** arguments) {
-  const int rounds = std::atoi(arguments[1]);
+int main(int count, char** arguments) {
+  const int rounds = rounds_of(count, arguments);
   for (int round = 0; round < rounds; ++round) {
     const std::string text = draw_text();
     const int64_t vertices = draw(0, 12);

@@ -95,6 +95,7 @@ void define_intensities(nb::module_& m);
 void define_contacts(nb::module_& m);
 void define_models(nb::module_& m);
 void define_spin_glass(nb::module_& m);
+void define_edge_spins(nb::module_& m);
 void define_launches(nb::module_& m);
 void define_transfers(nb::module_& m);
 void define_tables(nb::module_& m);

@@ -142,6 +142,7 @@ nb::object distinct(const NumberedLabels& numbered) {
 void define_components(nb::module_& m) {
   nb::class_<Measures>(m, "Measures")
       .def_prop_ro("components", &Measures::components)
+      .def_prop_ro("are_points", &Measures::are_points)
       .def("write", &write_measures);
   nb::class_<NumberedLabels>(m, "NumberedLabels").def("distinct", &distinct).def("translate", &translate);
   m.def("count_labels", &count);

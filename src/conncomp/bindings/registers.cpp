@@ -16,5 +16,6 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   define_contacts(m);
   define_models(m);
   define_spin_glass(m);
+  define_edge_spins(m);
   m.def("join", [](nb::capsule other) { join_process(*static_cast<Process*>(other.data(kProcessName))); });
 }

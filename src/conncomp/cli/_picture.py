@@ -141,6 +141,28 @@ def plot_scan(
     _save(path, figure)
 
 
+def plot_curves_of_sizes(
+    path: Path,
+    curves: Mapping[str, Mapping[str, Sequence[tuple[float, float, float]]]],
+    title: str,
+) -> None:
+    """Draw observables side by side, with a curve of temperature, value and error for each size."""
+    figure = _figure(4.5 * len(curves), 4)
+    for axes, (name, of_sizes) in zip(
+        figure.subplots(1, len(curves), squeeze=False).flat, curves.items(), strict=True
+    ):
+        for size, points in of_sizes.items():
+            temperatures, values, errors = np.array(points).T
+            axes.errorbar(
+                temperatures, values, errors, fmt="o-", markersize=3, linewidth=0.8, label=size
+            )
+        axes.set_title(name, fontsize="medium")
+        axes.set_xlabel("temperature")
+        axes.legend()
+    figure.suptitle(printable(title), parse_math=False)
+    _save(path, figure)
+
+
 def plot_series(
     path: Path, updates: NDArray[np.int64], series: Mapping[str, NDArray[Any]], title: str
 ) -> None:

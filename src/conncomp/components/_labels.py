@@ -166,12 +166,16 @@ def check_dimensions(ndim: int, name: str = "labels") -> None:
 
 
 def check_items(
-    labels: Any, background: Background, batch_axes: Any, name: str = "labels"
+    labels: Any,
+    background: Background,
+    batch_axes: Any,
+    name: str = "labels",
+    largest: int | None = None,
 ) -> Items:
     """Check labels, and number the components of all items apart.
 
     Masked labels become background. Labels on the GPU are CuPy's, and stay there; it waits for the
-    GPU, to learn the largest.
+    GPU, to learn the largest. Where that is given, labels are none below 0 and none above it.
 
     Raises
     ------
@@ -191,7 +195,9 @@ def check_items(
         what = f"a contiguous copy of {name}, of shape {given.shape},"
         check_memory(what, given.size * INDEX_TYPES[given.dtype == np.int64].itemsize)
     present = given if mask is None else given[~mask]
-    low, high = _range(present, lowest) if present.size else (0, -1)
+    low, high = (0, -1) if largest is None else (0, largest)
+    if largest is None and present.size:
+        low, high = _range(present, lowest)
     if low < lowest:
         raise ValueError(f"{name} holds {low}; labels are not negative")
     _check_rows(high, batch, given.size, name)

@@ -105,15 +105,18 @@ def _measure_on_cpu(items: Items, moments: bool) -> tuple[Known, Places]:
         items.labels.reshape(-1), items.shape, items.background, items.all_rows, moments
     )
     count = measured.components
+    matrices = count if moments and not measured.are_points else 0
     columns = (
         new_array(np, (count,), np.int64),
         new_array(np, (count,), np.int64),
         new_array(np, (count, ndim, 2), np.int64),
         new_array(np, (count, ndim), np.float64),
-        new_array(np, (count if moments else 0, ndim, ndim), np.float64),
+        new_array(np, (matrices, ndim, ndim), np.float64),
     )
     measured.write(*(column.reshape(-1) for column in columns))
     rows, sizes, boxes, centroids, covariances = columns
+    if moments and measured.are_points:  # zeros, which new memory holds: nobody writes it
+        covariances = np.zeros((count, ndim, ndim))
     batch, labels = items_of_rows(items, rows)
     return Known(rows, sizes, boxes, None), Places(labels, batch, centroids, covariances)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -397,12 +397,32 @@ def component_statistics(
         lazy: ComponentStatistics = other(labels, image, **given)
         return lazy
     wanted = as_bool("moments", moments), as_bool("surfaces", surfaces), properties
-    measured: Any = _measure(labels, (image, classes), *wanted, spacing, background, batch_axes)
-    columns = measured[:ATTRIBUTES]
-    lengths = check_spacing(spacing, columns[3].shape[1])
-    if properties is None:
-        return ComponentStatistics(*(*columns, lengths))
-    return ComponentTable(*(*columns, lengths, measured[ATTRIBUTES]))
+    numbers = Numbers(background, batch_axes)
+    measured: Any = _measure(labels, (image, classes), *wanted, spacing, numbers)
+    lengths = check_spacing(spacing, measured[3].shape[1])
+    kind = ComponentStatistics if properties is None else ComponentTable
+    return kind(*(*measured[:ATTRIBUTES], lengths, *measured[ATTRIBUTES:]))
+
+
+class Numbers(NamedTuple):
+    """What labels are: arguments of `component_statistics`, and the largest of all, if known."""
+
+    background: Background
+    batch_axes: int
+    largest: int | None = None
+
+
+def component_table(
+    labels: NDArray[Any],
+    image: NDArray[Any] | None,
+    properties: Iterable[str] | str,
+    spacing: Sequence[float] | None,
+    numbers: Numbers,
+) -> ComponentTable:
+    """Return what `component_statistics` does, for labels that nobody else has, without moments."""
+    measured: Any = _measure(labels, (image, None), False, False, properties, spacing, numbers)
+    lengths = check_spacing(spacing, measured[3].shape[1])
+    return ComponentTable(*(*measured[:ATTRIBUTES], lengths, *measured[ATTRIBUTES:]))
 
 
 @where_labels_lie
@@ -413,13 +433,13 @@ def _measure(
     surfaces: bool,
     properties: Iterable[str] | str | None,
     spacing: float | Sequence[float] | None,
-    background: Background,
-    batch_axes: int,
+    numbers: Numbers,
 ) -> tuple[Any, ...]:
     """Return the attributes of `ComponentStatistics` but for the last; then properties, if any."""
     image, classes = values
+    background, batch_axes, largest = numbers
     with turn if on_gpu(labels) else nullcontext():
-        items, started = items_at_start(labels, background, batch_axes)
+        items, started = items_at_start(labels, background, batch_axes, largest)
         ndim = len(items.shape)
         check_dimensions(ndim)
         lengths = check_spacing(spacing, ndim)
@@ -433,7 +453,8 @@ def _measure(
         items, runs = items_and_runs(items, started, labels, background, batch_axes)
         measured_images: list[Image | None] = [*images] or [None]
         first, *others = measured_images
-        known, places = measure_components(items, moments or bool(named), runs, first)
+        with_covariances = moments or any(entry.of_covariances for entry in named.values())
+        known, places = measure_components(items, with_covariances, runs, first)
         brightness = [measure_image(items, known, first)]
         known = known._replace(table=None)  # which are those of the first one
         brightness += [measure_image(items, known, channel) for channel in others]

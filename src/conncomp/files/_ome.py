@@ -26,10 +26,13 @@ class OmeImage(NamedTuple):
         Of its pixels, such as ``SizeX``.
     blocks : list of str
         The attributes, as text, of each stretch of its planes: which pages they are.
+    holders : dict of str to str
+        The files that hold these, where it is told: their names, by the numbers that OME gives.
     """
 
     attributes: dict[str, str]
     blocks: list[str]
+    holders: dict[str, str]
 
 
 def ome_images(description: str) -> list[OmeImage]:
@@ -41,18 +44,39 @@ def ome_images(description: str) -> list[OmeImage]:
         If there are more than `MOST_IMAGES`.
     """
     images: list[OmeImage] = []
-    for element in re.finditer(r"<(?:\w+:)?(Pixels|TiffData)\b([^>]*)", description):
-        name, text = element.groups()
+    # It always matches what it has looked at, so that damaged text takes no longer than its length.
+    pattern = r"<(?:\w+:)?(Pixels|TiffData|UUID)\b([^>]*)(?:>([^<]{0,100}))?"
+    for element in re.finditer(pattern, description):
+        name, text, number = element.groups()
         if name == "Pixels":
             if len(images) == MOST_IMAGES:
                 raise ValueError(
                     f"has OME metadata of more than {MOST_IMAGES} images, which are not read; "
                     "save them in several files"
                 )
-            images.append(OmeImage(_attributes(text), []))
-        elif images:
+            images.append(OmeImage(_attributes(text), [], {}))
+        elif images and name == "TiffData":
             images[-1].blocks.append(text)
+        elif images:
+            file = re.search(r'\bFileName\s*=\s*"([^"]{0,200})"', text)
+            key = (number or "").strip()
+            images[-1].holders[key] = html.unescape(file[1]) if file else key
     return images
+
+
+def other_holders(description: str, images: Sequence[OmeImage]) -> list[str | None]:
+    """Return, of each image, the name of another file that holds planes of it, if there is one.
+
+    A file that does not tell its number is the only one that is told of.
+    """
+    head = re.search(r"<(?:\w+:)?OME\b([^>]*)", description)
+    own = re.search(r'\bUUID\s*=\s*"([^"]{1,100})"', head[1]) if head else None
+    told = {key for image in images for key in image.holders}
+    here = told if own is None and len(told) == 1 else {own[1]} if own else set()
+    return [
+        next((name for key, name in image.holders.items() if key not in here), None)
+        for image in images
+    ]
 
 
 def _attributes(text: str) -> dict[str, str]:

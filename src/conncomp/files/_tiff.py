@@ -13,12 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._optional import optional
+from conncomp._text import printable
 from conncomp.files._ome import (
     MISFIT,
     OmeImage,
     begin_of_ome,
     lengths_of_ome,
     ome_images,
+    other_holders,
     pages_of_ome,
     scale_of_ome,
 )
@@ -92,11 +94,18 @@ def _series_of_image(tiff: Any, images: Sequence[OmeImage], number: int) -> Any:
 
     For those who do not read OME, pages of one shape are one series, wherever they stand.
     """
+    elsewhere = other_holders(tiff.pages[0].description, images)
+    if (other := elsewhere[number]) is not None:
+        raise ValueError(
+            f"has OME metadata of planes that the file {printable(other)!r} holds; {MISFIT}"
+        )
     if len(images) == 1 and "Z" in tiff.pages[0].axes:
         return tiff.series[0]  # a page of several planes
     places: Sequence[int] = ()
     held, known, end = len(tiff.pages), set[int](), 0
-    for image in images[: number + 1]:
+    for image, other in zip(images[: number + 1], elsewhere, strict=False):
+        if other is not None:
+            continue
         begin, samples = begin_of_ome(image, end), 1
         if begin < held and image.attributes.get("SizeC") != "1":  # pages take a while to open
             samples = max(1, tiff.pages[begin].samplesperpixel)

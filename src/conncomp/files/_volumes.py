@@ -121,10 +121,12 @@ def _of_nifti(header: Any, values: NDArray[Any]) -> Content:
         for k in reversed(range(ndim))
         if header["dim"][k + 1] != 1 or k < 2
     )
-    code = int(header["xyzt_units"]) & 7
-    unit = {1: "m", 2: "mm", 3: "µm"}.get(code, "")
     lengths = dict(zip(AXES, map(float, header["pixdim"][1:]), strict=False))
     spacing = [abs(lengths[axis]) if axis in "XYZ" else 1.0 for axis in axes]
+    # Without a unit they are millimetres, as programs that read NIfTI take them; ones are none.
+    code = int(header["xyzt_units"]) & 7
+    unknown = "" if set(spacing) == {1.0} else "mm"
+    unit = {0: unknown, 1: "m", 2: "mm", 3: "µm"}.get(code, "")
     return Content(values, None, axes, scale_of(spacing, unit))
 
 

@@ -35,6 +35,7 @@ from conncomp.files._volumes import (
     read_packed_nifti,
 )
 from conncomp.files.access import StrPath, as_path, atomic_path, naming
+from conncomp.files.hdf5 import is_hdf5
 from conncomp.files.scales import Content
 
 Image = NDArray[Any]
@@ -149,7 +150,7 @@ def count_series(path: StrPath) -> int:
     Errors are those of `read_content`.
     """
     path = as_path(path)
-    if os.path.exists(path) and not os.path.isfile(path):
+    if os.path.exists(path) and (not os.path.isfile(path) or is_hdf5(path)):
         return 1
     with open(path, "rb") as file, naming(path):
         head = file.read(SIGNATURE)

@@ -1,5 +1,18 @@
 """Simulations that stand on labelling: spin models."""
 
+from conncomp.models.analysis import (
+    Collapse,
+    Crossing,
+    LogarithmicBins,
+    OverlapDistribution,
+    Reweighted,
+    collapse,
+    crossing,
+    katzgraber_young,
+    logarithmic_bins,
+    overlap_distribution,
+    reweight,
+)
 from conncomp.models.cahn_hilliard import CahnHilliard, DomainMeasurements
 from conncomp.models.ising import Ising, IsingMeasurements, UnitCell
 from conncomp.models.kawasaki import Kawasaki, KawasakiMeasurements
@@ -21,6 +34,7 @@ from conncomp.models.protocol import Model, Series, State, Summarised, Update
 from conncomp.models.simulation import Simulation, simulate
 from conncomp.models.spin_glass import (
     GlassMeasurements,
+    GlassSeries,
     Overlaps,
     OverlapSummary,
     SpinGlass,
@@ -31,15 +45,20 @@ from conncomp.models.tempering import Tempering, parallel_tempering
 
 __all__ = [
     "CahnHilliard",
+    "Collapse",
+    "Crossing",
     "DomainMeasurements",
     "Estimate",
     "GlassMeasurements",
+    "GlassSeries",
     "Ising",
     "IsingMeasurements",
     "Kawasaki",
     "KawasakiMeasurements",
+    "LogarithmicBins",
     "Measurements",
     "Model",
+    "OverlapDistribution",
     "OverlapSummary",
     "Overlaps",
     "Percolation",
@@ -47,6 +66,7 @@ __all__ = [
     "PercolationSummary",
     "PercolationSweep",
     "Potts",
+    "Reweighted",
     "Series",
     "Simulation",
     "SpinGlass",
@@ -59,8 +79,14 @@ __all__ = [
     "Update",
     "WrappingSummary",
     "autocorrelation_time",
+    "collapse",
+    "crossing",
     "jackknife",
+    "katzgraber_young",
+    "logarithmic_bins",
+    "overlap_distribution",
     "parallel_tempering",
+    "reweight",
     "simulate",
     "summarise",
     "summarise_overlaps",

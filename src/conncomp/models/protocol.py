@@ -46,6 +46,7 @@ class Update(Protocol[Measured]):
     ``update(number, record)`` makes the update of this number, which is ``model.updates + 1``, and
     the model's ``updates`` is then this number. It measures the state that it finds into a record,
     which is 0, unless that is None. Whatever ends it leaves the state, and ``updates``, before it.
+    A kind whose records are not those of the model has ``new_records(n)`` of its own.
     """
 
     @property

@@ -293,7 +293,8 @@ class _Run:
         self._model, self._schedule, self._update = model, schedule, update
         self._watch = watch
         self.begin, self._measured = model.updates, 0
-        kind = model.new_records(0)
+        self._new_records = getattr(update, "new_records", model.new_records)
+        kind = self._new_records(0)
         rows = schedule.rows(schedule.updates)
         self.records = np.zeros((rows, *kind.shape[1:]), kind.dtype)
         self._path: StrPath | None = None
@@ -338,7 +339,7 @@ class _Run:
 
     def _make(self, count: int) -> None:
         model, schedule, first = self._model, self._schedule, self._done
-        records = model.new_records(schedule.rows(first + count) - self._measured)
+        records = self._new_records(schedule.rows(first + count) - self._measured)
         try:
             for number in range(first, first + count):
                 row = schedule.rows(number) - self._measured

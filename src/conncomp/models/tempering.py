@@ -23,15 +23,23 @@ EXCHANGE, REPLICA_SHIFT = 6, 40
 LEVEL = 0
 
 
-@runtime_checkable
-class Tempered(Protocol):
-    """A model whose replicas have temperatures that they can exchange."""
+class Exchanging(Protocol):
+    """What exchanges have to do with of a model."""
 
     updates: int
-    replicas: int
     first_replica: int
     seed: int
     _betas: NDArray[np.float64]
+
+    def _energy_unit(self) -> Any:
+        """Return by what a level is multiplied in the energy, of all or of each replica."""
+
+
+@runtime_checkable
+class Tempered(Exchanging, Protocol):
+    """A model whose replicas have temperatures that they can exchange."""
+
+    replicas: int
 
     def updater(self, **options: Any) -> Any: ...  # noqa: D102
 
@@ -39,9 +47,6 @@ class Tempered(Protocol):
 
     def _ladders(self) -> NDArray[np.int64]:
         """Return which replicas exchange with each other, a row each, of ascending beta."""
-
-    def _energy_unit(self) -> Any:
-        """Return by what a level is multiplied in the energy, of all or of each replica."""
 
     def _read_in_order(self, records: NDArray[np.int64], ladders: NDArray[np.int64]) -> Any:
         """Return what was measured, of records of replicas in the order of ladders."""
@@ -152,39 +157,64 @@ def parallel_tempering(
         ladders, present = model._ladders(), model._present()
         replicas[number] = ladders.reshape(-1)
         records.append(present[replicas[number]])
-        first = (model.updates // between + 1) % 2
-        pairs = np.arange(first, temperatures - 1, 2)
-        for order in ladders:
-            exchanged = _accepts(model, pairs, order, present[:, LEVEL])
-            _exchange(model, order, pairs[exchanged])
-            tried[pairs] += 1
-            accepted[pairs[exchanged]] += 1
+        pairs, exchanged = exchange(model, ladders, present[:, LEVEL], between)
+        tried[pairs] += len(ladders)
+        accepted[pairs] += exchanged.sum(axis=0)
     series: Series = model._read_in_order(np.stack(records), ladders)
     with np.errstate(invalid="ignore"):
         acceptance = np.where(tried > 0, accepted / tried, nan)
     return Tempering(series, model._betas[model._ladders()].reshape(-1), replicas, acceptance)
 
 
+def exchange(
+    model: Exchanging, ladders: NDArray[np.int64], levels: NDArray[np.int64], between: int
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Let replicas of neighbouring temperatures exchange these, of every second pair.
+
+    Parameters
+    ----------
+    model : Exchanging
+        As many updates after the last exchange as `between`.
+    ladders : ndarray of int64, shape (ladders, temperatures)
+        What the model says of them.
+    levels : ndarray of int64, shape (replicas,)
+        What energies are proportional to, in the present state.
+    between : int
+
+    Returns
+    -------
+    pairs : ndarray of int64
+        The colder neighbour of which temperatures was tried.
+    exchanged : ndarray of bool, shape (ladders, pairs)
+    """
+    first = (model.updates // between + 1) % 2
+    pairs = np.arange(first, ladders.shape[1] - 1, 2)
+    warmer, colder = ladders[:, pairs], ladders[:, pairs + 1]
+    exchanged = _accepts(model, ladders, levels, pairs)
+    betas = model._betas.copy()
+    betas[warmer[exchanged]] = model._betas[colder[exchanged]]
+    betas[colder[exchanged]] = model._betas[warmer[exchanged]]
+    model._betas = betas
+    return pairs, exchanged
+
+
 def _accepts(
-    model: Tempered, pairs: NDArray[np.int64], order: NDArray[np.int64], levels: NDArray[np.int64]
+    model: Exchanging,
+    ladders: NDArray[np.int64],
+    levels: NDArray[np.int64],
+    pairs: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
-    """Return which of the temperatures `pairs` exchange with the next, colder ones."""
-    betas = model._betas[order]
-    colder = pairs + 1
-    ladder, unit = model.first_replica + int(order.min()), model._energy_unit()
-    if np.ndim(unit) > 0:
-        unit = unit[order[0]]  # one of a ladder
-    lost = (betas[colder] - betas[pairs]) * (levels[order[colder]] - levels[order[pairs]]) * -unit
-    index = colder.astype(np.uint64) | np.uint64(ladder << REPLICA_SHIFT)
+    """Return which temperatures of each ladder exchange with the next, colder ones."""
+    betas, of_ladders = model._betas[ladders], levels[ladders]
+    colder, unit = pairs + 1, np.asarray(model._energy_unit())
+    if unit.ndim > 0:
+        unit = unit[ladders[:, :1]]  # one of a ladder
+    gained = of_ladders[:, colder] - of_ladders[:, pairs]
+    lost = (betas[:, colder] - betas[:, pairs]) * gained * -unit
+    numbers = (model.first_replica + ladders.min(axis=1)).astype(np.uint64)
+    index = colder.astype(np.uint64) | numbers[:, None] << np.uint64(REPLICA_SHIFT)
     low, high, _, _ = philox(model.seed, (index & MASK, index >> 32, model.updates, EXCHANGE))
     probability = np.ldexp(np.exp(-np.maximum(lost, 0)), 64)
     certain = probability >= CERTAIN
     uncertain = np.where(certain, 0, probability).astype(np.uint64)
     return np.asarray(certain | ((low | high << 32) < uncertain))
-
-
-def _exchange(model: Tempered, order: NDArray[np.int64], pairs: NDArray[np.int64]) -> None:
-    betas = model._betas.copy()
-    warmer, colder = order[pairs], order[pairs + 1]
-    betas[warmer], betas[colder] = betas[colder], betas[warmer]
-    model._betas = betas

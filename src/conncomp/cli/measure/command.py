@@ -19,7 +19,8 @@ from conncomp.cli._options import json_option, spacing_option, threads_option
 from conncomp.cli._output import output_file
 from conncomp.cli._picture import paint_labels
 from conncomp.cli._report import Counter, Row, Stages, show, timing_row
-from conncomp.cli.label.options import connectivity_option, parse_threshold
+from conncomp.cli.label.options import connectivity_option, parse_memory, parse_threshold
+from conncomp.cli.measure.blocks import check_blocks, measure_in_blocks
 from conncomp.cli.measure.inputs import Source, sources_of
 from conncomp.cli.measure.measuring import Measured, measure_image
 from conncomp.cli.measure.options import (
@@ -127,6 +128,14 @@ Failures = dict[Source, str]
     help="Write pictures of labels, such as out/{stem}.png.",
 )
 @click.option(
+    "--memory",
+    metavar="SIZE",
+    callback=parse_memory,
+    help="Measure labels in Zarr or HDF5, without --threshold, block by block, in no more memory "
+    "than SIZE, such as 8G; if it needs more, the file fails. Columns are the default ones, and "
+    "centroid_weighted.",
+)
+@click.option(
     "--workers",
     metavar="N",
     type=click.IntRange(1, 256),
@@ -156,6 +165,7 @@ def measure(inputs: tuple[str, ...], **given: Any) -> None:
     if options.threshold is None and options.dark:
         raise click.UsageError("--dark is for --threshold; give both.")
     check_intensities(options)
+    check_blocks(options)
     for name in ("pyarrow", "pyarrow.parquet", "pyarrow.csv"):
         optional(name)
     sources = sources_of(inputs, options)
@@ -193,7 +203,7 @@ def _measure_all(
         progress(done, total, f"{count} of {len(sources)} {_noun(options)}")
 
     threads = conncomp.get_num_threads()
-    workers = min(options.workers or threads, len(sources))
+    workers = 1 if options.memory is not None else min(options.workers or threads, len(sources))
     try:
         if workers == 1:
             for source in sources:
@@ -276,7 +286,8 @@ def _measure_file(
         table = kept.get(place, source) if options.resume else None
         if table is not None:
             return table
-        measured = measure_image(source, options)
+        in_blocks = options.memory is not None
+        measured = (measure_in_blocks if in_blocks else measure_image)(source, options)
         check()
     except (ArithmeticError, ImportError, MemoryError, OSError, TypeError, ValueError) as error:
         return _why(error, source.path)

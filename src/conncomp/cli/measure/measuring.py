@@ -15,6 +15,7 @@ from conncomp.cli.label.options import finite
 from conncomp.cli.measure.inputs import Source
 from conncomp.cli.measure.options import Options
 from conncomp.components.columns.properties import USUAL, USUAL_OF_IMAGE
+from conncomp.components.statistics import Numbers, component_table
 from conncomp.files.images import count_series
 from conncomp.files.scales import Content, Scale, in_unit
 from conncomp.files.thresholds import foreground
@@ -64,28 +65,32 @@ def measure_image(source: Source, options: Options) -> Measured:
     batch = image.ndim - 2 if options.planes else len(chosen.axes) - len(chosen.axes.lstrip("T"))
     if image.ndim - batch < 1 or batch < 0:
         raise ValueError(f"{source.path}: has shape {image.shape}, and a plane has two axes")
-    scale = _scale(chosen, options, image.ndim - batch)
-    labels, threshold = _labels(image, options, batch)
+    scale = scale_of_options(chosen, options, image.ndim - batch)
+    labels, largest, threshold = _labels(image, options, batch)
     values = _intensities(source, content, options)
-    statistics = conncomp.component_statistics(
+    statistics = component_table(
         labels,
         values,
-        properties=options.properties or USUAL + (() if values is None else USUAL_OF_IMAGE),
-        background=0,
-        batch_axes=batch,
-        spacing=None if scale is None else scale.spacing,
+        options.properties or USUAL + (() if values is None else USUAL_OF_IMAGE),
+        None if scale is None else scale.spacing,
+        Numbers(0, batch, largest),
     )
-    columns: dict[str, Any] = statistics.columns()
+    columns = with_named_axes(statistics.columns(), batch, chosen.axes)
+    ones = (1.0,) * (image.ndim - batch)
+    spacing, unit = (ones, "") if scale is None else scale
+    return Measured(columns, labels, spacing, unit, _plain(threshold), len(ones))
+
+
+def with_named_axes(columns: dict[str, Any], batch: int, axes: str) -> dict[str, Any]:
+    """Return columns, of which those of places in a batch are named as its axes are."""
     for k in range(batch):
-        letter = chosen.axes[k] if k < len(chosen.axes) else "Z" if batch == 1 else ""
+        letter = axes[k] if k < len(axes) else "Z" if batch == 1 else ""
         name = SEPARATE.get(letter, "")
         if name and name not in columns:
             columns = {
                 name if key == f"batch-{k}" else key: column for key, column in columns.items()
             }
-    ones = (1.0,) * (image.ndim - batch)
-    spacing, unit = (ones, "") if scale is None else scale
-    return Measured(columns, labels, spacing, unit, _plain(threshold), len(ones))
+    return columns
 
 
 def _plain(threshold: Any) -> Any:
@@ -95,7 +100,7 @@ def _plain(threshold: Any) -> Any:
     return None if threshold is None else finite(threshold)
 
 
-def _scale(content: Content, options: Options, ndim: int) -> Scale | None:
+def scale_of_options(content: Content, options: Options, ndim: int) -> Scale | None:
     """Return the scale of the last axes: that of the options, or what the file tells."""
     if options.spacing is not None:
         if len(options.spacing) not in (1, ndim):
@@ -112,13 +117,18 @@ def _scale(content: Content, options: Options, ndim: int) -> Scale | None:
     return scale if options.unit is None else in_unit(scale, options.unit)
 
 
-def _labels(image: NDArray[Any], options: Options, batch: int) -> tuple[NDArray[Any], Any]:
-    """Return labels, and the threshold if there is one."""
+def _labels(
+    image: NDArray[Any], options: Options, batch: int
+) -> tuple[NDArray[Any], int | None, Any]:
+    """Return labels, the largest if it is known, and the threshold if there is one."""
     labels: Any = image
-    threshold = None
+    largest = threshold = None
     if options.threshold is not None:
         mask, threshold = foreground(image, options.threshold, is_dark=options.dark)
-        labels = conncomp.label(mask, connectivity=options.connectivity, batch_axes=batch)
+        labels, counts = conncomp.label(
+            mask, return_num=True, connectivity=options.connectivity, batch_axes=batch
+        )
+        largest = int(np.max(counts, initial=0))
     elif image.dtype.kind not in "iu":
         raise TypeError(
             f"without --threshold, images are labels, and these are values of dtype {image.dtype}"
@@ -127,7 +137,7 @@ def _labels(image: NDArray[Any], options: Options, batch: int) -> tuple[NDArray[
         labels = conncomp.remove_small_components(
             labels, min(options.min_size, labels.size + 1), background=0, batch_axes=batch
         )
-    return labels, threshold
+    return labels, largest, threshold
 
 
 def _intensities(source: Source, content: Content, options: Options) -> NDArray[Any] | None:

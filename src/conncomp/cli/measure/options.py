@@ -46,6 +46,7 @@ class Options:
     unit: str | None
     labels: str | None
     picture: str | None
+    memory: int | None
     workers: int | None
     resume: bool
     as_json: bool
@@ -167,5 +168,5 @@ SUFFIXES = {suffix for kind in KINDS for suffix in kind.suffixes} | {".h5", ".hd
 
 def as_known(options: Options) -> dict[str, Any]:
     """Return of what options the table of a file depends."""
-    left_out = {"output", "workers", "resume", "as_json"}
+    left_out = {"output", "memory", "workers", "resume", "as_json"}
     return {name: value for name, value in vars(options).items() if name not in left_out}

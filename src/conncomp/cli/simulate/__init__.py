@@ -15,6 +15,7 @@ def simulate() -> None:
 for module, summary in {
     "cahn_hilliard": "Simulate the equation of Cahn and Hilliard: a mixture that separates into "
     "two phases.",
+    "glass": "Simulate Ising spin glasses of several sizes, temperatures and samples.",
     "ising": "Simulate the Ising model on lattices such as the triangular, honeycomb or diamond "
     "one.",
     "kawasaki": "Simulate the Ising model with Kawasaki dynamics: neighbouring spins change "

@@ -70,12 +70,13 @@ def parse_number_or_critical(
         ) from None
 
 
+_parse_shape = parse_numbers("x", [int], "lengths such as 64x64")
 OPTIONS = (
     click.option(
         "--shape",
         metavar="LxL...",
         required=True,
-        callback=parse_numbers("x", [int], "lengths such as 64x64"),
+        callback=_parse_shape,
         help="The lengths of the lattice's axes.",
     ),
     click.option(
@@ -160,6 +161,16 @@ OPTIONS = (
 )
 
 
+SHAPES = click.option(
+    "--shape",
+    metavar="LxL...",
+    required=True,
+    multiple=True,
+    callback=lambda *given: [_parse_shape(*given[:2], text) for text in given[2]],
+    help="The lengths of the lattice's axes; again for each further size.",
+)
+
+
 @dataclass(frozen=True)
 class Settings:
     """What the user chose by `OPTIONS`, under their names."""
@@ -200,13 +211,23 @@ class Settings:
 
 def simulation_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of all simulations, as `Settings`, its first argument."""
+    return _with_settings(command, OPTIONS)
 
+
+def options_of_several_shapes(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command these options, but for that of the shape, which is one of a list of lists."""
+    return _with_settings(command, (SHAPES, *OPTIONS[1:]))
+
+
+def _with_settings(
+    command: Callable[..., None], options: Sequence[Callable[..., Any]]
+) -> Callable[..., None]:
     @wraps(command)
     def call(**arguments: Any) -> None:
         chosen = {each.name: arguments.pop(each.name) for each in fields(Settings)}
         command(Settings(**chosen), **arguments)
 
-    for option in reversed(OPTIONS):
+    for option in reversed(options):
         call = option(call)
     return call
 

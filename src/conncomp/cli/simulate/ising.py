@@ -54,6 +54,14 @@ NAMES = {"bcc": "body-centred cubic", "fcc": "face-centred cubic"}
     help="The energy of a bond is -J between equal spins, and J between others. An antiferromagnet "
     "has one below 0.",
 )
+@click.option(
+    "--field",
+    metavar="H",
+    type=float,
+    default=0.0,
+    show_default=True,
+    help="The energy of a spin is -H if it is up, and H if not.",
+)
 @periodic_option("all")
 @axes_option(
     "--antiperiodic",
@@ -69,6 +77,7 @@ def ising(
     beta: float | None,
     betas: Range | None,
     coupling: float,
+    field: float,
     periodic: bool | list[bool] | list[int],
     antiperiodic: bool | list[bool] | list[int],
     start: str,
@@ -77,8 +86,9 @@ def ising(
 ) -> None:
     """Simulate the Ising model on lattices such as the triangular, honeycomb or diamond one.
 
-    Energies and temperatures are those of H = -J sum of s_i s_j, with spins of ±1. It prints means
-    with their errors, from bins and by jackknife, and integrated autocorrelation times in updates.
+    Energies and temperatures are those of -J sum of s_i s_j - H sum of s_i, with spins of ±1. It
+    prints means with their errors, from bins and by jackknife, and integrated autocorrelation times
+    in updates.
     Components are the clusters that the next update draws; a picture has the sites of a cell of the
     lattice side by side.
     """
@@ -102,6 +112,7 @@ def ising(
             temperature=temperature,
             beta=beta if side_by_side is None else side_by_side,
             coupling=coupling,
+            field=field,
             periodic=[
                 "antiperiodic" if turns else closes
                 for turns, closes in zip(turning, closed, strict=True)
@@ -135,7 +146,9 @@ def _model_row(parameters: dict[str, Any]) -> Row:
     lengths = " x ".join(map(str, parameters["shape"]))
     cells = "cells" if len(LATTICES[lattice].sites) > 1 else "sites"
     border = _borders_in_words(parameters["periodic"])
-    return "model", f"Ising {kind}, {NAMES.get(lattice, lattice)}, {lengths} {cells}, {border}"
+    field = f", field {parameters['field']:g}" if parameters.get("field") else ""
+    place = f"{NAMES.get(lattice, lattice)}, {lengths} {cells}, {border}"
+    return "model", f"Ising {kind}, {place}{field}"
 
 
 def _borders_in_words(borders: Sequence[str]) -> str:

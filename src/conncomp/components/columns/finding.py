@@ -22,7 +22,7 @@ from conncomp.kernels.cuda.launcher import current_gpu
 
 
 def items_at_start(
-    labels: Any, background: Background, batch_axes: int
+    labels: Any, background: Background, batch_axes: int, largest: int | None
 ) -> tuple[Items, RepeatedRuns | None]:
     """Return the items of labels, and what has started to find their runs on a GPU, if anything.
 
@@ -33,7 +33,7 @@ def items_at_start(
         allowed = partial(check_background, background)
         started = start_runs(current_gpu(), labels, batch_axes, allowed)
     if started is None:
-        return check_items(labels, background, batch_axes), None
+        return check_items(labels, background, batch_axes, largest=largest), None
     batch, shape = labels.shape[:batch_axes], labels.shape[batch_axes:]
     return Items(labels, -1, 0, batch, shape, labels.dtype), started
 

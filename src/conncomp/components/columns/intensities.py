@@ -63,15 +63,6 @@ def check_channels(image: Any, items: Items) -> tuple[list[Image], bool]:
     return [check_image(image, items)], False
 
 
-def check_images(image: Any, items: Items, may_have_channels: bool) -> tuple[list[Image], bool]:
-    """Return an image, or those of its channels, and whether it has an axis of channels."""
-    if image is None:
-        return [], False
-    return (
-        check_channels(image, items) if may_have_channels else ([check_image(image, items)], False)
-    )
-
-
 def check_image(image: Any, items: Items, name: str = "image") -> Image:
     """Check the image, or whatever the argument's name is, that lies beside labels.
 
@@ -146,3 +137,12 @@ def _contiguous(array: Any, dtype: np.dtype[Any]) -> Any:
 def _type_of_sums(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return that which NumPy gives for integers; float64 for all floating-point numbers."""
     return np.dtype({"f": np.float64, "u": np.uint64}.get(dtype.kind, np.int64))
+
+
+def check_images(image: Any, items: Items, may_have_channels: bool) -> tuple[list[Image], bool]:
+    """Return an image, or those of its channels, and whether it has an axis of channels."""
+    if image is None:
+        return [], False
+    return (
+        check_channels(image, items) if may_have_channels else ([check_image(image, items)], False)
+    )

@@ -49,6 +49,8 @@ class Property:
         How many times as large as another one a length may be.
     is_lazy : bool
         Whether values are arrays of any shape, made when they are asked for.
+    of_covariances : bool
+        Whether it follows from the covariances of coordinates.
     """
 
     values: Callable[[Accumulators], Any]
@@ -59,6 +61,7 @@ class Property:
     no_spacing: bool = False
     most_uneven: float = inf
     is_lazy: bool = False
+    of_covariances: bool = False
 
     def obstacle(self, known: Conditions) -> str:
         """Say why there are no such values; nothing if there are."""
@@ -191,6 +194,11 @@ def _lazy(make: Callable[[Contents, int], Any], image: bool = False, **options: 
     )
 
 
+def _ellipse(values: Callable[[Accumulators], Any], axes: tuple[int, ...] = ()) -> Property:
+    """Return the property of the ellipsoid that has a component's covariances."""
+    return Property(values, axes, of_covariances=True)
+
+
 def _euler_number(connectivity: int) -> Property:
     axes = tuple(axes for axes in (2, 3) if axes >= connectivity)
     return Property(lambda measured: measured.configurations[:, connectivity - 1], axes)
@@ -209,15 +217,15 @@ PROPERTIES: dict[str, Property] = {
         FILLED,
         on_gpu=False,
     ),
-    "axis_major_length": Property(partial(formulas.axis_length, axis=0)),
-    "axis_minor_length": Property(partial(formulas.axis_length, axis=-1)),
+    "axis_major_length": _ellipse(partial(formulas.axis_length, axis=0)),
+    "axis_minor_length": _ellipse(partial(formulas.axis_length, axis=-1)),
     "bbox": Property(lambda measured: measured.boxes.swapaxes(1, 2).reshape(-1, 2 * measured.ndim)),
     "centroid": Property(lambda measured: measured.centroids),
     "centroid_local": Property(lambda measured: measured.centroids - measured.first_corners),
     "contact_area": Property(lambda measured: measured.touching.area),
     "contacts": Property(lambda measured: measured.touching.contacts),
     "num_touching": Property(lambda measured: measured.touching.components),
-    "eccentricity": Property(formulas.eccentricity, PLANE),
+    "eccentricity": _ellipse(formulas.eccentricity, PLANE),
     "equivalent_diameter_area": Property(formulas.equivalent_diameter),
     "euler_number": Property(lambda measured: measured.configurations[:, measured.ndim - 1], SHAPE),
     **{f"euler_number_{k}": _euler_number(k) for k in (1, 2, 3)},
@@ -227,15 +235,15 @@ PROPERTIES: dict[str, Property] = {
     ),
     "feret_diameter_max": Property(lambda measured: measured.hulls[1], SHAPE, on_gpu=False),
     "feret_diameter_min": Property(lambda measured: measured.hulls[2], PLANE, on_gpu=False),
-    "inertia_tensor": Property(formulas.inertia_tensor),
-    "inertia_tensor_eigvals": Property(lambda measured: measured.moments_of_inertia),
+    "inertia_tensor": _ellipse(formulas.inertia_tensor),
+    "inertia_tensor_eigvals": _ellipse(lambda measured: measured.moments_of_inertia),
     "moments": Property(lambda measured: measured.moments[0], MOMENTS),
     "moments_central": Property(lambda measured: measured.moments[1], MOMENTS),
     "moments_normalized": Property(lambda measured: measured.normalized_moments, MOMENTS),
     "moments_hu": Property(
         lambda measured: hu(measured.normalized_moments), PLANE, no_spacing=True
     ),
-    "orientation": Property(formulas.orientation, PLANE),
+    "orientation": _ellipse(formulas.orientation, PLANE),
     "perimeter": Property(formulas.perimeter, PLANE, even_spacing=True),
     "perimeter_crofton": Property(formulas.crofton, PLANE),
     "solidity": Property(lambda measured: measured.sizes / measured.hulls[0], SHAPE, on_gpu=False),

@@ -29,6 +29,9 @@
 //   kGlassNumber  the same                          a number of each of four replicas
 //   kCoupling     site, with the sample             first 64 bits: a coupling; last: whether it is absent
 //   kHoudayer     0, with the first of two replicas first 64 bits: the site whose cluster they exchange
+//   kEdgeBond     bond / 4 of a graph               word bond % 4: whether it is active: see
+//   core/edge_spins.h kGhostBond    vertex / 4                        word vertex % 4: whether its bond to
+//   the ghost is active
 //
 // A probability p is a number of 64 bits, p * 2^64; what has it happens if the bits that are drawn are less.
 //
@@ -96,7 +99,9 @@ enum Purpose : Bits32 {
   kGlassDigits = 24,
   kGlassNumber,
   kCoupling,  // models/spin_glass/couplings.py
-  kHoudayer   // models/spin_glass/pairs.py
+  kHoudayer,  // models/spin_glass/pairs.py
+  kEdgeBond = 40,
+  kGhostBond
 };
 
 // Laid out as in lattice.py.

@@ -6,6 +6,7 @@ from typing import Any
 
 from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.cuda.launcher import current_gpu, launch
+from conncomp.kernels.cuda.models import cell_bricks
 from conncomp.kernels.cuda.models.cell_spins import CellKernels
 from conncomp.kernels.cuda.models.replicas import SPINS, Replicas
 from conncomp.kernels.lattice import BITS
@@ -42,7 +43,12 @@ class Engine:
             CellKernels(gpu, cells, *named),
             Replicas(gpu, cells.of_sites, *named),
         )
-        wanted = self._kernels.memory() + 2 * replicas * cells.words * BITS.itemsize
+        self._bricks = None
+        wanted = self._kernels.memory()
+        if cell_bricks.takes(cells, replicas):
+            self._bricks = cell_bricks.CellBricks(gpu, cells, *named)
+            wanted = cell_bricks.CellBricks.memory(cells, replicas)
+        wanted += 2 * replicas * cells.words * BITS.itemsize
         check_room(gpu, f"{replicas} lattices of shape={cells.shape}", wanted)
 
     def start(self, words: Any) -> None:
@@ -76,4 +82,10 @@ class Engine:
         """Flip clusters: that of one site of the lattice, if it is chosen, or else all."""
         assert not wrapping
         one = chosen is not None
+        # Of three axes runs of words are level without sizes, and of small lattices faster.
+        fast = self._cells.ndim < 3 or clusters
+        if self._bricks is not None and fast and not one:
+            records = self._kernels.records(record)
+            self._bricks.update(words, new, step, probabilities, records, clusters)
+            return
         self._kernels.update(words, new, step, probabilities, one, record, clusters)

@@ -2,50 +2,56 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_bool, as_sequence, check_choice, shown
+from conncomp._arguments import as_bool, check_choice, shown
 from conncomp.graph import Graph, connected_components
-from conncomp.kernels.cells import CellLattice, Kind
+from conncomp.kernels.cells import Kind
+from conncomp.kernels.edges import UNIT_BITS, WHOLE, EdgeBonds
 from conncomp.kernels.lattice import unpack
 from conncomp.models import potts
-from conncomp.models._arguments import (
-    as_numbers,
-    as_tuple,
-    check_finite,
-    check_shape,
-    check_start,
+from conncomp.models._arguments import as_numbers, check_start
+from conncomp.models.ising import on_edges
+from conncomp.models.ising.lattices import CRITICAL, UnitCell
+from conncomp.models.ising.measurements import IsingMeasurements, WeightedMeasurements
+from conncomp.models.ising.places import (
+    InGraph,
+    OnLattice,
+    as_coupling,
+    as_field,
+    as_one_number,
+    digest_of,
+    weighted_bonds,
 )
-from conncomp.models.ising.lattices import CRITICAL, LATTICES, UnitCell
-from conncomp.models.ising.measurements import IsingMeasurements
 from conncomp.models.potts.base import ClusterModel
 from conncomp.models.potts.measurements import Measurements
 from conncomp.models.potts.updates import KINDS, Asked
 from conncomp.models.protocol import Update
+from conncomp.models.spin_glass.chances import temperature_factors
 
 HYPERCUBIC = ("chain", "square", "cubic", "hypercubic")
 UPDATES = ("swendsen-wang", "wolff", "metropolis")
 OF_POTTS = "ferromagnets on chain, square, cubic and hypercubic lattices without antiperiodic axes"
-BORDERS = {True: "periodic", False: "open", "antiperiodic": "antiperiodic"}
 
 
 class Ising(ClusterModel):
     """The Ising model on any lattice, simulated by clusters.
 
-    The energy is ``H = -J sum over bonds of s_i s_j`` for spins of ±1, and k_B = 1. `Potts` of two
-    states is the same model in another convention, with twice the inverse temperature.
+    The energy is ``H = -J sum over bonds of s_i s_j - h sum of s_i`` for spins of ±1, and k_B = 1.
+    `Potts` of two states is the same model without a field in another convention, with twice the
+    inverse temperature.
 
     Parameters
     ----------
-    shape : int or sequence of int
-        How many cells there are along each primitive vector of the lattice: those of "honeycomb"
+    shape : int, sequence of int, or Graph
+        Of a lattice, how many cells there are along each primitive vector: those of "honeycomb"
         have two sites, for instance. Along a periodic axis of length 1 or 2 sites have bonds as on
-        a torus. One length is that of all axes.
+        a torus. One length is that of all axes. Or a graph, whose vertices are the sites: an arc
+        and those back are one bond, and the couplings of several arcs one way are added up.
     lattice : str or UnitCell, optional
         "chain", "square", "cubic" or "hypercubic", of 1 to 4 axes, "triangular", "honeycomb",
         "kagome", "bcc", "fcc" or "diamond"; or any cell.
@@ -54,9 +60,14 @@ class Ising(ClusterModel):
         each replica.
     beta : float or sequence of float, optional
         The inverse temperature, instead of `temperature`.
-    coupling : float, optional
-        J: above 0 of a ferromagnet, below 0 of an antiferromagnet. On a lattice that frustrates it,
-        clusters are right and soon as large as the lattice, so that little is decorrelated.
+    coupling : float or array_like of float, optional
+        J: above 0 of a ferromagnet, below 0 of an antiferromagnet; or one for each bond, in the
+        order of `edges`, or for each arc of a graph, in the order of its ``indices``. Where bonds
+        frustrate each other, clusters are right and soon as large as the lattice, so that little is
+        decorrelated.
+    field : float or array_like of float, optional
+        h, of all sites or of each, in the shape of `spins` of one replica. A site in a field has a
+        bond to a ghost spin that is always up, and clusters with such bonds stay [1]_.
     periodic : bool, "antiperiodic", or sequence of these, optional
         Which axes close on themselves: one answer for all, or one for each axis. Over the end of an
         antiperiodic axis the coupling is -J.
@@ -87,11 +98,19 @@ class Ising(ClusterModel):
     MemoryError
         If the lattice does not fit the GPU.
 
+    Notes
+    -----
+    With a field, on a graph, or with couplings of their own bonds are drawn one by one, not 64 at
+    once. Couplings and fields are then multiples of 2**-29 times the strongest one, and the
+    probabilities of bonds are off by a relative 2**-26 at most, the same on every device.
+
     References
     ----------
     R. H. Swendsen, J.-S. Wang, Phys. Rev. Lett. 58, 86 (1987).
 
     U. Wolff, Phys. Rev. Lett. 62, 361 (1989).
+
+    .. [1] J. Kent-Dobias, J. P. Sethna, Phys. Rev. E 98, 063306 (2018).
 
     Examples
     --------
@@ -102,18 +121,26 @@ class Ising(ClusterModel):
     True
     >>> model.coordinates.shape
     (1024, 2)
+
+    A small world in a field:
+
+    >>> from conncomp import Graph
+    >>> ring = Graph.from_edges([0, 1, 2, 3, 4, 5, 0], [1, 2, 3, 4, 5, 0, 3])
+    >>> float(Ising(ring, temperature=2.0, field=0.125, start="cold").energy())
+    -7.75
     """
 
     _name, _folder = "Ising", __package__
 
     def __init__(
         self,
-        shape: int | Sequence[int],
+        shape: int | Sequence[int] | Graph,
         *,
         lattice: str | UnitCell = "square",
         temperature: ArrayLike | None = None,
         beta: ArrayLike | None = None,
-        coupling: float = 1.0,
+        coupling: ArrayLike = 1.0,
+        field: ArrayLike | None = None,
         periodic: bool | str | Sequence[bool | str] = True,
         replicas: int | None = None,
         seed: int = 0,
@@ -121,28 +148,14 @@ class Ising(ClusterModel):
         first_replica: int = 0,
         device: str | None = None,
     ) -> None:
-        self.cell = _check_lattice(lattice)
-        self._lattice_name = lattice if isinstance(lattice, str) else _in_words(self.cell)
-        axes = len(self.cell.vectors)
-        lengths = check_shape(as_tuple(shape, axes))
-        if len(lengths) != axes:
-            raise ValueError(f"shape={shown(shape)} must have {axes} axes for this lattice")
-        borders = _check_borders(periodic, axes)
-        self.coupling = check_finite("coupling", coupling)
-        if self.coupling == 0:
-            raise ValueError(f"coupling={shown(coupling)} must not be 0")
-        turns = tuple(border == "antiperiodic" for border in borders)
-        closed = tuple(border != "open" for border in borders)
-        check_shape((*lengths[:-1], lengths[-1] * len(self.cell.sites)))
-        self._cells = CellLattice(
-            lengths, len(self.cell.sites), self.cell.bonds, closed, turns, self.coupling < 0
-        )
+        self.coupling = as_coupling(coupling)
+        self._place = self._placed(shape, lattice, periodic)
+        fields = as_field(field, self._place.shape)
+        self._field = as_one_number(fields)
+        self._edges = self._weighted(fields)
         # The engine of `Potts` is the fastest there is, and takes these lattices only.
-        self._is_potts = lattice in HYPERCUBIC and self.coupling > 0 and not any(turns)
-        if self._is_potts:
-            self._folder = potts.__name__
-        self._words_lattice = self._cells.of_sites
-        self.lattice: Any = self._words_lattice if self._is_potts else self._cells
+        self._is_potts = self._edges is None and self._is_hypercubic()
+        self._choose_engine()
         super().__init__(replicas, first_replica, seed, device, start)
         self._betas = self._check_temperatures(temperature, beta)
         self._prepare()
@@ -189,7 +202,7 @@ class Ising(ClusterModel):
     @property
     def sites(self) -> int:
         """The number of sites of a replica."""
-        return self._cells.sites
+        return self._place.sites
 
     @property
     def temperature(self) -> float | NDArray[np.float64]:
@@ -210,21 +223,18 @@ class Ising(ClusterModel):
 
     @property
     def coordinates(self) -> NDArray[np.float64]:
-        """Where the sites lie: a row for each of one replica, in C order of `spins`."""
-        cells = np.indices(self._cells.shape).reshape(len(self._cells.shape), -1).T
-        corners = cells @ np.array(self.cell.vectors)
-        places: NDArray[np.float64] = corners[:, None] + np.array(self.cell.sites)
-        return places.reshape(self.sites, -1)
+        """Where the sites of a lattice lie: a row each, in C order of one replica's `spins`."""
+        return self._place.coordinates()
 
     @property
     def edges(self) -> NDArray[np.int64]:
         """The two sites of each bond, in C order of `spins`, shape (bonds, 2)."""
-        return self._cells.edges()
+        return self._place.edges()
 
     @property
     def signs(self) -> NDArray[np.int8]:
         """The sign of the coupling of each bond, as `edges`."""
-        return self._cells.signs()
+        return self._signs()
 
     def bonds(self) -> Any:
         """Return which bonds the next cluster update makes active.
@@ -234,8 +244,11 @@ class Ising(ClusterModel):
         array of bool, shape ``(*replicas, bonds)``
             As `edges`.
         """
-        xp, cells = self._engine.xp, self._cells
+        xp = self._engine.xp
         words = self._engine.bonds(self._words, self.updates + 1, self._bond_probabilities())
+        if self._edges is not None:
+            return self._of_replicas(words.astype(bool))
+        cells = self._cells
         of_kind = []
         for k, kind in enumerate(cells.kinds):
             number, end = self._place_of(k, kind)
@@ -351,49 +364,67 @@ class Ising(ClusterModel):
         sizes = as_bool("clusters", clusters)
         if update == "metropolis" and not self._is_potts:
             raise ValueError(f'update="metropolis" is for {OF_POTTS}; use "swendsen-wang"')
-        if sizes and (self.coupling < 0 or any(self._cells.antiperiodic)):
+        if sizes and not self._is_ferromagnet():
             raise ValueError(
                 "clusters=True gives the magnetisation of clusters of equal spins; leave it out "
-                "for an antiferromagnet, or where an axis is antiperiodic"
+                "for an antiferromagnet or frustrated couplings, or where an axis is antiperiodic"
             )
+        if sizes and self._edges is not None and self._edges.fields is not None:
+            raise ValueError("clusters=True is of clusters that flip; leave it out with a field")
         return KINDS[update](self, Asked(None, None, sizes, False))
 
     # ----------------------------------------------------------------------- what the base asks for
 
     def _described(self) -> dict[str, Any]:
-        borders = zip(self._cells.periodic, self._cells.antiperiodic, strict=True)
-        return {
-            "lattice": self._lattice_name,
-            "shape": list(self._cells.shape),
-            "coupling": self.coupling,
-            "periodic": [BORDERS["antiperiodic" if turn else closed] for closed, turn in borders],
-        }
+        described = self._place.described()
+        if self._edges is None:
+            return {**described, "coupling": self.coupling}
+        # Of those that are no numbers the digest tells.
+        numbers = {"coupling": self.coupling, "field": self._field}
+        known = {name: n for name, n in numbers.items() if not isinstance(n, np.ndarray)}
+        return {**described, **known, "bonds": digest_of(self._edges)}
 
     @property
     def _gain(self) -> float:
-        return 2 * abs(self.coupling)
+        if self._edges is not None:
+            return 2 * self._edges.scale / WHOLE
+        return 2 * abs(float(self.coupling))
 
     @property
     def _spins_in_words(self) -> str:
-        return f"the spins of shape={self._cells.shape} with {self._cells.cell} sites a cell"
+        return f"the spins of {self.sites} sites"
 
     @property
     def _shape_of_sites(self) -> tuple[int, ...]:
-        cells = self._cells
-        return cells.shape if cells.cell == 1 else (*cells.shape, cells.cell)
+        return self._place.shape
 
     def _critical_beta(self) -> float:
+        if isinstance(self.coupling, np.ndarray) or self._place.name == "graph":
+            raise ValueError(
+                "no critical temperature of a graph, or of couplings of their own, is known here; "
+                "give temperature or beta as a number"
+            )
         if self.coupling < 0:
             raise ValueError(
                 f"coupling={self.coupling:g} below 0 has no critical temperature here; give "
                 "temperature or beta as a number"
             )
-        return 1 / (self.critical_temperature(self._lattice_name) * self.coupling)
+        return 1 / (self.critical_temperature(self._place.name) * self.coupling)
 
     def _updates_engine(self) -> Any:
+        if self._edges is not None:
+            return self._new_engine(self._edges)
         if self._is_potts:
             return self._new_engine(self._words_lattice, "auto", {})
         return self._new_engine(self._cells)
+
+    def _bond_probabilities(self) -> Any:
+        if self._edges is None:
+            return super()._bond_probabilities()
+        with np.errstate(over="ignore"):
+            betas = self._betas * self._edges.scale
+        exponents = np.full(len(betas), UNIT_BITS)
+        return self._engine.xp.asarray(temperature_factors(betas, exponents))
 
     def _given_states(self, start: ArrayLike) -> Any:
         given = check_start(start, "i", "of integers", self.replicas, self._shape_of_sites)
@@ -403,9 +434,67 @@ class Ising(ClusterModel):
         return (given < 0).astype("u1").reshape(*shape, *self._words_lattice.shape)
 
     def _series(self, records: NDArray[np.int64], *measured: bool) -> Measurements:
-        return IsingMeasurements(records, self.lattice, self.coupling, *measured)
+        if self._edges is not None:
+            return WeightedMeasurements(records, self._edges, self._edges.scale, *measured)
+        return IsingMeasurements(records, self.lattice, float(self.coupling), *measured)
 
     # -------------------------------------------------------------------------------------- helpers
+
+    def _placed(self, shape: Any, lattice: Any, periodic: Any) -> OnLattice | InGraph:
+        """Return where the sites are, and keep a lattice's cell."""
+        if not isinstance(shape, Graph):
+            negative = not isinstance(self.coupling, np.ndarray) and self.coupling < 0
+            place = OnLattice(shape, lattice, periodic, negative)
+            self.cell, self._cells = place.cell, place.cells
+            return place
+        if not (isinstance(lattice, str) and lattice == "square") or periodic is not True:
+            raise ValueError("lattice and periodic are not for a graph, which has its own edges")
+        return InGraph(shape, np.asarray(self.coupling))
+
+    def _weighted(self, field: NDArray[np.float64] | None) -> EdgeBonds | None:
+        """Return couplings and fields of their own; None where a coupling is that of all bonds."""
+        if isinstance(self._place, InGraph):
+            return weighted_bonds(self._place, self._place.couplings, field)
+        given = self.coupling
+        if not isinstance(given, np.ndarray):
+            if field is None:
+                return None
+            uniform = abs(given) * self._place.signs().astype(np.float64)
+            return weighted_bonds(self._place, uniform, field)
+        signs = self._place.signs().astype(np.float64)
+        if given.shape != signs.shape:
+            raise ValueError(
+                f"coupling has shape {given.shape}; there must be one number, or one for each of "
+                f"{len(signs)} bonds, in the order of .edges"
+            )
+        return weighted_bonds(self._place, given * signs, field)
+
+    def _choose_engine(self) -> None:
+        """Say which engine the updates are of, and what its words and records belong to."""
+        if self._edges is not None:
+            self._folder = on_edges.__name__
+            self._words_lattice = self._edges.of_sites
+            self.lattice: Any = self._edges
+            return
+        if self._is_potts:
+            self._folder = potts.__name__
+        self._words_lattice = self._cells.of_sites
+        self.lattice = self._words_lattice if self._is_potts else self._cells
+
+    def _is_hypercubic(self) -> bool:
+        """Whether it is a ferromagnet on a lattice that `Potts` has."""
+        return self._place.name in HYPERCUBIC and self._is_ferromagnet()
+
+    def _is_ferromagnet(self) -> bool:
+        """Whether no bond is satisfied by different spins."""
+        if self._edges is not None:
+            return self._edges.couplings is None or bool((self._edges.couplings >= 0).all())
+        return float(self.coupling) > 0 and not any(self._cells.antiperiodic)
+
+    def _signs(self) -> NDArray[np.int8]:
+        if self._edges is None or self._edges.couplings is None:
+            return self._place.signs()
+        return np.sign(self._edges.couplings).astype(np.int8)
 
     def _place_of(self, number: int, kind: Kind) -> tuple[int, int]:
         """Return where the engine has the bonds of a kind, and which of their ends has them.
@@ -430,34 +519,3 @@ class Ising(ClusterModel):
         if not (temperatures > 0).all() or np.isinf(betas).any() or np.isinf(temperatures).any():
             raise ValueError(f"temperature={shown(temperature)} must be above 0, and finite")
         return self._check_betas(betas)
-
-
-def _check_lattice(lattice: Any) -> UnitCell:
-    if isinstance(lattice, UnitCell):
-        return lattice
-    if not isinstance(lattice, str):
-        raise TypeError(f"lattice={shown(lattice)} must be the name of a lattice, or a UnitCell")
-    check_choice("lattice", lattice, tuple(LATTICES))
-    return LATTICES[lattice]
-
-
-def _check_borders(periodic: Any, axes: int) -> list[str]:
-    single = isinstance(periodic, (bool, np.bool_, str))
-    borders = [periodic] * axes if single else list(as_sequence("periodic", periodic))
-    if len(borders) != axes:
-        raise ValueError(
-            f"periodic={shown(periodic)} has {len(borders)} entries; the lattice has {axes} axes"
-        )
-    for border in borders:
-        is_name = isinstance(border, str) and border == "antiperiodic"
-        if not is_name and not isinstance(border, (bool, np.bool_)):
-            raise TypeError(
-                f'periodic={shown(periodic)} must be True, False or "antiperiodic", or one of '
-                "these for each axis"
-            )
-    return [BORDERS[border if isinstance(border, str) else bool(border)] for border in borders]
-
-
-def _in_words(cell: UnitCell) -> str:
-    """Return a cell as text, by which simulations of different ones are told apart."""
-    return json.dumps([cell.vectors, cell.sites, cell.bonds])

@@ -4,5 +4,13 @@ from conncomp.models.spin_glass.disorder import OverlapSummary, summarise_overla
 from conncomp.models.spin_glass.measurements import GlassMeasurements
 from conncomp.models.spin_glass.model import SpinGlass
 from conncomp.models.spin_glass.pairs import Overlaps
+from conncomp.models.spin_glass.rounds import GlassSeries
 
-__all__ = ["GlassMeasurements", "OverlapSummary", "Overlaps", "SpinGlass", "summarise_overlaps"]
+__all__ = [
+    "GlassMeasurements",
+    "GlassSeries",
+    "OverlapSummary",
+    "Overlaps",
+    "SpinGlass",
+    "summarise_overlaps",
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,8 +34,10 @@ from conncomp.models.spin_glass.couplings import (
     check_array,
     draw_couplings,
 )
+from conncomp.models.spin_glass.disorder import OverlapSummary, summarise_overlaps
 from conncomp.models.spin_glass.measurements import FIELDS, GlassMeasurements
 from conncomp.models.spin_glass.pairs import Overlaps, measure_overlaps, move_clusters, pairs_of
+from conncomp.models.spin_glass.rounds import GlassRound, GlassSeries
 
 MOST_SITES = (1 << 31) - 1
 
@@ -305,7 +307,9 @@ class SpinGlass(Simulated[GlassMeasurements]):
         for number in self._next_updates("n", n):
             update(number)
 
-    def updater(self, *, houdayer: bool = False) -> Update[GlassMeasurements]:
+    def updater(
+        self, *, houdayer: bool = False, overlaps: bool = False, tempering: bool = False
+    ) -> Update[GlassMeasurements]:
         """Return a kind of updates, of which `conncomp.models.simulate` makes many.
 
         Parameters
@@ -314,16 +318,25 @@ class SpinGlass(Simulated[GlassMeasurements]):
             Whether a move of Houdayer follows each sweep [1]_: two replicas of one sample and
             temperature exchange the spins of a cluster of sites where they differ, that of a site
             drawn among these. The energy of both together stays.
+        overlaps : bool, optional
+            Whether to measure overlaps of pairs, too: the series is a `GlassSeries`, by
+            temperature, and `conncomp.models.Simulation.summarise` returns what
+            `conncomp.models.summarise_overlaps` makes of it.
+        tempering : bool, optional
+            Whether replicas of a sample and copy exchange temperatures after each sweep, as by
+            `conncomp.models.parallel_tempering`. The series is likewise by temperature.
 
         Returns
         -------
         Update
-            It measures the state that it finds, makes a sweep, and moves clusters.
+            It measures the state that it finds, makes a sweep, moves clusters, and lets
+            temperatures exchange.
 
         Raises
         ------
         ValueError
-            If no two replicas have one sample and temperature.
+            If no two replicas have one sample and temperature, for moves and overlaps; if
+            replicas have one temperature twice, or other ones than those of another sample.
 
         References
         ----------
@@ -337,10 +350,21 @@ class SpinGlass(Simulated[GlassMeasurements]):
         >>> model.updates
         10
         """
-        if not as_bool("houdayer", houdayer):
-            return Step(self)
-        self._pairs("houdayer=True")
-        return SweepWithMove(self)
+        chosen = {"houdayer": houdayer, "overlaps": overlaps, "tempering": tempering}
+        moves, measures, exchanges = (as_bool(name, value) for name, value in chosen.items())
+        for name, wanted in (("houdayer", moves), ("overlaps", measures)):
+            if wanted:
+                self._pairs(f"{name}=True")
+        if measures or exchanges:
+            return GlassRound(self, moves, measures, exchanges)
+        return SweepWithMove(self) if moves else Step(self)
+
+    @staticmethod
+    def summaries(series: GlassMeasurements, parameters: Mapping[str, Any]) -> list[OverlapSummary]:
+        """Return what `conncomp.models.summarise_overlaps` does, for `Simulation.summarise`."""
+        if not isinstance(series, GlassSeries):
+            raise ValueError("overlaps were not measured; simulate with overlaps=True")
+        return summarise_overlaps(series.overlaps(), parameters["shape"])
 
     # ----------------------------------------------------------------------- what the base asks for
 

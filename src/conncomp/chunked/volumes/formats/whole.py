@@ -48,7 +48,7 @@ def read_volume(path: str, key: str | None = None) -> Content:
             )
         image = volume.read(tuple(slice(0, length) for length in volume.shape))
         with reading(path, "the scale"):
-            axes, scale = _described(volume)
+            axes, scale = described(volume)
         channels = axes.find("C")
         return Content(image, None if channels < 0 else channels, axes, scale)
 
@@ -64,7 +64,7 @@ def _bytes_of(path: str) -> int:
     return sum(sizes)
 
 
-def _described(volume: Volume) -> tuple[str, Scale | None]:
+def described(volume: Volume) -> tuple[str, Scale | None]:
     """Return a letter for each axis, or none at all, and the scale."""
     if isinstance(volume, OmeImage):
         return _of_ome(volume)

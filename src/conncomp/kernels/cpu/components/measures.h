@@ -1,178 +1,35 @@
 // Where components lie and how they are shaped: sizes, bounding boxes, centroids and, if asked for,
 // covariances of the coordinates.
 //
-// What: a table with a row for each label, and columns of the rows that are of components.
-// How: one pass over the labels adds stretches of equal ones along lines to rows. All sums are of integers,
-// so they are exact and depend neither on threads nor on order. A row of zeros is that of nothing: a table is
-// memory that the system gives zeroed when it is first touched, and each thread, which has a table of its
-// own, pays for the labels that it meets.
-// Cost: the labels read once, and a row, of 40 to 104 bytes in two or three dimensions, for each component.
-// Where labels are few of many numbers, as roots are, they are ranked first, by another pass.
+// What: columns of the labels that are of components.
+// How: one pass over the labels adds stretches of equal ones along lines to what each thread has met of them
+// (met_labels.h). What threads have met is added where columns are written. All sums are of integers, so they
+// are exact and depend neither on threads nor on order.
+// Cost: the labels read once, 8 bytes for each label, and a row, of 40 to 104 bytes in two or three
+// dimensions, for each component of more than one stretch. Where labels are few of many numbers, as roots
+// are, they are ranked first, by another pass.
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <optional>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "cpu/components/met_labels.h"
 #include "cpu/components/ranks.h"
 #include "cpu/components/stretches.h"
+#include "cpu/components/sums.h"
 #include "cpu/components/tables.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/parallel.h"
 
 namespace conncomp {
-
-constexpr int pairs_of(int axes) { return axes * (axes + 1) / 2; }
-
-// Elements of a component in a word of a line, by their last coordinates: how many, and their sums.
-template <class Sum>
-struct Piece {
-  int64_t begin, end;  // one beyond the last
-  Sum size, sum, squares;
-
-  // Elements at these places of the word that begins at `first`.
-  template <class Places>
-  Piece(int64_t first, const Places& places)
-      : begin(first + places.begin), end(first + places.end), size(places.size()) {
-    const Sum offsets = places.sum();
-    sum = first * size + offsets;
-    squares = first * (sum + offsets) + places.squares();
-  }
-};
-
-// A table of components of few axes whose sums fit into 64 bits. What it has of one is together.
-template <int axes, bool with_products>
-class NarrowTable {
- public:
-  using Place = std::array<int64_t, axes>;
-  using Sum = int64_t;
-
-  NarrowTable() = default;
-  NarrowTable(const std::vector<int64_t>& shape, int64_t rows) : rows_(Buffer<Row>::zeros(rows)) {
-    std::copy(shape.begin(), shape.end(), shape_.begin());
-  }
-
-  static int64_t bytes(const std::vector<int64_t>&, int64_t rows) { return rows * int64_t(sizeof(Row)); }
-
-  // Adds a piece of the line at `place`, of which the last coordinate does not count.
-  void add(int64_t row, const Place& place, const Piece<Sum>& piece) {
-    constexpr int last = axes - 1;
-    const int64_t n = piece.size;
-    Row& entry = rows_[row];
-    std::array<int32_t, 2 * axes> reach;
-    entry.size += n;
-    for (int k = 0; k < last; ++k) {
-      reach[k] = int32_t(place[k] + 1), reach[axes + k] = int32_t(shape_[k] - place[k]);
-      entry.sum[k] += n * place[k];
-    }
-    reach[last] = int32_t(piece.end), reach[axes + last] = int32_t(shape_[last] - piece.begin);
-    entry.sum[last] += piece.sum;
-    for (int k = 0; k < 2 * axes; ++k) entry.reach[k] = std::max(entry.reach[k], reach[k]);
-    if constexpr (with_products) {
-      int64_t* product = entry.product.data();
-      for (int k = 0; k < last; ++k) {
-        for (int l = k; l < last; ++l) *product++ += n * place[k] * place[l];
-        *product++ += piece.sum * place[k];
-      }
-      *product += piece.squares;
-    }
-  }
-
-  void add(int64_t row, const NarrowTable& part) {
-    Row& entry = rows_[row];
-    const Row& addend = part.rows_[row];
-    entry.size += addend.size;
-    for (int k = 0; k < axes; ++k) entry.sum[k] += addend.sum[k];
-    for (int k = 0; k < 2 * axes; ++k) entry.reach[k] = std::max(entry.reach[k], addend.reach[k]);
-    for (size_t k = 0; k < entry.product.size(); ++k) entry.product[k] += addend.product[k];
-  }
-
-  bool is_empty() const { return !rows_.data(); }
-  int64_t size(int64_t row) const { return rows_[row].size; }
-  int64_t first(int64_t row, int k) const { return shape_[k] - rows_[row].reach[axes + k]; }
-  int64_t end(int64_t row, int k) const { return rows_[row].reach[k]; }
-  int64_t sum(int64_t row, int k) const { return rows_[row].sum[k]; }
-  int64_t product(int64_t row, int pair) const { return rows_[row].product[pair]; }
-
- private:
-  struct Row {
-    int64_t size;
-    std::array<int64_t, axes> sum;
-    [[no_unique_address]] std::array<int64_t, with_products ? pairs_of(axes) : 0> product;
-    // One beyond the last coordinate, for each axis; then how far the first one is from the axis's end.
-    std::array<int32_t, 2 * axes> reach;
-  };
-
-  std::array<int64_t, axes> shape_{};
-  Buffer<Row> rows_;
-};
-
-// A table of components of any number of axes, exact whatever their size.
-class WideTable {
- public:
-  using Place = std::vector<int64_t>;
-  using Sum = __int128;
-
-  WideTable() = default;
-  WideTable(const std::vector<int64_t>& shape, int64_t rows)
-      : axes_(int(shape.size())),
-        shape_(shape),
-        size_(Buffer<int64_t>::zeros(rows)),
-        sum_(Buffer<int64_t>::zeros(rows * axes_)),
-        reach_(Buffer<int64_t>::zeros(rows * 2 * axes_)),
-        product_(Buffer<Sum>::zeros(rows * pairs_of(axes_))) {}
-
-  static int64_t bytes(const std::vector<int64_t>& shape, int64_t rows) {
-    const int axes = int(shape.size());
-    return rows * (8 + 24 * axes + 16 * pairs_of(axes));
-  }
-
-  void add(int64_t row, const Place& place, const Piece<Sum>& piece) {
-    int64_t *sum = &sum_[row * axes_], *reach = &reach_[row * 2 * axes_];
-    Sum* product = &product_[row * pairs_of(axes_)];
-    const int last = axes_ - 1;
-    const auto extend = [=, this](int k, int64_t first, int64_t stop) {
-      reach[k] = std::max(reach[k], stop);
-      reach[axes_ + k] = std::max(reach[axes_ + k], shape_[k] - first);
-    };
-    size_[row] += int64_t(piece.size);
-    for (int k = 0; k < last; ++k) {
-      extend(k, place[k], place[k] + 1);
-      sum[k] += int64_t(piece.size * place[k]);
-      for (int l = k; l < last; ++l) *product++ += piece.size * place[k] * place[l];
-      *product++ += piece.sum * place[k];
-    }
-    extend(last, piece.begin, piece.end);
-    sum[last] += int64_t(piece.sum);
-    *product += piece.squares;
-  }
-
-  void add(int64_t row, const WideTable& part) {
-    size_[row] += part.size_[row];
-    for (int64_t i = row * axes_; i < (row + 1) * axes_; ++i) sum_[i] += part.sum_[i];
-    for (int64_t i = row * 2 * axes_; i < (row + 1) * 2 * axes_; ++i)
-      reach_[i] = std::max(reach_[i], part.reach_[i]);
-    for (int64_t i = row * pairs_of(axes_); i < (row + 1) * pairs_of(axes_); ++i)
-      product_[i] += part.product_[i];
-  }
-
-  bool is_empty() const { return !size_.data(); }
-  int64_t size(int64_t row) const { return size_[row]; }
-  int64_t first(int64_t row, int k) const { return shape_[k] - reach_[row * 2 * axes_ + axes_ + k]; }
-  int64_t end(int64_t row, int k) const { return reach_[row * 2 * axes_ + k]; }
-  int64_t sum(int64_t row, int k) const { return sum_[row * axes_ + k]; }
-  Sum product(int64_t row, int pair) const { return product_[row * pairs_of(axes_) + pair]; }
-
- private:
-  int axes_ = 0;
-  std::vector<int64_t> shape_;
-  Buffer<int64_t> size_, sum_, reach_;
-  Buffer<Sum> product_;
-};
 
 // Where results go, with a row for each component, in the order of labels; boxes as (axis, first and end).
 struct Columns {
@@ -186,21 +43,50 @@ class Measures {
   virtual ~Measures() = default;
   virtual void write(const Columns& columns) const = 0;
   int64_t components() const { return components_; }
+  // Whether each component is one element, if that is known: covariances are 0 then.
+  bool are_points() const { return are_points_; }
 
  protected:
   int64_t components_ = 0;
+  bool are_points_ = false;
 };
 
-// `axes` are those of the result, the last ones of a table that may have more.
-template <class Table>
+// About how many stretches there are, from some words.
+inline int64_t estimate_stretches(const LabelArray& labels, int64_t rows) {
+  constexpr int64_t kWords = 1 << 10, kLeastApart = 32;
+  // An odd number, as lines are often of a power of two.
+  const int64_t apart = std::max(labels.count() / kWord / kWords, kLeastApart) | 1;
+  int64_t stretches = 0, seen = 0;
+  for (int64_t begin = 0; begin < labels.count(); begin += apart * kWord) {
+    const int64_t end = std::min(begin + kWord, labels.count());
+    seen += end - begin;
+    for_each_piece(labels, begin, end, rows, [&](const LabelPiece& piece) {
+      const LabelWord word(piece.labels + begin, int(end - begin), piece.background);
+      stretches += std::popcount(word.begins());
+    });
+  }
+  return int64_t(double(stretches) * double(labels.count()) / double(std::max<int64_t>(seen, 1)));
+}
+
+// `axes` are those of the result, the last ones of sums that may have more.
+template <class Sums>
 class MeasuresOf final : public Measures {
  public:
-  MeasuresOf(const LabelArray& labels, const std::vector<int64_t>& shape, int axes, int64_t rows)
-      : axes_(axes), skipped_axes_(int(shape.size()) - axes) {
+  using Met = MetLabels<Sums>;
+  using Place = typename Sums::Place;
+
+  // Whether most labels are one stretch is looked up, unless it is given.
+  MeasuresOf(const LabelArray& labels, const std::vector<int64_t>& shape, int axes, int64_t rows,
+             std::optional<bool> most_are_stretches = {})
+      : shape_(shape), axes_(axes), most_are_stretches_(most_are_stretches.value_or(false)) {
+    if (!most_are_stretches) {
+      const int64_t stretches = estimate_stretches(labels, rows);
+      most_are_stretches_ = rows * 7 / 8 < stretches && stretches < rows * 5 / 4;
+    }
     // What a thread touches of its table, which consecutive labels let be a part, is to be no more than the
     // labels themselves.
     const int64_t limit = labels.count() * kTableBytesPerElement;
-    if (Table::bytes(shape, rows) > limit / 2) {
+    if (rows * Met::bytes(shape, most_are_stretches_) > limit / 2) {
       LabelRanks ranks(labels, rows);
       if (ranks.count() <= rows / 2) {
         rows = ranks.count();
@@ -208,103 +94,190 @@ class MeasuresOf final : public Measures {
         ranks_.emplace(std::move(ranks));
       }
     }
-    measure(labels, shape, rows, limit);
-    begins_.resize(parts_->parts + 1);
-    for (int64_t part = 0; part < parts_->parts; ++part) begins_[part + 1] += begins_[part];
-    components_ = begins_.back();
+    parts_.emplace(rows, kGrain);
+    meet(labels, rows, limit);
+    count();
   }
 
   void write(const Columns& columns) const override {
     parallel_for(parts_->parts, [&](int64_t part) {
-      int64_t at = begins_[part];
-      for_each_in(parts_->begin(part), parts_->end(part), [&](int64_t row) {
-        if (table_.size(row) > 0) write_row(columns, row, at++);
-      });
+      if constexpr (Sums::kAxes > 0)
+        if (axes_ == Sums::kAxes)
+          return write_part(columns, part, std::integral_constant<int, Sums::kAxes>());
+      write_part(columns, part, axes_);
     });
   }
 
  private:
   static constexpr int64_t kTableBytesPerElement = 16;
 
-  void measure(const LabelArray& labels, const std::vector<int64_t>& shape, int64_t rows, int64_t limit) {
-    const int64_t length = shape.back(), lines = length ? labels.count() / length : 0;
+  // How many axes of sums are not of the result.
+  int skipped_axes(int axes) const { return (Sums::kAxes ? Sums::kAxes : int(shape_.size())) - axes; }
+
+  struct Line {
+    int64_t number;
+    Place place;
+  };
+
+  void meet(const LabelArray& labels, int64_t rows, int64_t limit) {
+    const int64_t length = shape_.back(), lines = length ? labels.count() / length : 0;
     const int64_t most = std::clamp<int64_t>(labels.count() / kGrain + 1, 1, num_threads());
-    std::vector<Table> tables(most);
-    share_out(lines, Table::bytes(shape, rows), limit, std::min(most, std::max<int64_t>(lines, 1)),
-              [&](int64_t t, int64_t begin, int64_t end) {
-                tables[t] = Table(shape, rows);
+    met_.resize(most);
+    share_out(lines, rows * Met::bytes(shape_, most_are_stretches_), limit,
+              std::min(most, std::max<int64_t>(lines, 1)), [&](int64_t t, int64_t begin, int64_t end) {
+                Met met(shape_, rows, (end - begin) * length, most_are_stretches_);
                 for_each_piece(labels, begin * length, end * length, ranks_ ? ranks_->label_rows() : rows,
-                               [&](const LabelPiece& piece) { add_piece(piece, shape, tables[t]); });
+                               [&](const LabelPiece& piece) { add_piece(piece, met); });
+                met_[t] = std::move(met);
               });
-    table_ = std::move(tables[0]);
-    parts_.emplace(rows, kGrain);
-    begins_.assign(parts_->parts + 1, 0);
-    parallel_for(parts_->parts, [&](int64_t part) {
-      int64_t components = 0;
-      for_each_in(parts_->begin(part), parts_->end(part), [&](int64_t row) {
-        for (int64_t t = 1; t < most; ++t)
-          if (!tables[t].is_empty() && tables[t].size(row) > 0) table_.add(row, tables[t]);
-        components += table_.size(row) > 0;
-      });
-      begins_[part + 1] = components;
-    });
+    std::erase_if(met_, [](const Met& met) { return !met.is_used(); });
   }
 
-  // Adds labels of lines, which go along the last axis of items of this shape.
-  void add_piece(const LabelPiece piece, const std::vector<int64_t>& shape, Table& table) const {
-    typename Table::Place place{};
-    if constexpr (std::is_same_v<Table, WideTable>) place.resize(shape.size());
-    Table own = std::move(table);  // what it is made of stays in registers
-    for_each_line(piece, shape.back(), [&](int64_t line, const int32_t* labels, int64_t begin, int64_t end) {
-      find_line(line, shape, place);
-      add_line(piece, labels, begin, end, place, own);
+  // Adds labels of lines, which go along the last axis of items.
+  void add_piece(const LabelPiece piece, Met& met) const {
+    Line at{0, Met::no_place(shape_)};
+    Met own = std::move(met);  // what it is made of stays in registers
+    for_each_line(piece, shape_.back(), [&](int64_t line, const int32_t* labels, int64_t begin, int64_t end) {
+      at.number = line;
+      find_line(line, shape_, at.place);
+      add_line(piece, labels, begin, end, at, own);
     });
-    table = std::move(own);
+    met = std::move(own);
   }
 
-  void add_line(const LabelPiece piece, const int32_t* labels, int64_t begin, int64_t end,
-                const typename Table::Place& place, Table& table) const {
+  void add_line(const LabelPiece piece, const int32_t* labels, int64_t begin, int64_t end, const Line& at,
+                Met& met) const {
+    // Nobody else has its address, so that it stays in registers; but that of many axes would be allocated.
+    const std::conditional_t<Sums::kAxes != 0, const Line, const Line&> line = at;
     for_each_word(begin, end, [&](int64_t first, int count) {
       for_each_label_of_word(labels + first, count, piece.background, piece.rows,
-                             [&](int32_t number, const auto& places) {
+                             [&, line](int32_t number, const auto& places) {
                                int64_t row = piece.base + number;
                                if (ranks_ && (row = ranks_->rank(row)) < 0) return;
-                               table.add(row, place, {first, places});
+                               met.add(row, line.number, line.place, first, places);
                              });
     });
   }
 
-  void write_row(const Columns& columns, int64_t row, int64_t at) const {
+  // What threads have met of the labels of a part.
+  std::vector<const Met*> met_in(int64_t part) const {
+    std::vector<const Met*> met_by;
+    for (const Met& met : met_)
+      if (met.may_have(parts_->begin(part), parts_->end(part))) met_by.push_back(&met);
+    return met_by;
+  }
+
+  // How many threads have met a label, and what one that has.
+  static std::pair<int, const Met*> who_met(std::span<const Met* const> met_by, int64_t row) {
+    if (met_by.size() == 1) return {met_by[0]->has(row), met_by[0]};
+    std::pair<int, const Met*> who{0, nullptr};
+    for (const Met* const met : met_by)
+      if (met->has(row)) ++who.first, who.second = met;
+    return who;
+  }
+
+  void count() {
+    begins_.assign(parts_->parts + 1, 0);
+    std::vector<int64_t> points(parts_->parts);
+    parallel_for(parts_->parts,
+                 [&](int64_t part) { std::tie(begins_[part + 1], points[part]) = count_part(part); });
+    std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
+    components_ = begins_.back();
+    are_points_ = std::reduce(points.begin(), points.end()) == components_;
+  }
+
+  std::pair<int64_t, int64_t> count_part(int64_t part) const {
+    const std::vector<const Met*> met_by = met_in(part);
+    const int64_t begin = parts_->begin(part), end = parts_->end(part);
+    if (met_by.size() == 1) return met_by[0]->count(begin, end);
+    int64_t components = 0, points = 0;
+    for_each_in(begin, end, [&, met_by = std::span(met_by)](int64_t row) {
+      const auto [number, met] = who_met(met_by, row);
+      components += number > 0, points += number == 1 && met->is_point(row);
+    });
+    return {components, points};
+  }
+
+  // `axes` is a constant, if it can be.
+  template <class Axes>
+  void write_part(const Columns& columns, int64_t part, Axes axes) const {
+    const std::vector<const Met*> met_by = met_in(part);
+    const auto write = [=, this, met_by = std::span(met_by), labels = ranks_ ? row_labels_.data() : nullptr,
+                        at = begins_[part], line = Line{-1, Met::no_place(shape_)}](int64_t row) mutable {
+      const auto [number, met] = who_met(met_by, row);
+      if (number == 0) return;
+      columns.labels[at] = labels ? labels[row] : row;
+      if (number > 1) {
+        Sums sums(shape_, 1);
+        for (const Met* const met_by_thread : met_by) met_by_thread->add_to(sums, 0, row);
+        write_sums(columns, at, sums, 0, axes);
+      } else if (met->is_stretch(row)) {
+        write_stretch(columns, at, met->stretch(row), line, axes);
+      } else {
+        write_sums(columns, at, met->sums(), met->row_of_sums(row), axes);
+      }
+      ++at;
+    };
+    for_each_in(parts_->begin(part), parts_->end(part), write);
+  }
+
+  // `line` is the line of the stretch before, which is most often that of this one.
+  template <class Axes>
+  void write_stretch(const Columns& columns, int64_t at, const LineStretch& stretch, Line& line,
+                     Axes axes) const {
+    if (stretch.line != line.number) find_line(line.number = stretch.line, shape_, line.place);
+    const int64_t n = stretch.size, end = stretch.begin + n;
+    const int last = axes - 1, skipped = skipped_axes(axes);
+    columns.sizes[at] = n;
+    int64_t* const box = columns.boxes + 2 * at * axes;
+    double* const centroid = columns.centroids + at * axes;
+    for (int k = 0; k < last; ++k) {
+      const int64_t place = line.place[k + skipped];
+      box[2 * k] = place, box[2 * k + 1] = place + 1;
+      centroid[k] = double(place);
+    }
+    box[2 * last] = stretch.begin, box[2 * last + 1] = end;
+    centroid[last] = 0.5 * double(stretch.begin + end - 1);
+    if (!columns.covariances) return;
+    double* const matrix = columns.covariances + at * axes * axes;
+    std::fill(matrix, matrix + axes * axes, 0.0);
+    matrix[axes * axes - 1] = double(n * n - 1) / 12;
+  }
+
+  template <class Axes>
+  void write_sums(const Columns& columns, int64_t at, const Sums& sums, int64_t row, Axes axes) const {
     using Wide = __int128;
-    const int64_t size = table_.size(row);
+    const int skipped = skipped_axes(axes);
+    const int64_t size = sums.size(row);
     const double n = double(size);
-    columns.labels[at] = ranks_ ? row_labels_[row] : row;
     columns.sizes[at] = size;
-    for (int k = 0; k < axes_; ++k) {
-      columns.boxes[2 * (at * axes_ + k)] = table_.first(row, k + skipped_axes_);
-      columns.boxes[2 * (at * axes_ + k) + 1] = table_.end(row, k + skipped_axes_);
-      columns.centroids[at * axes_ + k] = double(table_.sum(row, k + skipped_axes_)) / n;
+    for (int k = 0; k < axes; ++k) {
+      columns.boxes[2 * (at * axes + k)] = sums.first(row, k + skipped);
+      columns.boxes[2 * (at * axes + k) + 1] = sums.end(row, k + skipped);
+      columns.centroids[at * axes + k] = double(sums.sum(row, k + skipped)) / n;
     }
     if (!columns.covariances) return;
-    double* const matrix = columns.covariances + at * axes_ * axes_;
-    int pair = pairs_of(axes_ + skipped_axes_) - pairs_of(axes_);
-    for (int k = 0; k < axes_; ++k)
-      for (int l = k; l < axes_; ++l, ++pair) {
-        const Wide sums = Wide(table_.sum(row, k + skipped_axes_)) * table_.sum(row, l + skipped_axes_);
-        const Wide difference = Wide(size) * table_.product(row, pair) - sums;
+    double* const matrix = columns.covariances + at * axes * axes;
+    int pair = pairs_of(axes + skipped) - pairs_of(axes);
+    for (int k = 0; k < axes; ++k)
+      for (int l = k; l < axes; ++l, ++pair) {
+        const Wide products = Wide(sums.sum(row, k + skipped)) * sums.sum(row, l + skipped);
+        const Wide difference = Wide(size) * sums.product(row, pair) - products;
         // That of wide integers takes long.
         const double value =
             int64_t(difference) == difference ? double(int64_t(difference)) : double(difference);
-        matrix[k * axes_ + l] = matrix[l * axes_ + k] = value / (n * n);
+        matrix[k * axes + l] = matrix[l * axes + k] = value / (n * n);
       }
   }
 
-  int axes_, skipped_axes_;
+  std::vector<int64_t> shape_;
+  int axes_;
+  bool most_are_stretches_;
   std::optional<LabelRanks> ranks_;
-  Buffer<int64_t> row_labels_;  // if there are ranks
-  Table table_;
-  std::optional<Parts> parts_;   // of the rows
-  std::vector<int64_t> begins_;  // of the components of each part
+  Buffer<int64_t> row_labels_;        // if there are ranks
+  std::vector<MetLabels<Sums>> met_;  // by each thread
+  std::optional<Parts> parts_;        // of the rows
+  std::vector<int64_t> begins_;       // of the components of each part
 };
 
 // Whether sums of products of two coordinates, of so many elements in items of this shape, fit into 64 bits.

@@ -47,12 +47,13 @@ void with_blocks(Body&& body) {
 void* SpareMemory::take(size_t& bytes) {
   void* memory = nullptr;
   with_blocks([&](Blocks& blocks) {
+    SpareBlock* smallest = nullptr;  // that is large enough, so that larger ones are there for larger arrays
     for (SpareBlock& block : blocks)
-      if (block.bytes >= bytes && block.bytes / 2 <= bytes) {
-        memory = std::exchange(block.memory, nullptr);
-        bytes = std::exchange(block.bytes, 0);
-        return;
-      }
+      if (block.bytes >= bytes && block.bytes / 2 <= bytes && (!smallest || block.bytes < smallest->bytes))
+        smallest = &block;
+    if (!smallest) return;
+    memory = std::exchange(smallest->memory, nullptr);
+    bytes = std::exchange(smallest->bytes, 0);
   });
   return memory;
 }

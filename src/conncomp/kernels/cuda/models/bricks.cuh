@@ -129,20 +129,28 @@ __device__ inline Bits needed_along(int a, const Bits (&linked)[Tiles::kAxes]) {
   return linked[a] & ~made_up_for;
 }
 
+// Calls body(number, item, elements that are inside, rows) for all bricks, each by a thread.
+template <class Index, class Tiles, class Body>
+__device__ inline void for_each_brick(const Tiles& tiles, const Lattice& lattice, const BrickTable& table,
+                                      Body&& body) {
+  for (int64_t number = grid_thread(); number < table.bricks; number += grid_threads()) {
+    const uint32_t tile = uint32_t(number >> tiles.log_parts());
+    const auto first =
+        tiles.first_of(tiles.template corner_of<Index>(tile), int(number & (tiles.parts() - 1)));
+    body(number, int64_t(tiles.item_of(tile)), tiles.inside(first),
+         BrickRows<Tiles::kAxes>(tiles, lattice, first));
+  }
+}
+
 template <class Tiles, class Index, Words kind = Words::kBonds>
 __global__ void __launch_bounds__(kLinkThreads)
     link_words(Tiles tiles, Replicas replicas, const Bits64* __restrict__ words, BrickTable table) {
   follow_launch();
   using B = typename Tiles::B;
   const Lattice& lattice = replicas.lattice;
-  for (int64_t number = grid_thread(); number < table.bricks; number += grid_threads()) {
-    const uint32_t tile = uint32_t(number >> tiles.log_parts());
-    const auto first =
-        tiles.first_of(tiles.template corner_of<Index>(tile), int(number & (tiles.parts() - 1)));
-    const Bits inside = tiles.inside(first);
-    const BrickRows<Tiles::kAxes> rows(tiles, lattice, first);
-    const Bits64* const planes =
-        words + tiles.item_of(tile) * (kind == Words::kBonds ? replicas.axes : 1) * lattice.words();
+  const int64_t of_item = (kind == Words::kBonds ? replicas.axes : 1) * lattice.words();
+  for_each_brick<Index>(tiles, lattice, table, [&](int64_t number, int64_t item, Bits inside, auto&& rows) {
+    const Bits64* const planes = words + item * of_item;
     Bits foreground = inside;
     if (kind == Words::kSites && inside != 0) foreground &= rows.bits_of(planes);
     table.foreground[number] = foreground;
@@ -158,7 +166,7 @@ __global__ void __launch_bounds__(kLinkThreads)
       *word = kind == Words::kBonds ? linked[a] : needed_along<Tiles>(a, linked);
       word += table.bricks;
     }
-  }
+  });
 }
 
 // Writes rows of a brick to a plane of words. A row of four sites is half a byte, which the lane beside has
@@ -363,7 +371,7 @@ struct NewStates {
 
 // A block a tile. Dynamic shared memory: a word for each brick and plane. Of clusters of one site there are
 // many; if there are coins, they take no more than bits.
-template <class Tiles, class Index>
+template <class Tiles, class Index, int most_moves = 1>
 __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
     flip_bricks(Tiles tiles, Replicas replicas, const Bits64* __restrict__ coins, Index* __restrict__ label,
                 BrickTable table, Bits64* __restrict__ new_spins) {
@@ -387,8 +395,9 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
   const BrickRows<kAxes> rows(tiles, lattice, first);
   Bits single = 0, single_states = 0;
   if (has_coins && inside != 0) {
-    const auto links = links_of_brick(GivenLinks<1>{}, tiles, table, static_cast<const uint8_t*>(nullptr),
-                                      first, number, inside, inside, true);
+    const auto links =
+        links_of_brick(GivenLinks<most_moves>{}, tiles, table, static_cast<const uint8_t*>(nullptr), first,
+                       number, inside, inside, true);
     single = inside & ~links.with_neighbour() & __ldg(table.settled + number);
     single_states = single & new_states.coins_of_brick(rows);
   }

@@ -28,8 +28,8 @@ class Kernels(NamedTuple):
     Attributes
     ----------
     file : str
-    words : str
-        What a configuration is: a name of ``Words``.
+    words : str or None
+        What a configuration is: a name of ``Words``, or None where cells have bonds.
     sums : str
         What is summed up of the sizes of clusters, a C++ type.
     flips : bool, optional
@@ -37,7 +37,7 @@ class Kernels(NamedTuple):
     """
 
     file: str
-    words: str
+    words: str | None
     sums: str
     flips: bool = False
 
@@ -67,12 +67,24 @@ class BrickClusters:
         Of entries: of as many as there are sites in all replicas.
     kernels : Kernels, optional
         Which read configurations and sum up sizes: by default those of spins.
+    described : tuple of Geometry and Links, optional
+        The array of sites: by default with neighbours along axes.
+    beside : tuple, optional
+        What the kernel that links takes between configurations and table.
     """
 
-    def __init__(self, replicas: Replicas, index: Any, kernels: Kernels = OF_SPINS) -> None:
+    def __init__(
+        self,
+        replicas: Replicas,
+        index: Any,
+        kernels: Kernels = OF_SPINS,
+        *,
+        described: tuple[Geometry, Links] | None = None,
+        beside: tuple[Any, ...] = (),
+    ) -> None:
         self._replicas, self._index, self._file = replicas, index, kernels.file
-        self._workspace = Workspace()
-        described = _described(replicas.lattice, replicas.count)
+        self._workspace, self._beside = Workspace(), beside
+        described = described or _described(replicas.lattice, replicas.count)
         multiprocessors = replicas.gpu.multiprocessors
         # Sizes need to know where roots of tiles are, as numbers of components do.
         self._plan = tiled_bricks.plan_of(*described, index, multiprocessors, False)
@@ -111,7 +123,7 @@ class BrickClusters:
         tiles, struct = plan.tiles, self._replicas.struct(0)
         by_brick = gpu.blocks(plan.bricks, tiled_bricks.LINK_THREADS), tiled_bricks.LINK_THREADS
         link, label, join = self._load(_FINDING)
-        launch(link, by_brick, tiles, struct, bonds, table)
+        launch(link, by_brick, tiles, struct, bonds, *self._beside, table)
         tile = plan.by_tile
         launch(label, tile, tiles, plan.rule, bonds, entries, table, shared=plan.shared)
         if sizes is not None:
@@ -219,19 +231,21 @@ _TASKS = _FINDING, _MEASURING, _FLIPPING, _LABELLING
 def _names(names: tuple[str, ...], last_names: tuple[str, ...], of: Kernels) -> tuple[str, ...]:
     """Return the names for `_TASKS` in turn, given those that label an array by bonds."""
     label, join, _ = names
-    kinds = _kinds(join)
+    given, kinds = _links_and_kinds(join)
+    link = "link_cells" if of.words is None else "link_words"
+    read = () if of.words is None else (f"conncomp::Words::{of.words}",)
     summed = f"{kinds}, conncomp::{of.sums}"
-    finding = f"link_words<{kinds}, conncomp::Words::{of.words}>", label, join
+    finding = f"{link}<{', '.join((kinds, *read))}>", label, join
     measuring = f"measure_tiles<{summed}>", f"join_sizes<{kinds}>", f"sum_sizes<{summed}>"
     if not of.flips:
         return *finding, *measuring
-    return *finding, *measuring, "toss_coins<>", f"flip_bricks<{kinds}>", last_names[0]
+    return *finding, *measuring, "toss_coins<>", f"flip_bricks<{kinds}, {given}>", last_names[0]
 
 
 def _names_of_windings(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of kernels that join what winds, likewise."""
     _, join, _ = names
-    kinds = _kinds(join)
+    _, kinds = _links_and_kinds(join)
     return (
         f"{join.removesuffix('>')}, conncomp::Leaving::kWithinArray>",
         f"unite_seams_of_bricks<{kinds}>",
@@ -239,19 +253,23 @@ def _names_of_windings(names: tuple[str, ...]) -> tuple[str, ...]:
     )
 
 
-def _kinds(join: str) -> str:
-    """Return the tiles and the index of a kernel that joins by links."""
-    return join.removeprefix("join_links<conncomp::GivenLinks<1>, ").removesuffix(">")
+def _links_and_kinds(join: str) -> tuple[str, str]:
+    """Return the axes of given links, and the tiles and index, of a kernel that joins by links."""
+    links, _, kinds = join.removeprefix("join_links<conncomp::GivenLinks<").partition(">, ")
+    return links, kinds.removesuffix(">")
 
 
 def specialisations(of: Kernels = OF_SPINS) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `BrickClusters` can load."""
     given = None
+    links = ("<1>",) if of.words is not None else ("<1>", "<3>")
+    starts = tuple(f"join_links<conncomp::GivenLinks{each}" for each in links)
     for _, names in tiled_bricks.specialisations():
-        if len(names) == 3 and names[1].startswith("join_links<conncomp::GivenLinks<1>"):
+        if len(names) == 3 and names[1].startswith(starts):
             given = names
         elif given is not None and len(names) == 1:
             of_tasks = _names(given, names, of)
             yield from ((of.file, of_tasks[task]) for task in _TASKS if of_tasks[task])
-            yield WINDINGS_FILE, _names_of_windings(given)
+            if of.words is not None:
+                yield WINDINGS_FILE, _names_of_windings(given)
             given = None

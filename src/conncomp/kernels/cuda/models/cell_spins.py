@@ -58,7 +58,7 @@ class CellKernels:
 
     def draw(self, words: Any, step: int, probabilities: Any, bonds: Any, record: Any) -> None:
         """Draw the bonds of an update, or None of them, and count what the spins tell."""
-        arguments = words, probabilities, bonds, self._records(record)
+        arguments = words, probabilities, bonds, self.records(record)
         self._launch("draw_cell_bonds<>", self._by_words, step, *arguments)
 
     def update(
@@ -82,7 +82,7 @@ class CellKernels:
         size = None
         if sizes:
             (size,) = self._size_workspace.take(self._gpu, (count * cells.sites, index))
-        records = self._records(record)
+        records = self.records(record)
         tiles = count * self._tiles, TILE_ROWS
         drawn = words, probabilities, starts, leaving, parent, size, records
         self._launch(self._typed("label_cell_tiles", sizes), tiles, step, *drawn)
@@ -107,7 +107,8 @@ class CellKernels:
         self._struct["step"] = step
         launch(kernel, grid, self._struct[()], *arguments)
 
-    def _records(self, record: Any) -> Any:
+    def records(self, record: Any) -> Any:
+        """Return ``Records`` of a record, or of None."""
         if record is None:
             return np.zeros((), RECORDS)[()]
         return np.array((self._gpu.address(record), record.shape[-1]), RECORDS)[()]

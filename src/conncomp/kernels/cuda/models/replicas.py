@@ -43,6 +43,8 @@ class Replicas:
         Of the random numbers, and the number of the first replica.
     count : int
         How many replicas there are.
+    planes : int, optional
+        How many planes of bonds a replica has: by default one for each axis.
 
     Attributes
     ----------
@@ -50,14 +52,22 @@ class Replicas:
         Blocks, and their threads, of kernels that go through words, a thread each.
     """
 
-    def __init__(self, gpu: Gpu, lattice: Lattice, seed: int, first: int, count: int) -> None:
+    def __init__(
+        self,
+        gpu: Gpu,
+        lattice: Lattice,
+        seed: int,
+        first: int,
+        count: int,
+        planes: int | None = None,
+    ) -> None:
         self.gpu, self.lattice, self.count = gpu, lattice, count
         wanted = -(-gpu.multiprocessors * BLOCKS_OF_MULTIPROCESSOR // count)
 
         def parts(threads: int, most: int) -> int:
             return max(1, min(-(-threads // THREADS), most))
 
-        axes = lattice.ndim
+        axes = lattice.ndim if planes is None else planes
         self._parts: dict[Over, int] = {
             "words": parts(lattice.words, wanted),
             "bonds": axes * parts(lattice.words, -(-wanted // axes)),

@@ -1,0 +1,122 @@
+"""The table of labels in Zarr or HDF5 that may be larger than memory: measured block by block."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+import conncomp
+from conncomp.chunked.volumes.formats.whole import described
+from conncomp.chunked.volumes.formats.zarr_arrays import is_zarr
+from conncomp.cli.measure.inputs import Source
+from conncomp.cli.measure.measuring import Measured, scale_of_options, with_named_axes
+from conncomp.cli.measure.options import Options
+from conncomp.components.columns.properties import USUAL, USUAL_OF_IMAGE
+from conncomp.components.statistics import ComponentStatistics
+from conncomp.files.hdf5 import is_hdf5
+from conncomp.files.scales import Content
+
+# What the parts of a component in several blocks add up to; others need all of it at once.
+OF_LABELS, OF_IMAGE = ("label", *USUAL), (*USUAL_OF_IMAGE, "centroid_weighted")
+
+
+def check_blocks(options: Options) -> None:
+    """Raise a click.UsageError if an option does not fit labels that are measured in blocks."""
+    if options.memory is None:
+        return
+    given = {
+        "--threshold": options.threshold is not None,
+        "--grey": options.grey,
+        "--labels": options.labels is not None,
+        "--picture": options.picture is not None,
+        "--series": options.series != 0,
+        "--workers": options.workers not in (None, 1),
+    }
+    for name, is_given in given.items():
+        if is_given:
+            raise click.UsageError(
+                f"--memory is for labels in files, which are measured block by block, and {name} "
+                "has no meaning there; leave one of them out, or make labels by conncomp label."
+            )
+    asked = options.properties or ()
+    names = (asked,) if isinstance(asked, str) else asked
+    unknown = [name for name in names if name not in OF_LABELS + OF_IMAGE]
+    if unknown:
+        raise click.UsageError(
+            f"{', '.join(unknown)}: with --memory, columns are {', '.join(OF_LABELS + OF_IMAGE)}."
+        )
+
+
+def measure_in_blocks(source: Source, options: Options) -> Measured:
+    """Measure labels, within so much memory as the options say.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be read.
+    TypeError, ValueError, OverflowError, MemoryError
+        If it is damaged, does not fit the options, or needs more memory.
+    """
+    with ExitStack() as files:
+
+        def opened(path: Path, key: str | None, channel: int | None) -> Any:
+            if not (os.path.isdir(path) and is_zarr(str(path))) and not is_hdf5(str(path)):
+                raise ValueError(f"{path}: is neither Zarr nor HDF5; leave --memory out")
+            volume = conncomp.open_volume(path, key=key, channel=channel, memory=options.memory)
+            return files.enter_context(volume)
+
+        labels = opened(source.path, options.key, options.channel)
+        if labels.dtype.kind not in "iu":
+            raise TypeError(f"images are labels with --memory, and these are of {labels.dtype}")
+        image = None
+        if source.intensity is not None:
+            is_same_kind = source.intensity.suffix == source.path.suffix
+            image = opened(source.intensity, options.key if is_same_kind else None, None)
+        axes, scale = described(labels.volume)
+        batch = labels.ndim - 2 if options.planes else labels.batch_axes
+        if batch < 0:
+            raise ValueError(f"{source.path}: has shape {labels.shape}, and a plane has two axes")
+        known = Content(np.empty(0), None, axes, scale)
+        scale = scale_of_options(known, options, labels.ndim - batch)
+        numbers: dict[str, Any] = {"background": 0, "batch_axes": batch}
+        if options.min_size is not None:
+            kept = min(options.min_size, labels.size + 1)
+            labels = conncomp.remove_small_components(labels, kept, **numbers)
+        spacing = None if scale is None else scale.spacing
+        statistics = conncomp.component_statistics(
+            labels, image, moments=False, spacing=spacing, **numbers
+        )
+    names = options.properties or USUAL + (() if image is None else USUAL_OF_IMAGE)
+    columns = with_named_axes(_columns(statistics, tuple(names)), batch, axes)
+    ones = (1.0,) * len(statistics.spacing)
+    spacing, unit = (ones, "") if scale is None else scale
+    return Measured(columns, np.empty(0, np.int64), spacing, unit, None, len(ones))
+
+
+def _columns(statistics: ComponentStatistics, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return columns by the names that `component_statistics` has for properties."""
+    boxes = statistics.bounding_boxes
+    values = {
+        "num_pixels": statistics.sizes,
+        "area": statistics.volumes,
+        "bbox": boxes.swapaxes(1, 2).reshape(len(boxes), -1),
+        "centroid": statistics.centroids,
+        "intensity_mean": statistics.means,
+        "intensity_min": statistics.minima.astype(np.float64),
+        "intensity_max": statistics.maxima.astype(np.float64),
+        "centroid_weighted": statistics.weighted_centroids,
+    }
+    columns: dict[str, Any] = {"label": statistics.labels}
+    columns |= {f"batch-{k}": column for k, column in enumerate(statistics.batch.T)}
+    for name in names:
+        if name == "label":
+            continue
+        table = values[name]
+        for index in np.ndindex(*table.shape[1:]):
+            columns["-".join(map(str, (name, *index)))] = table[(slice(None), *index)]
+    return columns

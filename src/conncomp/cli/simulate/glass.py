@@ -1,0 +1,247 @@
+"""``conncomp simulate glass``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from conncomp.cli._options import closed_axes, periodic_option
+from conncomp.cli._picture import plot_curves_of_sizes
+from conncomp.cli._report import Row
+from conncomp.cli.simulate._common import (
+    Finished,
+    Settings,
+    as_plain,
+    options_of_several_shapes,
+    run_model,
+    shown,
+)
+from conncomp.cli.simulate._ranges import Range, inverse_temperatures, range_option
+from conncomp.kernels.spin_glass import RULES
+from conncomp.models import Estimate, GlassSeries, OverlapSummary, SpinGlass, katzgraber_young
+from conncomp.models.spin_glass.couplings import KINDS
+
+PAIR = 2  # of copies, by default
+# Of observables of an `OverlapSummary`, what they are called in tables and pictures.
+NAMES = {
+    "correlation_ratio": "xi/L",
+    "binder_ratio": "Binder ratio",
+    "squared_overlap": "q^2",
+    "link_overlap": "link overlap",
+}
+DRAWN = "correlation_ratio", "binder_ratio"
+
+
+@click.command()
+@options_of_several_shapes
+@click.option("--couplings", type=click.Choice(KINDS), default="pm", show_default=True)
+@click.option("--positive", metavar="P", type=float, help="Which share of ±J is positive.")
+@click.option("--dilution", metavar="P", type=float, help="Which share of the bonds is absent.")
+@range_option("--temperatures", "N temperatures from A to B, side by side.", "two temperatures")
+@click.option("--temperature", metavar="T", type=float, help="One temperature instead.")
+@click.option(
+    "--samples",
+    metavar="N",
+    type=click.IntRange(1),
+    default=16,
+    show_default=True,
+    help="How many sets of couplings there are of each size.",
+)
+@periodic_option("all")
+@click.option("--update", type=click.Choice(RULES), default=RULES[0], show_default=True)
+@click.option(
+    "--houdayer", is_flag=True, help="Move clusters of pairs of replicas after each sweep."
+)
+@click.option(
+    "--tempering/--no-tempering",
+    default=None,
+    help="Whether replicas exchange temperatures. Default: if there are several.",
+)
+@click.option("--start", type=click.Choice(["hot", "cold"]), default="hot", show_default=True)
+@click.option(
+    "--folder",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Keep series and a checkpoint of each size there, and go on from what is there.",
+)
+def glass(
+    settings: Settings,
+    couplings: str,
+    positive: float | None,
+    dilution: float | None,
+    temperatures: Range | None,
+    temperature: float | None,
+    samples: int,
+    periodic: bool | list[bool] | list[int],
+    update: str,
+    houdayer: bool,
+    tempering: bool | None,
+    start: str,
+    folder: Path | None,
+) -> None:
+    """Simulate Ising spin glasses of several sizes, temperatures and samples.
+
+    Two copies of each sample and temperature run side by side, or --replicas of them, and overlap:
+    it prints the correlation length as a share of the length, Binder's ratio, the mean square of
+    the overlap and that of links, with errors over samples; with Gaussian couplings what the
+    identity of Katzgraber and Young leaves, which is 0 in equilibrium. Components are domains of
+    spins that are up.
+    """
+    shapes: list[list[int]] = settings.shape  # type: ignore[assignment]
+    _check(settings, shapes, folder)
+    betas = _inverses(temperature, temperatures)
+    exchanges = len(betas) > 1 if tempering is None else tempering
+    options = {"houdayer": houdayer, "overlaps": True, "tempering": exchanges}
+    arguments: dict[str, Any] = {
+        "beta": betas,
+        "samples": samples,
+        "copies": settings.replicas or PAIR,
+        "update": update,
+        "positive": positive,
+        "dilution": dilution,
+        "start": start,
+        "seed": settings.seed,
+        "device": settings.device,
+    }
+    finished: list[Finished[Any]] = []
+    for shape in shapes:
+        closed = closed_axes(periodic, len(shape), "lattice")
+
+        def build(shape: list[int] = shape, closed: Any = closed) -> SpinGlass:
+            return SpinGlass(shape, couplings, periodic=closed, **arguments)
+
+        finished.append(run_model(_of_size(settings, shape, folder), build, options))
+    model = _in_words(couplings, positive, dilution, shapes, samples)
+    _show(finished, settings, folder, model)
+
+
+def _check(settings: Settings, shapes: Sequence[Sequence[int]], folder: Path | None) -> None:
+    """Raise if options exclude each other, or what is to be written cannot be."""
+    settings.check()
+    files = {name: getattr(settings, name) for name in ("output", "picture", "film", "checkpoint")}
+    given = [f"--{name}" for name, path in files.items() if path is not None]
+    if len(shapes) > 1 and given:
+        raise click.UsageError(
+            f"{given[0]} is for one --shape; --folder keeps series and checkpoints of several."
+        )
+    if folder is None:
+        return
+    for name in ("output", "checkpoint"):
+        if files[name] is not None:
+            raise click.UsageError(f"--folder and --{name} exclude each other.")
+    if len({tuple(shape) for shape in shapes}) < len(shapes):
+        raise click.UsageError("--shape has a size twice.")
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def _of_size(settings: Settings, shape: list[int], folder: Path | None) -> Settings:
+    """Return the settings of one size, with what a folder keeps of it."""
+    own = replace(settings, shape=shape, plot=None)
+    if folder is None:
+        return own
+    name = _size(shape)
+    output, checkpoint = folder / f"{name}.h5", folder / f"{name}.checkpoint"
+    return replace(own, force=True, output=output, checkpoint=checkpoint)
+
+
+def _inverses(one: float | None, several: Range | None) -> Any:
+    """Return the inverse temperatures that either option gives."""
+    if several is not None and one is None:
+        return inverse_temperatures(several)
+    if one is None or several is not None:
+        raise click.UsageError("Give either --temperatures A:B:N or --temperature T.")
+    return inverse_temperatures((one, one, 1))
+
+
+def _size(shape: Sequence[int]) -> str:
+    return "x".join(map(str, shape))
+
+
+def _in_words(
+    couplings: str,
+    positive: float | None,
+    dilution: float | None,
+    shapes: Sequence[Sequence[int]],
+    samples: int,
+) -> Row:
+    kind = {"pm": "±J", "gaussian": "Gaussian"}[couplings]
+    share = "" if positive is None else f", {positive:g} positive"
+    absent = "" if dilution is None else f", {dilution:g} absent"
+    sizes = ", ".join(map(_size, shapes))
+    return "model", f"{kind} spin glass{share}{absent}, {sizes}, {samples:,} samples"
+
+
+def _show(
+    finished: list[Finished[GlassSeries]], settings: Settings, folder: Path | None, model: Row
+) -> None:
+    """Draw the plot, if it is wanted, and print the report, by size and temperature."""
+    last = finished[-1]
+    for each in finished[:-1]:  # the times of all sizes are one
+        for stage, seconds in each.stage.seconds.items():
+            last.stage.seconds[stage] = last.stage.seconds.get(stage, 0.0) + seconds
+    with last.stage("statistics"):
+        summaries = {_size(each.settings.shape): each.run.summarise() for each in finished}
+        apart = {_size(each.settings.shape): _off_identity(each) for each in finished}
+    if settings.plot is not None:
+        with last.stage("plot"):
+            plot_curves_of_sizes(settings.plot, _curves(summaries), model[1])
+    plain, rows = [], []
+    for size, of_size in summaries.items():
+        for summary, off in zip(reversed(of_size), reversed(apart[size]), strict=True):
+            named = {} if off is None else {"katzgraber_young": off}
+            described = {name: as_plain(value) for name, value in named.items()}
+            plain.append({"shape": size, **as_plain(summary), **described})
+            cells = [shown(getattr(summary, name)) for name in NAMES]
+            rows.append((size, f"{1 / summary.beta:.6g}", *cells, *map(shown, named.values())))
+    identity = ("off Katzgraber-Young",) if "katzgraber_young" in plain[0] else ()
+    _of_all(finished, settings, folder).show(
+        model, plain, [("size", "temperature", *NAMES.values(), *identity), *rows]
+    )
+
+
+def _of_all(
+    finished: list[Finished[GlassSeries]], settings: Settings, folder: Path | None
+) -> Finished[GlassSeries]:
+    """Return the last size's run, as that of all sizes in a report."""
+    last = finished[-1]
+    shapes = [each.settings.shape for each in finished]
+    written = settings if folder is None else replace(settings, output=folder)
+    parameters = {**last.run.parameters, "shape": shapes}
+    return replace(last, settings=written, run=replace(last.run, parameters=parameters))
+
+
+def _off_identity(finished: Finished[GlassSeries]) -> list[Estimate | None]:
+    """Return what the identity of Katzgraber and Young leaves, with beta ascending."""
+    series, parameters = finished.run.series, finished.run.parameters
+    betas = np.unique(series.beta)
+    if parameters["couplings"] != "gaussian" or parameters["dilution"] or parameters["samples"] < 2:
+        return [None] * len(betas)
+    shape, samples = parameters["shape"], parameters["samples"]
+    bonds = sum(
+        int(np.prod(shape)) // n * (n if closed else n - 1)
+        for n, closed in zip(shape, parameters["periodic"], strict=True)
+    )
+    places = samples, len(betas), -1
+    energies = series.energy.mean(axis=0).reshape(places).mean(axis=2)
+    links = series.link_overlap.mean(axis=0).reshape(places).mean(axis=2)
+    return [
+        katzgraber_young(energies[:, k], links[:, k], beta=float(beta), bonds=bonds)
+        for k, beta in enumerate(betas)
+    ]
+
+
+def _curves(
+    summaries: dict[str, list[OverlapSummary]],
+) -> dict[str, dict[str, list[tuple[float, float, float]]]]:
+    return {
+        NAMES[name]: {
+            size: [(1 / summary.beta, *getattr(summary, name)) for summary in of_size]
+            for size, of_size in summaries.items()
+        }
+        for name in DRAWN
+    }

@@ -1,0 +1,179 @@
+// The Ising model on any edges on a GPU: a sweep of clusters in a few kernels.
+//
+// What: the update of Swendsen and Wang, and that of Wolff, by union-find over active bonds
+// (core/edge_spins.h). How: a thread has four bonds, whose numbers are those of one block of Philox, and
+// unites the ends of active ones; a bit for each vertex says whether the cluster that it is the root of
+// stays; a warp then finds the roots of a word, and writes its spins. Cost: a random read of a word of spins
+// for each end of a bond, which are a bit a vertex, so that caches have them; two of parents and a
+// compare-and-swap for an active bond; 4 bytes and two bits a vertex. Source: ours.
+#pragma once
+
+#include "core/edge_spins.h"
+#include "cuda/models/clusters.cuh"
+
+namespace conncomp {
+
+// Bonds with what draws them, as edge_spins.py lays it out: of each replica a temperature, null where nothing
+// is drawn.
+struct DrawnEdges {
+  EdgeBonds bonds;
+  const GlassTemperature* temperatures;
+  Logarithm logarithm;
+
+  // Of a bond, or a field, of this strength, given a block of numbers.
+  __device__ bool active(int32_t weight, const PhiloxBlock& block, int k,
+                         const GlassTemperature& temperature) const {
+    return temperatures != nullptr && weight != 0 && is_active(weight, block.word[k], logarithm, temperature);
+  }
+};
+
+// Calls body(first, block) for each four of `count` things, with their numbers, if any are drawn.
+template <class Body>
+__device__ inline void for_each_four(const Replicas& replicas, const DrawnEdges& edges, Purpose purpose,
+                                     int64_t count, Body&& body) {
+  const int64_t blocks = (count + kEdgesOfBlock - 1) / kEdgesOfBlock, part = blockIdx.x % replicas.parts,
+                step = int64_t(replicas.parts) * blockDim.x;
+  const Draws draws = replicas.draws();
+  const bool drawn = edges.temperatures != nullptr;
+  const GlassTemperature temperature =
+      drawn ? edges.temperatures[replicas.replica()] : GlassTemperature{0, 0};
+  for (int64_t k = part * blockDim.x + threadIdx.x; k < blocks; k += step) {
+    const PhiloxBlock numbers = drawn ? draws(purpose, Bits64(k)) : PhiloxBlock{};
+    const int64_t first = k * kEdgesOfBlock, left = count - first;
+    body(first, left < kEdgesOfBlock ? int(left) : kEdgesOfBlock, numbers, temperature);
+  }
+}
+
+// Draws bonds. Of active ones the ends are united, if there are parents, and a byte says so, if there are
+// such.
+template <int = 0>
+__global__ void __launch_bounds__(kSpinThreads)
+    draw_edges(Replicas replicas, DrawnEdges edges, const Bits64* __restrict__ spins, int32_t* parent,
+               uint8_t* __restrict__ active_bonds, Records records) {
+  spins = replicas.at_replica(spins, replicas.lattice.words());
+  if (parent != nullptr) parent = replicas.at_replica(parent, replicas.lattice.sites());
+  if (active_bonds != nullptr) active_bonds = replicas.at_replica(active_bonds, edges.bonds.count);
+  int64_t satisfied = 0, active = 0;
+  const auto draw = [&](int64_t first, int count, const PhiloxBlock& numbers,
+                        const GlassTemperature& temperature) {
+    int32_t u[kEdgesOfBlock], v[kEdgesOfBlock], weight[kEdgesOfBlock];
+    // All ends are on their way before the first one is looked at.
+#pragma unroll
+    for (int k = 0; k < kEdgesOfBlock; ++k) {
+      u[k] = k < count ? edges.bonds.u[first + k] : 0;
+      v[k] = k < count ? edges.bonds.v[first + k] : 0;
+    }
+#pragma unroll
+    for (int k = 0; k < kEdgesOfBlock; ++k)
+      weight[k] = k < count ? satisfied_weight(edges.bonds.coupling_of(first + k),
+                                               is_down(spins, u[k]) != is_down(spins, v[k]))
+                            : 0;
+#pragma unroll
+    for (int k = 0; k < kEdgesOfBlock; ++k) {
+      const bool is = edges.active(weight[k], numbers, k, temperature);
+      satisfied += weight[k];
+      active += is;
+      if (active_bonds != nullptr && k < count) active_bonds[first + k] = uint8_t(is);
+      if (is && parent != nullptr) unite<Shared>(parent, u[k], v[k]);
+    }
+  };
+  for_each_four(replicas, edges, kEdgeBond, edges.bonds.count, draw);
+  if (records.record == nullptr) return;
+  records.add_block(replicas.replica(), kSatisfied, satisfied);
+  records.add_block(replicas.replica(), kActive, active);
+}
+
+// Lets clusters stay that an active bond joins to the ghost; without parents, satisfied fields are counted.
+template <int = 0>
+__global__ void __launch_bounds__(kSpinThreads)
+    draw_ghosts(Replicas replicas, DrawnEdges edges, const Bits64* __restrict__ spins, int32_t* parent,
+                Bits64* stays, Records records) {
+  spins = replicas.at_replica(spins, replicas.lattice.words());
+  if (parent != nullptr) {
+    parent = replicas.at_replica(parent, replicas.lattice.sites());
+    stays = replicas.at_replica(stays, replicas.lattice.words());
+  }
+  int64_t satisfied = 0;
+  const auto draw = [&](int64_t first, int count, const PhiloxBlock& numbers,
+                        const GlassTemperature& temperature) {
+    for (int k = 0; k < count; ++k) {
+      const int32_t weight = satisfied_weight(edges.bonds.field[first + k], is_down(spins, first + k));
+      satisfied += weight;
+      if (parent == nullptr || !edges.active(weight, numbers, k, temperature)) continue;
+      const int32_t root = find<Shared>(parent, int32_t(first + k));
+      const Bits64 bit = Bits64(1) << root % kWordSites;
+      if (!(Shared::load(stays + root / kWordSites) & bit)) Shared::fetch_or(stays + root / kWordSites, bit);
+    }
+  };
+  for_each_four(replicas, edges, kGhostBond, replicas.lattice.sites(), draw);
+  if (records.record != nullptr) records.add_block(replicas.replica(), kSatisfied, satisfied);
+}
+
+// Lets vertices be roots, whose coins say which of them stay; with `chosen` all stay so far. Counts spins.
+// Without parents they are counted only.
+template <int = 0>
+__global__ void __launch_bounds__(kSpinThreads)
+    begin_edges(Replicas replicas, const Bits64* __restrict__ spins, int32_t* __restrict__ parent,
+                Bits64* __restrict__ stays, bool chosen, Records records) {
+  const Draws draws = replicas.draws();
+  const int64_t words = replicas.lattice.words();
+  spins = replicas.at_replica(spins, words);
+  if (parent != nullptr) {
+    int32_t* const own = replicas.at_replica(parent, replicas.lattice.sites());
+    replicas.for_each_site([=](int64_t vertex) { own[vertex] = int32_t(vertex); });
+    stays = replicas.at_replica(stays, words);
+  }
+  int64_t up = 0, down = 0;
+  replicas.for_each_word([&](int64_t word) {
+    const int64_t ones = __popcll(spins[word]);
+    down += ones;
+    up += __popcll(replicas.lattice.sites_of(word)) - ones;
+    if (parent != nullptr) stays[word] = chosen ? ~Bits64(0) : ~draw_coins(draws, word);
+  });
+  if (records.record == nullptr) return;
+  records.add_block(replicas.replica(), kCounts, up);
+  records.add_block(replicas.replica(), kCounts + 1, down);
+}
+
+// Lets the cluster of one vertex of each replica change, which is drawn.
+template <int = 0>
+__global__ void __launch_bounds__(kSpinThreads)
+    choose_edge_cluster(Replicas replicas, int32_t* parent, Bits64* stays) {
+  if (threadIdx.x != 0 || blockIdx.x % replicas.parts != 0) return;
+  const int64_t vertices = replicas.lattice.sites();
+  const auto vertex = int32_t(below(half(replicas.draws()(kChosenSite, 0), 0), Bits64(vertices)));
+  const int32_t root = find<Shared>(replicas.at_replica(parent, vertices), vertex);
+  replicas.at_replica(stays, replicas.lattice.words())[root / kWordSites] &=
+      ~(Bits64(1) << root % kWordSites);
+}
+
+// Writes the new spins; parents are roots from then on, and sizes, if there are such, 0.
+template <int = 0>
+__global__ void __launch_bounds__(kSpinThreads)
+    flip_edges(Replicas replicas, const Bits64* __restrict__ spins, int32_t* parent,
+               const Bits64* __restrict__ stays, int32_t* __restrict__ size, Bits64* __restrict__ new_spins) {
+  const int64_t words = replicas.lattice.words(), vertices = replicas.lattice.sites();
+  spins = replicas.at_replica(spins, words);
+  stays = replicas.at_replica(stays, words);
+  new_spins = replicas.at_replica(new_spins, words);
+  parent = replicas.at_replica(parent, vertices);
+  if (size != nullptr) size = replicas.at_replica(size, vertices);
+  replicas.for_each_word_of_warp([&](int64_t word) {
+    const SitesOfWarp sites(replicas.lattice, word);
+    bool flips[SitesOfWarp::kEach];
+#pragma unroll
+    for (int k = 0; k < SitesOfWarp::kEach; ++k) {
+      flips[k] = false;
+      if (!sites.has(k)) continue;
+      const int32_t vertex = int32_t(sites.site(k)), root = find<Shared, Jump::kNone>(parent, vertex);
+      flips[k] = !(stays[root / kWordSites] >> root % kWordSites & 1);
+      if (size == nullptr) continue;
+      size[vertex] = 0;
+      if (root != vertex) Shared::store(parent + vertex, root);
+    }
+    const Bits64 flipped = sites.gather([&](int k) { return flips[k]; });
+    if (lane() == 0) new_spins[word] = spins[word] ^ flipped;
+  });
+}
+
+}  // namespace conncomp

@@ -1,0 +1,285 @@
+"""Finite-size scaling: where curves of several sizes cross, and the exponents that make them one.
+
+What: a ratio without dimension, such as Binder's, takes the same value at a critical point whatever
+the size; and any observable is L**b f((x - x_c) L**(1/nu)). How: curves are polynomials, fitted by
+least squares; the error of a crossing is the spread of those of curves that are drawn again with
+the errors of their points, that of a collapse follows from how chi squared grows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.polynomial import chebyshev
+from numpy.typing import ArrayLike, NDArray
+
+from conncomp._arguments import check_range, shown
+from conncomp.models._arguments import check_finite, check_positive
+from conncomp.models.analysis._curves import Curves, as_curves
+from conncomp.models.statistics import Estimate
+
+REDRAWN = 200  # curves, of which the spread is an error
+MOST_DEGREE = 20
+
+
+class Crossing(NamedTuple):
+    """Where the curves of two sizes cross: see `crossing`.
+
+    Attributes
+    ----------
+    sizes : tuple of float
+    x, y : Estimate
+    """
+
+    sizes: tuple[float, float]
+    x: Estimate
+    y: Estimate
+
+
+@dataclass(frozen=True)
+class Collapse:
+    """The exponents by which curves of several sizes become one: see `collapse`.
+
+    Attributes
+    ----------
+    critical, nu, exponent : Estimate
+        x_c, nu and b. Errors are those of the points; where a fit is bad, they mean nothing.
+    chi_squared : float
+    freedom : int
+        The degrees of freedom of the fit: chi squared is about as large if it is good.
+    """
+
+    critical: Estimate
+    nu: Estimate
+    exponent: Estimate
+    chi_squared: float
+    freedom: int
+
+    def scale(self, size: float, points: ArrayLike) -> NDArray[np.float64]:
+        """Return points of a size as points of the one curve: L**-b y over scaled x.
+
+        Parameters
+        ----------
+        size : float
+        points : array_like of float, shape (n, 3)
+            As `collapse` takes them.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, 3)
+        """
+        given = np.asarray(points, np.float64)
+        values = self.critical.value, 1 / self.nu.value, self.exponent.value
+        return _scaled(size, given, *values)
+
+
+def crossing(curves: Any, *, degree: int = 2, seed: int = 0) -> list[Crossing]:
+    """Return where the curves of each size and of the next one cross.
+
+    A polynomial is fitted to the difference of both where they overlap, in the smaller size's
+    points and those of the larger one. Its root, the one next to the middle if there are several,
+    is the crossing, with the spread of roots of curves drawn anew as its error.
+
+    Parameters
+    ----------
+    curves : dict
+        Of each size rows of x, y and the error of y, shape (n, 3).
+    degree : int, optional
+        Of the polynomial, below the number of points: as low as fits.
+    seed : int, optional
+        Of the curves that are drawn anew.
+
+    Returns
+    -------
+    list of Crossing
+        Sizes ascending; both estimates are NaN where curves do not cross, and errors are where
+        a tenth of the curves drawn anew do not.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, or out of its range.
+
+    References
+    ----------
+    K. Binder, Z. Phys. B 43, 119 (1981).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from conncomp.models import crossing
+    >>> x = np.linspace(0.9, 1.1, 7)
+    >>> curves = {
+    ...     size: np.stack([x, 2 + (x - 1) * size, np.full(7, 0.01)], axis=1) for size in (8, 16)
+    ... }
+    >>> [found] = crossing(curves)
+    >>> round(found.x.value, 6), found.x.error < 0.005
+    (1.0, True)
+    """
+    order = check_range("degree", degree, 1, MOST_DEGREE)
+    checked = as_curves(curves, order + 1)
+    rng = np.random.default_rng(check_range("seed", seed, 0, (1 << 64) - 1))
+    found = []
+    for (small, first), (large, second) in pairwise(checked.items()):
+        roots = _roots(first, second, order, rng)
+        x, y = roots[0].tolist()
+        spread = roots[1:][np.isfinite(roots[1:, 0])]
+        enough = np.isfinite(x) and len(spread) > 0.9 * REDRAWN
+        errors = spread.std(axis=0).tolist() if enough else [np.nan, np.nan]
+        found.append(Crossing((small, large), Estimate(x, errors[0]), Estimate(y, errors[1])))
+    return found
+
+
+def collapse(
+    curves: Any,
+    *,
+    critical: float,
+    nu: float = 1.0,
+    exponent: float | None = None,
+    degree: int = 4,
+) -> Collapse:
+    """Fit y = L**b f((x - x_c) L**(1/nu)) to curves of all sizes L, f a polynomial.
+
+    The coefficients of f are those of least squares for each x_c, nu and b, which are varied. Take
+    points near the critical point, and sizes that are large enough: no corrections are fitted.
+
+    Parameters
+    ----------
+    curves : dict
+        Of each size rows of x, y and the error of y, shape (n, 3).
+    critical, nu : float
+        From where x_c and nu are varied.
+    exponent : float, optional
+        From where b is varied; None, the default, keeps it 0, as it is of ratios without dimension.
+    degree : int, optional
+        Of f.
+
+    Returns
+    -------
+    Collapse
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, or out of its range, or there are too few points.
+
+    References
+    ----------
+    M. E. Fisher, M. N. Barber, Phys. Rev. Lett. 28, 1516 (1972).
+
+    G. H. Golub, V. Pereyra, SIAM J. Numer. Anal. 10, 413 (1973), for least squares in two steps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from conncomp.models import collapse
+    >>> x, curves = np.linspace(0.8, 1.2, 9), {}
+    >>> for size in (8, 16, 32):
+    ...     y = size**0.25 * np.tanh((x - 1) * size**0.5)
+    ...     curves[size] = np.stack([x, y, np.full(9, 0.01)], axis=1)
+    >>> found = collapse(curves, critical=0.98, nu=1.5, exponent=0.0, degree=7)
+    >>> round(found.critical.value, 2), round(found.nu.value, 1), round(found.exponent.value, 2)
+    (1.0, 2.0, 0.25)
+    """
+    from scipy.optimize import least_squares
+
+    order = check_range("degree", degree, 1, MOST_DEGREE)
+    checked = as_curves(curves, 1)
+    first = [check_finite("critical", critical), 1 / check_positive("nu", nu)]
+    if exponent is not None:
+        first.append(check_finite("exponent", exponent))
+    points = sum(map(len, checked.values()))
+    freedom = points - len(first) - (order + 1)
+    if freedom < 1:
+        raise ValueError(
+            f"curves has {points} points; degree={shown(degree)} needs {points + 1 - freedom} or "
+            "more"
+        )
+    units = np.array([np.ptp(np.concatenate([p[:, 0] for p in checked.values()])) or 1.0, 1.0, 1.0])
+    units = units[: len(first)]
+
+    def residuals(scaled: NDArray[np.float64]) -> NDArray[np.float64]:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return _residuals(checked, scaled * units, order)
+
+    if not np.isfinite(residuals(np.array(first) / units)).all():
+        raise ValueError(
+            f"curves cannot be scaled by critical={shown(critical)}, nu={shown(nu)} and "
+            f"exponent={shown(exponent)}; begin with values that are nearer"
+        )
+    fit = least_squares(residuals, np.array(first) / units, method="trf", x_scale="jac")
+    values = fit.x * units
+    covariance = np.linalg.pinv(fit.jac.T @ fit.jac)
+    errors = np.sqrt(np.diag(covariance)) * units
+    inverse = float(values[1])
+    estimates = [Estimate(float(v), float(e)) for v, e in zip(values, errors, strict=True)]
+    nus = Estimate(1 / inverse, estimates[1].error / inverse**2)
+    power = estimates[2] if exponent is not None else Estimate(0.0, 0.0)
+
+    return Collapse(estimates[0], nus, power, float(2 * fit.cost), freedom)
+
+
+def _scaled(
+    size: float, points: NDArray[np.float64], critical: float, inverse_nu: float, exponent: float
+) -> NDArray[np.float64]:
+    unit = size**-exponent
+    x = (points[:, 0] - critical) * size**inverse_nu
+    return np.stack([x, points[:, 1] * unit, points[:, 2] * unit], axis=1)
+
+
+def _residuals(curves: Curves, values: NDArray[np.float64], order: int) -> NDArray[np.float64]:
+    """Return what is left of each point in units of its error, f being the best one."""
+    critical, inverse_nu, exponent = (*values.tolist(), 0.0)[:3]
+    scaled = np.concatenate(
+        [_scaled(size, p, critical, inverse_nu, exponent) for size, p in curves.items()]
+    )
+    left: NDArray[np.float64] = scaled[:, 1] / scaled[:, 2]
+    if not np.isfinite(scaled).all() or not np.isfinite(left).all():
+        return np.full_like(left, np.inf)
+    basis = _basis(scaled[:, 0], order) / scaled[:, 2:]
+    return np.asarray(left - basis @ np.linalg.lstsq(basis, left, rcond=None)[0])
+
+
+def _basis(x: NDArray[np.float64], order: int) -> NDArray[np.float64]:
+    """Return Chebyshev polynomials of x, mapped to [-1, 1], as columns."""
+    low, high = x.min(), x.max()
+    middle, half = (low + high) / 2, (high - low) / 2 or 1.0
+    return np.asarray(chebyshev.chebvander((x - middle) / half, order))
+
+
+def _roots(
+    first: NDArray[np.float64], second: NDArray[np.float64], order: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Return where two curves cross, x and y, and then where those drawn anew do."""
+    low, high = max(first[0, 0], second[0, 0]), min(first[-1, 0], second[-1, 0])
+    nowhere = np.full((1 + REDRAWN, 2), np.nan)
+    if low >= high:
+        return nowhere
+    fits = [_fits(points, low, high, order, rng) for points in (first, second)]
+    found = nowhere
+    for k, (one, other) in enumerate(zip(*fits, strict=True)):
+        roots = chebyshev.chebroots(other - one)
+        inside = roots[np.isreal(roots)].real
+        inside = inside[abs(inside) <= 1]
+        if len(inside) > 0:
+            place = inside[np.argmin(abs(inside))]
+            x = (low + high) / 2 + place * (high - low) / 2
+            found[k] = x, chebyshev.chebval(place, (one + other) / 2)
+    return found
+
+
+def _fits(
+    points: NDArray[np.float64], low: float, high: float, order: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Return the coefficients of a curve, and those of curves that are drawn anew, a row each.
+
+    They are of Chebyshev polynomials on [low, high].
+    """
+    x, y, errors = points.T
+    basis = chebyshev.chebvander((2 * x - low - high) / (high - low), order)
+    of_values = np.linalg.pinv(basis / errors[:, None]) / errors
+    drawn = y + errors * rng.standard_normal((REDRAWN, len(y)))
+    return np.asarray(np.concatenate([y[None], drawn]) @ of_values.T)

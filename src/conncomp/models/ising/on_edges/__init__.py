@@ -1,0 +1,1 @@
+"""The Ising model on any edges, with any couplings and fields, on CPU and GPU."""

@@ -1,0 +1,294 @@
+"""Where the sites of an Ising model lie, and which bonds join them: on a lattice, or in a graph."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arguments import as_sequence, check_choice, shown
+from conncomp._arrays import as_numpy, check_kind, on_gpu, on_host
+from conncomp.graph import Graph
+from conncomp.kernels.cells import CellLattice
+from conncomp.kernels.edges import MOST_VERTICES, WHOLE, EdgeBonds
+from conncomp.models._arguments import as_tuple, check_finite, check_shape
+from conncomp.models.ising.lattices import LATTICES, UnitCell
+
+BORDERS = {True: "periodic", False: "open", "antiperiodic": "antiperiodic"}
+
+
+class OnLattice:
+    """Sites of cells.
+
+    Parameters
+    ----------
+    shape, lattice, periodic
+        As of `Ising`.
+    negative : bool
+        Whether different spins satisfy a bond.
+
+    Attributes
+    ----------
+    cell : UnitCell
+    name : str
+    cells : CellLattice
+    """
+
+    def __init__(self, shape: Any, lattice: Any, periodic: Any, negative: bool) -> None:
+        self.cell = _check_lattice(lattice)
+        self.name = lattice if isinstance(lattice, str) else _in_words(self.cell)
+        axes = len(self.cell.vectors)
+        lengths = check_shape(as_tuple(shape, axes))
+        if len(lengths) != axes:
+            raise ValueError(f"shape={shown(shape)} must have {axes} axes for this lattice")
+        borders = _check_borders(periodic, axes)
+        turns = tuple(border == "antiperiodic" for border in borders)
+        closed = tuple(border != "open" for border in borders)
+        check_shape((*lengths[:-1], lengths[-1] * len(self.cell.sites)))
+        self.cells = CellLattice(
+            lengths, len(self.cell.sites), self.cell.bonds, closed, turns, negative
+        )
+
+    @property
+    def sites(self) -> int:
+        """The number of sites."""
+        return self.cells.sites
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """That of an array of sites."""
+        cells = self.cells
+        return cells.shape if cells.cell == 1 else (*cells.shape, cells.cell)
+
+    def edges(self) -> NDArray[np.int64]:
+        """Return the two sites of each bond, shape (bonds, 2)."""
+        return self.cells.edges()
+
+    def signs(self) -> NDArray[np.int8]:
+        """Return the sign of the coupling of each bond."""
+        return self.cells.signs()
+
+    def coordinates(self) -> NDArray[np.float64]:
+        """Return where the sites lie, a row each."""
+        lengths = self.cells.shape
+        cells = np.indices(lengths).reshape(len(lengths), -1).T
+        corners = cells @ np.array(self.cell.vectors)
+        places: NDArray[np.float64] = corners[:, None] + np.array(self.cell.sites)
+        return places.reshape(self.sites, -1)
+
+    def described(self) -> dict[str, Any]:
+        """Return parameters that JSON has."""
+        borders = zip(self.cells.periodic, self.cells.antiperiodic, strict=True)
+        return {
+            "lattice": self.name,
+            "shape": list(self.cells.shape),
+            "periodic": [BORDERS["antiperiodic" if turn else closed] for closed, turn in borders],
+        }
+
+
+class InGraph:
+    """The vertices of a graph, and the bonds that its arcs are.
+
+    The coupling of two vertices is the sum of those of the arcs from one to the other; where arcs
+    lead back, too, these are the same bond, and must say the same.
+
+    Parameters
+    ----------
+    graph : Graph
+    coupling : ndarray of float64, shape () or (num_arcs,)
+
+    Attributes
+    ----------
+    couplings : ndarray of float64, shape (bonds,)
+        In the order of bonds: of the smaller vertex, then of the larger one.
+    """
+
+    name = "graph"
+
+    def __init__(self, graph: Graph, coupling: NDArray[np.float64]) -> None:
+        vertices = graph.num_vertices
+        if not 1 <= vertices <= MOST_VERTICES:
+            raise ValueError(f"the graph has {vertices} vertices; there must be 1 to 2**31 - 1")
+        here = graph.to("cpu")
+        indptr, indices = here.indptr, here.indices.astype(np.int64)
+        if coupling.shape not in ((), indices.shape):
+            raise ValueError(
+                f"coupling has shape {coupling.shape}; there must be one number, or one for each "
+                f"of {len(indices)} arcs, in the order of graph.indices"
+            )
+        sources = np.repeat(np.arange(vertices), np.diff(indptr))
+        loops = sources == indices
+        if loops.any():
+            raise ValueError(
+                f"the graph has a loop at vertex {sources[loops][0]}, whose energy no flip "
+                "changes; leave loops out"
+            )
+        self.sites = vertices
+        self._merge(sources, indices, np.broadcast_to(coupling, indices.shape))
+
+    def _merge(
+        self, sources: NDArray[np.int64], targets: NDArray[np.int64], coupling: NDArray[np.float64]
+    ) -> None:
+        lower, upper = np.minimum(sources, targets), np.maximum(sources, targets)
+        key = lower * self.sites + upper
+        order = np.argsort(key, kind="stable")
+        key, coupling, back = key[order], coupling[order], (sources > targets)[order]
+        begins = np.flatnonzero(np.diff(key, prepend=-1))
+        forth, reverse = (
+            np.add.reduceat(np.where(way, coupling, 0.0), begins) if len(key) else np.zeros(0)
+            for way in (~back, back)
+        )
+        leads = [
+            np.logical_or.reduceat(way, begins) if len(key) else np.zeros(0, bool)
+            for way in (~back, back)
+        ]
+        both = leads[0] & leads[1]
+        differ = both & ~np.isclose(forth, reverse, rtol=1e-12, atol=0)
+        low, high = np.divmod(key[begins], self.sites)
+        if differ.any():
+            k = int(np.flatnonzero(differ)[0])
+            raise ValueError(
+                f"the coupling from vertex {low[k]} to {high[k]} is {forth[k]:g}, and back "
+                f"{reverse[k]:g}; a bond has one"
+            )
+        merged = np.where(leads[0], forth, reverse)
+        kept = merged != 0
+        self.couplings: NDArray[np.float64] = merged[kept]
+        self._edges = np.stack([low[kept], high[kept]], axis=1)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """That of an array of sites."""
+        return (self.sites,)
+
+    def edges(self) -> NDArray[np.int64]:
+        """Return the two vertices of each bond, shape (bonds, 2)."""
+        return self._edges
+
+    def signs(self) -> NDArray[np.int8]:
+        """Return the sign of the coupling of each bond."""
+        return np.sign(self.couplings).astype(np.int8)
+
+    def coordinates(self) -> NDArray[np.float64]:
+        """Raise ValueError: vertices have no place."""
+        raise ValueError("the vertices of a graph have no coordinates")
+
+    def described(self) -> dict[str, Any]:
+        """Return parameters that JSON has."""
+        return {"lattice": self.name, "shape": [self.sites]}
+
+
+def weighted_bonds(
+    place: OnLattice | InGraph,
+    couplings: NDArray[np.float64],
+    field: NDArray[np.float64] | None,
+) -> EdgeBonds:
+    """Return bonds and fields as the kernels take them.
+
+    Parameters
+    ----------
+    place : OnLattice or InGraph
+    couplings : ndarray of float64, shape (bonds,)
+    field : ndarray of float64, shape (sites,), or None
+    """
+    if place.sites > MOST_VERTICES:
+        raise ValueError(f"{place.sites} sites with a field, or couplings of their own, are 2**31")
+    strengths = couplings if field is None else np.concatenate([couplings, field])
+    scale = float(abs(strengths).max(initial=0.0)) or 1.0
+    whole = np.rint(couplings / scale * WHOLE).astype(np.int32)
+    return EdgeBonds(
+        place.sites,
+        np.ascontiguousarray(place.edges().T, np.int32),
+        None if (whole == WHOLE).all() else whole,
+        None if field is None else np.rint(field / scale * WHOLE).astype(np.int32),
+        scale,
+    )
+
+
+def digest_of(edges: EdgeBonds) -> str:
+    """Return a text by which simulations of other bonds and fields are told apart."""
+    digest = hashlib.sha256(repr((edges.sites, edges.bonds, edges.scale)).encode())
+    for array in edges.arrays:
+        digest.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def as_coupling(given: Any) -> float | NDArray[np.float64]:
+    """Return a number that is finite and not 0, or an array of finite ones."""
+    if not np.isscalar(given):
+        numbers = _finite("coupling", given)
+        if numbers.ndim > 0:
+            return numbers
+        given = float(numbers)
+    coupling = check_finite("coupling", given)
+    if coupling == 0:
+        raise ValueError(f"coupling={shown(given)} must not be 0")
+    return coupling
+
+
+def as_field(given: Any, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
+    """Return a field for each site; None if there is none."""
+    if given is None:
+        return None
+    field = (
+        np.array(check_finite("field", given)) if np.isscalar(given) else _finite("field", given)
+    )
+    if field.ndim == 0:
+        field = np.broadcast_to(field, shape)
+    if field.shape != shape:
+        raise ValueError(
+            f"field has shape {field.shape}; it must be a number, or have one for each site, shape "
+            f"{shape}"
+        )
+    return field.reshape(-1) if field.any() else None
+
+
+def as_one_number(fields: NDArray[np.float64] | None) -> float | NDArray[np.float64]:
+    """Return the number that all sites have as their field, or fields that differ."""
+    if fields is None:
+        return 0.0
+    return float(fields[0]) if (fields == fields[0]).all() else fields
+
+
+def _finite(name: str, given: Any) -> NDArray[np.float64]:
+    array: NDArray[Any] = on_host(given) if on_gpu(given) else as_numpy(given, name)
+    check_kind(array, "iuf", given, name, "of real numbers")
+    numbers = array.astype(np.float64)
+    if not np.isfinite(numbers).all():
+        place = tuple(int(k) for k in np.argwhere(~np.isfinite(numbers))[0])
+        raise ValueError(f"{name}{list(place)}={numbers[place]} must be finite")
+    return numbers
+
+
+def _check_lattice(lattice: Any) -> UnitCell:
+    if isinstance(lattice, UnitCell):
+        return lattice
+    if not isinstance(lattice, str):
+        raise TypeError(f"lattice={shown(lattice)} must be the name of a lattice, or a UnitCell")
+    check_choice("lattice", lattice, tuple(LATTICES))
+    return LATTICES[lattice]
+
+
+def _check_borders(periodic: Any, axes: int) -> list[str]:
+    single = isinstance(periodic, (bool, np.bool_, str))
+    borders = [periodic] * axes if single else list(as_sequence("periodic", periodic))
+    if len(borders) != axes:
+        raise ValueError(
+            f"periodic={shown(periodic)} has {len(borders)} entries; the lattice has {axes} axes"
+        )
+    for border in borders:
+        is_name = isinstance(border, str) and border == "antiperiodic"
+        if not is_name and not isinstance(border, (bool, np.bool_)):
+            raise TypeError(
+                f'periodic={shown(periodic)} must be True, False or "antiperiodic", or one of '
+                "these for each axis"
+            )
+    return [BORDERS[border if isinstance(border, str) else bool(border)] for border in borders]
+
+
+def _in_words(cell: UnitCell) -> str:
+    """Return a cell as text, by which simulations of different ones are told apart."""
+    return json.dumps([cell.vectors, cell.sites, cell.bonds])

@@ -1,0 +1,174 @@
+"""Rounds of a spin glass: a sweep, moves of clusters, exchanges of temperatures, and overlaps.
+
+A record has a row for each place (sample, temperature, copy), samples first and temperatures from
+the highest one on: what was counted of the replica that has this temperature now; and, in the rows
+of the first places, pair by pair, how two replicas overlap. So series are by temperature however
+replicas exchange, and all of it is in checkpoints.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arrays import on_host
+from conncomp.kernels.lattice import Lattice
+from conncomp.models.spin_glass.measurements import FIELDS, GlassMeasurements
+from conncomp.models.spin_glass.pairs import Overlaps
+from conncomp.models.tempering import LEVEL, Exchanging, exchange
+
+# After those of `GlassMeasurements`, the bits of numbers of float64: overlap, link overlap, and a
+# structure factor for each axis.
+OVERLAP, LINK, STRUCTURE = FIELDS, FIELDS + 1, FIELDS + 2
+
+
+@dataclass(frozen=True)
+class GlassSeries(GlassMeasurements):
+    """What rounds have measured of all temperatures, in their order.
+
+    Attributes
+    ----------
+    records : ndarray of int64, shape (rounds, replicas, fields)
+        What was counted.
+    lattice : Lattice
+    unit, offset : ndarray of float64, shape (replicas,)
+        The energy is the first number of a record, times `unit`, and `offset`.
+    beta : ndarray of float64, shape (replicas,)
+        The inverse temperatures: of each sample ascending, with those of copies side by side.
+    pair_beta : ndarray of float64, shape (pairs,)
+    pair_sample : ndarray of int64, shape (pairs,)
+        Of each pair of copies; without pairs overlaps were not measured.
+    """
+
+    beta: NDArray[np.float64]
+    pair_beta: NDArray[np.float64]
+    pair_sample: NDArray[np.int64]
+
+    @property
+    def overlap(self) -> NDArray[np.float64]:
+        """The mean of q_i = s_i s_i' over the sites, for each pair."""
+        return self._of_pairs(OVERLAP)
+
+    @property
+    def link_overlap(self) -> NDArray[np.float64]:
+        """The mean of q_i q_j over the bonds, for each pair."""
+        return self._of_pairs(LINK)
+
+    @property
+    def structure(self) -> NDArray[np.float64]:
+        """Structure factors at the smallest wave vectors, (rounds, pairs, ndim)."""
+        ends = STRUCTURE, STRUCTURE + self.lattice.ndim
+        return np.stack([self._of_pairs(field) for field in range(*ends)], axis=-1)
+
+    def overlaps(self) -> list[Overlaps]:
+        """Return the overlaps of each round, as `SpinGlass.overlaps` returns those of a moment."""
+        pairs = np.full((len(self.pair_beta), 2), -1, np.int32)
+        return [
+            Overlaps(self.pair_beta, self.pair_sample, pairs, *of_round)
+            for of_round in zip(self.overlap, self.link_overlap, self.structure, strict=True)
+        ]
+
+    def observables(self) -> dict[str, NDArray[Any]]:
+        """Return what was measured, by name."""
+        observables = {**super().observables(), "beta": self.beta}
+        if len(self.pair_beta):
+            names = "pair_beta", "pair_sample", "overlap", "link_overlap", "structure"
+            observables |= {name: getattr(self, name) for name in names}
+        return observables
+
+    def _of_pairs(self, field: int) -> NDArray[np.float64]:
+        if not len(self.pair_beta):
+            raise ValueError("overlaps were not measured; update with overlaps=True")
+        numbers = np.ascontiguousarray(self.records[:, : len(self.pair_beta), field])
+        return numbers.view(np.float64)
+
+
+class Glass(Exchanging, Protocol):
+    """What a round has to do with of a `SpinGlass`."""
+
+    lattice: Lattice
+    samples: int
+    copies: int
+    replicas: int
+    _words: Any
+    _new_words: Any
+
+    def overlaps(self) -> Overlaps: ...  # noqa: D102
+    def new_records(self, n: int) -> Any: ...  # noqa: D102
+    def _advance(self, number: int, houdayer: bool = False) -> None: ...
+    def _measure(self, record: Any) -> None: ...
+    def _ladders(self) -> NDArray[np.int64]: ...
+    def _energy_offset(self) -> NDArray[np.float64]: ...
+
+
+class GlassRound:
+    """An update that measures replicas in the order of temperatures, and lets these exchange.
+
+    Parameters
+    ----------
+    model : SpinGlass
+    houdayer, overlaps, tempering : bool
+        What there is beside a sweep.
+    """
+
+    def __init__(self, model: Glass, houdayer: bool, overlaps: bool, tempering: bool) -> None:
+        self._model, self._houdayer = model, houdayer
+        self._overlaps, self._tempering = overlaps, tempering
+        self.options = {"houdayer": houdayer, "overlaps": overlaps, "tempering": tempering}
+        self._places()
+
+    def new_records(self, n: int) -> NDArray[np.int64]:
+        """Return records, all 0, in main memory."""
+        fields = STRUCTURE + self._model.lattice.ndim if self._overlaps else FIELDS
+        return np.zeros((n, self._model.replicas, fields), np.int64)
+
+    def __call__(self, number: int, record: Any = None) -> None:
+        """Make the round of this number, and measure before into a record unless that is None."""
+        model = self._model
+        if record is not None:
+            self._measure(record)
+        model._advance(number, houdayer=self._houdayer)
+        if not self._tempering:
+            return
+        try:
+            levels = on_host(self._counted())[:, LEVEL]
+            exchange(model, model._ladders(), levels, 1)
+        except BaseException:
+            # The sweep is taken back with the exchange, so that both are made again.
+            model._words, model._new_words = model._new_words, model._words
+            model.updates = number - 1
+            raise
+
+    def read(self, records: NDArray[np.int64]) -> GlassSeries:
+        """Return what was measured, of records of shape (rows, replicas, fields)."""
+        model, places = self._model, self._places()
+        pair_beta, pair_sample = np.zeros(0), np.zeros(0, np.int64)
+        if self._overlaps:
+            present = model.overlaps()
+            pair_beta, pair_sample = present.beta, present.sample
+        of_places = model._energy_unit()[places], model._energy_offset()[places]
+        beta = model._betas[places]
+        return GlassSeries(records, model.lattice, *of_places, beta, pair_beta, pair_sample)
+
+    def _places(self) -> NDArray[np.int64]:
+        """Return the replica of each place."""
+        model = self._model
+        ladders = model._ladders().reshape(model.samples, model.copies, -1)
+        return ladders.swapaxes(1, 2).reshape(-1)
+
+    def _counted(self) -> Any:
+        record = self._model.new_records(1)[0]
+        self._model._measure(record)
+        return record
+
+    def _measure(self, record: NDArray[np.int64]) -> None:
+        record[:, :FIELDS] = on_host(self._counted())[self._places()]
+        if not self._overlaps:
+            return
+        found = self._model.overlaps()
+        columns = [found.overlap, found.link_overlap, *found.structure.T]
+        numbers = np.ascontiguousarray(np.stack(columns, axis=1), np.float64)
+        record[: len(numbers), OVERLAP:] = numbers.view(np.int64)

@@ -1,0 +1,102 @@
+"""``conncomp simulate glass``: sizes and temperatures in one command, a folder to go on from."""
+
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from PIL import Image
+
+from cli.test_command import check_failure
+from cli.test_simulate import as_json
+from conncomp.models import SpinGlass, katzgraber_young, simulate
+
+BASE = "simulate glass --temperatures 1:2:3 --samples 3 --sweeps 12 --thermalise 4 --seed 5"
+SIZES = "--shape 3x3x3 --shape 4x4x4"
+
+
+def run_of(shape, couplings="pm", options=None, sweeps=12, **arguments):
+    temperatures = np.linspace(1, 2, 3)
+    model = SpinGlass(
+        shape, couplings, beta=1 / temperatures, samples=3, copies=2, seed=5, **arguments
+    )
+    chosen = {"overlaps": True, "tempering": True, **(options or {})}
+    return simulate(model, sweeps, thermalise=4, **chosen)
+
+
+def test_report_and_series_are_those_of_the_function(report):
+    found = report(
+        *BASE.split(), "--shape", "4x4x4", "--update", "heat-bath", "--houdayer", "--no-tempering",
+        "--positive", 0.7, "--dilution", 0.2, "--start", "cold", "--periodic", "0,2",
+        "-o", "run.h5"
+    )  # fmt: skip
+    options = {"tempering": False, "houdayer": True}
+    run = run_of(
+        (4, 4, 4),
+        options=options,
+        update="heat-bath",
+        positive=0.7,
+        dilution=0.2,
+        start="cold",
+        periodic=[True, False, True],
+    )
+    wanted = [{"shape": "4x4x4", **s} for s in as_json(tuple(run.summarise()))[::-1]]
+    assert found["summaries"] == wanted
+    assert found["model"] == {**run.parameters, "shape": [[4, 4, 4]]}
+    with h5py.File("run.h5") as archive:
+        for name, values in run.series.observables().items():
+            np.testing.assert_array_equal(archive[name], values)
+
+
+def test_a_folder_has_each_size_and_is_gone_on_from(report, run):
+    words = [*BASE.split(), *SIZES.split(), "--folder", "made/here"]
+    first = report(*words)
+    assert [s["shape"] for s in first["summaries"]] == ["3x3x3"] * 3 + ["4x4x4"] * 3
+    names = sorted(path.name for path in Path("made/here").iterdir())
+    assert names == ["3x3x3.checkpoint", "3x3x3.h5", "4x4x4.checkpoint", "4x4x4.h5"]
+    assert report(*words)["summaries"] == first["summaries"]
+    words[words.index("--sweeps") + 1] = "20"
+    longer = report(*words)
+    for k, shape in enumerate([(3, 3, 3), (4, 4, 4)]):
+        run_there = run_of(shape, sweeps=20)
+        part = [{k: v for k, v in s.items() if k != "shape"} for s in longer["summaries"]]
+        assert part[3 * k : 3 * k + 3] == as_json(tuple(run_there.summarise()))[::-1]
+        with h5py.File(f"made/here/{'x'.join(map(str, shape))}.h5") as archive:
+            np.testing.assert_array_equal(archive["overlap"], run_there.series.overlap)
+    failed = run(*words, "--houdayer")
+    assert "whose houdayer is False, not True" in check_failure(failed)
+
+
+def test_table_picture_and_the_identity_of_gaussian_couplings(run, report):
+    words = [*BASE.split(), *SIZES.split(), "--couplings", "gaussian"]
+    result = run(*words, "--plot", "run.png")
+    lines = result.stdout.splitlines()
+    assert lines[0].split(maxsplit=1)[1].strip() == ("Gaussian spin glass, 3x3x3, 4x4x4, 3 samples")
+    assert lines[-7].split()[:3] == ["size", "temperature", "xi/L"]
+    assert lines[-7].rstrip().endswith("off Katzgraber-Young")
+    assert [line.split()[:2] for line in lines[-3:]] == [["4x4x4", t] for t in ("1", "1.5", "2")]
+    with Image.open("run.png") as picture:
+        assert min(picture.size) > 300
+    series = run_of((3, 3, 3), "gaussian").series
+    energies = series.energy.mean(axis=0).reshape(3, 3, 2)[:, -1].mean(axis=1)
+    links = series.link_overlap.mean(axis=0).reshape(3, 3)[:, -1]
+    off = katzgraber_young(energies, links, beta=1.0, bonds=81)
+    found = report(*words)["summaries"][0]["katzgraber_young"]
+    assert found == {"value": pytest.approx(off.value), "error": pytest.approx(off.error)}
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("--shape 4x4 --sweeps 4", "Give either --temperatures A:B:N or --temperature T."),
+        ("--shape 4x4 --sweeps 4 --temperature 1 --temperatures 1:2:2", "Give either"),
+        ("--shape 4x4 --sweeps 4 --temperature 0", "must be two temperatures above 0"),
+        ("--shape 4x4 --shape 6x6 --sweeps 4 --temperature 1 -o x.h5", "--output is for one"),
+        ("--shape 4x4 --shape 4x4 --sweeps 4 --temperature 1 --folder x", "a size twice"),
+        ("--shape 4x4 --sweeps 4 --temperature 1 --folder x -o x.h5", "exclude each other"),
+        ("--shape 4xx4 --sweeps 4 --temperature 1", "'4xx4' is not lengths such as 64x64"),
+        ("--shape 4x4 --sweeps 4 --temperature 1 --replicas 1", "choose copies=2"),
+    ],
+)
+def test_bad_input(run, words, reason):
+    assert reason in check_failure(run("simulate", "glass", *words.split()))

@@ -1,0 +1,67 @@
+"""The Ising model on any bonds, with fields, one by one in plain Python.
+
+Random numbers are as ``kernels/core/edge_spins.h`` says; logarithms are those of floating point.
+"""
+
+from math import log
+
+import numpy as np
+
+from conncomp.generate.random import philox
+from models.potts_reference import CHOSEN_SITE, COIN, WORD, below
+
+EDGE_BOND, GHOST_BOND = 40, 41
+
+
+class ReferenceEdges:
+    """One replica of what `conncomp.models.Ising` is to do on a graph, or in a field."""
+
+    def __init__(self, edges, couplings, fields, beta, seed, replica, spins):
+        self.edges, self.couplings, self.fields = edges, couplings, fields
+        self.beta, self.seed, self.replica, self.step = beta, seed, replica, 0
+        self.spins = np.array(spins, int)
+
+    def energy(self):
+        pairs = sum(j * self.spins[u] * self.spins[v] for (u, v), j in self.bonds())
+        return -pairs - sum(h * s for h, s in zip(self.fields, self.spins, strict=True))
+
+    def bonds(self):
+        return zip(self.edges, self.couplings, strict=True)
+
+    def draw(self, purpose, index):
+        counter = index, self.replica << 8, self.step, purpose
+        return [int(word) for word in philox(self.seed, counter)]
+
+    def is_active(self, purpose, index, gain):
+        """Return whether a bond that lowers the energy by so much, if it does, is active."""
+        u = self.draw(purpose, index // 4)[index % 4]
+        return gain > 0 and -log((u + 0.5) / 2**32) < 2 * self.beta * gain
+
+    def update(self, wolff):
+        """Return (active bonds, sizes of clusters)."""
+        self.step += 1
+        clusters = [{site} for site in range(len(self.spins))]
+        active = [
+            (u, v)
+            for k, ((u, v), j) in enumerate(self.bonds())
+            if self.is_active(EDGE_BOND, k, j * self.spins[u] * self.spins[v])
+        ]
+        for u, v in active:
+            if clusters[u] is not clusters[v]:
+                clusters[u] |= clusters[v]
+                for site in clusters[v]:
+                    clusters[site] = clusters[u]
+        low, high, *_ = self.draw(CHOSEN_SITE, 0)
+        chosen = below(low | high << 32, len(self.spins))
+        tied = {
+            site
+            for site, h in enumerate(self.fields)
+            if self.is_active(GHOST_BOND, site, h * self.spins[site])
+        }
+        distinct = {min(cluster): sorted(cluster) for cluster in clusters}
+        for root, cluster in distinct.items():
+            low, high, *_ = self.draw(COIN, root // WORD)
+            coin = (low | high << 32) >> root % WORD & 1
+            if ((chosen in cluster) if wolff else coin) and not tied & set(cluster):
+                self.spins[cluster] *= -1
+        return len(active), sorted(map(len, distinct.values()))

@@ -1,0 +1,274 @@
+"""Analysis of series against what is known exactly, and whether errors are as large as they say."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from conncomp.models import (
+    Ising,
+    Overlaps,
+    SpinGlass,
+    collapse,
+    crossing,
+    katzgraber_young,
+    logarithmic_bins,
+    overlap_distribution,
+    reweight,
+)
+
+
+def curves_of(seed, noise=0.004, sizes=(8, 16, 32, 64)):
+    """Return points of L**0.25 f((x - 1) L**0.5), with errors that differ."""
+    rng, made = np.random.default_rng(seed), {}
+    for size in sizes:
+        x = 1 + np.linspace(-1, 1, 9) * 1.5 * size**-0.5
+        errors = noise * size**0.25 * rng.uniform(0.5, 1.5, len(x))
+        y = size**0.25 * (1 + np.tanh((x - 1) * size**0.5)) + errors * rng.standard_normal(len(x))
+        made[size] = np.stack([x, y, errors], axis=1)
+    return made
+
+
+def ratios_of(seed):
+    """Return the same as a ratio, which does not grow with the size."""
+    return {size: p / [1, size**0.25, size**0.25] for size, p in curves_of(seed).items()}
+
+
+def assert_normal(estimates, expected):
+    """Errors are right by a half: estimates are off by as much as they say."""
+    values = np.array([[e.value, e.error] for e in estimates])
+    off = (values[:, 0] - expected) / values[:, 1]
+    assert 0.6 < off.std() < 1.6
+    assert abs(off.mean()) < 4 / np.sqrt(len(off))
+
+
+# ----------------------------------------------------------------------------------------- crossing
+
+
+def test_crossings_are_where_lines_cross():
+    x = np.linspace(0, 2, 5)
+    lines = {4: 3 * (x - 0.7) + 1, 8: 5 * (x - 0.7) + 1, 16: 9 * (x - 0.9) + 2}
+    curves = {n: np.stack([x, y, np.full(5, 1e-9)], axis=1)[::-1] for n, y in lines.items()}
+    first, second = crossing(dict(reversed(curves.items())), degree=1)
+    assert (first.sizes, second.sizes) == ((4, 8), (8, 16))
+    assert first.x.value == pytest.approx(0.7)
+    assert first.y.value == pytest.approx(1.0)
+    assert second.x.value == pytest.approx((8.1 - 2 + 1 - 3.5) / 4)
+
+
+def test_errors_of_crossings():
+    found = [crossing(ratios_of(seed), degree=5)[-1] for seed in range(40)]
+    assert_normal([each.x for each in found], 1.0)
+    assert_normal([each.y for each in found], 1.0)
+
+
+def test_curves_that_do_not_cross():
+    x = np.linspace(0, 1, 4)
+    apart = {n: np.stack([x, x + n, np.full(4, 0.1)], axis=1) for n in (4, 8)}
+    [found] = crossing(apart)
+    assert np.isnan([*found.x, *found.y]).all()
+
+
+# ----------------------------------------------------------------------------------------- collapse
+
+
+def test_exponents_and_their_errors():
+    start = {"critical": 0.97, "nu": 1.6, "exponent": 0.1}
+    found = [collapse(curves_of(seed), **start, degree=8) for seed in range(30)]
+    assert_normal([each.critical for each in found], 1.0)
+    assert_normal([each.nu for each in found], 2.0)
+    assert_normal([each.exponent for each in found], 0.25)
+    goodness = np.array([each.chi_squared for each in found])
+    freedom = found[0].freedom
+    assert freedom == 36 - 3 - 9
+    assert abs(goodness.mean() - freedom) < 4 * np.sqrt(2 * freedom / len(found))
+
+
+def test_ratios_keep_the_exponent_0():
+    found = collapse(ratios_of(1), critical=1.02, nu=1.5, degree=8)
+    assert found.exponent == (0.0, 0.0)
+    assert abs(found.nu.value - 2) < 4 * found.nu.error < 0.3
+    scaled = [found.scale(size, points) for size, points in ratios_of(1).items()]
+    assert np.ptp([points[0, 0] for points in scaled]) < 0.2
+    assert found.scale(4, [[found.critical.value, 2.0, 0.1]]).tolist() == [[0.0, 2.0, 0.1]]
+
+
+GOOD = ratios_of(1)
+
+
+@pytest.mark.parametrize(
+    ("curves", "words"),
+    [
+        ([1], "must be a dict"),
+        ({8: GOOD[8]}, "has 1 sizes"),
+        ({8: GOOD[8], -1: GOOD[16]}, "must be above 0"),
+        ({8: GOOD[8], 16: GOOD[16][:, :2]}, r"curves\[16\] has shape \(9, 2\)"),
+        ({8: GOOD[8], 16: GOOD[16][:2]}, r"curves\[16\] has 2 points; there must be 3"),
+        ({8: GOOD[8], 16: GOOD[16] * [1, 1, 0]}, "errors that are not above 0"),
+        ({8: GOOD[8], 16: GOOD[16] * [1, np.nan, 1]}, "not finite"),
+        ({8: GOOD[8], 16: GOOD[16] * [0, 1, 1]}, "a value of x twice"),
+    ],
+)
+def test_bad_curves(curves, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        crossing(curves)
+
+
+def test_bad_arguments_of_scaling():
+    with pytest.raises(ValueError, match="degree=0"):
+        crossing(GOOD, degree=0)
+    with pytest.raises(ValueError, match="has 18 points; degree=17 needs 21 or more"):
+        collapse({8: GOOD[8], 16: GOOD[16]}, critical=1.0, degree=17)
+    with pytest.raises(ValueError, match="nu=0"):
+        collapse(GOOD, critical=1.0, nu=0)
+    with pytest.raises(ValueError, match="critical=nan"):
+        collapse(GOOD, critical=np.nan)
+
+
+# ------------------------------------------------------------------------------------- reweighting
+
+
+def exact_heat(energies, beta):
+    weights = np.exp(-beta * (energies - energies.min()))
+    weights = weights / weights.sum()
+    return energies**2 @ weights - (energies @ weights) ** 2
+
+
+@pytest.mark.parametrize("betas", [[0.3], [0.2, 0.45]])
+def test_reweighted_means_and_their_errors(betas):
+    wanted, lattice = [0.25, 0.3, 0.35], Ising((3, 4))
+    states = 1 - 2 * (np.arange(1 << 12)[:, None] >> np.arange(12) & 1)
+    energies = -np.prod(states[:, lattice.edges], axis=-1).sum(axis=1)
+    expected = np.array([exact_heat(energies, beta) for beta in wanted])
+    off = []
+    for seed in range(12 if len(betas) == 1 else 4):  # pymbar takes its time
+        model = Ising((3, 4), beta=betas, replicas=len(betas), seed=seed)
+        model.step(20)
+        energy = model.swendsen_wang(2000).energy
+        moments = energy, energy**2
+        found = reweight(lambda m, s: s - m**2, *moments, energy=energy, beta=betas, at=wanted)
+        off.append((found.value - expected) / found.error)
+    # Of 20 bins the error is off by a sixth, and those at one seed go together.
+    assert 0.5 < np.sqrt(np.square(off).mean()) < 1.6
+    assert (abs(np.mean(off, axis=0)) < 4 / np.sqrt(len(off))).all()
+
+
+def test_nothing_to_reweight():
+    energy = np.random.default_rng(1).normal(size=(100, 2))
+    found = reweight(lambda mean: mean, energy, energy=energy, beta=[0.5, 0.5], at=0.5)
+    assert found.value[0] == pytest.approx(energy.mean())
+    assert found.error[0] == pytest.approx(energy.reshape(20, 10).mean(axis=1).std() / np.sqrt(19))
+    assert found.effective[0] == pytest.approx(200)
+    far = reweight(lambda mean: mean, energy, energy=energy, beta=[0.5, 0.5], at=9.5)
+    assert far.effective[0] < 5
+
+
+def test_bad_arguments_of_reweighting(monkeypatch):
+    energy = np.zeros((100, 2))
+
+    def call(*series, **arguments):
+        given = {"energy": energy, "beta": (0.5, 0.6), "at": 0.5, **arguments}
+        return reweight(lambda mean: mean, *series, **given)
+
+    for arguments, words in [
+        ({"beta": 0.5}, "beta has 1 values; there must be one for each of 2 runs"),
+        ({"energy": energy * np.nan}, "energy has numbers that are not finite"),
+        ({"energy": energy[:50]}, "of the shape of energy"),
+        ({"at": np.inf}, "at=inf must be finite"),
+        ({"bins": 1}, "bins=1"),
+        ({"bins": 101}, "bins=101"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            call(energy, **arguments)
+    with pytest.raises(ValueError, match="series must be one or more"):
+        call()
+    monkeypatch.setitem(sys.modules, "pymbar", None)
+    with pytest.raises(ImportError, match=r"conncomp\[analysis\]"):
+        call(energy)
+    assert call(energy, beta=(0.5, 0.5)).value == [0.0]
+
+
+# ------------------------------------------------------------------------------------- equilibrium
+
+
+def test_logarithmic_bins():
+    rows = np.arange(11)[:, None] + [0.0, 1.0, -1.0]
+    bins = logarithmic_bins(rows)
+    assert list(zip(bins.begin, bins.end, strict=True)) == [(0, 1), (1, 2), (2, 5), (5, 11)]
+    np.testing.assert_allclose(bins.mean, [0, 1, 3, 7.5])
+    np.testing.assert_allclose(bins.error, np.std([0, 1, -1], ddof=1) / np.sqrt(3))
+    assert not bins.equilibrated
+
+
+def test_what_relaxes_is_not_equilibrated():
+    noise = np.random.default_rng(1).normal(size=(1024, 100))
+    assert logarithmic_bins(noise).equilibrated
+    slow = noise + 10 / (1 + np.arange(1024))[:, None] ** 0.3
+    assert not logarithmic_bins(slow).equilibrated
+    for bad, words in [
+        (noise[:, :1], "two chains or more"),
+        (noise[:3], "has 3 rows; 3 bins need 4"),
+        (noise * np.nan, "not finite"),
+        ([["a"]], "series"),
+    ]:
+        with pytest.raises((ValueError, TypeError), match=words):
+            logarithmic_bins(bad)
+
+
+def exact_glass(couplings, edges, beta):
+    """Return energy and link overlap of one sample of four spins by enumeration."""
+    states = 1 - 2 * (np.arange(16)[:, None] >> np.arange(4) & 1)
+    pairs = states[:, edges[:, 0]] * states[:, edges[:, 1]]
+    energies = -pairs @ couplings
+    weights = np.exp(-beta * (energies - energies.min()))
+    means = weights / weights.sum() @ pairs
+    return -means @ couplings, (means**2).mean()
+
+
+def test_katzgraber_and_young_hold_in_equilibrium_only():
+    rng, edges = np.random.default_rng(1), np.array([[0, 1], [1, 2], [2, 3], [3, 0], [0, 2]])
+    drawn = 0.7 * rng.normal(size=(4000, 5))
+    known = {"beta": 1.3, "bonds": 5, "variance": 0.49}
+    samples = np.array([exact_glass(couplings, edges, 1.3) for couplings in drawn]).T
+    off = katzgraber_young(*samples, **known)
+    assert abs(off.value) < 4 * off.error < 0.1
+    hot = np.array([exact_glass(couplings, edges, 1.1) for couplings in drawn]).T
+    assert katzgraber_young(*hot, **known).value > 5 * off.error
+    with pytest.raises(ValueError, match="energy is of 4000 samples, link_overlap of 3"):
+        katzgraber_young(samples[0], samples[1][:3], **known)
+    with pytest.raises(ValueError, match="two samples or more"):
+        katzgraber_young([1.0], [1.0], **known)
+    with pytest.raises(ValueError, match="beta=-1"):
+        katzgraber_young(*samples, beta=-1, bonds=5)
+
+
+def test_a_glass_in_equilibrium_passes():
+    glass = SpinGlass((4, 4), "gaussian", beta=0.7, samples=400, copies=2, seed=1)
+    glass.step(100)
+    energies, links = np.zeros((2, 400))
+    for _ in range(20):
+        glass.step(5)
+        energies += glass.energy().reshape(400, 2).mean(axis=1) / 20
+        links += glass.overlaps().link_overlap / 20
+    off = katzgraber_young(energies, links, beta=0.7, bonds=32)
+    assert abs(off.value) < 4 * off.error < 0.1
+
+
+def test_distribution_of_overlaps():
+    def moment(q):
+        beta, none = np.array([0.5, 1.0, 0.5, 1.0]), np.zeros(4)
+        sample = np.array([0, 0, 7, 7])
+        return Overlaps(beta, sample, np.zeros((4, 2)), np.array(q), none, np.zeros((4, 1)))
+
+    measured = [moment([-1.0, 0.9, 0.2, 0.9]), moment([1.0, 0.9, 0.3, 0.9])]
+    found = overlap_distribution(measured, 0.5, bins=4)
+    assert found.edges.tolist() == [-1.0, -0.5, 0.0, 0.5, 1.0]
+    assert found.density.tolist() == [0.5, 0.0, 1.0, 0.5]
+    assert found.error.tolist() == [0.5, 0.0, 1.0, 0.5]
+    for arguments, words in [
+        (([], 0.5), "measured is empty"),
+        ((measured, 0.6), "beta=0.6 is none of those that were measured: 0.5, 1"),
+        (([1], 0.5), "must be of SpinGlass.overlaps"),
+    ]:
+        with pytest.raises((ValueError, TypeError), match=words):
+            overlap_distribution(*arguments)

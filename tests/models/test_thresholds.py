@@ -1,0 +1,43 @@
+"""Bond percolation on lattices: clusters of equal spins, whose thresholds are known."""
+
+import numpy as np
+import pytest
+
+from conncomp.models import Ising, crossing, jackknife
+
+# M. F. Sykes, J. W. Essam, J. Math. Phys. 5, 1117 (1964), of the first three; R. M. Ziff, P. N.
+# Suding, J. Phys. A 30, 5351 (1997), of kagome; C. D. Lorenz, R. M. Ziff, Phys. Rev. E 57, 230
+# (1998), of cubic and bcc; X. Xu and others, Front. Phys. 9, 113 (2014), of diamond.
+KNOWN = {
+    "square": 0.5,
+    "triangular": 2 * np.sin(np.pi / 18),
+    "honeycomb": 1 - 2 * np.sin(np.pi / 18),
+    "kagome": 0.524405,
+    "cubic": 0.248812,
+    "bcc": 0.180288,
+    "diamond": 0.389589,
+}
+
+
+def curve(lattice, length, shares, replicas):
+    """Return rows of p, <m^4>/<m^2>^2 over random spins of clusters, and its error."""
+    betas = np.repeat(-np.log1p(-shares) / 2, replicas)
+    model = Ising(
+        length, lattice=lattice, beta=betas, replicas=len(betas), start="cold", seed=length
+    )
+    drawn = model.swendsen_wang(1, clusters=True)
+    moments = drawn.improved_squared_magnetisation, drawn.improved_fourth_magnetisation
+    rows = zip(*(moment.reshape(len(shares), replicas) for moment in moments), strict=True)
+    ratios = [jackknife(lambda m2, m4: m4 / m2**2, *row, bin_length=10) for row in rows]
+    return np.column_stack([shares, ratios])
+
+
+@pytest.mark.parametrize("lattice", KNOWN)
+def test_thresholds_of_bond_percolation(lattice):
+    flat = lattice in ("square", "triangular", "honeycomb", "kagome")
+    shares = KNOWN[lattice] * np.linspace(0.97, 1.03, 6)
+    sizes, replicas = ((20, 40), 700) if flat else ((7, 14), 400)
+    curves = {n: curve(lattice, n, shares, replicas) for n in sizes}
+    [found] = crossing(curves, degree=3)
+    assert found.x.error < 0.006 * KNOWN[lattice]
+    assert abs(found.x.value - KNOWN[lattice]) < 4 * found.x.error
