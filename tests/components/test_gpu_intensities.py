@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 import conncomp
 from changing_memory import ChangingGpu, written_by_another_thread
 from conncomp import _arrays
-from conncomp.components import _labels, measuring
+from conncomp.components import _labels
 from conncomp.components._labels import check_items
+from conncomp.components.columns import measuring
 from conncomp.components.columns.intensities import check_image
 from conncomp.kernels.cuda.components.runs import find_runs
 from conncomp.kernels.cuda.components.surfaces import count_faces

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from conncomp import _arrays, component_statistics, label
-from conncomp.components import _labels, measuring
+from conncomp.components import _labels
+from conncomp.components.columns import measuring
 from conncomp.kernels.cuda.components import measures, runs
 from conncomp.kernels.cuda.launcher import PER_THREAD, time_limit
 from host_cuda.host_gpu import AVAILABLE

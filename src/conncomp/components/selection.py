@@ -19,7 +19,7 @@ from conncomp.components._labels import (
     check_mask,
     where_labels_lie,
 )
-from conncomp.components.measuring import classes_of, measure_components
+from conncomp.components.columns.measuring import classes_of, measure_components
 from conncomp.components.sizes import count_rows
 from conncomp.grid.labelling import label
 from conncomp.kernels.cuda.components.tables import replace_labels

@@ -26,13 +26,13 @@ from conncomp.components.columns.crops import LazyColumn
 from conncomp.components.columns.finding import faces_of, items_and_runs, items_at_start, scale
 from conncomp.components.columns.formulas import principal_axes
 from conncomp.components.columns.intensities import Image, check_images
-from conncomp.components.columns.properties import Conditions, check_properties
-from conncomp.components.measuring import (
+from conncomp.components.columns.measuring import (
     classes_of,
     measure_components,
     measure_image,
     no_rows,
 )
+from conncomp.components.columns.properties import Conditions, check_properties
 from conncomp.kernels.cuda.components.measures import turn
 
 

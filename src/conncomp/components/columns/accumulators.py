@@ -18,9 +18,9 @@ from conncomp._core import native
 from conncomp.components._labels import Items
 from conncomp.components.columns.crops import Contents
 from conncomp.components.columns.intensities import Image
+from conncomp.components.columns.measuring import Known
 from conncomp.components.columns.moments import centroids_of, normalized
 from conncomp.components.columns.solids import measure_solids
-from conncomp.components.measuring import Known
 from conncomp.components.touching import contact_steps, count_contacts
 from conncomp.grid._arguments import check_neighbourhood
 from conncomp.kernels.cuda.components import configurations, moments

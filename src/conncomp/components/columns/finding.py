@@ -14,7 +14,7 @@ import numpy as np
 from conncomp._arrays import on_gpu, placed
 from conncomp._core import native
 from conncomp.components._labels import Background, Items, check_background, check_items
-from conncomp.components.measuring import Places
+from conncomp.components.columns.measuring import Places
 from conncomp.kernels.cuda.components.measures import RepeatedRuns, start_runs
 from conncomp.kernels.cuda.components.runs import ComponentRuns
 from conncomp.kernels.cuda.components.surfaces import count_faces
