@@ -31,6 +31,10 @@ NEAR = (
     "moments_hu",
     "intensity_std",
     "equivalent_diameter_area",
+    "sphericity",
+    "axis_major_length",
+    "axis_minor_length",
+    "inertia_tensor_eigvals",
 )
 GROUPS = {
     "sizes, boxes, axes": ["area", "bbox", "centroid", "inertia_tensor_eigvals"],

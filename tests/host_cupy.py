@@ -4,6 +4,7 @@ import sys
 from types import SimpleNamespace
 
 import conncomp.components  # whose modules are to work on it
+from conncomp.kernels.cuda.components import measures
 from host_cuda.host_gpu import HostGpu
 from stand_in import Array, CuPy
 
@@ -39,10 +40,15 @@ def place_on_host(monkeypatch, arrays, users):
     """
     cupy = CuPy()
     cupy.cuda = SimpleNamespace(runtime=SimpleNamespace(getDevice=lambda: 0))
-    gpu = HostCuPyGpu(cupy)
     monkeypatch.setattr(arrays, "import_cupy", lambda: cupy)
+    place_on(monkeypatch, HostCuPyGpu(cupy), users)
+    return cupy
+
+
+def place_on(monkeypatch, gpu, users=()):
+    """Let `users` and all modules of components work on a GPU, for which no launches are kept."""
+    monkeypatch.setattr(measures, "_kept", {})
     rooms = [name for name in sys.modules if name.startswith(conncomp.components.__name__)]
     rooms = [module for module in map(sys.modules.get, rooms) if hasattr(module, "current_gpu")]
     for user in {*users, *rooms}:
         monkeypatch.setattr(user, "current_gpu", lambda: gpu)
-    return cupy

@@ -47,7 +47,6 @@ MANY_PARAMETERS = {
     "grid/scans.py fill_by_tiles": OPTIONS,
     "grid/wrapping.py component_wrapping": USERS,
     "kernels/cuda/components/contacts.py find_contacts": "columns of a table, an array each",
-    "kernels/cuda/components/intensities.py measure_intensities": "columns of a table, likewise",
     "kernels/cuda/papers/tiles.py fill_roots": OPTIONS,
     "models/cahn_hilliard/model.py __init__": USERS,
     "models/ising/model.py __init__": USERS,

@@ -9,15 +9,18 @@ import conncomp
 from changing_memory import written_by_another_thread
 from conncomp import _arrays
 from conncomp.components.columns.properties import PROPERTIES
-from conncomp.kernels.cuda.components import configurations, moments
+from conncomp.kernels.cuda.components import configurations, measures, moments, runs
 from conncomp.kernels.cuda.components.runs import find_runs
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
 from host_cupy import place_on_host
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 IN_MEMORY = {name for name, entry in PROPERTIES.items() if not entry.on_gpu}
-# Sums of floating-point numbers, in any order; all others are the same to the bit.
+# Sums of floating-point numbers, in any order; roots and powers, and roots of what may be 0, as
+# variances along three axes. All others are the same to the bit.
 NEAR = ("centroid_weighted", "moments_weighted", "intensity_std")
+POWERS = ("moments_normalized", "moments_hu")
+ROOTS = ("axis_major", "axis_minor", "inertia_tensor_eigvals")
 
 
 @pytest.fixture
@@ -41,6 +44,13 @@ def check(cupy, labels, image=None, properties="all", **options):
             if "normalized" in name or "hu" in name:
                 close["atol"] = 1e-6
             np.testing.assert_allclose(value, column, err_msg=name, **close)
+        elif name.startswith(POWERS):
+            np.testing.assert_allclose(value, column, rtol=1e-12, atol=1e-13, err_msg=name)
+        elif name.startswith(ROOTS) and found.centroids.shape[1] == 3:
+            power = 2 if name.startswith("axis") else 1
+            least = 1e-13 * max(labels.shape) ** 2 * max(found.spacing) ** 2
+            squares = value**power, column**power
+            np.testing.assert_allclose(*squares, rtol=1e-12, atol=least, err_msg=name)
         else:
             np.testing.assert_array_equal(value, column, strict=True, err_msg=name)
     return names
@@ -108,6 +118,48 @@ def test_moments_of_more_than_64_bits(cupy):
 
 
 @host
+@pytest.mark.parametrize("shape", [(21, 70), (6, 5, 41), (3, 130)])
+def test_later_calls_of_a_kind(cupy, monkeypatch, shape):
+    """Other labels, images and numbers of components, by launches that are made again."""
+    made = [blobs(seed, shape, most=most) for seed, most in enumerate((6, 40, 2))]
+    values = np.random.default_rng(4).integers(1, 250, shape)
+    for dtype in ("u2", "i2", "i4", "f8"):
+        for labels, _ in made:
+            image = values.astype(dtype) if dtype != "i4" else labels
+            check(cupy, labels, image)
+            if dtype[0] != "u":
+                check(cupy, labels, image - 99, ["intensity_std", "centroid_weighted_local"])
+    for labels, _ in made[:2]:
+        placed = cupy.asarray(labels)
+        itself = conncomp.component_statistics(placed, placed, properties=["intensity_max"])
+        np.testing.assert_array_equal(itself["intensity_max"].get(), itself["label"].get())
+    (kept,) = measures._kept.values()
+    launches = set(kept._launches)
+    monkeypatch.setattr(runs, "kept_launches", lambda: 1 / 0)
+    check(cupy, *blobs(7, shape))
+    assert set(kept._launches) == launches
+
+
+@host
+def test_labels_that_begin_anywhere(cupy):
+    labels, _ = blobs(2, (7, 70))
+    placed = cupy.asarray(np.concatenate([[9], labels.ravel()]).astype(np.int32))
+    found = conncomp.component_statistics(placed[1:].reshape(7, 70), properties=["moments"])
+    expected = conncomp.component_statistics(labels, properties=["moments"])
+    np.testing.assert_array_equal(found["moments"].get(), expected["moments"])
+
+
+@host
+def test_quantiles(cupy):
+    labels, image = blobs(5, (40, 50), most=30)
+    names = [f"intensity_quantile-{fraction}" for fraction in (0, 0.1, 0.5, 0.77, 1)]
+    for dtype in ("u1", "i2", "i4", "u8", "i8", "f4", "f8"):
+        check(cupy, labels, (image * 100 - (60 if dtype[0] != "u" else 0)).astype(dtype), names)
+    image[::7, ::5], image[1::9, ::4] = np.nan, -np.nan
+    check(cupy, labels, np.stack([image, -image], axis=-1), [*names, "intensity_median"])
+
+
+@host
 def test_no_components(cupy):
     for shape in ((4, 5), (0, 3), (2, 0, 3)):
         names = check(cupy, np.zeros(shape, np.int32), np.zeros(shape))
@@ -134,14 +186,14 @@ def test_components_too_large_for_128_bits(cupy, monkeypatch):
 
 def measure_all(gpu, labels, image):
     """Return what the drivers make of labels below 9."""
-    runs = find_runs(gpu, labels, 0, 9, labels.shape[-1])
-    given = moments.LabelledComponents(labels, 0, 9, labels.shape, runs)
-    count = len(runs.components)
+    listed = find_runs(gpu, labels, 0, 9, labels.shape[-1])
+    given = moments.LabelledComponents(labels, 0, 9, labels.shape, listed)
+    count = listed.count
     boxes = np.stack([np.zeros(labels.ndim, int), np.array(labels.shape)], axis=-1)
     boxes = np.repeat(boxes[None], count, axis=0)
     return (
         *moments.element_moments(gpu, given, boxes),
-        moments.weighted_moments(gpu, given, image, boxes[:, :, 0].astype(float)),
+        moments.weighted_moments(gpu, given, image, boxes),
         moments.squared_deviations(gpu, given, image, np.ones(count)),
         configurations.count_configurations(gpu, given),
         *([configurations.count_borders(gpu, given)] if labels.ndim == 2 else []),

@@ -16,13 +16,13 @@ from hypothesis.extra import numpy as hnp
 
 import conncomp
 from conncomp import _arrays
-from conncomp.components import _labels, selection, sizes, statistics
+from conncomp.components import _labels, selection, sizes
 from conncomp.kernels.cuda.components import members, shapes
 from conncomp.kernels.cuda.components.rows import extent_of
-from conncomp.kernels.cuda.components.runs import find_runs, grid_of_turns
+from conncomp.kernels.cuda.components.runs import find_runs
 from conncomp.kernels.cuda.launcher import launch
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
-from host_cupy import HostCuPyGpu, place_on_host
+from host_cupy import HostCuPyGpu, place_on, place_on_host
 from stand_in import Array
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -90,7 +90,7 @@ CASES += [(name, -1) for name in HARD_ROOTS]
 @pytest.fixture
 def cupy(monkeypatch):
     """Let arrays of a stand-in for CuPy lie on a GPU that the CPU plays."""
-    return place_on_host(monkeypatch, _arrays, (_labels, sizes, selection, statistics))
+    return place_on_host(monkeypatch, _arrays, (_labels, sizes, selection))
 
 
 def in_tuple(result):
@@ -179,8 +179,7 @@ def test_scalar(cupy):
 @pytest.mark.parametrize("name", ["noise", "labels"])
 def test_interleavings(cupy, monkeypatch, name, seed):
     gpu = HostCuPyGpu(cupy, seed=seed, multiprocessors=1, resident_threads=512)
-    for user in (_labels, sizes, selection, statistics):
-        monkeypatch.setattr(user, "current_gpu", lambda: gpu)
+    place_on(monkeypatch, gpu)
     check(cupy, hard_labels(name), 0, functions=["sizes", "statistics", "members"])
 
 
@@ -202,12 +201,11 @@ def test_members_by_parts(part, background):
 def test_sums_of_products_have_128_bits():
     gpu, labels = HostGpu(), np.ones(70, np.int32)
     runs = find_runs(gpu, labels, 0, 2, 70)
-    _, measure, _ = gpu.load(shapes.FILE, shapes.NAMES)
+    _, measure, _ = gpu.load(shapes.FILE, shapes.names_of((70,)))
     table = np.zeros((1, 6), np.int64)  # low, high, sum, the halves of the sum of squares, size
     table[0, 3:5] = -2, 5
     lengths = np.array([70])
-    grid = grid_of_turns(gpu, runs.total, 1)
-    launch(measure, grid, runs.record, extent_of(gpu, lengths), table)
+    launch(measure, runs.in_turns(1), runs.record, extent_of(gpu, lengths), table)
     squares = sum(i * i for i in range(70))
     assert table.tolist() == [[0, 69, 70 * 69 // 2, squares - 2, 6, 70]]
 

@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 import conncomp
 from changing_memory import ChangingGpu, written_by_another_thread
 from conncomp import _arrays
-from conncomp.components import _labels, measuring, statistics
+from conncomp.components import _labels
 from conncomp.components._labels import check_items
+from conncomp.components.columns import measuring
 from conncomp.components.columns.intensities import check_image
 from conncomp.kernels.cuda.components.runs import find_runs
+from conncomp.kernels.cuda.components.surfaces import count_faces
 from host_cuda.host_gpu import AVAILABLE, check_sanitized
-from host_cupy import HostCuPyGpu, place_on_host
+from host_cupy import HostCuPyGpu, place_on, place_on_host
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
@@ -29,7 +31,7 @@ PAIRS = [("i4", "?"), ("i4", "f2"), ("i8", "f8"), ("i8", "i8")]
 @pytest.fixture
 def cupy(monkeypatch):
     """Let arrays of a stand-in for CuPy lie on a GPU that the CPU plays."""
-    return place_on_host(monkeypatch, _arrays, (_labels, statistics))
+    return place_on_host(monkeypatch, _arrays, (_labels,))
 
 
 def check(cupy, labels, image, placed=None, **options):
@@ -100,8 +102,7 @@ def noise(shape, index="i4", dtype="f4"):
 @pytest.mark.parametrize("seed", range(3))
 def test_interleavings(cupy, monkeypatch, seed):
     gpu = HostCuPyGpu(cupy, seed=seed, multiprocessors=1, resident_threads=512)
-    for user in (_labels, statistics):
-        monkeypatch.setattr(user, "current_gpu", lambda: gpu)
+    place_on(monkeypatch, gpu)
     labels, image = noise((90, 71))
     check(cupy, labels, image)
     check(cupy, labels.T, image.T, (cupy.asarray(labels).T, cupy.asarray(image).T))
@@ -181,7 +182,7 @@ def measure(gpu, labels, image, known):
     if len(sizes):
         values = described.values, described.bits
         measuring.measure_intensities(gpu, runs, SHAPE, *values, sizes, boxes, *columns)
-    statistics.count_faces(*task, SHAPE, rows, np.zeros((len(rows), 2), np.int64))
+    count_faces(*task, SHAPE, rows, np.zeros((len(rows), 2), np.int64))
 
 
 @host

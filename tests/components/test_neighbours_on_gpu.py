@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as hnp
 
 import conncomp
 from conncomp import _arrays
-from conncomp.components import _labels, renumbering, selection, sizes, statistics, touching
+from conncomp.components import _labels, renumbering, selection, sizes, touching
 from conncomp.components.touching import contact_steps
 from conncomp.graph import graph
 from conncomp.grid import array, request
@@ -44,7 +44,7 @@ MASKED = ("filled", "filled, by faces", "of some sizes", "of other sizes")
 @pytest.fixture
 def cupy(monkeypatch):
     """Let arrays of a stand-in for CuPy lie on a GPU that the CPU plays."""
-    users = _labels, array, graph, renumbering, request, selection, sizes, statistics, touching
+    users = _labels, array, graph, renumbering, request, selection, sizes, touching
     return place_on_host(monkeypatch, _arrays, users)
 
 

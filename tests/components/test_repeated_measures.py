@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from conncomp import _arrays, component_statistics, label
-from conncomp.components import _labels, measuring, statistics
-from conncomp.kernels.cuda.components import measures
+from conncomp.components import _labels
+from conncomp.components.columns import measuring
+from conncomp.kernels.cuda.components import measures, runs
 from conncomp.kernels.cuda.launcher import PER_THREAD, time_limit
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
@@ -19,8 +20,7 @@ SHAPE = 5, 24, 33
 
 @pytest.fixture
 def cupy(monkeypatch):
-    monkeypatch.setattr(measures, "_kept", {})
-    return place_on_host(monkeypatch, _arrays, (_labels, statistics))
+    return place_on_host(monkeypatch, _arrays, (_labels,))
 
 
 def batch(seed, shape=SHAPE, dtype=np.int32):
@@ -51,8 +51,9 @@ def test_later_calls_make_the_launches_of_the_first(cupy, monkeypatch, options, 
     made = [batch(seed, dtype=dtype) - (options.get("background") == -1) for seed in range(4)]
     check(made[0], **options)
     assert len(measures._kept) == 1
-    monkeypatch.setattr(measuring, "_measure_on_gpu", None)  # the general way is not gone
-    monkeypatch.setattr(measures.RepeatedMeasures, "_measure", None)
+    monkeypatch.setattr(measuring, "find_runs", None)  # the general way is not gone
+    monkeypatch.setattr(measures.RepeatedRuns, "_count", None)
+    monkeypatch.setattr(runs.ComponentRuns, "_list", lambda *arguments: 1 / 0)
     for labels in made[1:]:
         check(labels, **options)
 
@@ -89,6 +90,31 @@ def test_labels_beyond_the_room_are_measured_the_general_way(cupy, large):
     check(batch(1), batch_axes=1)
 
 
+@pytest.mark.parametrize("large", [measures.LEAST_ROWS - 1, measures.LEAST_ROWS, 2**31 - 1])
+@pytest.mark.parametrize("background", [0, None])
+def test_labels_beyond_the_room_without_a_batch(cupy, large, background):
+    labels = batch(0)[0]
+    labels[7, 8] = large
+    for _ in range(2):
+        if large < 1 << 24:
+            check(labels, background=background)
+        else:
+            with pytest.raises(ValueError, match="too large"):
+                component_statistics(Array(labels), background=background)
+        check(batch(1)[0], background=background)
+
+
+@pytest.mark.parametrize("background", [0, None])
+def test_negative_labels_without_a_batch(cupy, background):
+    labels = batch(0)[0].reshape(8, 99)
+    for place in ((0, 0), (3, 50), (7, 98)):
+        wrong = labels.copy()
+        wrong[place] = -1
+        with pytest.raises(ValueError, match="labels holds -1"):
+            component_statistics(Array(wrong), background=background)
+        check(labels, background=background)
+
+
 def test_what_is_refused_is_refused_again(cupy):
     labels = batch(0)
     wrong = labels.copy()
@@ -112,14 +138,12 @@ def test_other_calls_are_not_kept(cupy, monkeypatch):
     check(labels[:, ::2], batch_axes=1)
     check(labels.astype(np.uint8), batch_axes=1)
     check(labels[:0], batch_axes=1)
-    check(labels, surfaces=True)
-    check(labels, spacing=2.0)
     with time_limit(100):
         check(labels)
     monkeypatch.setattr(measures, "MOST_ELEMENTS", labels.size - 1)
     check(labels)
     monkeypatch.setattr(measures, "MOST_ELEMENTS", labels.size)
-    gpu = statistics.current_gpu()
+    gpu = measuring.current_gpu()
     with monkeypatch.context() as changes:
         changes.setattr(gpu, "is_capturing", lambda stream: True)
         check(labels)

@@ -372,13 +372,16 @@ def renumber(cupy):
 
 def measure_columns(cupy, labels):
     """Compare all columns, of which sums of real numbers may differ in their last digits."""
-    arrays = labels, np.random.default_rng(1).random(labels.shape)
-    placed = (cupy.asarray(each) for each in arrays)
-    found = conncomp.component_statistics(*placed, properties="all", background=0)
-    asked = {"properties": list(found.properties), "background": 0}
-    right = conncomp.component_statistics(*arrays, **asked).columns()
-    for name, column in found.columns().items():
-        np.testing.assert_allclose(on_host(column), right[name], rtol=1e-6, atol=1e-3, err_msg=name)
+    random = np.random.default_rng(1)
+    two_channels = random.integers(0, 200, (*labels.shape, 2)).astype(np.uint8)
+    for arrays in ((labels, random.random(labels.shape)), (labels, two_channels)):
+        placed = (cupy.asarray(each) for each in arrays)
+        found = conncomp.component_statistics(*placed, properties="all", background=0)
+        asked = {"properties": list(found.properties), "background": 0}
+        right = conncomp.component_statistics(*arrays, **asked).columns()
+        for name, column in found.columns().items():
+            close = {"rtol": 1e-6, "atol": 1e-3, "err_msg": name}
+            np.testing.assert_allclose(on_host(column), right[name], **close)
 
 
 # ---------------------------------------------------------------------------------------- models

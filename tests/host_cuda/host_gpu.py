@@ -333,7 +333,10 @@ class HostGpu(Gpu):
         def read(stream: int, address: int) -> int:
             return ctypes.c_int64.from_address(address).value
 
-        return Again(run, read, ())
+        def read_all(stream: int, address: int, count: int) -> list[int]:
+            return list((ctypes.c_int64 * count).from_address(address))
+
+        return Again(run, read, read_all, ())
 
     def blocks_together(self, threads: int, most: int) -> int:
         return min(self.workers, super().blocks_together(threads, most))

@@ -5,11 +5,18 @@ from itertools import chain
 
 import pytest
 
-from conncomp.kernels.cuda.components import measures
+from conncomp.kernels.cuda.components import (
+    intensities,
+    measures,
+    moments,
+    runs,
+    shapes,
+    variances,
+)
 from conncomp.kernels.cuda.core import numbering
 from conncomp.kernels.cuda.graph import arcs, blocked_afforest, ecl, strong_components
 from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements, tiled_quads
-from conncomp.kernels.cuda.launcher import compile_options, source
+from conncomp.kernels.cuda.launcher import SOURCES, compile_options, includes, source
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import SPINS
 from nvrtc_program import checked, nvrtc, program_of
@@ -62,6 +69,17 @@ def touches_before_wait(ptx, name):
     )
     assert WAIT in body
     return [match.group() for match in MEMORY.finditer(body[: body.index(WAIT)])]
+
+
+# Those that list runs and go through them, which wait at once.
+OF_RUNS = intensities, moments, runs, shapes, variances
+
+
+@pytest.mark.parametrize("driver", OF_RUNS, ids=lambda driver: driver.FILE)
+def test_kernels_of_runs_wait_at_once(driver):
+    for name in {template_of(name) for _, names in driver.specialisations() for name in names}:
+        text = "".join((SOURCES / file).read_text() for file in includes(driver.FILE))
+        assert re.search(rf"__launch_bounds__\(\w+\)\s+{name}\([^{{]*{{\s+follow_launch\(\);", text)
 
 
 @pytest.mark.parametrize(("file", "name"), one_of_each_template())

@@ -126,6 +126,8 @@ def test_a_number_is_read_once_what_was_launched_is_done(library, driver):
     assert driver.number_of_copies() == 1
     assert driver.bytes_of_copy(0) == 8
     assert driver.events_alive() == driver.copies_under_way() == 0
+    assert launches.read_all(7, number.ctypes.data, 2) == [5, -(2**40)]
+    assert driver.bytes_of_copy(1) == 16
     driver.begin_copies(0)
     with pytest.raises(RuntimeError, match="CUDA: launch failed"):
         launches.read(7, number.ctypes.data)

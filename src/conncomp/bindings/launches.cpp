@@ -85,16 +85,20 @@ class Launches {
   }
 
   // The number at an address of the GPU, once all is done that was launched on a stream before.
-  int64_t read(uintptr_t stream, uintptr_t address) {
+  int64_t read(uintptr_t stream, uintptr_t address) { return read_all(stream, address, 1)[0]; }
+
+  // So many numbers from an address on, likewise.
+  std::vector<int64_t> read_all(uintptr_t stream, uintptr_t address, size_t count) {
+    std::vector<int64_t> numbers(count);
     const CurrentContext current(driver_, context_);
     const WithoutGil others;
-    int64_t number = 0;
     const Handle on = reinterpret_cast<Handle>(stream);
     Event copied(driver_);
-    driver_.check(driver_.copy(reinterpret_cast<uintptr_t>(&number), address, sizeof number, on));
+    const size_t bytes = count * sizeof(int64_t);
+    driver_.check(driver_.copy(reinterpret_cast<uintptr_t>(numbers.data()), address, bytes, on));
     copied.record(on);
     copied.wait();
-    return number;
+    return numbers;
   }
 
   // Python's lock is held, so that no other thread launches between.
@@ -145,7 +149,8 @@ void define_launches(nb::module_& m) {
       .def("add", &Launches::add, nb::arg("function"), nb::arg("size"), nb::arg("together"),
            nb::arg("packed"), nb::arg("sizes"), nb::arg("variable"))
       .def("run", &Launches::run, nb::arg("stream"), nb::arg("values"))
-      .def("read", &Launches::read, nb::arg("stream"), nb::arg("address"));
+      .def("read", &Launches::read, nb::arg("stream"), nb::arg("address"))
+      .def("read_all", &Launches::read_all, nb::arg("stream"), nb::arg("address"), nb::arg("count"));
 }
 
 }  // namespace conncomp

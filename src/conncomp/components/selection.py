@@ -19,7 +19,7 @@ from conncomp.components._labels import (
     check_mask,
     where_labels_lie,
 )
-from conncomp.components.measuring import classes_of, measure_components
+from conncomp.components.columns.measuring import classes_of, measure_components
 from conncomp.components.sizes import count_rows
 from conncomp.grid.labelling import label
 from conncomp.kernels.cuda.components.tables import replace_labels
@@ -246,7 +246,7 @@ def _rank_in_classes(
     items: Items, ranked: NDArray[np.int64], by: Any
 ) -> tuple[NDArray[np.int64], Labels]:
     """Return the rows of components, and their ranks in the item's class, given those by size."""
-    xp, (known, *_) = items.xp, measure_components(items, moments=False)
+    xp, (known, _) = items.xp, measure_components(items, moments=False)
     classes = classes_of(items, known, by, "by")
     if not len(ranked):
         return ranked, ranked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from math import prod
 from typing import Any, NamedTuple
@@ -11,29 +12,28 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool
-from conncomp._arrays import apply_in_library, on_gpu, placed
-from conncomp._core import native
+from conncomp._arrays import apply_in_library, on_gpu
 from conncomp._lazy import function_for
 from conncomp.components._columns import Columns
 from conncomp.components._labels import (
     Background,
-    Items,
-    check_background,
     check_dimensions,
-    check_items,
     check_spacing,
-    items_of_rows,
     where_labels_lie,
 )
-from conncomp.components.columns import formulas
 from conncomp.components.columns.accumulators import Accumulators, Channel
 from conncomp.components.columns.crops import LazyColumn
-from conncomp.components.columns.intensities import check_images
+from conncomp.components.columns.finding import faces_of, items_and_runs, items_at_start, scale
+from conncomp.components.columns.formulas import principal_axes
+from conncomp.components.columns.intensities import Image, check_images
+from conncomp.components.columns.measuring import (
+    classes_of,
+    measure_components,
+    measure_image,
+    no_rows,
+)
 from conncomp.components.columns.properties import Conditions, check_properties
-from conncomp.components.measuring import classes_of, measure_components, measure_image
-from conncomp.kernels.cuda.components.measures import measure_again
-from conncomp.kernels.cuda.components.surfaces import count_faces
-from conncomp.kernels.cuda.launcher import current_gpu
+from conncomp.kernels.cuda.components.measures import turn
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class ComponentStatistics(Columns):
         >>> lengths.round(3), directions[0, 0]
         (array([[4.472, 0.   ]]), array([0., 1.]))
         """
-        lengths, directions = apply_in_library(formulas.principal_axes, self.moments)
+        lengths, directions = apply_in_library(principal_axes, self.moments)
         return lengths, directions
 
     def columns(self) -> dict[str, Any]:
@@ -332,11 +332,11 @@ def component_statistics(
     connectivity, ``feret_diameter_min``, ``surface_area_crofton`` and ``sphericity`` in three
     dimensions, ``num_touching``, ``contacts`` and ``contact_area``, which are sums of what
     `contacts` returns, and ``intensity_quantile-0.25`` for any fraction, between two values as
-    NumPy's ``quantile``. On a GPU there are all but those of hulls, of what is filled, quantiles
-    and arrays: ``area_convex``, ``solidity``, ``area_filled``, the diameters of Feret,
-    ``intensity_median``, ``intensity_quantile-`` and all that is made when it is asked for. Sums of
-    integers are the same there; roots and powers of them, as in ``moments_normalized``, may differ
-    in the last digit, and sums of values times coordinates, and of squares for ``intensity_std``,
+    NumPy's ``quantile``. On a GPU there are all but those of hulls, of what is filled, and arrays:
+    ``area_convex``, ``solidity``, ``area_filled``, the diameters of Feret, and all that is made
+    when it is asked for. Sums of integers are the same there; roots and powers of them, as in
+    ``moments_normalized``, and variances along three axes, as in ``axis_major_length``, may differ
+    in the last digits, and sums of values times coordinates, and of squares for ``intensity_std``,
     do so from call to call.
 
     Surfaces by Crofton's formula come from the numbers of lines in 13 directions that leave the
@@ -438,65 +438,52 @@ def _measure(
     """Return the attributes of `ComponentStatistics` but for the last; then properties, if any."""
     image, classes = values
     background, batch_axes, largest = numbers
-    extras = image, classes, properties, spacing
-    if on_gpu(labels) and not surfaces and all(extra is None for extra in extras):
-        asked = (lambda *axes: check_background(background, *axes)), moments
-        again = measure_again(current_gpu(), labels, batch_axes, *asked)
-        if again is not None:
-            return *again, again[0][:0]
-    items = check_items(labels, background, batch_axes, largest=largest)
-    ndim = len(items.shape)
-    check_dimensions(ndim)
-    lengths = check_spacing(spacing, ndim)
-    named = {}
-    if properties is not None:
-        conditions = Conditions(ndim, image is not None, lengths, items.xp is not np)
-        named = check_properties(properties, conditions)
-    images, has_channels = check_images(image, items, properties is not None)
-    if properties is not None and not any(entry.image for entry in named.values()):
-        images = []  # checked, and not measured
-    with_covariances = moments or any(entry.of_covariances for entry in named.values())
-    known, centroids, covariances = measure_components(items, with_covariances)
-    rows, sizes, boxes, _ = known
-    brightness = [measure_image(items, known, channel) for channel in images or (None,)]
-    faces = _count_faces(items, rows if surfaces else rows[:0])
-    if spacing is not None:
-        scale = placed(items.xp, np.array(lengths))
-        centroids *= scale
-        covariances *= placed(items.xp, np.outer(lengths, lengths))
-        for channel in brightness:
-            channel[-1] *= scale
-    merged = brightness[0]
-    if has_channels and images:
-        merged = [items.xp.stack(columns, axis=-1) for columns in zip(*brightness, strict=True)]
-    batch, own_labels = items_of_rows(items, rows)
-    shapes = sizes, boxes, centroids, covariances[: None if moments else 0]
-    own_classes = own_labels[:0]
-    if classes is not None:
-        own_classes = classes_of(items, known, classes)
-    attributes = own_labels, *shapes, batch, *merged, faces, own_classes
-    if properties is None:
-        return attributes
-    channels = [
-        Channel(image, *values[1:4])
-        for image, values in zip(images, brightness[: len(images)], strict=True)
-    ]
-    measured = Accumulators(items, known, centroids, covariances, channels, has_channels, lengths)
-    table = {} if classes is None else {"class": own_classes}
-    table |= {name: entry.values(measured) for name, entry in named.items() if name != "label"}
-    return *attributes, table
-
-
-def _count_faces(items: Items, rows: Any) -> Any:
-    """Return how many faces the components of rows have along each axis."""
-    faces = items.xp.zeros((len(rows), len(items.shape)), np.int64)
-    if not len(rows):
-        return faces
-    if items.xp is np:
-        native.count_faces(
-            items.labels.reshape(-1), items.shape, items.background, rows, faces.reshape(-1)
+    with turn if on_gpu(labels) else nullcontext():
+        items, started = items_at_start(labels, background, batch_axes, largest)
+        ndim = len(items.shape)
+        check_dimensions(ndim)
+        lengths = check_spacing(spacing, ndim)
+        named = {}
+        if properties is not None:
+            conditions = Conditions(ndim, image is not None, lengths, items.xp is not np)
+            named = check_properties(properties, conditions)
+        images, has_channels = check_images(image, items, properties is not None)
+        if properties is not None and not any(entry.image for entry in named.values()):
+            images = []  # checked, and not measured
+        items, runs = items_and_runs(items, started, labels, background, batch_axes)
+        measured_images: list[Image | None] = [*images] or [None]
+        first, *others = measured_images
+        with_covariances = moments or any(entry.of_covariances for entry in named.values())
+        known, places = measure_components(items, with_covariances, runs, first)
+        brightness = [measure_image(items, known, first)]
+        known = known._replace(table=None)  # which are those of the first one
+        brightness += [measure_image(items, known, channel) for channel in others]
+        faces = no_rows(items, ndim, dtype=np.int64)
+        if surfaces:
+            faces = faces_of(items, known.rows)
+        if spacing is not None:
+            scale(items.xp, lengths, places, [columns for columns, _ in brightness])
+        merged = brightness[0][0]
+        if has_channels and images:
+            each = zip(*(columns for columns, _ in brightness), strict=True)
+            merged = [items.xp.stack(columns, axis=-1) for columns in each]
+        shapes = known.sizes, known.boxes, places.centroids
+        covariances = places.covariances if moments else places.covariances[:0]
+        own_classes = no_rows(items, dtype=np.int64)
+        if classes is not None:
+            own_classes = classes_of(items, known, classes)
+        attributes = (
+            *(places.labels, *shapes, covariances, places.batch),
+            *(*merged, faces, own_classes),
         )
-    else:
-        described = items.labels, items.background, items.all_rows, items.shape
-        count_faces(current_gpu(), *described, rows, faces)
-    return faces
+        if properties is None:
+            return attributes
+        channels = [
+            Channel(image, columns[1], columns[2], columns[3], reals)
+            for image, (columns, reals) in zip(images, brightness[: len(images)], strict=True)
+        ]
+        given = places.centroids, places.covariances, channels, has_channels, lengths
+        measured = Accumulators(items, known, *given)
+        table = {} if classes is None else {"class": own_classes}
+        table |= {name: entry.values(measured) for name, entry in named.items() if name != "label"}
+        return *attributes, table

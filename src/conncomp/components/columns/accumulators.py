@@ -18,13 +18,16 @@ from conncomp._core import native
 from conncomp.components._labels import Items
 from conncomp.components.columns.crops import Contents
 from conncomp.components.columns.intensities import Image
+from conncomp.components.columns.measuring import Known
 from conncomp.components.columns.moments import centroids_of, normalized
 from conncomp.components.columns.solids import measure_solids
-from conncomp.components.measuring import Known
 from conncomp.components.touching import contact_steps, count_contacts
 from conncomp.grid._arguments import check_neighbourhood
 from conncomp.kernels.cuda.components import configurations, moments
 from conncomp.kernels.cuda.components.moments import LabelledComponents
+from conncomp.kernels.cuda.components.quantiles import SortedValues
+from conncomp.kernels.cuda.components.runs import FEW_AXES
+from conncomp.kernels.cuda.components.variances import principal_variances
 from conncomp.kernels.cuda.launcher import current_gpu
 
 POWERS = 4  # of moments along each axis: 0 to 3
@@ -43,12 +46,16 @@ class Touching(NamedTuple):
 
 @dataclass(frozen=True)
 class Channel:
-    """An image, and what is known of its values in each component."""
+    """An image, and what is known of its values in each component.
+
+    As ``reals``, if they are known so, standard deviations, minima and maxima.
+    """
 
     image: Image
     means: Any
     minima: Any
     maxima: Any
+    reals: Any = None
 
 
 @dataclass(frozen=True)
@@ -113,6 +120,8 @@ class Accumulators:
     @cached_property
     def variances(self) -> Any:
         """Along the principal axes, the largest first."""
+        if self._placed is not None and len(self.rows) and self.ndim in FEW_AXES:
+            return self._spreads[0]
         xp, covariances = self.xp, self.covariances
         if not len(covariances):
             return xp.zeros((0, self.ndim))
@@ -124,6 +133,20 @@ class Accumulators:
         else:
             values = xp.linalg.eigvalsh(covariances)[:, ::-1]
         return xp.maximum(values, 0)
+
+    @cached_property
+    def moments_of_inertia(self) -> Any:
+        """The eigenvalues of inertia tensors over the size, the largest first."""
+        variances = self.variances
+        if "_spreads" in vars(self):
+            return self._spreads[1]
+        return (variances.sum(axis=1)[:, None] - variances)[:, ::-1]
+
+    @cached_property
+    def _spreads(self) -> tuple[Any, Any]:
+        """Both, on a GPU."""
+        assert self.known.runs is not None
+        return principal_variances(current_gpu(), self.known.runs, self.covariances)
 
     @cached_property
     def runs(self) -> Any:
@@ -144,12 +167,12 @@ class Accumulators:
     @cached_property
     def normalized_moments(self) -> Any:
         """Central moments over powers of the size."""
-        return normalized(self.moments[1], self.spacing)
+        return self._normalized(self.moments[1])
 
     @cached_property
     def weighted_moments(self) -> list[Any]:
         """Of each channel, about the first corners."""
-        return [self._weighted(channel, self.boxes[:, :, 0]) for channel in self.channels]
+        return [self._in_units(moments) for moments in self._weighted_in_elements]
 
     @cached_property
     def weighted_centroids(self) -> list[Any]:
@@ -161,14 +184,19 @@ class Accumulators:
     def weighted_central_moments(self) -> list[Any]:
         """Of each channel, about its weighted centroids."""
         return [
-            self._weighted(channel, self.boxes[:, :, 0] + centroids / self.xp.array(self.spacing))
-            for channel, centroids in zip(self.channels, self.weighted_centroids, strict=True)
+            self._in_units(self._weighted(channel, about))
+            for channel, about in zip(self.channels, self._weighted_in_elements, strict=True)
         ]
 
     @cached_property
     def weighted_normalized_moments(self) -> list[Any]:
         """Of each channel."""
-        return [normalized(moments, self.spacing) for moments in self.weighted_central_moments]
+        return [self._normalized(moments) for moments in self.weighted_central_moments]
+
+    @cached_property
+    def _weighted_in_elements(self) -> list[Any]:
+        """As `weighted_moments`, for a spacing of 1."""
+        return [self._weighted(channel) for channel in self.channels]
 
     @cached_property
     def configurations(self) -> Any:
@@ -250,20 +278,37 @@ class Accumulators:
         self.runs.enclosed(counts)
         return counts
 
-    def squared_deviations(self, channel: Channel) -> Any:
-        """Return sums of the squares of values less their mean."""
+    def deviations(self, channel: Channel) -> Any:
+        """Return the standard deviations of values."""
+        if channel.reals is not None:
+            return channel.reals[0]
+        values, means = channel.image.values, channel.means
         if self._placed is not None:
-            values = channel.image.values
-            return moments.squared_deviations(current_gpu(), self._placed, values, channel.means)
-        sums = self._new(())
-        self.runs.squares(channel.image.values.reshape(-1), channel.means, sums)
-        return sums
+            sums = moments.squared_deviations(current_gpu(), self._placed, values, means)
+        else:
+            sums = self._new(())
+            self.runs.squares(values.reshape(-1), means, sums)
+        return self.xp.sqrt(sums / self.sizes)
 
     def quantiles(self, channel: Channel, fraction: float) -> Any:
         """Return the values below which a fraction of each component's values lie."""
         quantiles = self._new(())
+        if self._placed is not None:
+            return (
+                self._sorted_values[id(channel)].quantiles(fraction)
+                if len(self.rows)
+                else quantiles
+            )
         self.runs.quantiles(channel.image.values.reshape(-1), [fraction], quantiles)
         return quantiles
+
+    @cached_property
+    def _sorted_values(self) -> dict[int, SortedValues]:
+        """Those of each channel by its identity, on a GPU."""
+        assert self.known.runs is not None
+        gpu, runs, sizes = current_gpu(), self.known.runs, self.sizes
+        some = self.channels if len(self.rows) else ()
+        return {id(each): SortedValues(gpu, runs, each.image.values, sizes) for each in some}
 
     @cached_property
     def _placed(self) -> LabelledComponents | None:
@@ -299,23 +344,33 @@ class Accumulators:
         return items.labels.reshape(-1), items.shape, items.background, self.rows
 
     def _in_units(self, moments: Any) -> Any:
-        """Return moments of elements, which it may change, in units of the spacing."""
-        if set(self.spacing) != {1}:
-            powers = product(*([length**p for p in range(POWERS)] for length in self.spacing))
-            scale = self.xp.array([prod(factors) for factors in powers])
-            moments *= scale.reshape((POWERS,) * self.ndim)
-        return moments
+        """Return moments of elements in units of the spacing."""
+        if set(self.spacing) == {1}:
+            return moments
+        powers = product(*([length**p for p in range(POWERS)] for length in self.spacing))
+        scale = self.xp.array([prod(factors) for factors in powers])
+        return moments * scale.reshape((POWERS,) * self.ndim)
 
-    def _weighted(self, channel: Channel, origins: Any) -> Any:
-        """Return moments weighted by the values of a channel, about origins in elements."""
+    def _normalized(self, central: Any) -> Any:
+        """Return central moments over powers of the size."""
+        if self._placed is not None and min(self.spacing) == 1:
+            return moments.normalized_moments(current_gpu(), self._placed, central)
+        return normalized(central, self.spacing)
+
+    def _weighted(self, channel: Channel, about: Any = None) -> Any:
+        """Return moments in elements weighted by the values of a channel, about the first corners.
+
+        Or about the centroids of such moments.
+        """
+        values = channel.image.values
         if self._placed is not None:
-            values = channel.image.values
-            sums = moments.weighted_moments(current_gpu(), self._placed, values, origins)
-            return self._in_units(sums)
-        sums = self._new((POWERS,) * self.ndim)
+            return moments.weighted_moments(current_gpu(), self._placed, values, self.boxes, about)
+        sums, corners = self._new((POWERS,) * self.ndim), self.boxes[:, :, 0]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            origins = corners if about is None else corners + centroids_of(about)
         flat = np.ascontiguousarray(origins, np.float64).reshape(-1)
-        self.runs.weighted_moments(channel.image.values.reshape(-1), flat, sums.reshape(-1))
-        return self._in_units(sums)
+        self.runs.weighted_moments(values.reshape(-1), flat, sums.reshape(-1))
+        return sums
 
     def _new(self, shape: tuple[int, ...], dtype: Any = np.float64) -> Any:
         """Return an array with so many entries a row."""

@@ -40,12 +40,6 @@ def inertia_tensor(measured: Accumulators) -> Any:
     return traces[:, None, None] * xp.eye(measured.ndim) - covariances
 
 
-def inertia_eigenvalues(measured: Accumulators) -> Any:
-    """Return the eigenvalues of `inertia_tensor`, the largest first."""
-    variances = measured.variances
-    return (variances.sum(axis=1)[:, None] - variances)[:, ::-1]
-
-
 def axis_length(measured: Accumulators, axis: int) -> Any:
     """Return the length of an axis of the ellipsoids of the same covariances, 0 the longest."""
     return 2 * measured.xp.sqrt((measured.ndim + 2) * measured.variances[:, axis])

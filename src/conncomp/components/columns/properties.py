@@ -148,9 +148,7 @@ def _quantile(name: str) -> Property:
             f"properties has {shown(name)}; it must end with a number of 0 to 1, as {QUANTILE}0.25"
         )
     return Property(
-        _of_channels(lambda measured, channel: measured.quantiles(channel, fraction)),
-        image=True,
-        on_gpu=False,
+        _of_channels(lambda measured, channel: measured.quantiles(channel, fraction)), image=True
     )
 
 
@@ -166,8 +164,10 @@ def _stacked(measured: Accumulators, channels: Sequence[Any]) -> Any:
     return measured.xp.stack(channels, axis=-1) if measured.has_channels else channels[0]
 
 
-def _standard_deviations(measured: Accumulators, channel: Channel) -> Any:
-    return measured.xp.sqrt(measured.squared_deviations(channel) / measured.sizes)
+def _extremes(channel: Channel, largest: bool) -> Any:
+    if channel.reals is not None:
+        return channel.reals[1 + largest]
+    return (channel.maxima if largest else channel.minima).astype(np.float64)
 
 
 def _weighted(
@@ -236,7 +236,7 @@ PROPERTIES: dict[str, Property] = {
     "feret_diameter_max": Property(lambda measured: measured.hulls[1], SHAPE, on_gpu=False),
     "feret_diameter_min": Property(lambda measured: measured.hulls[2], PLANE, on_gpu=False),
     "inertia_tensor": _ellipse(formulas.inertia_tensor),
-    "inertia_tensor_eigvals": _ellipse(formulas.inertia_eigenvalues),
+    "inertia_tensor_eigvals": _ellipse(lambda measured: measured.moments_of_inertia),
     "moments": Property(lambda measured: measured.moments[0], MOMENTS),
     "moments_central": Property(lambda measured: measured.moments[1], MOMENTS),
     "moments_normalized": Property(lambda measured: measured.normalized_moments, MOMENTS),
@@ -250,18 +250,16 @@ PROPERTIES: dict[str, Property] = {
     "sphericity": Property(formulas.sphericity, SOLID, most_uneven=MOST_UNEVEN),
     "surface_area_crofton": Property(formulas.crofton, SOLID, most_uneven=MOST_UNEVEN),
     "intensity_max": Property(
-        _of_channels(lambda _, channel: channel.maxima.astype(np.float64)), image=True
+        _of_channels(lambda _, channel: _extremes(channel, largest=True)), image=True
     ),
     "intensity_mean": Property(_of_channels(lambda _, channel: channel.means), image=True),
     "intensity_median": Property(
-        _of_channels(lambda measured, channel: measured.quantiles(channel, 0.5)),
-        image=True,
-        on_gpu=False,
+        _of_channels(lambda measured, channel: measured.quantiles(channel, 0.5)), image=True
     ),
     "intensity_min": Property(
-        _of_channels(lambda _, channel: channel.minima.astype(np.float64)), image=True
+        _of_channels(lambda _, channel: _extremes(channel, largest=False)), image=True
     ),
-    "intensity_std": Property(_of_channels(_standard_deviations), image=True),
+    "intensity_std": Property(_of_channels(Accumulators.deviations), image=True),
     "centroid_weighted": _weighted(
         lambda measured: [measured.first_corners + local for local in measured.weighted_centroids]
     ),

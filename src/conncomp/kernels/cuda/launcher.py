@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, cached_property, partial
 from hashlib import sha256
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 from math import inf
 from pathlib import Path
 from threading import local
@@ -84,11 +84,13 @@ def _is_array(argument: Any) -> bool:
 class Again(NamedTuple):
     """Launches that are made again by ``run(stream, values)``, and the arrays that they need.
 
-    ``read(stream, address)`` waits for them, and returns a number of 64 bits.
+    ``read(stream, address)`` waits for them, and returns a number of 64 bits; ``read_all(stream,
+    address, count)`` several, as a list.
     """
 
     run: Callable[[int, tuple[int, ...]], None]
     read: Callable[[int, int], int]
+    read_all: Callable[[int, int, int], list[int]]
     memory: tuple[Any, ...]
 
 
@@ -152,6 +154,11 @@ def kept_launches() -> Iterator[list[Launch]]:
         yield _kept.launches
     finally:
         _kept.launches = outer
+
+
+def are_kept() -> bool:
+    """Whether launches of this thread are kept."""
+    return _kept.launches is not None
 
 
 def are_watched() -> bool:
@@ -300,6 +307,18 @@ class Gpu:
             )
         return self._kernels[key]
 
+    def load_together(self, file: str, groups: list[tuple[str, tuple[str, ...]]]) -> None:
+        """Compile what ``load(*group)`` asks for at once, of files that a file includes.
+
+        That takes little longer than the largest group.
+        """
+        missing = [group for group in groups if group not in self._kernels]
+        if not missing:
+            return
+        kernels = iter(self.load(file, tuple(chain.from_iterable(names for _, names in missing))))
+        for group in missing:
+            self._kernels[group] = tuple(islice(kernels, len(group[1])))
+
     def _compile(self, file: str, names: tuple[str, ...]) -> list[Callable[..., None]]:
         expressions = [f"conncomp::{name}" for name in names]
         module = self.xp.RawModule(
@@ -340,7 +359,7 @@ class Gpu:
             sizes = list(map(len, packed))
             size = blocks, threads, shared
             again.add(function, size, kernel.together, b"".join(packed), sizes, places)
-        return Again(again.run, again.read, tuple(memory))
+        return Again(again.run, again.read, again.read_all, tuple(memory))
 
     def _variable_places(
         self, argument: Any, variable: tuple[Any, ...]

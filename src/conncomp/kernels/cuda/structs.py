@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from conncomp.kernels.cuda.launcher import are_kept
+
 if TYPE_CHECKING:
     from conncomp.kernels.cuda.launcher import Gpu
 
@@ -58,7 +60,10 @@ class Struct:
         self._format = Format(f"{code}{size - end}x")
 
     def pack(self, values: Mapping[str, Any]) -> np.void:
-        """Return the struct of an address, a number or a struct for each field."""
+        """Return the struct of an address, a number or a struct for each field.
+
+        Where launches are kept it tells its fields, so that others can take the place of these.
+        """
         if self._structs:
             values = {**values, **{field: values[field].tobytes() for field in self._structs}}
         try:
@@ -67,6 +72,9 @@ class Struct:
             packed = b""
         if not packed or len(values) != len(self._fields):
             raise TypeError(f"{self.name} has the fields {self._fields}, not {tuple(values)}")
+        if are_kept() and self._fields:
+            record: np.void = np.frombuffer(packed, self.dtype)[0]
+            return record
         return np.void(packed)
 
     def of(self, gpu: Gpu, **values: Any) -> np.void:

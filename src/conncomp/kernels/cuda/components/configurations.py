@@ -35,7 +35,7 @@ def count_configurations(gpu: Gpu, given: LabelledComponents) -> Any:
     xp, axes = gpu.xp, len(given.shape)
     (count,) = gpu.load(FILE, _names_of_axes(given.labels.dtype, axes))
     weights = native.configuration_weights(axes)
-    numbers = xp.zeros((len(given.runs.components), weights.size >> 2**axes), COUNT)
+    numbers = xp.zeros((given.runs.count, weights.size >> 2**axes), COUNT)
     if not len(numbers):
         return numbers
     corners = prod(length + 1 for length in given.shape)
@@ -58,7 +58,7 @@ def count_borders(gpu: Gpu, given: LabelledComponents) -> Any:
     """
     xp = gpu.xp
     (count,) = gpu.load(FILE, _names(given.labels.dtype))
-    kinds = xp.zeros((len(given.runs.components), BORDER_KINDS), COUNT)
+    kinds = xp.zeros((given.runs.count, BORDER_KINDS), COUNT)
     if not len(kinds):
         return kinds
     lengths = lengths_on(gpu, *given.shape)

@@ -4,6 +4,8 @@
 // of each component; add_values adds up values, and values times coordinates, as whole numbers of 128 bits
 // (core/fixed_point.h), which no order can change; write_intensities makes columns of them.
 // How: a thread goes through the values of the runs that it walks through (runs.cuh), in turns: an axis each.
+// Integers of 16 bits and fewer, in two and three dimensions, need neither extremes ahead nor 128 bits:
+// add_small_values does all at once, and adds up squares, too.
 // Cost: values read once for extremes, and once for each axis. Memory: two words and 2 (1 + n) words for each
 // component, in n dimensions.
 #pragma once
@@ -11,7 +13,11 @@
 #include "core/atomics.h"
 #include "core/fixed_point.h"
 #include "core/intensity.h"
-#include "cuda/components/runs.cuh"
+#include "cuda/components/shapes.cuh"
+
+#ifndef __CUDACC__
+#include <cmath>
+#endif
 
 namespace conncomp {
 
@@ -33,11 +39,12 @@ struct ExtremeKeys {
     low = high = 0;
   }
   __device__ void add(int64_t index, int n) {
-    for (int i = 0; i < n; ++i) {
-      const Key key = Order<Value>::key(values[index + i]);
-      low = larger(low, uint64_t(Key(~key)));
-      high = larger(high, uint64_t(key));
-    }
+    for (int i = 0; i < n; ++i) meet(values[index + i]);
+  }
+  __device__ void meet(Value value) {
+    const Key key = Order<Value>::key(value);
+    low = larger(low, uint64_t(Key(~key)));
+    high = larger(high, uint64_t(key));
   }
   __device__ void combine_lanes() {
     low = over_lanes(low, larger);
@@ -53,6 +60,7 @@ struct ExtremeKeys {
 template <class Value>
 __global__ void __launch_bounds__(kIntensityThreads)
     find_extremes(Runs runs, const Value* __restrict__ values, uint64_t* extremes) {
+  follow_launch();
   ExtremeKeys<Value> keys{values, extremes};
   walk_runs(runs, Turn(1), keys);
 }
@@ -134,6 +142,7 @@ template <class Value>
 __global__ void __launch_bounds__(kIntensityThreads)
     add_values(Runs runs, Extent extent, const Value* __restrict__ values, ValueRanges<Value> ranges,
                const int64_t* __restrict__ boxes, int64_t* table) {
+  follow_launch();
   const Turn turn(int(extent.ndim));
   const Coordinate coordinate(turn.number, extent);
   ValueSum<Value> sum{values, ranges, boxes, table, extent.ndim, turn.number, coordinate, ranges.units(0)};
@@ -143,10 +152,11 @@ __global__ void __launch_bounds__(kIntensityThreads)
 // Makes the columns of what was added up; `lost` becomes 1 if a sum does not fit what it is given as.
 template <class Value>
 __global__ void __launch_bounds__(kIntensityThreads)
-    write_intensities(int64_t count, int64_t ndim, const int64_t* __restrict__ sizes,
+    write_intensities(const RunState* state, int64_t ndim, const int64_t* __restrict__ sizes,
                       const int64_t* __restrict__ boxes, ValueRanges<Value> ranges,
                       const int64_t* __restrict__ table, IntensityColumns<Value> columns, int64_t* lost) {
-  for (int64_t row = grid_thread(); row < count; row += grid_threads()) {
+  follow_launch();
+  for (int64_t row = grid_thread(); row < state->components; row += grid_threads()) {
     const auto sum_at = [&](int64_t number) {
       const int64_t* const words = table + 2 * (row * (1 + ndim) + number);
       return __int128(wide_of(words[0], words[1]));
@@ -156,6 +166,145 @@ __global__ void __launch_bounds__(kIntensityThreads)
     if (!columns.write(row, ranges.low_key(row), ranges.high_key(row), units, sizes[row], int(ndim), box,
                        sum_at))
       Shared::store(lost, int64_t(1));
+  }
+}
+
+// The words of a component that add_small_values adds to, which begin with zeros: the complement of the key
+// of the smallest value and the key of the largest; the sums of values, of their squares, and of values times
+// coordinates along each axis.
+template <int axes>
+struct SmallWords {
+  static constexpr int kCount = 4 + axes;
+  int64_t* words;
+
+  __device__ SmallWords(int64_t* table, int64_t component) : words(table + component * kCount) {}
+  __device__ uint64_t* extremes() const { return reinterpret_cast<uint64_t*>(words); }
+  __device__ int64_t& sum() const { return words[2]; }
+  __device__ int64_t& squares() const { return words[3]; }
+  __device__ int64_t& product(int axis) const { return words[4 + axis]; }
+};
+
+template <class Value, int axes>
+struct SmallValueSums {
+  using Keys = ExtremeKeys<Value>;
+  static constexpr int kLast = axes - 1;
+
+  const Value* values;
+  int64_t* table;
+  ItemAxes<axes> item;
+  int64_t component = 0, sum = 0, squares = 0, products[axes] = {};
+  Keys keys = {};
+
+  __device__ void begin(int64_t next) {
+    component = next;
+    sum = squares = 0;
+#pragma unroll
+    for (int k = 0; k < axes; ++k) products[k] = 0;
+    keys.begin(next);
+  }
+  __device__ void add(int64_t index, int n) {
+    int64_t at[axes], squares_of_run = 0;
+    item.locate(index, at);
+    int of_run = 0, line = 0, low = values[index], high = low;
+    for (int i = 0; i < n; ++i) {
+      const int value = values[index + i];
+      low = value < low ? value : low;
+      high = value > high ? value : high;
+      of_run += value;
+      line += value * i;
+      squares_of_run += int64_t(value) * value;
+    }
+    keys.meet(Value(low));
+    keys.meet(Value(high));
+    sum += of_run;
+    squares += squares_of_run;
+    products[kLast] += line;
+#pragma unroll
+    for (int k = 0; k < axes; ++k) products[k] += at[k] * of_run;
+  }
+  __device__ void combine_lanes() {
+    keys.combine_lanes();
+    sum = warp_sum(sum);
+    squares = warp_sum(squares);
+#pragma unroll
+    for (int k = 0; k < axes; ++k) products[k] = warp_sum(products[k]);
+  }
+  __device__ void send() const {
+    const SmallWords<axes> words(table, component);
+    Shared::fetch_max(words.extremes(), keys.low);
+    Shared::fetch_max(words.extremes() + 1, keys.high);
+    Shared::fetch_add(&words.sum(), sum);
+    Shared::fetch_add(&words.squares(), squares);
+#pragma unroll
+    for (int k = 0; k < axes; ++k) Shared::fetch_add(&words.product(k), products[k]);
+  }
+};
+
+// Items are such that all sums have 63 bits.
+template <class Value, int axes>
+__global__ void __launch_bounds__(kIntensityThreads)
+    add_small_values(Runs runs, Extent extent, const Value* __restrict__ values, int64_t* table) {
+  follow_launch();
+  SmallValueSums<Value, axes> sums{values, table, ItemAxes<axes>(extent)};
+  walk_runs(runs, Turn(1), sums);
+}
+
+// As measure_runs_at_once and add_small_values.
+template <class Value, int axes>
+struct ShapesAndValues {
+  SumsOfAxes<axes> shapes;
+  SmallValueSums<Value, axes> values;
+
+  __device__ void begin(int64_t next) {
+    shapes.begin(next);
+    values.begin(next);
+  }
+  __device__ void add(int64_t index, int n) {
+    shapes.add(index, n);
+    values.add(index, n);
+  }
+  __device__ void combine_lanes() {
+    shapes.combine_lanes();
+    values.combine_lanes();
+  }
+  __device__ void send() const {
+    shapes.send();
+    values.send();
+  }
+};
+
+// The words of values are behind those of shapes, of all components.
+template <class Value, int axes>
+__global__ void __launch_bounds__(kIntensityThreads)
+    measure_runs_and_values(Runs runs, Extent extent, const Value* __restrict__ values, int64_t* table) {
+  follow_launch();
+  const ItemAxes<axes> item(extent);
+  int64_t* const sums = table + runs.state->components * ShapeWords::count(axes);
+  ShapesAndValues<Value, axes> both{{table, item}, {values, sums, item}};
+  walk_runs(runs, Turn(1), both);
+}
+
+// As write_intensities, and, as real numbers, standard deviations, then minima, then maxima. The table has so
+// many words `ahead` for each component.
+template <class Value, int axes>
+__global__ void __launch_bounds__(kIntensityThreads)
+    write_small_intensities(const RunState* state, int64_t ahead, const int64_t* __restrict__ sizes,
+                            const int64_t* __restrict__ boxes, int64_t* table,
+                            IntensityColumns<Value> columns, double* reals) {
+  follow_launch();
+  for (int64_t row = grid_thread(); row < state->components; row += grid_threads()) {
+    const SmallWords<axes> words(table + ahead * state->components, row);
+    const int64_t* const box = boxes + 2 * row * axes;
+    const int64_t sum = words.sum(), size = sizes[row];
+    const auto sum_at = [&](int number) {
+      return __int128(number == 0 ? sum : words.product(number - 1) - box[2 * (number - 1)] * sum);
+    };
+    const ValueRanges<Value> ranges{words.extremes(), 0};
+    columns.write(row, ranges.low_key(0), ranges.high_key(0), Units<Value>{}, size, axes, box, sum_at);
+    const __int128 deviation = __int128(size) * words.squares() - __int128(sum) * sum;
+    reals[row] = sqrt(as_real(deviation)) / double(size);
+    reals[state->components + row] = double(columns.minima[row]);
+    reals[2 * state->components + row] = double(columns.maxima[row]);
   }
 }
 

@@ -1,13 +1,11 @@
-// Sizes, bounding boxes, centroids and moments of labels whose number nobody knows yet, without a word from
-// the host.
+// The runs of labels whose number nobody knows yet, without a word from the host.
 //
-// What: as shapes.cuh, in launches that depend on the shape of the labels only, so that they can be made
-// again. How: the largest label says how many rows there are (find_range, clear_rows); there is room for
-// `capacity` of them, and where more are needed, or a label is not allowed, nothing is
-// measured and the number of components is -1. Labels are numbered apart in a copy, which nobody else
-// changes, and their runs are counted (copy_and_count). All else is done as by those who know the number,
-// once the runs of the copy are listed, but for columns: the host makes arrays of as many rows, then they are
-// written. Cost: labels read twice and their copy written once and read once, beside that of runs.cuh.
+// What: as runs.cuh, in launches that depend on the shape of the labels only, so that they can be made
+// again. There is room for `capacity` rows, and where more are needed, or a label is not allowed, the number
+// of components is -1. How: without a batch, labels are counted as they are checked (count_allowed_runs). In
+// a batch the largest label says how many rows an item has (find_range, clear_rows), and labels are numbered
+// apart in a copy, whose runs are counted (copy_and_count).
+// Cost: labels read once; in a batch twice, and their copy written. Memory: that of the rows, and the copy.
 #pragma once
 
 #include "cuda/components/shapes.cuh"
@@ -90,6 +88,21 @@ __global__ void __launch_bounds__(kTableThreads)
   };
   count_stretches(count, int32_t(-1), table.rows(), table.counts, copied, LineBegins(line_length),
                   [](int) { return 1; });
+}
+
+// Labels have a row from `lowest` on, or else are not allowed. The table has no item rows yet.
+template <class Label>
+__global__ void __launch_bounds__(kTableThreads)
+    count_allowed_runs(LabelRows<Label> labels, int64_t lowest, int64_t length, RunTable table) {
+  follow_launch();
+  __shared__ unsigned int rows_of_block;
+  if (threadIdx.x == 0) rows_of_block = 0;
+  bool is_wrong = false;
+  const int64_t rows = count_runs_of(labels, lowest, length, table.counts, is_wrong);
+  if (rows > 0) InBlock::fetch_max(&rows_of_block, unsigned(rows));
+  if (is_wrong) Shared::store(&table.state->components, int64_t(-1));
+  __syncthreads();
+  if (threadIdx.x == 0) Shared::fetch_max(&table.state->item_rows, int64_t(rows_of_block));
 }
 
 }  // namespace conncomp

@@ -1,8 +1,8 @@
-"""Measures of labels without a word from the host: drives ``measures.cuh``.
+"""The runs of labels without a word from the host: drives ``measures.cuh``.
 
 The first call of a kind, that is of labels of one shape and dtype on one stream, decides which
-launches there are, and later ones make them again. The host waits once, to learn how many rows
-there are.
+launches there are, and later ones make them again, as those of all that is measured of the runs
+(`ComponentRuns.launch`). The host waits once, to learn how many components and runs there are.
 """
 
 from __future__ import annotations
@@ -16,9 +16,14 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.components import runs, shapes
-from conncomp.kernels.cuda.components.rows import extent_of, label_rows
-from conncomp.kernels.cuda.components.runs import LISTED_WORDS, MOST_BLOCKS, THREADS, WORDS
-from conncomp.kernels.cuda.components.shapes import Shapes, turns_of, words_of
+from conncomp.kernels.cuda.components.rows import label_rows
+from conncomp.kernels.cuda.components.runs import (
+    MOST_BLOCKS,
+    THREADS,
+    WORDS,
+    ComponentRuns,
+    grid_of_rows,
+)
 from conncomp.kernels.cuda.launcher import (
     COUNT,
     INDEX_TYPES,
@@ -35,28 +40,27 @@ from conncomp.kernels.cuda.workspace import Workspace
 FILE = "cuda/components/measures.cuh"
 ROW = np.dtype(np.int32)
 
-# So many labels are measured by kept launches, as the memory that these use is kept too: 200 MB for
-# so many in three dimensions.
-MOST_ELEMENTS = 1 << 23
+# So many labels are measured by kept launches, as the memory that these use is kept too: 26 MB for
+# so many, and 67 MB more in a batch.
+MOST_ELEMENTS = 1 << 24
 # There is room for one row of each so many labels, and for so many rows at least.
 LABELS_OF_ROW, LEAST_ROWS = 16, 1 << 15
-# When there are more kinds, the memory of all is given back.
-MOST_KINDS = 8
+# When there are more kinds, or all of them have more labels, the memory of all is given back.
+MOST_KINDS, MOST_LABELS = 8, 1 << 25
 
 MEMORY = Struct("MeasureMemory", bounds=POINTER, copy=POINTER, capacity=COUNT, blocks=COUNT)
 
-_kept: dict[Hashable, RepeatedMeasures] = {}
-_turn = RLock()  # the memory of a kind is one call's at a time
+_kept: dict[Hashable, RepeatedRuns] = {}
+turn = RLock()  # the memory of a kind is one call's at a time
 
 
-def measure_again(
+def start_runs(
     gpu: Gpu,
     labels: Any,
     batch_axes: Any,
     allowed: Callable[[tuple[int, ...], tuple[int, ...]], tuple[int, int]],
-    moments: bool,
-) -> tuple[Any, ...] | None:
-    """Return all columns of `component_statistics`, those of an image and faces without rows.
+) -> RepeatedRuns | None:
+    """Start to find the runs of labels, by whoever has the `turn` until all is launched.
 
     None for the general way: of large or empty arrays, and where something is to be refused.
 
@@ -68,8 +72,8 @@ def measure_again(
         What the caller gave as that.
     allowed : callable
         ``allowed(batch, shape)`` returns the background, or -1, and the smallest label.
-    moments : bool
     """
+    stream = gpu.current_stream()
     if (
         type(batch_axes) is not int
         or not 0 <= batch_axes < labels.ndim
@@ -77,180 +81,141 @@ def measure_again(
         or not 0 < labels.size <= MOST_ELEMENTS
         or not labels.flags.c_contiguous
         or are_watched()
-        or not gpu.keeps_launches_of(gpu.current_stream())
+        or not gpu.keeps_launches_of(stream)
     ):
         return None
-    axes = labels.shape[:batch_axes], labels.shape[batch_axes:]
-    columns = _measured(gpu, labels, axes, allowed(*axes), moments)
-    return None if columns is None else (*columns, *_without_rows(gpu, len(axes[1])))
-
-
-def _measured(
-    gpu: Gpu, labels: Any, axes: Any, allowed: tuple[int, int], moments: bool
-) -> tuple[Any, ...] | None:
-    kind = axes, labels.dtype, gpu.device, gpu.current_stream(), allowed, moments
-    with _turn:
-        repeated = _kept.get(kind)
-        if repeated is not None:
-            return repeated(labels)
-        if len(_kept) >= MOST_KINDS:
+    batch, shape = labels.shape[:batch_axes], labels.shape[batch_axes:]
+    background, lowest = allowed(batch, shape)
+    kind = batch, shape, labels.dtype, gpu.device, stream, background, lowest
+    repeated = _kept.get(kind)
+    if repeated is None:
+        in_all = sum(other.elements for other in _kept.values()) + labels.size
+        if len(_kept) >= MOST_KINDS or in_all > MOST_LABELS:
             _kept.clear()
-        capacity = max(LEAST_ROWS, labels.size // LABELS_OF_ROW)
-        repeated = RepeatedMeasures(gpu, labels, *allowed, axes, moments, capacity)
-        _kept[kind] = repeated
-        return repeated()
+        repeated = _kept[kind] = RepeatedRuns(gpu, labels, batch_axes, background, lowest)
+    repeated.start(labels)
+    return repeated
 
 
-@cache
-def _without_rows(gpu: Gpu, ndim: int) -> list[Any]:
-    """Return the columns that were not asked for: of an image, and faces."""
-    scalars, vectors = gpu.xp.empty(0, np.float64), gpu.xp.empty((0, ndim), np.float64)
-    return [*(scalars,) * 4, vectors, gpu.xp.empty((0, ndim), np.int64)]
-
-
-class RepeatedMeasures:
-    """The launches that measure labels of one kind on one stream, which can be made again.
+class RepeatedRuns:
+    """The launches that find the runs of labels of one kind on one stream, made again.
 
     Parameters
     ----------
     gpu : Gpu
     labels : contiguous array of int32 or int64
-        The first of the kind, not empty.
+        One of the kind, not empty.
+    batch_axes : int
+        Fewer than labels have axes.
     background, lowest : int
         The label that is no component, or -1; and the smallest that is allowed.
-    axes : tuple of two tuple of int
-        The lengths of the batch axes, and of those of an item, of which there is one at least.
-    moments : bool
-        Whether there is a column of them.
-    capacity : int
-        For how many rows there is room: one for each number up to the largest label, of each item.
+
+    Attributes
+    ----------
+    elements : int
+        How many labels there are.
     """
 
     def __init__(
-        self,
-        gpu: Gpu,
-        labels: Any,
-        background: int,
-        lowest: int,
-        axes: tuple[tuple[int, ...], tuple[int, ...]],
-        moments: bool,
-        capacity: int,
+        self, gpu: Gpu, labels: Any, batch_axes: int, background: int, lowest: int
     ) -> None:
-        batch, shape = axes
-        self._gpu, self._stream = gpu, gpu.current_stream()
-        self._batch_axes, self._ndim, self._moments = len(batch), len(shape), moments
-        self._by_row = min(MOST_BLOCKS, gpu.blocks(MOST_BLOCKS * THREADS, THREADS)), THREADS
-        count, blocks = labels.size, gpu.blocks(labels.size, THREADS)
+        batch, self._shape = labels.shape[:batch_axes], labels.shape[batch_axes:]
+        self._gpu, self._stream, self.elements = gpu, gpu.current_stream(), labels.size
+        self._background, self._lowest, self._batched = background, lowest, bool(batch)
+        self._capacity = capacity = max(LEAST_ROWS, labels.size // LABELS_OF_ROW)
+        places = {
+            "counts": (capacity, COUNT),
+            "present": (capacity, COUNT),
+            "ends": (capacity, COUNT),
+            "in_block": (2 * MOST_BLOCKS, COUNT),
+            "state": (runs.STATE_WORDS, COUNT),
+        }
         # Their memory is no other kind's, so what is kept here stays as it is.
-        self._memory = Workspace().take_struct(
-            gpu,
-            MEMORY,
-            {
-                "bounds": (2 * blocks, COUNT),
-                "copy": (count, ROW),
-                "capacity": capacity,
-                "blocks": blocks,
-            },
+        memory = Workspace().take_struct(
+            gpu, runs.TABLE, {**places, "entries": None, "items": prod(batch)}
         )
-        self._rows = Workspace().take_struct(
-            gpu,
-            runs.TABLE,
-            {
-                "counts": (capacity, COUNT),
-                "present": (capacity, COUNT),
-                "ends": (capacity, COUNT),
-                "in_block": (2 * MOST_BLOCKS, COUNT),
-                "state": (runs.STATE_WORDS, COUNT),
-                "entries": (count, runs.ENTRY),
-                "items": prod(batch),
-            },
-            beside={"table": (capacity * words_of(len(shape)), COUNT)},
-        )
-        self._state = gpu.address(self._rows["state"])
-        self._lengths = gpu.xp.asarray(np.array((*batch, *shape), COUNT))
-        with kept_launches() as launches:
-            self._measure(labels, background, lowest, shape)
-        self._again = gpu.repeat(launches, (labels,))
-        self._writing: Again | None = None
+        self._fields = {**{name: memory[name] for name in places}, "items": prod(batch)}
+        self._table, self._state = memory.struct, gpu.address(memory["state"])
+        if self._batched:
+            blocks = gpu.blocks(labels.size, THREADS)
+            pointed = {"bounds": (2 * blocks, COUNT), "copy": (labels.size, ROW)}
+            numbers = {"capacity": capacity, "blocks": blocks}
+            self._memory = Workspace().take_struct(gpu, MEMORY, {**pointed, **numbers})
+            self._copy = self._memory["copy"].reshape(labels.shape)
+        self._again: Again | None = None
+        self._launches: dict[Hashable, Again] = {}
 
-    def __call__(self, labels: Any = None) -> tuple[Any, ...] | None:
-        """Measure labels of the kind, by default those of the first call, which has measured them.
-
-        Returns
-        -------
-        tuple of array
-            Labels, sizes, bounding boxes, centroids, moments and items along the batch axes, as
-            `component_statistics` has them. None if there are none, a label is not allowed, or
-            there are more rows than room.
-        """
-        if labels is not None:
+    def start(self, labels: Any) -> None:
+        """Launch what counts the runs of labels of the kind."""
+        if self._again is not None:
             self._again.run(self._stream, (self._gpu.address(labels),))
-        components = self._again.read(self._stream, self._state)
-        return self._columns(components) if components > 0 else None
+            return
+        with kept_launches() as launches:
+            self._count(labels)
+        self._again = self._gpu.repeat(launches, (labels,))
 
-    def _measure(self, labels: Any, background: int, lowest: int, shape: tuple[int, ...]) -> None:
-        gpu, memory, rows, ndim = self._gpu, self._memory, self._rows, self._ndim
-        *kernels, self._write = gpu.load(FILE, _names(labels.dtype))
-        find, clear, copy, count_present, list_present, list_runs, begin, measure = kernels
-        by_label = gpu.blocks(labels.size, THREADS), THREADS
+    def finish(self, labels: Any) -> tuple[Any, int, int, ComponentRuns] | None:
+        """Return labels numbered apart, their background, the rows of an item, and the runs.
+
+        None if there are none, a label is not allowed, or there are more rows than room. Labels of
+        a batch are a copy, until the next call of the kind.
+        """
+        assert self._again is not None
+        *known, rows = self._again.read_all(self._stream, self._state, runs.STATE_WORDS)
+        if known[0] <= 0:
+            return None
+        array, background = (self._copy, -1) if self._batched else (labels, self._background)
+        described = background, self._capacity, self._shape[-1]
+        kept = self._gpu, array, described, self._fields, (known[0], known[1]), self._launches
+        return array, background, rows, ComponentRuns(*kept)
+
+    def _count(self, labels: Any) -> None:
+        gpu, table, length = self._gpu, self._table, self._shape[-1]
         by_word = gpu.blocks(-(-labels.size // WORDS), THREADS), THREADS
-        by_list = gpu.blocks(-(-labels.size // LISTED_WORDS), THREADS), THREADS
-        both = memory.struct, rows.struct
-        launch(find, by_label, labels.size, labels, memory.struct)
-        launch(clear, self._by_row, lowest, *both)
-        empty = labels.dtype.type(background)
-        launch(copy, by_word, labels.size, labels, prod(shape), shape[-1], empty, *both)
-        launch(count_present, self._by_row, rows.struct)
-        launch(list_present, self._by_row, rows.struct)
-        copies = label_rows(gpu, memory["copy"], -1, len(rows["counts"]))
-        launch(list_runs, by_list, copies, shape[-1], rows.struct)
-        launch(begin, self._by_row, ndim, rows["state"], rows["table"])
-        extent = extent_of(gpu, self._lengths[self._batch_axes :])
-        pointers = {name: rows[name] for name in ("entries", "ends", "state")}
-        walked = runs.RUNS.of(gpu, elements=labels.size, **pointers)
-        grid = runs.grid_of_turns(gpu, len(rows["entries"]), turns_of(ndim))
-        launch(measure, grid, walked, extent, rows["table"])
-
-    def _columns(self, components: int) -> tuple[Any, ...]:
-        """Return the columns, of so many rows."""
-        gpu, ndim, axes = self._gpu, self._ndim, self._batch_axes
-        columns = Shapes.empty(gpu.xp, components, ndim, axes, self._moments)
-        places = columns.places(gpu)
-        if self._writing is not None:
-            self._writing.run(self._stream, places)
+        by_row = grid_of_rows(gpu, self._capacity)
+        listed = ROW if self._batched else labels.dtype
+        gpu.load_together(FILE, _files(labels.dtype, listed, self._shape))
+        find, clear, copy, count = gpu.load(FILE, _names(labels.dtype))
+        begin, *present = gpu.load(runs.FILE, runs.NAMES)
+        if self._batched:
+            empty, memory = labels.dtype.type(self._background), self._memory.struct
+            by_label = gpu.blocks(labels.size, THREADS), THREADS
+            launch(find, by_label, labels.size, labels, memory)
+            launch(clear, by_row, self._lowest, memory, table)
+            lengths = prod(self._shape), length
+            launch(copy, by_word, labels.size, labels, *lengths, empty, memory, table)
         else:
-            record = np.array(places, shapes.COLUMNS.dtype)[()]
-            extent = extent_of(gpu, self._lengths[:axes])
-            with kept_launches() as launches:
-                launch(
-                    self._write,
-                    self._by_row,
-                    ndim,
-                    extent,
-                    self._rows.struct,
-                    self._rows["table"],
-                    record,
-                )
-            self._writing = gpu.repeat(
-                launches, tuple(column if column.size else None for column in columns)
-            )
-        labels, sizes, boxes, batch, centroids, moments = columns
-        return labels, sizes, boxes, centroids, moments, batch
+            rows = label_rows(gpu, labels, self._background, self._capacity)
+            launch(begin, by_row, self._capacity, 0, table)
+            launch(count, by_word, rows, self._lowest, length, table)
+        for kernel in present:
+            launch(kernel, by_row, table)
+
+
+def _files(
+    label: np.dtype[Any], listed: np.dtype[Any], shape: tuple[int, ...]
+) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the kernels that every call needs, of labels of which those of a type are listed."""
+    needed = runs.NAMES, runs.names_of_labels(listed)
+    return [
+        (FILE, _names(label)),
+        *((runs.FILE, names) for names in needed),
+        (shapes.FILE, shapes.names_of(shape)),
+    ]
 
 
 @cache
 def _names(label: np.dtype[Any]) -> tuple[str, ...]:
+    name = ctype(label)
     return (
-        f"find_range<{ctype(label)}>",
+        f"find_range<{name}>",
         "clear_rows<>",
-        f"copy_and_count<{ctype(label)}>",
-        *runs.NAMES[1:],
-        runs.names_of_labels(ROW)[1],
-        *shapes.NAMES,
+        f"copy_and_count<{name}>",
+        f"count_allowed_runs<{name}>",
     )
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `RepeatedMeasures` loads."""
+    """Yield every (file, names) that `RepeatedRuns` loads."""
     for label in INDEX_TYPES:
         yield FILE, _names(label)

@@ -1,11 +1,12 @@
 // Moments of components up to the third power along each axis, on the GPU: of elements, and of values.
 //
-// What: as cpu/components/moments.h. Those of elements are sums of integers of 128 bits, about the first
-// coordinates of the box, which no order can change; centre_moments makes columns of them, and those about
-// the centroid. Moments weighted by values, and squared deviations of these, are sums of floating-point
-// numbers, whose last digits depend on the order. How: walk_runs (runs.cuh), in turns: those of powers of all
-// axes but the last, along which each thread adds up four. Items of fewer than four axes have axes of length
-// 1 ahead. Cost: the runs, and values, read once for each turn.
+// What: as cpu/components/moments.h. Those of elements are sums of integers, about the first coordinates of
+// the box, which no order can change; centre_moments makes columns of them, and those about the centroid.
+// Moments weighted by values, and squared deviations of these, are sums of floating-point numbers, whose last
+// digits depend on the order. How: walk_runs (runs.cuh), in turns: a thread adds up those of all powers of
+// the last axis and, mostly, of the one before; a turn has the powers of the others. Sums have 64 bits where
+// a box is so small that they fit (fits_64_bits), or else 128. Items of fewer than four axes have axes of
+// length 1 ahead. Cost: the runs, and values, read once for each turn.
 #pragma once
 
 #include "core/moments.h"
@@ -22,118 +23,204 @@ __device__ inline Number raised(Number x, int power) {
   return power & 1 ? square * x : square;
 }
 
-// The powers of all axes but the last of four moments, and the coordinates of a run along these.
+// The boxes of components: first coordinates along each axis, and those after the last.
+struct Boxes {
+  const int64_t* entries;
+  int64_t ndim;
+
+  // Along one of four axes, of which some ahead may be no axis of the items.
+  __device__ int64_t first(int64_t component, int axis) const {
+    const int64_t k = axis - (kMomentAxes - ndim);
+    return k < 0 ? 0 : entries[2 * (component * ndim + k)];
+  }
+  // Whether moments about a first coordinate, or about any element of the box, have 64 bits for certain.
+  __device__ bool fits_64_bits(int64_t component) const {
+    double bound = 1;
+    for (int64_t k = component * ndim; k < (component + 1) * ndim; ++k) {
+      const double span = double(entries[2 * k + 1] - entries[2 * k]);
+      bound *= span * span * span * span;
+    }
+    return bound < 0x1p62;
+  }
+};
+
+// The powers that a turn has of the axes ahead of those of which a thread has all: of the last one, and, if
+// `rows` is kPowers rather than 1, of the one before.
+template <int rows>
 struct MomentFactors {
+  static constexpr int kAhead = rows > 1 ? kLastAxis - 1 : kLastAxis;
+
   int64_t length[kMomentAxes];
-  int power[kLastAxis];
+  int power[kAhead];
 
   __device__ MomentFactors(int64_t number, const Extent& extent) {
 #pragma unroll
     for (int k = kLastAxis; k >= 0; --k) {
       length[k] = extent.length(k);
-      if (k == kLastAxis) continue;
+      if (k >= kAhead) continue;
       power[k] = int(number) % kPowers;
       number /= kPowers;
     }
   }
 
   // Returns the product of powers of coordinates, each less that of an origin as a Number, and lets `place`
-  // be the last coordinate.
+  // be the last coordinate, and `beside` the one before less that of the origin.
   template <class Number, class Offset>
-  __device__ Number of(int64_t index, int64_t& place, Offset&& offset) const {
+  __device__ Number of(int64_t index, int64_t& place, Number& beside, Offset&& offset) const {
     Number product = 1;
     int64_t line = quotient(index, length[kLastAxis]);
     place = index - line * length[kLastAxis];
 #pragma unroll
     for (int k = kLastAxis - 1; k >= 0; --k) {
-      const int64_t next = quotient(line, length[k]);
-      if (power[k] > 0) product *= raised(Number(offset(k, line - next * length[k])), power[k]);
+      const int64_t next = quotient(line, length[k]), at = line - next * length[k];
+      if (k >= kAhead)
+        beside = Number(offset(k, at));
+      else if (power[k] > 0)
+        product *= raised(Number(offset(k, at)), power[k]);
       line = next;
     }
     return product;
   }
 };
 
-// Four moments of elements, as integers; boxes are first and last coordinates along four axes.
+// Moments of elements, as integers, of those components whose moments are known to fit, or of those whose are
+// not.
+template <class Sum, int rows>
 struct ElementMoments {
-  const int64_t* boxes;
+  static constexpr bool kIsWide = sizeof(Sum) > 8;
+
+  Boxes boxes;
   int64_t* table;
-  int64_t count, first;
-  MomentFactors factors;
-  int64_t component = 0;
-  Wide sums[kPowers] = {};
+  int64_t* others;  // becomes 1 if there are such; none if all components are meant
+  int64_t number;   // of the turn
+  MomentFactors<rows> factors;
+  int64_t component = 0, origin[kMomentAxes] = {};
+  bool is_meant = false;
+  Sum sums[rows * kPowers] = {};
 
   __device__ void begin(int64_t next) {
     component = next;
-    for (Wide& sum : sums) sum = 0;
+    is_meant = others == nullptr || boxes.fits_64_bits(component) != kIsWide;
+    if (!is_meant && !kIsWide) Shared::store(others, int64_t(1));
+#pragma unroll
+    for (int k = 0; k < kMomentAxes; ++k) origin[k] = boxes.first(component, k);
+#pragma unroll
+    for (int i = 0; i < rows * kPowers; ++i) sums[i] = 0;
   }
-  __device__ void add(int64_t index, int64_t n) {
-    const int64_t* const box = boxes + 2 * kMomentAxes * component;
-    const auto from_box = [&](int axis, int64_t place) { return __int128(place - box[2 * axis]); };
+  __device__ void add(int64_t index, int n) {
+    if (!is_meant) return;
+    const auto from_box = [&](int axis, int64_t place) { return Sum(place - origin[axis]); };
     int64_t place;
-    const Wide factor = factors.of<Wide>(index, place, from_box);
-    const Wide x = Wide(from_box(kLastAxis, place));
-    const uint64_t sum = n * (n - 1) / 2, squares = sum * (2 * n - 1) / 3;
-    sums[0] += factor * uint64_t(n);
-    sums[1] += factor * (x * uint64_t(n) + sum);
-    sums[2] += factor * ((x * uint64_t(n) + 2 * sum) * x + squares);
-    sums[3] += factor * (((x * uint64_t(n) + 3 * sum) * x + 3 * squares) * x + sum * sum);
+    Sum beside = 1;
+    Sum factor = factors.template of<Sum>(index, place, beside, from_box);
+    const Sum x = from_box(kLastAxis, place);
+    const uint64_t pairs = uint64_t(n * (n - 1) / 2), squares = pairs * uint64_t(2 * n - 1) / 3;
+    const Sum line[kPowers] = {Sum(n), x * uint64_t(n) + pairs, (x * uint64_t(n) + 2 * pairs) * x + squares,
+                               ((x * uint64_t(n) + 3 * pairs) * x + 3 * squares) * x + pairs * pairs};
+#pragma unroll
+    for (int row = 0; row < rows; ++row, factor *= beside)
+#pragma unroll
+      for (int p = 0; p < kPowers; ++p) sums[row * kPowers + p] += factor * line[p];
   }
   __device__ void combine_lanes() {
-    for (Wide& sum : sums) sum = warp_sum(sum);
+#pragma unroll
+    for (int i = 0; i < rows * kPowers; ++i) sums[i] = warp_sum(sums[i]);
   }
   __device__ void send() const {
-    int64_t* const words = table + 2 * (component * count + first);
+    if (!is_meant) return;
+    int64_t* const words = table + 2 * (component * moments_of(int(boxes.ndim)) + number * rows * kPowers);
 #pragma unroll
-    for (int p = 0; p < kPowers; ++p) add_wide(words + 2 * p, words + 2 * p + 1, sums[p]);
+    for (int i = 0; i < rows * kPowers; ++i)
+      if constexpr (kIsWide)
+        add_wide(words + 2 * i, words + 2 * i + 1, sums[i]);
+      else
+        Shared::fetch_add(words + 2 * i, int64_t(sums[i]));
   }
 };
 
-// Adds to `count` moments of each component, of two words each; the extent is that of an item, of four axes.
+// Adds to the moments of each component, of two words each; the extent is that of an item, of four axes. Of
+// 64 bits those that fit, and `others` is told of what does not.
 template <int = 0>
 __global__ void __launch_bounds__(kMomentThreads)
-    add_moments(Runs runs, Extent extent, const int64_t* __restrict__ boxes, int64_t count, int64_t* table) {
-  const Turn turn(int(count / kPowers));
-  ElementMoments moments{boxes, table, count, turn.number * kPowers, MomentFactors(turn.number, extent)};
+    add_small_moments(Runs runs, Extent extent, Boxes boxes, int64_t* table, int64_t* others) {
+  follow_launch();
+  const Turn turn(int(moments_of(int(boxes.ndim) - 2)));
+  ElementMoments<uint64_t, kPowers> moments{boxes, table, others, turn.number, {turn.number, extent}};
+  walk_runs(runs, turn, moments);
+}
+
+// Those others, if any; all of 128 bits where there are no `others`.
+template <int = 0>
+__global__ void __launch_bounds__(kMomentThreads)
+    add_moments(Runs runs, Extent extent, Boxes boxes, int64_t* table, int64_t* others) {
+  follow_launch();
+  if (others != nullptr && Shared::load(others) == 0) return;
+  const Turn turn(int(moments_of(int(boxes.ndim) - 1)));
+  ElementMoments<Wide, 1> moments{boxes, table, others, turn.number, {turn.number, extent}};
   walk_runs(runs, turn, moments);
 }
 
 // Makes columns of what was added up.
 template <int axes>
 __global__ void __launch_bounds__(kMomentThreads)
-    centre_moments_of_rows(int64_t rows, const int64_t* __restrict__ table, double* raw, double* central) {
+    centre_moments_of_rows(const RunState* state, Boxes boxes, const int64_t* __restrict__ table, double* raw,
+                           double* central) {
+  follow_launch();
   constexpr int64_t count = moments_of(axes);
-  for (int64_t row = grid_thread(); row < rows; row += grid_threads()) {
-    Wide sums[count];
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t* const words = table + 2 * (row * count + i);
-      sums[i] = wide_of(words[0], words[1]);
-      raw[row * count + i] = as_real(__int128(sums[i]));
+  for (int64_t row = grid_thread(); row < state->components; row += grid_threads()) {
+    const int64_t* const words = table + 2 * row * count;
+    double centred[count];
+    if (boxes.fits_64_bits(row)) {
+      uint64_t sums[count];
+#pragma unroll
+      for (int64_t i = 0; i < count; ++i) {
+        sums[i] = uint64_t(words[2 * i]);
+        raw[row * count + i] = double(int64_t(sums[i]));
+      }
+      centre_moments<int64_t>(sums, axes, centred);
+    } else {
+      Wide sums[count];
+      for (int64_t i = 0; i < count; ++i) {
+        sums[i] = wide_of(words[2 * i], words[2 * i + 1]);
+        raw[row * count + i] = as_real(__int128(sums[i]));
+      }
+      centre_moments<__int128>(sums, axes, centred);
     }
-    centre_moments<__int128>(sums, axes, central + row * count);
+#pragma unroll
+    for (int64_t i = 0; i < count; ++i) central[row * count + i] = centred[i];
   }
 }
 
-// Four moments of values, about origins of four axes.
-template <class Value>
+// Moments of values, about the first coordinates of boxes, or, if moments about these are given, about the
+// centroids that follow from them.
+template <class Value, int rows>
 struct ValueMoments {
   const Value* values;
-  const double* origins;
+  Boxes boxes;
+  const double* about;
   double* table;
-  int64_t count, first;
-  MomentFactors factors;
+  int64_t number;  // of the turn
+  MomentFactors<rows> factors;
   int64_t component = 0;
-  double sums[kPowers] = {};
+  double origin[kMomentAxes] = {}, sums[rows * kPowers] = {};
 
+  __device__ int64_t first_of(int64_t component) const { return component * moments_of(int(boxes.ndim)); }
   __device__ void begin(int64_t next) {
     component = next;
-    for (double& sum : sums) sum = 0;
+    const double* const known = about == nullptr ? nullptr : about + first_of(component);
+#pragma unroll
+    for (int k = 0; k < kMomentAxes; ++k) {
+      origin[k] = double(boxes.first(component, k));
+      if (known != nullptr && k >= kMomentAxes - boxes.ndim)
+        origin[k] += known[moments_of(kLastAxis - k)] / known[0];
+    }
+#pragma unroll
+    for (int i = 0; i < rows * kPowers; ++i) sums[i] = 0;
   }
   __device__ void add(int64_t index, int n) {
-    const double* const origin = origins + kMomentAxes * component;
     const auto from_origin = [&](int axis, int64_t place) { return double(place) - origin[axis]; };
     int64_t place;
-    const double factor = factors.of<double>(index, place, from_origin);
+    double beside = 1, factor = factors.template of<double>(index, place, beside, from_origin);
     double of_run[kPowers] = {};
     for (int i = 0; i < n; ++i) {
       const double x = from_origin(kLastAxis, place + i);
@@ -142,26 +229,53 @@ struct ValueMoments {
       for (int p = 0; p < kPowers; ++p, term *= x) of_run[p] += term;
     }
 #pragma unroll
-    for (int p = 0; p < kPowers; ++p) sums[p] += factor * of_run[p];
+    for (int row = 0; row < rows; ++row, factor *= beside)
+#pragma unroll
+      for (int p = 0; p < kPowers; ++p) sums[row * kPowers + p] += factor * of_run[p];
   }
   __device__ void combine_lanes() {
-    for (double& sum : sums) sum = warp_sum(sum);
+#pragma unroll
+    for (int i = 0; i < rows * kPowers; ++i) sums[i] = warp_sum(sums[i]);
   }
   __device__ void send() const {
+    double* const sums_of_all = table + first_of(component) + number * rows * kPowers;
 #pragma unroll
-    for (int p = 0; p < kPowers; ++p) Shared::fetch_add(table + component * count + first + p, sums[p]);
+    for (int i = 0; i < rows * kPowers; ++i) Shared::fetch_add(sums_of_all + i, sums[i]);
   }
 };
 
-// Adds values times powers of coordinates to `count` moments of each component.
-template <class Value>
+// Adds values times powers of coordinates to the moments of each component. `rows` is kPowers but for items
+// of one axis, of which it is 1.
+template <class Value, int rows>
 __global__ void __launch_bounds__(kMomentThreads)
-    add_weighted_moments(Runs runs, Extent extent, const Value* __restrict__ values,
-                         const double* __restrict__ origins, int64_t count, double* table) {
-  const Turn turn(int(count / kPowers));
-  ValueMoments<Value> moments{
-      values, origins, table, count, turn.number * kPowers, MomentFactors(turn.number, extent)};
+    add_weighted_moments(Runs runs, Extent extent, const Value* __restrict__ values, Boxes boxes,
+                         const double* about, double* table) {
+  follow_launch();
+  const Turn turn(int(moments_of(int(boxes.ndim) - (rows > 1 ? 2 : 1))));
+  ValueMoments<Value, rows> moments{values, boxes, about, table, turn.number, {turn.number, extent}};
   walk_runs(runs, turn, moments);
+}
+
+constexpr uint64_t kNan = 0x7ff8000000000000;
+
+// Central moments over powers of the size, NaN those of order below 2.
+template <int axes>
+__global__ void __launch_bounds__(kMomentThreads)
+    normalize_moments(const RunState* state, const double* __restrict__ central, double* out) {
+  follow_launch();
+  constexpr int64_t count = moments_of(axes);
+  for (int64_t i = grid_thread(); i < state->components * count; i += grid_threads()) {
+    int order = 0;
+    for (int64_t powers = i % count; powers > 0; powers /= kPowers) order += int(powers % kPowers);
+    const double size = central[i - i % count];
+    // Roots of negative sizes, as weights may make, are no numbers; their whole powers are.
+    const double third = size < 0 ? bits_as<double>(kNan) : cbrt(size);
+    const double root = axes == 1 ? size : axes == 2 ? sqrt(size) : axes == 3 ? third : sqrt(sqrt(size));
+    double unit = size;
+    for (int k = 0; k < order / axes; ++k) unit *= size;
+    for (int k = 0; k < order % axes; ++k) unit *= root;
+    out[i] = order < 2 ? bits_as<double>(kNan) : central[i] / unit;
+  }
 }
 
 // The squares of values less the mean of their component.
@@ -191,6 +305,7 @@ struct SquaredDeviations {
 template <class Value>
 __global__ void __launch_bounds__(kMomentThreads)
     add_squares(Runs runs, const Value* __restrict__ values, const double* __restrict__ means, double* sums) {
+  follow_launch();
   SquaredDeviations<Value> deviations{values, means, sums};
   walk_runs(runs, Turn(1), deviations);
 }

@@ -10,13 +10,14 @@ import numpy as np
 
 from conncomp.kernels.cuda.components.intensities import VALUE_TYPES, value_type
 from conncomp.kernels.cuda.components.rows import extent_of, label_rows, lengths_on
-from conncomp.kernels.cuda.components.runs import ComponentRuns, grid_of_turns
+from conncomp.kernels.cuda.components.runs import ComponentRuns
 from conncomp.kernels.cuda.components.tables import places_of
 from conncomp.kernels.cuda.launcher import COUNT, Gpu, launch
+from conncomp.kernels.cuda.structs import POINTER, Struct
 
 FILE = "cuda/components/moments.cuh"
-THREADS = 256
 POWERS, MOST_AXES = 4, 4
+BOXES = Struct("Boxes", entries=POINTER, ndim=COUNT)
 
 
 class LabelledComponents(NamedTuple):
@@ -61,52 +62,78 @@ def element_moments(gpu: Gpu, given: LabelledComponents, boxes: Any) -> tuple[An
     -------
     raw, central : array of float64, shape (n, 4, ..., 4)
     """
-    xp, ndim, rows = gpu.xp, len(given.shape), len(given.runs.components)
-    (add,) = gpu.load(FILE, NAMES)
-    (centre,) = gpu.load(FILE, _names_of_axes(ndim))
-    count = POWERS**ndim
-    all_boxes = xp.zeros((rows, MOST_AXES, 2), COUNT)
-    all_boxes[:, MOST_AXES - ndim :] = boxes
-    table = xp.zeros((rows, count, 2), COUNT)
+    xp, ndim, runs, rows = gpu.xp, len(given.shape), given.runs, given.runs.count
+    add_small, add = gpu.load(FILE, NAMES)
+    centre, _ = gpu.load(FILE, _names_of_axes(ndim))
     raw, central = (xp.empty((rows, *(POWERS,) * ndim)) for _ in range(2))
     if not rows:
         return raw, central
-    lengths = _lengths(gpu, given.shape)
-    grid = grid_of_turns(gpu, given.runs.total, count // POWERS)
-    launch(add, grid, given.runs.record, extent_of(gpu, lengths), all_boxes, count, table)
-    launch(centre, (gpu.blocks(rows, THREADS), THREADS), rows, table, raw, central)
+    lengths, turns = _lengths(gpu, given.shape), POWERS ** (ndim - 1)
+
+    def launches(others: Any, table: Any, boxes: Any, raw: Any, central: Any) -> None:
+        where = BOXES.of(gpu, entries=boxes, ndim=ndim)
+        sums = runs.record, extent_of(gpu, lengths), where, table
+        if ndim > 1:
+            launch(add_small, runs.in_turns(turns // POWERS), *sums, others)
+            launch(add, runs.in_few_turns(turns), *sums, others)
+        else:
+            launch(add, runs.in_turns(turns), *sums, None)
+        launch(centre, runs.by_row, runs.state, where, table, raw, central)
+
+    memory = xp.zeros(1 + rows * POWERS**ndim * 2, COUNT)
+    runs.launch("moments", launches, memory[:1], memory[1:], boxes, raw, central, memory=lengths)
     return raw, central
 
 
-def weighted_moments(gpu: Gpu, given: LabelledComponents, values: Any, origins: Any) -> Any:
-    """Return moments weighted by values, about an origin for each component.
+def weighted_moments(
+    gpu: Gpu, given: LabelledComponents, values: Any, boxes: Any, about: Any = None
+) -> Any:
+    """Return moments weighted by values, about the first coordinates of boxes.
 
     Sums are of float64, and their last digits may differ from one call to the next.
 
     Parameters
     ----------
-    gpu, given
+    gpu, given, boxes
         As for `element_moments`.
     values : contiguous array of one of `VALUE_TYPES`
         Of as many elements as labels.
-    origins : array of float64, shape (n, ndim)
+    about : array of float64, shape (n, 4, ..., 4), optional
+        Such moments, about whose centroids to return them.
 
     Returns
     -------
     array of float64, shape (n, 4, ..., 4)
     """
-    xp, ndim, rows = gpu.xp, len(given.shape), len(given.runs.components)
-    add, _ = gpu.load(FILE, _names_of_values(values.dtype))
-    all_origins = xp.zeros((rows, MOST_AXES))
-    all_origins[:, MOST_AXES - ndim :] = origins
+    xp, ndim, runs, rows = gpu.xp, len(given.shape), given.runs, given.runs.count
+    add, _ = gpu.load(FILE, _names_of_values(values.dtype, ndim))
     table = xp.zeros((rows, *(POWERS,) * ndim))
     if not rows:
         return table
-    lengths, count = _lengths(gpu, given.shape), POWERS**ndim
-    grid = grid_of_turns(gpu, given.runs.total, count // POWERS)
-    extent = extent_of(gpu, lengths)
-    launch(add, grid, given.runs.record, extent, values, all_origins, count, table)
+    lengths, turns = _lengths(gpu, given.shape), POWERS ** max(ndim - 2, 0)
+
+    def launches(values: Any, boxes: Any, table: Any, about: Any = None) -> None:
+        where = BOXES.of(gpu, entries=boxes, ndim=ndim)
+        described = runs.record, extent_of(gpu, lengths), values, where
+        launch(add, runs.in_turns(turns), *described, about, table)
+
+    arrays = (values, boxes, table) if about is None else (values, boxes, table, about)
+    purpose = "weighted moments", values.dtype, about is None
+    runs.launch(purpose, launches, *arrays, memory=lengths)
     return table
+
+
+def normalized_moments(gpu: Gpu, given: LabelledComponents, central: Any) -> Any:
+    """Return central moments over powers of the size, in elements; NaN those of order below 2."""
+    runs, out = given.runs, gpu.xp.empty_like(central)
+    _, normalize = gpu.load(FILE, _names_of_axes(len(given.shape)))
+
+    def launches(central: Any, out: Any) -> None:
+        launch(normalize, runs.by_row, runs.state, central, out)
+
+    if central.size:
+        runs.launch("normalized", launches, central, out)
+    return out
 
 
 def squared_deviations(gpu: Gpu, given: LabelledComponents, values: Any, means: Any) -> Any:
@@ -114,12 +141,15 @@ def squared_deviations(gpu: Gpu, given: LabelledComponents, values: Any, means: 
 
     As for `weighted_moments`, with an array of float64 of means.
     """
-    _, add = gpu.load(FILE, _names_of_values(values.dtype))
-    sums = gpu.xp.zeros(len(given.runs.components))
-    if not len(sums):
-        return sums
-    grid = grid_of_turns(gpu, given.runs.total, 1)
-    launch(add, grid, given.runs.record, values, means, sums)
+    runs = given.runs
+    _, add = gpu.load(FILE, _names_of_values(values.dtype, len(given.shape)))
+    sums = gpu.xp.zeros(runs.count)
+
+    def launches(values: Any, means: Any, sums: Any) -> None:
+        launch(add, runs.in_turns(1), runs.record, values, means, sums)
+
+    if sums.size:
+        runs.launch(("squares", values.dtype), launches, values, means, sums)
     return sums
 
 
@@ -128,23 +158,25 @@ def _lengths(gpu: Gpu, shape: tuple[int, ...]) -> Any:
     return lengths_on(gpu, *(1,) * (MOST_AXES - len(shape)), *shape)
 
 
-NAMES = ("add_moments<>",)
+NAMES = "add_small_moments<>", "add_moments<>"
 
 
 @cache
-def _names_of_values(value: np.dtype[Any]) -> tuple[str, ...]:
-    return f"add_weighted_moments<{value_type(value)}>", f"add_squares<{value_type(value)}>"
+def _names_of_values(value: np.dtype[Any], axes: int) -> tuple[str, ...]:
+    rows = POWERS if axes > 1 else 1
+    return f"add_weighted_moments<{value_type(value)}, {rows}>", f"add_squares<{value_type(value)}>"
 
 
 @cache
 def _names_of_axes(axes: int) -> tuple[str, ...]:
-    return (f"centre_moments_of_rows<{axes}>",)
+    return f"centre_moments_of_rows<{axes}>", f"normalize_moments<{axes}>"
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that the functions here can load."""
     yield FILE, NAMES
     for value in VALUE_TYPES:
-        yield FILE, _names_of_values(value)
+        for axes in (1, 2):
+            yield FILE, _names_of_values(value, axes)
     for axes in range(1, MOST_AXES + 1):
         yield FILE, _names_of_axes(axes)

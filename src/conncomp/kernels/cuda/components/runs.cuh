@@ -60,22 +60,127 @@ struct LineBegins {
 
   __device__ explicit LineBegins(int64_t length) : length(length), within_words(length % kWarp != 0) {}
   __device__ bool operator()(int64_t i) const { return within_words && i == quotient(i, length) * length; }
+  // Those among so many elements from one on, as bits.
+  __device__ unsigned int among(int64_t i, int count) const {
+    if (!within_words) return 0;
+    unsigned int bits = 0;
+    int64_t place = i - quotient(i, length) * length;
+    for (int k = 0; k < count; ++k) {
+      bits |= unsigned(place == 0) << k;
+      place = place + 1 == length ? 0 : place + 1;
+    }
+    return bits;
+  }
 };
 
-// Makes room for the runs of so many rows.
+// Makes room for the runs of so many rows; `item_rows` of them, as far as is known, are those of an item.
 template <int = 0>
-__global__ void __launch_bounds__(kTableThreads) begin_runs(int64_t rows, RunTable table) {
-  if (grid_thread() == 0) *table.state = {0, 0, rows};
+__global__ void __launch_bounds__(kTableThreads) begin_runs(int64_t rows, int64_t item_rows, RunTable table) {
+  follow_launch();
+  if (grid_thread() == 0) *table.state = {0, 0, item_rows};
   for (int64_t row = grid_thread(); row < rows; row += grid_threads()) table.counts[row] = 0;
+}
+
+// Four neighbouring labels in each lane of a warp, and where runs begin among them.
+template <class Label>
+struct FourLabels {
+  static constexpr int kCount = 4, kLanes = kWarp / kCount;  // lanes that have the labels of a run
+
+  Label labels[kCount];
+  unsigned int begins;  // of runs among the 32 labels of these lanes
+
+  // Those from i on, a multiple of four.
+  __device__ void read(const LabelRows<Label>& rows, int64_t i) {
+    const bool is_aligned = reinterpret_cast<uint64_t>(rows.entries) % (kCount * sizeof(Label)) == 0;
+    if (is_aligned && i + kCount <= rows.count)
+      Shared::load_all(rows.entries + i, labels);
+    else
+#pragma unroll
+      for (int k = 0; k < kCount; ++k) labels[k] = i + k < rows.count ? rows.load(i + k) : rows.background;
+  }
+  // All lanes call it.
+  __device__ void find_begins(int64_t i, const LineBegins& lines) {
+    const Label left = __shfl_up_sync(kAllLanes, labels[kCount - 1], 1);
+    unsigned int own = lane() % kLanes == 0 || labels[0] != left;
+#pragma unroll
+    for (int k = 1; k < kCount; ++k) own |= unsigned(labels[k] != labels[k - 1]) << k;
+    begins = (own | lines.among(i, kCount)) << shift();
+#pragma unroll
+    for (int step = 1; step < kLanes; step *= 2) begins |= __shfl_xor_sync(kAllLanes, begins, step);
+  }
+  __device__ static int shift() { return lane() % kLanes * kCount; }
+  __device__ bool begins_at(int k) const { return begins >> (shift() + k) & 1; }
+  // The labels where runs of others than the background begin, which are few, as bits.
+  __device__ unsigned int open(Label background) const {
+    unsigned int bits = 0;
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) bits |= unsigned(begins_at(k) && labels[k] != background) << k;
+    return bits;
+  }
+  // One of the labels, whose number is not known to the compiler.
+  __device__ Label label(int k) const {
+    const Label low = k & 1 ? labels[1] : labels[0], high = k & 1 ? labels[3] : labels[2];
+    return k & 2 ? high : low;
+  }
+  // Of the run that begins at a label.
+  __device__ int length(int k) const {
+    const int place = shift() + k;
+    const unsigned int later = begins >> place >> 1;
+    return later ? __ffs(int(later)) : kWarp - place;
+  }
+};
+
+// Adds the runs of each label to its count, of labels from `lowest` on; returns one more than the largest
+// label that this thread has met, and lets `is_wrong` be whether one is not allowed. All threads of the grid
+// call it.
+template <class Label>
+__device__ inline int64_t count_runs_of(const LabelRows<Label>& labels, int64_t lowest, int64_t length,
+                                        int64_t* counts, bool& is_wrong) {
+  __shared__ Label owners[kSlots];
+  __shared__ unsigned int in_slots[kSlots];
+  const CountSlots<Label> slots{owners, in_slots};
+  const LineBegins lines(length);
+  slots.clear();
+  __syncthreads();
+  constexpr int kFour = FourLabels<Label>::kCount;
+  int64_t rows = 0;
+  for (int64_t begin = (grid_thread() - lane()) * kFour; begin < labels.count;
+       begin += grid_threads() * kFour) {
+    FourLabels<Label> four;
+    four.read(labels, begin + lane() * kFour);
+    four.find_begins(begin + lane() * kFour, lines);
+    unsigned int open = four.open(labels.background);
+    if (labels.background < lowest)  // there is none, and what is as if there were one is wrong
+      for (int k = 0; k < kFour; ++k)
+        is_wrong =
+            is_wrong || (four.labels[k] == labels.background && begin + lane() * kFour + k < labels.count);
+    for (; open; open &= open - 1) {
+      const int k = __ffs(int(open)) - 1;
+      const Label label = four.label(k);
+      if (label < lowest || label >= labels.rows) {
+        is_wrong = true;
+        continue;
+      }
+      rows = rows > label ? rows : int64_t(label) + 1;
+      const int slot = find_slot(owners, label);
+      if (slot < 0)
+        Shared::fetch_add(counts + label, int64_t(1));
+      else
+        InBlock::fetch_add(in_slots + slot, 1u);
+    }
+  }
+  __syncthreads();
+  slots.for_each([=](int, Label label, int64_t sum) { Shared::fetch_add(counts + label, sum); });
+  return rows;
 }
 
 // Lines have so many elements.
 template <class Label>
 __global__ void __launch_bounds__(kTableThreads)
     count_runs(LabelRows<Label> labels, int64_t length, RunTable table) {
-  count_stretches(
-      labels.count, labels.background, labels.rows, table.counts, [=](int64_t i) { return labels.load(i); },
-      LineBegins(length), [](int) { return 1; });
+  follow_launch();
+  bool is_wrong = false;
+  count_runs_of(labels, 0, length, table.counts, is_wrong);
 }
 
 // The rows of a block.
@@ -139,34 +244,45 @@ __global__ void __launch_bounds__(kTableThreads)
   __shared__ unsigned int in_slots[kSlots];
   __shared__ int64_t places[kSlots];
   const CountSlots<Label> slots{owners, in_slots};
-  constexpr int kSlotShift = kLengthBits + 1, kPlaceShift = kSlotShift + kSlotBits;
-  const LineBegins begins(length);
+  constexpr int kNumberShift = kLengthBits + 1, kSlotShift = kNumberShift + 2,
+                kPlaceShift = kSlotShift + kSlotBits;
+  const LineBegins lines(length);
   const int64_t room = table.state->runs, share = kTableThreads * kListedWords;
   const auto list = [&](int64_t place, int64_t index, int run_length) {
     if (place < room) table.entries[place] = uint64_t(index) << kLengthBits | uint64_t(run_length - 1);
   };
+  using Four = FourLabels<Label>;
+  constexpr int kFours = kListedWords / Four::kCount;
   for (int64_t block = blockIdx.x * share; block < labels.count; block += gridDim.x * share) {
-    const int64_t first = block + threadIdx.x / kWarp * kWarp * kListedWords + lane();
+    const int64_t first = block + threadIdx.x / kWarp * kWarp * kListedWords + lane() * Four::kCount;
+    const auto at = [&](int k, int number) { return first + k * kWarp * Four::kCount + number; };
     slots.clear();
     __syncthreads();
-    Label words[kListedWords];
-    unsigned int waiting[kListedWords];  // slot, place in it and length of a run; 0 of none
+    Four read[kFours];
+    unsigned int waiting[kListedWords];  // place in a slot, slot, number and length of a run; 0 of none
 #pragma unroll
-    for (int k = 0; k < kListedWords; ++k) {
-      const int64_t i = first + k * kWarp;
-      words[k] = i < labels.count ? labels.load(i) : labels.background;
-    }
+    for (int k = 0; k < kFours; ++k) read[k].read(labels, at(k, 0));
 #pragma unroll
-    for (int k = 0; k < kListedWords; ++k) {
-      const auto [begins_run, run_length] = stretch_of(words[k], begins(first + k * kWarp));
-      waiting[k] = 0;
-      if (!begins_run || !labels.has_row(words[k])) continue;
-      const int slot = find_slot(owners, words[k]);
-      if (slot < 0) {
-        list(Shared::fetch_add(table.counts + words[k], int64_t(1)), first + k * kWarp, run_length);
-      } else {
-        const unsigned int place = InBlock::fetch_add(in_slots + slot, 1u);
-        waiting[k] = place << kPlaceShift | unsigned(slot) << kSlotShift | unsigned(run_length);
+    for (int k = 0; k < kFours; ++k) {
+      Four& four = read[k];
+      four.find_begins(at(k, 0), lines);
+      unsigned int open = four.open(labels.background);
+#pragma unroll
+      for (int l = 0; l < Four::kCount; ++l, open &= open - 1) {
+        unsigned int& waits = waiting[k * Four::kCount + l];
+        waits = 0;
+        if (!open) continue;
+        const int number = __ffs(int(open)) - 1;
+        const Label label = four.label(number);
+        if (!labels.has_row(label)) continue;
+        const int run_length = four.length(number), slot = find_slot(owners, label);
+        if (slot < 0) {
+          list(Shared::fetch_add(table.counts + label, int64_t(1)), at(k, number), run_length);
+        } else {
+          const unsigned int place = InBlock::fetch_add(in_slots + slot, 1u);
+          waits = place << kPlaceShift | unsigned(slot) << kSlotShift | unsigned(number) << kNumberShift |
+                  unsigned(run_length);
+        }
       }
     }
     __syncthreads();
@@ -175,11 +291,13 @@ __global__ void __launch_bounds__(kTableThreads)
     });
     __syncthreads();
 #pragma unroll
-    for (int k = 0; k < kListedWords; ++k) {
-      if (waiting[k] == 0) continue;
-      const int run_length = int(waiting[k] & ((1u << kSlotShift) - 1));
-      const int slot = int(waiting[k] >> kSlotShift) & (kSlots - 1);
-      list(places[slot] + (waiting[k] >> kPlaceShift), first + k * kWarp, run_length);
+    for (int i = 0; i < kListedWords; ++i) {
+      if (waiting[i] == 0) continue;
+      const auto bits = [&](int begin, int end) {
+        return int(waiting[i] >> begin) & ((1 << (end - begin)) - 1);
+      };
+      const int slot = bits(kSlotShift, kPlaceShift), number = bits(kNumberShift, kSlotShift);
+      list(places[slot] + (waiting[i] >> kPlaceShift), at(i / Four::kCount, number), bits(0, kNumberShift));
     }
     __syncthreads();  // before the slots are cleared
   }
@@ -301,6 +419,26 @@ struct Coordinate {
     if (along) return index - line * line_length;
     const int64_t place = quotient(line, lines);
     return place - quotient(place, length) * length;
+  }
+};
+
+// The lengths of all axes of an item, and where an element lies.
+template <int axes>
+struct ItemAxes {
+  static constexpr int kLast = axes - 1;
+  int64_t lengths[axes];
+
+  __device__ explicit ItemAxes(const Extent& extent) {
+#pragma unroll
+    for (int k = 0; k < axes; ++k) lengths[k] = extent.length(k);
+  }
+  __device__ void locate(int64_t index, int64_t (&place)[axes]) const {
+#pragma unroll
+    for (int k = kLast; k >= 0; --k) {
+      const int64_t above = quotient(index, lengths[k]);
+      place[k] = index - above * lengths[k];
+      index = above;
+    }
   }
 };
 

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
-from typing import Any, NamedTuple
+from collections.abc import Callable, Hashable, Iterator
+from functools import cache, cached_property, partial
+from typing import Any
 
 import numpy as np
 
 from conncomp.kernels.cuda.components.rows import label_rows
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
+from conncomp.kernels.cuda.launcher import (
+    COUNT,
+    INDEX_TYPES,
+    Again,
+    Gpu,
+    ctype,
+    kept_launches,
+    launch,
+)
 from conncomp.kernels.cuda.structs import POINTER, Struct
 
 FILE = "cuda/components/runs.cuh"
@@ -17,6 +25,7 @@ THREADS, WORDS, LISTED_WORDS, RUNS_OF_THREAD = 256, 4, 16, 8
 MOST_BLOCKS = 256  # of kernels that go through rows
 ENTRY = np.dtype(np.uint64)
 STATE_WORDS = 3  # of RunState
+FEW_AXES = (2, 3)  # of items of which a kernel measures all axes at once
 
 TABLE = Struct(
     "RunTable",
@@ -31,36 +40,126 @@ TABLE = Struct(
 RUNS = Struct("Runs", entries=POINTER, ends=POINTER, state=POINTER, elements=COUNT)
 
 
-class ComponentRuns(NamedTuple):
-    """The runs of the components of labels.
+class ComponentRuns:
+    """The runs of the components of labels, listed, and what is launched on them.
+
+    They take 8 bytes each, so no more than that for each label.
+
+    Parameters
+    ----------
+    gpu : Gpu
+    labels : contiguous array of int32 or int64
+        Of one element at least.
+    described : tuple of int
+        The background, another negative number than labels if there is none; how many rows there
+        may be; and the length of the lines of the array.
+    fields : dict
+        Of ``RunTable``, but for the entries, once ``list_present`` has filled what they point to.
+    known : tuple of int
+        How many components and runs there are.
+    kept : dict, optional
+        Of launches of calls of the same kind, by what they are for.
 
     Attributes
     ----------
-    components : array of int64
-        The labels that occur, ascending.
-    total : int
-        How many runs there are.
-    table, record : struct
-        ``RunTable`` and ``Runs``.
-    state : array of int64
-        ``RunState``.
-    memory : tuple of array
-        What the structs point to.
+    count : int
+        Of the components.
     """
 
-    components: Any
-    total: int
-    table: np.void
-    record: np.void
-    state: Any
-    memory: tuple[Any, ...]
+    def __init__(
+        self,
+        gpu: Gpu,
+        labels: Any,
+        described: tuple[int, int, int],
+        fields: dict[str, Any],
+        known: tuple[int, int],
+        kept: dict[Hashable, Again] | None = None,
+    ) -> None:
+        self.count, total = known
+        self._gpu, self._fields, self._kept, self._elements = gpu, fields, kept, labels.size
+        self._stream = gpu.current_stream()
+        self._entries = gpu.xp.empty(total, ENTRY)
+        if total:
+            self.launch("runs", partial(self._list, described), labels)
+
+    @cached_property
+    def components(self) -> Any:
+        """The rows that occur, ascending, as an array of int64."""
+        return self._fields["present"][: self.count]
+
+    @property
+    def table(self) -> np.void:
+        """``RunTable``."""
+        return TABLE.of(self._gpu, entries=self._entries, **self._fields)
+
+    @property
+    def record(self) -> np.void:
+        """``Runs``."""
+        fields = {name: self._fields[name] for name in ("ends", "state")}
+        return RUNS.of(self._gpu, entries=self._entries, elements=self._elements, **fields)
+
+    @property
+    def state(self) -> Any:
+        """``RunState``, as an array of int64."""
+        return self._fields["state"]
+
+    @property
+    def by_row(self) -> tuple[int, int]:
+        """The grid of a kernel that goes through components."""
+        return self._gpu.blocks(self._elements, THREADS), THREADS
+
+    def in_turns(self, turns: int) -> tuple[int, int]:
+        """Return the grid of a kernel that walks through the runs in turns."""
+        blocks = self._gpu.blocks(-(-self._elements // RUNS_OF_THREAD), THREADS)
+        return turns * blocks, THREADS
+
+    def in_few_turns(self, turns: int) -> tuple[int, int]:
+        """Return the grid of such a kernel that mostly finds nothing to do."""
+        blocks, threads = self.in_turns(1)
+        return turns * min(blocks, self._gpu.multiprocessors), threads
+
+    def launch(
+        self, purpose: Hashable, launches: Callable[..., None], *arrays: Any, memory: Any = ()
+    ) -> None:
+        """Call ``launches(*arrays)``, or make again what it launched in a call of the same kind.
+
+        Parameters
+        ----------
+        purpose : hashable
+            On which, and on the kind, alone it depends what is launched on the arrays.
+        launches : callable
+            Calls `launch` of kernels that begin by ``follow_launch()``.
+        *arrays : array
+            Which lie at different places.
+        memory : object
+            What else launches need.
+        """
+        if self._kept is None:
+            launches(*arrays)
+            return
+        gpu, arrays = self._gpu, (self._entries, *arrays)
+        again = self._kept.get(purpose)
+        if again is not None:
+            again.run(self._stream, tuple(map(gpu.address, arrays)))
+            return
+        with kept_launches() as made:
+            launches(*arrays[1:])
+        again = gpu.repeat(made, tuple(array if array.size else None for array in arrays))
+        self._kept[purpose] = again._replace(memory=(again.memory, memory))
+
+    def _list(self, described: tuple[int, int, int], labels: Any) -> None:
+        *rows, length = described
+        gpu, (_, list_runs) = self._gpu, self._gpu.load(FILE, names_of_labels(labels.dtype))
+        by_list = gpu.blocks(-(-labels.size // LISTED_WORDS), THREADS), THREADS
+        launch(list_runs, by_list, label_rows(gpu, labels, *rows), length, self.table)
 
 
-def find_runs(gpu: Gpu, labels: Any, background: int, rows: int, length: int) -> ComponentRuns:
+def find_runs(
+    gpu: Gpu, labels: Any, background: int, rows: int, length: int, items: int = 1
+) -> ComponentRuns:
     """Return the runs of the components of labels below `rows`.
 
-    It waits for the GPU, to learn how many there are; they take 8 bytes each, so no more than that
-    for each label.
+    It waits for the GPU, to learn how many there are.
 
     Parameters
     ----------
@@ -71,44 +170,37 @@ def find_runs(gpu: Gpu, labels: Any, background: int, rows: int, length: int) ->
     rows : int
     length : int
         Of the lines of the array.
+    items : int, optional
+        How many there are, each of which has as many of the rows.
     """
     xp = gpu.xp
     begin, count_present, list_present = gpu.load(FILE, NAMES)
-    count, list_runs = gpu.load(FILE, names_of_labels(labels.dtype))
-    by_row = min(MOST_BLOCKS, gpu.blocks(rows, THREADS)), THREADS
+    count, _ = gpu.load(FILE, names_of_labels(labels.dtype))
+    by_row = grid_of_rows(gpu, rows)
     by_label = gpu.blocks(-(-labels.size // WORDS), THREADS), THREADS
     counts = xp.empty(rows + 2 * MOST_BLOCKS + STATE_WORDS, COUNT)
     present = xp.empty(2 * min(rows, labels.size), COUNT)
-    numbers = len(present) // 2
-    in_block, state = counts[rows:], counts[rows + 2 * MOST_BLOCKS :]
     fields = {
         "counts": counts,
         "present": present,
-        "ends": present[numbers:],
-        "in_block": in_block,
-        "state": state,
-        "items": 1,
+        "ends": present[len(present) // 2 :],
+        "in_block": counts[rows:],
+        "state": counts[rows + 2 * MOST_BLOCKS :],
+        "items": items,
     }
     table = TABLE.of(gpu, entries=None, **fields)
     described = label_rows(gpu, labels, background, rows)
-    launch(begin, by_row, rows, table)
+    launch(begin, by_row, rows, rows // max(items, 1), table)
     launch(count, by_label, described, length, table)
     launch(count_present, by_row, table)
     launch(list_present, by_row, table)
-    components, runs, _ = state.tolist()
-    entries = xp.empty(runs, ENTRY)
-    table = TABLE.of(gpu, entries=entries, **fields)
-    if runs:
-        by_list = gpu.blocks(-(-labels.size // LISTED_WORDS), THREADS), THREADS
-        launch(list_runs, by_list, described, length, table)
-    record = RUNS.of(gpu, entries=entries, ends=fields["ends"], state=state, elements=labels.size)
-    memory = counts, present, entries, labels
-    return ComponentRuns(present[:components], runs, table, record, state, memory)
+    components, runs, _ = fields["state"].tolist()
+    return ComponentRuns(gpu, labels, (background, rows, length), fields, (components, runs))
 
 
-def grid_of_turns(gpu: Gpu, runs: int, turns: int) -> tuple[int, int]:
-    """Return the grid of a kernel that walks through so many runs in turns."""
-    return turns * gpu.blocks(-(-runs // RUNS_OF_THREAD), THREADS), THREADS
+def grid_of_rows(gpu: Gpu, rows: int) -> tuple[int, int]:
+    """Return the grid of a kernel that goes through so many rows, or fewer."""
+    return min(MOST_BLOCKS, gpu.blocks(rows, THREADS)), THREADS
 
 
 NAMES = "begin_runs<>", "count_present<>", "list_present<>"

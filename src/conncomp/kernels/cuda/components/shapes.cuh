@@ -7,9 +7,11 @@
 //
 //    words in a plane   first y, x | last y, x | sums of y, x | yy, yx, xx | their upper halves | size
 //
-// How: walk_runs, in turns: an axis, or a pair of axes, each. Cost: the runs read once for each turn.
+// How: walk_runs, in turns: an axis, or a pair of axes, each; or, in two and three dimensions, where sums of
+// squares have 64 bits, all at once. Cost: the runs read once for each turn.
 #pragma once
 
+#include "core/fixed_point.h"
 #include "cuda/components/runs.cuh"
 
 namespace conncomp {
@@ -37,22 +39,23 @@ struct ShapeWords {
   __device__ void add_product(int64_t k, int64_t l, Wide value) const {
     add_wide(product(k, l), product(k, l) + pairs(ndim), value);
   }
-  // The covariance of two coordinates: sum(x y) / n - sum(x) sum(y) / n², rounded once.
-  __device__ double covariance(int64_t a, int64_t b) const {
-    const int64_t k = a < b ? a : b, l = a < b ? b : a;
+  // The covariance of two coordinates, k <= l: sum(x y) / n - sum(x) sum(y) / n², rounded once.
+  __device__ double covariance(int64_t k, int64_t l) const {
     const __int128 n = size();
     const Wide whole = wide_of(*product(k, l), product(k, l)[pairs(ndim)]);
     const __int128 difference = n * __int128(whole) - __int128(sum(k)) * sum(l);
-    return double(difference) / (double(n) * double(n));
+    return as_real(difference) / (double(size()) * double(size()));
   }
 };
 
+// Behind the words of all components there are `further` ones for each, which begin with zeros.
 template <int = 0>
 __global__ void __launch_bounds__(kTableThreads)
-    begin_shapes(int64_t ndim, const RunState* state, int64_t* table) {
+    begin_shapes(int64_t ndim, int64_t further, const RunState* state, int64_t* table) {
   follow_launch();
   const int64_t count = ShapeWords::count(ndim), words = state->components * count;
-  for (int64_t k = grid_thread(); k < words; k += grid_threads()) table[k] = k % count < ndim ? kLargest : 0;
+  for (int64_t k = grid_thread(); k < words + further * state->components; k += grid_threads())
+    table[k] = k < words && k - quotient(k, count) * count < ndim ? kLargest : 0;
 }
 
 // What runs have of a coordinate. Of n elements from x on along the runs, x is added n times, and 1 to n - 1.
@@ -146,6 +149,82 @@ __global__ void __launch_bounds__(kTableThreads) measure_runs(Runs runs, Extent 
   walk_runs(runs, turn, sum);
 }
 
+// All sums, of 64 bits each.
+template <int axes>
+struct SumsOfAxes {
+  static constexpr int kLast = axes - 1;
+
+  int64_t* table;
+  ItemAxes<axes> item;
+  int64_t component = 0, size = 0, first[axes] = {}, last[axes] = {}, sum[axes] = {};
+  int64_t products[axes][axes] = {};  // of which those above the diagonal, and on it, are used
+
+  __device__ void begin(int64_t next) {
+    component = next;
+    size = 0;
+#pragma unroll
+    for (int k = 0; k < axes; ++k) {
+      first[k] = kLargest;
+      last[k] = sum[k] = 0;
+#pragma unroll
+      for (int l = k; l < axes; ++l) products[k][l] = 0;
+    }
+  }
+  __device__ void add(int64_t index, int n) {
+    int64_t at[axes];
+    item.locate(index, at);
+    const int64_t x = at[kLast], pairs = n * (n - 1) / 2, line = x * n + pairs;
+    size += n;
+    last[kLast] = max(last[kLast], x + n - 1);
+    sum[kLast] += line;
+    products[kLast][kLast] += x * (line + pairs) + pairs * (2 * n - 1) / 3;
+#pragma unroll
+    for (int k = 0; k < axes; ++k) {
+      first[k] = min(first[k], at[k]);
+      if (k == kLast) continue;
+      last[k] = max(last[k], at[k]);
+      sum[k] += at[k] * n;
+      products[k][kLast] += at[k] * line;
+#pragma unroll
+      for (int l = k; l < kLast; ++l) products[k][l] += at[k] * at[l] * n;
+    }
+  }
+  __device__ static int64_t min(int64_t a, int64_t b) { return a < b ? a : b; }
+  __device__ static int64_t max(int64_t a, int64_t b) { return a < b ? b : a; }
+  __device__ void combine_lanes() {
+    size = warp_sum(size);
+#pragma unroll
+    for (int k = 0; k < axes; ++k) {
+      first[k] = over_lanes(first[k], min);
+      last[k] = over_lanes(last[k], max);
+      sum[k] = warp_sum(sum[k]);
+#pragma unroll
+      for (int l = k; l < axes; ++l) products[k][l] = warp_sum(products[k][l]);
+    }
+  }
+  __device__ void send() const {
+    const ShapeWords words(table, component, axes);
+    Shared::fetch_add(&words.size(), size);
+#pragma unroll
+    for (int k = 0; k < axes; ++k) {
+      Shared::fetch_min(&words.first(k), first[k]);
+      Shared::fetch_max(&words.last(k), last[k]);
+      Shared::fetch_add(&words.sum(k), sum[k]);
+#pragma unroll
+      for (int l = k; l < axes; ++l) Shared::fetch_add(words.product(k, l), products[k][l]);
+    }
+  }
+};
+
+// As measure_runs, of items in which the square of the longest axis, times the elements, has 63 bits.
+template <int axes>
+__global__ void __launch_bounds__(kTableThreads)
+    measure_runs_at_once(Runs runs, Extent extent, int64_t* table) {
+  follow_launch();
+  SumsOfAxes<axes> sums{table, ItemAxes<axes>(extent)};
+  walk_runs(runs, Turn(1), sums);
+}
+
 // A row for each component. Laid out as in shapes.py.
 struct ShapeColumns {
   int64_t *labels, *sizes, *boxes, *batch;
@@ -161,7 +240,7 @@ __global__ void __launch_bounds__(kTableThreads)
   for (int64_t number = grid_thread(); number < components; number += grid_threads()) {
     const ShapeWords words(table, number, ndim);
     const int64_t row = rows.present[number], size = words.size(), first = number * ndim;
-    int64_t item = row / item_rows;
+    int64_t item = batch.ndim > 0 ? quotient(row, item_rows) : 0;
     columns.labels[number] = row - item * item_rows;
     columns.sizes[number] = size;
     for (int64_t axis = batch.ndim - 1; axis >= 0; --axis) {
@@ -173,8 +252,11 @@ __global__ void __launch_bounds__(kTableThreads)
       columns.boxes[2 * (first + k) + 1] = words.last(k) + 1;
       columns.centroids[first + k] = double(words.sum(k)) / double(size);
     }
-    for (int64_t k = 0; columns.moments != nullptr && k < ndim * ndim; ++k)
-      columns.moments[first * ndim + k] = words.covariance(k / ndim, k % ndim);
+    for (int64_t k = 0; columns.moments != nullptr && k < ndim; ++k) {
+      double* const moments = columns.moments + first * ndim;
+      for (int64_t l = k; l < ndim; ++l)
+        moments[k * ndim + l] = moments[l * ndim + k] = words.covariance(k, l);
+    }
   }
 }
 

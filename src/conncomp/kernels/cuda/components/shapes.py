@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from conncomp.kernels.cuda.components import intensities
+from conncomp.kernels.cuda.components.intensities import names_with_shapes, words_of_small
 from conncomp.kernels.cuda.components.rows import extent_of, lengths_on
-from conncomp.kernels.cuda.components.runs import (
-    THREADS,
-    ComponentRuns,
-    grid_of_turns,
-)
+from conncomp.kernels.cuda.components.runs import FEW_AXES, ComponentRuns
 from conncomp.kernels.cuda.launcher import COUNT, Gpu, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 
@@ -66,8 +66,15 @@ def turns_of(ndim: int) -> int:
     return ndim * (ndim + 1) // 2
 
 
-def measure_shapes(gpu: Gpu, runs: ComponentRuns, shape: tuple[int, ...], moments: bool) -> Shapes:
-    """Measure components, without an axis for items.
+def measure_shapes(
+    gpu: Gpu,
+    runs: ComponentRuns,
+    shape: tuple[int, ...],
+    moments: bool,
+    batch: tuple[int, ...] = (),
+    image: Any = None,
+) -> tuple[Shapes, Any]:
+    """Measure components.
 
     Parameters
     ----------
@@ -77,26 +84,58 @@ def measure_shapes(gpu: Gpu, runs: ComponentRuns, shape: tuple[int, ...], moment
         Of an item, within which coordinates are counted: one length or more.
     moments : bool
         Whether to return second moments.
+    batch : tuple of int, optional
+        The lengths of the axes for items.
+    image : array, optional
+        Values that `are_small`, where `are_few` axes.
+
+    Returns
+    -------
+    Shapes
+    table : array of int64
+        What columns are made of, and those of the image, too, `words_of` so many axes ahead of
+        these for each component.
     """
-    xp, ndim, rows = gpu.xp, len(shape), len(runs.components)
-    begin, measure, write = gpu.load(FILE, NAMES)
-    columns = Shapes.empty(xp, rows, ndim, 0, moments)
+    xp, ndim, rows = gpu.xp, len(shape), runs.count
+    columns = Shapes.empty(xp, rows, ndim, len(batch), moments)
     if not rows:
-        return columns
-    table = xp.empty(rows * words_of(ndim), COUNT)
-    extent_memory = lengths_on(gpu, *shape)
-    extent, no_batch = extent_of(gpu, extent_memory), extent_of(gpu, extent_memory[:0])
-    by_row = gpu.blocks(rows, THREADS), THREADS
-    launch(begin, (gpu.blocks(table.size, THREADS), THREADS), ndim, runs.state, table)
-    launch(measure, grid_of_turns(gpu, runs.total, turns_of(ndim)), runs.record, extent, table)
-    record = np.array(columns.places(gpu), COLUMNS.dtype)[()]
-    launch(write, by_row, ndim, no_batch, runs.table, table, record)
-    return columns
+        return columns, None
+    begin, measure, write = gpu.load(FILE, names_of(shape))
+    lengths, items = lengths_on(gpu, *shape), lengths_on(gpu, *batch)
+    turns = 1 if are_few(shape) else turns_of(ndim)
+    beside: tuple[Any, ...] = ()
+    further = 0
+    if image is not None:
+        (measure,) = gpu.load(intensities.FILE, names_with_shapes(image.dtype, ndim))
+        beside, further = (image,), words_of_small(ndim)
+
+    def launches(table: Any, *arrays: Any) -> None:
+        given, described = arrays[: len(columns)], (runs.record, extent_of(gpu, lengths))
+        launch(begin, runs.by_row, ndim, further, runs.state, table)
+        launch(measure, runs.in_turns(turns), *described, *arrays[len(columns) :], table)
+        places = Shapes(*given).places(gpu)
+        record = COLUMNS.pack(dict(zip(Shapes._fields, places, strict=True)))
+        launch(write, runs.by_row, ndim, extent_of(gpu, items), runs.table, table, record)
+
+    table, kept = xp.empty(rows * (words_of(ndim) + further), COUNT), (lengths, items)
+    purpose = "shapes", moments, None if image is None else image.dtype
+    runs.launch(purpose, launches, table, *columns, *beside, memory=kept)
+    return columns, table
 
 
-NAMES = "begin_shapes<>", "measure_runs<>", "write_columns<>"
+def are_few(shape: tuple[int, ...]) -> bool:
+    """Whether there is a kernel that measures all axes of an item at once."""
+    return len(shape) in FEW_AXES and prod(shape) * max(shape) ** 2 < 2**63
+
+
+@cache
+def names_of(shape: tuple[int, ...]) -> tuple[str, ...]:
+    """Return the names of the kernels for items of a shape."""
+    measure = f"measure_runs_at_once<{len(shape)}>" if are_few(shape) else "measure_runs<>"
+    return "begin_shapes<>", measure, "write_columns<>"
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that the functions here can load."""
-    yield FILE, NAMES
+    for axes in (1, *FEW_AXES):
+        yield FILE, names_of((1,) * axes)

@@ -2,32 +2,68 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from conncomp._arrays import new_array
 from conncomp._core import native
-from conncomp.components._labels import Items
+from conncomp.components._labels import Items, items_of_rows
 from conncomp.components.columns.intensities import Image, check_image
-from conncomp.kernels.cuda.components.intensities import measure_intensities
+from conncomp.kernels.cuda.components.intensities import are_small, measure_intensities
 from conncomp.kernels.cuda.components.runs import ComponentRuns, find_runs
-from conncomp.kernels.cuda.components.shapes import measure_shapes
-from conncomp.kernels.cuda.launcher import current_gpu
+from conncomp.kernels.cuda.components.shapes import are_few, measure_shapes, words_of
+from conncomp.kernels.cuda.launcher import Gpu, current_gpu
 
 
 class Known(NamedTuple):
-    """Which components there are: the row of each, its size and its box; its runs, on a GPU."""
+    """Which components there are: the row of each, its size and its box.
+
+    On a GPU its runs, and perhaps a table of the values of an image, and what is ahead there.
+    """
 
     rows: Any
     sizes: Any
     boxes: Any
     runs: ComponentRuns | None
+    table: tuple[Any, int] | None = None
 
 
-def measure_components(items: Items, moments: bool) -> tuple[Known, Any, Any]:
-    """Return which components there are, their centroids, and their moments, if wanted."""
-    return (_measure_on_cpu if items.xp is np else _measure_on_gpu)(items, moments)
+class Places(NamedTuple):
+    """Where components lie: their labels, the items that these are of, centroids, and moments."""
+
+    labels: Any
+    batch: Any
+    centroids: Any
+    covariances: Any
+
+
+def measure_components(
+    items: Items,
+    moments: bool,
+    runs: ComponentRuns | None = None,
+    image: Image | None = None,
+) -> tuple[Known, Places]:
+    """Return which components there are, and where they lie, with moments, if wanted.
+
+    On a GPU by their runs, which are looked for if they are not given; with sums of the image, if
+    there is one whose values are small.
+    """
+    if items.xp is np:
+        return _measure_on_cpu(items, moments)
+    gpu, shape = current_gpu(), items.shape
+    if runs is None:
+        described = items.background, items.all_rows, shape[-1], items.count
+        runs = find_runs(gpu, items.labels, *described)
+    values = None
+    if image is not None and are_few(shape) and are_small(image.values.dtype, shape):
+        values = image.values
+    shapes, table = measure_shapes(gpu, runs, shape, moments, items.batch, values)
+    rows = runs.components if items.batch else shapes.labels
+    filled = None if values is None else (table, words_of(len(shape)))
+    known = Known(rows, shapes.sizes, shapes.boxes, runs, filled)
+    return known, Places(shapes.labels, shapes.batch, shapes.centroids, shapes.moments)
 
 
 def classes_of(items: Items, known: Known, classes: Any, name: str = "classes") -> Any:
@@ -50,7 +86,7 @@ def classes_of(items: Items, known: Known, classes: Any, name: str = "classes") 
         If they are of another shape, or a component has elements of several.
     """
     image = check_image(classes, items, name)
-    columns, _ = _sums_of_image(items, known, image)
+    columns, *_ = _sums_of_image(items, known, image)
     lowest, highest = columns[2:4]
     mixed = items.xp.flatnonzero(lowest != highest)
     if len(mixed):
@@ -63,7 +99,7 @@ def classes_of(items: Items, known: Known, classes: Any, name: str = "classes") 
     return lowest.astype(image.dtype, copy=False)
 
 
-def _measure_on_cpu(items: Items, moments: bool) -> tuple[Known, Any, Any]:
+def _measure_on_cpu(items: Items, moments: bool) -> tuple[Known, Places]:
     ndim = len(items.shape)
     measured = native.measure_labels(
         items.labels.reshape(-1), items.shape, items.background, items.all_rows, moments
@@ -81,22 +117,28 @@ def _measure_on_cpu(items: Items, moments: bool) -> tuple[Known, Any, Any]:
     rows, sizes, boxes, centroids, covariances = columns
     if moments and measured.are_points:  # zeros, which new memory holds: nobody writes it
         covariances = np.zeros((count, ndim, ndim))
-    return Known(rows, sizes, boxes, None), centroids, covariances
+    batch, labels = items_of_rows(items, rows)
+    return Known(rows, sizes, boxes, None), Places(labels, batch, centroids, covariances)
 
 
-def _measure_on_gpu(items: Items, moments: bool) -> tuple[Known, Any, Any]:
-    gpu, shape = current_gpu(), items.shape
-    runs = find_runs(gpu, items.labels, items.background, items.all_rows, shape[-1])
-    shapes = measure_shapes(gpu, runs, shape, moments)
-    known = Known(shapes.labels, shapes.sizes, shapes.boxes, runs)
-    return known, shapes.centroids, shapes.moments
+def no_rows(items: Items, *axes: int, dtype: Any = np.float64) -> Any:
+    """Return a column of nothing: it is everybody's, as nobody can write to it."""
+    return _no_rows(None if items.xp is np else current_gpu(), axes, np.dtype(dtype))
 
 
-def measure_image(items: Items, known: Known, image: Image | None) -> list[Any]:
-    """Return sums, means, minima, maxima and weighted centroids; empty ones of no image."""
-    columns, fit = _sums_of_image(items, known, image)
+@cache
+def _no_rows(gpu: Gpu | None, axes: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    return (np if gpu is None else gpu.xp).empty((0, *axes), dtype)
+
+
+def measure_image(items: Items, known: Known, image: Image | None) -> tuple[list[Any], Any]:
+    """Return sums, means, minima, maxima and weighted centroids; empty ones of no image.
+
+    And, where they are known at once, standard deviations, minima and maxima as `Channel` has them.
+    """
     if image is None:
-        return columns
+        return [*(no_rows(items),) * 4, no_rows(items, len(items.shape))], None
+    columns, fit, reals = _sums_of_image(items, known, image)
     if not fit:
         raise OverflowError(
             f"the sum of image, of {image.dtype}, over a component does not fit into "
@@ -109,10 +151,10 @@ def measure_image(items: Items, known: Known, image: Image | None) -> list[Any]:
         minima.astype(image.dtype, copy=False),
         maxima.astype(image.dtype, copy=False),
         centroids,
-    ]
+    ], reals
 
 
-def _sums_of_image(items: Items, known: Known, image: Image | None) -> tuple[list[Any], bool]:
+def _sums_of_image(items: Items, known: Known, image: Image | None) -> tuple[list[Any], bool, Any]:
     """Return the columns of `measure_image`, of the types of kernels, and whether sums fit."""
     xp, ndim = items.xp, len(items.shape)
     count = 0 if image is None else len(known.rows)
@@ -125,9 +167,13 @@ def _sums_of_image(items: Items, known: Known, image: Image | None) -> tuple[lis
         new_array(xp, (count, ndim), np.float64),
     ]
     if image is None or not count:
-        return columns, True
-    measure = _measure_image_on_cpu if xp is np else _measure_image_on_gpu
-    return columns, measure(items, known, image, columns)
+        return columns, True, None
+    if xp is np:
+        return columns, _measure_image_on_cpu(items, known, image, columns), None
+    assert known.runs is not None
+    described = items.shape, image.values, image.bits, known.sizes, known.boxes
+    given = current_gpu(), known.runs, *described, *columns
+    return columns, *measure_intensities(*given, table=known.table)
 
 
 def _measure_image_on_cpu(items: Items, known: Known, image: Image, columns: list[Any]) -> bool:
@@ -136,12 +182,3 @@ def _measure_image_on_cpu(items: Items, known: Known, image: Image, columns: lis
     flat = (column.reshape(-1) for column in (*known[:3], *columns))
     fit: bool = native.measure_intensities(*described, image.values.reshape(-1), image.bits, *flat)
     return fit
-
-
-def _measure_image_on_gpu(items: Items, known: Known, image: Image, columns: list[Any]) -> bool:
-    """As `_measure_image_on_cpu`."""
-    assert known.runs is not None
-    sizes, boxes = known.sizes, known.boxes
-    return measure_intensities(
-        current_gpu(), known.runs, items.shape, image.values, image.bits, sizes, boxes, *columns
-    )

@@ -1,0 +1,78 @@
+"""Which components there are, on a GPU without a word from the host where that is possible.
+
+And what is little beside it: the units of where they lie, and their faces.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from conncomp._arrays import on_gpu, placed
+from conncomp._core import native
+from conncomp.components._labels import Background, Items, check_background, check_items
+from conncomp.components.columns.measuring import Places
+from conncomp.kernels.cuda.components.measures import RepeatedRuns, start_runs
+from conncomp.kernels.cuda.components.runs import ComponentRuns
+from conncomp.kernels.cuda.components.surfaces import count_faces
+from conncomp.kernels.cuda.launcher import current_gpu
+
+
+def items_at_start(
+    labels: Any, background: Background, batch_axes: int, largest: int | None
+) -> tuple[Items, RepeatedRuns | None]:
+    """Return the items of labels, and what has started to find their runs on a GPU, if anything.
+
+    Then nobody knows yet how many rows there are.
+    """
+    started = None
+    if on_gpu(labels):
+        allowed = partial(check_background, background)
+        started = start_runs(current_gpu(), labels, batch_axes, allowed)
+    if started is None:
+        return check_items(labels, background, batch_axes, largest=largest), None
+    batch, shape = labels.shape[:batch_axes], labels.shape[batch_axes:]
+    return Items(labels, -1, 0, batch, shape, labels.dtype), started
+
+
+def items_and_runs(
+    items: Items,
+    started: RepeatedRuns | None,
+    labels: Any,
+    background: Background,
+    batch_axes: int,
+) -> tuple[Items, ComponentRuns | None]:
+    """Return items of as many rows as there are, and their runs, if these are found already."""
+    if started is None:
+        return items, None
+    finished = started.finish(labels)
+    if finished is None:
+        return check_items(labels, background, batch_axes), None
+    array, empty, rows, runs = finished
+    return replace(items, labels=array, background=empty, rows=rows), runs
+
+
+def scale(xp: Any, lengths: tuple[float, ...], places: Places, brightness: Any) -> None:
+    """Let centroids and covariances be in units of the spacing."""
+    factors = placed(xp, np.array(lengths))
+    for column in (places.centroids, *(columns[-1] for columns in brightness)):
+        column *= factors
+    places.covariances[...] *= placed(xp, np.outer(lengths, lengths))
+
+
+def faces_of(items: Items, rows: Any) -> Any:
+    """Return how many faces the components of rows have along each axis."""
+    faces = items.xp.zeros((len(rows), len(items.shape)), np.int64)
+    if not len(rows):
+        return faces
+    if items.xp is np:
+        native.count_faces(
+            items.labels.reshape(-1), items.shape, items.background, rows, faces.reshape(-1)
+        )
+    else:
+        described = items.labels, items.background, items.all_rows, items.shape
+        count_faces(current_gpu(), *described, rows, faces)
+    return faces
