@@ -27,6 +27,7 @@
 // step 3; bits, shares, marks, jumps by vertices and barriers are ours.
 #pragma once
 
+#include "cuda/graph/cuts.cuh"
 #include "cuda/graph/roots.cuh"
 #include "cuda/graph/trimming.cuh"
 #include "cuda/graph/widening.cuh"
@@ -113,7 +114,7 @@ struct StrongMemory {
   uint32_t* bits;                         // one of each arc, or of each vertex
   uint32_t* words_of_searches;            // two bits of each vertex
   Vertex* signatures;                     // four entries of each vertex
-  int64_t* sums_of_blocks;
+  int64_t* sums_of_blocks;                // three of each block
   StrongState<Vertex>* state;
 };
 
@@ -144,6 +145,13 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     next = spare, spare = full;
   };
 
+  // Signatures are not there yet: their memory is that of pieces, and then of lists of vertices.
+  if (state->may_be_cut) {
+    const Pieces<Vertex> pieces(vertices, memory.signatures, sums_of_blocks);
+    if (find_pieces(pieces, arcs, barrier))
+      keep([=](Vertex u, Vertex v) { return u != v && pieces.join(u, v); }, copy_arc);
+  }
+
   for (int64_t word = grid_thread(); word * kVerticesOfWord < vertices; word += grid_threads())
     words_of_searches[word] =
         pivot >= 0 && word == pivot / kVerticesOfWord ? kBoth << 2 * int(pivot % kVerticesOfWord) : 0;
@@ -166,8 +174,8 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
         });
   }
 
-  // Signatures are not there yet: their memory is that of two lists of vertices. Where the search was given
-  // up, arcs that left the giant leave its member now, wherever they are in the list.
+  // Where the search was given up, arcs that left the giant leave its member now, wherever they are in the
+  // list.
   const auto trim_rows = [&](const EndsOfVertices<Vertex>& rows, const Vertex* starts, const Vertex* ends) {
     Trimming<Vertex> trimming(rows, vertices, memory.signatures, memory.signatures + vertices, state->queued,
                               local_queue);
@@ -227,6 +235,14 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     roots_of_thread += root == Vertex(v);
   }
   add_for_block(roots_of_thread, components);
+}
+
+// Without arcs, each vertex is a component.
+template <class Index>
+__global__ void __launch_bounds__(kStrongThreads)
+    tell_apart(int64_t vertices, Index* __restrict__ roots, int64_t* components) {
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) roots[v] = Index(v);
+  if (grid_thread() == 0) *components = vertices;
 }
 
 }  // namespace conncomp
