@@ -47,23 +47,22 @@ __global__ void __launch_bounds__(kStrongThreads)
   follow_launch();
   constexpr int64_t kLongest = 0x7fffffff;
   __shared__ unsigned long long longest;  // and in its lower half the number of the sample
-  __shared__ int long_arcs[2];            // that rise, and that fall
-  if (threadIdx.x == 0) longest = long_arcs[0] = long_arcs[1] = 0;
+  if (threadIdx.x == 0) longest = 0;
+  int rising = 0, falling = 0;  // those that are long
   __syncthreads();
   for (int k = 0; k < kSamples && arcs.count > 0; ++k) {
     const int64_t sample = k * kStrongThreads + int(threadIdx.x), arc = sampled_arc(arcs.count, sample);
     const Vertex u = arcs.sources[arc], v = arcs.targets[arc];
-    const int64_t length = v < u ? int64_t(u) - v : int64_t(v) - u;
-    if (length >= long_arc) InBlock::fetch_add(long_arcs + (v < u), 1);
+    rising += int64_t(v) - u >= long_arc, falling += int64_t(u) - v >= long_arc;
     if (!indptr) continue;
     const int64_t degree = indptr[v + 1] - indptr[v];
     const int64_t shown = degree < kLongest ? degree : kLongest;
     if (degree >= least) InBlock::fetch_max(&longest, (unsigned long long)(shown << 32 | sample));
   }
-  __syncthreads();
+  rising = block_sum<kStrongThreads>(rising), falling = block_sum<kStrongThreads>(falling);
   if (threadIdx.x != 0) return;
   *components = 0;
-  *state = StrongState<Vertex>{{}, {}, {}, -1, -1, long_arcs[0] <= kFewLong || long_arcs[1] <= kFewLong};
+  *state = StrongState<Vertex>{{}, {}, {}, -1, -1, rising <= kFewLong || falling <= kFewLong};
   if (arcs.count > 0 && (!indptr || longest > 0))
     state->pivot = state->member =
         arcs.targets[sampled_arc(arcs.count, indptr ? longest & 0xffffffff : kSampled / 2)];

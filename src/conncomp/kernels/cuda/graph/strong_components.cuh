@@ -36,11 +36,11 @@ namespace conncomp {
 
 // As many of a multiprocessor, on every kind of GPU, as leave a thread the registers that it needs.
 constexpr int kStrongBlocks = resident_blocks(kStrongThreads) < 3 ? resident_blocks(kStrongThreads) : 3;
-constexpr int kArcsAtOnce = 2;        // that a thread has under way
-constexpr int kArcSweeps = 8;         // over the arcs, between two barriers
-constexpr int64_t kFewArcs = 16;      // for so many vertices one, so that trimming does not pay
-constexpr int64_t kFewTrimmed = 256;  // of so many vertices one, so that arcs need not be listed anew
-constexpr int64_t kManyArcs = 4;      // a vertex, so that jumps by vertices cost less
+constexpr int kArcsAtOnce = 2;       // that a thread has under way
+constexpr int kArcSweeps = 8;        // over the arcs, between two barriers
+constexpr int64_t kFewArcs = 16;     // for so many vertices one, so that trimming does not pay
+constexpr int64_t kFewTrimmed = 16;  // of so many vertices one, so that arcs need not be listed anew
+constexpr int64_t kManyArcs = 4;     // a vertex, so that jumps by vertices cost less
 
 // A sweep of a block over its share of the arcs, with jumps of each.
 template <class Vertex>
@@ -138,18 +138,21 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
   const auto copy_arc = [](Vertex u, Vertex v, Vertex& source, Vertex& target) { source = u, target = v; };
   ArcList<Vertex> next{memory.next_sources, memory.next_targets, 0},
       spare{memory.spare_sources, memory.spare_targets, 0};
+  const auto swap_lists = [&] {
+    const ArcList<Vertex> full = next;
+    next = spare, spare = full;
+  };
   const auto keep = [&](auto keeps, auto write) {
     const int64_t kept = keep_arcs(arcs, next, bits, sums_of_blocks, barrier, keeps, write);
     arcs = {next.sources, next.targets, kept};
-    const ArcList<Vertex> full = next;
-    next = spare, spare = full;
+    swap_lists();
   };
 
   // Signatures are not there yet: their memory is that of pieces, and then of lists of vertices.
   if (state->may_be_cut) {
     const Pieces<Vertex> pieces(vertices, memory.signatures, sums_of_blocks);
-    if (find_pieces(pieces, arcs, barrier))
-      keep([=](Vertex u, Vertex v) { return u != v && pieces.join(u, v); }, copy_arc);
+    const int64_t kept = drop_between_pieces(pieces, arcs, next, bits, sums_of_blocks, barrier);
+    if (kept < arcs.count) arcs = {next.sources, next.targets, kept}, swap_lists();
   }
 
   for (int64_t word = grid_thread(); word * kVerticesOfWord < vertices; word += grid_threads())
@@ -183,7 +186,8 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     keep([=](Vertex u, Vertex v) { return u != v && !trimming.has(u) && !trimming.has(v); }, copy_arc);
   };
   const int64_t untrimmed = arcs.count;
-  if (untrimmed > vertices / kFewArcs && untrimmed < kManyArcs * vertices)
+  if (untrimmed > vertices / kFewArcs && untrimmed < kManyArcs * vertices &&
+      has_first(arcs, vertices, memory.signatures, barrier))
     trim_rows(are_in_order && is_complete
                   ? rows_in_order(arcs, vertices, row_ends, row_ends + vertices, barrier)
                   : sort_ends(arcs.count, arcs.sources, arcs.targets, vertices, row_ends, next.sources,
@@ -235,14 +239,6 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     roots_of_thread += root == Vertex(v);
   }
   add_for_block(roots_of_thread, components);
-}
-
-// Without arcs, each vertex is a component.
-template <class Index>
-__global__ void __launch_bounds__(kStrongThreads)
-    tell_apart(int64_t vertices, Index* __restrict__ roots, int64_t* components) {
-  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) roots[v] = Index(v);
-  if (grid_thread() == 0) *components = vertices;
 }
 
 }  // namespace conncomp

@@ -66,13 +66,9 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         return blocked_afforest.fill_roots(gpu, graph, roots, workspace)
     vertices, arcs, vertex = graph.num_vertices, graph.num_arcs, vertex_dtype(graph)
     indptr = None if graph._csr is None else graph._csr[0]
-    choose, strong, tell_apart = gpu.load(
+    choose, strong = gpu.load(
         FILE, _names(COUNT if indptr is None else indptr.dtype, vertex, roots.dtype)
     )
-    if arcs == 0:
-        (components,) = workspace.take(gpu, (1, COUNT))
-        launch(tell_apart, (gpu.blocks(vertices, THREADS), THREADS), vertices, roots, components)
-        return components
     most_blocks = gpu.blocks_together(THREADS, MOST_BLOCKS_TOGETHER)
     ends = arcs, vertex
     memory = workspace.take_struct(
@@ -122,7 +118,6 @@ def _names(pointer: np.dtype[Any], vertex: np.dtype[Any], index: np.dtype[Any]) 
     return (
         f"choose_pivot<{ctype(pointer)}, {ctype(vertex)}>",
         f"strong_components<{ctype(vertex)}, {ctype(index)}>",
-        f"tell_apart<{ctype(index)}>",
     )
 
 
