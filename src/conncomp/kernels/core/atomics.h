@@ -130,6 +130,24 @@ struct Shared : Atomics {
       return T(bits);
     }
   }
+  // Two neighbouring entries, each whole; the address of the first is a multiple of their size.
+  template <class T>
+  __device__ static void load_all(const T* at, T (&values)[2]) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "");
+    if constexpr (sizeof(T) == 4) {
+      unsigned int bits[2];
+      asm volatile("ld.global.v2.b32 {%0, %1}, [%2];"
+                   : "=r"(bits[0]), "=r"(bits[1])
+                   : "l"(__cvta_generic_to_global(at)));
+      values[0] = T(bits[0]), values[1] = T(bits[1]);
+    } else {
+      unsigned long long bits[2];
+      asm volatile("ld.global.v2.b64 {%0, %1}, [%2];"
+                   : "=l"(bits[0]), "=l"(bits[1])
+                   : "l"(__cvta_generic_to_global(at)));
+      values[0] = T(bits[0]), values[1] = T(bits[1]);
+    }
+  }
   // Four neighbouring entries, each whole; the address of the first is a multiple of 16.
   template <class T>
   __device__ static void load_all(const T* at, T (&values)[4]) {

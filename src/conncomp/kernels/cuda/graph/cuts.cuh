@@ -18,6 +18,8 @@
 
 namespace conncomp {
 
+constexpr int kNotedAtOnce = 4;  // arcs that a thread has under way
+
 template <class Value>
 __device__ inline Value larger(Value a, Value b) {
   return a < b ? b : a;
@@ -83,13 +85,22 @@ class Pieces {
   // Lanes side by side that leave the same vertex have one that notes what all know of rising arcs.
   __device__ void note_farthest(const ArcList<const Vertex>& arcs) const {
     const Share share(arcs.count, kSmallestShare);
-    for (int64_t row = share.begin + int(threadIdx.x) - lane(); row < share.end; row += kStrongThreads) {
-      const int64_t arc = row + lane() < share.end ? row + lane() : share.end - 1;
-      const Vertex u = arcs.sources[arc], v = arcs.targets[arc];
-      const auto [is_first, length] = stretch_of(u);
-      const Vertex high = over_stretch(v, length, larger<Vertex>);
-      if (is_first && high > u) note(kRising, u, high);
-      if (u > v) note(kFalling, v, u);
+    for (int64_t row = share.begin + int(threadIdx.x) - lane(); row < share.end;
+         row += kNotedAtOnce * kStrongThreads) {
+      Vertex u[kNotedAtOnce], v[kNotedAtOnce];
+#pragma unroll
+      for (int k = 0; k < kNotedAtOnce; ++k) {
+        const int64_t place = row + k * kStrongThreads + lane(),
+                      arc = place < share.end ? place : share.end - 1;
+        u[k] = arcs.sources[arc], v[k] = arcs.targets[arc];
+      }
+#pragma unroll
+      for (int k = 0; k < kNotedAtOnce; ++k) {
+        const auto [is_first, length] = stretch_of(u[k]);
+        const Vertex high = over_stretch(v[k], length, larger<Vertex>);
+        if (is_first && high > u[k]) note(kRising, u[k], high);
+        if (u[k] > v[k]) note(kFalling, v[k], u[k]);
+      }
     }
   }
   __device__ void note(int way, Vertex v, Vertex far) const {
@@ -147,9 +158,9 @@ class Pieces {
 // Copies the arcs within pieces to another list, if there are several; returns how many arcs are left. All
 // blocks meet.
 template <class Vertex>
-CONNCOMP_PHASE int64_t drop_between_pieces(Pieces<Vertex> pieces, ArcList<const Vertex> arcs,
-                                           ArcList<Vertex> kept_arcs, uint32_t* bits_of_arcs,
-                                           int64_t* sums_of_blocks, GridBarrier& barrier) {
+__device__ inline int64_t drop_between_pieces(Pieces<Vertex> pieces, ArcList<const Vertex> arcs,
+                                              ArcList<Vertex> kept_arcs, uint32_t* bits_of_arcs,
+                                              int64_t* sums_of_blocks, GridBarrier& barrier) {
   if (!pieces.find(arcs, barrier)) return arcs.count;
   return keep_arcs(
       arcs, kept_arcs, bits_of_arcs, sums_of_blocks, barrier,

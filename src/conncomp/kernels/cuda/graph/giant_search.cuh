@@ -24,11 +24,18 @@ constexpr int kVerticesOfWord = 16;
 template <class Vertex>
 struct StrongState {
   uint32_t barrier[GridBarrier::kWords];
+  uint32_t barrier_of_cuts[GridBarrier::kWords];
   int64_t reaches[2];  // how often the even and the odd sweeps of searches have reached a vertex
   int64_t queued[3];   // how many vertices are trimmed in each of three levels in turns
   Vertex pivot;        // or -1
   Vertex member;       // the smallest of the giant as far as it is known, at first the pivot
-  int32_t may_be_cut;  // whether few arcs of a sample are long ones, of those that rise or of those that fall
+  // Whether few arcs of a sample are long ones, of those that rise or of those that fall.
+  int32_t may_be_cut;
+  // Whether most arcs are long ones, so that neighbours are scattered in memory.
+  int32_t are_scattered;
+  // Whether some vertices of a sample have no arcs in; and whether extremes are final.
+  int32_t has_first, is_settled;
+  int64_t kept;  // arcs
 };
 
 // Which arc is the sample-th of kSampled that are spread over a list.
@@ -62,7 +69,17 @@ __global__ void __launch_bounds__(kStrongThreads)
   rising = block_sum<kStrongThreads>(rising), falling = block_sum<kStrongThreads>(falling);
   if (threadIdx.x != 0) return;
   *components = 0;
-  *state = StrongState<Vertex>{{}, {}, {}, -1, -1, rising <= kFewLong || falling <= kFewLong};
+  *state = StrongState<Vertex>{{},
+                               {},
+                               {},
+                               {},
+                               -1,
+                               -1,
+                               rising <= kFewLong || falling <= kFewLong,
+                               rising + falling > kSampled / 2,
+                               0,
+                               0,
+                               arcs.count};
   if (arcs.count > 0 && (!indptr || longest > 0))
     state->pivot = state->member =
         arcs.targets[sampled_arc(arcs.count, indptr ? longest & 0xffffffff : kSampled / 2)];

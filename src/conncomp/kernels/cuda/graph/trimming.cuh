@@ -19,10 +19,11 @@
 
 namespace conncomp {
 
-constexpr int kLocalSteps = 16;      // of a block, between two barriers
-constexpr int kReleasedAtOnce = 4;   // by arcs that a thread has under way
-constexpr int kPatience = 4;         // levels before thin ones end it
-constexpr int64_t kThinLevel = 256;  // vertices
+constexpr int kLocalSteps = 16;        // of a block, between two barriers
+constexpr int kReleasedAtOnce = 4;     // by arcs that a thread has under way
+constexpr int kPatience = 4;           // levels before thin ones end it
+constexpr int64_t kThinLevel = 256;    // vertices
+constexpr int64_t kLevelsLeft = 2048;  // as wide as this one, for the vertices that are not trimmed
 constexpr int64_t kSampledVertices = 1 << 16;
 constexpr int64_t kLongTrimmedRow = 32;  // from here on a row is the work of a warp
 constexpr int64_t kHubOfTrimming =
@@ -74,7 +75,10 @@ class Trimming {
     end_ += Current::load(queued_ + level % 3);
     turn_ = (level + 1) % 3;
     if (grid_thread() == 0) Current::store(queued_ + (level + 2) % 3, int64_t(0));
-    return end_ > begin_ + (level < kPatience ? 0 : kThinLevel);
+    if (level < kPatience) return end_ > begin_;
+    // The fewer vertices are left, the sooner it comes to its end.
+    const int64_t thin = (vertices_ - end_) / kLevelsLeft;
+    return end_ - begin_ > (thin < kThinLevel ? thin : kThinLevel);
   }
   // The vertices that await none, but for those whose rows are empty.
   __device__ void queue_first() {
@@ -166,8 +170,8 @@ CONNCOMP_PHASE int64_t trim(Trimming<Vertex> trimming, int64_t arcs, const Verte
 // Whether a sample of the vertices, one of each group of neighbours, has any that no arc leads to. There is
 // memory for it in `awaited`. Cost: targets read once. All blocks meet.
 template <class Vertex>
-CONNCOMP_PHASE bool has_first(ArcList<const Vertex> arcs, int64_t vertices, Vertex* awaited,
-                              GridBarrier& barrier) {
+__device__ inline bool has_first(ArcList<const Vertex> arcs, int64_t vertices, Vertex* awaited,
+                                 GridBarrier& barrier) {
   int shift = 0;
   while (vertices >> shift > kSampledVertices) ++shift;
   const int64_t groups = vertices >> shift;
