@@ -1,8 +1,13 @@
-// Strong components of a directed graph on the GPU: a search for the giant, trimming, then signatures. The
-// default.
+// Strong components of a directed graph on the GPU: cuts, a search for the giant, trimming, then signatures.
+// The default.
 //
 // What: fills roots[v] with the smallest vertex of v's strong component, and *components with their number,
-// for a list of arcs. How: one launch (strong_components), in which all blocks meet after each step.
+// for a list of arcs. How: two launches in which all blocks meet after each step: cut_arcs, and for all else
+// strong_components.
+//
+// 0. Where few arcs lead far, upwards or downwards, the order of vertices is cut (cuts.cuh). A sample tells
+// whether there are vertices to trim. If there are none, and neighbours lie scattered in memory, extremes are
+// passed on first (extremes.cuh), a round of smaller signatures.
 //
 // 1. Where a vertex has far more arcs than most (choose_pivot), there may be a giant component around it. Two
 // searches are run from there (giant_search.cuh). The vertices that both reach become one vertex, the
@@ -24,7 +29,7 @@
 // Cost: rounds of steps 3 and 4 are about the logarithm of the number of components on a path. Memory: 4
 // words for each arc, 8 for each vertex, and some bits. The host never waits. Source: Fleischer, Hendrickson
 // and Pinar 2000 for step 1, Kahn 1962 for step 2, Alabandi, Sands, Biros and Burtscher 2023 (ECL-SCC) for
-// step 3; bits, shares, marks, jumps by vertices and barriers are ours.
+// step 3; cuts, bits, shares, marks, jumps by vertices and barriers are ours.
 #pragma once
 
 #include "cuda/graph/cuts.cuh"
@@ -37,12 +42,12 @@ namespace conncomp {
 
 // As many of a multiprocessor, on every kind of GPU, as leave a thread the registers that it needs.
 constexpr int kStrongBlocks = resident_blocks(kStrongThreads) < 3 ? resident_blocks(kStrongThreads) : 3;
-constexpr int kArcsAtOnce = 2;  // that a thread has under way
-constexpr int kExtremeBarriers = 4;
-constexpr int kArcSweeps = 8;        // over the arcs, between two barriers
-constexpr int64_t kFewArcs = 16;     // for so many vertices one, so that trimming does not pay
-constexpr int64_t kFewTrimmed = 16;  // of so many vertices one, so that arcs need not be listed anew
-constexpr int64_t kManyArcs = 4;     // a vertex, so that jumps by vertices cost less
+constexpr int kArcsAtOnce = 2;        // that a thread has under way
+constexpr int kExtremeBarriers = 4;   // until extremes are given up
+constexpr int kArcSweeps = 8;         // over the arcs, between two barriers
+constexpr int64_t kFewArcs = 16;      // for so many vertices one, so that trimming does not pay
+constexpr int64_t kFewTrimmed = 256;  // of so many vertices one, so that arcs need not be listed anew
+constexpr int64_t kManyArcs = 4;      // a vertex, so that jumps by vertices cost less
 
 // A sweep of a block over its share of the arcs, with jumps of each.
 template <class Vertex>
@@ -153,8 +158,8 @@ __device__ inline bool settle_extremes(const ArcList<const Vertex>& arcs, const 
 
 // Drops arcs over cuts, so that those that are left are in the next list, and tells whether to trim. Where
 // there is nothing to trim in a graph whose neighbours lie scattered, a round of extremes takes half of the
-// bytes of one of signatures. A launch of its own, as
-// what it needs would take registers from all that follows. All blocks run at the same time.
+// bytes of one of signatures. A launch of its own, as what it needs would take registers from all that
+// follows. All blocks run at the same time.
 template <class Vertex>
 __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     cut_arcs(int64_t vertices, ArcList<const Vertex> arcs, StrongMemory<Vertex> memory) {
@@ -172,6 +177,7 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
   if (state->pivot >= 0 || !are_few(arcs.count, vertices)) return;
   const bool has = has_first(arcs, vertices, memory.signatures, barrier);
   if (grid_thread() == 0) state->has_first = has;
+  // The next list has to be free.
   if (has || !state->are_scattered || arcs.sources == memory.next_sources) return;
   const Extremes<Vertex> extremes = extremes_in(memory);
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) extremes.reset(Vertex(v));

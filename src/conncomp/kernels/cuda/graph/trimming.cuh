@@ -19,13 +19,13 @@
 
 namespace conncomp {
 
-constexpr int kLocalSteps = 16;        // of a block, between two barriers
-constexpr int kReleasedAtOnce = 4;     // by arcs that a thread has under way
-constexpr int kPatience = 4;           // levels before thin ones end it
-constexpr int64_t kThinLevel = 256;    // vertices
-constexpr int64_t kLevelsLeft = 2048;  // as wide as this one, for the vertices that are not trimmed
-constexpr int64_t kSampledVertices = 1 << 16;
-constexpr int64_t kLongTrimmedRow = 32;  // from here on a row is the work of a warp
+constexpr int kLocalSteps = 16;                // of a block, between two barriers
+constexpr int kReleasedAtOnce = 4;             // by arcs that a thread has under way
+constexpr int kPatience = 4;                   // levels before thin ones end it
+constexpr int64_t kThinLevel = 256;            // vertices
+constexpr int64_t kLevelsLeft = 2048;          // as wide as this one, for the vertices that are not trimmed
+constexpr int64_t kSampledVertices = 1 << 16;  // at most: each of a smaller graph
+constexpr int64_t kLongTrimmedRow = 32;        // from here on a row is the work of a warp
 constexpr int64_t kHubOfTrimming =
     4096;  // from here on it would hold up all; what it leads to is not released
 
