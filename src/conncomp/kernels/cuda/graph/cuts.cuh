@@ -155,9 +155,17 @@ class Pieces {
   int64_t* const of_blocks_;
 };
 
+// Copies the arcs within pieces to another list, if there are several; returns how many arcs are left. All
+// blocks meet.
 template <class Vertex>
-CONNCOMP_PHASE bool find_pieces(Pieces<Vertex> pieces, ArcList<const Vertex> arcs, GridBarrier& barrier) {
-  return pieces.find(arcs, barrier);
+__device__ inline int64_t drop_between_pieces(Pieces<Vertex> pieces, ArcList<const Vertex> arcs,
+                                              ArcList<Vertex> kept_arcs, uint32_t* bits_of_arcs,
+                                              int64_t* sums_of_blocks, GridBarrier& barrier) {
+  if (!pieces.find(arcs, barrier)) return arcs.count;
+  return keep_arcs(
+      arcs, kept_arcs, bits_of_arcs, sums_of_blocks, barrier,
+      [=](Vertex u, Vertex v) { return u != v && pieces.join(u, v); },
+      [](Vertex u, Vertex v, Vertex& source, Vertex& target) { source = u, target = v; });
 }
 
 }  // namespace conncomp

@@ -24,7 +24,7 @@ constexpr int kVerticesOfWord = 16;
 template <class Vertex>
 struct StrongState {
   uint32_t barrier[GridBarrier::kWords];
-  uint32_t barrier_to_prepare[GridBarrier::kWords];
+  uint32_t barrier_of_cuts[GridBarrier::kWords];
   int64_t reaches[2];  // how often the even and the odd sweeps of searches have reached a vertex
   int64_t queued[3];   // how many vertices are trimmed in each of three levels in turns
   Vertex pivot;        // or -1
@@ -33,10 +33,9 @@ struct StrongState {
   int32_t may_be_cut;
   // Whether most arcs are long ones, so that neighbours are scattered in memory.
   int32_t are_scattered;
-  // Whether some vertices of a sample have no arcs in, searches have come to their end, and extremes are
-  // final; and how many arcs are kept, in the how manieth list.
-  int32_t has_first, is_complete, is_settled, lists_kept;
-  int64_t kept;
+  // Whether some vertices of a sample have no arcs in; and whether extremes are final.
+  int32_t has_first, is_settled;
+  int64_t kept;  // arcs
 };
 
 // Which arc is the sample-th of kSampled that are spread over a list.
@@ -70,10 +69,17 @@ __global__ void __launch_bounds__(kStrongThreads)
   rising = block_sum<kStrongThreads>(rising), falling = block_sum<kStrongThreads>(falling);
   if (threadIdx.x != 0) return;
   *components = 0;
-  *state = StrongState<Vertex>{};
-  state->pivot = state->member = -1;
-  state->may_be_cut = rising <= kFewLong || falling <= kFewLong;
-  state->are_scattered = rising + falling > kSampled / 2;
+  *state = StrongState<Vertex>{{},
+                               {},
+                               {},
+                               {},
+                               -1,
+                               -1,
+                               rising <= kFewLong || falling <= kFewLong,
+                               rising + falling > kSampled / 2,
+                               0,
+                               0,
+                               arcs.count};
   if (arcs.count > 0 && (!indptr || longest > 0))
     state->pivot = state->member =
         arcs.targets[sampled_arc(arcs.count, indptr ? longest & 0xffffffff : kSampled / 2)];

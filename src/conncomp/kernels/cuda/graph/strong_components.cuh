@@ -2,8 +2,8 @@
 // The default.
 //
 // What: fills roots[v] with the smallest vertex of v's strong component, and *components with their number,
-// for a list of arcs. How: two launches in which all blocks meet after each step: prepare_arcs for steps
-// 0 and 1, and strong_components.
+// for a list of arcs. How: two launches in which all blocks meet after each step: cut_arcs, and for all else
+// strong_components.
 //
 // 0. Where few arcs lead far, upwards or downwards, the order of vertices is cut (cuts.cuh). A sample tells
 // whether there are vertices to trim. If there are none, and neighbours lie scattered in memory, extremes are
@@ -156,71 +156,37 @@ __device__ inline bool settle_extremes(const ArcList<const Vertex>& arcs, const 
   return false;
 }
 
-// Steps 0 and 1: drops arcs over cuts, then those of a giant, and tells whether to trim. Where there is
-// nothing to trim in a graph whose neighbours lie scattered, a round of extremes takes half of the bytes of
-// one of signatures. A launch of its own, so that it has the registers. All blocks run at the same time.
+// Drops arcs over cuts, so that those that are left are in the next list, and tells whether to trim. Where
+// there is nothing to trim in a graph whose neighbours lie scattered, a round of extremes takes half of the
+// bytes of one of signatures. A launch of its own, as what it needs would take registers from all that
+// follows. All blocks run at the same time.
 template <class Vertex>
 __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
-    prepare_arcs(int64_t vertices, ArcList<const Vertex> arcs, StrongMemory<Vertex> memory) {
-  uint32_t *const bits = memory.bits, *const words_of_searches = memory.words_of_searches;
+    cut_arcs(int64_t vertices, ArcList<const Vertex> arcs, StrongMemory<Vertex> memory) {
   StrongState<Vertex>* const state = memory.state;
-  const Vertex pivot = state->pivot;
-  const bool are_scattered = state->are_scattered;
-  GridBarrier barrier(state->barrier_to_prepare);
-  const Searches<Vertex> searches{{words_of_searches}};
-  const ArcList<Vertex> next{memory.next_sources, memory.next_targets, 0},
-      spare{memory.spare_sources, memory.spare_targets, 0};
-  int lists_kept = 0;
-  const auto keep = [&](auto keeps, auto write) {
-    const ArcList<Vertex> list = lists_kept == 0 ? next : spare;
-    const int64_t kept = keep_arcs(arcs, list, bits, memory.sums_of_blocks, barrier, keeps, write);
-    arcs = {list.sources, list.targets, kept};
-    ++lists_kept;
-  };
+  GridBarrier barrier(state->barrier_of_cuts);
+  const ArcList<Vertex> next{memory.next_sources, memory.next_targets, 0};
   const auto copy_arc = [](Vertex u, Vertex v, Vertex& source, Vertex& target) { source = u, target = v; };
-  const auto leave = [&](bool has_first, bool is_complete, bool is_settled) {
-    if (grid_thread() != 0) return;
-    state->lists_kept = lists_kept, state->kept = arcs.count;
-    state->has_first = has_first, state->is_complete = is_complete, state->is_settled = is_settled;
-  };
-
-  for (int64_t word = grid_thread(); word * kVerticesOfWord < vertices; word += grid_threads())
-    words_of_searches[word] =
-        pivot >= 0 && word == pivot / kVerticesOfWord ? kBoth << 2 * int(pivot % kVerticesOfWord) : 0;
-  barrier.wait();
   // Signatures are not there yet: their memory is that of pieces.
   if (state->may_be_cut) {
     const Pieces<Vertex> pieces(vertices, memory.signatures, memory.sums_of_blocks);
-    if (find_pieces(pieces, arcs, barrier))
-      keep([=](Vertex u, Vertex v) { return u != v && pieces.join(u, v); }, copy_arc);
+    const int64_t kept = drop_between_pieces(pieces, arcs, next, memory.bits, memory.sums_of_blocks, barrier);
+    if (kept < arcs.count) arcs = {next.sources, next.targets, kept};
+    if (grid_thread() == 0) state->kept = kept;
   }
-  if (pivot >= 0) {
-    const bool is_complete = search(arcs, vertices, searches, bits, state, barrier);
-    find_member(vertices, searches, state);
-    barrier.wait();
-    const Vertex member = Current::load(&state->member);
-    keep(
-        [=](Vertex u, Vertex v) {
-          const uint32_t u_reach = searches.of(u), v_reach = searches.of(v);
-          return is_complete ? u_reach == v_reach && u_reach != kBoth : (u_reach & v_reach) != kBoth;
-        },
-        [=](Vertex u, Vertex v, Vertex& source, Vertex& target) {
-          source = searches.of(u) == kBoth ? member : u;
-          target = searches.of(v) == kBoth ? member : v;
-        });
-    return leave(true, is_complete, false);
-  }
-  const bool has = are_few(arcs.count, vertices) && has_first(arcs, vertices, memory.signatures, barrier);
-  bool is_settled = false;
+  if (state->pivot >= 0 || !are_few(arcs.count, vertices)) return;
+  const bool has = has_first(arcs, vertices, memory.signatures, barrier);
+  if (grid_thread() == 0) state->has_first = has;
   // The next list has to be free.
-  if (!has && are_scattered && lists_kept == 0 && are_few(arcs.count, vertices)) {
-    const Extremes<Vertex> extremes = extremes_in(memory);
-    for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) extremes.reset(Vertex(v));
-    barrier.wait();
-    is_settled = settle_extremes(arcs, extremes, barrier);
-    if (is_settled) keep([=](Vertex u, Vertex v) { return extremes.may_join(u, v); }, copy_arc);
-  }
-  leave(has, true, is_settled);
+  if (has || !state->are_scattered || arcs.sources == memory.next_sources) return;
+  const Extremes<Vertex> extremes = extremes_in(memory);
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) extremes.reset(Vertex(v));
+  barrier.wait();
+  if (!settle_extremes(arcs, extremes, barrier)) return;
+  const int64_t kept = keep_arcs(
+      arcs, next, memory.bits, memory.sums_of_blocks, barrier,
+      [=](Vertex u, Vertex v) { return extremes.may_join(u, v); }, copy_arc);
+  if (grid_thread() == 0) state->kept = kept, state->is_settled = 1;
 }
 
 // What is known of components at first: by extremes, or by the searches.
@@ -251,6 +217,7 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
   GridBarrier barrier(state->barrier);
   const Signatures<Vertex> signatures{memory.signatures};
   const Searches<Vertex> searches{{words_of_searches}};
+  const Vertex pivot = state->pivot;
 
   const auto copy_arc = [](Vertex u, Vertex v, Vertex& source, Vertex& target) { source = u, target = v; };
   ArcList<Vertex> next{memory.next_sources, memory.next_targets, 0},
@@ -265,10 +232,29 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     swap_lists();
   };
 
-  if (state->lists_kept == 1) arcs = {next.sources, next.targets, state->kept}, swap_lists();
-  if (state->lists_kept == 2) arcs = {spare.sources, spare.targets, state->kept};
-  const Vertex member = Current::load(&state->member);
-  const bool is_complete = state->is_complete;
+  if (state->kept < arcs.count) arcs = {next.sources, next.targets, state->kept}, swap_lists();
+
+  for (int64_t word = grid_thread(); word * kVerticesOfWord < vertices; word += grid_threads())
+    words_of_searches[word] =
+        pivot >= 0 && word == pivot / kVerticesOfWord ? kBoth << 2 * int(pivot % kVerticesOfWord) : 0;
+  barrier.wait();
+  Vertex member = 0;
+  bool is_complete = true;
+  if (pivot >= 0) {
+    is_complete = search(arcs, vertices, searches, bits, state, barrier);
+    find_member(vertices, searches, state);
+    barrier.wait();
+    member = Current::load(&state->member);
+    keep(
+        [=](Vertex u, Vertex v) {
+          const uint32_t u_reach = searches.of(u), v_reach = searches.of(v);
+          return is_complete ? u_reach == v_reach && u_reach != kBoth : (u_reach & v_reach) != kBoth;
+        },
+        [=](Vertex u, Vertex v, Vertex& source, Vertex& target) {
+          source = searches.of(u) == kBoth ? member : u;
+          target = searches.of(v) == kBoth ? member : v;
+        });
+  }
 
   // Signatures are not there yet: their memory is that of two lists of vertices. Where the search was given
   // up, arcs that left the giant leave its member now, wherever they are in the list.
@@ -279,7 +265,7 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     keep([=](Vertex u, Vertex v) { return u != v && !trimming.has(u) && !trimming.has(v); }, copy_arc);
   };
   const int64_t untrimmed = arcs.count;
-  if (are_few(untrimmed, vertices) && state->has_first)
+  if (are_few(untrimmed, vertices) && (pivot >= 0 || state->has_first))
     trim_rows(are_in_order && is_complete
                   ? rows_in_order(arcs, vertices, row_ends, row_ends + vertices, barrier)
                   : sort_ends(arcs.count, arcs.sources, arcs.targets, vertices, row_ends, next.sources,

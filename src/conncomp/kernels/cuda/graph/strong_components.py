@@ -66,7 +66,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         return blocked_afforest.fill_roots(gpu, graph, roots, workspace)
     vertices, arcs, vertex = graph.num_vertices, graph.num_arcs, vertex_dtype(graph)
     indptr = None if graph._csr is None else graph._csr[0]
-    choose, prepare, strong = gpu.load(
+    choose, cut, strong = gpu.load(
         FILE, _names(COUNT if indptr is None else indptr.dtype, vertex, roots.dtype)
     )
     most_blocks = gpu.blocks_together(THREADS, MOST_BLOCKS_TOGETHER)
@@ -98,7 +98,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     are_paths = bool(arcs <= PATH_DEGREE * vertices)
     options = ARC_BARRIERS[are_paths], np.bool_(are_paths), np.bool_(indptr is not None)
     work = vertices, listed, *options, memory.struct
-    launch(gpu.together(prepare), grid, vertices, listed, memory.struct)
+    launch(gpu.together(cut), grid, vertices, listed, memory.struct)
     launch(gpu.together(strong), grid, *work, roots, components)
     return components
 
@@ -118,7 +118,7 @@ def _long_arc(vertices: int) -> int:
 def _names(pointer: np.dtype[Any], vertex: np.dtype[Any], index: np.dtype[Any]) -> tuple[str, ...]:
     return (
         f"choose_pivot<{ctype(pointer)}, {ctype(vertex)}>",
-        f"prepare_arcs<{ctype(vertex)}>",
+        f"cut_arcs<{ctype(vertex)}>",
         f"strong_components<{ctype(vertex)}, {ctype(index)}>",
     )
 
