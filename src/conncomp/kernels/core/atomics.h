@@ -132,20 +132,20 @@ struct Shared : Atomics {
   }
   // Two neighbouring entries, each whole; the address of the first is a multiple of their size.
   template <class T>
-  __device__ static void load_all(const T* at, T (&values)[2]) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "");
-    if constexpr (sizeof(T) == 4) {
-      unsigned int bits[2];
-      asm volatile("ld.global.v2.b32 {%0, %1}, [%2];"
-                   : "=r"(bits[0]), "=r"(bits[1])
-                   : "l"(__cvta_generic_to_global(at)));
-      values[0] = T(bits[0]), values[1] = T(bits[1]);
-    } else {
-      unsigned long long bits[2];
+  __device__ static void load_all(const T* at, T (&pair)[2]) {
+    if constexpr (sizeof(T) == 8) {
+      unsigned long long first, second;
       asm volatile("ld.global.v2.b64 {%0, %1}, [%2];"
-                   : "=l"(bits[0]), "=l"(bits[1])
+                   : "=l"(first), "=l"(second)
                    : "l"(__cvta_generic_to_global(at)));
-      values[0] = T(bits[0]), values[1] = T(bits[1]);
+      pair[0] = T(first), pair[1] = T(second);
+    } else {
+      static_assert(sizeof(T) == 4, "");
+      unsigned int first, second;
+      asm volatile("ld.global.v2.b32 {%0, %1}, [%2];"
+                   : "=r"(first), "=r"(second)
+                   : "l"(__cvta_generic_to_global(at)));
+      pair[0] = T(first), pair[1] = T(second);
     }
   }
   // Four neighbouring entries, each whole; the address of the first is a multiple of 16.

@@ -42,12 +42,13 @@ namespace conncomp {
 
 // As many of a multiprocessor, on every kind of GPU, as leave a thread the registers that it needs.
 constexpr int kStrongBlocks = resident_blocks(kStrongThreads) < 3 ? resident_blocks(kStrongThreads) : 3;
-constexpr int kArcsAtOnce = 2;        // that a thread has under way
-constexpr int kExtremeBarriers = 4;   // until extremes are given up
-constexpr int kArcSweeps = 8;         // over the arcs, between two barriers
-constexpr int64_t kFewArcs = 16;      // for so many vertices one, so that trimming does not pay
-constexpr int64_t kFewTrimmed = 256;  // of so many vertices one, so that arcs need not be listed anew
-constexpr int64_t kManyArcs = 4;      // a vertex, so that jumps by vertices cost less
+constexpr int kArcsAtOnce = 2;          // that a thread has under way
+constexpr int64_t kArcsOfExtremes = 2;  // a vertex; with fewer there are paths, on which extremes creep
+constexpr int kExtremeBarriers = 4;     // until extremes are given up
+constexpr int kArcSweeps = 8;           // over the arcs, between two barriers
+constexpr int64_t kFewArcs = 16;        // for so many vertices one, so that trimming does not pay
+constexpr int64_t kFewTrimmed = 256;    // of so many vertices one, so that arcs need not be listed anew
+constexpr int64_t kManyArcs = 4;        // a vertex, so that jumps by vertices cost less
 
 // A sweep of a block over its share of the arcs, with jumps of each.
 template <class Vertex>
@@ -178,7 +179,9 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
   const bool has = has_first(arcs, vertices, memory.signatures, barrier);
   if (grid_thread() == 0) state->has_first = has;
   // The next list has to be free.
-  if (has || !state->are_scattered || arcs.sources == memory.next_sources) return;
+  if (has || !state->are_scattered || arcs.count < kArcsOfExtremes * vertices ||
+      arcs.sources == memory.next_sources)
+    return;
   const Extremes<Vertex> extremes = extremes_in(memory);
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) extremes.reset(Vertex(v));
   barrier.wait();

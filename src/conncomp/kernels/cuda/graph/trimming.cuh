@@ -23,7 +23,6 @@ constexpr int kLocalSteps = 16;                // of a block, between two barrie
 constexpr int kReleasedAtOnce = 4;             // by arcs that a thread has under way
 constexpr int kPatience = 4;                   // levels before thin ones end it
 constexpr int64_t kThinLevel = 256;            // vertices
-constexpr int64_t kLevelsLeft = 2048;          // as wide as this one, for the vertices that are not trimmed
 constexpr int64_t kSampledVertices = 1 << 16;  // at most: each of a smaller graph
 constexpr int64_t kLongTrimmedRow = 32;        // from here on a row is the work of a warp
 constexpr int64_t kHubOfTrimming =
@@ -75,10 +74,7 @@ class Trimming {
     end_ += Current::load(queued_ + level % 3);
     turn_ = (level + 1) % 3;
     if (grid_thread() == 0) Current::store(queued_ + (level + 2) % 3, int64_t(0));
-    if (level < kPatience) return end_ > begin_;
-    // The fewer vertices are left, the sooner it comes to its end.
-    const int64_t thin = (vertices_ - end_) / kLevelsLeft;
-    return end_ - begin_ > (thin < kThinLevel ? thin : kThinLevel);
+    return end_ > begin_ + (level < kPatience ? 0 : kThinLevel);
   }
   // The vertices that await none, but for those whose rows are empty.
   __device__ void queue_first() {
