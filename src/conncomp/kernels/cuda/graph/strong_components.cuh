@@ -87,7 +87,8 @@ template <class Vertex>
 CONNCOMP_PHASE bool settle_arcs(ArcList<const Vertex> arcs, int64_t vertices, Signatures<Vertex> signatures,
                                 Jumps jumps, int64_t most_barriers, GridBarrier& barrier) {
   const Share share(arcs.count, kSmallestShare), share_of_vertices(vertices);
-  for (int barriers = 1;; ++barriers) {
+  bool all_settle = false;
+  for (int barriers = 0; barriers < most_barriers || all_settle; ++barriers) {
     bool changed = false;
     int sweep = 0;
     for (; sweep < kArcSweeps; ++sweep) {
@@ -98,8 +99,9 @@ CONNCOMP_PHASE bool settle_arcs(ArcList<const Vertex> arcs, int64_t vertices, Si
       if (!__syncthreads_or(sweep_changed)) break;
     }
     if (!barrier.any(changed)) return true;
-    if (barriers >= most_barriers && barrier.any(sweep == kArcSweeps)) return false;
+    if (barriers + 1 >= most_barriers) all_settle = !barrier.any(sweep == kArcSweeps);
   }
+  return false;
 }
 
 // The ends of arcs know themselves only. All blocks meet.
