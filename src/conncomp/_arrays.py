@@ -171,7 +171,8 @@ def is_of(value: object, *libraries: str) -> bool:
 
     The libraries need not be there, and are not imported.
     """
-    return _inherits_from(type(value), libraries)
+    kind: Any = type(value)
+    return _inherits_from(kind, libraries)
 
 
 # Small graphs are asked for six libraries in each call.

@@ -23,6 +23,28 @@ def random_digraph(vertices, arcs, seed, hubs=0):
     return Graph.from_edges(src, dst, vertices)
 
 
+def shuffled_tori(rows, columns):
+    """Return three tori side by side, in any order, with a few arcs from one to the next."""
+    place = np.arange(3 * rows * columns).reshape(3, rows, columns)
+    src = np.concatenate([place.ravel(), place.ravel(), place[:2].ravel()[::50]])
+    ends = [np.roll(place, 1, 1).ravel(), np.roll(place, 1, 2).ravel(), place[1:].ravel()[::50]]
+    names = np.random.default_rng(7).permutation(place.size)
+    return Graph.from_edges(names[src], names[np.concatenate(ends)], place.size)
+
+
+def rising_digraph(vertices, arcs, backwards=False):
+    """Return a digraph of arcs to later vertices, but for some pairs close by that have both."""
+    rng = np.random.default_rng(6)
+    src = rng.integers(0, vertices - 1, arcs)
+    dst = rng.integers(src + 1, np.minimum(src + rng.choice([3, 90], arcs), vertices))
+    near = rng.integers(1, vertices, vertices // 6)
+    src, dst = (
+        np.concatenate([src, near]),
+        np.concatenate([dst, near - rng.integers(0, 2, len(near))]),
+    )
+    return Graph.from_edges(*((dst, src) if backwards else (src, dst)), vertices)
+
+
 DIGRAPHS = {
     "random": lambda: random_digraph(700, 900, 1),
     "dense": lambda: random_digraph(100, 1500, 2),
@@ -38,6 +60,10 @@ DIGRAPHS = {
     "klein bottle": lambda: generate.mesh_sweep((6, 6, 4), "klein-bottle"),
     "beam": lambda: generate.mesh_sweep((6, 4, 3), "twisted-beam", elements="tetrahedra"),
     "source hub": lambda: Graph.from_edges([0] * 4999 + [7, 8], [*range(1, 5000), 8, 7]),
+    "shuffled pairs": lambda: generate.chain_of_cycles(150, 2, shuffle=True),
+    "shuffled tori": lambda: shuffled_tori(13, 17),
+    "rising": lambda: rising_digraph(500, 1200),
+    "falling": lambda: rising_digraph(500, 1200, backwards=True),
     "loops": lambda: Graph.from_edges([0, 1, 1, 2, 2, 5], [0, 1, 1, 2, 2, 5], 7),
     "multiple": lambda: Graph.from_edges([0, 1, 0, 1, 2, 2], [1, 0, 1, 0, 1, 1], 3),
     "alone": lambda: Graph.from_edges([], [], 100),
@@ -45,7 +71,10 @@ DIGRAPHS = {
     "nothing": lambda: Graph.from_edges([], []),
 }
 # A path is divided in as many rounds as half of its vertices, of several launches each.
-SLOW = {("forward-backward", name) for name in ("path", "chain", "pairs")}
+SLOW = {
+    ("forward-backward", name)
+    for name in ("path", "chain", "pairs", "shuffled pairs", "rising", "falling")
+}
 
 
 def arcs_of(graph):
@@ -107,6 +136,29 @@ def test_with_and_without_a_search_for_a_giant(hub, monkeypatch):
     for name in ("random", "dense", "rmat", "shuffled cycle", "path", "torus"):
         graph = DIGRAPHS[name]()
         check(HostGpu(), "auto", in_form(graph, "rows"), expected_of(graph))
+
+
+@host
+@pytest.mark.parametrize("long_arc", [1, 10**6])
+@pytest.mark.parametrize("name", DIGRAPHS)
+def test_with_and_without_cuts(long_arc, name, monkeypatch):
+    """Whatever arcs of a sample say: cuts are looked for, or not."""
+    monkeypatch.setattr(strong_components, "_long_arc", lambda vertices: long_arc)
+    graph = DIGRAPHS[name]()
+    for seed in range(2):
+        check(HostGpu(seed=seed), "auto", in_form(graph, "rows"), expected_of(graph))
+
+
+@host
+def test_a_sample_of_vertices_that_no_arc_leads_to():
+    """Of many vertices some are looked at; without any such, and with many."""
+    ring, vertices = np.arange(70_001), 70_001
+    following = np.roll(ring, -1)
+    cycle = Graph.from_edges(ring, following, vertices)
+    check(HostGpu(), "auto", in_form(cycle, "rows"), np.zeros(vertices, np.int32))
+    without = ring % 10 > 0
+    paths = Graph.from_edges(ring[without], following[without], vertices)
+    check(HostGpu(), "auto", in_form(paths, "rows"), ring)
 
 
 @host

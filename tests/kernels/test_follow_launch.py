@@ -24,7 +24,8 @@ from specialisations import template_of
 
 MEMORY = re.compile(r"\b(ld|st|atom|red|ldu|cp)\.(?!param|local|shared)[\w.]+")
 WAIT = "griddepcontrol.wait"
-ALONE = "strong_components"  # its blocks wait for each other, so it overlaps with no launch
+# Their blocks wait for each other, so they overlap with no launch.
+ALONE = "cut_arcs", "strong_components"
 
 
 def one_of_each_template():
@@ -46,7 +47,9 @@ def one_of_each_template():
         *tiled_quads.specialisations(),
         *(one for one in of_models if one[0] != bricks.WINDINGS_FILE),
     ):
-        chosen |= {(file, template_of(name)): name for name in names if template_of(name) != ALONE}
+        chosen |= {
+            (file, template_of(name)): name for name in names if template_of(name) not in ALONE
+        }
     return sorted((file, name) for (file, _), name in chosen.items())
 
 

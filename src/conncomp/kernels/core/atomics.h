@@ -130,6 +130,24 @@ struct Shared : Atomics {
       return T(bits);
     }
   }
+  // Two neighbouring entries, each whole; the address of the first is a multiple of their size.
+  template <class T>
+  __device__ static void load_all(const T* at, T (&pair)[2]) {
+    if constexpr (sizeof(T) == 8) {
+      unsigned long long first, second;
+      asm volatile("ld.global.v2.b64 {%0, %1}, [%2];"
+                   : "=l"(first), "=l"(second)
+                   : "l"(__cvta_generic_to_global(at)));
+      pair[0] = T(first), pair[1] = T(second);
+    } else {
+      static_assert(sizeof(T) == 4, "");
+      unsigned int first, second;
+      asm volatile("ld.global.v2.b32 {%0, %1}, [%2];"
+                   : "=r"(first), "=r"(second)
+                   : "l"(__cvta_generic_to_global(at)));
+      pair[0] = T(first), pair[1] = T(second);
+    }
+  }
   // Four neighbouring entries, each whole; the address of the first is a multiple of 16.
   template <class T>
   __device__ static void load_all(const T* at, T (&values)[4]) {

@@ -12,6 +12,7 @@
 namespace conncomp {
 
 constexpr int kSamples = 8;                 // arcs that each thread looks at when a pivot is chosen
+constexpr int kFewLong = 4;                 // of these, so that cuts may be found
 constexpr int kMostSweeps = 64;             // of a search
 constexpr int64_t kReachedOfVertices = 16;  // until it has reached one in so many, it has to grow fast
 
@@ -23,40 +24,65 @@ constexpr int kVerticesOfWord = 16;
 template <class Vertex>
 struct StrongState {
   uint32_t barrier[GridBarrier::kWords];
+  uint32_t barrier_of_cuts[GridBarrier::kWords];
   int64_t reaches[2];  // how often the even and the odd sweeps of searches have reached a vertex
   int64_t queued[3];   // how many vertices are trimmed in each of three levels in turns
   Vertex pivot;        // or -1
   Vertex member;       // the smallest of the giant as far as it is known, at first the pivot
+  // Whether few arcs of a sample are long ones, of those that rise or of those that fall.
+  int32_t may_be_cut;
+  // Whether most arcs are long ones, so that neighbours are scattered in memory.
+  int32_t are_scattered;
+  // Whether some vertices of a sample have no arcs in; and whether extremes are final.
+  int32_t has_first, is_settled;
+  int64_t kept;  // arcs
 };
 
+// Which arc is the sample-th of kSampled that are spread over a list.
+constexpr int64_t kSampled = kSamples * kStrongThreads;
+__device__ inline int64_t sampled_arc(int64_t arcs, int64_t sample) {
+  return arcs / kSampled * sample + arcs % kSampled * sample / kSampled;
+}
+
 // Chooses the target of a sample of arcs that has the longest row; none, if that is shorter than `least`.
-// Without rows, it is the target of an arc in the middle. One block of kStrongThreads.
+// Without rows, it is the target of an arc in the middle. Of the same sample it counts the arcs that lead as
+// far as `long_arc` says, and further (cuts.cuh). One block of kStrongThreads.
 template <class Pointer, class Vertex>
 __global__ void __launch_bounds__(kStrongThreads)
-    choose_pivot(int64_t arcs, const Pointer* __restrict__ indptr, const Vertex* __restrict__ targets,
-                 int64_t least, StrongState<Vertex>* state, int64_t* components) {
+    choose_pivot(ArcList<const Vertex> arcs, const Pointer* __restrict__ indptr, int64_t least,
+                 int64_t long_arc, StrongState<Vertex>* state, int64_t* components) {
   follow_launch();
-  constexpr int64_t kAll = kSamples * kStrongThreads, kLongest = 0x7fffffff;
+  constexpr int64_t kLongest = 0x7fffffff;
   __shared__ unsigned long long longest;  // and in its lower half the number of the sample
-  const auto target_of = [=](int64_t sample) {
-    return targets[arcs / kAll * sample + arcs % kAll * sample / kAll];
-  };
   if (threadIdx.x == 0) longest = 0;
+  int rising = 0, falling = 0;  // those that are long
   __syncthreads();
-  if (indptr && arcs > 0)
-    for (int k = 0; k < kSamples; ++k) {
-      const int64_t sample = k * kStrongThreads + int(threadIdx.x);
-      const Vertex v = target_of(sample);
-      const int64_t degree = indptr[v + 1] - indptr[v];
-      const int64_t shown = degree < kLongest ? degree : kLongest;
-      if (degree >= least) InBlock::fetch_max(&longest, (unsigned long long)(shown << 32 | sample));
-    }
-  __syncthreads();
+  for (int k = 0; k < kSamples && arcs.count > 0; ++k) {
+    const int64_t sample = k * kStrongThreads + int(threadIdx.x), arc = sampled_arc(arcs.count, sample);
+    const Vertex u = arcs.sources[arc], v = arcs.targets[arc];
+    rising += int64_t(v) - u >= long_arc, falling += int64_t(u) - v >= long_arc;
+    if (!indptr) continue;
+    const int64_t degree = indptr[v + 1] - indptr[v];
+    const int64_t shown = degree < kLongest ? degree : kLongest;
+    if (degree >= least) InBlock::fetch_max(&longest, (unsigned long long)(shown << 32 | sample));
+  }
+  rising = block_sum<kStrongThreads>(rising), falling = block_sum<kStrongThreads>(falling);
   if (threadIdx.x != 0) return;
   *components = 0;
-  *state = StrongState<Vertex>{{}, {}, {}, -1, -1};
-  if (arcs > 0 && (!indptr || longest > 0))
-    state->pivot = state->member = target_of(indptr ? longest & 0xffffffff : kAll / 2);
+  *state = StrongState<Vertex>{{},
+                               {},
+                               {},
+                               {},
+                               -1,
+                               -1,
+                               rising <= kFewLong || falling <= kFewLong,
+                               rising + falling > kSampled / 2,
+                               0,
+                               0,
+                               arcs.count};
+  if (arcs.count > 0 && (!indptr || longest > 0))
+    state->pivot = state->member =
+        arcs.targets[sampled_arc(arcs.count, indptr ? longest & 0xffffffff : kSampled / 2)];
 }
 
 // Two bits for each vertex.

@@ -1,8 +1,13 @@
-// Strong components of a directed graph on the GPU: a search for the giant, trimming, then signatures. The
-// default.
+// Strong components of a directed graph on the GPU: cuts, a search for the giant, trimming, then signatures.
+// The default.
 //
 // What: fills roots[v] with the smallest vertex of v's strong component, and *components with their number,
-// for a list of arcs. How: one launch (strong_components), in which all blocks meet after each step.
+// for a list of arcs. How: two launches in which all blocks meet after each step: cut_arcs, and for all else
+// strong_components.
+//
+// 0. Where few arcs lead far, upwards or downwards, the order of vertices is cut (cuts.cuh). A sample tells
+// whether there are vertices to trim. If there are none, and neighbours lie scattered in memory, extremes are
+// passed on first (extremes.cuh), a round of smaller signatures.
 //
 // 1. Where a vertex has far more arcs than most (choose_pivot), there may be a giant component around it. Two
 // searches are run from there (giant_search.cuh). The vertices that both reach become one vertex, the
@@ -24,9 +29,11 @@
 // Cost: rounds of steps 3 and 4 are about the logarithm of the number of components on a path. Memory: 4
 // words for each arc, 8 for each vertex, and some bits. The host never waits. Source: Fleischer, Hendrickson
 // and Pinar 2000 for step 1, Kahn 1962 for step 2, Alabandi, Sands, Biros and Burtscher 2023 (ECL-SCC) for
-// step 3; bits, shares, marks, jumps by vertices and barriers are ours.
+// step 3; cuts, bits, shares, marks, jumps by vertices and barriers are ours.
 #pragma once
 
+#include "cuda/graph/cuts.cuh"
+#include "cuda/graph/extremes.cuh"
 #include "cuda/graph/roots.cuh"
 #include "cuda/graph/trimming.cuh"
 #include "cuda/graph/widening.cuh"
@@ -35,11 +42,13 @@ namespace conncomp {
 
 // As many of a multiprocessor, on every kind of GPU, as leave a thread the registers that it needs.
 constexpr int kStrongBlocks = resident_blocks(kStrongThreads) < 3 ? resident_blocks(kStrongThreads) : 3;
-constexpr int kArcsAtOnce = 2;        // that a thread has under way
-constexpr int kArcSweeps = 8;         // over the arcs, between two barriers
-constexpr int64_t kFewArcs = 16;      // for so many vertices one, so that trimming does not pay
-constexpr int64_t kFewTrimmed = 256;  // of so many vertices one, so that arcs need not be listed anew
-constexpr int64_t kManyArcs = 4;      // a vertex, so that jumps by vertices cost less
+constexpr int kArcsAtOnce = 2;          // that a thread has under way
+constexpr int64_t kArcsOfExtremes = 2;  // a vertex; with fewer there are paths, on which extremes creep
+constexpr int kExtremeBarriers = 4;     // until extremes are given up
+constexpr int kArcSweeps = 8;           // over the arcs, between two barriers
+constexpr int64_t kFewArcs = 16;        // for so many vertices one, so that trimming does not pay
+constexpr int64_t kFewTrimmed = 256;    // of so many vertices one, so that arcs need not be listed anew
+constexpr int64_t kManyArcs = 4;        // a vertex, so that jumps by vertices cost less
 
 // A sweep of a block over its share of the arcs, with jumps of each.
 template <class Vertex>
@@ -73,15 +82,16 @@ CONNCOMP_PHASE bool sweep_then_jump(ArcList<const Vertex> arcs, Share share, Sha
 }
 
 // Widens signatures by sweeps over the arcs, each block over its share; returns whether they are final
-// after at most so many barriers. All blocks meet.
+// after so many barriers, or more while all blocks settle what is known between two. All blocks meet.
 template <class Vertex>
-__device__ inline bool settle_arcs(const ArcList<const Vertex>& arcs, int64_t vertices,
-                                   const Signatures<Vertex>& signatures, Jumps jumps, int64_t most_barriers,
-                                   GridBarrier& barrier) {
+CONNCOMP_PHASE bool settle_arcs(ArcList<const Vertex> arcs, int64_t vertices, Signatures<Vertex> signatures,
+                                Jumps jumps, int64_t most_barriers, GridBarrier& barrier) {
   const Share share(arcs.count, kSmallestShare), share_of_vertices(vertices);
-  for (int barriers = 0; barriers < most_barriers; ++barriers) {
+  bool all_settle = false;
+  for (int barriers = 0; barriers < most_barriers || all_settle; ++barriers) {
     bool changed = false;
-    for (int sweep = 0; sweep < kArcSweeps; ++sweep) {
+    int sweep = 0;
+    for (; sweep < kArcSweeps; ++sweep) {
       const bool sweep_changed = jumps == Jumps::kByVertices
                                      ? sweep_then_jump(arcs, share, share_of_vertices, signatures)
                                      : sweep_with_jumps(arcs, share, signatures, jumps);
@@ -89,14 +99,15 @@ __device__ inline bool settle_arcs(const ArcList<const Vertex>& arcs, int64_t ve
       if (!__syncthreads_or(sweep_changed)) break;
     }
     if (!barrier.any(changed)) return true;
+    if (barriers + 1 >= most_barriers) all_settle = !barrier.any(sweep == kArcSweeps);
   }
   return false;
 }
 
 // The ends of arcs know themselves only. All blocks meet.
 template <class Vertex>
-__device__ inline void reset_ends(const ArcList<const Vertex>& arcs, const Signatures<Vertex>& signatures,
-                                  GridBarrier& barrier) {
+CONNCOMP_PHASE void reset_ends(ArcList<const Vertex> arcs, Signatures<Vertex> signatures,
+                               GridBarrier& barrier) {
   for (int64_t arc = grid_thread(); arc < arcs.count; arc += grid_threads()) {
     signatures.reset(arcs.sources[arc]);
     signatures.reset(arcs.targets[arc]);
@@ -113,9 +124,88 @@ struct StrongMemory {
   uint32_t* bits;                         // one of each arc, or of each vertex
   uint32_t* words_of_searches;            // two bits of each vertex
   Vertex* signatures;                     // four entries of each vertex
-  int64_t* sums_of_blocks;
+  int64_t* sums_of_blocks;                // three of each block
   StrongState<Vertex>* state;
 };
+
+// Extremes are where rows will end.
+template <class Vertex>
+__device__ inline Extremes<Vertex> extremes_in(const StrongMemory<Vertex>& memory) {
+  return {reinterpret_cast<Vertex*>(memory.row_ends)};
+}
+
+// Where trimming pays, as far as numbers of arcs tell.
+__device__ inline bool are_few(int64_t arcs, int64_t vertices) {
+  return arcs > vertices / kFewArcs && arcs < kManyArcs * vertices;
+}
+
+// Passes extremes along arcs, each block in its share; returns whether they are final after a few barriers.
+// All blocks meet.
+template <class Vertex>
+__device__ inline bool settle_extremes(const ArcList<const Vertex>& arcs, const Extremes<Vertex>& extremes,
+                                       GridBarrier& barrier) {
+  const Share share(arcs.count, kSmallestShare);
+  for (int barriers = 0; barriers < kExtremeBarriers; ++barriers) {
+    bool changed = false;
+    for (int sweep = 0; sweep < kArcSweeps; ++sweep) {
+      bool sweep_changed = false;
+      for (int64_t arc = share.begin + int(threadIdx.x); arc < share.end; arc += kStrongThreads)
+        sweep_changed |= extremes.pass_along(arcs.sources[arc], arcs.targets[arc]);
+      changed |= sweep_changed;
+      if (!__syncthreads_or(sweep_changed)) break;
+    }
+    if (!barrier.any(changed)) return true;
+  }
+  return false;
+}
+
+// Drops arcs over cuts, so that those that are left are in the next list, and tells whether to trim. Where
+// there is nothing to trim in a graph whose neighbours lie scattered, a round of extremes takes half of the
+// bytes of one of signatures. A launch of its own, as what it needs would take registers from all that
+// follows. All blocks run at the same time.
+template <class Vertex>
+__global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
+    cut_arcs(int64_t vertices, ArcList<const Vertex> arcs, StrongMemory<Vertex> memory) {
+  StrongState<Vertex>* const state = memory.state;
+  GridBarrier barrier(state->barrier_of_cuts);
+  const ArcList<Vertex> next{memory.next_sources, memory.next_targets, 0};
+  const auto copy_arc = [](Vertex u, Vertex v, Vertex& source, Vertex& target) { source = u, target = v; };
+  // Signatures are not there yet: their memory is that of pieces.
+  if (state->may_be_cut) {
+    const Pieces<Vertex> pieces(vertices, memory.signatures, memory.sums_of_blocks);
+    const int64_t kept = drop_between_pieces(pieces, arcs, next, memory.bits, memory.sums_of_blocks, barrier);
+    if (kept < arcs.count) arcs = {next.sources, next.targets, kept};
+    if (grid_thread() == 0) state->kept = kept;
+  }
+  if (state->pivot >= 0 || !are_few(arcs.count, vertices)) return;
+  const bool has = has_first(arcs, vertices, memory.signatures, barrier);
+  if (grid_thread() == 0) state->has_first = has;
+  // The next list has to be free.
+  if (has || !state->are_scattered || arcs.count < kArcsOfExtremes * vertices ||
+      arcs.sources == memory.next_sources)
+    return;
+  const Extremes<Vertex> extremes = extremes_in(memory);
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) extremes.reset(Vertex(v));
+  barrier.wait();
+  if (!settle_extremes(arcs, extremes, barrier)) return;
+  const int64_t kept = keep_arcs(
+      arcs, next, memory.bits, memory.sums_of_blocks, barrier,
+      [=](Vertex u, Vertex v) { return extremes.may_join(u, v); }, copy_arc);
+  if (grid_thread() == 0) state->kept = kept, state->is_settled = 1;
+}
+
+// What is known of components at first: by extremes, or by the searches.
+template <class Vertex>
+CONNCOMP_PHASE void start_signatures(int64_t vertices, Signatures<Vertex> signatures,
+                                     Searches<Vertex> searches, Vertex member,
+                                     const StrongMemory<Vertex>& memory) {
+  const Extremes<Vertex> extremes = extremes_in(memory);
+  const bool is_settled = memory.state->is_settled;
+  for (int64_t row = grid_thread(); row < vertices; row += grid_threads()) {
+    const Vertex v = Vertex(row);
+    signatures.put_into(v, is_settled ? extremes.component(v) : searches.of(v) == kBoth ? member : v);
+  }
+}
 
 // All blocks run at the same time.
 template <class Vertex, class Index>
@@ -137,12 +227,17 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
   const auto copy_arc = [](Vertex u, Vertex v, Vertex& source, Vertex& target) { source = u, target = v; };
   ArcList<Vertex> next{memory.next_sources, memory.next_targets, 0},
       spare{memory.spare_sources, memory.spare_targets, 0};
-  const auto keep = [&](auto keeps, auto write) {
-    const int64_t kept = keep_arcs(arcs, next, bits, sums_of_blocks, barrier, keeps, write);
-    arcs = {next.sources, next.targets, kept};
+  const auto swap_lists = [&] {
     const ArcList<Vertex> full = next;
     next = spare, spare = full;
   };
+  const auto keep = [&](auto keeps, auto write) {
+    const int64_t kept = keep_arcs(arcs, next, bits, sums_of_blocks, barrier, keeps, write);
+    arcs = {next.sources, next.targets, kept};
+    swap_lists();
+  };
+
+  if (state->kept < arcs.count) arcs = {next.sources, next.targets, state->kept}, swap_lists();
 
   for (int64_t word = grid_thread(); word * kVerticesOfWord < vertices; word += grid_threads())
     words_of_searches[word] =
@@ -175,7 +270,7 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     keep([=](Vertex u, Vertex v) { return u != v && !trimming.has(u) && !trimming.has(v); }, copy_arc);
   };
   const int64_t untrimmed = arcs.count;
-  if (untrimmed > vertices / kFewArcs && untrimmed < kManyArcs * vertices)
+  if (are_few(untrimmed, vertices) && (pivot >= 0 || state->has_first))
     trim_rows(are_in_order && is_complete
                   ? rows_in_order(arcs, vertices, row_ends, row_ends + vertices, barrier)
                   : sort_ends(arcs.count, arcs.sources, arcs.targets, vertices, row_ends, next.sources,
@@ -186,8 +281,7 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
                         sums_of_blocks, barrier),
               arcs.targets, arcs.sources);
 
-  for (int64_t v = grid_thread(); v < vertices; v += grid_threads())
-    signatures.put_into(Vertex(v), searches.of(Vertex(v)) == kBoth ? member : Vertex(v));
+  start_signatures(vertices, signatures, searches, member, memory);
   barrier.wait();
   Jumps jumps = Jumps::kTogether;
   while (arcs.count > 0) {

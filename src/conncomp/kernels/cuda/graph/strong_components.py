@@ -42,6 +42,8 @@ ARC_BARRIERS, PATH_DEGREE = (3, 6), 1.125
 # How many standard deviations of random graphs the longest of the sampled rows is above the mean
 # where a search for a giant is worth its time.
 DEVIATIONS = 2.5
+# In so many parts of the vertices, arcs that lead on as far as such a part are long.
+PARTS = 64
 
 
 def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
@@ -64,7 +66,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         return blocked_afforest.fill_roots(gpu, graph, roots, workspace)
     vertices, arcs, vertex = graph.num_vertices, graph.num_arcs, vertex_dtype(graph)
     indptr = None if graph._csr is None else graph._csr[0]
-    choose, strong = gpu.load(
+    choose, cut, strong = gpu.load(
         FILE, _names(COUNT if indptr is None else indptr.dtype, vertex, roots.dtype)
     )
     most_blocks = gpu.blocks_together(THREADS, MOST_BLOCKS_TOGETHER)
@@ -81,21 +83,22 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
             "bits": (-(-max(arcs, vertices) // WARP), BITS),
             "words_of_searches": (-(-vertices // VERTICES_OF_WORD), BITS),
             "signatures": (4 * vertices, vertex),
-            "sums_of_blocks": (most_blocks, COUNT),
+            "sums_of_blocks": (3 * most_blocks, COUNT),
             "state": (STATE_BYTES, BYTE),
         },
         {"components": (1, COUNT)},
     )
     components = memory["components"]
     sources, targets = list_arcs(gpu, graph, memory["spare_sources"])
-    least = _least_hub(vertices, arcs)
-    launch(choose, (1, THREADS), arcs, indptr, targets, least, memory["state"], components)
+    listed = ARCS.of(gpu, sources=sources, targets=targets, count=arcs)
+    limits = _least_hub(vertices, arcs), _long_arc(vertices)
+    launch(choose, (1, THREADS), listed, indptr, *limits, memory["state"], components)
     work = -(-max(arcs, vertices) // SMALLEST_SHARE)
     grid = max(1, min(most_blocks, work)), THREADS
     are_paths = bool(arcs <= PATH_DEGREE * vertices)
     options = ARC_BARRIERS[are_paths], np.bool_(are_paths), np.bool_(indptr is not None)
-    listed = ARCS.of(gpu, sources=sources, targets=targets, count=arcs)
     work = vertices, listed, *options, memory.struct
+    launch(gpu.together(cut), grid, vertices, listed, memory.struct)
     launch(gpu.together(strong), grid, *work, roots, components)
     return components
 
@@ -106,10 +109,16 @@ def _least_hub(vertices: int, arcs: int) -> int:
     return int(mean + DEVIATIONS * sqrt(mean)) + 1
 
 
+def _long_arc(vertices: int) -> int:
+    """Return how far an arc leads over others where few of these would leave no cut."""
+    return vertices // PARTS + 1
+
+
 @cache
 def _names(pointer: np.dtype[Any], vertex: np.dtype[Any], index: np.dtype[Any]) -> tuple[str, ...]:
     return (
         f"choose_pivot<{ctype(pointer)}, {ctype(vertex)}>",
+        f"cut_arcs<{ctype(vertex)}>",
         f"strong_components<{ctype(vertex)}, {ctype(index)}>",
     )
 

@@ -19,11 +19,12 @@
 
 namespace conncomp {
 
-constexpr int kLocalSteps = 16;          // of a block, between two barriers
-constexpr int kReleasedAtOnce = 4;       // by arcs that a thread has under way
-constexpr int kPatience = 4;             // levels before thin ones end it
-constexpr int64_t kThinLevel = 256;      // vertices
-constexpr int64_t kLongTrimmedRow = 32;  // from here on a row is the work of a warp
+constexpr int kLocalSteps = 16;                // of a block, between two barriers
+constexpr int kReleasedAtOnce = 4;             // by arcs that a thread has under way
+constexpr int kPatience = 4;                   // levels before thin ones end it
+constexpr int64_t kThinLevel = 256;            // vertices
+constexpr int64_t kSampledVertices = 1 << 16;  // at most: each of a smaller graph
+constexpr int64_t kLongTrimmedRow = 32;        // from here on a row is the work of a warp
 constexpr int64_t kHubOfTrimming =
     4096;  // from here on it would hold up all; what it leads to is not released
 
@@ -160,6 +161,30 @@ template <class Vertex>
 CONNCOMP_PHASE int64_t trim(Trimming<Vertex> trimming, int64_t arcs, const Vertex* starts, const Vertex* ends,
                             GridBarrier& barrier) {
   return trimming.run(arcs, starts, ends, barrier);
+}
+
+// Whether a sample of the vertices, one of each group of neighbours, has any that no arc leads to. There is
+// memory for it in `awaited`. Cost: targets read once. All blocks meet.
+template <class Vertex>
+__device__ inline bool has_first(ArcList<const Vertex> arcs, int64_t vertices, Vertex* awaited,
+                                 GridBarrier& barrier) {
+  int shift = 0;
+  while (vertices >> shift > kSampledVertices) ++shift;
+  const int64_t groups = vertices >> shift;
+  for (int64_t group = grid_thread(); group < groups; group += grid_threads()) awaited[group] = 0;
+  barrier.wait();
+  // Which one of a group changes from group to group, as meshes have rows of equal lengths.
+  const uint32_t mask = (uint32_t(1) << shift) - 1;
+  for (int64_t arc = grid_thread(); arc < arcs.count; arc += grid_threads()) {
+    const Vertex v = arcs.targets[arc], group = v >> shift;
+    if ((uint32_t(v) ^ uint32_t(group) * 2654435761u >> 16) & mask || group >= groups) continue;
+    if (arcs.sources[arc] != v) Shared::store(awaited + group, Vertex(1));
+  }
+  barrier.wait();
+  bool is_first = false;
+  for (int64_t group = grid_thread(); group < groups; group += grid_threads())
+    is_first |= awaited[group] == 0;
+  return barrier.any(is_first);
 }
 
 }  // namespace conncomp

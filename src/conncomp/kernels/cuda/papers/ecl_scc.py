@@ -17,7 +17,7 @@ from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/papers/ecl_scc.cuh"
 THREADS, ROOTS_THREADS = 512, 256
-EXTREMES = Struct("Extremes<int32_t>", ancestors=POINTER, descendants=POINTER)
+EXTREMES = Struct("Extremes<int32_t>", entries=POINTER)
 
 
 def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
@@ -40,11 +40,10 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     """
     count, vertex, arcs = graph.num_vertices, vertex_dtype(graph), graph.num_arcs
     start, sweep, drop, finish, count_roots = gpu.load(FILE, _names(vertex, roots.dtype))
-    entries, room = (count, vertex), (arcs, vertex)
-    ancestors, descendants, own_sources, *lists, last_change, kept, components = workspace.take(
+    room = (arcs, vertex)
+    entries, own_sources, *lists, last_change, kept, components = workspace.take(
         gpu,
-        entries,
-        entries,
+        (2 * count, vertex),
         memory_for_sources(graph),
         *(room,) * 4,
         LAST_CHANGE,
@@ -52,8 +51,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         (1, COUNT),
     )
     sources, targets = list_arcs(gpu, graph, own_sources)
-    entries_of_vertices = ancestors, descendants
-    extremes = EXTREMES.of(gpu, ancestors=ancestors, descendants=descendants)
+    extremes = EXTREMES.of(gpu, entries=entries)
     next_list, spare_list = lists[:2], lists[2:]
     vertices_to_start = count
     while True:
@@ -66,11 +64,11 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         sweep_until_settled(
             partial(launch, sweep, grid, *ends, last_change), last_change, SMALL_BATCH
         )
-        launch(drop, grid, *listed, *entries_of_vertices, *next_list, kept)
+        launch(drop, grid, *listed, extremes, *next_list, kept)
         arcs, vertices_to_start = first_entry(kept), 0
         (sources, targets), next_list, spare_list = next_list, spare_list, next_list
     by_vertex = gpu.blocks(count, THREADS), THREADS
-    launch(finish, by_vertex, count, *entries_of_vertices, roots)
+    launch(finish, by_vertex, count, extremes, roots)
     launch(count_roots, (gpu.blocks(count, ROOTS_THREADS), ROOTS_THREADS), count, roots, components)
     return components
 

@@ -1,0 +1,171 @@
+// Cuts of the order of vertices over which arcs lead one way only: no strong component lies on both sides of
+// one, so that the arcs over it can be dropped.
+//
+// How: for each vertex, the largest that an arc joins it with is noted, for rising arcs and for falling ones.
+// What the vertices before a cut reach so, of both, tells whether the cut is crossed both ways. From one to
+// the next that is not, vertices are a piece:
+//
+//      0 -> 1 -> 2 <-> 3 -> 4      falling arcs reach from 2 to 3 only: pieces 0 | 1 | 2 3 | 4, one arc pair
+//      stays
+//
+// An acyclic graph in topological order falls apart into its vertices, and a chain of components whose
+// vertices are numbered side by side into these; a few arcs from end to end leave all in one piece, which a
+// sample of arcs tells (choose_pivot). Cost: the arcs read once, with an atomic function for those that reach
+// further than seen so far; three words a vertex. Source: ours.
+#pragma once
+
+#include "cuda/graph/arc_lists.cuh"
+
+namespace conncomp {
+
+constexpr int kNotedAtOnce = 4;  // arcs that a thread has under way
+
+template <class Value>
+__device__ inline Value larger(Value a, Value b) {
+  return a < b ? b : a;
+}
+
+// The largest of the values of the threads of a block up to this one; `all` becomes that of all. None is
+// below 0.
+template <class Value>
+__device__ inline Value scan_largest(Value value, Value& all) {
+  constexpr int kWarps = kStrongThreads / kWarp;
+  __shared__ Value largest[kWarps];
+  for (int step = 1; step < kWarp; step *= 2) {
+    const Value before = __shfl_up_sync(kAllLanes, value, step);
+    if (lane() >= step) value = larger(value, before);
+  }
+  __syncthreads();  // those of an earlier call have been read
+  if (lane() == kWarp - 1) largest[threadIdx.x / kWarp] = value;
+  __syncthreads();
+  all = 0;
+  for (int warp = 0; warp < kWarps; ++warp) {
+    if (warp == int(threadIdx.x) / kWarp) value = larger(value, all);
+    all = larger(all, largest[warp]);
+  }
+  return value;
+}
+
+template <class Vertex>
+class Pieces {
+ public:
+  // There is memory for three vertices each, and for three of each block.
+  __device__ Pieces(int64_t vertices, Vertex* memory, int64_t* of_blocks)
+      : vertices_(vertices),
+        farthest_{memory, memory + vertices},
+        first_(memory + 2 * vertices),
+        of_blocks_(of_blocks) {}
+
+  // Whether the two are of one piece.
+  __device__ bool join(Vertex u, Vertex v) const { return first_[u] == first_[v]; }
+
+  // Finds the pieces; returns whether there are several. All blocks meet.
+  __device__ bool find(const ArcList<const Vertex>& arcs, GridBarrier& barrier) {
+    for (int64_t v = grid_thread(); v < vertices_; v += grid_threads())
+      farthest_[kRising][v] = farthest_[kFalling][v] = 0;
+    barrier.wait();
+    note_farthest(arcs);
+    barrier.wait();
+    const Share share(vertices_);
+    reach_of_share(share);
+    barrier.wait();
+    cut(share);
+    barrier.wait();
+    const int64_t open = largest_of_blocks(kFirst, blockIdx.x);
+    for (int64_t v = share.begin + int(threadIdx.x); v < share.end; v += kStrongThreads)
+      if (first_[v] == 0) first_[v] = Vertex(open);
+    const bool are_several = largest_of_blocks(kFirst, gridDim.x) > 0;
+    barrier.wait();
+    return are_several;
+  }
+
+ private:
+  enum { kRising, kFalling, kFirst };  // what blocks tell each other
+
+  // Lanes side by side that leave the same vertex have one that notes what all know of rising arcs.
+  __device__ void note_farthest(const ArcList<const Vertex>& arcs) const {
+    const Share share(arcs.count, kSmallestShare);
+    for (int64_t row = share.begin + int(threadIdx.x) - lane(); row < share.end;
+         row += kNotedAtOnce * kStrongThreads) {
+      Vertex u[kNotedAtOnce], v[kNotedAtOnce];
+#pragma unroll
+      for (int k = 0; k < kNotedAtOnce; ++k) {
+        const int64_t place = row + k * kStrongThreads + lane(),
+                      arc = place < share.end ? place : share.end - 1;
+        u[k] = arcs.sources[arc], v[k] = arcs.targets[arc];
+      }
+#pragma unroll
+      for (int k = 0; k < kNotedAtOnce; ++k) {
+        const auto [is_first, length] = stretch_of(u[k]);
+        const Vertex high = over_stretch(v[k], length, larger<Vertex>);
+        if (is_first && high > u[k]) note(kRising, u[k], high);
+        if (u[k] > v[k]) note(kFalling, v[k], u[k]);
+      }
+    }
+  }
+  __device__ void note(int way, Vertex v, Vertex far) const {
+    if (Shared::load(farthest_[way] + v) < far) Current::fetch_max(farthest_[way] + v, far);
+  }
+  // What the vertex before v reaches.
+  __device__ Vertex reach_before(int way, int64_t v, int64_t end) const {
+    return v > 0 && v < end ? farthest_[way][v - 1] : Vertex(0);
+  }
+  __device__ void tell(int what, int64_t value) const {
+    if (threadIdx.x == 0) of_blocks_[int64_t(gridDim.x) * what + blockIdx.x] = value;
+  }
+  __device__ int64_t largest_of_blocks(int what, int64_t count) const {
+    int64_t value = 0, all;
+    for (int64_t block = threadIdx.x; block < count; block += kStrongThreads)
+      value = larger(value, of_blocks_[int64_t(gridDim.x) * what + block]);
+    scan_largest(value, all);
+    return all;
+  }
+  __device__ void reach_of_share(const Share& share) const {
+    for (int way = kRising; way <= kFalling; ++way) {
+      Vertex reach = 0, all;
+      for (int64_t v = share.begin + int(threadIdx.x); v < share.end; v += kStrongThreads)
+        reach = larger(reach, reach_before(way, v, share.end));
+      scan_largest(reach, all);
+      tell(way, all);
+    }
+  }
+  // Where pieces begin; 0 as long as the share has no cut.
+  __device__ void cut(const Share& share) const {
+    int64_t reach[2], first = 0;
+    for (int way = kRising; way <= kFalling; ++way) reach[way] = largest_of_blocks(way, blockIdx.x);
+    for (int64_t row = share.begin; row < share.end; row += kStrongThreads) {
+      const int64_t v = row + int(threadIdx.x);
+      bool is_crossed = true;
+      for (int way = kRising; way <= kFalling; ++way) {
+        Vertex all;
+        const Vertex before = scan_largest(reach_before(way, v, share.end), all);
+        is_crossed &= larger(reach[way], int64_t(before)) >= v;
+        reach[way] = larger(reach[way], int64_t(all));
+      }
+      int64_t last;
+      const int64_t begin = scan_largest(v < share.end && !is_crossed ? v : int64_t(0), last);
+      if (v < share.end) first_[v] = Vertex(larger(first, begin));
+      first = larger(first, last);
+    }
+    tell(kFirst, first);
+  }
+
+  const int64_t vertices_;
+  Vertex *const farthest_[2], *const first_;
+  int64_t* const of_blocks_;
+};
+
+// Copies the arcs within pieces to another list, if there are several; returns how many arcs are left. All
+// blocks meet.
+template <class Vertex>
+__device__ inline int64_t drop_between_pieces(Pieces<Vertex> pieces, ArcList<const Vertex> arcs,
+                                              ArcList<Vertex> kept_arcs, uint32_t* bits_of_arcs,
+                                              int64_t* sums_of_blocks, GridBarrier& barrier) {
+  if (!pieces.find(arcs, barrier)) return arcs.count;
+  return keep_arcs(
+      arcs, kept_arcs, bits_of_arcs, sums_of_blocks, barrier,
+      [=](Vertex u, Vertex v) { return u != v && pieces.join(u, v); },
+      [](Vertex u, Vertex v, Vertex& source, Vertex& target) { source = u, target = v; });
+}
+
+}  // namespace conncomp

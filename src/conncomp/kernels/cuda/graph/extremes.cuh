@@ -1,0 +1,79 @@
+// The smallest vertex known to reach each vertex of a directed graph, and the smallest that it is known to
+// reach: one side of signatures (signatures.cuh), in half of the bytes.
+//
+// How: along every arc, what is known is passed on, and what is known of these two vertices, as in pointer
+// jumping. Once no arc changes anything, a vertex with two equal entries is in the strong component of that
+// vertex, and an arc whose ends differ joins two components. Cost: two random accesses an arc and sweep, and
+// two or more where there is something to pass on. Source: Alabandi, Sands, Biros and Burtscher 2023
+// (ECL-SCC), who keep the largest vertices, and store them without atomic accesses, so that a store may be
+// lost until it is made again; here the smallest ones, by atomic minima.
+#pragma once
+
+#include "core/atomics.h"
+#include "cuda/core/launch.cuh"
+
+namespace conncomp {
+
+// Lowers an entry that has been seen; returns whether the value is below that.
+template <class Vertex>
+__device__ inline bool lower(Vertex* entry, Vertex seen, Vertex value) {
+  if (value >= seen) return false;
+  Shared::fetch_min(entry, value);
+  return true;
+}
+
+// Two entries of every vertex, side by side.
+template <class Vertex>
+struct Extremes {
+  Vertex* entries;
+
+  struct Pair {
+    Vertex ancestor, descendant;
+
+    __device__ bool is_told() const { return ancestor == descendant; }
+  };
+  __device__ Vertex* ancestor(Vertex v) const { return entries + 2 * int64_t(v); }
+  __device__ Vertex* descendant(Vertex v) const { return entries + 2 * int64_t(v) + 1; }
+  // As they were a while ago, if others change them.
+  __device__ Pair of(Vertex v) const {
+    Vertex pair[2];
+    Shared::load_all(ancestor(v), pair);
+    return {pair[0], pair[1]};
+  }
+  __device__ void reset(Vertex v) const {
+    Shared::store(ancestor(v), v);
+    Shared::store(descendant(v), v);
+  }
+  // The smallest vertex of its component, once entries are final: v itself, if it is not told.
+  __device__ Vertex component(Vertex v) const {
+    const Pair pair = of(v);
+    return pair.is_told() ? pair.ancestor : v;
+  }
+  // Whether u -> v may be within a component that is not told yet, once entries are final.
+  __device__ bool may_join(Vertex u, Vertex v) const {
+    const Pair u_pair = of(u), v_pair = of(v);
+    return !u_pair.is_told() && u_pair.ancestor == v_pair.ancestor && u_pair.descendant == v_pair.descendant;
+  }
+  // Passes what is known along the arc u -> v, and on to the ancestors and descendants of both; returns
+  // whether that may have changed anything.
+  __device__ bool pass_along(Vertex u, Vertex v) const {
+    const Pair u_pair = of(u), v_pair = of(v);
+    const Vertex above = u_pair.ancestor == u ? u : Shared::load(ancestor(u_pair.ancestor));
+    const Vertex below = v_pair.descendant == v ? v : Shared::load(descendant(v_pair.descendant));
+    bool changed = lower(ancestor(u), u_pair.ancestor, above);
+    changed |= lower(ancestor(v), v_pair.ancestor, above);
+    changed |= lower(descendant(u), u_pair.descendant, below);
+    changed |= lower(descendant(v), v_pair.descendant, below);
+    // An entry is at most its vertex, so that only a larger vertex may know less.
+    const auto tell = [&](Vertex* entry, Vertex w, Vertex value) {
+      changed |= value < w && lower(entry, Shared::load(entry), value);
+    };
+    tell(descendant(u_pair.ancestor), u_pair.ancestor, below);
+    if (v_pair.ancestor != u_pair.ancestor) tell(descendant(v_pair.ancestor), v_pair.ancestor, below);
+    tell(ancestor(v_pair.descendant), v_pair.descendant, above);
+    if (u_pair.descendant != v_pair.descendant) tell(ancestor(u_pair.descendant), u_pair.descendant, above);
+    return changed;
+  }
+};
+
+}  // namespace conncomp
