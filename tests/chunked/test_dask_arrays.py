@@ -175,6 +175,8 @@ def test_empty_chunks_and_empty_arrays():
     np.testing.assert_array_equal(conncomp.label(lazy), conncomp.label(IMAGE))
     labels, num = conncomp.label(da.zeros((3, 0), chunks=2), return_num=True, batch_axes=1)
     assert (labels.compute().shape, num.compute().tolist()) == ((3, 0), [0, 0, 0])
+    assert (labels.compute().dtype, num.compute().dtype) == (np.int32, np.int64)
+    assert conncomp.label(da.zeros((0, 3), chunks=2), dtype="i8").compute().dtype == np.int64
 
 
 def test_masked_elements_are_background():

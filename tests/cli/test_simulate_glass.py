@@ -67,6 +67,16 @@ def test_a_folder_has_each_size_and_is_gone_on_from(report, run):
     assert "whose houdayer is False, not True" in check_failure(failed)
 
 
+def test_a_folder_keeps_what_is_not_of_the_command(run):
+    Path("made").mkdir()
+    Path("made/4x4x4.h5").write_text("precious")
+    words = [*BASE.split(), *SIZES.split(), "--folder", "made"]
+    assert "is there already" in check_failure(run(*words))
+    assert [path.name for path in Path("made").iterdir()] == ["4x4x4.h5"]
+    assert Path("made/4x4x4.h5").read_text() == "precious"
+    assert run(*words, "--force").exit_code == 0
+
+
 def test_table_picture_and_the_identity_of_gaussian_couplings(run, report):
     words = [*BASE.split(), *SIZES.split(), "--couplings", "gaussian"]
     result = run(*words, "--plot", "run.png")

@@ -202,6 +202,13 @@ def test_tempering_in_a_field():
     assert alarms.of_mean(bins, expected[0]) > alarms.FALSE_ALARM
 
 
+def test_couplings_that_cancel_are_no_bond():
+    arcs = [0, 0, 0, 1, 1, 1, 1], [1, 1, 1, 0, 0, 0, 2]
+    graph = Graph.from_edges(*arcs, 3)
+    model = Ising(graph, beta=1.0, coupling=[0.1, 0.2, -0.3, -0.3, 0.2, 0.1, 1.0])
+    assert model.edges.tolist() == [[1, 2]]
+
+
 # ---------------------------------------------------------------------------------------- bad input
 
 
@@ -224,6 +231,10 @@ def test_tempering_in_a_field():
         (
             {"shape": Graph.from_edges([0, 1], [1, 0]), "coupling": [1.0, 2.0]},
             "coupling from vertex 0 to 1 is 1, and back 2; a bond has one",
+        ),
+        (
+            {"shape": Graph.from_edges([0, 0], [1, 1]), "coupling": [1e308, 1e308]},
+            "between vertices 0 and 1 add up to no finite number",
         ),
     ],
 )

@@ -112,8 +112,8 @@ def _label(array: Any, layout: Layout, rules: Rules, arguments: Mapping[str, Any
     lengths = array.chunks[rules.planes :]
     batch = rules.batch_axes
     if not prod(rules.shape):
-        labels = dask.array.zeros(rules.shape, dtype, chunks=lengths)
-        counts = dask.array.zeros(rules.shape[:batch], np.int64, chunks=lengths[:batch])
+        labels = dask.array.zeros(rules.shape, dtype=dtype, chunks=lengths)
+        counts = dask.array.zeros(rules.shape[:batch], dtype=np.int64, chunks=lengths[:batch])
         return (labels, counts) if counted else labels
     labelling = _Labelling(array, layout, rules, numbering, dtype)
     graph, result = labelling.graph(counted)

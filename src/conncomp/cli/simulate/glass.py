@@ -24,6 +24,7 @@ from conncomp.cli.simulate._common import (
 from conncomp.cli.simulate._ranges import Range, inverse_temperatures, range_option
 from conncomp.kernels.spin_glass import RULES
 from conncomp.models import Estimate, GlassSeries, OverlapSummary, SpinGlass, katzgraber_young
+from conncomp.models.simulation import check_output
 from conncomp.models.spin_glass.couplings import KINDS
 
 PAIR = 2  # of copies, by default
@@ -137,6 +138,10 @@ def _check(settings: Settings, shapes: Sequence[Sequence[int]], folder: Path | N
     if len({tuple(shape) for shape in shapes}) < len(shapes):
         raise click.UsageError("--shape has a size twice.")
     folder.mkdir(parents=True, exist_ok=True)
+    for shape in shapes:
+        size = _of_size(settings, list(shape), folder)
+        assert size.output is not None
+        check_output(size.output, size.force)
 
 
 def _of_size(settings: Settings, shape: list[int], folder: Path | None) -> Settings:
@@ -146,7 +151,9 @@ def _of_size(settings: Settings, shape: list[int], folder: Path | None) -> Setti
         return own
     name = _size(shape)
     output, checkpoint = folder / f"{name}.h5", folder / f"{name}.checkpoint"
-    return replace(own, force=True, output=output, checkpoint=checkpoint)
+    # The series beside a checkpoint is of this command, which replaces it as it goes on.
+    force = settings.force or checkpoint.exists()
+    return replace(own, force=force, output=output, checkpoint=checkpoint)
 
 
 def _inverses(one: float | None, several: Range | None) -> Any:

@@ -31,9 +31,9 @@
 //   kHoudayer     0, with the first of two replicas first 64 bits: the site whose cluster they exchange
 //   kMirror       0                                 spins that are vectors: see core/vector_spins.h
 //   kVectorBond   word and site, with the axis      the same
-//   kEdgeBond     bond / 4 of a graph               word bond % 4: whether it is active: see
-//   core/edge_spins.h kGhostBond    vertex / 4                        word vertex % 4: whether its bond to
-//   the ghost is active
+//   kEdgeBond     bond / 4 of a graph               word bond % 4: whether it is active
+//   kGhostBond    vertex / 4                        word vertex % 4: whether its bond to the ghost is active
+//                                                   (both: see core/edge_spins.h)
 //
 // A probability p is a number of 64 bits, p * 2^64; what has it happens if the bits that are drawn are less.
 //

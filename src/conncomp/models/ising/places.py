@@ -137,17 +137,27 @@ class InGraph:
         order = np.argsort(key, kind="stable")
         key, coupling, back = key[order], coupling[order], (sources > targets)[order]
         begins = np.flatnonzero(np.diff(key, prepend=-1))
-        forth, reverse = (
-            np.add.reduceat(np.where(way, coupling, 0.0), begins) if len(key) else np.zeros(0)
-            for way in (~back, back)
-        )
+        with np.errstate(over="ignore", invalid="ignore"):
+            forth, reverse = (
+                np.add.reduceat(np.where(way, coupling, 0.0), begins) if len(key) else np.zeros(0)
+                for way in (~back, back)
+            )
         leads = [
             np.logical_or.reduceat(way, begins) if len(key) else np.zeros(0, bool)
             for way in (~back, back)
         ]
-        both = leads[0] & leads[1]
-        differ = both & ~np.isclose(forth, reverse, rtol=1e-12, atol=0)
         low, high = np.divmod(key[begins], self.sites)
+        infinite = ~np.isfinite(forth) | ~np.isfinite(reverse)
+        if infinite.any():
+            k = int(np.flatnonzero(infinite)[0])
+            raise ValueError(
+                f"the couplings of the arcs between vertices {low[k]} and {high[k]} add up to no "
+                "finite number; give smaller ones"
+            )
+        # Sums of couplings are as exact as the largest of these.
+        largest = np.maximum.reduceat(abs(coupling), begins) if len(key) else np.zeros(0)
+        both = leads[0] & leads[1]
+        differ = both & (abs(forth - reverse) > 1e-12 * largest)
         if differ.any():
             k = int(np.flatnonzero(differ)[0])
             raise ValueError(
@@ -155,7 +165,7 @@ class InGraph:
                 f"{reverse[k]:g}; a bond has one"
             )
         merged = np.where(leads[0], forth, reverse)
-        kept = merged != 0
+        kept = abs(merged) > 1e-12 * largest
         self.couplings: NDArray[np.float64] = merged[kept]
         self._edges = np.stack([low[kept], high[kept]], axis=1)
 

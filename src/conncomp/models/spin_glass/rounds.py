@@ -133,12 +133,14 @@ class GlassRound:
         model._advance(number, houdayer=self._houdayer)
         if not self._tempering:
             return
+        betas = model._betas
         try:
             levels = on_host(self._counted())[:, LEVEL]
             exchange(model, model._ladders(), levels, 1)
         except BaseException:
             # The sweep is taken back with the exchange, so that both are made again.
             model._words, model._new_words = model._new_words, model._words
+            model._betas = betas
             model.updates = number - 1
             raise
 
@@ -168,7 +170,7 @@ class GlassRound:
         record[:, :FIELDS] = on_host(self._counted())[self._places()]
         if not self._overlaps:
             return
-        found = self._model.overlaps()
-        columns = [found.overlap, found.link_overlap, *found.structure.T]
+        overlaps = self._model.overlaps()
+        columns = [overlaps.overlap, overlaps.link_overlap, *overlaps.structure.T]
         numbers = np.ascontiguousarray(np.stack(columns, axis=1), np.float64)
         record[: len(numbers), OVERLAP:] = numbers.view(np.int64)
