@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass, fields
 from math import prod
 from typing import Any, NamedTuple
@@ -438,8 +438,12 @@ def _measure(
     """Return the attributes of `ComponentStatistics` but for the last; then properties, if any."""
     image, classes = values
     background, batch_axes, largest = numbers
-    with turn if on_gpu(labels) else nullcontext():
+    with ExitStack() as turns:
+        if on_gpu(labels):
+            turns.enter_context(turn)
         items, started = items_at_start(labels, background, batch_axes, largest)
+        if started is None:
+            turns.close()  # no memory is kept for such labels
         ndim = len(items.shape)
         check_dimensions(ndim)
         lengths = check_spacing(spacing, ndim)
@@ -465,8 +469,8 @@ def _measure(
             scale(items.xp, lengths, places, [columns for columns, _ in brightness])
         merged = brightness[0][0]
         if has_channels and images:
-            each = zip(*(columns for columns, _ in brightness), strict=True)
-            merged = [items.xp.stack(columns, axis=-1) for columns in each]
+            by_column = zip(*(columns for columns, _ in brightness), strict=True)
+            merged = [items.xp.stack(columns, axis=-1) for columns in by_column]
         shapes = known.sizes, known.boxes, places.centroids
         covariances = places.covariances if moments else places.covariances[:0]
         own_classes = no_rows(items, dtype=np.int64)

@@ -307,8 +307,8 @@ class Accumulators:
         """Those of each channel by its identity, on a GPU."""
         assert self.known.runs is not None
         gpu, runs, sizes = current_gpu(), self.known.runs, self.sizes
-        some = self.channels if len(self.rows) else ()
-        return {id(each): SortedValues(gpu, runs, each.image.values, sizes) for each in some}
+        channels = self.channels if len(self.rows) else ()
+        return {id(k): SortedValues(gpu, runs, k.image.values, sizes) for k in channels}
 
     @cached_property
     def _placed(self) -> LabelledComponents | None:

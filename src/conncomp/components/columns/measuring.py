@@ -122,8 +122,8 @@ def _measure_on_cpu(items: Items, moments: bool) -> tuple[Known, Places]:
 
 
 def no_rows(items: Items, *axes: int, dtype: Any = np.float64) -> Any:
-    """Return a column of nothing: it is everybody's, as nobody can write to it."""
-    return _no_rows(None if items.xp is np else current_gpu(), axes, np.dtype(dtype))
+    """Return a column of nothing: a view, which its owner may reshape, of one that is made once."""
+    return _no_rows(None if items.xp is np else current_gpu(), axes, np.dtype(dtype)).view()
 
 
 @cache

@@ -168,12 +168,12 @@ class MeasuresOf final : public Measures {
   }
 
   // How many threads have met a label, and what one that has.
-  static std::pair<int, const Met*> who_met(std::span<const Met* const> met_by, int64_t row) {
+  static std::pair<int, const Met*> threads_that_met(std::span<const Met* const> met_by, int64_t row) {
     if (met_by.size() == 1) return {met_by[0]->has(row), met_by[0]};
-    std::pair<int, const Met*> who{0, nullptr};
+    std::pair<int, const Met*> threads{0, nullptr};
     for (const Met* const met : met_by)
-      if (met->has(row)) ++who.first, who.second = met;
-    return who;
+      if (met->has(row)) ++threads.first, threads.second = met;
+    return threads;
   }
 
   void count() {
@@ -192,7 +192,7 @@ class MeasuresOf final : public Measures {
     if (met_by.size() == 1) return met_by[0]->count(begin, end);
     int64_t components = 0, points = 0;
     for_each_in(begin, end, [&, met_by = std::span(met_by)](int64_t row) {
-      const auto [number, met] = who_met(met_by, row);
+      const auto [number, met] = threads_that_met(met_by, row);
       components += number > 0, points += number == 1 && met->is_point(row);
     });
     return {components, points};
@@ -204,7 +204,7 @@ class MeasuresOf final : public Measures {
     const std::vector<const Met*> met_by = met_in(part);
     const auto write = [=, this, met_by = std::span(met_by), labels = ranks_ ? row_labels_.data() : nullptr,
                         at = begins_[part], line = Line{-1, Met::no_place(shape_)}](int64_t row) mutable {
-      const auto [number, met] = who_met(met_by, row);
+      const auto [number, met] = threads_that_met(met_by, row);
       if (number == 0) return;
       columns.labels[at] = labels ? labels[row] : row;
       if (number > 1) {

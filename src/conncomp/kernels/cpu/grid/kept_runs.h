@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "cpu/core/bits.h"
+#include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
+#include "cpu/core/radix_sort.h"
 #include "cpu/grid/runs.h"
 
 namespace conncomp {
@@ -98,7 +100,7 @@ class KeptRuns {
     for_each_in(0, runs_->count, [&](int64_t run) {
       if (parent[run] < 0) roots_.push_back(~parent[run]);
     });
-    std::sort(roots_.begin(), roots_.end());
+    sort_roots();
     for_each_index(runs_->count, [&](int64_t run) {
       if (parent[run] < 0)
         parent[run] =
@@ -107,6 +109,21 @@ class KeptRuns {
     const NumberedRuns<Index> label_of{parent};
     for_each_in(0, runs_->count, label_of);
     for_each_index(runs_->count, [=](int64_t run) { parent[run] = ~parent[run]; });
+  }
+
+  // Runs are mostly met in the order of their first elements, but not where rows are folded.
+  void sort_roots() {
+    struct Root {
+      uint32_t key;
+    };
+    const int64_t count = int64_t(roots_.size());
+    bool ascending = true;
+    for_each_in(1, count, [&](int64_t k) { ascending &= roots_[k - 1] < roots_[k]; });
+    if (ascending) return;
+    Buffer<Root> sorted(count);
+    for_each_in(0, count, [&](int64_t k) { sorted[k].key = uint32_t(roots_[k]); });
+    radix_sort(sorted, count);
+    for_each_in(0, count, [&](int64_t k) { roots_[k] = Index(sorted[k].key); });
   }
 
   // Moves to the next row in order, of those at one place along an axis; false after the last one.

@@ -224,7 +224,7 @@ class EdgeEngine {
     stays(forest, replica)[root / kWordSites] &= ~(Bits64(1) << root % kWordSites);
   }
 
-  // Which vertices of a word change; with `flatten` their parents are roots from then on.
+  // Which vertices of a word change; with `flatten` the paths to their roots are shorter from then on.
   Bits64 flipped(EdgeForest& forest, int64_t replica, int64_t word, bool flatten) const {
     int32_t* const parent = parents(forest, replica);
     const Bits64* const stay = stays(forest, replica);

@@ -280,8 +280,8 @@ __global__ void __launch_bounds__(kIntensityThreads)
   follow_launch();
   const ItemAxes<axes> item(extent);
   int64_t* const sums = table + runs.state->components * ShapeWords::count(axes);
-  ShapesAndValues<Value, axes> both{{table, item}, {values, sums, item}};
-  walk_runs(runs, Turn(1), both);
+  ShapesAndValues<Value, axes> measures{{table, item}, {values, sums, item}};
+  walk_runs(runs, Turn(1), measures);
 }
 
 // As write_intensities, and, as real numbers, standard deviations, then minima, then maxima. The table has so

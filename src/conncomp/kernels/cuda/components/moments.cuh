@@ -91,8 +91,8 @@ struct ElementMoments {
 
   Boxes boxes;
   int64_t* table;
-  int64_t* others;  // becomes 1 if there are such; none if all components are meant
-  int64_t number;   // of the turn
+  int64_t* has_wide;  // becomes 1 if there are wide ones; null if all components are meant
+  int64_t number;     // of the turn
   MomentFactors<rows> factors;
   int64_t component = 0, origin[kMomentAxes] = {};
   bool is_meant = false;
@@ -100,8 +100,8 @@ struct ElementMoments {
 
   __device__ void begin(int64_t next) {
     component = next;
-    is_meant = others == nullptr || boxes.fits_64_bits(component) != kIsWide;
-    if (!is_meant && !kIsWide) Shared::store(others, int64_t(1));
+    is_meant = has_wide == nullptr || boxes.fits_64_bits(component) != kIsWide;
+    if (!is_meant && !kIsWide) Shared::store(has_wide, int64_t(1));
 #pragma unroll
     for (int k = 0; k < kMomentAxes; ++k) origin[k] = boxes.first(component, k);
 #pragma unroll
@@ -139,24 +139,24 @@ struct ElementMoments {
 };
 
 // Adds to the moments of each component, of two words each; the extent is that of an item, of four axes. Of
-// 64 bits those that fit, and `others` is told of what does not.
+// 64 bits those that fit, and `has_wide` is told of what does not.
 template <int = 0>
 __global__ void __launch_bounds__(kMomentThreads)
-    add_small_moments(Runs runs, Extent extent, Boxes boxes, int64_t* table, int64_t* others) {
+    add_small_moments(Runs runs, Extent extent, Boxes boxes, int64_t* table, int64_t* has_wide) {
   follow_launch();
   const Turn turn(int(moments_of(int(boxes.ndim) - 2)));
-  ElementMoments<uint64_t, kPowers> moments{boxes, table, others, turn.number, {turn.number, extent}};
+  ElementMoments<uint64_t, kPowers> moments{boxes, table, has_wide, turn.number, {turn.number, extent}};
   walk_runs(runs, turn, moments);
 }
 
-// Those others, if any; all of 128 bits where there are no `others`.
+// The wide ones, if any; all components where `has_wide` is null.
 template <int = 0>
 __global__ void __launch_bounds__(kMomentThreads)
-    add_moments(Runs runs, Extent extent, Boxes boxes, int64_t* table, int64_t* others) {
+    add_moments(Runs runs, Extent extent, Boxes boxes, int64_t* table, int64_t* has_wide) {
   follow_launch();
-  if (others != nullptr && Shared::load(others) == 0) return;
+  if (has_wide != nullptr && Shared::load(has_wide) == 0) return;
   const Turn turn(int(moments_of(int(boxes.ndim) - 1)));
-  ElementMoments<Wide, 1> moments{boxes, table, others, turn.number, {turn.number, extent}};
+  ElementMoments<Wide, 1> moments{boxes, table, has_wide, turn.number, {turn.number, extent}};
   walk_runs(runs, turn, moments);
 }
 

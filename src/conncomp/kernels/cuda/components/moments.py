@@ -70,12 +70,12 @@ def element_moments(gpu: Gpu, given: LabelledComponents, boxes: Any) -> tuple[An
         return raw, central
     lengths, turns = _lengths(gpu, given.shape), POWERS ** (ndim - 1)
 
-    def launches(others: Any, table: Any, boxes: Any, raw: Any, central: Any) -> None:
+    def launches(has_wide: Any, table: Any, boxes: Any, raw: Any, central: Any) -> None:
         where = BOXES.of(gpu, entries=boxes, ndim=ndim)
         sums = runs.record, extent_of(gpu, lengths), where, table
         if ndim > 1:
-            launch(add_small, runs.in_turns(turns // POWERS), *sums, others)
-            launch(add, runs.in_few_turns(turns), *sums, others)
+            launch(add_small, runs.in_turns(turns // POWERS), *sums, has_wide)
+            launch(add, runs.in_few_turns(turns), *sums, has_wide)
         else:
             launch(add, runs.in_turns(turns), *sums, None)
         launch(centre, runs.by_row, runs.state, where, table, raw, central)

@@ -54,6 +54,7 @@ __global__ void __launch_bounds__(kTableThreads)
   using Key = typename Order<Value>::Key;
   for (int64_t row = grid_thread(); row < state->components; row += grid_threads()) {
     const int64_t size = sizes[row];
+    if (size == 0) continue;  // labels have changed since they were counted
     const auto ranked = [&](int64_t rank) {
       return double(Order<Value>::value(Key(keys[ends[row] - size + rank])));
     };

@@ -128,10 +128,14 @@ def are_few(shape: tuple[int, ...]) -> bool:
     return len(shape) in FEW_AXES and prod(shape) * max(shape) ** 2 < 2**63
 
 
-@cache
 def names_of(shape: tuple[int, ...]) -> tuple[str, ...]:
     """Return the names of the kernels for items of a shape."""
-    measure = f"measure_runs_at_once<{len(shape)}>" if are_few(shape) else "measure_runs<>"
+    return _names_of(len(shape), are_few(shape))
+
+
+@cache
+def _names_of(ndim: int, few: bool) -> tuple[str, ...]:
+    measure = f"measure_runs_at_once<{ndim}>" if few else "measure_runs<>"
     return "begin_shapes<>", measure, "write_columns<>"
 
 
