@@ -23,6 +23,8 @@ QUADS = HEIGHT * WIDTH // 4
 BORDER_THREADS = 48  # a tile
 # Items that fill less of their tiles than this are labelled by others.
 LEAST_FILLED = 0.25
+# Rows of parents are whole words: more of them an element, and all memory is 8 bytes an element.
+MOST_PARENTS = 1.75
 # Where there are more tiles than this for each multiprocessor, a thread writes two quads.
 FEW_TILES = 8
 QUAD, NODE = np.dtype(np.uint16), np.dtype(np.int32)
@@ -55,6 +57,8 @@ def takes(geometry: Geometry, links: Links) -> bool:
         or (len(shape) != 2 or shape[0] == 1)
         or (geometry.connectivity != 2 or any(geometry.steps.periodic))
     ):
+        return False
+    if -(-shape[1] // WORD) * WORD > MOST_PARENTS * shape[1]:
         return False
     of_row, of_column = _tiles(shape)
     return geometry.item_size >= LEAST_FILLED * of_row * of_column * HEIGHT * WIDTH
