@@ -4,11 +4,16 @@ What: a configuration of energy E that was drawn at beta_k counts at beta by
 exp(-beta E) / sum over k of N_k exp(f_k - beta_k E). How: with one beta f drops out; with several
 the f_k are those of the multistate Bennett acceptance ratio, which pymbar finds. Errors are by
 jackknife over bins of all runs at once. Cost: a solution for each bin, which begins at that of all.
+
+Runs that share no energies do not tell what f_k - f_l is. A measurement is of run k by a
+probability p_k, by its weight; across a gap between betas the sum of p (1 - p) over measurements, p
+being that of all runs below, says how many are shared.
 """
 
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -19,6 +24,11 @@ from conncomp._arguments import check_range, shown
 from conncomp._arrays import as_numpy, check_kind
 from conncomp._optional import optional
 from conncomp.models._arguments import as_numbers
+
+# With one measurement that is shared, errors are half of what they should be; with four, right.
+LEAST_SHARED = 4
+# Logarithms of weights that are larger are off by more than 1e-4.
+LARGEST_EXPONENT = 1e12
 
 
 class Reweighted(NamedTuple):
@@ -48,6 +58,8 @@ def reweight(
 ) -> Reweighted:
     """Estimate a function of means at other inverse temperatures than those of the runs.
 
+    Runs at several inverse temperatures must overlap: neighbours must have energies in common.
+
     Parameters
     ----------
     function : callable
@@ -71,7 +83,7 @@ def reweight(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, or out of its range.
+        If an argument is of the wrong kind, or out of its range, or runs do not overlap.
     ImportError
         If pymbar is missing, for several inverse temperatures.
 
@@ -91,6 +103,10 @@ def reweight(
     >>> bool(abs(near.value[0] - exact) < 6 * near.error[0])
     True
     """
+    if not callable(function):
+        raise TypeError(
+            f"function={shown(function)} must be a function of means, such as lambda mean: mean"
+        )
     energies = _as_runs("energy", energy)
     values = np.stack([_as_runs("series", each) for each in series]) if series else None
     if values is None or values.shape[1:] != energies.shape:
@@ -103,13 +119,19 @@ def reweight(
         raise ValueError(
             f"beta has {len(betas)} values; there must be one for each of {energies.shape[1]} runs"
         )
+    if len(energies) < 2:
+        raise ValueError(f"energy has {len(energies)} row; errors need two or more")
     count = check_range("bins", bins, 2, len(energies))
     length = len(energies) // count
     kept = slice(len(energies) - count * length, None)
     energies, values = energies[kept], values[:, kept]
     # Of the same order, so that exponentials stay in range.
-    energies = energies - energies.mean()
+    with np.errstate(over="ignore", invalid="ignore"):
+        energies = energies - energies.mean()
+    for name, numbers, given in (("beta", betas, beta), ("at", wanted, at)):
+        _check_exponents(name, numbers, given, energies)
     free = _free_energies(energies, betas, None)
+    _check_overlap(energies, betas, free)
     value, effective = _means(function, values, energies, betas, free, wanted)
     left_out = np.empty((count, len(wanted)))
     for k in range(count):
@@ -128,15 +150,58 @@ def _free_energies(
     """Return beta times the free energy of each run, but for a constant."""
     if len(np.unique(betas)) == 1:
         return np.zeros(len(betas))
-    # It recommends another library each time that it is imported.
-    logging.getLogger("pymbar").setLevel(logging.ERROR)
-    mbar = optional("pymbar").MBAR(
+    mbar = _pymbar().MBAR(
         betas[:, None] * energies.T.reshape(-1),
         np.full(len(betas), len(energies)),
         initial_f_k=near,
         solver_protocol="robust",
     )
     return np.asarray(mbar.f_k, np.float64)
+
+
+def _pymbar() -> Any:
+    """Return the module, without its recommendation of another library when it is imported."""
+    if "pymbar" in sys.modules:
+        return optional("pymbar")
+    logger = logging.getLogger("pymbar")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        return optional("pymbar")
+    finally:
+        logger.setLevel(level)
+
+
+def _check_overlap(
+    energies: NDArray[np.float64], betas: NDArray[np.float64], free: NDArray[np.float64]
+) -> None:
+    """Raise if runs at neighbouring inverse temperatures have too few energies in common."""
+    order = np.argsort(betas, kind="stable")
+    ordered = betas[order]
+    logarithms = (free[:, None] - betas[:, None] * energies.reshape(-1))[order]
+    below = np.exp(logarithms - np.logaddexp.reduce(logarithms, axis=0)).cumsum(axis=0)[:-1]
+    shared = (below * (1 - below)).sum(axis=1)
+    for k in np.flatnonzero((shared < LEAST_SHARED) & (np.diff(ordered) > 0)):
+        raise ValueError(
+            f"runs at beta={ordered[k]:.6g} and {ordered[k + 1]:.6g} have energies apart: they "
+            f"share {max(float(shared[k]), 0):.2g} measurements, and must share {LEAST_SHARED}; "
+            "give runs between them, or longer ones"
+        )
+
+
+def _check_exponents(
+    name: str, betas: NDArray[np.float64], given: ArrayLike, energies: NDArray[np.float64]
+) -> None:
+    """Raise if an inverse temperature times an energy is too large for an exponent."""
+    largest, reach = abs(betas).max(), abs(energies).max()
+    with np.errstate(over="ignore", invalid="ignore"):
+        product = largest * reach
+    if not product <= LARGEST_EXPONENT:
+        raise ValueError(
+            f"{name}={shown(given)} is too large for energies that are {reach:.3g} from their "
+            f"mean: the product must be {LARGEST_EXPONENT:g} or less; give energies and inverse "
+            "temperatures in other units, or nearer ones"
+        )
 
 
 def _means(

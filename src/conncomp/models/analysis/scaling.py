@@ -18,11 +18,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import check_range, shown
 from conncomp.models._arguments import check_finite, check_positive
-from conncomp.models.analysis._curves import Curves, as_curves
+from conncomp.models.analysis._curves import Curves, as_curves, as_points
 from conncomp.models.statistics import Estimate
 
 REDRAWN = 200  # curves, of which the spread is an error
 MOST_DEGREE = 20
+# Derivatives that are differences are off by 1e-8 of what is fitted: below this share of it, a
+# singular value may be 0. What has so small a part of such a direction has none of it.
+NEGLIGIBLE, NEGLIGIBLE_PART = 1e-6, 1e-4
 
 
 class Crossing(NamedTuple):
@@ -46,7 +49,9 @@ class Collapse:
     Attributes
     ----------
     critical, nu, exponent : Estimate
-        x_c, nu and b. Errors are those of the points; where a fit is bad, they mean nothing.
+        x_c, nu and b. Errors are those of the points; where a fit is bad, they mean nothing. They
+        are infinite of what the points do not determine, such as nu and b of a pure power of
+        x - x_c, of which only b + k / nu is known: the value is then one of many.
     chi_squared : float
     freedom : int
         The degrees of freedom of the fit: chi squared is about as large if it is good.
@@ -70,25 +75,38 @@ class Collapse:
         Returns
         -------
         ndarray of float64, shape (n, 3)
+            In the same order.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is of the wrong kind, or out of its range.
         """
-        given = np.asarray(points, np.float64)
+        given = as_points("points", points)
         values = self.critical.value, 1 / self.nu.value, self.exponent.value
-        return _scaled(size, given, *values)
+        scaled = _scaled(check_positive("size", size), given, *values)
+        if not np.isfinite(scaled).all():
+            raise ValueError(
+                f"size={shown(size)} is too far from those of the curves: points={shown(points)} "
+                "cannot be scaled in float64"
+            )
+        return scaled
 
 
 def crossing(curves: Any, *, degree: int = 2, seed: int = 0) -> list[Crossing]:
     """Return where the curves of each size and of the next one cross.
 
-    A polynomial is fitted to the difference of both where they overlap, in the smaller size's
-    points and those of the larger one. Its root, the one next to the middle if there are several,
-    is the crossing, with the spread of roots of curves drawn anew as its error.
+    A polynomial is fitted to each of both curves where they overlap: to its points between the
+    least and the largest x of the other. The root of their difference, the one next to the middle
+    if there are several, is the crossing, with the spread of roots of curves drawn anew as its
+    error.
 
     Parameters
     ----------
     curves : dict
         Of each size rows of x, y and the error of y, shape (n, 3).
     degree : int, optional
-        Of the polynomial, below the number of points: as low as fits.
+        Of the polynomials, below the number of a curve's points where both overlap: as low as fits.
     seed : int, optional
         Of the curves that are drawn anew.
 
@@ -101,7 +119,8 @@ def crossing(curves: Any, *, degree: int = 2, seed: int = 0) -> list[Crossing]:
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, or out of its range.
+        If an argument is of the wrong kind, or out of its range; if a curve has too few points
+        where it overlaps with that of the next size.
 
     References
     ----------
@@ -124,7 +143,13 @@ def crossing(curves: Any, *, degree: int = 2, seed: int = 0) -> list[Crossing]:
     rng = np.random.default_rng(check_range("seed", seed, 0, (1 << 64) - 1))
     found = []
     for (small, first), (large, second) in pairwise(checked.items()):
-        roots = _roots(first, second, order, rng)
+        common = (
+            _where_lies(first, second, (small, large), order),
+            _where_lies(second, first, (large, small), order),
+        )
+        low, high = max(first[0, 0], second[0, 0]), min(first[-1, 0], second[-1, 0])
+        one, other = (_fits(points, low, high, order, rng) for points in common)
+        roots = _roots(one, other, low, high)
         x, y = roots[0].tolist()
         spread = roots[1:][np.isfinite(roots[1:, 0])]
         enough = np.isfinite(x) and len(spread) > 0.9 * REDRAWN
@@ -202,8 +227,7 @@ def collapse(
     units = units[: len(first)]
 
     def residuals(scaled: NDArray[np.float64]) -> NDArray[np.float64]:
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            return _residuals(checked, scaled * units, order)
+        return _residuals(checked, scaled * units, order)
 
     if not np.isfinite(residuals(np.array(first) / units)).all():
         raise ValueError(
@@ -212,8 +236,8 @@ def collapse(
         )
     fit = least_squares(residuals, np.array(first) / units, method="trf", x_scale="jac")
     values = fit.x * units
-    covariance = np.linalg.pinv(fit.jac.T @ fit.jac)
-    errors = np.sqrt(np.diag(covariance)) * units
+    signal = np.linalg.norm(np.concatenate([p[:, 1] / p[:, 2] for p in checked.values()]))
+    errors = _errors(fit.jac, float(signal)) * units
     inverse = float(values[1])
     estimates = [Estimate(float(v), float(e)) for v, e in zip(values, errors, strict=True)]
     nus = Estimate(1 / inverse, estimates[1].error / inverse**2)
@@ -225,9 +249,12 @@ def collapse(
 def _scaled(
     size: float, points: NDArray[np.float64], critical: float, inverse_nu: float, exponent: float
 ) -> NDArray[np.float64]:
-    unit = size**-exponent
-    x = (points[:, 0] - critical) * size**inverse_nu
-    return np.stack([x, points[:, 1] * unit, points[:, 2] * unit], axis=1)
+    """Return points in scaled variables, not finite where float64 has no room for them."""
+    length = np.float64(size)  # of a float, a power that is too large is an error
+    with np.errstate(over="ignore", invalid="ignore"):
+        unit = length**-exponent
+        x = (points[:, 0] - critical) * length**inverse_nu
+        return np.stack([x, points[:, 1] * unit, points[:, 2] * unit], axis=1)
 
 
 def _residuals(curves: Curves, values: NDArray[np.float64], order: int) -> NDArray[np.float64]:
@@ -236,11 +263,25 @@ def _residuals(curves: Curves, values: NDArray[np.float64], order: int) -> NDArr
     scaled = np.concatenate(
         [_scaled(size, p, critical, inverse_nu, exponent) for size, p in curves.items()]
     )
-    left: NDArray[np.float64] = scaled[:, 1] / scaled[:, 2]
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        left: NDArray[np.float64] = scaled[:, 1] / scaled[:, 2]
     if not np.isfinite(scaled).all() or not np.isfinite(left).all():
         return np.full_like(left, np.inf)
     basis = _basis(scaled[:, 0], order) / scaled[:, 2:]
     return np.asarray(left - basis @ np.linalg.lstsq(basis, left, rcond=None)[0])
+
+
+def _errors(derivatives: NDArray[np.float64], signal: float) -> NDArray[np.float64]:
+    """Return errors of parameters, given derivatives of residuals, and the norm of what is fitted.
+
+    They are infinite of parameters that can be varied, alone or together, while residuals stay.
+    """
+    _, singular, directions = np.linalg.svd(derivatives, full_matrices=False)
+    vain = singular <= NEGLIGIBLE * max(float(singular[0]), signal)
+    known = directions[~vain] / singular[~vain, None]
+    errors = np.sqrt((known**2).sum(axis=0))
+    errors[(abs(directions[vain]) > NEGLIGIBLE_PART).any(axis=0)] = np.inf
+    return np.asarray(errors)
 
 
 def _basis(x: NDArray[np.float64], order: int) -> NDArray[np.float64]:
@@ -250,17 +291,32 @@ def _basis(x: NDArray[np.float64], order: int) -> NDArray[np.float64]:
     return np.asarray(chebyshev.chebvander((x - middle) / half, order))
 
 
-def _roots(
-    first: NDArray[np.float64], second: NDArray[np.float64], order: int, rng: np.random.Generator
+def _where_lies(
+    points: NDArray[np.float64],
+    others: NDArray[np.float64],
+    sizes: tuple[float, float],
+    order: int,
 ) -> NDArray[np.float64]:
-    """Return where two curves cross, x and y, and then where those drawn anew do."""
-    low, high = max(first[0, 0], second[0, 0]), min(first[-1, 0], second[-1, 0])
-    nowhere = np.full((1 + REDRAWN, 2), np.nan)
-    if low >= high:
-        return nowhere
-    fits = [_fits(points, low, high, order, rng) for points in (first, second)]
-    found = nowhere
-    for k, (one, other) in enumerate(zip(*fits, strict=True)):
+    """Return the points of a curve between the first and the last x of another one."""
+    low, high = others[0, 0], others[-1, 0]
+    rounding = 1e-9 * (high - low)  # such as of the same x, reckoned in two ways
+    inside = (points[:, 0] >= low - rounding) & (points[:, 0] <= high + rounding)
+    if inside.sum() <= order:
+        size, other = sizes
+        raise ValueError(
+            f"curves[{size:.15g}] has {inside.sum()} points from x={low:.6g} to {high:.6g}, where "
+            f"curves[{other:.15g}] lies; degree={order} needs {order + 1}; give more points "
+            "there, or a lower degree"
+        )
+    return np.asarray(points[inside])
+
+
+def _roots(
+    first: NDArray[np.float64], second: NDArray[np.float64], low: float, high: float
+) -> NDArray[np.float64]:
+    """Return where fits to two curves cross, x and y, a row for each, NaN if they do not."""
+    found = np.full((len(first), 2), np.nan)
+    for k, (one, other) in enumerate(zip(first, second, strict=True)):
         roots = chebyshev.chebroots(other - one)
         inside = roots[np.isreal(roots)].real
         inside = inside[abs(inside) <= 1]
