@@ -1,6 +1,8 @@
 """Analysis of series against what is known exactly, and whether errors are as large as they say."""
 
+import logging
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -57,9 +59,26 @@ def test_crossings_are_where_lines_cross():
 
 
 def test_errors_of_crossings():
-    found = [crossing(ratios_of(seed), degree=5)[-1] for seed in range(40)]
+    found = [crossing(ratios_of(seed), degree=4)[-1] for seed in range(40)]
     assert_normal([each.x for each in found], 1.0)
     assert_normal([each.y for each in found], 1.0)
+
+
+def test_curves_are_fitted_where_both_lie():
+    """The small size bends far away from where the large one was measured."""
+    curves = {}
+    for size, x in ((8, np.linspace(0.5, 1.2, 15)), (16, np.linspace(0.95, 1.05, 7))):
+        y = 1 + np.tanh((x - 1) * size / 2)
+        curves[size] = np.stack([x, y, np.full(len(x), 0.002)], axis=1)
+    for degree in (1, 2):
+        [found] = crossing(curves, degree=degree)
+        assert found.x.value == pytest.approx(1, abs=1e-9)
+        assert found.y.value == pytest.approx(1, abs=1e-9)
+        assert found.x.error < 0.001
+    with pytest.raises(ValueError, match=r"curves\[8\] has 3 points from x=0.95 to 1.05, where"):
+        crossing(curves, degree=3)
+    with pytest.raises(ValueError, match=r"curves\[8\] has 0 points from x=1.95 to 2.05"):
+        crossing({8: curves[8], 16: curves[16] + [1, 0, 0]})
 
 
 def test_curves_that_do_not_cross():
@@ -93,6 +112,29 @@ def test_ratios_keep_the_exponent_0():
     assert found.scale(4, [[found.critical.value, 2.0, 0.1]]).tolist() == [[0.0, 2.0, 0.1]]
 
 
+def test_what_points_do_not_determine_has_infinite_errors():
+    x, none, start = np.linspace(0.8, 1.2, 9), np.zeros(9), {"critical": 0.98, "nu": 1.5}
+
+    def errors_of(of_size, **more):
+        curves = {n: np.stack([x, of_size(n), none + 0.01], axis=1) for n in (8, 16, 32)}
+        found = collapse(curves, **start, **more)
+        values = found.critical, found.nu, found.exponent
+        return [value for value, _ in values], [error for _, error in values]
+
+    assert errors_of(lambda n: none) == ([0.98, 1.5, 0.0], [np.inf, np.inf, 0.0])
+    assert errors_of(lambda n: none + 3)[1] == [np.inf, np.inf, 0.0]
+    assert errors_of(lambda n: none, exponent=0.1)[1] == [np.inf] * 3
+    values, errors = errors_of(lambda n: none + n**0.25, exponent=0.1)
+    assert errors[:2] == [np.inf, np.inf]
+    assert abs(values[2] - 0.25) < errors[2] < 0.01
+    values, errors = errors_of(lambda n: (x - 1) * n**0.5, exponent=0.1)  # b + 1 / nu is known
+    assert errors[1:] == [np.inf, np.inf]
+    assert abs(values[0] - 1) < errors[0] < 0.01
+    assert values[2] + 1 / values[1] == pytest.approx(0.5)
+    values, errors = errors_of(lambda n: n**0.25 * np.tanh((x - 1) * n**0.5), exponent=0, degree=7)
+    assert np.isfinite(errors).all()
+
+
 GOOD = ratios_of(1)
 
 
@@ -102,6 +144,11 @@ GOOD = ratios_of(1)
         ([1], "must be a dict"),
         ({8: GOOD[8]}, "has 1 sizes"),
         ({8: GOOD[8], -1: GOOD[16]}, "must be above 0"),
+        ({8: GOOD[8], np.inf: GOOD[16]}, "must be above 0, and finite"),
+        ({8: GOOD[8], "8": GOOD[16]}, "a size of curves='8' must be a number"),
+        ({8: GOOD[8], "abc": GOOD[16]}, "a size of curves='abc' must be a number"),
+        ({8: GOOD[8], None: GOOD[16]}, "a size of curves=None must be a number"),
+        ({1 / 3: GOOD[8], Fraction(1, 3): GOOD[16]}, "as floats; each must be there once"),
         ({8: GOOD[8], 16: GOOD[16][:, :2]}, r"curves\[16\] has shape \(9, 2\)"),
         ({8: GOOD[8], 16: GOOD[16][:2]}, r"curves\[16\] has 2 points; there must be 3"),
         ({8: GOOD[8], 16: GOOD[16] * [1, 1, 0]}, "errors that are not above 0"),
@@ -123,6 +170,24 @@ def test_bad_arguments_of_scaling():
         collapse(GOOD, critical=1.0, nu=0)
     with pytest.raises(ValueError, match="critical=nan"):
         collapse(GOOD, critical=np.nan)
+    for far in ({"nu": 1e-9}, {"exponent": 1e9}, {"exponent": -1e9}):
+        with pytest.raises(ValueError, match="curves cannot be scaled by"):
+            collapse(GOOD, critical=1.0, **far)
+
+
+def test_bad_arguments_of_scale():
+    found = collapse(ratios_of(1), critical=1.02, nu=1.5, degree=8)
+    for arguments, words in [
+        (("8", GOOD[8]), "size='8' must be a number"),
+        ((0, GOOD[8]), "size=0 must be above 0"),
+        ((8, GOOD[8][:, :2]), r"points has shape \(9, 2\)"),
+        ((8, [["a", "b", "c"]]), "points"),
+        ((8, GOOD[8] * np.inf), "points has numbers that are not finite"),
+        ((1e300, GOOD[8] * 1e200), r"size=1e\+300 is too far"),
+    ]:
+        with pytest.raises((TypeError, ValueError), match=words):
+            found.scale(*arguments)
+    assert found.scale(8, GOOD[8][::-1]).tolist() == found.scale(8, GOOD[8])[::-1].tolist()
 
 
 # ------------------------------------------------------------------------------------- reweighting
@@ -163,8 +228,47 @@ def test_nothing_to_reweight():
     assert far.effective[0] < 5
 
 
+def runs_at(betas, rows):
+    """Return energies of a Gaussian density of states: at beta, of mean -100 beta and variance."""
+    normal = np.random.default_rng(1).normal(size=(rows, len(betas)))
+    return 10 * normal - 100 * np.array(betas)
+
+
+@pytest.mark.parametrize("betas", [[0.0, 0.1, 2.0], [2.0, 0.0, 0.1], [2.0, 0.1, 0.1]])
+def test_runs_must_overlap(betas):
+    energy = runs_at(betas, 100)
+    with pytest.raises(
+        ValueError, match=r"runs at beta=0\.1 and 2 have too few energies in common"
+    ):
+        reweight(lambda mean: mean, energy, energy=energy, beta=betas, at=1.0)
+
+
+def test_few_measurements_that_are_shared():
+    def call(betas):
+        energy = runs_at(betas, 100)
+        return reweight(lambda mean: mean, energy, energy=energy, beta=betas, at=0.15, bins=2)
+
+    for overlapping in ([0.3, 0.0], [0.6, 0.0, 0.3], list(np.arange(12) * 0.03)):
+        found = call(overlapping)
+        assert abs(found.value[0] + 15) < 8
+    with pytest.raises(ValueError, match=r"they share 2\.2 measurements, and must share 4; give"):
+        call([0.0, 0.4])
+
+
+def test_pymbar_may_warn_but_for_when_it_is_imported(monkeypatch, caplog):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "pymbar"]:
+        monkeypatch.delitem(sys.modules, name)
+    logger = logging.getLogger("pymbar")
+    monkeypatch.setattr(logger, "level", logging.INFO)
+    betas, energy = [0.0, 0.05], runs_at([0.0, 0.05], 50)
+    found = reweight(lambda mean: mean, energy, energy=energy, beta=betas, at=0.02, bins=2)
+    assert abs(found.value[0] + 2) < 5
+    assert logger.level == logging.INFO
+    assert not [each for each in caplog.records if "JAX" in each.message.upper()]
+
+
 def test_bad_arguments_of_reweighting(monkeypatch):
-    energy = np.zeros((100, 2))
+    energy, apart = np.zeros((100, 2)), np.tile([-10.0, 10.0], (100, 1))
 
     def call(*series, **arguments):
         given = {"energy": energy, "beta": (0.5, 0.6), "at": 0.5, **arguments}
@@ -175,6 +279,9 @@ def test_bad_arguments_of_reweighting(monkeypatch):
         ({"energy": energy * np.nan}, "energy has numbers that are not finite"),
         ({"energy": energy[:50]}, "of the shape of energy"),
         ({"at": np.inf}, "at=inf must be finite"),
+        ({"at": [0.5, 1e308], "energy": apart}, "at=.* is too large for energies"),
+        ({"beta": (0.5, 1e308), "energy": apart}, "beta=.* is too large for energies"),
+        ({"energy": apart * 1e307}, "is too large for energies"),
         ({"bins": 1}, "bins=1"),
         ({"bins": 101}, "bins=101"),
     ]:
@@ -182,6 +289,10 @@ def test_bad_arguments_of_reweighting(monkeypatch):
             call(energy, **arguments)
     with pytest.raises(ValueError, match="series must be one or more"):
         call()
+    with pytest.raises(ValueError, match="energy has 1 row; errors need two or more"):
+        call(energy[:1], energy=energy[:1])
+    with pytest.raises(TypeError, match="function=3 must be a function of means"):
+        reweight(3, energy, energy=energy, beta=(0.5, 0.6), at=0.5)
     monkeypatch.setitem(sys.modules, "pymbar", None)
     with pytest.raises(ImportError, match=r"conncomp\[analysis\]"):
         call(energy)

@@ -5,9 +5,10 @@ exp(-beta E) / sum over k of N_k exp(f_k - beta_k E). How: with one beta f drops
 the f_k are those of the multistate Bennett acceptance ratio, which pymbar finds. Errors are by
 jackknife over bins of all runs at once. Cost: a solution for each bin, which begins at that of all.
 
-Runs that share no energies do not tell what f_k - f_l is. A measurement is of run k by a
-probability p_k, by its weight; across a gap between betas the sum of p (1 - p) over measurements, p
-being that of all runs below, says how many are shared.
+Runs that share no energies do not tell what f_k - f_l is. A first f_k comes from Bennett's ratio of
+run k to all at lower betas: by it each measurement is of run k with a probability p_k. Across a gap
+between betas the sum of p (1 - p) over measurements, p being that of all runs below, says how many
+are shared.
 """
 
 from __future__ import annotations
@@ -58,7 +59,9 @@ def reweight(
 ) -> Reweighted:
     """Estimate a function of means at other inverse temperatures than those of the runs.
 
-    Runs at several inverse temperatures must overlap: neighbours must have energies in common.
+    Runs at several inverse temperatures must overlap: neighbours must have energies in common. In
+    memory each measurement of a run takes 24 bytes for each value of `at`, or 90 for each run if
+    that is more: 100,000 rows of 8 runs take 600 MB.
 
     Parameters
     ----------
@@ -90,6 +93,8 @@ def reweight(
     References
     ----------
     A. M. Ferrenberg, R. H. Swendsen, Phys. Rev. Lett. 61, 2635 (1988) and 63, 1195 (1989).
+
+    C. H. Bennett, J. Comput. Phys. 22, 245 (1976).
 
     M. R. Shirts, J. D. Chodera, J. Chem. Phys. 129, 124105 (2008).
 
@@ -130,8 +135,9 @@ def reweight(
         energies = energies - energies.mean()
     for name, numbers, given in (("beta", betas, beta), ("at", wanted, at)):
         _check_exponents(name, numbers, given, energies)
-    free = _free_energies(energies, betas, None)
-    _check_overlap(energies, betas, free)
+    near = _near_free_energies(energies, betas)
+    _check_overlap(energies, betas, near)
+    free = _free_energies(energies, betas, near)
     value, effective = _means(function, values, energies, betas, free, wanted)
     left_out = np.empty((count, len(wanted)))
     for k in range(count):
@@ -145,9 +151,9 @@ def reweight(
 
 
 def _free_energies(
-    energies: NDArray[np.float64], betas: NDArray[np.float64], near: NDArray[np.float64] | None
+    energies: NDArray[np.float64], betas: NDArray[np.float64], near: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return beta times the free energy of each run, but for a constant."""
+    """Return beta times the free energy of each run, but for a constant, given what it is near."""
     if len(np.unique(betas)) == 1:
         return np.zeros(len(betas))
     mbar = _pymbar().MBAR(
@@ -172,6 +178,32 @@ def _pymbar() -> Any:
         logger.setLevel(level)
 
 
+def _near_free_energies(
+    energies: NDArray[np.float64], betas: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return what `_free_energies` does, each from the run and those at lower inverse temperatures.
+
+    With it, as many measurements are of the run, by their probabilities, as it has rows.
+    """
+    from scipy.optimize import brentq
+    from scipy.special import expit
+
+    order = np.argsort(betas, kind="stable")
+    flat, rows, free = energies[:, order].T.reshape(-1), len(energies), np.zeros(len(betas))
+    lower = -betas[order[0]] * flat
+    for k, run in enumerate(order[1:], start=2):
+        own = -betas[run] * flat
+        equal = (lower - own)[: k * rows]
+
+        def excess(free_energy: float, equal: NDArray[np.float64] = equal) -> float:
+            return float(expit(free_energy - equal).sum()) - rows
+
+        # At either end all or none are of the run, up to exp(-50).
+        free[run] = brentq(excess, equal.min() - 50, equal.max() + 50)
+        lower = np.logaddexp(lower, free[run] + own)
+    return free
+
+
 def _check_overlap(
     energies: NDArray[np.float64], betas: NDArray[np.float64], free: NDArray[np.float64]
 ) -> None:
@@ -183,9 +215,9 @@ def _check_overlap(
     shared = (below * (1 - below)).sum(axis=1)
     for k in np.flatnonzero((shared < LEAST_SHARED) & (np.diff(ordered) > 0)):
         raise ValueError(
-            f"runs at beta={ordered[k]:.6g} and {ordered[k + 1]:.6g} have energies apart: they "
-            f"share {max(float(shared[k]), 0):.2g} measurements, and must share {LEAST_SHARED}; "
-            "give runs between them, or longer ones"
+            f"runs at beta={ordered[k]:.6g} and {ordered[k + 1]:.6g} have too few energies in "
+            f"common: they share {max(float(shared[k]), 0):.2g} measurements, and must share "
+            f"{LEAST_SHARED}; give runs between them, or longer ones"
         )
 
 
