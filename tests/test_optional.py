@@ -69,7 +69,8 @@ TAKERS = {
     ],
     "pymbar": [
         "import conncomp.models as m; "
-        "m.reweight(abs, [[1, 2], [3, 5]] * 8, energy=[[1, 2], [3, 5]] * 8, beta=[1, 2], at=1)"
+        "m.reweight(abs, [[1, 2], [3, 5]] * 8, energy=[[1, 2], [3, 5]] * 8, beta=[1, 2], at=1, "
+        "bins=2)"
     ],
     "rich": [POTTS + "m.simulate(model, 4, progress=True)", COMMAND.format("label image.npy")],
     "click": [COMMAND.format("--help")],

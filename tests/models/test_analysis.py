@@ -226,6 +226,8 @@ def test_nothing_to_reweight():
     assert found.effective[0] == pytest.approx(200)
     far = reweight(lambda mean: mean, energy, energy=energy, beta=[0.5, 0.5], at=9.5)
     assert far.effective[0] < 5
+    none = reweight(lambda mean: mean, energy, energy=energy, beta=[0.5, 0.5], at=[])
+    assert [len(each) for each in none] == [0, 0, 0, 0]
 
 
 def runs_at(betas, rows):

@@ -26,7 +26,8 @@ from conncomp._arrays import as_numpy, check_kind
 from conncomp._optional import optional
 from conncomp.models._arguments import as_numbers
 
-# With one measurement that is shared, errors are half of what they should be; with four, right.
+# Of Gaussian energies, means between two runs are off by 2.1 errors, root mean square, where one
+# measurement is shared, and by 1.2 where four are.
 LEAST_SHARED = 4
 # Logarithms of weights that are larger are off by more than 1e-4.
 LARGEST_EXPONENT = 1e12
@@ -60,8 +61,8 @@ def reweight(
     """Estimate a function of means at other inverse temperatures than those of the runs.
 
     Runs at several inverse temperatures must overlap: neighbours must have energies in common. In
-    memory each measurement of a run takes 24 bytes for each value of `at`, or 90 for each run if
-    that is more: 100,000 rows of 8 runs take 600 MB.
+    memory each measurement of a run takes 24 bytes for each value of `at`, or, where that is
+    more, 100 for each run and another 100: 100,000 rows of 8 runs take 700 MB.
 
     Parameters
     ----------
@@ -135,15 +136,17 @@ def reweight(
         energies = energies - energies.mean()
     for name, numbers, given in (("beta", betas, beta), ("at", wanted, at)):
         _check_exponents(name, numbers, given, energies)
-    near = _near_free_energies(energies, betas)
-    _check_overlap(energies, betas, near)
-    free = _free_energies(energies, betas, near)
+    free, several = np.zeros(len(betas)), len(np.unique(betas)) > 1
+    if several:
+        near = _near_free_energies(energies, betas)
+        _check_overlap(energies, betas, near)
+        free = _free_energies(energies, betas, near)
     value, effective = _means(function, values, energies, betas, free, wanted)
     left_out = np.empty((count, len(wanted)))
     for k in range(count):
         others = np.ones(count * length, bool)
         others[k * length : (k + 1) * length] = False
-        of_bin = _free_energies(energies[others], betas, free)
+        of_bin = _free_energies(energies[others], betas, free) if several else free
         part = values[:, others], energies[others]
         left_out[k], _ = _means(function, *part, betas, of_bin, wanted)
     error = np.sqrt((count - 1) * left_out.var(axis=0))
@@ -154,8 +157,6 @@ def _free_energies(
     energies: NDArray[np.float64], betas: NDArray[np.float64], near: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return beta times the free energy of each run, but for a constant, given what it is near."""
-    if len(np.unique(betas)) == 1:
-        return np.zeros(len(betas))
     mbar = _pymbar().MBAR(
         betas[:, None] * energies.T.reshape(-1),
         np.full(len(betas), len(energies)),
@@ -225,7 +226,7 @@ def _check_exponents(
     name: str, betas: NDArray[np.float64], given: ArrayLike, energies: NDArray[np.float64]
 ) -> None:
     """Raise if an inverse temperature times an energy is too large for an exponent."""
-    largest, reach = abs(betas).max(), abs(energies).max()
+    largest, reach = abs(betas).max(initial=0), abs(energies).max()
     with np.errstate(over="ignore", invalid="ignore"):
         product = largest * reach
     if not product <= LARGEST_EXPONENT:

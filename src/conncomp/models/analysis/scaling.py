@@ -238,9 +238,10 @@ def collapse(
     values = fit.x * units
     signal = np.linalg.norm(np.concatenate([p[:, 1] / p[:, 2] for p in checked.values()]))
     errors = _errors(fit.jac, float(signal)) * units
-    inverse = float(values[1])
+    inverse = values[1]  # which may come near 0 if it is not determined
     estimates = [Estimate(float(v), float(e)) for v, e in zip(values, errors, strict=True)]
-    nus = Estimate(1 / inverse, estimates[1].error / inverse**2)
+    with np.errstate(over="ignore", divide="ignore"):
+        nus = Estimate(float(1 / inverse), float(estimates[1].error / inverse**2))
     power = estimates[2] if exponent is not None else Estimate(0.0, 0.0)
 
     return Collapse(estimates[0], nus, power, float(2 * fit.cost), freedom)
