@@ -75,6 +75,8 @@ def test_curves_are_fitted_where_both_lie():
         assert found.x.value == pytest.approx(1, abs=1e-9)
         assert found.y.value == pytest.approx(1, abs=1e-9)
         assert found.x.error < 0.001
+    rounded = {8: curves[8], 16: curves[16] * [1 - 1e-15, 1, 1]}
+    assert crossing(rounded)[0].x.value == pytest.approx(1, abs=1e-9)
     with pytest.raises(ValueError, match=r"curves\[8\] has 3 points from x=0.95 to 1.05, where"):
         crossing(curves, degree=3)
     with pytest.raises(ValueError, match=r"curves\[8\] has 0 points from x=1.95 to 2.05"):
@@ -246,6 +248,8 @@ def test_runs_must_overlap(betas):
 
 
 def test_few_measurements_that_are_shared():
+    from pymbar import MBAR
+
     def call(betas):
         energy = runs_at(betas, 100)
         return reweight(lambda mean: mean, energy, energy=energy, beta=betas, at=0.15, bins=2)
@@ -255,6 +259,12 @@ def test_few_measurements_that_are_shared():
         assert abs(found.value[0] + 15) < 8
     with pytest.raises(ValueError, match=r"they share 2\.2 measurements, and must share 4; give"):
         call([0.0, 0.4])
+    betas = [0.0, 0.05, 0.1, 0.15, 0.55]
+    reduced = np.outer(betas, runs_at(betas, 100).T)
+    solved = MBAR(reduced, np.full(5, 100), solver_protocol="robust")
+    shared = 100 * solved.compute_overlap()["matrix"][:4, 4].sum()
+    with pytest.raises(ValueError, match=f"beta=0.15 and 0.55 .* share {shared:.2g} measurements"):
+        call(betas)
 
 
 def test_pymbar_may_warn_but_for_when_it_is_imported(monkeypatch, caplog):
