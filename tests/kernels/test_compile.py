@@ -142,8 +142,17 @@ def test_every_kernel_file_has_a_driver():
     stages = ("link_bricks", "label_tiles", "join_tiles", "number_tiles", "write_labels")
     parts = ("brick", "brick_links", "brick_tiles", "brick_values", "cells", "halo", "tiling")
     shared |= {f"cuda/grid/{name}.cuh" for name in (*stages, *parts, "worklist")}
-    parts = ("arc_lists", "giant_guess", "giant_search", "roots", "signatures", "spans")
-    parts += ("trimming", "widening")
+    parts = (
+        "arc_lists",
+        "cuts",
+        "extremes",
+        "giant_guess",
+        "giant_search",
+        "roots",
+        "signatures",
+        "spans",
+    )
+    parts += ("signatures", "spans", "trimming", "widening")
     shared |= {f"cuda/graph/{name}.cuh" for name in parts}
     shared |= {f"cuda/components/{name}.cuh" for name in ("rows", "slots")}
     files = {str(path.relative_to(SOURCES)) for path in SOURCES.rglob("*.cuh")}

@@ -141,9 +141,12 @@ __global__ void __launch_bounds__(kSpinThreads)
   replicas.for_each_site([&](int64_t site) { spins[site] = Kind::start(draws(kStart, Bits64(site))); });
 }
 
+// As many as leave enough registers, where so many fit.
+constexpr int kBlocksThatDraw = resident_blocks(kSpinThreads) < 10 ? resident_blocks(kSpinThreads) : 10;
+
 // Draws the active bonds of all axes, and counts them if there is a record.
 template <class Kind>
-__global__ void __launch_bounds__(kSpinThreads, 10)
+__global__ void __launch_bounds__(kSpinThreads, kBlocksThatDraw)
     draw_vector_bonds(Replicas replicas, int32_t rows_of_column,
                       const typename Kind::Spin* __restrict__ spins,
                       const BondStrength* __restrict__ strengths, int32_t negative,
