@@ -130,17 +130,17 @@ CONNCOMP_ANYWHERE inline bool is_active(int32_t p, int32_t q, const BondStrength
 
 // What is measured of vectors in units of 2^-30: products of two, components of cross products, and of one.
 template <int n>
-struct Components {
+struct Cartesian {
   int32_t of[n];
 };
 template <int n>
-CONNCOMP_ANYWHERE inline int32_t product_of(const Components<n>& a, const Components<n>& b) {
+CONNCOMP_ANYWHERE inline int32_t product_of(const Cartesian<n>& a, const Cartesian<n>& b) {
   int64_t sum = 0;
   for (int k = 0; k < n; ++k) sum += int64_t(a.of[k]) * b.of[k];
   return int32_t(sum >> 32);
 }
 template <int n>
-CONNCOMP_ANYWHERE inline int32_t cross_of(const Components<n>& a, const Components<n>& b, int k) {
+CONNCOMP_ANYWHERE inline int32_t cross_of(const Cartesian<n>& a, const Cartesian<n>& b, int k) {
   const int i = n == 2 || k == 2 ? 0 : k + 1, j = n == 2 ? 1 : k == 0 ? 2 : k - 1;
   return int32_t((int64_t(a.of[i]) * b.of[j] - int64_t(a.of[j]) * b.of[i]) >> 32);
 }
@@ -179,7 +179,7 @@ struct Angle {
   CONNCOMP_ANYWHERE static Spin reflected(const Mirror& mirror, Spin spin) {
     return Spin(mirror.twice - spin);
   }
-  CONNCOMP_ANYWHERE static Components<2> components(Spin spin) {
+  CONNCOMP_ANYWHERE static Cartesian<2> components(Spin spin) {
     constexpr Bits32 kQuarter = 1 << 15;
     return {{sine(2 * Bits32(spin) + kQuarter), sine(2 * Bits32(spin))}};
   }
@@ -231,7 +231,7 @@ struct UnitVector {
       at[k] -= int32_t((at[k] * excess + (int64_t(1) << kSquared)) >> (kSquared + 1));
     return of_numbers(at[0], at[1], at[2]);
   }
-  CONNCOMP_ANYWHERE static Components<3> components(Spin spin) {
+  CONNCOMP_ANYWHERE static Cartesian<3> components(Spin spin) {
     constexpr int kUnits = 1 << (kProjectionBits - kDirectionBits);
     return {{number(spin, 0) * kUnits, number(spin, 1) * kUnits, number(spin, 2) * kUnits}};
   }

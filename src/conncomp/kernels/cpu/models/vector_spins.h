@@ -278,7 +278,7 @@ class VectorEngine {
     });
   }
 
-  using Vectors = std::vector<Components<Kind::kComponents>>;
+  using Vectors = std::vector<Cartesian<Kind::kComponents>>;
 
   // The components of the spins of a row.
   void take_row(const Spin* row, Vectors& vectors) const {
@@ -287,7 +287,7 @@ class VectorEngine {
     for (int64_t x = 0; x < length; ++x) vectors[x] = Kind::components(row[x]);
   }
   // Adds what pairs of spins, that bonds along an axis join, tell.
-  static void count_pairs(const Components<Kind::kComponents>* a, const Components<Kind::kComponents>* b,
+  static void count_pairs(const Cartesian<Kind::kComponents>* a, const Cartesian<Kind::kComponents>* b,
                           int64_t count, int axis, int64_t* sums) {
     int64_t product = 0, cross[3] = {};
     for (int64_t i = 0; i < count; ++i) {

@@ -107,8 +107,8 @@ struct ColumnOfWords {
     return uint64_t(__shfl_sync(kAllLanes, (unsigned long long)value, from));
   }
   template <int n>
-  __device__ static Components<n> shuffled(const Components<n>& value, int from) {
-    Components<n> other;
+  __device__ static Cartesian<n> shuffled(const Cartesian<n>& value, int from) {
+    Cartesian<n> other;
     for (int k = 0; k < n; ++k) other.of[k] = __shfl_sync(kAllLanes, value.of[k], from);
     return other;
   }
@@ -237,7 +237,7 @@ __global__ void __launch_bounds__(kSpinThreads)
 // What a thread has counted. Products of the four sites of a row fit into 32 bits.
 template <class Kind>
 struct VectorCounts {
-  using Vector = Components<Kind::kComponents>;
+  using Vector = Cartesian<Kind::kComponents>;
   int64_t magnetisation[Kind::kComponents], along[kLatticeAxes], crossed[kLatticeAxes * Kind::kRotations],
       vortices;
 
@@ -278,7 +278,7 @@ __global__ void __launch_bounds__(kSpinThreads, 6)
     count_vectors(Replicas replicas, int32_t rows_of_column, const typename Kind::Spin* __restrict__ spins,
                   Records records) {
   using Spin = typename Kind::Spin;
-  using Vector = Components<Kind::kComponents>;
+  using Vector = Cartesian<Kind::kComponents>;
   const Lattice& lattice = replicas.lattice;
   const int axes = replicas.axes;
   const bool turns = Kind::kHasVortices && axes == 2;
