@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import check_range
+from conncomp._arguments import as_bool, check_range
 from conncomp._arrays import choose_device, host_copy, on_gpu, on_host
 from conncomp.models._arguments import Drawn, check_drawn, check_state
 from conncomp.models.protocol import MOST_UPDATES, Measured, State, Update
@@ -252,6 +252,21 @@ class Simulated(ABC, Generic[Measured]):
         """Return the numbers of so many updates, which an argument of this name asks for."""
         checked = check_range(name, count, 0, MOST_UPDATES - self.updates)
         return range(self.updates + 1, self.updates + 1 + checked)
+
+    def _repeat(self, name: str, count: Any, measure: Any, **options: Any) -> Measured | None:
+        """Make so many updates of a kind, and return what they measured if it is wanted."""
+        updater: Any = self.updater
+        measured, update = as_bool("measure", measure), updater(**options)
+        numbers = self._next_updates(name, count)
+        if not measured:
+            for number in numbers:
+                update(number)
+            return None
+        records = self.new_records(len(numbers))
+        for number, record in zip(numbers, records, strict=True):
+            update(number, record)
+        series: Measured = update.read(on_host(records))
+        return series
 
     def _present(self, *how: Any) -> NDArray[np.int64]:
         """Return a record of the present state, of each replica if there are several."""

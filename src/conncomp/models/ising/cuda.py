@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from conncomp.kernels.cells import CellLattice
-from conncomp.kernels.cuda.launcher import current_gpu, launch
+from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.models import cell_bricks
 from conncomp.kernels.cuda.models.cell_spins import CellKernels
-from conncomp.kernels.cuda.models.replicas import SPINS, Replicas
+from conncomp.kernels.cuda.models.replicas import Replicas, start_spins
 from conncomp.kernels.lattice import BITS
 from conncomp.models._arguments import Drawn
 from conncomp.models._memory import check_room
@@ -53,8 +53,7 @@ class Engine:
 
     def start(self, words: Any) -> None:
         """Fill words, which are 0, with random spins."""
-        (kernel,) = self._gpu.load(SPINS, ("start_spins<>",))
-        launch(kernel, self._rows.grid, self._rows.struct(0), words)
+        start_spins(self._gpu, self._rows, words)
 
     def count(self, words: Any, record: Any) -> None:
         """Count the satisfied bonds and the sites in each state."""

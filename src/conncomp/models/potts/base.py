@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_bool, check_choice, shown
-from conncomp._arrays import on_host, placed
+from conncomp._arguments import check_choice, shown
+from conncomp._arrays import placed
 from conncomp.kernels.lattice import BITS, Lattice, check_words, pack
 from conncomp.models._arguments import one_each
 from conncomp.models._memory import room_for
@@ -74,20 +74,6 @@ class ClusterModel(Simulated[Measurements]):
         """Return what `conncomp.models.summarise` does, for `Simulation.summarise`."""
         every = parameters["measure_every"]
         return summarise(series, parameters["beta"], measure_every=every)
-
-    def _repeat(self, name: str, count: int, measure: bool, **options: Any) -> Measurements | None:
-        updater: Any = self.updater
-        measured, update = as_bool("measure", measure), updater(**options)
-        numbers = self._next_updates(name, count)
-        if not measured:
-            for number in numbers:
-                update(number)
-            return None
-        records = self.new_records(len(numbers))
-        for number, record in zip(numbers, records, strict=True):
-            update(number, record)
-        series: Measurements = update.read(on_host(records))
-        return series
 
     # ----------------------------------------------------------------------- what the base asks for
 

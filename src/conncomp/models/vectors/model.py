@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool, check_choice, shown
-from conncomp._arrays import on_host, placed
+from conncomp._arrays import placed
 from conncomp.grid._arguments import check_periodic
 from conncomp.kernels.lattice import Lattice, unpack
 from conncomp.kernels.vector_spins import (
@@ -234,16 +234,6 @@ class VectorModel(Simulated[VectorMeasurements]):
     def summaries(series: VectorMeasurements, parameters: Mapping[str, Any]) -> list[VectorSummary]:
         """Return means and errors by inverse temperature, for `Simulation.summarise`."""
         return summarise_vectors(series, parameters["beta"], parameters["measure_every"])
-
-    def _repeat(
-        self, name: str, count: int, measure: bool, **options: Any
-    ) -> VectorMeasurements | None:
-        measured, update = as_bool("measure", measure), self.updater(**options)
-        numbers = self._next_updates(name, count)
-        records = self.new_records(len(numbers) if measured else 0)
-        for k, number in enumerate(numbers):
-            update(number, records[k] if measured else None)
-        return update.read(on_host(records)) if measured else None
 
     # ----------------------------------------------------------------------- what the base asks for
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, Gpu, ctype
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, Gpu, ctype, launch
 from conncomp.kernels.lattice import LATTICE, Lattice
 
 SPINS, CLUSTERS = "cuda/models/spins.cuh", "cuda/models/clusters.cuh"
@@ -89,6 +89,12 @@ class Replicas:
 
 
 _OF_LABELS = "choose_clusters", "clear_sizes", "measure_clusters", "sum_clusters"
+
+
+def start_spins(gpu: Gpu, rows: Replicas, words: Any) -> None:
+    """Fill words of replicas, which are 0, with random spins."""
+    (kernel,) = gpu.load(SPINS, ("start_spins<>",))
+    launch(kernel, rows.grid, rows.struct(0), words)
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from conncomp.kernels.cuda.launcher import current_gpu, launch
+from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.models.edge_spins import EdgeKernels
-from conncomp.kernels.cuda.models.replicas import SPINS, Replicas
+from conncomp.kernels.cuda.models.replicas import Replicas, start_spins
 from conncomp.kernels.edges import EdgeBonds
 from conncomp.models._arguments import Drawn
 from conncomp.models._memory import check_room
@@ -44,8 +44,7 @@ class Engine:
 
     def start(self, words: Any) -> None:
         """Fill words, which are 0, with random spins."""
-        (kernel,) = self._gpu.load(SPINS, ("start_spins<>",))
-        launch(kernel, self._rows.grid, self._rows.struct(0), words)
+        start_spins(self._gpu, self._rows, words)
 
     def count(self, words: Any, record: Any) -> None:
         """Count the strength of what is satisfied, and the sites of each state."""
