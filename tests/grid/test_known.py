@@ -27,7 +27,7 @@ def kinds(monkeypatch):
     shape=st.sampled_from(SHAPES),
     dtype=st.sampled_from(DTYPES),
     layout=st.sampled_from(LAYOUTS),
-    background=st.sampled_from([None, 0, 1, -1, 300]),
+    background=st.sampled_from([None, 0, 1, -1, 300, 0.0, 0.5, float("nan")]),
     reach=st.sampled_from([None, 1, 2]),
     periodic=st.booleans(),
     numbering=st.sampled_from(["consecutive", "roots"]),

@@ -19,7 +19,7 @@ import numpy as np
 from conncomp._arrays import check_output, new_array
 from conncomp._core import native
 from conncomp.grid.array import Array
-from conncomp.grid.request import Labels, Request, label_array
+from conncomp.grid.request import Labels, Request, are_plain, label_array
 from conncomp.grid.runs import describe_axes, link_rule
 from conncomp.kernels.cuda.launcher import INDEX_TYPES
 
@@ -41,19 +41,9 @@ def kind_of_call(
     numbering: Any,
 ) -> Hashable:
     """Return what tells the kind of a call with an image of NumPy; None if it is not kept."""
-    # What is equal to one of these and of another type may be refused.
-    plain = (
-        (background is None or type(background) is int)
-        and type(return_num) is bool
-        and (connectivity is None or type(connectivity) is int)
-        and type(periodic) is bool
-        and type(batch_axes) is int
-        and batch_axes == 0
-        and type(numbering) is str
-    )
-    if not plain or not image.flags.aligned:
+    options = background, return_num, connectivity, periodic, batch_axes, numbering
+    if not are_plain(*options) or batch_axes or not image.flags.aligned:
         return None
-    options = background, return_num, connectivity, periodic, numbering
     return image.dtype, image.shape, image.strides, options
 
 

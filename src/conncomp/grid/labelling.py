@@ -15,8 +15,7 @@ from conncomp._lazy import function_for
 from conncomp.gpu import Workspace
 from conncomp.grid import known, repeated
 from conncomp.grid.array import array_of_image
-from conncomp.grid.repeated import is_by_default
-from conncomp.grid.request import Labels, Numbering, Request, label_array
+from conncomp.grid.request import Labels, Numbering, Request, is_by_default, label_array
 
 # Arguments of other libraries' functions of this name, and what takes their place here.
 ELSEWHERE = {

@@ -20,7 +20,7 @@ from conncomp._arrays import caller_stream, in_library
 from conncomp._cuda_arrays import CudaLibrary, cuda_library_of
 from conncomp.gpu import Workspace
 from conncomp.grid.array import Array
-from conncomp.grid.request import Request, image_of, label_array
+from conncomp.grid.request import Request, are_plain, image_of, label_array
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, are_watched, current_gpu, kept_launches
 
 
@@ -128,35 +128,15 @@ def kind_of_call(
     library = cuda_library_of(label_image)
     if library is None or are_watched():
         return None
-    # What is equal to one of these and of another type may be refused.
-    plain = (
-        type(background) in (type(None), int, float)
-        and type(return_num) is bool
-        and type(connectivity) in (type(None), int)
-        and type(periodic) is bool
-        and type(batch_axes) is int
-        and type(numbering) is str
-    )
-    layout = library.layout(label_image) if plain else None
+    options = background, return_num, connectivity, periodic, batch_axes, numbering
+    layout = library.layout(label_image) if are_plain(*options) else None
     if layout is None:
         return None
     gpu = current_gpu()
     stream = library.stream(gpu)
     if not gpu.keeps_launches_of(stream):
         return None
-    options = background, return_num, connectivity, periodic, batch_axes, numbering
     return type(label_image), layout, stream, options
-
-
-def is_by_default(tolerance: Any, algorithm: Any, device: Any, here: str) -> bool:
-    """Whether the work on an array depends on its kind only; `here` is the device it lies on."""
-    return (
-        type(tolerance) is int
-        and tolerance == 0
-        and type(algorithm) is str
-        and algorithm == "auto"
-        and (device is None or (type(device) is str and device == here))
-    )
 
 
 def call_again(kind: Hashable, label_image: Any, out: Any) -> Any:

@@ -125,3 +125,36 @@ def label_array(
         if not array.batch_axes and (request.consecutive or array.in_main_memory):
             return result, int(counts[0])
         return result, in_library(counts.reshape(array.batch_shape), array.library)
+
+
+def is_by_default(tolerance: Any, algorithm: Any, device: Any, here: str) -> bool:
+    """Whether the work on an array depends on its kind only; `here` is the device it lies on."""
+    return (
+        type(tolerance) is int
+        and tolerance == 0
+        and type(algorithm) is str
+        and algorithm == "auto"
+        and (device is None or (type(device) is str and device == here))
+    )
+
+
+def are_plain(
+    background: Any,
+    return_num: Any,
+    connectivity: Any,
+    periodic: Any,
+    batch_axes: Any,
+    numbering: Any,
+) -> bool:
+    """Whether arguments of `label` are of the types that calls which are kept are told apart by.
+
+    What is equal to one of these and of another type may be refused.
+    """
+    return (
+        type(background) in (type(None), int, float)
+        and type(return_num) is bool
+        and type(connectivity) in (type(None), int)
+        and type(periodic) is bool
+        and type(batch_axes) is int
+        and type(numbering) is str
+    )
