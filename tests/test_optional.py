@@ -49,7 +49,6 @@ TAKERS = {
         "import conncomp; conncomp.label_file('real.tif', 'b.npy')",
     ],
     "networkx": [
-        "import conncomp; conncomp.Graph.read('real.graphml')",
         "import conncomp.networkx",
     ],
     "h5py": [
@@ -161,7 +160,6 @@ def folder(tmp_path_factory):
     (folder / "real.nrrd").write_bytes(b"NRRD0004\n\n")
     (folder / "arcs.txt").write_text("0 1\n")
     (folder / "pairs.csv").write_text("l,r\n0,1\n")
-    (folder / "real.graphml").write_text("<graphml/>")
     (folder / "real.json").write_text("{}")
     return folder
 

@@ -19,7 +19,7 @@ PACKAGES = {
     "msgspec": ("msgspec", "bench", "this command"),
     "nibabel": ("nibabel", "measure", "a volume of NIfTI"),
     "nrrd": ("pynrrd", "measure", "a volume of NRRD"),
-    "networkx": ("networkx", "networkx", "this file format"),
+    "networkx": ("networkx", "networkx", "this backend"),
     "pandas": ("pandas", "tables", "this table"),
     "polars": ("polars", "tables", "this table"),
     "pymbar": ("pymbar", "analysis", "reweighting of several runs"),

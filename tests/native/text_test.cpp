@@ -9,6 +9,8 @@
 
 #include "cpu/files/compact.h"
 #include "cpu/files/graph_text.h"
+#include "cpu/files/graphml.h"
+#include "cpu/files/named_arcs.h"
 #include "rounds.h"
 
 using namespace conncomp;
@@ -21,12 +23,20 @@ int draw(int low, int high) { return std::uniform_int_distribution<int>(low, hig
 
 struct Result {
   std::string error;
-  std::vector<int64_t> first, second;
+  std::vector<int64_t> first, second, names;
   bool operator==(const Result&) const = default;
 };
 
+// How many bytes of a chunk readers may leave to the next one.
 template <class Reader>
-Result read(Reader reader, const std::string& text, size_t longest_chunk) {
+constexpr int64_t kMostHeld = Tokens::kLongest;
+template <>
+constexpr int64_t kMostHeld<NamedArcReader> = NamedArcReader::kLongestRow;
+template <>
+constexpr int64_t kMostHeld<GraphmlReader> = GraphmlReader::kLongestTag;
+
+template <class Reader>
+Result read(Reader&& reader, const std::string& text, size_t longest_chunk) {
   Result result;
   std::string held;
   try {
@@ -42,49 +52,119 @@ Result read(Reader reader, const std::string& text, size_t longest_chunk) {
       result.first.insert(result.first.end(), first.begin(), first.begin() + done.first);
       result.second.insert(result.second.end(), second.begin(), second.begin() + done.second);
       held = chunk.substr(done.used);
-      if (held.size() >= size_t(Tokens::kLongest)) throw std::logic_error("more is held than a word");
+      if (held.size() >= size_t(kMostHeld<Reader>)) throw std::logic_error("more is held than may be");
     }
   } catch (const std::invalid_argument& error) {
-    return {error.what(), {}, {}};
+    return {error.what(), {}, {}, {}};
+  }
+  if constexpr (requires { reader.names(); }) {
+    const VertexNames& names = reader.names();
+    std::vector<uint32_t> rows(size_t(names.count() * names.longest()));
+    names.write(rows.data());
+    result.names.assign(rows.begin(), rows.end());
+    if (const auto numbers = names.numbers())
+      result.names.insert(result.names.end(), numbers->begin(), numbers->end());
   }
   return result;
 }
 
-std::string draw_text() {
-  const std::string words[] = {"0",
-                               "1",
-                               "7",
-                               "12",
-                               "a",
-                               "%",
-                               "#",
-                               " ",
-                               " ",
-                               "\t",
-                               ",",
-                               "\n",
-                               "\n",
-                               "\r",
-                               "\r\n",
-                               "9223372036854775807",
-                               "9223372036854775808",
-                               "-1",
-                               "x.5",
-                               std::string(1, '\0'),
-                               "\xff",
-                               std::string(255, '0'),
-                               std::string(256, '1'),
-                               std::string(300, ' ')};
-  const int count = draw(0, 40), kinds = draw(0, 3) ? 15 : int(std::size(words));
+// Up to forty words, most of them of the first `common`.
+template <size_t kWords>
+std::string join(const std::string (&words)[kWords], int common) {
+  const int count = draw(0, 40), kinds = draw(0, 3) ? common : int(kWords);
   std::string text;
   for (int i = 0; i < count; ++i) text += words[draw(0, kinds - 1)];
   return text;
 }
 
-template <class Reader>
-void test(const Reader& reader, const std::string& text) {
-  const Result whole = read(reader, text, text.size() + 1);
-  if (read(reader, text, 8) == whole && read(reader, text, 300) == whole) return;
+std::string draw_csv() {
+  static const std::string words[] = {"a",
+                                      "b",
+                                      ",",
+                                      ",",
+                                      "\n",
+                                      "\r\n",
+                                      "a,b\n",
+                                      "7,12\n",
+                                      "\"a\",b\n",
+                                      "\"",
+                                      "\"\"",
+                                      " ",
+                                      "\r",
+                                      "\xc3\xa4",
+                                      "\xf0\x9f\x98\x80",
+                                      "\xff",
+                                      "\xed\xa0\x80",
+                                      "\xc3",
+                                      std::string(1, '\0'),
+                                      std::string(300, 'x'),
+                                      std::string(70000, ' ')};
+  return join(words, 15);
+}
+
+std::string draw_graphml() {
+  static const std::string words[] = {"<node id='a'/>",
+                                      "<node id=\"&lt;&#x41;\"/>",
+                                      "<edge source='a' target='b'/>",
+                                      "<edge target = 'c'\n source='b'></edge>",
+                                      "\n",
+                                      "<data>1</data>",
+                                      "<!-- <node> -->",
+                                      "<![CDATA[ <node> ]]>",
+                                      "<?x <node> ?>",
+                                      "<node id='d'><port/></node>",
+                                      "</graph>",
+                                      "<",
+                                      ">",
+                                      "'",
+                                      "&",
+                                      "<node>",
+                                      "<edge source='&",
+                                      "<!-",
+                                      "]]>",
+                                      "<hyperedge/>",
+                                      "=",
+                                      "<edge =' source",
+                                      std::string(70000, ' '),
+                                      "<node id='\xff'/>"};
+  return (draw(0, 9) ? "<graphml><graph edgedefault='directed'>" : "") + join(words, 10) +
+         (draw(0, 1) ? "</graph></graphml>" : "");
+}
+
+std::string draw_text() {
+  static const std::string words[] = {"0",
+                                      "1",
+                                      "7",
+                                      "12",
+                                      "a",
+                                      "%",
+                                      "#",
+                                      " ",
+                                      " ",
+                                      "\t",
+                                      ",",
+                                      "\n",
+                                      "\n",
+                                      "\r",
+                                      "\r\n",
+                                      "9223372036854775807",
+                                      "9223372036854775808",
+                                      "-1",
+                                      "x.5",
+                                      std::string(1, '\0'),
+                                      "\xff",
+                                      std::string(255, '0'),
+                                      std::string(256, '1'),
+                                      std::string(300, ' ')};
+  return join(words, 15);
+}
+
+template <class Make>
+void test(Make make, const std::string& text) {
+  const Result whole = read(make(), text, text.size() + 1);
+  if (read(make(), text, text.size() < 4096 ? 8 : 30000) == whole &&
+      read(make(), text, 300 + text.size() / 3) == whole)
+    return;
   std::printf("wrong: chunks change what is read, or its error: %s\n", whole.error.c_str());
   std::exit(1);
 }
@@ -112,9 +192,14 @@ int main(int count, char** arguments) {
   for (int round = 0; round < rounds; ++round) {
     const std::string text = draw_text();
     const int64_t vertices = draw(0, 12);
-    test(ArcReader("#%", "", 0, INT64_MAX, 0), text);
-    test(ArcReader("c", "a", 1, vertices, 3), text);
-    test(NeighbourReader(vertices, draw(0, 2), draw(0, 1), 1), text);
+    test([] { return ArcReader("#%", "", 0, INT64_MAX, 0); }, text);
+    test([=] { return ArcReader("c", "a", 1, vertices, 3); }, text);
+    const int64_t skipped = draw(0, 2);
+    const bool weighted = draw(0, 1);
+    test([=] { return NeighbourReader(vertices, skipped, weighted, 1); }, text);
+    const int64_t column = draw(0, 1);
+    test([=] { return NamedArcReader(',', 2 + column, column, 1 - column, 1); }, draw_csv());
+    test([] { return GraphmlReader(); }, draw_graphml());
     process().wanted_threads = draw(1, 5);
     test_compact<int32_t>();
     test_compact<int64_t>();

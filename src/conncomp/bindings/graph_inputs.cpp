@@ -1,5 +1,6 @@
 // Inputs of graphs: readers of text, rows of arcs, and whether rows are mirrored.
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -10,7 +11,9 @@
 #include "cpu/core/counting_sort.h"
 #include "cpu/files/compact.h"
 #include "cpu/files/graph_text.h"
+#include "cpu/files/graphml.h"
 #include "cpu/files/mirrored.h"
+#include "cpu/files/named_arcs.h"
 
 namespace conncomp {
 
@@ -57,6 +60,36 @@ std::tuple<size_t, int64_t, int64_t> read_chunk(Reader& reader, Vector<const uin
   return {done.used, done.first, done.second};
 }
 
+// Rows of code points, one for each name, as NumPy has text.
+template <class Reader>
+void write_names(const Reader& reader, Vector<uint32_t> rows) {
+  const VertexNames& names = reader.names();
+  if (int64_t(rows.size()) != names.count() * names.longest())
+    throw nb::value_error("rows are too few or too many");
+  without_gil([&] { names.write(rows.data()); });
+}
+
+// The numbers that names are, or None.
+template <class Reader>
+nb::object numbers_of_names(const Reader& reader) {
+  std::optional<std::vector<int64_t>> numbers = without_gil([&] { return reader.names().numbers(); });
+  if (!numbers) return nb::none();
+  const int64_t count = int64_t(numbers->size());
+  return give_away(std::move(*numbers), count);
+}
+
+// A reader whose vertices have names.
+template <class Reader>
+nb::class_<Reader> named_reader(nb::module_& m, const char* name) {
+  return nb::class_<Reader>(m, name)
+      .def("read", &read_chunk<Reader>)
+      .def("write_names", &write_names<Reader>)
+      .def("numbers", &numbers_of_names<Reader>)
+      .def_prop_ro("largest", &Reader::largest)
+      .def_prop_ro("longest", [](const Reader& reader) { return reader.names().longest(); })
+      .def_prop_ro("characters", [](const Reader& reader) { return reader.names().characters(); });
+}
+
 }  // namespace
 
 void define_graph_inputs(nb::module_& m) {
@@ -73,6 +106,12 @@ void define_graph_inputs(nb::module_& m) {
       .def("read", &read_chunk<NeighbourReader>)
       .def_prop_ro("largest", &NeighbourReader::largest)
       .def_prop_ro("loops", &NeighbourReader::loops);
+  named_reader<NamedArcReader>(m, "NamedArcReader").def(nb::init<char, int64_t, int64_t, int64_t, int64_t>());
+  named_reader<GraphmlReader>(m, "GraphmlReader")
+      .def(nb::init<>())
+      .def_prop_ro("is_directed", &GraphmlReader::is_directed)
+      .def_prop_ro("has_graph", &GraphmlReader::has_graph);
+  m.attr("longest_row") = NamedArcReader::kLongestRow;
 }
 
 }  // namespace conncomp

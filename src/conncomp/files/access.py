@@ -468,18 +468,22 @@ class Source:
             yield copy.name
 
     def feed(
-        self, consume: Callable[[NDArray[np.uint8], bool], int], size: int, longest: int
+        self,
+        consume: Callable[[NDArray[np.uint8], bool], int],
+        size: int,
+        longest: int,
+        fill: Callable[[memoryview], int] | None = None,
     ) -> None:
         """Call ``consume(chunk, last)`` for the rest of the file, `size` new bytes each at most.
 
-        It returns how many bytes it used; the next chunk starts with the others, which are fewer
-        than `longest`. The last chunk holds nothing new. A ValueError of it starts with the number
-        of a line.
+        Or for what `fill` makes of it, a function like `readinto`. It returns how many bytes it
+        used; the next chunk starts with the others, which are fewer than `longest`. The last chunk
+        holds nothing new. A ValueError of it starts with the number of a line.
         """
         buffer = np.empty(longest + size, np.uint8)
         held, last = 0, False
         while not last:
-            count = self.readinto(buffer[held : held + size].data)
+            count = (fill or self.readinto)(buffer[held : held + size].data)
             last = count == 0
             filled = held + count
             try:

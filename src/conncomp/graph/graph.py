@@ -430,9 +430,6 @@ class Graph:
             If the content is not as its format wants it, is cut short or contradicts its header. It
             names the file and the line. Also if it would take far more time or memory than the file
             lets expect, see the notes.
-        ImportError
-            If the format needs a package that is not installed: GraphML NetworkX, by
-            ``pip install 'conncomp[networkx]'``.
         OSError
             If the file cannot be opened or read: `FileNotFoundError`, `IsADirectoryError`,
             `PermissionError`, ...
@@ -459,8 +456,9 @@ class Graph:
         metis
             A line of neighbours for each vertex; weights and sizes are skipped.
         graphml
-            What NetworkX reads of it, up to 64 MiB and without a DOCTYPE. Nodes are vertices in
-            their order, with their ids as names; an undirected edge makes two arcs.
+            The nodes and edges of the first graph; nested graphs, ports and data are skipped. Nodes
+            are vertices in the order in which they or their edges first appear, with their ids as
+            names; an undirected edge makes two arcs. A DOCTYPE is refused.
         ecl
             The binary format of ECL-CC: little-endian int32. A binary file of another name is one
             if its length agrees with its counts, to the byte where that is known, and its rows

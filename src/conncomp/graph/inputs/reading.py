@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import errno
 import io
@@ -9,8 +10,7 @@ import os
 import re
 import secrets
 import zipfile
-from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 from xml.parsers import expat
 
@@ -21,19 +21,16 @@ from scipy import sparse
 
 from conncomp._arguments import INT32_MAX, check_choice
 from conncomp._core import native
-from conncomp._optional import optional
 from conncomp.files.access import (
     EXPANSION,
     FREE_EXPANSION,
     LONGEST_LINE,
     Progress,
     Source,
-    Stream,
     StrPath,
     naming,
 )
 from conncomp.files.images import read_image
-from conncomp.graph.inputs.conversions import parts_of_networkx
 from conncomp.graph.inputs.parts import (
     Ids,
     Indices,
@@ -53,8 +50,9 @@ INT64_MAX = np.iinfo(np.int64).max
 # Bytes of text that are parsed at once: few enough that they and their numbers stay in a cache.
 CHUNK = 1 << 18
 
-# Words of text that are read, and names of vertices, are shorter.
+# Words of text that are read, and names of vertices, are shorter; and rows with names.
 LONGEST_WORD: int = native.longest_word
+LONGEST_ROW: int = native.longest_row
 
 # A line before the header is read in Python; more of them are no file of ours.
 LINES_BEFORE_HEADER = 1 << 16
@@ -71,14 +69,16 @@ UTF_16 = re.compile(
 # The columns of a CSV file that arcs begin and end in, if they are not the first two.
 ENDS = (("source", "target"), ("src", "dst"), ("from", "to"))
 
-# What no name may hold: control characters, and what stands for bytes that are not UTF-8.
-NO_TEXT = re.compile("[\0-\x1f\x7f\ud800-\udfff]")
-
 # What names may take as an array, for each of their characters and beyond what any machine has.
 BYTES_PER_CHARACTER, FREE_NAMES = 64, 1 << 26
 
-# The objects that NetworkX makes of an XML file take some 50 times as much memory.
-MOST_GRAPHML = 1 << 26
+# What XML in UTF-16 begins with.
+UTF_16_HEADS = {
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+    b"<\0": "utf-16-le",
+    b"\0<": "utf-16-be",
+}
 
 # The arrays of an .npz file that tell where a matrix has entries.
 LAYOUTS = {
@@ -342,37 +342,64 @@ def _layout_of_npz(path: str) -> tuple[str, set[str]]:
     return word.decode("ascii") if isinstance(word, bytes) else str(word), keys
 
 
-class _InterruptibleBytes(io.BytesIO):
-    """Bytes that are read by a function of Python, so that Ctrl-C does not wait for the last."""
+class _XmlText:
+    """The text of a file of XML in UTF-8, which a parser has found to be well-formed so far."""
 
-    def read(self, size: int | None = -1, /) -> bytes:
-        return super().read(size)
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._text = memoryview(b"")
+        self._is_over = False
+        self._declared: str | None = None
+        self._decode: Callable[[bytes], bytes] | None = None
+        self._parser = expat.ParserCreate()
+        self._parser.StartDoctypeDeclHandler = self._refuse
+        self._parser.XmlDeclHandler = self._declare
+
+    def readinto(self, target: memoryview) -> int:
+        """Fill `target` with the next bytes; return how many, 0 at the end."""
+        while not self._text and not self._is_over:
+            # The first block has the declaration.
+            block = bytes(self._source.read_bytes(CHUNK if self._decode else max(CHUNK, HEAD)))
+            self._is_over = not block
+            with naming(self._source.path):
+                self._parser.Parse(block, self._is_over)
+                self._decode = self._decode or self._decoder(block[:2])
+                self._text = memoryview(self._decode(block))
+        count = min(len(target), len(self._text))
+        target[:count] = self._text[:count]
+        self._text = self._text[count:]
+        return count
+
+    def _refuse(self, *declaration: object) -> None:
+        raise ValueError(
+            "has a DOCTYPE, which can expand without end and which GraphML does not need: line "
+            f"{self._parser.CurrentLineNumber}"
+        )
+
+    def _declare(self, version: str, encoding: str | None, standalone: int) -> None:
+        self._declared = encoding
+
+    def _decoder(self, head: bytes) -> Callable[[bytes], bytes]:
+        """Return what makes UTF-8 of the encoding that the parser has taken."""
+        if head in UTF_16_HEADS:
+            decoder = codecs.getincrementaldecoder(UTF_16_HEADS[head])()
+            return lambda block: decoder.decode(block).encode()
+        if (self._declared or "utf-8").lower() in ("utf-8", "us-ascii"):
+            return bytes
+        # As the parser has it: a table of 256 characters.
+        table = bytes(range(256)).decode(self._declared or "", "replace")
+        return lambda block: codecs.charmap_decode(block, "strict", table)[0].encode()
 
 
 def _read_graphml(source: Source) -> tuple[Parts, Names]:
-    networkx = optional("networkx")
-    content = source.read_bytes(MOST_GRAPHML + 1)
-    if len(content) > MOST_GRAPHML:
-        raise source.error(
-            f"GraphML of more than {MOST_GRAPHML >> 20} MiB takes too much memory as objects of "
-            "NetworkX; write an edge list"
-        )
-    parser = expat.ParserCreate()
-
-    def refuse(*declaration: object) -> None:
-        raise ValueError(
-            "has a DOCTYPE, which can expand without end and which GraphML does not need: line "
-            f"{parser.CurrentLineNumber}"
-        )
-
-    parser.StartDoctypeDeclHandler = refuse
-    with naming(source.path):
-        for start in range(0, len(content), CHUNK):
-            parser.Parse(content[start : start + CHUNK])
-        parser.Parse(b"", True)
-        graph = networkx.read_graphml(_InterruptibleBytes(content))
-        names = [_checked_name(str(node)) for node in graph]
-    return parts_of_networkx(graph), _array_of_names(source, names)
+    reader = native.GraphmlReader()
+    src, dst = _read_text(source, reader, LONGEST_ROW, _XmlText(source).readinto)
+    if not reader.has_graph:
+        raise source.error("has no <graph> in its <graphml>")
+    vertices = reader.largest + 1
+    if reader.is_directed:
+        return Parts(vertices, arcs=(src, dst)), _names_of(source, reader)
+    return _undirected(vertices, src, dst), _names_of(source, reader)
 
 
 def _read_csv(source: Source) -> tuple[Parts, Ids | None]:
@@ -389,65 +416,27 @@ def _read_csv(source: Source) -> tuple[Parts, Ids | None]:
     first, second = (fields.index(name) for name in next(pairs, fields[:2]))
     if fields[first].isdecimal() and fields[second].isdecimal():
         raise source.error("expected a header, found two numbers", 1)
-    numbers: dict[str, int] = {}
-    ends = array("q")
-    text = io.TextIOWrapper(
-        io.BufferedReader(Stream(source.readinto)), "utf-8", "surrogateescape", newline=""
-    )
-    rows = csv.reader(_short_lines(source, text), delimiter=separator, strict=True)
-    try:
-        for row in rows:
-            if len(row) == len(fields):
-                for place in (first, second):
-                    name = row[place].strip()
-                    if name not in numbers:
-                        numbers[_checked_name(name)] = len(numbers)
-                    ends.append(numbers[name])
-            elif row:
-                raise ValueError(f"expected {len(fields)} columns, found {len(row)}")
-    except (ValueError, csv.Error) as error:
-        raise source.error(str(error).replace("\t", r"\t"), source.line) from None
-    arcs = np.array(ends, np.int64)
-    if all(name.isdecimal() and name.isascii() and int(name) <= INT64_MAX for name in numbers):
-        arcs = np.fromiter(map(int, numbers), np.int64, len(numbers))[arcs]
-        return _graph_of_pairs(arcs), None
-    return _graph_of_pairs(arcs), _array_of_names(source, list(numbers))
+    reader = native.NamedArcReader(separator, len(fields), first, second, source.line)
+    src, dst = _read_text(source, reader, LONGEST_ROW)
+    numbers = reader.numbers()
+    if numbers is None:
+        return Parts(reader.largest + 1, arcs=(src, dst)), _names_of(source, reader)
+    largest = int(numbers.max(initial=-1))
+    numbers = numbers.astype(np.int32 if largest <= INT32_MAX else np.int64)
+    return Parts(largest + 1, arcs=(numbers[src], numbers[dst])), None
 
 
-def _graph_of_pairs(vertices: Indices) -> Parts:
-    """Make a graph of arcs between each two vertices that follow each other."""
-    narrow = vertices.max(initial=0) <= INT32_MAX
-    src, dst = vertices.reshape(-1, 2).T.astype(np.int32 if narrow else np.int64, order="C")
-    return Parts(1 + int(vertices.max(initial=-1)), arcs=(src, dst))
-
-
-def _short_lines(source: Source, text: io.TextIOWrapper) -> Iterator[str]:
-    while line := text.readline(LONGEST_LINE):
-        source.line += 1
-        if len(line) == LONGEST_LINE:
-            raise ValueError(f"expected a line of fewer than {LONGEST_LINE} characters")
-        yield line
-
-
-def _checked_name(name: str) -> str:
-    if not 0 < len(name) < LONGEST_WORD:
-        raise ValueError(
-            f"a vertex has a name of {len(name)} characters; it may have 1 to {LONGEST_WORD - 1}"
-        )
-    if wrong := NO_TEXT.search(name):
-        raise ValueError(f"a vertex has {wrong.group()!a} in its name; names are UTF-8 text")
-    return name
-
-
-def _array_of_names(source: Source, names: list[str]) -> Names:
+def _names_of(source: Source, reader: Any) -> Names:
     """Return names as an array of NumPy, where each takes as much memory as the longest."""
-    longest, total = max(map(len, names), default=0), sum(map(len, names))
-    if 4 * longest * len(names) > FREE_NAMES + BYTES_PER_CHARACTER * total:
+    count, longest = reader.largest + 1, reader.longest
+    if 4 * longest * count > FREE_NAMES + BYTES_PER_CHARACTER * reader.characters:
         raise source.error(
-            f"an array of {len(names)} names of up to {longest} characters takes "
-            f"{4e-9 * longest * len(names):,.1f} GB; shorten the longest"
+            f"an array of {count} names of up to {longest} characters takes "
+            f"{4e-9 * longest * count:,.1f} GB; shorten the longest"
         )
-    return np.array(names, np.str_)
+    names = np.empty(count, f"<U{max(longest, 1)}")
+    reader.write_names(names.view("<u4")[: count * longest])
+    return names
 
 
 FORMATS: dict[str, Callable[[Source], Parts | tuple[Parts, Ids | None]]] = {
@@ -505,12 +494,18 @@ def _check_count(source: Source, things: str, promised: int, actual: int) -> Non
         raise source.error(f"the header promises {promised} {things}, but there are {actual}")
 
 
-def _read_text(source: Source, reader: Any) -> tuple[Indices, Indices]:
-    """Return the two arrays that `reader` makes of the rest of the file.
+def _read_text(
+    source: Source,
+    reader: Any,
+    longest: int = LONGEST_WORD,
+    fill: Callable[[memoryview], int] | None = None,
+) -> tuple[Indices, Indices]:
+    """Return the two arrays that `reader` makes of the rest of the file, or of what `fill` gives.
 
-    Of int32 if all vertices fit. Nothing is allocated on the word of a header.
+    Of int32 if all vertices fit. Nothing is allocated on the word of a header. The reader leaves
+    fewer than `longest` bytes of a chunk to the next one.
     """
-    blocks = np.empty((2, CHUNK + LONGEST_WORD + 1), np.int64)
+    blocks = np.empty((2, CHUNK + longest + 1), np.int64)
     pieces: tuple[list[Indices], list[Indices]] = [], []
 
     def consume(chunk: NDArray[np.uint8], last: bool) -> int:
@@ -520,7 +515,7 @@ def _read_text(source: Source, reader: Any) -> tuple[Indices, Indices]:
             parts.append(block[:count].astype(dtype))
         return int(used)
 
-    source.feed(consume, CHUNK, LONGEST_WORD)
+    source.feed(consume, CHUNK, longest, fill)
     return _join(pieces[0]), _join(pieces[1])
 
 

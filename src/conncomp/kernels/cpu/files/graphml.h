@@ -1,0 +1,230 @@
+// The nodes and edges of GraphML, as its text arrives.
+//
+// What: the names of the nodes of the first graph and the edges between them; whether these are directed.
+// Data, ports and nested graphs are not looked at. How: a scan for tags. Whoever calls has found by a parser
+// of XML that the text so far is well-formed UTF-8 without a DOCTYPE; so tags end, attributes are quoted, and
+// a name before a tag's attributes says what it is. Text that is not well-formed gives wrong nodes or an
+// error, and nothing worse. A tag that the chunk's end cuts is left unused: tags have fewer than kLongestTag
+// bytes. Comments, sections and instructions may be of any length.
+//
+//   <graphml> <graph edgedefault="directed"> <node id="a"/> <edge source="a" target="b"/> </graph> </graphml>
+//   depth 0   1                              2              2
+//
+// Cost: one pass over the bytes, and interning for each name. Source: the GraphML primer (Brandes et al.).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "cpu/files/graph_text.h"
+#include "cpu/files/vertex_names.h"
+
+namespace conncomp {
+
+class GraphmlReader {
+ public:
+  static constexpr int64_t kLongestTag = 1 << 16;
+
+  Progress read(const char* text, size_t size, bool last, int64_t* src, int64_t* dst) {
+    const char *at = text, *const end = text + size;
+    src_ = src, dst_ = dst, edges_ = 0;
+    while (at != end) {
+      const char* next = nullptr;
+      if (!hidden_by_.empty()) {
+        next = leave_hidden(at, end);
+      } else if (*at != '<') {
+        next = static_cast<const char*>(std::memchr(at, '<', size_t(end - at)));
+        if (!next) next = end;
+      } else {
+        next = read_markup(at, end);
+      }
+      if (!next) break;
+      line_ += std::count(at, next, '\n');
+      at = next;
+      if (!hidden_by_.empty() && end - at < int64_t(hidden_by_.size())) break;
+    }
+    if (!last && end - at >= kLongestTag) fail(kTooLong);
+    names_.flush();
+    return {size_t(at - text), edges_, edges_};
+  }
+
+  int64_t largest() const { return names_.count() - 1; }
+  const VertexNames& names() const { return names_; }
+  bool is_directed() const { return directed_; }
+  // Whether there was a graph.
+  bool has_graph() const { return state_ != State::kBefore; }
+
+ private:
+  static constexpr const char* kTooLong = "expected a tag of fewer than 65536 bytes";
+
+  enum class State { kBefore, kInside, kBehind };
+
+  [[noreturn]] void fail(const std::string& reason) {
+    names_.flush();  // a name of an earlier tag may be wrong as well
+    throw std::invalid_argument(std::to_string(line_) + ": " + reason);
+  }
+
+  // Goes on to the end of what hides tags; as far as that cannot have begun if it is not there.
+  const char* leave_hidden(const char* at, const char* end) {
+    const std::string_view text(at, size_t(end - at));
+    const size_t place = text.find(hidden_by_);
+    if (place == std::string_view::npos) return std::max(at, end - int64_t(hidden_by_.size()) + 1);
+    const char* const next = at + place + hidden_by_.size();
+    hidden_by_ = {};
+    return next;
+  }
+
+  // Reads what begins with "<"; returns where it ends, or nothing if the text does before.
+  const char* read_markup(const char* at, const char* end) {
+    static constexpr std::string_view kHiding[][2] = {{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}};
+    const std::string_view text(at, size_t(end - at));
+    for (const auto& [begin, close] : kHiding) {
+      if (text.starts_with(begin)) {
+        hidden_by_ = close;
+        return at + begin.size();
+      }
+      if (begin.starts_with(text)) return nullptr;
+    }
+    const char* const close = end_of_tag(at, end);
+    if (!close) return nullptr;
+    if (close - at >= kLongestTag) fail(kTooLong);
+    const bool closes = at[1] == '/', is_empty = close[-1] == '/';
+    if (closes) {
+      --depth_;
+      if (depth_ == 1 && state_ == State::kInside) state_ = State::kBehind;
+    } else {
+      open(std::string_view(at + 1, size_t(close - at - 1)));
+      depth_ += !is_empty;
+      if (is_empty && depth_ == 1 && state_ == State::kInside) state_ = State::kBehind;
+    }
+    return close + 1;
+  }
+
+  // The ">" of a tag, which is in no quotes.
+  static const char* end_of_tag(const char* at, const char* end) {
+    for (char quote = 0; ++at < end;) {
+      if (quote) {
+        if (*at == quote) quote = 0;
+      } else if (*at == '"' || *at == '\'') {
+        quote = *at;
+      } else if (*at == '>') {
+        return at;
+      }
+    }
+    return nullptr;
+  }
+
+  void open(std::string_view tag) {
+    std::string_view name = tag.substr(0, tag.find_first_of(" \t\r\n/"));
+    const std::string_view attributes = tag.substr(name.size());
+    name.remove_prefix(name.find(':') + 1);  // 0 where there is no colon
+    if (depth_ == 0) {
+      if (name != "graphml")
+        fail("the file begins with <" + shown(name) + ">; GraphML begins with <graphml>");
+    } else if (depth_ == 1 && name == "graph" && state_ == State::kBefore) {
+      state_ = State::kInside;
+      directed_ = attribute(attributes, "edgedefault") == "directed";
+    } else if (depth_ == 2 && state_ == State::kInside) {
+      read_part(name, attributes);
+    }
+  }
+
+  // Reads a part of the graph.
+  void read_part(std::string_view name, std::string_view attributes) {
+    if (name == "node") {
+      add(attributes, "id", "a node", &node_);
+    } else if (name == "edge") {
+      const std::string_view directed = attribute(attributes, "directed");
+      if (!directed.empty() && directed != (directed_ ? "true" : "false"))
+        fail(std::string("an edge is ") + (directed_ ? "undirected" : "directed") +
+             ", and others of its graph are not; write two graphs");
+      add(attributes, "source", "an edge", src_ + edges_);
+      add(attributes, "target", "an edge", dst_ + edges_);
+      ++edges_;
+    } else if (name == "hyperedge") {
+      fail("a hyperedge has any number of ends; write edges, which have two");
+    }
+  }
+
+  void add(std::string_view attributes, std::string_view name, const char* whose, int64_t* number) {
+    const std::string_view value = attribute(attributes, name);
+    if (!value.data()) fail(std::string(whose) + " has no " + std::string(name));
+    if (value.find_first_of("&\t\r\n") != std::string_view::npos)
+      names_.add(unescaped(value), line_, number);
+    else
+      names_.add(Bytes{value.data(), int64_t(value.size())}, line_, number);
+  }
+
+  // The value of an attribute as it is written, without data if there is none.
+  static std::string_view attribute(std::string_view attributes, std::string_view name) {
+    while (true) {
+      const size_t begin = attributes.find_first_not_of(" \t\r\n"), equals = attributes.find('=');
+      if (equals == std::string_view::npos || begin > equals) return {};
+      std::string_view key = attributes.substr(begin, equals - begin);
+      key = key.substr(0, key.find_first_of(" \t\r\n"));
+      const size_t quote = attributes.find_first_of("\"'", equals);
+      if (quote == std::string_view::npos) return {};
+      const size_t close = attributes.find(attributes[quote], quote + 1);
+      if (close == std::string_view::npos) return {};
+      if (key == name) return attributes.substr(quote + 1, close - quote - 1);
+      attributes.remove_prefix(close + 1);
+    }
+  }
+
+  // A value with what stands for other characters replaced.
+  std::string unescaped(std::string_view value) {
+    static constexpr std::pair<std::string_view, char> kEntities[] = {
+        {"amp;", '&'}, {"lt;", '<'}, {"gt;", '>'}, {"quot;", '"'}, {"apos;", '\''}};
+    std::string name;
+    while (!value.empty()) {
+      const char c = value.front();
+      value.remove_prefix(1);
+      if (c != '&') {
+        name += c == '\t' || c == '\r' || c == '\n' ? ' ' : c;
+        continue;
+      }
+      const size_t close = std::min(value.find(';'), value.size() - 1);
+      const std::string_view entity = value.substr(0, close + 1);
+      if (entity.starts_with('#')) append_code_point(name, code_of(entity));
+      for (const auto& [known, character] : kEntities)
+        if (entity == known) name += character;
+      value.remove_prefix(entity.size());
+    }
+    return name;
+  }
+
+  // The number in "#65;" or "#x41;".
+  static uint32_t code_of(std::string_view entity) {
+    const bool is_hex = entity.size() > 1 && entity[1] == 'x';
+    uint32_t code = 0;
+    for (const char c : entity.substr(is_hex ? 2 : 1)) {
+      const int digit = c >= '0' && c <= '9'                 ? c - '0'
+                        : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
+                                                             : -1;
+      if (digit >= 0) code = std::min(code * (is_hex ? 16u : 10u) + uint32_t(digit), 0x110000u);
+    }
+    return code;
+  }
+
+  static void append_code_point(std::string& text, uint32_t point) {
+    const int following = point < 0x80 ? 0 : point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
+    constexpr int kLead[] = {0, 0xc0, 0xe0, 0xf0};
+    text += char(uint32_t(kLead[following]) | point >> 6 * following);
+    for (int k = following; k-- > 0;) text += char(0x80 | (point >> 6 * k & 0x3f));
+  }
+
+  static std::string shown(std::string_view name) { return std::string(name.substr(0, 40)); }
+
+  State state_ = State::kBefore;
+  bool directed_ = false;
+  int64_t depth_ = 0, line_ = 1;
+  std::string_view hidden_by_;  // the end of a comment, section or instruction that has begun
+  int64_t *src_ = nullptr, *dst_ = nullptr, edges_ = 0, node_ = 0;
+  VertexNames names_;
+};
+
+}  // namespace conncomp

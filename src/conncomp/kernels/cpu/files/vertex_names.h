@@ -1,0 +1,155 @@
+// Names of vertices, which are numbered in the order in which they first come.
+//
+// What: a reader adds the names that it meets, each with the place of its number. They wait until there are
+// as many as interning asks memory for at once (cpu/tables/interning.h), or until the reader calls `flush`,
+// as it must before their bytes go. Each distinct name is checked once: UTF-8 without control characters, and
+// not too long.
+// Cost: that of interning; memory for distinct names only.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "cpu/tables/ids.h"
+#include "cpu/tables/interning.h"
+
+namespace conncomp {
+
+// The code point that begins at `at`, which moves behind it; -1 and no move where there is no valid UTF-8.
+inline int32_t next_code_point(const char*& at, const char* end) {
+  const auto byte = [&](int k) { return uint8_t(at[k]); };
+  const uint8_t lead = byte(0);
+  const int following = lead < 0x80   ? 0
+                        : lead < 0xc2 ? -1
+                        : lead < 0xe0 ? 1
+                        : lead < 0xf0 ? 2
+                        : lead < 0xf5 ? 3
+                                      : -1;
+  if (following < 0 || end - at <= following) return -1;
+  int32_t point = following == 0 ? lead : lead & (0x3f >> following);
+  for (int k = 1; k <= following; ++k) {
+    if ((byte(k) & 0xc0) != 0x80) return -1;
+    point = point << 6 | (byte(k) & 0x3f);
+  }
+  constexpr int32_t kLeast[] = {0, 0x80, 0x800, 0x10000};  // shorter sequences hold what is less
+  if (point < kLeast[following] || point > 0x10ffff || (point & ~0x7ff) == 0xd800) return -1;
+  at += following + 1;
+  return point;
+}
+
+class VertexNames {
+ public:
+  // Names are shorter, in characters.
+  static constexpr int64_t kLongest = 256;
+
+  int64_t count() const { return names_.size(); }
+  // Characters of the longest name, and of all of them.
+  int64_t longest() const { return longest_; }
+  int64_t characters() const { return characters_; }
+
+  // Lets *number be that of the name, in line `line`, once `flush` was called. Its bytes stay until then.
+  void add(Bytes name, int64_t line, int64_t* number) {
+    waiting_[waiting_count_++] = {name, line, number};
+    if (waiting_count_ == kBlock) flush();
+  }
+
+  // The same, of a name whose bytes are nowhere else.
+  void add(std::string&& name, int64_t line, int64_t* number) {
+    std::string& kept = kept_[waiting_count_] = std::move(name);
+    add(Bytes{kept.data(), int64_t(kept.size())}, line, number);
+  }
+
+  void flush() {
+    const int64_t count = waiting_count_;
+    waiting_count_ = 0;
+    names_.intern(
+        count, [this](int64_t i) { return waiting_[i].name; },
+        [this](int64_t i, int64_t number) {
+          const Waiting& name = waiting_[i];
+          *name.number = number;
+          if (number < checked_) return;
+          check(name.name, name.line);
+          ++checked_;
+        });
+  }
+
+  // The numbers that the names are, or nothing if one of them is none of 64 bits.
+  std::optional<std::vector<int64_t>> numbers() const {
+    std::vector<int64_t> numbers;
+    numbers.reserve(size_t(count()));
+    for (int64_t i = 0; i < count(); ++i) {
+      const Bytes name = names_.ids().key(i);
+      int64_t value = 0;
+      for (int64_t k = 0; k < name.length; ++k) {
+        const int digit = name.begin[k] - '0';
+        if (digit < 0 || digit > 9 || __builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, digit, &value))
+          return {};
+      }
+      numbers.push_back(value);
+    }
+    return numbers;
+  }
+
+  // Writes the names as rows of `longest()` code points, with zeros behind them.
+  void write(uint32_t* rows) const {
+    for (int64_t i = 0; i < count(); ++i, rows += longest_) {
+      const Bytes name = names_.ids().key(i);
+      uint32_t* point = rows;
+      for (const char *at = name.begin, *end = at + name.length; at != end; ++point)
+        *point = uint32_t(next_code_point(at, end));
+      std::fill(point, rows + longest_, 0);
+    }
+  }
+
+ private:
+  static constexpr int64_t kBlock = 32;
+
+  struct Waiting {
+    Bytes name;
+    int64_t line;
+    int64_t* number;
+  };
+
+  void check(Bytes name, int64_t line) {
+    int64_t length = 0;
+    for (const char *at = name.begin, *end = at + name.length; at != end; ++length) {
+      const uint8_t byte = uint8_t(*at);
+      const int32_t point = next_code_point(at, end);
+      if (point < ' ' || point == 0x7f)
+        throw std::invalid_argument(std::to_string(line) + ": a vertex has '" + escaped(byte, point) +
+                                    "' in its name; names are UTF-8 text");
+    }
+    if (length == 0 || length >= kLongest)
+      throw std::invalid_argument(std::to_string(line) + ": a vertex has a name of " +
+                                  std::to_string(length) + " characters; it may have 1 to " +
+                                  std::to_string(kLongest - 1));
+    longest_ = std::max(longest_, length);
+    characters_ += length;
+  }
+
+  // As Python shows control characters, and bytes that are not UTF-8.
+  static std::string escaped(uint8_t byte, int32_t point) {
+    if (point == '\n') return "\\n";
+    if (point == '\r') return "\\r";
+    if (point == '\t') return "\\t";
+    char text[8];
+    std::snprintf(text, sizeof text, point < 0 ? "\\udc%02x" : "\\x%02x", byte);
+    return text;
+  }
+
+  Interning<ByteIds> names_;
+  int64_t checked_ = 0, longest_ = 0, characters_ = 0;
+  std::array<Waiting, kBlock> waiting_;
+  std::array<std::string, kBlock> kept_;
+  int64_t waiting_count_ = 0;
+};
+
+}  // namespace conncomp
