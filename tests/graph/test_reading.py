@@ -941,6 +941,7 @@ def test_graphml_is_what_networkx_reads(tmp_path_factory, data, encoding):
         patch.setattr(graph_files, "CHUNK", data.draw(st.sampled_from([1, 7, 1 << 18])))
         graph = Graph.read(path)
         _, ids = Graph.read(path, compact_ids=True)
+    assert graph.num_vertices == len(want)
     assert arcs_of(graph) == arcs_of(Graph.from_networkx(want))
     with_arcs = {end for edge in edges for end in edge}
     assert ids.tolist() == [name for name in want if name in with_arcs]
