@@ -45,6 +45,19 @@ def rising_digraph(vertices, arcs, backwards=False):
     return Graph.from_edges(*((dst, src) if backwards else (src, dst)), vertices)
 
 
+def drifting_digraph(vertices):
+    """Return a digraph of six arcs a vertex, mostly a few ahead; a search for a giant creeps in it.
+
+    The first vertex and the last one lead far, so that the order has no cuts.
+    """
+    rng = np.random.default_rng(1)
+    src = rng.integers(1, vertices - 1, 6 * vertices)
+    dst = np.clip(src + rng.integers(-3, 9, len(src)), 1, vertices - 2)
+    far = np.arange(1, 60)
+    src = np.concatenate([src, np.zeros_like(far), np.full_like(far, vertices - 1)])
+    return Graph.from_edges(src, np.concatenate([dst, vertices - 1 - far, far]), vertices)
+
+
 DIGRAPHS = {
     "random": lambda: random_digraph(700, 900, 1),
     "dense": lambda: random_digraph(100, 1500, 2),
@@ -114,6 +127,13 @@ def test_digraphs(algorithm, name, form):
     expected = expected_of(graph)
     for seed in interleavings(1 if (algorithm, name) in SLOW else 3):
         check(HostGpu(seed=seed), algorithm, in_form(graph, form), expected)
+
+
+@host
+def test_members_of_a_giant_that_is_not_complete():
+    # Its search is given up, and its member is told in a later round only.
+    graph = drifting_digraph(1500)
+    check(HostGpu(seed=1), "auto", in_form(graph, "rows"), expected_of(graph))
 
 
 @host

@@ -118,10 +118,13 @@ __device__ inline bool pass_on(const Signatures<Vertex>& signatures, const Verte
 }
 
 // Completes what is known of v by what its ancestors and descendants know of theirs; returns whether that may
-// have changed anything.
+// have changed anything. A vertex that was put into the component of a smaller one keeps that: it is not in
+// its own range, has no arcs by which it would learn that its member has started anew, and would remember, in
+// the next round, what that has forgotten.
 template <class Vertex>
 __device__ inline bool jump(const Signatures<Vertex>& signatures, Vertex v) {
   const Signature<Vertex> v_signature = signatures.of(v);
+  if (v_signature.ancestors.high < v) return false;
   Range<Vertex> ancestors = signatures.of(v_signature.ancestors.low).ancestors;
   ancestors.include(signatures.of(v_signature.ancestors.high).ancestors);
   Range<Vertex> descendants = signatures.of(v_signature.descendants.low).descendants;
