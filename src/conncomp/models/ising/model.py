@@ -11,14 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import as_bool, check_choice, shown
 from conncomp.graph import Graph, connected_components
 from conncomp.kernels.cells import Kind
-from conncomp.kernels.edges import UNIT_BITS, WHOLE, EdgeBonds
+from conncomp.kernels.edges import UNIT_BITS, UP_DOWN, WHOLE, EdgeBonds
 from conncomp.kernels.lattice import unpack
 from conncomp.models import potts
 from conncomp.models._arguments import as_numbers, check_start
-from conncomp.models.ising import on_edges
-from conncomp.models.ising.lattices import CRITICAL, UnitCell
+from conncomp.models import on_edges
+from conncomp.models.lattices import CRITICAL, UnitCell
 from conncomp.models.ising.measurements import IsingMeasurements, WeightedMeasurements
-from conncomp.models.ising.places import (
+from conncomp.models.places import (
     InGraph,
     OnLattice,
     as_coupling,
@@ -413,7 +413,7 @@ class Ising(ClusterModel):
 
     def _updates_engine(self) -> Any:
         if self._edges is not None:
-            return self._new_engine(self._edges)
+            return self._new_engine(self._edges, UP_DOWN)
         if self._is_potts:
             return self._new_engine(self._words_lattice, "auto", {})
         return self._new_engine(self._cells)

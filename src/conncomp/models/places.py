@@ -15,7 +15,7 @@ from conncomp.graph import Graph
 from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.edges import MOST_VERTICES, WHOLE, EdgeBonds
 from conncomp.models._arguments import as_tuple, check_finite, check_shape
-from conncomp.models.ising.lattices import LATTICES, UnitCell
+from conncomp.models.lattices import LATTICES, UnitCell
 
 BORDERS = {True: "periodic", False: "open", "antiperiodic": "antiperiodic"}
 
