@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from conncomp._core import native
 from conncomp.kernels.edges import EdgeBonds, SpinKind
 from conncomp.models._arguments import Drawn
+from conncomp.models._logarithms import logarithm_table
 from conncomp.models.on_edges.classes import Classes, classes_of
 from conncomp.models.potts import cpu as of_words
 from conncomp.models.potts.cpu import Record
 from conncomp.models.potts.updates import ChosenSites
-from conncomp.models.spin_glass.chances import logarithm_table
 
 Spins = NDArray[Any]
 Temperatures = NDArray[np.uint32]

@@ -9,10 +9,10 @@ from conncomp.kernels.cuda.models.edge_spins import EdgeKernels
 from conncomp.kernels.cuda.models.replicas import Replicas, start_spins
 from conncomp.kernels.edges import EdgeBonds, SpinKind
 from conncomp.models._arguments import Drawn
+from conncomp.models._logarithms import logarithm_table
 from conncomp.models._memory import check_room
 from conncomp.models.on_edges.classes import Classes, classes_of
 from conncomp.models.potts.updates import ChosenSites
-from conncomp.models.spin_glass.chances import logarithm_table
 
 
 class Engine:

@@ -80,7 +80,7 @@ class EdgeKernels:
         """Count what the spins tell."""
         records = self._records(record)
         if not self._counted:
-            self._launch("count_edge_vectors", "sites", 0, self._drawn["bonds"], words, records)
+            self._launch("count_edge_vectors", "sites", 0, self._drawn["bonds"][()], words, records)
             return
         self._launch("begin_edges", "sites", 0, words, None, None, np.bool_(0), records)
         self._draw(words, 0, None, None, None, None, records)
