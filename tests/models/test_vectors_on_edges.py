@@ -238,7 +238,9 @@ def triangle_energy(n, beta, couplings):
     def weight(beta):
         def of_angle(t):
             h = sqrt(max(a * a + b * b + 2 * a * b * np.cos(t), 0.0))
-            return np.exp(beta * (c * np.cos(t) + h)) * integral(n, beta * h, 0) * np.sin(t) ** (n - 2)
+            return (
+                np.exp(beta * (c * np.cos(t) + h)) * integral(n, beta * h, 0) * np.sin(t) ** (n - 2)
+            )
 
         return integrate.quad(of_angle, 0, pi)[0]
 

@@ -3,7 +3,9 @@
 #include "cpu/models/vertex_classes.h"
 
 #include <bit>
+#include <memory>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -22,119 +24,104 @@ using Record = std::optional<Vector<int64_t>>;
 
 const int32_t* data_or_null(const std::optional<Numbers>& array) { return array ? array->data() : nullptr; }
 
+std::unique_ptr<const EdgeSpins> spins_of(const std::string& kind, const Lattice& lattice) {
+  const auto of = [&]<class Kind>(std::type_identity<Kind>) -> std::unique_ptr<const EdgeSpins> {
+    return std::make_unique<EdgeSpinsOf<Kind>>(lattice);
+  };
+  if (kind == "UpDown") return of(std::type_identity<UpDown>());
+  if (kind == "States") return of(std::type_identity<States>());
+  if (kind == "Angle") return of(std::type_identity<Embedded<OfLattices<Angle>>>());
+  if (kind == "UnitVector") return of(std::type_identity<Embedded<OfLattices<UnitVector>>>());
+  if (kind == "Hours") return of(std::type_identity<Embedded<Hours>>());
+  if (kind == "Components4") return of(std::type_identity<Embedded<Components<4>>>());
+  if (kind == "Components8") return of(std::type_identity<Embedded<Components<8>>>());
+  throw nb::value_error("there are no such spins");
+}
+
 // An engine with the arrays that it reads.
-template <class Kind>
 struct HeldEdges {
   Numbers u, v;
   std::optional<Numbers> coupling, field;
-  EdgeEngine<Kind> engine;
+  EdgeEngine engine;
 
-  HeldEdges(const Replicas& replicas, Numbers u, Numbers v, std::optional<Numbers> coupling,
-            std::optional<Numbers> field)
+  HeldEdges(const Replicas& replicas, const std::string& kind, Numbers u, Numbers v,
+            std::optional<Numbers> coupling, std::optional<Numbers> field)
       : u(u),
         v(v),
         coupling(coupling),
         field(field),
         engine(replicas,
-               {int64_t(u.size()), u.data(), v.data(), data_or_null(coupling), data_or_null(field)}) {}
+               {int64_t(u.size()), u.data(), v.data(), data_or_null(coupling), data_or_null(field)},
+               spins_of(kind, replicas.lattice)) {}
 };
 
-// Spins may be structs, of which arrays have the numbers.
-template <class Spin>
-using Number = std::conditional_t<std::is_class_v<Spin>, int32_t, Spin>;
-
 // What draws by temperatures and the table of logarithms.
-template <class Spin>
-EdgeUpdate<Spin> drawn_update(const Number<Spin>* spins, uint32_t step, Temperatures temperatures,
-                              Temperatures logarithm, const Record& record) {
-  return {reinterpret_cast<const Spin*>(spins),
+EdgeUpdate drawn_update(const void* spins, uint32_t step, Temperatures temperatures, Temperatures logarithm,
+                        const Record& record) {
+  return {spins,
           step,
           reinterpret_cast<const GlassTemperature*>(temperatures.data()),
           {logarithm.data()},
           record ? record->data() : nullptr};
 }
 
-template <class Kind>
-nb::class_<HeldEdges<Kind>> define_kind(nb::module_& m, const char* name) {
-  using Held = HeldEdges<Kind>;
-  using Spin = typename Kind::Spin;
-  using Spins = Vector<Number<Spin>>;
-  using ConstSpins = Vector<const Number<Spin>>;
-  return nb::class_<Held>(m, name)
+}  // namespace
+
+void define_edge_spins(nb::module_& m) {
+  nb::class_<HeldEdges>(m, "EdgeEngine")
       .def(
           "__init__",
-          [](Held* self, int64_t vertices, int states, uint64_t seed, uint64_t first_replica, int64_t replicas,
-             Numbers u, Numbers v, std::optional<Numbers> coupling, std::optional<Numbers> field) {
+          [](HeldEdges* self, const std::string& kind, int64_t vertices, int states, uint64_t seed,
+             uint64_t first_replica, int64_t replicas, Numbers u, Numbers v, std::optional<Numbers> coupling,
+             std::optional<Numbers> field) {
             const int planes = std::bit_width(unsigned(states - 1));
             const Lattice lattice{{1, 1, 1, vertices}, 0, states, planes};
-            new (self) Held({lattice, seed, first_replica, replicas}, u, v, coupling, field);
+            new (self) HeldEdges({lattice, seed, first_replica, replicas}, kind, u, v, coupling, field);
           },
-          "vertices"_a, "states"_a, "seed"_a, "first_replica"_a, "replicas"_a, "u"_a, "v"_a,
+          "kind"_a, "vertices"_a, "states"_a, "seed"_a, "first_replica"_a, "replicas"_a, "u"_a, "v"_a,
           "coupling"_a.none(), "field"_a.none())
+      .def("start",
+           [](const HeldEdges& edges, FilledVector spins) {
+             without_gil([&] { edges.engine.start(spins.data()); });
+           })
       .def("count",
-           [](const Held& edges, ConstSpins spins, Vector<int64_t> record) {
-             const auto* const given = reinterpret_cast<const Spin*>(spins.data());
-             without_gil([&] { edges.engine.count({given, 0, nullptr, {nullptr}, record.data()}); });
+           [](const HeldEdges& edges, AnyVector spins, Vector<int64_t> record) {
+             without_gil([&] { edges.engine.count({spins.data(), 0, nullptr, {nullptr}, record.data()}); });
            })
       .def("bonds",
-           [](const Held& edges, ConstSpins spins, uint32_t step, Temperatures temperatures,
+           [](const HeldEdges& edges, AnyVector spins, uint32_t step, Temperatures temperatures,
               Temperatures logarithm, Vector<uint8_t> active) {
-             const auto update = drawn_update<Spin>(spins.data(), step, temperatures, logarithm, std::nullopt);
+             const EdgeUpdate update = drawn_update(spins.data(), step, temperatures, logarithm, std::nullopt);
              without_gil([&] { edges.engine.bonds(update, active.data()); });
            })
       .def(
           "update",
-          [](Held& edges, ConstSpins spins, Spins new_spins, uint32_t step, Temperatures temperatures,
-             Temperatures logarithm, bool chosen, const Record& record, bool clusters) {
+          [](HeldEdges& edges, AnyVector spins, FilledVector new_spins, uint32_t step,
+             Temperatures temperatures, Temperatures logarithm, bool chosen, const Record& record,
+             bool clusters) {
             std::optional<EdgeForest> memory = edges.engine.take_memory();
-            const auto update = drawn_update<Spin>(spins.data(), step, temperatures, logarithm, record);
-            auto* const to = reinterpret_cast<Spin*>(new_spins.data());
-            without_gil([&] { edges.engine.update(memory, update, to, chosen, clusters); });
+            const EdgeUpdate update = drawn_update(spins.data(), step, temperatures, logarithm, record);
+            without_gil([&] { edges.engine.update(memory, update, new_spins.data(), chosen, clusters); });
             edges.engine.give_back(std::move(memory));
           },
           "spins"_a, "new_spins"_a, "step"_a, "temperatures"_a, "logarithm"_a, "chosen"_a, "record"_a.none(),
-          "clusters"_a);
-}
-
-template <class Vectors>
-void define_vectors(nb::module_& m, const char* name) {
-  using Held = HeldEdges<Embedded<Vectors>>;
-  using Spin = typename Vectors::Spin;
-  using Spins = Vector<Number<Spin>>;
-  define_kind<Embedded<Vectors>>(m, name)
-      .def("start",
-           [](const Held& edges, Spins spins) {
-             auto* const to = reinterpret_cast<Spin*>(spins.data());
-             without_gil([&] { edges.engine.start(to); });
-           })
+          "clusters"_a)
       // In place, class after class of vertices: those of class k are order[bounds[k]], ..., before the next.
       .def(
           "offer",
-          [](const Held& edges, Spins spins, uint32_t step, Temperatures temperatures, Temperatures logarithm,
-             Vector<const int64_t> begin, Numbers to, std::optional<Numbers> coupling, Numbers order,
-             const std::vector<int64_t>& bounds) {
-            auto* const given = reinterpret_cast<Spin*>(spins.data());
-            const auto update = drawn_update<Spin>(spins.data(), step, temperatures, logarithm, std::nullopt);
+          [](const HeldEdges& edges, FilledVector spins, uint32_t step, Temperatures temperatures,
+             Temperatures logarithm, Vector<const int64_t> begin, Numbers to, std::optional<Numbers> coupling,
+             Numbers order, const std::vector<int64_t>& bounds) {
+            const EdgeUpdate update = drawn_update(nullptr, step, temperatures, logarithm, std::nullopt);
             const EdgeArcs arcs{begin.data(), to.data(), data_or_null(coupling)};
             without_gil([&] {
               for (size_t k = 0; k + 1 < bounds.size(); ++k)
-                edges.engine.offer(update, arcs, {order.data() + bounds[k], bounds[k + 1] - bounds[k]}, given);
+                edges.engine.offer(update, arcs, {order.data() + bounds[k], bounds[k + 1] - bounds[k]},
+                                   spins.data());
             });
           },
           "spins"_a, "step"_a, "temperatures"_a, "logarithm"_a, "begin"_a, "to"_a, "coupling"_a.none(),
           "order"_a, "bounds"_a);
-}
-
-}  // namespace
-
-void define_edge_spins(nb::module_& m) {
-  define_kind<UpDown>(m, "UpDownEdges");
-  define_kind<States>(m, "StatesEdges");
-  define_vectors<OfLattices<Angle>>(m, "AngleEdges");
-  define_vectors<OfLattices<UnitVector>>(m, "UnitVectorEdges");
-  define_vectors<Hours>(m, "HoursEdges");
-  define_vectors<Components<4>>(m, "Components4Edges");
-  define_vectors<Components<8>>(m, "Components8Edges");
   m.def("classify_vertices", [](Vector<const int64_t> begin, Numbers to, Vector<int32_t> class_of) {
     return without_gil([&] {
       return classify_vertices({begin.data(), to.data(), nullptr}, int64_t(class_of.size()), class_of.data());

@@ -14,6 +14,7 @@ from conncomp._arrays import as_numpy, check_kind, on_gpu, on_host
 from conncomp.graph import Graph
 from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.edges import MOST_VERTICES, WHOLE, EdgeBonds
+from conncomp.kernels.lattice import Lattice
 from conncomp.models._arguments import as_tuple, check_finite, check_shape
 from conncomp.models._clusters import label_on_edges
 from conncomp.models.lattices import LATTICES, UnitCell
@@ -273,6 +274,18 @@ def place_of(shape: Any, lattice: Any, periodic: Any, coupling: Any) -> OnLattic
     ):
         raise ValueError("lattice and periodic are not for a graph, which has its own edges")
     return InGraph(shape, np.asarray(coupling))
+
+
+def in_words(
+    place: OnLattice | InGraph, coupling: float | NDArray[np.float64], states: int
+) -> Lattice | None:
+    """Return the lattice that the engines of words have, if they have a model with these bonds."""
+    if not isinstance(place, OnLattice) or isinstance(coupling, np.ndarray):
+        return None
+    cells = place.cells
+    if place.name not in HYPERCUBIC or any(cells.antiperiodic):
+        return None
+    return Lattice(cells.shape, cells.periodic, states)
 
 
 def bonds_of(

@@ -35,8 +35,8 @@ class Engine:
     def __init__(self, drawn: Drawn, edges: EdgeBonds, kind: SpinKind) -> None:
         self._edges, self._replicas = edges, drawn.replicas
         named = drawn.seed, drawn.first_replica, drawn.replicas
-        made = getattr(native, f"{kind.name}Edges")
-        self._engine = made(edges.sites, edges.states, *named, *edges.arrays)
+        of_sites = kind.name, edges.sites, edges.states
+        self._engine = native.EdgeEngine(*of_sites, *named, *edges.arrays)
         self._logarithm = logarithm_table().reshape(-1)
         self._classes: Classes | None = None
         # First states are those of any lattice whose rows are these.

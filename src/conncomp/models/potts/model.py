@@ -13,7 +13,7 @@ from conncomp._arguments import as_bool, as_integer, check_choice, check_range, 
 from conncomp.graph import Graph
 from conncomp.grid import ComponentWrapping, cluster_wrapping
 from conncomp.kernels.edges import STATES, UNIT_BITS, WHOLE, EdgeBonds
-from conncomp.kernels.lattice import Lattice, unpack
+from conncomp.kernels.lattice import unpack
 from conncomp.models import on_edges
 from conncomp.models._arguments import check_positive, check_start, check_states
 from conncomp.models._clusters import label_clusters
@@ -28,6 +28,7 @@ from conncomp.models.places import (
     as_field,
     bonds_of,
     digest_of,
+    in_words,
     place_of,
 )
 from conncomp.models.potts.base import ClusterModel
@@ -162,12 +163,12 @@ class Potts(Placed, ClusterModel):
         self._edges = self._weighted(as_field(field, self._place.shape), states)
         self._field = field
         if self._edges is None:
-            cells = self._place.cells
-            self.lattice: Any = Lattice(cells.shape, cells.periodic, states)
+            of_words: Any = in_words(self._place, self.coupling, states)
+            self.lattice: Any = of_words
+            self._words_lattice = of_words
         else:
-            self.lattice = self._edges
+            self.lattice, self._words_lattice = self._edges, self._edges.of_sites
             self._folder = on_edges.__name__
-        self._words_lattice = self.lattice if self._edges is None else self._edges.of_sites
         super().__init__(replicas, first_replica, seed, device, start)
         check_choice("labelling", labelling, ("auto", "serial", "tiles", "wave-front"))
         self.labelling = labelling
@@ -531,14 +532,10 @@ class Potts(Placed, ClusterModel):
     def _weighted(self, field: NDArray[np.float64] | None, states: int) -> EdgeBonds | None:
         """Return couplings and fields of their own; None where `Lattice` has the bonds."""
         place, coupling = self._place, self.coupling
-        plain = field is None and not isinstance(coupling, np.ndarray)
-        if isinstance(place, OnLattice):
-            if any(place.cells.antiperiodic):
-                raise ValueError(
-                    'periodic="antiperiodic" has couplings below 0, which Potts has not'
-                )
-            if plain and place.name in HYPERCUBIC:
-                return None
+        if isinstance(place, OnLattice) and any(place.cells.antiperiodic):
+            raise ValueError('periodic="antiperiodic" has couplings below 0, which Potts has not')
+        if field is None and in_words(place, coupling, states) is not None:
+            return None
         bonds = bonds_of(place, coupling, field, states)
         if bonds.couplings is not None and (bonds.couplings < 0).any():
             u, v = place.edges()[int(np.flatnonzero(bonds.couplings < 0)[0])].tolist()

@@ -93,7 +93,7 @@ class Clock(VectorModel):
         return as_angles(self.states, self.q)
 
     @property
-    def _critical(self) -> Mapping[str, float]:  # type: ignore[override]
+    def _critical(self) -> Mapping[str, float]:
         ising = 2 / log(1 + sqrt(2))
         known = {2: ising, 3: 1.5 / log(1 + sqrt(3)), 4: ising / 2}
         return {"square": known[self.q]} if self.q in known else {}

@@ -183,7 +183,7 @@ class EdgeMeasurements(VectorMeasurements):
     def magnetisation(self) -> NDArray[np.float64]:
         """The mean spin, a vector along the last axis."""
         fields = slice(COUNTS, COUNTS + self.kind.components)
-        return self._sums(fields) / self.lattice.sites
+        return np.asarray(self._sums(fields) / self.lattice.sites)
 
     @property
     def helicity_modulus(self) -> NDArray[np.float64]:

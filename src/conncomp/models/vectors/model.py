@@ -14,7 +14,7 @@ from conncomp._arguments import as_bool, check_choice, shown
 from conncomp._arrays import placed
 from conncomp.graph import Graph
 from conncomp.kernels.edges import UNIT_BITS, EdgeBonds, SpinKind
-from conncomp.kernels.lattice import Lattice, unpack
+from conncomp.kernels.lattice import unpack
 from conncomp.kernels.vector_spins import FIELDS, MEASURE_BITS, Kind, as_spins, as_vectors
 from conncomp.models import on_edges
 from conncomp.models._arguments import Drawn, check_start
@@ -29,6 +29,7 @@ from conncomp.models.places import (
     as_coupling,
     bonds_of,
     digest_of,
+    in_words,
     place_of,
 )
 from conncomp.models.potts.measurements import COUNTS
@@ -46,14 +47,13 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
     """What `XY`, `Heisenberg`, `Clock` and `ON` share.
 
     They say how spins are held: `_kind`, of words of sites, if there are kernels of these, and
-    `_edge_kind`, of any edges; and `_critical`, critical temperatures by lattice.
+    `_edge_kind`, of any edges.
     """
 
     _changing, _memory = ("_betas", "_spins"), ("_new_spins", "_local")
     _most = MOST
     _kind: ClassVar[Kind | None] = None
     _edge_kind: SpinKind
-    _critical: Mapping[str, float]
     _states = 2  # of each spin: see `EdgeBonds`
 
     _spins: Any
@@ -78,12 +78,10 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
         self._place = place_of(shape, lattice, periodic, self.coupling)
         if self._place.sites > MOST_SITES:
             raise ValueError(f"shape={shown(shape)} must have fewer than 2**31 sites")
-        self._edges = None if self._is_in_words() else self._all_bonds()
-        self.lattice: Any = self._edges
-        if self._edges is None:
-            # Clusters are reflected or not: of two states.
-            cells = self._place.cells
-            self.lattice = Lattice(cells.shape, cells.periodic, 2)
+        # Clusters are reflected or not: of two states.
+        of_words = in_words(self._place, self.coupling, 2) if self._kind is not None else None
+        self._edges = self._all_bonds() if of_words is None else None
+        self.lattice: Any = self._edges if of_words is None else of_words
         super().__init__(replicas, first_replica, seed, device, start)
         self._betas = self._betas_of(temperature, beta)
         self._prepare()
@@ -334,7 +332,12 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
     ) -> VectorMeasurements:
         return self._of_records(records, self._betas[ladders[0]], False)
 
-    # -------------------------------------------------------------------------------------- helpers
+    # ---------------------------------------------------------------------- what a kind says of it
+
+    @property
+    def _critical(self) -> Mapping[str, float]:
+        """Critical temperatures of a coupling of 1, by lattice."""
+        return {}
 
     @abstractmethod
     def _are_spins(self, spins: NDArray[Any]) -> bool:
@@ -352,18 +355,9 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
 
     @property
     def _strength(self) -> float:
-        return abs(self.coupling) if self._edges is None else self._edges.scale
+        return abs(float(self.coupling)) if self._edges is None else self._edges.scale
 
-    def _is_in_words(self) -> bool:
-        """Whether the engine of words of sites has this model."""
-        place = self._place
-        if self._kind is None or isinstance(self.coupling, np.ndarray):
-            return False
-        return (
-            isinstance(place, OnLattice)
-            and place.name in HYPERCUBIC
-            and not any(place.cells.antiperiodic)
-        )
+    # -------------------------------------------------------------------------------------- helpers
 
     def _all_bonds(self) -> EdgeBonds:
         return bonds_of(self._place, self.coupling, None, self._states)
@@ -372,8 +366,9 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
         self, records: NDArray[np.int64], beta: Any, clusters: bool
     ) -> VectorMeasurements:
         if self._edges is None:
-            given = self.lattice, self._kind, self.coupling, beta, clusters
-            return VectorMeasurements(records, *given)
+            assert self._kind is not None
+            coupling = float(self.coupling)
+            return VectorMeasurements(records, self.lattice, self._kind, coupling, beta, clusters)
         kind = self._edge_kind._replace(components=self._components)
         return EdgeMeasurements(records, self._edges, kind, self._edges.scale, beta, clusters)
 
@@ -381,7 +376,7 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
         """Return how strong the bonds of each replica are."""
         if self._edges is not None:
             return self._temperatures(self._edges)
-        strengths = strengths_of(self._betas, self.coupling)
+        strengths = strengths_of(self._betas, float(self.coupling))
         return placed(self._engine.xp, strengths.view(np.uint32))
 
     def _temperatures(self, edges: EdgeBonds) -> Any:

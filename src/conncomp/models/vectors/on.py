@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,6 @@ class ON(VectorModel):
     """
 
     _name = "ON"
-    _critical: Mapping[str, float] = {}
 
     def __init__(self, shape: int | Sequence[int] | Graph, n: int, **options: Any) -> None:
         if as_integer("n", n) in (1, 2, 3):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,13 +88,16 @@ class XY(VectorModel):
     """
 
     _name, _kind, _edge_kind = "XY", ANGLE, ANGLES
-    _critical: ClassVar[dict[str, float]] = {"square": 1 / 1.1199, "cubic": 1 / 0.4541652}
 
     @property
     def angles(self) -> Any:
         """The angles of the spins, from 0 to 2 pi: a copy, float64, ``(*replicas, *shape)``."""
         angles = as_angles(self._spins)
         return self._of_replicas(angles.reshape(self.replicas, *self._place.shape))
+
+    @property
+    def _critical(self) -> dict[str, float]:
+        return {"square": 1 / 1.1199, "cubic": 1 / 0.4541652}
 
     def _are_spins(self, spins: NDArray[Any]) -> bool:
         return True
@@ -140,7 +143,10 @@ class Heisenberg(VectorModel):
     """
 
     _name, _kind, _edge_kind = "Heisenberg", DIRECTION, DIRECTIONS
-    _critical: ClassVar[dict[str, float]] = {"cubic": 1 / 0.693002}
+
+    @property
+    def _critical(self) -> dict[str, float]:
+        return {"cubic": 1 / 0.693002}
 
     def _are_spins(self, spins: NDArray[Any]) -> bool:
         squares = (as_vectors(np, DIRECTIONS, spins) ** 2).sum(axis=-1)
