@@ -50,8 +50,7 @@ struct HeldEdges {
         v(v),
         coupling(coupling),
         field(field),
-        engine(replicas,
-               {int64_t(u.size()), u.data(), v.data(), data_or_null(coupling), data_or_null(field)},
+        engine(replicas, {int64_t(u.size()), u.data(), v.data(), data_or_null(coupling), data_or_null(field)},
                spins_of(kind, replicas.lattice)) {}
 };
 
@@ -80,10 +79,8 @@ void define_edge_spins(nb::module_& m) {
           },
           "kind"_a, "vertices"_a, "states"_a, "seed"_a, "first_replica"_a, "replicas"_a, "u"_a, "v"_a,
           "coupling"_a.none(), "field"_a.none())
-      .def("start",
-           [](const HeldEdges& edges, FilledVector spins) {
-             without_gil([&] { edges.engine.start(spins.data()); });
-           })
+      .def("start", [](const HeldEdges& edges,
+                       FilledVector spins) { without_gil([&] { edges.engine.start(spins.data()); }); })
       .def("count",
            [](const HeldEdges& edges, AnyVector spins, Vector<int64_t> record) {
              without_gil([&] { edges.engine.count({spins.data(), 0, nullptr, {nullptr}, record.data()}); });
@@ -91,7 +88,8 @@ void define_edge_spins(nb::module_& m) {
       .def("bonds",
            [](const HeldEdges& edges, AnyVector spins, uint32_t step, Temperatures temperatures,
               Temperatures logarithm, Vector<uint8_t> active) {
-             const EdgeUpdate update = drawn_update(spins.data(), step, temperatures, logarithm, std::nullopt);
+             const EdgeUpdate update =
+                 drawn_update(spins.data(), step, temperatures, logarithm, std::nullopt);
              without_gil([&] { edges.engine.bonds(update, active.data()); });
            })
       .def(

@@ -65,8 +65,9 @@ CONNCOMP_ANYWHERE inline bool is_active(int32_t weight, Bits32 u, const Logarith
 // Spins of +-1, each a bit.
 struct UpDown {
   using Spin = Bits64;
-  struct Move {};                         // what an update draws that all clusters have in common
-  static constexpr bool kCounted = true;  // what is satisfied is counted as bonds are drawn, and so are states
+  struct Move {};  // what an update draws that all clusters have in common
+  static constexpr bool kCounted =
+      true;  // what is satisfied is counted as bonds are drawn, and so are states
 
   CONNCOMP_ANYWHERE explicit UpDown(const Lattice&) {}
   // How many numbers a replica has.
@@ -99,9 +100,7 @@ struct States {
 
   CONNCOMP_ANYWHERE explicit States(const Lattice& lattice)
       : states(lattice.states), planes(lattice.planes), words(lattice.words()) {}
-  CONNCOMP_ANYWHERE static int64_t length(const Lattice& lattice) {
-    return lattice.words() * lattice.planes;
-  }
+  CONNCOMP_ANYWHERE static int64_t length(const Lattice& lattice) { return lattice.words() * lattice.planes; }
   CONNCOMP_ANYWHERE int state(const Spin* spins, int64_t vertex) const {
     int state = 0;
     for (int plane = 0; plane < planes; ++plane)

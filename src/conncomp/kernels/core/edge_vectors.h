@@ -66,7 +66,8 @@ struct Hours {
   }
   CONNCOMP_ANYWHERE Cartesian<2> components(Spin spin) const {
     // cos(x) is sin(x + a quarter of a turn), which is half an hour where q is odd.
-    const Bits32 twice = 2 * Bits32(spin), turn = 2 * hours, within = twice < turn - twice ? twice : turn - twice;
+    const Bits32 twice = 2 * Bits32(spin), turn = 2 * hours,
+                 within = twice < turn - twice ? twice : turn - twice;
     const bool behind = 2 * within > hours;
     const Bits32 from = behind ? hours - within : within;  // at most a quarter of a turn
     return {{behind ? -cosine(from) : cosine(from), sine_of(twice)}};

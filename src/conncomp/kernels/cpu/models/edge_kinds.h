@@ -85,8 +85,8 @@ class EdgeSpinsOf final : public EdgeSpins {
     const Spin* const spins = at(of);
     const auto move = kind_.move(of.draws);
     for (int64_t k = 0; k < count; ++k)
-      weights[k] = kind_.weight(move, spins, edges.u[first + k], edges.v[first + k],
-                                edges.coupling_of(first + k));
+      weights[k] =
+          kind_.weight(move, spins, edges.u[first + k], edges.v[first + k], edges.coupling_of(first + k));
   }
   void weigh_ghosts(const SpinsOfReplica& of, const EdgeBonds& edges, int64_t first, int64_t count,
                     int32_t* weights) const override {
@@ -132,8 +132,8 @@ class EdgeSpinsOf final : public EdgeSpins {
         write_states(of.draws, words, word, flips, spins, to);
       } else {
         each_vertex(word, [&](int64_t vertex) {
-          to[vertex] = flips >> vertex % kWordSites & 1 ? kind_.vectors.reflected(move, spins[vertex])
-                                                        : spins[vertex];
+          to[vertex] =
+              flips >> vertex % kWordSites & 1 ? kind_.vectors.reflected(move, spins[vertex]) : spins[vertex];
         });
       }
     }

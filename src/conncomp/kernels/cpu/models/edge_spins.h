@@ -186,32 +186,34 @@ class EdgeEngine {
     }
   }
 
-  // Calls body(replica, first, count, which are active) for pieces of all bonds, or of those to the ghost, and
-  // counts what is satisfied, where that is asked for, and active bonds.
+  // Calls body(replica, first, count, which are active) for pieces of all bonds, or of those to the ghost,
+  // and counts what is satisfied, where that is asked for, and active bonds.
   void draw(const EdgeUpdate& update, Purpose purpose, Drawn body) const {
     const bool ghosts = purpose == kGhostBond;
     if (ghosts && edges_.field == nullptr) return;
-    for_each_part(ghosts ? vertices() : edges_.count, kGrain, [&](int64_t replica, int64_t begin, int64_t end) {
-      int64_t satisfied = 0, active = 0;
-      for (; begin < end; begin += kTogether) {
-        const int64_t count = std::min(kTogether, end - begin);
-        poll(count);
-        int32_t weights[kTogether];
-        uint8_t is[kTogether];
-        const SpinsOfReplica of = of_replica(update, replica);
-        ghosts ? kind_->weigh_ghosts(of, edges_, begin, count, weights)
-               : kind_->weigh(of, edges_, begin, count, weights);
-        draw_piece(update, of, purpose, begin, count, weights, is);
-        for (int64_t k = 0; k < count; ++k) {
-          satisfied += weights[k];
-          active += is[k];
-        }
-        body(replica, begin, count, is);
-      }
-      if (update.record == nullptr) return;
-      if (kind_->is_counted()) Shared::fetch_add(record_of(update, replica) + kSatisfied, satisfied);
-      if (!ghosts) Shared::fetch_add(record_of(update, replica) + kActive, active);
-    });
+    for_each_part(ghosts ? vertices() : edges_.count, kGrain,
+                  [&](int64_t replica, int64_t begin, int64_t end) {
+                    int64_t satisfied = 0, active = 0;
+                    for (; begin < end; begin += kTogether) {
+                      const int64_t count = std::min(kTogether, end - begin);
+                      poll(count);
+                      int32_t weights[kTogether];
+                      uint8_t is[kTogether];
+                      const SpinsOfReplica of = of_replica(update, replica);
+                      ghosts ? kind_->weigh_ghosts(of, edges_, begin, count, weights)
+                             : kind_->weigh(of, edges_, begin, count, weights);
+                      draw_piece(update, of, purpose, begin, count, weights, is);
+                      for (int64_t k = 0; k < count; ++k) {
+                        satisfied += weights[k];
+                        active += is[k];
+                      }
+                      body(replica, begin, count, is);
+                    }
+                    if (update.record == nullptr) return;
+                    if (kind_->is_counted())
+                      Shared::fetch_add(record_of(update, replica) + kSatisfied, satisfied);
+                    if (!ghosts) Shared::fetch_add(record_of(update, replica) + kActive, active);
+                  });
   }
   static void draw_piece(const EdgeUpdate& update, const SpinsOfReplica& of, Purpose purpose, int64_t first,
                          int64_t count, const int32_t* weights, uint8_t* is) {

@@ -114,8 +114,8 @@ __global__ void __launch_bounds__(kSpinThreads)
 // kind has them. Without parents they are counted only.
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
-    begin_edges(Replicas replicas, const typename Kind::Spin* __restrict__ spins, int32_t* __restrict__ parent,
-                Bits64* __restrict__ stays, bool chosen, Records records) {
+    begin_edges(Replicas replicas, const typename Kind::Spin* __restrict__ spins,
+                int32_t* __restrict__ parent, Bits64* __restrict__ stays, bool chosen, Records records) {
   const Kind kind(replicas.lattice);
   const Draws draws = replicas.draws();
   const int64_t words = replicas.lattice.words();
@@ -160,8 +160,8 @@ struct FlippedWord {
   bool flips[SitesOfWarp::kEach];
 };
 // Writes the new spins of a word's vertices, given what the update draws; all lanes call.
-__device__ inline void write_word(const UpDown&, const Draws&, bool, const FlippedWord& of, const Bits64* spins,
-                                  Bits64* new_spins) {
+__device__ inline void write_word(const UpDown&, const Draws&, bool, const FlippedWord& of,
+                                  const Bits64* spins, Bits64* new_spins) {
   const Bits64 flipped = of.sites.gather([&](int k) { return of.flips[k]; });
   if (lane() == 0) new_spins[of.word] = spins[of.word] ^ flipped;
 }
