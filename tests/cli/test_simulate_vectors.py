@@ -66,7 +66,7 @@ def test_critical_temperatures_are_the_default(run, report):
         ("xy --shape 4x4 --temperature 0", "--temperature 0.0 must be above 0"),
         ("xy --shape 4x4 --temperature 1 --temperatures 1:2:3", "exclude each other"),
         ("xy --shape 4x4 --update wolff --clusters", '--clusters is for --update "swendsen-wang"'),
-        ("xy --shape 4x4 --update metropolis", "'metropolis' is not one of"),
+        ("xy --shape 4x4 --update hybrid", "'hybrid' is not one of"),
     ],
 )
 def test_errors(run, words, message):
