@@ -14,6 +14,7 @@ from conncomp.models.analysis import (
     reweight,
 )
 from conncomp.models.cahn_hilliard import CahnHilliard, DomainMeasurements
+from conncomp.models.disorder import random_couplings, random_fields
 from conncomp.models.ising import Ising, IsingMeasurements
 from conncomp.models.kawasaki import Kawasaki, KawasakiMeasurements
 from conncomp.models.lattices import UnitCell
@@ -94,6 +95,8 @@ __all__ = [
     "logarithmic_bins",
     "overlap_distribution",
     "parallel_tempering",
+    "random_couplings",
+    "random_fields",
     "reweight",
     "simulate",
     "summarise",

@@ -172,14 +172,8 @@ class Measurements:
 
 
 @dataclass(frozen=True)
-class EdgeMeasurements(Measurements):
-    """The same on any edges, where satisfied bonds count as much as they are strong.
-
-    Attributes
-    ----------
-    coupling : float
-        What the strongest coupling or field is.
-    """
+class WeightedBonds(Measurements):
+    """The same on any edges, where satisfied bonds count as much as they are strong."""
 
     lattice: Any
 
@@ -203,6 +197,17 @@ class EdgeMeasurements(Measurements):
                 "energy is there"
             )
         return self.records[..., SATISFIED] // WHOLE
+
+
+@dataclass(frozen=True)
+class EdgeMeasurements(WeightedBonds):
+    """What was measured of a Potts model on any edges.
+
+    Attributes
+    ----------
+    coupling : float
+        What the strongest coupling or field is.
+    """
 
     @property
     def energy(self) -> NDArray[np.float64]:

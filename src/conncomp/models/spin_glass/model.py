@@ -23,12 +23,11 @@ from conncomp.models._arguments import (
 )
 from conncomp.models._memory import room_for
 from conncomp.models.base import Step
+from conncomp.models.disorder import KINDS, Drawn
 from conncomp.models.protocol import Update
 from conncomp.models.spin_glass.acting import Acting, as_acting
 from conncomp.models.spin_glass.couplings import (
-    KINDS,
     Bonds,
-    Drawn,
     as_bonds,
     as_reals,
     check_array,
