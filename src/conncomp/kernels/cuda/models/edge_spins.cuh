@@ -125,18 +125,24 @@ __global__ void __launch_bounds__(kSpinThreads)
     replicas.for_each_site([=](int64_t vertex) { own[vertex] = int32_t(vertex); });
     stays = replicas.at_replica(stays, words);
   }
-  if (parent != nullptr)
-    replicas.for_each_word(
-        [&](int64_t word) { stays[word] = chosen ? ~Bits64(0) : kind.staying(draws, word); });
+  const bool counts = Kind::kCounted && records.record != nullptr;
+  int64_t left = 0;  // sites that are in none of the states so far
+  replicas.for_each_word([&](int64_t word) {
+    if (parent != nullptr) stays[word] = chosen ? ~Bits64(0) : kind.staying(draws, word);
+    if (counts) left += __popcll(replicas.lattice.sites_of(word));
+  });
   if constexpr (Kind::kCounted) {
-    if (records.record == nullptr) return;
-    for (int state = 0; state < replicas.lattice.states; ++state) {
+    if (!counts) return;
+    const int last = replicas.lattice.states - 1;
+    for (int state = 0; state < last; ++state) {
       int64_t equal = 0;
       replicas.for_each_word([&](int64_t word) {
         equal += __popcll(kind.in_state(spins, word, state) & replicas.lattice.sites_of(word));
       });
+      left -= equal;
       records.add_block(replicas.replica(), kCounts + state, equal);
     }
+    records.add_block(replicas.replica(), kCounts + last, left);
   }
 }
 
