@@ -7,7 +7,7 @@ from PIL import Image
 
 from cli.test_command import check_failure
 from cli.test_simulate import as_json
-from conncomp.models import XY, Heisenberg, simulate
+from conncomp.models import ON, XY, Clock, Heisenberg, simulate
 
 COMMANDS = [("xy", XY, (6, 8)), ("heisenberg", Heisenberg, (3, 4, 5))]
 
@@ -34,6 +34,28 @@ def test_report_and_series_are_those_of_the_function(report, name, model_type, s
     with h5py.File("run.h5") as archive:
         for observable, values in run.series.observables().items():
             np.testing.assert_array_equal(archive[observable], values)
+
+
+ON_EDGES = [
+    ("xy", XY, {}, {"lattice": "triangular"}),
+    ("heisenberg", Heisenberg, {}, {"lattice": "kagome"}),
+    ("clock", Clock, {"q": 5}, {"lattice": None}),
+    ("on", ON, {"n": 6}, {"lattice": "honeycomb"}),
+]
+
+
+@pytest.mark.parametrize(("name", "model_type", "own", "place"), ON_EDGES)
+def test_other_models_lattices_borders_and_updates(report, name, model_type, own, place):
+    words = [f"--{key}={value}" for key, value in {**own, **place}.items() if value is not None]
+    found = report(
+        "simulate", name, "--shape", "4x6", "--sweeps", 20, "--temperature", 0.9, *words,
+        "--antiperiodic", "0", "--update", "metropolis", "--seed", 3, "--picture", "last.png",
+    )  # fmt: skip
+    borders = ["antiperiodic", True]
+    model = model_type((4, 6), **own, **place, temperature=0.9, periodic=borders, seed=3)
+    run = simulate(model, 20, thermalise=2, update="metropolis")
+    assert found["model"] == run.parameters
+    assert found["summaries"] == as_json(tuple(run.summarise()))
 
 
 @pytest.mark.parametrize(("name", "model_type", "shape"), COMMANDS)
@@ -63,10 +85,14 @@ def test_critical_temperatures_are_the_default(run, report):
     [
         ("xy --shape 9", "no critical temperature of the XY model on 1 axes"),
         ("heisenberg --shape 4x4", "no critical temperature of the Heisenberg model on 2 axes"),
+        ("clock --q 5 --shape 4x4", "no critical temperature of the Clock model on 2 axes"),
+        ("clock --q 1 --shape 4x4 --temperature 1", "--q 1 must be"),
+        ("on --n 3 --shape 4x4 --temperature 1", "O(3) is Heisenberg"),
+        ("xy --lattice bcc --shape 4x4 --temperature 1", "must have 3 axes"),
         ("xy --shape 4x4 --temperature 0", "--temperature 0.0 must be above 0"),
         ("xy --shape 4x4 --temperature 1 --temperatures 1:2:3", "exclude each other"),
         ("xy --shape 4x4 --update wolff --clusters", '--clusters is for --update "swendsen-wang"'),
-        ("xy --shape 4x4 --update metropolis", "'metropolis' is not one of"),
+        ("xy --shape 4x4 --update hybrid", "'hybrid' is not one of"),
     ],
 )
 def test_errors(run, words, message):

@@ -27,8 +27,10 @@ from conncomp.kernels.cuda.grid import tiled_elements, tiled_quads
 from conncomp.kernels.cuda.models import kawasaki
 from conncomp.kernels.cuda.papers.tiles import LOCAL, MERGE
 from conncomp.models import (
+    ON,
     XY,
     CahnHilliard,
+    Clock,
     Heisenberg,
     Ising,
     Kawasaki,
@@ -499,6 +501,31 @@ def reflect(cupy):
         check(*(model.spins.round(12) for model in models), arguments)
 
 
+# The same on any bonds, and Potts' states.
+VECTORS_ON_EDGES = [
+    (XY, {"shape": (3, 70), "lattice": "triangular", "replicas": 2}),
+    (Heisenberg, {"shape": (5, 9), "lattice": "kagome", "coupling": -1.0}),
+    (Clock, {"shape": (4, 40), "q": 6}),
+    (ON, {"shape": (3, 4, 5), "n": 4, "replicas": 3}),
+    (ON, {"shape": (20, 9), "n": 7}),
+]
+
+
+def reflect_on_edges(cupy):
+    for kind, arguments in VECTORS_ON_EDGES:
+        models = pairs_of(kind, **arguments, beta=0.8)
+        check(*(model.bonds() for model in models), arguments)
+        check(*(model.swendsen_wang(2, clusters=True).records for model in models), arguments)
+        for update in ("wolff", "metropolis"):
+            check(*(getattr(model, update)().records for model in models), arguments, update)
+        check(*(model.spins.round(12) for model in models), arguments)
+    for arguments in ({"q": 3, "field": 0.1}, {"q": 70, "lattice": "triangular"}):
+        models = pairs_of(Potts, shape=(9, 70), beta=1.0, **arguments)
+        for update in ("swendsen_wang", "wolff"):
+            check(*(getattr(model, update)().records for model in models), arguments, update)
+        check(*(model.spins for model in models), arguments)
+
+
 # Bonds of two random rings, and of a star, to whose middle all unions lead.
 EDGES = [
     {"coupling": 1.0, "replicas": 3},
@@ -675,6 +702,7 @@ PARTS = {
     "potts-weigel": update_as_weigel,
     "ising": flip_cells,
     "vectors": reflect,
+    "vectors on edges": reflect_on_edges,
     "ising-on-edges": flip_edges,
     "tempering": temper,
     "percolation": percolate,

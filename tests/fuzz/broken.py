@@ -22,6 +22,7 @@ from conncomp.chunked.measures.volume_file import MappedVolume
 from conncomp.chunked.volumes.formats import zarr_arrays
 from conncomp.tables.pairs import Clustering
 
+from . import spins_on_edges
 from .target import random_case
 from .targets import TARGETS
 from .worker import judge
@@ -164,6 +165,7 @@ POTTS_RECORD = {"satisfied": 0, "active": 1, "clusters": 2, "largest": 3, "squar
 POTTS_RECORD |= {"fourths": 7, "windings": 12, "rank": 13, "counts": 14}
 # Sums of products and of components are in units of 2**-28.
 VECTOR_RECORD = {0: 1 << 28, 1: 1, 2: 1, 3: 1, 30: 1 << 40}
+EDGE_RECORD = {0: 1 << 28, 1: 1, 2: 1, 3: 1, 14: 1 << 28}
 ISING_RECORD = [number for name, number in POTTS_RECORD.items() if name not in ("windings", "rank")]
 PERCOLATION_RECORD = {"elements": 0, "clusters": 1, "largest": 2, "squares": 3, "axes": 5}
 PERCOLATION_RECORD |= {"rank": 6, "classes": 7}
@@ -342,6 +344,19 @@ BREAKAGES = {
         of_call(models.Ising, "step", _stands_still),
         of_call(models.Ising, "restore", _forgets),
         *(of_property(models.Ising, name, _part()) for name in ("spins", "edges", "signs")),
+    ],
+    "spins-on-edges": [
+        *(of(models.Clock, "swendsen_wang", _column(k, by)) for k, by in EDGE_RECORD.items()),
+        of(models.ON, "swendsen_wang", _column(15, 1 << 28)),
+        of(models.XY, "metropolis", _column(0, 1 << 28)),
+        of(models.Potts, "swendsen_wang", _column(0, 1 << 29)),
+        of(models.Potts, "wolff", _column(14)),
+        *(of(models.ON, name, _part()) for name in ("bonds", "energy")),
+        *(of(models.Potts, "labels", _part(k)) for k in (0, 1)),
+        of_call(models.Clock, "step", _stands_still),
+        of_call(models.ON, "restore", _forgets),
+        of_property(models.Clock, "spins", _part()),
+        *(of(spins_on_edges, f"random_{name}", _part()) for name in ("couplings", "fields")),
     ],
     "analysis": [
         of(models, "crossing", _part()),

@@ -35,6 +35,7 @@ from . import (
     models,
     networkx_graphs,
     pairs,
+    spins_on_edges,
     vectors,
     volumes,
 )
@@ -306,6 +307,7 @@ TARGETS = {
     "ising": of_calls(ising.ising, unpickles=True),
     "vectors": of_calls(vectors.vectors, unpickles=True),
     "ising-graphs": of_calls(ising_graphs.ising_graphs, unpickles=True),
+    "spins-on-edges": of_calls(spins_on_edges.spins_on_edges, unpickles=True),
     "analysis": of_calls(analysis.analysis),
     "tempering": of_calls(models.tempering),
     "percolation": of_calls(models.percolation, unpickles=True),

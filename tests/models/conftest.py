@@ -2,8 +2,8 @@ import pytest
 
 from conncomp.models.cahn_hilliard import cuda as cahn_hilliard_engine
 from conncomp.models.ising import cuda as ising_engine
-from conncomp.models.ising.on_edges import cuda as edges_engine
 from conncomp.models.kawasaki import cuda as kawasaki_engine
+from conncomp.models.on_edges import cuda as edges_engine
 from conncomp.models.potts import cuda as potts_engine
 from conncomp.models.spin_glass import cuda as glass_engine
 from host_cuda.host_gpu import AVAILABLE, HostGpu

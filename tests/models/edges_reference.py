@@ -1,4 +1,4 @@
-"""The Ising model on any bonds, with fields, one by one in plain Python.
+"""The Ising and the Potts model on any bonds, with fields, one by one in plain Python.
 
 Random numbers are as ``kernels/core/edge_spins.h`` says; logarithms are those of floating point.
 """
@@ -10,7 +10,7 @@ import numpy as np
 from conncomp.generate.random import philox
 from models.potts_reference import CHOSEN_SITE, COIN, WORD, below
 
-EDGE_BOND, GHOST_BOND = 40, 41
+CLUSTER, EDGE_BOND, GHOST_BOND = 3, 40, 41
 
 
 class ReferenceEdges:
@@ -20,6 +20,18 @@ class ReferenceEdges:
         self.edges, self.couplings, self.fields = edges, couplings, fields
         self.beta, self.seed, self.replica, self.step = beta, seed, replica, 0
         self.spins = np.array(spins, int)
+
+    up = 1
+
+    def gain(self, strength, spin, other):
+        """Return half of what different spins, or equal ones, would cost."""
+        return strength * spin * other
+
+    def change(self, root, cluster, wolff, chosen):
+        low, high, *_ = self.draw(COIN, root // WORD)
+        coin = (low | high << 32) >> root % WORD & 1
+        if chosen if wolff else coin:
+            self.spins[cluster] *= -1
 
     def energy(self):
         pairs = sum(j * self.spins[u] * self.spins[v] for (u, v), j in self.bonds())
@@ -44,7 +56,7 @@ class ReferenceEdges:
         active = [
             (u, v)
             for k, ((u, v), j) in enumerate(self.bonds())
-            if self.is_active(EDGE_BOND, k, j * self.spins[u] * self.spins[v])
+            if self.is_active(EDGE_BOND, k, self.gain(j, self.spins[u], self.spins[v]))
         ]
         for u, v in active:
             if clusters[u] is not clusters[v]:
@@ -56,12 +68,41 @@ class ReferenceEdges:
         tied = {
             site
             for site, h in enumerate(self.fields)
-            if self.is_active(GHOST_BOND, site, h * self.spins[site])
+            if self.is_active(GHOST_BOND, site, self.gain(h, self.spins[site], self.up))
         }
         distinct = {min(cluster): sorted(cluster) for cluster in clusters}
         for root, cluster in distinct.items():
-            low, high, *_ = self.draw(COIN, root // WORD)
-            coin = (low | high << 32) >> root % WORD & 1
-            if ((chosen in cluster) if wolff else coin) and not tied & set(cluster):
-                self.spins[cluster] *= -1
+            if not tied & set(cluster):
+                self.change(root, cluster, wolff, chosen in cluster)
         return len(active), sorted(map(len, distinct.values()))
+
+
+class ReferenceStates(ReferenceEdges):
+    """The same of a `conncomp.models.Potts` of q states, with half its inverse temperature."""
+
+    up = 0
+
+    def __init__(self, q, edges, couplings, fields, beta, seed, replica, spins):
+        super().__init__(edges, couplings, fields, beta / 2, seed, replica, spins)
+        self.q = q
+
+    def gain(self, strength, spin, other):
+        return abs(strength) if (spin == other) == (strength > 0) else 0
+
+    def change(self, root, cluster, wolff, chosen):
+        if wolff and not chosen:
+            return
+        low, high, *_ = self.draw(CLUSTER, root)
+        number = low | high << 32
+        if wolff:
+            new = (self.spins[root] + 1 + below(number, self.q - 1)) % self.q
+        elif self.q > 2:
+            new = below(number, self.q)
+        else:
+            low, high, *_ = self.draw(COIN, root // WORD)
+            new = (low | high << 32) >> root % WORD & 1
+        self.spins[cluster] = new
+
+    def energy(self):
+        pairs = sum(j * (self.spins[u] == self.spins[v]) for (u, v), j in self.bonds())
+        return -pairs - sum(h for h, s in zip(self.fields, self.spins, strict=True) if s == 0)

@@ -16,6 +16,7 @@
 #include "cpu/models/potts/potts.h"
 #include "cpu/models/spin_glass.h"
 #include "cpu/models/vector_spins.h"
+#include "cpu/models/vertex_classes.h"
 #include "random_cases.h"
 
 using namespace conncomp;
@@ -456,8 +457,9 @@ void test_edges() {
     v.push_back(int32_t(draw(0, vertices - 1)));
   }
   const std::vector<int32_t> coupling = random_strengths(count), field = random_strengths(vertices);
-  const EdgeEngine engine(replicas, {count, u.data(), v.data(), draw(0, 1) ? coupling.data() : nullptr,
-                                     draw(0, 1) ? field.data() : nullptr});
+  const EdgeBonds edges{count, u.data(), v.data(), draw(0, 1) ? coupling.data() : nullptr,
+                        draw(0, 1) ? field.data() : nullptr};
+  const EdgeEngine engine(replicas, edges, std::make_unique<EdgeSpinsOf<UpDown>>(replicas.lattice));
   const int64_t words = replicas.lattice.words();
   std::vector<Bits64> spins;
   for (int64_t k = 0; k < replicas.count * words; ++k)
@@ -485,6 +487,83 @@ void test_edges() {
   }
   std::vector<uint8_t> active(replicas.count * count);
   engine.bonds({spins.data(), 9, temperatures.data(), {table.data()}, nullptr}, active.data());
+}
+
+// Updates of vectors, or of many states, on any bonds, by one thread and by several.
+template <class Kind>
+void test_kind_on_edges(int states) {
+  const int64_t vertices = draw(1, 400), count = draw(0, 2 * vertices);
+  const int planes = std::bit_width(unsigned(states - 1));
+  const Replicas replicas{
+      {{1, 1, 1, vertices}, 0, states, planes}, generator(), Bits64(draw(0, 99)), draw(1, 3)};
+  std::vector<int32_t> u, v;
+  for (int64_t k = 0; k < count; ++k) {
+    const int64_t first = draw(0, vertices - 1), second = draw(0, vertices - 1);
+    if (first == second) continue;
+    u.push_back(int32_t(first));
+    v.push_back(int32_t(second));
+  }
+  std::vector<int64_t> begin(vertices + 1);
+  std::vector<int32_t> to, class_of(vertices), order;
+  for (int64_t vertex = 0; vertex < vertices; ++vertex) {
+    for (size_t k = 0; k < u.size(); ++k) {
+      if (u[k] == vertex) to.push_back(v[k]);
+      if (v[k] == vertex) to.push_back(u[k]);
+    }
+    begin[vertex + 1] = int64_t(to.size());
+  }
+  const EdgeArcs arcs{begin.data(), to.data(), nullptr};
+  const int64_t classes = classify_vertices(arcs, vertices, class_of.data());
+  std::vector<int64_t> bounds{0};
+  for (int64_t k = 0; k < classes; ++k) {
+    for (int64_t vertex = 0; vertex < vertices; ++vertex)
+      if (class_of[vertex] == k) order.push_back(int32_t(vertex));
+    bounds.push_back(int64_t(order.size()));
+  }
+  const EdgeBonds edges{int64_t(u.size()), u.data(), v.data(), nullptr, nullptr};
+  const EdgeEngine engine(replicas, edges, std::make_unique<EdgeSpinsOf<Kind>>(replicas.lattice));
+  const std::vector<Bits32> table = logarithm_table();
+  const std::vector<GlassTemperature> temperatures = random_temperatures(replicas.count);
+  const int threads = num_threads();
+  using Spin = typename Kind::Spin;
+  const auto run = [&] {
+    std::vector<Spin> spins(replicas.count * Kind::length(replicas.lattice)), next(spins);
+    std::optional<EdgeForest> memory;
+    engine.start(spins.data());
+    std::vector<int64_t> record(replicas.count * (kCounts + (Kind::kCounted ? states : 8)));
+    for (const bool chosen : {false, true}) {
+      const EdgeUpdate update{spins.data(), 9, temperatures.data(), {table.data()}, record.data()};
+      engine.update(memory, update, next.data(), chosen, true);
+      engine.count({next.data(), 0, nullptr, {nullptr}, record.data()});
+      std::swap(spins, next);
+    }
+    if (!Kind::kCounted)
+      for (int64_t k = 0; k < classes; ++k)
+        engine.offer({spins.data(), 3, temperatures.data(), {table.data()}, nullptr}, arcs,
+                     {order.data() + bounds[k], bounds[k + 1] - bounds[k]}, spins.data());
+    const auto* const bytes = reinterpret_cast<const unsigned char*>(spins.data());
+    record.insert(record.end(), bytes, bytes + spins.size() * sizeof(Spin));
+    return record;
+  };
+  const std::vector<int64_t> parallel = run();
+  process().wanted_threads = 1;
+  check(run() == parallel, "spins and records of vectors on edges");
+  process().wanted_threads = threads;
+}
+
+void test_spins_on_edges() {
+  switch (draw(0, 4)) {
+    case 0:
+      return test_kind_on_edges<States>(int(draw(2, 255)));
+    case 1:
+      return test_kind_on_edges<Embedded<OfLattices<UnitVector>>>(2);
+    case 2:
+      return test_kind_on_edges<Embedded<Hours>>(int(draw(2, 1 << 16)));
+    case 3:
+      return test_kind_on_edges<Embedded<Components<4>>>(4);
+    default:
+      return test_kind_on_edges<Embedded<Components<8>>>(int(draw(5, 8)));
+  }
 }
 
 // Sweeps of spin glasses, by one thread and by several.
@@ -549,6 +628,7 @@ int main(int count, char** arguments) {
     test_vectors<Angle>();
     test_vectors<UnitVector>();
     test_edges();
+    test_spins_on_edges();
     test_glasses();
     test_fields<float, 2>();
     test_fields<double, 3>();

@@ -1,9 +1,14 @@
-// The Ising model on any edges. Arrays have the shapes that models/ising/on_edges/cpu.py gives them,
-// flattened.
+// Models on any edges. Arrays have the shapes that models/on_edges/cpu.py gives them, flattened.
 #include "cpu/models/edge_spins.h"
+#include "cpu/models/vertex_classes.h"
 
+#include <bit>
+#include <memory>
 #include <optional>
+#include <string>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "bindings/bindings.h"
 
@@ -13,11 +18,25 @@ namespace conncomp {
 
 namespace {
 
-using Words = Vector<Bits64>;
-using ConstWords = Vector<const Bits64>;
 using Numbers = Vector<const int32_t>;
 using Temperatures = Vector<const Bits32>;
 using Record = std::optional<Vector<int64_t>>;
+
+const int32_t* data_or_null(const std::optional<Numbers>& array) { return array ? array->data() : nullptr; }
+
+std::unique_ptr<const EdgeSpins> spins_of(const std::string& kind, const Lattice& lattice) {
+  const auto of = [&]<class Kind>(std::type_identity<Kind>) -> std::unique_ptr<const EdgeSpins> {
+    return std::make_unique<EdgeSpinsOf<Kind>>(lattice);
+  };
+  if (kind == "UpDown") return of(std::type_identity<UpDown>());
+  if (kind == "States") return of(std::type_identity<States>());
+  if (kind == "Angle") return of(std::type_identity<Embedded<OfLattices<Angle>>>());
+  if (kind == "UnitVector") return of(std::type_identity<Embedded<OfLattices<UnitVector>>>());
+  if (kind == "Hours") return of(std::type_identity<Embedded<Hours>>());
+  if (kind == "Components4") return of(std::type_identity<Embedded<Components<4>>>());
+  if (kind == "Components8") return of(std::type_identity<Embedded<Components<8>>>());
+  throw nb::value_error("there are no such spins");
+}
 
 // An engine with the arrays that it reads.
 struct HeldEdges {
@@ -25,24 +44,20 @@ struct HeldEdges {
   std::optional<Numbers> coupling, field;
   EdgeEngine engine;
 
-  HeldEdges(const Replicas& replicas, Numbers u, Numbers v, std::optional<Numbers> coupling,
-            std::optional<Numbers> field)
+  HeldEdges(const Replicas& replicas, const std::string& kind, Numbers u, Numbers v,
+            std::optional<Numbers> coupling, std::optional<Numbers> field)
       : u(u),
         v(v),
         coupling(coupling),
         field(field),
-        engine(replicas,
-               {int64_t(u.size()), u.data(), v.data(), data_or_null(coupling), data_or_null(field)}) {}
-
-  static const int32_t* data_or_null(const std::optional<Numbers>& array) {
-    return array ? array->data() : nullptr;
-  }
+        engine(replicas, {int64_t(u.size()), u.data(), v.data(), data_or_null(coupling), data_or_null(field)},
+               spins_of(kind, replicas.lattice)) {}
 };
 
 // What draws by temperatures and the table of logarithms.
-EdgeUpdate drawn_update(ConstWords words, uint32_t step, Temperatures temperatures, Temperatures logarithm,
+EdgeUpdate drawn_update(const void* spins, uint32_t step, Temperatures temperatures, Temperatures logarithm,
                         const Record& record) {
-  return {words.data(),
+  return {spins,
           step,
           reinterpret_cast<const GlassTemperature*>(temperatures.data()),
           {logarithm.data()},
@@ -55,34 +70,61 @@ void define_edge_spins(nb::module_& m) {
   nb::class_<HeldEdges>(m, "EdgeEngine")
       .def(
           "__init__",
-          [](HeldEdges* self, int64_t vertices, uint64_t seed, uint64_t first_replica, int64_t replicas,
-             Numbers u, Numbers v, std::optional<Numbers> coupling, std::optional<Numbers> field) {
-            const Lattice lattice{{1, 1, 1, vertices}, 0, 2, 1};
-            new (self) HeldEdges({lattice, seed, first_replica, replicas}, u, v, coupling, field);
+          [](HeldEdges* self, const std::string& kind, int64_t vertices, int states, uint64_t seed,
+             uint64_t first_replica, int64_t replicas, Numbers u, Numbers v, std::optional<Numbers> coupling,
+             std::optional<Numbers> field) {
+            const int planes = std::bit_width(unsigned(states - 1));
+            const Lattice lattice{{1, 1, 1, vertices}, 0, states, planes};
+            new (self) HeldEdges({lattice, seed, first_replica, replicas}, kind, u, v, coupling, field);
           },
-          "vertices"_a, "seed"_a, "first_replica"_a, "replicas"_a, "u"_a, "v"_a, "coupling"_a.none(),
-          "field"_a.none())
+          "kind"_a, "vertices"_a, "states"_a, "seed"_a, "first_replica"_a, "replicas"_a, "u"_a, "v"_a,
+          "coupling"_a.none(), "field"_a.none())
+      .def("start", [](const HeldEdges& edges,
+                       FilledVector spins) { without_gil([&] { edges.engine.start(spins.data()); }); })
       .def("count",
-           [](const HeldEdges& edges, ConstWords words, Vector<int64_t> record) {
-             without_gil([&] { edges.engine.count({words.data(), 0, nullptr, {nullptr}, record.data()}); });
+           [](const HeldEdges& edges, AnyVector spins, Vector<int64_t> record) {
+             without_gil([&] { edges.engine.count({spins.data(), 0, nullptr, {nullptr}, record.data()}); });
            })
       .def("bonds",
-           [](const HeldEdges& edges, ConstWords words, uint32_t step, Temperatures temperatures,
+           [](const HeldEdges& edges, AnyVector spins, uint32_t step, Temperatures temperatures,
               Temperatures logarithm, Vector<uint8_t> active) {
-             const EdgeUpdate update = drawn_update(words, step, temperatures, logarithm, std::nullopt);
+             const EdgeUpdate update =
+                 drawn_update(spins.data(), step, temperatures, logarithm, std::nullopt);
              without_gil([&] { edges.engine.bonds(update, active.data()); });
            })
       .def(
           "update",
-          [](HeldEdges& edges, ConstWords words, Words new_words, uint32_t step, Temperatures temperatures,
-             Temperatures logarithm, bool chosen, const Record& record, bool clusters) {
+          [](HeldEdges& edges, AnyVector spins, FilledVector new_spins, uint32_t step,
+             Temperatures temperatures, Temperatures logarithm, bool chosen, const Record& record,
+             bool clusters) {
             std::optional<EdgeForest> memory = edges.engine.take_memory();
-            const EdgeUpdate update = drawn_update(words, step, temperatures, logarithm, record);
-            without_gil([&] { edges.engine.update(memory, update, new_words.data(), chosen, clusters); });
+            const EdgeUpdate update = drawn_update(spins.data(), step, temperatures, logarithm, record);
+            without_gil([&] { edges.engine.update(memory, update, new_spins.data(), chosen, clusters); });
             edges.engine.give_back(std::move(memory));
           },
-          "words"_a, "new_words"_a, "step"_a, "temperatures"_a, "logarithm"_a, "chosen"_a, "record"_a.none(),
-          "clusters"_a);
+          "spins"_a, "new_spins"_a, "step"_a, "temperatures"_a, "logarithm"_a, "chosen"_a, "record"_a.none(),
+          "clusters"_a)
+      // In place, class after class of vertices: those of class k are order[bounds[k]], ..., before the next.
+      .def(
+          "offer",
+          [](const HeldEdges& edges, FilledVector spins, uint32_t step, Temperatures temperatures,
+             Temperatures logarithm, Vector<const int64_t> begin, Numbers to, std::optional<Numbers> coupling,
+             Numbers order, const std::vector<int64_t>& bounds) {
+            const EdgeUpdate update = drawn_update(nullptr, step, temperatures, logarithm, std::nullopt);
+            const EdgeArcs arcs{begin.data(), to.data(), data_or_null(coupling)};
+            without_gil([&] {
+              for (size_t k = 0; k + 1 < bounds.size(); ++k)
+                edges.engine.offer(update, arcs, {order.data() + bounds[k], bounds[k + 1] - bounds[k]},
+                                   spins.data());
+            });
+          },
+          "spins"_a, "step"_a, "temperatures"_a, "logarithm"_a, "begin"_a, "to"_a, "coupling"_a.none(),
+          "order"_a, "bounds"_a);
+  m.def("classify_vertices", [](Vector<const int64_t> begin, Numbers to, Vector<int32_t> class_of) {
+    return without_gil([&] {
+      return classify_vertices({begin.data(), to.data(), nullptr}, int64_t(class_of.size()), class_of.data());
+    });
+  });
 }
 
 }  // namespace conncomp

@@ -1,4 +1,4 @@
-"""Bonds between any sites, as kernels of the Ising model take them: ``core/edge_spins.h``."""
+"""Bonds between any sites, and spins on them, as kernels take them: ``core/edge_spins.h``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.kernels.lattice import Lattice
+from conncomp.kernels.lattice import BITS, Lattice
 
 UNIT_BITS = 29  # of the strongest coupling or field
 WHOLE = 1 << UNIT_BITS  # ``kWhole``
@@ -21,6 +21,43 @@ class _Arrays(NamedTuple):
     couplings: NDArray[np.int32] | None
     fields: NDArray[np.int32] | None
     scale: float
+    states: int = 2
+
+
+class SpinKind(NamedTuple):
+    """What spins on edges are.
+
+    Attributes
+    ----------
+    name : str
+        What the engine of the CPU is called, but for its end.
+    struct : str
+        Of ``core/edge_spins.h`` or ``core/edge_vectors.h``.
+    dtype : dtype
+        Of the numbers that spins are held as.
+    width : int
+        How many of them a spin has; 0 where words of bits have the spins.
+    components : int
+        Of a vector; 0 where spins are states.
+    """
+
+    name: str
+    struct: str
+    dtype: np.dtype[Any]
+    width: int
+    components: int
+
+
+def _vectors(name: str, struct: str, dtype: str, width: int, components: int) -> SpinKind:
+    return SpinKind(name, f"Embedded<conncomp::{struct}>", np.dtype(dtype), width, components)
+
+
+UP_DOWN, STATES = (SpinKind(name, name, BITS, 0, 0) for name in ("UpDown", "States"))
+ANGLES = _vectors("Angle", "OfLattices<conncomp::Angle>", "u2", 1, 2)
+DIRECTIONS = _vectors("UnitVector", "OfLattices<conncomp::UnitVector>", "u8", 1, 3)
+HOURS = _vectors("Hours", "Hours", "u2", 1, 2)
+FOUR, EIGHT = (_vectors(f"Components{n}", f"Components<{n}>", "i4", n, n) for n in (4, 8))
+KINDS = UP_DOWN, STATES, ANGLES, DIRECTIONS, HOURS, FOUR, EIGHT
 
 
 class EdgeBonds(_Arrays):
@@ -36,9 +73,10 @@ class EdgeBonds(_Arrays):
     fields : ndarray of int32, shape (sites,), or None
     scale : float
         What `WHOLE` is worth.
+    states : int
+        How many a spin has; of vectors of more than three components, how many these are.
     """
 
-    states = 2
     ndim = 1
 
     @property
@@ -73,3 +111,13 @@ class EdgeBonds(_Arrays):
     def arrays(self) -> tuple[Any, ...]:
         """Both ends, couplings and fields."""
         return (*self.ends, self.couplings, self.fields)
+
+    def arcs(self) -> tuple[Any, ...]:
+        """Return where the arcs of each site begin, their ends, and their couplings or None."""
+        u, v = self.ends
+        sources, targets = np.concatenate([u, v]), np.concatenate([v, u])
+        order = np.argsort(sources, kind="stable")
+        begins = np.zeros(self.sites + 1, np.int64)
+        np.cumsum(np.bincount(sources, minlength=self.sites), out=begins[1:])
+        both = None if self.couplings is None else np.tile(self.couplings, 2)[order]
+        return begins, targets[order], both

@@ -12,6 +12,7 @@ from conncomp.kernels.lattice import MOST_AXES
 # Of ``core/vector_spins.h``: the units, as powers of two, and the fields of a record; sums of
 # projections are squared in units of 2**-16.
 MEASURE_BITS, DIRECTION_BITS, DIRECTION_WIDTH = 28, 19, 21
+NUMBER_BITS = 30  # of vectors of more than three numbers
 ENERGY, CLUSTERS, ALONG = 0, 2, 14
 CURRENTS = ALONG + MOST_AXES
 MAGNETISATION = CURRENTS + 3 * MOST_AXES
@@ -48,11 +49,18 @@ DIRECTION = Kind("UnitVector", np.dtype("u8"), 3, 3)
 TURN = 1 << 16
 
 
-def as_spins(xp: Any, kind: Kind, vectors: Any) -> Any:
-    """Return unit vectors, (..., components) of float64, as spins."""
-    if kind is ANGLE:
-        turns = xp.arctan2(vectors[..., 1], vectors[..., 0]) / (2 * pi)
-        return (xp.rint(turns * TURN).astype(np.int64) % TURN).astype(kind.dtype)
+def as_spins(xp: Any, kind: Any, vectors: Any, states: int = 0) -> Any:
+    """Return unit vectors, (..., components) of float64, as spins.
+
+    Of a clock `states` are its hours; of vectors of more than three numbers, how many these are.
+    """
+    if kind.components == 2:
+        turns, around = xp.arctan2(vectors[..., 1], vectors[..., 0]) / (2 * pi), states or TURN
+        return (xp.rint(turns * around).astype(np.int64) % around).astype(kind.dtype)
+    if kind.components > 3:
+        spins = xp.zeros((*vectors.shape[:-1], kind.components), kind.dtype)
+        spins[..., :states] = xp.rint(xp.ldexp(vectors, NUMBER_BITS))
+        return spins
     numbers = xp.rint(xp.ldexp(vectors, DIRECTION_BITS)).astype(np.int64)
     digits = (numbers & ((1 << DIRECTION_WIDTH) - 1)).astype(kind.dtype)
     spins = digits[..., 0].copy()
@@ -61,16 +69,18 @@ def as_spins(xp: Any, kind: Kind, vectors: Any) -> Any:
     return spins
 
 
-def as_angles(spins: Any) -> Any:
-    """Return angles from 0 to 2 pi, of float64."""
-    return spins.astype(np.float64) * (2 * pi / TURN)
+def as_angles(spins: Any, hours: int = 0) -> Any:
+    """Return angles from 0 to 2 pi, of float64; of a clock, by its hours."""
+    return spins.astype(np.float64) * (2 * pi / (hours or TURN))
 
 
-def as_vectors(xp: Any, kind: Kind, spins: Any) -> Any:
-    """Return spins as vectors, (..., components) of float64."""
-    if kind is ANGLE:
-        angles = as_angles(spins)
+def as_vectors(xp: Any, kind: Any, spins: Any, states: int = 0) -> Any:
+    """Return spins as vectors, (..., components) of float64; `states` as of `as_spins`."""
+    if kind.components == 2:
+        angles = as_angles(spins, states)
         return xp.stack([xp.cos(angles), xp.sin(angles)], axis=-1)
+    if kind.components > 3:
+        return xp.ldexp(spins[..., :states].astype(np.float64), -NUMBER_BITS)
     numbers = [_number(spins, k) for k in range(kind.components)]
     return xp.ldexp(xp.stack(numbers, axis=-1).astype(np.float64), -DIRECTION_BITS)
 

@@ -14,8 +14,10 @@ from conncomp.models.analysis import (
     reweight,
 )
 from conncomp.models.cahn_hilliard import CahnHilliard, DomainMeasurements
-from conncomp.models.ising import Ising, IsingMeasurements, UnitCell
+from conncomp.models.disorder import random_couplings, random_fields
+from conncomp.models.ising import Ising, IsingMeasurements
 from conncomp.models.kawasaki import Kawasaki, KawasakiMeasurements
+from conncomp.models.lattices import UnitCell
 from conncomp.models.percolation import (
     Percolation,
     PercolationMeasurements,
@@ -42,11 +44,13 @@ from conncomp.models.spin_glass import (
 )
 from conncomp.models.statistics import Estimate, autocorrelation_time, jackknife
 from conncomp.models.tempering import Tempering, parallel_tempering
-from conncomp.models.vectors import XY, Heisenberg, VectorMeasurements, VectorSummary
+from conncomp.models.vectors import ON, XY, Clock, Heisenberg, VectorMeasurements, VectorSummary
 
 __all__ = [
+    "ON",
     "XY",
     "CahnHilliard",
+    "Clock",
     "Collapse",
     "Crossing",
     "DomainMeasurements",
@@ -91,6 +95,8 @@ __all__ = [
     "logarithmic_bins",
     "overlap_distribution",
     "parallel_tempering",
+    "random_couplings",
+    "random_fields",
     "reweight",
     "simulate",
     "summarise",

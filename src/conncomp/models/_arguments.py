@@ -63,13 +63,13 @@ def check_start(
     return given
 
 
-def check_states(given: Any, what: str, count: int, wanted: str) -> Any:
-    """Return a copy, of uint8, of a first state's spins, which `wanted` says in words."""
+def check_states(given: Any, what: str, count: int, wanted: str, dtype: str = "u1") -> Any:
+    """Return a copy, of uint8 or another type, of first spins, which `wanted` says in words."""
     states = given.copy()  # a state that is checked is not changed afterwards
     least, most = int(states.min()), int(states.max())
     if least < 0 or most >= count:
         raise ValueError(f"start has {what} from {least} to {most}; they must be {wanted}")
-    return states.astype("u1")
+    return states.astype(dtype)
 
 
 def check_state(state: Any, model: str, arrays: int) -> tuple[int, tuple[NDArray[Any], ...]]:

@@ -1,9 +1,14 @@
-"""Labels of the clusters that active bonds make on a hypercubic lattice."""
+"""Labels of the clusters that active bonds make on a hypercubic lattice, or on any edges."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arguments import as_bool, check_choice
+from conncomp.graph import Graph, connected_components
 from conncomp.grid import label_bonds
 from conncomp.kernels.lattice import Lattice
 
@@ -20,3 +25,31 @@ def label_clusters(
         numbering=numbering,
         return_num=return_num,
     )
+
+
+def label_on_edges(
+    xp: Any, edges: Any, bonds: Any, sites: int, *, numbering: str, return_num: bool
+) -> tuple[Any, NDArray[np.int64] | None]:
+    """Return labels, (replicas, sites), and how many there are in each replica, if that is wanted.
+
+    Parameters
+    ----------
+    xp : module
+        The array library.
+    edges : array of int, shape (bonds, 2)
+    bonds : array of bool, shape (replicas, bonds)
+        Which of them are active.
+    sites : int
+    numbering, return_num
+        As of `conncomp.label_bonds`.
+    """
+    check_choice("numbering", numbering, ("consecutive", "roots"))
+    ends, counted = xp.asarray(edges), as_bool("return_num", return_num)
+    labelled: Any = connected_components
+    labels, counts = [], []
+    for active in bonds:
+        graph = Graph.from_edges(ends[active, 0], ends[active, 1], sites)
+        count, of_sites = labelled(graph, numbering=numbering, directed=False)
+        labels.append(of_sites + (numbering == "consecutive"))
+        counts.append(count)
+    return xp.stack(labels), np.array(counts, np.int64) if counted else None

@@ -15,6 +15,7 @@ def simulate() -> None:
 for module, summary in {
     "cahn_hilliard": "Simulate the equation of Cahn and Hilliard: a mixture that separates into "
     "two phases.",
+    "clock": "Simulate the clock model: spins of q directions in a plane, by clusters.",
     "glass": "Simulate Ising spin glasses of several sizes, temperatures and samples.",
     "heisenberg": "Simulate the classical Heisenberg model: spins that are unit vectors in space, "
     "by clusters.",
@@ -22,6 +23,8 @@ for module, summary in {
     "one.",
     "kawasaki": "Simulate the Ising model with Kawasaki dynamics: neighbouring spins change "
     "places.",
+    "on": "Simulate the O(n) model: spins that are unit vectors of n components, 4 to 8, by "
+    "clusters.",
     "percolation": "Draw configurations of percolation, and measure their clusters.",
     "potts": "Simulate the Potts model; of two states, the default, it is the Ising model.",
     "xy": "Simulate the XY model: spins that are unit vectors in a plane, by clusters.",

@@ -1,4 +1,4 @@
-"""What the commands of spins that are vectors, ``xy`` and ``heisenberg``, share."""
+"""What the commands of spins that are vectors share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import click
 import numpy as np
 
-from conncomp.cli._options import closed_axes, periodic_option
 from conncomp.cli._picture import plot_scan
 from conncomp.cli._report import Row
 from conncomp.cli.simulate._clusters import update_options
@@ -17,15 +16,21 @@ from conncomp.cli.simulate._common import (
     Finished,
     Settings,
     as_plain,
-    border_in_words,
     parse_number_or_critical,
     plot_observables,
     run_model,
     shown,
     simulation_options,
 )
+from conncomp.cli.simulate._places import (
+    borders_of,
+    place_in_words,
+    place_options,
+    sites_of_cell,
+)
 from conncomp.cli.simulate._ranges import Range, inverse_temperatures, range_option
 from conncomp.models import VectorMeasurements, VectorSummary
+from conncomp.models.ising import LATTICES
 from conncomp.models.vectors import UPDATES
 from conncomp.models.vectors.model import VectorModel
 
@@ -56,7 +61,7 @@ def vector_options(command: Callable[..., None]) -> Callable[..., None]:
         ),
         range_option("--temperatures", "N temperatures from A to B, side by side.", "two of them"),
         click.option("--coupling", metavar="J", type=float, default=1.0, show_default=True),
-        periodic_option("all"),
+        place_options(None),
         update_options(UPDATES),
     )
     for option in reversed(options):
@@ -68,7 +73,6 @@ def run_vectors(
     make: Callable[..., VectorModel],
     settings: Settings,
     temperatures: Range | None,
-    periodic: Any,
     options: dict[str, Any],
     **arguments: Any,
 ) -> None:
@@ -76,6 +80,9 @@ def run_vectors(
     settings.check()
     if arguments["temperature"] is not None and temperatures is not None:
         raise click.UsageError("--temperature and --temperatures exclude each other.")
+    lattice = arguments["lattice"]
+    axes = len(settings.shape) if lattice is None else len(LATTICES[lattice].vectors)
+    borders = borders_of(arguments.pop("periodic"), arguments.pop("antiperiodic"), axes)
     side_by_side: dict[str, Any] = {"replicas": settings.replicas}
     if temperatures is not None:
         betas = np.repeat(inverse_temperatures(temperatures), settings.replicas or 1)
@@ -84,21 +91,23 @@ def run_vectors(
     def build() -> VectorModel:
         return make(
             settings.shape,
-            periodic=closed_axes(periodic, len(settings.shape), "lattice"),
+            periodic=borders,
             seed=settings.seed,
             device=settings.device,
             **arguments,
             **side_by_side,
         )
 
-    _show(run_model(settings, build, options))
+    _show(run_model(settings, build, options, sites_of_cell(lattice)))
 
 
 def _show(finished: Finished[VectorMeasurements]) -> None:
     parameters = finished.run.parameters
-    lengths = " x ".join(map(str, parameters["shape"]))
-    border = border_in_words(parameters["periodic"])
-    model = "model", f"{parameters['model']} model, {lengths}, {border}"
+    kind = {"Clock": "clock model", "ON": "O(n) model"}.get(
+        parameters["model"], f"{parameters['model']} model"
+    )
+    size = "".join(f" of {name} = {parameters[name]}" for name in ("q", "n") if name in parameters)
+    model = "model", f"{kind}{size}, {place_in_words(parameters)}"
     with finished.stage("statistics"):
         summaries = finished.run.summarise()[::-1]  # by temperature
     observables = _observables(summaries)
@@ -111,7 +120,7 @@ def _show(finished: Finished[VectorMeasurements]) -> None:
             else:
                 plot_observables(finished, model, _series(finished.run.series))
     facts: list[Row] = []
-    if parameters["update"] == "swendsen-wang":
+    if parameters["update"] != "wolff":
         facts.append(finished.speed_row("spins"))
     if not all(summary.enough for summary in summaries):
         facts.append(("beware", "fewer than 100 autocorrelation times: errors may be too small"))

@@ -24,8 +24,8 @@ from conncomp.cli.simulate._common import (
 from conncomp.cli.simulate._ranges import Range, inverse_temperatures, range_option
 from conncomp.kernels.spin_glass import RULES
 from conncomp.models import Estimate, GlassSeries, OverlapSummary, SpinGlass, katzgraber_young
+from conncomp.models.disorder import KINDS
 from conncomp.models.simulation import check_output
-from conncomp.models.spin_glass.couplings import KINDS
 
 PAIR = 2  # of copies, by default
 # Of observables of an `OverlapSummary`, what they are called in tables and pictures.

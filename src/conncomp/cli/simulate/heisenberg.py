@@ -17,7 +17,6 @@ from conncomp.models import Heisenberg
 def heisenberg(
     settings: Settings,
     temperatures: Range | None,
-    periodic: bool | list[bool] | list[int],
     update: str,
     clusters: bool,
     **arguments: Any,
@@ -28,4 +27,4 @@ def heisenberg(
     times in updates. Components are the clusters that the next update draws.
     """
     options = {"update": update, "clusters": clusters}
-    run_vectors(Heisenberg, settings, temperatures, periodic, options, **arguments)
+    run_vectors(Heisenberg, settings, temperatures, options, **arguments)

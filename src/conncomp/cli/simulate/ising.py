@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import click
 import numpy as np
 from numpy.typing import ArrayLike
 
-from conncomp.cli._options import axes_option, closed_axes, periodic_option
 from conncomp.cli._report import Row
 from conncomp.cli.simulate._clusters import show_summaries, update_options
 from conncomp.cli.simulate._common import (
@@ -18,22 +16,19 @@ from conncomp.cli.simulate._common import (
     run_model,
     simulation_options,
 )
+from conncomp.cli.simulate._places import (
+    borders_of,
+    place_in_words,
+    place_options,
+    sites_of_cell,
+)
 from conncomp.cli.simulate._ranges import Range, inverse_temperatures, range_option, values_of
 from conncomp.models import Ising
 from conncomp.models.ising import LATTICES, UPDATES
 
-NAMES = {"bcc": "body-centred cubic", "fcc": "face-centred cubic"}
-
 
 @click.command()
 @simulation_options
-@click.option(
-    "--lattice",
-    type=click.Choice(list(LATTICES)),
-    default="square",
-    show_default=True,
-    help="--shape counts its unit cells, along its primitive vectors.",
-)
 @click.option(
     "--temperature",
     metavar="T|critical",
@@ -62,12 +57,7 @@ NAMES = {"bcc": "body-centred cubic", "fcc": "face-centred cubic"}
     show_default=True,
     help="The energy of a spin is -H if it is up, and H if not.",
 )
-@periodic_option("all")
-@axes_option(
-    "--antiperiodic",
-    "none",
-    "Axes that close on themselves with the opposite coupling; named as those of --periodic.",
-)
+@place_options("square")
 @update_options(UPDATES)
 def ising(
     settings: Settings,
@@ -98,10 +88,7 @@ def ising(
     chosen = [f"--{name}" for name, value in given.items() if value is not None]
     if len(chosen) > 1:
         raise click.UsageError(f"{' and '.join(chosen)} exclude each other.")
-    cell = LATTICES[lattice]
-    axes = len(cell.vectors)
-    turning = closed_axes(antiperiodic, axes, "lattice", "--antiperiodic")
-    closed = closed_axes(periodic, axes, "lattice")
+    borders = borders_of(periodic, antiperiodic, len(LATTICES[lattice].vectors))
     several = _several(temperatures, betas)
     side_by_side = None if several is None else np.repeat(several, settings.replicas or 1)
 
@@ -113,10 +100,7 @@ def ising(
             beta=beta if side_by_side is None else side_by_side,
             coupling=coupling,
             field=field,
-            periodic=[
-                "antiperiodic" if turns else closes
-                for turns, closes in zip(turning, closed, strict=True)
-            ],
+            periodic=borders,
             replicas=settings.replicas if side_by_side is None else len(side_by_side),
             seed=settings.seed,
             start=start,
@@ -124,7 +108,7 @@ def ising(
         )
 
     options = {"update": update, "clusters": clusters}
-    finished = run_model(settings, build, options, len(cell.sites))
+    finished = run_model(settings, build, options, sites_of_cell(lattice))
     show_summaries(finished, _model_row(finished.run.parameters))
 
 
@@ -141,28 +125,6 @@ def _several(temperatures: Range | None, betas: Range | None) -> ArrayLike | Non
 
 
 def _model_row(parameters: dict[str, Any]) -> Row:
-    lattice, coupling = parameters["lattice"], parameters["coupling"]
-    kind = "antiferromagnet" if coupling < 0 else "model"
-    lengths = " x ".join(map(str, parameters["shape"]))
-    cells = "cells" if len(LATTICES[lattice].sites) > 1 else "sites"
-    border = _borders_in_words(parameters["periodic"])
+    kind = "antiferromagnet" if parameters["coupling"] < 0 else "model"
     field = f", field {parameters['field']:g}" if parameters.get("field") else ""
-    place = f"{NAMES.get(lattice, lattice)}, {lengths} {cells}, {border}"
-    return "model", f"Ising {kind}, {place}{field}"
-
-
-def _borders_in_words(borders: Sequence[str]) -> str:
-    """Return which axes close, and how.
-
-    Examples
-    --------
-    >>> _borders_in_words(["open", "open"]), _borders_in_words(["periodic", "antiperiodic"])
-    ('open', 'periodic along 0, antiperiodic along 1')
-    """
-    if len(set(borders)) == 1:
-        return borders[0]
-    along = {
-        kind: " and ".join(str(k) for k, border in enumerate(borders) if border == kind)
-        for kind in ("periodic", "antiperiodic")
-    }
-    return ", ".join(f"{kind} along {axes}" for kind, axes in along.items() if axes)
+    return "model", f"Ising {kind}, {place_in_words(parameters)}{field}"

@@ -12,14 +12,19 @@ from conncomp.cli._report import Row
 from conncomp.cli.simulate._clusters import show_summaries, update_options
 from conncomp.cli.simulate._common import (
     Settings,
-    border_in_words,
     parse_number_or_critical,
     parse_numbers,
     run_model,
     simulation_options,
 )
+from conncomp.cli.simulate._places import (
+    lattice_option,
+    place_in_words,
+    sites_of_cell,
+)
 from conncomp.cli.simulate._ranges import Range, inverse_temperatures, range_option
 from conncomp.models import Potts
+from conncomp.models.ising import LATTICES
 from conncomp.models.potts import UPDATES
 
 
@@ -39,6 +44,15 @@ from conncomp.models.potts import UPDATES
     "two temperatures",
 )
 @click.option("--coupling", metavar="J", type=float, default=1.0, show_default=True)
+@click.option(
+    "--field",
+    metavar="H",
+    type=float,
+    default=0.0,
+    show_default=True,
+    help="The energy of a spin of state 0 is -H.",
+)
+@lattice_option(None)
 @periodic_option("all")
 @update_options(UPDATES)
 @click.option(
@@ -60,6 +74,8 @@ def potts(
     beta: str | float | None,
     temperatures: Range | None,
     coupling: float,
+    field: float,
+    lattice: str | None,
     periodic: bool | list[bool] | list[int],
     start: str,
     update: str,
@@ -78,13 +94,17 @@ def potts(
         raise click.UsageError("--beta and --temperatures exclude each other.")
     betas, lattices = _betas(beta, temperatures, settings.replicas)
 
+    axes = len(settings.shape) if lattice is None else len(LATTICES[lattice].vectors)
+
     def build() -> Potts:
         return Potts(
             settings.shape,
             q,
             betas,
             coupling=coupling,
-            periodic=closed_axes(periodic, len(settings.shape), "lattice"),
+            field=field,
+            lattice=lattice,
+            periodic=closed_axes(periodic, axes, "lattice"),
             replicas=lattices,
             seed=settings.seed,
             start=start,
@@ -93,7 +113,7 @@ def potts(
 
     options = {"update": update, "tile": tile, "p_flip": p_flip}
     options |= {"clusters": clusters, "wrapping": wrapping}
-    finished = run_model(settings, build, options)
+    finished = run_model(settings, build, options, sites_of_cell(lattice))
     show_summaries(finished, _model_row(finished.run.parameters))
 
 
@@ -112,5 +132,5 @@ def _betas(
 def _model_row(parameters: dict[str, Any]) -> Row:
     q = parameters["q"]
     kind = "Ising model" if q == 2 else f"Potts model of {q} states"
-    lengths = " x ".join(map(str, parameters["shape"]))
-    return "model", f"{kind}, {lengths}, {border_in_words(parameters['periodic'])}"
+    field = f", field {parameters['field']:g}" if parameters.get("field") else ""
+    return "model", f"{kind}, {place_in_words(parameters)}{field}"

@@ -17,7 +17,6 @@ from conncomp.models import XY
 def xy(
     settings: Settings,
     temperatures: Range | None,
-    periodic: bool | list[bool] | list[int],
     update: str,
     clusters: bool,
     **arguments: Any,
@@ -28,4 +27,4 @@ def xy(
     times in updates. Components are the clusters that the next update draws.
     """
     options = {"update": update, "clusters": clusters}
-    run_vectors(XY, settings, temperatures, periodic, options, **arguments)
+    run_vectors(XY, settings, temperatures, options, **arguments)

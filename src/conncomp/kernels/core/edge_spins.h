@@ -1,20 +1,27 @@
-// The Ising model on any edges, H = -sum of J s s - sum of h s: which bonds an update makes active.
+// Models on any edges, H = -sum of J e(s, s') - sum of h e(s, up): which bonds an update makes active.
 //
-// Layout. Spins are words as those of a lattice with one row (core/spins.h): bit v % 64 of word v / 64 is the
-// spin of vertex v, 1 for down. Couplings J and fields h are int32, whole numbers of a unit that the model
-// has; without an array all are kWhole, a ferromagnet's.
+// Kinds of spins. What differs between models is a struct: UpDown (Ising, e = s s'), States (Potts, e = 1
+// for equal states), and in core/edge_vectors.h vectors (e = s.s'). It tells the weight of a bond, how much
+// lower the energy is, in half units, than it would be if what an update does were done to one end only; of
+// Potts units are twice as large.
 //
-// Bonds. A bond with J > 0 is satisfied by equal spins, one with J < 0 by different ones, and is then active
-// with probability 1 - exp(-2 beta |J|): a number u says so if -ln u < 2 beta |J|, where both sides are
-// integers (Logarithm, core/spin_glass.h). So a probability is off by a relative 2^-26 at most, plus 2^-32.
-// Replicas of any temperatures share the couplings. A field is a bond to a ghost, a spin that is always up: a
-// cluster with an active bond to the ghost stays as it is.
+// Layout. Spins of up to 255 states are words as those of a lattice with one row (core/spins.h): bit v % 64
+// of word v / 64 is a digit of the state of vertex v; of two states it is 1 for down. Couplings J and fields
+// h are int32, whole numbers of a unit that the model has; without an array all are kWhole, a ferromagnet's.
+//
+// Bonds. A bond is active with probability 1 - exp(-2 beta w) if its weight w is above 0: a number u says so
+// if -ln u < 2 beta w, where both sides are integers (Logarithm, core/spin_glass.h). So a probability is off
+// by a relative 2^-26 at most, plus 2^-32. Of Ising w is |J| where a bond is satisfied, by equal spins for
+// J > 0 and by different ones for J < 0. Replicas of any temperatures share the couplings. A field is a bond
+// to a ghost, a spin that is always up, or of state 0: a cluster with an active bond to the ghost stays as
+// it is.
 //
 // Random numbers are philox(seed, index | replica << 40, step, purpose):
 //
 //   kEdgeBond     word e % 4 of block e / 4: of bond e
 //   kGhostBond    word v % 4 of block v / 4: of the bond from vertex v to the ghost
 //   kCoin         as in core/spins.h: a cluster's spins change by the coin of its smallest vertex
+//   kCluster      likewise, of Potts: its new state
 //   kChosenSite   likewise: whose cluster changes in the update of Wolff
 //
 // Sources: P. W. Kasteleyn, C. M. Fortuin, J. Phys. Soc. Jpn. 26, 11 (1969); for fields R. B. Griffiths, J.
@@ -54,5 +61,72 @@ CONNCOMP_ANYWHERE inline bool is_active(int32_t weight, Bits32 u, const Logarith
                                         const GlassTemperature& temperature) {
   return temperature * logarithm(u) < int64_t(weight);
 }
+
+// Spins of +-1, each a bit.
+struct UpDown {
+  using Spin = Bits64;
+  struct Move {};  // what an update draws that all clusters have in common
+  static constexpr bool kCounted =
+      true;  // what is satisfied is counted as bonds are drawn, and so are states
+
+  CONNCOMP_ANYWHERE explicit UpDown(const Lattice&) {}
+  // How many numbers a replica has.
+  CONNCOMP_ANYWHERE static int64_t length(const Lattice& lattice) { return lattice.words(); }
+  CONNCOMP_ANYWHERE Move move(const Draws&) const { return {}; }
+  CONNCOMP_ANYWHERE int32_t weight(const Move&, const Spin* spins, int64_t u, int64_t v,
+                                   int32_t coupling) const {
+    return satisfied_weight(coupling, is_down(spins, u) != is_down(spins, v));
+  }
+  CONNCOMP_ANYWHERE int32_t ghost_weight(const Spin* spins, int64_t vertex, int32_t field) const {
+    return satisfied_weight(field, is_down(spins, vertex));
+  }
+  // Which clusters stay, of those whose smallest vertices a word has.
+  CONNCOMP_ANYWHERE Bits64 staying(const Draws& draws, int64_t word) const {
+    return ~draw_coins(draws, word);
+  }
+  // The vertices of a word in a state.
+  CONNCOMP_ANYWHERE Bits64 in_state(const Spin* spins, int64_t word, int state) const {
+    return state == 0 ? ~spins[word] : spins[word];
+  }
+};
+
+// Spins of q states, a plane of words for each digit.
+struct States {
+  using Spin = Bits64;
+  struct Move {};
+  static constexpr bool kCounted = true;
+  int32_t states, planes;
+  int64_t words;
+
+  CONNCOMP_ANYWHERE explicit States(const Lattice& lattice)
+      : states(lattice.states), planes(lattice.planes), words(lattice.words()) {}
+  CONNCOMP_ANYWHERE static int64_t length(const Lattice& lattice) { return lattice.words() * lattice.planes; }
+  CONNCOMP_ANYWHERE int state(const Spin* spins, int64_t vertex) const {
+    int state = 0;
+    for (int plane = 0; plane < planes; ++plane)
+      state |= int(is_down(spins + plane * words, vertex)) << plane;
+    return state;
+  }
+  CONNCOMP_ANYWHERE Move move(const Draws&) const { return {}; }
+  CONNCOMP_ANYWHERE int32_t weight(const Move&, const Spin* spins, int64_t u, int64_t v,
+                                   int32_t coupling) const {
+    return satisfied_weight(coupling, state(spins, u) != state(spins, v));
+  }
+  CONNCOMP_ANYWHERE int32_t ghost_weight(const Spin* spins, int64_t vertex, int32_t field) const {
+    return satisfied_weight(field, state(spins, vertex) != 0);
+  }
+  CONNCOMP_ANYWHERE Bits64 staying(const Draws&, int64_t) const { return 0; }
+  CONNCOMP_ANYWHERE Bits64 in_state(const Spin* spins, int64_t word, int state) const {
+    Bits64 equal = ~Bits64(0);
+    for (int plane = 0; plane < planes; ++plane)
+      equal &= state >> plane & 1 ? spins[plane * words + word] : ~spins[plane * words + word];
+    return equal;
+  }
+  // The new state of a cluster that does not stay: any or, of one that is chosen, another one.
+  CONNCOMP_ANYWHERE int new_state(const Draws& draws, int64_t root, bool chosen, int old) const {
+    if (!chosen) return draw_any_state(draws, root, states);
+    return draw_cluster(draws, root).another_state(states, old);
+  }
+};
 
 }  // namespace conncomp

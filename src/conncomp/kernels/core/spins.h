@@ -28,8 +28,10 @@
 //   kGlassDigits  site, with the group of replicas  spin glasses: digits of a number: see core/spin_glass.h
 //   kGlassNumber  the same                          a number of each of four replicas
 //   kCoupling     site, with the sample             first 64 bits: a coupling; last: whether it is absent
+//   kField        site, with the sample             as a coupling: a random field
 //   kHoudayer     0, with the first of two replicas first 64 bits: the site whose cluster they exchange
-//   kMirror       0                                 spins that are vectors: see core/vector_spins.h
+//   kMirror       0, or site                        spins that are vectors: see core/vector_spins.h, and
+//                                                   core/edge_vectors.h
 //   kVectorBond   word and site, with the axis      the same
 //   kEdgeBond     bond / 4 of a graph               word bond % 4: whether it is active
 //   kGhostBond    vertex / 4                        word vertex % 4: whether its bond to the ghost is active
@@ -100,8 +102,9 @@ enum Purpose : Bits32 {
   kOrder,
   kGlassDigits = 24,
   kGlassNumber,
-  kCoupling,  // models/spin_glass/couplings.py
+  kCoupling,  // models/disorder.py
   kHoudayer,  // models/spin_glass/pairs.py
+  kField,     // models/disorder.py
   kMirror = 32,
   kVectorBond,
   kEdgeBond = 40,
@@ -112,7 +115,7 @@ enum Purpose : Bits32 {
 struct Lattice {
   int64_t length[kLatticeAxes];
   int32_t periodic;  // a bit for each axis
-  int32_t states;    // q
+  int32_t states;    // q; of vectors of more than three components, how many these are
   int32_t planes;    // of words: as many as q - 1 has digits
 
   CONNCOMP_ANYWHERE bool closes(int axis) const { return periodic >> axis & 1; }

@@ -75,18 +75,22 @@ CONNCOMP_ANYWHERE inline void add_square(int64_t sum, int64_t (&limbs)[kProjecte
 // The upper half of a product.
 CONNCOMP_ANYWHERE inline Bits32 upper(Bits32 a, Bits32 b) { return Bits32(Bits64(a) * b >> 32); }
 
-// sin(2 pi u / 2^17) in units of 2^-30, by a polynomial of the angle in quarters of a turn: coefficient k of
-// its square is in units of 2^-(31 + k), as an upper half is half of a product of numbers in units of 2^-31.
-CONNCOMP_ANYWHERE inline int32_t sine(Bits32 u) {
-  constexpr Bits32 kHalfTurn = 1 << 16;
-  const Bits32 within = u & (kHalfTurn - 1), back = kHalfTurn - within, angle = within < back ? within : back,
-               square = 2 * angle * angle;
+// The sine, in units of 2^-30, of an angle up to a quarter of a turn, in units of 2^-31 of that, given its
+// square in these units, too. By a polynomial: coefficient k of the square is in units of 2^-(31 + k), as an
+// upper half is half of a product of numbers in units of 2^-31.
+CONNCOMP_ANYWHERE inline int32_t sine_of_quarter(Bits32 angle, Bits32 square) {
   Bits32 sum = 5506309u - upper(235834u, square);
   sum = 80430268u - upper(sum, square);
   sum = 684554253u - upper(sum, square);
   sum = 2774394665u - upper(sum, square);
   sum = 3373259426u - upper(sum, square);
-  const int32_t value = int32_t(upper(sum, angle << 16));
+  return int32_t(upper(sum, angle));
+}
+// sin(2 pi u / 2^17) in units of 2^-30.
+CONNCOMP_ANYWHERE inline int32_t sine(Bits32 u) {
+  constexpr Bits32 kHalfTurn = 1 << 16;
+  const Bits32 within = u & (kHalfTurn - 1), back = kHalfTurn - within, angle = within < back ? within : back;
+  const int32_t value = sine_of_quarter(angle << 16, 2 * angle * angle);
   return u & kHalfTurn ? -value : value;
 }
 

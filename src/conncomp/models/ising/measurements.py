@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.kernels.edges import WHOLE
-from conncomp.models.potts.measurements import SATISFIED, Measurements
+from conncomp.models.potts.measurements import SATISFIED, Measurements, WeightedBonds
 
 
 @dataclass(frozen=True)
@@ -42,35 +41,12 @@ class IsingMeasurements(Measurements):
 
 
 @dataclass(frozen=True)
-class WeightedMeasurements(IsingMeasurements):
+class WeightedMeasurements(WeightedBonds, IsingMeasurements):
     """The same where bonds have couplings of their own, or sites fields.
 
     Of the field of a record that counts satisfied bonds elsewhere, this has the sum of the
     strengths of what is satisfied.
     """
-
-    lattice: Any
-
-    def observables(self) -> dict[str, NDArray[Any]]:
-        """Return what was measured, by name."""
-        if self.lattice.is_uniform:
-            return super().observables()
-        names = ["state_counts", "energy", "magnetisation", "squared_magnetisation"]
-        names += ["active_bonds"] * self.bonds_measured
-        if self.clusters_measured:
-            names += ["clusters", "largest_cluster"]
-            names += ["improved_squared_magnetisation", "improved_fourth_magnetisation"]
-        return {name: getattr(self, name) for name in names}
-
-    @property
-    def satisfied_bonds(self) -> NDArray[np.int64]:
-        """The number of satisfied bonds, where all are equally strong and no site has a field."""
-        if not self.lattice.is_uniform:
-            raise ValueError(
-                "satisfied bonds are not counted where couplings differ or sites have fields; the "
-                "energy is there"
-            )
-        return self.records[..., SATISFIED] // WHOLE
 
     @property
     def energy(self) -> NDArray[np.float64]:

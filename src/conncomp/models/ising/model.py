@@ -9,36 +9,36 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool, check_choice, shown
-from conncomp.graph import Graph, connected_components
+from conncomp.graph import Graph
 from conncomp.kernels.cells import Kind
-from conncomp.kernels.edges import UNIT_BITS, WHOLE, EdgeBonds
+from conncomp.kernels.edges import UNIT_BITS, UP_DOWN, WHOLE, EdgeBonds
 from conncomp.kernels.lattice import unpack
-from conncomp.models import potts
-from conncomp.models._arguments import as_numbers, check_start
-from conncomp.models.ising import on_edges
-from conncomp.models.ising.lattices import CRITICAL, UnitCell
+from conncomp.models import on_edges, potts
+from conncomp.models._arguments import check_start
+from conncomp.models._logarithms import temperature_factors
 from conncomp.models.ising.measurements import IsingMeasurements, WeightedMeasurements
-from conncomp.models.ising.places import (
-    InGraph,
+from conncomp.models.lattices import CRITICAL, UnitCell
+from conncomp.models.places import (
+    HYPERCUBIC,
     OnLattice,
+    Placed,
     as_coupling,
     as_field,
     as_one_number,
+    bonds_of,
     digest_of,
-    weighted_bonds,
+    place_of,
 )
 from conncomp.models.potts.base import ClusterModel
 from conncomp.models.potts.measurements import Measurements
 from conncomp.models.potts.updates import KINDS, Asked
 from conncomp.models.protocol import Update
-from conncomp.models.spin_glass.chances import temperature_factors
 
-HYPERCUBIC = ("chain", "square", "cubic", "hypercubic")
 UPDATES = ("swendsen-wang", "wolff", "metropolis")
 OF_POTTS = "ferromagnets on chain, square, cubic and hypercubic lattices without antiperiodic axes"
 
 
-class Ising(ClusterModel):
+class Ising(Placed, ClusterModel):
     """The Ising model on any lattice, simulated by clusters.
 
     The energy is ``H = -J sum over bonds of s_i s_j - h sum of s_i`` for spins of ±1, and k_B = 1.
@@ -149,7 +149,9 @@ class Ising(ClusterModel):
         device: str | None = None,
     ) -> None:
         self.coupling = as_coupling(coupling)
-        self._place = self._placed(shape, lattice, periodic)
+        self._place = place_of(shape, lattice, periodic, self.coupling)
+        if isinstance(self._place, OnLattice):
+            self.cell, self._cells = self._place.cell, self._place.cells
         fields = as_field(field, self._place.shape)
         self._field = as_one_number(fields)
         self._edges = self._weighted(fields)
@@ -157,7 +159,7 @@ class Ising(ClusterModel):
         self._is_potts = self._edges is None and self._is_hypercubic()
         self._choose_engine()
         super().__init__(replicas, first_replica, seed, device, start)
-        self._betas = self._check_temperatures(temperature, beta)
+        self._betas = self._betas_of(temperature, beta)
         self._prepare()
         self._words = self._first_spins(start)
 
@@ -200,18 +202,6 @@ class Ising(ClusterModel):
     # ------------------------------------------------------------------------------------ the state
 
     @property
-    def sites(self) -> int:
-        """The number of sites of a replica."""
-        return self._place.sites
-
-    @property
-    def temperature(self) -> float | NDArray[np.float64]:
-        """The temperature, of each replica if there are several; infinite where beta is 0."""
-        with np.errstate(divide="ignore"):
-            temperatures = 1 / self._betas
-        return float(temperatures[0]) if self._single else temperatures
-
-    @property
     def spins(self) -> Any:
         """The spins, ±1: a copy, int8, ``(*replicas, *shape)``, or with an axis for a cell's sites.
 
@@ -220,16 +210,6 @@ class Ising(ClusterModel):
         xp = self._engine.xp
         states = unpack(xp, self._words_lattice, self._words).astype(np.int8)
         return self._of_replicas((1 - 2 * states).reshape(self.replicas, *self._shape_of_sites))
-
-    @property
-    def coordinates(self) -> NDArray[np.float64]:
-        """Where the sites of a lattice lie: a row each, in C order of one replica's `spins`."""
-        return self._place.coordinates()
-
-    @property
-    def edges(self) -> NDArray[np.int64]:
-        """The two sites of each bond, in C order of `spins`, shape (bonds, 2)."""
-        return self._place.edges()
 
     @property
     def signs(self) -> NDArray[np.int8]:
@@ -279,20 +259,7 @@ class Ising(ClusterModel):
         >>> labels.shape, num
         ((4, 4, 3), 1)
         """
-        check_choice("numbering", numbering, ("consecutive", "roots"))
-        xp, counted = self._engine.xp, as_bool("return_num", return_num)
-        edges = xp.asarray(self.edges)
-        labelled: Any = connected_components
-        labels, counts = [], []
-        for active in self.bonds().reshape(self.replicas, -1):
-            graph = Graph.from_edges(edges[active, 0], edges[active, 1], self.sites)
-            count, of_sites = labelled(graph, numbering=numbering, directed=False)
-            labels.append(of_sites + (numbering == "consecutive"))
-            counts.append(count)
-        shaped = self._of_replicas(xp.stack(labels).reshape(self.replicas, *self._shape_of_sites))
-        if not counted:
-            return shaped
-        return shaped, counts[0] if self._single else np.array(counts, np.int64)
+        return self._labels_on_edges(numbering, return_num)
 
     # ---------------------------------------------------------------------------------- the updates
 
@@ -413,7 +380,7 @@ class Ising(ClusterModel):
 
     def _updates_engine(self) -> Any:
         if self._edges is not None:
-            return self._new_engine(self._edges)
+            return self._new_engine(self._edges, UP_DOWN)
         if self._is_potts:
             return self._new_engine(self._words_lattice, "auto", {})
         return self._new_engine(self._cells)
@@ -440,34 +407,12 @@ class Ising(ClusterModel):
 
     # -------------------------------------------------------------------------------------- helpers
 
-    def _placed(self, shape: Any, lattice: Any, periodic: Any) -> OnLattice | InGraph:
-        """Return where the sites are, and keep a lattice's cell."""
-        if not isinstance(shape, Graph):
-            negative = not isinstance(self.coupling, np.ndarray) and self.coupling < 0
-            place = OnLattice(shape, lattice, periodic, negative)
-            self.cell, self._cells = place.cell, place.cells
-            return place
-        if not (isinstance(lattice, str) and lattice == "square") or periodic is not True:
-            raise ValueError("lattice and periodic are not for a graph, which has its own edges")
-        return InGraph(shape, np.asarray(self.coupling))
-
     def _weighted(self, field: NDArray[np.float64] | None) -> EdgeBonds | None:
         """Return couplings and fields of their own; None where a coupling is that of all bonds."""
-        if isinstance(self._place, InGraph):
-            return weighted_bonds(self._place, self._place.couplings, field)
-        given = self.coupling
-        if not isinstance(given, np.ndarray):
-            if field is None:
-                return None
-            uniform = abs(given) * self._place.signs().astype(np.float64)
-            return weighted_bonds(self._place, uniform, field)
-        signs = self._place.signs().astype(np.float64)
-        if given.shape != signs.shape:
-            raise ValueError(
-                f"coupling has shape {given.shape}; there must be one number, or one for each of "
-                f"{len(signs)} bonds, in the order of .edges"
-            )
-        return weighted_bonds(self._place, given * signs, field)
+        plain = field is None and not isinstance(self.coupling, np.ndarray)
+        if plain and isinstance(self._place, OnLattice):
+            return None
+        return bonds_of(self._place, self.coupling, field)
 
     def _choose_engine(self) -> None:
         """Say which engine the updates are of, and what its words and records belong to."""
@@ -504,18 +449,3 @@ class Ising(ClusterModel):
         if not self._is_potts:
             return number, 0
         return (kind.step.index(-1), 1) if any(kind.step) else (len(kind.step), 0)
-
-    def _check_temperatures(self, temperature: Any, beta: Any) -> NDArray[np.float64]:
-        if temperature is not None and beta is not None:
-            raise ValueError("temperature and beta exclude each other; give one of them")
-        if beta is not None:
-            return self._check_betas(beta)
-        if temperature is None or isinstance(temperature, str):
-            check_choice("temperature", temperature or "critical", ("critical",))
-            return self._check_betas("critical")
-        temperatures = as_numbers("temperature", temperature)
-        with np.errstate(divide="ignore", over="ignore"):
-            betas = 1 / temperatures
-        if not (temperatures > 0).all() or np.isinf(betas).any() or np.isinf(temperatures).any():
-            raise ValueError(f"temperature={shown(temperature)} must be above 0, and finite")
-        return self._check_betas(betas)

@@ -9,18 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import check_choice, shown
+from conncomp._arguments import check_choice
 from conncomp._arrays import placed
 from conncomp.kernels.lattice import BITS, Lattice, check_words, pack
-from conncomp.models._arguments import one_each
 from conncomp.models._memory import room_for
-from conncomp.models.base import Simulated
 from conncomp.models.potts.measurements import Measurements, record_length
 from conncomp.models.potts.probabilities import bond_probabilities
 from conncomp.models.potts.summaries import Summary, summarise
+from conncomp.models.temperatures import Thermal
 
 
-class ClusterModel(Simulated[Measurements]):
+class ClusterModel(Thermal[Measurements]):
     """A model whose spins are words, and change by clusters: `Potts`, and `Ising`.
 
     It says `_words_lattice`, of whose rows the words are, and `_spins_in_words`, what errors call
@@ -32,18 +31,8 @@ class ClusterModel(Simulated[Measurements]):
     _changing, _memory = ("_betas", "_words"), ("_new_words",)
 
     _words_lattice: Lattice
-    _betas: NDArray[np.float64]
     _words: Any
     _new_words: Any
-
-    @property
-    def beta(self) -> float | NDArray[np.float64]:
-        """The inverse temperature, of each replica if there are several."""
-        return float(self._betas[0]) if self._single else self._betas.copy()
-
-    def parameters(self) -> dict[str, Any]:
-        """Return which model it is: values that JSON has, and `beta` as an array."""
-        return {**super().parameters(), "beta": np.asarray(self.beta)}
 
     def measure(self) -> Measurements:
         """Return what can be measured without an update: energy and magnetisation.
@@ -84,7 +73,7 @@ class ClusterModel(Simulated[Measurements]):
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         betas, words = arrays
-        checked = self._check_betas(betas)
+        checked = self._check_betas("the state's beta", betas)
         check_words(self._words_lattice, self._new_words.shape, words)
         return checked, placed(self._engine.xp, words.copy())
 
@@ -117,9 +106,6 @@ class ClusterModel(Simulated[Measurements]):
 
     @property
     def _spins_in_words(self) -> str:
-        raise NotImplementedError
-
-    def _critical_beta(self) -> float:
         raise NotImplementedError
 
     def _updates_engine(self) -> Any:
@@ -155,12 +141,3 @@ class ClusterModel(Simulated[Measurements]):
         states = self._given_states(start)
         spins = xp.broadcast_to(xp.asarray(states), (self.replicas, *states.shape[-lattice.ndim :]))
         return pack(xp, lattice, xp.ascontiguousarray(spins))
-
-    def _check_betas(self, beta: Any) -> NDArray[np.float64]:
-        if isinstance(beta, str):
-            check_choice("beta", beta, ("critical",))
-            beta = self._critical_beta()
-        betas = one_each("beta", beta, self.replicas)
-        if not (betas >= 0).all() or np.isinf(betas).any():
-            raise ValueError(f"beta={shown(beta)} must be finite, and not negative")
-        return betas

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp.kernels.edges import WHOLE
 from conncomp.kernels.lattice import Lattice
 from conncomp.models._wrapping import wrapped_axes
 
@@ -168,6 +169,54 @@ class Measurements:
         self._of_clusters(begin)
         limbs = self.records[..., begin:end].astype(np.float64)
         return limbs @ np.ldexp(1.0, LIMB * np.arange(end - begin))
+
+
+@dataclass(frozen=True)
+class WeightedBonds(Measurements):
+    """The same on any edges, where satisfied bonds count as much as they are strong."""
+
+    lattice: Any
+
+    def observables(self) -> dict[str, NDArray[Any]]:
+        """Return what was measured, by name."""
+        found = ["state_counts", "energy", "magnetisation", "squared_magnetisation"]
+        if self.lattice.is_uniform:
+            found.insert(0, "satisfied_bonds")
+        found += ["active_bonds"] * self.bonds_measured
+        if self.clusters_measured:
+            found += ["clusters", "largest_cluster"]
+            found += ["improved_squared_magnetisation", "improved_fourth_magnetisation"]
+        return {name: getattr(self, name) for name in found}
+
+    @property
+    def satisfied_bonds(self) -> NDArray[np.int64]:
+        """The number of satisfied bonds, where all are equally strong and no site has a field."""
+        if not self.lattice.is_uniform:
+            raise ValueError(
+                "satisfied bonds are not counted where couplings differ or sites have fields; the "
+                "energy is there"
+            )
+        return self.records[..., SATISFIED] // WHOLE
+
+
+@dataclass(frozen=True)
+class EdgeMeasurements(WeightedBonds):
+    """What was measured of a Potts model on any edges.
+
+    Attributes
+    ----------
+    coupling : float
+        What the strongest coupling or field is.
+    """
+
+    @property
+    def energy(self) -> NDArray[np.float64]:
+        """The energy of the whole lattice."""
+        fields = self.lattice.fields
+        # A field below 0 is satisfied by all other states.
+        below = 0 if fields is None else int(np.minimum(fields, 0).sum(dtype=np.int64))
+        satisfied = self.records[..., SATISFIED] + below
+        return np.asarray(-self.coupling / WHOLE * satisfied, np.float64)
 
 
 def order_parameter(lattice: Lattice, counts: Any) -> Any:

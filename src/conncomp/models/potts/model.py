@@ -3,56 +3,77 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal, localcontext
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool, as_integer, check_choice, check_range, shown
+from conncomp.graph import Graph
 from conncomp.grid import ComponentWrapping, cluster_wrapping
-from conncomp.grid._arguments import check_periodic
-from conncomp.kernels.lattice import Lattice, unpack
-from conncomp.models._arguments import (
-    check_positive,
-    check_shape,
-    check_start,
-    check_states,
-)
+from conncomp.kernels.edges import STATES, UNIT_BITS, WHOLE, EdgeBonds
+from conncomp.kernels.lattice import unpack
+from conncomp.models import on_edges
+from conncomp.models._arguments import check_positive, check_start, check_states
 from conncomp.models._clusters import label_clusters
+from conncomp.models._logarithms import temperature_factors
 from conncomp.models._probabilities import DECIMAL
-from conncomp.models.potts.base import ClusterModel
-from conncomp.models.potts.measurements import (
-    Measurements,
+from conncomp.models.lattices import UnitCell
+from conncomp.models.places import (
+    HYPERCUBIC,
+    OnLattice,
+    Placed,
+    as_coupling,
+    as_field,
+    bonds_of,
+    digest_of,
+    in_words,
+    place_of,
 )
+from conncomp.models.potts.base import ClusterModel
+from conncomp.models.potts.measurements import EdgeMeasurements, Measurements
 from conncomp.models.potts.updates import KINDS, UPDATES, Asked
 from conncomp.models.protocol import Update
 
 MOST_STATES = 255
+OF_WORDS = "hypercubic lattices with one coupling and no field"
 
 # Twice the K_c of A. M. Ferrenberg, J. Xu, D. P. Landau, which is in the Ising convention.
 CUBIC_ISING_BETA = 2 * 0.221654626
 
 
-class Potts(ClusterModel):
-    """The ferromagnetic q-state Potts model on a hypercubic lattice, simulated.
+class Potts(Placed, ClusterModel):
+    """The ferromagnetic q-state Potts model on any lattice, simulated.
 
     The energy is that of Weigel's equation 1, ``H = -J sum over bonds of delta(s_i, s_j)``. For
     q = 2 this is the Ising model: as s_i s_j = 2 delta - 1 for spins of ±1, its
     ``H_Ising = -J sum of s_i s_j`` is ``2 H + J * bonds``, so `beta` here is twice that of the
-    Ising convention. The critical one of the square lattice is ln(1 + sqrt(2)) = 0.8814.
+    Ising convention. The critical one of the square lattice is ln(1 + sqrt(2)) = 0.8814. A field h
+    adds ``-h sum over sites of delta(s_i, 0)``.
 
     Parameters
     ----------
-    shape : int or sequence of int
+    shape : int, sequence of int, or Graph
         The lengths of 1 to 4 axes. Along a periodic axis of length 2 sites have two bonds, and one
-        of length 1 has a bond from each site to itself, as on a torus.
+        of length 1 has a bond from each site to itself, as on a torus. Of other lattices, how many
+        cells there are along each primitive vector; or a graph, as of `Ising`.
     q : int, optional
         The number of states, 2 to 255.
     beta : float, "critical", or sequence of float
         The inverse temperature 1/kT; "critical" is `critical_beta`; one for all or for each
         replica.
-    coupling : float, optional
-        J > 0.
+    temperature : float or sequence of float, optional
+        kT, instead of `beta`.
+    lattice : str or UnitCell, optional
+        As of `Ising`; by default the hypercubic one of as many axes.
+    coupling : float or array_like of float, optional
+        J > 0; or one for each bond, 0 or more, as of `Ising`.
+    field : float or array_like of float, optional
+        h of state 0, above or below 0, of all sites or of each, as of `Ising`. A site in a field
+        has a bond to a ghost of state 0, and clusters with such bonds stay. On other lattices, with
+        couplings of their own or a field, bonds are drawn one by one as of `Ising`, and updates are
+        those of Swendsen and Wang and of Wolff.
     periodic : bool or sequence of bool, optional
         Which axes close on themselves: one answer for all, or one for each axis.
     replicas : int, optional
@@ -116,11 +137,14 @@ class Potts(ClusterModel):
 
     def __init__(
         self,
-        shape: int | Sequence[int],
+        shape: int | Sequence[int] | Graph,
         q: int = 2,
-        beta: float | str | Sequence[float] = "critical",
+        beta: float | str | Sequence[float] | None = "critical",
         *,
-        coupling: float = 1.0,
+        temperature: ArrayLike | None = None,
+        lattice: str | UnitCell | None = None,
+        coupling: ArrayLike = 1.0,
+        field: ArrayLike | None = None,
         periodic: bool | Sequence[bool] = True,
         replicas: int | None = None,
         seed: int = 0,
@@ -130,21 +154,38 @@ class Potts(ClusterModel):
         labelling: str = "auto",
         **options: Any,
     ) -> None:
-        lengths = check_shape(shape)
-        closed = check_periodic(periodic, len(lengths), "the lattice")
-        self.lattice = Lattice(lengths, closed, check_range("q", q, 2, MOST_STATES))
-        self._words_lattice = self.lattice
-        self.coupling = check_positive("coupling", coupling)
+        states = check_range("q", q, 2, MOST_STATES)
+        several = isinstance(coupling, Sequence) or getattr(coupling, "ndim", 0) > 0
+        self.coupling: float | NDArray[np.float64] = (
+            as_coupling(coupling) if several else check_positive("coupling", coupling)
+        )
+        self._place = place_of(shape, lattice, periodic, self.coupling)
+        self._edges = self._weighted(as_field(field, self._place.shape), states)
+        self._field = field
+        if self._edges is None:
+            of_words: Any = in_words(self._place, self.coupling, states)
+            self.lattice: Any = of_words
+            self._words_lattice = of_words
+        else:
+            self.lattice, self._words_lattice = self._edges, self._edges.of_sites
+            self._folder = on_edges.__name__
         super().__init__(replicas, first_replica, seed, device, start)
         check_choice("labelling", labelling, ("auto", "serial", "tiles", "wave-front"))
         self.labelling = labelling
         self.options = dict(options)
-        self._betas = self._check_betas(beta)
+        if self._edges is not None and (labelling != "auto" or options):
+            raise ValueError(f"labelling and options are for {OF_WORDS}; leave them out")
+        instead = temperature is not None and isinstance(beta, str) and beta == "critical"
+        self._betas = (
+            self._check_betas("beta", beta)
+            if temperature is None
+            else self._betas_of(temperature, None if instead else beta)
+        )
         self._prepare()
         self._words = self._first_spins(start)
 
     @staticmethod
-    def critical_beta(q: int, ndim: int = 2) -> float:
+    def critical_beta(q: int, ndim: int = 2, *, lattice: str | None = None) -> float:
         """Return the inverse critical temperature of the infinite lattice, for a coupling of 1.
 
         Parameters
@@ -154,6 +195,9 @@ class Potts(ClusterModel):
         ndim : int, optional
             2, the square lattice, where it is ln(1 + sqrt(q)) [1]_; or 3 with q = 2, the cubic one
             [2]_.
+        lattice : str, optional
+            "triangular" or "honeycomb" [3]_ instead: with v = exp(beta) - 1, v^3 + 3 v^2 = q and
+            v^3 - 3 q v = q^2.
 
         Raises
         ------
@@ -164,6 +208,7 @@ class Potts(ClusterModel):
         ----------
         .. [1] R. B. Potts, Proc. Camb. Phil. Soc. 48, 106 (1952).
         .. [2] A. M. Ferrenberg, J. Xu, D. P. Landau, Phys. Rev. E 97, 043301 (2018).
+        .. [3] R. J. Baxter, H. N. V. Temperley, S. E. Ashley, Proc. R. Soc. A 358, 535 (1978).
 
         Examples
         --------
@@ -173,6 +218,10 @@ class Potts(ClusterModel):
         """
         states = check_range("q", q, 2, MOST_STATES)
         axes = as_integer("ndim", ndim)
+        if lattice is not None:
+            check_choice("lattice", lattice, ("triangular", "honeycomb"))
+            cubic = (3, 0, -states) if lattice == "triangular" else (0, -3 * states, -(states**2))
+            return float(DECIMAL.ln(DECIMAL.add(1, _positive_root(cubic))))
         if axes == 2:
             return float(DECIMAL.ln(DECIMAL.add(1, DECIMAL.sqrt(states))))
         if axes == 3 and states == 2:
@@ -187,7 +236,8 @@ class Potts(ClusterModel):
     @property
     def spins(self) -> Any:
         """The states, 0 to q - 1: a copy, uint8, of shape ``(*replicas, *shape)``."""
-        return self._of_replicas(unpack(self._engine.xp, self.lattice, self._words))
+        states = unpack(self._engine.xp, self._words_lattice, self._words)
+        return self._of_replicas(states.reshape(self.replicas, *self._place.shape))
 
     def bonds(self) -> Any:
         """Return the bonds that the next cluster update makes active.
@@ -195,9 +245,12 @@ class Potts(ClusterModel):
         Returns
         -------
         array of bool, shape ``(ndim, *replicas, *shape)``
-            As `conncomp.label_bonds` takes them.
+            As `conncomp.label_bonds` takes them. On other than hypercubic lattices, with couplings
+            of their own and in a field: ``(*replicas, bonds)``, as `edges`.
         """
         words = self._engine.bonds(self._words, self.updates + 1, self._bond_probabilities())
+        if self._edges is not None:
+            return self._of_replicas(words.astype(bool))
         one_plane = self.lattice._replace(states=2)
         planes = [
             self._of_replicas(unpack(self._engine.xp, one_plane, words[:, k : k + 1]))
@@ -217,6 +270,8 @@ class Potts(ClusterModel):
         -------
         array of int32 or int64, shape ``(*replicas, *shape)``
         """
+        if self._edges is not None:
+            return self._labels_on_edges(numbering, return_num)
         how: Any = {"numbering": numbering, "return_num": return_num}
         return label_clusters(self.bonds(), self.lattice, self._batch_axes, **how)
 
@@ -235,6 +290,8 @@ class Potts(ClusterModel):
         >>> Potts((8, 8), beta=50.0, start="cold", seed=1).wrapping().rank
         array([2])
         """
+        if self._edges is not None:
+            raise ValueError(f"wrapping is for {OF_WORDS}")
         return cluster_wrapping(
             self.bonds(), periodic=self.lattice.periodic, batch_axes=self._batch_axes
         )
@@ -403,37 +460,97 @@ class Potts(ClusterModel):
         """
         check_choice("update", update, UPDATES)
         sizes, winds = as_bool("clusters", clusters), as_bool("wrapping", wrapping)
+        if self._edges is not None:
+            if update not in ("swendsen-wang", "wolff") or winds:
+                what = f"update={update!r}" if not winds else "wrapping=True"
+                raise ValueError(f"{what} is for {OF_WORDS}")
+            if sizes and self._edges.fields is not None:
+                raise ValueError(
+                    "clusters=True is of clusters that flip; leave it out with a field"
+                )
         return KINDS[update](self, Asked(tile, p_flip, sizes, winds))
 
     # ----------------------------------------------------------------------- what the base asks for
 
     def _described(self) -> dict[str, Any]:
-        return {
-            "shape": list(self.lattice.shape),
-            "q": self.lattice.states,
-            "coupling": self.coupling,
-            "periodic": list(self.lattice.periodic),
-        }
+        if self._edges is None:
+            return {
+                "shape": list(self.lattice.shape),
+                "q": self.lattice.states,
+                "coupling": self.coupling,
+                "periodic": list(self.lattice.periodic),
+            }
+        numbers = {"coupling": self.coupling, "field": self._field}
+        known = {name: n for name, n in numbers.items() if isinstance(n, (int, float))}
+        described = {**self._place.described(), "q": self.lattice.states, **known}
+        return {**described, "bonds": digest_of(self._edges)}
 
     @property
     def _gain(self) -> float:
-        return self.coupling
+        return float(self.coupling) if self._edges is None else self._edges.scale / WHOLE
 
     @property
     def _spins_in_words(self) -> str:
-        return f"the spins of shape={self.lattice.shape} with q={self.lattice.states}"
+        return f"the spins of shape={self._place.shape} with q={self.lattice.states}"
 
     def _critical_beta(self) -> float:
-        return self.critical_beta(self.lattice.states, self.lattice.ndim) / self.coupling
+        place, states = self._place, self.lattice.states
+        if isinstance(self.coupling, np.ndarray) or not isinstance(place, OnLattice):
+            raise ValueError(
+                "no critical temperature of a graph, or of couplings of their own, is known here; "
+                "give beta as a number"
+            )
+        if place.name in HYPERCUBIC:
+            return self.critical_beta(states, len(place.cells.shape)) / self.coupling
+        return self.critical_beta(states, lattice=place.name) / self.coupling
 
     def _updates_engine(self) -> Any:
+        if self._edges is not None:
+            return self._new_engine(self._edges, STATES)
         return self._new_engine(self.lattice, self.labelling, self.options)
 
+    def _bond_probabilities(self) -> Any:
+        if self._edges is None:
+            return super()._bond_probabilities()
+        with np.errstate(over="ignore"):
+            betas = self._betas * (self._edges.scale / 2)  # weights are in half units elsewhere
+        exponents = np.full(len(betas), UNIT_BITS)
+        return self._engine.xp.asarray(temperature_factors(betas, exponents))
+
     def _given_states(self, start: ArrayLike) -> Any:
-        lattice = self.lattice
-        given = check_start(start, "biu", "of integers", self.replicas, lattice.shape)
-        wanted = f"from 0 to q - 1 = {lattice.states - 1}"
-        return check_states(given, "states", lattice.states, wanted)
+        states = self.lattice.states
+        given = check_start(start, "biu", "of integers", self.replicas, self._place.shape)
+        checked = check_states(given, "states", states, f"from 0 to q - 1 = {states - 1}")
+        batch = checked.shape[: checked.ndim - len(self._place.shape)]
+        return checked.reshape(*batch, *self._words_lattice.shape)
 
     def _series(self, records: NDArray[np.int64], *measured: bool) -> Measurements:
-        return Measurements(records, self.lattice, self.coupling, *measured)
+        if self._edges is not None:
+            return EdgeMeasurements(records, self._edges, self._edges.scale, *measured)
+        return Measurements(records, self.lattice, float(self.coupling), *measured)
+
+    def _weighted(self, field: NDArray[np.float64] | None, states: int) -> EdgeBonds | None:
+        """Return couplings and fields of their own; None where `Lattice` has the bonds."""
+        place, coupling = self._place, self.coupling
+        if isinstance(place, OnLattice) and any(place.cells.antiperiodic):
+            raise ValueError('periodic="antiperiodic" has couplings below 0, which Potts has not')
+        if field is None and in_words(place, coupling, states) is not None:
+            return None
+        bonds = bonds_of(place, coupling, field, states)
+        if bonds.couplings is not None and (bonds.couplings < 0).any():
+            u, v = place.edges()[int(np.flatnonzero(bonds.couplings < 0)[0])].tolist()
+            raise ValueError(
+                f"coupling of the bond between sites {u} and {v} is below 0; clusters of equal "
+                "states need couplings of 0 or more"
+            )
+        return bonds
+
+
+def _positive_root(coefficients: tuple[int, int, int]) -> Decimal:
+    """Return the positive root of v^3 + a v^2 + b v + c by Newton's method, from above."""
+    a, b, c = map(Decimal, coefficients)
+    with localcontext(DECIMAL):
+        v = 1 + max(abs(a), abs(b), abs(c))
+        for _ in range(200):
+            v -= (((v + a) * v + b) * v + c) / ((3 * v + 2 * a) * v + b)
+        return v

@@ -8,11 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.kernels.spin_glass import GlassReplicas, bits_of_samples, digits_of_replicas
-from conncomp.models.spin_glass.chances import (
-    level_probabilities,
-    logarithm_table,
-    temperature_factors,
-)
+from conncomp.models._logarithms import logarithm_table, temperature_factors
+from conncomp.models.spin_glass.chances import level_probabilities
 from conncomp.models.spin_glass.couplings import Bonds
 
 

@@ -10,63 +10,23 @@ from numpy.typing import NDArray
 
 from conncomp._arguments import shown
 from conncomp._arrays import as_numpy, check_kind, on_gpu, on_host
-from conncomp.generate.random import MASK, philox
 from conncomp.kernels.lattice import Lattice
-from conncomp.models.spin_glass.quantiles import normal_quantile
+from conncomp.models.disorder import COUPLING, SAMPLE_SHIFT, Drawn, draw_numbers
 
-KINDS = ("pm", "gaussian")
-COUPLING, SAMPLE_SHIFT = 26, 40  # the purpose of random numbers, and where an index has the sample
 FIELD_BITS = 30  # of the largest field, as an integer
-
-
-class Drawn(NamedTuple):
-    """How couplings are drawn: a kind of `KINDS`, and with which shares.
-
-    Attributes
-    ----------
-    kind : {"pm", "gaussian"}
-    positive : float
-        Which share of the bonds of "pm" is positive.
-    dilution : float
-        Which share of the bonds is absent.
-    """
-
-    kind: str
-    positive: float
-    dilution: float
 
 
 def draw_couplings(
     lattice: Lattice, drawn: Drawn, seed: int, samples: range
 ) -> NDArray[np.float64]:
-    """Draw couplings, of shape (samples, axes, sites).
-
-    Block (site | sample << 40, step 0, purpose 26 | axis << 8) has two numbers of 64 bits: the
-    first one's place among all is that of the coupling among all couplings, from the lowest one on,
-    and a bond is absent if the second one is below `dilution`.
-    """
+    """Draw couplings, of shape (samples, axes, sites), by (site | sample, axis)."""
     couplings = np.empty((len(samples), lattice.ndim, lattice.sites))
     sites = np.arange(lattice.sites, dtype=np.uint64)
     for k, sample in enumerate(samples):
         index = sites | np.uint64(sample << SAMPLE_SHIFT)
         for axis in range(lattice.ndim):
-            counter = index & np.uint64(MASK), index >> np.uint64(32), 0, COUPLING | axis << 8
-            low, high, low_absent, high_absent = philox(seed, counter)
-            value = _unit_interval(low, high)
-            if drawn.kind == "pm":
-                of_axis = np.where(value < 1 - drawn.positive, -1.0, 1.0)
-            else:
-                of_axis = normal_quantile(value)
-            if drawn.dilution:
-                of_axis[_unit_interval(low_absent, high_absent) < drawn.dilution] = 0
-            couplings[k, axis] = of_axis
+            couplings[k, axis] = draw_numbers(index, drawn, COUPLING | axis << 8, seed)
     return couplings
-
-
-def _unit_interval(low: Any, high: Any) -> NDArray[np.float64]:
-    """Return numbers above 0 and below 1: the middles of 2**52 intervals."""
-    bits = np.asarray(low, np.uint64) | np.asarray(high, np.uint64) << np.uint64(32)
-    return ((bits >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
 
 
 def as_reals(name: str, given: Any) -> NDArray[Any]:

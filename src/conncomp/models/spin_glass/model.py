@@ -22,13 +22,12 @@ from conncomp.models._arguments import (
     check_states,
 )
 from conncomp.models._memory import room_for
-from conncomp.models.base import Simulated, Step
+from conncomp.models.base import Step
+from conncomp.models.disorder import KINDS, Drawn
 from conncomp.models.protocol import Update
 from conncomp.models.spin_glass.acting import Acting, as_acting
 from conncomp.models.spin_glass.couplings import (
-    KINDS,
     Bonds,
-    Drawn,
     as_bonds,
     as_reals,
     check_array,
@@ -38,11 +37,12 @@ from conncomp.models.spin_glass.disorder import OverlapSummary, summarise_overla
 from conncomp.models.spin_glass.measurements import FIELDS, GlassMeasurements
 from conncomp.models.spin_glass.pairs import Overlaps, measure_overlaps, move_clusters, pairs_of
 from conncomp.models.spin_glass.rounds import GlassRound, GlassSeries
+from conncomp.models.temperatures import Thermal
 
 MOST_SITES = (1 << 31) - 1
 
 
-class SpinGlass(Simulated[GlassMeasurements]):
+class SpinGlass(Thermal[GlassMeasurements]):
     """The Ising spin glass of Edwards and Anderson on a hypercubic lattice, simulated.
 
     The energy is ``H = -sum over bonds of J s s - sum over sites of h s`` for spins of ±1, k_B = 1.
@@ -182,11 +182,6 @@ class SpinGlass(Simulated[GlassMeasurements]):
     # ------------------------------------------------------------------------------------ the state
 
     @property
-    def beta(self) -> float | NDArray[np.float64]:
-        """The inverse temperature, of each replica if there are several."""
-        return float(self._betas[0]) if self._single else self._betas.copy()
-
-    @property
     def sample(self) -> NDArray[np.int64]:
         """The number of each replica's sample, 0 for the first one here."""
         return np.repeat(np.arange(self.samples), self.replicas // self.samples)
@@ -206,7 +201,7 @@ class SpinGlass(Simulated[GlassMeasurements]):
 
     def parameters(self) -> dict[str, Any]:
         """Return which model it is: values that JSON has, and arrays."""
-        described = {**super().parameters(), "beta": np.asarray(self.beta)}
+        described = super().parameters()
         if self._drawn is None:
             described["couplings"] = self.couplings
         if self._fields_given is not None:

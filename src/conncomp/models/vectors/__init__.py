@@ -1,8 +1,19 @@
-"""Spins that are unit vectors: the XY and the Heisenberg model, by Wolff's embedding."""
+"""Spins that are unit vectors, by Wolff's embedding: XY, Heisenberg, clock and O(n) models."""
 
-from conncomp.models.vectors.measurements import VectorMeasurements
-from conncomp.models.vectors.model import XY, Heisenberg
+from conncomp.models.vectors.clock import Clock
+from conncomp.models.vectors.measurements import EdgeMeasurements, VectorMeasurements
+from conncomp.models.vectors.on import ON
 from conncomp.models.vectors.summaries import VectorSummary
 from conncomp.models.vectors.updates import UPDATES
+from conncomp.models.vectors.xy import XY, Heisenberg
 
-__all__ = ["UPDATES", "XY", "Heisenberg", "VectorMeasurements", "VectorSummary"]
+__all__ = [
+    "ON",
+    "UPDATES",
+    "XY",
+    "Clock",
+    "EdgeMeasurements",
+    "Heisenberg",
+    "VectorMeasurements",
+    "VectorSummary",
+]

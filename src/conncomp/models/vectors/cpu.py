@@ -56,7 +56,7 @@ class Engine:
         self._engine.bonds(spins.reshape(-1), step, _flat(strengths), bonds.reshape(-1))
         return bonds
 
-    def update(
+    def reflect(
         self,
         spins: Spins,
         new: Spins,

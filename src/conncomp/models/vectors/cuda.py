@@ -66,7 +66,7 @@ class Engine:
         self._kernels.draw(spins, step, strengths, bonds, self._clusters.records(None))
         return bonds
 
-    def update(
+    def reflect(
         self, spins: Any, new: Any, step: int, strengths: Any, one: bool, record: Any
     ) -> None:
         """Reflect clusters, or one; add sizes of all to a record unless that is None."""

@@ -20,7 +20,7 @@ from conncomp.kernels.vector_spins import (
     VORTICES,
     Kind,
 )
-from conncomp.models.potts.measurements import ACTIVE, CLUSTERS, LARGEST, LIMB
+from conncomp.models.potts.measurements import ACTIVE, CLUSTERS, COUNTS, LARGEST, LIMB
 
 # Of the squares of clusters' sums, which are rounded to 2**-16.
 _SQUARED_BITS = 32
@@ -157,3 +157,40 @@ class VectorMeasurements:
         if not self.clusters_measured:
             raise ValueError("clusters were not measured; update with clusters=True")
         return self.records[..., field]
+
+
+@dataclass(frozen=True)
+class EdgeMeasurements(VectorMeasurements):
+    """The same on any edges, where no current is measured, nor vortices, nor projections.
+
+    Attributes
+    ----------
+    coupling : float
+        What the strongest bond has.
+    """
+
+    lattice: Any
+    kind: Any
+
+    def observables(self) -> dict[str, NDArray[Any]]:
+        """Return what was measured, by name."""
+        names = ["energy", "magnetisation", "squared_magnetisation"]
+        if self.clusters_measured:
+            names += ["active_bonds", "clusters", "largest_cluster"]
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def magnetisation(self) -> NDArray[np.float64]:
+        """The mean spin, a vector along the last axis."""
+        fields = slice(COUNTS, COUNTS + self.kind.components)
+        return np.asarray(self._sums(fields) / self.lattice.sites)
+
+    @property
+    def helicity_modulus(self) -> NDArray[np.float64]:
+        """Raise ValueError: it is not measured here."""
+        raise ValueError("the helicity modulus is measured on hypercubic lattices only")
+
+    @property
+    def improved_squared_magnetisation(self) -> NDArray[np.float64]:
+        """Raise ValueError: it is not measured here."""
+        raise ValueError("projections of clusters are measured on hypercubic lattices only")

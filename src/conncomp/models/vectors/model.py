@@ -1,9 +1,10 @@
-"""The XY and the Heisenberg model: their parameters, their spins, and what one asks of them."""
+"""What models of vectors share: their parameters, their spins, and what one asks of them."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,65 +12,76 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool, check_choice, shown
 from conncomp._arrays import placed
-from conncomp.grid._arguments import check_periodic
-from conncomp.kernels.lattice import Lattice, unpack
-from conncomp.kernels.vector_spins import (
-    ANGLE,
-    DIRECTION,
-    FIELDS,
-    Kind,
-    as_angles,
-    as_spins,
-    as_vectors,
-)
-from conncomp.models._arguments import check_finite, check_shape, check_start, one_each
+from conncomp.graph import Graph
+from conncomp.kernels.edges import UNIT_BITS, EdgeBonds, SpinKind
+from conncomp.kernels.lattice import unpack
+from conncomp.kernels.vector_spins import FIELDS, MEASURE_BITS, Kind, as_spins, as_vectors
+from conncomp.models import on_edges
+from conncomp.models._arguments import Drawn, check_start
 from conncomp.models._clusters import label_clusters
+from conncomp.models._logarithms import temperature_factors
 from conncomp.models._memory import room_for
-from conncomp.models.base import Simulated
+from conncomp.models.lattices import UnitCell
+from conncomp.models.places import (
+    HYPERCUBIC,
+    OnLattice,
+    Placed,
+    as_coupling,
+    bonds_of,
+    digest_of,
+    in_words,
+    place_of,
+)
+from conncomp.models.potts.measurements import COUNTS
 from conncomp.models.protocol import Update
-from conncomp.models.vectors.measurements import VectorMeasurements
+from conncomp.models.temperatures import Thermal
+from conncomp.models.vectors.measurements import EdgeMeasurements, VectorMeasurements
 from conncomp.models.vectors.strengths import MOST, strengths_of
 from conncomp.models.vectors.summaries import VectorSummary, summarise_vectors
-from conncomp.models.vectors.updates import UPDATES, ClusterUpdate
+from conncomp.models.vectors.updates import UPDATES, ClusterUpdate, LocalUpdate
 
 MOST_SITES = (1 << 31) - 1
-# How far from 1 the square of a direction's length may be in a state that is restored.
-LENGTH_TOLERANCE = 1e-4
 
 
-class VectorModel(Simulated[VectorMeasurements]):
-    """What `XY` and `Heisenberg` share; they say `_kind`, how spins are held, and `_critical`."""
+class VectorModel(Placed, Thermal[VectorMeasurements]):
+    """What `XY`, `Heisenberg`, `Clock` and `ON` share.
 
-    _folder = __package__
-    _changing, _memory = ("_betas", "_spins"), ("_new_spins",)
-    _kind: ClassVar[Kind]
-    _critical: ClassVar[dict[int, float]]
+    They say how spins are held: `_kind`, of words of sites, if there are kernels of these, and
+    `_edge_kind`, of any edges.
+    """
+
+    _changing, _memory = ("_betas", "_spins"), ("_new_spins", "_local")
+    _most = MOST
+    _kind: ClassVar[Kind | None] = None
+    _edge_kind: SpinKind
+    _states = 2  # of each spin: see `EdgeBonds`
 
     _spins: Any
     _new_spins: Any
 
     def __init__(
         self,
-        shape: int | Sequence[int],
+        shape: int | Sequence[int] | Graph,
         *,
+        lattice: str | UnitCell | None = None,
         temperature: ArrayLike | None = None,
         beta: ArrayLike | None = None,
-        coupling: float = 1.0,
-        periodic: bool | Sequence[bool] = True,
+        coupling: ArrayLike = 1.0,
+        periodic: bool | str | Sequence[bool | str] = True,
         replicas: int | None = None,
         seed: int = 0,
         start: str | ArrayLike = "hot",
         first_replica: int = 0,
         device: str | None = None,
     ) -> None:
-        lengths = check_shape(shape)
-        # Clusters are reflected or not: of two states.
-        self.lattice = Lattice(lengths, check_periodic(periodic, len(lengths), "the lattice"), 2)
-        if self.lattice.sites > MOST_SITES:
+        self.coupling = as_coupling(coupling)
+        self._place = place_of(shape, lattice, periodic, self.coupling)
+        if self._place.sites > MOST_SITES:
             raise ValueError(f"shape={shown(shape)} must have fewer than 2**31 sites")
-        self.coupling = check_finite("coupling", coupling)
-        if self.coupling == 0:
-            raise ValueError(f"coupling={shown(coupling)} must not be 0")
+        # Clusters are reflected or not: of two states.
+        of_words = in_words(self._place, self.coupling, 2) if self._kind is not None else None
+        self._edges = self._all_bonds() if of_words is None else None
+        self.lattice: Any = self._edges if of_words is None else of_words
         super().__init__(replicas, first_replica, seed, device, start)
         self._betas = self._betas_of(temperature, beta)
         self._prepare()
@@ -78,30 +90,14 @@ class VectorModel(Simulated[VectorMeasurements]):
     # ------------------------------------------------------------------------------------ the state
 
     @property
-    def sites(self) -> int:
-        """The number of sites of a replica."""
-        return self.lattice.sites
-
-    @property
-    def beta(self) -> float | NDArray[np.float64]:
-        """The inverse temperature, of each replica if there are several."""
-        return float(self._betas[0]) if self._single else self._betas.copy()
-
-    @property
-    def temperature(self) -> float | NDArray[np.float64]:
-        """The temperature, of each replica if there are several; infinite where beta is 0."""
-        with np.errstate(divide="ignore"):
-            temperatures = 1 / self._betas
-        return float(temperatures[0]) if self._single else temperatures
-
-    @property
     def spins(self) -> Any:
-        """The spins as vectors: a copy, float64, shape ``(*replicas, *shape, components)``."""
-        return self._of_replicas(as_vectors(self._engine.xp, self._kind, self._spins))
+        """The spins as vectors: a copy, float64, ``(*replicas, *shape, components)``.
 
-    def parameters(self) -> dict[str, Any]:
-        """Return which model it is: values that JSON has, and `beta` as an array."""
-        return {**super().parameters(), "beta": np.asarray(self.beta)}
+        If a cell of the lattice has several sites, these have an axis after the shape.
+        """
+        xp, states = self._engine.xp, self._states_of_vectors
+        vectors = as_vectors(xp, self._edge_kind, self._spins, states)
+        return self._of_replicas(vectors.reshape(self.replicas, *self._place.shape, -1))
 
     def measure(self) -> VectorMeasurements:
         """Return what can be measured without an update: all but clusters.
@@ -133,10 +129,13 @@ class VectorModel(Simulated[VectorMeasurements]):
         Returns
         -------
         array of bool, shape ``(ndim, *replicas, *shape)``
-            As `conncomp.label_bonds` takes them.
+            As `conncomp.label_bonds` takes them. On other than hypercubic lattices, with couplings
+            of their own, and of `Clock` and `ON`: ``(*replicas, bonds)``, as `edges`.
         """
         xp, lattice = self._engine.xp, self.lattice
         words = self._engine.bonds(self._spins, self.updates + 1, self._strengths())
+        if self._edges is not None:
+            return self._of_replicas(words.astype(bool))
         planes = (unpack(xp, lattice, words[:, k : k + 1]) for k in range(lattice.ndim))
         return xp.stack([self._of_replicas(plane) for plane in planes]).astype(bool)
 
@@ -161,7 +160,9 @@ class VectorModel(Simulated[VectorMeasurements]):
         ((4, 4), 1)
         """
         how: Any = {"numbering": numbering, "return_num": return_num}
-        return label_clusters(self.bonds(), self.lattice, self._batch_axes, **how)
+        if self._edges is None:
+            return label_clusters(self.bonds(), self.lattice, self._batch_axes, **how)
+        return self._labels_on_edges(numbering, return_num)
 
     # ---------------------------------------------------------------------------------- the updates
 
@@ -198,6 +199,22 @@ class VectorModel(Simulated[VectorMeasurements]):
         """
         return self._repeat("updates", updates, measure, update="wolff")
 
+    def metropolis(self, sweeps: int = 1, *, measure: bool = True) -> VectorMeasurements | None:
+        """Offer each site its reflection in a mirror of its own, accepted with min(1, exp(-dE/T)).
+
+        Mirrors are drawn anew for each site, so that it may take any direction. Sites that are not
+        neighbours are offered at once; their neighbours given they are independent, and each is in
+        detailed balance, so that a sweep leaves the distribution of Boltzmann as it is.
+
+        Parameters
+        ----------
+        sweeps : int, optional
+            How many times.
+        measure, returns
+            As of `swendsen_wang`.
+        """
+        return self._repeat("sweeps", sweeps, measure, update="metropolis")
+
     def updater(
         self, *, update: str = "swendsen-wang", clusters: bool = False
     ) -> Update[VectorMeasurements]:
@@ -205,9 +222,9 @@ class VectorModel(Simulated[VectorMeasurements]):
 
         Parameters
         ----------
-        update : {"swendsen-wang", "wolff"}, optional
+        update : {"swendsen-wang", "wolff", "metropolis"}, optional
         clusters : bool, optional
-            As of `swendsen_wang`; not for "wolff".
+            As of `swendsen_wang`; not for others.
 
         Returns
         -------
@@ -226,8 +243,10 @@ class VectorModel(Simulated[VectorMeasurements]):
         (100,)
         """
         check_choice("update", update, UPDATES)
-        if as_bool("clusters", clusters) and update == "wolff":
+        if as_bool("clusters", clusters) and update != "swendsen-wang":
             raise ValueError('clusters=True is for update="swendsen-wang", which draws all of them')
+        if update == "metropolis":
+            return LocalUpdate(self)
         return ClusterUpdate(self, update, clusters)
 
     @staticmethod
@@ -238,19 +257,46 @@ class VectorModel(Simulated[VectorMeasurements]):
     # ----------------------------------------------------------------------- what the base asks for
 
     def _described(self) -> dict[str, Any]:
-        return {
-            "shape": list(self.lattice.shape),
-            "periodic": list(self.lattice.periodic),
-            "coupling": self.coupling,
-        }
+        if self._edges is None:
+            return {
+                "shape": list(self.lattice.shape),
+                "periodic": list(self.lattice.periodic),
+                "coupling": self.coupling,
+            }
+        described = {**self._place.described(), "bonds": digest_of(self._edges)}
+        if isinstance(self.coupling, float):
+            described["coupling"] = self.coupling
+        return described
+
+    @property
+    def _folder(self) -> str:  # type: ignore[override]
+        return __package__ if self._edges is None else on_edges.__name__
 
     def _prepare(self) -> None:
-        self._engine = self._new_engine(self.lattice, self._kind, self.coupling < 0)
+        self._local: Any = None
+        if self._edges is None:
+            self._engine = self._new_engine(self.lattice, self._kind, self.coupling < 0)
+        else:
+            self._engine = self._new_engine(self._edges, self._edge_kind)
         self._new_spins = self._no_spins()
+
+    def _local_engine(self) -> tuple[Any, Any]:
+        """Return the engine of local updates, which is one of edges, and temperatures for it."""
+        edges = self._edges
+        if edges is None:
+            if self._local is None:
+                drawn = Drawn(self.replicas, self.first_replica, self.seed)
+                module = import_module(f"{on_edges.__name__}.{self.device}")
+                bonds = self._all_bonds()
+                self._local = bonds, module.Engine(drawn, bonds, self._edge_kind)
+            edges, engine = self._local
+        else:
+            engine = self._engine
+        return engine, self._temperatures(edges)
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         betas, spins = arrays
-        shape, dtype = self._new_spins.shape, self._kind.dtype
+        shape, dtype = self._new_spins.shape, self._edge_kind.dtype
         if spins.shape != shape or spins.dtype != dtype:
             raise ValueError(
                 f"the state has spins of {spins.dtype} and shape {spins.shape}; they must be "
@@ -263,7 +309,7 @@ class VectorModel(Simulated[VectorMeasurements]):
 
     @property
     def _record_length(self) -> int:
-        return FIELDS
+        return FIELDS if self._edges is None else COUNTS + self._edge_kind.components
 
     def _measure(self, record: Any) -> None:
         self._engine.count(self._spins, record)
@@ -272,219 +318,126 @@ class VectorModel(Simulated[VectorMeasurements]):
         return self._series(records, False)
 
     def _series(self, records: NDArray[np.int64], clusters: bool) -> VectorMeasurements:
-        return VectorMeasurements(
-            records, self.lattice, self._kind, self.coupling, self.beta, clusters
-        )
+        return self._of_records(records, self.beta, clusters)
 
     def _ladders(self) -> NDArray[np.int64]:
         return np.argsort(self._betas, kind="stable")[None, :]
 
     def _energy_unit(self) -> float:
-        return -self.coupling / (1 << 28)
+        scale = self.coupling if self._edges is None else self._edges.scale
+        return -float(scale) / (1 << MEASURE_BITS)
 
     def _read_in_order(
         self, records: NDArray[np.int64], ladders: NDArray[np.int64]
     ) -> VectorMeasurements:
-        betas = self._betas[ladders[0]]
-        return VectorMeasurements(records, self.lattice, self._kind, self.coupling, betas)
+        return self._of_records(records, self._betas[ladders[0]], False)
 
-    # -------------------------------------------------------------------------------------- helpers
+    # ---------------------------------------------------------------------- what a kind says of it
+
+    @property
+    def _critical(self) -> Mapping[str, float]:
+        """Critical temperatures of a coupling of 1, by lattice."""
+        return {}
 
     @abstractmethod
     def _are_spins(self, spins: NDArray[Any]) -> bool:
         """Return whether numbers are spins."""
 
+    @property
+    def _components(self) -> int:
+        """How many numbers a vector has."""
+        return self._edge_kind.components
+
+    @property
+    def _states_of_vectors(self) -> int:
+        """What `as_vectors` has to know of spins, 0 if nothing."""
+        return 0
+
+    @property
+    def _strength(self) -> float:
+        return abs(float(self.coupling)) if self._edges is None else self._edges.scale
+
+    # -------------------------------------------------------------------------------------- helpers
+
+    def _all_bonds(self) -> EdgeBonds:
+        return bonds_of(self._place, self.coupling, None, self._states)
+
+    def _of_records(
+        self, records: NDArray[np.int64], beta: Any, clusters: bool
+    ) -> VectorMeasurements:
+        if self._edges is None:
+            assert self._kind is not None
+            coupling = float(self.coupling)
+            return VectorMeasurements(records, self.lattice, self._kind, coupling, beta, clusters)
+        kind = self._edge_kind._replace(components=self._components)
+        return EdgeMeasurements(records, self._edges, kind, self._edges.scale, beta, clusters)
+
     def _strengths(self) -> Any:
         """Return how strong the bonds of each replica are."""
-        strengths = strengths_of(self._betas, self.coupling)
+        if self._edges is not None:
+            return self._temperatures(self._edges)
+        strengths = strengths_of(self._betas, float(self.coupling))
         return placed(self._engine.xp, strengths.view(np.uint32))
 
+    def _temperatures(self, edges: EdgeBonds) -> Any:
+        with np.errstate(over="ignore"):
+            betas = self._betas * edges.scale
+        factors = temperature_factors(betas, np.full(len(betas), UNIT_BITS))
+        return self._engine.xp.asarray(factors)
+
     def _no_spins(self) -> Any:
-        shape = self.replicas, *self.lattice.shape
-        itemsize = self._kind.dtype.itemsize
-        what = f"the spins of shape={self.lattice.shape} and {self.replicas} replicas, twice"
-        with room_for(what, 2 * itemsize * self.replicas * self.lattice.sites):
-            return self._engine.xp.zeros(shape, self._kind.dtype)
+        dtype, width = self._edge_kind.dtype, self._edge_kind.width
+        shape: tuple[int, ...] = self.replicas, self.sites
+        if width > 1:
+            shape = *shape, width
+        if self._edges is None:
+            shape = self.replicas, *self.lattice.shape
+        what = f"the spins of {self._place.shape} and {self.replicas} replicas, twice"
+        with room_for(what, 2 * dtype.itemsize * width * self.replicas * self.sites):
+            return self._engine.xp.zeros(shape, dtype)
 
     def _first_spins(self, start: str | ArrayLike) -> Any:
-        xp = self._engine.xp
+        xp, spins = self._engine.xp, self._no_spins()
         if isinstance(start, str):
             check_choice("start", start, ("hot", "cold"))
-            spins = self._no_spins()
             if start == "hot":
                 self._engine.start(spins)
-                return spins
-            first = np.eye(self._kind.components)[0]
-            spins[...] = as_spins(np, self._kind, first[None])[0]
+            else:
+                first = np.eye(self._components)[:1]
+                kind, states = self._edge_kind, self._states_of_vectors
+                spins[...] = xp.asarray(as_spins(np, kind, first, states)[0])
             return spins
-        wanted = f"of {self._kind.components} numbers along the last axis"
-        shape = *self.lattice.shape, self._kind.components
+        given = self._given_spins(start)
+        axes = len(self._place.shape) + (self._edge_kind.width > 1)
+        batch = given.shape[: given.ndim - axes]
+        spins[...] = given.reshape(*batch, *spins.shape[1:])
+        return spins
+
+    def _given_spins(self, start: ArrayLike) -> Any:
+        """Return the spins that a user gave, of one replica or of all."""
+        xp, wanted = self._engine.xp, f"of {self._components} numbers along the last axis"
+        shape = *self._place.shape, self._components
         given = xp.asarray(check_start(start, "f", wanted, self.replicas, shape), np.float64)
         lengths = xp.sqrt((given**2).sum(axis=-1, keepdims=True))
         if not (xp.isfinite(lengths) & (lengths > 0)).all():
             raise ValueError("start has vectors without a direction: of length 0, or not finite")
-        spins = as_spins(xp, self._kind, given / lengths)
-        first = self._no_spins()
-        first[...] = spins
-        return first
+        return as_spins(xp, self._edge_kind, given / lengths, self._states_of_vectors)
 
-    def _betas_of(self, temperature: Any, beta: Any) -> NDArray[np.float64]:
-        if temperature is not None and beta is not None:
-            raise ValueError("temperature and beta exclude each other; give one of them")
-        if beta is not None:
-            return self._check_betas("beta", one_each("beta", beta, self.replicas))
-        if temperature is None or isinstance(temperature, str):
-            check_choice("temperature", temperature or "critical", ("critical",))
-            temperature = self._critical_temperature()
-        temperatures = one_each("temperature", temperature, self.replicas)
-        if not ((temperatures > 0) & np.isfinite(temperatures)).all():
-            raise ValueError(f"temperature={shown(temperature)} must be above 0, and finite")
-        with np.errstate(over="ignore"):
-            return self._check_betas("the inverse of temperature", 1 / temperatures)
-
-    def _check_betas(self, name: str, betas: NDArray[np.float64]) -> NDArray[np.float64]:
-        if betas.shape != (self.replicas,) or betas.dtype != np.float64:
-            raise ValueError(f"{name} must be {self.replicas} numbers of float64")
-        if not (betas >= 0).all() or not (betas * abs(self.coupling) < MOST).all():
+    def _critical_beta(self) -> float:
+        coupling, name = self.coupling, self._place.name
+        if isinstance(coupling, np.ndarray) or coupling < 0 or name not in self._critical:
+            of = "with couplings of their own"
+            if not isinstance(coupling, np.ndarray):
+                of = f"with coupling={coupling:g}"
+            if not isinstance(self._place, OnLattice):
+                raise ValueError(
+                    "no critical temperature of a graph is known here; give temperature or beta as "
+                    "a number"
+                )
+            axes = len(self._place.cells.shape)
+            on = f"on {axes} axes" if name in HYPERCUBIC else f"on this lattice, {name},"
             raise ValueError(
-                f"{name}={shown(betas.tolist())} must not be negative and, times the coupling, "
-                f"below {MOST:g}"
+                f"no critical temperature of the {self._name} model {on} {of} is known here; give "
+                "temperature or beta as a number"
             )
-        return betas.copy()
-
-    def _critical_temperature(self) -> float:
-        axes = self.lattice.ndim
-        if axes not in self._critical or self.coupling < 0:
-            raise ValueError(
-                f"no critical temperature of the {self._name} model on {axes} axes with "
-                f"coupling={self.coupling:g} is known here; give temperature or beta as a number"
-            )
-        return self._critical[axes] * self.coupling
-
-
-class XY(VectorModel):
-    """The XY model on a hypercubic lattice, simulated by clusters of Wolff's embedding.
-
-    The energy is ``H = -J sum over bonds of s_i . s_j`` of unit vectors in the plane, and k_B = 1.
-    An update draws a mirror, joins spins on one side of it by bonds of the probability that
-    belongs to them [1]_, and reflects clusters as wholes. Angles are held as 16 bits, which changes
-    no mean that double precision could tell: ``docs/contracts.md``, 10.
-
-    Parameters
-    ----------
-    shape : int or sequence of int
-        The lengths of 1 to 4 axes. Along a periodic axis of length 1 or 2 sites have bonds as on a
-        torus.
-    temperature : float, "critical", or sequence of float, optional
-        T above 0, one for all replicas or one for each; "critical", the default, is 1 / 1.1199(1) J
-        [2]_ of the square lattice, the transition of Kosterlitz and Thouless, or 1 / 0.4541652(11)
-        J [3]_ of the cubic one.
-    beta : float or sequence of float, optional
-        The inverse temperature, instead of `temperature`.
-    coupling : float, optional
-        J: above 0 of a ferromagnet, below 0 of an antiferromagnet.
-    periodic : bool or sequence of bool, optional
-        Which axes close on themselves: one answer for all, or one for each axis.
-    replicas : int, optional
-        How many independent lattices run side by side; None, the default, is one, without an axis
-        for replicas in what is returned.
-    seed : int, optional
-        0 to 2**64 - 1. Spins are a function of seed, replica and parameters alone: those of another
-        device or number of threads are the same.
-    start : {"hot", "cold"} or array_like of float, optional
-        The first spins: random ones, all along the first axis, or these: vectors of any length but
-        0, of the shape of `spins` of one replica or of all. An array on a GPU puts the model there.
-    first_replica : int, optional
-        The number of the first replica: replica k of a model of many is the one of a model of one
-        whose first replica is k.
-    device : {None, "cpu", "cuda"}, optional
-        Where the spins are; None is where `start` is, the CPU otherwise.
-
-    Attributes
-    ----------
-    updates : int
-        How many updates were made.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind, or out of its range; of 2**31 sites and more.
-    MemoryError
-        If the lattice does not fit the memory.
-
-    References
-    ----------
-    .. [1] U. Wolff, Phys. Rev. Lett. 62, 361 (1989).
-    .. [2] M. Hasenbusch, J. Phys. A 38, 5869 (2005).
-    .. [3] M. Campostrini, M. Hasenbusch, A. Pelissetto, E. Vicari, Phys. Rev. B 74, 144506 (2006).
-
-    Examples
-    --------
-    >>> from conncomp.models import XY
-    >>> model = XY((16, 16), seed=1)
-    >>> series = model.swendsen_wang(300)
-    >>> bool(-1.6 < series.energy[50:].mean() / model.sites < -1.3)
-    True
-    >>> model.spins.shape, model.angles.shape
-    ((16, 16, 2), (16, 16))
-    """
-
-    _name, _kind = "XY", ANGLE
-    _critical: ClassVar[dict[int, float]] = {2: 1 / 1.1199, 3: 1 / 0.4541652}
-
-    @property
-    def angles(self) -> Any:
-        """The angles of the spins, from 0 to 2 pi: a copy, float64, ``(*replicas, *shape)``."""
-        return self._of_replicas(as_angles(self._spins))
-
-    def _are_spins(self, spins: NDArray[Any]) -> bool:
-        return True
-
-
-class Heisenberg(VectorModel):
-    """The classical Heisenberg model on a hypercubic lattice, simulated as `XY`.
-
-    Spins are unit vectors of three components, each held as 21 bits: ``docs/contracts.md``, 10.
-
-    Parameters
-    ----------
-    shape
-        As of `XY`.
-    temperature : float, "critical", or sequence of float, optional
-        "critical", the default, is 1 / 0.693002(2) J [1]_, of the cubic lattice.
-    beta, coupling, periodic, replicas, seed, start, first_replica, device
-        As of `XY`.
-
-    Attributes
-    ----------
-    updates : int
-        How many updates were made.
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As of `XY`.
-
-    References
-    ----------
-    .. [1] Y. Deng, H. W. J. Blöte, M. P. Nightingale, Phys. Rev. E 72, 016128 (2005).
-
-    Examples
-    --------
-    >>> from conncomp.models import Heisenberg
-    >>> model = Heisenberg((8, 8, 8), seed=1)
-    >>> series = model.swendsen_wang(200)
-    >>> bool(-1.2 < series.energy[50:].mean() / model.sites < -0.95)
-    True
-    >>> model.spins.shape
-    (8, 8, 8, 3)
-    """
-
-    _name, _kind = "Heisenberg", DIRECTION
-    _critical: ClassVar[dict[int, float]] = {3: 1 / 0.693002}
-
-    def _are_spins(self, spins: NDArray[Any]) -> bool:
-        squares = (as_vectors(np, self._kind, spins) ** 2).sum(axis=-1)
-        return bool(
-            (abs(squares - 1) < LENGTH_TOLERANCE).all() and (spins >> np.uint64(63) == 0).all()
-        )
+        return 1 / (self._critical[name] * coupling)

@@ -40,8 +40,8 @@ class VectorSummary(NamedTuple):
         the disordered phase.
     binder_ratio : Estimate
         <m^4>/<m^2>^2.
-    helicity_modulus : Estimate
-        The mean over the axes.
+    helicity_modulus : Estimate or None
+        The mean over the axes; None where it is not measured.
     vortices : Estimate or None
         A site; None where none are counted.
     energy_time, magnetisation_time : Estimate
@@ -58,7 +58,7 @@ class VectorSummary(NamedTuple):
     squared_magnetisation: Estimate
     susceptibility: Estimate
     binder_ratio: Estimate
-    helicity_modulus: Estimate
+    helicity_modulus: Estimate | None
     vortices: Estimate | None
     energy_time: Estimate
     magnetisation_time: Estimate
@@ -89,12 +89,12 @@ def _summary(series: VectorMeasurements, measure_every: int) -> VectorSummary:
     def mean(values: NDArray[Any], factor: float = 1.0) -> Estimate:
         return estimate(lambda value: factor * value, values)
 
-    measured = series.clusters_measured
-    improved = series.improved_squared_magnetisation if measured else squares
+    names = series.observables()
+    improved = names.get("improved_squared_magnetisation", squares)
     centred = energy - energy.mean()  # else digits cancel
     heat = beta * beta * sites
     per_component = beta * sites / series.kind.components
-    counted = "vortices" in series.observables()
+    twisted = "helicity_modulus" in names
     energy_time, magnetisation_time = (
         Estimate(measure_every * time, measure_every * error) for time, error in times
     )
@@ -107,8 +107,8 @@ def _summary(series: VectorMeasurements, measure_every: int) -> VectorSummary:
         squared_magnetisation=mean(improved),
         susceptibility=mean(improved, per_component),
         binder_ratio=estimate(lambda square, fourth: fourth / square**2, squares, squares**2),
-        helicity_modulus=mean(series.helicity_modulus.mean(axis=-1)),
-        vortices=mean(series.vortices / sites) if counted else None,
+        helicity_modulus=mean(series.helicity_modulus.mean(axis=-1)) if twisted else None,
+        vortices=mean(series.vortices / sites) if "vortices" in names else None,
         energy_time=energy_time,
         magnetisation_time=magnetisation_time,
         enough=all(not max(0.5, time) * ENOUGH_TIMES > len(energy) for time, _ in times),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from conncomp.models.vectors.measurements import VectorMeasurements
 
-UPDATES = ("swendsen-wang", "wolff")
+UPDATES = ("swendsen-wang", "wolff", "metropolis")
 
 
 class Vectors(Protocol):
@@ -21,6 +21,7 @@ class Vectors(Protocol):
     _new_spins: Any
 
     def _strengths(self) -> Any: ...
+    def _local_engine(self) -> tuple[Any, Any]: ...
     def _series(self, records: NDArray[np.int64], clusters: bool) -> VectorMeasurements: ...
     def _as_series(self, records: NDArray[np.int64]) -> NDArray[np.int64]: ...
 
@@ -31,8 +32,7 @@ class ClusterUpdate:
     Parameters
     ----------
     model : Vectors
-    update : str
-        Of `UPDATES`.
+    update : {"swendsen-wang", "wolff"}
     clusters : bool
         Whether to measure them.
 
@@ -54,9 +54,40 @@ class ClusterUpdate:
             model._engine.count(model._spins, record)
         spins = model._spins, model._new_spins
         sizes = record if self._clusters else None
-        model._engine.update(*spins, number, self._strengths, self._one, sizes)
+        model._engine.reflect(*spins, number, self._strengths, self._one, sizes)
         model._spins, model._new_spins, model.updates = model._new_spins, model._spins, number
 
     def read(self, records: NDArray[np.int64]) -> VectorMeasurements:
         """Return what was measured, of records of shape (rows, replicas, fields)."""
         return self._model._series(self._model._as_series(records), self._clusters)
+
+
+class LocalUpdate:
+    """Offers each site another spin.
+
+    Parameters
+    ----------
+    model : Vectors
+
+    Attributes
+    ----------
+    options : dict
+        Which kind it is, as JSON has it.
+    """
+
+    def __init__(self, model: Vectors) -> None:
+        self._model = model
+        self.options: dict[str, Any] = {"update": "metropolis", "clusters": False}
+        self._engine, self._temperatures = model._local_engine()
+
+    def __call__(self, number: int, record: Any = None) -> None:
+        """Make the update of this number, and measure into a record unless that is None."""
+        model = self._model
+        if record is not None:
+            model._engine.count(model._spins, record)
+        self._engine.offer(model._spins, model._new_spins, number, self._temperatures)
+        model._spins, model._new_spins, model.updates = model._new_spins, model._spins, number
+
+    def read(self, records: NDArray[np.int64]) -> VectorMeasurements:
+        """Return what was measured, of records of shape (rows, replicas, fields)."""
+        return self._model._series(self._model._as_series(records), False)

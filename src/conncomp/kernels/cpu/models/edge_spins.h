@@ -1,33 +1,34 @@
-// The Ising model on any edges on the CPU: what models/ising/on_edges/cpu.py asks for.
+// Models on any edges on the CPU: what models/on_edges/cpu.py asks for.
 //
 // What: the update of Swendsen and Wang, and that of Wolff, by union-find over active bonds
-// (core/edge_spins.h). How: threads take parts of the bonds, some hundred of which draw their numbers at
-// once, and unite the ends of active ones by compare-and-swap; a bit for each vertex says whether the cluster
-// that it is the root of stays. Then a word of spins at a time finds its roots. Cost: a random read of a
-// spin for each end of a bond, two of parents for those that are active; 4 bytes and two bits a vertex.
-// Source: ours; R. H. Swendsen and J.-S. Wang, Phys. Rev. Lett. 58, 86 (1987), and U. Wolff, Phys. Rev. Lett.
-// 62, 361 (1989), for the updates.
+// (core/edge_spins.h); local updates (core/edge_vectors.h). How: threads take parts of the bonds, some
+// hundred of which draw their numbers at once, and unite the ends of active ones by compare-and-swap; a bit
+// for each vertex says whether the cluster that it is the root of stays. Then the spins of a word of vertices
+// find their roots. What depends on the kind of spins is edge_kinds.h. Cost: a random read of a spin for each
+// end of a bond, two of parents for those that are active; 4 bytes and two bits a vertex. Source: ours; R. H.
+// Swendsen and J.-S. Wang, Phys. Rev. Lett. 58, 86 (1987), and U. Wolff, Phys. Rev. Lett. 62, 361 (1989), for
+// the updates.
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
-#include "core/edge_spins.h"
-#include "core/union_find.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
 #include "cpu/models/draws.h"
+#include "cpu/models/edge_kinds.h"
 #include "cpu/models/potts/record.h"
 #include "cpu/models/rows.h"
 
 namespace conncomp {
 
-// What an update draws bonds by, and writes them to; all but `words` may be missing.
+// What an update draws bonds by, and writes them to; all but `spins` may be missing.
 struct EdgeUpdate {
-  const Bits64* words;
+  const void* spins;
   Bits32 step;
   const GlassTemperature* temperatures;  // of each replica; null if nothing is drawn
   Logarithm logarithm;
@@ -47,52 +48,99 @@ struct EdgeForest {
 
 class EdgeEngine {
  public:
-  EdgeEngine(const Replicas& replicas, const EdgeBonds& edges) : replicas_(replicas), edges_(edges) {}
+  EdgeEngine(const Replicas& replicas, const EdgeBonds& edges, std::unique_ptr<const EdgeSpins> kind)
+      : replicas_(replicas), edges_(edges), kind_(std::move(kind)) {}
 
   // Memory that updates share; as CellEngine has it.
   std::optional<EdgeForest> take_memory() { return std::exchange(memory_, std::nullopt); }
   void give_back(std::optional<EdgeForest> memory) { memory_ = std::move(memory); }
 
+  // Draws the first spins of vectors.
+  void start(void* spins) const {
+    for_each_words([&](int64_t replica, int64_t begin, int64_t end) {
+      const Draws draws = replicas_.draws(replica, 0);
+      for (int64_t word = begin; word < end; ++word) kind_->start(draws, replica, word, spins);
+    });
+  }
+
   // Adds to the records what the spins tell.
   void count(const EdgeUpdate& update) const {
-    draw_edges(update, [](int64_t, int64_t, bool) {});
-    draw_ghosts(update, [](int64_t, int64_t) {});
-    for_each_word([&](int64_t replica, int64_t word) { count_spins(update, replica, word); });
+    count_spins(update);
+    if (kind_->is_counted()) {
+      draw(update, kEdgeBond, [](int64_t, int64_t, int64_t, const uint8_t*) {});
+      draw(update, kGhostBond, [](int64_t, int64_t, int64_t, const uint8_t*) {});
+      return;
+    }
+    for_each_part(edges_.count, kGrain, [&](int64_t replica, int64_t begin, int64_t end) {
+      int64_t sum = 0;
+      for (; begin < end; begin += kTogether) {
+        poll(kTogether);
+        sum += kind_->energy(of_replica(update, replica), edges_, begin, std::min(kTogether, end - begin));
+      }
+      Shared::fetch_add(record_of(update, replica) + kSatisfied, sum);
+    });
   }
 
   // Writes which bonds are active, a byte each.
   void bonds(const EdgeUpdate& update, uint8_t* active) const {
-    draw_edges(update, [&](int64_t replica, int64_t edge, bool is) {
-      active[replica * edges_.count + edge] = uint8_t(is);
+    draw(update, kEdgeBond, [&](int64_t replica, int64_t first, int64_t count, const uint8_t* is) {
+      std::copy_n(is, count, active + replica * edges_.count + first);
     });
   }
 
   // Writes the new spins of all clusters, or that of one drawn vertex, and measures those before.
-  void update(std::optional<EdgeForest>& memory, const EdgeUpdate& update, Bits64* new_words, bool chosen,
+  void update(std::optional<EdgeForest>& memory, const EdgeUpdate& update, void* new_spins, bool chosen,
               bool sizes) const {
     if (!memory) memory.emplace(replicas_);
     EdgeForest& forest = *memory;
-    for_each_word([&](int64_t replica, int64_t word) {
-      begin_word(forest, update, replica, word, chosen);
-      if (update.record != nullptr) count_spins(update, replica, word);
+    for_each_words([&](int64_t replica, int64_t begin, int64_t end) {
+      const Draws draws = replicas_.draws(replica, update.step);
+      for (int64_t word = begin; word < end; ++word) begin_word(forest, draws, replica, word, chosen);
     });
-    draw_edges(update, [&](int64_t replica, int64_t edge, bool active) {
-      if (active) unite<Shared>(parents(forest, replica), edges_.u[edge], edges_.v[edge]);
+    if (update.record != nullptr && kind_->is_counted()) count_spins(update);
+    draw(update, kEdgeBond, [&](int64_t replica, int64_t first, int64_t count, const uint8_t* is) {
+      int32_t* const parent = parents(forest, replica);
+      for (int64_t k = 0; k < count; ++k)
+        if (is[k]) unite<Shared>(parent, edges_.u[first + k], edges_.v[first + k]);
     });
     if (chosen) parallel_for(replicas_.count, [&](int64_t replica) { choose(forest, update, replica); });
-    draw_ghosts(update, [&](int64_t replica, int64_t vertex) {
-      const int32_t root = find<Shared>(parents(forest, replica), int32_t(vertex));
-      Shared::fetch_or(stays(forest, replica) + root / kWordSites, Bits64(1) << root % kWordSites);
+    draw(update, kGhostBond, [&](int64_t replica, int64_t first, int64_t count, const uint8_t* is) {
+      for (int64_t k = 0; k < count; ++k) {
+        if (!is[k]) continue;
+        const int32_t root = find<Shared>(parents(forest, replica), int32_t(first + k));
+        Shared::fetch_or(stays(forest, replica) + root / kWordSites, Bits64(1) << root % kWordSites);
+      }
     });
-    for_each_word([&](int64_t replica, int64_t word) {
-      new_words[replica * words() + word] =
-          update.words[replica * words() + word] ^ flipped(forest, replica, word, sizes);
+    for_each_words([&](int64_t replica, int64_t begin, int64_t end) {
+      Bits64 flips[kWords];
+      for (; begin < end; begin += kWords) {
+        const int64_t count = std::min(kWords, end - begin);
+        for (int64_t k = 0; k < count; ++k) flips[k] = flipped(forest, replica, begin + k, sizes);
+        kind_->write(of_replica(update, replica), {begin, count, flips, parents(forest, replica), chosen},
+                     new_spins);
+      }
     });
     if (sizes) measure(forest, update);
   }
 
+  // Offers the vertices of a class, in place, what core/edge_vectors.h says.
+  void offer(const EdgeUpdate& update, const EdgeArcs& arcs, const EdgeClass& together, void* spins) const {
+    constexpr int64_t kSome = 64;
+    for_each_part(together.count, kGrain / kSome, [&](int64_t replica, int64_t begin, int64_t end) {
+      const OfferedClass of_class{arcs, together, update.logarithm, update.temperatures[replica]};
+      const Draws draws = replicas_.draws(replica, update.step);
+      for (; begin < end; begin += kSome) {
+        poll(kSome * kSome);
+        kind_->offer(draws, replica, of_class, begin, std::min(kSome, end - begin), spins);
+      }
+    });
+  }
+
  private:
   static constexpr int64_t kTogether = 1 << 10;  // bonds that draw their numbers at once
+  static constexpr int64_t kWords = 16;          // words that are written at once
+  using Drawn = FunctionRef<void(int64_t replica, int64_t first, int64_t count, const uint8_t* active)>;
+  using Part = FunctionRef<void(int64_t replica, int64_t begin, int64_t end)>;
 
   int64_t words() const { return replicas_.lattice.words(); }
   int64_t vertices() const { return replicas_.lattice.sites(); }
@@ -101,119 +149,105 @@ class EdgeEngine {
   }
   Bits64* stays(EdgeForest& forest, int64_t replica) const { return forest.stays.data() + replica * words(); }
   int64_t* record_of(const EdgeUpdate& update, int64_t replica) const {
-    return update.record + replica * (kCounts + 2);
+    return update.record + replica * (kCounts + kind_->counts());
+  }
+  SpinsOfReplica of_replica(const EdgeUpdate& update, int64_t replica) const {
+    return {update.spins, replica, replicas_.draws(replica, update.step)};
   }
 
   // Calls body(replica, begin, end) for parts of so many things that each replica has, in parallel.
-  template <class Body>
-  void for_each_part(int64_t count, int64_t grain, Body&& body) const {
+  void for_each_part(int64_t count, int64_t grain, Part body) const {
     const Parts parts(count, grain);
     parallel_for(parts.parts * replicas_.count, [&](int64_t k) {
       body(k / parts.parts, parts.begin(k % parts.parts), parts.end(k % parts.parts));
     });
   }
-  template <class Body>
-  void for_each_word(Body&& body) const {
+  // The same for words, a few at a time.
+  void for_each_words(Part body) const {
     for_each_part(words(), kGrain / kWordSites, [&](int64_t replica, int64_t begin, int64_t end) {
-      for (int64_t word = begin; word < end; ++word) {
-        poll(kWordSites);
-        body(replica, word);
+      for (; begin < end; begin += kWords) {
+        poll(kWords * kWordSites);
+        body(replica, begin, std::min(begin + kWords, end));
       }
     });
   }
 
-  // Calls body(first, count, numbers) for pieces of [begin, end), with the number that each draws, if any do.
-  template <class Body>
-  static void for_each_drawn(const Draws& draws, Purpose purpose, bool drawn, int64_t begin, int64_t end,
-                             Body&& body) {
+  // The numbers that things from `first` on draw.
+  static void draw_numbers(const Draws& draws, Purpose purpose, int64_t first, int64_t count,
+                           Bits32* numbers) {
     constexpr int64_t kBlocks = kTogether / kEdgesOfBlock + 1;
     Bits64 index[kBlocks], halves[2][kBlocks];
-    Bits32 numbers[kTogether];
-    for (int64_t first = begin; first < end; first += kTogether) {
-      const int64_t count = std::min(kTogether, end - first), block = first / kEdgesOfBlock;
-      poll(count);
-      if (drawn) {
-        const int64_t blocks = (first + count - 1) / kEdgesOfBlock + 1 - block;
-        for (int64_t k = 0; k < blocks; ++k) index[k] = Bits64(block + k);
-        draw_all(draws, purpose, index, blocks, halves[0], halves[1]);
-        for (int64_t k = 0; k < count; ++k) {
-          const int64_t number = first + k - block * kEdgesOfBlock;
-          numbers[k] = Bits32(halves[number % 4 / 2][number / 4] >> number % 2 * 32);
-        }
-      }
-      body(first, count, numbers);
+    const int64_t block = first / kEdgesOfBlock, blocks = (first + count - 1) / kEdgesOfBlock + 1 - block;
+    for (int64_t k = 0; k < blocks; ++k) index[k] = Bits64(block + k);
+    draw_all(draws, purpose, index, blocks, halves[0], halves[1]);
+    for (int64_t k = 0; k < count; ++k) {
+      const int64_t number = first + k - block * kEdgesOfBlock;
+      numbers[k] = Bits32(halves[number % 4 / 2][number / 4] >> number % 2 * 32);
     }
   }
 
-  // Calls body(replica, bond, whether it is active) for all bonds, and counts them.
-  template <class Body>
-  void draw_edges(const EdgeUpdate& update, Body&& body) const {
-    for_each_part(edges_.count, kGrain, [&](int64_t replica, int64_t begin, int64_t end) {
-      const Bits64* const spins = update.words + replica * words();
-      const bool drawn = update.temperatures != nullptr;
-      const GlassTemperature temperature = drawn ? update.temperatures[replica] : GlassTemperature{0, 0};
-      int64_t satisfied = 0, active = 0;
-      const auto draw = [&](int64_t first, int64_t count, const Bits32* numbers) {
-        for (int64_t k = 0; k < count; ++k) {
-          const int64_t edge = first + k;
-          const bool differ = is_down(spins, edges_.u[edge]) != is_down(spins, edges_.v[edge]);
-          const int32_t weight = satisfied_weight(edges_.coupling_of(edge), differ);
-          satisfied += weight;
-          const bool is =
-              drawn && weight != 0 && is_active(weight, numbers[k], update.logarithm, temperature);
-          active += is;
-          body(replica, edge, is);
-        }
-      };
-      for_each_drawn(replicas_.draws(replica, update.step), kEdgeBond, drawn, begin, end, draw);
-      if (update.record == nullptr) return;
-      Shared::fetch_add(record_of(update, replica) + kSatisfied, satisfied);
-      Shared::fetch_add(record_of(update, replica) + kActive, active);
+  // Calls body(replica, first, count, which are active) for pieces of all bonds, or of those to the ghost,
+  // and counts what is satisfied, where that is asked for, and active bonds.
+  void draw(const EdgeUpdate& update, Purpose purpose, Drawn body) const {
+    const bool ghosts = purpose == kGhostBond;
+    if (ghosts && edges_.field == nullptr) return;
+    for_each_part(ghosts ? vertices() : edges_.count, kGrain,
+                  [&](int64_t replica, int64_t begin, int64_t end) {
+                    int64_t satisfied = 0, active = 0;
+                    for (; begin < end; begin += kTogether) {
+                      const int64_t count = std::min(kTogether, end - begin);
+                      poll(count);
+                      int32_t weights[kTogether];
+                      uint8_t is[kTogether];
+                      const SpinsOfReplica of = of_replica(update, replica);
+                      ghosts ? kind_->weigh_ghosts(of, edges_, begin, count, weights)
+                             : kind_->weigh(of, edges_, begin, count, weights);
+                      draw_piece(update, of, purpose, begin, count, weights, is);
+                      for (int64_t k = 0; k < count; ++k) {
+                        satisfied += weights[k];
+                        active += is[k];
+                      }
+                      body(replica, begin, count, is);
+                    }
+                    if (update.record == nullptr) return;
+                    if (kind_->is_counted())
+                      Shared::fetch_add(record_of(update, replica) + kSatisfied, satisfied);
+                    if (!ghosts) Shared::fetch_add(record_of(update, replica) + kActive, active);
+                  });
+  }
+  static void draw_piece(const EdgeUpdate& update, const SpinsOfReplica& of, Purpose purpose, int64_t first,
+                         int64_t count, const int32_t* weights, uint8_t* is) {
+    if (update.temperatures == nullptr) return void(std::fill_n(is, count, uint8_t(0)));
+    Bits32 numbers[kTogether];
+    draw_numbers(of.draws, purpose, first, count, numbers);
+    const GlassTemperature temperature = update.temperatures[of.replica];
+    for (int64_t k = 0; k < count; ++k)
+      is[k] = weights[k] > 0 && is_active(weights[k], numbers[k], update.logarithm, temperature);
+  }
+
+  void count_spins(const EdgeUpdate& update) const {
+    for_each_part(words(), kGrain / kWordSites, [&](int64_t replica, int64_t begin, int64_t end) {
+      const SpinsOfReplica of = of_replica(update, replica);
+      std::vector<int64_t> counts(kind_->counts(), 0);
+      for (; begin < end; ++begin) {
+        poll(kWordSites);
+        kind_->count_word(of, begin, counts.data());
+      }
+      for (size_t k = 0; k < counts.size(); ++k)
+        Shared::fetch_add(record_of(update, replica) + kCounts + k, counts[k]);
     });
   }
 
-  // Calls body(replica, vertex) for vertices whose bond to the ghost is active, and counts satisfied ones.
-  template <class Body>
-  void draw_ghosts(const EdgeUpdate& update, Body&& body) const {
-    if (edges_.field == nullptr) return;
-    for_each_part(vertices(), kGrain, [&](int64_t replica, int64_t begin, int64_t end) {
-      const Bits64* const spins = update.words + replica * words();
-      const bool drawn = update.temperatures != nullptr;
-      const GlassTemperature temperature = drawn ? update.temperatures[replica] : GlassTemperature{0, 0};
-      int64_t satisfied = 0;
-      const auto draw = [&](int64_t first, int64_t count, const Bits32* numbers) {
-        for (int64_t k = 0; k < count; ++k) {
-          const int32_t weight = satisfied_weight(edges_.field[first + k], is_down(spins, first + k));
-          satisfied += weight;
-          if (drawn && weight != 0 && is_active(weight, numbers[k], update.logarithm, temperature))
-            body(replica, first + k);
-        }
-      };
-      for_each_drawn(replicas_.draws(replica, update.step), kGhostBond, drawn, begin, end, draw);
-      if (update.record != nullptr) Shared::fetch_add(record_of(update, replica) + kSatisfied, satisfied);
-    });
+  void begin_word(EdgeForest& forest, const Draws& draws, int64_t replica, int64_t word, bool chosen) const {
+    int32_t* const parent = parents(forest, replica);
+    for_each_vertex(word, [=](int32_t vertex) { parent[vertex] = vertex; });
+    stays(forest, replica)[word] = chosen ? ~Bits64(0) : kind_->staying(draws, word);
   }
-
-  void count_spins(const EdgeUpdate& update, int64_t replica, int64_t word) const {
-    const int64_t down = std::popcount(update.words[replica * words() + word]),
-                  sites = std::popcount(replicas_.lattice.sites_of(word));
-    Shared::fetch_add(record_of(update, replica) + kCounts, sites - down);
-    Shared::fetch_add(record_of(update, replica) + kCounts + 1, down);
-  }
-
   // Calls body(vertex) for those of a word.
   template <class Body>
   void for_each_vertex(int64_t word, Body&& body) const {
     const int64_t end = std::min((word + 1) * kWordSites, vertices());
     for (int64_t vertex = word * kWordSites; vertex < end; ++vertex) body(int32_t(vertex));
-  }
-
-  void begin_word(EdgeForest& forest, const EdgeUpdate& update, int64_t replica, int64_t word,
-                  bool chosen) const {
-    int32_t* const parent = parents(forest, replica);
-    for_each_vertex(word, [=](int32_t vertex) { parent[vertex] = vertex; });
-    stays(forest, replica)[word] =
-        chosen ? ~Bits64(0) : ~draw_coins(replicas_.draws(replica, update.step), word);
   }
 
   // Lets the cluster of one vertex change, which is drawn.
@@ -238,11 +272,12 @@ class EdgeEngine {
   }
 
   void measure(EdgeForest& forest, const EdgeUpdate& update) const {
-    for_each_word([&](int64_t replica, int64_t word) {
+    for_each_words([&](int64_t replica, int64_t begin, int64_t end) {
       int32_t* const size = forest.size.data() + replica * vertices();
-      for_each_vertex(word, [&](int32_t vertex) {
-        Shared::fetch_add(size + find<Shared>(parents(forest, replica), vertex), 1);
-      });
+      for (int64_t word = begin; word < end; ++word)
+        for_each_vertex(word, [&](int32_t vertex) {
+          Shared::fetch_add(size + find<Shared>(parents(forest, replica), vertex), 1);
+        });
     });
     for_each_part(words(), kGrain / kWordSites, [&](int64_t replica, int64_t begin, int64_t end) {
       const int32_t* const size = forest.size.data() + replica * vertices();
@@ -256,6 +291,7 @@ class EdgeEngine {
 
   const Replicas replicas_;
   const EdgeBonds edges_;
+  const std::unique_ptr<const EdgeSpins> kind_;
   std::optional<EdgeForest> memory_;
 };
 

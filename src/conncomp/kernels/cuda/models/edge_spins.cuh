@@ -1,4 +1,4 @@
-// The Ising model on any edges on a GPU: a sweep of clusters in a few kernels.
+// Models on any edges on a GPU: a sweep of clusters in a few kernels.
 //
 // What: the update of Swendsen and Wang, and that of Wolff, by union-find over active bonds
 // (core/edge_spins.h). How: a thread has four bonds, whose numbers are those of one block of Philox, and
@@ -8,7 +8,7 @@
 // compare-and-swap for an active bond; 4 bytes and two bits a vertex. Source: ours.
 #pragma once
 
-#include "core/edge_spins.h"
+#include "core/edge_vectors.h"
 #include "cuda/models/clusters.cuh"
 
 namespace conncomp {
@@ -23,7 +23,7 @@ struct DrawnEdges {
   // Of a bond, or a field, of this strength, given a block of numbers.
   __device__ bool active(int32_t weight, const PhiloxBlock& block, int k,
                          const GlassTemperature& temperature) const {
-    return temperatures != nullptr && weight != 0 && is_active(weight, block.word[k], logarithm, temperature);
+    return temperatures != nullptr && weight > 0 && is_active(weight, block.word[k], logarithm, temperature);
   }
 };
 
@@ -46,11 +46,13 @@ __device__ inline void for_each_four(const Replicas& replicas, const DrawnEdges&
 
 // Draws bonds. Of active ones the ends are united, if there are parents, and a byte says so, if there are
 // such.
-template <int = 0>
+template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
-    draw_edges(Replicas replicas, DrawnEdges edges, const Bits64* __restrict__ spins, int32_t* parent,
-               uint8_t* __restrict__ active_bonds, Records records) {
-  spins = replicas.at_replica(spins, replicas.lattice.words());
+    draw_edges(Replicas replicas, DrawnEdges edges, const typename Kind::Spin* __restrict__ spins,
+               int32_t* parent, uint8_t* __restrict__ active_bonds, Records records) {
+  const Kind kind(replicas.lattice);
+  const auto move = kind.move(replicas.draws());
+  spins = replicas.at_replica(spins, Kind::length(replicas.lattice));
   if (parent != nullptr) parent = replicas.at_replica(parent, replicas.lattice.sites());
   if (active_bonds != nullptr) active_bonds = replicas.at_replica(active_bonds, edges.bonds.count);
   int64_t satisfied = 0, active = 0;
@@ -65,9 +67,7 @@ __global__ void __launch_bounds__(kSpinThreads)
     }
 #pragma unroll
     for (int k = 0; k < kEdgesOfBlock; ++k)
-      weight[k] = k < count ? satisfied_weight(edges.bonds.coupling_of(first + k),
-                                               is_down(spins, u[k]) != is_down(spins, v[k]))
-                            : 0;
+      weight[k] = k < count ? kind.weight(move, spins, u[k], v[k], edges.bonds.coupling_of(first + k)) : 0;
 #pragma unroll
     for (int k = 0; k < kEdgesOfBlock; ++k) {
       const bool is = edges.active(weight[k], numbers, k, temperature);
@@ -79,16 +79,17 @@ __global__ void __launch_bounds__(kSpinThreads)
   };
   for_each_four(replicas, edges, kEdgeBond, edges.bonds.count, draw);
   if (records.record == nullptr) return;
-  records.add_block(replicas.replica(), kSatisfied, satisfied);
+  if (Kind::kCounted) records.add_block(replicas.replica(), kSatisfied, satisfied);
   records.add_block(replicas.replica(), kActive, active);
 }
 
 // Lets clusters stay that an active bond joins to the ghost; without parents, satisfied fields are counted.
-template <int = 0>
+template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
-    draw_ghosts(Replicas replicas, DrawnEdges edges, const Bits64* __restrict__ spins, int32_t* parent,
-                Bits64* stays, Records records) {
-  spins = replicas.at_replica(spins, replicas.lattice.words());
+    draw_ghosts(Replicas replicas, DrawnEdges edges, const typename Kind::Spin* __restrict__ spins,
+                int32_t* parent, Bits64* stays, Records records) {
+  const Kind kind(replicas.lattice);
+  spins = replicas.at_replica(spins, Kind::length(replicas.lattice));
   if (parent != nullptr) {
     parent = replicas.at_replica(parent, replicas.lattice.sites());
     stays = replicas.at_replica(stays, replicas.lattice.words());
@@ -97,7 +98,7 @@ __global__ void __launch_bounds__(kSpinThreads)
   const auto draw = [&](int64_t first, int count, const PhiloxBlock& numbers,
                         const GlassTemperature& temperature) {
     for (int k = 0; k < count; ++k) {
-      const int32_t weight = satisfied_weight(edges.bonds.field[first + k], is_down(spins, first + k));
+      const int32_t weight = kind.ghost_weight(spins, first + k, edges.bonds.field[first + k]);
       satisfied += weight;
       if (parent == nullptr || !edges.active(weight, numbers, k, temperature)) continue;
       const int32_t root = find<Shared>(parent, int32_t(first + k));
@@ -109,30 +110,40 @@ __global__ void __launch_bounds__(kSpinThreads)
   if (records.record != nullptr) records.add_block(replicas.replica(), kSatisfied, satisfied);
 }
 
-// Lets vertices be roots, whose coins say which of them stay; with `chosen` all stay so far. Counts spins.
-// Without parents they are counted only.
-template <int = 0>
+// Lets vertices be roots, and says which of them stay; with `chosen` all stay so far. Counts states, if the
+// kind has them. Without parents they are counted only.
+template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
-    begin_edges(Replicas replicas, const Bits64* __restrict__ spins, int32_t* __restrict__ parent,
-                Bits64* __restrict__ stays, bool chosen, Records records) {
+    begin_edges(Replicas replicas, const typename Kind::Spin* __restrict__ spins,
+                int32_t* __restrict__ parent, Bits64* __restrict__ stays, bool chosen, Records records) {
+  const Kind kind(replicas.lattice);
   const Draws draws = replicas.draws();
   const int64_t words = replicas.lattice.words();
-  spins = replicas.at_replica(spins, words);
+  spins = replicas.at_replica(spins, Kind::length(replicas.lattice));
   if (parent != nullptr) {
     int32_t* const own = replicas.at_replica(parent, replicas.lattice.sites());
     replicas.for_each_site([=](int64_t vertex) { own[vertex] = int32_t(vertex); });
     stays = replicas.at_replica(stays, words);
   }
-  int64_t up = 0, down = 0;
+  const bool counts = Kind::kCounted && records.record != nullptr;
+  int64_t left = 0;  // sites that are in none of the states so far
   replicas.for_each_word([&](int64_t word) {
-    const int64_t ones = __popcll(spins[word]);
-    down += ones;
-    up += __popcll(replicas.lattice.sites_of(word)) - ones;
-    if (parent != nullptr) stays[word] = chosen ? ~Bits64(0) : ~draw_coins(draws, word);
+    if (parent != nullptr) stays[word] = chosen ? ~Bits64(0) : kind.staying(draws, word);
+    if (counts) left += __popcll(replicas.lattice.sites_of(word));
   });
-  if (records.record == nullptr) return;
-  records.add_block(replicas.replica(), kCounts, up);
-  records.add_block(replicas.replica(), kCounts + 1, down);
+  if constexpr (Kind::kCounted) {
+    if (!counts) return;
+    const int last = replicas.lattice.states - 1;
+    for (int state = 0; state < last; ++state) {
+      int64_t equal = 0;
+      replicas.for_each_word([&](int64_t word) {
+        equal += __popcll(kind.in_state(spins, word, state) & replicas.lattice.sites_of(word));
+      });
+      left -= equal;
+      records.add_block(replicas.replica(), kCounts + state, equal);
+    }
+    records.add_block(replicas.replica(), kCounts + last, left);
+  }
 }
 
 // Lets the cluster of one vertex of each replica change, which is drawn.
@@ -147,33 +158,120 @@ __global__ void __launch_bounds__(kSpinThreads)
       ~(Bits64(1) << root % kWordSites);
 }
 
+// What happens to the vertices of a word, of which a lane has some.
+struct FlippedWord {
+  const SitesOfWarp& sites;
+  int64_t word;
+  int32_t root[SitesOfWarp::kEach];
+  bool flips[SitesOfWarp::kEach];
+};
+// Writes the new spins of a word's vertices, given what the update draws; all lanes call.
+__device__ inline void write_word(const UpDown&, const Draws&, bool, const FlippedWord& of,
+                                  const Bits64* spins, Bits64* new_spins) {
+  const Bits64 flipped = of.sites.gather([&](int k) { return of.flips[k]; });
+  if (lane() == 0) new_spins[of.word] = spins[of.word] ^ flipped;
+}
+__device__ inline void write_word(const States& kind, const Draws& draws, bool chosen, const FlippedWord& of,
+                                  const Bits64* spins, Bits64* new_spins) {
+  int state[SitesOfWarp::kEach];
+#pragma unroll
+  for (int k = 0; k < SitesOfWarp::kEach; ++k) {
+    const int old = of.sites.has(k) ? kind.state(spins, of.sites.site(k)) : 0;
+    state[k] = of.flips[k] ? kind.new_state(draws, of.root[k], chosen, old) : old;
+  }
+  for (int plane = 0; plane < kind.planes; ++plane) {
+    const Bits64 digits = of.sites.gather([&](int k) { return state[k] >> plane & 1; });
+    if (lane() == 0) new_spins[plane * kind.words + of.word] = digits;
+  }
+}
+template <class Vectors, class Spin>
+__device__ inline void write_word(const Embedded<Vectors>& kind, const Draws& draws, bool,
+                                  const FlippedWord& of, const Spin* spins, Spin* new_spins) {
+  const auto mirror = kind.move(draws);
+#pragma unroll
+  for (int k = 0; k < SitesOfWarp::kEach; ++k) {
+    if (!of.sites.has(k)) continue;
+    const Spin spin = spins[of.sites.site(k)];
+    new_spins[of.sites.site(k)] = of.flips[k] ? kind.vectors.reflected(mirror, spin) : spin;
+  }
+}
+
 // Writes the new spins; parents are roots from then on, and sizes, if there are such, 0.
-template <int = 0>
+template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
-    flip_edges(Replicas replicas, const Bits64* __restrict__ spins, int32_t* parent,
-               const Bits64* __restrict__ stays, int32_t* __restrict__ size, Bits64* __restrict__ new_spins) {
+    flip_edges(Replicas replicas, const typename Kind::Spin* __restrict__ spins, int32_t* parent,
+               const Bits64* __restrict__ stays, bool chosen, int32_t* __restrict__ size,
+               typename Kind::Spin* __restrict__ new_spins) {
   const int64_t words = replicas.lattice.words(), vertices = replicas.lattice.sites();
-  spins = replicas.at_replica(spins, words);
+  const Kind kind(replicas.lattice);
+  const Draws draws = replicas.draws();
+  spins = replicas.at_replica(spins, Kind::length(replicas.lattice));
   stays = replicas.at_replica(stays, words);
-  new_spins = replicas.at_replica(new_spins, words);
+  new_spins = replicas.at_replica(new_spins, Kind::length(replicas.lattice));
   parent = replicas.at_replica(parent, vertices);
   if (size != nullptr) size = replicas.at_replica(size, vertices);
   replicas.for_each_word_of_warp([&](int64_t word) {
     const SitesOfWarp sites(replicas.lattice, word);
-    bool flips[SitesOfWarp::kEach];
+    FlippedWord of{sites, word, {}, {}};
 #pragma unroll
     for (int k = 0; k < SitesOfWarp::kEach; ++k) {
-      flips[k] = false;
+      of.flips[k] = false;
       if (!sites.has(k)) continue;
       const int32_t vertex = int32_t(sites.site(k)), root = find<Shared, Jump::kNone>(parent, vertex);
-      flips[k] = !(stays[root / kWordSites] >> root % kWordSites & 1);
+      of.root[k] = root;
+      of.flips[k] = !(stays[root / kWordSites] >> root % kWordSites & 1);
       if (size == nullptr) continue;
       size[vertex] = 0;
       if (root != vertex) Shared::store(parent + vertex, root);
     }
-    const Bits64 flipped = sites.gather([&](int k) { return flips[k]; });
-    if (lane() == 0) new_spins[word] = spins[word] ^ flipped;
+    write_word(kind, draws, chosen, of, spins, new_spins);
   });
+}
+
+// The first spins of vectors.
+template <class Kind>
+__global__ void __launch_bounds__(kSpinThreads)
+    start_edges(Replicas replicas, typename Kind::Spin* __restrict__ spins) {
+  const Kind kind(replicas.lattice);
+  const Draws draws = replicas.draws();
+  spins = replicas.at_replica(spins, replicas.lattice.sites());
+  replicas.for_each_site([&](int64_t site) { spins[site] = kind.vectors.start(draws, Bits64(site)); });
+}
+
+// Adds what vectors tell to the records.
+template <class Kind>
+__global__ void __launch_bounds__(kSpinThreads)
+    count_edge_vectors(Replicas replicas, EdgeBonds bonds, const typename Kind::Spin* __restrict__ spins,
+                       Records records) {
+  const Kind kind(replicas.lattice);
+  const int64_t part = blockIdx.x % replicas.parts, step = int64_t(replicas.parts) * blockDim.x;
+  spins = replicas.at_replica(spins, replicas.lattice.sites());
+  int64_t products = 0, sums[Kind::kComponents] = {};
+  for (int64_t edge = part * blockDim.x + threadIdx.x; edge < bonds.count; edge += step)
+    products += kind.product(spins, bonds.u[edge], bonds.v[edge], bonds.coupling_of(edge));
+  replicas.for_each_site([&](int64_t site) {
+    const auto vector = kind.vectors.components(spins[site]);
+#pragma unroll
+    for (int k = 0; k < Kind::kComponents; ++k) sums[k] += measured_component(vector.of[k]);
+  });
+  records.add_block(replicas.replica(), kSatisfied, products);
+  for (int k = 0; k < Kind::kComponents; ++k) records.add_block(replicas.replica(), kCounts + k, sums[k]);
+}
+
+// Offers the vertices of a class reflections, in place.
+template <class Kind>
+__global__ void __launch_bounds__(kSpinThreads)
+    offer_edges(Replicas replicas, DrawnEdges edges, EdgeArcs arcs, EdgeClass together,
+                typename Kind::Spin* spins) {
+  const Kind kind(replicas.lattice);
+  const Draws draws = replicas.draws();
+  const GlassTemperature temperature = edges.temperatures[replicas.replica()];
+  const int64_t part = blockIdx.x % replicas.parts, step = int64_t(replicas.parts) * blockDim.x;
+  spins = replicas.at_replica(spins, replicas.lattice.sites());
+  for (int64_t k = part * blockDim.x + threadIdx.x; k < together.count; k += step) {
+    const int64_t vertex = together.vertices[k];
+    spins[vertex] = offered(kind, arcs, spins, vertex, draws, edges.logarithm, temperature);
+  }
 }
 
 }  // namespace conncomp

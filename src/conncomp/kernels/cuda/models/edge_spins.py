@@ -1,8 +1,9 @@
-"""Updates of the Ising model on any edges: drives ``edge_spins.cuh``."""
+"""Updates of spins on any edges: drives ``edge_spins.cuh``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,21 @@ import numpy as np
 from conncomp.kernels.cuda.launcher import Gpu, launch
 from conncomp.kernels.cuda.models.replicas import CLUSTERS, RECORDS, Over, Replicas
 from conncomp.kernels.cuda.workspace import Workspace
-from conncomp.kernels.edges import EdgeBonds
+from conncomp.kernels.edges import KINDS, EdgeBonds, SpinKind
 from conncomp.kernels.lattice import BITS
 
 FILE = "cuda/models/edge_spins.cuh"
-KERNELS = "draw_edges", "draw_ghosts", "begin_edges", "choose_edge_cluster", "flip_edges"
+OF_CLUSTERS = "draw_edges", "draw_ghosts", "begin_edges", "flip_edges"
+OF_VECTORS = "start_edges", "count_edge_vectors", "offer_edges"
+CHOICE = "choose_edge_cluster<>"
 INDEX = np.dtype(np.int32)
 
 # ``DrawnEdges`` of ``edge_spins.cuh``.
 _BONDS = ("count", "i8"), ("u", "u8"), ("v", "u8"), ("coupling", "u8"), ("field", "u8")
 _DRAWN = np.dtype([("bonds", list(_BONDS)), ("temperatures", "u8"), ("logarithm", "u8")])
+# ``EdgeArcs`` and ``EdgeClass`` of ``core/edge_vectors.h``.
+_ARCS = np.dtype([("begin", "u8"), ("to", "u8"), ("coupling", "u8")])
+_CLASS = np.dtype([("vertices", "u8"), ("count", "i8")])
 
 
 class EdgeKernels:
@@ -29,6 +35,7 @@ class EdgeKernels:
     ----------
     gpu : Gpu
     edges : EdgeBonds
+    kind : SpinKind
     logarithm : array of uint32
         The table that numbers are compared by.
     seed, first, count : int
@@ -36,7 +43,14 @@ class EdgeKernels:
     """
 
     def __init__(
-        self, gpu: Gpu, edges: EdgeBonds, logarithm: Any, seed: int, first: int, count: int
+        self,
+        gpu: Gpu,
+        edges: EdgeBonds,
+        kind: SpinKind,
+        logarithm: Any,
+        seed: int,
+        first: int,
+        count: int,
     ) -> None:
         self._gpu, self._edges, self._count = gpu, edges, count
         self._replicas = Replicas(gpu, edges.of_sites, seed, first, count)
@@ -46,7 +60,11 @@ class EdgeKernels:
         self._drawn["bonds"] = (edges.bonds, *map(self._address, self._held[:-1]))
         self._drawn["logarithm"] = self._address(self._held[-1])
         self._workspace = Workspace()
-        self._kernels = dict(zip(KERNELS, gpu.load(FILE, _NAMES), strict=True))
+        self._held_arcs: list[Any] = []
+        self._counted = not kind.components
+        names = _names(kind)
+        loaded = zip(names, gpu.load(FILE, tuple(names.values())), strict=True)
+        self._kernels = dict(loaded)
 
     @staticmethod
     def memory(edges: EdgeBonds, count: int) -> int:
@@ -54,9 +72,16 @@ class EdgeKernels:
         held = sum(int(array.nbytes) for array in edges.arrays if array is not None)
         return held + count * (2 * edges.sites * INDEX.itemsize + edges.of_sites.words * 8)
 
+    def start(self, spins: Any) -> None:
+        """Draw the first vectors."""
+        self._launch("start_edges", "sites", 0, spins)
+
     def count(self, words: Any, record: Any) -> None:
         """Count what the spins tell."""
         records = self._records(record)
+        if not self._counted:
+            self._launch("count_edge_vectors", "sites", 0, self._drawn["bonds"][()], words, records)
+            return
         self._launch("begin_edges", "sites", 0, words, None, None, np.bool_(0), records)
         self._draw(words, 0, None, None, None, None, records)
 
@@ -87,13 +112,26 @@ class EdgeKernels:
         records = self._records(record)
         self._launch("begin_edges", "sites", step, words, parent, stays, np.bool_(one), records)
         self._draw(words, step, temperatures, parent, stays if one else None, stays, records)
-        of_size = size[0] if sizes else None
-        self._launch("flip_edges", "sites", step, words, parent, stays, of_size, new)
+        of_size, chosen = (size[0] if sizes else None), np.bool_(one)
+        self._launch("flip_edges", "sites", step, words, parent, stays, chosen, of_size, new)
         if sizes:
             measure, total = self._gpu.load(CLUSTERS, _OF_SIZES)
             grid, replicas = self._replicas.grid_over("sites"), self._replicas
             launch(measure, grid, replicas.struct(step, "sites"), parent, of_size)
             launch(total, grid, replicas.struct(step, "sites"), of_size, records)
+
+    def offer(self, spins: Any, step: int, temperatures: Any, classes: Any) -> None:
+        """Offer each vertex another vector, class by class."""
+        if not self._held_arcs:
+            held = (*classes.arcs, classes.order)
+            self._held_arcs = [None if x is None else self._gpu.xp.asarray(x) for x in held]
+        *arcs, order = map(self._address, self._held_arcs)
+        of_arcs = np.array(tuple(arcs), _ARCS)[()]
+        self._set(temperatures)
+        drawn, itemsize = self._drawn[()], INDEX.itemsize
+        for begin, end in pairwise(classes.bounds):
+            together = np.array((order + begin * itemsize, end - begin), _CLASS)[()]
+            self._launch("offer_edges", "sites", step, drawn, of_arcs, together, spins)
 
     def _draw(
         self,
@@ -130,11 +168,18 @@ class EdgeKernels:
         return np.array((self._address(record), length), RECORDS)[()]
 
 
-_NAMES = tuple(f"{name}<>" for name in KERNELS)
 _OF_SIZES = "measure_clusters<int32_t>", "sum_clusters<int32_t>"
+
+
+def _names(kind: SpinKind) -> dict[str, str]:
+    """Return the kernels of a kind by what they are called, with their template arguments."""
+    of_kind = (*OF_CLUSTERS, *OF_VECTORS) if kind.components else OF_CLUSTERS
+    names = {name: f"{name}<conncomp::{kind.struct}>" for name in of_kind}
+    return {**names, "choose_edge_cluster": CHOICE}
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `EdgeKernels` can load."""
-    yield FILE, _NAMES
+    for kind in KINDS:
+        yield FILE, tuple(_names(kind).values())
     yield CLUSTERS, _OF_SIZES

@@ -1,4 +1,4 @@
-"""Where the sites of an Ising model lie, and which bonds join them: on a lattice, or in a graph."""
+"""Where the sites of a model lie, and which bonds join them: on a lattice, or in a graph."""
 
 from __future__ import annotations
 
@@ -14,10 +14,47 @@ from conncomp._arrays import as_numpy, check_kind, on_gpu, on_host
 from conncomp.graph import Graph
 from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.edges import MOST_VERTICES, WHOLE, EdgeBonds
+from conncomp.kernels.lattice import Lattice
 from conncomp.models._arguments import as_tuple, check_finite, check_shape
-from conncomp.models.ising.lattices import LATTICES, UnitCell
+from conncomp.models._clusters import label_on_edges
+from conncomp.models.lattices import LATTICES, UnitCell
 
+HYPERCUBIC = ("chain", "square", "cubic", "hypercubic")
 BORDERS = {True: "periodic", False: "open", "antiperiodic": "antiperiodic"}
+
+
+class Placed:
+    """A model whose sites lie where `_place` says."""
+
+    _place: OnLattice | InGraph
+
+    @property
+    def sites(self) -> int:
+        """The number of sites of a replica."""
+        return self._place.sites
+
+    @property
+    def coordinates(self) -> NDArray[np.float64]:
+        """Where the sites of a lattice lie: a row each, in C order of one replica's `spins`."""
+        return self._place.coordinates()
+
+    @property
+    def edges(self) -> NDArray[np.int64]:
+        """The two sites of each bond, in C order of `spins`, shape (bonds, 2)."""
+        return self._place.edges()
+
+    def _labels_on_edges(self: Any, numbering: str, return_num: bool) -> Any:
+        """Return what `labels` does, where `bonds` is by edges."""
+        bonds = self.bonds().reshape(self.replicas, -1)
+        labels, counts = label_on_edges(
+            *(self._engine.xp, self.edges, bonds, self.sites),
+            numbering=numbering,
+            return_num=return_num,
+        )
+        shaped = self._of_replicas(labels.reshape(self.replicas, *self._place.shape))
+        if counts is None:
+            return shaped
+        return shaped, int(counts[0]) if self._single else counts
 
 
 class OnLattice:
@@ -28,7 +65,7 @@ class OnLattice:
     shape, lattice, periodic
         As of `Ising`.
     negative : bool
-        Whether different spins satisfy a bond.
+        Whether the coupling is.
 
     Attributes
     ----------
@@ -195,6 +232,7 @@ def weighted_bonds(
     place: OnLattice | InGraph,
     couplings: NDArray[np.float64],
     field: NDArray[np.float64] | None,
+    states: int = 2,
 ) -> EdgeBonds:
     """Return bonds and fields as the kernels take them.
 
@@ -203,6 +241,8 @@ def weighted_bonds(
     place : OnLattice or InGraph
     couplings : ndarray of float64, shape (bonds,)
     field : ndarray of float64, shape (sites,), or None
+    states : int, optional
+        As of `EdgeBonds`.
     """
     if place.sites > MOST_VERTICES:
         raise ValueError(f"{place.sites} sites with a field, or couplings of their own, are 2**31")
@@ -215,7 +255,57 @@ def weighted_bonds(
         None if (whole == WHOLE).all() else whole,
         None if field is None else np.rint(field / scale * WHOLE).astype(np.int32),
         scale,
+        states,
     )
+
+
+def place_of(shape: Any, lattice: Any, periodic: Any, coupling: Any) -> OnLattice | InGraph:
+    """Return where the sites of a model are, given its arguments.
+
+    Without a lattice it is the hypercubic one of as many axes as there are lengths.
+    """
+    if not isinstance(shape, Graph):
+        negative = not isinstance(coupling, np.ndarray) and coupling < 0
+        if lattice is None:
+            lattice = HYPERCUBIC[len(check_shape(shape)) - 1]
+        return OnLattice(shape, lattice, periodic, negative)
+    if not (lattice is None or (isinstance(lattice, str) and lattice == "square")) or (
+        periodic is not True
+    ):
+        raise ValueError("lattice and periodic are not for a graph, which has its own edges")
+    return InGraph(shape, np.asarray(coupling))
+
+
+def in_words(
+    place: OnLattice | InGraph, coupling: float | NDArray[np.float64], states: int
+) -> Lattice | None:
+    """Return the lattice that the engines of words have, if they have a model with these bonds."""
+    if not isinstance(place, OnLattice) or isinstance(coupling, np.ndarray):
+        return None
+    cells = place.cells
+    if place.name not in HYPERCUBIC or any(cells.antiperiodic):
+        return None
+    return Lattice(cells.shape, cells.periodic, states)
+
+
+def bonds_of(
+    place: OnLattice | InGraph,
+    coupling: float | NDArray[np.float64],
+    field: NDArray[np.float64] | None,
+    states: int = 2,
+) -> EdgeBonds:
+    """Return the bonds of a model as kernels on any edges take them, given its arguments."""
+    if isinstance(place, InGraph):
+        return weighted_bonds(place, place.couplings, field, states)
+    signs = place.signs().astype(np.float64)
+    if not isinstance(coupling, np.ndarray):
+        return weighted_bonds(place, abs(coupling) * signs, field, states)
+    if coupling.shape != signs.shape:
+        raise ValueError(
+            f"coupling has shape {coupling.shape}; there must be one number, or one for each of "
+            f"{len(signs)} bonds, in the order of .edges"
+        )
+    return weighted_bonds(place, coupling * signs, field, states)
 
 
 def digest_of(edges: EdgeBonds) -> str:

@@ -1,4 +1,4 @@
-"""The Ising model on any edges on a GPU."""
+"""Models on any edges on a GPU."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Any
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.models.edge_spins import EdgeKernels
 from conncomp.kernels.cuda.models.replicas import Replicas, start_spins
-from conncomp.kernels.edges import EdgeBonds
+from conncomp.kernels.edges import EdgeBonds, SpinKind
 from conncomp.models._arguments import Drawn
+from conncomp.models._logarithms import logarithm_table
 from conncomp.models._memory import check_room
+from conncomp.models.on_edges.classes import Classes, classes_of
 from conncomp.models.potts.updates import ChosenSites
-from conncomp.models.spin_glass.chances import logarithm_table
 
 
 class Engine:
@@ -21,6 +22,7 @@ class Engine:
     ----------
     drawn : Drawn
     edges : EdgeBonds
+    kind : SpinKind
 
     Attributes
     ----------
@@ -33,21 +35,27 @@ class Engine:
         If the memory of the GPU has no room for an update.
     """
 
-    def __init__(self, drawn: Drawn, edges: EdgeBonds) -> None:
+    def __init__(self, drawn: Drawn, edges: EdgeBonds, kind: SpinKind) -> None:
         gpu, (replicas, first_replica, seed) = current_gpu(), drawn
         self._gpu, self.xp, self._edges, self._count = gpu, gpu.xp, edges, replicas
-        wanted = EdgeKernels.memory(edges, replicas) + 2 * 8 * replicas * edges.of_sites.words
+        itemsize = kind.dtype.itemsize
+        held = kind.width * edges.sites or edges.of_sites.planes * edges.of_sites.words
+        wanted = EdgeKernels.memory(edges, replicas) + 2 * itemsize * replicas * held
         check_room(gpu, f"{replicas} graphs of {edges.sites} sites and {edges.bonds} bonds", wanted)
         named = seed, first_replica, replicas
-        self._kernels = EdgeKernels(gpu, edges, logarithm_table(), *named)
-        self._rows = Replicas(gpu, edges.of_sites, *named)
+        self._kernels = EdgeKernels(gpu, edges, kind, logarithm_table(), *named)
+        self._rows = None if kind.components else Replicas(gpu, edges.of_sites, *named)
+        self._classes: Classes | None = None
 
-    def start(self, words: Any) -> None:
-        """Fill words, which are 0, with random spins."""
-        start_spins(self._gpu, self._rows, words)
+    def start(self, spins: Any) -> None:
+        """Draw the first spins."""
+        if self._rows is None:
+            self._kernels.start(spins)
+        else:
+            start_spins(self._gpu, self._rows, spins)
 
     def count(self, words: Any, record: Any) -> None:
-        """Count the strength of what is satisfied, and the sites of each state."""
+        """Add what the spins tell to each replica's record."""
         self._kernels.count(words, record)
 
     def bonds(self, words: Any, step: int, temperatures: Any) -> Any:
@@ -71,3 +79,17 @@ class Engine:
         assert not wrapping
         one = chosen is not None
         self._kernels.update(words, new, step, temperatures, one, record, clusters)
+
+    def reflect(
+        self, spins: Any, new: Any, step: int, temperatures: Any, one: bool, record: Any
+    ) -> None:
+        """Reflect clusters, or one; add sizes of all to a record unless that is None."""
+        sizes = record is not None
+        self._kernels.update(spins, new, step, temperatures, one, record, sizes)
+
+    def offer(self, spins: Any, new: Any, step: int, temperatures: Any) -> None:
+        """Offer each site another spin."""
+        if self._classes is None:
+            self._classes = classes_of(self._edges)
+        new[...] = spins
+        self._kernels.offer(new, step, temperatures, self._classes)

@@ -1,1 +1,0 @@
-"""The Ising model on any edges, with any couplings and fields, on CPU and GPU."""

@@ -1,0 +1,441 @@
+"""XY, Heisenberg, clock and O(n) models on any edges: distributions, trajectories, errors."""
+
+import copy
+from functools import cache
+from itertools import product
+from math import log, pi, sqrt
+
+import numpy as np
+import pytest
+from scipy import integrate, special, stats
+
+import conncomp
+from conncomp import Graph
+from conncomp.kernels.edges import WHOLE
+from conncomp.models import ON, XY, Clock, Heisenberg, Potts, State, parallel_tempering, simulate
+from models import alarms
+from models.edge_vectors_reference import KINDS, Draws, Hours, Numbers, ReferenceEdgeVectors
+
+pytestmark = pytest.mark.usefixtures("restore_threads")
+DEVICES = ["cpu", "cuda"]
+UPDATES = "swendsen-wang", "wolff", "metropolis"
+MODELS = {
+    "xy": (XY, {}),
+    "heisenberg": (Heisenberg, {}),
+    "clock 2": (Clock, {"q": 2}),
+    "clock 5": (Clock, {"q": 5}),
+    "clock 6": (Clock, {"q": 6}),
+    "clock 65536": (Clock, {"q": 65536}),
+    "o(4)": (ON, {"n": 4}),
+    "o(5)": (ON, {"n": 5}),
+    "o(8)": (ON, {"n": 8}),
+}
+
+
+def on_host(array):
+    return array.get() if hasattr(array, "get") else array
+
+
+def make(name, shape, **arguments):
+    model_type, own = MODELS[name]
+    return model_type(shape, **own, **arguments)
+
+
+def raw(model):
+    """Return the integers that spins are, of each replica a list, or a list of tuples."""
+    spins = on_host(model.state().arrays[1])
+    if spins.ndim == 3 and isinstance(model, ON):
+        return [[tuple(map(int, spin)) for spin in replica] for replica in spins]
+    return spins.reshape(model.replicas, -1).tolist()
+
+
+def kind_of(model):
+    if isinstance(model, Clock):
+        return Hours(model.q)
+    return Numbers(model.n) if isinstance(model, ON) else KINDS[model._name]
+
+
+# ------------------------------------------------------------------------------------ trajectories
+
+RNG = np.random.default_rng(5)
+RING = Graph.from_edges([0, 1, 2, 3, 4, 5, 0, 1], [1, 2, 3, 4, 5, 0, 3, 4])
+LATTICES = {
+    "triangular": ((3, 4), {"lattice": "triangular", "beta": 0.7}),
+    "honeycomb": ((4, 9), {"lattice": "honeycomb", "beta": 1.3, "periodic": False}),
+    "kagome": ((2, 3), {"lattice": "kagome", "beta": 0.9, "periodic": (True, "antiperiodic")}),
+    "bcc": ((2, 3, 3), {"lattice": "bcc", "beta": 0.4, "coupling": -1.5}),
+    "fcc": ((2, 2, 3), {"lattice": "fcc", "beta": 0.3}),
+    "diamond": ((2, 2, 3), {"lattice": "diamond", "beta": 1.1}),
+    "turned": ((3, 70), {"periodic": ("antiperiodic", True), "beta": 0.8}),
+    "signs": ((4, 4), {"coupling": RNG.choice([-1.0, 1.0], 32), "beta": 1.2}),
+    "graph": (RING, {"beta": 0.9}),
+    "weighted": (RING, {"beta": 1.2, "coupling": [1, -2, 0.3, 1, 1, 0.7, -0.1, 4]}),
+    "cold": (RING, {"beta": 9e5}),
+    "no bond": (Graph.from_edges([], [], 3), {"beta": 1.0}),
+}
+CASES = [
+    *(("xy", place) for place in LATTICES),
+    *((name, place) for name in MODELS for place in ("kagome", "weighted") if name != "xy"),
+]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(("name", "place"), CASES)
+def test_trajectories_are_those_of_the_reference(device, name, place):
+    shape, arguments = LATTICES[place]
+    drawn = {"replicas": 2, "first_replica": 3, "seed": 2**40 + 7}
+    model = make(name, shape, **arguments, **drawn, device=device)
+    edges = model._edges
+    couplings = np.full(edges.bonds, WHOLE) if edges.couplings is None else edges.couplings
+    kind, spins, unit = kind_of(model), raw(model), edges.scale / WHOLE
+    references = [
+        ReferenceEdgeVectors(
+            kind, model.edges, couplings, unit, Draws(model.seed, 3 + k, 0), model.beta[k], spins[k]
+        )
+        for k in range(2)
+    ]
+    if isinstance(model, (Clock, ON)):
+        for k, reference in enumerate(references):
+            starts = [kind.start(reference.draws, site) for site in range(model.sites)]
+            assert starts == spins[k]
+    for update in ("swendsen-wang", "metropolis", "swendsen-wang", "wolff", "metropolis"):
+        vectors = on_host(model.spins).reshape(2, model.sites, -1)
+        u, v = model.edges.T
+        products = (vectors[:, u] * vectors[:, v]).sum(axis=-1)
+        energies = -(products * couplings * unit).sum(axis=1)
+        bonds = on_host(model.bonds())
+        if update == "metropolis":
+            series = model.metropolis()
+            for reference in references:
+                reference.metropolis()
+        else:
+            wolff = update == "wolff"
+            series = model.wolff() if wolff else model.swendsen_wang(clusters=True)
+            expected = [reference.update(wolff) for reference in references]
+            assert bonds.sum(axis=1).tolist() == [active for active, _ in expected]
+            if not wolff:
+                assert series.active_bonds[0].tolist() == [active for active, _ in expected]
+                assert series.clusters[0].tolist() == [len(sizes) for _, sizes in expected]
+                assert series.largest_cluster[0].tolist() == [sizes[-1] for _, sizes in expected]
+        assert raw(model) == [reference.spins for reference in references]
+        np.testing.assert_allclose(series.energy[0], energies, atol=2e-5 * edges.scale)
+        mean = vectors.mean(axis=1)
+        np.testing.assert_allclose(series.magnetisation[0], mean, atol=1e-5)
+
+
+def test_metropolis_on_lattices_with_kernels_of_their_own():
+    """The same spins as on a graph with these bonds."""
+    for shape in ((4, 6), (3, 4, 5)):
+        plain = XY(shape, beta=0.9, seed=3)
+        graph = XY(Graph.from_edges(*plain.edges.T, plain.sites), beta=0.9, seed=3)
+        for model in (plain, graph):
+            model.metropolis(3, measure=False)
+        np.testing.assert_array_equal(plain.angles.ravel(), graph.angles)
+        assert plain.energy() == pytest.approx(graph.energy(), abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["xy", "o(5)"])
+def test_threads_replicas_and_interruptions_change_nothing(name, tmp_path):
+    def large(**options):
+        return make(name, (60, 80), lattice="kagome", beta=1.0, seed=5, **options)
+
+    def run(model):
+        model.swendsen_wang(2, measure=False), model.wolff(measure=False)
+        return model.metropolis(2).records
+
+    conncomp.set_num_threads(1)
+    one = large()
+    series = run(one)
+    conncomp.set_num_threads(3)
+    many = large(replicas=2)
+    np.testing.assert_array_equal(run(many)[:, 0], series)
+    assert raw(many)[0] == raw(one)[0]
+    last = large(first_replica=1)
+    run(last)
+    assert raw(many)[1] == raw(last)[0]
+    twin = copy.deepcopy(many)
+    twin.step(1), many.step(1), twin.metropolis(1), many.metropolis(1)
+    np.testing.assert_array_equal(twin.spins, many.spins)
+
+    def small(coupling=1.0):
+        weights = coupling * np.arange(1.0, 9.0)
+        return make(name, RING, beta=[0.2, 0.4], coupling=weights, replicas=2, seed=6)
+
+    whole = simulate(small(), 12, thermalise=3, update="metropolis")
+    simulate(small(), 4, thermalise=3, checkpoint=tmp_path / "run", update="metropolis")
+    parts = simulate(small(), 12, thermalise=3, checkpoint=tmp_path / "run", update="metropolis")
+    np.testing.assert_array_equal(parts.series.records, whole.series.records)
+    assert [summary.helicity_modulus for summary in whole.summarise()] == [None, None]
+    with pytest.raises(ValueError, match="whose bonds is"):
+        simulate(small(2.0), 12, checkpoint=tmp_path / "run", update="metropolis")
+
+
+@pytest.mark.parametrize("device", ["cuda"])
+def test_gpu_goes_as_the_cpu(device):
+    for name in ("clock 5", "o(4)", "heisenberg"):
+        models = [make(name, (9, 70), lattice="triangular", beta=0.6, device=d) for d in DEVICES]
+        assert models[1].device == device
+        for update in ("swendsen_wang", "wolff", "metropolis"):
+            records = [getattr(model, update)(2).records for model in models]
+            np.testing.assert_array_equal(*records)
+        assert raw(models[0]) == raw(models[1])
+        np.testing.assert_array_equal(*(on_host(model.labels()) for model in models))
+
+
+# -------------------------------------------------------------------------------- the distribution
+
+TRIANGLE = Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3])
+SMALL = {
+    "triangle": (TRIANGLE, [1.0, 1.0, 1.0, 1.0], 0.9),
+    "frustrated": (TRIANGLE, [1.0, 1.5, -1.0, 0.5], 1.3),
+}
+
+
+def clock_means(q, edges, couplings, beta):
+    """Return the means of energy and squared magnetisation by enumeration of all states."""
+    sites = int(edges.max()) + 1
+    states = np.array(list(product(range(q), repeat=sites)))
+    turns = 2 * pi / q * (states[:, edges[:, 0]] - states[:, edges[:, 1]])
+    energies = -np.cos(turns) @ couplings
+    squares = abs(np.exp(2j * pi / q * states).mean(axis=1)) ** 2
+    weights = np.exp(-beta * (energies - energies.min()))
+    return energies @ weights / weights.sum(), squares @ weights / weights.sum()
+
+
+@pytest.mark.parametrize("place", SMALL)
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("q", [2, 3, 4, 5, 8, 16])
+def test_clocks_are_those_of_enumeration(q, update, place):
+    graph, couplings, beta = SMALL[place]
+    model = Clock(graph, q, beta=beta, coupling=couplings, replicas=400, seed=q)
+    run = simulate(model, 25, thermalise=25, update=update)
+    bonds = model._edges.couplings
+    acting = np.full(4, 1.0) if bonds is None else bonds * model._edges.scale / WHOLE
+    energy, squared = clock_means(q, model.edges, acting, beta)
+    series = run.series
+    assert alarms.of_mean(series.energy.mean(axis=0), energy) > alarms.FALSE_ALARM
+    assert alarms.of_mean(series.squared_magnetisation.mean(axis=0), squared) > alarms.FALSE_ALARM
+    assert series.energy.mean(axis=0).std() / 20 < 0.04 * abs(energy)
+
+
+def integral(n, x, power):
+    """Return the mean of cos^power of the angle to a fixed direction, weighed by exp(x cos)."""
+    value = integrate.quad(
+        lambda t: np.exp(x * (np.cos(t) - 1)) * np.cos(t) ** power * np.sin(t) ** (n - 2), 0, pi
+    )[0]
+    return value / integrate.quad(lambda t: np.sin(t) ** (n - 2), 0, pi)[0]
+
+
+@cache
+def triangle_energy(n, beta, couplings):
+    """Return the energy of three spins with three bonds, by quadrature.
+
+    With the first spin fixed, the second at an angle t, the third sees the sum of both, of length
+    h: its weight is the integral of exp(beta h cos).
+    """
+    a, b, c = couplings
+
+    def weight(beta):
+        def of_angle(t):
+            h = sqrt(max(a * a + b * b + 2 * a * b * np.cos(t), 0.0))
+            return (
+                np.exp(beta * (c * np.cos(t) + h)) * integral(n, beta * h, 0) * np.sin(t) ** (n - 2)
+            )
+
+        return integrate.quad(of_angle, 0, pi)[0]
+
+    h = 1e-3
+    logs = {k: np.log(weight(beta + k * h)) for k in (-2, -1, 1, 2)}
+    return -(8 * (logs[1] - logs[-1]) - (logs[2] - logs[-2])) / (12 * h)
+
+
+@pytest.mark.parametrize("couplings", [(1.0, 1.0, 1.0), (1.0, 0.5, -1.5)])
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize(
+    ("name", "n"), [("xy", 2), ("heisenberg", 3), ("o(4)", 4), ("o(5)", 5), ("o(8)", 8)]
+)
+def test_three_spins_are_those_of_quadrature(name, n, update, couplings):
+    """Bonds from the third spin to the first and the second have couplings a and b."""
+    a, b, c = couplings
+    graph = Graph.from_edges([0, 0, 1], [1, 2, 2])
+    model = make(name, graph, beta=1.4, coupling=[c, a, b], replicas=500, seed=n)
+    means = simulate(model, 30, thermalise=40, update=update).series.energy.mean(axis=0)
+    expected = triangle_energy(n, 1.4, couplings)
+    assert alarms.of_mean(means, expected) > alarms.FALSE_ALARM
+    assert means.std() / sqrt(500) < 0.04 * abs(expected)
+
+
+@pytest.mark.parametrize(("name", "n"), [("o(4)", 4), ("o(5)", 5), ("o(8)", 8)])
+def test_pairs_of_many_components(name, n):
+    """The energy of two spins is a ratio of Bessel functions; J. Stat. Phys. 1, 113 (1969)."""
+    model = make(name, Graph.from_edges([0], [1]), beta=2.0, replicas=3000, seed=1)
+    means = simulate(model, 20, thermalise=60).series.energy.mean(axis=0)
+    expected = -special.iv(n / 2, 2.0) / special.iv(n / 2 - 1, 2.0)
+    assert alarms.of_mean(means, expected) > alarms.FALSE_ALARM
+    assert means.std() / sqrt(3000) < 0.01
+
+
+@pytest.mark.parametrize("name", ["o(4)", "o(5)", "o(8)"])
+def test_first_spins_and_mirrors_are_uniform(name):
+    model = make(name, (200, 200), beta=0.0, seed=1)
+    n = model.spins.shape[-1]
+    for _ in range(3):
+        spins = model.spins.reshape(-1, n)
+        for component in spins.T:
+            assert alarms.of_mean(component, 0.0) > alarms.FALSE_ALARM
+            assert alarms.of_mean(component**2, 1 / n) > alarms.FALSE_ALARM
+            assert alarms.of_mean(component**4, 3 / n / (n + 2)) > alarms.FALSE_ALARM
+        first, second, last = spins[:, 0], spins[:, 1], spins[:, -1]
+        for mixed in (first * last, first * second):
+            assert alarms.of_mean(mixed, 0.0) > alarms.FALSE_ALARM
+        assert alarms.of_mean((first * last) ** 2, 1 / n / (n + 2)) > alarms.FALSE_ALARM
+        model.metropolis(1, measure=False)
+
+
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("name", ["xy", "clock 5", "o(4)"])
+def test_four_spins_are_in_detailed_balance(name, update):
+    """From one class of states to another one as often as back.
+
+    Chances of transitions of one cluster update from the stationary distribution are symmetric; a
+    sweep of Metropolis is its classes one after the other, so of it the stationary distribution is
+    tested alone, and of one class, of which the others are no neighbours, the transitions.
+    """
+    graph = TRIANGLE if update != "metropolis" else Graph.from_edges([0], [1], 2)
+    model = make(name, graph, beta=0.8, replicas=30_000, seed=4)
+    simulate(model, 1, thermalise=15)
+
+    def classes():
+        vectors = model.spins
+        along = (vectors[:, 0] * vectors[:, 1]).sum(axis=-1)
+        across = (vectors[:, 0] * vectors[:, -1]).sum(axis=-1)
+        return 3 * np.digitize(along, [-0.4, 0.4]) + np.digitize(across, [-0.4, 0.4])
+
+    before = classes()
+    if update == "metropolis":
+        _offer_first_class(model)
+    else:
+        model.wolff() if update == "wolff" else model.step()
+    counts = np.zeros((9, 9))
+    np.add.at(counts, (before, classes()), 1)
+    upper = np.triu_indices(9, 1)
+    there, back = counts[upper], counts.T[upper]
+    often = there + back > 20
+    assert often.sum() >= 3
+    chi = ((there - back)[often] ** 2 / (there + back)[often]).sum()
+    assert stats.chi2.sf(chi, often.sum()) > alarms.FALSE_ALARM
+
+
+def _offer_first_class(model):
+    """Offer the vertices of the first class alone."""
+    engine, temperatures = model._local_engine()
+    engine.offer(model._spins, model._new_spins, 10**6, temperatures)
+    arcs, order, bounds = engine._classes
+    model._new_spins[...] = model._spins
+    drawn = engine._drawn(10**6, temperatures)
+    engine._engine.offer(model._new_spins.reshape(-1), *drawn, *arcs, order, bounds[:2])
+    model._spins, model._new_spins = model._new_spins, model._spins
+
+
+def test_clock_of_three_is_a_potts_model():
+    """On the triangular lattice at its critical point, where clusters are large."""
+    beta = Potts.critical_beta(3, lattice="triangular")
+    clock = Clock((8, 8), 3, lattice="triangular", beta=beta / 1.5, replicas=60, seed=1)
+    potts = Potts((8, 8), 3, beta, lattice="triangular", replicas=60, seed=2)
+    energies = [simulate(model, 150, thermalise=50).series.energy for model in (clock, potts)]
+    # Of 192 bonds: -cos is 1/2 - 3/2 delta.
+    means = [energies[0].mean(axis=0), 96 + 1.5 * energies[1].mean(axis=0)]
+    error = sqrt(sum(mean.var() for mean in means) / 60)
+    assert abs(means[0].mean() - means[1].mean()) < 5 * error
+    assert error < 2
+
+
+def test_critical_points_of_clocks():
+    assert Clock((4, 4), 2).temperature == pytest.approx(2 / log(1 + sqrt(2)))
+    assert Clock((4, 4), 3).temperature == pytest.approx(1.5 / log(1 + sqrt(3)))
+    assert Clock((4, 4), 4).beta == pytest.approx(log(1 + sqrt(2)))
+
+
+def test_tempering_on_edges():
+    model = Clock(TRIANGLE, 6, beta=np.linspace(0.1, 1.5, 10), replicas=10, seed=1)
+    tempering = parallel_tempering(model, 1500, update="metropolis")
+    assert (tempering.acceptance > 0.2).all()
+    expected, _ = clock_means(6, model.edges, np.ones(4), tempering.beta[4])
+    bins = tempering.series.energy[100:, 4].reshape(100, -1).mean(axis=1)
+    assert alarms.of_mean(bins, expected) > alarms.FALSE_ALARM
+
+
+# --------------------------------------------------------------------------- what a model tells
+
+
+def test_states_starts_and_labels():
+    start = np.arange(12).reshape(3, 4) % 5
+    model = Clock((3, 4), 5, beta=1.0, start=start)
+    np.testing.assert_array_equal(model.states, start)
+    np.testing.assert_allclose(model.angles, start * 2 * pi / 5)
+    np.testing.assert_allclose(model.spins[..., 1], np.sin(start * 2 * pi / 5))
+    model = Heisenberg((2, 2), lattice="honeycomb", beta=1.0, start=np.ones((2, 2, 2, 3)))
+    assert model.energy() == pytest.approx(-12, rel=1e-5)
+    assert model.coordinates.shape == (8, 2)
+    assert model.labels().shape == (2, 2, 2)
+    model = ON((3, 3), 6, beta=50.0, start="cold", replicas=2)
+    assert model.energy().tolist() == pytest.approx([-18, -18])
+    labels, counts = model.labels(return_num=True)
+    assert labels.shape == (2, 3, 3)
+    np.testing.assert_array_equal(counts, labels.max(axis=(1, 2)))
+    given = np.random.default_rng(1).normal(size=(3, 3, 6))
+    unit = given / np.linalg.norm(given, axis=-1, keepdims=True)
+    assert abs(ON((3, 3), 6, beta=1.0, start=given).spins - unit).max() < 2**-28
+    model.step(200)
+    assert abs((model.spins**2).sum(axis=-1) - 1).max() < 2**-27
+
+
+# ---------------------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: Clock((4, 4), 1), "q=1 must be"),
+        (lambda: Clock((4, 4), 65537), "q=65537 must be"),
+        (lambda: Clock((4, 4), 5), "no critical temperature of the Clock model on 2 axes"),
+        (lambda: Clock((2, 2), 5, beta=1.0, start=np.full((2, 2), 5)), "from 5 to 5; they must be"),
+        (lambda: Clock((2, 2), 5, beta=1.0, start=np.ones((2, 2))), "of integers"),
+        (lambda: ON((4, 4), 3, beta=1.0), r"n=3 must be 4 to 8; O\(3\) is Heisenberg"),
+        (lambda: ON((4, 4), 9, beta=1.0), "n=9 must be"),
+        (lambda: ON((4, 4), 4), "no critical temperature of the ON model on 2 axes"),
+        (lambda: XY(TRIANGLE), "no critical temperature of a graph"),
+        (lambda: XY((3, 3), lattice="kagome"), "on this lattice, kagome,"),
+        (lambda: XY((3, 3), lattice="cube", beta=1.0), "lattice='cube'"),
+        (lambda: XY((3, 3), lattice="cubic", beta=1.0), "must have 3 axes"),
+        (lambda: XY(TRIANGLE, lattice="kagome", beta=1.0), "not for a graph"),
+        (lambda: XY(Graph.from_edges([0], [0]), beta=1.0), "loop at vertex 0"),
+        (lambda: XY(TRIANGLE, beta=1.0, coupling=[1, np.nan, 1, 1]), r"coupling\[1\]=nan must be"),
+        (lambda: XY((3, 3), beta=1.0, coupling=np.ones(3)), "one for each of 18 bonds"),
+        (lambda: XY((3, 3), beta=1.0, periodic="closed"), "periodic='closed' must be True"),
+        (lambda: XY(TRIANGLE, beta=1e8), "times the coupling, below"),
+        (lambda: XY(TRIANGLE, beta=1.0).measure().helicity_modulus, "hypercubic lattices only"),
+        (lambda: ON((2, 2), 4, beta=1.0).measure().vortices, "two axes only"),
+        (lambda: XY((3, 3)).updater(update="metropolis", clusters=True), "clusters=True is for"),
+    ],
+)
+def test_bad_arguments(call, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("model", "spins", "words"),
+    [
+        (Clock((2, 2), 5, beta=1.0), np.full((1, 4), 5, np.uint16), "no unit vectors"),
+        (Clock((2, 2), 5, beta=1.0), np.zeros((1, 2, 2), np.uint16), "they must be uint16"),
+        (ON((2, 2), 5, beta=1.0), np.zeros((1, 4, 8), np.int32), "no unit vectors"),
+        (ON((2, 2), 5, beta=1.0), np.full((1, 4, 8), 1 << 30, np.int32), "no unit vectors"),
+        (ON((2, 2), 5, beta=1.0), np.eye(8, dtype=np.int32)[None, 4:] << 30, "no unit vectors"),
+    ],
+)
+def test_states_that_are_none(model, spins, words):
+    before = model.spins
+    with pytest.raises(ValueError, match=words):
+        model.restore(State(1, (np.ones(1), spins)))
+    np.testing.assert_array_equal(model.spins, before)
