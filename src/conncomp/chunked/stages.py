@@ -10,15 +10,17 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp.chunked.alone import label_items, labels_of
 from conncomp.chunked.chunk_runs import ChunkRuns, chunk_runs
 from conncomp.chunked.counting import count_before
 from conncomp.chunked.engine import Call, Part
 from conncomp.chunked.faces import Report, linked_roots
-from conncomp.chunked.labelling import ChunkLabels, label_chunk, label_values, on_host, report_chunk
+from conncomp.chunked.labelling import ChunkLabels, label_chunk, report_chunk
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.numbering import Indices, Numbers, count_final_roots, published_numbers
 from conncomp.chunked.relabelling import (
     numbers_of_chunk,
+    place_runs,
     relabel_chunk,
     relabel_runs,
     roots_of_chunk,
@@ -29,11 +31,11 @@ from conncomp.chunked.selection import (
     Selection,
     choose_all,
     select,
-    select_items,
     with_sizes,
 )
 from conncomp.chunked.tree import Linked, Tree
 from conncomp.chunked.union import Table, open_of
+from conncomp.grid.kept_runs import Placed
 from conncomp.kernels.neighbourhood import Step
 
 
@@ -127,17 +129,18 @@ def relabel_by_roots(
     before: Report | Labelled,
     *known: Any,
     out: NDArray[Any] | None = None,
-) -> NDArray[Any] | Selected:
+) -> NDArray[Any] | Selected | Placed:
     """Do the third stage of a chunk, whose labels are to be roots, in a new array or in `out`.
 
-    What was before is what the first stage returned. What is known is the table of the chunk, as a
-    list and a place in it, and what `select` takes at its end.
+    Runs that were kept are not written to `out` yet, but later with those beside them. What was
+    before is what the first stage returned. What is known is the table of the chunk, as a list and
+    a place in it, and what `select` takes at its end.
     """
     tables, place, *chosen = known
     report, labelled = _labelled_again(rules, values, before, bool(chosen))
     roots = roots_of_chunk(rules, start, labelled, report, tables[place])
     if isinstance(labelled, ChunkRuns):
-        return relabel_runs(labelled, roots, dtype, out)
+        return _of_runs(before, labelled, roots, dtype, out)
     if chosen:
         return select(labelled, report, tables[place], roots, dtype, *chosen)
     return _relabelled(labelled.labels, roots, dtype, out)
@@ -150,7 +153,7 @@ def relabel_by_numbers(
     before: Report | Labelled,
     *known: Any,
     out: NDArray[Any] | None = None,
-) -> NDArray[Any] | Selected:
+) -> NDArray[Any] | Selected | Placed:
     """Do the third stage of a chunk, whose labels are to be consecutive.
 
     What was before is what the first stage returned. What is known, each as a list and a place in
@@ -162,7 +165,7 @@ def relabel_by_numbers(
     counts = count_final_roots(report, tables[table])
     of_labels = numbers_of_chunk(report, tables[table], counts, bases[base], numbers[of_chunk])
     if isinstance(labelled, ChunkRuns):
-        return relabel_runs(labelled, of_labels, dtype, out)
+        return _of_runs(before, labelled, of_labels, dtype, out)
     if chosen:
         return select(labelled, report, tables[table], of_labels, dtype, *chosen)
     return _relabelled(labelled.labels, of_labels, dtype, out)
@@ -179,6 +182,20 @@ def _labelled_again(
     return kept.report, label_chunk(rules, values) if runs is None else runs
 
 
+def _of_runs(
+    before: Report | Labelled,
+    runs: ChunkRuns,
+    of_labels: Indices,
+    dtype: np.dtype[Any],
+    out: NDArray[Any] | None,
+) -> NDArray[Any] | Placed:
+    """Relabel runs; or tell how to, if all of them are in memory anyway and go to one array."""
+    kept = isinstance(before, Labelled) and before.runs is runs
+    if kept and out is not None:
+        return place_runs(runs, of_labels, dtype, out)
+    return relabel_runs(runs, of_labels, dtype, out)
+
+
 def _relabelled(
     labels: Any, of_labels: Any, dtype: np.dtype[Any], out: NDArray[Any] | None
 ) -> NDArray[Any]:
@@ -190,38 +207,6 @@ def _relabelled(
         out = labels
     relabelled: NDArray[Any] = relabel_chunk(labels, of_labels, dtype, out)
     return relabelled
-
-
-class Alone(NamedTuple):
-    """A chunk of whole items, which no other one touches."""
-
-    labels: NDArray[Any]
-    counts: NDArray[np.int64]
-    selected: Selected | None = None
-
-
-def label_items(
-    rules: Rules,
-    numbering: str,
-    dtype: np.dtype[Any],
-    values: NDArray[Any],
-    selection: Selection | None = None,
-) -> Alone:
-    """Label a chunk of whole items."""
-    labels, counts = label_values(rules, values, numbering=numbering, dtype=dtype)
-    counts = on_host(counts) if rules.batch_axes else np.array([int(counts)])
-    if selection is None:
-        return Alone(labels, counts)
-    selected = select_items(rules, selection, -1 if numbering == "roots" else 0, labels)
-    return Alone(selected.labels, counts, selected)
-
-
-def labels_of(alone: Alone, out: NDArray[Any] | None = None) -> NDArray[Any]:
-    """Return the labels of a chunk of whole items, in `out` if that is given."""
-    if out is None:
-        return alone.labels
-    out[...] = alone.labels
-    return out
 
 
 class Wanted(NamedTuple):
