@@ -50,7 +50,7 @@ def assert_same(given, want, rounded=()):
     assert type(given) is type(want)
     for field in dataclasses.fields(want):
         array, expected = getattr(given, field.name), getattr(want, field.name)
-        if field.name == "spacing":
+        if field.name in ("spacing", "components"):
             assert array == expected
             continue
         assert (array.dtype, array.shape) == (expected.dtype, expected.shape), field.name
@@ -84,6 +84,8 @@ def test_statistics_and_contacts(tmp_path):
         given = conncomp.component_statistics(opened, image if bright else None, **wanted)
         want = conncomp.component_statistics(labels, image if bright else None, **wanted)
         assert_same(given, want, {"centroids", "moments", "weighted_centroids", "sums", "means"})
+        other = rng.integers(0, 9, labels.shape)
+        assert_same(conncomp.match(opened, other, **known), conncomp.match(labels, other, **known))
         known |= {"periodic": [bool(rng.integers(2)) for _ in range(axes)]}
         known["connectivity"] = int(rng.integers(1, axes + 1))
         assert_same(conncomp.contacts(opened, **known), conncomp.contacts(labels, **known))
@@ -105,6 +107,9 @@ def test_every_kind_of_files(tmp_path, monkeypatch, kind):
             np.testing.assert_array_equal(opened[part], labels[part], strict=True)
         measured = conncomp.component_statistics(opened, opened, surfaces=True)
         assert told[-1][0] == told[-1][1]
+        same = conncomp.match(opened, opened)
+        assert (same.ious == 1).all()
+        assert same.components == (labels.max(),) * 2
         want = conncomp.component_statistics(labels, labels, surfaces=True)
         assert_same(measured, want, {"centroids", "moments", "weighted_centroids", "sums", "means"})
         large = conncomp.remove_small_components(opened, 3)

@@ -116,6 +116,7 @@ MEASURES = {
         conncomp.component_statistics(labels, image, surfaces=True).sums
     ),
     "contacts": lambda labels, _: conncomp.contacts(labels, periodic=True).pairs,
+    "overlaps": lambda labels, _: conncomp.match(labels, labels).unions,
 }
 
 

@@ -44,12 +44,12 @@ def without_mask(empty: int, labels: Any) -> Any:
     return filled.filled(empty)
 
 
-def check_fits(labels: NDArray[Any]) -> None:
+def check_fits(labels: NDArray[Any], name: str = "labels") -> None:
     """Raise ValueError if one of some labels is too large for int64, which those of rows are."""
     if labels.dtype.kind == "u" and labels.size and labels.max() > INT64_MAX:
         raise ValueError(
-            f"labels holds {labels.max()}, too large for int64; renumber it first, with "
-            "conncomp.relabel_consecutive(labels)"
+            f"{name} holds {labels.max()}, too large for int64; renumber it first, with "
+            f"conncomp.relabel_consecutive({name})"
         )
 
 

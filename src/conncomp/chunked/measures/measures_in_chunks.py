@@ -10,7 +10,7 @@ import numpy as np
 
 from conncomp._arguments import as_bool, shown
 from conncomp.chunked.layout import Index, Layout
-from conncomp.chunked.measures.label_chunks import LabelChunks, kind_of_chunks
+from conncomp.chunked.measures.label_chunks import LabelChunks, check_image, kind_of_chunks
 from conncomp.chunked.measures.layers import first_layers, following
 from conncomp.chunked.measures.measuring import Wanted, as_statistics, joined_rows, measure_chunk
 from conncomp.chunked.measures.touching import as_contacts, joined_contacts, touch_chunk
@@ -48,7 +48,7 @@ def component_statistics(
     wanted = Wanted(as_bool("moments", moments), as_bool("surfaces", surfaces), image is not None)
     kind = kind_of_chunks(labels)
     array = kind.checked(labels)
-    values = None if image is None else kind.as_image(image, array)
+    values = None if image is None else kind.beside(image, array, check_image)
     if not array.size:
         known = {"background": background, "batch_axes": batch_axes, "spacing": spacing}
         none = None if values is None else np.zeros(array.shape, values.dtype)
@@ -66,7 +66,7 @@ def component_statistics(
     for block in given.blocks():
         measure = partial(measure_chunk, given.labelling, wanted, given.items(block))
         for index in given.chunks(block):
-            value = None if values is None else given.chunk_of_image(values, index)
+            value = None if values is None else given.chunk_beside(values, index)
             after = following(given.layout, index, 1) if layers else {}
             tables.append(
                 given.call(

@@ -61,7 +61,7 @@ class Numbered(NamedTuple):
     empty: int
 
 
-def number_chunk(labelling: Labelling, labels: Any) -> Numbered:
+def number_chunk(labelling: Labelling, labels: Any, name: str = "labels") -> Numbered:
     """Renumber the labels of a chunk; raise ValueError if one is negative or not of int64."""
     background, batch = labelling.background, labelling.batch_axes
     numbers, old = relabel_consecutive(
@@ -72,8 +72,8 @@ def number_chunk(labelling: Labelling, labels: Any) -> Numbered:
     )
     old = on_host(old).reshape(prod(labels.shape[:batch]), -1)
     if old.size and old.min() < 0:
-        raise ValueError(f"labels holds {old.min()}; labels are not negative")
-    check_fits(old)
+        raise ValueError(f"{name} holds {old.min()}; labels are not negative")
+    check_fits(old, name)
     return Numbered(numbers, old.astype(np.int64), labelling.empty)
 
 

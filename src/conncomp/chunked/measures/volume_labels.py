@@ -16,7 +16,7 @@ import numpy as np
 
 from conncomp._arrays import check_kind
 from conncomp.chunked.layout import Index
-from conncomp.chunked.measures.label_chunks import MERGED, LabelChunks, check_image
+from conncomp.chunked.measures.label_chunks import MERGED, Check, LabelChunks
 from conncomp.chunked.measures.volume_file import MappedVolume, VolumeFile, known_of, limited
 from conncomp.chunked.volumes.volume import Place, block_shape, lengths_of
 from conncomp.components._labels import Background
@@ -79,9 +79,9 @@ class VolumeLabels(LabelChunks):
         self._known = known_of(self.array.volume)
 
     @staticmethod
-    def checked(given: Any) -> VolumeFile:
+    def checked(given: Any, name: str = "labels") -> VolumeFile:
         """Return labels in files; raise if these are closed, or not of integers."""
-        check_kind(given, "iu", given, "labels", "of integers")
+        check_kind(given, "iu", given, name, "of integers")
         labels: VolumeFile = given
         labels.check_open()
         return labels
@@ -104,15 +104,15 @@ class VolumeLabels(LabelChunks):
         return Block(self.array.volume.read, self.layout.place(index))
 
     @staticmethod
-    def as_image(image: Any, labels: Any) -> Any:
-        """Return an image in files, or in memory."""
-        array = image if isinstance(image, VolumeFile) else np.asarray(image)
-        check_image(array, image, labels.shape)
+    def beside(given: Any, labels: Any, check: Check) -> Any:
+        """Return another array in files, or in memory."""
+        array = given if isinstance(given, VolumeFile) else np.asarray(given)
+        check(array, given, labels.shape)
         return array
 
-    def chunk_of_image(self, image: Any, index: Index) -> Block:
-        """Return what stands for a block of an image."""
-        return Block(image.__getitem__, self.layout.place(index))
+    def chunk_beside(self, other: Any, index: Index) -> Block:
+        """Return what stands for a block of another array."""
+        return Block(other.__getitem__, self.layout.place(index))
 
     def call(self, name: str, index: Index, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function, or put it off if an argument is not there yet."""
