@@ -80,22 +80,28 @@ def report_only(
     return label_and_report(rules, start, sides, values, selection).report
 
 
-def report_of(labelled: Labelled) -> Report:
-    """Return the report of a chunk, which other chunks take without its runs."""
-    return labelled.report
+def report_of(first: Report | Labelled) -> Report:
+    """Return the report of a chunk, of what the first stage returned."""
+    return first.report if isinstance(first, Labelled) else first
 
 
-def link(rules: Rules, directions: tuple[Step, ...], report: Report, *others: Report) -> Linked:
+def link(
+    rules: Rules,
+    directions: tuple[Step, ...],
+    first: Report | Labelled,
+    *others: Report | Labelled,
+) -> Linked:
     """Return what a union has to know of a chunk, given its neighbours in some directions."""
+    report = report_of(first)
     pairs = [
-        linked_roots(rules, direction, report, other)
+        linked_roots(rules, direction, report, report_of(other))
         for direction, other in zip(directions, others, strict=True)
     ]
     return Linked(open_of(report), np.concatenate([np.zeros((2, 0), np.int64), *pairs], axis=1))
 
 
 def link_all(
-    call: Call, layout: Layout, rules: Rules, reports: Mapping[Index, Any]
+    call: Call, layout: Layout, rules: Rules, labelled: Mapping[Index, Any]
 ) -> dict[Index, Any]:
     """Return a `Linked` of each chunk."""
     linked, distinct = {}, dict[tuple[Step, ...], tuple[Step, ...]]()
@@ -103,20 +109,21 @@ def link_all(
         found = layout.neighbours(index, rules.directions)
         directions = tuple(direction for direction, _ in found)
         directions = distinct.setdefault(directions, directions)  # of many chunks, kept once
-        others = [reports[other] for _, other in found]
-        linked[index] = call("link", index, link, rules, directions, reports[index], *others)
+        others = [labelled[other] for _, other in found]
+        linked[index] = call("link", index, link, rules, directions, labelled[index], *others)
     return linked
 
 
-def count(report: Report, tables: list[Table], place: int) -> Indices:
+def count(first: Report | Labelled, tables: list[Table], place: int) -> Indices:
     """Return how many roots of the whole array a chunk has in each segment."""
-    return count_final_roots(report, tables[place])
+    return count_final_roots(report_of(first), tables[place])
 
 
 def publish(
-    report: Report, tables: list[Table], table: int, bases: list[Indices], base: int
+    first: Report | Labelled, tables: list[Table], table: int, bases: list[Indices], base: int
 ) -> Numbers:
     """Return the numbers of the roots of the whole array on faces of a chunk."""
+    report = report_of(first)
     counts = count_final_roots(report, tables[table])
     return published_numbers(report, tables[table], counts, bases[base])
 
@@ -157,17 +164,18 @@ def relabel_by_numbers(
     """Do the third stage of a chunk, whose labels are to be consecutive.
 
     What was before is what the first stage returned. What is known, each as a list and a place in
-    it, are the table of the chunk, how many roots are before its segments, and numbers of others;
-    then what `select` takes at its end.
+    it, are how many roots are before the segments of the chunk, and its table with numbers of
+    others; then what `select` takes at its end.
     """
-    tables, table, bases, base, numbers, of_chunk, *chosen = known
+    bases, base, tables, of_chunk, *chosen = known
+    table, numbers = tables[of_chunk]
     report, labelled = _labelled_again(rules, values, before, bool(chosen))
-    counts = count_final_roots(report, tables[table])
-    of_labels = numbers_of_chunk(report, tables[table], counts, bases[base], numbers[of_chunk])
+    counts = count_final_roots(report, table)
+    of_labels = numbers_of_chunk(report, table, counts, bases[base], numbers)
     if isinstance(labelled, ChunkRuns):
         return _of_runs(before, labelled, of_labels, dtype, out)
     if chosen:
-        return select(labelled, report, tables[table], of_labels, dtype, *chosen)
+        return select(labelled, report, table, of_labels, dtype, *chosen)
     return _relabelled(labelled.labels, of_labels, dtype, out)
 
 
@@ -298,24 +306,23 @@ def label_wanted(
     chosen, again = wanted.chosen, again_of
     first: Callable[..., Any] = report_only
     if again is None:
-        again, first = values, label_and_report
+        again = values
+        if wanted.selection is None:  # by which no runs are kept
+            first = label_and_report
     before = {
         index: call(
             "label", index, first, rules, start, layout.sides(index), values[index], *chosen
         )
         for index, start in starts.items()
     }
-    reports = before
-    if again_of is None:
-        reports = {index: call("report", index, report_of, before[index]) for index in starts}
-    linked = link_all(call, layout, rules, reports)
+    linked = link_all(call, layout, rules, before)
     result = Result({}, {})
     for block in product(*map(range, layout.counts[: layout.batch_axes])):
         tree = Tree(layout, block)
         tree.unite(call, linked)
         kept: dict[Index, tuple[Any, ...]] = {}
         if wanted.selection is not None:
-            kept = choose_all(call, tree, rules, wanted.selection, reports)
+            kept = choose_all(call, tree, rules, wanted.selection, before)
         if wanted.numbering == "roots":
             for index, table in tree.parts().items():
                 of_chunk = again[index], before[index], *table, *kept.get(index, ())
@@ -324,12 +331,12 @@ def label_wanted(
             if not wanted.counted:
                 continue
         counts = {
-            index: call("count", index, count, reports[index], *table)
+            index: call("count", index, count, before[index], *table)
             for index, table in tree.parts().items()
         }
         bases, result.counts[block] = count_before(call, tree, counts)
         if wanted.numbering == "consecutive":
-            arguments_of = _numbers_of_chunks(call, tree, reports, bases)
+            arguments_of = _numbers_of_chunks(call, tree, before, bases)
             for index, known in arguments_of.items():
                 of_chunk = again[index], before[index], *known, *kept.get(index, ())
                 arguments = (rules, wanted.dtype, *of_chunk)
@@ -338,16 +345,15 @@ def label_wanted(
 
 
 def _numbers_of_chunks(
-    call: Call, tree: Tree, reports: Mapping[Index, Any], bases: Mapping[Index, Part]
+    call: Call, tree: Tree, before: Mapping[Index, Any], bases: Mapping[Index, Part]
 ) -> dict[Index, tuple[Any, ...]]:
-    """Return for each chunk its table, how many roots are before it, and numbers of others."""
-    tables = tree.parts()
+    """Return for each chunk how many roots are before it, and its table with numbers of others."""
     published = {
-        index: call("publish", index, publish, reports[index], *table, *bases[index])
-        for index, table in tables.items()
+        index: call("publish", index, publish, before[index], *table, *bases[index])
+        for index, table in tree.parts().items()
     }
-    numbers = tree.exchange(call, published)
-    return {index: (*table, *bases[index], *numbers[index]) for index, table in tables.items()}
+    known = tree.exchange(call, published)
+    return {index: (*bases[index], *of_chunk) for index, of_chunk in known.items()}
 
 
 def _label_alone(

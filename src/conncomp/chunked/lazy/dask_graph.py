@@ -59,10 +59,10 @@ class Graph:
         if name in self._joined:
             return self._join(name, index, function, arguments)
         key = (self.name(name), *index)
-        places = tuple(
-            (k, argument.place) for k, argument in enumerate(arguments) if type(argument) is Placed
-        )
-        if places:
+        if Placed in map(type, arguments):
+            places = tuple(
+                (k, each.place) for k, each in enumerate(arguments) if type(each) is Placed
+            )
             places = self._known.setdefault(places, places)  # the same of most tasks, kept once
             given = [each.task if type(each) is Placed else each for each in arguments]
             self.tasks[key] = Task(key, call_with_places, function, places, *given)
@@ -96,17 +96,15 @@ class _Calls:
         self.task, self.whole = task, whole
         self.places: list[tuple[int, ...]] = []
         self.given: list[Any] = []
-        self._place_of: dict[Any, int] = {}
+        self._place_of: dict[int, int] = {}
 
     def add(self, arguments: tuple[Any, ...]) -> int:
         """Add a call; return its place."""
-        places = []
-        for argument in arguments:
-            of_task = type(argument) is TaskRef
-            known = argument.key if of_task else id(argument)
-            place = self._place_of.setdefault(known, len(self.given))
-            if place == len(self.given):
-                self.given.append(argument)
+        given, place_of, places = self.given, self._place_of, []
+        for argument in arguments:  # of which one that several calls have is one object
+            place = place_of.setdefault(id(argument), len(given))
+            if place == len(given):
+                given.append(argument)
             places.append(place)
         self.places.append(tuple(places))
         return len(self.places) - 1
