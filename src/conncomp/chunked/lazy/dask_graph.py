@@ -1,7 +1,8 @@
 """An engine that makes tasks of calls: a graph for any scheduler of Dask.
 
 A task takes half a kilobyte and some microseconds of a graph, whatever it does, so calls that do
-little are made together: those of 2 x 2 x ... chunks are one task, which returns a list.
+little are made together: those of 2 x 2 x ... chunks, or of 4 x 4 x ... of very many, are one
+task, which returns a list.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from typing import Any, NamedTuple
 from dask._task_spec import Task, TaskRef
 
 from conncomp.chunked.layout import Index
+
+# Of more chunks, more of them are joined: what is asked of neighbours is asked less often then.
+VERY_MANY_CHUNKS = 1 << 15
 
 
 class Placed(NamedTuple):
@@ -43,6 +47,7 @@ class Graph:
     def __init__(self, token: str, joined: Collection[str] = (), counts: Index = ()) -> None:
         self._token, self.tasks = token, dict[Any, Task]()
         self._joined, self._counts, self._waiting = joined, counts, dict[Any, _Calls]()
+        self._side = 2 if prod(counts) <= VERY_MANY_CHUNKS else 4
         self._names, self._known = dict[str, str](), dict[Any, Any]()
 
     def name(self, name: str) -> str:
@@ -74,11 +79,13 @@ class Graph:
         self, name: str, index: Index, function: Callable[..., Any], arguments: tuple[Any, ...]
     ) -> Placed:
         """Add a call to those that are made together, and their task if it is the last one."""
-        group = tuple(k >> 1 for k in index)
+        side = self._side
+        group = tuple(k // side for k in index)
         key = (self.name(f"{name}-joined"), *group)
         calls = self._waiting.get(key)
         if calls is None:
-            whole = prod(min(2, n - 2 * k) for n, k in zip(self._counts, group, strict=True))
+            counts = zip(self._counts, group, strict=True)
+            whole = prod(min(side, count - side * k) for count, k in counts)
             calls = self._waiting[key] = _Calls(TaskRef(key), whole)
         place = calls.add(arguments)
         if place == calls.whole - 1:
