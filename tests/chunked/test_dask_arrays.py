@@ -20,7 +20,7 @@ from dask.core import flatten
 import conncomp
 from chunked_cases import random_bonds, random_case
 from conncomp.chunked import relabelling, stages
-from conncomp.chunked.lazy import dask_arrays
+from conncomp.chunked.lazy import dask_arrays, dask_graph
 
 IMAGE = np.random.default_rng(7).random((18, 14, 11)) < 0.25
 
@@ -52,9 +52,10 @@ def test_processes():
 def test_as_in_memory(part, monkeypatch):
     """As `test_stages` does, with fewer cases; here chunks of whole items are among them.
 
-    In every second part, small calls are made together, as of many chunks.
+    In every second part, small calls are made together, as of many chunks; once as of very many.
     """
     monkeypatch.setattr(dask_arrays, "MANY_CHUNKS", 0 if part % 2 else 512)
+    monkeypatch.setattr(dask_graph, "VERY_MANY_CHUNKS", 5 if part == 3 else 512)
     for seed in range(2000 + 20 * part, 2020 + 20 * part):
         image, chunks, arguments = random_case(seed)
         lazy = da.from_array(image, chunks)
@@ -240,7 +241,7 @@ def test_what_is_no_array_of_known_chunks():
 
 
 def test_graph_is_small_and_soon_made():
-    """Of its own, for each chunk: 100 microseconds of processor time, and 4 KB."""
+    """Of its own, for each chunk: 100 microseconds of processor time, and 3 KB."""
     image = da.zeros((160,) * 3, chunks=8, dtype=np.uint8)
     conncomp.label(image[:16])
     best = float("inf")
@@ -253,8 +254,8 @@ def test_graph_is_small_and_soon_made():
     labels = conncomp.label(image)
     size = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
-    assert size / labels.npartitions < 4000
-    assert len(dict(labels.__dask_graph__())) / labels.npartitions < 5
+    assert size / labels.npartitions < 2700
+    assert len(dict(labels.__dask_graph__())) / labels.npartitions < 4
 
 
 def test_graphs_have_names_by_what_they_do():

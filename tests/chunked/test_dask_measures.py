@@ -19,7 +19,7 @@ def assert_same(lazy, want, seed, rounded):
     assert type(given) is type(want)
     for name in (field.name for field in dataclasses.fields(want)):
         array, expected, said = (getattr(each, name) for each in (given, want, lazy))
-        if name == "spacing":
+        if name in ("spacing", "components"):
             assert array == expected
             continue
         assert (said.dtype, said.shape[1:]) == (expected.dtype, expected.shape[1:]), name
@@ -64,6 +64,54 @@ def test_contacts(part):
         known["spacing"] = [None, [0.5, 2, 1.5, 3][:axes]][rng.integers(2)]
         given = conncomp.contacts(da.from_array(labels, chunks), **known)
         assert_same(given, conncomp.contacts(labels, **known), seed, set())
+
+
+def second_labels(labels, seed):
+    """Return other labels of the same elements: some the same, some of any number."""
+    rng = np.random.default_rng(seed)
+    other = rng.integers(0, rng.choice([2, 9, 200]), labels.shape).astype("i8")
+    return np.where(rng.random(labels.shape) < 0.5, np.maximum(np.ma.getdata(labels), 0), other)
+
+
+@pytest.mark.parametrize("part", range(3))
+def test_overlaps(part):
+    """Of chunks that are alike or not, and of one array that is in memory."""
+    for seed in range(part, 90, 3):
+        labels, chunks, known = random_labels(seed)
+        other = second_labels(labels, seed)
+        want = conncomp.match(labels, other, **known)
+        rng = np.random.default_rng(seed)
+        cuts = tuple(cut(rng, length, 3) for length in other.shape)
+        second = (other, da.from_array(other, cuts), da.from_array(other, chunks))[part]
+        given = conncomp.match(da.from_array(labels, chunks), second, **known)
+        assert_same(given, want, seed, set())
+
+
+def test_scores_of_overlaps():
+    given = conncomp.match(da.from_array(LABELS, 2), LABELS % 3)
+    with pytest.raises(TypeError, match=r"not computed yet; compute it with its \.compute\(\)"):
+        given.scores()
+    (computed,) = dask.compute(given)
+    want = conncomp.match(LABELS, LABELS % 3)
+    assert computed.scores() == want.scores()
+    assert computed.to_pandas().equals(want.to_pandas())
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "error", "message"),
+    [
+        (LABELS, LABELS[:2], ValueError, r"labels_b has shape \(2, 4\); it must have that of lab"),
+        (LABELS, LABELS / 2, TypeError, "labels_b is of dtype float64; it must be of integers"),
+        (LABELS > 1, LABELS, TypeError, "labels_a is of dtype bool; it must be of integers"),
+        (LABELS, LABELS - 2, ValueError, "labels_b holds -[12]; labels are not negative"),
+        (LABELS - 2, LABELS, ValueError, "labels_a holds -[12]; labels are not negative"),
+        (LABELS[0], LABELS[0], ValueError, "has one axis, so background has to be given"),
+    ],
+)
+def test_overlaps_of_bad_labels(first, second, error, message):
+    for other in (second, da.from_array(second, 1)):
+        with pytest.raises(error, match=message):
+            dask.compute(conncomp.match(da.from_array(first, 2), other), scheduler="sync")
 
 
 def test_values_that_add_up_to_nothing_in_a_chunk():
@@ -146,6 +194,7 @@ def test_no_element():
     labels = np.zeros((2, 0), np.int32)
     lazy = da.from_array(labels)
     assert_same(conncomp.contacts(lazy), conncomp.contacts(labels), 0, set())
+    assert_same(conncomp.match(lazy, labels), conncomp.match(labels, labels), 0, set())
     want = conncomp.component_statistics(labels, labels, surfaces=True)
     assert_same(conncomp.component_statistics(lazy, lazy, surfaces=True), want, 0, set())
 

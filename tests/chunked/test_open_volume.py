@@ -2,12 +2,14 @@
 
 import dataclasses
 import os
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 
 import conncomp
 from chunked_cases import random_labels
+from conncomp.chunked.measures import volume_labels
 from conncomp.chunked.measures.volume_labels import DeferredCall
 from conncomp.chunked.volumes import volume
 from conncomp.chunked.volumes.formats import slices
@@ -50,7 +52,7 @@ def assert_same(given, want, rounded=()):
     assert type(given) is type(want)
     for field in dataclasses.fields(want):
         array, expected = getattr(given, field.name), getattr(want, field.name)
-        if field.name == "spacing":
+        if field.name in ("spacing", "components"):
             assert array == expected
             continue
         assert (array.dtype, array.shape) == (expected.dtype, expected.shape), field.name
@@ -84,6 +86,8 @@ def test_statistics_and_contacts(tmp_path):
         given = conncomp.component_statistics(opened, image if bright else None, **wanted)
         want = conncomp.component_statistics(labels, image if bright else None, **wanted)
         assert_same(given, want, {"centroids", "moments", "weighted_centroids", "sums", "means"})
+        other = rng.integers(0, 9, labels.shape)
+        assert_same(conncomp.match(opened, other, **known), conncomp.match(labels, other, **known))
         known |= {"periodic": [bool(rng.integers(2)) for _ in range(axes)]}
         known["connectivity"] = int(rng.integers(1, axes + 1))
         assert_same(conncomp.contacts(opened, **known), conncomp.contacts(labels, **known))
@@ -105,6 +109,9 @@ def test_every_kind_of_files(tmp_path, monkeypatch, kind):
             np.testing.assert_array_equal(opened[part], labels[part], strict=True)
         measured = conncomp.component_statistics(opened, opened, surfaces=True)
         assert told[-1][0] == told[-1][1]
+        same = conncomp.match(opened, opened)
+        assert (same.ious == 1).all()
+        assert same.components == (labels.max(),) * 2
         want = conncomp.component_statistics(labels, labels, surfaces=True)
         assert_same(measured, want, {"centroids", "moments", "weighted_centroids", "sums", "means"})
         large = conncomp.remove_small_components(opened, 3)
@@ -132,6 +139,40 @@ def test_what_calls_need_is_forgotten_with_the_last():
     assert needed._result is None
     assert [call.value() for call in calls] == [(7, 0), (7, 1)]
     assert made == [1]
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_blocks_are_read_once(tmp_path, monkeypatch, workers):
+    """But where those at the end of a periodic axis are needed by the first ones."""
+    monkeypatch.setattr(volume_labels, "limited", lambda _: nullcontext(workers))
+    labels = np.random.default_rng(0).integers(0, 4, (12, 12, 15))
+    write_zarr(tmp_path / "v.zarr", labels, (3, 3, 3))
+    with conncomp.open_volume(tmp_path / "v.zarr") as opened:
+        read, places = opened.volume.read, []
+        monkeypatch.setattr(opened.volume, "read", lambda place: places.append(1) or read(place))
+        for periodic, most in ((False, 80), ([True, False, False], 80 + 20), (True, 80 + 44)):
+            places.clear()
+            given = conncomp.contacts(opened, periodic=periodic)
+            assert_same(given, conncomp.contacts(labels, periodic=periodic))
+            assert len(places) == most
+        places.clear()
+        conncomp.component_statistics(opened, surfaces=True)
+        assert len(places) == 80
+
+
+def test_a_block_that_cannot_be_read_ends_all(tmp_path, monkeypatch):
+    write_zarr(tmp_path / "v.zarr", np.ones((12, 12), np.int32), (3, 3))
+    with conncomp.open_volume(tmp_path / "v.zarr") as opened:
+        read = opened.volume.read
+
+        def fail(place):
+            if place[0].start == 3:
+                raise OSError("no such block")
+            return read(place)
+
+        monkeypatch.setattr(opened.volume, "read", fail)
+        with pytest.raises(OSError, match="no such block"):
+            conncomp.contacts(opened)
 
 
 def test_labels_of_an_image_of_ome_zarr(tmp_path):

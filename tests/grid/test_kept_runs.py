@@ -9,7 +9,7 @@ import conncomp
 from chunked_cases import random_bonds, random_case
 from conncomp.grid.array import array_of_image
 from conncomp.grid.bonds import array_of_bonds
-from conncomp.grid.kept_runs import KeptRuns
+from conncomp.grid.kept_runs import KeptRuns, Placed, write_together
 
 LONG = np.random.default_rng(0).random((3, 4, 150)) < 0.4  # rows of several words
 
@@ -65,6 +65,26 @@ def test_bonds():
         check(runs, conncomp.label_bonds(bonds, **arguments), np.random.default_rng(seed))
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_parts_of_an_array_together(seed):
+    """Of any lengths, whose values and labels have their axes in any order."""
+    random = np.random.default_rng(seed)
+    shape = ([400, 50, 90], [70, 60, 3], [5, 9, 800], [90_000], [300, 300], [3, 40, 70, 20])[seed]
+    image = random.random(shape) < random.choice([0.1, 0.5, 0.9])
+    order = random.permutation(len(shape))
+    labels = np.full([shape[k] for k in order], 7, np.int32).transpose(np.argsort(order))
+    want, parts = np.full(shape, 7, np.int32), []
+    ends = [np.unique([0, *random.integers(0, n, 2), n]) for n in shape]
+    for place in itertools.product(*(map(slice, axis[:-1], axis[1:]) for axis in ends)):
+        values = np.asarray(image[place], order=random.choice(["C", "F", "K"]))
+        runs = KeptRuns(array_of_image(values, None, None, None, 0, False, 0, "cpu"))
+        table = random.integers(-5, 2**31, len(runs.roots) + 1, endpoint=False).astype(np.int32)
+        runs.write(table, want[place])
+        parts.append(Placed(runs, table, labels[place]))
+    write_together(parts)
+    np.testing.assert_array_equal(labels, want)
+
+
 def test_what_does_not_fit_is_refused():
     runs = KeptRuns(array_of_image(LONG, None, None, None, 0, False, 0, "cpu"))
     table = np.arange(len(runs.roots) + 1, dtype=np.int32)
@@ -75,6 +95,9 @@ def test_what_does_not_fit_is_refused():
     ):
         with pytest.raises(ValueError, match="not that of these runs"):
             runs.write(wrong, out)
+    with pytest.raises(ValueError, match="not that of these runs"):
+        write_together([Placed(runs, table, np.zeros((3, 4, 149), np.int32))])
+    write_together([])
 
 
 def test_memory_is_that_of_bits_and_runs():

@@ -26,6 +26,7 @@
 #include "cpu/core/buffer.h"
 #include "cpu/core/byte_counts.h"
 #include "cpu/core/extremes.h"
+#include "cpu/grid/kept_runs.h"
 #include "cpu/grid/runs.h"
 #include "cpu/papers/label_equivalence.h"
 #include "cpu/papers/raster_scan.h"
@@ -133,6 +134,54 @@ void label_array(By by, const Task&... task) {
 
 By draw_algorithm() { return By(draw(0, 3)); }
 
+// Compares a side of kept runs with the numbers of all elements.
+void test_side(const KeptRuns& runs, const Grid& grid, const std::vector<int32_t>& number_of) {
+  const int side = draw(0, int(grid.axes.size()) - 1);
+  const bool last = draw(0, 1);
+  std::vector<int64_t> elements{last ? (grid.axes[side].length - 1) * grid.axes[side].index_stride : 0};
+  for (const Axis& axis : grid.axes) {
+    if (&axis == &grid.axes[side]) continue;
+    std::vector<int64_t> further;
+    for (int64_t element : elements)
+      for (int64_t k = 0; k < axis.length; ++k) further.push_back(element + k * axis.index_stride);
+    elements = further;
+  }
+  std::vector<int32_t> numbers(elements.size(), 77);
+  runs.write_side(side, last, numbers.data());
+  for (size_t k = 0; k < elements.size(); ++k)
+    check(numbers[k] == number_of[elements[k]], "a number on a side");
+}
+
+// Writes labels of kept runs to parts of a larger array, whose elements alternate, and compares with the
+// roots that are expected.
+void test_kept_runs(const Image& image, const void* data, const LinkWords& links, const Grid& grid,
+                    const std::vector<int64_t>& expected) {
+  if (image.batch_axes) return;
+  const KeptRuns runs(data, links, grid);
+  std::vector<int32_t> number_of(image.size), roots;
+  for (int64_t i = 0; i < image.size; ++i) {
+    if (expected[i] == i) roots.push_back(int32_t(i));
+    if (expected[i] >= 0) number_of[i] = expected[i] == i ? int32_t(roots.size()) : number_of[expected[i]];
+  }
+  check(runs.roots() == roots, "roots of kept runs");
+  check(runs.bytes() > 0, "memory of kept runs");
+  test_side(runs, grid, number_of);
+  const int64_t copies = draw(1, 3);
+  std::vector<int64_t> strides;
+  for (const Axis& axis : grid.axes) strides.push_back(copies * axis.index_stride);
+  std::vector<int32_t> labels(copies * image.size, 77), table(roots.size() + 1);
+  for (int32_t& label : table) label = draw(-9, 9);
+  std::vector<std::unique_ptr<const PlacedRuns>> parts;
+  for (int64_t copy = 0; copy < copies; ++copy)
+    parts.push_back(std::make_unique<const PlacedRuns>(runs, table.data(), strides, labels.data() + copy));
+  if (copies > 1)
+    write_together(parts);
+  else
+    runs.write(table.data(), strides, labels.data());
+  for (size_t k = 0; k < labels.size(); ++k)
+    check(labels[k] == table[number_of[k / copies]], "a label of kept runs");
+}
+
 // Labels by both numberings, and compares with the roots that are expected, as indices of the whole array.
 template <class Index>
 std::vector<Index> test_labels(const Image& image, const void* data, const LinkWords& links, const Grid& grid,
@@ -142,6 +191,7 @@ std::vector<Index> test_labels(const Image& image, const void* data, const LinkW
   label_array(draw_algorithm(), data, links, grid, false, roots.data(), counts.data());
   label_array(draw_algorithm(), data, links, grid, true, numbers.data(), recounts.data());
   check(counts == recounts, "numbers of components");
+  test_kept_runs(image, data, links, grid, expected);
   std::vector<int64_t> number(image.size), next(image.items());
   for (int64_t i = 0; i < image.size; ++i) {
     const int64_t item = i / image.item_size, root = expected[i];

@@ -42,6 +42,19 @@ void write_runs(const KeptRuns& runs, Vector<const int32_t> table, const std::ve
   without_gil([&] { runs.write(table.data(), strides, reinterpret_cast<int32_t*>(labels)); });
 }
 
+// What write_runs takes, of several parts of an array.
+using PlacedLabels = std::tuple<const KeptRuns*, Vector<const int32_t>, std::vector<int64_t>, uintptr_t>;
+
+void write_runs_together(const std::vector<PlacedLabels>& parts) {
+  without_gil([&] {
+    std::vector<std::unique_ptr<const PlacedRuns>> placed;
+    for (const auto& [runs, table, strides, labels] : parts)
+      placed.push_back(std::make_unique<const PlacedRuns>(*runs, table.data(), strides,
+                                                          reinterpret_cast<int32_t*>(labels)));
+    write_together(placed);
+  });
+}
+
 constexpr auto by_runs = [](const auto&... task) { label_runs(task...); };
 
 // The memory of an array of NumPy, which Python keeps from being resized meanwhile.
@@ -95,6 +108,7 @@ void define_grid(nb::module_& m) {
       .def("roots", &roots_of)
       .def("write_side", &write_side)
       .def("write", &write_runs);
+  m.def("write_runs_together", &write_runs_together);
   define_labels<by_runs>(m, "label_by_runs");
   nb::class_<ImageKind>(m, "ImageKind")
       .def(nb::init<const LinkRule&, const Grid&, bool>(), nb::arg("links"), nb::arg("grid"),

@@ -10,6 +10,7 @@ Three stages, as functions of the chunks that an engine hands them, in any order
     sums.py           for components that are kept by size, sizes of their parts, up, and sums, down
     selection.py      which of them are kept, for the third stage
     relabelling.py    each chunk once more, by the part of the table that is its own
+    alone.py          all that is done where items are not cut
 
 `stages.label_all` tells an engine what to call; `engine.call_now` is one. No task needs more than a
 chunk and what lies on faces of others, and none grows with the array.

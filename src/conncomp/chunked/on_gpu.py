@@ -16,7 +16,7 @@ from conncomp.kernels.cuda.launcher import import_cupy
 
 # What is called with chunks; all else is called with arrays in main memory.
 LABELLING = ("label", "roots", "numbers", "alone")
-MEASURING = ("sizes", "kept", "consecutive", "layers", "measured", "touched")
+MEASURING = ("sizes", "kept", "consecutive", "layers", "measured", "touched", "matched")
 ON_GPU = frozenset(LABELLING + MEASURING)
 
 

@@ -16,7 +16,7 @@ from conncomp.chunked.labelling import ChunkLabels, root_indices
 from conncomp.chunked.numbering import Indices, Numbers, replaced
 from conncomp.chunked.rules import Rules
 from conncomp.chunked.union import Table, look_up
-from conncomp.grid.kept_runs import LARGEST
+from conncomp.grid.kept_runs import LARGEST, Placed
 from conncomp.kernels.cuda.launcher import current_gpu
 
 PIECE = 1 << 16  # elements that are replaced at once, where they are copied to another place then
@@ -124,6 +124,15 @@ def relabel_runs(
         return written.astype(dtype, copy=False)
     out[...] = written
     return out
+
+
+def place_runs(
+    labelled: ChunkRuns, table: Indices, dtype: np.dtype[Any], out: NDArray[Any]
+) -> NDArray[Any] | Placed:
+    """Do what `relabel_runs` does, or leave it to `write_together` if that writes such labels."""
+    if dtype != np.int32 or _check_fits(table, dtype) > LARGEST:
+        return relabel_runs(labelled, table, dtype, out)
+    return Placed(labelled.runs, table.astype(np.int32), out)
 
 
 def _check_fits(table: Any, dtype: np.dtype[Any]) -> int:

@@ -10,15 +10,17 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp.chunked.alone import label_items, labels_of
 from conncomp.chunked.chunk_runs import ChunkRuns, chunk_runs
 from conncomp.chunked.counting import count_before
 from conncomp.chunked.engine import Call, Part
 from conncomp.chunked.faces import Report, linked_roots
-from conncomp.chunked.labelling import ChunkLabels, label_chunk, label_values, on_host, report_chunk
+from conncomp.chunked.labelling import ChunkLabels, label_chunk, report_chunk
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.numbering import Indices, Numbers, count_final_roots, published_numbers
 from conncomp.chunked.relabelling import (
     numbers_of_chunk,
+    place_runs,
     relabel_chunk,
     relabel_runs,
     roots_of_chunk,
@@ -29,11 +31,11 @@ from conncomp.chunked.selection import (
     Selection,
     choose_all,
     select,
-    select_items,
     with_sizes,
 )
 from conncomp.chunked.tree import Linked, Tree
 from conncomp.chunked.union import Table, open_of
+from conncomp.grid.kept_runs import Placed
 from conncomp.kernels.neighbourhood import Step
 
 
@@ -78,22 +80,28 @@ def report_only(
     return label_and_report(rules, start, sides, values, selection).report
 
 
-def report_of(labelled: Labelled) -> Report:
-    """Return the report of a chunk, which other chunks take without its runs."""
-    return labelled.report
+def report_of(first: Report | Labelled) -> Report:
+    """Return the report of a chunk, of what the first stage returned."""
+    return first.report if isinstance(first, Labelled) else first
 
 
-def link(rules: Rules, directions: tuple[Step, ...], report: Report, *others: Report) -> Linked:
+def link(
+    rules: Rules,
+    directions: tuple[Step, ...],
+    first: Report | Labelled,
+    *others: Report | Labelled,
+) -> Linked:
     """Return what a union has to know of a chunk, given its neighbours in some directions."""
+    report = report_of(first)
     pairs = [
-        linked_roots(rules, direction, report, other)
+        linked_roots(rules, direction, report, report_of(other))
         for direction, other in zip(directions, others, strict=True)
     ]
     return Linked(open_of(report), np.concatenate([np.zeros((2, 0), np.int64), *pairs], axis=1))
 
 
 def link_all(
-    call: Call, layout: Layout, rules: Rules, reports: Mapping[Index, Any]
+    call: Call, layout: Layout, rules: Rules, labelled: Mapping[Index, Any]
 ) -> dict[Index, Any]:
     """Return a `Linked` of each chunk."""
     linked, distinct = {}, dict[tuple[Step, ...], tuple[Step, ...]]()
@@ -101,20 +109,21 @@ def link_all(
         found = layout.neighbours(index, rules.directions)
         directions = tuple(direction for direction, _ in found)
         directions = distinct.setdefault(directions, directions)  # of many chunks, kept once
-        others = [reports[other] for _, other in found]
-        linked[index] = call("link", index, link, rules, directions, reports[index], *others)
+        others = [labelled[other] for _, other in found]
+        linked[index] = call("link", index, link, rules, directions, labelled[index], *others)
     return linked
 
 
-def count(report: Report, tables: list[Table], place: int) -> Indices:
+def count(first: Report | Labelled, tables: list[Table], place: int) -> Indices:
     """Return how many roots of the whole array a chunk has in each segment."""
-    return count_final_roots(report, tables[place])
+    return count_final_roots(report_of(first), tables[place])
 
 
 def publish(
-    report: Report, tables: list[Table], table: int, bases: list[Indices], base: int
+    first: Report | Labelled, tables: list[Table], table: int, bases: list[Indices], base: int
 ) -> Numbers:
     """Return the numbers of the roots of the whole array on faces of a chunk."""
+    report = report_of(first)
     counts = count_final_roots(report, tables[table])
     return published_numbers(report, tables[table], counts, bases[base])
 
@@ -127,17 +136,18 @@ def relabel_by_roots(
     before: Report | Labelled,
     *known: Any,
     out: NDArray[Any] | None = None,
-) -> NDArray[Any] | Selected:
+) -> NDArray[Any] | Selected | Placed:
     """Do the third stage of a chunk, whose labels are to be roots, in a new array or in `out`.
 
-    What was before is what the first stage returned. What is known is the table of the chunk, as a
-    list and a place in it, and what `select` takes at its end.
+    Runs that were kept are not written to `out` yet, but later with those beside them. What was
+    before is what the first stage returned. What is known is the table of the chunk, as a list and
+    a place in it, and what `select` takes at its end.
     """
     tables, place, *chosen = known
     report, labelled = _labelled_again(rules, values, before, bool(chosen))
     roots = roots_of_chunk(rules, start, labelled, report, tables[place])
     if isinstance(labelled, ChunkRuns):
-        return relabel_runs(labelled, roots, dtype, out)
+        return _of_runs(before, labelled, roots, dtype, out)
     if chosen:
         return select(labelled, report, tables[place], roots, dtype, *chosen)
     return _relabelled(labelled.labels, roots, dtype, out)
@@ -150,21 +160,22 @@ def relabel_by_numbers(
     before: Report | Labelled,
     *known: Any,
     out: NDArray[Any] | None = None,
-) -> NDArray[Any] | Selected:
+) -> NDArray[Any] | Selected | Placed:
     """Do the third stage of a chunk, whose labels are to be consecutive.
 
     What was before is what the first stage returned. What is known, each as a list and a place in
-    it, are the table of the chunk, how many roots are before its segments, and numbers of others;
-    then what `select` takes at its end.
+    it, are how many roots are before the segments of the chunk, and its table with numbers of
+    others; then what `select` takes at its end.
     """
-    tables, table, bases, base, numbers, of_chunk, *chosen = known
+    bases, base, tables, of_chunk, *chosen = known
+    table, numbers = tables[of_chunk]
     report, labelled = _labelled_again(rules, values, before, bool(chosen))
-    counts = count_final_roots(report, tables[table])
-    of_labels = numbers_of_chunk(report, tables[table], counts, bases[base], numbers[of_chunk])
+    counts = count_final_roots(report, table)
+    of_labels = numbers_of_chunk(report, table, counts, bases[base], numbers)
     if isinstance(labelled, ChunkRuns):
-        return relabel_runs(labelled, of_labels, dtype, out)
+        return _of_runs(before, labelled, of_labels, dtype, out)
     if chosen:
-        return select(labelled, report, tables[table], of_labels, dtype, *chosen)
+        return select(labelled, report, table, of_labels, dtype, *chosen)
     return _relabelled(labelled.labels, of_labels, dtype, out)
 
 
@@ -179,6 +190,20 @@ def _labelled_again(
     return kept.report, label_chunk(rules, values) if runs is None else runs
 
 
+def _of_runs(
+    before: Report | Labelled,
+    runs: ChunkRuns,
+    of_labels: Indices,
+    dtype: np.dtype[Any],
+    out: NDArray[Any] | None,
+) -> NDArray[Any] | Placed:
+    """Relabel runs; or tell how to, if all of them are in memory anyway and go to one array."""
+    kept = isinstance(before, Labelled) and before.runs is runs
+    if kept and out is not None:
+        return place_runs(runs, of_labels, dtype, out)
+    return relabel_runs(runs, of_labels, dtype, out)
+
+
 def _relabelled(
     labels: Any, of_labels: Any, dtype: np.dtype[Any], out: NDArray[Any] | None
 ) -> NDArray[Any]:
@@ -190,38 +215,6 @@ def _relabelled(
         out = labels
     relabelled: NDArray[Any] = relabel_chunk(labels, of_labels, dtype, out)
     return relabelled
-
-
-class Alone(NamedTuple):
-    """A chunk of whole items, which no other one touches."""
-
-    labels: NDArray[Any]
-    counts: NDArray[np.int64]
-    selected: Selected | None = None
-
-
-def label_items(
-    rules: Rules,
-    numbering: str,
-    dtype: np.dtype[Any],
-    values: NDArray[Any],
-    selection: Selection | None = None,
-) -> Alone:
-    """Label a chunk of whole items."""
-    labels, counts = label_values(rules, values, numbering=numbering, dtype=dtype)
-    counts = on_host(counts) if rules.batch_axes else np.array([int(counts)])
-    if selection is None:
-        return Alone(labels, counts)
-    selected = select_items(rules, selection, -1 if numbering == "roots" else 0, labels)
-    return Alone(selected.labels, counts, selected)
-
-
-def labels_of(alone: Alone, out: NDArray[Any] | None = None) -> NDArray[Any]:
-    """Return the labels of a chunk of whole items, in `out` if that is given."""
-    if out is None:
-        return alone.labels
-    out[...] = alone.labels
-    return out
 
 
 class Wanted(NamedTuple):
@@ -313,24 +306,23 @@ def label_wanted(
     chosen, again = wanted.chosen, again_of
     first: Callable[..., Any] = report_only
     if again is None:
-        again, first = values, label_and_report
+        again = values
+        if wanted.selection is None:  # by which no runs are kept
+            first = label_and_report
     before = {
         index: call(
             "label", index, first, rules, start, layout.sides(index), values[index], *chosen
         )
         for index, start in starts.items()
     }
-    reports = before
-    if again_of is None:
-        reports = {index: call("report", index, report_of, before[index]) for index in starts}
-    linked = link_all(call, layout, rules, reports)
+    linked = link_all(call, layout, rules, before)
     result = Result({}, {})
     for block in product(*map(range, layout.counts[: layout.batch_axes])):
         tree = Tree(layout, block)
         tree.unite(call, linked)
         kept: dict[Index, tuple[Any, ...]] = {}
         if wanted.selection is not None:
-            kept = choose_all(call, tree, rules, wanted.selection, reports)
+            kept = choose_all(call, tree, rules, wanted.selection, before)
         if wanted.numbering == "roots":
             for index, table in tree.parts().items():
                 of_chunk = again[index], before[index], *table, *kept.get(index, ())
@@ -339,12 +331,12 @@ def label_wanted(
             if not wanted.counted:
                 continue
         counts = {
-            index: call("count", index, count, reports[index], *table)
+            index: call("count", index, count, before[index], *table)
             for index, table in tree.parts().items()
         }
         bases, result.counts[block] = count_before(call, tree, counts)
         if wanted.numbering == "consecutive":
-            arguments_of = _numbers_of_chunks(call, tree, reports, bases)
+            arguments_of = _numbers_of_chunks(call, tree, before, bases)
             for index, known in arguments_of.items():
                 of_chunk = again[index], before[index], *known, *kept.get(index, ())
                 arguments = (rules, wanted.dtype, *of_chunk)
@@ -353,16 +345,15 @@ def label_wanted(
 
 
 def _numbers_of_chunks(
-    call: Call, tree: Tree, reports: Mapping[Index, Any], bases: Mapping[Index, Part]
+    call: Call, tree: Tree, before: Mapping[Index, Any], bases: Mapping[Index, Part]
 ) -> dict[Index, tuple[Any, ...]]:
-    """Return for each chunk its table, how many roots are before it, and numbers of others."""
-    tables = tree.parts()
+    """Return for each chunk how many roots are before it, and its table with numbers of others."""
     published = {
-        index: call("publish", index, publish, reports[index], *table, *bases[index])
-        for index, table in tables.items()
+        index: call("publish", index, publish, before[index], *table, *bases[index])
+        for index, table in tree.parts().items()
     }
-    numbers = tree.exchange(call, published)
-    return {index: (*table, *bases[index], *numbers[index]) for index, table in tables.items()}
+    known = tree.exchange(call, published)
+    return {index: (*bases[index], *of_chunk) for index, of_chunk in known.items()}
 
 
 def _label_alone(

@@ -38,6 +38,8 @@ class Tree:
 
     def chunk(self, region: Index) -> Index:
         """Return the index of a chunk, given that along the axes with several chunks."""
+        if len(region) == len(self.layout.counts):
+            return region
         index = [0] * len(self.layout.counts)
         index[: len(self.block)] = self.block
         for axis, k in zip(self.layout.crossed, region, strict=True):
@@ -90,7 +92,7 @@ class Tree:
                 )
 
     def exchange(self, call: Call, published: Mapping[Index, Any]) -> dict[Index, Part]:
-        """Return for each chunk the numbers of what its open roots have become.
+        """Return for each chunk its table, and the numbers of what its open roots have become.
 
         Parameters
         ----------
@@ -124,7 +126,7 @@ class Tree:
                 numbers[height][group] = call(
                     f"numbers-{height}",
                     self.block + group,
-                    _exchange,
+                    _exchange if height else _exchange_with_tables,
                     self.tables[height][group],
                     *self._above(numbers, height, group),
                     *(regions[height][k] for k in members),
@@ -213,3 +215,8 @@ def _exchange(
 ) -> list[Numbers]:
     known = published if above is None else (*published, above[place])
     return exchange_numbers(gathered_numbers(known), tables)
+
+
+def _exchange_with_tables(tables: list[Table], *others: Any) -> list[tuple[Table, Numbers]]:
+    """Do what `_exchange` does, for chunks, of which tasks take both."""
+    return list(zip(tables, _exchange(tables, *others), strict=True))

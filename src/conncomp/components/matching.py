@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import INT32_MAX, as_number
 from conncomp._arrays import as_cupy, on_gpu, on_host
+from conncomp._lazy import function_for
 from conncomp.components._columns import Columns
 from conncomp.components._labels import (
     Background,
@@ -127,8 +128,8 @@ class Matches(Columns):
         least = as_number("threshold", threshold)
         if not 0 <= least <= 1:
             raise ValueError(f"threshold={threshold} must be from 0 to 1")
-        true, predicted = self.components
         matched = self._most_pairs(least)
+        true, predicted = map(int, self.components)
         return MatchScores(
             matched,
             predicted - matched,
@@ -173,7 +174,8 @@ def match(
     ----------
     labels_a, labels_b : array_like of int
         Of one shape, of one dimension or more, both in main memory or both on a GPU, as for
-        `component_sizes`.
+        `component_sizes`. If the first is a Dask array or is in files, so may be the second, in
+        any chunks.
     background : {"auto", 0, -1, None}, optional
         The label that is no component, of both, as for `component_sizes`.
     batch_axes : int, optional
@@ -183,8 +185,8 @@ def match(
     Returns
     -------
     Matches
-        In arrays of the library of `labels_a`, where that lies. Pairs without a common element have
-        no row.
+        In arrays of the library of `labels_a`, where that lies; of labels in files in main memory,
+        of Dask arrays in these, for ``dask.compute``. Pairs without a common element have no row.
 
     Raises
     ------
@@ -215,6 +217,9 @@ def match(
     >>> matches.scores(threshold=0.5).recall
     0.5
     """
+    if (other := function_for(labels_a, "match")) is not None:
+        lazy: Matches = other(labels_a, labels_b, background=background, batch_axes=batch_axes)
+        return lazy
     pairs, intersections, unions, ious, batch, present = _match(
         labels_a, labels_b, background, batch_axes
     )

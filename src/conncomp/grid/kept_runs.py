@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -67,8 +70,32 @@ class KeptRuns:
         """
         if out is None:
             out = new_array(np, self.shape, np.int32)
+        self._runs.write(*self._placed(table, out))
+        return out
+
+    def _placed(
+        self, table: NDArray[np.int32], out: NDArray[np.int32]
+    ) -> tuple[NDArray[np.int32], list[int], int]:
+        """Return what the native method takes; raise ValueError if it does not fit."""
         if out.shape != self.shape or out.dtype != np.int32 or len(table) != len(self.roots) + 1:
             raise ValueError("a table or an array is not that of these runs")
         strides = [out.strides[k] // out.itemsize for k in self._order]
-        self._runs.write(table, strides, out.__array_interface__["data"][0])
-        return out
+        return table, strides, out.__array_interface__["data"][0]
+
+
+class Placed(NamedTuple):
+    """Runs and a table, as of `KeptRuns.write`, and the part of a larger array that they fill."""
+
+    runs: KeptRuns
+    table: NDArray[np.int32]
+    out: NDArray[np.int32]
+
+
+def write_together(parts: Sequence[Placed]) -> None:
+    """Write labels of several parts of an array, in about the order in which they lie there.
+
+    This takes half of the time of one part after the other, as memory goes.
+    """
+    native.write_runs_together(
+        [(part.runs._runs, *part.runs._placed(part.table, part.out)) for part in parts]
+    )

@@ -1,7 +1,8 @@
 """An engine that makes tasks of calls: a graph for any scheduler of Dask.
 
 A task takes half a kilobyte and some microseconds of a graph, whatever it does, so calls that do
-little are made together: those of 2 x 2 x ... chunks are one task, which returns a list.
+little are made together: those of 2 x 2 x ... chunks, or of 4 x 4 x ... of very many, are one
+task, which returns a list.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from typing import Any, NamedTuple
 from dask._task_spec import Task, TaskRef
 
 from conncomp.chunked.layout import Index
+
+# Of more chunks, more of them are joined: what is asked of neighbours is asked less often then.
+VERY_MANY_CHUNKS = 1 << 15
 
 
 class Placed(NamedTuple):
@@ -43,6 +47,7 @@ class Graph:
     def __init__(self, token: str, joined: Collection[str] = (), counts: Index = ()) -> None:
         self._token, self.tasks = token, dict[Any, Task]()
         self._joined, self._counts, self._waiting = joined, counts, dict[Any, _Calls]()
+        self._side = 2 if prod(counts) <= VERY_MANY_CHUNKS else 4
         self._names, self._known = dict[str, str](), dict[Any, Any]()
 
     def name(self, name: str) -> str:
@@ -59,10 +64,10 @@ class Graph:
         if name in self._joined:
             return self._join(name, index, function, arguments)
         key = (self.name(name), *index)
-        places = tuple(
-            (k, argument.place) for k, argument in enumerate(arguments) if type(argument) is Placed
-        )
-        if places:
+        if Placed in map(type, arguments):
+            places = tuple(
+                (k, each.place) for k, each in enumerate(arguments) if type(each) is Placed
+            )
             places = self._known.setdefault(places, places)  # the same of most tasks, kept once
             given = [each.task if type(each) is Placed else each for each in arguments]
             self.tasks[key] = Task(key, call_with_places, function, places, *given)
@@ -74,11 +79,13 @@ class Graph:
         self, name: str, index: Index, function: Callable[..., Any], arguments: tuple[Any, ...]
     ) -> Placed:
         """Add a call to those that are made together, and their task if it is the last one."""
-        group = tuple(k >> 1 for k in index)
+        side = self._side
+        group = tuple(k // side for k in index)
         key = (self.name(f"{name}-joined"), *group)
         calls = self._waiting.get(key)
         if calls is None:
-            whole = prod(min(2, n - 2 * k) for n, k in zip(self._counts, group, strict=True))
+            counts = zip(self._counts, group, strict=True)
+            whole = prod(min(side, count - side * k) for count, k in counts)
             calls = self._waiting[key] = _Calls(TaskRef(key), whole)
         place = calls.add(arguments)
         if place == calls.whole - 1:
@@ -96,17 +103,15 @@ class _Calls:
         self.task, self.whole = task, whole
         self.places: list[tuple[int, ...]] = []
         self.given: list[Any] = []
-        self._place_of: dict[Any, int] = {}
+        self._place_of: dict[int, int] = {}
 
     def add(self, arguments: tuple[Any, ...]) -> int:
         """Add a call; return its place."""
-        places = []
-        for argument in arguments:
-            of_task = type(argument) is TaskRef
-            known = argument.key if of_task else id(argument)
-            place = self._place_of.setdefault(known, len(self.given))
-            if place == len(self.given):
-                self.given.append(argument)
+        given, place_of, places = self.given, self._place_of, []
+        for argument in arguments:  # of which one that several calls have is one object
+            place = place_of.setdefault(id(argument), len(given))
+            if place == len(given):
+                given.append(argument)
             places.append(place)
         self.places.append(tuple(places))
         return len(self.places) - 1

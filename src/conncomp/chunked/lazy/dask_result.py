@@ -17,6 +17,7 @@ from dask.highlevelgraph import HighLevelGraph
 from numpy.typing import NDArray
 
 from conncomp._arrays import new_array, on_gpu
+from conncomp.grid.kept_runs import Placed, write_together
 
 # Given an array for all labels, returns a graph that writes them there, and its keys.
 Writing = Callable[[NDArray[Any]], tuple[HighLevelGraph, list[Any]]]
@@ -41,7 +42,8 @@ class LabelArray(dask.array.Array):  # type: ignore[misc]
         labels = new_array(np, self.shape, self.dtype)
         options.pop("traverse", None)
         options.pop("optimize_graph", None)
-        compute_as_if_collection(dask.array.Array, *writing(labels), **options)
+        placed = compute_as_if_collection(dask.array.Array, *writing(labels), **options)
+        write_together([part for part in placed if part is not None])
         return labels
 
 
@@ -63,11 +65,12 @@ def in_places(call: Callable[..., Any], places: dict[Any, NDArray[Any]]) -> Call
 
 
 class Into:
-    """A function of the last stage, which writes labels to a place and returns nothing."""
+    """A function of the last stage, which writes labels to a place, or tells how to."""
 
     def __init__(self, function: Callable[..., Any], place: NDArray[Any]) -> None:
         self.function, self.place = function, place
 
-    def __call__(self, *arguments: Any) -> None:
+    def __call__(self, *arguments: Any) -> Placed | None:
         """Call the function."""
-        self.function(*arguments, out=self.place)
+        made = self.function(*arguments, out=self.place)
+        return made if isinstance(made, Placed) else None

@@ -18,7 +18,7 @@ from conncomp._arrays import check_kind, on_gpu
 from conncomp.chunked.layout import Index
 from conncomp.chunked.lazy.dask_arrays import dask_array, label, meta_of
 from conncomp.chunked.lazy.dask_graph import Graph
-from conncomp.chunked.measures.label_chunks import LabelChunks, check_image
+from conncomp.chunked.measures.label_chunks import Check, LabelChunks
 from conncomp.chunked.on_gpu import on_streams
 from conncomp.components._labels import Background
 
@@ -44,10 +44,10 @@ class DaskLabels(LabelChunks):
         self.call = on_streams(call) if on_gpu(self.array._meta) else call  # type: ignore[method-assign]
 
     @staticmethod
-    def checked(given: Any) -> Any:
+    def checked(given: Any, name: str = "labels") -> Any:
         """Return a Dask array of labels; raise TypeError if it is not of integers."""
-        array = dask_array("labels", given)
-        check_kind(array, "iu", given, "labels", "of integers")
+        array = dask_array(name, given)
+        check_kind(array, "iu", given, name, "of integers")
         return array
 
     @staticmethod
@@ -76,17 +76,17 @@ class DaskLabels(LabelChunks):
         return TaskRef((self.array.name, *index))
 
     @staticmethod
-    def as_image(image: Any, labels: Any) -> Any:
-        """Return an image as a Dask array in the chunks of labels."""
-        array = dask_array("image", dask.array.asarray(image))
-        check_image(array, image, labels.shape)
+    def beside(given: Any, labels: Any, check: Check) -> Any:
+        """Return another array as a Dask array in the chunks of labels."""
+        array = dask_array("image", dask.array.asarray(given))
+        check(array, given, labels.shape)
         return array.rechunk(labels.chunks)
 
-    def chunk_of_image(self, image: Any, index: Index) -> TaskRef:
-        """Return what stands for a chunk of an image."""
-        if image is not self._sources[-1]:
-            self._sources.append(image)
-        return TaskRef((image.name, *index))
+    def chunk_beside(self, other: Any, index: Index) -> TaskRef:
+        """Return what stands for a chunk of another array."""
+        if other is not self._sources[-1]:
+            self._sources.append(other)
+        return TaskRef((other.name, *index))
 
     def map(self, name: str, dtype: Any, function: partial[Any], after: Any) -> Any:
         """Return a Dask array of what a function makes of each chunk and a result of its block."""
@@ -117,7 +117,7 @@ class DaskLabels(LabelChunks):
             key = (0,) * meta.ndim
             self.call(f"{name}-{field}", key, getattr, made, field)
             rows = 0 if field in missing else math.nan
-            chunks = ((rows,), *((length,) for length in meta.shape[1:]))
+            chunks = ((rows,), *((length,) for length in meta.shape[1:])) if meta.ndim else ()
             arrays[field] = self._result(f"{name}-{field}", chunks, meta)
         return arrays
 

@@ -21,6 +21,10 @@ from conncomp.chunked.measures.measuring import Labelling
 from conncomp.components._labels import Background, check_background
 from conncomp.components.columns.intensities import NUMBERS
 
+# ``check(array, given, shape)`` raises unless an array of the library of labels, made of what was
+# given, is what it is to be, and of their shape.
+Check = Callable[[Any, Any, tuple[int, ...]], None]
+
 MERGED = 32  # results that one call merges
 
 
@@ -53,7 +57,7 @@ class LabelChunks:
         self.layout = Layout(self.lengths(), (False,) * len(shape), batch)
 
     @staticmethod
-    def checked(given: Any) -> Any:
+    def checked(given: Any, name: str = "labels") -> Any:
         """Return labels as an array of integers in chunks; raise TypeError if they are none."""
         raise NotImplementedError
 
@@ -76,12 +80,12 @@ class LabelChunks:
         raise NotImplementedError
 
     @staticmethod
-    def as_image(image: Any, labels: Any) -> Any:
-        """Return an image in the chunks of labels; raise if it is none, or of another shape."""
+    def beside(given: Any, labels: Any, check: Check) -> Any:
+        """Return another array in the chunks of labels, which is checked before it is cut."""
         raise NotImplementedError
 
-    def chunk_of_image(self, image: Any, index: Index) -> Any:
-        """Return what stands for a chunk of what `as_image` returned."""
+    def chunk_beside(self, other: Any, index: Index) -> Any:
+        """Return what stands for a chunk of what `beside` returned."""
         raise NotImplementedError
 
     def call(self, name: str, index: Index, function: Callable[..., Any], *arguments: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A chunk with one layer more of the chunks that follow: what lies across its last sides."""
+"""A chunk with one layer more of the chunks before it: what lies across its first sides."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Layers = dict[int, NDArray[Any]]
 INT64_MAX = int(np.iinfo(np.int64).max)
 
 
-def first_layers(axes: Sequence[int], empty: int, labels: Any) -> Layers:
-    """Return the first layer of a chunk along each of some axes, without the axis.
+def last_layers(axes: Sequence[int], empty: int, labels: Any) -> Layers:
+    """Return the last layer of a chunk along each of some axes, without the axis.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def first_layers(axes: Sequence[int], empty: int, labels: Any) -> Layers:
     """
     whole = without_mask(empty, labels)
     # Copies, as a view would keep the whole chunk in memory.
-    return {axis: np.array(on_host(whole[(slice(None),) * axis + (0,)])) for axis in axes}
+    return {axis: np.array(on_host(whole[(slice(None),) * axis + (-1,)])) for axis in axes}
 
 
 def without_mask(empty: int, labels: Any) -> Any:
@@ -44,17 +44,17 @@ def without_mask(empty: int, labels: Any) -> Any:
     return filled.filled(empty)
 
 
-def check_fits(labels: NDArray[Any]) -> None:
+def check_fits(labels: NDArray[Any], name: str = "labels") -> None:
     """Raise ValueError if one of some labels is too large for int64, which those of rows are."""
     if labels.dtype.kind == "u" and labels.size and labels.max() > INT64_MAX:
         raise ValueError(
-            f"labels holds {labels.max()}, too large for int64; renumber it first, with "
-            "conncomp.relabel_consecutive(labels)"
+            f"{name} holds {labels.max()}, too large for int64; renumber it first, with "
+            f"conncomp.relabel_consecutive({name})"
         )
 
 
-def following(layout: Layout, index: Index, most: int) -> dict[Index, Index]:
-    """Return the chunks that follow one along some of the axes with several chunks.
+def preceding(layout: Layout, index: Index, most: int) -> dict[Index, Index]:
+    """Return the chunks that precede one along some of the axes with several chunks.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ def following(layout: Layout, index: Index, most: int) -> dict[Index, Index]:
         Of the axes, to the index of the chunk.
     """
     chunks = {}
-    for moves in product((0, 1), repeat=len(layout.crossed)):
-        if not 0 < sum(moves) <= most:
+    for moves in product((0, -1), repeat=len(layout.crossed)):
+        if not 0 < -sum(moves) <= most:
             continue
         for _, other in layout.neighbours(index, (moves,)):
             axes = tuple(k for k, move in zip(layout.crossed, moves, strict=True) if move)
@@ -79,7 +79,7 @@ def following(layout: Layout, index: Index, most: int) -> dict[Index, Index]:
 
 
 def with_layers(empty: int, labels: Any, parts: dict[Index, Layers]) -> Any:
-    """Return a chunk with one layer more along the axes where another chunk follows.
+    """Return a chunk with one layer more along the axes where another chunk precedes it.
 
     Parameters
     ----------
@@ -87,21 +87,22 @@ def with_layers(empty: int, labels: Any, parts: dict[Index, Layers]) -> Any:
         What masked elements become.
     labels : array
     parts : dict
-        Of the axes along which a chunk follows, to its `first_layers`.
+        Of the axes along which a chunk precedes, to its `last_layers`.
     """
     whole = without_mask(empty, labels)
     if not parts:
         return whole
     more = {axes[0] for axes in parts if len(axes) == 1}
-    shape = tuple(length + (axis in more) for axis, length in enumerate(whole.shape))
+    begins = tuple(int(axis in more) for axis in range(whole.ndim))
+    shape = tuple(map(sum, zip(begins, whole.shape, strict=True)))
     extended = library_at(whole).empty(shape, whole.dtype)
-    extended[tuple(map(slice, whole.shape))] = whole
+    extended[tuple(slice(begin, None) for begin in begins)] = whole
     for axes, layers in parts.items():
         place = tuple(
-            -1 if axis in axes else slice(length) for axis, length in enumerate(whole.shape)
+            0 if axis in axes else slice(begin, None) for axis, begin in enumerate(begins)
         )
         inside = tuple(
-            0 if axis in axes else slice(None) for axis in range(whole.ndim) if axis != axes[0]
+            -1 if axis in axes else slice(None) for axis in range(whole.ndim) if axis != axes[0]
         )
         extended[place] = library_at(whole).asarray(layers[axes[0]][inside])
     return extended

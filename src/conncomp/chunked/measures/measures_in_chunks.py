@@ -10,8 +10,8 @@ import numpy as np
 
 from conncomp._arguments import as_bool, shown
 from conncomp.chunked.layout import Index, Layout
-from conncomp.chunked.measures.label_chunks import LabelChunks, kind_of_chunks
-from conncomp.chunked.measures.layers import first_layers, following
+from conncomp.chunked.measures.label_chunks import LabelChunks, check_image, kind_of_chunks
+from conncomp.chunked.measures.layers import last_layers, preceding
 from conncomp.chunked.measures.measuring import Wanted, as_statistics, joined_rows, measure_chunk
 from conncomp.chunked.measures.touching import as_contacts, joined_contacts, touch_chunk
 from conncomp.components import statistics, touching
@@ -48,7 +48,7 @@ def component_statistics(
     wanted = Wanted(as_bool("moments", moments), as_bool("surfaces", surfaces), image is not None)
     kind = kind_of_chunks(labels)
     array = kind.checked(labels)
-    values = None if image is None else kind.as_image(image, array)
+    values = None if image is None else kind.beside(image, array, check_image)
     if not array.size:
         known = {"background": background, "batch_axes": batch_axes, "spacing": spacing}
         none = None if values is None else np.zeros(array.shape, values.dtype)
@@ -66,18 +66,18 @@ def component_statistics(
     for block in given.blocks():
         measure = partial(measure_chunk, given.labelling, wanted, given.items(block))
         for index in given.chunks(block):
-            value = None if values is None else given.chunk_of_image(values, index)
-            after = following(given.layout, index, 1) if layers else {}
+            value = None if values is None else given.chunk_beside(values, index)
+            before = preceding(given.layout, index, 1) if layers else {}
             tables.append(
                 given.call(
                     "measured",
                     index,
                     measure,
                     given.layout.start(index)[batch:],
-                    tuple(axis for (axis,) in after),
+                    tuple(axis for (axis,) in before),
                     given.chunk(index),
                     value,
-                    *(layers[other] for other in after.values()),
+                    *(layers[other] for other in before.values()),
                 )
             )
     table = given.merged("rows", (), tables, joined_rows)
@@ -125,10 +125,10 @@ def contacts(
     for block in given.blocks():
         touched = partial(touch_chunk, given.labelling, within, given.items(block))
         for index in given.chunks(block):
-            after = following(layout, index, len(layout.crossed))
-            others = (layers[other] for other in after.values())
+            before = preceding(layout, index, len(layout.crossed))
+            others = (layers[other] for other in before.values())
             tables.append(
-                given.call("touched", index, touched, tuple(after), given.chunk(index), *others)
+                given.call("touched", index, touched, tuple(before), given.chunk(index), *others)
             )
     table = given.merged("rows", (), tables, joined_contacts)
     made = given.call("contacts", (), partial(as_contacts, given.batch, lengths), table)
@@ -142,10 +142,10 @@ def contacts(
 
 
 def _layers(given: LabelChunks, layout: Layout) -> dict[Index, Any]:
-    """Return what stands for the first layers of each chunk, if there are several."""
+    """Return what stands for the last layers of each chunk, if there are several."""
     if not layout.crossed:
         return {}
-    taken = partial(first_layers, layout.crossed, given.labelling.empty)
+    taken = partial(last_layers, layout.crossed, given.labelling.empty)
     return {
         index: given.call("layers", index, taken, given.chunk(index)) for index in layout.indices()
     }

@@ -61,7 +61,7 @@ class Numbered(NamedTuple):
     empty: int
 
 
-def number_chunk(labelling: Labelling, labels: Any) -> Numbered:
+def number_chunk(labelling: Labelling, labels: Any, name: str = "labels") -> Numbered:
     """Renumber the labels of a chunk; raise ValueError if one is negative or not of int64."""
     background, batch = labelling.background, labelling.batch_axes
     numbers, old = relabel_consecutive(
@@ -72,8 +72,8 @@ def number_chunk(labelling: Labelling, labels: Any) -> Numbered:
     )
     old = on_host(old).reshape(prod(labels.shape[:batch]), -1)
     if old.size and old.min() < 0:
-        raise ValueError(f"labels holds {old.min()}; labels are not negative")
-    check_fits(old)
+        raise ValueError(f"{name} holds {old.min()}; labels are not negative")
+    check_fits(old, name)
     return Numbered(numbers, old.astype(np.int64), labelling.empty)
 
 
@@ -85,7 +85,7 @@ def measure_chunk(
     axes: Sequence[int],
     labels: Any,
     image: Any = None,
-    *following: Layers,
+    *preceding: Layers,
 ) -> Table:
     """Measure the components of a chunk.
 
@@ -98,11 +98,11 @@ def measure_chunk(
     start : sequence of int
         Where its first element lies within an item.
     axes : sequence of int
-        Along which another chunk follows, if faces are counted.
+        Along which another chunk precedes, if faces are counted.
     labels, image : array
         The image may be None.
-    *following : dict
-        For each of the axes the `first_layers` of the chunk that follows.
+    *preceding : dict
+        For each of the axes the `last_layers` of the chunk that precedes.
 
     Returns
     -------
@@ -142,9 +142,9 @@ def measure_chunk(
         table["faces"] = columns["faces"]
         rows = np.zeros(numbered.old.shape, np.int64)
         rows[place, columns["labels"]] = np.arange(len(sizes))
-        for axis, layers in zip(axes, following, strict=True):
-            last = numbered.numbers[(slice(None),) * axis + (-1,)]
-            shared = _shared(last, layers[axis], numbered, rows, len(sizes))
+        for axis, layers in zip(axes, preceding, strict=True):
+            first = numbered.numbers[(slice(None),) * axis + (0,)]
+            shared = _shared(first, layers[axis], numbered, rows, len(sizes))
             table["faces"][:, axis - batch] -= 2 * shared
     if image is not None:
         means = columns["means"]
@@ -218,13 +218,13 @@ def _brightness(wanted: Wanted, scale: NDArray[np.float64], table: Table) -> tup
 
 
 def _shared(
-    last: Any, layer: Any, numbered: Numbered, rows: NDArray[np.int64], count: int
+    first: Any, layer: Any, numbered: Numbered, rows: NDArray[np.int64], count: int
 ) -> NDArray[np.int64]:
-    """Return how many faces each row has in common with the chunk that follows along an axis."""
+    """Return how many faces each row has in common with the chunk that precedes along an axis."""
     items = len(numbered.old)
-    last, layer = on_host(last).reshape(items, -1), layer.reshape(items, -1)
-    place, at = np.nonzero(last != numbered.empty)
-    numbers = last[place, at]
+    first, layer = on_host(first).reshape(items, -1), layer.reshape(items, -1)
+    place, at = np.nonzero(first != numbered.empty)
+    numbers = first[place, at]
     same = numbered.old[place, numbers] == layer[place, at]
     return np.bincount(rows[place[same], numbers[same]], minlength=count)
 

@@ -1,7 +1,7 @@
 """Contacts of the components of one chunk with those beside them, and of all.
 
 How: neighbours differ by one at most along each axis, so both are in the chunk that has the
-smaller coordinate along each axis, or in a layer behind it. A chunk counts what touches in itself
+larger coordinate along each axis, or in a layer before it. A chunk counts what touches in itself
 and in these layers, and takes off, by inclusion and exclusion, what is in the layers alone. So each
 contact counts once, also over the ends of periodic axes.
 """
@@ -34,7 +34,7 @@ def touch_chunk(
     labels: Any,
     *layers: Layers,
 ) -> Table:
-    """Count the contacts whose smaller coordinates lie in a chunk.
+    """Count the contacts whose larger coordinates lie in a chunk.
 
     Parameters
     ----------
@@ -44,10 +44,10 @@ def touch_chunk(
     items : array of int64
         The numbers of the chunk's items, in C order.
     ways : sequence of tuple of int
-        The axes along which other chunks follow, one or several at once.
+        The axes along which other chunks precede, one or several at once.
     labels : array
     *layers : dict
-        The `first_layers` of these chunks.
+        The `last_layers` of these chunks.
 
     Returns
     -------
@@ -64,8 +64,7 @@ def touch_chunk(
     for taken in product((False, True), repeat=len(more)):
         of_layers = {axis for axis, is_taken in zip(more, taken, strict=True) if is_taken}
         places = tuple(
-            slice(-1, None) if axis in of_layers else slice(None)
-            for axis in range(numbered.numbers.ndim)
+            slice(1) if axis in of_layers else slice(None) for axis in range(numbered.numbers.ndim)
         )
         table = _count(numbered.numbers[places], numbered.empty, neighbourhood, batch)
         if len(of_layers) % 2:

@@ -1,7 +1,9 @@
 """Labels in files, whose blocks are read, measured and merged by threads.
 
 How: calls that need a block are put off, and made for so many neighbouring blocks at once as are
-merged then. What several of them need, layers of blocks, is forgotten when the last one had it.
+merged then, in order. What later blocks need of one, its last layers, is taken when it is read to
+be measured, and forgotten when the last one had it; so blocks are read once, but for those whose
+layers the first ones need, over the end of a periodic axis.
 """
 
 from __future__ import annotations
@@ -9,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from threading import Lock
+from threading import Event, Lock
 from typing import Any
 
 import numpy as np
 
 from conncomp._arrays import check_kind
 from conncomp.chunked.layout import Index
-from conncomp.chunked.measures.label_chunks import MERGED, LabelChunks, check_image
+from conncomp.chunked.measures.label_chunks import MERGED, Check, LabelChunks
 from conncomp.chunked.measures.volume_file import MappedVolume, VolumeFile, known_of, limited
 from conncomp.chunked.volumes.volume import Place, block_shape, lengths_of
 from conncomp.components._labels import Background
@@ -34,11 +36,24 @@ class Block:
 
 
 class DeferredCall:
-    """A call that is put off, which stands for what the function will return."""
+    """A call that is put off, which stands for what the function will return.
 
-    def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-        self._function, self.arguments = function, arguments
-        self._uses, self._lock, self._made = 0, Lock(), False
+    Parameters
+    ----------
+    function : callable
+    arguments : tuple
+    beside : DeferredCall, optional
+        Of the same block alone: it is made of that when this one is.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        beside: DeferredCall | None = None,
+    ) -> None:
+        self._function, self.arguments, self.beside = function, arguments, beside
+        self._uses, self._lock, self._made = 0, Lock(), Event()
         self._result: Any = None
         for argument in self.needed():
             argument._uses += 1
@@ -46,20 +61,37 @@ class DeferredCall:
     def needed(self) -> list[DeferredCall]:
         """Return what stands for arguments and is not made yet."""
         return [
-            each for each in self.arguments if isinstance(each, DeferredCall) and not each._made
+            each
+            for each in self.arguments
+            if isinstance(each, DeferredCall) and not each._made.is_set()
         ]
 
     def make(self) -> None:
-        """Call the function."""
-        given = [
-            each.value() if isinstance(each, DeferredCall | Block) else each
-            for each in self.arguments
-        ]
-        self._result, self._made = self._function(*given), True
-        self.arguments = ()
+        """Call the function; wait for arguments that are made meanwhile."""
+        beside, self.beside = self.beside, None
+        try:
+            given = [each.value() if isinstance(each, Block) else each for each in self.arguments]
+            if beside is not None and beside._uses and not beside._made.is_set():
+                read = zip(given, self.arguments, strict=True)
+                block = next(value for value, each in read if isinstance(each, Block))
+                beside._take(beside._function(block))
+            self._take(
+                self._function(
+                    *(each.value() if isinstance(each, DeferredCall) else each for each in given)
+                )
+            )
+        finally:  # nobody waits for a call that failed, whose error ends all of them
+            self._made.set()
+            if beside is not None:
+                beside._made.set()
+
+    def _take(self, result: Any) -> None:
+        self._result, self.arguments = result, ()
+        self._made.set()
 
     def value(self) -> Any:
         """Return the result, which is forgotten when all have it who need it."""
+        self._made.wait()
         with self._lock:
             result, self._uses = self._result, self._uses - 1
             if self._uses <= 0:
@@ -74,14 +106,14 @@ class VolumeLabels(LabelChunks):
 
     def __init__(self, given: Any, background: Background, batch_axes: int, *token: Any) -> None:
         super().__init__(given, background, batch_axes)
-        self._done = 0
+        self._done, self._layers = 0, dict[Index, DeferredCall]()
         # Before anything is counted: what is changed meanwhile is noticed.
         self._known = known_of(self.array.volume)
 
     @staticmethod
-    def checked(given: Any) -> VolumeFile:
+    def checked(given: Any, name: str = "labels") -> VolumeFile:
         """Return labels in files; raise if these are closed, or not of integers."""
-        check_kind(given, "iu", given, "labels", "of integers")
+        check_kind(given, "iu", given, name, "of integers")
         labels: VolumeFile = given
         labels.check_open()
         return labels
@@ -104,21 +136,24 @@ class VolumeLabels(LabelChunks):
         return Block(self.array.volume.read, self.layout.place(index))
 
     @staticmethod
-    def as_image(image: Any, labels: Any) -> Any:
-        """Return an image in files, or in memory."""
-        array = image if isinstance(image, VolumeFile) else np.asarray(image)
-        check_image(array, image, labels.shape)
+    def beside(given: Any, labels: Any, check: Check) -> Any:
+        """Return another array in files, or in memory."""
+        array = given if isinstance(given, VolumeFile) else np.asarray(given)
+        check(array, given, labels.shape)
         return array
 
-    def chunk_of_image(self, image: Any, index: Index) -> Block:
-        """Return what stands for a block of an image."""
-        return Block(image.__getitem__, self.layout.place(index))
+    def chunk_beside(self, other: Any, index: Index) -> Block:
+        """Return what stands for a block of another array."""
+        return Block(other.__getitem__, self.layout.place(index))
 
     def call(self, name: str, index: Index, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function, or put it off if an argument is not there yet."""
-        if any(isinstance(argument, Block | DeferredCall) for argument in arguments):
-            return DeferredCall(function, arguments)
-        return function(*arguments)
+        if not any(isinstance(argument, Block | DeferredCall) for argument in arguments):
+            return function(*arguments)
+        if name != "layers":
+            return DeferredCall(function, arguments, self._layers.pop(index, None))
+        self._layers[index] = DeferredCall(function, arguments)
+        return self._layers[index]
 
     def merged(self, name: str, block: Index, parts: Sequence[Any], merge: Any) -> Any:
         """Return several parts merged to one, in a tree."""
@@ -134,10 +169,7 @@ class VolumeLabels(LabelChunks):
         put_off = [part for part in parts if isinstance(part, DeferredCall)]
         if not put_off:
             return list(parts)
-        for calls in (
-            {id(each): each for part in put_off for each in part.needed()}.values(),
-            put_off,
-        ):
+        for calls in (_needed_ahead(put_off), put_off):
             for _ in pool.map(DeferredCall.make, calls):
                 pass
         self._done += len(put_off)
@@ -176,3 +208,12 @@ class VolumeLabels(LabelChunks):
     ) -> dict[str, Any]:
         """Return the arrays that are the fields of what is made."""
         return {field: getattr(made, field) for field in like}
+
+
+def _needed_ahead(calls: Sequence[DeferredCall]) -> list[DeferredCall]:
+    """Return what calls need that none before them makes of the same block."""
+    coming, ahead = set[int](), dict[int, DeferredCall]()
+    for call in calls:
+        ahead |= {id(each): each for each in call.needed() if id(each) not in coming}
+        coming.add(id(call.beside))
+    return list(ahead.values())

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.chunked import stages
+from conncomp.chunked.alone import Alone
 from conncomp.chunked.layout import Index
 from conncomp.chunked.selection import Selected
 from conncomp.chunked.volumes.kept import Reports, SetAside, Tally
@@ -117,7 +117,7 @@ class BlockFiles:
         """Write the labels of a block of a volume, whose first axes are of separate images."""
         result = function(*map(self.resolved, arguments))
         components, items = 0, None
-        if isinstance(result, stages.Alone):
+        if isinstance(result, Alone):
             components = int(result.counts.sum())
             items = _items_of(place, self.volume.shape[:batch_axes])
             result = result.labels if result.selected is None else result.selected

@@ -91,10 +91,16 @@ struct Bundles {
   // Calls body(bundle, coordinates) for the bundles of a part.
   template <class Body>
   void for_each(int64_t part, Body&& body) const {
-    int64_t bundle = parts.begin(part), quotient = bundle;
+    for_each_between(parts.begin(part), parts.end(part), body);
+  }
+
+  // The same for bundles from one up to another.
+  template <class Body>
+  void for_each_between(int64_t bundle, int64_t end, Body&& body) const {
+    int64_t quotient = bundle;
     Coordinates place(outer.size());
     for (size_t k = place.size(); k-- > 0; quotient /= shape[k]) place[k] = quotient % shape[k];
-    for (; bundle < parts.end(part); ++bundle) {
+    for (; bundle < end; ++bundle) {
       body(bundle, place);
       for (size_t k = place.size(); k-- > 0 && ++place[k] == shape[k];) place[k] = 0;
     }

@@ -76,14 +76,28 @@ class KeptRuns {
   // Writes the entry of `table` for the number of each element; `strides` are those of labels along the axes
   // of the grid.
   void write(const Index* table, const std::vector<int64_t>& strides, Index* labels) const {
-    Bundles places = *bundles_;
-    for (size_t k = 0; k < places.outer.size(); ++k) places.outer[k].index_stride = strides[k];
-    places.row_axis.index_stride = strides.back();
-    const auto label_of = [table, number = runs_->parent.data()](int64_t run) { return ~table[number[run]]; };
-    RunLabels<Index, Index, decltype(label_of)>(*runs_, label_of, table[0], places, labels).write();
+    const Bundles places = placed(strides);
+    Writer(*runs_, {table, runs_->parent.data()}, table[0], places, labels).write();
   }
 
  private:
+  friend class PlacedRuns;
+
+  // The complemented labels of runs.
+  struct TableLabels {
+    const Index *table, *number;
+    Index operator()(int64_t run) const { return ~table[number[run]]; }
+  };
+  using Writer = RunLabels<Index, Index, TableLabels>;
+
+  // The bundles as they lie in labels.
+  Bundles placed(const std::vector<int64_t>& strides) const {
+    Bundles places = *bundles_;
+    for (size_t k = 0; k < places.outer.size(); ++k) places.outer[k].index_stride = strides[k];
+    places.row_axis.index_stride = strides.back();
+    return places;
+  }
+
   void start(const Grid& grid, bool folded) {
     bundles_ = std::make_unique<const Bundles>(grid, folded);
     masks_ = std::make_unique<Masks>(*bundles_);
@@ -142,5 +156,58 @@ class KeptRuns {
   std::vector<Index> roots_;
   bool one_value_ = false;
 };
+
+// Kept runs whose labels go to a part of a larger array: what KeptRuns::write takes.
+class PlacedRuns {
+ public:
+  PlacedRuns(const KeptRuns& runs, const int32_t* table, const std::vector<int64_t>& strides, int32_t* labels)
+      : places_(runs.placed(strides)),
+        labels_(labels),
+        writer_(*runs.runs_, {table, runs.runs_->parent.data()}, table[0], places_, labels) {}
+  PlacedRuns(const PlacedRuns&) = delete;
+  PlacedRuns& operator=(const PlacedRuns&) = delete;
+
+  // Bundles that lie at one place along the first axis, or a few of them.
+  struct Piece {
+    const PlacedRuns* placed;
+    int64_t begin, end;
+    const int32_t* first;  // label, about
+
+    int64_t elements() const { return (end - begin) * placed->places_.elements / placed->places_.count; }
+    void write() const { placed->writer_.write_bundles(begin, end); }
+  };
+
+  void add_pieces(std::vector<Piece>& pieces) const {
+    const bool rows = places_.outer.empty();
+    const int64_t layer = rows ? 1 : places_.count / places_.shape[0];
+    const int64_t layers = std::max<int64_t>(1, kGrain * places_.count / (places_.elements * layer));
+    const int64_t stride = rows ? 0 : places_.outer[0].index_stride * places_.thickness[0];
+    for (int64_t k = 0; k * layer < places_.count; k += layers)
+      pieces.push_back(
+          {this, k * layer, std::min((k + layers) * layer, places_.count), labels_ + k * stride});
+  }
+
+ private:
+  const Bundles places_;
+  int32_t* const labels_;
+  const KeptRuns::Writer writer_;
+};
+
+// Writes labels of several parts of an array, in about the order in which they lie there: memory that is
+// touched for the first time is so by one thread, and is still in a cache when the part beside is written.
+inline void write_together(const std::vector<std::unique_ptr<const PlacedRuns>>& parts) {
+  constexpr int64_t kTogether = 32 * kGrain;  // elements
+  std::vector<PlacedRuns::Piece> pieces;
+  for (const auto& part : parts) part->add_pieces(pieces);
+  std::sort(pieces.begin(), pieces.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<size_t> begins;  // of what a thread writes
+  int64_t elements = kTogether;
+  for (size_t k = 0; k < pieces.size(); elements += pieces[k++].elements())
+    if (elements >= kTogether) begins.push_back(k), elements = 0;
+  begins.push_back(pieces.size());
+  parallel_for(int64_t(begins.size()) - 1, [&](int64_t k) {
+    for (size_t p = begins[k]; p < begins[k + 1]; ++p) pieces[p].write();
+  });
+}
 
 }  // namespace conncomp

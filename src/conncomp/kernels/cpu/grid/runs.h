@@ -62,19 +62,24 @@ class RunLabels {
         labels_(labels) {}
 
   void write() {
-    parallel_for(bundles_.parts.parts, [&](int64_t part) {
-      std::vector<int64_t> rows;
-      bundles_.for_each(part, [&](int64_t bundle, const Coordinates& place) {
-        bundles_.members(place, rows);
-        write_bundle(bundle, rows);
-      });
+    parallel_for(bundles_.parts.parts, [this](int64_t part) {
+      write_bundles(bundles_.parts.begin(part), bundles_.parts.end(part));
+    });
+  }
+
+  // Writes the labels of bundles from one up to another.
+  void write_bundles(int64_t begin, int64_t end) const {
+    std::vector<int64_t> rows;
+    bundles_.for_each_between(begin, end, [&](int64_t bundle, const Coordinates& place) {
+      bundles_.members(place, rows);
+      write_bundle(bundle, rows);
     });
   }
 
  private:
   // Writes the labels of a bundle, some thousand elements at a time: first those of its runs, from the one
   // before on, then those of its elements.
-  void write_bundle(int64_t bundle, const std::vector<int64_t>& rows) {
+  void write_bundle(int64_t bundle, const std::vector<int64_t>& rows) const {
     if (runs_.blank(bundle)) return write_background(rows);
     constexpr int64_t kBlock = 32;
     Index run_labels[kBlock * kWord + 1 + kSlack];
@@ -97,7 +102,7 @@ class RunLabels {
     }
   }
 
-  void write_background(const std::vector<int64_t>& rows) {
+  void write_background(const std::vector<int64_t>& rows) const {
     const int64_t stride = bundles_.row_axis.index_stride;
     for (int64_t row : rows) {
       Label* const out = labels_ + bundles_.origin(row, &Axis::index_stride);
