@@ -25,6 +25,15 @@ BORDER_THREADS = 48  # a tile
 LEAST_FILLED = 0.25
 # Rows of parents are whole words: more of them an element, and all memory is 8 bytes an element.
 MOST_PARENTS = 1.75
+# An item may have so many words of roots for each block to number them for itself, and there may be
+# so many to number for each multiprocessor.
+MOST_WORDS_IN_BLOCK, MOST_NUMBERED = 2048, 2048
+# What labels are, in C++ ``QuadLabels``, and the parts of ``QuadTable`` that they need.
+PARTS = {
+    "kRoots": (),
+    "kNumbersOfBlock": ("roots_of_word",),
+    "kNumbers": ("roots_of_word", "number_of_word", "roots_of_tile"),
+}
 # Where there are more tiles than this for each multiprocessor, a thread writes two quads.
 FEW_TILES = 8
 QUAD, NODE = np.dtype(np.uint16), np.dtype(np.int32)
@@ -114,22 +123,26 @@ def plan_of(
     tiles_of_row, bands = _tiles(geometry.shape)
     tiles, columns = items * bands * tiles_of_row, -(-width // WORD)
     words = items * height * columns
-    of_words: dict[str, Part | None] = {
+    of_words: dict[str, Part] = {
         "roots_of_word": (words, WORDS),
         "number_of_word": (words, NODE),
         "roots_of_tile": (tiles, NODE),
     }
+    numbered = tiles * height * columns
+    in_blocks = height * columns <= MOST_WORDS_IN_BLOCK and numbered <= MOST_NUMBERED * multiprocessors
+    kind = "kRoots" if not consecutive else "kNumbersOfBlock" if in_blocks else "kNumbers"
+    one_quad = in_blocks or tiles <= FEW_TILES * multiprocessors
     return _Plan(
-        _names(index, consecutive),
+        _names(index, kind),
         (tiles, QUADS),
         (tiles, BORDER_THREADS),
         (items * bands, THREADS),
-        (tiles, QUADS if tiles <= FEW_TILES * multiprocessors else QUADS // 2),
+        (tiles, QUADS if one_quad else QUADS // 2),
         bands * tiles_of_row > 1,
         {
             "quad": (items * -(-height // 2) * -(-width // 2), QUAD),
             "parent": (words * WORD, NODE),
-            **(of_words if consecutive else dict.fromkeys(of_words)),
+            **{name: part if name in PARTS[kind] else None for name, part in of_words.items()},
             "components": (items, COUNT),
             "item_stride": geometry.item_stride,
             "row_stride": geometry.value_strides[0],
@@ -149,12 +162,13 @@ def _tiles(shape: tuple[int, ...]) -> tuple[int, int]:
 
 
 @cache
-def _names(index: Any, consecutive: bool) -> tuple[str, ...]:
-    write = f"write_quads<{str(consecutive).lower()}, {ctype(index)}>"
-    return ("label_quads<>", "join_quads<>", write, *(("number_rows<>",) if consecutive else ()))
+def _names(index: Any, kind: str) -> tuple[str, ...]:
+    write = f"write_quads<conncomp::QuadLabels::{kind}, {ctype(index)}>"
+    number = ("number_rows<>",) if kind == "kNumbers" else ()
+    return ("label_quads<>", "join_quads<>", write, *number)
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `fill_labels` can load."""
-    for index, consecutive in product(INDEX_TYPES, (False, True)):
-        yield FILE, _names(index, consecutive)
+    for index, kind in product(INDEX_TYPES, PARTS):
+        yield FILE, _names(index, kind)
