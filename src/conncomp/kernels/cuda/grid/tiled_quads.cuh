@@ -66,9 +66,11 @@ struct QuadTable {
   int32_t* number_of_word;
   int32_t* roots_of_tile;
   int64_t* components;
-  int64_t item_stride, row_stride, stride;  // of values
-  int32_t height, width, columns;           // of an item, in elements; columns are words of a row
+  int64_t item_stride;              // of values
+  int32_t row_stride, stride;       // likewise
+  int32_t height, width, columns;   // of an item, in elements; columns are words of a row
   int32_t tiles_of_row, tiles_of_item;
+  uint32_t inverse_of_row;  // 2^32 over tiles_of_row, rounded up, or 0 for one
 };
 
 // A tile, by its number among all of the array. They are numbered as they lie in their item, and items one
@@ -81,7 +83,8 @@ struct TileOfQuads {
   __device__ TileOfQuads(uint32_t number, const QuadTable& table) : item(0) {
     const uint32_t of_item = table.tiles_of_item, of_row = table.tiles_of_row;
     if (number >= of_item) item = number / of_item, number -= item * of_item;
-    row = int(number / of_row);
+    // Exact, as number x of_row is below 2^32.
+    row = int(of_row == 1 ? number : __umulhi(number, table.inverse_of_row));
     column = int(number - row * of_row);
     first_row = row * kQuadRows;
     first_x = column * kWarp;
@@ -223,7 +226,8 @@ __device__ inline uint32_t bytes_set(uint32_t word) {
 __device__ inline uint32_t values_of_quad(const QuadsOfItem& quads, int row, int x) {
   if (!quads.has(row, x)) return 0;
   const bool is_wide = 2 * x + 1 < quads.width, is_high = 2 * row + 1 < quads.height;
-  const uint8_t* const first = quads.values + 2 * row * quads.row_stride + 2 * x * quads.stride;
+  const uint8_t* const first =
+      quads.values + int64_t(2 * row) * quads.row_stride + int64_t(2 * x) * quads.stride;
   const uint8_t* const second = first + quads.row_stride;
   uint32_t values;
   if (is_wide && quads.stride == 1 &&
@@ -593,6 +597,7 @@ __global__ void __launch_bounds__(kQuadThreads) write_quads(Label* __restrict__ 
       find_roots(row, quad, quads.above_slot(row, x), roots);
       write(row, quad, roots, [&](int root) {
         if constexpr (kRoots) {
+          if (quads.pitch() == quads.width) return Label(root);
           const int y = root / quads.pitch();
           return Label(y) * quads.width + (root - y * quads.pitch());
         } else {

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from conncomp._arguments import INT32_MAX
 from conncomp.kernels.cuda.core.numbering import THREADS, WORD, WORDS
 from conncomp.kernels.cuda.grid.image import Geometry, Image
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
@@ -47,13 +48,14 @@ TABLE = Struct(
     roots_of_tile=POINTER,
     components=POINTER,
     item_stride=COUNT,
-    row_stride=COUNT,
-    stride=COUNT,
+    row_stride=NODE,
+    stride=NODE,
     height=NODE,
     width=NODE,
     columns=NODE,
     tiles_of_row=NODE,
     tiles_of_item=NODE,
+    inverse_of_row=WORDS,
 )
 
 
@@ -68,6 +70,8 @@ def takes(geometry: Geometry, links: Links) -> bool:
     ):
         return False
     if -(-shape[1] // WORD) * WORD > MOST_PARENTS * shape[1]:
+        return False
+    if max(map(abs, geometry.value_strides)) > INT32_MAX:
         return False
     of_row, of_column = _tiles(shape)
     return geometry.item_size >= LEAST_FILLED * of_row * of_column * HEIGHT * WIDTH
@@ -152,6 +156,7 @@ def plan_of(
             "columns": columns,
             "tiles_of_row": tiles_of_row,
             "tiles_of_item": bands * tiles_of_row,
+            "inverse_of_row": -(-(1 << 32) // tiles_of_row) % (1 << 32),
         },
     )
 
