@@ -35,7 +35,6 @@ constexpr int kQuadRows = 8;  // of a tile
 constexpr int kQuadThreads = kQuadRows * kWarp;
 constexpr int kTileWidth = 2 * kWarp, kTileHeight = 2 * kQuadRows;  // in elements
 constexpr int kRootWordsOfRow = kTileWidth / kRootWord, kRootWordsOfTile = kTileHeight * kRootWordsOfRow;
-constexpr int kMostWordsInBlock = 2048;                // of an item whose words each block numbers
 constexpr int kWordsAtOnce = 4;                        // that a thread of number_rows has
 constexpr int kBorderThreads = kWarp + 2 * kQuadRows;  // of a tile, in join_quads
 
@@ -66,9 +65,9 @@ struct QuadTable {
   int32_t* number_of_word;
   int32_t* roots_of_tile;
   int64_t* components;
-  int64_t item_stride;              // of values
-  int32_t row_stride, stride;       // likewise
-  int32_t height, width, columns;   // of an item, in elements; columns are words of a row
+  int64_t item_stride;             // of values
+  int32_t row_stride, stride;      // likewise
+  int32_t height, width, columns;  // of an item, in elements; columns are words of a row
   int32_t tiles_of_row, tiles_of_item;
   uint32_t inverse_of_row;  // 2^32 over tiles_of_row, rounded up, or 0 for one
 };
@@ -492,43 +491,21 @@ __global__ void __launch_bounds__(kWordThreads) number_rows(QuadTable table) {
   if (threadIdx.x == 0 && band == bands - 1) *quads.components = number - 1;
 }
 
-// The numbers of all words of an item, in the memory of each block that needs them: for items so small that a
-// launch less is worth it.
-struct WordsOfItem {
-  uint32_t roots[kMostWordsInBlock];
-  int32_t number[kMostWordsInBlock];
-
-  // Returns the number of components. All threads of a block call it, after `load`.
-  __device__ int count() {
-    constexpr int kOfThread = kMostWordsInBlock / kQuadThreads;
-    __syncthreads();  // all are loaded
-    const int first = int(threadIdx.x) * kOfThread;
-    int components, roots_of_thread = 0;
+// All words of an item.
+template <class Words>
+__device__ inline void load_words(const QuadsOfItem& quads, Words& words) {
+  const int count = quads.height * quads.columns;
 #pragma unroll
-    for (int k = 0; k < kOfThread; ++k) roots_of_thread += __popc(roots[first + k]);
-    int next = 1 + block_scan<kQuadThreads>(roots_of_thread, components);
-#pragma unroll
-    for (int k = 0; k < kOfThread; ++k) number[first + k] = next, next += __popc(roots[first + k]);
-    __syncthreads();
-    return components;
+  for (int first = 0; first < Words::kMost; first += kQuadThreads) {
+    const int word = first + int(threadIdx.x);
+    words.roots[word] = word < count ? quads.roots_of_word[word] : 0;
   }
-  __device__ void load(const QuadsOfItem& quads) {
-    const int words = quads.height * quads.columns;
-#pragma unroll
-    for (int first = 0; first < kMostWordsInBlock; first += kQuadThreads) {
-      const int word = first + int(threadIdx.x);
-      roots[word] = word < words ? quads.roots_of_word[word] : 0;
-    }
-  }
-};
-
-// What labels are: the roots, or consecutive; then words are numbered by number_rows, or in each block.
-enum class QuadLabels { kRoots, kNumbers, kNumbersOfBlock };
+}
 
 // A block a tile, a thread one quad or several of a column; one if words are numbered in the block.
-template <QuadLabels kind, class Label>
+template <LabelKind kind, class Label>
 __global__ void __launch_bounds__(kQuadThreads) write_quads(Label* __restrict__ labels, QuadTable table) {
-  constexpr bool kInBlock = kind == QuadLabels::kNumbersOfBlock, kRoots = kind == QuadLabels::kRoots;
+  constexpr bool kInBlock = kind == LabelKind::kNumbersOfBlock, kRoots = kind == LabelKind::kRoots;
   constexpr Label kBackground = kRoots ? -1 : 0;
   const TileOfQuads tile(blockIdx.x, table);
   const QuadsOfItem quads(table, nullptr, tile.item);
@@ -579,10 +556,10 @@ __global__ void __launch_bounds__(kQuadThreads) write_quads(Label* __restrict__ 
   const int first_row = tile.first_row + int(threadIdx.x / kWarp), end = tile.first_row + kQuadRows;
   int roots[4];
   if constexpr (kInBlock) {
-    __shared__ WordsOfItem words;
+    __shared__ NumberedWords<kQuadThreads> words;
     const Quad quad = quads.quad_at(first_row, x);
     const int above = quads.above_slot(first_row, x);
-    words.load(quads);
+    load_words(quads, words);
     find_roots(first_row, quad, above, roots);
     const int components = words.count();
     if (threadIdx.x == 0 && tile.row + tile.column == 0) *quads.components = components;

@@ -11,6 +11,7 @@ import numpy as np
 
 from conncomp._arguments import INT32_MAX
 from conncomp.kernels.cuda.core.numbering import THREADS, WORD, WORDS
+from conncomp.kernels.cuda.core.root_bits import LABEL_KIND, MOST_WORDS_IN_BLOCK, label_kind
 from conncomp.kernels.cuda.grid.image import Geometry, Image
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
@@ -26,10 +27,9 @@ BORDER_THREADS = 48  # a tile
 LEAST_FILLED = 0.25
 # Rows of parents are whole words: more of them an element, and all memory is 8 bytes an element.
 MOST_PARENTS = 1.75
-# An item may have so many words of roots for each block to number them for itself, and there may be
-# so many to number for each multiprocessor.
-MOST_WORDS_IN_BLOCK, MOST_NUMBERED = 2048, 2048
-# What labels are, in C++ ``QuadLabels``, and the parts of ``QuadTable`` that they need.
+# Blocks number words where there are so many for each multiprocessor to number, at most.
+MOST_NUMBERED = 2048
+# The parts of ``QuadTable`` that a kind of labels needs.
 PARTS = {
     "kRoots": (),
     "kNumbersOfBlock": ("roots_of_word",),
@@ -133,8 +133,10 @@ def plan_of(
         "roots_of_tile": (tiles, NODE),
     }
     numbered = tiles * height * columns
-    in_blocks = height * columns <= MOST_WORDS_IN_BLOCK and numbered <= MOST_NUMBERED * multiprocessors
-    kind = "kRoots" if not consecutive else "kNumbersOfBlock" if in_blocks else "kNumbers"
+    in_blocks = (
+        height * columns <= MOST_WORDS_IN_BLOCK and numbered <= MOST_NUMBERED * multiprocessors
+    )
+    kind = label_kind(consecutive, in_blocks)
     one_quad = in_blocks or tiles <= FEW_TILES * multiprocessors
     return _Plan(
         _names(index, kind),
@@ -168,7 +170,7 @@ def _tiles(shape: tuple[int, ...]) -> tuple[int, int]:
 
 @cache
 def _names(index: Any, kind: str) -> tuple[str, ...]:
-    write = f"write_quads<conncomp::QuadLabels::{kind}, {ctype(index)}>"
+    write = f"write_quads<{LABEL_KIND}{kind}, {ctype(index)}>"
     number = ("number_rows<>",) if kind == "kNumbers" else ()
     return ("label_quads<>", "join_quads<>", write, *number)
 
