@@ -35,8 +35,8 @@ PARTS = {
     "kNumbersOfBlock": ("roots_of_word",),
     "kNumbers": ("roots_of_word", "number_of_word", "roots_of_tile"),
 }
-# Where there are more tiles than this for each multiprocessor, a thread writes two quads.
-FEW_TILES = 8
+# Where there are more tiles than this for each multiprocessor, a thread has two quads.
+FEW_TILES = FEW_TILES_OF_LABEL = 8
 QUAD, NODE = np.dtype(np.uint16), np.dtype(np.int32)
 
 TABLE = Struct(
@@ -102,7 +102,7 @@ class _Plan(NamedTuple):
     names : tuple of str
         Of kernels.
     by_tile, by_border, by_band, by_part : tuple of int
-        Blocks, and their threads.
+        Blocks, and their threads; those by tile have a quad each, or two.
     joins : bool
         Whether an item has several tiles.
     table : dict
@@ -137,13 +137,16 @@ def plan_of(
         height * columns <= MOST_WORDS_IN_BLOCK and numbered <= MOST_NUMBERED * multiprocessors
     )
     kind = label_kind(consecutive, in_blocks)
-    one_quad = in_blocks or tiles <= FEW_TILES * multiprocessors
+    quads_of_label, quads_of_write = (
+        2 if tiles > few * multiprocessors and not in_blocks else 1
+        for few in (FEW_TILES_OF_LABEL, FEW_TILES)
+    )
     return _Plan(
-        _names(index, kind),
-        (tiles, QUADS),
+        _names(index, kind, quads_of_label),
+        (tiles, QUADS // quads_of_label),
         (tiles, BORDER_THREADS),
         (items * bands, THREADS),
-        (tiles, QUADS if one_quad else QUADS // 2),
+        (tiles, QUADS // quads_of_write),
         bands * tiles_of_row > 1,
         {
             "quad": (items * -(-height // 2) * -(-width // 2), QUAD),
@@ -169,13 +172,14 @@ def _tiles(shape: tuple[int, ...]) -> tuple[int, int]:
 
 
 @cache
-def _names(index: Any, kind: str) -> tuple[str, ...]:
+def _names(index: Any, kind: str, quads: int) -> tuple[str, ...]:
     write = f"write_quads<{LABEL_KIND}{kind}, {ctype(index)}>"
     number = ("number_rows<>",) if kind == "kNumbers" else ()
-    return ("label_quads<>", "join_quads<>", write, *number)
+    return (f"label_quads<{quads}>", "join_quads<>", write, *number)
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `fill_labels` can load."""
-    for index, kind in product(INDEX_TYPES, PARTS):
-        yield FILE, _names(index, kind)
+    for index, kind, quads in product(INDEX_TYPES, PARTS, (1, 2)):
+        if kind != "kNumbersOfBlock" or quads == 1:
+            yield FILE, _names(index, kind, quads)
