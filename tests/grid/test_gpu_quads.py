@@ -141,7 +141,6 @@ def test_labels_that_are_written_one_by_one():
 
 def test_two_quads_of_a_thread(monkeypatch):
     monkeypatch.setattr(tiled_quads, "FEW_TILES", 0)
-    monkeypatch.setattr(tiled_quads, "FEW_TILES_OF_LABEL", 0)
     monkeypatch.setattr(tiled_quads, "MOST_WORDS_IN_BLOCK", 0)
     tiled_quads.plan_of.cache_clear()
     check(noise(np.random.default_rng(6), (100, 150)))

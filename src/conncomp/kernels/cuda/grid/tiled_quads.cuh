@@ -255,120 +255,95 @@ __device__ inline Quad quad_of_values(const QuadsOfItem& quads, const Background
   return {uint16_t(elements | uint32_t(is_split) << 4 | value << 8)};
 }
 
-// A block a tile, a thread so many quads of a column.
-template <int kQuads>
-__global__ void __launch_bounds__(kQuadThreads / kQuads, resident_blocks(kQuadThreads))
+// A block a tile, a thread a quad.
+template <int = 0>
+__global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
     label_quads(Equal<uint8_t> rule, const uint8_t* __restrict__ values, QuadTable table) {
-  constexpr int kWarps = kQuadRows / kQuads;
   // A node of a tile is its place there, in C order.
   __shared__ int parent[kTileHeight * kTileWidth];
   __shared__ Quad quad_of[kQuadRows][kWarp];
   __shared__ uint32_t values_of[kQuadRows][kWarp];
   __shared__ uint16_t node_of[kQuadRows][kWarp];
   __shared__ uint32_t roots[kRootWordsOfTile];
-  const int x = lane();
-  const auto row_of = [](int q) { return int(threadIdx.x / kWarp) + q * kWarps; };
+  const int row = int(threadIdx.x / kWarp), x = int(threadIdx.x % kWarp);
   const TileOfQuads tile(blockIdx.x, table);
   const QuadsOfItem quads(table, values, tile.item);
-  const int x_of_item = tile.first_x + x;
+  const int row_of_item = tile.first_row + row, x_of_item = tile.first_x + x;
   if (threadIdx.x < kRootWordsOfTile) roots[threadIdx.x] = 0;
   follow_launch();
   if (threadIdx.x == 0 && tile.row + tile.column == 0) *quads.components = 0;
 
-  Quad quad[kQuads];
-  uint32_t own_values[kQuads];
-#pragma unroll
-  for (int q = 0; q < kQuads; ++q)
-    own_values[q] = values_of_quad(quads, tile.first_row + row_of(q), x_of_item);
-  bool is_split = false;
-#pragma unroll
-  for (int q = 0; q < kQuads; ++q) {
-    quad[q] = quad_of_values(quads, rule.background, tile.first_row + row_of(q), x_of_item, own_values[q]);
-    is_split |= quad[q].is_split();
-    quad_of[row_of(q)][x] = quad[q];
-    values_of[row_of(q)][x] = own_values[q];
-  }
-  const bool any_split = __syncthreads_or(is_split);
+  const uint32_t own_values = values_of_quad(quads, row_of_item, x_of_item);
+  const Quad quad = quad_of_values(quads, rule.background, row_of_item, x_of_item, own_values);
+  quad_of[row][x] = quad;
+  values_of[row][x] = own_values;
+  const bool any_split = __syncthreads_or(quad.is_split());
 
   // Runs, and of each the first of its nodes.
-  int node[kQuads], contacts[kQuads];
-  bool is_first[kQuads];  // of a run, where the node is
-  bool puts_run[kQuads];  // under one of those above, if it touches any
+  const Quad up = row > 0 ? quad_of[row - 1][x] : Quad{0};
+  const auto beside = [](int code, bool exists) { return exists ? Quad{uint16_t(code)} : Quad{0}; };
+  const Quad left = beside(__shfl_up_sync(kAllLanes, int(quad.code), 1), x > 0),
+             up_left = beside(__shfl_up_sync(kAllLanes, int(up.code), 1), x > 0),
+             up_right = beside(__shfl_down_sync(kAllLanes, int(up.code), 1), x < kWarp - 1);
+  const QuadContacts around{quad.is_split() ? 0 : quad.elements(), left.elements_like(quad),
+                            up.elements_like(quad), up_left.elements_like(quad),
+                            up_right.elements_like(quad)};
+  const uint32_t up_to_here = kAllLanes >> (kWarp - 1 - x);
+  const uint32_t starts = ~__ballot_sync(kAllLanes, around.touches_left());
+  const int start = kWarp - 1 - __clz(int(starts & up_to_here));
+  const uint32_t later = starts & ~up_to_here;
+  const uint32_t run = ((later & (0 - later)) - 1) & kAllLanes << start;  // to the end, if none is later
+  const uint32_t in_first_row = __ballot_sync(kAllLanes, (quad.elements() & 3) != 0) & run;
+  const int first = in_first_row ? __ffs(int(in_first_row)) - 1 : start;
   const auto place_of = [](int row, int x, int y, int column) {
     return (2 * row + y) * kTileWidth + 2 * x + column;
   };
-  const auto beside = [](int code, bool exists) { return exists ? Quad{uint16_t(code)} : Quad{0}; };
-  const uint32_t up_to_here = kAllLanes >> (kWarp - 1 - x);
-#pragma unroll
-  for (int q = 0; q < kQuads; ++q) {
-    const int row = row_of(q);
-    const Quad own = quad[q], up = row > 0 ? quad_of[row - 1][x] : Quad{0};
-    const Quad left = beside(__shfl_up_sync(kAllLanes, int(own.code), 1), x > 0),
-               up_left = beside(__shfl_up_sync(kAllLanes, int(up.code), 1), x > 0),
-               up_right = beside(__shfl_down_sync(kAllLanes, int(up.code), 1), x < kWarp - 1);
-    const QuadContacts around{own.is_split() ? 0 : own.elements(), left.elements_like(own),
-                              up.elements_like(own), up_left.elements_like(own), up_right.elements_like(own)};
-    const uint32_t starts = ~__ballot_sync(kAllLanes, around.touches_left());
-    const int start = kWarp - 1 - __clz(int(starts & up_to_here));
-    const uint32_t later = starts & ~up_to_here;
-    const uint32_t run = ((later & (0 - later)) - 1) & kAllLanes << start;  // to the end, if none is later
-    const uint32_t in_first_row = __ballot_sync(kAllLanes, (own.elements() & 3) != 0) & run;
-    const int first = in_first_row ? __ffs(int(in_first_row)) - 1 : start;
-    node[q] = __shfl_sync(kAllLanes, place_of(row, x, own.row(), own.column()), first);
-    node_of[row][x] = uint16_t(node[q]);
-    contacts[q] = around.needed();
-    const uint32_t touching = __ballot_sync(kAllLanes, contacts[q] != 0) & run;
-    is_first[q] = x == first;
-    puts_run[q] = x == (touching ? __ffs(int(touching)) - 1 : first);
-  }
+  const int node = __shfl_sync(kAllLanes, place_of(row, x, quad.row(), quad.column()), first);
+  node_of[row][x] = uint16_t(node);
   __syncthreads();
 
   // A run is put under one of those above, and what else it touches is united with it.
-  const auto take_above = [&](int q) {
-    const int contact = contacts[q] & -contacts[q];
-    contacts[q] -= contact;
-    return int(node_of[row_of(q) - 1][contact == QuadContacts::kUp       ? x
-                                      : contact == QuadContacts::kUpLeft ? x - 1
-                                                                         : x + 1]);
+  int contacts = around.needed();
+  const auto take_above = [&] {
+    const int contact = contacts & -contacts;
+    contacts -= contact;
+    return int(node_of[row - 1][contact == QuadContacts::kUp       ? x
+                                : contact == QuadContacts::kUpLeft ? x - 1
+                                                                   : x + 1]);
   };
-#pragma unroll
-  for (int q = 0; q < kQuads; ++q)
-    if (puts_run[q]) parent[node[q]] = contacts[q] != 0 ? take_above(q) : node[q];
+  const uint32_t touching = __ballot_sync(kAllLanes, contacts != 0) & run;
+  if (touching ? x == __ffs(int(touching)) - 1 : x == first) parent[node] = touching ? take_above() : node;
   // So is each element of a split quad, and of those that are linked to it.
-  uint32_t links[kQuads] = {};
+  uint32_t links = 0;
+  if (any_split) {
+    const bool has_right = x < kWarp - 1, has_left = x > 0, has_up = row > 0;
+    QuadsAround near{{quad, left, up_left, up, up_right, has_right ? quad_of[row][x + 1] : Quad{0}}, {}};
+    if (near.any_split()) {
+      const auto values_at = [&](bool exists, int row, int x) { return exists ? values_of[row][x] : 0; };
+      near.values[QuadsAround::kOwn] = own_values;
+      near.values[QuadsAround::kLeft] = values_at(has_left, row, x - 1);
+      near.values[QuadsAround::kUpLeft] = values_at(has_left && has_up, row - 1, x - 1);
+      near.values[QuadsAround::kUp] = values_at(has_up, row - 1, x);
+      near.values[QuadsAround::kUpRight] = values_at(has_right && has_up, row - 1, x + 1);
+      near.values[QuadsAround::kRight] = values_at(has_right, row, x + 1);
+      links = near.links();
+    }
+  }
   const auto node_at = [&](int row, int x, int element) {
     return quad_of[row][x].is_split() ? place_of(row, x, element / 2, element % 2) : int(node_of[row][x]);
   };
-  const auto for_each_link = [&](int q, auto&& body) {
+  const auto for_each_link = [&](auto&& body) {
 #pragma unroll 1
-    for (uint32_t unvisited = links[q]; unvisited != 0; unvisited &= unvisited - 1) {
-      const int link = __ffs(int(unvisited)) - 1, row = row_of(q);
+    for (uint32_t unvisited = links; unvisited != 0; unvisited &= unvisited - 1) {
+      const int link = __ffs(int(unvisited)) - 1;
       const ElementStep to(link / 4, link % 4);
       body(node_at(row, x, link / 4), node_at(row + to.rows, x + to.quads_away, to.element));
     }
   };
-  if (any_split) {
+  if (quad.is_split()) {
 #pragma unroll
-    for (int q = 0; q < kQuads; ++q) {
-      const int row = row_of(q);
-      QuadsAround near;
-      const auto take = [&](int k, bool exists, int row, int x) {
-        near.quad[k] = exists ? quad_of[row][x] : Quad{0};
-        near.values[k] = exists ? values_of[row][x] : 0;
-      };
-      const bool has_right = x < kWarp - 1, has_left = x > 0, has_up = row > 0;
-      take(QuadsAround::kOwn, true, row, x);
-      take(QuadsAround::kLeft, has_left, row, x - 1);
-      take(QuadsAround::kUpLeft, has_left && has_up, row - 1, x - 1);
-      take(QuadsAround::kUp, has_up, row - 1, x);
-      take(QuadsAround::kUpRight, has_right && has_up, row - 1, x + 1);
-      take(QuadsAround::kRight, has_right, row, x + 1);
-      if (near.any_split()) links[q] = near.links();
-      if (!quad[q].is_split()) continue;
-#pragma unroll
-      for (int k = 0; k < 4; ++k) parent[place_of(row, x, k / 2, k % 2)] = place_of(row, x, k / 2, k % 2);
-      for_each_link(q, [&](int of_element, int neighbour) { parent[of_element] = neighbour; });
-    }
+    for (int k = 0; k < 4; ++k) parent[place_of(row, x, k / 2, k % 2)] = place_of(row, x, k / 2, k % 2);
+    for_each_link([&](int of_element, int neighbour) { parent[of_element] = neighbour; });
   }
   // Paths are halved by all who are on them, as each moves up.
   const auto move_up = [&](int node) {
@@ -377,57 +352,43 @@ __global__ void __launch_bounds__(kQuadThreads / kQuads, resident_blocks(kQuadTh
       InBlock::store(parent + node, next);
   };
   const auto flatten = [&] {
-#pragma unroll
-    for (int q = 0; q < kQuads; ++q) {
-      if (quad[q].is_whole() && is_first[q]) move_up(node[q]);
-      if (!quad[q].is_split()) continue;
+    if (quad.is_whole() && x == first) move_up(node);
+    if (!quad.is_split()) return;
 #pragma unroll 1
-      for (int k = 0; k < 4; ++k) move_up(place_of(row_of(q), x, k / 2, k % 2));
-    }
+    for (int k = 0; k < 4; ++k) move_up(place_of(row, x, k / 2, k % 2));
   };
   __syncthreads();
   flatten();
-  int all_contacts = any_split;
-#pragma unroll
-  for (int q = 0; q < kQuads; ++q) all_contacts |= contacts[q];
-  if (__syncthreads_or(all_contacts)) {
-#pragma unroll
-    for (int q = 0; q < kQuads; ++q) {
-      while (__any_sync(kAllLanes, contacts[q] != 0))
-        if (contacts[q] != 0) unite<InBlock>(parent, node[q], take_above(q));
-      for_each_link(q, [&](int of_element, int neighbour) { unite<InBlock>(parent, of_element, neighbour); });
-    }
+  if (__syncthreads_or(contacts != 0 || any_split)) {
+    while (__any_sync(kAllLanes, contacts != 0))
+      if (contacts != 0) unite<InBlock>(parent, node, take_above());
+    for_each_link([&](int of_element, int neighbour) { unite<InBlock>(parent, of_element, neighbour); });
     __syncthreads();
     flatten();
     __syncthreads();
   }
 
   // Parents in the array, and bits of roots.
-#pragma unroll
-  for (int q = 0; q < kQuads; ++q) {
-    const int row = row_of(q), row_of_item = tile.first_row + row;
-    const Quad own = quad[q];
-    const auto write_parent = [&](int at, int element) {
-      const int root = InBlock::load(parent + at);
-      const int y = 2 * tile.first_row + root / kTileWidth, column = 2 * tile.first_x + root % kTileWidth;
-      const int above = y * quads.pitch() + column;
-      quads.parent[quads.node(row_of_item, x_of_item, own, element)] = above;
-      if (own.is_whole() && !own.has(0)) quads.parent[quads.slot(row_of_item, x_of_item)] = above;
-      if (table.roots_of_word != nullptr && root == at && (own.is_split() || is_first[q]))
-        InBlock::fetch_or(roots + root / kRootWord, 1u << root % kRootWord);
-    };
-    if (quads.has(row_of_item, x_of_item))
-      quads.quad[row_of_item * quads.quads_of_row() + x_of_item] = own.code;
-    if (own.is_whole()) write_parent(node[q], 0);
-    if (own.is_split()) {
+  const auto write_parent = [&](int at, int element) {
+    const int root = InBlock::load(parent + at);
+    const int y = 2 * tile.first_row + root / kTileWidth, column = 2 * tile.first_x + root % kTileWidth;
+    const int above = y * quads.pitch() + column;
+    quads.parent[quads.node(row_of_item, x_of_item, quad, element)] = above;
+    if (quad.is_whole() && !quad.has(0)) quads.parent[quads.slot(row_of_item, x_of_item)] = above;
+    if (table.roots_of_word != nullptr && root == at && (quad.is_split() || x == first))
+      InBlock::fetch_or(roots + root / kRootWord, 1u << root % kRootWord);
+  };
+  if (quads.has(row_of_item, x_of_item))
+    quads.quad[row_of_item * quads.quads_of_row() + x_of_item] = quad.code;
+  if (quad.is_whole()) write_parent(node, 0);
+  if (quad.is_split()) {
 #pragma unroll 1
-      for (int k = 0; k < 4; ++k)
-        if (own.has(k)) write_parent(place_of(row, x, k / 2, k % 2), k);
-    }
+    for (int k = 0; k < 4; ++k)
+      if (quad.has(k)) write_parent(place_of(row, x, k / 2, k % 2), k);
   }
   if (table.roots_of_word == nullptr) return;
   __syncthreads();
-  if (threadIdx.x >= kWarp) return;
+  if (row > 0) return;
   int count = 0;
   for (int word = x; word < kRootWordsOfTile; word += kWarp) {
     const int y = 2 * tile.first_row + word / kRootWordsOfRow;
@@ -556,7 +517,7 @@ __global__ void __launch_bounds__(kQuadThreads) write_quads(Label* __restrict__ 
   // Of a whole quad one for all, and of a split quad those of its elements.
   const auto find_roots = [&](int row, const Quad& quad, int above, int (&roots)[4]) {
     const auto root_above = [&](int node, int above) {
-      const int root = find<Shared>(quads.parent, above);
+      const int root = find<Shared, Jump::kSingle>(quads.parent, above);
       count += root == node;
       return root;
     };

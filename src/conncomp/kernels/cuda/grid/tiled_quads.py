@@ -35,8 +35,9 @@ PARTS = {
     "kNumbersOfBlock": ("roots_of_word",),
     "kNumbers": ("roots_of_word", "number_of_word", "roots_of_tile"),
 }
-# Where there are more tiles than this for each multiprocessor, a thread has two quads.
-FEW_TILES = FEW_TILES_OF_LABEL = 8
+SHARED_PERCENT = 50  # of a multiprocessor's memory, for all kernels
+# Where there are more tiles than this for each multiprocessor, a thread writes two quads.
+FEW_TILES = 8
 QUAD, NODE = np.dtype(np.uint16), np.dtype(np.int32)
 
 TABLE = Struct(
@@ -82,7 +83,7 @@ def fill_labels(
 ) -> Any:
     """Fill `labels` with roots, or with consecutive labels, as `tiled_bricks.fill_labels` does."""
     plan = plan_of(image.geometry, labels.dtype, gpu.multiprocessors, consecutive)
-    label, join, write, *number = gpu.load(FILE, plan.names)
+    label, join, write, *number = gpu.load(FILE, plan.names, SHARED_PERCENT)
     memory = workspace.take_struct(gpu, TABLE, plan.table)
     values, table = image.values, memory.struct
     launch(label, plan.by_tile, image.rule, values, table)
@@ -102,7 +103,7 @@ class _Plan(NamedTuple):
     names : tuple of str
         Of kernels.
     by_tile, by_border, by_band, by_part : tuple of int
-        Blocks, and their threads; those by tile have a quad each, or two.
+        Blocks, and their threads.
     joins : bool
         Whether an item has several tiles.
     table : dict
@@ -137,16 +138,13 @@ def plan_of(
         height * columns <= MOST_WORDS_IN_BLOCK and numbered <= MOST_NUMBERED * multiprocessors
     )
     kind = label_kind(consecutive, in_blocks)
-    quads_of_label, quads_of_write = (
-        2 if tiles > few * multiprocessors and not in_blocks else 1
-        for few in (FEW_TILES_OF_LABEL, FEW_TILES)
-    )
+    one_quad = in_blocks or tiles <= FEW_TILES * multiprocessors
     return _Plan(
-        _names(index, kind, quads_of_label),
-        (tiles, QUADS // quads_of_label),
+        _names(index, kind),
+        (tiles, QUADS),
         (tiles, BORDER_THREADS),
         (items * bands, THREADS),
-        (tiles, QUADS // quads_of_write),
+        (tiles, QUADS if one_quad else QUADS // 2),
         bands * tiles_of_row > 1,
         {
             "quad": (items * -(-height // 2) * -(-width // 2), QUAD),
@@ -172,14 +170,13 @@ def _tiles(shape: tuple[int, ...]) -> tuple[int, int]:
 
 
 @cache
-def _names(index: Any, kind: str, quads: int) -> tuple[str, ...]:
+def _names(index: Any, kind: str) -> tuple[str, ...]:
     write = f"write_quads<{LABEL_KIND}{kind}, {ctype(index)}>"
     number = ("number_rows<>",) if kind == "kNumbers" else ()
-    return (f"label_quads<{quads}>", "join_quads<>", write, *number)
+    return ("label_quads<>", "join_quads<>", write, *number)
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `fill_labels` can load."""
-    for index, kind, quads in product(INDEX_TYPES, PARTS, (1, 2)):
-        if kind != "kNumbersOfBlock" or quads == 1:
-            yield FILE, _names(index, kind, quads)
+    for index, kind in product(INDEX_TYPES, PARTS):
+        yield FILE, _names(index, kind)
