@@ -53,6 +53,13 @@ struct NumberedWords {
   uint32_t roots[kMost];
   int32_t number[kMost];
 
+  __device__ void load(const uint32_t* roots_of_word, int words) {
+#pragma unroll
+    for (int first = 0; first < kMost; first += threads) {
+      const int word = first + int(threadIdx.x);
+      roots[word] = word < words ? roots_of_word[word] : 0;
+    }
+  }
   // Numbers the words, of which those after the last one are 0; returns the number of components. All threads
   // of a block call it.
   __device__ int count() {

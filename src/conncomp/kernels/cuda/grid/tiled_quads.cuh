@@ -491,17 +491,6 @@ __global__ void __launch_bounds__(kWordThreads) number_rows(QuadTable table) {
   if (threadIdx.x == 0 && band == bands - 1) *quads.components = number - 1;
 }
 
-// All words of an item.
-template <class Words>
-__device__ inline void load_words(const QuadsOfItem& quads, Words& words) {
-  const int count = quads.height * quads.columns;
-#pragma unroll
-  for (int first = 0; first < Words::kMost; first += kQuadThreads) {
-    const int word = first + int(threadIdx.x);
-    words.roots[word] = word < count ? quads.roots_of_word[word] : 0;
-  }
-}
-
 // A block a tile, a thread one quad or several of a column; one if words are numbered in the block.
 template <LabelKind kind, class Label>
 __global__ void __launch_bounds__(kQuadThreads) write_quads(Label* __restrict__ labels, QuadTable table) {
@@ -559,7 +548,7 @@ __global__ void __launch_bounds__(kQuadThreads) write_quads(Label* __restrict__ 
     __shared__ NumberedWords<kQuadThreads> words;
     const Quad quad = quads.quad_at(first_row, x);
     const int above = quads.above_slot(first_row, x);
-    load_words(quads, words);
+    words.load(quads.roots_of_word, quads.height * quads.columns);
     find_roots(first_row, quad, above, roots);
     const int components = words.count();
     if (threadIdx.x == 0 && tile.row + tile.column == 0) *quads.components = components;
