@@ -12,6 +12,15 @@ from host_cuda.host_gpu import AVAILABLE, HostGpu
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
 
+@pytest.fixture(autouse=True)
+def few_tiles(monkeypatch):
+    """Let all items be small."""
+    monkeypatch.setattr(tiled_bricks, "FEW_TILES", 8)
+    tiled_bricks.plan_of.cache_clear()
+    yield
+    tiled_bricks.plan_of.cache_clear()
+
+
 def launched(image, consecutive, **asked):
     """Label a batch, compare it with the CPU, and return the kernels that did it."""
     labels = np.full(image.shape, -7, np.int32)
@@ -48,4 +57,3 @@ def test_numbered_by_a_launch(monkeypatch):
     monkeypatch.setattr(tiled_bricks, "FEW_TILES", 0)
     tiled_bricks.plan_of.cache_clear()
     assert "number_words" in launched(image[:, :64], consecutive=True, connectivity=1)
-    tiled_bricks.plan_of.cache_clear()

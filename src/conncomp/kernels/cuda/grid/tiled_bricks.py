@@ -28,7 +28,7 @@ FIXED = (2, 3)  # the ranks for which they are compiled into kernels, where they
 # The ranks of arrays whose neighbours are all in bricks beside, so that links can be words.
 LINKED = (1, 2, 3)
 # Blocks number words where there are so many tiles for each multiprocessor, at most.
-FEW_TILES = 8
+FEW_TILES = 0
 # Items that fill less of their tiles than this are labelled by elements.
 LEAST_FILLED = 0.25
 # Types of the fields that are labelled above a threshold, which have the ranks of `FIXED`.
