@@ -26,6 +26,7 @@ def always(monkeypatch):
     tiled_quads.takes.cache_clear()
     yield
     tiled_quads.takes.cache_clear()
+    tiled_quads.plan_of.cache_clear()
 
 
 def noise(random, shape):
@@ -106,9 +107,13 @@ def test_hard_images():
         np.testing.assert_array_equal(labels, roots_of(name, None, False))
 
 
-@pytest.mark.parametrize("numbering", ["roots", "consecutive"])
-def test_items(numbering):
-    """Each is labelled as if alone, in several tiles and regions."""
+@pytest.mark.parametrize(
+    ("numbering", "words"), [("roots", 2048), ("consecutive", 2048), ("consecutive", 0)]
+)
+def test_items(numbering, words, monkeypatch):
+    """Each is labelled as if alone, in several tiles; words are numbered in blocks, or not."""
+    monkeypatch.setattr(tiled_quads, "MOST_WORDS_IN_BLOCK", words)
+    tiled_quads.plan_of.cache_clear()
     random = np.random.default_rng(3)
     for shape in (5, 40, 70), (2, 3, 21, 67):
         batch_axes = len(shape) - 2
@@ -136,6 +141,7 @@ def test_labels_that_are_written_one_by_one():
 
 def test_two_quads_of_a_thread(monkeypatch):
     monkeypatch.setattr(tiled_quads, "FEW_TILES", 0)
+    monkeypatch.setattr(tiled_quads, "MOST_WORDS_IN_BLOCK", 0)
     tiled_quads.plan_of.cache_clear()
     check(noise(np.random.default_rng(6), (100, 150)))
     tiled_quads.plan_of.cache_clear()

@@ -1,4 +1,4 @@
-"""`find`, `hook` and `unite` of core/union_find.h, as CUDA kernels run them, against SciPy."""
+"""`find`, `hook`, `hook_lowest` and `unite` as CUDA kernels run them, against SciPy."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,8 @@ def gpu():
 @pytest.fixture(scope="module")
 def kernels(gpu):
     names = [f"unite_edges<{t}, conncomp::Jump::{jump}>" for t in TYPES for jump in JUMPS]
-    names += [f"{name}<{t}>" for name in ("unite_edges_default", "find_roots") for t in TYPES]
+    defaults = "unite_edges_default", "unite_edges_lowest", "find_roots"
+    names += [f"{name}<{t}>" for name in defaults for t in TYPES]
     names += ["unite_edges<int32_t, conncomp::Jump::kNone, false>"]
     return dict(zip(names, gpu.load("forest.cuh", tuple(names)), strict=True))
 
@@ -63,6 +64,19 @@ def test_random_edges(gpu, kernels, jump, ctype):
         count, edges = random_edges(seed, ctype[:-2])
         parent = run(gpu, unite, find, count, edges)
         np.testing.assert_array_equal(parent, smallest_members(count, edges), err_msg=f"{seed=}")
+
+
+@pytest.mark.parametrize("ctype", TYPES)
+def test_lowest(gpu, kernels, ctype):
+    """Of each set one root is left, and each other one was told of once."""
+    for seed in range(60):
+        count, edges = random_edges(seed, ctype[:-2])
+        parent, unions = np.arange(count, dtype=edges.dtype), np.zeros(1, np.int64)
+        unite, grid = kernels[f"unite_edges_lowest<{ctype}>"], (gpu.blocks(len(edges), 96), 96)
+        launch(unite, grid, parent, edges, len(edges), unions)
+        launch(kernels[f"find_roots<{ctype}>"], (gpu.blocks(count, 96), 96), parent, count)
+        np.testing.assert_array_equal(parent, smallest_members(count, edges), err_msg=f"{seed=}")
+        assert unions == count - len(np.unique(parent))
 
 
 def test_lost_link_is_caught(gpu, kernels):

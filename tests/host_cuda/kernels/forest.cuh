@@ -26,6 +26,21 @@ __global__ void unite_edges_default(Index* parent, const Index* edges, int64_t c
     unite<Shared>(parent, edges[2 * i], edges[2 * i + 1]);
 }
 
+struct CountedUnions {
+  int64_t* count;
+
+  template <class Index>
+  __device__ void united(Index) {
+    Shared::fetch_add(count, int64_t(1));
+  }
+};
+
+template <class Index>
+__global__ void unite_edges_lowest(Index* parent, const Index* edges, int64_t count, int64_t* unions) {
+  for (int64_t i = grid_thread(); i < count; i += grid_threads())
+    hook_lowest<Shared>(parent, Shared::load(parent + edges[2 * i]), edges[2 * i + 1], CountedUnions{unions});
+}
+
 // Each entry is written by its own thread alone: while another one halves the path, its late store could
 // put a grandparent back where the root is already.
 template <class Index>

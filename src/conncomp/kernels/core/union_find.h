@@ -93,6 +93,26 @@ CONNCOMP_ANYWHERE inline Index hook(Index* parent, Index a, Index b, Unions&& un
   return a;
 }
 
+// The same in fewer turns where many unite one set at once, as none is in vain: an entry keeps the smallest
+// of the parents that it is given, and who finds that it had one goes on with the root that this leads to.
+//
+//    3, 1 and 4 are put above the root 9: it gets 3, then 1; the second one goes on with (1, 3), the third
+//    one, which finds 1 there, with (4, 1)
+//
+// Two turns do for most, where of those that hook by compare_exchange half are in vain each time.
+// Source: Playne and Hawick 2018; Allegretti, Bolelli and Grana 2020. The search is ours: without it, all
+// that go on step along one path by atomic operations.
+template <class Access, class Index, class Unions = Unreported>
+CONNCOMP_ANYWHERE inline Index hook_lowest(Index* parent, Index a, Index b, Unions&& unions = Unions()) {
+  while (a != b) {
+    const Index low = a < b ? a : b, high = a < b ? b : a;
+    const Index seen = Access::fetch_min(parent + high, low);
+    if (!leads_to(high, seen)) return unions.united(high), low;
+    a = low, b = find<Access>(parent, seen);
+  }
+  return a;
+}
+
 // Unites the sets of a and b, whose parents have just been seen to be these.
 template <class Access, class Index, class Unions = Unreported>
 CONNCOMP_ANYWHERE inline void unite_from(Index* parent, Index a, Index above_a, Index b, Index above_b,

@@ -282,7 +282,9 @@ class Gpu:
         capability = int(cuda.Device(self.device).compute_capability)
         return capability >= 90 and int(cuda.runtime.driverGetVersion()) >= 12030
 
-    def load(self, file: str, names: tuple[str, ...]) -> tuple[Kernel, ...]:
+    def load(
+        self, file: str, names: tuple[str, ...], shared_percent: int | None = None
+    ) -> tuple[Kernel, ...]:
         """Return kernels of a file: ``load("cuda/graph/ecl.cuh", ("ecl_init<int32_t>",))``.
 
         Parameters
@@ -292,6 +294,10 @@ class Gpu:
         names : tuple of str
             In namespace conncomp, with template arguments. They are compiled together, so a driver
             asks for all that it needs at once.
+        shared_percent : int, optional
+            How much of a multiprocessor's memory is to be shared memory, not cache. A launch that
+            wants another share than the one before begins when that has ended, microseconds later:
+            so kernels that follow each other ask for one.
         """
         global _deadline
         key = file, names
@@ -305,6 +311,9 @@ class Gpu:
                 Kernel(name.partition("<")[0], function, function)
                 for name, function in zip(names, functions, strict=True)
             )
+            if shared_percent is not None:
+                for kernel in self._kernels[key]:
+                    kernel.function.preferred_shared_memory_carveout = shared_percent
         return self._kernels[key]
 
     def load_together(self, file: str, groups: list[tuple[str, tuple[str, ...]]]) -> None:

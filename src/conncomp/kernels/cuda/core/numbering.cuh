@@ -84,15 +84,9 @@ __global__ void __launch_bounds__(kWordThreads)
   RootBits<Index>{count, items, roots_of_word, number_of_word}.count_in_items(components);
 }
 
-template <class Index>
-__global__ void __launch_bounds__(kWordThreads, resident_blocks(kWordThreads))
-    number_labels(int64_t count, int64_t items, Index first, Index* labels,
-                  const uint32_t* __restrict__ roots_of_word, const Index* __restrict__ number_of_word,
-                  int64_t* __restrict__ components) {
-  follow_launch();
-  const RootBits<Index> roots{count, items, roots_of_word, number_of_word};
-  roots.count_in_items(components);
-  const Index length = Index(count / items);
+// Replaces each root in `labels` by what label_of(its index, the root) returns, and what is none by 0.
+template <class Index, class LabelOf>
+__device__ inline void replace_roots(int64_t count, Index* labels, LabelOf&& label_of) {
   const int64_t step = grid_threads();
   for (int64_t begin = grid_thread(); begin < count; begin += kLabelsAtOnce * step) {
     Index root[kLabelsAtOnce];
@@ -103,14 +97,43 @@ __global__ void __launch_bounds__(kWordThreads, resident_blocks(kWordThreads))
     for (int k = 0; k < kLabelsAtOnce; ++k) {
       const int64_t index = begin + k * step;
       if (index >= count) break;
-      Index label = 0;
-      if (uint64_t(root[k]) < uint64_t(count)) {
-        const int64_t before = items == 1 ? 0 : roots.below(Index(index) / length * length);
-        label = roots.label_of(root[k]) - Index(before) - Index(1 - first);
-      }
-      Shared::store(labels + index, label);
+      const bool is_root = uint64_t(root[k]) < uint64_t(count);
+      Shared::store(labels + index, is_root ? label_of(Index(index), root[k]) : Index(0));
     }
   }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(kWordThreads, resident_blocks(kWordThreads))
+    number_labels(int64_t count, int64_t items, Index first, Index* labels,
+                  const uint32_t* __restrict__ roots_of_word, const Index* __restrict__ number_of_word,
+                  int64_t* __restrict__ components) {
+  follow_launch();
+  const RootBits<Index> roots{count, items, roots_of_word, number_of_word};
+  roots.count_in_items(components);
+  const Index length = Index(count / items);
+  replace_roots(count, labels, [&](Index index, Index root) {
+    const int64_t before = items == 1 ? 0 : roots.below(index / length * length);
+    return Index(roots.label_of(root) - Index(before) - Index(1 - first));
+  });
+}
+
+// The same of one item with so few words that each block numbers them for itself.
+template <class Index>
+__global__ void __launch_bounds__(kWordThreads)
+    number_few_labels(int64_t count, Index first, Index* labels, const uint32_t* __restrict__ roots_of_word,
+                      int64_t* __restrict__ components) {
+  __shared__ NumberedWords<kWordThreads> words;
+  follow_launch();
+  const int64_t words_of_item = (count + kRootWord - 1) / kRootWord;
+  words.load(roots_of_word, int(words_of_item));
+  const int total = words.count();
+  if (grid_thread() == 0) *components = total;
+  replace_roots(count, labels, [&](Index, Index root) {
+    return Index(
+        Index(label_of_bit(words.roots, words.number, int(root) / kRootWord, int(root) % kRootWord)) -
+        Index(1 - first));
+  });
 }
 
 // Roots become indices within their item.

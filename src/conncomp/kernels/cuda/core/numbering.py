@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from conncomp.kernels.cuda.core.root_bits import MOST_WORDS_IN_BLOCK
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
 from conncomp.kernels.cuda.workspace import Workspace
 
@@ -43,14 +44,29 @@ def number_roots(gpu: Gpu, labels: Any, first: int, workspace: Workspace, items:
     array of int64, shape (items,)
         The number of components of each item, in `workspace`.
     """
-    last = "number_labels"
+    count, last = len(labels), "number_labels"
+    if 0 < count <= MOST_WORDS_IN_BLOCK * WORD and items == 1:
+        return _number_few(gpu, labels, first, workspace)
     roots, numbers, components = _find_root_bits(gpu, labels, workspace, items, last)
-    count = len(labels)
     if count:
         *_, number = gpu.load(FILE, _names(labels.dtype, last))
         grid = gpu.blocks(-(-count // LABELS_AT_ONCE), THREADS), THREADS
         start = labels.dtype.type(first)
         launch(number, grid, count, items, start, labels, roots, numbers, components)
+    return components
+
+
+def _number_few(gpu: Gpu, labels: Any, first: int, workspace: Workspace) -> Any:
+    """Do what `number_roots` does for one item, whose words of roots each block numbers itself."""
+    count = len(labels)
+    words = -(-count // WORD)
+    roots, in_chunk, components = workspace.take(
+        gpu, (words, WORDS), (-(-words // ROUND), COUNT), (1, COUNT)
+    )
+    mark, number = gpu.load(FILE, _names_of_few(labels.dtype))
+    launch(mark, (len(in_chunk), THREADS), count, words, ROUND, labels, roots, in_chunk)
+    grid = gpu.blocks(-(-count // LABELS_AT_ONCE), THREADS), THREADS
+    launch(number, grid, count, labels.dtype.type(first), labels, roots, components)
     return components
 
 
@@ -117,6 +133,11 @@ def _names(index: np.dtype[Any], last: str) -> tuple[str, ...]:
 
 
 @cache
+def _names_of_few(index: np.dtype[Any]) -> tuple[str, ...]:
+    return f"mark_roots<{ctype(index)}>", f"number_few_labels<{ctype(index)}>"
+
+
+@cache
 def _names_within(index: np.dtype[Any]) -> tuple[str, ...]:
     return (f"roots_within_items<{ctype(index)}>",)
 
@@ -126,4 +147,5 @@ def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     for index in INDEX_TYPES:
         yield FILE, _names(index, "number_labels")
         yield FILE, _names(index, "count_roots")
+        yield FILE, _names_of_few(index)
         yield FILE, _names_within(index)

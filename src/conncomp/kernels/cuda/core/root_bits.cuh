@@ -42,6 +42,41 @@ __device__ inline Index label_of_bit(const uint32_t* roots_of_word, const Index*
   return number_of_word[word] + Index(__popc(roots_of_word[word] & ((1u << bit) - 1)));
 }
 
+// What labels are: roots, or consecutive; then words are numbered by a launch of its own, or in each block.
+enum class LabelKind { kRoots, kNumbers, kNumbersOfBlock };
+
+// The numbers of all words of an item, in the memory of each block that needs them: for items so small that a
+// launch less is worth it.
+template <int threads>
+struct NumberedWords {
+  static constexpr int kMost = 2048;
+  uint32_t roots[kMost];
+  int32_t number[kMost];
+
+  __device__ void load(const uint32_t* roots_of_word, int words) {
+#pragma unroll
+    for (int first = 0; first < kMost; first += threads) {
+      const int word = first + int(threadIdx.x);
+      roots[word] = word < words ? roots_of_word[word] : 0;
+    }
+  }
+  // Numbers the words, of which those after the last one are 0; returns the number of components. All threads
+  // of a block call it.
+  __device__ int count() {
+    constexpr int kOfThread = kMost / threads;
+    __syncthreads();  // all words are there
+    const int first = int(threadIdx.x) * kOfThread;
+    int components, roots_of_thread = 0;
+#pragma unroll
+    for (int k = 0; k < kOfThread; ++k) roots_of_thread += __popc(roots[first + k]);
+    int next = 1 + block_scan<threads>(roots_of_thread, components);
+#pragma unroll
+    for (int k = 0; k < kOfThread; ++k) number[first + k] = next, next += __popc(roots[first + k]);
+    __syncthreads();
+    return components;
+  }
+};
+
 // What a root has as its label.
 template <bool consecutive, class Index>
 struct LabelOfRoot {

@@ -67,7 +67,7 @@ __device__ void unite_once(bool active, Index* parent, Index v, Index u) {
   }
   const Index a_before = __shfl_up_sync(kAllLanes, a, 1), b_before = __shfl_up_sync(kAllLanes, b, 1);
   if (a != b && a != u && b != v && (lane() == 0 || a != a_before || b != b_before))
-    hook<Access>(parent, find_from<Access>(parent, v, a), find_from<Access>(parent, u, b));
+    hook_lowest<Access>(parent, find_from<Access>(parent, v, a), find_from<Access>(parent, u, b));
 }
 
 // The largest of the targets.
@@ -265,7 +265,7 @@ __device__ void unite_row(Index v, Index root, Index giant, bool only_smaller, P
 #pragma unroll
     for (int k = 0; k < kChunk; ++k)
       if (ancestor[k] != root)
-        root = hook<Shared>(parent, root, find_from<Shared>(parent, neighbour[k], ancestor[k]));
+        root = hook_lowest<Shared>(parent, root, find_from<Shared>(parent, neighbour[k], ancestor[k]));
   }
 }
 

@@ -65,9 +65,11 @@ struct QuadTable {
   int32_t* number_of_word;
   int32_t* roots_of_tile;
   int64_t* components;
-  int64_t item_stride, row_stride, stride;  // of values
-  int32_t height, width, columns;           // of an item, in elements; columns are words of a row
+  int64_t item_stride;             // of values
+  int32_t row_stride, stride;      // likewise
+  int32_t height, width, columns;  // of an item, in elements; columns are words of a row
   int32_t tiles_of_row, tiles_of_item;
+  uint32_t inverse_of_row;  // 2^32 over tiles_of_row, rounded up, or 0 for one
 };
 
 // A tile, by its number among all of the array. They are numbered as they lie in their item, and items one
@@ -80,7 +82,8 @@ struct TileOfQuads {
   __device__ TileOfQuads(uint32_t number, const QuadTable& table) : item(0) {
     const uint32_t of_item = table.tiles_of_item, of_row = table.tiles_of_row;
     if (number >= of_item) item = number / of_item, number -= item * of_item;
-    row = int(number / of_row);
+    // Exact, as number x of_row is below 2^32.
+    row = int(of_row == 1 ? number : __umulhi(number, table.inverse_of_row));
     column = int(number - row * of_row);
     first_row = row * kQuadRows;
     first_x = column * kWarp;
@@ -101,6 +104,7 @@ struct QuadsOfItem : QuadTable {
     components += item;
     if (roots_of_word == nullptr) return;
     roots_of_word += item * words;
+    if (roots_of_tile == nullptr) return;
     number_of_word += item * words;
     roots_of_tile += int64_t(item) * tiles_of_item;
   }
@@ -112,6 +116,11 @@ struct QuadsOfItem : QuadTable {
     return {has(row, x) ? quad[row * quads_of_row() + x] : uint16_t(0)};
   }
   __device__ int pitch() const { return columns * kRootWord; }
+  // Where what is above a whole quad's node lies, too, so that it can be loaded before the quad is known.
+  __device__ int slot(int row, int x) const { return 2 * row * pitch() + 2 * x; }
+  __device__ int above_slot(int row, int x) const {
+    return has(row, x) ? Shared::load(parent + slot(row, x)) : 0;
+  }
   // The node of an element of a quad.
   __device__ int node(int row, int x, const Quad& quad, int element) const {
     const int y = quad.is_split() ? element / 2 : quad.row();
@@ -122,6 +131,7 @@ struct QuadsOfItem : QuadTable {
   __device__ void united(int root) {
     if (roots_of_word == nullptr) return;
     Shared::fetch_add(roots_of_word + root / kRootWord, 0u - (1u << root % kRootWord));
+    if (roots_of_tile == nullptr) return;
     const int row = root / pitch(), column = root - row * pitch();
     Shared::fetch_add(roots_of_tile + row / kTileHeight * tiles_of_row + column / kTileWidth, -1);
   }
@@ -215,7 +225,8 @@ __device__ inline uint32_t bytes_set(uint32_t word) {
 __device__ inline uint32_t values_of_quad(const QuadsOfItem& quads, int row, int x) {
   if (!quads.has(row, x)) return 0;
   const bool is_wide = 2 * x + 1 < quads.width, is_high = 2 * row + 1 < quads.height;
-  const uint8_t* const first = quads.values + 2 * row * quads.row_stride + 2 * x * quads.stride;
+  const uint8_t* const first =
+      quads.values + int64_t(2 * row) * quads.row_stride + int64_t(2 * x) * quads.stride;
   const uint8_t* const second = first + quads.row_stride;
   uint32_t values;
   if (is_wide && quads.stride == 1 &&
@@ -361,7 +372,9 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
   const auto write_parent = [&](int at, int element) {
     const int root = InBlock::load(parent + at);
     const int y = 2 * tile.first_row + root / kTileWidth, column = 2 * tile.first_x + root % kTileWidth;
-    quads.parent[quads.node(row_of_item, x_of_item, quad, element)] = y * quads.pitch() + column;
+    const int above = y * quads.pitch() + column;
+    quads.parent[quads.node(row_of_item, x_of_item, quad, element)] = above;
+    if (quad.is_whole() && !quad.has(0)) quads.parent[quads.slot(row_of_item, x_of_item)] = above;
     if (table.roots_of_word != nullptr && root == at && (quad.is_split() || x == first))
       InBlock::fetch_or(roots + root / kRootWord, 1u << root % kRootWord);
   };
@@ -385,7 +398,7 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
       quads.roots_of_word[y * quads.columns + column] = roots[word];
   }
   count = warp_sum(count);
-  if (x == 0) table.roots_of_tile[blockIdx.x] = count;
+  if (x == 0 && table.roots_of_tile != nullptr) table.roots_of_tile[blockIdx.x] = count;
 }
 
 // So many threads a tile: for the quads of its first row, and those at both ends of the others.
@@ -403,22 +416,27 @@ __global__ void __launch_bounds__(kBorderThreads, 16)
   const Quad quad = quads.quad_at(row, x), left = quads.quad_at(row, x - 1), up = quads.quad_at(row - 1, x),
              up_left = quads.quad_at(row - 1, x - 1), up_right = quads.quad_at(row - 1, x + 1),
              right = quads.quad_at(row, x + 1);
-  const auto unite_elements = [&](int element, int rows, int quads_away, const Quad& other, int neighbour) {
+  const int above_own = quads.above_slot(row, x), above_left = quads.above_slot(row, x - 1),
+            above_up = quads.above_slot(row - 1, x), above_up_left = quads.above_slot(row - 1, x - 1),
+            above_up_right = quads.above_slot(row - 1, x + 1);
+  // Others are united by label_quads.
+  const auto is_across = [&](int rows, int quads_away) {
     const int to_x = x_of_tile + quads_away;
-    if (row_of_tile + rows >= 0 && to_x >= 0 && to_x < kWarp) return;  // done by label_quads
-    // A parent that is no root any more is found to be none by who hooks it.
-    hook<Shared>(quads.parent, Shared::load(quads.parent + quads.node(row, x, quad, element)),
-                 Shared::load(quads.parent + quads.node(row + rows, x + quads_away, other, neighbour)),
-                 quads);
+    return row_of_tile + rows < 0 || to_x < 0 || to_x >= kWarp;
+  };
+  // A parent that is no root any more is found to be none by who hooks it.
+  int own = above_own;
+  const auto unite = [&](bool touches, int rows, int quads_away, int above) {
+    if (touches && is_across(rows, quads_away)) own = hook_lowest<Shared>(quads.parent, own, above, quads);
   };
   const QuadContacts around{quad.is_split() ? 0 : quad.elements(), left.elements_like(quad),
                             up.elements_like(quad), up_left.elements_like(quad),
                             up_right.elements_like(quad)};
   const int contacts = around.needed();
-  if (around.touches_left()) unite_elements(0, 0, -1, left, 0);
-  if (contacts & QuadContacts::kUp) unite_elements(0, -1, 0, up, 0);
-  if (contacts & QuadContacts::kUpLeft) unite_elements(0, -1, -1, up_left, 0);
-  if (contacts & QuadContacts::kUpRight) unite_elements(0, -1, 1, up_right, 0);
+  unite(around.touches_left(), 0, -1, above_left);
+  unite(contacts & QuadContacts::kUp, -1, 0, above_up);
+  unite(contacts & QuadContacts::kUpLeft, -1, -1, above_up_left);
+  unite(contacts & QuadContacts::kUpRight, -1, 1, above_up_right);
 
   QuadsAround near{{quad, left, up_left, up, up_right, right}, {}};
   if (!near.any_split()) return;
@@ -432,8 +450,11 @@ __global__ void __launch_bounds__(kBorderThreads, 16)
   for (uint32_t links = near.links(); links != 0; links &= links - 1) {
     const int link = __ffs(int(links)) - 1;
     const ElementStep to(link / 4, link % 4);
-    unite_elements(link / 4, to.rows, to.quads_away, quads.quad_at(row + to.rows, x + to.quads_away),
-                   to.element);
+    if (!is_across(to.rows, to.quads_away)) continue;
+    const int to_row = row + to.rows, to_x = x + to.quads_away;
+    const int neighbour = quads.node(to_row, to_x, quads.quad_at(to_row, to_x), to.element);
+    hook_lowest<Shared>(quads.parent, Shared::load(quads.parent + quads.node(row, x, quad, link / 4)),
+                        Shared::load(quads.parent + neighbour), quads);
   }
 }
 
@@ -470,41 +491,42 @@ __global__ void __launch_bounds__(kWordThreads) number_rows(QuadTable table) {
   if (threadIdx.x == 0 && band == bands - 1) *quads.components = number - 1;
 }
 
-// A block a tile, a thread one quad or several of a column.
-template <bool consecutive, class Label>
+// A block a tile, a thread one quad or several of a column; one if words are numbered in the block.
+template <LabelKind kind, class Label>
 __global__ void __launch_bounds__(kQuadThreads) write_quads(Label* __restrict__ labels, QuadTable table) {
+  constexpr bool kInBlock = kind == LabelKind::kNumbersOfBlock, kRoots = kind == LabelKind::kRoots;
+  constexpr Label kBackground = kRoots ? -1 : 0;
   const TileOfQuads tile(blockIdx.x, table);
   const QuadsOfItem quads(table, nullptr, tile.item);
   labels += int64_t(tile.item) * quads.height * quads.width;
   const int x = tile.first_x + int(threadIdx.x % kWarp);
   const bool fits = quads.width % 2 == 0 && reinterpret_cast<size_t>(labels) % (2 * sizeof(Label)) == 0;
   follow_launch();
-  int roots = 0;
-  const auto label_of = [&](int node) {
-    const int above = Shared::load(quads.parent + node), root = find<Shared>(quads.parent, above);
-    roots += root == node;
-    if constexpr (consecutive) {
-      return Label(
-          label_of_bit(quads.roots_of_word, quads.number_of_word, root / kRootWord, root % kRootWord));
-    } else {
-      const int y = root / quads.pitch();
-      return Label(y) * quads.width + (root - y * quads.pitch());
-    }
-  };
-  const int end = tile.first_row + kQuadRows;
-  for (int row = tile.first_row + int(threadIdx.x / kWarp); row < end; row += int(blockDim.x / kWarp)) {
-    if (!quads.has(row, x)) break;
-    const Quad quad = quads.quad_at(row, x);
-    const Label background = consecutive ? 0 : -1;
-    Label label[4] = {background, background, background, background};
-    if (quad.is_whole()) {
-      const Label of_quad = label_of(quads.node(row, x, quad, 0));
+  int count = 0;
+  // Of a whole quad one for all, and of a split quad those of its elements.
+  const auto find_roots = [&](int row, const Quad& quad, int above, int (&roots)[4]) {
+    const auto root_above = [&](int node, int above) {
+      const int root = find<Shared, Jump::kSingle>(quads.parent, above);
+      count += root == node;
+      return root;
+    };
+    if (quad.is_whole()) roots[0] = root_above(quads.node(row, x, quad, 0), above);
+    if (!quad.is_split()) return;
 #pragma unroll
-      for (int k = 0; k < 4; ++k) label[k] = quad.has(k) ? of_quad : background;
+    for (int k = 0; k < 4; ++k)
+      if (const int node = quads.node(row, x, quad, k); quad.has(k))
+        roots[k] = root_above(node, Shared::load(quads.parent + node));
+  };
+  const auto write = [&](int row, const Quad& quad, const int (&roots)[4], auto&& label_of) {
+    Label label[4] = {kBackground, kBackground, kBackground, kBackground};
+    if (quad.is_whole()) {
+      const Label of_quad = label_of(roots[0]);
+#pragma unroll
+      for (int k = 0; k < 4; ++k) label[k] = quad.has(k) ? of_quad : kBackground;
     } else if (quad.is_split()) {
 #pragma unroll
       for (int k = 0; k < 4; ++k)
-        if (quad.has(k)) label[k] = label_of(quads.node(row, x, quad, k));
+        if (quad.has(k)) label[k] = label_of(roots[k]);
     }
     Label* const first = labels + 2 * row * quads.width + 2 * x;
 #pragma unroll
@@ -519,9 +541,40 @@ __global__ void __launch_bounds__(kQuadThreads) write_quads(Label* __restrict__ 
         if (2 * x + 1 < quads.width) Shared::store(at + 1, label[k + 1]);
       }
     }
+  };
+  const int first_row = tile.first_row + int(threadIdx.x / kWarp), end = tile.first_row + kQuadRows;
+  int roots[4];
+  if constexpr (kInBlock) {
+    __shared__ NumberedWords<kQuadThreads> words;
+    const Quad quad = quads.quad_at(first_row, x);
+    const int above = quads.above_slot(first_row, x);
+    words.load(quads.roots_of_word, quads.height * quads.columns);
+    find_roots(first_row, quad, above, roots);
+    const int components = words.count();
+    if (threadIdx.x == 0 && tile.row + tile.column == 0) *quads.components = components;
+    if (quads.has(first_row, x))
+      write(first_row, quad, roots, [&](int root) {
+        return Label(label_of_bit(words.roots, words.number, root / kRootWord, root % kRootWord));
+      });
+  } else {
+    for (int row = first_row; row < end; row += int(blockDim.x / kWarp)) {
+      if (!quads.has(row, x)) break;
+      const Quad quad = quads.quad_at(row, x);
+      find_roots(row, quad, quads.above_slot(row, x), roots);
+      write(row, quad, roots, [&](int root) {
+        if constexpr (kRoots) {
+          if (quads.pitch() == quads.width) return Label(root);
+          const int y = root / quads.pitch();
+          return Label(y) * quads.width + (root - y * quads.pitch());
+        } else {
+          return Label(
+              label_of_bit(quads.roots_of_word, quads.number_of_word, root / kRootWord, root % kRootWord));
+        }
+      });
+    }
   }
-  if constexpr (!consecutive) {
-    const int total = block_sum<kQuadThreads>(roots);
+  if constexpr (kRoots) {
+    const int total = block_sum<kQuadThreads>(count);
     if (threadIdx.x == 0) Shared::fetch_add(quads.components, int64_t(total));
   }
 }

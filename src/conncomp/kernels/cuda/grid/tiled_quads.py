@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from conncomp._arguments import INT32_MAX
 from conncomp.kernels.cuda.core.numbering import THREADS, WORD, WORDS
+from conncomp.kernels.cuda.core.root_bits import LABEL_KIND, MOST_WORDS_IN_BLOCK, label_kind
 from conncomp.kernels.cuda.grid.image import Geometry, Image
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
@@ -25,6 +27,15 @@ BORDER_THREADS = 48  # a tile
 LEAST_FILLED = 0.25
 # Rows of parents are whole words: more of them an element, and all memory is 8 bytes an element.
 MOST_PARENTS = 1.75
+# Blocks number words where there are so many for each multiprocessor to number, at most.
+MOST_NUMBERED = 2048
+# The parts of ``QuadTable`` that a kind of labels needs.
+PARTS = {
+    "kRoots": (),
+    "kNumbersOfBlock": ("roots_of_word",),
+    "kNumbers": ("roots_of_word", "number_of_word", "roots_of_tile"),
+}
+SHARED_PERCENT = 50  # of a multiprocessor's memory, for all kernels
 # Where there are more tiles than this for each multiprocessor, a thread writes two quads.
 FEW_TILES = 8
 QUAD, NODE = np.dtype(np.uint16), np.dtype(np.int32)
@@ -38,13 +49,14 @@ TABLE = Struct(
     roots_of_tile=POINTER,
     components=POINTER,
     item_stride=COUNT,
-    row_stride=COUNT,
-    stride=COUNT,
+    row_stride=NODE,
+    stride=NODE,
     height=NODE,
     width=NODE,
     columns=NODE,
     tiles_of_row=NODE,
     tiles_of_item=NODE,
+    inverse_of_row=WORDS,
 )
 
 
@@ -60,6 +72,8 @@ def takes(geometry: Geometry, links: Links) -> bool:
         return False
     if -(-shape[1] // WORD) * WORD > MOST_PARENTS * shape[1]:
         return False
+    if max(map(abs, geometry.value_strides)) > INT32_MAX:
+        return False
     of_row, of_column = _tiles(shape)
     return geometry.item_size >= LEAST_FILLED * of_row * of_column * HEIGHT * WIDTH
 
@@ -69,7 +83,7 @@ def fill_labels(
 ) -> Any:
     """Fill `labels` with roots, or with consecutive labels, as `tiled_bricks.fill_labels` does."""
     plan = plan_of(image.geometry, labels.dtype, gpu.multiprocessors, consecutive)
-    label, join, write, *number = gpu.load(FILE, plan.names)
+    label, join, write, *number = gpu.load(FILE, plan.names, SHARED_PERCENT)
     memory = workspace.take_struct(gpu, TABLE, plan.table)
     values, table = image.values, memory.struct
     launch(label, plan.by_tile, image.rule, values, table)
@@ -114,22 +128,28 @@ def plan_of(
     tiles_of_row, bands = _tiles(geometry.shape)
     tiles, columns = items * bands * tiles_of_row, -(-width // WORD)
     words = items * height * columns
-    of_words: dict[str, Part | None] = {
+    of_words: dict[str, Part] = {
         "roots_of_word": (words, WORDS),
         "number_of_word": (words, NODE),
         "roots_of_tile": (tiles, NODE),
     }
+    numbered = tiles * height * columns
+    in_blocks = (
+        height * columns <= MOST_WORDS_IN_BLOCK and numbered <= MOST_NUMBERED * multiprocessors
+    )
+    kind = label_kind(consecutive, in_blocks)
+    one_quad = in_blocks or tiles <= FEW_TILES * multiprocessors
     return _Plan(
-        _names(index, consecutive),
+        _names(index, kind),
         (tiles, QUADS),
         (tiles, BORDER_THREADS),
         (items * bands, THREADS),
-        (tiles, QUADS if tiles <= FEW_TILES * multiprocessors else QUADS // 2),
+        (tiles, QUADS if one_quad else QUADS // 2),
         bands * tiles_of_row > 1,
         {
             "quad": (items * -(-height // 2) * -(-width // 2), QUAD),
             "parent": (words * WORD, NODE),
-            **(of_words if consecutive else dict.fromkeys(of_words)),
+            **{name: part if name in PARTS[kind] else None for name, part in of_words.items()},
             "components": (items, COUNT),
             "item_stride": geometry.item_stride,
             "row_stride": geometry.value_strides[0],
@@ -139,6 +159,7 @@ def plan_of(
             "columns": columns,
             "tiles_of_row": tiles_of_row,
             "tiles_of_item": bands * tiles_of_row,
+            "inverse_of_row": -(-(1 << 32) // tiles_of_row) % (1 << 32),
         },
     )
 
@@ -149,12 +170,13 @@ def _tiles(shape: tuple[int, ...]) -> tuple[int, int]:
 
 
 @cache
-def _names(index: Any, consecutive: bool) -> tuple[str, ...]:
-    write = f"write_quads<{str(consecutive).lower()}, {ctype(index)}>"
-    return ("label_quads<>", "join_quads<>", write, *(("number_rows<>",) if consecutive else ()))
+def _names(index: Any, kind: str) -> tuple[str, ...]:
+    write = f"write_quads<{LABEL_KIND}{kind}, {ctype(index)}>"
+    number = ("number_rows<>",) if kind == "kNumbers" else ()
+    return ("label_quads<>", "join_quads<>", write, *number)
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `fill_labels` can load."""
-    for index, consecutive in product(INDEX_TYPES, (False, True)):
-        yield FILE, _names(index, consecutive)
+    for index, kind in product(INDEX_TYPES, PARTS):
+        yield FILE, _names(index, kind)
