@@ -332,12 +332,12 @@ def component_statistics(
     connectivity, ``feret_diameter_min``, ``surface_area_crofton`` and ``sphericity`` in three
     dimensions, ``num_touching``, ``contacts`` and ``contact_area``, which are sums of what
     `contacts` returns, and ``intensity_quantile-0.25`` for any fraction, between two values as
-    NumPy's ``quantile``. On a GPU there are all but those of hulls, of what is filled, and arrays:
-    ``area_convex``, ``solidity``, ``area_filled``, the diameters of Feret, and all that is made
-    when it is asked for. Sums of integers are the same there; roots and powers of them, as in
-    ``moments_normalized``, and variances along three axes, as in ``axis_major_length``, may differ
-    in the last digits, and sums of values times coordinates, and of squares for ``intensity_std``,
-    do so from call to call.
+    NumPy's ``quantile``. Of labels on a GPU hulls, with ``solidity`` and the diameters of Feret,
+    ``area_filled``, and arrays are made in main memory of the runs that the GPU has listed, and
+    the entries of columns of arrays are NumPy arrays. Sums of integers are the same there; roots
+    and powers of them, as in ``moments_normalized``, and variances along three axes, as in
+    ``axis_major_length``, may differ in the last digits, and sums of values times coordinates, and
+    of squares for ``intensity_std``, do so from call to call.
 
     Surfaces by Crofton's formula come from the numbers of lines in 13 directions that leave the
     component: of balls of a radius of 10 voxels to 40 that were tried, with middles at voxels and
@@ -449,7 +449,7 @@ def _measure(
         lengths = check_spacing(spacing, ndim)
         named = {}
         if properties is not None:
-            conditions = Conditions(ndim, image is not None, lengths, items.xp is not np)
+            conditions = Conditions(ndim, image is not None, lengths)
             named = check_properties(properties, conditions)
         images, has_channels = check_images(image, items, properties is not None)
         if properties is not None and not any(entry.image for entry in named.values()):

@@ -88,6 +88,11 @@ class ComponentRuns:
         return self._fields["present"][: self.count]
 
     @property
+    def lists(self) -> tuple[Any, Any]:
+        """Where the runs of each component end, and the runs: arrays of int64 and of `ENTRY`."""
+        return self._fields["ends"][: self.count], self._entries
+
+    @property
     def table(self) -> np.void:
         """``RunTable``."""
         return TABLE.of(self._gpu, entries=self._entries, **self._fields)
