@@ -264,10 +264,8 @@ class Accumulators:
                 f"labels has an axis of {max(self.items.shape)} elements, more than {LONGEST}, of "
                 "which there are hulls; measure parts of it"
             )
-        rows = (len(self.rows),)
-        sizes, largest, smallest = (
-            new_array(np, rows, dtype) for dtype in (np.int64, np.float64, np.float64)
-        )
+        sizes = new_array(np, (len(self.rows),), np.int64)
+        largest, smallest = (new_array(np, sizes.shape, np.float64) for _ in range(2))
         self.runs.hulls(self.spacing, sizes, largest, smallest)
         return sizes, largest, smallest
 
