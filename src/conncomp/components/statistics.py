@@ -23,7 +23,13 @@ from conncomp.components._labels import (
 )
 from conncomp.components.columns.accumulators import Accumulators, Channel
 from conncomp.components.columns.crops import LazyColumn
-from conncomp.components.columns.finding import faces_of, items_and_runs, items_at_start, scale
+from conncomp.components.columns.finding import (
+    faces_of,
+    items_and_runs,
+    items_at_start,
+    scale,
+    sums_wanted,
+)
 from conncomp.components.columns.formulas import principal_axes
 from conncomp.components.columns.intensities import Image, check_images
 from conncomp.components.columns.measuring import (
@@ -441,7 +447,10 @@ def _measure(
     with ExitStack() as turns:
         if on_gpu(labels):
             turns.enter_context(turn)
-        items, started = items_at_start(labels, background, batch_axes, largest)
+        sums = None
+        if on_gpu(labels) and classes is None:
+            sums = sums_wanted(labels, image, properties)
+        items, started = items_at_start(labels, background, batch_axes, largest, sums)
         if started is None:
             turns.close()  # no memory is kept for such labels
         ndim = len(items.shape)
@@ -460,7 +469,7 @@ def _measure(
         with_covariances = moments or any(entry.of_covariances for entry in named.values())
         known, places = measure_components(items, with_covariances, runs, first)
         brightness = [measure_image(items, known, first)]
-        known = known._replace(table=None)  # which are those of the first one
+        known = known._replace(table=None, values=None)  # which are those of the first one
         brightness += [measure_image(items, known, channel) for channel in others]
         faces = no_rows(items, ndim, dtype=np.int64)
         if surfaces:

@@ -20,7 +20,8 @@ from conncomp.kernels.cuda.launcher import Gpu, current_gpu
 class Known(NamedTuple):
     """Which components there are: the row of each, its size and its box.
 
-    On a GPU its runs, and perhaps a table of the values of an image, and what is ahead there.
+    On a GPU its runs, and perhaps a table of the values of an image, and what is ahead there; or
+    what is known of the values already, as `measure_image` gives it.
     """
 
     rows: Any
@@ -28,6 +29,7 @@ class Known(NamedTuple):
     boxes: Any
     runs: ComponentRuns | None
     table: tuple[Any, int] | None = None
+    values: tuple[list[Any], Any] | None = None
 
 
 class Places(NamedTuple):
@@ -56,6 +58,12 @@ def measure_components(
     if runs is None:
         described = items.background, items.all_rows, shape[-1], items.count
         runs = find_runs(gpu, items.labels, *described)
+    if runs.sums is not None:
+        given = [] if image is None else _columns_of(items, image, runs.count)
+        shapes, reals = runs.sums.write(runs, items.labels.dtype, moments, given)
+        values = None if image is None else (given, reals)
+        known = Known(shapes.labels, shapes.sizes, shapes.boxes, runs, values=values)
+        return known, Places(shapes.labels, shapes.batch, shapes.centroids, shapes.moments)
     values = None
     if image is not None and are_few(shape) and are_small(image.values.dtype, shape):
         values = image.values
@@ -156,24 +164,31 @@ def measure_image(items: Items, known: Known, image: Image | None) -> tuple[list
 
 def _sums_of_image(items: Items, known: Known, image: Image | None) -> tuple[list[Any], bool, Any]:
     """Return the columns of `measure_image`, of the types of kernels, and whether sums fit."""
+    if known.values is not None:
+        columns, reals = known.values
+        return columns, True, reals
+    columns = _columns_of(items, image, 0 if image is None else len(known.rows))
+    if image is None or not len(known.rows):
+        return columns, True, None
+    if items.xp is np:
+        return columns, _measure_image_on_cpu(items, known, image, columns), None
+    assert known.runs is not None
+    described = items.shape, image.values, image.bits, known.sizes, known.boxes
+    given = current_gpu(), known.runs, *described, *columns
+    return columns, *measure_intensities(*given, table=known.table)
+
+
+def _columns_of(items: Items, image: Image | None, count: int) -> list[Any]:
+    """Return new columns for the values of an image, with so many rows."""
     xp, ndim = items.xp, len(items.shape)
-    count = 0 if image is None else len(known.rows)
     sums_type, value_type = (np.float64,) * 2 if image is None else (image.sums, image.values.dtype)
-    columns = [
+    return [
         new_array(xp, (count,), sums_type),
         new_array(xp, (count,), np.float64),
         new_array(xp, (count,), value_type),
         new_array(xp, (count,), value_type),
         new_array(xp, (count, ndim), np.float64),
     ]
-    if image is None or not count:
-        return columns, True, None
-    if xp is np:
-        return columns, _measure_image_on_cpu(items, known, image, columns), None
-    assert known.runs is not None
-    described = items.shape, image.values, image.bits, known.sizes, known.boxes
-    given = current_gpu(), known.runs, *described, *columns
-    return columns, *measure_intensities(*given, table=known.table)
 
 
 def _measure_image_on_cpu(items: Items, known: Known, image: Image, columns: list[Any]) -> bool:

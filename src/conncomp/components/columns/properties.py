@@ -25,6 +25,27 @@ QUANTILE = "intensity_quantile-"
 PLANE, SOLID, SHAPE = (2,), (3,), (2, 3)
 MOMENTS = (1, 2, 3, 4)  # of which there are 4 to the power of so many
 FILLED = tuple(range(1, 11))  # as each line has 3 to the power of so many beside it
+# What follows from sums of coordinates and extremes, and of an image from those of its values.
+OF_PLACES = frozenset(
+    [
+        "label",
+        "num_pixels",
+        "area",
+        "area_bbox",
+        "axis_major_length",
+        "axis_minor_length",
+        "bbox",
+        "centroid",
+        "centroid_local",
+        "eccentricity",
+        "equivalent_diameter_area",
+        "extent",
+        "inertia_tensor",
+        "inertia_tensor_eigvals",
+        "orientation",
+    ]
+)
+OF_SUMS = OF_PLACES | {"intensity_max", "intensity_mean", "intensity_min", "intensity_std"}
 # Lines of Crofton's formula are told apart up to this ratio of the longest spacing to the shortest.
 MOST_UNEVEN = 1e5
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from functools import cache, cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from conncomp.kernels.cuda.launcher import (
     launch,
 )
 from conncomp.kernels.cuda.structs import POINTER, Struct
+
+if TYPE_CHECKING:
+    from conncomp.kernels.cuda.components.tile_sums import TileSums
 
 FILE = "cuda/components/runs.cuh"
 THREADS, WORDS, LISTED_WORDS, RUNS_OF_THREAD = 256, 4, 16, 8
@@ -59,11 +62,14 @@ class ComponentRuns:
         How many components and runs there are.
     kept : dict, optional
         Of launches of calls of the same kind, by what they are for.
+    sums : TileSums, optional
+        Which have listed the components, but no runs.
 
     Attributes
     ----------
     count : int
         Of the components.
+    sums : TileSums or None
     """
 
     def __init__(
@@ -74,8 +80,10 @@ class ComponentRuns:
         fields: dict[str, Any],
         known: tuple[int, int],
         kept: dict[Hashable, Again] | None = None,
+        sums: TileSums | None = None,
     ) -> None:
         self.count, total = known
+        self.sums = sums
         self._gpu, self._fields, self._kept, self._elements = gpu, fields, kept, labels.size
         self._stream = gpu.current_stream()
         self._entries = gpu.xp.empty(total, ENTRY)

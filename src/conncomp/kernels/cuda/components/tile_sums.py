@@ -1,0 +1,183 @@
+"""Sums of components in one pass over labels and image, on the GPU: drives ``tile_sums.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from functools import cache
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from conncomp.kernels.cuda.components import intensities, shapes
+from conncomp.kernels.cuda.components.intensities import are_small, value_type
+from conncomp.kernels.cuda.components.rows import extent_of, label_rows, lengths_on
+from conncomp.kernels.cuda.components.runs import FEW_AXES, THREADS, grid_of_rows
+from conncomp.kernels.cuda.components.shapes import Shapes, are_few
+from conncomp.kernels.cuda.launcher import (
+    COUNT,
+    INDEX_TYPES,
+    Again,
+    Gpu,
+    ctype,
+    kept_launches,
+    launch,
+)
+from conncomp.kernels.cuda.structs import POINTER, Struct
+
+if TYPE_CHECKING:
+    from conncomp.kernels.cuda.components.runs import ComponentRuns
+
+FILE = "cuda/components/tile_sums.cuh"
+# How long a tile is along each axis, and how many words a row has.
+SIDES = {2: (64, 128), 3: (16, 16, 32)}
+ROW_WORDS = {2: 16, 3: 24}
+# A table has a row for so many labels at most, so that it is no larger than other memory is.
+LABELS_OF_ROW = 64
+
+TABLE = Struct(
+    "SumTable",
+    rows_met=POINTER,
+    is_wrong=POINTER,
+    words=POINTER,
+    capacity=COUNT,
+    row_words=COUNT,
+)
+
+
+def are_added_in_tiles(shape: tuple[int, ...], rows: int, image: Any) -> bool:
+    """Whether there are sums of labels below `rows`, and of the values of an image or None."""
+    few = 0 < rows * LABELS_OF_ROW <= prod(shape) and are_few(shape)
+    return few and (image is None or are_small(image.dtype, shape))
+
+
+class TileSums:
+    """The launches that add up labels of one kind, and of an image, made again.
+
+    Parameters
+    ----------
+    gpu : Gpu
+    labels : contiguous array of int32 or int64
+        One of the kind, for which `are_added_in_tiles`.
+    described : tuple of int
+        The label that is no component, or -1, and the smallest that is allowed.
+    runs : void
+        ``RunTable``, for what occurs.
+    rows : int
+        For how many rows there is room, and more.
+
+    Attributes
+    ----------
+    rows : int
+        Labels have to be smaller.
+    """
+
+    def __init__(
+        self, gpu: Gpu, labels: Any, described: tuple[int, int], runs: np.void, rows: int
+    ) -> None:
+        self._gpu, self._shape, self._runs = gpu, labels.shape, runs
+        self._background, self._lowest = described
+        self.rows = 1 << rows.bit_length()
+        self._row_words = ROW_WORDS[labels.ndim]
+        self._memory = gpu.xp.zeros(self.rows * self._row_words + 2, COUNT)
+        end = self.rows * self._row_words
+        self._table = TABLE.of(
+            gpu,
+            words=self._memory,
+            rows_met=self._memory[end:],
+            is_wrong=self._memory[end + 1 :],
+            capacity=self.rows,
+            row_words=self._row_words,
+        )
+        self._is_clear = True
+        self._again: dict[Hashable, Again] = {}
+        self.image: Any = None
+
+    def start(self, labels: Any, image: Any) -> Again:
+        """Launch what adds up labels of the kind and the values of an image, or None.
+
+        Return what was launched, which tells how many components there are.
+        """
+        gpu = self._gpu
+        if not self._is_clear:
+            self._memory.fill(0)
+        self._is_clear, self.image = False, image
+        kind = None if image is None else image.dtype
+        again = self._again.get(kind)
+        if again is not None:
+            places = gpu.address(labels), 0 if image is None else gpu.address(image)
+            again.run(gpu.current_stream(), places)
+            return again
+        with kept_launches() as launches:
+            self._add(labels, image)
+        again = self._again[kind] = gpu.repeat(launches, (labels, image))
+        return again
+
+    def _add(self, labels: Any, image: Any) -> None:
+        gpu, shape = self._gpu, self._shape
+        value = None if image is None else image.dtype
+        measure, *listing, _ = gpu.load(FILE, _names(labels.dtype, value, len(shape)))
+        self._lengths = lengths_on(gpu, *shape)
+        sides = SIDES[len(shape)]
+        tiles = prod(-(-length // side) for length, side in zip(shape, sides, strict=True))
+        rows = label_rows(gpu, labels, self._background, self.rows)
+        described = rows, self._lowest, extent_of(gpu, self._lengths)
+        launch(measure, (tiles, THREADS), *described, image, self._table)
+        by_row = grid_of_rows(gpu, self.rows)
+        for kernel in listing:
+            launch(kernel, by_row, self._table, self._runs)
+
+    def write(
+        self, runs: ComponentRuns, label: np.dtype[Any], moments: bool, columns: list[Any]
+    ) -> tuple[Shapes, Any]:
+        """Return columns of all components, which leave nothing for another call.
+
+        Parameters
+        ----------
+        runs : ComponentRuns
+            Of one component at least.
+        label : dtype
+        moments : bool
+            Whether to return second moments.
+        columns : list of array
+            For sums, means, minima, maxima and centroids of the image, if there is one.
+
+        Returns
+        -------
+        Shapes
+        reals : array of float64, shape (3, n)
+            Standard deviations, minima and maxima, of an image.
+        """
+        gpu, ndim = self._gpu, len(self._shape)
+        value = None if self.image is None else self.image.dtype
+        *_, write = gpu.load(FILE, _names(label, value, ndim))
+        placed = Shapes.empty(gpu.xp, runs.count, ndim, 0, moments)
+        reals = gpu.xp.empty((3, runs.count if columns else 0))
+
+        def launches(*arrays: Any) -> None:
+            *given, reals = arrays
+            places = Shapes(*given[: len(placed)]).places(gpu)
+            record = shapes.COLUMNS.pack(dict(zip(Shapes._fields, places, strict=True)))
+            values = intensities.columns_at(gpu, given[len(placed) :])
+            launch(write, runs.by_row, self._table, self._runs, record, values, reals)
+
+        purpose = "tile columns", self.rows, moments, value
+        runs.launch(purpose, launches, *placed, *columns, reals, memory=self._memory)
+        self._is_clear = True
+        return placed, reals if columns else None
+
+
+@cache
+def _names(label: np.dtype[Any], value: np.dtype[Any] | None, axes: int) -> tuple[str, ...]:
+    name = f"{'conncomp::NoValue' if value is None else value_type(value)}, {axes}"
+    measure = f"measure_tiles<{ctype(label)}, {name}>"
+    return measure, "count_rows<>", "list_rows<>", f"write_tile_columns<{name}>"
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that the functions here can load."""
+    small = [np.dtype(value) for value in ("u1", "u2", "i2")]
+    for label in INDEX_TYPES:
+        for axes in FEW_AXES:
+            for value in (None, *small):
+                yield FILE, _names(label, value, axes)
