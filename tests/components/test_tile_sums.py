@@ -103,6 +103,57 @@ def test_values_of_all_small_types(cupy, tiles, shape, values):
     assert len(tiles) > 1
 
 
+@pytest.mark.parametrize("shape", [(70, 140), (17, 20, 40)])
+def test_real_numbers(cupy, tiles, shape):
+    labels, image = few(9, shape, 90)
+    generator = np.random.default_rng(9)
+    images = [
+        image / np.float32(65535),
+        np.float32(1e-3) * (generator.random(shape, np.float32) - np.float32(0.3)),
+        np.where(generator.random(shape) < 0.5, np.float32(-0.0), np.float32(0)),
+        np.full(shape, -3.7e4, np.float32),
+        generator.normal(1e6, 1, shape).astype(np.float32),
+    ]
+    for values in images:
+        measures._kept.clear()
+        for _ in range(2):
+            check(cupy, labels, values)
+            found = check(cupy, labels, values, properties=["intensity_std", "intensity_min"])
+        zeros = np.signbit(found["intensity_min"])
+        wanted = conncomp.component_statistics(labels, values).minima
+        np.testing.assert_array_equal(zeros, np.signbit(wanted))
+    assert len(tiles) == 3 * len(images)
+
+
+def test_real_numbers_that_do_not_fit(cupy, tiles):
+    labels, image = few(10, (70, 140), 90)
+    values = image / np.float32(65535)
+    check(cupy, labels, values)
+    check(cupy, labels, values)
+    check(cupy, labels, values * 2)
+    assert len(tiles) == 2
+    check(cupy, labels, values * 100)  # which are found to be too large, and measured otherwise
+    assert len(tiles) == 2
+    check(cupy, labels, values * 100)
+    assert len(tiles) == 3
+    for bad in (np.nan, np.inf, -np.inf, 1e-30, 3e38):
+        changed = values.copy()
+        changed[labels == 3] = bad
+        for _ in range(3):
+            with np.errstate(invalid="ignore", over="ignore"):
+                placed = cupy.asarray(labels), cupy.asarray(changed)
+                found = conncomp.component_statistics(*placed)
+                expected = conncomp.component_statistics(labels, changed)
+            for name in ("sums", "means", "minima", "maxima", "weighted_centroids"):
+                wanted = getattr(expected, name)
+                np.testing.assert_array_equal(getattr(found, name).get(), wanted, strict=True)
+    assert len(tiles) == 3
+    measures._kept.clear()
+    for _ in range(2):
+        check(cupy, labels, values)
+    assert len(tiles) == 4
+
+
 @pytest.mark.parametrize("background", [0, -1, None])
 @pytest.mark.parametrize("shape", [(60, 200), (20, 20, 33)])
 def test_backgrounds_and_labels_that_are_not_allowed(cupy, tiles, background, shape):
@@ -135,7 +186,7 @@ def test_what_needs_runs_and_what_fails_in_between(cupy, tiles):
         conncomp.component_statistics(cupy.asarray(labels), spacing=(1, 2, 3))
     check(cupy, labels, image, properties=["intensity_mean"])
     check(cupy, labels, np.stack([image, image], axis=-1), properties=["intensity_mean"])
-    check(cupy, labels, image.astype(np.float32) / 7)
+    check(cupy, labels, image / 7)
     placed = cupy.asarray(labels)
     classes = conncomp.component_statistics(placed, classes=placed).classes
     np.testing.assert_array_equal(classes.get(), np.unique(labels[labels > 0]))
@@ -157,6 +208,7 @@ def test_more_labels_than_slots(cupy, monkeypatch):
         image = generator.integers(0, 1 << 16, shape).astype(np.uint16)
         for _ in range(3):
             check(cupy, labels, image)
+            check(cupy, labels, image / np.float32(256))
 
 
 def test_tables_grow_with_labels(cupy, tiles):
@@ -165,7 +217,7 @@ def test_tables_grow_with_labels(cupy, tiles):
         check(cupy, *few(rows, shape, rows))
     assert tiles == [16, 512, 512, 512, 512]
     (kept,) = measures._kept.values()
-    assert kept._tiles.rows == 512
+    assert kept._tiles[False].rows == 512
 
 
 def add_up(gpu, labels, image):
@@ -184,6 +236,7 @@ def test_labels_that_change_meanwhile(shape):
     with written_by_another_thread((labels, changes)):
         for _ in range(3):
             add_up(HostGpu(), labels, image)
+            add_up(HostGpu(), labels, image / np.float32(256))
 
 
 def test_sides_and_words_are_those_of_the_kernels():

@@ -63,7 +63,8 @@ def sums_wanted(labels: Any, image: Any, properties: Any) -> Sums | None:
     values = as_cupy(image)
     if values.dtype.kind == "b":
         values = values.view(np.uint8)
-    is_itself = values.flags.c_contiguous and is_narrow(values.dtype, room_of(labels.shape))
+    is_known = values.dtype == np.float32 or is_narrow(values.dtype, room_of(labels.shape))
+    is_itself = is_known and values.flags.c_contiguous
     return Sums(values) if is_itself and values.data.ptr != labels.data.ptr else None
 
 

@@ -24,7 +24,11 @@ from conncomp.kernels.cuda.components.runs import (
     ComponentRuns,
     grid_of_rows,
 )
-from conncomp.kernels.cuda.components.tile_sums import TileSums, are_added_in_tiles
+from conncomp.kernels.cuda.components.tile_sums import (
+    REAL,
+    TileSums,
+    are_added_in_tiles,
+)
 from conncomp.kernels.cuda.launcher import (
     COUNT,
     INDEX_TYPES,
@@ -48,6 +52,8 @@ MOST_ELEMENTS = 1 << 24
 LABELS_OF_ROW, LEAST_ROWS = 16, 1 << 15
 # When there are more kinds, or all of them have more labels, the memory of all is given back.
 MOST_KINDS, MOST_LABELS = 8, 1 << 25
+# After so many images in turn that tiles cannot add up no more are tried.
+MOST_UNFIT = 2
 
 MEMORY = Struct("MeasureMemory", bounds=POINTER, copy=POINTER, capacity=COUNT, blocks=COUNT)
 
@@ -159,8 +165,9 @@ class RepeatedRuns:
             self._memory = Workspace().take_struct(gpu, MEMORY, {**pointed, **numbers})
             self._copy = self._memory["copy"].reshape(labels.shape)
         self._again: Again | None = None
-        self._tiles: TileSums | None = None
-        self._adding: Again | None = None  # what adds up tiles, if that has started
+        self._tiles: dict[bool, TileSums] = {}  # of real numbers, and of others
+        self._adding: tuple[TileSums, Again] | None = None  # what has started to add up tiles
+        self._unfit = 0  # how many images in turn had real numbers that tiles do not add up
         self._rows_met = 0  # in the last call that looked for runs
         self._launches: dict[Hashable, Again] = {}
 
@@ -173,8 +180,11 @@ class RepeatedRuns:
         if sums is not None and not self._batched:
             image = sums.image
             if are_added_in_tiles(self._shape, self._rows_met, image):
-                self._adding = self._tiles_of(labels).start(labels, image)
-                return
+                is_real = image is not None and image.dtype == REAL
+                if not is_real or self._unfit < MOST_UNFIT:
+                    tiles = self._tiles_of(labels, image, is_real)
+                    self._adding = tiles, tiles.start(labels, image)
+                    return
         if self._again is not None:
             self._again.run(self._stream, (self._gpu.address(labels),))
             return
@@ -188,18 +198,24 @@ class RepeatedRuns:
         None if there are none, a label is not allowed, or there are more rows than room. Labels of
         a batch are a copy, until the next call of the kind. Of tiles there are no runs, but sums.
         """
-        adding, self._adding = self._adding, None
-        if adding is not None:
-            count, _, rows = adding.read_all(self._stream, self._state, runs.STATE_WORDS)
+        tiles = None
+        if self._adding is not None:
+            tiles, launched = self._adding
+            count, _, rows = launched.read_all(self._stream, self._state, runs.STATE_WORDS)
             if count > 0:
-                kept = self._gpu, labels, self._described, self._fields, (count, 0), self._launches
-                return labels, self._background, rows, ComponentRuns(*kept, self._tiles)
-            self.start(labels)  # more rows than ever, or none, or a label that is not allowed
+                self._unfit = 0
+                kept = self._gpu, labels, self._described, self._fields, (count, 0), tiles.launches
+                return labels, self._background, rows, ComponentRuns(*kept, tiles)
+            self.start(labels)  # for what is said below
         assert self._again is not None
         *known, rows = self._again.read_all(self._stream, self._state, runs.STATE_WORDS)
-        self._rows_met = max(rows, 0)
+        if rows > 0:
+            self._rows_met = rows  # perhaps more than tiles had room for
         if known[0] <= 0:
-            return None
+            return None  # no component, or a label that is not allowed
+        if tiles is not None and rows <= tiles.rows:
+            self._unfit += 1  # a value is no whole number of those that tiles add up
+            self._tiles.pop(True, None)
         array, background = (self._copy, -1) if self._batched else (labels, self._background)
         described = background, *self._described[1:]
         kept = self._gpu, array, described, self._fields, (known[0], known[1]), self._launches
@@ -209,12 +225,15 @@ class RepeatedRuns:
     def _described(self) -> tuple[int, int, int]:
         return self._background, self._capacity, self._shape[-1]
 
-    def _tiles_of(self, labels: Any) -> TileSums:
-        """Return what adds up as many rows as the last call had."""
-        if self._tiles is None or self._tiles.rows <= self._rows_met:
+    def _tiles_of(self, labels: Any, image: Any, is_real: bool) -> TileSums:
+        """Return what adds up as many rows as the last call had, and such values."""
+        tiles = self._tiles.get(is_real)
+        if tiles is None or tiles.rows <= self._rows_met:
             allowed = self._background, self._lowest
-            self._tiles = TileSums(self._gpu, labels, allowed, self._table, self._rows_met)
-        return self._tiles
+            largest = image if is_real else None
+            tiles = TileSums(self._gpu, labels, allowed, self._table, self._rows_met, largest)
+            self._tiles[is_real] = tiles
+        return tiles
 
     def _count(self, labels: Any) -> None:
         gpu, table, length = self._gpu, self._table, self._shape[-1]

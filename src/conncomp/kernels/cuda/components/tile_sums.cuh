@@ -1,18 +1,19 @@
-// Sizes, boxes, centroids, second moments and small values of components, on the GPU, in one pass over labels
-// and image.
+// Sizes, boxes, centroids, second moments and values of components, on the GPU, in one pass over labels and
+// image.
 //
 // What: measure_tiles adds to a row of words for each label, of labels in two and three dimensions whose sums
 // have 64 bits; count_rows and list_rows list the labels that occur, and write_tile_columns makes columns of
-// their rows, which it clears for the next call.
+// their rows, which it clears for the next call. Values are integers of 16 bits, or float32 of which all are
+// multiples of 2^(exponent - 50) and below 2^exponent, for one exponent: so all sums are exact.
 // How: the array is cut into tiles of 256 words of 32 neighbouring labels. A warp finds where runs begin
 // among 128 labels (FourLabels) and queues them in shared memory; once 32 wait, each lane takes one, adds up
 // its values, and adds to the words of its label's slot in shared memory. These count from the corner of the
-// tile, so that 32 bits, or two of them, are enough. When a tile ends, each slot is sent to the row of its
-// label, a word a lane. A run whose label finds no slot is sent alone.
+// tile, and have 32 bits; larger sums take several, of some bits each. When a tile ends, each slot is sent to
+// the row of its label, a sum a lane. A run whose label finds no slot is sent alone.
 //
 //    tiles    of a plane 64 lines of 4 words, of a volume 16 planes of 16 lines of a word
-//    words    size | sums y, x | products yy, yx, xx | how far before the last corner the first is, and
-//             where the last ends, for each axis | sum of values, of squares, of products with y, x | the
+//    sums     size | y, x | products yy, yx, xx | how far before the far corner the first is, and where the
+//             last ends, for each axis | values | products of values with y, x | squares of values | the
 //             complement of the key of the smallest value, and the key of the largest
 //
 // Cost: labels and image read once. Memory: the words of as many rows as there may be. Labels are read once:
@@ -24,27 +25,14 @@
 namespace conncomp {
 
 constexpr int kTileThreads = 256, kTileWarps = kTileThreads / kWarp;
-constexpr int kTileWords = 256;  // of 32 labels
-constexpr int kTileSlotBits = 8, kTileSlots = 1 << kTileSlotBits, kTileProbes = 8;
+constexpr int kTileWords = 256;         // of 32 labels
+constexpr int kTileProbes = 8;          // slots that a label may have
 constexpr int kQueuedRuns = 5 * kWarp;  // fewer than 32 that wait, and 128 that a warp can add
 constexpr int64_t kFarCorner = int64_t(1) << 40;
+constexpr int kFixedBits = 50;  // of a floating-point value
 
 // Where there is no image.
 struct NoValue {};
-template <class Value>
-constexpr bool kHasValues = true;
-template <>
-constexpr bool kHasValues<NoValue> = false;
-
-// Of which there are columns: of any type where there is no image.
-template <class Value>
-struct ColumnsOfValues {
-  using Type = IntensityColumns<Value>;
-};
-template <>
-struct ColumnsOfValues<NoValue> {
-  using Type = IntensityColumns<uint8_t>;
-};
 
 // How long a tile is along each axis, the last in labels.
 template <int axes>
@@ -65,79 +53,226 @@ struct TileSides {
   }
 };
 
-// The words of a component: in a slot, of 32 bits, counted from the corner of a tile, where some take two;
-// and in a row of the table.
+// A sum of a slot in words of 32 bits, each of which counts so many bits, but for the last, which has a sign.
+// A label has 4,096 runs in a tile at most, which 20 bits leave room for.
+constexpr int kLimbBits = 20;
+template <int limbs, class Sum, class Emit>
+__device__ inline void emit_limbs(int word, Sum sum, Emit&& emit) {
+#pragma unroll
+  for (int k = 0; k < limbs - 1; ++k, sum >>= kLimbBits)
+    emit(word + k, uint32_t(sum) & ((1u << kLimbBits) - 1));
+  emit(word + limbs - 1, uint32_t(sum));
+}
+template <int limbs, class Slot>
+__device__ inline __int128 sum_of_limbs(const Slot& slot, int word) {
+  __int128 sum = int32_t(slot[word + limbs - 1]);
+#pragma unroll
+  for (int k = limbs - 2; k >= 0; --k) sum = sum * (1 << kLimbBits) + uint32_t(slot[word + k]);
+  return sum;
+}
+
+// One of the coordinates, whose axis is not known to the compiler.
 template <int axes>
+__device__ inline int64_t along(const int64_t (&place)[axes], int axis) {
+  int64_t found = place[0];
+#pragma unroll
+  for (int k = 1; k < axes; ++k) found = axis == k ? place[k] : found;
+  return found;
+}
+
+// How values are added up: in how many words of a slot and of a row, and as how many sums.
+//
+//    add(value, i)                 the one i elements on; false if it cannot be added up exactly
+//    emit(word, at, emit)          the sums of a run that begins there, by emit(word, value), from a word on
+//    send(sum, slot, corner, row)  a sum of a slot to those of a row
+//    is_extreme(word)              whether a word of a slot is not added up, but the largest is kept
+template <class Value, int axes>
+struct TileValues;
+
+template <int axes>
+struct TileValues<NoValue, axes> {
+  static constexpr int kSlot = 0, kRow = 0, kSums = 0;
+};
+
+// What both kinds of values have: the extremes, by keys, and products with coordinates.
+template <class Value, int axes, class Sum>
+struct TileExtremes {
+  using Key = typename Order<Value>::Key;
+  Key low = 0, high = 0;
+  Sum of_run = 0, products = 0;
+
+  __device__ void meet(Value value) {
+    const Key key = Order<Value>::key(value), complement = Key(~key);
+    low = low < complement ? complement : low;
+    high = high < key ? key : high;
+  }
+  __device__ Sum weighted(const int (&at)[axes], int axis) const {
+    return at[axis] * of_run + (axis == axes - 1 ? products : 0);
+  }
+  template <class Emit>
+  __device__ void emit_extremes(int word, Emit&& emit) const {
+    emit(word, uint32_t(low));
+    emit(word + 1, uint32_t(high));
+  }
+  template <class Slot>
+  __device__ static void send_extreme(const Slot& slot, int word, int64_t* to) {
+    Shared::fetch_max(reinterpret_cast<uint64_t*>(to), uint64_t(uint32_t(slot[word])));
+  }
+};
+
+// Integers of 16 bits and fewer: a row has a word for each sum.
+template <class Value, int axes>
+struct TileValues : TileExtremes<Value, axes, int> {
+  static constexpr int kWeighted = 1, kSquares = kWeighted + 2 * axes, kLow = kSquares + 2, kSlot = kLow + 2;
+  static constexpr int kSums = axes + 4, kRow = kSums;
+  uint64_t squares = 0;
+
+  __device__ explicit TileValues(double) {}
+  __device__ bool add(Value given, int i) {
+    const int value = given;
+    this->meet(given);
+    this->of_run += value;
+    this->products += value * i;
+    squares += uint32_t(value) * uint32_t(value);
+    return true;
+  }
+  template <class Emit>
+  __device__ void emit(int word, const int (&at)[axes], Emit&& emit) const {
+    emit(word, uint32_t(this->of_run));
+#pragma unroll
+    for (int k = 0; k < axes; ++k) emit_limbs<2>(word + kWeighted + 2 * k, this->weighted(at, k), emit);
+    emit_limbs<2>(word + kSquares, squares, emit);
+    this->emit_extremes(word + kLow, emit);
+  }
+  template <class Slot>
+  __device__ static void send(int sum, const Slot& slot, int word, const int64_t (&corner)[axes],
+                              int64_t* row) {
+    const int64_t values = int32_t(slot[word]);
+    if (sum > axes + 1) return TileValues::send_extreme(slot, word + kLow + sum - axes - 2, row + sum);
+    int64_t total = values;
+    if (sum > axes)
+      total = int64_t(uint32_t(slot[word + kSquares])) +
+              (int64_t(uint32_t(slot[word + kSquares + 1])) << kLimbBits);
+    else if (sum > 0)
+      total =
+          int64_t(sum_of_limbs<2>(slot, word + kWeighted + 2 * (sum - 1))) + along(corner, sum - 1) * values;
+    Shared::fetch_add(row + sum, total);
+  }
+  __device__ static constexpr bool is_extreme(int word) { return word >= kLow; }
+};
+
+// Floating-point numbers as whole numbers of `kFixedBits`: a row has two words for each sum.
+template <int axes>
+struct TileValues<float, axes> : TileExtremes<float, axes, int64_t> {
+  static constexpr int kValueLimbs = 3, kWeightedLimbs = 4, kSquareLimbs = 6;
+  static constexpr int kWeighted = kValueLimbs, kSquares = kWeighted + kWeightedLimbs * axes,
+                       kLow = kSquares + kSquareLimbs, kSlot = kLow + 2;
+  static constexpr int kSums = axes + 4, kRow = 2 * (axes + 2) + 2;
+  static constexpr int kHalfBits = 25;  // of the halves that are multiplied
+  double scale;
+  uint64_t squares_high = 0, squares_middle = 0, squares_low = 0;
+
+  __device__ explicit TileValues(double scale) : scale(scale) {}
+  __device__ bool add(float given, int i) {
+    constexpr double kMagic = 0x1.8p52, kMost = double(int64_t(1) << kFixedBits);
+    this->meet(given);
+    const double number = double(given) * scale, rounded = number + kMagic;
+    const int64_t value = int64_t(bits_as<uint64_t>(rounded) - bits_as<uint64_t>(kMagic));
+    if (!(-kMost < number && number < kMost && rounded - kMagic == number)) return false;
+    this->of_run += value;
+    this->products += value * i;
+    const uint64_t magnitude = uint64_t(value < 0 ? -value : value);
+    const uint32_t high = uint32_t(magnitude >> kHalfBits),
+                   low = uint32_t(magnitude) & ((1u << kHalfBits) - 1);
+    squares_high += uint64_t(high) * high;
+    squares_middle += uint64_t(high) * low;
+    squares_low += uint64_t(low) * low;
+    return true;
+  }
+  template <class Emit>
+  __device__ void emit(int word, const int (&at)[axes], Emit&& emit) const {
+    emit_limbs<kValueLimbs>(word, this->of_run, emit);
+#pragma unroll
+    for (int k = 0; k < axes; ++k)
+      emit_limbs<kWeightedLimbs>(word + kWeighted + kWeightedLimbs * k, this->weighted(at, k), emit);
+    emit_limbs<kSquareLimbs>(
+        word + kSquares,
+        (Wide(squares_high) << 2 * kHalfBits) + (Wide(squares_middle) << (kHalfBits + 1)) + squares_low,
+        emit);
+    this->emit_extremes(word + kLow, emit);
+  }
+  template <class Slot>
+  __device__ static void send(int sum, const Slot& slot, int word, const int64_t (&corner)[axes],
+                              int64_t* row) {
+    if (sum > axes + 1)
+      return TileValues::send_extreme(slot, word + kLow + sum - axes - 2, row + sum + axes + 2);
+    __int128 total = sum_of_limbs<kValueLimbs>(slot, word);
+    if (sum > axes)
+      total = sum_of_limbs<kSquareLimbs>(slot, word + kSquares);
+    else if (sum > 0)
+      total = sum_of_limbs<kWeightedLimbs>(slot, word + kWeighted + kWeightedLimbs * (sum - 1)) +
+              along(corner, sum - 1) * total;
+    add_wide(row + 2 * sum, row + 2 * sum + 1, Wide(total));
+  }
+  __device__ static constexpr bool is_extreme(int word) { return word >= kLow; }
+};
+
+// The words of a component: in a slot, of 32 bits, and in a row of the table. Those of values come last.
+template <class Value, int axes>
 struct TileWords {
+  using Values = TileValues<Value, axes>;
   static constexpr int kPairs = axes * (axes + 1) / 2;
-  static constexpr int kSums = 1, kProducts = kSums + axes, kFirsts = kProducts + kPairs,
+  static constexpr int kFirst = 1, kProducts = kFirst + axes, kFirsts = kProducts + kPairs,
                        kEnds = kFirsts + axes, kShapes = kEnds + axes;
-  // In a row.
-  static constexpr int kSum = kShapes, kSquares = kSum + 1, kWeighted = kSquares + 1, kLow = kWeighted + axes,
-                       kHigh = kLow + 1, kRow = kHigh + 1;
-  // In a slot.
-  static constexpr int kSlotSum = kShapes, kSlotSquares = kSlotSum + 1, kSlotWeighted = kSlotSquares + 2,
-                       kSlotLow = kSlotWeighted + 2 * axes, kSlotHigh = kSlotLow + 1, kSlot = kSlotHigh + 1;
-  // Of those in two words, how many bits the lower one counts.
-  static constexpr int kSquareBits = 18, kWeightedBits = 16;
-  // An odd number of words keeps slots in different banks.
-  CONNCOMP_ANYWHERE static constexpr int slot_words(bool values) { return (values ? kSlot : kShapes) | 1; }
-  CONNCOMP_ANYWHERE static constexpr int row_words(bool values) { return values ? kRow : kShapes; }
-  CONNCOMP_ANYWHERE static constexpr bool is_extreme(int word) {
-    return (word >= kFirsts && word < kShapes) || word >= kLow;
+  static constexpr int kSlot = kShapes + Values::kSlot, kRow = kShapes + Values::kRow,
+                       kSums = kShapes + Values::kSums;
+  static constexpr int kStride = kSlot | 1;  // an odd number keeps slots in different banks
+  static constexpr int kSlotBits = kStride > 32 ? 7 : 8, kSlots = 1 << kSlotBits;
+
+  __device__ static constexpr bool is_extreme(int word) {
+    if (word < kShapes) return word >= kFirsts;
+    if constexpr (Values::kSlot > 0) return Values::is_extreme(word - kShapes);
+    return false;
   }
 
-  // A word of the row, of those of a slot of a tile with this corner.
+  // Sends a sum of a slot, of a tile with this corner, to a row.
   template <class Slot>
-  __device__ static int64_t of_slot(int word, const Slot& slot, const int64_t (&corner)[axes]) {
+  __device__ static void send(int sum, const Slot& slot, const int64_t (&corner)[axes], int64_t* row) {
     const auto at = [&](int k) { return int64_t(uint32_t(slot[k])); };
-    const auto corner_along = [&](int k) {
-      int64_t place = corner[0];
-#pragma unroll
-      for (int l = 1; l < axes; ++l) place = k == l ? corner[l] : place;
-      return place;
-    };
-    if (word < kSums) return at(0);
-    if (word < kProducts) return at(word) + corner_along(word - kSums) * at(0);
-    if (word < kFirsts) {
-      const int pair = word - kProducts;
+    if constexpr (Values::kSlot > 0)
+      if (sum >= kShapes) return Values::send(sum - kShapes, slot, kShapes, corner, row + kShapes);
+    if (sum >= kFirsts) {
+      const int64_t place = sum >= kEnds
+                                ? along(corner, sum - kEnds) + at(sum)
+                                : kFarCorner - along(corner, sum - kFirsts) - side(sum - kFirsts) + at(sum);
+      Shared::fetch_max(reinterpret_cast<uint64_t*>(row + sum), uint64_t(place));
+      return;
+    }
+    int64_t total = at(sum);
+    if (sum >= kProducts) {
+      const int pair = sum - kProducts;
       const int k = axes == 2 ? pair > 1 : (pair > 2) + (pair > 4);
       const int l = axes == 2 ? pair > 0 : (pair < 3 ? pair : (pair < 5 ? pair - 2 : 2));
-      const int64_t along_k = corner_along(k), along_l = corner_along(l);
-      return at(word) + along_k * at(kSums + l) + along_l * at(kSums + k) + along_k * along_l * at(0);
+      const int64_t along_k = along(corner, k), along_l = along(corner, l);
+      total += along_k * at(kFirst + l) + along_l * at(kFirst + k) + along_k * along_l * at(0);
+    } else if (sum >= kFirst) {
+      total += along(corner, sum - kFirst) * at(0);
     }
-    if (word < kEnds) {
-      const int k = word - kFirsts;
-      return kFarCorner - corner_along(k) - TileSides<axes>::side(k) + at(word);
-    }
-    if (word < kShapes) return corner_along(word - kEnds) + at(word);
-    const auto signed_at = [&](int k) { return int64_t(int32_t(slot[k])); };
-    if (word == kSum) return signed_at(kSlotSum);
-    if (word == kSquares) return at(kSlotSquares) + (at(kSlotSquares + 1) << kSquareBits);
-    if (word < kLow) {
-      const int k = word - kWeighted;
-      return at(kSlotWeighted + 2 * k) + signed_at(kSlotWeighted + 2 * k + 1) * (1 << kWeightedBits) +
-             corner_along(k) * signed_at(kSlotSum);
-    }
-    return at(word - kLow + kSlotLow);
+    Shared::fetch_add(row + sum, total);
   }
-
-  __device__ static void send(int word, int64_t* row, int64_t value) {
-    if (is_extreme(word))
-      Shared::fetch_max(reinterpret_cast<uint64_t*>(row + word), uint64_t(value));
-    else
-      Shared::fetch_add(row + word, value);
-  }
+  __device__ static int side(int axis) { return TileSides<axes>::side(axis); }
 };
 
 // What measure_tiles and list_rows tell each other. It begins with zeros, and the rows behind it, too. Laid
 // out as in tile_sums.py.
 struct SumTable {
   int64_t* rows_met;  // one more than the largest label
-  int64_t* is_wrong;  // whether a label is not allowed, or has no row
+  int64_t* is_wrong;  // whether a label is not allowed, or has no row, or a value no sum
   int64_t* words;
   int64_t capacity;  // of rows
   int64_t row_words;
+  int64_t exponent;  // of floating-point values
+  double scale;      // which makes these whole numbers
 };
 
 struct QueuedRun {
@@ -149,16 +284,15 @@ struct QueuedRun {
 template <class Label, class Value, int axes>
 struct Tile {
   using Sides = TileSides<axes>;
-  using Words = TileWords<axes>;
-  static constexpr int kLast = axes - 1, kLengthBits = 6;
-  static constexpr bool kValues = kHasValues<Value>;
-  static constexpr int kSlotWords = Words::slot_words(kValues), kRowWords = Words::row_words(kValues);
+  using Words = TileWords<Value, axes>;
+  using Values = TileValues<Value, axes>;
+  static constexpr int kLast = axes - 1, kLengthBits = 6, kSlots = Words::kSlots;
 
   const LabelRows<Label>& labels;
   const Value* values;
   const SumTable& table;
   int* owners;      // of slots, or -1
-  uint32_t* slots;  // of kSlotWords each
+  uint32_t* slots;  // of Words::kStride each
   int64_t lengths[axes];
   int64_t corner[axes] = {};
 
@@ -169,24 +303,24 @@ struct Tile {
     for (int k = 0; k < axes; ++k) lengths[k] = extent.length(k);
   }
 
-  __device__ static int64_t along(int64_t length, int axis) {
+  __device__ static int64_t tiles_along(int64_t length, int axis) {
     return (length + Sides::side(axis) - 1) / Sides::side(axis);
   }
   __device__ int64_t count() const {
     int64_t tiles = 1;
 #pragma unroll
-    for (int k = 0; k < axes; ++k) tiles *= along(lengths[k], k);
+    for (int k = 0; k < axes; ++k) tiles *= tiles_along(lengths[k], k);
     return tiles;
   }
   __device__ void begin(int64_t number) {
 #pragma unroll
     for (int k = kLast; k >= 0; --k) {
-      const int64_t tiles = along(lengths[k], k), above = quotient(number, tiles);
+      const int64_t tiles = tiles_along(lengths[k], k), above = quotient(number, tiles);
       corner[k] = (number - above * tiles) * Sides::side(k);
       number = above;
     }
-    for (int slot = threadIdx.x; slot < kTileSlots; slot += kTileThreads) owners[slot] = -1;
-    for (int k = threadIdx.x; k < kTileSlots * kSlotWords; k += kTileThreads) slots[k] = 0;
+    for (int slot = threadIdx.x; slot < kSlots; slot += kTileThreads) owners[slot] = -1;
+    for (int k = threadIdx.x; k < kSlots * Words::kStride; k += kTileThreads) slots[k] = 0;
   }
 
   __device__ int64_t index_of(const int (&place)[axes]) const {
@@ -205,19 +339,19 @@ struct Tile {
     int64_t within = lengths[kLast] - corner[kLast] - place[kLast];
 #pragma unroll
     for (int k = 0; k < kLast; ++k) within = corner[k] + place[k] < lengths[k] ? within : 0;
-    const int64_t index = index_of(place);
-    if (within >= kFour && reinterpret_cast<uint64_t>(labels.entries + index) % (kFour * sizeof(Label)) == 0)
-      Shared::load_all(labels.entries + index, four.labels);
+    const Label* const first = labels.entries + index_of(place);
+    if (within >= kFour && reinterpret_cast<uint64_t>(first) % (kFour * sizeof(Label)) == 0)
+      Shared::load_all(first, four.labels);
     else
 #pragma unroll
       for (int k = 0; k < kFour; ++k)
-        four.labels[k] = k < within ? labels.load(index + k) : labels.background;
+        four.labels[k] = k < within ? Shared::load(first + k) : labels.background;
     return within >= kFour ? (1u << kFour) - 1 : (within > 0 ? (1u << within) - 1 : 0);
   }
 
   __device__ int slot_of(int label) const {
-    int slot = int(uint32_t(label) * 2654435761u >> (32 - kTileSlotBits));
-    for (int probe = 0; probe < kTileProbes; ++probe, slot = (slot + 1) % kTileSlots) {
+    int slot = int(uint32_t(label) * 2654435761u >> (32 - Words::kSlotBits));
+    for (int probe = 0; probe < kTileProbes; ++probe, slot = (slot + 1) % kSlots) {
       int owner = InBlock::load(owners + slot);
       if (owner < 0) owner = InBlock::compare_exchange(owners + slot, -1, label);
       if (owner < 0 || owner == label) return slot;
@@ -225,98 +359,87 @@ struct Tile {
     return -1;
   }
 
-  // Adds a run to the slot of its label, or to its row.
-  __device__ void add(const QueuedRun& run) const {
-    const int n = int(run.place & ((1u << kLengthBits) - 1)), number = int(run.place >> kLengthBits);
+  // Calls emit(word, value) for what a run adds to a slot; returns whether all values can be added up.
+  template <class Emit>
+  __device__ bool measure(uint32_t place, Emit&& emit) const {
+    const int n = int(place & ((1u << kLengthBits) - 1)), number = int(place >> kLengthBits);
     int at[axes];
     Sides::locate(number / kWarp, at);
     at[kLast] += number % kWarp;
-    uint32_t sums[kSlotWords] = {};
     const int x = at[kLast], pairs = n * (n - 1) / 2, line = x * n + pairs;
-    sums[0] = uint32_t(n);
+    emit(0, uint32_t(n));
     int pair = Words::kProducts;
 #pragma unroll
     for (int k = 0; k < axes; ++k) {
-      const bool is_along = k == kLast;
-      sums[Words::kSums + k] = uint32_t(is_along ? line : at[k] * n);
+      const bool is_last = k == kLast;
+      emit(Words::kFirst + k, uint32_t(is_last ? line : at[k] * n));
 #pragma unroll
-      for (int l = k; l < kLast; ++l) sums[pair++] = uint32_t(at[k] * at[l] * n);
-      sums[pair++] = uint32_t(is_along ? x * (line + pairs) + pairs * (2 * n - 1) / 3 : at[k] * line);
-      sums[Words::kFirsts + k] = uint32_t(Sides::side(k) - at[k]);
-      sums[Words::kEnds + k] = uint32_t(at[k] + (is_along ? n : 1));
+      for (int l = k; l < kLast; ++l) emit(pair++, uint32_t(at[k] * at[l] * n));
+      emit(pair++, uint32_t(is_last ? x * (line + pairs) + pairs * (2 * n - 1) / 3 : at[k] * line));
+      emit(Words::kFirsts + k, uint32_t(Sides::side(k) - at[k]));
+      emit(Words::kEnds + k, uint32_t(at[k] + (is_last ? n : 1)));
     }
-    if constexpr (kValues) {
+    bool are_exact = true;
+    if constexpr (Values::kSlot > 0) {
       const Value* const first = values + index_of(at);
-      int low = first[0], high = low, of_run = 0, products = 0;
-      uint64_t squares = 0;
-      for (int i = 0; i < n; ++i) {
-        const int value = first[i];
-        low = value < low ? value : low;
-        high = value > high ? value : high;
-        of_run += value;
-        products += value * i;
-        squares += uint32_t(value) * uint32_t(value);
-      }
-      sums[Words::kSlotSum] = uint32_t(of_run);
-      sums[Words::kSlotSquares] = uint32_t(squares) & ((1u << Words::kSquareBits) - 1);
-      sums[Words::kSlotSquares + 1] = uint32_t(squares >> Words::kSquareBits);
-#pragma unroll
-      for (int k = 0; k < axes; ++k) {
-        const int weighted = at[k] * of_run + (k == kLast ? products : 0);
-        sums[Words::kSlotWeighted + 2 * k] = uint32_t(weighted) & ((1u << Words::kWeightedBits) - 1);
-        sums[Words::kSlotWeighted + 2 * k + 1] = uint32_t(weighted >> Words::kWeightedBits);
-      }
-      using Key = typename Order<Value>::Key;
-      sums[Words::kSlotLow] = Key(~Order<Value>::key(Value(low)));
-      sums[Words::kSlotHigh] = Order<Value>::key(Value(high));
+      Values sums(table.scale);
+      for (int i = 0; i < n; ++i) are_exact &= sums.add(first[i], i);
+      sums.emit(Words::kShapes, at, emit);
     }
-    const int slot = slot_of(int(run.label));
-    if (slot < 0) {
-      int64_t* const row = table.words + int64_t(run.label) * table.row_words;
-#pragma unroll
-      for (int word = 0; word < kRowWords; ++word) Words::send(word, row, Words::of_slot(word, sums, corner));
-      return;
-    }
-    uint32_t* const words = slots + slot * kSlotWords;
-#pragma unroll
-    for (int word = 0; word < (kValues ? Words::kSlot : Words::kShapes); ++word) {
-      const bool is_extreme = (word >= Words::kFirsts && word < Words::kShapes) || word >= Words::kSlotLow;
-      if (is_extreme)
-        InBlock::fetch_max(words + word, sums[word]);
-      else
-        InBlock::fetch_add(words + word, sums[word]);
-    }
+    return are_exact;
   }
 
-  // Sends all slots, each by as many lanes as there are words, or by a warp if there are more than half.
-  __device__ void send() const {
-    constexpr int kLanes = kRowWords <= kWarp / 2 ? kWarp / 2 : kWarp;
-    static_assert(kRowWords <= kWarp, "a lane has a word");
-    const int word = int(threadIdx.x) % kLanes;
-    for (int slot = threadIdx.x / kLanes; slot < kTileSlots; slot += kTileThreads / kLanes) {
-      if (owners[slot] < 0 || word >= kRowWords) continue;
-      int64_t* const row = table.words + int64_t(owners[slot]) * table.row_words;
-      Words::send(word, row, Words::of_slot(word, slots + slot * kSlotWords, corner));
+  // Adds a run to the slot of its label, or else to its row.
+  __device__ bool add(const QueuedRun& run) const {
+    const int slot = slot_of(int(run.label));
+    if (slot < 0) {
+      const Tile copy = *this;  // whose address is taken, so that this one stays in registers
+      return copy.add_alone(run);
     }
+    uint32_t* const words = slots + slot * Words::kStride;
+    return measure(run.place, [=](int word, uint32_t value) {
+      if (Words::is_extreme(word))
+        InBlock::fetch_max(words + word, value);
+      else
+        InBlock::fetch_add(words + word, value);
+    });
+  }
+  CONNCOMP_PHASE bool add_alone(QueuedRun run) const {
+    uint32_t words[Words::kSlot];
+    const bool are_exact = measure(run.place, [&](int word, uint32_t value) { words[word] = value; });
+    for (int sum = 0; sum < Words::kSums; ++sum)
+      Words::send(sum, words, corner, table.words + int64_t(run.label) * table.row_words);
+    return are_exact;
+  }
+
+  // Sends all slots, each by as many lanes as there are sums.
+  __device__ void send() const {
+    constexpr int kLanes = Words::kSums <= kWarp / 2 ? kWarp / 2 : kWarp;
+    static_assert(Words::kSums <= kWarp, "a lane has a sum");
+    const int sum = int(threadIdx.x) % kLanes;
+    for (int slot = threadIdx.x / kLanes; slot < kSlots; slot += kTileThreads / kLanes)
+      if (owners[slot] >= 0 && sum < Words::kSums)
+        Words::send(sum, slots + slot * Words::kStride, corner,
+                    table.words + int64_t(owners[slot]) * table.row_words);
   }
 };
 
 // Labels are allowed from `lowest` on. The extent is that of the array.
 template <class Label, class Value, int axes>
-__global__ void __launch_bounds__(kTileThreads, 4)
+__global__ void __launch_bounds__(kTileThreads, 3)
     measure_tiles(LabelRows<Label> labels, int64_t lowest, Extent extent, const Value* __restrict__ values,
                   SumTable table) {
   follow_launch();
   using Tile = conncomp::Tile<Label, Value, axes>;
   using Four = FourLabels<Label>;
-  __shared__ int owners[kTileSlots];
-  __shared__ uint32_t slots[kTileSlots * Tile::kSlotWords];
+  __shared__ int owners[Tile::kSlots];
+  __shared__ uint32_t slots[Tile::kSlots * Tile::Words::kStride];
   __shared__ QueuedRun queues[kTileWarps][kQueuedRuns];
   __shared__ unsigned int rows_of_block;
   constexpr int kSteps = kTileWords / kTileWarps / Four::kCount, kAhead = 4;
   const LineBegins none(kWarp);
   QueuedRun* const queue = queues[threadIdx.x / kWarp];
-  bool is_wrong = false;
+  bool is_right = true;
   unsigned int rows = 0;
   if (threadIdx.x == 0) rows_of_block = 0;
   Tile tile(labels, extent, values, table, owners, slots);
@@ -338,21 +461,19 @@ __global__ void __launch_bounds__(kTileThreads, 4)
       for (int k = 0; k < kAhead; ++k) {
         Four& four = read[k];
         four.find_begins(0, none);
-        unsigned int open = four.open(labels.background), allowed = 0;
-        if (labels.background < lowest)  // there is none, and what is as if there were one is wrong
-#pragma unroll
-          for (int l = 0; l < Four::kCount; ++l)
-            is_wrong = is_wrong || ((inside[k] >> l & 1) && four.labels[l] == labels.background);
+        const unsigned int open = four.open(labels.background);
+        unsigned int allowed = 0;
 #pragma unroll
         for (int l = 0; l < Four::kCount; ++l) {
-          const bool is_open = open >> l & 1;
+          const bool is_open = open >> l & 1, is_empty = four.labels[l] == labels.background;
           const bool fits = four.labels[l] >= lowest && four.labels[l] < table.capacity;
-          is_wrong = is_wrong || (is_open && !fits);
+          // Where there is no background, what is as if there were one is wrong.
+          is_right &= (fits || !is_open) && !(is_empty && labels.background < lowest && (inside[k] >> l & 1));
           allowed |= unsigned(is_open && fits) << l;
         }
-        const int count = __popc(allowed), before = warp_scan(count) - count;
-        const int all = __shfl_sync(kAllLanes, before + count, kWarp - 1);
-        for (int place = waiting + before; allowed; allowed &= allowed - 1, ++place) {
+        const int count = __popc(allowed), last = warp_scan(count);
+        const int all = __shfl_sync(kAllLanes, last, kWarp - 1);
+        for (int place = waiting + last - count; allowed; allowed &= allowed - 1, ++place) {
           const int l = __ffs(int(allowed)) - 1;
           const uint32_t label = uint32_t(four.label(l));
           rows = rows > label ? rows : label + 1;
@@ -361,17 +482,17 @@ __global__ void __launch_bounds__(kTileThreads, 4)
         }
         waiting += all;
         __syncwarp();
-        for (; waiting >= kWarp; waiting -= kWarp) tile.add(queue[waiting - kWarp + lane()]);
+        for (; waiting >= kWarp; waiting -= kWarp) is_right &= tile.add(queue[waiting - kWarp + lane()]);
         __syncwarp();
       }
     }
-    if (lane() < waiting) tile.add(queue[lane()]);
+    if (lane() < waiting) is_right &= tile.add(queue[lane()]);
     __syncthreads();
     tile.send();
     __syncthreads();
   }
   if (rows > 0) InBlock::fetch_max(&rows_of_block, rows);
-  if (is_wrong) Shared::store(table.is_wrong, int64_t(1));
+  if (!is_right) Shared::store(table.is_wrong, int64_t(1));
   __syncthreads();
   if (threadIdx.x == 0) Shared::fetch_max(table.rows_met, int64_t(rows_of_block));
 }
@@ -405,24 +526,73 @@ __global__ void __launch_bounds__(kTableThreads) list_rows(SumTable table, RunTa
   *runs.state = {*table.is_wrong ? -1 : place, 0, *table.rows_met};
 }
 
+// Of values there are columns of any type where there is no image.
+template <class Value>
+struct ColumnsOfTiles {
+  using Type = IntensityColumns<Value>;
+};
+template <>
+struct ColumnsOfTiles<NoValue> {
+  using Type = IntensityColumns<uint8_t>;
+};
+
+// Writes the columns of the values of a component, whose words these are.
+template <class Value, int axes>
+__device__ inline void write_values(const int64_t (&words)[TileValues<Value, axes>::kRow],
+                                    const IntensityColumns<Value>& columns, const SumTable& table,
+                                    int64_t row, int64_t components, int64_t size,
+                                    const int64_t (&box)[2 * axes], double* reals) {
+  using Key = typename Order<Value>::Key;
+  constexpr int kWidth = kIsReal<Value> ? 2 : 1;
+  const auto wide_at = [&](int sum) {  // of a row
+    if constexpr (kIsReal<Value>)
+      return __int128(wide_of(words[kWidth * sum], words[kWidth * sum + 1]));
+    else
+      return __int128(words[sum]);
+  };
+  const __int128 sum = wide_at(0), squares = wide_at(axes + 1);
+  const auto sum_at = [&](int number) {
+    __int128 total = sum;
+#pragma unroll
+    for (int k = 0; k < axes; ++k) total = number == k + 1 ? wide_at(k + 1) - box[2 * k] * sum : total;
+    return total;
+  };
+  const int64_t* const extremes = words + kWidth * (axes + 2);
+  const auto written = [&](const Units<Value>& units) {
+    columns.write(row, Key(~extremes[0]), Key(extremes[1]), units, size, axes, box, sum_at);
+  };
+  if constexpr (kIsReal<Value>) {
+    written(Units<Value>(int(table.exponent), kFixedBits));
+    // About a whole number near the mean squares are small; these of all are exact, as is what is taken off.
+    const int64_t near = int64_t(as_real(sum) / double(size));
+    const Wide about = Wide(squares) - 2 * Wide(__int128(near)) * Wide(sum) +
+                       Wide(__int128(near)) * Wide(__int128(near)) * uint64_t(size);
+    const double left = as_real(sum - __int128(near) * size);
+    const double variance = (as_real(__int128(about)) - left * left / double(size)) / double(size);
+    reals[row] = sqrt(variance < 0 ? 0 : variance) / table.scale;
+    reals[components + row] = double(columns.minima[row]);
+    reals[2 * components + row] = double(columns.maxima[row]);
+  } else {
+    written(Units<Value>{});
+    write_reals(columns, row, components, size, int64_t(sum), int64_t(squares), reals);
+  }
+}
+
 // Writes columns of all components, and clears their rows and what they were listed by.
 template <class Value, int axes>
 __global__ void __launch_bounds__(kTableThreads)
     write_tile_columns(SumTable table, RunTable runs, ShapeColumns shapes,
-                       typename ColumnsOfValues<Value>::Type values, double* reals) {
+                       typename ColumnsOfTiles<Value>::Type values, double* reals) {
   follow_launch();
-  using Words = TileWords<axes>;
+  using Words = TileWords<Value, axes>;
   const int64_t components = runs.state->components;
   if (grid_thread() == 0) *table.rows_met = 0;
   for (int64_t number = grid_thread(); number < components; number += grid_threads()) {
     int64_t* const row = table.words + runs.present[number] * table.row_words;
-    int64_t words[Words::row_words(kHasValues<Value>)];
+    int64_t words[Words::kShapes], box[2 * axes];
 #pragma unroll
-    for (int k = 0; k < Words::row_words(kHasValues<Value>); ++k) words[k] = row[k];
-#pragma unroll
-    for (int k = 0; k < Words::row_words(kHasValues<Value>); ++k) row[k] = 0;
+    for (int k = 0; k < Words::kShapes; ++k) words[k] = row[k];
     const int64_t size = words[0];
-    int64_t box[2 * axes];
     shapes.labels[number] = runs.present[number];
     shapes.sizes[number] = size;
 #pragma unroll
@@ -431,7 +601,7 @@ __global__ void __launch_bounds__(kTableThreads)
       box[2 * k + 1] = words[Words::kEnds + k];
       shapes.boxes[2 * (number * axes + k)] = box[2 * k];
       shapes.boxes[2 * (number * axes + k) + 1] = box[2 * k + 1];
-      shapes.centroids[number * axes + k] = double(words[Words::kSums + k]) / double(size);
+      shapes.centroids[number * axes + k] = double(words[Words::kFirst + k]) / double(size);
     }
     if (shapes.moments != nullptr) {
       double* const moments = shapes.moments + number * axes * axes;
@@ -441,23 +611,16 @@ __global__ void __launch_bounds__(kTableThreads)
 #pragma unroll
         for (int l = k; l < axes; ++l, ++pair)
           moments[k * axes + l] = moments[l * axes + k] =
-              covariance_of(size, words[pair], words[Words::kSums + k], words[Words::kSums + l]);
+              covariance_of(size, words[pair], words[Words::kFirst + k], words[Words::kFirst + l]);
     }
-    if constexpr (kHasValues<Value>) {
-      const int64_t sum = words[Words::kSum];
-      const auto sum_at = [&](int k) {
-        if (k == 0) return __int128(sum);
-        int64_t product = words[Words::kWeighted], first = box[0];
+    if constexpr (Words::Values::kRow > 0) {
+      int64_t words_of_values[Words::Values::kRow];
 #pragma unroll
-        for (int l = 1; l < axes; ++l)
-          if (k - 1 == l) product = words[Words::kWeighted + l], first = box[2 * l];
-        return __int128(product - first * sum);
-      };
-      using Key = typename Order<Value>::Key;
-      values.write(number, Key(~words[Words::kLow]), Key(words[Words::kHigh]), Units<Value>{}, size, axes,
-                   box, sum_at);
-      write_reals(values, number, components, size, sum, words[Words::kSquares], reals);
+      for (int k = 0; k < Words::Values::kRow; ++k) words_of_values[k] = row[Words::kShapes + k];
+      write_values<Value, axes>(words_of_values, values, table, number, components, size, box, reals);
     }
+#pragma unroll
+    for (int k = 0; k < Words::kRow; ++k) row[k] = 0;
   }
 }
 

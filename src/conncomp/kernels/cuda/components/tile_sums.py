@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from functools import cache
-from math import prod
+from math import frexp, isfinite, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,9 +29,13 @@ if TYPE_CHECKING:
     from conncomp.kernels.cuda.components.runs import ComponentRuns
 
 FILE = "cuda/components/tile_sums.cuh"
-# How long a tile is along each axis, and how many words a row has.
+# How long a tile is along each axis, and how many words a row has, of integers and of real numbers.
 SIDES = {2: (64, 128), 3: (16, 16, 32)}
-ROW_WORDS = {2: 16, 3: 24}
+ROW_WORDS = {2: (16, 20), 3: (24, 28)}
+REAL = np.dtype(np.float32)
+# Real numbers are whole ones of so many bits, times a power of two that is that much larger than
+# the largest needs: so the next images may have larger ones.
+FIXED_BITS, SPARE_BITS, MOST_EXPONENT = 50, 2, 200
 # A table has a row for so many labels at most, so that it is no larger than other memory is.
 LABELS_OF_ROW = 64
 
@@ -42,13 +46,15 @@ TABLE = Struct(
     words=POINTER,
     capacity=COUNT,
     row_words=COUNT,
+    exponent=COUNT,
+    scale=np.dtype(np.float64),
 )
 
 
 def are_added_in_tiles(shape: tuple[int, ...], rows: int, image: Any) -> bool:
     """Whether there are sums of labels below `rows`, and of the values of an image or None."""
     few = 0 < rows * LABELS_OF_ROW <= prod(shape) and are_few(shape)
-    return few and (image is None or are_small(image.dtype, shape))
+    return few and (image is None or image.dtype == REAL or are_small(image.dtype, shape))
 
 
 class TileSums:
@@ -65,33 +71,47 @@ class TileSums:
         ``RunTable``, for what occurs.
     rows : int
         For how many rows there is room, and more.
+    image : array of `REAL` or None
+        One of those to be added up, if they are of real numbers.
 
     Attributes
     ----------
     rows : int
         Labels have to be smaller.
+    launches : dict
+        What is launched on what was added up, for `ComponentRuns`.
     """
 
     def __init__(
-        self, gpu: Gpu, labels: Any, described: tuple[int, int], runs: np.void, rows: int
+        self,
+        gpu: Gpu,
+        labels: Any,
+        described: tuple[int, int],
+        runs: np.void,
+        rows: int,
+        image: Any,
     ) -> None:
         self._gpu, self._shape, self._runs = gpu, labels.shape, runs
         self._background, self._lowest = described
-        self.rows = 1 << rows.bit_length()
-        self._row_words = ROW_WORDS[labels.ndim]
-        self._memory = gpu.xp.zeros(self.rows * self._row_words + 2, COUNT)
-        end = self.rows * self._row_words
+        self.rows, is_real = 1 << rows.bit_length(), image is not None
+        words = ROW_WORDS[labels.ndim][is_real]
+        end = self.rows * words
+        self._memory = gpu.xp.zeros(end + 2, COUNT)
+        exponent = _exponent_of(image) if is_real else 0
+        pointers = {"words": self._memory, "rows_met": self._memory[end:]}
         self._table = TABLE.of(
             gpu,
-            words=self._memory,
-            rows_met=self._memory[end:],
+            **pointers,
             is_wrong=self._memory[end + 1 :],
             capacity=self.rows,
-            row_words=self._row_words,
+            row_words=words,
+            exponent=exponent,
+            scale=2.0 ** (FIXED_BITS - exponent),
         )
         self._is_clear = True
         self._again: dict[Hashable, Again] = {}
-        self.image: Any = None
+        self.launches: dict[Hashable, Again] = {}
+        self._image: Any = None
 
     def start(self, labels: Any, image: Any) -> Again:
         """Launch what adds up labels of the kind and the values of an image, or None.
@@ -101,7 +121,7 @@ class TileSums:
         gpu = self._gpu
         if not self._is_clear:
             self._memory.fill(0)
-        self._is_clear, self.image = False, image
+        self._is_clear, self._image = False, image
         kind = None if image is None else image.dtype
         again = self._again.get(kind)
         if again is not None:
@@ -149,7 +169,7 @@ class TileSums:
             Standard deviations, minima and maxima, of an image.
         """
         gpu, ndim = self._gpu, len(self._shape)
-        value = None if self.image is None else self.image.dtype
+        value = None if self._image is None else self._image.dtype
         *_, write = gpu.load(FILE, _names(label, value, ndim))
         placed = Shapes.empty(gpu.xp, runs.count, ndim, 0, moments)
         reals = gpu.xp.empty((3, runs.count if columns else 0))
@@ -161,10 +181,17 @@ class TileSums:
             values = intensities.columns_at(gpu, given[len(placed) :])
             launch(write, runs.by_row, self._table, self._runs, record, values, reals)
 
-        purpose = "tile columns", self.rows, moments, value
+        purpose = "tile columns", moments, value
         runs.launch(purpose, launches, *placed, *columns, reals, memory=self._memory)
         self._is_clear = True
         return placed, reals if columns else None
+
+
+def _exponent_of(image: Any) -> int:
+    """Return that of a power of two above all magnitudes; any number if not all are finite."""
+    largest = max(float(image.max()), -float(image.min()), 0.0)
+    exponent = frexp(largest)[1] + SPARE_BITS if isfinite(largest) else 0
+    return max(-MOST_EXPONENT, min(MOST_EXPONENT, exponent))
 
 
 @cache
@@ -176,8 +203,8 @@ def _names(label: np.dtype[Any], value: np.dtype[Any] | None, axes: int) -> tupl
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that the functions here can load."""
-    small = [np.dtype(value) for value in ("u1", "u2", "i2")]
+    kinds = [np.dtype(value) for value in ("u1", "u2", "i2", "f4")]
     for label in INDEX_TYPES:
         for axes in FEW_AXES:
-            for value in (None, *small):
+            for value in (None, *kinds):
                 yield FILE, _names(label, value, axes)
