@@ -59,10 +59,9 @@ def measure_components(
         described = items.background, items.all_rows, shape[-1], items.count
         runs = find_runs(gpu, items.labels, *described)
     if runs.sums is not None:
-        given = [] if image is None else _columns_of(items, image, runs.count)
-        shapes, reals = runs.sums.write(runs, items.labels.dtype, moments, given)
-        values = None if image is None else (given, reals)
-        known = Known(shapes.labels, shapes.sizes, shapes.boxes, runs, values=values)
+        shapes, columns, reals = runs.sums.write(runs, items.labels.dtype, moments)
+        sums = (columns, reals) if columns else None
+        known = Known(shapes.labels, shapes.sizes, shapes.boxes, runs, values=sums)
         return known, Places(shapes.labels, shapes.batch, shapes.centroids, shapes.moments)
     values = None
     if image is not None and are_few(shape) and are_small(image.values.dtype, shape):
@@ -167,28 +166,24 @@ def _sums_of_image(items: Items, known: Known, image: Image | None) -> tuple[lis
     if known.values is not None:
         columns, reals = known.values
         return columns, True, reals
-    columns = _columns_of(items, image, 0 if image is None else len(known.rows))
-    if image is None or not len(known.rows):
-        return columns, True, None
-    if items.xp is np:
-        return columns, _measure_image_on_cpu(items, known, image, columns), None
-    assert known.runs is not None
-    described = items.shape, image.values, image.bits, known.sizes, known.boxes
-    given = current_gpu(), known.runs, *described, *columns
-    return columns, *measure_intensities(*given, table=known.table)
-
-
-def _columns_of(items: Items, image: Image | None, count: int) -> list[Any]:
-    """Return new columns for the values of an image, with so many rows."""
     xp, ndim = items.xp, len(items.shape)
+    count = 0 if image is None else len(known.rows)
     sums_type, value_type = (np.float64,) * 2 if image is None else (image.sums, image.values.dtype)
-    return [
+    columns = [
         new_array(xp, (count,), sums_type),
         new_array(xp, (count,), np.float64),
         new_array(xp, (count,), value_type),
         new_array(xp, (count,), value_type),
         new_array(xp, (count, ndim), np.float64),
     ]
+    if image is None or not count:
+        return columns, True, None
+    if xp is np:
+        return columns, _measure_image_on_cpu(items, known, image, columns), None
+    assert known.runs is not None
+    described = items.shape, image.values, image.bits, known.sizes, known.boxes
+    given = current_gpu(), known.runs, *described, *columns
+    return columns, *measure_intensities(*given, table=known.table)
 
 
 def _measure_image_on_cpu(items: Items, known: Known, image: Image, columns: list[Any]) -> bool:

@@ -201,6 +201,7 @@ class RepeatedRuns:
         tiles = None
         if self._adding is not None:
             tiles, launched = self._adding
+            tiles.prepare()
             count, _, rows = launched.read_all(self._stream, self._state, runs.STATE_WORDS)
             if count > 0:
                 self._unfit = 0

@@ -63,14 +63,6 @@ __device__ inline void emit_limbs(int word, Sum sum, Emit&& emit) {
     emit(word + k, uint32_t(sum) & ((1u << kLimbBits) - 1));
   emit(word + limbs - 1, uint32_t(sum));
 }
-template <int limbs, class Slot>
-__device__ inline __int128 sum_of_limbs(const Slot& slot, int word) {
-  __int128 sum = int32_t(slot[word + limbs - 1]);
-#pragma unroll
-  for (int k = limbs - 2; k >= 0; --k) sum = sum * (1 << kLimbBits) + uint32_t(slot[word + k]);
-  return sum;
-}
-
 // One of the coordinates, whose axis is not known to the compiler.
 template <int axes>
 __device__ inline int64_t along(const int64_t (&place)[axes], int axis) {
@@ -80,11 +72,75 @@ __device__ inline int64_t along(const int64_t (&place)[axes], int axis) {
   return found;
 }
 
+// How a sum of a row, or an extreme, follows from words of a slot: a lane is told once for all slots of a
+// tile.
+struct SumOfSlot {
+  int low = 0, high = 0, row_word = -1;
+  int wide = 0;  // how many limbs it has if it is one of 128 bits
+  bool is_most = false;
+  int64_t low_times = 0, high_times = 0, offset = 0;
+  int words[3] = {};  // with a sign, and how often they are added
+  int64_t times[3] = {};
+
+  __device__ static SumOfSlot word(int word) {
+    SumOfSlot sum;
+    sum.low = word, sum.low_times = 1;
+    return sum;
+  }
+  __device__ static SumOfSlot limbs(int first) {
+    SumOfSlot sum = word(first);
+    sum.high = first + 1, sum.high_times = 1 << kLimbBits;
+    return sum;
+  }
+  __device__ static SumOfSlot extreme(int first, int64_t offset) {
+    SumOfSlot sum = word(first);
+    sum.is_most = true, sum.offset = offset;
+    return sum;
+  }
+  __device__ SumOfSlot plus(int word, int64_t often, int number = 0) const {
+    SumOfSlot sum = *this;
+#pragma unroll
+    for (int k = 0; k < 3; ++k)
+      if (k == number) sum.words[k] = word, sum.times[k] = often;
+    return sum;
+  }
+
+  __device__ void send(const uint32_t* slot, int64_t* row) const {
+    if (wide > 0) return send_wide(slot, row + row_word);
+    int64_t total = offset + low_times * slot[low] + high_times * int32_t(slot[high]);
+#pragma unroll
+    for (int k = 0; k < 3; ++k) total += times[k] * int32_t(slot[words[k]]);
+    if (is_most)
+      Shared::fetch_max(reinterpret_cast<uint64_t*>(row + row_word), uint64_t(total));
+    else
+      Shared::fetch_add(row + row_word, total);
+  }
+
+ private:
+  __device__ static __int128 sum_of_limbs(const uint32_t* first, int limbs) {
+    constexpr int kMost = 6;
+    __int128 sum = 0;
+#pragma unroll
+    for (int k = kMost - 1; k >= 0; --k) {
+      const int64_t limb = k >= limbs ? 0 : (k == limbs - 1 ? int32_t(first[k]) : int64_t(first[k]));
+      sum = sum * (1 << kLimbBits) + limb;
+    }
+    return sum;
+  }
+  // The words beside are those of a sum of 64 bits.
+  __device__ void send_wide(const uint32_t* slot, int64_t* to) const {
+    constexpr int kLimbs = 3;
+    __int128 sum = sum_of_limbs(slot + low, wide);
+    if (times[0] != 0) sum += __int128(int64_t(sum_of_limbs(slot + words[0], kLimbs))) * times[0];
+    add_wide(to, to + 1, Wide(sum));
+  }
+};
+
 // How values are added up: in how many words of a slot and of a row, and as how many sums.
 //
 //    add(value, i)                 the one i elements on; false if it cannot be added up exactly
 //    emit(word, at, emit)          the sums of a run that begins there, by emit(word, value), from a word on
-//    send(sum, slot, corner, row)  a sum of a slot to those of a row
+//    describe(sum, word, corner)   how a sum of a row follows from the words of a slot, from a word on
 //    is_extreme(word)              whether a word of a slot is not added up, but the largest is kept
 template <class Value, int axes>
 struct TileValues;
@@ -98,12 +154,12 @@ struct TileValues<NoValue, axes> {
 template <class Value, int axes, class Sum>
 struct TileExtremes {
   using Key = typename Order<Value>::Key;
-  Key low = 0, high = 0;
+  Key low = Key(~Key(0)), high = 0;
   Sum of_run = 0, products = 0;
 
   __device__ void meet(Value value) {
-    const Key key = Order<Value>::key(value), complement = Key(~key);
-    low = low < complement ? complement : low;
+    const Key key = Order<Value>::key(value);
+    low = key < low ? key : low;
     high = high < key ? key : high;
   }
   __device__ Sum weighted(const int (&at)[axes], int axis) const {
@@ -111,12 +167,8 @@ struct TileExtremes {
   }
   template <class Emit>
   __device__ void emit_extremes(int word, Emit&& emit) const {
-    emit(word, uint32_t(low));
+    emit(word, uint32_t(Key(~low)));
     emit(word + 1, uint32_t(high));
-  }
-  template <class Slot>
-  __device__ static void send_extreme(const Slot& slot, int word, int64_t* to) {
-    Shared::fetch_max(reinterpret_cast<uint64_t*>(to), uint64_t(uint32_t(slot[word])));
   }
 };
 
@@ -144,19 +196,11 @@ struct TileValues : TileExtremes<Value, axes, int> {
     emit_limbs<2>(word + kSquares, squares, emit);
     this->emit_extremes(word + kLow, emit);
   }
-  template <class Slot>
-  __device__ static void send(int sum, const Slot& slot, int word, const int64_t (&corner)[axes],
-                              int64_t* row) {
-    const int64_t values = int32_t(slot[word]);
-    if (sum > axes + 1) return TileValues::send_extreme(slot, word + kLow + sum - axes - 2, row + sum);
-    int64_t total = values;
-    if (sum > axes)
-      total = int64_t(uint32_t(slot[word + kSquares])) +
-              (int64_t(uint32_t(slot[word + kSquares + 1])) << kLimbBits);
-    else if (sum > 0)
-      total =
-          int64_t(sum_of_limbs<2>(slot, word + kWeighted + 2 * (sum - 1))) + along(corner, sum - 1) * values;
-    Shared::fetch_add(row + sum, total);
+  __device__ static SumOfSlot describe(int sum, int word, const int64_t (&corner)[axes]) {
+    if (sum > axes + 1) return SumOfSlot::extreme(word + kLow + sum - axes - 2, 0);
+    if (sum > axes) return SumOfSlot::limbs(word + kSquares);
+    if (sum > 0) return SumOfSlot::limbs(word + kWeighted + 2 * (sum - 1)).plus(word, along(corner, sum - 1));
+    return SumOfSlot{}.plus(word, 1);
   }
   __device__ static constexpr bool is_extreme(int word) { return word >= kLow; }
 };
@@ -201,18 +245,18 @@ struct TileValues<float, axes> : TileExtremes<float, axes, int64_t> {
         emit);
     this->emit_extremes(word + kLow, emit);
   }
-  template <class Slot>
-  __device__ static void send(int sum, const Slot& slot, int word, const int64_t (&corner)[axes],
-                              int64_t* row) {
-    if (sum > axes + 1)
-      return TileValues::send_extreme(slot, word + kLow + sum - axes - 2, row + sum + axes + 2);
-    __int128 total = sum_of_limbs<kValueLimbs>(slot, word);
-    if (sum > axes)
-      total = sum_of_limbs<kSquareLimbs>(slot, word + kSquares);
-    else if (sum > 0)
-      total = sum_of_limbs<kWeightedLimbs>(slot, word + kWeighted + kWeightedLimbs * (sum - 1)) +
-              along(corner, sum - 1) * total;
-    add_wide(row + 2 * sum, row + 2 * sum + 1, Wide(total));
+  // Sums but for extremes have two words of a row, and are added up by themselves.
+  __device__ static SumOfSlot describe(int sum, int word, const int64_t (&corner)[axes]) {
+    SumOfSlot described;
+    if (sum > axes + 1) {
+      described = SumOfSlot::extreme(word + kLow + sum - axes - 2, 0);
+      described.row_word = sum + axes + 2;
+      return described;
+    }
+    described.row_word = 2 * sum;
+    described.wide = sum == 0 ? kValueLimbs : (sum > axes ? kSquareLimbs : kWeightedLimbs);
+    described.low = word + (sum == 0 ? 0 : (sum > axes ? kSquares : kWeighted + kWeightedLimbs * (sum - 1)));
+    return sum > 0 && sum <= axes ? described.plus(word, along(corner, sum - 1)) : described;
   }
   __device__ static constexpr bool is_extreme(int word) { return word >= kLow; }
 };
@@ -228,6 +272,7 @@ struct TileWords {
                        kSums = kShapes + Values::kSums;
   static constexpr int kStride = kSlot | 1;  // an odd number keeps slots in different banks
   static constexpr int kSlotBits = kStride > 32 ? 7 : 8, kSlots = 1 << kSlotBits;
+  static constexpr int kBlocks = kStride > 28 ? 3 : 4;  // of a multiprocessor, by their registers
 
   __device__ static constexpr bool is_extreme(int word) {
     if (word < kShapes) return word >= kFirsts;
@@ -235,32 +280,38 @@ struct TileWords {
     return false;
   }
 
-  // Sends a sum of a slot, of a tile with this corner, to a row.
-  template <class Slot>
-  __device__ static void send(int sum, const Slot& slot, const int64_t (&corner)[axes], int64_t* row) {
-    const auto at = [&](int k) { return int64_t(uint32_t(slot[k])); };
+  // How a sum of a row follows from a slot of a tile with this corner.
+  __device__ static SumOfSlot describe(int sum, const int64_t (&corner)[axes]) {
+    SumOfSlot described = described_place(sum, corner);
     if constexpr (Values::kSlot > 0)
-      if (sum >= kShapes) return Values::send(sum - kShapes, slot, kShapes, corner, row + kShapes);
+      if (sum >= kShapes) {
+        described = Values::describe(sum - kShapes, kShapes, corner);
+        if (described.row_word >= 0) described.row_word += kShapes;
+      }
+    if (described.row_word < 0) described.row_word = sum;
+    return described;
+  }
+
+ private:
+  __device__ static int side(int axis) { return TileSides<axes>::side(axis); }
+  __device__ static SumOfSlot described_place(int sum, const int64_t (&corner)[axes]) {
+    if (sum >= kEnds) return SumOfSlot::extreme(sum, along(corner, sum - kEnds));
     if (sum >= kFirsts) {
-      const int64_t place = sum >= kEnds
-                                ? along(corner, sum - kEnds) + at(sum)
-                                : kFarCorner - along(corner, sum - kFirsts) - side(sum - kFirsts) + at(sum);
-      Shared::fetch_max(reinterpret_cast<uint64_t*>(row + sum), uint64_t(place));
-      return;
+      const int k = sum - kFirsts;
+      return SumOfSlot::extreme(sum, kFarCorner - along(corner, k) - side(k));
     }
-    int64_t total = at(sum);
+    const SumOfSlot described = SumOfSlot::word(sum);
     if (sum >= kProducts) {
       const int pair = sum - kProducts;
       const int k = axes == 2 ? pair > 1 : (pair > 2) + (pair > 4);
       const int l = axes == 2 ? pair > 0 : (pair < 3 ? pair : (pair < 5 ? pair - 2 : 2));
       const int64_t along_k = along(corner, k), along_l = along(corner, l);
-      total += along_k * at(kFirst + l) + along_l * at(kFirst + k) + along_k * along_l * at(0);
-    } else if (sum >= kFirst) {
-      total += along(corner, sum - kFirst) * at(0);
+      return described.plus(kFirst + l, along_k, 0)
+          .plus(kFirst + k, along_l, 1)
+          .plus(0, along_k * along_l, 2);
     }
-    Shared::fetch_add(row + sum, total);
+    return sum >= kFirst ? described.plus(0, along(corner, sum - kFirst)) : described;
   }
-  __device__ static int side(int axis) { return TileSides<axes>::side(axis); }
 };
 
 // What measure_tiles and list_rows tell each other. It begins with zeros, and the rows behind it, too. Laid
@@ -407,26 +458,33 @@ struct Tile {
   CONNCOMP_PHASE bool add_alone(QueuedRun run) const {
     uint32_t words[Words::kSlot];
     const bool are_exact = measure(run.place, [&](int word, uint32_t value) { words[word] = value; });
-    for (int sum = 0; sum < Words::kSums; ++sum)
-      Words::send(sum, words, corner, table.words + int64_t(run.label) * table.row_words);
+    int64_t* const row = table.words + int64_t(run.label) * table.row_words;
+    for (int sum = 0; sum < Words::kSums; ++sum) Words::describe(sum, corner).send(words, row);
+    Shared::fetch_max(table.rows_met, int64_t(run.label) + 1);
     return are_exact;
   }
 
-  // Sends all slots, each by as many lanes as there are sums.
-  __device__ void send() const {
+  // Sends all slots, each by as many lanes as there are sums; returns one more than the largest label.
+  __device__ int send() const {
     constexpr int kLanes = Words::kSums <= kWarp / 2 ? kWarp / 2 : kWarp;
     static_assert(Words::kSums <= kWarp, "a lane has a sum");
+    int rows = 0;
     const int sum = int(threadIdx.x) % kLanes;
-    for (int slot = threadIdx.x / kLanes; slot < kSlots; slot += kTileThreads / kLanes)
-      if (owners[slot] >= 0 && sum < Words::kSums)
-        Words::send(sum, slots + slot * Words::kStride, corner,
-                    table.words + int64_t(owners[slot]) * table.row_words);
+    if (sum >= Words::kSums) return rows;
+    const SumOfSlot described = Words::describe(sum, corner);
+    for (int slot = threadIdx.x / kLanes; slot < kSlots; slot += kTileThreads / kLanes) {
+      const int owner = owners[slot];
+      if (owner < 0) continue;
+      rows = rows > owner ? rows : owner + 1;
+      described.send(slots + slot * Words::kStride, table.words + int64_t(owner) * table.row_words);
+    }
+    return rows;
   }
 };
 
 // Labels are allowed from `lowest` on. The extent is that of the array.
 template <class Label, class Value, int axes>
-__global__ void __launch_bounds__(kTileThreads, 3)
+__global__ void __launch_bounds__(kTileThreads, TileWords<Value, axes>::kBlocks)
     measure_tiles(LabelRows<Label> labels, int64_t lowest, Extent extent, const Value* __restrict__ values,
                   SumTable table) {
   follow_launch();
@@ -439,8 +497,11 @@ __global__ void __launch_bounds__(kTileThreads, 3)
   constexpr int kSteps = kTileWords / kTileWarps / Four::kCount, kAhead = 4;
   const LineBegins none(kWarp);
   QueuedRun* const queue = queues[threadIdx.x / kWarp];
+  using Unsigned = typename UnsignedOf<sizeof(Label)>::Type;
+  const Unsigned capacity = Unsigned(table.capacity);
+  const bool has_background = labels.background >= lowest;
   bool is_right = true;
-  unsigned int rows = 0;
+  int rows = 0;
   if (threadIdx.x == 0) rows_of_block = 0;
   Tile tile(labels, extent, values, table, owners, slots);
   const int64_t tiles = tile.count();
@@ -461,24 +522,20 @@ __global__ void __launch_bounds__(kTileThreads, 3)
       for (int k = 0; k < kAhead; ++k) {
         Four& four = read[k];
         four.find_begins(0, none);
-        const unsigned int open = four.open(labels.background);
-        unsigned int allowed = 0;
+        if (!has_background)  // what is as if there were one is wrong
 #pragma unroll
-        for (int l = 0; l < Four::kCount; ++l) {
-          const bool is_open = open >> l & 1, is_empty = four.labels[l] == labels.background;
-          const bool fits = four.labels[l] >= lowest && four.labels[l] < table.capacity;
-          // Where there is no background, what is as if there were one is wrong.
-          is_right &= (fits || !is_open) && !(is_empty && labels.background < lowest && (inside[k] >> l & 1));
-          allowed |= unsigned(is_open && fits) << l;
-        }
-        const int count = __popc(allowed), last = warp_scan(count);
+          for (int l = 0; l < Four::kCount; ++l)
+            is_right &= four.labels[l] != labels.background || !(inside[k] >> l & 1);
+        unsigned int open = four.open(labels.background);
+#pragma unroll
+        for (int l = 0; l < Four::kCount; ++l)
+          if ((open >> l & 1) && Unsigned(four.labels[l]) >= capacity) is_right = false, open &= ~(1u << l);
+        const int count = __popc(open), last = warp_scan(count);
         const int all = __shfl_sync(kAllLanes, last, kWarp - 1);
-        for (int place = waiting + last - count; allowed; allowed &= allowed - 1, ++place) {
-          const int l = __ffs(int(allowed)) - 1;
-          const uint32_t label = uint32_t(four.label(l));
-          rows = rows > label ? rows : label + 1;
+        for (int place = waiting + last - count; open; open &= open - 1, ++place) {
+          const int l = __ffs(int(open)) - 1;
           const uint32_t first = uint32_t(word_at(k) * kWarp + Four::shift() + l);
-          queue[place] = {label, first << Tile::kLengthBits | uint32_t(four.length(l))};
+          queue[place] = {uint32_t(four.label(l)), first << Tile::kLengthBits | uint32_t(four.length(l))};
         }
         waiting += all;
         __syncwarp();
@@ -488,10 +545,11 @@ __global__ void __launch_bounds__(kTileThreads, 3)
     }
     if (lane() < waiting) is_right &= tile.add(queue[lane()]);
     __syncthreads();
-    tile.send();
+    const int sent = tile.send();
+    rows = rows > sent ? rows : sent;
     __syncthreads();
   }
-  if (rows > 0) InBlock::fetch_max(&rows_of_block, rows);
+  if (rows > 0) InBlock::fetch_max(&rows_of_block, unsigned(rows));
   if (!is_right) Shared::store(table.is_wrong, int64_t(1));
   __syncthreads();
   if (threadIdx.x == 0) Shared::fetch_max(table.rows_met, int64_t(rows_of_block));
@@ -536,28 +594,54 @@ struct ColumnsOfTiles<NoValue> {
   using Type = IntensityColumns<uint8_t>;
 };
 
-// Writes the columns of the values of a component, whose words these are.
+// Writes where a component lies, whose words these are.
 template <class Value, int axes>
-__device__ inline void write_values(const int64_t (&words)[TileValues<Value, axes>::kRow],
-                                    const IntensityColumns<Value>& columns, const SumTable& table,
-                                    int64_t row, int64_t components, int64_t size,
-                                    const int64_t (&box)[2 * axes], double* reals) {
+__device__ inline void write_places(const int64_t* words, int64_t number, int64_t label,
+                                    const ShapeColumns& shapes) {
+  using Words = TileWords<Value, axes>;
+  const int64_t size = words[0];
+  shapes.labels[number] = label;
+  shapes.sizes[number] = size;
+#pragma unroll
+  for (int k = 0; k < axes; ++k) {
+    shapes.boxes[2 * (number * axes + k)] = kFarCorner - words[Words::kFirsts + k];
+    shapes.boxes[2 * (number * axes + k) + 1] = words[Words::kEnds + k];
+    shapes.centroids[number * axes + k] = double(words[Words::kFirst + k]) / double(size);
+  }
+  if (shapes.moments == nullptr) return;
+  double* const moments = shapes.moments + number * axes * axes;
+  int pair = Words::kProducts;
+#pragma unroll
+  for (int k = 0; k < axes; ++k)
+#pragma unroll
+    for (int l = k; l < axes; ++l, ++pair)
+      moments[k * axes + l] = moments[l * axes + k] =
+          covariance_of(size, words[pair], words[Words::kFirst + k], words[Words::kFirst + l]);
+}
+
+// Writes columns of the values of a component, whose words these are.
+template <class Value, int axes>
+__device__ inline void write_values(const int64_t* words, const IntensityColumns<Value>& columns,
+                                    const SumTable& table, int64_t row, int64_t components, double* reals) {
+  using Words = TileWords<Value, axes>;
   using Key = typename Order<Value>::Key;
   constexpr int kWidth = kIsReal<Value> ? 2 : 1;
+  const int64_t size = words[0];
+  int64_t box[2 * axes];  // of which the first coordinates are read
+#pragma unroll
+  for (int k = 0; k < axes; ++k) box[2 * k] = kFarCorner - words[Words::kFirsts + k];
+  const int64_t* const sums = words + Words::kShapes;
   const auto wide_at = [&](int sum) {  // of a row
     if constexpr (kIsReal<Value>)
-      return __int128(wide_of(words[kWidth * sum], words[kWidth * sum + 1]));
+      return __int128(wide_of(sums[kWidth * sum], sums[kWidth * sum + 1]));
     else
-      return __int128(words[sum]);
+      return __int128(sums[sum]);
   };
   const __int128 sum = wide_at(0), squares = wide_at(axes + 1);
   const auto sum_at = [&](int number) {
-    __int128 total = sum;
-#pragma unroll
-    for (int k = 0; k < axes; ++k) total = number == k + 1 ? wide_at(k + 1) - box[2 * k] * sum : total;
-    return total;
+    return number == 0 ? sum : wide_at(number) - box[2 * (number - 1)] * sum;
   };
-  const int64_t* const extremes = words + kWidth * (axes + 2);
+  const int64_t* const extremes = sums + kWidth * (axes + 2);
   const auto written = [&](const Units<Value>& units) {
     columns.write(row, Key(~extremes[0]), Key(extremes[1]), units, size, axes, box, sum_at);
   };
@@ -578,49 +662,42 @@ __device__ inline void write_values(const int64_t (&words)[TileValues<Value, axe
   }
 }
 
+constexpr int kWrittenRows = 64;  // of a block, of which each has a thread for places and one for values
+
 // Writes columns of all components, and clears their rows and what they were listed by.
 template <class Value, int axes>
-__global__ void __launch_bounds__(kTableThreads)
+__global__ void __launch_bounds__(2 * kWrittenRows)
     write_tile_columns(SumTable table, RunTable runs, ShapeColumns shapes,
                        typename ColumnsOfTiles<Value>::Type values, double* reals) {
   follow_launch();
   using Words = TileWords<Value, axes>;
+  constexpr int kStride = Words::kRow | 1, kThreads = 2 * kWrittenRows;
+  __shared__ int64_t labels[kWrittenRows];
+  __shared__ int64_t rows[kWrittenRows * kStride];
   const int64_t components = runs.state->components;
   if (grid_thread() == 0) *table.rows_met = 0;
-  for (int64_t number = grid_thread(); number < components; number += grid_threads()) {
-    int64_t* const row = table.words + runs.present[number] * table.row_words;
-    int64_t words[Words::kShapes], box[2 * axes];
-#pragma unroll
-    for (int k = 0; k < Words::kShapes; ++k) words[k] = row[k];
-    const int64_t size = words[0];
-    shapes.labels[number] = runs.present[number];
-    shapes.sizes[number] = size;
-#pragma unroll
-    for (int k = 0; k < axes; ++k) {
-      box[2 * k] = kFarCorner - words[Words::kFirsts + k];
-      box[2 * k + 1] = words[Words::kEnds + k];
-      shapes.boxes[2 * (number * axes + k)] = box[2 * k];
-      shapes.boxes[2 * (number * axes + k) + 1] = box[2 * k + 1];
-      shapes.centroids[number * axes + k] = double(words[Words::kFirst + k]) / double(size);
+  for (int64_t first = int64_t(blockIdx.x) * kWrittenRows; first < components;
+       first += int64_t(gridDim.x) * kWrittenRows) {
+    const int count = components - first < kWrittenRows ? int(components - first) : kWrittenRows;
+    if (int(threadIdx.x) < count) labels[threadIdx.x] = runs.present[first + threadIdx.x];
+    __syncthreads();
+    for (int k = threadIdx.x; k < count * Words::kRow; k += kThreads) {
+      const int row = k / Words::kRow, word = k % Words::kRow;
+      int64_t& given = table.words[labels[row] * table.row_words + word];
+      rows[row * kStride + word] = given;
+      given = 0;
     }
-    if (shapes.moments != nullptr) {
-      double* const moments = shapes.moments + number * axes * axes;
-      int pair = Words::kProducts;
-#pragma unroll
-      for (int k = 0; k < axes; ++k)
-#pragma unroll
-        for (int l = k; l < axes; ++l, ++pair)
-          moments[k * axes + l] = moments[l * axes + k] =
-              covariance_of(size, words[pair], words[Words::kFirst + k], words[Words::kFirst + l]);
+    __syncthreads();
+    const int row = threadIdx.x % kWrittenRows;
+    const int64_t number = first + row;
+    const int64_t* const words = rows + row * kStride;
+    if (row < count && threadIdx.x < kWrittenRows) {
+      write_places<Value, axes>(words, number, labels[row], shapes);
+    } else if (row < count) {
+      if constexpr (Words::Values::kRow > 0)
+        write_values<Value, axes>(words, values, table, number, components, reals);
     }
-    if constexpr (Words::Values::kRow > 0) {
-      int64_t words_of_values[Words::Values::kRow];
-#pragma unroll
-      for (int k = 0; k < Words::Values::kRow; ++k) words_of_values[k] = row[Words::kShapes + k];
-      write_values<Value, axes>(words_of_values, values, table, number, components, size, box, reals);
-    }
-#pragma unroll
-    for (int k = 0; k < Words::kRow; ++k) row[k] = 0;
+    __syncthreads();
   }
 }
 

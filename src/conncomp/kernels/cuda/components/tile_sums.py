@@ -32,6 +32,7 @@ FILE = "cuda/components/tile_sums.cuh"
 # How long a tile is along each axis, and how many words a row has, of integers and of real numbers.
 SIDES = {2: (64, 128), 3: (16, 16, 32)}
 ROW_WORDS = {2: (16, 20), 3: (24, 28)}
+WRITTEN_ROWS = 64  # by a block
 REAL = np.dtype(np.float32)
 # Real numbers are whole ones of so many bits, times a power of two that is that much larger than
 # the largest needs: so the next images may have larger ones.
@@ -112,6 +113,9 @@ class TileSums:
         self._again: dict[Hashable, Again] = {}
         self.launches: dict[Hashable, Again] = {}
         self._image: Any = None
+        # How many components the last call had, with what, and columns that are made for as many.
+        self._last: tuple[int, bool, Any] | None = None
+        self._columns: tuple[Any, list[Any]] = None, []
 
     def start(self, labels: Any, image: Any) -> Again:
         """Launch what adds up labels of the kind and the values of an image, or None.
@@ -147,9 +151,23 @@ class TileSums:
         for kernel in listing:
             launch(kernel, by_row, self._table, self._runs)
 
-    def write(
-        self, runs: ComponentRuns, label: np.dtype[Any], moments: bool, columns: list[Any]
-    ) -> tuple[Shapes, Any]:
+    def prepare(self) -> None:
+        """Make columns as the last call had them, while the GPU is at work."""
+        if self._last is not None:
+            self._columns = self._last, self._new_columns(*self._last)
+
+    def _new_columns(self, count: int, moments: bool, value: Any) -> list[Any]:
+        """Return `Shapes`, and of an image sums, means, minima, maxima, centroids and reals."""
+        xp, ndim = self._gpu.xp, len(self._shape)
+        columns = list(Shapes.empty(xp, count, ndim, 0, moments))
+        if value is None:
+            return columns
+        sums = {"u": np.uint64, "i": np.int64, "f": np.float64}[value.kind]
+        columns += [xp.empty(count, sums), xp.empty(count)]
+        columns += [xp.empty(count, value), xp.empty(count, value), xp.empty((count, ndim))]
+        return [*columns, xp.empty((3, count))]
+
+    def write(self, runs: ComponentRuns, label: np.dtype[Any], moments: bool) -> tuple[Any, ...]:
         """Return columns of all components, which leave nothing for another call.
 
         Parameters
@@ -159,32 +177,39 @@ class TileSums:
         label : dtype
         moments : bool
             Whether to return second moments.
-        columns : list of array
-            For sums, means, minima, maxima and centroids of the image, if there is one.
 
         Returns
         -------
         Shapes
-        reals : array of float64, shape (3, n)
-            Standard deviations, minima and maxima, of an image.
+        columns : list of array
+            Of an image sums, means, minima, maxima and centroids.
+        reals : array of float64, shape (3, n), or None
+            Standard deviations, minima and maxima of an image.
         """
         gpu, ndim = self._gpu, len(self._shape)
         value = None if self._image is None else self._image.dtype
+        self._last = runs.count, moments, value
+        made_for, columns = self._columns
+        if made_for != self._last:
+            columns = self._new_columns(*self._last)
+        self._columns = None, []
         *_, write = gpu.load(FILE, _names(label, value, ndim))
-        placed = Shapes.empty(gpu.xp, runs.count, ndim, 0, moments)
-        reals = gpu.xp.empty((3, runs.count if columns else 0))
+        places = len(Shapes._fields)
 
         def launches(*arrays: Any) -> None:
-            *given, reals = arrays
-            places = Shapes(*given[: len(placed)]).places(gpu)
-            record = shapes.COLUMNS.pack(dict(zip(Shapes._fields, places, strict=True)))
-            values = intensities.columns_at(gpu, given[len(placed) :])
-            launch(write, runs.by_row, self._table, self._runs, record, values, reals)
+            given = Shapes(*arrays[:places]).places(gpu)
+            record = shapes.COLUMNS.pack(dict(zip(Shapes._fields, given, strict=True)))
+            values = intensities.columns_at(gpu, arrays[places:-1])
+            reals = arrays[-1] if arrays[places:] else None
+            blocks = gpu.blocks(-(-self.rows // WRITTEN_ROWS), 1)
+            grid = blocks, 2 * WRITTEN_ROWS
+            launch(write, grid, self._table, self._runs, record, values, reals)
 
         purpose = "tile columns", moments, value
-        runs.launch(purpose, launches, *placed, *columns, reals, memory=self._memory)
+        runs.launch(purpose, launches, *columns, memory=self._memory)
         self._is_clear = True
-        return placed, reals if columns else None
+        reals = columns.pop() if value is not None else None
+        return Shapes(*columns[:places]), columns[places:], reals
 
 
 def _exponent_of(image: Any) -> int:
