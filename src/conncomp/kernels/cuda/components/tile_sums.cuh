@@ -326,6 +326,12 @@ struct SumTable {
   double scale;      // which makes these whole numbers
 };
 
+// A label as 32 bits; one that has no row, negative ones too, as a number beyond all rows.
+template <class Label>
+__device__ inline uint32_t row_of(Label label) {
+  return sizeof(Label) > 4 && uint64_t(label) >> 32 != 0 ? ~0u : uint32_t(label);
+}
+
 struct QueuedRun {
   uint32_t label;
   uint32_t place;  // in the tile, << 6 | length
@@ -344,60 +350,74 @@ struct Tile {
   const SumTable& table;
   int* owners;      // of slots, or -1
   uint32_t* slots;  // of Words::kStride each
-  int64_t lengths[axes];
+  bool is_aligned;  // whether four labels can be read at once wherever they begin
+  int lengths[axes], strides[axes];
+  int sides[axes] = {};  // of what lies in the array
+  int first = 0;         // element
   int64_t corner[axes] = {};
 
   __device__ Tile(const LabelRows<Label>& labels, const Extent& extent, const Value* values,
                   const SumTable& table, int* owners, uint32_t* slots)
       : labels(labels), values(values), table(table), owners(owners), slots(slots) {
 #pragma unroll
-    for (int k = 0; k < axes; ++k) lengths[k] = extent.length(k);
+    for (int k = kLast, stride = 1; k >= 0; --k) {
+      lengths[k] = int(extent.length(k)), strides[k] = stride;
+      stride *= lengths[k];
+    }
+    constexpr int kFour = FourLabels<Label>::kCount;
+    is_aligned = reinterpret_cast<uint64_t>(labels.entries) % (kFour * sizeof(Label)) == 0 &&
+                 lengths[kLast] % kFour == 0;
   }
 
-  __device__ static int64_t tiles_along(int64_t length, int axis) {
+  __device__ static int tiles_along(int length, int axis) {
     return (length + Sides::side(axis) - 1) / Sides::side(axis);
   }
-  __device__ int64_t count() const {
-    int64_t tiles = 1;
+  __device__ int count() const {
+    int tiles = 1;
 #pragma unroll
     for (int k = 0; k < axes; ++k) tiles *= tiles_along(lengths[k], k);
     return tiles;
   }
-  __device__ void begin(int64_t number) {
+  __device__ void begin(int number) {
+    first = 0;
 #pragma unroll
     for (int k = kLast; k >= 0; --k) {
-      const int64_t tiles = tiles_along(lengths[k], k), above = quotient(number, tiles);
-      corner[k] = (number - above * tiles) * Sides::side(k);
+      const int tiles = tiles_along(lengths[k], k), above = number / tiles;
+      const int place = (number - above * tiles) * Sides::side(k), left = lengths[k] - place;
+      corner[k] = place;
+      sides[k] = left < Sides::side(k) ? left : Sides::side(k);
+      first += place * strides[k];
       number = above;
     }
     for (int slot = threadIdx.x; slot < kSlots; slot += kTileThreads) owners[slot] = -1;
     for (int k = threadIdx.x; k < kSlots * Words::kStride; k += kTileThreads) slots[k] = 0;
   }
 
-  __device__ int64_t index_of(const int (&place)[axes]) const {
-    int64_t index = corner[0] + place[0];
+  __device__ int index_of(const int (&place)[axes]) const {
+    int index = first + place[kLast];
 #pragma unroll
-    for (int k = 1; k < axes; ++k) index = index * lengths[k] + corner[k] + place[k];
+    for (int k = 0; k < kLast; ++k) index += place[k] * strides[k];
     return index;
   }
 
-  // Reads the four labels of a lane; returns which of them lie in the array, as bits.
-  __device__ unsigned int read(int word, FourLabels<Label>& four) const {
+  // Reads the four labels of a lane; returns how many of them lie in the array, or more.
+  __device__ int read(int word, FourLabels<Label>& four) const {
     constexpr int kFour = FourLabels<Label>::kCount;
     int place[axes];
     Sides::locate(word, place);
     place[kLast] += lane() % FourLabels<Label>::kLanes * kFour;
-    int64_t within = lengths[kLast] - corner[kLast] - place[kLast];
+    int within = sides[kLast] - place[kLast];
 #pragma unroll
-    for (int k = 0; k < kLast; ++k) within = corner[k] + place[k] < lengths[k] ? within : 0;
-    const Label* const first = labels.entries + index_of(place);
-    if (within >= kFour && reinterpret_cast<uint64_t>(first) % (kFour * sizeof(Label)) == 0)
-      Shared::load_all(first, four.labels);
-    else
+    for (int k = 0; k < kLast; ++k) within = place[k] < sides[k] ? within : 0;
+    const Label* const from = labels.entries + index_of(place);
+    if (is_aligned && within >= kFour) {
+      Shared::load_all(from, four.labels);
+    } else {
 #pragma unroll
       for (int k = 0; k < kFour; ++k)
-        four.labels[k] = k < within ? Shared::load(first + k) : labels.background;
-    return within >= kFour ? (1u << kFour) - 1 : (within > 0 ? (1u << within) - 1 : 0);
+        four.labels[k] = k < within ? Shared::load(from + k) : labels.background;
+    }
+    return within;
   }
 
   __device__ int slot_of(int label) const {
@@ -432,16 +452,17 @@ struct Tile {
     }
     bool are_exact = true;
     if constexpr (Values::kSlot > 0) {
-      const Value* const first = values + index_of(at);
+      const Value* const of_run = values + index_of(at);
       Values sums(table.scale);
-      for (int i = 0; i < n; ++i) are_exact &= sums.add(first[i], i);
+      for (int i = 0; i < n; ++i) are_exact &= sums.add(of_run[i], i);
       sums.emit(Words::kShapes, at, emit);
     }
     return are_exact;
   }
 
-  // Adds a run to the slot of its label, or else to its row.
+  // Adds a run to the slot of its label, or else to its row; returns whether it can be added.
   __device__ bool add(const QueuedRun& run) const {
+    if (run.label >= uint32_t(table.capacity)) return false;
     const int slot = slot_of(int(run.label));
     if (slot < 0) {
       const Tile copy = *this;  // whose address is taken, so that this one stays in registers
@@ -482,7 +503,7 @@ struct Tile {
   }
 };
 
-// Labels are allowed from `lowest` on. The extent is that of the array.
+// Labels are allowed from `lowest` on. The extent is that of the array, which has fewer than 2^31 elements.
 template <class Label, class Value, int axes>
 __global__ void __launch_bounds__(kTileThreads, TileWords<Value, axes>::kBlocks)
     measure_tiles(LabelRows<Label> labels, int64_t lowest, Extent extent, const Value* __restrict__ values,
@@ -497,21 +518,19 @@ __global__ void __launch_bounds__(kTileThreads, TileWords<Value, axes>::kBlocks)
   constexpr int kSteps = kTileWords / kTileWarps / Four::kCount, kAhead = 4;
   const LineBegins none(kWarp);
   QueuedRun* const queue = queues[threadIdx.x / kWarp];
-  using Unsigned = typename UnsignedOf<sizeof(Label)>::Type;
-  const Unsigned capacity = Unsigned(table.capacity);
   const bool has_background = labels.background >= lowest;
   bool is_right = true;
   int rows = 0;
   if (threadIdx.x == 0) rows_of_block = 0;
   Tile tile(labels, extent, values, table, owners, slots);
-  const int64_t tiles = tile.count();
-  for (int64_t number = blockIdx.x; number < tiles; number += gridDim.x) {
+  const int tiles = tile.count();
+  for (int number = blockIdx.x; number < tiles; number += gridDim.x) {
     tile.begin(number);
     __syncthreads();
     int waiting = 0;
     for (int step = 0; step < kSteps; step += kAhead) {
       Four read[kAhead];
-      unsigned int inside[kAhead];
+      int inside[kAhead];
       const auto word_at = [&](int k) {
         return ((step + k) * kTileWarps + int(threadIdx.x) / kWarp) * (kWarp / Four::kLanes) +
                lane() / Four::kLanes;
@@ -525,17 +544,14 @@ __global__ void __launch_bounds__(kTileThreads, TileWords<Value, axes>::kBlocks)
         if (!has_background)  // what is as if there were one is wrong
 #pragma unroll
           for (int l = 0; l < Four::kCount; ++l)
-            is_right &= four.labels[l] != labels.background || !(inside[k] >> l & 1);
+            is_right &= four.labels[l] != labels.background || l >= inside[k];
         unsigned int open = four.open(labels.background);
-#pragma unroll
-        for (int l = 0; l < Four::kCount; ++l)
-          if ((open >> l & 1) && Unsigned(four.labels[l]) >= capacity) is_right = false, open &= ~(1u << l);
         const int count = __popc(open), last = warp_scan(count);
         const int all = __shfl_sync(kAllLanes, last, kWarp - 1);
         for (int place = waiting + last - count; open; open &= open - 1, ++place) {
           const int l = __ffs(int(open)) - 1;
           const uint32_t first = uint32_t(word_at(k) * kWarp + Four::shift() + l);
-          queue[place] = {uint32_t(four.label(l)), first << Tile::kLengthBits | uint32_t(four.length(l))};
+          queue[place] = {row_of(four.label(l)), first << Tile::kLengthBits | uint32_t(four.length(l))};
         }
         waiting += all;
         __syncwarp();
