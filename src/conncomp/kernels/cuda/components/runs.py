@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from conncomp.kernels.cuda.launcher import (
     launch,
 )
 from conncomp.kernels.cuda.structs import POINTER, Struct
-
-if TYPE_CHECKING:
-    from conncomp.kernels.cuda.components.tile_sums import TileSums
 
 FILE = "cuda/components/runs.cuh"
 THREADS, WORDS, LISTED_WORDS, RUNS_OF_THREAD = 256, 4, 16, 8
@@ -80,7 +77,7 @@ class ComponentRuns:
         fields: dict[str, Any],
         known: tuple[int, int],
         kept: dict[Hashable, Again] | None = None,
-        sums: TileSums | None = None,
+        sums: Any = None,
     ) -> None:
         self.count, total = known
         self.sums = sums
