@@ -23,6 +23,7 @@ ALWAYS = {"conncomp", "numpy", "scipy", *sys.stdlib_module_names}
 # arrays the user gave, or come with one of ours.
 NEVER_MISSING = {"_conncomp_networkx", "cupyx", "jax", "markupsafe", "numba", "dask", "xarray"}
 NEVER_MISSING |= {"napari"}  # which starts what needs it
+NEVER_MISSING |= {"isal"}  # in whose place zlib does the same, slower
 # Named in errors otherwise than on PyPI, and not installed with what the tests need.
 HEAVY = {"cupy", "magicgui", "torch"}
 

@@ -387,9 +387,9 @@ def measured(monkeypatch):
     names = []
     measure_image = command.measure_image
 
-    def noted(source, options):
+    def noted(source, *given):
         names.append(source.path.name)
-        return measure_image(source, options)
+        return measure_image(source, *given)
 
     monkeypatch.setattr(command, "measure_image", noted)
     return names
@@ -475,8 +475,8 @@ def test_resume_writes_labels_again_that_another_command_has_written(plate, run,
 def test_a_file_that_changes_while_it_is_measured_is_measured_again(plate, run, monkeypatch):
     measure_image = command.measure_image
 
-    def slow(source, options):
-        measured = measure_image(source, options)
+    def slow(source, *given):
+        measured = measure_image(source, *given)
         conncomp.write_image(source.path, picture(77))
         return measured
 

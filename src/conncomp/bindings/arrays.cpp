@@ -1,4 +1,4 @@
-// Arrays, whatever is in them: extremes, counts, and memory.
+// Arrays, whatever is in them: extremes, counts, memory, and the lines of pictures.
 #include <cstdint>
 #include <utility>
 
@@ -6,6 +6,7 @@
 #include "cpu/core/buffer.h"
 #include "cpu/core/byte_counts.h"
 #include "cpu/core/extremes.h"
+#include "cpu/files/png_filters.h"
 
 namespace conncomp {
 
@@ -30,12 +31,22 @@ void byte_counts(Vector<const uint8_t> values, Vector<int64_t> counts) {
 // Memory for a large array, from the memory that is kept, where it goes again with the array.
 nb::object empty_bytes(int64_t count) { return give_away(Buffer<uint8_t>(count), count); }
 
+// Fills the bytes of an image, of pixels of `step`, from its lines; returns whether these are of PNG.
+bool write_png_lines(Vector<const uint8_t> lines, int64_t height, int64_t step, Vector<uint8_t> image) {
+  const int64_t bytes = height > 0 ? int64_t(image.size()) / height : 0;
+  if (height < 1 || step < 1 || bytes < 1 || bytes * height != int64_t(image.size()) ||
+      image.size() + size_t(height) != lines.size())
+    throw nb::value_error("lines have a byte more than those of the image");
+  return without_gil([&] { return PngLines(bytes, step).write(lines.data(), height, image.data()); });
+}
+
 }  // namespace
 
 void define_arrays(nb::module_& m) {
   m.def("extremes", &extremes_of);
   m.def("count_bytes", &byte_counts);
   m.def("empty_bytes", &empty_bytes);
+  m.def("write_png_lines", &write_png_lines);
 }
 
 }  // namespace conncomp

@@ -29,6 +29,15 @@ std::unique_ptr<ComponentRuns> list_runs(AnyVector labels, const std::vector<int
   return without_gil([&] { return std::make_unique<ComponentRuns>(items, rows_of(components)); });
 }
 
+// Runs as a GPU lists them, of labels of so many elements.
+std::unique_ptr<ComponentRuns> sort_runs(const std::vector<int64_t>& shape, int64_t elements,
+                                         Vector<const int64_t> ends, Vector<const uint64_t> entries) {
+  return without_gil([&] {
+    return std::make_unique<ComponentRuns>(shape, elements, std::span(ends.data(), ends.size()),
+                                           std::span(entries.data(), entries.size()));
+  });
+}
+
 // `numbers` has a row of Configurations for each component; items have two or three axes.
 void configurations(AnyVector labels, const std::vector<int64_t>& shape, int64_t background,
                     Components components, Vector<int64_t> numbers) {
@@ -181,6 +190,7 @@ void define_columns(nb::module_& m) {
       .def("__getstate__", &state_of)
       .def("__setstate__", &restore);
   m.def("list_runs", &list_runs);
+  m.def("sort_runs", &sort_runs);
   m.def("count_configurations", &configurations);
   m.def("configuration_weights", [](int axes) { return axes == 2 ? weights<2>() : weights<3>(); });
   m.def("count_borders", &borders);

@@ -23,7 +23,13 @@ from conncomp.components._labels import (
 )
 from conncomp.components.columns.accumulators import Accumulators, Channel
 from conncomp.components.columns.crops import LazyColumn
-from conncomp.components.columns.finding import faces_of, items_and_runs, items_at_start, scale
+from conncomp.components.columns.finding import (
+    faces_of,
+    items_and_runs,
+    items_at_start,
+    scale,
+    sums_wanted,
+)
 from conncomp.components.columns.formulas import principal_axes
 from conncomp.components.columns.intensities import Image, check_images
 from conncomp.components.columns.measuring import (
@@ -332,12 +338,12 @@ def component_statistics(
     connectivity, ``feret_diameter_min``, ``surface_area_crofton`` and ``sphericity`` in three
     dimensions, ``num_touching``, ``contacts`` and ``contact_area``, which are sums of what
     `contacts` returns, and ``intensity_quantile-0.25`` for any fraction, between two values as
-    NumPy's ``quantile``. On a GPU there are all but those of hulls, of what is filled, and arrays:
-    ``area_convex``, ``solidity``, ``area_filled``, the diameters of Feret, and all that is made
-    when it is asked for. Sums of integers are the same there; roots and powers of them, as in
-    ``moments_normalized``, and variances along three axes, as in ``axis_major_length``, may differ
-    in the last digits, and sums of values times coordinates, and of squares for ``intensity_std``,
-    do so from call to call.
+    NumPy's ``quantile``. Of labels on a GPU hulls, with ``solidity`` and the diameters of Feret,
+    ``area_filled``, and arrays are made in main memory of the runs that the GPU has listed, and
+    the entries of columns of arrays are NumPy arrays. Sums of integers are the same there; roots
+    and powers of them, as in ``moments_normalized``, and variances along three axes, as in
+    ``axis_major_length``, may differ in the last digits, and sums of values times coordinates, and
+    of squares for ``intensity_std``, do so from call to call.
 
     Surfaces by Crofton's formula come from the numbers of lines in 13 directions that leave the
     component: of balls of a radius of 10 voxels to 40 that were tried, with middles at voxels and
@@ -441,7 +447,10 @@ def _measure(
     with ExitStack() as turns:
         if on_gpu(labels):
             turns.enter_context(turn)
-        items, started = items_at_start(labels, background, batch_axes, largest)
+        sums = None
+        if on_gpu(labels) and classes is None:
+            sums = sums_wanted(labels, image, properties)
+        items, started = items_at_start(labels, background, batch_axes, largest, sums)
         if started is None:
             turns.close()  # no memory is kept for such labels
         ndim = len(items.shape)
@@ -449,7 +458,7 @@ def _measure(
         lengths = check_spacing(spacing, ndim)
         named = {}
         if properties is not None:
-            conditions = Conditions(ndim, image is not None, lengths, items.xp is not np)
+            conditions = Conditions(ndim, image is not None, lengths)
             named = check_properties(properties, conditions)
         images, has_channels = check_images(image, items, properties is not None)
         if properties is not None and not any(entry.image for entry in named.values()):
@@ -460,7 +469,7 @@ def _measure(
         with_covariances = moments or any(entry.of_covariances for entry in named.values())
         known, places = measure_components(items, with_covariances, runs, first)
         brightness = [measure_image(items, known, first)]
-        known = known._replace(table=None)  # which are those of the first one
+        known = known._replace(table=None, values=None)  # which are those of the first one
         brightness += [measure_image(items, known, channel) for channel in others]
         faces = no_rows(items, ndim, dtype=np.int64)
         if surfaces:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._optional import optional
+from conncomp.files._png import read_plain_png
 from conncomp.files.scales import Content
 
 # How many values one byte of a file can stand for: that many, or a forged size must not make us
@@ -53,10 +54,16 @@ def read_picture(file: IO[bytes], reader: str) -> Content:
     # pixels is the same for every file.
     plugin = optional(f"PIL.{reader}ImagePlugin")
     size = os.fstat(file.fileno()).st_size
+    most_values = max(SMALL_PICTURE, VALUES_PER_BYTE[reader] * size)
+    if reader == "Png":
+        plain = read_plain_png(file, size, most_values)
+        if plain is not None:
+            return Content(plain, 2 if plain.ndim == 3 else None)
+        file.seek(0)
     with getattr(plugin, f"{reader}ImageFile")(_Held(file, size)) as picture:
         frames = getattr(picture, "n_frames", 1)
         values = frames * picture.width * picture.height * len(picture.getbands())
-        if values > max(SMALL_PICTURE, VALUES_PER_BYTE[reader] * size):
+        if values > most_values:
             raise ValueError(
                 f"says that it has {frames} frames of {picture.width} x {picture.height} pixels, "
                 f"but is of {size} bytes"

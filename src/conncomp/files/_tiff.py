@@ -54,11 +54,37 @@ def read_tiff(file: IO[bytes], series: int = 0) -> Content:
         With a descriptor, as its size is asked for.
     series : int, optional
     """
-    with _opened(file) as tiff:
-        images, count = _images_of_ome(tiff), _count_series(tiff)
+    with OpenTiff(file) as tiff:
+        return tiff.read(series)
+
+
+class OpenTiff:
+    """A TIFF file whose directories are sound, of which series are read one after another.
+
+    Parameters
+    ----------
+    file : binary file
+        As for `read_tiff`; whoever opened it closes it.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._size = os.fstat(file.fileno()).st_size
+        self._tiff = _opened(file)
+        self._images = _images_of_ome(self._tiff)
+        self._count = _count_series(self._tiff)
+
+    def __enter__(self) -> OpenTiff:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._tiff.close()
+
+    def read(self, series: int) -> Content:
+        """Return a series as `read_tiff` does."""
+        tiff, images, count = self._tiff, self._images, self._count
         if not 0 <= series < count:
             raise ValueError(f"has {count} series: there is no series={series}")
-        chosen = _checked_series(tiff, images, os.fstat(file.fileno()).st_size, series)
+        chosen = _checked_series(tiff, images, self._size, series)
         page = chosen.keyframe
         axes, array = chosen.axes, np.asarray(chosen.asarray())
         scale = None
@@ -67,8 +93,8 @@ def read_tiff(file: IO[bytes], series: int = 0) -> Content:
             scale = scale_of_ome(images[series], axes)
         elif tiff.is_imagej:
             scale = _scale_of_imagej(tiff, page, axes)
-    channels = max(axes.find("S"), axes.find("C"))
-    return Content(array, None if channels < 0 else channels, axes, scale)
+        channels = max(axes.find("S"), axes.find("C"))
+        return Content(array, None if channels < 0 else channels, axes, scale)
 
 
 def count_series(file: IO[bytes]) -> int:

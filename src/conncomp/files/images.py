@@ -11,7 +11,7 @@ import stat
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import PurePath
 from types import SimpleNamespace
@@ -24,8 +24,8 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arrays import as_numpy, check_memory
 from conncomp._optional import optional
 from conncomp.files._pictures import read_picture
+from conncomp.files._tiff import OpenTiff, read_tiff
 from conncomp.files._tiff import count_series as count_series_of_tiff
-from conncomp.files._tiff import read_tiff
 from conncomp.files._volumes import (
     fill,
     is_packed_nifti,
@@ -155,6 +155,22 @@ def count_series(path: StrPath) -> int:
     with open(path, "rb") as file, naming(path):
         head = file.read(SIGNATURE)
         return count_series_of_tiff(file) if kind_of(head).name == "TIFF" else 1
+
+
+@contextmanager
+def opened_series(path: StrPath) -> Iterator[Callable[[int], Content]]:
+    """Open a TIFF file once; give what reads one of its series, as `read_content` does."""
+    path = as_path(path)
+    with ExitStack() as opened:
+        with naming(path):
+            file = opened.enter_context(open(path, "rb"))
+            tiff = opened.enter_context(OpenTiff(file))
+
+        def read(series: int) -> Content:
+            with naming(path):
+                return tiff.read(series)
+
+        yield read
 
 
 @contextmanager

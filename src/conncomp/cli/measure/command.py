@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -23,6 +23,7 @@ from conncomp.cli.label.options import connectivity_option, parse_memory, parse_
 from conncomp.cli.measure.blocks import check_blocks, measure_in_blocks
 from conncomp.cli.measure.inputs import Source, sources_of
 from conncomp.cli.measure.measuring import Measured, measure_image
+from conncomp.cli.measure.opened import OpenFiles
 from conncomp.cli.measure.options import (
     Options,
     check_intensities,
@@ -39,6 +40,14 @@ MOST_LISTED = 50
 
 Tables = dict[Source, Any]
 Failures = dict[Source, str]
+
+
+class Work(NamedTuple):
+    """What all images have in common: how they are measured, what is kept, and open files."""
+
+    options: Options
+    kept: KeptTables
+    files: OpenFiles
 
 
 @click.command()
@@ -205,13 +214,15 @@ def _measure_all(
     threads = conncomp.get_num_threads()
     workers = 1 if options.memory is not None else min(options.workers or threads, len(sources))
     try:
-        if workers == 1:
-            for source in sources:
-                note(source, _measure_file(source, options, kept, lambda: None))
-        else:
-            with _threads(max(1, threads // workers)):
-                for source, result in _side_by_side(sources, options, kept, workers):
-                    note(source, result)
+        with OpenFiles(sources) as files:
+            work = Work(options, kept, files)
+            if workers == 1:
+                for source in sources:
+                    note(source, _measure_file(source, work, lambda: None))
+            else:
+                with _threads(max(1, threads // workers)):
+                    for source, result in _side_by_side(sources, work, workers):
+                        note(source, result)
     except KeyboardInterrupt:
         click.echo(
             f"conncomp: interrupted; {len(tables)} of {len(sources)} {_noun(options)} are done, "
@@ -222,9 +233,7 @@ def _measure_all(
     return {source: tables[source] for source in sources if source in tables}, failures
 
 
-def _side_by_side(
-    sources: list[Source], options: Options, kept: KeptTables, workers: int
-) -> Iterator[tuple[Source, Any]]:
+def _side_by_side(sources: list[Source], work: Work, workers: int) -> Iterator[tuple[Source, Any]]:
     """Yield the results of files as threads finish them."""
     ended = threading.Event()
 
@@ -235,7 +244,7 @@ def _side_by_side(
     pool = ThreadPoolExecutor(workers)
     try:
         futures: dict[Future[Any], Source] = {
-            pool.submit(_measure_file, source, options, kept, check): source for source in sources
+            pool.submit(_measure_file, source, work, check): source for source in sources
         }
         for future in as_completed(futures):
             yield futures[future], future.result()
@@ -269,14 +278,20 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-def _measure_file(
-    source: Source, options: Options, kept: KeptTables, check: Callable[[], None]
-) -> Any:
+def _measure_file(source: Source, work: Work, check: Callable[[], None]) -> Any:
     """Return the table of a file, or why there is none.
 
     What fails as files are written is raised: it will for others, too.
     """
     check()
+    try:
+        return _table_of_file(source, work, check)
+    finally:
+        work.files.done(source)
+
+
+def _table_of_file(source: Source, work: Work, check: Callable[[], None]) -> Any:
+    options, kept, files = work
     try:
         str(source.path).encode()  # as tables hold it
     except UnicodeEncodeError:
@@ -287,7 +302,10 @@ def _measure_file(
         if table is not None:
             return table
         in_blocks = options.memory is not None
-        measured = (measure_in_blocks if in_blocks else measure_image)(source, options)
+        if in_blocks:
+            measured = measure_in_blocks(source, options)
+        else:
+            measured = measure_image(source, options, files)
         check()
     except (ArithmeticError, ImportError, MemoryError, OSError, TypeError, ValueError) as error:
         return _why(error, source.path)

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 
 import conncomp
 from conncomp.cli._channels import one_channel
-from conncomp.cli._input import read_any
 from conncomp.cli.label.options import finite
 from conncomp.cli.measure.inputs import Source
+from conncomp.cli.measure.opened import OpenFiles
 from conncomp.cli.measure.options import Options
 from conncomp.components.columns.properties import USUAL, USUAL_OF_IMAGE
 from conncomp.components.statistics import Numbers, component_table
-from conncomp.files.images import count_series
 from conncomp.files.scales import Content, Scale, in_unit
 from conncomp.files.thresholds import foreground
 
@@ -48,8 +47,8 @@ class Measured:
     ndim: int
 
 
-def measure_image(source: Source, options: Options) -> Measured:
-    """Measure the objects in an image.
+def measure_image(source: Source, options: Options, files: OpenFiles) -> Measured:
+    """Measure the objects in an image, which is read from files that may be open.
 
     Raises
     ------
@@ -58,7 +57,7 @@ def measure_image(source: Source, options: Options) -> Measured:
     TypeError, ValueError, OverflowError, MemoryError
         If it is damaged, or does not fit the options.
     """
-    content = read_any(source.path, options.key, source.series)
+    content = files.read(source.path, options.key, source.series)
     is_colour = content.channels is not None  # what is grey already stays as it is
     chosen = one_channel(source.path, content, options.channel, options.grey and is_colour)
     image = chosen.image
@@ -67,7 +66,7 @@ def measure_image(source: Source, options: Options) -> Measured:
         raise ValueError(f"{source.path}: has shape {image.shape}, and a plane has two axes")
     scale = scale_of_options(chosen, options, image.ndim - batch)
     labels, largest, threshold = _labels(image, options, batch)
-    values = _intensities(source, content, options)
+    values = _intensities(source, content, options, files)
     statistics = component_table(
         labels,
         values,
@@ -140,12 +139,14 @@ def _labels(
     return labels, largest, threshold
 
 
-def _intensities(source: Source, content: Content, options: Options) -> NDArray[Any] | None:
+def _intensities(
+    source: Source, content: Content, options: Options, files: OpenFiles
+) -> NDArray[Any] | None:
     """Return what to measure intensities of, channels last: another image, or this as it was."""
     if source.intensity is not None:
         same_kind = source.intensity.suffix == source.path.suffix
-        series = source.series if count_series(source.intensity) > 1 else 0
-        content = read_any(source.intensity, options.key if same_kind else None, series)
+        series = source.series if files.count(source.intensity) > 1 else 0
+        content = files.read(source.intensity, options.key if same_kind else None, series)
     elif options.threshold is None:
         return None
     image, channels, *_ = content

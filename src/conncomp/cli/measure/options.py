@@ -23,7 +23,7 @@ NO_NAMES = ("", ".", "..")
 # Endings of two parts, of which neither belongs to the stem.
 DOUBLE = (".nii.gz", ".npy.gz", ".ome.tif", ".ome.tiff", ".ome.btf", ".ome.zarr")
 
-ANY_IMAGE = Conditions(ndim=2, has_image=True, spacing=(1.0, 1.0), on_gpu=False)
+ANY_IMAGE = Conditions(ndim=2, has_image=True, spacing=(1.0, 1.0))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import INT32_MAX
-from conncomp._arrays import new_array
+from conncomp._arrays import host_copy, new_array, on_host, placed
 from conncomp._core import native
 from conncomp.components._labels import Items
 from conncomp.components.columns.crops import Contents
@@ -150,7 +150,10 @@ class Accumulators:
 
     @cached_property
     def runs(self) -> Any:
-        """Runs of each component, of native code."""
+        """Runs of each component, of native code; those of a GPU as they are listed there."""
+        if self._placed is not None:
+            lists = map(on_host, self._placed.runs.lists)
+            return native.sort_runs(self.items.shape, self.items.labels.size, *lists)
         return native.list_runs(*self._described)
 
     @cached_property
@@ -245,8 +248,14 @@ class Accumulators:
         return Touching(total().astype(np.int64), contacts, area)
 
     @cached_property
-    def hulls(self) -> tuple[NDArray[Any], ...]:
-        """Sizes of hulls, and largest Feret diameters; in two dimensions smallest ones, too."""
+    def hulls(self) -> tuple[Any, ...]:
+        """Sizes of hulls, and largest Feret diameters; in two dimensions smallest ones, too.
+
+        In main memory, of runs of a GPU, too, where what is measured then goes.
+        """
+        return tuple(placed(self.xp, column) for column in self._hulls_in_memory())
+
+    def _hulls_in_memory(self) -> tuple[NDArray[Any], ...]:
         if self.ndim == 3:
             contents, rows = self.contents(), range(len(self.rows))
             return measure_solids((contents.line_ends(row) for row in rows), self.spacing)
@@ -255,7 +264,8 @@ class Accumulators:
                 f"labels has an axis of {max(self.items.shape)} elements, more than {LONGEST}, of "
                 "which there are hulls; measure parts of it"
             )
-        sizes, largest, smallest = self._new((), np.int64), self._new(()), self._new(())
+        sizes = new_array(np, (len(self.rows),), np.int64)
+        largest, smallest = (new_array(np, sizes.shape, np.float64) for _ in range(2))
         self.runs.hulls(self.spacing, sizes, largest, smallest)
         return sizes, largest, smallest
 
@@ -264,19 +274,19 @@ class Accumulators:
         channels = [channel.image for channel in self.channels] if values else []
         return Contents(
             self.runs,
-            self.boxes,
+            on_host(self.boxes),
             self.items.shape,
             self.spacing,
-            tuple((image.values.flatten(), image.dtype) for image in channels),
+            tuple((host_copy(image.values).reshape(-1), image.dtype) for image in channels),
             self.has_channels,
         )
 
     @cached_property
     def enclosed(self) -> Any:
         """How many elements the components enclose."""
-        counts = self._new((), np.int64)
+        counts = new_array(np, (len(self.rows),), np.int64)
         self.runs.enclosed(counts)
-        return counts
+        return placed(self.xp, counts)
 
     def deviations(self, channel: Channel) -> Any:
         """Return the standard deviations of values."""

@@ -11,31 +11,61 @@ from typing import Any
 
 import numpy as np
 
-from conncomp._arrays import on_gpu, placed
+from conncomp._arrays import as_cupy, on_gpu, placed
 from conncomp._core import native
 from conncomp.components._labels import Background, Items, check_background, check_items
+from conncomp.components.columns.intensities import is_narrow, room_of
 from conncomp.components.columns.measuring import Places
-from conncomp.kernels.cuda.components.measures import RepeatedRuns, start_runs
+from conncomp.components.columns.properties import OF_PLACES, OF_SUMS
+from conncomp.kernels.cuda.components.measures import RepeatedRuns, Sums, start_runs
 from conncomp.kernels.cuda.components.runs import ComponentRuns
 from conncomp.kernels.cuda.components.surfaces import count_faces
 from conncomp.kernels.cuda.launcher import current_gpu
 
 
 def items_at_start(
-    labels: Any, background: Background, batch_axes: int, largest: int | None
+    labels: Any,
+    background: Background,
+    batch_axes: int,
+    largest: int | None,
+    sums: Sums | None = None,
 ) -> tuple[Items, RepeatedRuns | None]:
     """Return the items of labels, and what has started to find their runs on a GPU, if anything.
 
-    Then nobody knows yet how many rows there are.
+    Or to add them up, if `sums` are all that is wanted. Nobody knows yet how many rows there are.
     """
     started = None
     if on_gpu(labels):
         allowed = partial(check_background, background)
-        started = start_runs(current_gpu(), labels, batch_axes, allowed)
+        started = start_runs(current_gpu(), labels, batch_axes, allowed, sums)
     if started is None:
         return check_items(labels, background, batch_axes, largest=largest), None
     batch, shape = labels.shape[:batch_axes], labels.shape[batch_axes:]
     return Items(labels, -1, 0, batch, shape, labels.dtype), started
+
+
+def sums_wanted(labels: Any, image: Any, properties: Any) -> Sums | None:
+    """Return what is to be added up of labels on a GPU, if that is all that properties ask for.
+
+    Arguments are those of the user, who hears elsewhere what is wrong with them.
+    """
+    if properties is not None:
+        if not isinstance(properties, (list, tuple)):
+            return None
+        names = {name if isinstance(name, str) else "" for name in properties}
+        if not names <= OF_SUMS:
+            return None
+        image = None if names <= OF_PLACES else image
+    if image is None:
+        return Sums(None)
+    if not on_gpu(image) or image.shape != labels.shape or image.size == 0:
+        return None
+    values = as_cupy(image)
+    if values.dtype.kind == "b":
+        values = values.view(np.uint8)
+    is_known = values.dtype == np.float32 or is_narrow(values.dtype, room_of(labels.shape))
+    is_itself = is_known and values.flags.c_contiguous
+    return Sums(values) if is_itself and values.data.ptr != labels.data.ptr else None
 
 
 def items_and_runs(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -81,8 +82,7 @@ def check_image(image: Any, items: Items, name: str = "image") -> Image:
     shape = (*items.batch, *items.shape)
     if given.shape != shape:
         raise ValueError(f"{name} has shape {given.shape}; it must have that of labels, {shape}")
-    # How large a sum of coordinates can be, beside one of values.
-    room = items.length.bit_length() + max(items.shape).bit_length()
+    room = room_of(items.shape)
     dtype = given.dtype.newbyteorder("=")
     values = _as_values(given, dtype, room)
     kernel_type = values.dtype
@@ -122,10 +122,18 @@ def _as_values(given: Any, dtype: np.dtype[Any], room: int) -> Any:
     else:
         name = f"{dtype.kind}{dtype.itemsize}"
         values = _contiguous(given, np.dtype(WIDER.get(name, name)))
-    name = f"{values.dtype.kind}{values.dtype.itemsize}"
-    if name in NARROW and 8 * values.dtype.itemsize + room > 62:
-        return values.astype(np.int32)
-    return values
+    narrow = f"{values.dtype.kind}{values.dtype.itemsize}" in NARROW
+    return values if is_narrow(values.dtype, room) or not narrow else values.astype(np.int32)
+
+
+def room_of(shape: tuple[int, ...]) -> int:
+    """Return how many bits a sum of coordinates of an item needs, beside one of values."""
+    return prod(shape).bit_length() + max(shape).bit_length()
+
+
+def is_narrow(dtype: np.dtype[Any], room: int) -> bool:
+    """Whether values are of a type whose sums, with so much room beside, have 64 bits."""
+    return f"{dtype.kind}{dtype.itemsize}" in NARROW and 8 * dtype.itemsize + room <= 62
 
 
 def _contiguous(array: Any, dtype: np.dtype[Any]) -> Any:

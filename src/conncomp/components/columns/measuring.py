@@ -20,7 +20,8 @@ from conncomp.kernels.cuda.launcher import Gpu, current_gpu
 class Known(NamedTuple):
     """Which components there are: the row of each, its size and its box.
 
-    On a GPU its runs, and perhaps a table of the values of an image, and what is ahead there.
+    On a GPU its runs, and perhaps a table of the values of an image, and what is ahead there; or
+    what is known of the values already, as `measure_image` gives it.
     """
 
     rows: Any
@@ -28,6 +29,7 @@ class Known(NamedTuple):
     boxes: Any
     runs: ComponentRuns | None
     table: tuple[Any, int] | None = None
+    values: tuple[list[Any], Any] | None = None
 
 
 class Places(NamedTuple):
@@ -56,6 +58,11 @@ def measure_components(
     if runs is None:
         described = items.background, items.all_rows, shape[-1], items.count
         runs = find_runs(gpu, items.labels, *described)
+    if runs.sums is not None:
+        shapes, columns, reals = runs.sums.write(runs, items.labels.dtype, moments)
+        sums = (columns, reals) if columns else None
+        known = Known(shapes.labels, shapes.sizes, shapes.boxes, runs, values=sums)
+        return known, Places(shapes.labels, shapes.batch, shapes.centroids, shapes.moments)
     values = None
     if image is not None and are_few(shape) and are_small(image.values.dtype, shape):
         values = image.values
@@ -156,6 +163,9 @@ def measure_image(items: Items, known: Known, image: Image | None) -> tuple[list
 
 def _sums_of_image(items: Items, known: Known, image: Image | None) -> tuple[list[Any], bool, Any]:
     """Return the columns of `measure_image`, of the types of kernels, and whether sums fit."""
+    if known.values is not None:
+        columns, reals = known.values
+        return columns, True, reals
     xp, ndim = items.xp, len(items.shape)
     count = 0 if image is None else len(known.rows)
     sums_type, value_type = (np.float64,) * 2 if image is None else (image.sums, image.values.dtype)

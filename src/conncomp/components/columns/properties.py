@@ -25,6 +25,27 @@ QUANTILE = "intensity_quantile-"
 PLANE, SOLID, SHAPE = (2,), (3,), (2, 3)
 MOMENTS = (1, 2, 3, 4)  # of which there are 4 to the power of so many
 FILLED = tuple(range(1, 11))  # as each line has 3 to the power of so many beside it
+# What follows from sums of coordinates and extremes, and of an image from those of its values.
+OF_PLACES = frozenset(
+    [
+        "label",
+        "num_pixels",
+        "area",
+        "area_bbox",
+        "axis_major_length",
+        "axis_minor_length",
+        "bbox",
+        "centroid",
+        "centroid_local",
+        "eccentricity",
+        "equivalent_diameter_area",
+        "extent",
+        "inertia_tensor",
+        "inertia_tensor_eigvals",
+        "orientation",
+    ]
+)
+OF_SUMS = OF_PLACES | {"intensity_max", "intensity_mean", "intensity_min", "intensity_std"}
 # Lines of Crofton's formula are told apart up to this ratio of the longest spacing to the shortest.
 MOST_UNEVEN = 1e5
 
@@ -41,8 +62,6 @@ class Property:
         The numbers of axes of items that have it; all have it if there is none.
     image : bool
         Whether it is of values of an image.
-    on_gpu : bool
-        Whether labels may lie on a GPU, as all may but of what goes from run to run.
     even_spacing, no_spacing : bool
         Whether it is defined for equal lengths along all axes only, and for lengths of 1.
     most_uneven : float
@@ -56,7 +75,6 @@ class Property:
     values: Callable[[Accumulators], Any]
     axes: tuple[int, ...] = ()
     image: bool = False
-    on_gpu: bool = True
     even_spacing: bool = False
     no_spacing: bool = False
     most_uneven: float = inf
@@ -80,8 +98,6 @@ class Property:
                 f"is defined for lengths of which none is more than {self.most_uneven:g} times as "
                 f"large as another, and spacing={known.spacing}"
             )
-        if known.on_gpu and not self.on_gpu:
-            return "is measured in main memory only; pass labels and image as NumPy arrays"
         return ""
 
 
@@ -92,7 +108,6 @@ class Conditions:
     ndim: int
     has_image: bool
     spacing: tuple[float, ...]
-    on_gpu: bool
 
 
 def check_properties(properties: Iterable[str] | str, known: Conditions) -> dict[str, Property]:
@@ -189,7 +204,6 @@ def _lazy(make: Callable[[Contents, int], Any], image: bool = False, **options: 
         lambda measured: LazyColumn(measured.contents(values=image), make),
         image=image,
         is_lazy=True,
-        on_gpu=False,
         **options,
     )
 
@@ -209,13 +223,10 @@ PROPERTIES: dict[str, Property] = {
     "num_pixels": Property(lambda measured: measured.sizes),
     "area": Property(lambda measured: measured.sizes * measured.volume),
     "area_bbox": Property(formulas.bounding_box_areas),
-    "area_convex": Property(
-        lambda measured: measured.hulls[0] * measured.volume, SHAPE, on_gpu=False
-    ),
+    "area_convex": Property(lambda measured: measured.hulls[0] * measured.volume, SHAPE),
     "area_filled": Property(
         lambda measured: (measured.sizes + measured.enclosed) * measured.volume,
         FILLED,
-        on_gpu=False,
     ),
     "axis_major_length": _ellipse(partial(formulas.axis_length, axis=0)),
     "axis_minor_length": _ellipse(partial(formulas.axis_length, axis=-1)),
@@ -231,10 +242,9 @@ PROPERTIES: dict[str, Property] = {
     **{f"euler_number_{k}": _euler_number(k) for k in (1, 2, 3)},
     "extent": Property(
         lambda measured: measured.sizes * measured.volume / formulas.bounding_box_areas(measured),
-        on_gpu=True,
     ),
-    "feret_diameter_max": Property(lambda measured: measured.hulls[1], SHAPE, on_gpu=False),
-    "feret_diameter_min": Property(lambda measured: measured.hulls[2], PLANE, on_gpu=False),
+    "feret_diameter_max": Property(lambda measured: measured.hulls[1], SHAPE),
+    "feret_diameter_min": Property(lambda measured: measured.hulls[2], PLANE),
     "inertia_tensor": _ellipse(formulas.inertia_tensor),
     "inertia_tensor_eigvals": _ellipse(lambda measured: measured.moments_of_inertia),
     "moments": Property(lambda measured: measured.moments[0], MOMENTS),
@@ -246,7 +256,7 @@ PROPERTIES: dict[str, Property] = {
     "orientation": _ellipse(formulas.orientation, PLANE),
     "perimeter": Property(formulas.perimeter, PLANE, even_spacing=True),
     "perimeter_crofton": Property(formulas.crofton, PLANE),
-    "solidity": Property(lambda measured: measured.sizes / measured.hulls[0], SHAPE, on_gpu=False),
+    "solidity": Property(lambda measured: measured.sizes / measured.hulls[0], SHAPE),
     "sphericity": Property(formulas.sphericity, SOLID, most_uneven=MOST_UNEVEN),
     "surface_area_crofton": Property(formulas.crofton, SOLID, most_uneven=MOST_UNEVEN),
     "intensity_max": Property(

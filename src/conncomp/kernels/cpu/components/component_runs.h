@@ -70,6 +70,28 @@ class ComponentRuns {
     std::copy(packed.begin(), packed.end(), packed_.data());
   }
 
+  // Runs that a GPU has listed (cuda/components/runs.cuh), of items of so many elements in all: those of row
+  // k end at entries[ends[k]], in any order. What lies elsewhere, as labels that change meanwhile may leave
+  // it, becomes a run of nothing.
+  ComponentRuns(const std::vector<int64_t>& shape, int64_t elements, std::span<const int64_t> ends,
+                std::span<const uint64_t> entries)
+      : shape_(shape), rows_(int64_t(ends.size())), first_(rows_ + 1), packed_(int64_t(entries.size())) {
+    constexpr int kListedBits = 5;
+    const int64_t count = int64_t(entries.size());
+    first_[0] = 0;
+    for (int64_t row = 0; row < rows_; ++row) first_[row + 1] = std::clamp(ends[row], first_[row], count);
+    struct Nothing {};
+    for_each_row<Nothing>([&](int64_t row, Nothing&) {
+      uint64_t* const runs = packed_.data() + first_[row];
+      for (int64_t i = first_[row]; i < first_[row + 1]; ++i) {
+        const int64_t begin = int64_t(entries[i] >> kListedBits),
+                      end = begin + int64_t(entries[i] & below(kListedBits)) + 1;
+        packed_[i] = end <= elements ? pack({begin, end}) : 0;
+      }
+      std::sort(runs, runs + this->count(row));
+    });
+  }
+
   std::span<const int64_t> first() const { return {first_.data(), size_t(rows_ + 1)}; }
   std::span<const uint64_t> packed() const { return {packed_.data(), size_t(first_[rows_])}; }
   const std::vector<int64_t>& shape() const { return shape_; }

@@ -77,6 +77,9 @@ class MetLabels {
   bool is_stretch(int64_t row) const { return entries_.data() && entries_[row] > 0; }
   bool is_point(int64_t row) const { return entries_.data() && is_point_entry(entries_[row]); }
   LineStretch stretch(int64_t row) const { return stretch_of(entries_[row]); }
+  // Whether every label has a row of sums, its own.
+  bool has_sums_only() const { return !entries_.data(); }
+  Sums& sums() { return sums_; }
   const Sums& sums() const { return sums_; }
   // The row of sums of a label that is met, and is no stretch.
   int64_t row_of_sums(int64_t row) const { return entries_.data() ? ~entries_[row] : row; }

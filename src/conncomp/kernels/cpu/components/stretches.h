@@ -103,7 +103,7 @@ struct Stretch {
   int64_t begin, end;
 
   int64_t size() const { return end - begin; }
-  int64_t sum() const { return (end - begin) * (begin + end - 1) / 2; }
+  int64_t sum() const { return int64_t(uint64_t((end - begin) * (begin + end - 1)) / 2); }
   int64_t squares() const { return kSquareSums[end] - kSquareSums[begin]; }
   uint64_t mask() const { return up_to(int(end) - 1) & ~below(int(begin)); }
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "cpu/core/buffer.h"
@@ -80,20 +81,27 @@ class NarrowTable {
     entry.size += addend.size;
     for (int k = 0; k < axes; ++k) entry.sum[k] += addend.sum[k];
     for (int k = 0; k < 2 * axes; ++k) entry.reach[k] = std::max(entry.reach[k], addend.reach[k]);
-    for (size_t k = 0; k < entry.product.size(); ++k) entry.product[k] += addend.product[k];
+    if constexpr (with_products)
+      for (size_t k = 0; k < entry.product.size(); ++k) entry.product[k] += addend.product[k];
   }
 
   int64_t size(int64_t row) const { return rows_[row].size; }
   int64_t first(int64_t row, int k) const { return shape_[k] - rows_[row].reach[axes + k]; }
   int64_t end(int64_t row, int k) const { return rows_[row].reach[k]; }
   int64_t sum(int64_t row, int k) const { return rows_[row].sum[k]; }
-  int64_t product(int64_t row, int pair) const { return rows_[row].product[pair]; }
+  int64_t product(int64_t row, int pair) const {
+    if constexpr (with_products) return rows_[row].product[pair];
+    return 0;
+  }
 
  private:
+  // An array of nothing would take some bytes.
+  struct Nothing {};
+  using Products = std::conditional_t<with_products, std::array<int64_t, pairs_of(axes)>, Nothing>;
   struct Row {
     int64_t size;
     std::array<int64_t, axes> sum;
-    [[no_unique_address]] std::array<int64_t, with_products ? pairs_of(axes) : 0> product;
+    [[no_unique_address]] Products product;
     // One beyond the last coordinate, for each axis; then how far the first one is from the axis's end.
     std::array<int32_t, 2 * axes> reach;
   };

@@ -284,6 +284,17 @@ __global__ void __launch_bounds__(kIntensityThreads)
   walk_runs(runs, Turn(1), measures);
 }
 
+// Writes, as real numbers, the standard deviation of a component, and its minimum and maximum, of columns
+// that are written, one behind those of all.
+template <class Value>
+__device__ inline void write_reals(const IntensityColumns<Value>& columns, int64_t row, int64_t components,
+                                   int64_t size, int64_t sum, int64_t squares, double* reals) {
+  const __int128 deviation = __int128(size) * squares - __int128(sum) * sum;
+  reals[row] = sqrt(as_real(deviation)) / double(size);
+  reals[components + row] = double(columns.minima[row]);
+  reals[2 * components + row] = double(columns.maxima[row]);
+}
+
 // As write_intensities, and, as real numbers, standard deviations, then minima, then maxima. The table has so
 // many words `ahead` for each component.
 template <class Value, int axes>
@@ -301,10 +312,7 @@ __global__ void __launch_bounds__(kIntensityThreads)
     };
     const ValueRanges<Value> ranges{words.extremes(), 0};
     columns.write(row, ranges.low_key(0), ranges.high_key(0), Units<Value>{}, size, axes, box, sum_at);
-    const __int128 deviation = __int128(size) * words.squares() - __int128(sum) * sum;
-    reals[row] = sqrt(as_real(deviation)) / double(size);
-    reals[state->components + row] = double(columns.minima[row]);
-    reals[2 * state->components + row] = double(columns.maxima[row]);
+    write_reals(columns, row, state->components, size, sum, words.squares(), reals);
   }
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from math import prod
 from typing import Any
@@ -75,7 +75,7 @@ def measure_intensities(
         launch(find, runs.in_turns(1), runs.record, values, extremes)
         described = runs.record, extent_of(gpu, lengths), values, ranges
         launch(add, runs.in_turns(ndim), *described, given[1], table)
-        written = _columns(gpu, given[2:]), lost
+        written = columns_at(gpu, given[2:]), lost
         launch(write, runs.by_row, runs.state, ndim, *given[:2], ranges, table, *written)
 
     memory = xp.zeros((words + 2) * rows + 1, COUNT)
@@ -125,7 +125,7 @@ def _measure_small(
     table, ahead = filled
 
     def writes(table: Any, reals: Any, *given: Any) -> None:
-        record = _columns(gpu, given[2:])
+        record = columns_at(gpu, given[2:])
         launch(write, runs.by_row, runs.state, ahead, *given[:2], table, record, reals)
 
     reals = gpu.xp.empty((3, runs.count))
@@ -133,10 +133,11 @@ def _measure_small(
     return reals
 
 
-def _columns(gpu: Gpu, columns: tuple[Any, ...]) -> np.void:
-    return COLUMNS.pack(
-        dict(zip(COLUMNS.dtype.names or (), map(gpu.address, columns), strict=True))
-    )
+def columns_at(gpu: Gpu, columns: Sequence[Any]) -> np.void:
+    """Return ``IntensityColumns`` of arrays in its order, or of none."""
+    names = COLUMNS.dtype.names or ()
+    places = map(gpu.address, columns) if columns else (0 for _ in names)
+    return COLUMNS.pack(dict(zip(names, places, strict=True)))
 
 
 def value_type(value: np.dtype[Any]) -> str:

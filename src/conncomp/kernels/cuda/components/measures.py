@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterator
 from functools import cache
 from math import prod
 from threading import RLock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,11 @@ from conncomp.kernels.cuda.components.runs import (
     WORDS,
     ComponentRuns,
     grid_of_rows,
+)
+from conncomp.kernels.cuda.components.tile_sums import (
+    REAL,
+    TileSums,
+    are_added_in_tiles,
 )
 from conncomp.kernels.cuda.launcher import (
     COUNT,
@@ -47,6 +52,8 @@ MOST_ELEMENTS = 1 << 24
 LABELS_OF_ROW, LEAST_ROWS = 16, 1 << 15
 # When there are more kinds, or all of them have more labels, the memory of all is given back.
 MOST_KINDS, MOST_LABELS = 8, 1 << 25
+# After so many images in turn that tiles cannot add up no more are tried.
+MOST_UNFIT = 2
 
 MEMORY = Struct("MeasureMemory", bounds=POINTER, copy=POINTER, capacity=COUNT, blocks=COUNT)
 
@@ -59,6 +66,7 @@ def start_runs(
     labels: Any,
     batch_axes: Any,
     allowed: Callable[[tuple[int, ...], tuple[int, ...]], tuple[int, int]],
+    sums: Sums | None = None,
 ) -> RepeatedRuns | None:
     """Start to find the runs of labels, by whoever has the `turn` until all is launched.
 
@@ -72,6 +80,8 @@ def start_runs(
         What the caller gave as that.
     allowed : callable
         ``allowed(batch, shape)`` returns the background, or -1, and the smallest label.
+    sums : Sums, optional
+        All that is wanted of the components; then nobody needs their runs.
     """
     stream = gpu.current_stream()
     if (
@@ -93,8 +103,20 @@ def start_runs(
         if len(_kept) >= MOST_KINDS or in_all > MOST_LABELS:
             _kept.clear()
         repeated = _kept[kind] = RepeatedRuns(gpu, labels, batch_axes, background, lowest)
-    repeated.start(labels)
+    repeated.start(labels, sums)
     return repeated
+
+
+class Sums(NamedTuple):
+    """Sums of coordinates, and of the values of an image, if there is one.
+
+    Attributes
+    ----------
+    image : contiguous array or None
+        Of as many values as labels.
+    """
+
+    image: Any
 
 
 class RepeatedRuns:
@@ -143,10 +165,26 @@ class RepeatedRuns:
             self._memory = Workspace().take_struct(gpu, MEMORY, {**pointed, **numbers})
             self._copy = self._memory["copy"].reshape(labels.shape)
         self._again: Again | None = None
+        self._tiles: dict[bool, TileSums] = {}  # of real numbers, and of others
+        self._adding: tuple[TileSums, Again] | None = None  # what has started to add up tiles
+        self._unfit = 0  # how many images in turn had real numbers that tiles do not add up
+        self._rows_met = 0  # in the last call that looked for runs
         self._launches: dict[Hashable, Again] = {}
 
-    def start(self, labels: Any) -> None:
-        """Launch what counts the runs of labels of the kind."""
+    def start(self, labels: Any, sums: Sums | None = None) -> None:
+        """Launch what counts the runs of labels of the kind, or all that adds up their tiles.
+
+        The latter, of `sums`, once an earlier call has shown how many labels there are.
+        """
+        self._adding = None
+        if sums is not None and not self._batched:
+            image = sums.image
+            if are_added_in_tiles(self._shape, self._rows_met, image):
+                is_real = image is not None and image.dtype == REAL
+                if not is_real or self._unfit < MOST_UNFIT:
+                    tiles = self._tiles_of(labels, image, is_real)
+                    self._adding = tiles, tiles.start(labels, image)
+                    return
         if self._again is not None:
             self._again.run(self._stream, (self._gpu.address(labels),))
             return
@@ -158,16 +196,45 @@ class RepeatedRuns:
         """Return labels numbered apart, their background, the rows of an item, and the runs.
 
         None if there are none, a label is not allowed, or there are more rows than room. Labels of
-        a batch are a copy, until the next call of the kind.
+        a batch are a copy, until the next call of the kind. Of tiles there are no runs, but sums.
         """
+        tiles = None
+        if self._adding is not None:
+            tiles, launched = self._adding
+            tiles.prepare()
+            count, _, rows = launched.read_all(self._stream, self._state, runs.STATE_WORDS)
+            if count > 0:
+                self._unfit = 0
+                kept = self._gpu, labels, self._described, self._fields, (count, 0), tiles.launches
+                return labels, self._background, rows, ComponentRuns(*kept, tiles)
+            self.start(labels)  # for what is said below
         assert self._again is not None
         *known, rows = self._again.read_all(self._stream, self._state, runs.STATE_WORDS)
+        if rows > 0:
+            self._rows_met = rows  # perhaps more than tiles had room for
         if known[0] <= 0:
-            return None
+            return None  # no component, or a label that is not allowed
+        if tiles is not None and rows <= tiles.rows:
+            self._unfit += 1  # a value is no whole number of those that tiles add up
+            self._tiles.pop(True, None)
         array, background = (self._copy, -1) if self._batched else (labels, self._background)
-        described = background, self._capacity, self._shape[-1]
+        described = background, *self._described[1:]
         kept = self._gpu, array, described, self._fields, (known[0], known[1]), self._launches
         return array, background, rows, ComponentRuns(*kept)
+
+    @property
+    def _described(self) -> tuple[int, int, int]:
+        return self._background, self._capacity, self._shape[-1]
+
+    def _tiles_of(self, labels: Any, image: Any, is_real: bool) -> TileSums:
+        """Return what adds up as many rows as the last call had, and such values."""
+        tiles = self._tiles.get(is_real)
+        if tiles is None or tiles.rows <= self._rows_met:
+            allowed = self._background, self._lowest
+            largest = image if is_real else None
+            tiles = TileSums(self._gpu, labels, allowed, self._table, self._rows_met, largest)
+            self._tiles[is_real] = tiles
+        return tiles
 
     def _count(self, labels: Any) -> None:
         gpu, table, length = self._gpu, self._table, self._shape[-1]

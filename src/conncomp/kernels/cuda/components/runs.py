@@ -59,11 +59,14 @@ class ComponentRuns:
         How many components and runs there are.
     kept : dict, optional
         Of launches of calls of the same kind, by what they are for.
+    sums : TileSums, optional
+        Which have listed the components, but no runs.
 
     Attributes
     ----------
     count : int
         Of the components.
+    sums : TileSums or None
     """
 
     def __init__(
@@ -74,8 +77,10 @@ class ComponentRuns:
         fields: dict[str, Any],
         known: tuple[int, int],
         kept: dict[Hashable, Again] | None = None,
+        sums: Any = None,
     ) -> None:
         self.count, total = known
+        self.sums = sums
         self._gpu, self._fields, self._kept, self._elements = gpu, fields, kept, labels.size
         self._stream = gpu.current_stream()
         self._entries = gpu.xp.empty(total, ENTRY)
@@ -86,6 +91,11 @@ class ComponentRuns:
     def components(self) -> Any:
         """The rows that occur, ascending, as an array of int64."""
         return self._fields["present"][: self.count]
+
+    @property
+    def lists(self) -> tuple[Any, Any]:
+        """Where the runs of each component end, and the runs: arrays of int64 and of `ENTRY`."""
+        return self._fields["ends"][: self.count], self._entries
 
     @property
     def table(self) -> np.void:

@@ -18,6 +18,11 @@ namespace conncomp {
 
 constexpr int64_t kLargest = 0x7fffffffffffffff;
 
+// The covariance of two coordinates of n elements: sum(x y) / n - sum(x) sum(y) / n², rounded once.
+__device__ inline double covariance_of(int64_t n, Wide products, int64_t sum_x, int64_t sum_y) {
+  return as_real(n * __int128(products) - __int128(sum_x) * sum_y) / (double(n) * double(n));
+}
+
 // The words of a component.
 struct ShapeWords {
   int64_t* words;
@@ -39,12 +44,8 @@ struct ShapeWords {
   __device__ void add_product(int64_t k, int64_t l, Wide value) const {
     add_wide(product(k, l), product(k, l) + pairs(ndim), value);
   }
-  // The covariance of two coordinates, k <= l: sum(x y) / n - sum(x) sum(y) / n², rounded once.
-  __device__ double covariance(int64_t k, int64_t l) const {
-    const __int128 n = size();
-    const Wide whole = wide_of(*product(k, l), product(k, l)[pairs(ndim)]);
-    const __int128 difference = n * __int128(whole) - __int128(sum(k)) * sum(l);
-    return as_real(difference) / (double(size()) * double(size()));
+  __device__ double covariance(int64_t k, int64_t l) const {  // k <= l
+    return covariance_of(size(), wide_of(*product(k, l), product(k, l)[pairs(ndim)]), sum(k), sum(l));
   }
 };
 

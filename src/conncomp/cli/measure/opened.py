@@ -1,0 +1,91 @@
+"""Files of several series, which are opened once for all of these, not once for each."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+
+from conncomp.cli._input import read_any
+from conncomp.cli.measure.inputs import Source
+from conncomp.files.images import count_series, opened_series
+from conncomp.files.scales import Content
+
+Read = Callable[[int], Content]
+
+
+class OpenFiles:
+    """The files that are read, by whichever threads.
+
+    A file of which several series are wanted stays open until all are done: once for each of the
+    threads that read it at the same time.
+
+    Parameters
+    ----------
+    sources : iterable of Source
+        All that is to be read.
+    """
+
+    def __init__(self, sources: Iterable[Source]) -> None:
+        self._left = Counter(
+            path for source in sources for path in (source.path, source.intensity) if path
+        )
+        self._counts: dict[Path, int] = {}
+        self._idle: dict[Path, list[tuple[Read, ExitStack]]] = defaultdict(list)
+        self._lock = Lock()
+
+    def __enter__(self) -> OpenFiles:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for path in list(self._idle):
+            self._close(path)
+
+    def read(self, path: Path, key: str | None, series: int) -> Content:
+        """Read a series of a file, or any other image."""
+        if self._left[path] < 2 or key is not None or self.count(path) < 2:
+            return read_any(path, key, series)
+        with self._opened(path) as read:
+            return read(series)
+
+    def count(self, path: Path) -> int:
+        """Return how many series a file has."""
+        count = self._counts.get(path)
+        if count is None:
+            count = self._counts[path] = count_series(path)
+        return count
+
+    def done(self, source: Source) -> None:
+        """Close the files of an image that nobody else needs."""
+        for path in filter(None, (source.path, source.intensity)):
+            with self._lock:
+                self._left[path] -= 1
+                is_last = self._left[path] == 0
+            if is_last:
+                self._close(path)
+
+    @contextmanager
+    def _opened(self, path: Path) -> Iterator[Read]:
+        with self._lock:
+            idle = self._idle[path]
+            opened = idle.pop() if idle else None
+        if opened is None:
+            stack = ExitStack()
+            opened = stack.enter_context(opened_series(path)), stack
+        try:
+            yield opened[0]
+        finally:
+            with self._lock:
+                self._idle[path].append(opened)
+
+    def _close(self, path: Path) -> None:
+        for _, stack in self._idle.pop(path, []):
+            stack.close()

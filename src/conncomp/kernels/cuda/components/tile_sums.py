@@ -1,0 +1,235 @@
+"""Sums of components in one pass over labels and image, on the GPU: drives ``tile_sums.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from functools import cache
+from math import frexp, isfinite, prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from conncomp.kernels.cuda.components import intensities, shapes
+from conncomp.kernels.cuda.components.intensities import are_small, value_type
+from conncomp.kernels.cuda.components.rows import extent_of, label_rows, lengths_on
+from conncomp.kernels.cuda.components.runs import FEW_AXES, THREADS, grid_of_rows
+from conncomp.kernels.cuda.components.shapes import Shapes, are_few
+from conncomp.kernels.cuda.launcher import (
+    COUNT,
+    INDEX_TYPES,
+    Again,
+    Gpu,
+    ctype,
+    kept_launches,
+    launch,
+)
+from conncomp.kernels.cuda.structs import POINTER, Struct
+
+if TYPE_CHECKING:
+    from conncomp.kernels.cuda.components.runs import ComponentRuns
+
+FILE = "cuda/components/tile_sums.cuh"
+# How long a tile is along each axis, and how many words a row has, of integers and of real numbers.
+SIDES = {2: (64, 128), 3: (16, 16, 32)}
+ROW_WORDS = {2: (16, 20), 3: (24, 28)}
+WRITTEN_ROWS = 64  # by a block
+REAL = np.dtype(np.float32)
+# Real numbers are whole ones of so many bits, times a power of two that is that much larger than
+# the largest needs: so the next images may have larger ones.
+FIXED_BITS, SPARE_BITS, MOST_EXPONENT = 50, 2, 200
+# A table has a row for so many labels at most, so that it is no larger than other memory is.
+LABELS_OF_ROW = 64
+
+TABLE = Struct(
+    "SumTable",
+    rows_met=POINTER,
+    is_wrong=POINTER,
+    words=POINTER,
+    capacity=COUNT,
+    row_words=COUNT,
+    exponent=COUNT,
+    scale=np.dtype(np.float64),
+)
+
+
+def are_added_in_tiles(shape: tuple[int, ...], rows: int, image: Any) -> bool:
+    """Whether there are sums of labels below `rows`, and of the values of an image or None."""
+    few = 0 < rows * LABELS_OF_ROW <= prod(shape) and are_few(shape)
+    return few and (image is None or image.dtype == REAL or are_small(image.dtype, shape))
+
+
+class TileSums:
+    """The launches that add up labels of one kind, and of an image, made again.
+
+    Parameters
+    ----------
+    gpu : Gpu
+    labels : contiguous array of int32 or int64
+        One of the kind, for which `are_added_in_tiles`.
+    described : tuple of int
+        The label that is no component, or -1, and the smallest that is allowed.
+    runs : void
+        ``RunTable``, for what occurs.
+    rows : int
+        For how many rows there is room, and more.
+    image : array of `REAL` or None
+        One of those to be added up, if they are of real numbers.
+
+    Attributes
+    ----------
+    rows : int
+        Labels have to be smaller.
+    launches : dict
+        What is launched on what was added up, for `ComponentRuns`.
+    """
+
+    def __init__(
+        self,
+        gpu: Gpu,
+        labels: Any,
+        described: tuple[int, int],
+        runs: np.void,
+        rows: int,
+        image: Any,
+    ) -> None:
+        self._gpu, self._shape, self._runs = gpu, labels.shape, runs
+        self._background, self._lowest = described
+        self.rows, is_real = 1 << rows.bit_length(), image is not None
+        words = ROW_WORDS[labels.ndim][is_real]
+        end = self.rows * words
+        self._memory = gpu.xp.zeros(end + 2, COUNT)
+        exponent = _exponent_of(image) if is_real else 0
+        pointers = {"words": self._memory, "rows_met": self._memory[end:]}
+        self._table = TABLE.of(
+            gpu,
+            **pointers,
+            is_wrong=self._memory[end + 1 :],
+            capacity=self.rows,
+            row_words=words,
+            exponent=exponent,
+            scale=2.0 ** (FIXED_BITS - exponent),
+        )
+        self._is_clear = True
+        self._again: dict[Hashable, Again] = {}
+        self.launches: dict[Hashable, Again] = {}
+        self._image: Any = None
+        # How many components the last call had, with what, and columns that are made for as many.
+        self._last: tuple[int, bool, Any] | None = None
+        self._columns: tuple[Any, list[Any]] = None, []
+
+    def start(self, labels: Any, image: Any) -> Again:
+        """Launch what adds up labels of the kind and the values of an image, or None.
+
+        Return what was launched, which tells how many components there are.
+        """
+        gpu = self._gpu
+        if not self._is_clear:
+            self._memory.fill(0)
+        self._is_clear, self._image = False, image
+        kind = None if image is None else image.dtype
+        again = self._again.get(kind)
+        if again is not None:
+            places = gpu.address(labels), 0 if image is None else gpu.address(image)
+            again.run(gpu.current_stream(), places)
+            return again
+        with kept_launches() as launches:
+            self._add(labels, image)
+        again = self._again[kind] = gpu.repeat(launches, (labels, image))
+        return again
+
+    def _add(self, labels: Any, image: Any) -> None:
+        gpu, shape = self._gpu, self._shape
+        value = None if image is None else image.dtype
+        measure, *listing, _ = gpu.load(FILE, _names(labels.dtype, value, len(shape)))
+        self._lengths = lengths_on(gpu, *shape)
+        sides = SIDES[len(shape)]
+        tiles = prod(-(-length // side) for length, side in zip(shape, sides, strict=True))
+        rows = label_rows(gpu, labels, self._background, self.rows)
+        described = rows, self._lowest, extent_of(gpu, self._lengths)
+        launch(measure, (tiles, THREADS), *described, image, self._table)
+        by_row = grid_of_rows(gpu, self.rows)
+        for kernel in listing:
+            launch(kernel, by_row, self._table, self._runs)
+
+    def prepare(self) -> None:
+        """Make columns as the last call had them, while the GPU is at work."""
+        if self._last is not None:
+            self._columns = self._last, self._new_columns(*self._last)
+
+    def _new_columns(self, count: int, moments: bool, value: Any) -> list[Any]:
+        """Return `Shapes`, and of an image sums, means, minima, maxima, centroids and reals."""
+        xp, ndim = self._gpu.xp, len(self._shape)
+        columns = list(Shapes.empty(xp, count, ndim, 0, moments))
+        if value is None:
+            return columns
+        sums = {"u": np.uint64, "i": np.int64, "f": np.float64}[value.kind]
+        columns += [xp.empty(count, sums), xp.empty(count)]
+        columns += [xp.empty(count, value), xp.empty(count, value), xp.empty((count, ndim))]
+        return [*columns, xp.empty((3, count))]
+
+    def write(self, runs: ComponentRuns, label: np.dtype[Any], moments: bool) -> tuple[Any, ...]:
+        """Return columns of all components, which leave nothing for another call.
+
+        Parameters
+        ----------
+        runs : ComponentRuns
+            Of one component at least.
+        label : dtype
+        moments : bool
+            Whether to return second moments.
+
+        Returns
+        -------
+        Shapes
+        columns : list of array
+            Of an image sums, means, minima, maxima and centroids.
+        reals : array of float64, shape (3, n), or None
+            Standard deviations, minima and maxima of an image.
+        """
+        gpu, ndim = self._gpu, len(self._shape)
+        value = None if self._image is None else self._image.dtype
+        self._last = runs.count, moments, value
+        made_for, columns = self._columns
+        if made_for != self._last:
+            columns = self._new_columns(*self._last)
+        self._columns = None, []
+        *_, write = gpu.load(FILE, _names(label, value, ndim))
+        places = len(Shapes._fields)
+
+        def launches(*arrays: Any) -> None:
+            given = Shapes(*arrays[:places]).places(gpu)
+            record = shapes.COLUMNS.pack(dict(zip(Shapes._fields, given, strict=True)))
+            values = intensities.columns_at(gpu, arrays[places:-1])
+            reals = arrays[-1] if arrays[places:] else None
+            blocks = gpu.blocks(-(-self.rows // WRITTEN_ROWS), 1)
+            grid = blocks, 2 * WRITTEN_ROWS
+            launch(write, grid, self._table, self._runs, record, values, reals)
+
+        purpose = "tile columns", moments, value
+        runs.launch(purpose, launches, *columns, memory=self._memory)
+        self._is_clear = True
+        reals = columns.pop() if value is not None else None
+        return Shapes(*columns[:places]), columns[places:], reals
+
+
+def _exponent_of(image: Any) -> int:
+    """Return that of a power of two above all magnitudes; any number if not all are finite."""
+    largest = max(float(image.max()), -float(image.min()), 0.0)
+    exponent = frexp(largest)[1] + SPARE_BITS if isfinite(largest) else 0
+    return max(-MOST_EXPONENT, min(MOST_EXPONENT, exponent))
+
+
+@cache
+def _names(label: np.dtype[Any], value: np.dtype[Any] | None, axes: int) -> tuple[str, ...]:
+    name = f"{'conncomp::NoValue' if value is None else value_type(value)}, {axes}"
+    measure = f"measure_tiles<{ctype(label)}, {name}>"
+    return measure, "count_rows<>", "list_rows<>", f"write_tile_columns<{name}>"
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that the functions here can load."""
+    kinds = [np.dtype(value) for value in ("u1", "u2", "i2", "f4")]
+    for label in INDEX_TYPES:
+        for axes in FEW_AXES:
+            for value in (None, *kinds):
+                yield FILE, _names(label, value, axes)
