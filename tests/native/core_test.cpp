@@ -639,7 +639,8 @@ void test_changing_image() {
   const RuleWords equal(Equal<uint8_t>{{0, true}});
   const RuleWords within_one(Within<uint8_t>{{0, true}, {1, 0}});
   const auto label = [&](const Masks& masks, const LinkWords& links) {
-    label_masks(masks, LinkedElements(masks, after.data(), links), draw(0, 1), labels.data(), counts.data());
+    label_masks(masks, *contact_finder(masks, after.data(), &links), draw(0, 1), labels.data(),
+                counts.data());
   };
   earlier.read(before.data(), equal);
   label(earlier, equal);

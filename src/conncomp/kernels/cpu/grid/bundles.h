@@ -30,6 +30,7 @@ struct Bundles {
 
   bool folded;  // whether bundles are of several rows
   int64_t count, items;
+  size_t batch_axes;
   std::vector<int64_t> shape, thickness;  // thickness: of a bundle, in rows along each axis
   int64_t members_most;                   // the rows of a bundle, or fewer at the end of an axis
   int64_t layer;  // the bundles of a layer, which are equal along all axes up to the first of an item
@@ -48,19 +49,20 @@ struct Bundles {
         folded(folded),
         count(1),
         items(1),
+        batch_axes(grid.batch_axes),
         members_most(1),
         layer(1),
         neighbours(grid),
-        no_step{Step(outer.size(), 0), false, true, false, false, 0} {
+        no_step{Step(outer.size(), 0), false, true, false, 0} {
     for (size_t k = 0; k < outer.size(); ++k) {
-      const bool batch = int(k) < grid.batch_axes;
+      const bool batch = k < batch_axes;
       rows *= outer[k].length;
       thickness.push_back(folded && !batch ? 2 : 1);
       shape.push_back((outer[k].length + thickness[k] - 1) / thickness[k]);
       members_most *= std::min(thickness[k], outer[k].length);
       count *= shape[k];
       if (batch) items *= shape[k];
-      if (int(k) > grid.batch_axes) layer *= shape[k];
+      if (k > batch_axes) layer *= shape[k];
     }
     elements = rows * row_axis.length;
     int64_t stride = row_axis.length;
@@ -128,25 +130,11 @@ struct Bundles {
     return around ? number(neighbour_place) : bundle + offset.bundles;
   }
 
-  // Two rows that make most contacts of the rows g and h superfluous: where all of them have the same value,
-  // a detour from g to the one, to the other and to h connects the two. It takes steps along the last axis,
-  // which are always linked, and a pair of rows one step before or one move nearer, of which the same can be
-  // said. Equal values must be linked, and all these steps lead to neighbours, which Offset::detour says. The
-  // rows lie along the last outer axis from g and h:
-  //
-  //     a step along it           . a h     before g, where h is; both are this row
-  //                               . g .
-  //     no step along it          b h .     before h, and before g
-  //                               a g .
-  struct Detour {
-    bool exists, one_row;
-    int64_t from_h;  // rows from h to b, and to a if it is the same row; a is before g otherwise
-  };
-  Detour detour(const Coordinates& place_g, const Coordinates& place_h, const Offset& offset) const {
-    const size_t last = outer.size() - 1;
-    if (!offset.detour) return {false, false, 0};
-    if (offset.step[last]) return {true, true, place_g[last] - place_h[last]};
-    return {place_g[last] > 0, false, -1};
+  // Whether a bundle has neighbours on all sides.
+  bool inner(const Coordinates& place) const {
+    bool inside = true;
+    for (size_t k = batch_axes; k < place.size(); ++k) inside &= (place[k] > 0) & (place[k] + 1 < shape[k]);
+    return inside;
   }
 
   // The rows of a bundle that face the neighbour one offset away, where towards is 1, or the one that the
@@ -171,6 +159,12 @@ struct Bundles {
     facing(place, no_step, 0, member_rows);
   }
 
+  // Where the row at a place begins, in bytes.
+  int64_t byte_origin(const Coordinates& place) const {
+    int64_t origin = 0;
+    for (size_t k = 0; k < place.size(); ++k) origin += place[k] * outer[k].byte_stride;
+    return origin;
+  }
   // Where a row begins: `stride` is &Axis::index_stride or &Axis::byte_stride.
   int64_t origin(int64_t row, int64_t Axis::* stride) const {
     int64_t sum = 0;

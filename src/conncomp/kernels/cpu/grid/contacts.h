@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <memory>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "cpu/core/bits.h"
@@ -35,8 +34,14 @@ namespace conncomp {
 //     g        1 1 1 1 0 1        aligned contacts     x x x x . x
 //     h        1 1 1 1 1 1        both continued       . 1 1 1 . .
 //                                 left over            x . . . . x
-constexpr int kBlockWords = 32;
 struct Contacts {
+  const uint64_t *aligned, *next, *previous;
+  uint64_t busy;  // bit k: word k may have some
+};
+
+// Contacts of a block of words.
+constexpr int kBlockWords = 32;
+struct BlockContacts {
   uint64_t aligned[kBlockWords], next[kBlockWords], previous[kBlockWords];
 };
 
@@ -101,70 +106,90 @@ struct Continuations {
 // Who finds contacts of two bundles.
 class ContactFinder {
  public:
+  explicit ContactFinder(const Masks& masks)
+      : masks_(masks), bundles_(masks.bundles), place_h_(bundles_.outer.size()) {}
   virtual ~ContactFinder() = default;
   // One for another thread.
   virtual std::unique_ptr<ContactFinder> copy() const = 0;
-  // Turns to the bundles at `place_g` and `place_h`, one offset away.
-  virtual void face(int64_t g, int64_t h, const Coordinates& place_g, const Coordinates& place_h,
-                    const Offset& offset) = 0;
-  // Finds the contacts in words [begin, end).
-  virtual void find(int64_t begin, int64_t end, Contacts& contacts) const = 0;
+  // Turns to the bundle g at a place, which is to be there until the next turn.
+  virtual void turn(int64_t g, const Coordinates& place) {
+    g_ = g;
+    place_g_ = &place;
+  }
+  // The bundle at offset k of g, or -1 beyond an edge; g itself at offset -1.
+  virtual int64_t neighbour(int k) { return bundles_.neighbour(g_, *place_g_, offset_at(k), place_h_); }
+  // Turns to it, once it has been asked for.
+  virtual void face(int64_t h, int k) = 0;
+  // The contacts in words [begin, end), at most kBlockWords, from the first of these on; until the next call.
+  virtual Contacts find(int64_t begin, int64_t end) = 0;
   // Whether element p of g and element q of h are linked over the end of a row.
-  virtual bool touch(int64_t p, int64_t q) const = 0;
+  virtual bool touch(int64_t p, int64_t q) = 0;
+
+ protected:
+  // Of places p in words from `begin` on, keeps those where element p of row x is linked to p + shift of row
+  // y.
+  template <class Place, class Count>
+  [[gnu::always_inline]] void keep_linked(const LinkWords& links, const char* x, const char* y, int shift,
+                                          Place begin, Count words, StepDirection step,
+                                          uint64_t* candidates) const {
+    const int64_t length = bundles_.row_axis.length, from = begin * kWord;
+    const int64_t to = std::min(length, from + words * kWord);
+    const int64_t count = shift > 0 ? std::min(to, length - 1) - from : to - from;
+    const int bytes = links.value_bytes;
+    links.keep_linked(x + from * bytes, y + (from + shift) * bytes, from + shift < 0, count, step,
+                      candidates);
+  }
+
+  const Offset& offset_at(int k) const { return k < 0 ? bundles_.no_step : bundles_.neighbours.offsets[k]; }
+
+  const Masks& masks_;
+  const Bundles& bundles_;
+  int64_t g_ = 0;
+  const Coordinates* place_g_ = nullptr;
+  Coordinates place_h_;
 };
 
-// Contacts where all foreground is of one value: of the sides that the bundles turn to each other. Of rows,
-// only contacts without a detour.
+// Contacts where all foreground is of one value: of the sides that the bundles turn to each other.
 class OneValue final : public ContactFinder {
  public:
-  explicit OneValue(const Masks& masks) : masks_(masks), bundles_(masks.bundles) {}
+  explicit OneValue(const Masks& masks) : ContactFinder(masks) {}
 
   // What is folded is of the bundles that it faces, and theirs alone.
   OneValue(const OneValue& other) : OneValue(other.masks_) {}
   std::unique_ptr<ContactFinder> copy() const override { return std::make_unique<OneValue>(*this); }
 
-  void face(int64_t g, int64_t h, const Coordinates& place_g, const Coordinates& place_h,
-            const Offset& offset) override {
-    bundle_g_ = g;
-    bundle_h_ = h;
-    g_ = side(g, place_g, offset, 1, g_folded_);
-    h_ = side(h, place_h, offset, -1, h_folded_);
+  void face(int64_t h, int k) override {
+    const Offset& offset = offset_at(k);
+    h_ = h;
+    side_g_ = side(g_, *place_g_, offset, 1, g_folded_);
+    side_h_ = side(h, place_h_, offset, -1, h_folded_);
     diagonal_ = offset.diagonal();
     previous_ = all_if(offset.previous);
     aligned_ = all_if(offset.aligned);
     next_ = all_if(offset.next);
-    detour_ = !bundles_.folded && offset.detour;
-    if (!detour_) return;
-    const Bundles::Detour detour = bundles_.detour(place_g, place_h, offset);
-    detour_ = detour.exists;
-    if (!detour_) return;
-    detour_h_ = masks_.row(h + detour.from_h);
-    detour_g_ = detour.one_row ? detour_h_ : masks_.row(g - 1);
   }
 
-  void find(int64_t begin, int64_t end, Contacts& contacts) const override {
-    with_block(bundles_.words, begin, end, [&](auto first, auto words) { find_in(first, words, contacts); });
+  Contacts find(int64_t begin, int64_t end) override {
+    with_block(bundles_.words, begin, end, [&](auto first, auto words) { find_in(first, words, block_); });
+    return {block_.aligned, block_.next, block_.previous, below(int(end - begin))};
   }
 
-  bool touch(int64_t p, int64_t q) const override { return bit_at(g_, p) && bit_at(h_, q); }
+  bool touch(int64_t p, int64_t q) override { return bit_at(side_g_, p) && bit_at(side_h_, q); }
 
  private:
   template <class Place, class Count>
-  void find_in(Place begin, Count words, Contacts& contacts) const {
-    uint64_t straight[kBlockWords];  // aligned, and without a detour
-    for (int64_t k = 0; k < words; ++k) straight[k] = g_[begin + k] & h_[begin + k];
-    if (detour_)
-      for (int64_t k = 0; k < words; ++k) straight[k] &= ~(detour_g_[begin + k] & detour_h_[begin + k]);
-    const Continuations g_continued(masks_, bundle_g_, begin, words);
-    const Continuations h_continued(masks_, bundle_h_, begin, words);
+  void find_in(Place begin, Count words, BlockContacts& contacts) const {
+    const Continuations g_continued(masks_, g_, begin, words);
+    const Continuations h_continued(masks_, h_, begin, words);
     if (!diagonal_) {
       for (int64_t k = 0; k < words; ++k) {
-        contacts.aligned[k] = lowest_in_fields(straight[k], ~(g_continued.at(k) & h_continued.at(k)));
+        contacts.aligned[k] = lowest_in_fields(side_g_[begin + k] & side_h_[begin + k],
+                                               ~(g_continued.at(k) & h_continued.at(k)));
         contacts.next[k] = contacts.previous[k] = 0;
       }
       return;
     }
-    const BlockMask g(g_, begin, words, bundles_.words), h(h_, begin, words, bundles_.words);
+    const BlockMask g(side_g_, begin, words, bundles_.words), h(side_h_, begin, words, bundles_.words);
     for (int64_t k = 0; k < words; ++k) {
       // Diagonal links between element p of g and element p + 1 or p - 1 of h.
       const uint64_t next = g.at(k) & h.right(k) & next_, previous = g.at(k) & h.left(k) & previous_;
@@ -172,7 +197,7 @@ class OneValue final : public ContactFinder {
       const uint64_t next_to_h = g.left(k) & h.at(k) & next_,
                      previous_to_h = g.right(k) & h.at(k) & previous_;
       // Where the run of one end goes on to the place of the other, both runs are at this place.
-      const uint64_t aligned = (straight[k] & aligned_) | (next & h_continued.right(k)) |
+      const uint64_t aligned = (g.at(k) & h.at(k) & aligned_) | (next & h_continued.right(k)) |
                                (previous & h_continued.at(k)) | (next_to_h & g_continued.at(k)) |
                                (previous_to_h & g_continued.right(k));
       contacts.aligned[k] = lowest_in_fields(aligned, ~(g_continued.at(k) & h_continued.at(k)));
@@ -192,14 +217,13 @@ class OneValue final : public ContactFinder {
     return folded.data();
   }
 
-  const Masks& masks_;
-  const Bundles& bundles_;
   std::vector<int64_t> rows_;
   std::vector<uint64_t> g_folded_, h_folded_;
-  int64_t bundle_g_ = 0, bundle_h_ = 0;
-  const uint64_t *g_ = nullptr, *h_ = nullptr, *detour_g_ = nullptr, *detour_h_ = nullptr;
+  BlockContacts block_;
+  int64_t h_ = 0;
+  const uint64_t *side_g_ = nullptr, *side_h_ = nullptr;
   uint64_t previous_ = 0, aligned_ = 0, next_ = 0;
-  bool diagonal_ = false, detour_ = false;
+  bool diagonal_ = false;
 };
 
 // Contacts where a rule links elements; bundles are rows. What it reads may have changed since the masks were
@@ -208,159 +232,94 @@ class OneValue final : public ContactFinder {
 class LinkedElements final : public ContactFinder {
  public:
   LinkedElements(const Masks& masks, const void* data, const LinkWords& links)
-      : masks_(masks),
-        bundles_(masks.bundles),
-        links_(links),
-        read_g_(masks.reader(data, links)),
-        read_h_(read_g_),
-        read_detour_g_(read_g_),
-        read_detour_h_(read_g_) {}
+      : ContactFinder(masks), links_(links), read_g_(masks.reader(data, links)), read_h_(read_g_) {}
 
   std::unique_ptr<ContactFinder> copy() const override { return std::make_unique<LinkedElements>(*this); }
 
-  void face(int64_t row_g, int64_t row_h, const Coordinates& place_g, const Coordinates& place_h,
-            const Offset& offset) override {
-    if (std::exchange(row_g_, row_g) != row_g) origin_g_ = row_origin(place_g);
-    row_h_ = row_h;
+  void turn(int64_t g, const Coordinates& place) override {
+    ContactFinder::turn(g, place);
+    origin_g_ = bundles_.byte_origin(place);
+  }
+
+  void face(int64_t h, int k) override {
+    const Offset& offset = offset_at(k);
+    h_ = h;
     previous_ = all_if(offset.previous);
     aligned_ = all_if(offset.aligned);
     next_ = all_if(offset.next);
     step_ = {offset.axis, offset.axis == 0};  // backward to another row, and forward around one
     const int64_t plane = links_.compares ? 0 : links_.plane(step_.axis), origin_g = origin_g_ + plane;
-    const int64_t origin_h =
-        row_h - row_g == offset.bundles ? origin_g + offset.bytes : row_origin(place_h) + plane;
-    h_ = read_h_(origin_h);
-    g_ = links_.compares ? read_g_(origin_g) : h_;
-    // A detour links x, a, b and y in this order; that x is linked to a and to b, and to y, is enough only
-    // where links are transitive.
-    detour_ = links_.transitive && offset.detour;
-    if (!detour_) return;
-    const Bundles::Detour detour = bundles_.detour(place_g, place_h, offset);
-    detour_ = detour.exists;
-    if (!detour_) return;
-    const int64_t row_bytes = bundles_.outer.back().byte_stride;
-    detour_h_ = read_detour_h_(origin_h + detour.from_h * row_bytes);
-    detour_g_ = detour.one_row ? detour_h_ : read_detour_g_(origin_g - row_bytes);
+    values_h_ =
+        read_h_(h - g_ == offset.bundles ? origin_g + offset.bytes : bundles_.byte_origin(place_h_) + plane);
+    values_g_ = links_.compares ? read_g_(origin_g) : values_h_;
   }
 
-  void find(int64_t begin, int64_t end, Contacts& contacts) const override {
-    with_block(bundles_.words, begin, end, [&](auto first, auto words) { find_in(first, words, contacts); });
+  Contacts find(int64_t begin, int64_t end) override {
+    with_block(bundles_.words, begin, end, [&](auto first, auto words) { find_in(first, words, block_); });
+    return {block_.aligned, block_.next, block_.previous, below(int(end - begin))};
   }
 
-  bool touch(int64_t p, int64_t q) const override {
-    uint64_t linked = bit_at(masks_.row(row_g_), p) & bit_at(masks_.row(row_h_), q);
+  bool touch(int64_t p, int64_t q) override {
+    uint64_t linked = bit_at(masks_.row(g_), p) & bit_at(masks_.row(h_), q);
     const int bytes = links_.value_bytes;
-    links_.keep_linked(g_ + p * bytes, h_ + q * bytes, 0, 1, step_, &linked);
+    links_.keep_linked(values_g_ + p * bytes, values_h_ + q * bytes, 0, 1, step_, &linked);
     return linked != 0;
   }
 
  private:
   template <class Place, class Count>
-  void find_in(Place begin, Count words, Contacts& contacts) const {
-    const BlockMask h_mask(masks_.row(row_h_), begin, words, bundles_.words);
-    const uint64_t* const mask = masks_.row(row_g_) + begin;
-    const Continuations g(masks_, row_g_, begin, words), h(masks_, row_h_, begin, words);
-    uint64_t linked[kBlockWords];  // where aligned elements are linked
-    for (int64_t k = 0; k < words; ++k) linked[k] = mask[k] & h_mask.at(k) & aligned_;
-    if (aligned_) keep_linked(g_, h_, 0, begin, words, linked);
-    find_aligned(begin, words, linked, g, h, contacts.aligned);
+  void find_in(Place begin, Count words, BlockContacts& contacts) const {
+    const BlockMask h_mask(masks_.row(h_), begin, words, bundles_.words);
+    const uint64_t* const mask = masks_.row(g_) + begin;
+    const Continuations g(masks_, g_, begin, words), h(masks_, h_, begin, words);
+    for (int64_t k = 0; k < words; ++k) contacts.aligned[k] = mask[k] & h_mask.at(k) & aligned_;
+    // What holds where both runs go on has held before, if links are transitive:
+    //
+    //     g   1 - 1 - 1 - 1 - 1
+    //         |           |           two contacts for five places
+    //     h   1 - 1 - 1   1 - 1
+    if (links_.transitive)
+      for (int64_t k = 0; k < words; ++k) contacts.aligned[k] &= ~(g.at(k) & h.at(k));
+    if (aligned_) keep(0, begin, words, contacts.aligned);
     if (!(next_ | previous_)) {
-      for (int64_t k = 0; k < words; ++k) contacts.next[k] = contacts.previous[k] = 0;
-    } else {
       for (int64_t k = 0; k < words; ++k) {
-        contacts.next[k] = mask[k] & h_mask.right(k) & next_;
-        contacts.previous[k] = mask[k] & h_mask.left(k) & previous_;
+        contacts.aligned[k] = lowest_in_fields(contacts.aligned[k], ~(g.at(k) & h.at(k)));
+        contacts.next[k] = contacts.previous[k] = 0;
       }
-      find_across(begin, words, linked, g, h, contacts);
+      return;
     }
-    for (int64_t k = 0; k < words; ++k)
-      contacts.aligned[k] = lowest_in_fields(contacts.aligned[k], ~(g.at(k) & h.at(k)));
-  }
-
-  // Where the row at a place begins, in bytes.
-  int64_t row_origin(const Coordinates& place) const {
-    int64_t origin = 0;
-    for (size_t k = 0; k < place.size(); ++k) origin += place[k] * bundles_.outer[k].byte_stride;
-    return origin;
-  }
-
-  // Of places p in words from `begin` on, keeps those where x[p] is linked to y[p + shift].
-  template <class Place, class Count>
-  [[gnu::always_inline]] void keep_linked(const char* x, const char* y, int shift, Place begin, Count words,
-                                          uint64_t* candidates) const {
-    const int64_t from = begin * kWord, to = std::min(bundles_.row_axis.length, from + words * kWord);
-    const int64_t count = shift > 0 ? std::min(to, bundles_.row_axis.length - 1) - from : to - from;
-    const int bytes = links_.value_bytes;
-    links_.keep_linked(x + from * bytes, y + from * bytes + shift * bytes, from + shift < 0, count, step_,
-                       candidates);
-  }
-
-  // Where both runs go on, transitive links make what held for the elements before hold for these too, so
-  // only the first place of a stretch counts:
-  //
-  //     g   1 - 1 - 1 - 1 - 1
-  //         |           |           two contacts for five places
-  //     h   1 - 1 - 1   1 - 1
-  template <class Place, class Count>
-  [[gnu::always_inline]] void find_aligned(Place begin, Count words, const uint64_t* linked,
-                                           const Continuations& g, const Continuations& h,
-                                           uint64_t* aligned) const {
-    for (int64_t k = 0; k < words; ++k) aligned[k] = linked[k];
-    if (!links_.transitive || !aligned_) return;
-    for (int64_t k = 0; k < words; ++k) aligned[k] &= ~(g.at(k) & h.at(k));
-    if (!detour_) return;
-    uint64_t detour[kBlockWords];
-    for (int64_t k = 0; k < words; ++k) detour[k] = aligned[k];
-    keep_linked(g_, detour_h_, 0, begin, words, detour);
-    if (detour_g_ != detour_h_) keep_linked(g_, detour_g_, 0, begin, words, detour);
-    for (int64_t k = 0; k < words; ++k) aligned[k] &= ~detour[k];
-  }
-
-  // Of the candidates that are in contacts.next and contacts.previous.
-  template <class Place, class Count>
-  [[gnu::always_inline]] void find_across(Place begin, Count words, const uint64_t* linked,
-                                          const Continuations& g, const Continuations& h,
-                                          Contacts& contacts) const {
-    uint64_t *const next = contacts.next, *const previous = contacts.previous;
-    if (links_.transitive && aligned_) {
-      // If either run goes on, its element beside this one is linked to the same element.
-      for (int64_t k = 0; k < words; ++k) {
-        next[k] &= ~(g.right(k) | h.right(k));
-        previous[k] &= ~(g.at(k) | h.at(k));
-      }
-      // Both runs break beside these places. Where that says that values differ, an element that is linked
-      // straight is not linked across, too.
-      if (bundles_.neighbours.connected)
-        for (int64_t k = 0; k < words; ++k) {
-          next[k] &= ~(linked[k] | linked[k] >> 1);
-          previous[k] &= ~(linked[k] | linked[k] << 1);
-        }
-    } else if (links_.transitive) {
-      // Without neighbours straight ahead, if both runs go on, so does what links them.
-      for (int64_t k = 0; k < words; ++k) {
-        next[k] &= ~(g.at(k) & h.right(k));
-        previous[k] &= ~(g.right(k) & h.at(k));
-      }
-    }
-    if (next_) keep_linked(g_, h_, 1, begin, words, next);
-    if (previous_) keep_linked(g_, h_, -1, begin, words, previous);
-    if (links_.transitive && aligned_) return;
     for (int64_t k = 0; k < words; ++k) {
-      contacts.aligned[k] |= (next[k] & h.right(k)) | (previous[k] & h.at(k));
-      next[k] &= ~h.right(k);
-      previous[k] &= ~h.at(k);
+      contacts.next[k] = mask[k] & h_mask.right(k) & next_;
+      contacts.previous[k] = mask[k] & h_mask.left(k) & previous_;
+    }
+    if (links_.transitive)
+      for (int64_t k = 0; k < words; ++k) {
+        contacts.next[k] &= ~(g.at(k) & h.right(k));
+        contacts.previous[k] &= ~(g.right(k) & h.at(k));
+      }
+    if (next_) keep(1, begin, words, contacts.next);
+    if (previous_) keep(-1, begin, words, contacts.previous);
+    for (int64_t k = 0; k < words; ++k) {
+      const uint64_t aligned =
+          contacts.aligned[k] | (contacts.next[k] & h.right(k)) | (contacts.previous[k] & h.at(k));
+      contacts.aligned[k] = lowest_in_fields(aligned, ~(g.at(k) & h.at(k)));
+      contacts.next[k] &= ~h.right(k);
+      contacts.previous[k] &= ~h.at(k);
     }
   }
 
-  const Masks& masks_;
-  const Bundles& bundles_;
+  template <class Place, class Count>
+  [[gnu::always_inline]] void keep(int shift, Place begin, Count words, uint64_t* candidates) const {
+    keep_linked(links_, values_g_, values_h_, shift, begin, words, step_, candidates);
+  }
+
   const LinkWords& links_;
-  RowReader read_g_, read_h_, read_detour_g_, read_detour_h_;
-  int64_t row_g_ = -1, row_h_ = 0, origin_g_ = 0;
-  const char *g_ = nullptr, *h_ = nullptr, *detour_g_ = nullptr, *detour_h_ = nullptr;
+  RowReader read_g_, read_h_;
+  BlockContacts block_;
+  int64_t h_ = 0, origin_g_ = 0;
+  const char *values_g_ = nullptr, *values_h_ = nullptr;
   uint64_t previous_ = 0, aligned_ = 0, next_ = 0;
   StepDirection step_{0, false};
-  bool detour_ = false;
 };
 
 }  // namespace conncomp

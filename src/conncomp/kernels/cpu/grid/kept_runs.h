@@ -30,13 +30,13 @@ class KeptRuns {
       start(grid, grid.full());
       if (masks_->read_one_value(data, links)) {
         one_value_ = true;
-        unite(OneValue(*masks_));
+        unite(*contact_finder(*masks_, nullptr, nullptr));
         return;
       }
     }
     start(grid, false);
     masks_->read(data, links);
-    unite(LinkedElements(*masks_, data, links));
+    unite(*contact_finder(*masks_, data, &links));
   }
 
   // The index of the first element of each component, ascending.

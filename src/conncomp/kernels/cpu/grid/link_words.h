@@ -54,6 +54,9 @@ class LinkWords {
   // p of y, which is one step from it; both are in the foreground. `first` is 0 or 1; no others are read.
   virtual void keep_linked(const char* x, const char* y, int first, int64_t count, StepDirection step,
                            uint64_t* words) const = 0;
+  // Writes which of `count` elements p of x equal element p of y, by a rule that compares values and is
+  // transitive.
+  virtual void equal(const char*, const char*, int64_t, uint64_t*) const {}
   // Adds a mark to those of elements p of x that are linked to element p of y.
   virtual void mark_linked(const char* x, const char* y, int64_t count, StepDirection step, uint16_t mark,
                            uint16_t* marks) const = 0;
@@ -121,14 +124,15 @@ class ValueWords : public LinkWords {
       : LinkWords(sizeof(T), transitive, background.present && background.value == background.value, true),
         background_(background) {}
 
- private:
   template <class Condition>
   static void fill(int64_t count, uint64_t* words, Condition&& condition) {
-    for (int64_t begin = 0; begin < count; begin += kWord, ++words)
-      *words = mask_where(int(std::min<int64_t>(kWord, count - begin)),
-                          [&](int p) { return condition(begin + p); });
+    int64_t begin = 0;
+    for (; begin + kWord <= count; begin += kWord)
+      *words++ = mask_where(kWord, [&](int p) { return condition(begin + p); });
+    if (begin < count) *words = mask_where(int(count - begin), [&](int p) { return condition(begin + p); });
   }
 
+ private:
   const Background<T> background_;
 };
 
@@ -145,6 +149,13 @@ class RuleWords final : public ValueWords<typename Rule::Value> {
     const T *x_values = reinterpret_cast<const T*>(x), *y_values = reinterpret_cast<const T*>(y);
     LinkWords::keep(first, count, words,
                     [=, rule = rule_](int64_t p) { return rule.linked(x_values[p], y_values[p]); });
+  }
+
+  void equal(const char* x, const char* y, int64_t count, uint64_t* words) const override {
+    if constexpr (Rule::kTransitive) {
+      const T *x_values = reinterpret_cast<const T*>(x), *y_values = reinterpret_cast<const T*>(y);
+      ValueWords<T>::fill(count, words, [=](int64_t p) { return x_values[p] == y_values[p]; });
+    }
   }
 
   void mark_linked(const char* x, const char* y, int64_t count, StepDirection, uint16_t mark,

@@ -40,8 +40,7 @@ struct Grid {
 struct Offset {
   Step step;
   bool previous, aligned, next;
-  bool detour;  // whether the steps of Bundles::detour lead to neighbours, too
-  int axis;     // the first one that the step moves along, counted from the array's last; 0 if it does not
+  int axis;  // the first one that the step moves along, counted from the array's last; 0 if it does not
   // Where the step does not lead around the array: to the bundle so many after, whose first row lies so many
   // bytes after. As no axis of bundles is of length 1, the former tells that it does not.
   int64_t bundles = 0, bytes = 0;
@@ -51,9 +50,8 @@ struct Offset {
 
 // What lies around a row.
 struct RowNeighbours {
-  bool connected = false;  // whether the elements of a row are neighbours of the next
-  std::vector<Offset>
-      offsets;  // the nearest rows first: to these there are most contacts, as no detour leads there
+  bool connected = false;       // whether the elements of a row are neighbours of the next
+  std::vector<Offset> offsets;  // the nearest rows first: to these there are most contacts
 
   explicit RowNeighbours(const Grid& grid) {
     for (const Step& step : grid.backward) {
@@ -64,12 +62,11 @@ struct RowNeighbours {
         continue;
       }
       if (offsets.empty() || offsets.back().step != outer)
-        offsets.push_back({outer, false, false, false, false, moved_axis(outer)});
+        offsets.push_back({outer, false, false, false, moved_axis(outer)});
       (step.back() < 0 ? offsets.back().previous
        : step.back()   ? offsets.back().next
                        : offsets.back().aligned) = true;
     }
-    find_detours();
     std::reverse(offsets.begin(), offsets.end());
   }
 
@@ -77,28 +74,6 @@ struct RowNeighbours {
   static int moved_axis(const Step& outer) {
     const auto moved = std::find_if(outer.begin(), outer.end(), [](int8_t move) { return move != 0; });
     return int(outer.end() - moved);
-  }
-  // Detours take steps along the last outer axis alone, and the same step but for that axis.
-  void find_detours() {
-    const auto straight = [](const Offset& offset) {
-      return offset.step.back() &&
-             std::count(offset.step.begin(), offset.step.end(), 0) + 1 == int64_t(offset.step.size());
-    };
-    const auto along_last = std::find_if(offsets.begin(), offsets.end(), straight);
-    if (along_last == offsets.end() || !along_last->aligned) return;
-    for (Offset& offset : offsets) {
-      if (!offset.aligned) continue;
-      Step nearer(offset.step.begin(), offset.step.end() - 1);
-      nearer.push_back(0);
-      offset.detour = offset.step == nearer || has_aligned(nearer);
-    }
-  }
-
-  bool has_aligned(const Step& step) const {
-    const auto position =
-        std::lower_bound(offsets.begin(), offsets.end(), step,
-                         [](const Offset& offset, const Step& wanted) { return offset.step < wanted; });
-    return position != offsets.end() && position->step == step && position->aligned;
   }
 };
 

@@ -20,57 +20,71 @@ namespace conncomp {
 template <class Index>
 class RunLinks {
  public:
-  explicit RunLinks(Runs<Index>& runs) : runs_(runs), bundles_(runs.bundles), parent_(runs.parent.data()) {}
+  explicit RunLinks(Runs<Index>& runs)
+      : runs_(runs),
+        bundles_(runs.bundles),
+        offsets_(int(bundles_.neighbours.offsets.size())),
+        parent_(runs.parent.data()) {}
 
   void link(const ContactFinder& finder) {
     const int64_t parts = bundles_.parts.parts;
     parallel_for(parts, [&](int64_t part) { link_inside(*finder.copy(), part); });
-    const bool around = std::any_of(bundles_.outer.begin(), bundles_.outer.end(),
-                                    [](const Axis& axis) { return axis.periodic; });
-    if (parts > 1 || around) parallel_for(parts, [&](int64_t part) { link_across(*finder.copy(), part); });
+    if (parts > 1 || around()) parallel_for(parts, [&](int64_t part) { link_across(*finder.copy(), part); });
   }
 
  private:
+  bool around() const {
+    return std::any_of(bundles_.outer.begin(), bundles_.outer.end(),
+                       [](const Axis& axis) { return axis.periodic; });
+  }
+
+  // How far back the neighbours of a bundle are at most, but for those around periodic axes.
+  int64_t reach() const {
+    int64_t farthest = around() ? bundles_.count : 0;
+    for (const Offset& offset : bundles_.neighbours.offsets) farthest = std::max(farthest, -offset.bundles);
+    return farthest;
+  }
+
   // Links the bundles of a part with earlier ones of it.
   void link_inside(ContactFinder& finder, int64_t part) {
     const int64_t begin = bundles_.parts.begin(part);
-    Coordinates neighbour_place(bundles_.outer.size());
     bundles_.for_each(part, [&](int64_t g, const Coordinates& place) {
       for_each_in(runs_.first_of(g), runs_.first_of(g + 1),
                   [parent = parent_](int64_t run) { parent[run] = Index(run); });
       if (runs_.blank(g)) return;
+      finder.turn(g, place);
       bool linked = false;
-      for (const Offset& offset : bundles_.neighbours.offsets) {
-        const int64_t h = bundles_.neighbour(g, place, offset, neighbour_place);
+      for (int k = 0; k < offsets_; ++k) {
+        const int64_t h = finder.neighbour(k);
         if (h < begin || h >= g || runs_.blank(h)) continue;
-        finder.face(g, h, place, neighbour_place, offset);
+        finder.face(h, k);
         linked ? link_earlier(finder, g, h) : link_first(finder, g, h);
-        link_around<Exclusive>(finder, g, h, offset);
+        link_around<Exclusive>(finder, g, h, bundles_.neighbours.offsets[k]);
         linked = true;
       }
-      link_around_row(finder, g, place);
+      link_around_row(finder, g);
     });
   }
 
   // Links the bundles of a part with those of other parts, and with later ones around periodic axes.
   void link_across(ContactFinder& finder, int64_t part) {
-    const int64_t begin = bundles_.parts.begin(part);
-    Coordinates neighbour_place(bundles_.outer.size());
+    const int64_t begin = bundles_.parts.begin(part), inside = begin + reach();
     bundles_.for_each(part, [&](int64_t g, const Coordinates& place) {
-      if (runs_.blank(g)) return;
-      for (const Offset& offset : bundles_.neighbours.offsets) {
-        const int64_t h = bundles_.neighbour(g, place, offset, neighbour_place);
+      if (g >= inside || runs_.blank(g)) return;
+      finder.turn(g, place);
+      for (int k = 0; k < offsets_; ++k) {
+        const int64_t h = finder.neighbour(k);
         if (h < 0 || (begin <= h && h < g) || runs_.blank(h)) continue;
-        finder.face(g, h, place, neighbour_place, offset);
+        finder.face(h, k);
         link_shared(finder, g, h);
-        link_around<Shared>(finder, g, h, offset);
+        link_around<Shared>(finder, g, h, bundles_.neighbours.offsets[k]);
       }
     });
   }
 
   // Links the ends of two neighbouring bundles around a periodic row axis.
   template <class Access>
-  void link_around(const ContactFinder& finder, int64_t g, int64_t h, const Offset& offset) {
+  void link_around(ContactFinder& finder, int64_t g, int64_t h, const Offset& offset) {
     if (!bundles_.row_axis.periodic) return;
     const int64_t last = bundles_.row_axis.length - 1;
     if (offset.next && finder.touch(last, 0))
@@ -78,10 +92,10 @@ class RunLinks {
     if (offset.previous && finder.touch(0, last))
       unite<Access>(parent_, runs_.run_at(g, 0), runs_.run_at(h, last));
   }
-  void link_around_row(ContactFinder& finder, int64_t g, const Coordinates& place) {
+  void link_around_row(ContactFinder& finder, int64_t g) {
     if (!bundles_.row_axis.periodic || !bundles_.neighbours.connected) return;
     const int64_t last = bundles_.row_axis.length - 1;
-    finder.face(g, g, place, place, bundles_.no_step);
+    finder.face(finder.neighbour(-1), -1);
     if (finder.touch(last, 0)) unite<Exclusive>(parent_, runs_.run_at(g, last), runs_.run_at(g, 0));
   }
 
@@ -95,29 +109,29 @@ class RunLinks {
     uint64_t aligned, next, previous;
   };
 
-  // Calls body(pair, contacts) for each word of two neighbouring bundles.
-  template <class Body>
-  void for_each_word(const ContactFinder& finder, int64_t g, int64_t h, Body&& body) {
-    Contacts contacts;
+  // Calls body(pair, contacts) for the words of two neighbouring bundles, all or those that have contacts.
+  template <bool all = false, class Body>
+  void for_each_word(ContactFinder& finder, int64_t g, int64_t h, Body&& body) {
     for (int64_t begin = 0; begin < bundles_.words; begin += kBlockWords) {
       const int64_t end = std::min<int64_t>(begin + kBlockWords, bundles_.words);
       bundles_.poll_at(begin);
-      finder.find(begin, end, contacts);
+      const Contacts contacts = finder.find(begin, end);
       const int64_t g_word = g * bundles_.words + begin, h_word = h * bundles_.words + begin;
-      for (int64_t k = 0; k < end - begin; ++k)
+      for_each_bit(all ? below(int(end - begin)) : contacts.busy, [&](int k) {
         body(WordPair{runs_.at(g_word + k), runs_.at(h_word + k)},
              WordContacts{contacts.aligned[k], contacts.next[k], contacts.previous[k]});
+      });
     }
   }
 
-  void link_shared(const ContactFinder& finder, int64_t g, int64_t h) {
+  void link_shared(ContactFinder& finder, int64_t g, int64_t h) {
     for_each_word(finder, g, h, [&](const WordPair& pair, const WordContacts& contacts) {
       for_each_contact(pair, contacts, [&](Index x, Index y) { unite<Shared>(parent_, x, y); });
     });
   }
 
   // Links bundle g of a part with an earlier one.
-  void link_earlier(const ContactFinder& finder, int64_t g, int64_t h) {
+  void link_earlier(ContactFinder& finder, int64_t g, int64_t h) {
     for_each_word(finder, g, h, [&](const WordPair& pair, const WordContacts& contacts) {
       for_each_contact(pair, contacts, [&](Index x, Index y) { unite_earlier(x, y); });
     });
@@ -125,9 +139,9 @@ class RunLinks {
 
   // The same for the first one that g is linked with: no run of g has a parent yet. Each gets one at its
   // first contact.
-  void link_first(const ContactFinder& finder, int64_t g, int64_t h) {
+  void link_first(ContactFinder& finder, int64_t g, int64_t h) {
     FirstContacts first_contacts;
-    for_each_word(finder, g, h, [&](const WordPair& pair, const WordContacts& contacts) {
+    for_each_word<true>(finder, g, h, [&](const WordPair& pair, const WordContacts& contacts) {
       const uint64_t across = contacts.next | contacts.previous, all = contacts.aligned | across;
       const uint64_t first = first_contacts(pair.g.start, all);
       if (!across && first == contacts.aligned && one_to_one(pair, first)) return copy_parents(pair, first);
@@ -182,6 +196,7 @@ class RunLinks {
 
   Runs<Index>& runs_;
   const Bundles& bundles_;
+  const int offsets_;
   Index* const parent_;
 };
 

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <type_traits>
 #include <vector>
 
@@ -26,6 +27,7 @@
 #include "cpu/grid/contacts.h"
 #include "cpu/grid/expand.h"
 #include "cpu/grid/masks.h"
+#include "cpu/grid/row_contacts.h"
 #include "cpu/grid/run_links.h"
 #include "cpu/grid/run_numbers.h"
 #include "cpu/grid/run_table.h"
@@ -130,6 +132,16 @@ class RunLabels {
   Label* const labels_;
 };
 
+// Who finds contacts of bundles of masks that have been read: of all foreground, which is of one value, or,
+// if there are links, of rows by these.
+inline std::unique_ptr<ContactFinder> contact_finder(const Masks& masks, const void* data,
+                                                     const LinkWords* links) {
+  if ((!links || links->transitive) && RowContacts::apply(masks.bundles))
+    return std::make_unique<RowContacts>(masks, data, links);
+  if (links) return std::make_unique<LinkedElements>(masks, data, *links);
+  return std::make_unique<OneValue>(masks);
+}
+
 // Labels masks that have been read.
 template <class Index, class Label>
 void label_masks_by(const Masks& masks, const ContactFinder& finder, bool consecutive, Label* labels,
@@ -160,12 +172,12 @@ void label_runs(const void* data, const LinkWords& links, const Grid& grid, bool
     const Bundles bundles(grid, grid.full());
     Masks masks(bundles);
     if (masks.read_one_value(data, links))
-      return label_masks(masks, OneValue(masks), consecutive, labels, counts);
+      return label_masks(masks, *contact_finder(masks, nullptr, nullptr), consecutive, labels, counts);
   }
   const Bundles rows(grid, false);
   Masks masks(rows);
   masks.read(data, links);
-  label_masks(masks, LinkedElements(masks, data, links), consecutive, labels, counts);
+  label_masks(masks, *contact_finder(masks, data, &links), consecutive, labels, counts);
 }
 
 }  // namespace conncomp
