@@ -20,7 +20,7 @@ from dask.core import flatten
 import conncomp
 from chunked_cases import random_bonds, random_case
 from conncomp.chunked import relabelling, stages
-from conncomp.chunked.lazy import dask_arrays, dask_graph
+from conncomp.chunked.lazy import dask_arrays
 
 IMAGE = np.random.default_rng(7).random((18, 14, 11)) < 0.25
 
@@ -55,7 +55,7 @@ def test_as_in_memory(part, monkeypatch):
     In every second part, small calls are made together, as of many chunks; once as of very many.
     """
     monkeypatch.setattr(dask_arrays, "MANY_CHUNKS", 0 if part % 2 else 512)
-    monkeypatch.setattr(dask_graph, "VERY_MANY_CHUNKS", 5 if part == 3 else 512)
+    monkeypatch.setattr(dask_arrays, "VERY_MANY_CHUNKS", 5 if part == 3 else 512)
     for seed in range(2000 + 20 * part, 2020 + 20 * part):
         image, chunks, arguments = random_case(seed)
         lazy = da.from_array(image, chunks)

@@ -70,6 +70,13 @@ def test_bad_edges(change, arguments, error, message):
         )
 
 
+@pytest.mark.parametrize("function", ["connected_components", "spanning_forest"])
+def test_functions_of_graphs_in_memory_say_what_takes_edges_of_dask(function):
+    edges = dd.from_pandas(pd.DataFrame({"src": [0, 1], "dst": [1, 2]}), npartitions=2)
+    with pytest.raises(TypeError, match=r"DataFrame of Dask; .* are for conncomp.label_edge_files"):
+        getattr(conncomp, function)(edges)
+
+
 KINDS = {
     "integers": lambda values: values,
     "strings": lambda values: np.char.add("é", values.astype(str)),

@@ -395,6 +395,11 @@ def as_graph(graph: Any) -> Graph:
     ):
         if is_kind(graph):
             return convert(graph)
+    if is_of(graph, "dask.dataframe"):
+        raise TypeError(
+            "csgraph is a DataFrame of Dask; graphs whose edges are in one are for "
+            "conncomp.label_edge_files, forest_of_edge_files and minimum_forest_of_edge_files"
+        )
     on_device = on_gpu(graph)
     xp = current_gpu().xp if on_device else np
     matrix = as_cupy(graph) if on_device else as_numpy_and_mask(graph, "csgraph")[0]

@@ -35,6 +35,9 @@ SHARE = 4  # of the memory of the machine, one part of which kept values may tak
 # Of more chunks than this, what is small is one task for 2 x 2 x ... of them.
 MANY_CHUNKS = 512
 JOINED = ("link", "count", "publish")
+# Of more chunks than this, it is one task for 4 x 4 x ... of them, if these are no larger than so
+# many elements: it has reports of all of them and of their neighbours at once.
+VERY_MANY_CHUNKS, SMALL_CHUNK = 1 << 15, 1 << 21
 
 
 def label(label_image: Any, **arguments: Any) -> Any:
@@ -148,7 +151,8 @@ class _Labelling:
         layout, rules = self.layout, self.rules
         named = tokenize(self.array, rules, self.numbering, self.dtype)
         token = named if places is None else uuid4().hex  # what is written is no result to keep
-        graph = Graph(token, JOINED if layout.chunks > MANY_CHUNKS else (), layout.counts)
+        joined = JOINED if layout.chunks > MANY_CHUNKS else ()
+        graph = Graph(token, joined, layout.counts, _joined_side(layout))
         ahead = (0,) * rules.planes
         values = [
             {index: TaskRef((source.name, *ahead, *index)) for index in layout.indices()}
@@ -171,6 +175,12 @@ class _Labelling:
             f"{keys[0][0]}-written", graph.tasks, dependencies=self.sources
         )
         return high, keys
+
+
+def _joined_side(layout: Layout) -> int:
+    """Return of how many chunks along each axis calls are made together."""
+    small = prod(map(max, layout.lengths)) <= SMALL_CHUNK
+    return 4 if small and layout.chunks > VERY_MANY_CHUNKS else 2
 
 
 @contextmanager

@@ -15,9 +15,6 @@ from dask._task_spec import Task, TaskRef
 
 from conncomp.chunked.layout import Index
 
-# Of more chunks, more of them are joined: what is asked of neighbours is asked less often then.
-VERY_MANY_CHUNKS = 1 << 15
-
 
 class Placed(NamedTuple):
     """Stands for one of the results of a task that makes several calls."""
@@ -37,6 +34,8 @@ class Graph:
         The names of calls that are made together, one for each chunk.
     counts : tuple of int, optional
         How many chunks there are along each axis.
+    side : int, optional
+        Along each axis, of how many chunks calls are made together.
 
     Attributes
     ----------
@@ -44,10 +43,12 @@ class Graph:
         By key.
     """
 
-    def __init__(self, token: str, joined: Collection[str] = (), counts: Index = ()) -> None:
+    def __init__(
+        self, token: str, joined: Collection[str] = (), counts: Index = (), side: int = 2
+    ) -> None:
         self._token, self.tasks = token, dict[Any, Task]()
         self._joined, self._counts, self._waiting = joined, counts, dict[Any, _Calls]()
-        self._side = 2 if prod(counts) <= VERY_MANY_CHUNKS else 4
+        self._side = side
         self._names, self._known = dict[str, str](), dict[Any, Any]()
 
     def name(self, name: str) -> str:
