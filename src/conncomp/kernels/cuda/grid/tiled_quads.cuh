@@ -9,7 +9,8 @@
 //             2 3                   put under one that it touches in the row above, by a store; what else it
 //                                   touches there is united. Contacts of which others make up are left out
 //                     join_quads    the same contacts where tiles meet, in global memory
-//                     number_rows   for consecutive labels: bits of roots become numbers of words
+//                     number_rows   for consecutive labels: bits of roots become numbers of words; of small
+//                                   items each block of write_quads does so for itself
 //                     write_quads   each quad follows its node's parents to the root, and writes four labels
 //
 // Elements of a quad that is split, of several values, are nodes each, and their links to elements beside are
@@ -19,7 +20,7 @@
 // so that nobody changes them meanwhile; values that change decide links only.
 //
 // Cost: 1 byte read and 4 or 8 written for each element, and beside 1.5 bytes written and twice read. Three
-// kernels, four for consecutive labels. Where most quads are split, several times that.
+// kernels, four for consecutive labels of larger items. Where most quads are split, several times that.
 //
 // Source: Oliveira and Lotufo 2010, as for elements; blocks of 2 x 2 in place of elements are of Grana,
 // Borghesani and Cucchiara 2010. Which contacts need no union is ours.
