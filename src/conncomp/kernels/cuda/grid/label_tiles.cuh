@@ -100,9 +100,8 @@ struct TileMemory {
     };
   };
   typename ListOfWarp<Rule::kTransitive>::Type list[kWarps];
-  // Of each brick, the halo of the foreground, and of planes if values may be compared by them.
-  static constexpr int kHalos = kHasPlanes<Value> && Rule::kTransitive ? 1 + kPlanes : 1;
-  Halo<Tiles::kAxes> halo[kHalos][Rule::kTransitive ? kThreads : 1];
+  Halo<Tiles::kAxes> halo[Rule::kTransitive ? kThreads : 1];
+  Halo<Tiles::kAxes> halo_of_plane[kPlanes][kHasPlanes<Value> && Rule::kTransitive ? kThreads : 1];
   Bits differing;  // bits of values, of which foreground has both
   Value value[kWarps];
   bool has_value[kWarps];
@@ -274,19 +273,21 @@ struct TileLabelling {
     return halo;
   }
   __device__ void make_halos() const {
-    const int halos = comparison == Comparison::kPlanes ? TileMemory<Rule, Tiles>::kHalos : 1;
+    memory.halo[brick] = halo_in_tile(memory.foreground);
+    if constexpr (kHasPlanes<Value>)
+      if (comparison == Comparison::kPlanes) {
 #pragma unroll 1
-    for (int k = 0; k < halos; ++k)
-      memory.halo[k][brick] = halo_in_tile(k == 0 ? memory.foreground : memory.plane[(k - 1) % kPlanes]);
+        for (int k = 0; k < kPlanes; ++k) memory.halo_of_plane[k][brick] = halo_in_tile(memory.plane[k]);
+      }
   }
   // The halo of a brick, as far as it may have the value of a component there.
   __device__ Halo<kAxes> halo_of(int brick_of_component, Bits component) const {
-    Halo<kAxes> halo = memory.halo[0][brick_of_component];
-    if constexpr (TileMemory<Rule, Tiles>::kHalos > 1)
+    Halo<kAxes> halo = memory.halo[brick_of_component];
+    if constexpr (kHasPlanes<Value>)
       if (comparison == Comparison::kPlanes) {
 #pragma unroll
         for (int k = 0; k < kPlanes; ++k)
-          halo = halo.with(memory.halo[1 + k][brick_of_component],
+          halo = halo.with(memory.halo_of_plane[k][brick_of_component],
                            (memory.plane[k][brick_of_component] & component) != 0);
       }
     return halo;
