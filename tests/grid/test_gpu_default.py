@@ -119,6 +119,33 @@ def test_zeros_that_are_foreground(tiles, shape):
             check(image.astype(DTYPES[seed]), connectivity, False, seed, background=99)
 
 
+# Values that two bits tell apart, that differ in several bits, and that only a comparison does.
+VALUES = [(1, 2, 3), (7, 1000), (128, 255), (4, 5, 6, 7), (5, 9, 300), (2**31 - 1, 2**31 - 2, 0)]
+
+
+@host
+@pytest.mark.parametrize("tiles", ["small"], indirect=True)
+@pytest.mark.parametrize("shape", [(75, 140), (9, 20, 40)])
+def test_tiles_of_different_values(tiles, shape):
+    """Tiles of one value beside such as have some of them or all, which are compared by planes."""
+    random = np.random.default_rng(len(shape))
+    # Each side has a plane of its own meaning; bricks of one value each.
+    beside = random.integers(1, 3, shape) + 4 * (np.arange(shape[-1]) >= 64)
+    bricks = random.choice([4, 8], [-(-n // 4) for n in shape])
+    for axis in range(len(shape)):
+        bricks = bricks.repeat(4 if len(shape) == 3 else 8, axis)
+    images = [beside, bricks[tuple(slice(n) for n in shape)]]
+    for values in VALUES:
+        image = random.choice(values, shape)
+        image[..., 20:60] = values[0]
+        image[:3, ..., 60:] = values[-1]
+        image[..., 100:][random.random(image[..., 100:].shape) < 0.4] = 0
+        images.append(image)
+    for seed, image in enumerate(images):
+        for connectivity, background in ((1, 99), (len(shape), 0)):
+            check(image.astype(np.int32), connectivity, seed % 2 == 0, seed, background)
+
+
 @host
 @pytest.mark.parametrize("axes", [(0, 1), (1, 0), (0, 1, 2), (0, 2, 1), (1, 2, 0), (2, 1, 0)])
 def test_corners_at_ends(tiles, axes):
@@ -144,7 +171,7 @@ def test_many_words_in_a_chunk(tiles, monkeypatch, most):
 )
 @pytest.mark.parametrize(
     ("links", "least", "most"),
-    [(Links("equal", "u1"), 0.5, 1), (Links("within", "u1", limit=1), 0.5, 4.6)],
+    [(Links("equal", "u1"), 0.5, 1.3), (Links("within", "u1", limit=1), 0.5, 4.6)],
 )
 def test_memory(shape, links, least, most):
     """So many bytes for each element, beside values and labels as large as they must be."""

@@ -12,6 +12,12 @@ __device__ inline Value warp_sum(Value value) {
   return value;
 }
 
+// The bits that any thread has.
+__device__ inline uint64_t warp_or(uint64_t bits) {
+  for (int step = kWarp / 2; step > 0; step /= 2) bits |= __shfl_xor_sync(kAllLanes, bits, step);
+  return bits;
+}
+
 // The sum of the values of the threads up to this one.
 template <class Value>
 __device__ inline Value warp_scan(Value value) {

@@ -84,11 +84,11 @@ struct Brick : Steps<axes> {
     return (bits >> stride(axis) & ~layer(axis, kSide - 1)) |
            (after << stride(axis) * (kSide - 1) & layer(axis, kSide - 1));
   }
-  // The elements around others, diagonally, too.
-  __device__ static Bits surroundings(Bits bits) {
+  // The elements around others: along axes if `most_moves` is 1, otherwise diagonally, too.
+  __device__ static Bits surroundings(Bits bits, int most_moves) {
     Bits around = 0;
 #pragma unroll
-    for (int a = 0; a < axes; ++a) around |= beside(bits | around, a);
+    for (int a = 0; a < axes; ++a) around |= beside(most_moves == 1 ? bits : bits | around, a);
     return around;
   }
   // Without the elements that have one of the others before them along an axis.
@@ -111,7 +111,7 @@ struct Brick : Steps<axes> {
 #pragma unroll
     for (int a = 0; a < axes; ++a)
       if (along >> a & 1) {
-        if constexpr (axes > 2) two |= beside(one, a);
+        if (axes > 2 && most_moves == 2) two |= beside(one, a);
         one |= beside(bits, a);
       }
     return most_moves == 0 ? bits : most_moves == 1 ? one : two;

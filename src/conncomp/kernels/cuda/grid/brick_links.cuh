@@ -8,24 +8,56 @@
 
 namespace conncomp {
 
+// Bits of the values of a brick's elements by which values can be told apart, a plane for each.
+constexpr int kPlanes = 2;
+
+struct ValuePlanes {
+  Bits plane[kPlanes];
+
+  // The elements that have the value of some others, which all have one.
+  __device__ Bits equal_to(Bits elements) const {
+    Bits equal = ~Bits(0);
+#pragma unroll
+    for (const Bits& bits : plane) equal &= bits & elements ? bits : ~bits;
+    return equal;
+  }
+};
+
+// How the values of foreground elements are compared: not at all, if there is one; by planes; or one by one.
+enum class Comparison : uint8_t { kNone, kPlanes, kValues };
+
 template <int axes>
 struct BrickLinks {
   using B = Brick<axes>;
   Bits foreground;
   int connectivity;
-  // Whether links are given one by one. If not, neighbours in the foreground are linked, as it is of one
-  // value, and neighbours are those of the connectivity.
-  bool one_by_one;
-  Bits back[B::kNoStep];  // if so: the elements that are linked to the one at each step before, in this brick
+  // Where values are compared one by one, links are given one by one. If not, neighbours in the foreground
+  // are linked where they are of one value, and neighbours are those of the connectivity.
+  Comparison comparison;
+  union {
+    Bits back[B::kNoStep];  // the elements that are linked to the one at each step before, in this brick
+    ValuePlanes planes;
+  };
+
+  __device__ bool one_by_one() const { return comparison == Comparison::kValues; }
+  // The foreground that has the value of some elements, which all have one.
+  __device__ Bits of_value(Bits elements) const {
+    return comparison == Comparison::kNone ? foreground : foreground & planes.equal_to(elements);
+  }
 
   // What the component of the first of some elements grows from.
   __device__ static Bits start(Bits elements) { return lowest_bit(elements); }
+  // Whether the brick is full of one value, and so a component.
+  __device__ bool whole(Bits elements) const {
+    return ~elements == 0 && !one_by_one() && ~of_value(lowest_bit(elements)) == 0;
+  }
   // Some elements, and those that they are linked to. Where that takes no longer than to ask whether a
   // component has grown, it grows twice.
   __device__ Bits grown(Bits bits) const {
-    if (one_by_one) return with_linked(bits);
-    bits = B::dilated(bits, (1 << axes) - 1, connectivity) & foreground;
-    return axes < 3 ? B::dilated(bits, (1 << axes) - 1, connectivity) & foreground : bits;
+    if (one_by_one()) return with_linked(bits);
+    const Bits equal = of_value(bits);
+    bits = B::dilated(bits, (1 << axes) - 1, connectivity) & equal;
+    return axes < 3 ? B::dilated(bits, (1 << axes) - 1, connectivity) & equal : bits;
   }
   __device__ Bits with_linked(Bits bits) const {
 #pragma unroll
@@ -33,10 +65,19 @@ struct BrickLinks {
       bits |= (bits & back[step]) >> B::distance_back(step) | (bits << B::distance_back(step) & back[step]);
     return bits;
   }
-  // The elements that are linked to another one; or those near foreground, if it is of one value.
+  // The elements that are linked to another one; or those near foreground of their value.
   __device__ Bits with_neighbour() const {
-    if (!one_by_one) return B::surroundings(foreground);
+    if (comparison == Comparison::kNone) return B::surroundings(foreground, connectivity);
     Bits elements = 0;
+    if (!one_by_one()) {
+#pragma unroll
+      for (int code = 0; code < 1 << kPlanes; ++code) {
+        const Bits equal = foreground & (code & 1 ? planes.plane[0] : ~planes.plane[0]) &
+                           (code & 2 ? planes.plane[1] : ~planes.plane[1]);
+        elements |= equal & B::surroundings(equal, connectivity);
+      }
+      return elements;
+    }
 #pragma unroll
     for (int step = 0; step < B::kNoStep; ++step)
       elements |= back[step] | back[step] >> B::distance_back(step);
@@ -90,7 +131,7 @@ struct FirstDigits {
   __device__ uint32_t low(int k) const { return uint32_t(digit[k]); }
   __device__ uint32_t high(int k) const { return uint32_t(digit[k] >> 32); }
   // As of BrickLinks: components, which are known, do not grow.
-  static constexpr bool one_by_one = true;
+  __device__ static bool whole(Bits) { return false; }
   __device__ Bits start(Bits elements) const { return component(lowest(elements)) & elements; }
   __device__ static Bits grown(Bits component) { return component; }
   // The elements of the component whose first one is given; if that is 0, background, too.

@@ -165,13 +165,22 @@ struct BrickTable {
                      // they are in this brick alone and reach no border of the tile
   Bits* roots;       // of a brick: the first elements of the other components of the tile, and at last of all
                      // components of the array. Null where they are not numbered
-  uint8_t* mixed;    // of a tile: whether its foreground is of several values
-  void* value;       // of a tile: the value otherwise
+  Bits* planes;      // of a brick and a plane: bits of values, if they are compared by planes; those of one
+                     // plane follow each other. Null where neighbours are not compared by value
+  Comparison* comparison;  // of a tile: how its foreground is compared
+  void* frame;             // of a tile: the Frame of its values, unless they are compared one by one
   Bits* first_digit;    // of a brick and a digit: which component each element is in (FirstDigits); those of
                         // one digit follow each other. Null where neighbours are compared by value
   int64_t* components;  // of an item: how many it has
   int64_t bricks;
 
+  __device__ Bits& plane(int k, int64_t number) const { return planes[k * bricks + number]; }
+  __device__ ValuePlanes planes_of(int64_t number) const {
+    ValuePlanes values;
+#pragma unroll
+    for (int k = 0; k < kPlanes; ++k) values.plane[k] = plane(k, number);
+    return values;
+  }
   __device__ FirstDigits first_digits(int64_t number) const {
     FirstDigits digits;
 #pragma unroll
@@ -191,20 +200,23 @@ struct BrickTable {
 // connectivity, and GivenLinks, for what any rule and neighbourhood have been turned into (link_bricks.cuh).
 template <class T, class Tiles, class Index>
 __device__ inline BrickLinks<Tiles::kAxes> links_of_brick(const Equal<T>& rule, const Tiles& tiles,
-                                                          const BrickTable&, const T* values,
-                                                          const Cell<Tiles::kRank, Index>& first, int64_t,
-                                                          Bits inside, Bits foreground, bool mixed) {
-  if (mixed)
+                                                          const BrickTable& table, const T* values,
+                                                          const Cell<Tiles::kRank, Index>& first,
+                                                          int64_t number, Bits inside, Bits foreground,
+                                                          Comparison comparison) {
+  if (comparison == Comparison::kValues)
     return tiles.values_at(values + first.offset, inside).links(rule, foreground, tiles.neighbours());
-  return {foreground, int(tiles.grid.connectivity), false, {}};
+  BrickLinks<Tiles::kAxes> links{foreground, int(tiles.grid.connectivity), comparison, {}};
+  if (kHasPlanes<T> && comparison == Comparison::kPlanes) links.planes = table.planes_of(number);
+  return links;
 }
 
 template <class T, class Tiles, class Index>
 __device__ inline BrickLinks<Tiles::kAxes> links_of_brick(const Above<T>&, const Tiles& tiles,
                                                           const BrickTable&, const T*,
                                                           const Cell<Tiles::kRank, Index>&, int64_t, Bits,
-                                                          Bits foreground, bool) {
-  return {foreground, int(tiles.grid.connectivity), false, {}};
+                                                          Bits foreground, Comparison) {
+  return {foreground, int(tiles.grid.connectivity), Comparison::kNone, {}};
 }
 
 // Links that are given as words, one by one, along steps that move along `most_moves` axes at most.
@@ -230,9 +242,9 @@ struct GivenLinks {
 template <int most_moves, class Tiles, class Index>
 __device__ inline GivenBrickLinks<Tiles::kAxes> links_of_brick(
     const GivenLinks<most_moves>& given, const Tiles& tiles, const BrickTable& table, const uint8_t*,
-    const Cell<Tiles::kRank, Index>&, int64_t number, Bits inside, Bits foreground, bool) {
+    const Cell<Tiles::kRank, Index>&, int64_t number, Bits inside, Bits foreground, Comparison) {
   using B = typename Tiles::B;
-  GivenBrickLinks<Tiles::kAxes> brick{{foreground, 0, true, {}}};
+  GivenBrickLinks<Tiles::kAxes> brick{{foreground, 0, Comparison::kValues, {}}};
   given.for_each_step(tiles, table, number, [&](int step, Bits linked) {
     // Values may have changed since the masks were made of them: both ends are foreground of the masks.
     brick.back[step] = linked & B::stays(step, inside) & foreground & foreground << B::distance_back(step);

@@ -11,6 +11,7 @@ template <class Value>
 struct ValuesMet {
   Value value;  // the first one
   bool any, several;
+  Value differing;  // of integers but bytes: the bits in which they differ from it
 
   __device__ void add(Value next) {
     several |= any && !(next == value);
@@ -18,6 +19,49 @@ struct ValuesMet {
     any = true;
   }
 };
+
+// Values that planes can tell apart: integers, as numbers that differ in their bits may be equal.
+template <class Value>
+constexpr bool kHasPlanes = false;
+template <>
+constexpr bool kHasPlanes<uint8_t> = true;
+template <>
+constexpr bool kHasPlanes<uint16_t> = true;
+template <>
+constexpr bool kHasPlanes<uint32_t> = true;
+template <>
+constexpr bool kHasPlanes<uint64_t> = true;
+
+// What the foreground of a tile is made of: `base`, and numbers that differ from it by some of two bits, or
+// by all bits of `differing`. So the lowest and the highest of these tell them apart. If it is 0, all are
+// `base`.
+template <class Value>
+struct Frame {
+  Value base, differing;
+
+  __device__ bool operator==(const Frame& other) const {
+    return base == other.base && differing == other.differing;
+  }
+  __device__ bool has_two_bits() const { return __popcll(differing) <= kPlanes; }
+  __device__ bool has(Value value) const { return value == base || Value(value ^ base) == differing; }
+  // Which bit of values a plane is of.
+  __device__ int bit(int plane) const {
+    return plane == 0 ? lowest(Bits(differing)) : kBits - 1 - __clzll((long long)(differing));
+  }
+};
+
+// The frame of values that differ from one of them in some bits. Those that differ in their last two bits
+// have one frame, whichever they are.
+template <class Value>
+__device__ inline Frame<Value> frame_of(Value value, Value differing) {
+  if ((differing & ~Value(3)) == 0) differing = 3;
+  Frame<Value> frame{value, differing};
+  if (frame.has_two_bits())
+    frame.base &= ~differing;
+  else if (value >> frame.bit(0) & 1)
+    frame.base ^= differing;
+  return frame;
+}
 
 // The values of a brick, which begins at `first`; those that are not `inside` are not in the array.
 template <class Value, int axes>
@@ -97,12 +141,65 @@ struct BrickValues {
     return elements & inside;
   }
 
+  // The bits in which some elements differ from a value. Loops of few registers, as few tiles come here.
+  __device__ Value differing(Bits elements, Value value) const {
+    Value bits = 0;
+#pragma unroll 1
+    for (int row = 0; row < kRows; ++row) {
+      Value values[kRow];
+      read_row(row, values);
+#pragma unroll
+      for (int x = 0; x < kRow; ++x)
+        bits |= elements >> (row * kRow + x) & 1 ? Value(values[x] ^ value) : Value(0);
+    }
+    return bits;
+  }
+  // The planes of a frame; `strangers` gets the elements that it does not have.
+  __device__ ValuePlanes planes(const Frame<Value>& frame, Bits& strangers) const {
+    const int bit[kPlanes] = {frame.bit(0), frame.bit(1)};
+    const bool has_all = frame.has_two_bits();
+    ValuePlanes planes{};
+    strangers = 0;
+#pragma unroll 1
+    for (int row = 0; row < kRows; ++row) {
+      Value values[kRow];
+      read_row(row, values);
+      uint32_t in_row[kPlanes + 1] = {};
+#pragma unroll
+      for (int x = 0; x < kRow; ++x) {
+#pragma unroll
+        for (int k = 0; k < kPlanes; ++k) in_row[k] |= uint32_t(values[x] >> bit[k] & 1) << x;
+        in_row[kPlanes] |= uint32_t(!has_all && !frame.has(values[x])) << x;
+      }
+#pragma unroll
+      for (int k = 0; k < kPlanes; ++k) planes.plane[k] |= Bits(in_row[k]) << row * kRow;
+      strangers |= Bits(in_row[kPlanes]) << row * kRow;
+    }
+    return planes;
+  }
+
   // Which elements are foreground.
   __device__ Bits foreground(const Background<Value>& background, ValuesMet<Value>& met) const {
     if constexpr (sizeof(Value) == 1)
-      if (aligned && background.present) return foreground_bytes(background.value, met);
+      if (aligned) {
+        const Bits differing = foreground_bytes(background.present ? background.value : *first, met);
+        if (background.present) return differing;
+        met = {*first, true, differing != 0, 0};
+        return ~Bits(0);
+      }
+    if constexpr (kHasPlanes<Value> && sizeof(Value) > 1) {
+      const Bits foreground =
+          background.present ? where([&](const Value& value) { return value != background.value; }) : inside;
+      met.any = foreground != 0;
+      if (met.any) {
+        met.value = *at(lowest(foreground));
+        met.differing = differing(foreground, met.value);
+        met.several = met.differing != 0;
+      }
+      return foreground;
+    }
     Bits foreground = 0;
-#pragma unroll 4
+#pragma unroll(sizeof(Value) == 1 ? 1 : 4)  // bytes that are not aligned
     for (int row = 0; row < kRows; ++row) {
       Value values[kRow];
       read_row(row, values);
@@ -135,12 +232,11 @@ struct BrickValues {
     // If all bytes that are not 0 are the same, that is what they are joined by "or".
     value |= value >> 16;
     value = (value | value >> 8) & 0xffu;
-    const uint32_t values = value * 0x01010101u;
     uint32_t half[2] = {0, 0};
 #pragma unroll
     for (int k = 0; k < kRows * kWords; ++k) {
       const uint32_t tops = bytes_not_0(bytes[k]);
-      odd |= tops & bytes_not_0(bytes[k] ^ values);
+      odd |= bytes[k] ^ (tops >> 7) * value;
       half[k / 8] = appended(half[k / 8], tops);
     }
     const Bits foreground = half[0] | Bits(half[1]) << 32;
@@ -184,7 +280,7 @@ struct BrickValues {
   template <class Rule>
   __device__ BrickLinks<axes> links(const Rule& rule, Bits foreground, uint32_t steps) const {
     constexpr int kLayer = axes < 2 ? kRow : kBits / B::kSide;  // elements before that may be compared
-    BrickLinks<axes> brick{foreground, 0, true, {}};
+    BrickLinks<axes> brick{foreground, 0, Comparison::kValues, {}};
     Value current[kLayer], before[kLayer] = {};
 #pragma unroll 1
     for (int layer = 0; layer < kBits / kLayer; ++layer) {

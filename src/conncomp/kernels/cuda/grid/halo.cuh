@@ -126,6 +126,14 @@ struct HaloOfWords {
     word[word_of(a)] |= part;
   }
 
+  // Its elements whose bits of a plane, given as its halo, are all set or all not.
+  __device__ HaloOfWords with(const HaloOfWords& plane, bool set) const {
+    HaloOfWords elements;
+#pragma unroll
+    for (int k = 0; k < kWords; ++k) elements.word[k] = word[k] & (set ? plane.word[k] : ~plane.word[k]);
+    return elements;
+  }
+
   __device__ static Word beside(Word bits, int by) { return bits << by | bits >> by; }
   // Some elements and their neighbours in a word, those that are straight ahead of something if
   // `most_moves` coordinates may differ.

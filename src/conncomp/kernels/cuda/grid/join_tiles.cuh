@@ -43,7 +43,7 @@ struct CutLayers {
 struct TileBeside {
   int64_t first;  // the number of its first brick; -1 if there is no such tile, or none of its elements
                   // equals any of the tile
-  bool mixed;     // whether the elements of both may be of several values
+  Comparison comparison;  // of the elements of both
 };
 
 template <class Index>
@@ -116,14 +116,17 @@ struct Entries {
       return table.first_of_component(number, bit);
     } else {
       Bits foreground = table.foreground[number];
-      if constexpr (!Rule::kOneValue)
-        if (table.mixed[tile]) {
+      if constexpr (!Rule::kOneValue) {
+        const Comparison comparison = table.comparison[tile];
+        if (comparison == Comparison::kPlanes) foreground &= table.planes_of(number).equal_to(Bits(1) << bit);
+        if (comparison == Comparison::kValues) {
           // What has the value of the element, and that itself, whatever the second reading gives.
           const auto brick = values_of(cell);
           foreground = brick.equal_to(*brick.at(bit), foreground) | Bits(1) << bit;
         }
-      const auto links =
-          links_of_brick(Rule{}, tiles, table, values, cell, number, tiles.inside(cell), foreground, false);
+      }
+      const auto links = links_of_brick(Rule{}, tiles, table, values, cell, number, tiles.inside(cell),
+                                        foreground, Comparison::kNone);
       return lowest(component_of(links, Bits(1) << bit));
     }
   }
@@ -141,6 +144,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
   using Base::kRank, Base::kAxes, Base::tiles, Base::values, Base::table, Base::values_of;
   using typename Base::B, typename Base::Cell, typename Base::Value;
   static constexpr int kOuter = kRank - kAxes;
+  static constexpr bool kOneValue = Rule::kOneValue;
   static constexpr int kSides = B::kSteps;  // of tiles, with itself
   using Halo = conncomp::Halo<kAxes>;
   using Pair = ElementPair<Index>;
@@ -150,7 +154,9 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
   PairList<Pair, kJoinThreads, kPairsOfJoin>& pairs;
 
   __device__ int connectivity() const { return int(tiles.grid.connectivity); }
-  __device__ Value value_of(uint32_t tile) const { return static_cast<const Value*>(table.value)[tile]; }
+  __device__ const Frame<Value>& frame_of(uint32_t tile) const {
+    return static_cast<const Frame<Value>*>(table.frame)[tile];
+  }
   // Moves a cell so many steps of `width` elements along an axis; false if there is nothing.
   __device__ bool move(Cell& cell, int k, int steps, int width) const {
     if (steps == 0) return true;
@@ -163,10 +169,18 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
     cell.move(tiles.grid, k, Index(to - cell.at[k]));
     return true;
   }
+  // How the elements of two tiles are compared: by planes if these have the same meaning.
+  __device__ Comparison comparison(uint32_t tile, uint32_t neighbour) const {
+    if constexpr (Rule::kOneValue) return Comparison::kNone;
+    const Comparison a = table.comparison[tile], b = table.comparison[neighbour];
+    if constexpr (kHasPlanes<Value>)
+      if (a == Comparison::kPlanes && b == a && frame_of(tile) == frame_of(neighbour)) return a;
+    return a == Comparison::kNone && b == a ? a : Comparison::kValues;
+  }
   // Whether elements of two tiles may be of one value.
   __device__ bool may_equal(uint32_t tile, uint32_t neighbour) const {
-    if constexpr (Rule::kOneValue) return true;
-    return table.mixed[tile] || table.mixed[neighbour] || value_of(tile) == value_of(neighbour);
+    return Rule::kOneValue || comparison(tile, neighbour) != Comparison::kNone ||
+           frame_of(tile).base == frame_of(neighbour).base;
   }
 
   // The tile one step from another one, as in `Steps`.
@@ -188,12 +202,13 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
       stride *= count;
     }
     if (tiles.has_items()) neighbour += quotient * stride;
-    if (!exists || !may_equal(tile, neighbour)) return {-1, false};
-    return {int64_t(neighbour) << tiles.log_parts(), table.mixed[tile] || table.mixed[neighbour]};
+    if (!exists || !may_equal(tile, neighbour)) return {-1, Comparison::kNone};
+    return {int64_t(neighbour) << tiles.log_parts(), comparison(tile, neighbour)};
   }
-  // The halo of a brick, as far as it is in other tiles, and whether it may be of other values. `beside` has
-  // the tiles at all steps.
-  __device__ Halo halo(const Cell& first, int brick, const TileBeside* beside, bool& mixed) const {
+  // The halo of a brick in what bricks have, as far as it is in other tiles, and how it is compared: one by
+  // one if any of it is. `beside` has the tiles at all steps.
+  __device__ Halo halo(const Cell& first, int brick, const TileBeside* beside, const Bits* of_brick,
+                       Comparison& comparison) const {
     const CutLayers<kAxes> layers(tiles, first);
     // Along each axis: where the brick before, this one and the one after are in their tile, and how far
     // the code of the step to that tile is from that of none.
@@ -214,7 +229,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
       for (int& brick_at : place[a]) brick_at <<= tiles.log_before(a);
     }
     Halo halo{};
-    mixed = false;
+    comparison = Comparison::kNone;
     halo.for_each_brick([&](int a, const int (&steps)[3]) {
       int neighbour = 0, step = B::kNoStep;
 #pragma unroll
@@ -223,23 +238,46 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
         step += code[k][steps[k] + 1];
       }
       if (step == B::kNoStep || beside[step].first < 0) return;
-      mixed |= beside[step].mixed;
-      halo.add(a, steps, table.foreground[beside[step].first + neighbour], layers);
+      if (beside[step].comparison > comparison) comparison = beside[step].comparison;
+      halo.add(a, steps, of_brick[beside[step].first + neighbour], layers);
     });
     return halo;
   }
 
+  // The halos of a thread's brick.
+  template <class Bricks>
+  __device__ void read_halos(Bricks& bricks, int brick, int64_t number, const TileBeside* beside) const {
+    const int thread = int(threadIdx.x);
+    const Bits* of_brick = table.foreground;
+#pragma unroll 1
+    for (int source = 0;; ++source) {
+      bricks.halo[source][thread] =
+          halo(bricks.first[thread], brick, beside, of_brick, bricks.comparison[thread]);
+      if (source + 1 == Bricks::kSources || bricks.comparison[thread] != Comparison::kPlanes) break;
+      of_brick = table.planes + source * table.bricks;
+      bricks.plane[source % kPlanes][thread] = of_brick[number];
+    }
+  }
   __device__ void put_off(Index entry, Index neighbour) const {
     if (!pairs.add({entry, neighbour})) this->unite_with(entry, neighbour);
   }
-  // A component of a brick with what it touches in the halo.
-  __device__ void join(const Cell& first, const Halo& halo, bool mixed, Bits component) const {
+  // A component of a thread's brick with what it touches in the halo.
+  template <class Bricks>
+  __device__ void join(const Bricks& bricks, int thread, Bits component) const {
+    const Cell& first = bricks.first[thread];
+    const Comparison comparison = bricks.comparison[thread];
+    Halo halo = bricks.halo[0][thread];
+    if (Bricks::kSources > 1 && comparison == Comparison::kPlanes) {
+#pragma unroll
+      for (int k = 0; k < kPlanes; ++k)
+        halo = halo.with(bricks.halo[1 + k][thread], (bricks.plane[k][thread] & component) != 0);
+    }
     const Index entry = first.index + tiles.template distance<Index>(lowest(component));
     const auto distance_to = [&](int word, int bit, auto&& stride) {
       return tiles.distance_across(first, [&](int a) { return Halo::distance(word, bit, a); }, stride);
     };
     const Halo touched = halo.touched_by(component, connectivity(), [&](int word, auto elements) {
-      if (Rule::kOneValue || !mixed) return elements;
+      if (Rule::kOneValue || comparison != Comparison::kValues) return elements;
       // One value is asked for: equality is transitive.
       const Value of_component = *values_of(first).at(lowest(component));
       for (auto untested = elements; untested != 0; untested &= untested - 1)
@@ -315,13 +353,24 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
         facing = B::dilated(facing, along, connectivity() - moves);
         const int64_t number = (int64_t(tile_of_neighbour) << tiles.log_parts()) + tiles.brick_of(neighbour);
         Bits touched = (shift < 0 ? facing >> -shift : facing << shift) & table.foreground[number];
-        if (!Rule::kOneValue && (table.mixed[tile] || table.mixed[tile_of_neighbour]))
+        if (!Rule::kOneValue && comparison(tile, tile_of_neighbour) != Comparison::kNone)
           touched = values_of(neighbour).equal_to(*values_of(first).at(lowest(component)), touched);
         for (Bits contacts = B::without_next(touched); contacts != 0; contacts &= contacts - 1)
           put_off(entry, neighbour.index + tiles.template distance<Index>(lowest(contacts)));
       }
     }
   }
+};
+
+// What a block keeps of the bricks of its threads: where they are, and halos of their foreground and of their
+// planes, if values are compared by planes.
+template <class Join>
+struct BricksToJoin {
+  static constexpr int kSources = kHasPlanes<typename Join::Value> && !Join::kOneValue ? 1 + kPlanes : 1;
+  typename Join::Cell first[kJoinThreads];
+  typename Join::Halo halo[kSources][kJoinThreads];
+  Bits plane[kPlanes][kSources > 1 ? kJoinThreads : 1];
+  Comparison comparison[kJoinThreads];  // with the halo
 };
 
 // The k-th of the bricks of a tile that may have one of another tile before them, at a step: with two axes
@@ -360,10 +409,7 @@ __global__ void __launch_bounds__(kJoinThreads, Tiles::kRank < 3 && resident_blo
   follow_launch();
   constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes;
   using Join = TileJoin<Rule, Tiles, Index>;
-  // Of the brick of each thread.
-  __shared__ Cell<rank, Index> first_of[kJoinThreads];
-  __shared__ typename Join::Halo halo_of[kJoinThreads];
-  __shared__ bool mixed_around[kJoinThreads];
+  __shared__ BricksToJoin<Join> bricks;
   __shared__ TileBeside beside[Join::kSides * Join::kTiles];
   __shared__ WarpList list_of_warp[kJoinThreads / kWarp];
   __shared__ PairList<typename Join::Pair, kJoinThreads, kPairsOfJoin> pairs;
@@ -378,31 +424,34 @@ __global__ void __launch_bounds__(kJoinThreads, Tiles::kRank < 3 && resident_blo
   for (int at = thread; at < int(tiles_of_block) * Join::kSides; at += int(blockDim.x))
     beside[at] = join.beside(first_tile + at / Join::kSides, at % Join::kSides);
   __syncthreads();
-  Bits foreground = 0, touching = 0;
-  mixed_around[thread] = false;
+  Bits touching = 0;
+  BrickLinks<kAxes> links{0, join.connectivity(), Comparison::kNone, {}};
+  bricks.comparison[thread] = Comparison::kNone;
   if (k < count * each) {
     const auto corner = tiles.template corner_of<Index>(tile);
     const int brick = brick_to_join(tiles, corner, int(k - int64_t(tile) * each));
     Cell<rank, Index> first = tiles.first_of(corner, brick);
     if (tiles.has_items()) first.move_to_item(tiles.grid, tiles.item_of(tile));
-    first_of[thread] = first;
-    foreground = table.foreground[(int64_t(tile) << tiles.log_parts()) + brick];
-    if (foreground != 0) {
-      halo_of[thread] = join.halo(first_of[thread], brick, beside + (tile - first_tile) * Join::kSides,
-                                  mixed_around[thread]);
-      touching = foreground & (Join::kOuter > 0 ? ~Bits(0) : halo_of[thread].touching(join.connectivity()));
+    bricks.first[thread] = first;
+    const int64_t number = (int64_t(tile) << tiles.log_parts()) + brick;
+    links.foreground = table.foreground[number];
+    if (links.foreground != 0) {
+      join.read_halos(bricks, brick, number, beside + (tile - first_tile) * Join::kSides);
+      touching = links.foreground &
+                 (Join::kOuter > 0 ? ~Bits(0) : bricks.halo[0][thread].touching(join.connectivity()));
+    }
+    if constexpr (!Rule::kOneValue) {
+      links.comparison = table.comparison[tile];
+      if (links.comparison == Comparison::kPlanes) links.planes = table.planes_of(number);
+      if (touching != 0 && links.one_by_one())
+        links = join.values_of(first).links(Rule{}, links.foreground, tiles.neighbours());
     }
   }
-  BrickLinks<kAxes> links{foreground, join.connectivity(), false, {}};
-  if constexpr (!Rule::kOneValue)
-    if (touching != 0 && table.mixed[tile])
-      links = join.values_of(first_of[thread]).links(Rule{}, foreground, tiles.neighbours());
   __syncthreads();
   list_of_warp[thread / kWarp].for_each_component(
       links, touching, kBits, [](Bits, int) {},
       [&](Bits component, int lane_of_brick, int) {
-        const int owner = first_of_warp + lane_of_brick;
-        if (component != 0) join.join(first_of[owner], halo_of[owner], mixed_around[owner], component);
+        if (component != 0) join.join(bricks, first_of_warp + lane_of_brick, component);
       });
   __syncthreads();
   pairs.for_each([&](const typename Join::Pair& pair) { join.unite_with(pair.entry, pair.neighbour); });

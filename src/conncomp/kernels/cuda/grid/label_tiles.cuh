@@ -1,7 +1,9 @@
 // Stage 1: the components of each tile.
 //
 // A block takes a tile, and each thread a brick of it.
-//   read_foreground    bits of the foreground; is it of one value in the whole tile?
+//   read_foreground    bits of the foreground; is it of one value in the whole tile? If not, read_planes
+//   tries
+//                      to tell its values apart by two bits
 //   find_isolated      elements without neighbours, which are components and need no more than a bit
 //   unite_components   the components of bricks are listed, and each is put under one that it touches and
 //                      that begins before it by a plain store; the others that it touches are put off as
@@ -89,11 +91,18 @@ struct TileMemory {
   static constexpr int kThreads = Tiles::kThreads, kWarps = kThreads / kWarp;
   using Value = typename Rule::Value;
   Bits foreground[kThreads];
-  // Of each brick, in two words: first elements of components that reach the border of the tile, and of such
-  // as are settled.
-  uint32_t reaching[2 * kThreads], settled[2 * kThreads];
+  // Of each brick, planes of its values until components are united; then, in two words, first elements of
+  // components that reach the border of the tile, and of such as are settled.
+  union {
+    Bits plane[kPlanes][kThreads];
+    struct {
+      uint32_t reaching[2 * kThreads], settled[2 * kThreads];
+    };
+  };
   typename ListOfWarp<Rule::kTransitive>::Type list[kWarps];
   Halo<Tiles::kAxes> halo[Rule::kTransitive ? kThreads : 1];
+  Halo<Tiles::kAxes> halo_of_plane[kPlanes][kHasPlanes<Value> && Rule::kTransitive ? kThreads : 1];
+  Bits differing;  // bits of values, of which foreground has both
   Value value[kWarps];
   bool has_value[kWarps];
   PairList<NodePair, Rule::kTransitive ? kThreads : 1, kPairsOfBrick> pairs;
@@ -119,8 +128,8 @@ struct TileLabelling {
   const Cell<kRank, Index> corner = tiles.template corner_of<Index>(blockIdx.x);  // of the tile
   const Cell<kRank, Index> first = tiles.first_of(corner, brick);                 // of the brick
   Bits foreground = 0;
-  bool mixed = false;  // whether the foreground of the tile is of several values
-  Value value = {};    // of it, otherwise
+  Comparison comparison = Comparison::kNone;  // of the foreground of the tile
+  Frame<Value> frame = {};                    // of its values, unless they are compared one by one
 
   __device__ int64_t number() const { return int64_t(blockIdx.x) * tiles.parts() + brick; }  // in the table
   __device__ auto& list() const { return memory.list[brick / kWarp]; }
@@ -131,7 +140,7 @@ struct TileLabelling {
   __device__ void read_foreground() {
     if constexpr (!Rule::kTransitive) {
       memory.foreground[brick] = foreground = table.foreground[number()];
-      mixed = true;
+      comparison = Comparison::kValues;
     } else if constexpr (Rule::kOneValue) {
       foreground = tiles.values_at(values + first.offset, tiles.inside(first)).where([&](const Value& value) {
         return rule.is_foreground(value);
@@ -150,9 +159,31 @@ struct TileLabelling {
       // Lane k compares the value of warp k.
       const bool compares = lane() < int(blockDim.x) / kWarp && memory.has_value[lane()];
       const uint32_t warps = __ballot_sync(kAllLanes, compares);
-      value = memory.value[warps == 0 ? 0 : __ffs(int(warps)) - 1];
-      met.several |= (compares && !(memory.value[lane()] == value)) || (met.any && !(met.value == value));
-      mixed = __syncthreads_or(met.several);
+      frame.base = memory.value[warps == 0 ? 0 : __ffs(int(warps)) - 1];
+      met.several |=
+          (compares && !(memory.value[lane()] == frame.base)) || (met.any && !(met.value == frame.base));
+      if (__syncthreads_or(met.several)) read_planes(met);
+    }
+  }
+
+  // Tells the values of a tile apart by planes, if two bits are enough for that. All threads call together.
+  __device__ void read_planes(const ValuesMet<Value>& met) {
+    comparison = Comparison::kValues;
+    if constexpr (kHasPlanes<Value>) {
+      const auto brick_values = tiles.values_at(values + first.offset, tiles.inside(first));
+      Value bits = met.any ? Value(met.differing | (met.value ^ frame.base)) : Value(0);
+      if constexpr (sizeof(Value) == 1) bits = brick_values.differing(foreground, frame.base);
+      const Bits differing = warp_or(Bits(bits));
+      if (lane() == 0) InBlock::fetch_or(&memory.differing, differing);
+      __syncthreads();
+      frame = frame_of(frame.base, Value(memory.differing));
+      Bits strangers;
+      const ValuePlanes planes = brick_values.planes(frame, strangers);
+      if (__syncthreads_or((foreground & strangers) != 0)) return;
+      comparison = Comparison::kPlanes;
+#pragma unroll
+      for (int k = 0; k < kPlanes; ++k) table.plane(k, number()) = memory.plane[k][brick] = planes.plane[k];
+      __syncthreads();
     }
   }
 
@@ -194,22 +225,38 @@ struct TileLabelling {
     return foreground & ~sum.several;
   }
 
+  // The same along axes alone.
+  __device__ Bits without_foreground_beside() const {
+    const Neighbours<kAxes> own{foreground, 0};
+    Bits several = 0;
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) {
+      const int by = 1 << tiles.log_before(a), place = tiles.place(brick, a);
+      const Bits before = place > 0 ? memory.foreground[brick - by] : 0;
+      const Bits after = place + 1 < 1 << tiles.log[a] ? memory.foreground[brick + by] : 0;
+      several |= own.spread(a, {before, 0}, {after, 0}).several;
+    }
+    return foreground & ~several;
+  }
+
   // It pays to find them first if there are many; in a tile of several values, only those that this takes no
   // more values for.
   template <class Links>
   __device__ Bits find_isolated(const Links& links, Bits border) const {
-    if (mixed) return foreground & ~links.with_neighbour() & B::interior() & ~border;
+    if (comparison != Comparison::kNone)
+      return foreground & ~links.with_neighbour() & B::interior() & ~border;
     if (kRank > kAxes) return 0;
     const bool has_several = __popcll(foreground & ~links.with_neighbour()) > 1;
     const uint32_t with_several = __ballot_sync(kAllLanes, has_several);
     if (!__syncthreads_or(__popc(with_several) >= kLanesWithIsolated)) return 0;
-    return without_foreground_around(dynamic_memory->neighbours) & ~border;
+    return ~border & (connectivity() == 1 ? without_foreground_beside()
+                                          : without_foreground_around(dynamic_memory->neighbours));
   }
 
   // ----------------------------------------------------------------------------------- components, unions
 
-  // The halo of the brick, as far as it is in the tile.
-  __device__ Halo<kAxes> halo_in_tile() const {
+  // The halo of the brick in what bricks have, as far as it is in the tile.
+  __device__ Halo<kAxes> halo_in_tile(const Bits* of_brick) const {
     const WholeLayers layers{B::kSide};
     Halo<kAxes> halo{};
     halo.for_each_brick([&](int a, const int (&steps)[3]) {
@@ -221,8 +268,28 @@ struct TileLabelling {
         exists &= to >= 0 && to < 1 << tiles.log[k];
         neighbour += steps[k] * (1 << tiles.log_before(k));
       }
-      if (exists) halo.add(a, steps, memory.foreground[neighbour], layers);
+      if (exists) halo.add(a, steps, of_brick[neighbour], layers);
     });
+    return halo;
+  }
+  __device__ void make_halos() const {
+    memory.halo[brick] = halo_in_tile(memory.foreground);
+    if constexpr (kHasPlanes<Value>)
+      if (comparison == Comparison::kPlanes) {
+#pragma unroll 1
+        for (int k = 0; k < kPlanes; ++k) memory.halo_of_plane[k][brick] = halo_in_tile(memory.plane[k]);
+      }
+  }
+  // The halo of a brick, as far as it may have the value of a component there.
+  __device__ Halo<kAxes> halo_of(int brick_of_component, Bits component) const {
+    Halo<kAxes> halo = memory.halo[brick_of_component];
+    if constexpr (kHasPlanes<Value>)
+      if (comparison == Comparison::kPlanes) {
+#pragma unroll
+        for (int k = 0; k < kPlanes; ++k)
+          halo = halo.with(memory.halo_of_plane[k][brick_of_component],
+                           (memory.plane[k][brick_of_component] & component) != 0);
+      }
     return halo;
   }
 
@@ -244,14 +311,14 @@ struct TileLabelling {
   }
 
   // Calls body(distance in the tile) for the elements of a component by which other bricks know of it: those
-  // in the last layers, or in two dimensions, if all foreground is of one value, where its runs along these
-  // layers start.
+  // in the last layers, or in two dimensions, unless values are compared one by one, where its runs along
+  // these layers start.
   template <class Body>
   __device__ void for_each_in_halos(Bits component, Body&& body) const {
     constexpr int kLast = B::kSide - 1;
     if constexpr (kAxes == 2) {
       uint32_t row = uint32_t(component >> 7 * 8), column = Halo<2>::layer(0, component >> 7);
-      if (!mixed) {
+      if (comparison != Comparison::kValues) {
         row &= ~(row << 1) | 1u << kLast;  // all may be asked for the last one
         column &= ~(column << 1);
       }
@@ -304,9 +371,9 @@ struct TileLabelling {
     const int brick_of_component = brick - lane() + lane_of_brick;
     const int origin = tiles.node_of(brick_of_component, 0);
     const int node = origin + (component != 0 ? tiles.distance_in_tile(lowest(component)) : 0);
-    const Halo<kAxes>& halo = memory.halo[brick_of_component];
+    const Halo<kAxes> halo = halo_of(brick_of_component, component);
     const auto touched = halo.touched_by(component, connectivity(), [&](int word, auto elements) {
-      if (Rule::kOneValue || !mixed) return elements;
+      if (Rule::kOneValue || comparison != Comparison::kValues) return elements;
       const Value* of_brick = values + tiles.first_of(corner, brick_of_component).offset;
       return equal_in_halo(of_brick, component, word, elements);
     });
@@ -317,7 +384,7 @@ struct TileLabelling {
       for (; __any_sync(kAllLanes, contacts != 0); contacts &= contacts - 1) {
         if (contacts != 0) {
           int bit = lowest(contacts), neighbour = origin;
-          if (kAxes == 2 && !mixed) bit = halo.start_of_run(bit);
+          if (kAxes == 2 && comparison != Comparison::kValues) bit = halo.start_of_run(bit);
 #pragma unroll
           for (int a = 0; a < kAxes; ++a)
             neighbour += Halo<kAxes>::distance(word, bit, a) * (1 << tiles.shift(a));
@@ -442,6 +509,7 @@ struct TileLabelling {
   // Points all components to their roots, and of each pair of different roots one to the other, until there
   // is no such pair: a store that another one overwrites is made up for in the next round.
   __device__ void flatten(const ListedNodes& nodes, bool pairs_done) const {
+    for (int k = 0; k < 2; ++k) memory.reaching[2 * brick + k] = memory.settled[2 * brick + k] = 0;
     for (bool changed = true; changed;) {
       nodes.for_each([&](int node, bool) {
         // Others on the path do the same, so that it grows shorter on the way.
@@ -508,9 +576,9 @@ struct TileLabelling {
     table.settled[number()] = isolated | two_words(memory.settled + 2 * brick);
     if (table.roots != nullptr) table.roots[number()] = two_words(memory.reaching + 2 * brick);
     if (brick == 0) {
-      table.mixed[blockIdx.x] = mixed;
+      table.comparison[blockIdx.x] = comparison;
       if constexpr (Rule::kTransitive && !Rule::kOneValue)
-        static_cast<Value*>(table.value)[blockIdx.x] = value;
+        static_cast<Frame<Value>*>(table.frame)[blockIdx.x] = frame;
     }
   }
 };
@@ -529,13 +597,13 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
   label += item * tiles.grid.cells_of_item();
   if (brick == 0 && tiles.begins_item(blockIdx.x)) table.components[item] = 0;
   if (brick == 0) memory.pairs.count = 0;
-  for (int k = 0; k < 2; ++k) memory.reaching[2 * brick + k] = memory.settled[2 * brick + k] = 0;
+  if (brick == 0) memory.differing = 0;
 
   TileLabelling<Rule, Tiles, Index> tile{tiles, rule, values, table, memory, nodes_of_bricks};
   tile.read_foreground();
   const auto links = links_of_brick(rule, tiles, table, values, tile.first, tile.number(),
-                                    tiles.inside(tile.first), tile.foreground, tile.mixed);
-  if constexpr (Rule::kTransitive) memory.halo[brick] = tile.halo_in_tile();
+                                    tiles.inside(tile.first), tile.foreground, tile.comparison);
+  if constexpr (Rule::kTransitive) tile.make_halos();
   const Bits border = tile.border_of_tile(), isolated = tile.find_isolated(links, border);
   __syncwarp();
 

@@ -41,7 +41,7 @@ __device__ inline BrickLinks<Tiles::kAxes> links_within_brick(const Bonds& rule,
                                                               const Cell<Tiles::kRank, Index>& first,
                                                               Bits inside) {
   using B = typename Tiles::B;
-  BrickLinks<Tiles::kAxes> brick{inside, 0, true, {}};
+  BrickLinks<Tiles::kAxes> brick{inside, 0, Comparison::kValues, {}};
 #pragma unroll
   for (int a = 0; a < Tiles::kAxes; ++a) {
     const int step = B::kNoStep - B::unit(a);

@@ -21,7 +21,7 @@ from conncomp.kernels.links import Links, values_above
 
 FILE = "cuda/grid/tiled_bricks.cuh"
 JOIN_THREADS, LINK_THREADS, BRICK = 128, 128, 64
-FIRST_DIGITS = 6
+FIRST_DIGITS, PLANES = 6, 2
 # The logarithms of the bricks of a tile along each axis, from the last one, by the axes of a brick.
 LOGS = {1: (7, 0, 0), 2: (4, 3, 0), 3: (4, 2, 2)}
 FIXED = (2, 3)  # the ranks for which they are compiled into kernels, where they are these
@@ -35,7 +35,7 @@ LEAST_FILLED = 0.25
 ABOVE = ("f4", "f8")
 # What is known of words of the labels, where they are numbered.
 BY_WORD = "roots_of_words", "numbers", "in_chunk"
-BITS, NODE, MIXED = (np.dtype(name) for name in ("u8", "u2", "u1"))
+BITS, NODE, COMPARISON = (np.dtype(name) for name in ("u8", "u2", "u1"))
 
 TABLE = Struct(
     "BrickTable",
@@ -43,8 +43,9 @@ TABLE = Struct(
     links=POINTER,
     settled=POINTER,
     roots=POINTER,
-    mixed=POINTER,
-    value=POINTER,
+    planes=POINTER,
+    comparison=POINTER,
+    frame=POINTER,
     first_digit=POINTER,
     components=POINTER,
     bricks=COUNT,
@@ -194,8 +195,9 @@ def plan_of(
         "links": None if by_value else (linked, BITS),
         "settled": (bricks, BITS),
         "roots": (bricks, BITS) if consecutive else None,
-        "mixed": (tiles, MIXED),
-        "value": (tiles, np.dtype(links.value_type)) if by_value else None,
+        "planes": (PLANES * bricks, BITS) if by_value and links.rule == "equal" else None,
+        "comparison": (tiles, COMPARISON),
+        "frame": (2 * tiles, np.dtype(links.value_type)) if by_value else None,
         "first_digit": None if by_value else (digits, BITS),
         "components": (items, COUNT),
         "bricks": bricks,

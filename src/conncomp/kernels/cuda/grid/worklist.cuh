@@ -64,8 +64,8 @@ struct WarpList {
   // components beyond `most`.
   template <class Links, class Each, class Body>
   __device__ Bits for_each_component(const Links& links, Bits elements, int most, Each&& each, Body&& body) {
-    // A brick that is full of one value is a component: if all of a warp are, one step does instead of eight.
-    Bits grown = ~elements == 0 && !links.one_by_one ? elements : links.start(elements), beyond = 0;
+    // If all bricks of a warp are whole, one step of growth does instead of eight.
+    Bits grown = links.whole(elements) ? elements : links.start(elements), beyond = 0;
     int number = 0;
     while (__any_sync(kAllLanes, elements != 0)) {
       int count = 0;

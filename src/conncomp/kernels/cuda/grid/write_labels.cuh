@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
   const Cell<rank, Index> first = tiles.first_of(corner, brick);
   const Bits foreground = __ldg(table.foreground + bricks_before + brick), inside = tiles.inside(first);
   const auto links = links_of_brick(Rule{}, tiles, table, values, first, bricks_before + brick, inside,
-                                    foreground, __ldg(table.mixed + blockIdx.x));
+                                    foreground, table.comparison[blockIdx.x]);
   labels[lane()] = consecutive ? 0 : -1;
   // Four labels can be written at once where their address fits.
   bool fits = reinterpret_cast<size_t>(label) % 16 == 0;

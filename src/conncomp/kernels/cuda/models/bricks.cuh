@@ -397,7 +397,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
   if (has_coins && inside != 0) {
     const auto links =
         links_of_brick(GivenLinks<most_moves>{}, tiles, table, static_cast<const uint8_t*>(nullptr), first,
-                       number, inside, inside, true);
+                       number, inside, inside, Comparison::kValues);
     single = inside & ~links.with_neighbour() & __ldg(table.settled + number);
     single_states = single & new_states.coins_of_brick(rows);
   }
