@@ -30,6 +30,7 @@ from conncomp.models.protocol import (
     State,
     Summarised,
     Update,
+    make_updates,
 )
 
 # Updates between two looks at the clock take about so many seconds, and their records so much
@@ -135,8 +136,11 @@ class _Schedule(NamedTuple):
         """Return how many of the first updates measure."""
         return max(0, -(-(updates - self.thermalise) // self.every))
 
-    def measures(self, number: int) -> bool:
-        return number >= self.thermalise and (number - self.thermalise) % self.every == 0
+    def before_next(self, updates: int) -> int:
+        """Return how many updates follow so many until the next that measures."""
+        if updates < self.thermalise:
+            return self.thermalise - updates
+        return (self.thermalise - updates) % self.every
 
 
 def simulate(
@@ -338,21 +342,34 @@ class _Run:
         return rows * self._schedule.every
 
     def _make(self, count: int) -> None:
-        model, schedule, first = self._model, self._schedule, self._done
+        schedule, first = self._schedule, self._done
         records = self._new_records(schedule.rows(first + count) - self._measured)
+        before = min(count, schedule.before_next(first))
         try:
-            for number in range(first, first + count):
-                row = schedule.rows(number) - self._measured
-                measures = schedule.measures(number)
-                if measures and self._watch is not None:
-                    self._watch(model)
-                self._update(model.updates + 1, records[row] if measures else None)
+            self._repeat(before)
+            if self._watch is None:
+                self._repeat(count - before, records)
+            else:
+                self._watch_each(count - before, records)
         finally:
             # An update that was ended is not done, and its record is dropped.
             rows = schedule.rows(self._done)
             made = records[: rows - self._measured]
             self.records[self._measured : rows] = on_host(made)
             self._measured = rows
+
+    def _repeat(self, count: int, records: Any = None) -> None:
+        """Make so many updates, of which the first measures if there are records."""
+        first = self._model.updates + 1
+        make_updates(self._update, range(first, first + count), records, self._schedule.every)
+
+    def _watch_each(self, count: int, records: Any) -> None:
+        """Do so, and show the model before each that measures."""
+        assert self._watch is not None
+        every = self._schedule.every
+        for begin in range(0, count, every):
+            self._watch(self._model)
+            self._repeat(min(every, count - begin), records[begin // every :])
 
     # ------------------------------------------------------------------------------ the checkpoint
 

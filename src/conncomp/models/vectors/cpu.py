@@ -30,7 +30,7 @@ class Engine:
         Whether the coupling is.
     """
 
-    xp = np
+    xp, sweeps = np, None
 
     def __init__(self, drawn: Drawn, lattice: Lattice, kind: Kind, negative: bool) -> None:
         self._lattice, self._replicas = lattice, drawn.replicas

@@ -1,0 +1,233 @@
+// Many updates of spins that are unit vectors in one launch: of lattices so small that launches, and what
+// lies between them, would take most of the time.
+//
+// How: `parts` blocks share a replica, each with a chunk of consecutive sites, and wait for each other within
+// the launch. An update, a thread a site:
+//
+//    draw      the bonds of the chunk's sites; what the spins tell; clusters within the chunk, in shared
+//    memory publish   each site's root in its chunk       -> all wait join      clusters by bonds that leave
+//    a chunk -> all wait reflect   sites by the coins of their roots   -> all wait
+//
+// Spins are changed where they are. Sizes of clusters and their projections are summed at roots of chunks,
+// then at roots of all, and become a record's in the next update or at the end, when all have met. Cost:
+// about three microseconds for the barriers, and as many for chains of dependent loads; some 250 instructions
+// a site and two axes. Source: ours; random numbers as core/vector_spins.h has them.
+#pragma once
+
+#include "core/union_find.h"
+#include "cuda/core/barrier.cuh"
+#include "cuda/models/vector_spins.cuh"
+
+namespace conncomp {
+
+constexpr int kSweepThreads = 256, kMostUpdates = kSweepThreads;
+// Counters of replicas are so far from each other that waiting for one is not waiting for others.
+constexpr int kCounterStride = 32;
+
+// Which updates a launch makes, at most kMostUpdates of them. Laid out as in vector_sweeps.py.
+struct VectorUpdates {
+  int32_t count, every, before;  // each `every`-th measures; so many are made since the last one that did
+  int32_t chunk, negative;       // sites of a block; -1 where the coupling is
+  int64_t record_stride;         // from one record of all replicas to the next
+  bool one, clusters;            // whether one cluster is reflected; whether all are measured
+
+  __device__ bool measures(int32_t update) const { return (update + before) % every == 0; }
+  __device__ Records records_of(const Records& records, int32_t update) const {
+    return {records.record + (update + before) / every * record_stride, records.length};
+  }
+};
+
+// A site of a replica, and the next ones along axes.
+struct SiteOfReplica {
+  int32_t site, at[kLatticeAxes], stride[kLatticeAxes];
+  const Lattice& lattice;
+
+  __device__ SiteOfReplica(const Lattice& lattice, int32_t site) : site(site), lattice(lattice) {
+    Bits32 rest = Bits32(site);
+    int32_t step = 1;
+#pragma unroll
+    for (int k = kLatticeAxes - 1; k >= 0; --k) {
+      const Bits32 length = Bits32(lattice.length[k]), lines = rest / length;
+      at[k] = int32_t(rest - lines * length);
+      stride[k] = step;
+      rest = lines;
+      step *= int32_t(length);
+    }
+  }
+  // How far the next site is; whether there is one, is asked first.
+  __device__ bool has_next(int axis) const {
+    return at[axis] + 1 < lattice.length[axis] || lattice.closes(axis);
+  }
+  __device__ int32_t to_next(int axis) const {
+    return at[axis] + 1 < lattice.length[axis] ? stride[axis] : -at[axis] * stride[axis];
+  }
+  // The number of 32 bits of its bond along an axis.
+  __device__ Bits32 drawn(const Draws& draws, int axis) const {
+    const Bits32 x = Bits32(at[kRowAxis]), columns = Bits32(lattice.columns()),
+                 row = Bits32(site) / Bits32(lattice.length[kRowAxis]), word = row * columns + x / kWordSites,
+                 k = x % kWordSites / kBondBlocks;
+    const PhiloxBlock block = draws(kVectorBond, Bits64(kBondBlocks) * word + x % kBondBlocks, axis);
+    return k < 2 ? (k == 0 ? block.word[0] : block.word[1]) : (k == 2 ? block.word[2] : block.word[3]);
+  }
+};
+
+// What a block has in shared memory of its chunk; sums of projections come first, as they are 8 bytes.
+struct ChunkMemory {
+  int64_t* sum;
+  int32_t *parent, *size;
+  uint8_t* bonds;
+
+  __device__ ChunkMemory(int64_t* memory, int32_t chunk, bool clusters)
+      : sum(memory),
+        parent(reinterpret_cast<int32_t*>(memory + (clusters ? chunk : 0))),
+        size(parent + chunk),
+        bonds(reinterpret_cast<uint8_t*>(parent + (clusters ? 2 : 1) * chunk)) {}
+};
+
+// The forests of all replicas and, where clusters are measured, their sizes and sums of projections, which
+// are 0.
+struct SweepMemory {
+  int32_t *parent, *size;
+  int64_t* sum;
+};
+
+template <class Kind>
+__global__ void __launch_bounds__(kSweepThreads, 2)
+    sweep_vectors(Replicas replicas, VectorUpdates updates, const BondStrength* strengths,
+                  typename Kind::Spin* spins, SweepMemory memory, Records records, uint32_t* arrived) {
+  using Vector = Cartesian<Kind::kComponents>;
+  CONNCOMP_DYNAMIC_SHARED(int64_t, shared);
+  __shared__ typename Kind::Mirror mirrors[kMostUpdates];
+  const Lattice& lattice = replicas.lattice;
+  const int axes = replicas.axes;
+  const int32_t sites = int32_t(lattice.sites()), part = int32_t(blockIdx.x) % replicas.parts,
+                begin = part * updates.chunk,
+                end = begin + updates.chunk < sites ? begin + updates.chunk : sites;
+  const ChunkMemory chunk(shared, updates.chunk, updates.clusters);
+  const BondStrength strength = strengths[replicas.replica()];
+  spins = replicas.at_replica(spins, sites);
+  int32_t* const forest = replicas.at_replica(memory.parent, sites);
+  int32_t* const size = updates.clusters ? replicas.at_replica(memory.size, sites) : nullptr;
+  int64_t* const sum = updates.clusters ? replicas.at_replica(memory.sum, sites) : nullptr;
+  Barrier barrier{arrived + kCounterStride * replicas.replica(), uint32_t(replicas.parts), 0};
+  Draws draws = replicas.draws();
+  const Bits32 first_step = draws.step;
+  if (int(threadIdx.x) < updates.count) {
+    draws.step = first_step + threadIdx.x;
+    mirrors[threadIdx.x] = Kind::mirror(draws(kMirror, 0));
+  }
+  __syncthreads();
+
+  const auto for_each_site = [&](auto&& body) {
+    for (int32_t site = begin + int32_t(threadIdx.x); site < end; site += int32_t(blockDim.x)) body(site);
+  };
+  // Calls body(next) for the sites that active bonds join to one.
+  const auto for_each_joined = [&](int32_t site, auto&& body) {
+    const int bonds = chunk.bonds[site - begin];
+    if (bonds == 0) return;
+    const SiteOfReplica place(lattice, site);
+#pragma unroll
+    for (int axis = 0; axis < kLatticeAxes; ++axis)
+      if (bonds >> axis & 1) body(site + place.to_next(axis));
+  };
+  // Records the clusters of the update before.
+  const auto measure_clusters = [&](int32_t update) {
+    SizeSums sizes{};
+    int64_t limbs[kProjectedLimbs] = {};
+    for_each_site([&](int32_t site) {
+      const int32_t count = size[site];
+      if (count == 0) return;
+      sizes.add(Bits64(count));
+      add_square(sum[site], limbs);
+      size[site] = 0, sum[site] = 0;
+    });
+    const Records record = updates.records_of(records, update);
+    sizes.add_block(record, replicas.replica());
+    for (int k = 0; k < kProjectedLimbs; ++k) record.add_block(replicas.replica(), kProjected + k, limbs[k]);
+  };
+  const auto measures = [&](int32_t update) {
+    return update >= 0 && records.record != nullptr && updates.measures(update);
+  };
+
+  for (int32_t update = 0; update < updates.count; ++update) {
+    draws.step = first_step + Bits32(update);
+    const auto mirror = mirrors[update];
+    const bool measured = measures(update), of_clusters = measured && updates.clusters;
+    if (updates.clusters && measures(update - 1)) measure_clusters(update - 1);
+    VectorCounts<Kind> counts{};
+    int64_t active = 0;
+    for_each_site([&](int32_t site) {
+      const SiteOfReplica place(lattice, site);
+      const auto spin = spins[site];
+      const int32_t p = Kind::projection(mirror, spin);
+      const Vector own[1] = {measured ? Kind::components(spin) : Vector{}};
+      int bonds = 0;
+#pragma unroll
+      for (int axis = 0; axis < kLatticeAxes; ++axis) {
+        if (axis < kLatticeAxes - axes || !place.has_next(axis)) continue;
+        const auto next = spins[site + place.to_next(axis)];
+        const int32_t q = Kind::projection(mirror, next);
+        bonds |= int(is_active(p, q, strength, updates.negative, place.drawn(draws, axis))) << axis;
+        if (!measured) continue;
+        const Vector beside[1] = {Kind::components(next)};
+        counts.add_pairs(axis, own, beside);
+      }
+      if (measured) {
+        for (int c = 0; c < Kind::kComponents; ++c)
+          counts.magnetisation[c] += measured_component(own[0].of[c]);
+        if (Kind::kHasVortices && axes == 2 && place.has_next(kRowAxis) && place.has_next(kColumnAxis)) {
+          const int32_t right = site + place.to_next(kRowAxis), down = place.to_next(kColumnAxis);
+          counts.vortices += Kind::vorticity(spin, spins[right], spins[right + down], spins[site + down]);
+        }
+      }
+      active += __popc(bonds);
+      chunk.bonds[site - begin] = uint8_t(bonds);
+      chunk.parent[site - begin] = site - begin;
+      if (of_clusters) chunk.size[site - begin] = 0, chunk.sum[site - begin] = 0;
+    });
+    if (measured) {
+      const Records record = updates.records_of(records, update);
+      counts.add_block(record, replicas.replica(), axes);
+      if (of_clusters) record.add_block(replicas.replica(), kActive, active);
+    }
+    __syncthreads();
+    for_each_site([&](int32_t site) {
+      for_each_joined(site, [&](int32_t next) {
+        if (next >= begin && next < end) unite<InBlock>(chunk.parent, site - begin, next - begin);
+      });
+    });
+    __syncthreads();
+    for_each_site([&](int32_t site) {
+      const int32_t root = find<InBlock>(chunk.parent, site - begin);
+      forest[site] = begin + root;
+      if (!of_clusters) return;
+      InBlock::fetch_add(chunk.size + root, 1);
+      InBlock::fetch_add(chunk.sum + root, int64_t(Kind::projection(mirror, spins[site])));
+    });
+    barrier.wait();
+    for_each_site([&](int32_t site) {
+      for_each_joined(site, [&](int32_t next) {
+        if (next < begin || next >= end) unite<Shared>(forest, site, next);
+      });
+    });
+    barrier.wait();
+    int32_t chosen = -1;
+    if (updates.one) {
+      const Bits64 drawn = half(draws(kChosenSite, 0), 0);
+      chosen = find<Shared>(forest, int32_t(below(drawn, Bits64(sites))));
+    }
+    for_each_site([&](int32_t site) {
+      const int32_t root = find<Shared>(forest, site);
+      if (of_clusters && chunk.size[site - begin] != 0) {
+        Shared::fetch_add(size + root, chunk.size[site - begin]);
+        Shared::fetch_add(sum + root, chunk.sum[site - begin]);
+      }
+      if (updates.one ? root == chosen : draw_any_state(draws, root, 2) != 0)
+        spins[site] = Kind::reflected(mirror, spins[site]);
+    });
+    barrier.wait();
+  }
+  if (updates.clusters && measures(updates.count - 1)) measure_clusters(updates.count - 1);
+}
+
+}  // namespace conncomp
