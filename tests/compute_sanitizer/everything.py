@@ -24,7 +24,7 @@ from conncomp.graph import algorithms as graph_algorithms
 from conncomp.grid import algorithms as grid_algorithms
 from conncomp.kernels.cuda import launcher
 from conncomp.kernels.cuda.grid import tiled_elements, tiled_quads
-from conncomp.kernels.cuda.models import kawasaki
+from conncomp.kernels.cuda.models import kawasaki, vector_sweeps
 from conncomp.kernels.cuda.papers.tiles import LOCAL, MERGE
 from conncomp.models import (
     ON,
