@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from conncomp._arguments import as_number, shown
+from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.lattice import Lattice
+from conncomp.models.percolation.lattices import SQUARE
 
 # Of the square torus in the limit of many sites, by the formula of H. T. Pinson, J. Stat. Phys. 75,
 # 1167 (1994); see also R. M. Ziff, C. D. Lorenz, P. Kleban, Physica A 266, 17 (1999).
@@ -16,12 +18,12 @@ WRAPPING_AT_THRESHOLD = {
 
 
 def crossing_at_threshold(
-    lattice: Lattice, triangular: bool, event: str, crossing: float | None
+    lattice: Lattice | CellLattice, geometry: str, event: str, crossing: float | None
 ) -> float:
     """Return the wrapping probability at p_c: what is given, or else known."""
     if crossing is None:
         square = lattice.ndim == 2 and len(set(lattice.shape)) == 1
-        if not square or not all(lattice.periodic) or triangular:
+        if not square or not all(lattice.periodic) or geometry != SQUARE:
             raise ValueError(
                 "crossing=None is known for two periodic axes of equal length of a square "
                 "lattice only; give the wrapping probability at p_c"

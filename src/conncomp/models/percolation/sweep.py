@@ -11,10 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_number, check_choice, shown
 from conncomp._arrays import as_numpy
+from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.lattice import Lattice
 from conncomp.models._wrapping import EVENTS
 from conncomp.models.percolation.binomial import binomial
 from conncomp.models.percolation.crossing import crossing_at_threshold
+from conncomp.models.percolation.lattices import SQUARE
 from conncomp.models.statistics import Estimate
 
 # What series have for each number of elements.
@@ -58,17 +60,19 @@ class PercolationSweep:
     first_wraps : ndarray of int64, shape (runs, ndim + 1)
         For each run the n at which the lattice first wraps along each axis, and at which a cluster
         first does so in full rank; elements + 1 if it never does.
-    lattice : Lattice
+    lattice : object
+        The sites and bonds.
     kind : {"site", "bond"}
-    triangular : bool
+    geometry : str
+        The name of the lattice.
     """
 
     series: NDArray[np.float64]
     numbers: range
     first_wraps: NDArray[np.int64]
-    lattice: Lattice
+    lattice: Lattice | CellLattice
     kind: str
-    triangular: bool = False
+    geometry: str = SQUARE
 
     @property
     def runs(self) -> int:
@@ -242,7 +246,7 @@ class PercolationSweep:
         True
         """
         first = self.first(event, axis)
-        wanted = crossing_at_threshold(self.lattice, self.triangular, event, crossing)
+        wanted = crossing_at_threshold(self.lattice, self.geometry, event, crossing)
         low, high = 0.0, 1.0
         if not (first <= self.elements).mean() > wanted:
             raise ValueError(
