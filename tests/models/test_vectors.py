@@ -169,7 +169,7 @@ AT_ONCE = [
 
 
 @pytest.mark.parametrize("device", ["cuda"])
-@pytest.mark.parametrize("most", [256, 5])
+@pytest.mark.parametrize("most", [512, 5])
 @pytest.mark.parametrize(("model_type", "shape", "periodic", "replicas"), AT_ONCE)
 def test_many_updates_at_once_go_as_one_by_one(
     device, most, model_type, shape, periodic, replicas, monkeypatch

@@ -255,7 +255,8 @@ struct VectorCounts {
 #pragma unroll
     for (int r = 0; r < Kind::kRotations; ++r) crossed[axis * Kind::kRotations + r] += cross[r];
   }
-  __device__ void add_block(const Records& records, int64_t replica, int axes) const {
+  template <class Sums>
+  __device__ void add_block(const Sums& records, int64_t replica, int axes) const {
     int64_t products = 0;
     for (int c = 0; c < Kind::kComponents; ++c)
       records.add_block(replica, kMagnetisation + c, magnetisation[c]);

@@ -4,14 +4,18 @@
 // How: `parts` blocks share a replica, each with a chunk of consecutive sites, and wait for each other within
 // the launch. An update, a thread a site:
 //
-//    draw      the bonds of the chunk's sites; what the spins tell; clusters within the chunk, in shared
-//    memory publish   each site's root in its chunk       -> all wait join      clusters by bonds that leave
-//    a chunk -> all wait reflect   sites by the coins of their roots   -> all wait
+//    draw      the bonds of the chunk's sites; what the spins tell; runs of a row, by votes of a warp
+//    label     clusters within the chunk, in shared memory
+//    publish   each site's root in its chunk: all wait
+//    join      clusters by bonds that leave a chunk: all wait
+//    reflect   sites by the coins of their roots: all wait
 //
-// Spins are changed where they are. Sizes of clusters and their projections are summed at roots of chunks,
-// then at roots of all, and become a record's in the next update or at the end, when all have met. Cost:
-// about three microseconds for the barriers, and as many for chains of dependent loads; some 250 instructions
-// a site and two axes. Source: ours; random numbers as core/vector_spins.h has them.
+// Chains of parents are what takes time: so runs are joined without a union, and of bonds between two runs
+// the first one is followed. Spins are changed where they are. Sizes of clusters and their projections are
+// summed at roots of chunks, then at roots of all, and recorded in the next update or at the end.
+//
+// Cost: about three microseconds for the barriers, and as many for chains of dependent loads; some 250
+// instructions a site and two axes. Source: ours; random numbers as core/vector_spins.h has them.
 #pragma once
 
 #include "core/union_find.h"
@@ -20,7 +24,7 @@
 
 namespace conncomp {
 
-constexpr int kSweepThreads = 256, kMostUpdates = kSweepThreads;
+constexpr int kSweepThreads = 512, kMostUpdates = kSweepThreads;
 // Counters of replicas are so far from each other that waiting for one is not waiting for others.
 constexpr int kCounterStride = 32;
 
@@ -71,8 +75,10 @@ struct SiteOfReplica {
   }
 };
 
-// What a block has in shared memory of its chunk; sums of projections come first, as they are 8 bytes.
+// What a block has in shared memory of its chunk; sums of projections come first, as they are 8 bytes. Of
+// bonds there is a bit for each axis, and kJoined where a site and the next one are of one run.
 struct ChunkMemory {
+  static constexpr int kJoined = 1 << kLatticeAxes, kAlongRow = 1 << kRowAxis;
   int64_t* sum;
   int32_t *parent, *size;
   uint8_t* bonds;
@@ -82,6 +88,32 @@ struct ChunkMemory {
         parent(reinterpret_cast<int32_t*>(memory + (clusters ? chunk : 0))),
         size(parent + chunk),
         bonds(reinterpret_cast<uint8_t*>(parent + (clusters ? 2 : 1) * chunk)) {}
+  // The active bonds of a site but for what makes runs.
+  __device__ int to_follow(int32_t site) const {
+    const int all = bonds[site] & (kJoined - 1);
+    return bonds[site] & kJoined ? all & ~kAlongRow : all;
+  }
+};
+
+// Sums over a block of what its threads count. Each warp adds its own to `totals`, which are 0.
+struct TotalsOfBlock {
+  int64_t* totals;
+  Records records;
+
+  __device__ void add_block(int64_t, int field, int64_t count) const {
+    count = warp_sum(count);
+    if (lane() == 0 && count != 0) InBlock::fetch_add(totals + field, count);
+  }
+  __device__ void raise(int64_t replica, int field, int64_t number) const {
+    records.raise(replica, field, number);
+  }
+  // Adds them to a record when all threads of the block have met since, and clears them.
+  __device__ void add_to_record(int64_t replica) const {
+    for (int field = int(threadIdx.x); field < kVectorFields; field += int(blockDim.x)) {
+      records.add(replica, field, totals[field]);
+      totals[field] = 0;
+    }
+  }
 };
 
 // The forests of all replicas and, where clusters are measured, their sizes and sums of projections, which
@@ -92,12 +124,13 @@ struct SweepMemory {
 };
 
 template <class Kind>
-__global__ void __launch_bounds__(kSweepThreads, 2)
+__global__ void __launch_bounds__(kSweepThreads, 1)
     sweep_vectors(Replicas replicas, VectorUpdates updates, const BondStrength* strengths,
                   typename Kind::Spin* spins, SweepMemory memory, Records records, uint32_t* arrived) {
   using Vector = Cartesian<Kind::kComponents>;
   CONNCOMP_DYNAMIC_SHARED(int64_t, shared);
   __shared__ typename Kind::Mirror mirrors[kMostUpdates];
+  __shared__ int64_t totals[kVectorFields];
   const Lattice& lattice = replicas.lattice;
   const int axes = replicas.axes;
   const int32_t sites = int32_t(lattice.sites()), part = int32_t(blockIdx.x) % replicas.parts,
@@ -116,19 +149,16 @@ __global__ void __launch_bounds__(kSweepThreads, 2)
     draws.step = first_step + threadIdx.x;
     mirrors[threadIdx.x] = Kind::mirror(draws(kMirror, 0));
   }
+  if (int(threadIdx.x) < kVectorFields) totals[threadIdx.x] = 0;
   __syncthreads();
 
   const auto for_each_site = [&](auto&& body) {
     for (int32_t site = begin + int32_t(threadIdx.x); site < end; site += int32_t(blockDim.x)) body(site);
   };
-  // Calls body(next) for the sites that active bonds join to one.
-  const auto for_each_joined = [&](int32_t site, auto&& body) {
-    const int bonds = chunk.bonds[site - begin];
-    if (bonds == 0) return;
-    const SiteOfReplica place(lattice, site);
-#pragma unroll
-    for (int axis = 0; axis < kLatticeAxes; ++axis)
-      if (bonds >> axis & 1) body(site + place.to_next(axis));
+  // The same for a warp, whose lanes call together: body(site, whether there is one).
+  const auto for_each_of_warp = [&](auto&& body) {
+    for (int32_t site = begin + int32_t(threadIdx.x); site - lane() < end; site += int32_t(blockDim.x))
+      body(site, site < end);
   };
   // Records the clusters of the update before.
   const auto measure_clusters = [&](int32_t update) {
@@ -141,9 +171,12 @@ __global__ void __launch_bounds__(kSweepThreads, 2)
       add_square(sum[site], limbs);
       size[site] = 0, sum[site] = 0;
     });
-    const Records record = updates.records_of(records, update);
-    sizes.add_block(record, replicas.replica());
-    for (int k = 0; k < kProjectedLimbs; ++k) record.add_block(replicas.replica(), kProjected + k, limbs[k]);
+    const TotalsOfBlock sums{totals, updates.records_of(records, update)};
+    sizes.add_block(sums, replicas.replica());
+    for (int k = 0; k < kProjectedLimbs; ++k) sums.add_block(replicas.replica(), kProjected + k, limbs[k]);
+    __syncthreads();
+    sums.add_to_record(replicas.replica());
+    __syncthreads();
   };
   const auto measures = [&](int32_t update) {
     return update >= 0 && records.record != nullptr && updates.measures(update);
@@ -156,45 +189,66 @@ __global__ void __launch_bounds__(kSweepThreads, 2)
     if (updates.clusters && measures(update - 1)) measure_clusters(update - 1);
     VectorCounts<Kind> counts{};
     int64_t active = 0;
-    for_each_site([&](int32_t site) {
-      const SiteOfReplica place(lattice, site);
-      const auto spin = spins[site];
-      const int32_t p = Kind::projection(mirror, spin);
-      const Vector own[1] = {measured ? Kind::components(spin) : Vector{}};
+    for_each_of_warp([&](int32_t site, bool exists) {
       int bonds = 0;
+      bool joined = false;
+      if (exists) {
+        const SiteOfReplica place(lattice, site);
+        const auto spin = spins[site];
+        const int32_t p = Kind::projection(mirror, spin);
+        const Vector own[1] = {measured ? Kind::components(spin) : Vector{}};
 #pragma unroll
-      for (int axis = 0; axis < kLatticeAxes; ++axis) {
-        if (axis < kLatticeAxes - axes || !place.has_next(axis)) continue;
-        const auto next = spins[site + place.to_next(axis)];
-        const int32_t q = Kind::projection(mirror, next);
-        bonds |= int(is_active(p, q, strength, updates.negative, place.drawn(draws, axis))) << axis;
-        if (!measured) continue;
-        const Vector beside[1] = {Kind::components(next)};
-        counts.add_pairs(axis, own, beside);
-      }
-      if (measured) {
-        for (int c = 0; c < Kind::kComponents; ++c)
-          counts.magnetisation[c] += measured_component(own[0].of[c]);
-        if (Kind::kHasVortices && axes == 2 && place.has_next(kRowAxis) && place.has_next(kColumnAxis)) {
-          const int32_t right = site + place.to_next(kRowAxis), down = place.to_next(kColumnAxis);
-          counts.vortices += Kind::vorticity(spin, spins[right], spins[right + down], spins[site + down]);
+        for (int axis = 0; axis < kLatticeAxes; ++axis) {
+          if (axis < kLatticeAxes - axes || !place.has_next(axis)) continue;
+          const auto next = spins[site + place.to_next(axis)];
+          const int32_t q = Kind::projection(mirror, next);
+          bonds |= int(is_active(p, q, strength, updates.negative, place.drawn(draws, axis))) << axis;
+          if (!measured) continue;
+          const Vector beside[1] = {Kind::components(next)};
+          counts.add_pairs(axis, own, beside);
         }
+        if (measured) {
+          for (int c = 0; c < Kind::kComponents; ++c)
+            counts.magnetisation[c] += measured_component(own[0].of[c]);
+          if (Kind::kHasVortices && axes == 2 && place.has_next(kRowAxis) && place.has_next(kColumnAxis)) {
+            const int32_t right = site + place.to_next(kRowAxis), down = place.to_next(kColumnAxis);
+            counts.vortices += Kind::vorticity(spin, spins[right], spins[right + down], spins[site + down]);
+          }
+        }
+        active += __popc(bonds);
+        const bool beside = place.at[kRowAxis] + 1 < lattice.length[kRowAxis] && lane() + 1 < kWarp;
+        joined = beside && bonds & ChunkMemory::kAlongRow;
       }
-      active += __popc(bonds);
-      chunk.bonds[site - begin] = uint8_t(bonds);
-      chunk.parent[site - begin] = site - begin;
-      if (of_clusters) chunk.size[site - begin] = 0, chunk.sum[site - begin] = 0;
+      const unsigned starts = ~(__ballot_sync(kAllLanes, joined) << 1),
+                     before = kAllLanes >> (kWarp - 1 - lane());
+      if (!exists) return;
+      const int32_t local = site - begin;
+      chunk.bonds[local] = uint8_t(bonds | (joined ? ChunkMemory::kJoined : 0));
+      chunk.parent[local] = local - lane() + (kWarp - 1 - __clz(int(starts & before)));
+      if (of_clusters) chunk.size[local] = 0, chunk.sum[local] = 0;
     });
+    const TotalsOfBlock sums{totals, updates.records_of(records, update)};
     if (measured) {
-      const Records record = updates.records_of(records, update);
-      counts.add_block(record, replicas.replica(), axes);
-      if (of_clusters) record.add_block(replicas.replica(), kActive, active);
+      counts.add_block(sums, replicas.replica(), axes);
+      if (of_clusters) sums.add_block(replicas.replica(), kActive, active);
     }
     __syncthreads();
+    if (measured) sums.add_to_record(replicas.replica());
     for_each_site([&](int32_t site) {
-      for_each_joined(site, [&](int32_t next) {
-        if (next >= begin && next < end) unite<InBlock>(chunk.parent, site - begin, next - begin);
-      });
+      const int32_t local = site - begin;
+      const int bonds = chunk.to_follow(local), left = lane() == 0 ? 0 : chunk.bonds[local - 1];
+      if (bonds == 0) return;
+      const SiteOfReplica place(lattice, site);
+#pragma unroll
+      for (int axis = 0; axis < kLatticeAxes; ++axis) {
+        if (!(bonds >> axis & 1)) continue;
+        const int32_t next = local + place.to_next(axis);
+        if (next < 0 || next >= end - begin) continue;
+        // The site before has followed such a bond, if both are of one run, and those that they lead to.
+        const bool both = axis != kRowAxis && left & ChunkMemory::kJoined && left >> axis & 1;
+        if (both && next > 0 && chunk.bonds[next - 1] & ChunkMemory::kAlongRow) continue;
+        unite<InBlock>(chunk.parent, local, next);
+      }
     });
     __syncthreads();
     for_each_site([&](int32_t site) {
@@ -205,10 +259,20 @@ __global__ void __launch_bounds__(kSweepThreads, 2)
       InBlock::fetch_add(chunk.sum + root, int64_t(Kind::projection(mirror, spins[site])));
     });
     barrier.wait();
-    for_each_site([&](int32_t site) {
-      for_each_joined(site, [&](int32_t next) {
-        if (next < begin || next >= end) unite<Shared>(forest, site, next);
-      });
+    for_each_of_warp([&](int32_t site, bool exists) {
+      const int bonds = exists ? chunk.to_follow(site - begin) : 0;
+      const SiteOfReplica place(lattice, site);
+#pragma unroll
+      for (int axis = 0; axis < kLatticeAxes; ++axis) {
+        if (axis < kLatticeAxes - axes) continue;
+        const int32_t next = bonds >> axis & 1 ? site + place.to_next(axis) : begin;
+        const bool leaves = next < begin || next >= end;
+        const int32_t a = leaves ? Shared::load(forest + site) : -1,
+                      b = leaves ? Shared::load(forest + next) : -1, left_a = __shfl_up_sync(kAllLanes, a, 1),
+                      left_b = __shfl_up_sync(kAllLanes, b, 1);
+        // What the lane before unites need not be united again.
+        if (leaves && (lane() == 0 || left_a != a || left_b != b)) unite<Shared>(forest, a, b);
+      }
     });
     barrier.wait();
     int32_t chosen = -1;

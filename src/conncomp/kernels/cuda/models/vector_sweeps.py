@@ -15,9 +15,9 @@ from conncomp.kernels.lattice import Lattice
 from conncomp.kernels.vector_spins import ANGLE, DIRECTION, Kind
 
 FILE = "cuda/models/vector_sweeps.cuh"
-THREADS, BLOCKS_OF_MULTIPROCESSOR = 256, 2  # ``kSweepThreads``
+THREADS, BLOCKS_OF_MULTIPROCESSOR = 512, 1  # ``kSweepThreads``
 # Sites of a block: no more than its shared memory has room for.
-LEAST_CHUNK, MOST_CHUNK = 512, 2048
+LEAST_CHUNK, MOST_CHUNK = 512, 4096
 # Bytes of shared memory a site: its parent and bonds; size and sum of its cluster.
 _BYTES, _BYTES_OF_CLUSTERS = 5, 12
 _COUNTER, _COUNTER_STRIDE = np.dtype("u4"), 32
@@ -64,7 +64,7 @@ class VectorSweeps:
         Of a launch.
     """
 
-    most_updates = 256  # ``kMostUpdates``
+    most_updates = 512  # ``kMostUpdates``
 
     def __init__(self, gpu: Gpu, replicas: Replicas, kind: Kind, negative: bool) -> None:
         self._gpu, self._replicas, self._negative = gpu, replicas, -1 if negative else 0
