@@ -41,7 +41,7 @@ SERIES_BYTES, MOST_BATCHES = 1 << 30, 32
 
 
 class Percolation(Simulated[PercolationMeasurements]):
-    """Percolation on a hypercubic or triangular lattice: each site or bond is there with p.
+    """Percolation on a lattice: each site or bond is there with p.
 
     Configurations are numbered, and drawn from the seed and their number: the present one is that
     of `updates`, and an update goes to the next one. At another p the same random numbers are
@@ -50,16 +50,18 @@ class Percolation(Simulated[PercolationMeasurements]):
     Parameters
     ----------
     shape : int or sequence of int
-        The lengths of 1 to 4 axes. Along a periodic axis of length 2 sites have two bonds, and one
-        of length 1 has a bond from each site to itself, as on a torus.
+        The lengths of 1 to 4 axes, in cells. Along a periodic axis of length 2 sites have two
+        bonds, and one of length 1 has a bond from each site to itself, as on a torus. Of lattices
+        other than "square" one length is that of all axes.
     kind : {"site", "bond"}, optional
         Whether sites are there, and neighbours among them connected; or bonds, between sites that
         all are.
     p : float or "critical", optional
         The probability of configurations, 0 to 1; "critical" is `critical_p`.
-    lattice : {"square", "triangular"}, optional
-        Hypercubic; or, for sites of two axes, triangular, as an array in which sites (1, 1) apart
-        are neighbours, too.
+    lattice : str or UnitCell, optional
+        "square", hypercubic, of any number of axes; "triangular", as an array in which sites (1, 1)
+        apart are neighbours, too; "honeycomb", "kagome", "bcc", "fcc" or "diamond", whose cells
+        have 2, 3, 1, 1 and 2 sites; or any cell.
     periodic : bool or sequence of bool, optional
         Which axes close on themselves: one answer for all, or one for each axis.
     replicas : int, optional
@@ -72,8 +74,9 @@ class Percolation(Simulated[PercolationMeasurements]):
         0 to 2**64 - 1. Configurations and runs are functions of seed, replica, number and lattice
         alone, not of threads or device.
     device : {None, "cpu", "cuda"}, optional
-        Where configurations are; None is the CPU. A GPU has no sweeps. It is at its fastest where
-        hypercubic lattices have up to three axes of 2 sites or more, 8 along the last one.
+        Where configurations are; None is the CPU. A GPU has no sweeps, and of lattices other than
+        "square" only the sites of those whose cells have one. It is at its fastest where hypercubic
+        lattices have up to three axes of 2 sites or more, 8 along the last one.
 
     Attributes
     ----------
@@ -102,6 +105,15 @@ class Percolation(Simulated[PercolationMeasurements]):
     True
     >>> threshold = model.sweep(200).threshold()
     >>> bool(abs(threshold.value - 0.592746) < 4 * threshold.error + 1e-4)
+    True
+
+    Sites of the honeycomb lattice, of which a cell has two:
+
+    >>> honeycomb = Percolation(32, lattice="honeycomb", seed=1)
+    >>> honeycomb.occupied().shape
+    (32, 32, 2)
+    >>> threshold = honeycomb.sweep(400).threshold("balance")
+    >>> bool(abs(threshold.value - 0.69704) < 4 * threshold.error + 1e-4)
     True
     """
 
@@ -137,8 +149,9 @@ class Percolation(Simulated[PercolationMeasurements]):
         ----------
         kind : {"site", "bond"}, optional
         ndim : int, optional
-            1 to 4.
-        lattice : {"square", "triangular"}, optional
+            1 to 4; by default 2 of "square".
+        lattice : str, optional
+            One that has a name.
 
         Raises
         ------
@@ -147,8 +160,10 @@ class Percolation(Simulated[PercolationMeasurements]):
 
         Notes
         -----
-        It is 1/2 of square bonds [1]_ and triangular sites [2]_; for sites of the square lattice
-        see [3]_, for three axes [4]_, for four [5]_.
+        It is 1/2 of square bonds [1]_ and triangular sites [2]_, and given by 2 sin(pi / 18) of
+        bonds of triangular and honeycomb lattices and sites of kagome [6]_. For square sites, and
+        what else is of two axes, see [3]_ and [7]_, for the cubic lattice and diamond [4]_, for
+        four axes [5]_, for bcc and fcc [8]_.
 
         References
         ----------
@@ -157,6 +172,9 @@ class Percolation(Simulated[PercolationMeasurements]):
         .. [3] J. L. Jacobsen, J. Phys. A 48, 454003 (2015).
         .. [4] X. Xu et al., Front. Phys. 9, 113 (2014).
         .. [5] S. Mertens, C. Moore, Phys. Rev. E 98, 022120 (2018).
+        .. [6] M. F. Sykes, J. W. Essam, J. Math. Phys. 5, 1117 (1964).
+        .. [7] J. L. Jacobsen, J. Phys. A 47, 135001 (2014).
+        .. [8] C. D. Lorenz, R. M. Ziff, J. Phys. A 31, 8147 (1998); Phys. Rev. E 57, 230 (1998).
 
         Examples
         --------
@@ -182,6 +200,7 @@ class Percolation(Simulated[PercolationMeasurements]):
         Returns
         -------
         array of bool, shape ``(*replicas, *shape)``
+            With an axis more, the last one, where a cell has several sites.
 
         Raises
         ------
@@ -205,8 +224,9 @@ class Percolation(Simulated[PercolationMeasurements]):
 
         Returns
         -------
-        array of bool, shape ``(ndim, *replicas, *shape)``
-            As `conncomp.label_bonds` takes them.
+        array of bool, shape ``(bonds of a cell, *replicas, *shape)``
+            Of "square" as `conncomp.label_bonds` takes them; else in the order of the bonds of
+            a cell.
 
         Raises
         ------
@@ -233,7 +253,8 @@ class Percolation(Simulated[PercolationMeasurements]):
         Returns
         -------
         array of int32 or int64, shape ``(*replicas, *shape)``
-            Of sites that are not there 0, or -1 if numbering is "roots".
+            With an axis more where a cell has several sites. Of sites that are not there 0, or -1
+            if numbering is "roots".
         """
         if not are_labelled(self._of_cells):
             check_choice("numbering", numbering, ("consecutive", "roots"))
@@ -342,7 +363,8 @@ class Percolation(Simulated[PercolationMeasurements]):
             are two runs. A batch takes 32 bytes for each number of sites or bonds with series.
         between : tuple of float, optional
             For which p series are kept: from the first to the second of these two. Large lattices
-            need less memory so. Runs go on to the end, and the numbers are those of all series.
+            need less memory so. A run ends when it has all that is asked for, and the numbers
+            are those of all series.
 
         Returns
         -------

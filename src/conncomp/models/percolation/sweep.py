@@ -15,7 +15,7 @@ from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.lattice import Lattice
 from conncomp.models._wrapping import EVENTS
 from conncomp.models.percolation.binomial import binomial
-from conncomp.models.percolation.crossing import crossing_at_threshold
+from conncomp.models.percolation.crossing import BALANCE, crossing_at_threshold
 from conncomp.models.percolation.lattices import SQUARE
 from conncomp.models.statistics import Estimate
 
@@ -215,10 +215,12 @@ class PercolationSweep:
         Parameters
         ----------
         event, axis
-            As of `first`.
+            As of `first`; or "balance", for two periodic axes of any lattice: where as many runs
+            wrap along no axis as have a cross. In the limit of many sites that is so at p_c on
+            every torus, as what is not there has a cross where nothing wraps.
         crossing : float, optional
             The wrapping probability at p_c. It need not be given for two periodic axes of equal
-            length of a hypercubic lattice, where it is exactly known [1]_ [2]_.
+            length of a square lattice, where it is exactly known [1]_ [2]_, or for "balance".
 
         Returns
         -------
@@ -245,7 +247,9 @@ class PercolationSweep:
         >>> bool(abs(threshold.value - 0.5) < 4 * threshold.error)
         True
         """
-        first = self.first(event, axis)
+        # Of each run the numbers at which it happens, whose mean counts.
+        events = ("any", "cross") if event == BALANCE else (event,)
+        first = np.stack([self.first(each, axis) for each in events])
         wanted = crossing_at_threshold(self.lattice, self.geometry, event, crossing)
         low, high = 0.0, 1.0
         if not (first <= self.elements).mean() > wanted:
@@ -265,7 +269,7 @@ class PercolationSweep:
         begin, weights = binomial(self.elements, p)
         # The probability of so many elements or more, for `first` from begin on.
         upper = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
-        each = upper[np.clip(first - begin, 0, len(weights))]
+        each = upper[np.clip(first - begin, 0, len(weights))].reshape(-1, self.runs).mean(axis=0)
         error = each.std(ddof=1) / sqrt(self.runs) if self.runs > 1 else nan
         return float(each.mean()), float(error)
 

@@ -144,6 +144,8 @@ class Percolation {
     measure(0);
     for (int64_t b = -kStages; b < blocks; ++b) {
       poll(kBlock);
+      // Nothing more is to be told of the run.
+      if (seen.rank == lattice_.axes && b * kBlock >= series.end) return;
       if (b + kStages < blocks) draw(b + kStages);
       if (b + 2 >= 0 && b + 2 < blocks) choose(b + 2);
       if (b + 1 >= 0 && b + 1 < blocks) prefetch_parents(b + 1);
