@@ -8,7 +8,6 @@ from conncomp.models.analysis import (
     Reweighted,
     collapse,
     crossing,
-    katzgraber_young,
     logarithmic_bins,
     overlap_distribution,
     reweight,
@@ -40,6 +39,7 @@ from conncomp.models.spin_glass import (
     Overlaps,
     OverlapSummary,
     SpinGlass,
+    katzgraber_young,
     summarise_overlaps,
 )
 from conncomp.models.statistics import Estimate, autocorrelation_time, jackknife

@@ -105,7 +105,7 @@ def _reversed(bond: Bond) -> Bond:
     return end, start, tuple(-n for n in step)
 
 
-def in_words(cell: UnitCell) -> str:
+def cell_in_words(cell: UnitCell) -> str:
     """Return a cell as text, by which simulations of different ones are told apart."""
     return json.dumps([cell.vectors, cell.sites, cell.bonds])
 

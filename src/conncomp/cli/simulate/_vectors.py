@@ -16,6 +16,7 @@ from conncomp.cli.simulate._common import (
     Finished,
     Settings,
     as_plain,
+    doubt_rows,
     parse_number_or_critical,
     plot_observables,
     run_model,
@@ -122,8 +123,7 @@ def _show(finished: Finished[VectorMeasurements]) -> None:
     facts: list[Row] = []
     if parameters["update"] != "wolff":
         facts.append(finished.speed_row("spins"))
-    if not all(summary.enough for summary in summaries):
-        facts.append(("beware", "fewer than 100 autocorrelation times: errors may be too small"))
+    facts += doubt_rows({"": summaries})
     table = _table(summaries, observables)
     finished.show(model, [as_plain(summary) for summary in summaries], table, facts=facts)
 

@@ -15,7 +15,7 @@ from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.lattice import MOST_AXES, Lattice
 from conncomp.models._arguments import as_tuple, check_shape
 from conncomp.models.lattices import LATTICES as ISING_LATTICES
-from conncomp.models.lattices import UnitCell, hypercubic, in_words
+from conncomp.models.lattices import UnitCell, cell_in_words, hypercubic
 
 SQUARE = "square"  # hypercubic, of as many axes as lengths are given
 # Triangular: as an array in which sites (1, 1) apart are neighbours, too.
@@ -80,7 +80,7 @@ class Geometry:
 
     def __init__(self, shape: Any, lattice: str | UnitCell, of_bonds: bool) -> None:
         self.name, self.of_bonds = (
-            lattice if isinstance(lattice, str) else in_words(lattice),
+            lattice if isinstance(lattice, str) else cell_in_words(lattice),
             of_bonds,
         )
         if lattice == SQUARE:
@@ -180,7 +180,7 @@ class Geometry:
 def _cell_of(lattice: str | UnitCell) -> UnitCell:
     if isinstance(lattice, UnitCell):
         if not lattice.bonds:
-            raise ValueError(f"lattice={shown(in_words(lattice))} has no bonds")
+            raise ValueError(f"lattice={shown(cell_in_words(lattice))} has no bonds")
         return lattice
     check_choice("lattice", lattice, LATTICES)
     return _CELLS[lattice]
@@ -188,7 +188,7 @@ def _cell_of(lattice: str | UnitCell) -> UnitCell:
 
 def critical_p(kind: str, ndim: int | None, lattice: str | UnitCell) -> float:
     """Return a threshold of `THRESHOLDS`; without `ndim` that of the plane, if there is one."""
-    name = lattice if isinstance(lattice, str) else in_words(lattice)
+    name = lattice if isinstance(lattice, str) else cell_in_words(lattice)
     known = [axes for of, its_kind, axes in THRESHOLDS if (of, its_kind) == (name, kind)]
     axes = ndim if ndim is not None else 2 if 2 in known else min(known, default=MOST_AXES)
     if axes not in known:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import check_range, shown
 from conncomp.models._arguments import as_numbers
 from conncomp.models._wrapping import EVENTS, happens
+from conncomp.models.doubts import are_enough, doubts_of
 from conncomp.models.potts.measurements import Measurements
 from conncomp.models.protocol import MOST_UPDATES
 from conncomp.models.statistics import (
@@ -21,9 +22,6 @@ from conncomp.models.statistics import (
     fitting_bin_length,
     jackknife_by_bins,
 )
-
-# With fewer autocorrelation times than that, the time itself is a guess.
-ENOUGH_TIMES = 100
 
 
 class WrappingSummary(NamedTuple):
@@ -72,6 +70,9 @@ class Summary(NamedTuple):
         Whether the series has 100 of these times. Errors are too small where it has not.
     wrapping : WrappingSummary or None
         None if wrapping was not measured.
+    doubts : tuple of str
+        What speaks against equilibrium, a sentence each: a series of fewer than 100 of its times,
+        or means over times that double and differ. Empty if nothing does.
     """
 
     beta: float
@@ -86,6 +87,7 @@ class Summary(NamedTuple):
     magnetisation_time: Estimate
     enough: bool
     wrapping: WrappingSummary | None = None
+    doubts: tuple[str, ...] = ()
 
 
 def summarise(
@@ -151,7 +153,9 @@ def _summary(series: Measurements, beta: float, measure_every: int) -> Summary:
     sites = series.lattice.sites
     energy = series.energy / sites
     squares, fourths = series.squared_magnetisation, series.fourth_magnetisation
-    times = [autocorrelation_time(energy), autocorrelation_time(squares)]
+    told = {"energy": energy, "squared magnetisation": squares}
+    by_name = {name: autocorrelation_time(values) for name, values in told.items()}
+    times = list(by_name.values())
     length = fitting_bin_length(times)
     if series.clusters_measured:
         squares = series.improved_squared_magnetisation
@@ -200,6 +204,7 @@ def _summary(series: Measurements, beta: float, measure_every: int) -> Summary:
         binder_ratio=estimate(ratio, squares, fourths),
         energy_time=energy_time,
         magnetisation_time=magnetisation_time,
-        enough=all(not max(0.5, time) * ENOUGH_TIMES > len(energy) for time, _ in times),
+        enough=are_enough(len(energy), by_name),
         wrapping=wrapping,
+        doubts=doubts_of(told, by_name),
     )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.models.potts.summaries import ENOUGH_TIMES
+from conncomp.models.doubts import are_enough, doubts_of
 from conncomp.models.statistics import (
     Estimate,
     autocorrelation_time,
@@ -48,6 +48,9 @@ class VectorSummary(NamedTuple):
         The integrated autocorrelation times of energy and m^2, in updates.
     enough : bool
         Whether the series has 100 of these times. Errors are too small where it has not.
+    doubts : tuple of str
+        What speaks against equilibrium, a sentence each: a series of fewer than 100 of its times,
+        or means over times that double and differ. Empty if nothing does.
     """
 
     beta: float
@@ -63,6 +66,7 @@ class VectorSummary(NamedTuple):
     energy_time: Estimate
     magnetisation_time: Estimate
     enough: bool
+    doubts: tuple[str, ...] = ()
 
 
 def summarise_vectors(
@@ -80,7 +84,9 @@ def summarise_vectors(
 def _summary(series: VectorMeasurements, measure_every: int) -> VectorSummary:
     sites, beta = series.lattice.sites, float(series.beta)
     energy, squares = series.energy / sites, series.squared_magnetisation
-    times = [autocorrelation_time(energy), autocorrelation_time(squares)]
+    told = {"energy": energy, "squared magnetisation": squares}
+    by_name = {name: autocorrelation_time(values) for name, values in told.items()}
+    times = list(by_name.values())
     length = fitting_bin_length(times)
 
     def estimate(function: Callable[..., Any], *values: NDArray[Any]) -> Estimate:
@@ -111,5 +117,6 @@ def _summary(series: VectorMeasurements, measure_every: int) -> VectorSummary:
         vortices=mean(series.vortices / sites) if "vortices" in names else None,
         energy_time=energy_time,
         magnetisation_time=magnetisation_time,
-        enough=all(not max(0.5, time) * ENOUGH_TIMES > len(energy) for time, _ in times),
+        enough=are_enough(len(energy), by_name),
+        doubts=doubts_of(told, by_name),
     )
