@@ -46,15 +46,33 @@ class RunsBeside {
         length_(cells.row_sites()),
         shift_(shift) {}
 
-  // Where runs start among the sites that those of a word lead to.
-  Bits64 starts(int64_t column) const {
-    return bits_from(cells_, forest_.starts() + first_word_, within_row(column * kWordSites + shift_));
+  // The runs that sites of a word lead to.
+  struct OfWord {
+    Bits64 start;  // where runs start among the sites that those of the word lead to
+    Index before;  // the number of the first run that starts there or after, if all of these are beside each
+                   // other
+    const RunsBeside* around;  // null if they are
+    int64_t first;
+
+    // Of bit p, given the bits up to it.
+    Index run_of(int p, Bits64 up_to_p) const {
+      return around == nullptr ? RunWord<Index>{start, before}.run_in(up_to_p) : around->run_of(first + p);
+    }
+  };
+  OfWord of_word(int64_t column) const {
+    const int64_t first = column * kWordSites, begin = first + shift_;
+    const bool around = begin < 0 || begin + kWordSites > length_;
+    const Bits64 start = bits_from(cells_, forest_.starts() + first_word_, within_row(begin));
+    if (around) return {start, 0, this, first};
+    const int64_t word = first_word_ + begin / kWordSites;
+    const Bits64 before = forest_.start(word) & below(int(begin % kWordSites));
+    return {start, Index(forest_.before(word) + std::popcount(before)), nullptr, 0};
   }
   // The run that a site of the row leads to.
   Index run_of(int64_t x) const {
     const int64_t at = within_row(x + shift_), word = first_word_ + at / kWordSites;
-    return RunWord<Index>{forest_.start(word), forest_.before(word)}.run_in(below(int(at % kWordSites)) << 1 |
-                                                                            1);
+    const Bits64 bits = up_to(int(at % kWordSites));
+    return RunWord<Index>{forest_.start(word), forest_.before(word)}.run_in(bits);
   }
 
  private:
@@ -146,10 +164,12 @@ class CellClusters : public RunClusters<Index> {
     Bits64* bond = bonds.data();
     for (int64_t row = begin; row < end; ++row) {
       CellWord word = cell_word(cells_, row, 0);
-      for (int64_t c = 0; c < lattice_.columns(); ++c, ++word.place.column, ++word.place.word) {
-        const OtherSites other = other_sites(cells_, word, kind);
-        *bond++ = takes(row, other.row) ? satisfied_by(cells_, spins, word, other) : 0;
+      if (!takes(row, other_sites(cells_, word, kind).row)) {
+        bond = std::fill_n(bond, lattice_.columns(), Bits64(0));
+        continue;
       }
+      for (int64_t c = 0; c < lattice_.columns(); ++c, ++word.place.column, ++word.place.word)
+        *bond++ = satisfied_by(cells_, spins, word, other_sites(cells_, word, kind));
     }
     const int64_t count = int64_t(bonds.size());
     if (record_) tally.satisfied += count_bits(bonds.data(), count);
@@ -192,7 +212,6 @@ class CellClusters : public RunClusters<Index> {
                 RunForest<Index>& forest) const {
     const int64_t columns = lattice_.columns();
     const CellWord word = cell_word(cells_, row, 0);
-    const RunsBeside<Index> own(cells_, forest, row, 0);
     bool united = false, followed_before = false;
     for (int kind = 1; kind < cells_.kinds; ++kind) {
       const int64_t g = other_sites(cells_, word, kind).row;
@@ -210,7 +229,9 @@ class CellClusters : public RunClusters<Index> {
       Bits64 from_before = 0;
       FirstContacts first_contacts;
       for_each_in(0, columns, [&](int64_t c) {
-        const Bits64 there = other.starts(c), here = forest.start(row * columns + c), bits = active[c];
+        const auto beside_word = other.of_word(c);
+        const RunWord<Index> own{forest.start(row * columns + c), forest.before(row * columns + c)};
+        const Bits64 there = beside_word.start, here = own.start, bits = active[c];
         Bits64 contacts = bits & (~(bits << 1 | from_before) | here | there);
         from_before = bits >> (kWordSites - 1);
         if (beside) {
@@ -221,18 +242,17 @@ class CellClusters : public RunClusters<Index> {
           contacts &= ~((before[c] & ~there) | (next_bits & ~next_starts));
         }
         Bits64 joined = contacts;
+        const auto run_there = [&](Bits64 left) {
+          return beside_word.run_of(std::countr_zero(left), left ^ (left - 1));
+        };
         if (adopts) {
-          const Bits64 first = first_contacts(here, contacts);
+          Bits64 first = first_contacts(here, contacts);
           joined &= ~first;
-          for_each_bit(first, [&](int p) {
-            const int64_t x = c * kWordSites + p;
-            forest.parents()[own.run_of(x)] = forest.parents()[other.run_of(x)];
-          });
+          for (; first != 0; first &= first - 1)
+            forest.parents()[own.run_in(first ^ (first - 1))] = forest.parents()[run_there(first)];
         }
-        for_each_bit(joined, [&](int p) {
-          const int64_t x = c * kWordSites + p;
-          forest.join(other.run_of(x), own.run_of(x));
-        });
+        for (; joined != 0; joined &= joined - 1)
+          forest.join(run_there(joined), own.run_in(joined ^ (joined - 1)));
       });
     }
   }
@@ -263,7 +283,8 @@ class CellClusters : public RunClusters<Index> {
         const RunsBeside<Index> other(cells_, forest, g, cells_.kind[kind].shift);
         Bits64 from_before = 0;
         for (int64_t c = 0; c < lattice_.columns(); ++c) {
-          const Bits64 bits = bonds[c], runs = forest.start(row * lattice_.columns() + c) | other.starts(c);
+          const Bits64 bits = bonds[c],
+                       runs = forest.start(row * lattice_.columns() + c) | other.of_word(c).start;
           for_each_bit(bits & (~(bits << 1 | from_before) | runs), [&](int p) {
             const int64_t x = c * kWordSites + p;
             unite<Shared>(forest.parents(), other.run_of(x), own.run_of(x));
