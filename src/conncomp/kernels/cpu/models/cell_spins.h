@@ -145,15 +145,9 @@ class CellClusters : public RunClusters<Index> {
   }
 
  private:
-  using RunClusters<Index>::replicas_;
-  using RunClusters<Index>::lattice_;
-  using RunClusters<Index>::strips_;
-  using RunClusters<Index>::memory_;
-  using RunClusters<Index>::step_;
-  using RunClusters<Index>::record_;
-  using RunClusters<Index>::end_;
-  using RunClusters<Index>::first_run;
-  using RunClusters<Index>::record_of;
+  using Base = RunClusters<Index>;
+  using Base::first_run, Base::record_of;
+  using Base::replicas_, Base::lattice_, Base::strips_, Base::memory_, Base::step_, Base::record_, Base::end_;
 
   // Lets bonds be the active ones of a kind of rows, those that lead to rows with takes(row, other row).
   template <class Takes>

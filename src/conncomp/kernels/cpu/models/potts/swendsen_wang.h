@@ -142,15 +142,9 @@ class SwendsenWang : public RunClusters<Index> {
     if (record_) tally.add_to(record_of(strip.replica));
   }
 
-  using RunClusters<Index>::replicas_;
-  using RunClusters<Index>::lattice_;
-  using RunClusters<Index>::strips_;
-  using RunClusters<Index>::memory_;
-  using RunClusters<Index>::step_;
-  using RunClusters<Index>::record_;
-  using RunClusters<Index>::end_;
-  using RunClusters<Index>::first_run;
-  using RunClusters<Index>::record_of;
+  using Base = RunClusters<Index>;
+  using Base::first_run, Base::record_of;
+  using Base::replicas_, Base::lattice_, Base::strips_, Base::memory_, Base::step_, Base::record_, Base::end_;
 
   const Bits64* const words_;
   const Bits64* const probabilities_;
