@@ -41,59 +41,65 @@ struct VectorUpdates {
   }
 };
 
-// A site of a replica, and the next ones along axes.
-struct SiteOfReplica {
-  int32_t site, at[kLatticeAxes], stride[kLatticeAxes];
-  const Lattice& lattice;
-
-  __device__ SiteOfReplica(const Lattice& lattice, int32_t site) : site(site), lattice(lattice) {
-    Bits32 rest = Bits32(site);
-    int32_t step = 1;
-#pragma unroll
-    for (int k = kLatticeAxes - 1; k >= 0; --k) {
-      const Bits32 length = Bits32(lattice.length[k]), lines = rest / length;
-      at[k] = int32_t(rest - lines * length);
-      stride[k] = step;
-      rest = lines;
-      step *= int32_t(length);
-    }
-  }
-  // How far the next site is; whether there is one, is asked first.
-  __device__ bool has_next(int axis) const {
-    return at[axis] + 1 < lattice.length[axis] || lattice.closes(axis);
-  }
-  __device__ int32_t to_next(int axis) const {
-    return at[axis] + 1 < lattice.length[axis] ? stride[axis] : -at[axis] * stride[axis];
-  }
-  // The number of 32 bits of its bond along an axis.
-  __device__ Bits32 drawn(const Draws& draws, int axis) const {
-    const Bits32 x = Bits32(at[kRowAxis]), columns = Bits32(lattice.columns()),
-                 row = Bits32(site) / Bits32(lattice.length[kRowAxis]), word = row * columns + x / kWordSites,
-                 k = x % kWordSites / kBondBlocks;
-    const PhiloxBlock block = draws(kVectorBond, Bits64(kBondBlocks) * word + x % kBondBlocks, axis);
-    return k < 2 ? (k == 0 ? block.word[0] : block.word[1]) : (k == 2 ? block.word[2] : block.word[3]);
-  }
-};
-
-// What a block has in shared memory of its chunk; sums of projections come first, as they are 8 bytes. Of
-// bonds there is a bit for each axis, and kJoined where a site and the next one are of one run.
+// What a block has in shared memory of its chunk; sums of projections come first, as they are 8 bytes. What
+// follows from where a site lies is found once a launch. Of bonds there is a bit for each axis, and kJoined
+// where a site and the next one are of one run.
 struct ChunkMemory {
   static constexpr int kJoined = 1 << kLatticeAxes, kAlongRow = 1 << kRowAxis;
   int64_t* sum;
+  int32_t* next[kLatticeAxes];  // the next site along an axis of the model; the site itself if there is none
   int32_t *parent, *size;
-  uint8_t* bonds;
+  Bits32* draw;  // which Philox block has the numbers of a site's bonds, times 4, and which of its words
+  uint8_t *bonds, *has;
 
-  __device__ ChunkMemory(int64_t* memory, int32_t chunk, bool clusters)
-      : sum(memory),
-        parent(reinterpret_cast<int32_t*>(memory + (clusters ? chunk : 0))),
-        size(parent + chunk),
-        bonds(reinterpret_cast<uint8_t*>(parent + (clusters ? 2 : 1) * chunk)) {}
+  __device__ ChunkMemory(int64_t* memory, int32_t chunk, int axes, bool clusters) : sum(memory) {
+    int32_t* free = reinterpret_cast<int32_t*>(memory + (clusters ? chunk : 0));
+    const auto take = [&] { return (free += chunk) - chunk; };
+#pragma unroll
+    for (int k = 0; k < kLatticeAxes; ++k) next[k] = k < kLatticeAxes - axes ? nullptr : take();
+    parent = take();
+    draw = reinterpret_cast<Bits32*>(take());
+    size = clusters ? take() : nullptr;
+    bonds = reinterpret_cast<uint8_t*>(free);
+    has = bonds + chunk;
+  }
+  // Finds where a site of the replica lies, the one of a place in the chunk.
+  __device__ void place(const Lattice& lattice, int axes, int32_t site, int32_t local) const {
+    Bits32 rest = Bits32(site);
+    int32_t stride = 1, exist = 0, beside = 0;
+#pragma unroll
+    for (int k = kLatticeAxes - 1; k >= 0; --k) {
+      if (k < kLatticeAxes - axes) continue;
+      const int32_t length = int32_t(lattice.length[k]);
+      const Bits32 lines = rest / Bits32(length);
+      const int32_t at = int32_t(rest - lines * Bits32(length));
+      const bool inside = at + 1 < length;
+      exist |= int(inside || lattice.closes(k)) << k;
+      next[k][local] = inside ? site + stride : lattice.closes(k) ? site - at * stride : site;
+      if (k == kRowAxis) {
+        const Bits32 word = lines * Bits32(lattice.columns()) + Bits32(at) / kWordSites;
+        beside = inside && lane() + 1 < kWarp;
+        draw[local] = (kBondBlocks * word + at % kBondBlocks) * 4 + at % kWordSites / kBondBlocks;
+      }
+      rest = lines;
+      stride *= length;
+    }
+    has[local] = uint8_t(exist | beside << kLatticeAxes);
+  }
   // The active bonds of a site but for what makes runs.
   __device__ int to_follow(int32_t site) const {
     const int all = bonds[site] & (kJoined - 1);
     return bonds[site] & kJoined ? all & ~kAlongRow : all;
   }
 };
+
+// The number of 32 bits of a bond along an axis, given ``ChunkMemory.draw``.
+__device__ inline Bits32 drawn_number(const Draws& draws, int axis, Bits32 draw) {
+  const PhiloxBlock block = draws(kVectorBond, Bits64(draw / 4), axis);
+  const Bits32 low = draw & 1 ? block.word[1] : block.word[0],
+               high = draw & 1 ? block.word[3] : block.word[2];
+  return draw & 2 ? high : low;
+}
 
 // Sums over a block of what its threads count. Each warp adds its own to `totals`, which are 0.
 struct TotalsOfBlock {
@@ -128,6 +134,7 @@ __global__ void __launch_bounds__(kSweepThreads, 1)
     sweep_vectors(Replicas replicas, VectorUpdates updates, const BondStrength* strengths,
                   typename Kind::Spin* spins, SweepMemory memory, Records records, uint32_t* arrived) {
   using Vector = Cartesian<Kind::kComponents>;
+  using Spin = typename Kind::Spin;
   CONNCOMP_DYNAMIC_SHARED(int64_t, shared);
   __shared__ typename Kind::Mirror mirrors[kMostUpdates];
   __shared__ int64_t totals[kVectorFields];
@@ -136,7 +143,7 @@ __global__ void __launch_bounds__(kSweepThreads, 1)
   const int32_t sites = int32_t(lattice.sites()), part = int32_t(blockIdx.x) % replicas.parts,
                 begin = part * updates.chunk,
                 end = begin + updates.chunk < sites ? begin + updates.chunk : sites;
-  const ChunkMemory chunk(shared, updates.chunk, updates.clusters);
+  const ChunkMemory chunk(shared, updates.chunk, axes, updates.clusters);
   const BondStrength strength = strengths[replicas.replica()];
   spins = replicas.at_replica(spins, sites);
   int32_t* const forest = replicas.at_replica(memory.parent, sites);
@@ -182,6 +189,8 @@ __global__ void __launch_bounds__(kSweepThreads, 1)
     return update >= 0 && records.record != nullptr && updates.measures(update);
   };
 
+  for_each_site([&](int32_t site) { chunk.place(lattice, axes, site, site - begin); });
+  __syncthreads();
   for (int32_t update = 0; update < updates.count; ++update) {
     draws.step = first_step + Bits32(update);
     const auto mirror = mirrors[update];
@@ -193,31 +202,38 @@ __global__ void __launch_bounds__(kSweepThreads, 1)
       int bonds = 0;
       bool joined = false;
       if (exists) {
-        const SiteOfReplica place(lattice, site);
-        const auto spin = spins[site];
+        const int32_t local = site - begin;
+        const int has = chunk.has[local];
+        // All that is loaded comes at once.
+        Spin beside[kLatticeAxes];
+        const Spin spin = spins[site];
+#pragma unroll
+        for (int axis = 0; axis < kLatticeAxes; ++axis)
+          beside[axis] = axis < kLatticeAxes - axes ? spin : spins[chunk.next[axis][local]];
         const int32_t p = Kind::projection(mirror, spin);
         const Vector own[1] = {measured ? Kind::components(spin) : Vector{}};
 #pragma unroll
         for (int axis = 0; axis < kLatticeAxes; ++axis) {
-          if (axis < kLatticeAxes - axes || !place.has_next(axis)) continue;
-          const auto next = spins[site + place.to_next(axis)];
-          const int32_t q = Kind::projection(mirror, next);
-          bonds |= int(is_active(p, q, strength, updates.negative, place.drawn(draws, axis))) << axis;
+          if (axis < kLatticeAxes - axes || !(has >> axis & 1)) continue;
+          const int32_t q = Kind::projection(mirror, beside[axis]);
+          const Bits32 drawn = drawn_number(draws, axis, chunk.draw[local]);
+          bonds |= int(is_active(p, q, strength, updates.negative, drawn)) << axis;
           if (!measured) continue;
-          const Vector beside[1] = {Kind::components(next)};
-          counts.add_pairs(axis, own, beside);
+          const Vector other[1] = {Kind::components(beside[axis])};
+          counts.add_pairs(axis, own, other);
         }
         if (measured) {
           for (int c = 0; c < Kind::kComponents; ++c)
             counts.magnetisation[c] += measured_component(own[0].of[c]);
-          if (Kind::kHasVortices && axes == 2 && place.has_next(kRowAxis) && place.has_next(kColumnAxis)) {
-            const int32_t right = site + place.to_next(kRowAxis), down = place.to_next(kColumnAxis);
-            counts.vortices += Kind::vorticity(spin, spins[right], spins[right + down], spins[site + down]);
+          constexpr int kBoth = ChunkMemory::kAlongRow | 1 << kColumnAxis;
+          if (Kind::kHasVortices && axes == 2 && (has & kBoth) == kBoth) {
+            const int32_t right = chunk.next[kRowAxis][local], down = chunk.next[kColumnAxis][local] - site;
+            counts.vortices +=
+                Kind::vorticity(spin, beside[kRowAxis], spins[right + down], beside[kColumnAxis]);
           }
         }
         active += __popc(bonds);
-        const bool beside = place.at[kRowAxis] + 1 < lattice.length[kRowAxis] && lane() + 1 < kWarp;
-        joined = beside && bonds & ChunkMemory::kAlongRow;
+        joined = has >> kLatticeAxes & 1 && bonds & ChunkMemory::kAlongRow;
       }
       const unsigned starts = ~(__ballot_sync(kAllLanes, joined) << 1),
                      before = kAllLanes >> (kWarp - 1 - lane());
@@ -238,11 +254,10 @@ __global__ void __launch_bounds__(kSweepThreads, 1)
       const int32_t local = site - begin;
       const int bonds = chunk.to_follow(local), left = lane() == 0 ? 0 : chunk.bonds[local - 1];
       if (bonds == 0) return;
-      const SiteOfReplica place(lattice, site);
 #pragma unroll
       for (int axis = 0; axis < kLatticeAxes; ++axis) {
         if (!(bonds >> axis & 1)) continue;
-        const int32_t next = local + place.to_next(axis);
+        const int32_t next = chunk.next[axis][local] - begin;
         if (next < 0 || next >= end - begin) continue;
         // The site before has followed such a bond, if both are of one run, and those that they lead to.
         const bool both = axis != kRowAxis && left & ChunkMemory::kJoined && left >> axis & 1;
@@ -261,11 +276,10 @@ __global__ void __launch_bounds__(kSweepThreads, 1)
     barrier.wait();
     for_each_of_warp([&](int32_t site, bool exists) {
       const int bonds = exists ? chunk.to_follow(site - begin) : 0;
-      const SiteOfReplica place(lattice, site);
 #pragma unroll
       for (int axis = 0; axis < kLatticeAxes; ++axis) {
         if (axis < kLatticeAxes - axes) continue;
-        const int32_t next = bonds >> axis & 1 ? site + place.to_next(axis) : begin;
+        const int32_t next = bonds >> axis & 1 ? chunk.next[axis][site - begin] : begin;
         const bool leaves = next < begin || next >= end;
         const int32_t a = leaves ? Shared::load(forest + site) : -1,
                       b = leaves ? Shared::load(forest + next) : -1, left_a = __shfl_up_sync(kAllLanes, a, 1),
@@ -281,13 +295,14 @@ __global__ void __launch_bounds__(kSweepThreads, 1)
       chosen = find<Shared>(forest, int32_t(below(drawn, Bits64(sites))));
     }
     for_each_site([&](int32_t site) {
+      const Spin spin = spins[site];
       const int32_t root = find<Shared>(forest, site);
       if (of_clusters && chunk.size[site - begin] != 0) {
         Shared::fetch_add(size + root, chunk.size[site - begin]);
         Shared::fetch_add(sum + root, chunk.sum[site - begin]);
       }
       if (updates.one ? root == chosen : draw_any_state(draws, root, 2) != 0)
-        spins[site] = Kind::reflected(mirror, spins[site]);
+        spins[site] = Kind::reflected(mirror, spin);
     });
     barrier.wait();
   }

@@ -18,8 +18,9 @@ FILE = "cuda/models/vector_sweeps.cuh"
 THREADS, BLOCKS_OF_MULTIPROCESSOR = 512, 1  # ``kSweepThreads``
 # Sites of a block: no more than its shared memory has room for.
 LEAST_CHUNK, MOST_CHUNK = 512, 4096
-# Bytes of shared memory a site: its parent and bonds; size and sum of its cluster.
-_BYTES, _BYTES_OF_CLUSTERS = 5, 12
+# Bytes of shared memory a site: its parent, bonds and draws; the next one along each axis; size and
+# sum of its cluster. Beside these a block has mirrors and sums.
+_BYTES, _BYTES_OF_AXIS, _BYTES_OF_CLUSTERS, _BYTES_BESIDE = 10, 4, 12, 12 << 10
 _COUNTER, _COUNTER_STRIDE = np.dtype("u4"), 32
 _INDEX, _SUM = np.dtype("i4"), np.dtype("i8")
 
@@ -42,9 +43,16 @@ def _blocks_of_replica(gpu: Gpu, replicas: int) -> int:
     return gpu.blocks_together(THREADS, BLOCKS_OF_MULTIPROCESSOR) // replicas
 
 
+def _most_chunk(gpu: Gpu, lattice: Lattice) -> int:
+    """Return how many sites a block has room for."""
+    room = gpu.shared_memory - _BYTES_BESIDE
+    of_site = _BYTES + _BYTES_OF_AXIS * lattice.ndim + _BYTES_OF_CLUSTERS
+    return min(MOST_CHUNK, room // of_site // WARP * WARP)
+
+
 def takes(gpu: Gpu, lattice: Lattice, replicas: int) -> bool:
     """Whether lattices are so small that all of their sites are in blocks that run at once."""
-    return lattice.sites <= MOST_CHUNK * _blocks_of_replica(gpu, replicas)
+    return lattice.sites <= _most_chunk(gpu, lattice) * _blocks_of_replica(gpu, replicas)
 
 
 class VectorSweeps:
@@ -72,7 +80,7 @@ class VectorSweeps:
         sites = replicas.lattice.sites
         most = _blocks_of_replica(gpu, replicas.count)
         chunk = max(LEAST_CHUNK, -(-sites // most))
-        self._chunk = min(MOST_CHUNK, -(-chunk // WARP) * WARP)
+        self._chunk = min(_most_chunk(gpu, replicas.lattice), -(-chunk // WARP) * WARP)
         self._parts = -(-sites // self._chunk)
         self._workspace = Workspace()
         self._arrived = gpu.xp.zeros(_COUNTER_STRIDE * replicas.count, _COUNTER)
@@ -136,7 +144,8 @@ class VectorSweeps:
         self._arrived[...] = 0
         # Whatever other streams do, blocks that wait for each other start together.
         kernel = gpu.together(self._sweep) if self._parts > 1 else self._sweep
-        shared = self._chunk * (_BYTES + _BYTES_OF_CLUSTERS * clusters)
+        of_axes = _BYTES_OF_AXIS * self._replicas.lattice.ndim
+        shared = self._chunk * (_BYTES + of_axes + _BYTES_OF_CLUSTERS * clusters)
         grid = replicas.count * self._parts, THREADS
         arguments = struct, updates, strengths, spins, memory, of_records[()], self._arrived
         launch(kernel, grid, *arguments, shared=shared)
