@@ -161,9 +161,8 @@ class Percolation(Simulated[PercolationMeasurements]):
         Notes
         -----
         It is 1/2 of square bonds [1]_ and triangular sites [2]_, and given by 2 sin(pi / 18) of
-        bonds of triangular and honeycomb lattices and sites of kagome [6]_. For square sites, and
-        what else is of two axes, see [3]_ and [7]_, for the cubic lattice and diamond [4]_, for
-        four axes [5]_, for bcc and fcc [8]_.
+        bonds of triangular and honeycomb lattices and sites of kagome [6]_. For square sites see
+        [3]_, for honeycomb [7]_, for bonds of kagome [8]_, for three axes [4]_, for four [5]_.
 
         References
         ----------
@@ -174,7 +173,7 @@ class Percolation(Simulated[PercolationMeasurements]):
         .. [5] S. Mertens, C. Moore, Phys. Rev. E 98, 022120 (2018).
         .. [6] M. F. Sykes, J. W. Essam, J. Math. Phys. 5, 1117 (1964).
         .. [7] J. L. Jacobsen, J. Phys. A 47, 135001 (2014).
-        .. [8] C. D. Lorenz, R. M. Ziff, J. Phys. A 31, 8147 (1998); Phys. Rev. E 57, 230 (1998).
+        .. [8] C. R. Scullard, J. L. Jacobsen, Phys. Rev. Research 2, 012050 (2020).
 
         Examples
         --------
