@@ -30,7 +30,7 @@ class Engine:
         Whether the coupling is.
     """
 
-    xp, sweeps = np, None
+    xp = np
 
     def __init__(self, drawn: Drawn, lattice: Lattice, kind: Kind, negative: bool) -> None:
         self._lattice, self._replicas = lattice, drawn.replicas

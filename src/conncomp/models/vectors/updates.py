@@ -55,7 +55,8 @@ class ClusterUpdate:
     def repeat(self, numbers: range, records: Any = None, every: int = 1) -> None:
         """Make updates, of which the first of each `every` measures into the next record."""
         model = self._model
-        sweeps = model._engine.sweeps
+        # Only engines of lattices on a GPU have them, and only of small ones.
+        sweeps = getattr(model._engine, "sweeps", None)
         if sweeps is None:
             make_each(self._change, numbers, records, every)
             return
