@@ -33,8 +33,8 @@ def crossing_of(curves: list[np.ndarray], p: np.ndarray) -> float:
 
 
 # %%
-# The sums over runs are wanted at no p, as only the wrapping is asked for: runs then end
-# when the lattice wraps along all axes.
+# Sums over runs are wanted near p_c only, as the wrapping alone is asked for: runs then
+# end when the lattice wraps along all axes.
 
 figure, panels = plt.subplots(2, 4, figsize=(11, 5), layout="constrained")
 for axes, (lattice, lengths) in zip(panels.flat, sizes.items(), strict=False):
