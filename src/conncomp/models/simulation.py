@@ -86,6 +86,48 @@ class Simulation(Generic[Measured]):
             )
         return self.model.summaries(self.series, self.parameters | self.arrays)
 
+    def to_xarray(self) -> Any:
+        """Return the series as an ``xarray.Dataset``: a variable for each observable.
+
+        Returns
+        -------
+        Dataset
+            Its first dimension is "update", whose coordinate is `updates`; the next one is
+            "replica" where there are several, with `arrays`. Others are called by the observable
+            and their number. Attributes are `parameters`.
+
+        Raises
+        ------
+        ImportError
+            If there is no xarray.
+
+        Examples
+        --------
+        >>> from conncomp.models import Potts, simulate
+        >>> run = simulate(Potts((8, 8), beta=[0.4, 0.8], replicas=2, seed=1), 50)
+        >>> run.to_xarray().energy.dims
+        ('update', 'replica')
+        """
+        xarray = optional("xarray")
+        replicas, records = self.parameters["replicas"], getattr(self.series, "records", None)
+        beside = records is not None and records.ndim > 2
+
+        def variable(name: str, values: NDArray[Any]) -> Any:
+            known = ["update"] if values.shape[:1] == self.updates.shape else []
+            if beside and known and values.shape[1:2] == (replicas,):
+                known.append("replica")
+            own = range(len(known), values.ndim)
+            return [*known, *(f"{name}_{axis}" for axis in own)], values
+
+        found = {name: variable(name, each) for name, each in self.series.observables().items()}
+        coordinates: dict[str, Any] = {"update": self.updates}
+        for name, array in self.arrays.items():
+            dimensions = ["replica"] if array.shape == (replicas,) and beside else None
+            if dimensions is not None and name not in found:
+                coordinates[name] = dimensions, array
+        facts = {name: value for name, value in self.parameters.items() if value is not None}
+        return xarray.Dataset(found, coordinates, facts)
+
     def write(self, path: StrPath, *, force: bool = False) -> None:
         """Write an HDF5 file: a dataset for each observable, the parameters as attributes.
 
