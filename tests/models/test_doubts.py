@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from conncomp.models import Ising, Potts, SpinGlass, simulate
-from conncomp.models.doubts import doubts_of
 from conncomp.models.statistics import autocorrelation_time
+from conncomp.models.statistics.doubts import doubts_of
 
 
 def told(series):

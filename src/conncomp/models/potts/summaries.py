@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import check_range, shown
 from conncomp.models._arguments import as_numbers
 from conncomp.models._wrapping import EVENTS, happens
-from conncomp.models.doubts import are_enough, doubts_of
 from conncomp.models.potts.measurements import Measurements
 from conncomp.models.protocol import MOST_UPDATES
 from conncomp.models.statistics import (
@@ -22,6 +21,7 @@ from conncomp.models.statistics import (
     fitting_bin_length,
     jackknife_by_bins,
 )
+from conncomp.models.statistics.doubts import are_enough, doubts_of
 
 
 class WrappingSummary(NamedTuple):

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp.models.doubts import APART, doubts_of
 from conncomp.models.spin_glass.pairs import Overlaps
 from conncomp.models.statistics import Estimate, jackknife_by_bins
+from conncomp.models.statistics.doubts import APART, doubts_of
 
 
 class OverlapSummary(NamedTuple):

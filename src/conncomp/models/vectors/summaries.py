@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.models.doubts import are_enough, doubts_of
 from conncomp.models.statistics import (
     Estimate,
     autocorrelation_time,
     fitting_bin_length,
     jackknife_by_bins,
 )
+from conncomp.models.statistics.doubts import are_enough, doubts_of
 from conncomp.models.vectors.measurements import VectorMeasurements
 
 
