@@ -44,7 +44,7 @@ from conncomp.models.spin_glass import (
 )
 from conncomp.models.statistics import Estimate, autocorrelation_time, jackknife
 from conncomp.models.tempering import Tempering, parallel_tempering
-from conncomp.models.vectors import ON, XY, Clock, Heisenberg, VectorMeasurements, VectorSummary
+from conncomp.models.vectors import ON, XY, Clock, Heisenberg, VectorMeasurements
 
 __all__ = [
     "ON",
@@ -85,7 +85,6 @@ __all__ = [
     "UnitCell",
     "Update",
     "VectorMeasurements",
-    "VectorSummary",
     "WrappingSummary",
     "autocorrelation_time",
     "collapse",
