@@ -43,7 +43,7 @@ def test_files(run, tmp_path):
         (["--p", "2"], "--p 2.0 must be from 0 to 1"),
         (["--p", "often"], "'often' is not a number or 'critical'"),
         (["--p", "0.5:0.6"], "'0.5:0.6' is not a number or 'critical'"),
-        (["--kind", "bond", "--lattice", "triangular"], "--lattice 'triangular' is for sites"),
+        (["--lattice", "fcc"], "must have 3 axes for --lattice 'fcc'"),
         (["--kind", "vertex"], "'vertex' is not one of"),
     ],
 )

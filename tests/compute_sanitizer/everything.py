@@ -24,7 +24,7 @@ from conncomp.graph import algorithms as graph_algorithms
 from conncomp.grid import algorithms as grid_algorithms
 from conncomp.kernels.cuda import launcher
 from conncomp.kernels.cuda.grid import tiled_elements, tiled_quads
-from conncomp.kernels.cuda.models import kawasaki
+from conncomp.kernels.cuda.models import kawasaki, vector_sweeps
 from conncomp.kernels.cuda.papers.tiles import LOCAL, MERGE
 from conncomp.models import (
     ON,
@@ -492,7 +492,9 @@ VECTORS = [
 
 
 def reflect(cupy):
-    for kind, arguments in product((XY, Heisenberg), VECTORS):
+    most = vector_sweeps.MOST_CHUNK
+    for kind, arguments, chunk in product((XY, Heisenberg), VECTORS, (most, 0)):
+        vector_sweeps.MOST_CHUNK = chunk  # of 0 sites, which none of the lattices is so small as
         models = pairs_of(kind, **arguments, beta=0.8)
         check(*(model.bonds() for model in models), arguments)
         records = [model.swendsen_wang(2, clusters=True).records for model in models]

@@ -1,6 +1,7 @@
 """Analysis of series against loops over what they are defined by."""
 
 import math
+from importlib.util import find_spec
 from itertools import pairwise
 
 import numpy as np
@@ -14,7 +15,8 @@ from .target import assert_same
 def analysis(data):
     choices = Choices(data)
     rng = choices.generator()
-    for check in (_crossings, _collapses, _reweighting, _bins, _identity, _distribution):
+    checks = _crossings, _collapses, _reweighting, _reweighting_of_runs, _bins, _identity
+    for check in (*checks, _distribution):
         check(choices, rng)
 
 
@@ -77,6 +79,33 @@ def _reweighting(choices, rng):
         error = math.sqrt((bins - 1) * np.var(means))
         assert math.isclose(found.error[k], error, rel_tol=1e-6, abs_tol=1e-9)
     assert_same([found.beta], [np.array(at)])
+
+
+def _reweighting_of_runs(choices, rng):
+    """Several runs, by the equations of many histograms, one after the other until they hold."""
+    if find_spec("pymbar") is None:
+        return
+    rows, betas = 60 + 20 * choices.below(5), np.array([0.2, 0.5, 0.9])[: 2 + choices.below(2)]
+    energy = rng.normal(size=(rows, len(betas))) - betas
+    values, at = energy**2, [0.3, 0.5]
+    found = models.reweight(lambda m: m, values, energy=energy, beta=betas, at=at, bins=3)
+    kept = rows % 3
+    flat, free = energy[kept:].ravel(), np.zeros(len(betas))
+    for _ in range(2000):
+        drawn = np.log(np.exp(free[:, None] - betas[:, None] * flat).sum(axis=0))
+        again = -np.log(np.exp(-betas[:, None] * flat - drawn).sum(axis=1))
+        again -= again[0]
+        if abs(again - free).max() < 1e-12:
+            break
+        free = again
+    drawn = np.log(np.exp(free[:, None] - betas[:, None] * flat).sum(axis=0))
+    for k, other in enumerate(at):
+        weights = np.exp(-other * flat - drawn)
+        mean = values[kept:].ravel() @ weights / weights.sum()
+        assert math.isclose(found.value[k], mean, rel_tol=1e-5)
+        effective = weights.sum() ** 2 / (weights**2).sum()
+        assert math.isclose(found.effective[k], effective, rel_tol=1e-5)
+        assert 0 < found.error[k] < 10
 
 
 def _bins(choices, rng):

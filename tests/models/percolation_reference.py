@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from conncomp._core import native
+from conncomp.models.ising import LATTICES
 
 ORDER = 17  # kOrder of kernels/core/spins.h
 
@@ -41,31 +42,38 @@ class Torus(NamedTuple):
             "lattice": self.lattice,
         }
 
-    def forward_steps(self):
-        ndim = len(self.shape)
-        steps = [tuple(int(k == axis) for k in range(ndim)) for axis in range(ndim)]
-        return [*steps, (1, 1)] if self.lattice == "triangular" else steps
+    @property
+    def cell(self):
+        """How many sites a cell has, and its bonds: (site, site of another cell, steps there)."""
+        if self.lattice == "square":
+            return 1, [(0, 0, step) for step in np.eye(len(self.shape), dtype=int)]
+        if self.lattice == "triangular":
+            return 1, [(0, 0, step) for step in ((1, 0), (0, 1), (1, 1))]
+        named = isinstance(self.lattice, str)
+        cell = LATTICES[self.lattice] if named else self.lattice
+        return len(cell.sites), cell.bonds
 
     def links(self):
-        """Return (site, neighbour, periods) of each forward step that stays on the lattice.
+        """Return (site, neighbour, periods) of each bond that stays on the lattice.
 
         Of bonds they are in the order of their numbers.
         """
-        found = []
-        for step in self.forward_steps():
-            for site in product(*map(range, self.shape)):
-                to = [place + move for place, move in zip(site, step, strict=True)]
+        found, (sites, bonds) = [], self.cell
+        for start, end, step in bonds:
+            for cell in product(*map(range, self.shape)):
+                to = [place + move for place, move in zip(cell, step, strict=True)]
                 periods = [t // n for t, n in zip(to, self.shape, strict=True)]
                 if any(p and not c for p, c in zip(periods, self.closed, strict=True)):
                     continue
                 to = [t % n for t, n in zip(to, self.shape, strict=True)]
-                ends = [int(np.ravel_multi_index(end, self.shape)) for end in (site, to)]
-                found.append((*ends, tuple(periods)))
+                of_cells = [int(np.ravel_multi_index(at, self.shape)) for at in (cell, to)]
+                ends = of_cells[0] * sites + start, of_cells[1] * sites + end
+                found.append((*ends, tuple(int(p) for p in periods)))
         return found
 
     @property
     def sites(self):
-        return int(np.prod(self.shape))
+        return int(np.prod(self.shape)) * self.cell[0]
 
     @property
     def elements(self):

@@ -9,12 +9,16 @@ from scipy import stats
 
 from conncomp import get_num_threads, label, set_num_threads
 from conncomp.kernels.lattice import pack
-from conncomp.models import Percolation, PercolationMeasurements, simulate
+from conncomp.models import Percolation, PercolationMeasurements, UnitCell, simulate
 from conncomp.models.percolation.binomial import binomial, numbers_between
 from conncomp.models.percolation.crossing import WRAPPING_AT_THRESHOLD
 from models.alarms import FALSE_ALARM, of_classes, of_mean
 from models.percolation_reference import Torus, all_configurations, permutation, search
 
+# Sites with three neighbours and with four.
+LADDER = UnitCell(
+    [[1.0]], [[0.0], [0.0], [0.5]], [(0, 1, [0]), (0, 0, [1]), (1, 1, [1]), (2, 1, [0])]
+)
 TORI = [
     Torus((2, 2)),
     Torus((3, 3)),
@@ -32,6 +36,20 @@ TORI = [
     Torus((2, 3), "bond", (False, True)),
     Torus((4,), "bond"),
     Torus((1, 2, 1, 1), "bond"),
+    Torus((2, 2), "bond", lattice="triangular"),
+    Torus((2, 3), lattice="honeycomb"),
+    Torus((3, 2), lattice="honeycomb", periodic=(False, True)),
+    Torus((2, 2), "bond", lattice="honeycomb"),
+    Torus((1, 3), "bond", (True, False), "honeycomb"),
+    Torus((2, 2), lattice="kagome"),
+    Torus((2, 1), "bond", lattice="kagome"),
+    Torus((2, 2, 2), lattice="bcc"),
+    Torus((1, 2, 1), "bond", (False, True, False), "bcc"),
+    Torus((2, 1, 3), lattice="fcc", periodic=(True, True, False)),
+    Torus((2, 2, 1), lattice="diamond"),
+    Torus((2, 1, 1), "bond", lattice="diamond"),
+    Torus((3,), lattice=LADDER),
+    Torus((3,), "bond", (False,), LADDER),
 ]
 EVENTS = {
     "any": lambda facts: any(facts.wraps),
@@ -44,9 +62,14 @@ tori = pytest.mark.parametrize("torus", TORI, ids=str)
 def number_of(torus, there):
     """Return the number of a configuration, as `all_configurations` has them."""
     if torus.kind == "bond":
-        closed = zip(torus.shape, torus.closed, strict=True)
-        inside = [np.take(there[k], range(n if c else n - 1), k) for k, (n, c) in enumerate(closed)]
-        there = np.concatenate([part.ravel() for part in inside])
+        # Of each kind and cell, whether a bond stays on the lattice.
+        stays = [
+            all(c or 0 <= x < n for x, n, c in zip(to, torus.shape, torus.closed, strict=True))
+            for _, _, step in torus.cell[1]
+            for to in np.argwhere(np.ones(torus.shape)) + step
+        ]
+        assert not there.ravel()[~np.array(stays)].any()
+        there = there.ravel()[stays]
     return int((1 << np.flatnonzero(there).astype(object)).sum())
 
 
@@ -78,6 +101,14 @@ def test_configurations_are_measured_as_by_search(torus):
         ((7, 9, 65), "site", {"periodic": (True, False, True)}),
         ((4, 5, 6, 7), "bond", {}),
         ((1000,), "bond", {"p": 0.97}),
+        ((20, 70), "bond", {"lattice": "triangular", "periodic": (False, True)}),
+        ((10, 40), "site", {"lattice": "honeycomb"}),
+        ((10, 40), "site", {"lattice": "kagome", "periodic": (True, False)}),
+        ((10, 40), "bond", {"lattice": "kagome"}),
+        ((7, 9, 10), "site", {"lattice": "bcc", "periodic": False}),
+        ((7, 9, 10), "bond", {"lattice": "fcc"}),
+        ((5, 6, 7), "bond", {"lattice": "diamond", "periodic": (True, True, False)}),
+        ((5, 6, 7), "site", {"lattice": "diamond"}),
     ],
 )
 def test_measurements_are_those_of_labels(shape, kind, options):
@@ -85,6 +116,9 @@ def test_measurements_are_those_of_labels(shape, kind, options):
     measured = model.measure()
     labels, numbers = model.labels(return_num=True)
     np.testing.assert_array_equal(measured.clusters, numbers)
+    roots, sites = model.labels(numbering="roots"), model.lattice.sites
+    if kind == "site":
+        np.testing.assert_array_equal(roots >= 0, model.occupied())
     for replica in range(3):
         sizes = np.bincount(labels[replica].ravel())[1:]
         assert measured.largest_cluster[replica] == sizes.max()
@@ -92,8 +126,10 @@ def test_measurements_are_those_of_labels(shape, kind, options):
         classes = np.bincount(np.log2(sizes).astype(int), minlength=41)
         np.testing.assert_array_equal(measured.size_counts[replica], classes)
         without = (sizes.astype(float) ** 2).sum() - sizes.max() ** 2
-        assert measured.mean_size[replica] == without / np.prod(shape)
-        numbers_of_sizes = measured.cluster_numbers[replica] * np.prod(shape)
+        assert measured.mean_size[replica] == without / sites
+        first = np.flatnonzero(roots[replica].ravel() == np.arange(sites))
+        np.testing.assert_array_equal(labels[replica].ravel()[first], range(1, len(first) + 1))
+        numbers_of_sizes = measured.cluster_numbers[replica] * sites
         assert numbers_of_sizes[0] == pytest.approx((sizes == 1).sum())
         assert numbers_of_sizes[2] == pytest.approx(((sizes >= 4) & (sizes < 8)).sum() / 4)
 
@@ -135,7 +171,7 @@ def test_stripes_wrap_as_by_search(torus):
     for _ in range(150):
         image = stripes(rng, torus.shape)
         record = model.new_records(1)
-        words = pack(np, model.lattice, image[np.newaxis].astype("u1"))
+        words = pack(np, model._cells, image[np.newaxis].astype("u1"))
         model._engine.measure_words(words, record[0])
         measured = PercolationMeasurements(record[0, 0], model.lattice)
         facts = search(torus, links, np.flatnonzero(image).tolist(), int(image.sum()))
@@ -188,7 +224,7 @@ def test_sites_and_complement_of_a_torus():
 
 @tori
 def test_runs_are_those_of_the_contract(torus):
-    sweep = Percolation(**torus.arguments, seed=11).sweep(6, batches=6, first_run=2)
+    sweep = Percolation(**torus.arguments, p=0.5, seed=11).sweep(6, batches=6, first_run=2)
     known = all_configurations(torus)
     for run in range(6):
         bits, expected = 0, [known[0]]
@@ -206,7 +242,7 @@ def test_runs_are_those_of_the_contract(torus):
 @tori
 def test_sweeps_have_the_means_of_all_configurations(torus):
     runs, known = 4000, all_configurations(torus)
-    sweep = Percolation(**torus.arguments, seed=12).sweep(runs, batches=runs)
+    sweep = Percolation(**torus.arguments, p=0.5, seed=12).sweep(runs, batches=runs)
     numbers = np.array([facts.occupied for facts in known])
     of_number = np.bincount(numbers)
     for row, value in [
@@ -264,13 +300,16 @@ def test_polynomials(torus, p):
         ((10, 8, 6), "bond", 0.25, {"periodic": (True, False, True)}),
         ((4, 4, 4, 4), "site", 0.22, {}),
         ((40,), "site", 0.97, {}),
+        ((14, 14), "site", 0.7, {"lattice": "honeycomb"}),
+        ((10, 12), "bond", 0.53, {"lattice": "kagome", "periodic": (True, False)}),
+        ((7, 7, 7), "site", 0.2, {"lattice": "fcc"}),
     ],
 )
 def test_sweeps_are_as_direct_sampling(shape, kind, p, options):
     runs = 3000
     model = Percolation(shape, kind, p=p, **options, replicas=runs, seed=21)
     sweep, direct = model.sweep(runs, batches=50), model.measure()
-    sites = np.prod(shape)
+    sites = model.lattice.sites
     squares = direct.squared_sizes / sites
     at = sweep.at(p)
     for estimate, samples in [
@@ -558,12 +597,10 @@ def test_state():
         ({"shape": 4.5}, TypeError, "shape=4.5 must be an integer"),
         ({"kind": "vertex"}, ValueError, "kind='vertex' is not one of 'site', 'bond'"),
         ({"lattice": "cubic"}, ValueError, "lattice='cubic' is not one of 'square', 'triang"),
-        (
-            {"lattice": "triangular", "kind": "bond"},
-            ValueError,
-            "lattice='triangular' is for sites",
-        ),
-        ({"lattice": "triangular", "shape": (3, 3, 3)}, ValueError, "is for sites of two axes"),
+        ({"lattice": "triangular", "shape": (3, 3, 3)}, ValueError, "must have 2 axes for lattice"),
+        ({"lattice": "fcc"}, ValueError, r"shape=\(4, 4\) must have 3 axes for lattice='fcc'"),
+        ({"lattice": UnitCell([[1.0]], [[0.0]], [])}, ValueError, "has no bonds"),
+        ({"lattice": LADDER, "shape": 1 << 39}, ValueError, "and fewer than 2..40 sites"),
         ({"p": 1.5}, ValueError, "p=1.5 must be from 0 to 1"),
         ({"p": -0.1}, ValueError, "p=-0.1 must be from 0 to 1"),
         ({"p": np.nan}, ValueError, "p=nan must be from 0 to 1"),
@@ -611,7 +648,8 @@ def test_bad_arguments(arguments, error, message):
         (lambda m: Percolation((1 << 16,) * 2).sweep(1), ValueError, "shape=.* sites; clusters"),
         (lambda m: Percolation((1 << 16, 1 << 14, 2), "bond"), None, None),
         (lambda m: Percolation((1 << 15,) * 2, "bond").critical_p("site", 5), ValueError, "ndim=5"),
-        (lambda m: m.critical_p("bond", 2, "triangular"), ValueError, "no threshold is known"),
+        (lambda m: m.critical_p("bond", 2, "bcc"), ValueError, "no threshold is known"),
+        (lambda m: Percolation(4, lattice=LADDER), ValueError, "no threshold is known"),
         (
             lambda m: Percolation((8, 8), periodic=False).sweep(2).threshold(crossing=0.5),
             ValueError,

@@ -564,3 +564,18 @@ def test_goes_on_on_another_device(tmp_path, path, devices):
         placed = new_model(device=device, **model)
         simulate(placed, sweeps, checkpoint=path, output=output, **options)
     assert (tmp_path / "10.h5").read_bytes() == (tmp_path / "whole.h5").read_bytes()
+
+
+def test_series_as_a_dataset():
+    xarray = pytest.importorskip("xarray")
+    run = simulate(Potts((4, 6), beta=[0.4, 0.8], replicas=2, seed=1), 9, measure_every=3)
+    found = run.to_xarray()
+    assert isinstance(found, xarray.Dataset)
+    assert found.energy.dims == ("update", "replica")
+    assert found.state_counts.dims == ("update", "replica", "state_counts_2")
+    np.testing.assert_array_equal(found.energy, run.series.energy)
+    assert found["update"].values.tolist() == [0, 3, 6]
+    assert found.beta.values.tolist() == [0.4, 0.8]
+    assert found.attrs["sweeps"] == 9
+    single = simulate(Potts((4, 6), beta=0.4, seed=1), 5).to_xarray()
+    assert single.energy.dims == ("update",)

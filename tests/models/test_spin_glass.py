@@ -268,6 +268,28 @@ def test_energy_on_the_line_of_nishimori():
     assert model.couplings.mean() == pytest.approx(tanh(beta), abs=0.01)
 
 
+@pytest.mark.parametrize("shape", [(3, 4), (8, 8), (4, 4, 4)])
+def test_energies_on_the_line_of_nishimori_vary_no_more_than_they_may(shape):
+    """There [<E^2>] is known, too, and [<E>^2] at least [<E>]^2, so the heat has an upper bound.
+
+    H. Nishimori, Prog. Theor. Phys. 66, 1169 (1981). Copies differ by [<E^2> - <E>^2].
+    """
+    beta, samples = 0.5, 3000
+    bonds, mean = len(shape) * np.prod(shape), tanh(beta)
+    model = SpinGlass(
+        shape, "pm", beta=[beta], positive=(1 + mean) / 2, samples=samples, copies=2, seed=5
+    )
+    model.step(80)
+    energy = model.energy().reshape(samples, 2)
+    squares, bound = (energy**2).mean(axis=1), bonds * (1 - mean**2)
+    assert alarms.of_mean(squares, (bonds * mean) ** 2 + bound) > FALSE_ALARM
+    varied = (energy[:, 0] - energy[:, 1]) ** 2 / 2
+    error = varied.std() / samples**0.5
+    assert varied.mean() < bound + 5 * error
+    assert varied.mean() > 0.3 * bound
+    assert error < 0.05 * bound
+
+
 def test_gaussian_couplings_fulfil_the_identity_of_katzgraber_and_young():
     """The mean energy of a bond is -beta (1 - link overlap), by parts."""
     beta, samples = 0.7, 4096

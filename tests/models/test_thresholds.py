@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from conncomp.models import Ising, crossing, jackknife
+from conncomp.models import Estimate, Ising, Percolation, crossing, jackknife
 
 # M. F. Sykes, J. W. Essam, J. Math. Phys. 5, 1117 (1964), of the first three; R. M. Ziff, P. N.
 # Suding, J. Phys. A 30, 5351 (1997), of kagome; C. D. Lorenz, R. M. Ziff, Phys. Rev. E 57, 230
@@ -41,3 +41,35 @@ def test_thresholds_of_bond_percolation(lattice):
     [found] = crossing(curves, degree=3)
     assert found.x.error < 0.006 * KNOWN[lattice]
     assert abs(found.x.value - KNOWN[lattice]) < 4 * found.x.error
+
+
+# By wrapping, of sites, too: see `Percolation.critical_p` for whose they are. Of three axes, where
+# the wrapping probability at p_c is one that another size has measured.
+SIZES = {
+    "square": (32, 32),
+    "triangular": (32, 32),
+    "honeycomb": (24, 24),
+    "kagome": (18, 18),
+    "bcc": (10, 10, 10),
+    "fcc": (10, 10, 10),
+    "diamond": (8, 8, 8),
+}
+
+
+@pytest.mark.parametrize("kind", ["site", "bond"])
+@pytest.mark.parametrize("lattice", SIZES)
+def test_thresholds_by_wrapping(lattice, kind):
+    shape = SIZES[lattice]
+    p_c = Percolation.critical_p(kind, len(shape), lattice)
+    model = Percolation(shape, kind, lattice=lattice, seed=9)
+    sweep = model.sweep(3000, between=(p_c, p_c))
+    if len(shape) == 2:
+        found = sweep.threshold("balance")
+    else:
+        larger = Percolation(tuple(2 * n for n in shape), kind, lattice=lattice, seed=9)
+        wrapped = larger.sweep(300, between=(p_c, p_c)).wrapping(p_c, "any")
+        found = sweep.threshold("any", crossing=wrapped.value)
+        slope = found.error / sweep.wrapping(p_c, "any").error
+        found = Estimate(found.value, np.hypot(found.error, slope * wrapped.error))
+    assert found.error < 0.003 * p_c + 1.2e-3
+    assert abs(found.value - p_c) < 4.5 * found.error

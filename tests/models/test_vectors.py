@@ -9,7 +9,7 @@ import pytest
 from scipy import integrate, special, stats
 
 import conncomp
-from conncomp.kernels.cuda.models import vector_spins
+from conncomp.kernels.cuda.models import vector_spins, vector_sweeps
 from conncomp.models import XY, Heisenberg, State, parallel_tempering, simulate
 from models import alarms
 from models.vector_reference import Angles, Directions, ReferenceVectors
@@ -151,10 +151,43 @@ def test_columns_of_any_height_tell_the_same(
     monkeypatch.setattr(vector_spins, "ROWS", rows)
     monkeypatch.setattr(vector_spins, "ROWS_APART", rows)
     monkeypatch.setattr(vector_spins, "LEAST_BLOCKS", 0)
+    monkeypatch.setattr(vector_sweeps, "MOST_CHUNK", 0)  # for small lattices go another way
     models = [model_type(shape, beta=1.0, periodic=periodic, seed=2, device=d) for d in DEVICES]
     records = [model.swendsen_wang(2, clusters=True).records for model in models]
     np.testing.assert_array_equal(*records)
     np.testing.assert_array_equal(*map(raw, models))
+
+
+# Replicas of one block, of two and of four, with updates of one launch and of several.
+AT_ONCE = [
+    (XY, (20, 13), True, 1),
+    (XY, (90,), False, 2),
+    (XY, (4, 5, 6), (True, False, True), None),
+    (Heisenberg, (6, 7, 5), True, None),
+    (Heisenberg, (3, 2, 3, 9), (False, True, True, False), 2),
+]
+
+
+@pytest.mark.parametrize("device", ["cuda"])
+@pytest.mark.parametrize("most", [512, 5])
+@pytest.mark.parametrize(("model_type", "shape", "periodic", "replicas"), AT_ONCE)
+def test_many_updates_at_once_go_as_one_by_one(
+    device, most, model_type, shape, periodic, replicas, monkeypatch
+):
+    monkeypatch.setattr(vector_sweeps, "LEAST_CHUNK", 32)
+    monkeypatch.setattr(vector_sweeps.VectorSweeps, "most_updates", most)
+
+    def made(where, **options):
+        how = {"beta": 1.1, "periodic": periodic, "replicas": replicas, "seed": 4}
+        model = model_type(shape, **how, device=where)
+        model.step(3)
+        run = simulate(model, 11, thermalise=2, **options)
+        return raw(model), run.series.records
+
+    wanted = {"clusters": True}, {"measure_every": 3}, {"measure_every": 4, "clusters": True}
+    for options in (*wanted, {"update": "wolff", "measure_every": 2}):
+        for right, found in zip(made("cpu", **options), made(device, **options), strict=True):
+            np.testing.assert_array_equal(found, right)
 
 
 @pytest.mark.parametrize("model_type", MODELS)

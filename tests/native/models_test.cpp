@@ -147,6 +147,30 @@ void test_percolation_of(const PercolationLattice& lattice, const std::vector<Bi
   check(series == wide_series && counts == wide_counts, "windings of 32 bits");
 }
 
+// Sites or bonds of a lattice with steps along axes, or of cells of one or two sites with random bonds.
+PercolationLattice random_percolation(const Lattice& lattice, int axes, bool of_bonds) {
+  PercolationLattice model{lattice, axes, of_bonds, draw(0, 2) ? 1 : 2, {}};
+  std::vector<std::pair<int, LatticeStep>> bonds;
+  for (int axis = model.first_axis(); axis < kLatticeAxes; ++axis) {
+    LatticeStep step{{}, int(draw(0, model.cell - 1))};
+    step.along[axis] = 1;
+    if (draw(0, 3) == 0) step.along[model.first_axis()] = int(draw(-1, 1));
+    bonds.push_back({int(draw(0, model.cell - 1)), step});
+  }
+  if (of_bonds) {
+    for (const auto& [site, step] : bonds) model.kinds.push_back({site, {step}});
+    return model;
+  }
+  for (int site = 0; site < model.cell; ++site) model.kinds.push_back({site, {}});
+  for (const auto& [site, step] : bonds) {
+    LatticeStep back{{}, site};
+    for (int k = 0; k < kLatticeAxes; ++k) back.along[k] = -step.along[k];
+    model.kinds[site].steps.push_back(step);
+    model.kinds[step.to].steps.push_back(back);
+  }
+  return model;
+}
+
 void test_percolation() {
   Lattice lattice = random_replicas().lattice;
   lattice.states = 2, lattice.planes = 1;
@@ -154,7 +178,7 @@ void test_percolation() {
   for (int k = 0; k < kLatticeAxes; ++k)
     if (axes == 1 && (lattice.length[k] > 1 || lattice.closes(k))) axes = kLatticeAxes - k;
   const bool of_bonds = draw(0, 1);
-  const PercolationLattice model{lattice, axes, of_bonds, !of_bonds && axes == 2 && draw(0, 1)};
+  const PercolationLattice model = random_percolation(lattice, axes, of_bonds);
   const int64_t replicas = draw(1, 3), words_of_replica = model.planes() * lattice.words();
   std::vector<Bits64> words(replicas * words_of_replica);
   const Bits64 probability = generator();
@@ -162,9 +186,15 @@ void test_percolation() {
   draw_configurations(model, 5, 2, replicas, 3, probability, certain, words.data());
   std::vector<int64_t> records(replicas * kPercolationFields);
   measure_configurations(model, replicas, words.data(), records.data());
-  int64_t elements = of_bonds ? 0 : lattice.sites();
-  for (int axis = model.first_axis(); of_bonds && axis < kLatticeAxes; ++axis)
-    elements += lattice.sites() / lattice.length[axis] * (lattice.length[axis] - !lattice.closes(axis));
+  int64_t elements = of_bonds ? 0 : model.sites();
+  for (int kind = 0; of_bonds && kind < model.planes(); ++kind) {
+    int64_t cells = 1;
+    for (int k = 0; k < kLatticeAxes; ++k) {
+      const bool leaves = model.kinds[kind].steps[0].along[k] != 0 && !lattice.closes(k);
+      cells *= lattice.length[k] - leaves;
+    }
+    elements += cells;
+  }
   check(!certain || records[kElements] == elements, "that all elements are there");
   const int64_t begin = draw(0, elements), end = draw(begin, elements) + 1;
   std::vector<double> series(2 * kSweepFields * (end - begin));
@@ -172,17 +202,24 @@ void test_percolation() {
   run_sweep(model, {7, 0, 3, 2}, {series.data(), begin, end}, wraps.data());
   for (int64_t w = 0; w < words_of_replica; ++w) {
     const WordPlace place = place_of(lattice, w % lattice.words());
-    const int axis = of_bonds ? model.first_axis() + int(w / lattice.words()) : 0;
-    const Bits64 wanted = of_bonds ? model.sites_with_bond(place, axis) : lattice.sites_of(place.column);
+    const int plane = int(w / lattice.words()), axis = of_bonds ? model.first_axis() + plane : plane;
+    const Bits64 wanted = model.cells_with(place, model.kinds[plane]);
     check(words[w] == draw_occupied({5, 2, 3}, place.word, axis, probability, certain, wanted),
           "a word of a configuration");
   }
   if (of_bonds) return test_percolation_of<1>(model, words, elements);
-  if (model.triangular) return test_percolation_of<6>(model, words, elements);
-  if (axes == 1) return test_percolation_of<2>(model, words, elements);
-  if (axes == 2) return test_percolation_of<4>(model, words, elements);
-  if (axes == 3) return test_percolation_of<6>(model, words, elements);
-  test_percolation_of<8>(model, words, elements);
+  switch (model.cell > 1 ? 0 : model.kinds[0].steps.size()) {
+    case 2:
+      return test_percolation_of<2>(model, words, elements);
+    case 4:
+      return test_percolation_of<4>(model, words, elements);
+    case 6:
+      return test_percolation_of<6>(model, words, elements);
+    case 8:
+      return test_percolation_of<8>(model, words, elements);
+    default:
+      return test_percolation_of<0>(model, words, elements);
+  }
 }
 
 // Limbs of powers, of sizes as large as a lattice may have.

@@ -2,63 +2,62 @@
 Percolation thresholds of seven lattices
 ========================================
 
-If each bond of a lattice is there with probability p, a cluster without end appears at
-p_c. The clusters of an Ising model are such ones where all spins are equal: from a cold
-start an update of Swendsen and Wang makes each bond active with probability
-p = 1 - exp(-2 beta). A ratio of moments of cluster sizes does not depend on the size
-of the lattice at p_c, so `conncomp.models.crossing` of two sizes estimates it. Three of
-the lattices have thresholds that are known exactly, by the formulae of Sykes and Essam.
+If each site of a lattice is there with probability p, or each bond, a cluster without
+end appears at p_c. `Percolation.sweep` adds sites or bonds one by one, in random order,
+and notes when a cluster first closes on itself around the lattice. The probability of
+that rises from 0 to 1, the more suddenly the larger the lattice is; curves of two sizes
+cross at p_c. On a plane it is known where: a torus has a cross as often as nothing that
+wraps, so that half of both probabilities add up to one half, whatever its shape. The
+event "balance" asks for that, and needs one size. Of three axes the crossing is taken.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from conncomp.models import Ising, crossing, jackknife
+from conncomp.models import Percolation
 
-sine = 2 * np.sin(np.pi / 18)
-known = {"square": 0.5, "triangular": sine, "honeycomb": 1 - sine, "kagome": 0.524405}
-known |= {"cubic": 0.248812, "bcc": 0.180288, "diamond": 0.389589}
+sizes = {
+    "square": (24, 48),
+    "triangular": (24, 48),
+    "honeycomb": (16, 32),
+    "kagome": (14, 28),
+}
+sizes |= {"bcc": (6, 12), "fcc": (6, 12), "diamond": (5, 10)}
 
 
-def curve(lattice: str, length: int, shares: np.ndarray, replicas: int) -> np.ndarray:
-    """Return rows of p, <m^4>/<m^2>^2 and its error."""
-    model = Ising(
-        length,
-        lattice=lattice,
-        beta=np.repeat(-np.log1p(-shares) / 2, replicas),
-        replicas=replicas * len(shares),
-        start="cold",
-        seed=length,
-    )
-    drawn = model.swendsen_wang(1, clusters=True)
-    moments = drawn.improved_squared_magnetisation, drawn.improved_fourth_magnetisation
-    of_shares = [moment.reshape(len(shares), replicas) for moment in moments]
-    ratios = [
-        jackknife(lambda square, fourth: fourth / square**2, *each, bin_length=10)
-        for each in zip(*of_shares, strict=True)
-    ]
-    return np.column_stack([shares, ratios])
+def crossing_of(curves: list[np.ndarray], p: np.ndarray) -> float:
+    """Return where the second curve overtakes the first one, between two points."""
+    gap = curves[1] - curves[0]
+    k = int(np.flatnonzero((gap[:-1] < 0) & (gap[1:] >= 0))[-1])
+    return float(p[k] + (p[k + 1] - p[k]) * gap[k] / (gap[k] - gap[k + 1]))
 
 
 # %%
-# Two sizes of each lattice take a second or less.
+# Sums over runs are wanted near p_c only, as the wrapping alone is asked for: runs then
+# end when the lattice wraps along all axes.
 
 figure, panels = plt.subplots(2, 4, figsize=(11, 5), layout="constrained")
-for axes, (lattice, p_c) in zip(panels.flat, known.items(), strict=False):
-    flat = lattice in ("square", "triangular", "honeycomb", "kagome")
-    shares = p_c * np.linspace(0.97, 1.03, 6)
-    sizes = (24, 48) if flat else (8, 16)
-    curves = {length: curve(lattice, length, shares, 400) for length in sizes}
-    [found] = crossing(curves, degree=3)
-    print(f"{lattice:10} {found.x.value:.4f} ± {found.x.error:.4f}, known {p_c:.4f}")
-    for length, points in curves.items():
-        axes.errorbar(*points.T, fmt=".-", linewidth=0.8, label=length)
-    axes.axvline(p_c, color="gray", linewidth=0.8)
+for axes, (lattice, lengths) in zip(panels.flat, sizes.items(), strict=False):
+    ndim = 2 if lengths[0] > 10 else 3
+    for kind, colour in (("site", "C0"), ("bond", "C1")):
+        p_c = Percolation.critical_p(kind, ndim, lattice)
+        p = p_c * np.linspace(0.9, 1.1, 41)
+        curves = []
+        for length, style in zip(lengths, ("--", "-"), strict=True):
+            model = Percolation((length,) * ndim, kind, lattice=lattice, seed=length)
+            sweep = model.sweep(1500, between=(p_c, p_c))
+            curves.append(sweep.wrapping(p, "any").value)
+            axes.plot(p, curves[-1], style, color=colour, linewidth=0.8)
+        axes.axvline(p_c, color="gray", linewidth=0.8)
+        found = (
+            sweep.threshold("balance").value if ndim == 2 else crossing_of(curves, p)
+        )
+        print(f"{lattice:10} {kind}s {found:.4f}, known {p_c:.4f}")
     axes.set_title(lattice)
-    axes.legend(title="cells", fontsize="small")
 panels[-1, -1].axis("off")
+panels[-1, -1].text(0, 0.6, "blue: sites, orange: bonds\ndashed: the smaller size")
 for axes in panels[1, :3]:
     axes.set_xlabel("p")
-panels[0, 0].set_ylabel("<m⁴>/<m²>²")
-panels[1, 0].set_ylabel("<m⁴>/<m²>²")
+for axes in panels[:, 0]:
+    axes.set_ylabel("probability to wrap")
 plt.show()

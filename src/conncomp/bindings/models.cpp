@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "bindings/bindings.h"
 #include "cpu/models/cahn_hilliard.h"
@@ -80,13 +81,18 @@ void define_potts(nb::module_& m) {
 
 // Arrays have the shapes that models/percolation/cpu.py gives them, flattened.
 void define_percolation(nb::module_& m) {
+  using Step = std::pair<std::array<int, kLatticeAxes>, int>;
   nb::class_<PercolationLattice>(m, "PercolationLattice")
       .def("__init__",
-           [](PercolationLattice* self, const Edges& length, int periodic, int axes, bool of_bonds,
-              bool triangular) {
+           [](PercolationLattice* self, const Edges& length, int periodic, int axes, bool of_bonds, int cell,
+              const std::vector<std::pair<int, std::vector<Step>>>& kinds) {
              Lattice lattice{{}, periodic, 2, 1};
              std::copy(length.begin(), length.end(), lattice.length);
-             new (self) PercolationLattice{lattice, axes, of_bonds, triangular};
+             new (self) PercolationLattice{lattice, axes, of_bonds, cell, {}};
+             for (const auto& [site, steps] : kinds) {
+               ElementKind& kind = self->kinds.emplace_back(ElementKind{site, {}});
+               for (const auto& [along, to] : steps) kind.steps.push_back({along, to});
+             }
            })
       .def("draw",
            [](const PercolationLattice& lattice, uint64_t seed, uint64_t first_replica, int64_t replicas,

@@ -8,7 +8,6 @@ from conncomp.models.analysis import (
     Reweighted,
     collapse,
     crossing,
-    katzgraber_young,
     logarithmic_bins,
     overlap_distribution,
     reweight,
@@ -40,11 +39,12 @@ from conncomp.models.spin_glass import (
     Overlaps,
     OverlapSummary,
     SpinGlass,
+    katzgraber_young,
     summarise_overlaps,
 )
 from conncomp.models.statistics import Estimate, autocorrelation_time, jackknife
 from conncomp.models.tempering import Tempering, parallel_tempering
-from conncomp.models.vectors import ON, XY, Clock, Heisenberg, VectorMeasurements, VectorSummary
+from conncomp.models.vectors import ON, XY, Clock, Heisenberg, VectorMeasurements
 
 __all__ = [
     "ON",
@@ -85,7 +85,6 @@ __all__ = [
     "UnitCell",
     "Update",
     "VectorMeasurements",
-    "VectorSummary",
     "WrappingSummary",
     "autocorrelation_time",
     "collapse",

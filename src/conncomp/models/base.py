@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from conncomp._arguments import as_bool, check_range
 from conncomp._arrays import choose_device, host_copy, on_gpu, on_host
 from conncomp.models._arguments import Drawn, check_drawn, check_state
-from conncomp.models.protocol import MOST_UPDATES, Measured, State, Update
+from conncomp.models.protocol import MOST_UPDATES, Measured, State, Update, make_updates
 
 
 class Simulated(ABC, Generic[Measured]):
@@ -156,9 +156,7 @@ class Simulated(ABC, Generic[Measured]):
         TypeError, ValueError
             If `n` is no integer, or out of its range.
         """
-        update = self.updater()
-        for number in self._next_updates("n", n):
-            update(number)
+        make_updates(self.updater(), self._next_updates("n", n))
 
     def updater(self) -> Update[Measured]:
         """Return a kind of the model's updates, of which `conncomp.models.simulate` makes many.
@@ -259,12 +257,10 @@ class Simulated(ABC, Generic[Measured]):
         measured, update = as_bool("measure", measure), updater(**options)
         numbers = self._next_updates(name, count)
         if not measured:
-            for number in numbers:
-                update(number)
+            make_updates(update, numbers)
             return None
         records = self.new_records(len(numbers))
-        for number, record in zip(numbers, records, strict=True):
-            update(number, record)
+        make_updates(update, numbers, records)
         series: Measured = update.read(on_host(records))
         return series
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from math import isfinite, log, sqrt
 from typing import Any
@@ -102,6 +103,11 @@ def _bond(given: Any, sites: int, ndim: int) -> Bond:
 def _reversed(bond: Bond) -> Bond:
     start, end, step = bond
     return end, start, tuple(-n for n in step)
+
+
+def cell_in_words(cell: UnitCell) -> str:
+    """Return a cell as text, by which simulations of different ones are told apart."""
+    return json.dumps([cell.vectors, cell.sites, cell.bonds])
 
 
 def hypercubic(ndim: int) -> UnitCell:

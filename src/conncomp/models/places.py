@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from conncomp.kernels.edges import MOST_VERTICES, WHOLE, EdgeBonds
 from conncomp.kernels.lattice import Lattice
 from conncomp.models._arguments import as_tuple, check_finite, check_shape
 from conncomp.models._clusters import label_on_edges
-from conncomp.models.lattices import LATTICES, UnitCell
+from conncomp.models.lattices import LATTICES, UnitCell, cell_in_words
 
 HYPERCUBIC = ("chain", "square", "cubic", "hypercubic")
 BORDERS = {True: "periodic", False: "open", "antiperiodic": "antiperiodic"}
@@ -76,7 +75,7 @@ class OnLattice:
 
     def __init__(self, shape: Any, lattice: Any, periodic: Any, negative: bool) -> None:
         self.cell = _check_lattice(lattice)
-        self.name = lattice if isinstance(lattice, str) else _in_words(self.cell)
+        self.name = lattice if isinstance(lattice, str) else cell_in_words(self.cell)
         axes = len(self.cell.vectors)
         lengths = check_shape(as_tuple(shape, axes))
         if len(lengths) != axes:
@@ -387,8 +386,3 @@ def _check_borders(periodic: Any, axes: int) -> list[str]:
                 "these for each axis"
             )
     return [BORDERS[border if isinstance(border, str) else bool(border)] for border in borders]
-
-
-def _in_words(cell: UnitCell) -> str:
-    """Return a cell as text, by which simulations of different ones are told apart."""
-    return json.dumps([cell.vectors, cell.sites, cell.bonds])

@@ -46,7 +46,8 @@ class Update(Protocol[Measured]):
     ``update(number, record)`` makes the update of this number, which is ``model.updates + 1``, and
     the model's ``updates`` is then this number. It measures the state that it finds into a record,
     which is 0, unless that is None. Whatever ends it leaves the state, and ``updates``, before it.
-    A kind whose records are not those of the model has ``new_records(n)`` of its own.
+    A kind whose records are not those of the model has ``new_records(n)`` of its own, and one that
+    makes many updates at once ``repeat(numbers, records, every)``: see `make_updates`.
     """
 
     @property
@@ -64,6 +65,34 @@ class Update(Protocol[Measured]):
         records : ndarray, shape (rows, replicas, ...)
             Records of updates of this kind.
         """
+
+
+def make_updates(
+    update: Update[Series], numbers: range, records: Any = None, every: int = 1
+) -> None:
+    """Make updates of these numbers; the first of each `every` measures into the next record.
+
+    Parameters
+    ----------
+    update : Update
+    numbers : range
+        From ``model.updates + 1`` on.
+    records : array, optional
+        As many as measure; None is that none does.
+    every : int, optional
+    """
+    repeat = getattr(update, "repeat", None)
+    if repeat is None:
+        make_each(update, numbers, records, every)
+    else:
+        repeat(numbers, records, every)
+
+
+def make_each(update: Callable[[int, Any], None], numbers: range, records: Any, every: int) -> None:
+    """Do as `make_updates`, one after the other."""
+    for made, number in enumerate(numbers):
+        measures = records is not None and made % every == 0
+        update(number, records[made // every] if measures else None)
 
 
 @runtime_checkable

@@ -30,6 +30,7 @@ from conncomp.models.protocol import (
     State,
     Summarised,
     Update,
+    make_updates,
 )
 
 # Updates between two looks at the clock take about so many seconds, and their records so much
@@ -85,6 +86,48 @@ class Simulation(Generic[Measured]):
             )
         return self.model.summaries(self.series, self.parameters | self.arrays)
 
+    def to_xarray(self) -> Any:
+        """Return the series as an ``xarray.Dataset``: a variable for each observable.
+
+        Returns
+        -------
+        Dataset
+            Its first dimension is "update", whose coordinate is `updates`; the next one is
+            "replica" where there are several, with `arrays`. Others are called by the observable
+            and their number. Attributes are `parameters`.
+
+        Raises
+        ------
+        ImportError
+            If there is no xarray.
+
+        Examples
+        --------
+        >>> from conncomp.models import Potts, simulate
+        >>> run = simulate(Potts((8, 8), beta=[0.4, 0.8], replicas=2, seed=1), 50)
+        >>> run.to_xarray().energy.dims
+        ('update', 'replica')
+        """
+        xarray = optional("xarray")
+        replicas, records = self.parameters["replicas"], getattr(self.series, "records", None)
+        beside = records is not None and records.ndim > 2
+
+        def variable(name: str, values: NDArray[Any]) -> Any:
+            known = ["update"] if values.shape[:1] == self.updates.shape else []
+            if beside and known and values.shape[1:2] == (replicas,):
+                known.append("replica")
+            own = range(len(known), values.ndim)
+            return [*known, *(f"{name}_{axis}" for axis in own)], values
+
+        found = {name: variable(name, each) for name, each in self.series.observables().items()}
+        coordinates: dict[str, Any] = {"update": self.updates}
+        for name, array in self.arrays.items():
+            dimensions = ["replica"] if array.shape == (replicas,) and beside else None
+            if dimensions is not None and name not in found:
+                coordinates[name] = dimensions, array
+        facts = {name: value for name, value in self.parameters.items() if value is not None}
+        return xarray.Dataset(found, coordinates, facts)
+
     def write(self, path: StrPath, *, force: bool = False) -> None:
         """Write an HDF5 file: a dataset for each observable, the parameters as attributes.
 
@@ -135,8 +178,11 @@ class _Schedule(NamedTuple):
         """Return how many of the first updates measure."""
         return max(0, -(-(updates - self.thermalise) // self.every))
 
-    def measures(self, number: int) -> bool:
-        return number >= self.thermalise and (number - self.thermalise) % self.every == 0
+    def before_next(self, updates: int) -> int:
+        """Return how many updates follow so many until the next that measures."""
+        if updates < self.thermalise:
+            return self.thermalise - updates
+        return (self.thermalise - updates) % self.every
 
 
 def simulate(
@@ -338,21 +384,34 @@ class _Run:
         return rows * self._schedule.every
 
     def _make(self, count: int) -> None:
-        model, schedule, first = self._model, self._schedule, self._done
+        schedule, first = self._schedule, self._done
         records = self._new_records(schedule.rows(first + count) - self._measured)
+        before = min(count, schedule.before_next(first))
         try:
-            for number in range(first, first + count):
-                row = schedule.rows(number) - self._measured
-                measures = schedule.measures(number)
-                if measures and self._watch is not None:
-                    self._watch(model)
-                self._update(model.updates + 1, records[row] if measures else None)
+            self._repeat(before)
+            if self._watch is None:
+                self._repeat(count - before, records)
+            else:
+                self._watch_each(count - before, records)
         finally:
             # An update that was ended is not done, and its record is dropped.
             rows = schedule.rows(self._done)
             made = records[: rows - self._measured]
             self.records[self._measured : rows] = on_host(made)
             self._measured = rows
+
+    def _repeat(self, count: int, records: Any = None) -> None:
+        """Make so many updates, of which the first measures if there are records."""
+        first = self._model.updates + 1
+        make_updates(self._update, range(first, first + count), records, self._schedule.every)
+
+    def _watch_each(self, count: int, records: Any) -> None:
+        """Do so, and show the model before each that measures."""
+        assert self._watch is not None
+        every = self._schedule.every
+        for begin in range(0, count, every):
+            self._watch(self._model)
+            self._repeat(min(every, count - begin), records[begin // every :])
 
     # ------------------------------------------------------------------------------ the checkpoint
 

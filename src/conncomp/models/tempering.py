@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from conncomp._arguments import check_range, shown
 from conncomp.generate.random import MASK, philox
 from conncomp.models._probabilities import CERTAIN
-from conncomp.models.protocol import MOST_UPDATES, Series
+from conncomp.models.protocol import MOST_UPDATES, Series, make_updates
 
 # Of ``kernels/core/spins.h``.
 EXCHANGE, REPLICA_SHIFT = 6, 40
@@ -152,8 +152,7 @@ def parallel_tempering(
     for number in range(count):
         # As betas change, so do the probabilities of bonds.
         change = model.updater(**options)
-        for _ in range(between):
-            change(model.updates + 1)
+        make_updates(change, range(model.updates + 1, model.updates + 1 + between))
         if watch is not None:
             watch(model)
         ladders, present = model._ladders(), model._present()

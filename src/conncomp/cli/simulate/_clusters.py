@@ -10,7 +10,13 @@ import click
 
 from conncomp.cli._picture import plot_scan
 from conncomp.cli._report import Row
-from conncomp.cli.simulate._common import Finished, as_plain, plot_observables, shown
+from conncomp.cli.simulate._common import (
+    Finished,
+    as_plain,
+    doubt_rows,
+    plot_observables,
+    shown,
+)
 from conncomp.models import Estimate, Measurements, Summary
 
 # Of each observable of a `Summary`, what it is called in tables and pictures.
@@ -70,8 +76,7 @@ def show_summaries(finished: Finished[Measurements], model: Row) -> None:
     facts: list[Row] = []
     if finished.run.parameters["update"] in ("swendsen-wang", "metropolis"):
         facts.append(finished.speed_row("spins"))
-    if not all(summary.enough for summary in summaries):
-        facts.append(("beware", "fewer than 100 autocorrelation times: errors may be too small"))
+    facts += doubt_rows({"": summaries})
     plain = [as_plain(summary) for summary in summaries]
     finished.show(model, plain, _table(summaries), facts=facts)
 

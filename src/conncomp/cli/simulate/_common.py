@@ -401,4 +401,24 @@ def as_plain(value: Any) -> Any:
         return {name: as_plain(part) for name, part in value._asdict().items()}
     if isinstance(value, tuple):
         return [as_plain(part) for part in value]
+    if isinstance(value, str):
+        return value
     return value if value is not None and math.isfinite(value) else None
+
+
+MOST_DOUBTS = 6  # that are printed
+
+
+def doubt_rows(summaries: Mapping[str, Sequence[Any]]) -> list[Row]:
+    """Return rows on what speaks against equilibrium, of summaries by size, or by ""."""
+    several = sum(map(len, summaries.values())) > 1
+    found = []
+    for size, of_size in summaries.items():
+        for summary in of_size:
+            temperature = f"T = {1 / summary.beta if summary.beta else math.inf:.6g}"
+            where = ", ".join(filter(None, (size, temperature)))
+            found += [f"{where}: {text}" if several else text for text in summary.doubts]
+    rows: list[Row] = [("beware", text) for text in found[:MOST_DOUBTS]]
+    if len(found) > MOST_DOUBTS:
+        rows.append(("beware", f"and {len(found) - MOST_DOUBTS} more, which --json has"))
+    return rows

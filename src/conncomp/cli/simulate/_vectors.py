@@ -16,6 +16,7 @@ from conncomp.cli.simulate._common import (
     Finished,
     Settings,
     as_plain,
+    doubt_rows,
     parse_number_or_critical,
     plot_observables,
     run_model,
@@ -29,12 +30,12 @@ from conncomp.cli.simulate._places import (
     sites_of_cell,
 )
 from conncomp.cli.simulate._ranges import Range, inverse_temperatures, range_option
-from conncomp.models import VectorMeasurements, VectorSummary
+from conncomp.models import Summary, VectorMeasurements
 from conncomp.models.ising import LATTICES
 from conncomp.models.vectors import UPDATES
 from conncomp.models.vectors.model import VectorModel
 
-# Of each observable of a `VectorSummary`, what it is called in tables and pictures.
+# Of each observable of a `Summary`, what it is called in tables and pictures.
 NAMES = {
     "energy": "energy a site",
     "specific_heat": "specific heat",
@@ -122,8 +123,7 @@ def _show(finished: Finished[VectorMeasurements]) -> None:
     facts: list[Row] = []
     if parameters["update"] != "wolff":
         facts.append(finished.speed_row("spins"))
-    if not all(summary.enough for summary in summaries):
-        facts.append(("beware", "fewer than 100 autocorrelation times: errors may be too small"))
+    facts += doubt_rows({"": summaries})
     table = _table(summaries, observables)
     finished.show(model, [as_plain(summary) for summary in summaries], table, facts=facts)
 
@@ -136,13 +136,13 @@ def _series(series: VectorMeasurements) -> dict[str, Any]:
     }
 
 
-def _observables(summaries: list[VectorSummary]) -> dict[str, list[Any]]:
+def _observables(summaries: list[Summary]) -> dict[str, list[Any]]:
     """Return by name what was estimated at each temperature."""
     estimated = [key for key in NAMES if getattr(summaries[0], key) is not None]
     return {NAMES[key]: [getattr(summary, key) for summary in summaries] for key in estimated}
 
 
-def _table(summaries: list[VectorSummary], observables: dict[str, list[Any]]) -> list[Row]:
+def _table(summaries: list[Summary], observables: dict[str, list[Any]]) -> list[Row]:
     """Return a line for each temperature or, of one temperature, a line for each observable."""
     cells = {name: list(map(shown, estimates)) for name, estimates in observables.items()}
     temperatures = [f"{1 / summary.beta:.6g}" if summary.beta else "inf" for summary in summaries]

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
 from conncomp.cli._options import closed_axes, periodic_option
 from conncomp.cli._picture import plot_curves_of_sizes
@@ -17,13 +16,14 @@ from conncomp.cli.simulate._common import (
     Finished,
     Settings,
     as_plain,
+    doubt_rows,
     options_of_several_shapes,
     run_model,
     shown,
 )
 from conncomp.cli.simulate._ranges import Range, inverse_temperatures, range_option
 from conncomp.kernels.spin_glass import RULES
-from conncomp.models import Estimate, GlassSeries, OverlapSummary, SpinGlass, katzgraber_young
+from conncomp.models import GlassSeries, OverlapSummary, SpinGlass
 from conncomp.models.disorder import KINDS
 from conncomp.models.simulation import check_output
 
@@ -193,21 +193,24 @@ def _show(
             last.stage.seconds[stage] = last.stage.seconds.get(stage, 0.0) + seconds
     with last.stage("statistics"):
         summaries = {_size(each.settings.shape): each.run.summarise() for each in finished}
-        apart = {_size(each.settings.shape): _off_identity(each) for each in finished}
     if settings.plot is not None:
         with last.stage("plot"):
             plot_curves_of_sizes(settings.plot, _curves(summaries), model[1])
     plain, rows = [], []
     for size, of_size in summaries.items():
-        for summary, off in zip(reversed(of_size), reversed(apart[size]), strict=True):
-            named = {} if off is None else {"katzgraber_young": off}
-            described = {name: as_plain(value) for name, value in named.items()}
-            plain.append({"shape": size, **as_plain(summary), **described})
-            cells = [shown(getattr(summary, name)) for name in NAMES]
-            rows.append((size, f"{1 / summary.beta:.6g}", *cells, *map(shown, named.values())))
-    identity = ("off Katzgraber-Young",) if "katzgraber_young" in plain[0] else ()
+        for summary in reversed(of_size):
+            plain.append({"shape": size, **as_plain(summary)})
+            cells = [getattr(summary, name) for name in NAMES]
+            if summary.katzgraber_young is not None:
+                cells.append(summary.katzgraber_young)
+            rows.append((size, f"{1 / summary.beta:.6g}", *map(shown, cells)))
+    left = [summary.katzgraber_young for of_size in summaries.values() for summary in of_size]
+    identity = ("off Katzgraber-Young",) if any(off is not None for off in left) else ()
     _of_all(finished, settings, folder).show(
-        model, plain, [("size", "temperature", *NAMES.values(), *identity), *rows]
+        model,
+        plain,
+        [("size", "temperature", *NAMES.values(), *identity), *rows],
+        facts=doubt_rows({size: of_size[::-1] for size, of_size in summaries.items()}),
     )
 
 
@@ -220,26 +223,6 @@ def _of_all(
     written = settings if folder is None else replace(settings, output=folder)
     parameters = {**last.run.parameters, "shape": shapes}
     return replace(last, settings=written, run=replace(last.run, parameters=parameters))
-
-
-def _off_identity(finished: Finished[GlassSeries]) -> list[Estimate | None]:
-    """Return what the identity of Katzgraber and Young leaves, with beta ascending."""
-    series, parameters = finished.run.series, finished.run.parameters
-    betas = np.unique(series.beta)
-    if parameters["couplings"] != "gaussian" or parameters["dilution"] or parameters["samples"] < 2:
-        return [None] * len(betas)
-    shape, samples = parameters["shape"], parameters["samples"]
-    bonds = sum(
-        int(np.prod(shape)) // n * (n if closed else n - 1)
-        for n, closed in zip(shape, parameters["periodic"], strict=True)
-    )
-    places = samples, len(betas), -1
-    energies = series.energy.mean(axis=0).reshape(places).mean(axis=2)
-    links = series.link_overlap.mean(axis=0).reshape(places).mean(axis=2)
-    return [
-        katzgraber_young(energies[:, k], links[:, k], beta=float(beta), bonds=bonds)
-        for k, beta in enumerate(betas)
-    ]
 
 
 def _curves(

@@ -102,9 +102,9 @@ enum Purpose : Bits32 {
   kOrder,
   kGlassDigits = 24,
   kGlassNumber,
-  kCoupling,  // models/disorder.py
+  kCoupling,  // models/disorder
   kHoudayer,  // models/spin_glass/pairs.py
-  kField,     // models/disorder.py
+  kField,     // models/disorder
   kMirror = 32,
   kVectorBond,
   kEdgeBond = 40,

@@ -1,11 +1,7 @@
 """What series of several sizes, temperatures and samples tell together."""
 
 from conncomp.models.analysis.equilibrium import LogarithmicBins, logarithmic_bins
-from conncomp.models.analysis.glasses import (
-    OverlapDistribution,
-    katzgraber_young,
-    overlap_distribution,
-)
+from conncomp.models.analysis.glasses import OverlapDistribution, overlap_distribution
 from conncomp.models.analysis.reweighting import Reweighted, reweight
 from conncomp.models.analysis.scaling import Collapse, Crossing, collapse, crossing
 
@@ -17,7 +13,6 @@ __all__ = [
     "Reweighted",
     "collapse",
     "crossing",
-    "katzgraber_young",
     "logarithmic_bins",
     "overlap_distribution",
     "reweight",

@@ -1,10 +1,11 @@
 """Percolation: configurations on CPU and GPU, sweeps, and what both measure."""
 
+from conncomp.models.percolation.lattices import LATTICES
 from conncomp.models.percolation.measurements import (
     PercolationMeasurements,
     PercolationSummary,
 )
-from conncomp.models.percolation.model import KINDS, LATTICES, Percolation
+from conncomp.models.percolation.model import KINDS, Percolation
 from conncomp.models.percolation.sweep import PercolationSweep, SweepEstimates
 
 __all__ = [

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._core import native
-from conncomp.kernels.lattice import BITS, Lattice
+from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice
 from conncomp.models._arguments import Drawn
+from conncomp.models.percolation.lattices import Geometry
 
 MOST_SITES = (1 << 31) - 1
 
@@ -20,38 +21,41 @@ class Engine:
     Parameters
     ----------
     drawn : Drawn
-    lattice : Lattice
-    kind : {"site", "bond"}
-    triangular : bool
+    cells : Lattice
+    geometry : Geometry
     """
 
     xp = np
 
-    def __init__(self, drawn: Drawn, lattice: Lattice, kind: str, triangular: bool) -> None:
-        self._lattice = lattice
+    def __init__(self, drawn: Drawn, cells: Lattice, geometry: Geometry) -> None:
+        self._cells, self._sites = cells, cells.sites * geometry.sites_of_cell
         self._replicas, self._first_replica, self._seed = drawn
-        self._planes = lattice.ndim if kind == "bond" else 1
-        struct = lattice.struct
+        self._planes = geometry.planes
+        struct, before = cells.struct, (0,) * (MOST_AXES - cells.ndim)
         self._native = native.PercolationLattice(
             struct["length"].tolist(),
             int(struct["periodic"]),
-            lattice.ndim,
-            kind == "bond",
-            triangular,
+            cells.ndim,
+            geometry.of_bonds,
+            geometry.sites_of_cell,
+            [
+                (site, [((*before, *step), to) for step, to in steps])
+                for site, steps in geometry.kinds
+            ],
         )
 
     def check_measured(self) -> None:
         """Raise ValueError if the lattice is too large for what is measured of clusters."""
-        if self._lattice.sites > MOST_SITES:
+        if self._sites > MOST_SITES:
             raise ValueError(
-                f"shape={self._lattice.shape} has {self._lattice.sites} sites; clusters of at most "
+                f"shape={self._cells.shape} has {self._sites} sites; clusters of at most "
                 f"{MOST_SITES} are measured on a CPU"
             )
 
     def draw(self, step: int, probability: int | None) -> NDArray[np.uint64]:
         """Return configurations as words, (replicas, planes, rows, columns); None is certain."""
-        lattice = self._lattice
-        words = np.empty((self._replicas, self._planes, lattice.rows, lattice.columns), BITS)
+        cells = self._cells
+        words = np.empty((self._replicas, self._planes, cells.rows, cells.columns), BITS)
         self._native.draw(
             self._seed,
             self._first_replica,

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from conncomp._arguments import shown
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu, launch
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.percolation import FILE, OF_BONDS, OF_SITES
@@ -14,7 +15,8 @@ from conncomp.kernels.cuda.models.windings import ClusterWindings
 from conncomp.kernels.lattice import BITS, Lattice
 from conncomp.models._arguments import Drawn
 from conncomp.models._wrapping import check_wrapping
-from conncomp.models.percolation.labels import measure_by_labels
+from conncomp.models.percolation.labels import are_labelled, measure_by_labels
+from conncomp.models.percolation.lattices import Geometry
 from conncomp.models.percolation.measurements import AXES
 
 
@@ -24,20 +26,30 @@ class Engine:
     Parameters
     ----------
     drawn : Drawn
-    lattice : Lattice
-    kind : {"site", "bond"}
-    triangular : bool
+    cells : Lattice
+    geometry : Geometry
+
+    Raises
+    ------
+    ValueError
+        If the lattice is one whose configurations are drawn and measured on the CPU.
     """
 
-    def __init__(self, drawn: Drawn, lattice: Lattice, kind: str, triangular: bool) -> None:
+    def __init__(self, drawn: Drawn, cells: Lattice, geometry: Geometry) -> None:
+        if not are_labelled(geometry):
+            raise ValueError(
+                f"kind={'bond' if geometry.of_bonds else 'site'!r} of "
+                f"lattice={shown(geometry.name)} is for the CPU: a GPU has sites of cells of one "
+                "site, and bonds of lattice='square'; use device='cpu'"
+            )
         self._gpu, (replicas, first_replica, seed) = current_gpu(), drawn
-        self.xp = self._gpu.xp
-        self._lattice, self._of_bonds, self._triangular = lattice, kind == "bond", triangular
-        self._planes = lattice.ndim if self._of_bonds else 1
+        self.xp, lattice = self._gpu.xp, cells
+        self._lattice, self._geometry, self._of_bonds = cells, geometry, geometry.of_bonds
+        self._planes = geometry.planes
         self._replicas = Replicas(self._gpu, lattice, seed, first_replica, replicas)
         self._clusters: bricks.BrickClusters | None = None
         self._windings: ClusterWindings | None = None
-        if not triangular and bricks.takes(lattice, replicas):
+        if geometry.is_hypercubic and bricks.takes(lattice, replicas):
             index = INDEX_TYPES[lattice.sites * replicas >= 1 << 31]
             kernels = OF_BONDS if self._of_bonds else OF_SITES
             self._clusters = bricks.BrickClusters(self._replicas, index, kernels)
@@ -72,8 +84,7 @@ class Engine:
         """Draw configurations, and fill a record, (replicas, fields), of zeros."""
         words = self.draw(step, probability, record)
         if self._clusters is None:
-            of_what = self._lattice, self._of_bonds, self._triangular
-            measure_by_labels(self.xp, *of_what, words, record)
+            measure_by_labels(self.xp, self._lattice, self._geometry, words, record)
             return
         records = self._records(record)
         windings = None if self._windings is None else (self._windings, records)

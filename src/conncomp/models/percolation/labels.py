@@ -9,6 +9,8 @@ import numpy as np
 from conncomp.components import component_sizes
 from conncomp.grid import cluster_wrapping, component_wrapping, label, label_bonds
 from conncomp.kernels.lattice import Lattice, unpack
+from conncomp.models._clusters import label_on_edges
+from conncomp.models.percolation.lattices import Geometry
 from conncomp.models.percolation.measurements import (
     AXES,
     CLASSES,
@@ -20,45 +22,89 @@ from conncomp.models.percolation.measurements import (
     SQUARES,
 )
 
-# The neighbours of a site of the triangular lattice, as an array has them.
-TRIANGULAR = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]], bool)
+
+def elements_of(xp: Any, cells: Lattice, words: Any) -> Any:
+    """Return what words, (replicas, planes, rows, columns), hold of each kind and cell.
+
+    It is bool, of shape (planes, replicas, *shape).
+    """
+    planes = range(words.shape[1])
+    return xp.stack([unpack(xp, cells, words[:, k : k + 1]) for k in planes]).astype(bool)
 
 
-def sites_of(xp: Any, lattice: Lattice, words: Any) -> Any:
-    """Return the sites that words, (replicas, 1, rows, columns), hold: bool, (replicas, *shape)."""
-    return unpack(xp, lattice, words).astype(bool)
+def are_labelled(geometry: Geometry) -> bool:
+    """Whether `label` or `label_bonds` take the lattice."""
+    return geometry.is_hypercubic or (geometry.sites_of_cell == 1 and not geometry.of_bonds)
 
 
-def bonds_of(xp: Any, lattice: Lattice, words: Any) -> Any:
-    """Return the bonds that words hold: bool, (ndim, replicas, *shape)."""
-    axes = range(lattice.ndim)
-    return xp.stack([sites_of(xp, lattice, words[:, axis : axis + 1]) for axis in axes])
-
-
-def who_is_linked(lattice: Lattice, of_bonds: bool, triangular: bool) -> dict[str, Any]:
+def who_is_linked(cells: Lattice, geometry: Geometry) -> dict[str, Any]:
     """Return the arguments by which `label` and `label_bonds` link what is there."""
-    options: dict[str, Any] = {"periodic": lattice.periodic}
-    if triangular:
-        options["structure"] = TRIANGULAR
-    elif not of_bonds:
+    options: dict[str, Any] = {"periodic": cells.periodic}
+    if not geometry.is_hypercubic:
+        options["structure"] = geometry.structure
+    elif not geometry.of_bonds:
         options["connectivity"] = 1
     return options
 
 
+def label_by_search(
+    xp: Any, cells: Lattice, geometry: Geometry, there: Any, *, numbering: str
+) -> tuple[Any, list[int]]:
+    """Return labels of sites, and how many clusters each replica has, on any lattice.
+
+    Parameters
+    ----------
+    xp : module
+    cells : Lattice
+    geometry : Geometry
+    there : array of bool, shape (planes, replicas, *shape)
+        Which elements are there.
+    numbering : {"consecutive", "roots"}
+
+    Returns
+    -------
+    labels : array, shape (replicas, *shape, sites of a cell)
+        Or without the last axis, if that is 1.
+    counts : list of int
+    """
+    replicas, per_cell = there.shape[1], geometry.sites_of_cell
+    edges, leaving = xp.asarray(geometry.edges()), xp.asarray(geometry.leaving(cells.periodic))
+    flat = there.reshape(len(there), replicas, -1)
+    sites = per_cell * flat.shape[-1]
+    if geometry.of_bonds:
+        active = flat.transpose(1, 0, 2).reshape(replicas, -1)
+        occupied = xp.ones((replicas, sites), bool)
+    else:
+        occupied = flat.transpose(1, 2, 0).reshape(replicas, sites)
+        active = occupied[:, edges[..., 0]] & occupied[:, edges[..., 1]] & ~leaving
+        active = active.reshape(replicas, -1)
+    # Sites that are not there are clusters of one, which are left out.
+    ends: Any = {"numbering": "roots", "return_num": False}
+    roots, _ = label_on_edges(xp, edges.reshape(-1, 2), active, sites, **ends)
+    is_root = occupied & (roots == xp.arange(sites))
+    labels = xp.where(occupied, roots, -1)
+    if numbering == "consecutive":
+        numbers = xp.cumsum(is_root, axis=1)
+        labels = xp.where(occupied, xp.take_along_axis(numbers, roots, 1), 0)
+    shape = (*geometry.shape, per_cell) if per_cell > 1 else geometry.shape
+    counts = [int(count) for count in is_root.sum(axis=1)]
+    return labels.reshape(replicas, *shape).astype(roots.dtype), counts
+
+
 def measure_by_labels(
-    xp: Any, lattice: Lattice, of_bonds: bool, triangular: bool, words: Any, record: Any
+    xp: Any, lattice: Lattice, geometry: Geometry, words: Any, record: Any
 ) -> None:
     """Fill a record, (replicas, fields), but for how many sites or bonds are there.
 
     Configurations are labelled twice, once to find windings: this is for lattices that have no way
     of their own.
     """
-    options = {**who_is_linked(lattice, of_bonds, triangular), "batch_axes": 1}
-    if of_bonds:
-        bonds = bonds_of(xp, lattice, words)
-        labels, wrapping = label_bonds(bonds, **options), cluster_wrapping(bonds, **options)
+    options = {**who_is_linked(lattice, geometry), "batch_axes": 1}
+    there = elements_of(xp, lattice, words)
+    if geometry.of_bonds:
+        labels, wrapping = label_bonds(there, **options), cluster_wrapping(there, **options)
     else:
-        sites = sites_of(xp, lattice, words)
+        sites = there[0]
         labels, wrapping = label(sites, **options), component_wrapping(sites, **options)
     _record_sizes(component_sizes(labels, background=0, batch_axes=1), record)
     wraps = wrapping.wrapping

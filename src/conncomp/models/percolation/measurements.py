@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import check_choice
+from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.lattice import Lattice
 from conncomp.models._wrapping import EVENTS, happens, wrapped_axes
-from conncomp.models.percolation.crossing import crossing_at_threshold
+from conncomp.models.percolation.crossing import BALANCE, crossing_at_threshold
+from conncomp.models.percolation.lattices import SQUARE
 from conncomp.models.statistics import Estimate
 
 # The fields of a record, of int64: those of ``kernels/core/percolation.h``.
@@ -61,15 +63,17 @@ class PercolationMeasurements:
     records : ndarray of int64, shape (..., fields)
         What was counted. Other arrays have the axes before the last one: updates, of a series, and
         replicas.
-    lattice : Lattice
+    lattice : object
+        The sites and bonds.
     kind : {"site", "bond"}
-    triangular : bool
+    geometry : str
+        The name of the lattice.
     """
 
     records: NDArray[np.int64]
-    lattice: Lattice
+    lattice: Lattice | CellLattice
     kind: str = "site"
-    triangular: bool = False
+    geometry: str = SQUARE
 
     def observables(self) -> dict[str, NDArray[Any]]:
         """Return what was measured, by name."""
@@ -116,8 +120,8 @@ class PercolationMeasurements:
 
         Parameters
         ----------
-        event : {"axis", "any", "all", "cross"}, optional
-            As of `PercolationSweep.first`; "axis" is the mean over all axes.
+        event : {"axis", "any", "all", "cross", "balance"}, optional
+            As of `PercolationSweep.threshold`; "axis" is the mean over all axes.
         crossing : float, optional
             As of `PercolationSweep.threshold`.
 
@@ -139,9 +143,11 @@ class PercolationMeasurements:
         >>> bool(abs(threshold.value - 0.59274605) < 4 * threshold.error < 0.01)
         True
         """
-        check_choice("event", event, EVENTS)
-        wanted = crossing_at_threshold(self.lattice, self.triangular, event, crossing)
-        wraps = happens(event, self.wraps, self.rank).astype(float).reshape(-1)
+        check_choice("event", event, (*EVENTS, BALANCE))
+        wanted = crossing_at_threshold(self.lattice, self.geometry, event, crossing)
+        events = ("any", "cross") if event == BALANCE else (event,)
+        each = [happens(one, self.wraps, self.rank).astype(float) for one in events]
+        wraps = np.mean(each, axis=0).reshape(-1)
         share = self.occupied.reshape(-1) / max(self.elements, 1)
         wraps_above, share_above = wraps - wraps.mean(), share - share.mean()
         spread = float(share_above @ share_above)

@@ -8,15 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import as_number, check_choice, check_range, shown
+from conncomp._arguments import as_bool, as_number, check_choice, check_range, shown
 from conncomp.grid import label, label_bonds
 from conncomp.grid._arguments import check_periodic
-from conncomp.kernels.lattice import MOST_AXES, Lattice
-from conncomp.models._arguments import check_shape
+from conncomp.kernels.lattice import MOST_AXES
 from conncomp.models._probabilities import as_fixed_point
 from conncomp.models.base import Simulated
+from conncomp.models.lattices import UnitCell
+from conncomp.models.percolation import lattices
 from conncomp.models.percolation.binomial import numbers_between
-from conncomp.models.percolation.labels import bonds_of, sites_of, who_is_linked
+from conncomp.models.percolation.labels import (
+    are_labelled,
+    elements_of,
+    label_by_search,
+    who_is_linked,
+)
 from conncomp.models.percolation.measurements import (
     RECORD_LENGTH,
     PercolationMeasurements,
@@ -26,7 +32,6 @@ from conncomp.models.percolation.sweep import SWEEP_FIELDS, PercolationSweep, ch
 from conncomp.models.protocol import MOST_UPDATES, Update
 
 KINDS = ("site", "bond")
-LATTICES = ("square", "triangular")
 
 # The numbers of what a sweep adds fit 32 bits.
 MOST_ADDED = (1 << 32) - 1
@@ -34,22 +39,9 @@ MOST_ADDED = (1 << 32) - 1
 # The series of a sweep take so many bytes by default, of so many batches at most.
 SERIES_BYTES, MOST_BATCHES = 1 << 30, 32
 
-# By lattice, kind and number of axes.
-THRESHOLDS = {
-    ("square", "site", 1): 1.0,
-    ("square", "bond", 1): 1.0,
-    ("square", "site", 2): 0.59274605,
-    ("square", "bond", 2): 0.5,
-    ("triangular", "site", 2): 0.5,
-    ("square", "site", 3): 0.31160768,
-    ("square", "bond", 3): 0.24881185,
-    ("square", "site", 4): 0.19688561,
-    ("square", "bond", 4): 0.16013122,
-}
-
 
 class Percolation(Simulated[PercolationMeasurements]):
-    """Percolation on a hypercubic or triangular lattice: each site or bond is there with p.
+    """Percolation on a lattice: each site or bond is there with p.
 
     Configurations are numbered, and drawn from the seed and their number: the present one is that
     of `updates`, and an update goes to the next one. At another p the same random numbers are
@@ -58,16 +50,18 @@ class Percolation(Simulated[PercolationMeasurements]):
     Parameters
     ----------
     shape : int or sequence of int
-        The lengths of 1 to 4 axes. Along a periodic axis of length 2 sites have two bonds, and one
-        of length 1 has a bond from each site to itself, as on a torus.
+        The lengths of 1 to 4 axes, in cells. Along a periodic axis of length 2 sites have two
+        bonds, and one of length 1 has a bond from each site to itself, as on a torus. Of lattices
+        other than "square" one length is that of all axes.
     kind : {"site", "bond"}, optional
         Whether sites are there, and neighbours among them connected; or bonds, between sites that
         all are.
     p : float or "critical", optional
         The probability of configurations, 0 to 1; "critical" is `critical_p`.
-    lattice : {"square", "triangular"}, optional
-        Hypercubic; or, for sites of two axes, triangular, as an array in which sites (1, 1) apart
-        are neighbours, too.
+    lattice : str or UnitCell, optional
+        "square", hypercubic, of any number of axes; "triangular", as an array in which sites (1, 1)
+        apart are neighbours, too; "honeycomb", "kagome", "bcc", "fcc" or "diamond", whose cells
+        have 2, 3, 1, 1 and 2 sites; or any cell.
     periodic : bool or sequence of bool, optional
         Which axes close on themselves: one answer for all, or one for each axis.
     replicas : int, optional
@@ -80,8 +74,9 @@ class Percolation(Simulated[PercolationMeasurements]):
         0 to 2**64 - 1. Configurations and runs are functions of seed, replica, number and lattice
         alone, not of threads or device.
     device : {None, "cpu", "cuda"}, optional
-        Where configurations are; None is the CPU. A GPU has no sweeps. It is at its fastest where
-        hypercubic lattices have up to three axes of 2 sites or more, 8 along the last one.
+        Where configurations are; None is the CPU. A GPU has no sweeps, and of lattices other than
+        "square" only the sites of those whose cells have one. It is at its fastest where hypercubic
+        lattices have up to three axes of 2 sites or more, 8 along the last one.
 
     Attributes
     ----------
@@ -111,6 +106,15 @@ class Percolation(Simulated[PercolationMeasurements]):
     >>> threshold = model.sweep(200).threshold()
     >>> bool(abs(threshold.value - 0.592746) < 4 * threshold.error + 1e-4)
     True
+
+    Sites of the honeycomb lattice, of which a cell has two:
+
+    >>> honeycomb = Percolation(32, lattice="honeycomb", seed=1)
+    >>> honeycomb.occupied().shape
+    (32, 32, 2)
+    >>> threshold = honeycomb.sweep(400).threshold("balance")
+    >>> bool(abs(threshold.value - 0.69704) < 4 * threshold.error + 1e-4)
+    True
     """
 
     _name, _folder = "Percolation", __package__
@@ -121,38 +125,33 @@ class Percolation(Simulated[PercolationMeasurements]):
         kind: str = "site",
         *,
         p: float | str = "critical",
-        lattice: str = "square",
+        lattice: str | UnitCell = "square",
         periodic: bool | Sequence[bool] = True,
         replicas: int | None = None,
         first_replica: int = 0,
         seed: int = 0,
         device: str | None = None,
     ) -> None:
-        lengths = check_shape(shape)
-        closed = check_periodic(periodic, len(lengths), "the lattice")
         check_choice("kind", kind, KINDS)
-        check_choice("lattice", lattice, LATTICES)
-        if lattice == "triangular" and (kind, len(lengths)) != ("site", 2):
-            raise ValueError(
-                f"lattice='triangular' is for sites of two axes, not for kind={kind!r} with "
-                f"shape={shown(shape)}; use lattice='square'"
-            )
-        self.kind, self.geometry = kind, lattice
-        self.lattice = Lattice(lengths, closed, 2)
+        self._of_cells = lattices.Geometry(shape, lattice, kind == "bond")
+        closed = check_periodic(periodic, len(self._of_cells.shape), "the lattice")
+        self.kind, self.geometry = kind, self._of_cells.name
+        self._cells, self.lattice = self._of_cells.cells(closed), self._of_cells.sites(closed)
         super().__init__(replicas, first_replica, seed, device)
         self.p = self._check_p(p)
         self._prepare()
 
     @staticmethod
-    def critical_p(kind: str = "site", ndim: int = 2, lattice: str = "square") -> float:
+    def critical_p(kind: str = "site", ndim: int | None = None, lattice: str = "square") -> float:
         """Return the percolation threshold of the infinite lattice.
 
         Parameters
         ----------
         kind : {"site", "bond"}, optional
         ndim : int, optional
-            1 to 4.
-        lattice : {"square", "triangular"}, optional
+            1 to 4; by default 2 of "square".
+        lattice : str, optional
+            One that has a name.
 
         Raises
         ------
@@ -161,8 +160,9 @@ class Percolation(Simulated[PercolationMeasurements]):
 
         Notes
         -----
-        It is 1/2 of square bonds [1]_ and triangular sites [2]_; for sites of the square lattice
-        see [3]_, for three axes [4]_, for four [5]_.
+        It is 1/2 of square bonds [1]_ and triangular sites [2]_, and given by 2 sin(pi / 18) of
+        bonds of triangular and honeycomb lattices and sites of kagome [6]_. For square sites see
+        [3]_, for honeycomb [7]_, for bonds of kagome [8]_, for three axes [4]_, for four [5]_.
 
         References
         ----------
@@ -171,6 +171,9 @@ class Percolation(Simulated[PercolationMeasurements]):
         .. [3] J. L. Jacobsen, J. Phys. A 48, 454003 (2015).
         .. [4] X. Xu et al., Front. Phys. 9, 113 (2014).
         .. [5] S. Mertens, C. Moore, Phys. Rev. E 98, 022120 (2018).
+        .. [6] M. F. Sykes, J. W. Essam, J. Math. Phys. 5, 1117 (1964).
+        .. [7] J. L. Jacobsen, J. Phys. A 47, 135001 (2014).
+        .. [8] C. R. Scullard, J. L. Jacobsen, Phys. Rev. Research 2, 012050 (2020).
 
         Examples
         --------
@@ -178,15 +181,10 @@ class Percolation(Simulated[PercolationMeasurements]):
         >>> Percolation.critical_p("bond")
         0.5
         """
-        axes = check_range("ndim", ndim, 1, MOST_AXES)
+        axes = None if ndim is None else check_range("ndim", ndim, 1, MOST_AXES)
         check_choice("kind", kind, KINDS)
-        check_choice("lattice", lattice, LATTICES)
-        if (lattice, kind, axes) not in THRESHOLDS:
-            raise ValueError(
-                f"no threshold is known for lattice={lattice!r} with kind={kind!r} in {axes} "
-                "dimensions; give p as a number"
-            )
-        return THRESHOLDS[lattice, kind, axes]
+        check_choice("lattice", lattice, lattices.LATTICES)
+        return lattices.critical_p(kind, axes, lattice)
 
     # ---------------------------------------------------------------------------- one configuration
 
@@ -201,6 +199,7 @@ class Percolation(Simulated[PercolationMeasurements]):
         Returns
         -------
         array of bool, shape ``(*replicas, *shape)``
+            With an axis more, the last one, where a cell has several sites.
 
         Raises
         ------
@@ -209,7 +208,10 @@ class Percolation(Simulated[PercolationMeasurements]):
         """
         if self.kind != "site":
             raise ValueError("occupied() is of kind='site'; bonds() has which bonds are there")
-        return self._of_replicas(sites_of(self._engine.xp, self.lattice, self._draw(p)))
+        there = self._there(p)
+        if self._of_cells.sites_of_cell == 1:
+            return self._of_replicas(there[0])
+        return self._of_replicas(self._engine.xp.moveaxis(there, 0, -1))
 
     def bonds(self, p: float | None = None) -> Any:
         """Return which bonds are there in the present configuration.
@@ -221,8 +223,9 @@ class Percolation(Simulated[PercolationMeasurements]):
 
         Returns
         -------
-        array of bool, shape ``(ndim, *replicas, *shape)``
-            As `conncomp.label_bonds` takes them.
+        array of bool, shape ``(bonds of a cell, *replicas, *shape)``
+            Of "square" as `conncomp.label_bonds` takes them; else in the order of the bonds of
+            a cell.
 
         Raises
         ------
@@ -231,7 +234,7 @@ class Percolation(Simulated[PercolationMeasurements]):
         """
         if self.kind != "bond":
             raise ValueError("bonds() is of kind='bond'; occupied() has which sites are there")
-        bonds = bonds_of(self._engine.xp, self.lattice, self._draw(p))
+        bonds = self._there(p)
         return bonds[:, 0] if self._single else bonds
 
     def labels(
@@ -249,16 +252,24 @@ class Percolation(Simulated[PercolationMeasurements]):
         Returns
         -------
         array of int32 or int64, shape ``(*replicas, *shape)``
-            Of sites that are not there 0, or -1 if numbering is "roots".
+            With an axis more where a cell has several sites. Of sites that are not there 0, or -1
+            if numbering is "roots".
         """
-        of_bonds = self.kind == "bond"
+        if not are_labelled(self._of_cells):
+            check_choice("numbering", numbering, ("consecutive", "roots"))
+            of_what = self._engine.xp, self._cells, self._of_cells, self._there(p)
+            labels, counts = label_by_search(*of_what, numbering=numbering)
+            of_replicas = self._of_replicas(labels)
+            if not as_bool("return_num", return_num):
+                return of_replicas
+            return of_replicas, counts[0] if self._single else np.array(counts, np.int64)
         options: dict[str, Any] = {
-            **who_is_linked(self.lattice, of_bonds, self._triangular),
+            **who_is_linked(self._cells, self._of_cells),
             "batch_axes": self._batch_axes,
             "numbering": numbering,
             "return_num": return_num,
         }
-        if of_bonds:
+        if self.kind == "bond":
             return label_bonds(self.bonds(p), **options)
         return label(self.occupied(p), **options)
 
@@ -351,7 +362,8 @@ class Percolation(Simulated[PercolationMeasurements]):
             are two runs. A batch takes 32 bytes for each number of sites or bonds with series.
         between : tuple of float, optional
             For which p series are kept: from the first to the second of these two. Large lattices
-            need less memory so. Runs go on to the end, and the numbers are those of all series.
+            need less memory so. A run ends when it has all that is asked for, and the numbers
+            are those of all series.
 
         Returns
         -------
@@ -374,7 +386,7 @@ class Percolation(Simulated[PercolationMeasurements]):
         first = check_range("first_run", first_run, 0, MOST_UPDATES + 1 - count)
         self._engine.check_measured()
         elements = self.lattice.bonds if self.kind == "bond" else self.lattice.sites
-        if self.lattice.ndim * self.lattice.sites > MOST_ADDED and self.kind == "bond":
+        if self._of_cells.planes * self._cells.sites > MOST_ADDED and self.kind == "bond":
             raise ValueError(
                 f"shape={self.lattice.shape} has too many bonds; sweeps take {MOST_ADDED} at most"
             )
@@ -388,21 +400,21 @@ class Percolation(Simulated[PercolationMeasurements]):
         series = np.zeros((parts, len(numbers), SWEEP_FIELDS))
         wraps = np.empty((count, self.lattice.ndim + 1), np.int64)
         self._engine.sweep(first, numbers, series, wraps)
-        return PercolationSweep(series, numbers, wraps, self.lattice, self.kind, self._triangular)
+        return PercolationSweep(series, numbers, wraps, self.lattice, self.kind, self.geometry)
 
     # ----------------------------------------------------------------------- what the base asks for
 
     def _described(self) -> dict[str, Any]:
         return {
-            "shape": list(self.lattice.shape),
+            "shape": list(self._cells.shape),
             "kind": self.kind,
             "lattice": self.geometry,
             "p": self.p,
-            "periodic": list(self.lattice.periodic),
+            "periodic": list(self._cells.periodic),
         }
 
     def _prepare(self) -> None:
-        self._engine = self._new_engine(self.lattice, self.kind, self._triangular)
+        self._engine = self._new_engine(self._cells, self._of_cells)
 
     def _advance(self, number: int) -> None:
         self.updates = number
@@ -415,17 +427,14 @@ class Percolation(Simulated[PercolationMeasurements]):
         self._engine.measure(self.updates, self._fixed_point(p), record)
 
     def _read(self, records: NDArray[np.int64]) -> PercolationMeasurements:
-        return PercolationMeasurements(records, self.lattice, self.kind, self._triangular)
+        return PercolationMeasurements(records, self.lattice, self.kind, self.geometry)
 
     # -------------------------------------------------------------------------------------- helpers
 
-    @property
-    def _triangular(self) -> bool:
-        return self.geometry == "triangular"
-
-    def _draw(self, p: float | None) -> Any:
-        """Return the present configuration as words: (replicas, planes, rows, columns)."""
-        return self._engine.draw(self.updates, self._fixed_point(p))
+    def _there(self, p: float | None) -> Any:
+        """Return the present configuration: bool, (kinds of elements, replicas, *shape)."""
+        words = self._engine.draw(self.updates, self._fixed_point(p))
+        return elements_of(self._engine.xp, self._cells, words)
 
     def _fixed_point(self, p: float | None) -> int | None:
         """Return a probability as 64 bits, or None if it is 1."""
@@ -435,7 +444,7 @@ class Percolation(Simulated[PercolationMeasurements]):
     def _check_p(self, p: float | str) -> float:
         if isinstance(p, str):
             check_choice("p", p, ("critical",))
-            return self.critical_p(self.kind, self.lattice.ndim, self.geometry)
+            return lattices.critical_p(self.kind, self.lattice.ndim, self.geometry)
         value = as_number("p", p)
         if not 0 <= value <= 1:
             raise ValueError(f"p={shown(p)} must be from 0 to 1")

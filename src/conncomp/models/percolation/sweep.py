@@ -11,10 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_number, check_choice, shown
 from conncomp._arrays import as_numpy
+from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.lattice import Lattice
 from conncomp.models._wrapping import EVENTS
 from conncomp.models.percolation.binomial import binomial
-from conncomp.models.percolation.crossing import crossing_at_threshold
+from conncomp.models.percolation.crossing import BALANCE, crossing_at_threshold
+from conncomp.models.percolation.lattices import SQUARE
 from conncomp.models.statistics import Estimate
 
 # What series have for each number of elements.
@@ -58,17 +60,19 @@ class PercolationSweep:
     first_wraps : ndarray of int64, shape (runs, ndim + 1)
         For each run the n at which the lattice first wraps along each axis, and at which a cluster
         first does so in full rank; elements + 1 if it never does.
-    lattice : Lattice
+    lattice : object
+        The sites and bonds.
     kind : {"site", "bond"}
-    triangular : bool
+    geometry : str
+        The name of the lattice.
     """
 
     series: NDArray[np.float64]
     numbers: range
     first_wraps: NDArray[np.int64]
-    lattice: Lattice
+    lattice: Lattice | CellLattice
     kind: str
-    triangular: bool = False
+    geometry: str = SQUARE
 
     @property
     def runs(self) -> int:
@@ -211,10 +215,12 @@ class PercolationSweep:
         Parameters
         ----------
         event, axis
-            As of `first`.
+            As of `first`; or "balance", for two periodic axes of any lattice: where as many runs
+            wrap along no axis as have a cross. In the limit of many sites that is so at p_c on
+            every torus, as what is not there has a cross where nothing wraps.
         crossing : float, optional
             The wrapping probability at p_c. It need not be given for two periodic axes of equal
-            length of a hypercubic lattice, where it is exactly known [1]_ [2]_.
+            length of a square lattice, where it is exactly known [1]_ [2]_, or for "balance".
 
         Returns
         -------
@@ -241,8 +247,10 @@ class PercolationSweep:
         >>> bool(abs(threshold.value - 0.5) < 4 * threshold.error)
         True
         """
-        first = self.first(event, axis)
-        wanted = crossing_at_threshold(self.lattice, self.triangular, event, crossing)
+        # Of each run the numbers at which it happens, whose mean counts.
+        events = ("any", "cross") if event == BALANCE else (event,)
+        first = np.stack([self.first(each, axis) for each in events])
+        wanted = crossing_at_threshold(self.lattice, self.geometry, event, crossing)
         low, high = 0.0, 1.0
         if not (first <= self.elements).mean() > wanted:
             raise ValueError(
@@ -261,7 +269,7 @@ class PercolationSweep:
         begin, weights = binomial(self.elements, p)
         # The probability of so many elements or more, for `first` from begin on.
         upper = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
-        each = upper[np.clip(first - begin, 0, len(weights))]
+        each = upper[np.clip(first - begin, 0, len(weights))].reshape(-1, self.runs).mean(axis=0)
         error = each.std(ddof=1) / sqrt(self.runs) if self.runs > 1 else nan
         return float(each.mean()), float(error)
 

@@ -15,7 +15,7 @@ from conncomp.kernels.lattice import BITS, Lattice, check_words, pack
 from conncomp.models._memory import room_for
 from conncomp.models.potts.measurements import Measurements, record_length
 from conncomp.models.potts.probabilities import bond_probabilities
-from conncomp.models.potts.summaries import Summary, summarise
+from conncomp.models.summaries import Summary, summarise
 from conncomp.models.temperatures import Thermal
 
 

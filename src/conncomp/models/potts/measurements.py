@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from conncomp.kernels.edges import WHOLE
 from conncomp.kernels.lattice import Lattice
 from conncomp.models._wrapping import wrapped_axes
+from conncomp.models.summaries import Told
 
 # The fields of a record, of int64: see `Measurements`. Sums of powers of sizes are limbs of 32
 # bits, each summed by itself, so that they are exact and do not depend on the order.
@@ -153,6 +154,17 @@ class Measurements:
     def rank(self) -> NDArray[np.int64]:
         """The largest rank of a cluster's windings; 1 is a ring or a helix, 2 a cross."""
         return self._of_windings(WINDING_RANK)
+
+    def told(self, records: NDArray[np.int64], beta: float) -> Told:
+        """Return what some of the records say of one inverse temperature, for `summarise`."""
+        some = replace(self, records=records)
+        squares = some.squared_magnetisation
+        moments = squares, some.fourth_magnetisation
+        if self.clusters_measured:
+            moments = some.improved_squared_magnetisation, some.improved_fourth_magnetisation
+        energy, magnitude = some.energy / self.lattice.sites, abs(some.magnetisation)
+        wrapping = (some.wraps, some.rank) if self.wrapping_measured else None
+        return Told(energy, magnitude, squares, moments, moments[0], None, {}, wrapping)
 
     def _of_windings(self, field: int) -> NDArray[np.int64]:
         if not self.wrapping_measured:

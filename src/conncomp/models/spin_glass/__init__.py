@@ -1,6 +1,7 @@
 """Ising spin glasses: their sweeps on CPU and GPU, and what is measured."""
 
 from conncomp.models.spin_glass.disorder import OverlapSummary, summarise_overlaps
+from conncomp.models.spin_glass.identity import katzgraber_young
 from conncomp.models.spin_glass.measurements import GlassMeasurements
 from conncomp.models.spin_glass.model import SpinGlass
 from conncomp.models.spin_glass.pairs import Overlaps
@@ -12,5 +13,6 @@ __all__ = [
     "OverlapSummary",
     "Overlaps",
     "SpinGlass",
+    "katzgraber_young",
     "summarise_overlaps",
 ]

@@ -10,6 +10,7 @@ import numpy as np
 
 from conncomp.models.spin_glass.pairs import Overlaps
 from conncomp.models.statistics import Estimate, jackknife_by_bins
+from conncomp.models.statistics.doubts import APART, doubts_of
 
 
 class OverlapSummary(NamedTuple):
@@ -28,6 +29,12 @@ class OverlapSummary(NamedTuple):
         The correlation length as a share of the length L of the lattice, the longest one:
         sqrt([N q^2] / [structure] - 1) / (2 sin(pi / L)) / L, which does not depend on L at the
         transition.
+    katzgraber_young : Estimate or None
+        With Gaussian couplings, what `katzgraber_young` returns, where energies are known: 0 in
+        equilibrium.
+    doubts : tuple of str
+        What speaks against equilibrium, a sentence each: means over times that double and differ,
+        or an identity that does not hold. Empty if nothing does.
     """
 
     beta: float
@@ -36,6 +43,8 @@ class OverlapSummary(NamedTuple):
     binder_ratio: Estimate
     link_overlap: Estimate
     correlation_ratio: Estimate
+    katzgraber_young: Estimate | None = None
+    doubts: tuple[str, ...] = ()
 
 
 def summarise_overlaps(measured: Sequence[Overlaps], shape: Sequence[int]) -> list[OverlapSummary]:
@@ -125,6 +134,18 @@ def summarise_overlaps(measured: Sequence[Overlaps], shape: Sequence[int]) -> li
             estimate(binder, squares[k], fourths[k]),
             estimate(lambda mean: mean, links[k]),
             estimate(ratio, squares[k], factors[k]),
+            doubts=doubts_of({"squared overlap": squares[k], "link overlap": links[k]}, {}),
         )
         for k in range(len(betas))
     ]
+
+
+def with_identity(summary: OverlapSummary, off: Estimate) -> OverlapSummary:
+    """Return a summary with what the identity of Katzgraber and Young leaves."""
+    doubts = summary.doubts
+    if abs(off.value) > APART * off.error:
+        doubts += (
+            f"the identity of Katzgraber and Young is off by {off.value:.3g}, "
+            f"{abs(off.value) / off.error:.1f} errors; thermalise longer",
+        )
+    return summary._replace(katzgraber_young=off, doubts=doubts)

@@ -34,6 +34,7 @@ from conncomp.models.spin_glass.couplings import (
     draw_couplings,
 )
 from conncomp.models.spin_glass.disorder import OverlapSummary, summarise_overlaps
+from conncomp.models.spin_glass.identity import with_identities
 from conncomp.models.spin_glass.measurements import FIELDS, GlassMeasurements
 from conncomp.models.spin_glass.pairs import Overlaps, measure_overlaps, move_clusters, pairs_of
 from conncomp.models.spin_glass.rounds import GlassRound, GlassSeries
@@ -356,10 +357,14 @@ class SpinGlass(Thermal[GlassMeasurements]):
 
     @staticmethod
     def summaries(series: GlassMeasurements, parameters: Mapping[str, Any]) -> list[OverlapSummary]:
-        """Return what `conncomp.models.summarise_overlaps` does, for `Simulation.summarise`."""
+        """Return what `conncomp.models.summarise_overlaps` does, for `Simulation.summarise`.
+
+        With Gaussian couplings it has what `conncomp.models.katzgraber_young` returns, too.
+        """
         if not isinstance(series, GlassSeries):
             raise ValueError("overlaps were not measured; simulate with overlaps=True")
-        return summarise_overlaps(series.overlaps(), parameters["shape"])
+        summaries = summarise_overlaps(series.overlaps(), parameters["shape"])
+        return with_identities(series, parameters, summaries)
 
     # ----------------------------------------------------------------------- what the base asks for
 

@@ -3,7 +3,6 @@
 from conncomp.models.vectors.clock import Clock
 from conncomp.models.vectors.measurements import EdgeMeasurements, VectorMeasurements
 from conncomp.models.vectors.on import ON
-from conncomp.models.vectors.summaries import VectorSummary
 from conncomp.models.vectors.updates import UPDATES
 from conncomp.models.vectors.xy import XY, Heisenberg
 
@@ -15,5 +14,4 @@ __all__ = [
     "EdgeMeasurements",
     "Heisenberg",
     "VectorMeasurements",
-    "VectorSummary",
 ]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.models.vector_spins import VectorKernels
+from conncomp.kernels.cuda.models.vector_sweeps import VectorSweeps, takes
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import BITS, Lattice
 from conncomp.kernels.vector_spins import Kind
@@ -34,6 +35,8 @@ class Engine:
     ----------
     xp : module
         The array library.
+    sweeps : VectorSweeps or None
+        What makes many updates at once of lattices that are small.
 
     Raises
     ------
@@ -47,7 +50,10 @@ class Engine:
         self._lattice, self._replicas = lattice, drawn.replicas
         spins = 2 * drawn.replicas * lattice.sites * kind.dtype.itemsize
         check_room(self._gpu, f"{drawn.replicas} lattices of shape={lattice.shape}", spins)
-        self._kernels = VectorKernels(self._gpu, self._clusters.of_replicas, kind, negative)
+        of_spins = self._gpu, self._clusters.of_replicas, kind, negative
+        self._kernels = VectorKernels(*of_spins)
+        small = takes(self._gpu, lattice, drawn.replicas)
+        self.sweeps = VectorSweeps(*of_spins) if small else None
         self._workspace, self._sum_workspace = Workspace(), Workspace()
 
     def start(self, spins: Any) -> None:

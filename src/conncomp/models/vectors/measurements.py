@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from conncomp.kernels.vector_spins import (
     Kind,
 )
 from conncomp.models.potts.measurements import ACTIVE, CLUSTERS, COUNTS, LARGEST, LIMB
+from conncomp.models.summaries import Told
 
 # Of the squares of clusters' sums, which are rounded to 2**-16.
 _SQUARED_BITS = 32
@@ -145,6 +146,20 @@ class VectorMeasurements:
         limbs = self.records[..., PROJECTED:].astype(np.float64)
         squares = limbs @ np.ldexp(1.0, LIMB * np.arange(limbs.shape[-1]) - _SQUARED_BITS)
         return np.asarray(self.kind.components * squares / float(self.lattice.sites) ** 2)
+
+    def told(self, records: NDArray[np.int64], beta: float) -> Told:
+        """Return what some of the records say of one inverse temperature, for `summarise`."""
+        some, sites = replace(self, records=records, beta=beta), self.lattice.sites
+        squares, found = some.squared_magnetisation, some.observables()
+        improved = found.get("improved_squared_magnetisation", squares)
+        others = {}
+        if "helicity_modulus" in found:
+            others["helicity_modulus"] = some.helicity_modulus.mean(axis=-1)
+        if "vortices" in found:
+            others["vortices"] = some.vortices / sites
+        moments = squares, squares**2
+        spins = some.energy / sites, np.sqrt(squares), squares, moments, improved
+        return Told(*spins, self.kind.components, others, None)
 
     @property
     def _has_vortices(self) -> bool:

@@ -34,10 +34,10 @@ from conncomp.models.places import (
 )
 from conncomp.models.potts.measurements import COUNTS
 from conncomp.models.protocol import Update
+from conncomp.models.summaries import Summary, summarise
 from conncomp.models.temperatures import Thermal
 from conncomp.models.vectors.measurements import EdgeMeasurements, VectorMeasurements
 from conncomp.models.vectors.strengths import MOST, strengths_of
-from conncomp.models.vectors.summaries import VectorSummary, summarise_vectors
 from conncomp.models.vectors.updates import UPDATES, ClusterUpdate, LocalUpdate
 
 MOST_SITES = (1 << 31) - 1
@@ -250,9 +250,10 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
         return ClusterUpdate(self, update, clusters)
 
     @staticmethod
-    def summaries(series: VectorMeasurements, parameters: Mapping[str, Any]) -> list[VectorSummary]:
+    def summaries(series: VectorMeasurements, parameters: Mapping[str, Any]) -> list[Summary]:
         """Return means and errors by inverse temperature, for `Simulation.summarise`."""
-        return summarise_vectors(series, parameters["beta"], parameters["measure_every"])
+        every = parameters["measure_every"]
+        return summarise(series, parameters["beta"], measure_every=every)
 
     # ----------------------------------------------------------------------- what the base asks for
 

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp.models.protocol import make_each
 from conncomp.models.vectors.measurements import VectorMeasurements
 
 UPDATES = ("swendsen-wang", "wolff", "metropolis")
@@ -49,6 +50,26 @@ class ClusterUpdate:
 
     def __call__(self, number: int, record: Any = None) -> None:
         """Make the update of this number, and measure into a record unless that is None."""
+        self.repeat(range(number, number + 1), None if record is None else record[np.newaxis])
+
+    def repeat(self, numbers: range, records: Any = None, every: int = 1) -> None:
+        """Make updates, of which the first of each `every` measures into the next record."""
+        model = self._model
+        # Only engines of lattices on a GPU have them, and only of small ones.
+        sweeps = getattr(model._engine, "sweeps", None)
+        if sweeps is None:
+            make_each(self._change, numbers, records, every)
+            return
+        how = {"every": every, "one": self._one, "clusters": self._clusters}
+        for begin in range(0, len(numbers), sweeps.most_updates):
+            of_launch = numbers[begin : begin + sweeps.most_updates]
+            rows = None if records is None else records[begin // every :]
+            given = model._spins, of_launch, self._strengths, rows
+            sweeps.sweep(*given, before=begin % every, **how)
+            model.updates = of_launch[-1]
+
+    def _change(self, number: int, record: Any) -> None:
+        """Make the update of this number from spins to others beside them."""
         model = self._model
         if record is not None:
             model._engine.count(model._spins, record)

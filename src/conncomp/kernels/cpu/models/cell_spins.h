@@ -1,14 +1,18 @@
 // The Ising model on lattices of any unit cell on the CPU: what models/ising/cpu.py asks for.
 //
-// What: the update of Swendsen and Wang, and that of Wolff, by a forest of runs of 64 sites at most
-// (core/cell_lattice.h). A cluster's spins all change or all stay, by the coin of its smallest site, so that
+// What: the update of Swendsen and Wang, and that of Wolff, by the forest of runs of Potts' updates
+// (potts/forest.h). A cluster's spins all change or all stay, by the coin of its smallest site, so that
 // negative couplings are no other case. How: 1. Each thread takes a strip of rows, a few of which at a time
-// get their active bonds, their runs, and the unions with rows of the strip up to themselves.
+// get their active bonds; then each row its runs, and the unions with rows of the strip up to itself. The
+// first kind of bonds that leads to a row before gives runs their parents, without a search. A kind of bonds
+// that leads one site farther than the one before it has many that connect nothing new:
+//
+//      row before   q - q'      of p's bonds to q and q' one is followed if q and q' are of one run,
+//                   | \ |       and of the bonds of p and p' to q' if p and p' are
+//      row          p - p'
+//
 //      2. Bonds to other strips, and over the ends of axes, are drawn and followed, with compare-and-swap.
-//      3. If clusters are measured, lengths of runs are added up at the roots.
-//      4. Entries of runs become coins in C order, in which a parent has got its coin before; the entry of a
-//         coin is its complement, which is negative. A parent in another strip may be an entry still: then
-//         its root is found, and draws again what it draws there.
+//      3. What flips is what states of two would be (potts/run_clusters.h): words of these change the spins.
 // Cost: each bond is drawn once; 4 bytes a site, and two bits. Source: ours; R. H. Swendsen and J.-S. Wang,
 // Phys. Rev. Lett. 58, 86 (1987), and U. Wolff, Phys. Rev. Lett. 62, 361 (1989), for the updates.
 #pragma once
@@ -21,158 +25,129 @@
 #include "core/cell_lattice.h"
 #include "core/union_find.h"
 #include "cpu/core/bits.h"
-#include "cpu/core/buffer.h"
-#include "cpu/core/numbering.h"
+#include "cpu/core/run_forest.h"
 #include "cpu/models/draws.h"
+#include "cpu/models/potts/forest.h"
 #include "cpu/models/potts/record.h"
-#include "cpu/models/potts/strip_flip.h"
+#include "cpu/models/potts/run_clusters.h"
 #include "cpu/models/rows.h"
 
 namespace conncomp {
 
-// The memory of a forest, which updates share.
+// The runs of a row as those see them whose bonds lead from the sites of a row to sites `shift` farther along
+// it.
 template <class Index>
-struct CellForest {
-  Buffer<Bits64> start;  // by word: where runs start
-  Buffer<Index> parent;  // by site: of the first sites of runs
+class RunsBeside {
+ public:
+  RunsBeside(const CellLattice& cells, const RunForest<Index>& forest, int64_t row, int shift)
+      : cells_(cells),
+        forest_(forest),
+        first_word_(row * cells.lattice.columns()),
+        length_(cells.row_sites()),
+        shift_(shift) {}
 
-  explicit CellForest(const Replicas& replicas)
-      : start(replicas.count * replicas.lattice.words()), parent(replicas.count * replicas.lattice.sites()) {}
+  // The runs that sites of a word lead to.
+  struct OfWord {
+    Bits64 start;  // where runs start among the sites that those of the word lead to
+    Index before;  // the number of the first run that starts there or after, if all of these are beside each
+                   // other
+    const RunsBeside* around;  // null if they are
+    int64_t first;
+
+    // Of bit p, given the bits up to it.
+    Index run_of(int p, Bits64 up_to_p) const {
+      return around == nullptr ? RunWord<Index>{start, before}.run_in(up_to_p) : around->run_of(first + p);
+    }
+  };
+  OfWord of_word(int64_t column) const {
+    const int64_t first = column * kWordSites, begin = first + shift_;
+    const bool around = begin < 0 || begin + kWordSites > length_;
+    const Bits64 start = bits_from(cells_, forest_.starts() + first_word_, within_row(begin));
+    if (around) return {start, 0, this, first};
+    const int64_t word = first_word_ + begin / kWordSites;
+    const Bits64 before = forest_.start(word) & below(int(begin % kWordSites));
+    return {start, Index(forest_.before(word) + std::popcount(before)), nullptr, 0};
+  }
+  // The run that a site of the row leads to.
+  Index run_of(int64_t x) const {
+    const int64_t at = within_row(x + shift_), word = first_word_ + at / kWordSites;
+    const Bits64 bits = up_to(int(at % kWordSites));
+    return RunWord<Index>{forest_.start(word), forest_.before(word)}.run_in(bits);
+  }
+
+ private:
+  int64_t within_row(int64_t x) const {
+    while (x < 0) x += length_;
+    while (x >= length_) x -= length_;
+    return x;
+  }
+
+  const CellLattice& cells_;
+  const RunForest<Index>& forest_;
+  int64_t first_word_, length_;
+  int shift_;
 };
 
 // Finds the clusters of an update, measures them, and changes their spins.
 template <class Index>
-class CellClusters {
+class CellClusters : public RunClusters<Index> {
  public:
-  CellClusters(const Replicas& replicas, const CellLattice& cells, CellForest<Index>& forest,
+  CellClusters(const Replicas& replicas, const CellLattice& cells, ForestMemory<Index>& memory,
                const Bits64* words, Bits32 step, const Bits64* probabilities, int64_t* record)
-      : replicas_(replicas),
+      : RunClusters<Index>(replicas, memory, step, record),
         cells_(cells),
-        lattice_(cells.lattice),
-        strips_(replicas),
-        forest_(forest),
         words_(words),
-        step_(step),
-        probabilities_(probabilities),
-        record_(record) {}
+        probabilities_(probabilities) {}
 
   void label() {
-    strips_.for_each([&](const Strip& strip) { label_strip(strip); });
+    parallel_for(strips_.count, [&](int64_t piece) { label_strip(piece); });
     strips_.for_each([&](const Strip& strip) { sew_strip(strip); });
   }
 
-  // Adds the sizes of clusters to the records. An entry of a root is meanwhile the complement of the size.
-  void measure() {
-    each_run([](Index* parent, Index run, int64_t) { flatten_entry(parent, run); });
-    each_run([](Index* parent, Index run, int64_t) {
-      if (parent[run] == run) parent[run] = ~Index(0);
-    });
-    each_run([](Index* parent, Index run, int64_t length) {
-      const Index entry = Shared::load(parent + run);
-      Shared::fetch_add(parent + (entry < 0 ? run : entry), Index(-length));
-    });
-    strips_.for_each([&](const Strip& strip) {
-      ClusterTally tally;
-      for_each_run(strip, [&](Index* parent, Index run, int64_t) {
-        if (parent[run] >= 0) return;
-        tally.add(~parent[run]);
-        parent[run] = run;
-      });
-      tally.add_to(record_of(strip.replica));
-    });
-  }
-
   // Writes the new spins of all clusters.
-  void flip(Bits64* new_words) {
+  void change(Bits64* new_words) {
+    this->flip(new_words);
     strips_.for_each([&](const Strip& strip) {
-      const Draws draws = replicas_.draws(strip.replica, step_);
-      Index* const parent = parents(strip.replica);
-      int64_t drawn_word = -1;
-      Bits64 drawn = 0;
-      const auto coin_of_root = [&](Index root) {
-        if (root / kWordSites != drawn_word) drawn = draw_coins(draws, drawn_word = root / kWordSites);
-        return Index(drawn >> root % kWordSites & 1);
-      };
-      flip_words(strip, new_words, [&](Index run) {
-        Index entry = Shared::load(parent + run), above = entry;
-        while ((above = Shared::load(parent + entry)) >= 0 && above != entry) entry = above;
-        const Index coin = above < 0 ? ~above : coin_of_root(entry);
-        Shared::store(parent + run, ~coin);
-        return coin != 0;
-      });
+      const Bits64* const old = replicas_.spins(words_, strip.replica);
+      Bits64* const spins = replicas_.spins(new_words, strip.replica);
+      for_each_in(strip.begin * lattice_.columns(), strip.end * lattice_.columns(),
+                  [&](int64_t word) { spins[word] ^= old[word]; });
     });
   }
 
   // Writes the new spins of the cluster of one site of each replica that is drawn.
-  void flip_chosen(Bits64* new_words) {
+  void change_chosen(Bits64* new_words) {
     strips_.for_each([&](const Strip& strip) {
       const Draws draws = replicas_.draws(strip.replica, step_);
       const int64_t site = int64_t(below(half(draws(kChosenSite, 0), 0), Bits64(lattice_.sites())));
-      const int64_t row = site / cells_.row_sites(), at = site % cells_.row_sites();
-      const Bits64 start = starts(strip.replica)[row * lattice_.columns() + at / kWordSites];
-      Index* const parent = parents(strip.replica);
-      const Index chosen =
-          find<Shared>(parent, Index(site - at % kWordSites + run_of(start, int(at % kWordSites))));
-      flip_words(strip, new_words, [&](Index run) { return find<Shared>(parent, run) == chosen; });
-    });
-  }
-
- private:
-  Index* parents(int64_t replica) const { return forest_.parent.data() + replica * lattice_.sites(); }
-  Bits64* starts(int64_t replica) const { return forest_.start.data() + replica * lattice_.words(); }
-  int64_t* record_of(int64_t replica) const { return record_ + replica * (kCounts + lattice_.states); }
-
-  // Calls body(word) for the words of rows.
-  template <class Body>
-  void for_each_word(int64_t begin, int64_t end, Body&& body) const {
-    for (int64_t row = begin; row < end; ++row) {
-      CellWord word = cell_word(cells_, row, 0);
-      for (int64_t c = 0; c < lattice_.columns(); ++c, ++word.place.column, ++word.place.word) body(word);
-    }
-  }
-
-  // Calls body(parents, first site, length) for the runs of a strip.
-  template <class Body>
-  void for_each_run(const Strip& strip, Body&& body) const {
-    Index* const parent = parents(strip.replica);
-    const Bits64* const start = starts(strip.replica);
-    for_each_chunk(lattice_, strip, [&](int64_t begin, int64_t end) {
-      for_each_word(begin, end, [&](const CellWord& word) {
-        const int sites = std::popcount(lattice_.sites_of(word.place.column));
-        const int64_t first = word.row * cells_.row_sites() + word.place.column * kWordSites;
-        for (Bits64 bits = start[word.place.word]; bits != 0;) {
-          const int p = std::countr_zero(bits);
-          bits &= bits - 1;
-          body(parent, Index(first + p), (bits == 0 ? sites : std::countr_zero(bits)) - p);
+      const RunForest<Index> forest(lattice_, memory_, strip.replica);
+      const RunsBeside<Index> runs(cells_, forest, site / cells_.row_sites(), 0);
+      Index* const parent = forest.parents();
+      const Index chosen = find<Shared>(parent, runs.run_of(site % cells_.row_sites()));
+      const Bits64* const old = replicas_.spins(words_, strip.replica);
+      Bits64* const spins = replicas_.spins(new_words, strip.replica);
+      for_each_chunk(lattice_, strip, [&](int64_t begin, int64_t end) {
+        for (int64_t word = begin * lattice_.columns(); word < end * lattice_.columns(); ++word) {
+          Bits64 changes = 0;
+          const Index run = forest.before(word);
+          bool before = word % lattice_.columns() != 0 && find<Shared>(parent, Index(run - 1)) == chosen;
+          int rank = 0;
+          if (before) changes = 1;
+          for_each_bit(forest.start(word), [&](int p) {
+            const bool flipped = find<Shared>(parent, Index(run + rank++)) == chosen;
+            changes ^= Bits64(flipped != before) << p;
+            before = flipped;
+          });
+          spins[word] = old[word] ^ (parity_up_to(changes) & lattice_.sites_of(word % lattice_.columns()));
         }
       });
     });
   }
-  template <class Body>
-  void each_run(Body&& body) const {
-    strips_.for_each([&](const Strip& strip) { for_each_run(strip, body); });
-  }
 
-  // Writes words in which the runs with flips(first site) have changed; asks in C order.
-  template <class Flips>
-  void flip_words(const Strip& strip, Bits64* new_words, Flips&& flips) const {
-    const Bits64 *const start = starts(strip.replica), *const old = replicas_.spins(words_, strip.replica);
-    Bits64* const spins = replicas_.spins(new_words, strip.replica);
-    for_each_chunk(lattice_, strip, [&](int64_t begin, int64_t end) {
-      for_each_word(begin, end, [&](const CellWord& word) {
-        const int64_t first = word.row * cells_.row_sites() + word.place.column * kWordSites;
-        Bits64 changes = 0;
-        bool before = false;
-        for_each_bit(start[word.place.word], [&](int p) {
-          const bool flipped = flips(Index(first + p));
-          changes |= Bits64(flipped != before) << p;
-          before = flipped;
-        });
-        const Bits64 sites = lattice_.sites_of(word.place.column);
-        spins[word.place.word] = old[word.place.word] ^ (parity_up_to(changes) & sites);
-      });
-    });
-  }
+ private:
+  using Base = RunClusters<Index>;
+  using Base::first_run, Base::record_of;
+  using Base::replicas_, Base::lattice_, Base::strips_, Base::memory_, Base::step_, Base::record_, Base::end_;
 
   // Lets bonds be the active ones of a kind of rows, those that lead to rows with takes(row, other row).
   template <class Takes>
@@ -181,10 +156,15 @@ class CellClusters {
     const Bits64* const spins = replicas_.spins(words_, strip.replica);
     bonds.resize((end - begin) * lattice_.columns());
     Bits64* bond = bonds.data();
-    for_each_word(begin, end, [&](const CellWord& word) {
-      const OtherSites other = other_sites(cells_, word, kind);
-      *bond++ = takes(word.row, other.row) ? satisfied_by(cells_, spins, word, other) : 0;
-    });
+    for (int64_t row = begin; row < end; ++row) {
+      CellWord word = cell_word(cells_, row, 0);
+      if (!takes(row, other_sites(cells_, word, kind).row)) {
+        bond = std::fill_n(bond, lattice_.columns(), Bits64(0));
+        continue;
+      }
+      for (int64_t c = 0; c < lattice_.columns(); ++c, ++word.place.column, ++word.place.word)
+        *bond++ = satisfied_by(cells_, spins, word, other_sites(cells_, word, kind));
+    }
     const int64_t count = int64_t(bonds.size());
     if (record_) tally.satisfied += count_bits(bonds.data(), count);
     activate(replicas_.draws(strip.replica, step_), begin * lattice_.columns(), kind,
@@ -192,45 +172,88 @@ class CellClusters {
     if (record_) tally.active += count_bits(bonds.data(), count);
   }
 
-  // Unites what active bonds of a kind of rows join.
-  template <class Join>
-  void follow(const Strip& strip, int kind, int64_t begin, int64_t end, const Bits64* bond,
-              Join&& join) const {
-    const Bits64* const start = starts(strip.replica);
-    for_each_word(begin, end, [&](const CellWord& word) {
-      if (const Bits64 active = *bond++; active != 0)
-        for_each_followed(cells_, start, word, other_sites(cells_, word, kind), active, join);
-    });
-  }
-
-  void label_strip(const Strip& strip) {
+  void label_strip(int64_t piece) {
+    const Strip strip = strips_[piece];
     SpinTally tally(lattice_);
-    std::vector<Bits64> bonds;
-    Index* const parent = parents(strip.replica);
-    Bits64* const start = starts(strip.replica);
-    const auto join = [parent](int64_t u, int64_t d) { join_roots(parent, Index(u), Index(d)); };
+    std::vector<Bits64> bonds[kMostKinds];
+    RunForest<Index> forest(lattice_, memory_, strip.replica);
+    Index next = first_run(strip);
     for_each_chunk(lattice_, strip, [&](int64_t begin, int64_t end) {
-      draw(strip, 0, begin, end, tally, bonds, [](int64_t, int64_t) { return true; });
-      Bits64* bond = bonds.data();
-      for_each_word(begin, end, [&](const CellWord& word) {
-        const Bits64 runs = run_starts(lattice_, word.place.column, *bond);
-        start[word.place.word] = runs;
-        const int64_t first = word.row * cells_.row_sites() + word.place.column * kWordSites;
-        for_each_bit(runs, [&](int p) { parent[first + p] = Index(first + p); });
-        *bond++ &= ~(lattice_.sites_of(word.place.column) >> 1);  // what leads out of the word
-      });
-      follow(strip, 0, begin, end, bonds.data(), join);
-      for (int kind = 1; kind < cells_.kinds; ++kind) {
-        draw(strip, kind, begin, end, tally, bonds,
+      draw(strip, 0, begin, end, tally, bonds[0], [](int64_t, int64_t) { return true; });
+      for (int kind = 1; kind < cells_.kinds; ++kind)
+        draw(strip, kind, begin, end, tally, bonds[kind],
              [&](int64_t row, int64_t other) { return is_before(strip, row, other); });
-        follow(strip, kind, begin, end, bonds.data(), join);
+      for (int64_t row = begin; row < end; ++row) {
+        const Index first = next;
+        const int64_t begin_word = (row - begin) * lattice_.columns();
+        next = forest.begin_row(lattice_, row, bonds[0].data() + begin_word, first);
+        join_row(strip, row, begin_word, bonds, forest);
+        if (bonds[0][begin_word + lattice_.columns() - 1] >> ((cells_.row_sites() - 1) % kWordSites) & 1)
+          forest.close_row(row);
+        forest.shorten(first, next);
       }
       if (record_) {
         const Bits64* const spins = replicas_.spins(words_, strip.replica);
         for (int64_t row = begin; row < end; ++row) tally.add_row(lattice_, spins, row);
       }
     });
+    end_[piece] = next;
     if (record_) tally.add_to(record_of(strip.replica));
+  }
+
+  // Unites a row with those up to itself in its strip. Its bonds are those from a word of `bonds` on.
+  void join_row(const Strip& strip, int64_t row, int64_t begin_word, const std::vector<Bits64>* bonds,
+                RunForest<Index>& forest) const {
+    const int64_t columns = lattice_.columns();
+    const CellWord word = cell_word(cells_, row, 0);
+    bool united = false, followed_before = false;
+    for (int kind = 1; kind < cells_.kinds; ++kind) {
+      const int64_t g = other_sites(cells_, word, kind).row;
+      if (!is_before(strip, row, g)) {
+        followed_before = false;
+        continue;
+      }
+      const Bits64 *const active = bonds[kind].data() + begin_word, *const before =
+                                                                        bonds[kind - 1].data() + begin_word;
+      const RunsBeside<Index> other(cells_, forest, g, cells_.kind[kind].shift);
+      const bool beside = followed_before && is_beside(kind);
+      followed_before = true;
+      const bool adopts = !united && g < row;
+      united = true;
+      Bits64 from_before = 0;
+      FirstContacts first_contacts;
+      for_each_in(0, columns, [&](int64_t c) {
+        const auto beside_word = other.of_word(c);
+        const RunWord<Index> own{forest.start(row * columns + c), forest.before(row * columns + c)};
+        const Bits64 there = beside_word.start, here = own.start, bits = active[c];
+        Bits64 contacts = bits & (~(bits << 1 | from_before) | here | there);
+        from_before = bits >> (kWordSites - 1);
+        if (beside) {
+          const bool last = c + 1 == columns;
+          const Bits64 next_bits = before[c] >> 1 | (last ? 0 : before[c + 1] << (kWordSites - 1)),
+                       next_starts = here >> 1 | (last ? 1 : forest.start(row * columns + c + 1))
+                                                     << (kWordSites - 1);
+          contacts &= ~((before[c] & ~there) | (next_bits & ~next_starts));
+        }
+        Bits64 joined = contacts;
+        const auto run_there = [&](Bits64 left) {
+          return beside_word.run_of(std::countr_zero(left), left ^ (left - 1));
+        };
+        if (adopts) {
+          Bits64 first = first_contacts(here, contacts);
+          joined &= ~first;
+          for (; first != 0; first &= first - 1)
+            forest.parents()[own.run_in(first ^ (first - 1))] = forest.parents()[run_there(first)];
+        }
+        for (; joined != 0; joined &= joined - 1)
+          forest.join(run_there(joined), own.run_in(joined ^ (joined - 1)));
+      });
+    }
+  }
+  // Whether a kind of bonds leads to the same row as the one before it, and one site farther.
+  bool is_beside(int kind) const {
+    const BondKind &one = cells_.kind[kind - 1], &other = cells_.kind[kind];
+    return kind > 1 && std::equal(one.step, one.step + kRowAxis, other.step) && one.shift + 1 == other.shift;
   }
 
   // Whether a row that bonds lead to is united with the strip's own.
@@ -241,49 +264,41 @@ class CellClusters {
   void sew_strip(const Strip& strip) {
     SpinTally tally(lattice_);
     std::vector<Bits64> bonds;
-    Index* const parent = parents(strip.replica);
+    const RunForest<Index> forest(lattice_, memory_, strip.replica);
     for (int64_t row = strip.begin; row < strip.end; ++row) {
       poll(cells_.kinds);
       const CellWord word = cell_word(cells_, row, 0);
+      const RunsBeside<Index> own(cells_, forest, row, 0);
       for (int kind = 1; kind < cells_.kinds; ++kind) {
-        if (is_before(strip, row, other_sites(cells_, word, kind).row)) continue;
+        const int64_t g = other_sites(cells_, word, kind).row;
+        if (is_before(strip, row, g)) continue;
         poll(cells_.row_sites());
         draw(strip, kind, row, row + 1, tally, bonds, [](int64_t, int64_t) { return true; });
-        follow(strip, kind, row, row + 1, bonds.data(),
-               [parent](int64_t u, int64_t d) { unite<Shared>(parent, Index(u), Index(d)); });
+        const RunsBeside<Index> other(cells_, forest, g, cells_.kind[kind].shift);
+        Bits64 from_before = 0;
+        for (int64_t c = 0; c < lattice_.columns(); ++c) {
+          const Bits64 bits = bonds[c],
+                       runs = forest.start(row * lattice_.columns() + c) | other.of_word(c).start;
+          for_each_bit(bits & (~(bits << 1 | from_before) | runs), [&](int p) {
+            const int64_t x = c * kWordSites + p;
+            unite<Shared>(forest.parents(), other.run_of(x), own.run_of(x));
+          });
+          from_before = bits >> (kWordSites - 1);
+        }
       }
     }
     if (record_) tally.add_to(record_of(strip.replica));
   }
 
-  // Of two roots the larger gets the smaller as its parent, in one thread; without a branch to foresee.
-  static void join_roots(Index* parent, Index u, Index d) {
-    const Index a = root_of(parent, u), b = root_of(parent, d), root = std::min(a, b);
-    parent[std::max(a, b)] = root;
-    parent[u] = root;
-    parent[d] = root;
-  }
-  static Index root_of(const Index* parent, Index run) {
-    Index root = parent[run];
-    for (Index next; (next = parent[root]) != root;) root = next;
-    return root;
-  }
-
-  const Replicas replicas_;
   const CellLattice cells_;
-  const Lattice lattice_;
-  const Strips strips_;
-  CellForest<Index>& forest_;
   const Bits64* const words_;
-  const Bits32 step_;
   const Bits64* const probabilities_;
-  int64_t* const record_;
 };
 
 // Memory that updates share. A call takes it away while it works, so that two calls never have the same.
 struct CellForests {
-  std::optional<CellForest<int32_t>> narrow;
-  std::optional<CellForest<int64_t>> wide;
+  std::optional<ForestMemory<int32_t>> narrow;
+  std::optional<ForestMemory<int64_t>> wide;
 };
 
 class CellEngine {
@@ -345,13 +360,13 @@ class CellEngine {
   }
 
   template <class Index>
-  void run(std::optional<CellForest<Index>>& memory, const Bits64* words, Bits64* new_words, Bits32 step,
+  void run(std::optional<ForestMemory<Index>>& memory, const Bits64* words, Bits64* new_words, Bits32 step,
            const Bits64* probabilities, bool chosen, int64_t* record, bool clusters) const {
     if (!memory) memory.emplace(replicas_);
     CellClusters<Index> update(replicas_, cells_, *memory, words, step, probabilities, record);
     update.label();
     if (clusters) update.measure();
-    chosen ? update.flip_chosen(new_words) : update.flip(new_words);
+    chosen ? update.change_chosen(new_words) : update.change(new_words);
   }
 
   const CellLattice cells_;

@@ -112,7 +112,8 @@ struct SizeSums {
   }
   __device__ bool any() const { return clusters != 0; }
   // Adds the sums of all threads of the block, which call together, to a record.
-  __device__ void add_block(const Records& records, int64_t replica) const {
+  template <class Sums>
+  __device__ void add_block(const Sums& records, int64_t replica) const {
     records.add_block(replica, kClusters, clusters);
     for (int k = 0; k < kLimbs; ++k) records.add_block(replica, kSquares + k, squares[k]);
     for (int k = 0; k < kFourthLimbs; ++k) records.add_block(replica, kFourths + k, fourths[k]);

@@ -242,10 +242,11 @@ struct VectorCounts {
       vortices;
 
   // Adds what pairs of spins, that bonds along an axis join, tell; of no spin there is a vector of 0.
-  __device__ void add_pairs(int axis, const Vector (&a)[kSitesOfLane], const Vector (&b)[kSitesOfLane]) {
+  template <int n>
+  __device__ void add_pairs(int axis, const Vector (&a)[n], const Vector (&b)[n]) {
     int32_t product = 0, cross[Kind::kRotations] = {};
 #pragma unroll
-    for (int k = 0; k < kSitesOfLane; ++k) {
+    for (int k = 0; k < n; ++k) {
       product += product_of(a[k], b[k]);
 #pragma unroll
       for (int r = 0; r < Kind::kRotations; ++r) cross[r] += cross_of(a[k], b[k], r);
@@ -254,7 +255,8 @@ struct VectorCounts {
 #pragma unroll
     for (int r = 0; r < Kind::kRotations; ++r) crossed[axis * Kind::kRotations + r] += cross[r];
   }
-  __device__ void add_block(const Records& records, int64_t replica, int axes) const {
+  template <class Sums>
+  __device__ void add_block(const Sums& records, int64_t replica, int axes) const {
     int64_t products = 0;
     for (int c = 0; c < Kind::kComponents; ++c)
       records.add_block(replica, kMagnetisation + c, magnetisation[c]);

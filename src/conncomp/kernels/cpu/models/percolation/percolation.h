@@ -22,10 +22,16 @@
 
 namespace conncomp {
 
-// A way from a site to a neighbour.
+// A way from a site of a cell to a neighbour, a site of a cell that is so many cells farther.
 struct LatticeStep {
   std::array<int, kLatticeAxes> along;
-  int64_t offset;  // of the neighbour, where no end is in the way
+  int to;  // which site of that cell
+};
+
+// Elements of which each cell has one: a site and its neighbours, or a bond, from the site it leads from.
+struct ElementKind {
+  int site;  // of the cell
+  std::vector<LatticeStep> steps;
 };
 
 constexpr int kSweepFields = 4;
@@ -36,57 +42,81 @@ struct SweepSeries {
   int64_t begin, end;  // of the numbers
 };
 
-// What percolates: sites with their neighbours, or bonds.
+// What percolates: sites with their neighbours, of which a step leads both ways, or bonds. Those of a kind
+// are a plane of words, a bit for each cell.
 struct PercolationLattice {
-  Lattice lattice;
-  int axes;  // of the model
-  bool of_bonds, triangular;
+  Lattice lattice;  // of cells
+  int axes;         // of the model
+  bool of_bonds;
+  int cell;  // how many sites a cell has
+  std::vector<ElementKind> kinds;
 
   int first_axis() const { return kLatticeAxes - axes; }
-  int planes() const { return of_bonds ? axes : 1; }
-  int links_over_end() const { return triangular ? 2 : 1; }
+  int planes() const { return int(kinds.size()); }
+  int64_t cells() const { return lattice.sites(); }
+  int64_t sites() const { return cells() * cell; }
+  // How many links lead from a cell over the end of an axis, where that has most of them. Of sites each link
+  // is a step from both ends.
+  int links_over_end() const {
+    int most = 1;
+    for (int k = first_axis(); k < kLatticeAxes; ++k) {
+      int links = 0;
+      for (const ElementKind& kind : kinds)
+        for (const LatticeStep& step : kind.steps) links += of_bonds ? step.along[k] != 0 : step.along[k] > 0;
+      most = std::max(most, links);
+    }
+    return most;
+  }
   int64_t stride(int axis) const {
     int64_t stride = 1;
     for (int k = kRowAxis; k > axis; --k) stride *= lattice.length[k];
     return stride;
   }
-  LatticeStep step_of(std::array<int, kLatticeAxes> along) const {
-    LatticeStep step{along, 0};
-    for (int k = 0; k < kLatticeAxes; ++k) step.offset += along[k] * stride(k);
-    return step;
+  // How much larger the number of the site is that a step of a kind leads to, where no end is in the way.
+  int64_t offset(const ElementKind& kind, const LatticeStep& step) const {
+    int64_t cells = 0;
+    for (int k = 0; k < kLatticeAxes; ++k) cells += step.along[k] * stride(k);
+    return cells * cell + step.to - kind.site;
   }
-  // To all neighbours: first forward along each axis, as bonds lead. Both directions count, also where they
-  // lead to the same site.
-  std::vector<LatticeStep> steps() const {
-    std::vector<LatticeStep> steps;
-    for (int sign : {1, -1}) {
-      for (int k = first_axis(); k < kLatticeAxes; ++k) {
-        std::array<int, kLatticeAxes> along{};
-        along[k] = sign;
-        steps.push_back(step_of(along));
-      }
-      if (triangular) steps.push_back(step_of({0, 0, sign, sign}));
+  // The cells of a word that have an element of a kind: bonds do not lead over ends that are open.
+  Bits64 cells_with(const WordPlace& place, const ElementKind& kind) const {
+    Bits64 cells = lattice.sites_of(place.column);
+    if (!of_bonds) return cells;
+    const auto& along = kind.steps[0].along;
+    for (int k = 0; k < kRowAxis; ++k) {
+      const int64_t at = place.at[k] + along[k];
+      if ((at < 0 || at >= lattice.length[k]) && !lattice.closes(k)) return 0;
     }
-    return steps;
-  }
-  // The bonds of an axis are those of the sites of its words that have one.
-  Bits64 sites_with_bond(const WordPlace& place, int axis) const {
-    return next_sites(lattice, place, axis).sites;
+    if (lattice.closes(kRowAxis) || along[kRowAxis] == 0) return cells;
+    const int64_t end = along[kRowAxis] > 0 ? lattice.length[kRowAxis] - 1 : 0;
+    if (end / kWordSites == place.column) cells &= ~(Bits64(1) << end % kWordSites);
+    return cells;
   }
 };
 
-// An element leads to kSteps sites: a bond to one, a site to all its neighbours.
+// The most neighbours of a site: those that bonds of any UnitCell lead to, one each way.
+constexpr int kMostNeighbours = 32;
+
+// An element leads to kSteps sites: a bond to one, a site to all its neighbours; 0 if kinds of sites have
+// different numbers of them, or such as no lattice that is used often has.
 template <class Packed, int kSteps>
 class Percolation {
  public:
   static constexpr bool kOfBonds = kSteps == 1;
+  static constexpr int kMostSteps = kSteps == 0 ? kMostNeighbours : kSteps;
 
   explicit Percolation(const PercolationLattice& lattice)
       : lattice_(lattice),
         periods_(lattice.lattice, lattice.links_over_end()),
-        clusters_(lattice.lattice.sites(), periods_),
-        steps_(lattice.steps()) {
-    for (size_t k = 0; k < steps_.size(); ++k) offset_[k] = steps_[k].offset;
+        clusters_(lattice.sites(), periods_) {
+    for (const ElementKind& kind : lattice.kinds) {
+      first_step_.push_back(int(steps_.size()));
+      for (const LatticeStep& step : kind.steps) {
+        steps_.push_back(step);
+        offset_.push_back(lattice.offset(kind, step));
+      }
+    }
+    first_step_.push_back(int(steps_.size()));
     for (int k = 0; k < kLatticeAxes; ++k) {
       length_[k] = uint32_t(lattice.lattice.length[k]);
       stride_[k] = lattice.stride(k);
@@ -114,6 +144,8 @@ class Percolation {
     measure(0);
     for (int64_t b = -kStages; b < blocks; ++b) {
       poll(kBlock);
+      // Nothing more is to be told of the run.
+      if (seen.rank == lattice_.axes && b * kBlock >= series.end) return;
       if (b + kStages < blocks) draw(b + kStages);
       if (b + 2 >= 0 && b + 2 < blocks) choose(b + 2);
       if (b + 1 >= 0 && b + 1 < blocks) prefetch_parents(b + 1);
@@ -139,14 +171,15 @@ class Percolation {
     clusters_.clear(kOfBonds);
     std::fill_n(record, int(kPercolationFields), 0);
     for (int plane = 0; plane < lattice_.planes(); ++plane) {
+      const int site_of_cell = lattice_.kinds[plane].site;
       const Bits64* const plane_words = words + plane * lattice.words();
       const int64_t columns = lattice.columns(), length = lattice.length[kRowAxis];
       for_each_in(0, lattice.words(), [&](int64_t word) {
         const int64_t first = word / columns * length + word % columns * kWordSites;
         record[kElements] += std::popcount(plane_words[word]);
         for (Bits64 bits = plane_words[word]; bits != 0; bits &= bits - 1) {
-          const int64_t site = first + std::countr_zero(bits);
-          describe(uint32_t(site), plane, element);
+          const int64_t cell = first + std::countr_zero(bits);
+          describe(uint32_t(cell), plane, site_of_cell, element);
           add(element);
         }
       });
@@ -169,15 +202,15 @@ class Percolation {
   // A site, or the site that a bond leads from.
   struct Element {
     uint32_t site;
-    uint8_t axis;  // of a bond, among those of the model
-    bool inside;   // no end of the lattice is beside the site; else the sites that it leads to are listed:
+    uint8_t kind;
+    bool inside;  // no end of the lattice is beside the cell; else the sites that it leads to are listed:
     int count;
-    uint32_t to[kSteps];
-    Packed periods[kSteps];  // how many farther they are
+    uint32_t to[kMostSteps];
+    Packed periods[kMostSteps];  // how many farther they are
   };
 
-  void describe(uint32_t site, int axis, Element& element) const {
-    uint32_t at[kLatticeAxes], left = site;
+  void describe(uint32_t cell, int kind, int site_of_cell, Element& element) const {
+    uint32_t at[kLatticeAxes], left = cell;
     const int first_axis = lattice_.first_axis();
     bool inside = true;
     for (int k = kRowAxis; k > first_axis; --k) {
@@ -188,27 +221,33 @@ class Percolation {
     }
     at[first_axis] = left;
     inside &= left != 0 && left + 1 != length_[first_axis];
-    element.site = site;
-    element.axis = uint8_t(axis);
+    element.site = cell * uint32_t(lattice_.cell) + uint32_t(site_of_cell);
+    element.kind = uint8_t(kind);
     element.inside = inside;
     if (!inside) list_neighbours(element, at);
   }
   void list_neighbours(Element& element, const uint32_t* at) const {
     element.count = 0;
-    for (int k = 0; k < kSteps; ++k) add_neighbour(element, at, steps_[first_step(element) + k]);
+    for (int k = 0; k < steps_of(element); ++k) add_neighbour(element, at, first_step(element) + k);
   }
-  static int first_step(const Element& element) { return kOfBonds ? element.axis : 0; }
+  int first_step(const Element& element) const {
+    return kSteps == 0 ? first_step_[element.kind] : kSteps * element.kind;
+  }
+  int steps_of(const Element& element) const {
+    return kSteps == 0 ? first_step_[element.kind + 1] - first_step_[element.kind] : kSteps;
+  }
   // Adds the site that a step leads to, if there is one.
-  void add_neighbour(Element& element, const uint32_t* at, const LatticeStep& step) const {
+  void add_neighbour(Element& element, const uint32_t* at, int number) const {
+    const LatticeStep& step = steps_[number];
     Packed periods = 0;
-    int64_t to = element.site + step.offset;
+    int64_t to = element.site + offset_[number];
     for (int k = lattice_.first_axis(); k < kLatticeAxes; ++k) {
       const int64_t place = int64_t(at[k]) + step.along[k], length = length_[k];
       if (place >= 0 && place < length) continue;
       if (!lattice_.lattice.closes(k)) return;
       const Packed period = periods_.template unit<Packed>(k);
       periods += place < 0 ? Packed(0) - period : period;
-      to += (place < 0 ? length : -length) * stride_[k];
+      to += (place < 0 ? length : -length) * stride_[k] * lattice_.cell;
     }
     element.to[element.count] = uint32_t(to);
     element.periods[element.count++] = periods;
@@ -218,8 +257,8 @@ class Percolation {
   template <class Body>
   void for_each_neighbour(const Element& element, Body&& body) const {
     if (element.inside) {
-      const int64_t* const offset = offset_ + first_step(element);
-      for (int k = 0; k < kSteps; ++k) body(element.site + offset[k], Packed(0));
+      const int64_t* const offset = offset_.data() + first_step(element);
+      for (int k = 0; k < steps_of(element); ++k) body(element.site + offset[k], Packed(0));
     } else {
       for (int k = 0; k < element.count; ++k) body(int64_t(element.to[k]), element.periods[k]);
     }
@@ -228,7 +267,7 @@ class Percolation {
   void add(const Element& element) {
     auto place = kOfBonds ? clusters_.find(element.site) : clusters_.occupy(element.site);
     // Those that are there first, as one branch for all of them is guessed better than one for each.
-    std::pair<int64_t, Packed> joined[kSteps];
+    std::pair<int64_t, Packed> joined[kMostSteps];
     int count = 0;
     for_each_neighbour(element, [&](int64_t to, Packed periods) {
       joined[count] = {to, periods};
@@ -240,25 +279,30 @@ class Percolation {
   // ------------------------------------------------------------------------------------ stages of a run
 
   void begin_run(Bits64 seed, Bits32 run) {
-    const Lattice& lattice = lattice_.lattice;
-    const int64_t sites = lattice.sites(), most = sites * lattice_.planes();
+    const int64_t cells = lattice_.cells(), most = cells * lattice_.planes();
     draws_ = {seed, 0, run};
     if (order_.data() == nullptr) order_ = Buffer<uint32_t>(most);
     uint32_t* const order = order_.data();
     if (!kOfBonds) {
-      for_each_in(0, sites, [order](int64_t site) { order[site] = uint32_t(site); });
-      elements_ = Bits64(sites);
+      for_each_in(0, most, [order](int64_t number) { order[number] = uint32_t(number); });
+      elements_ = Bits64(most);
       return;
     }
     elements_ = 0;
-    for (int axis = 0; axis < lattice_.axes; ++axis) {
-      const int k = lattice_.first_axis() + axis;
-      const int64_t stride = lattice_.stride(k), length = lattice.length[k];
-      const bool closes = lattice.closes(k);
-      for_each_in(0, sites, [&, order](int64_t site) {
-        if (closes || site / stride % length + 1 < length) order[elements_++] = uint32_t(axis * sites + site);
+    for (int kind = 0; kind < lattice_.planes(); ++kind)
+      for_each_in(0, cells, [&, order](int64_t cell) {
+        if (has_bond(kind, cell)) order[elements_++] = uint32_t(kind * cells + cell);
       });
+  }
+  // Whether a bond of a kind leads from a cell, and not over an end that is open.
+  bool has_bond(int kind, int64_t cell) const {
+    const auto& along = steps_[kind].along;
+    for (int k = lattice_.first_axis(); k < kLatticeAxes; ++k) {
+      if (along[k] == 0 || lattice_.lattice.closes(k)) continue;
+      const int64_t at = cell / stride_[k] % length_[k] + along[k];
+      if (at < 0 || at >= length_[k]) return false;
     }
+    return true;
   }
 
   // Draws the places of a block's elements.
@@ -277,16 +321,21 @@ class Percolation {
   // Looks up the elements, and asks for their nodes and their neighbours'.
   void choose(int64_t block) {
     const int64_t begin = block * kBlock, end = std::min<int64_t>(begin + kBlock, int64_t(elements_));
-    const uint32_t sites = uint32_t(lattice_.lattice.sites());
+    const uint32_t cells = uint32_t(lattice_.cells()), cell = uint32_t(lattice_.cell);
     for (int64_t i = begin; i < end; ++i) {
       uint32_t* const at = order_.data() + places_[i % kRing];
       uint32_t number = *at;
       *at = order_[i];
-      int axis = 0;
-      for (; kOfBonds && number >= sites; number -= sites) ++axis;
+      int kind = 0;
+      if (kOfBonds) {
+        for (; number >= cells; number -= cells) ++kind;
+      } else if (cell > 1) {
+        kind = int(number % cell);
+        number /= cell;
+      }
       Element& element = chosen_[i % kRing];
-      describe(number, axis, element);
-      clusters_.prefetch(number);
+      describe(number, kind, kOfBonds ? lattice_.kinds[kind].site : kind, element);
+      clusters_.prefetch(element.site);
       for_each_neighbour(element, [&](int64_t to, Packed) { clusters_.prefetch(to); });
     }
   }
@@ -302,8 +351,9 @@ class Percolation {
   PercolationLattice lattice_;
   Periods periods_;
   WindingClusters<Packed> clusters_;
-  std::vector<LatticeStep> steps_;
-  int64_t offset_[2 * kLatticeAxes] = {};  // of the steps
+  std::vector<LatticeStep> steps_;  // of all kinds
+  std::vector<int64_t> offset_;     // of the steps
+  std::vector<int> first_step_;     // of each kind, and their number
   uint32_t length_[kLatticeAxes];
   int64_t stride_[kLatticeAxes];
   Draws draws_{};
@@ -324,15 +374,20 @@ void with_periods(const PercolationLattice& lattice, Body&& body) {
 template <class Body>
 void with_percolation(const PercolationLattice& lattice, Body&& body) {
   if (lattice.of_bonds) return with_periods<1>(lattice, body);
-  switch (lattice.steps().size()) {
+  size_t steps = lattice.kinds[0].steps.size();
+  for (const ElementKind& kind : lattice.kinds)
+    if (kind.steps.size() != steps) steps = 0;
+  switch (steps) {
     case 2:
       return with_periods<2>(lattice, body);
     case 4:
       return with_periods<4>(lattice, body);
     case 6:
       return with_periods<6>(lattice, body);
-    default:
+    case 8:
       return with_periods<8>(lattice, body);
+    default:
+      return with_periods<0>(lattice, body);
   }
 }
 
@@ -367,19 +422,18 @@ inline void draw_configurations(const PercolationLattice& lattice, Bits64 seed, 
   const int64_t columns = lattice.lattice.columns(),
                 words_of_replica = lattice.planes() * lattice.lattice.words();
   Strips(all).for_each([&](const Strip& strip) {
-    for (int plane = 0; plane < lattice.planes(); ++plane)
+    for (int plane = 0; plane < lattice.planes(); ++plane) {
+      const ElementKind& kind = lattice.kinds[plane];
       for_each_chunk(lattice.lattice, strip, [&](int64_t begin, int64_t end) {
-        const int axis = lattice.of_bonds ? lattice.first_axis() + plane : 0;
+        const int axis = lattice.of_bonds ? lattice.first_axis() + plane : plane;
         Bits64* const first = words + strip.replica * words_of_replica + plane * lattice.lattice.words();
-        for (int64_t word = begin * columns; word < end * columns; ++word) {
-          const WordPlace place = place_of(lattice.lattice, word);
-          first[word] = lattice.of_bonds ? lattice.sites_with_bond(place, axis)
-                                         : lattice.lattice.sites_of(place.column);
-        }
+        for (int64_t word = begin * columns; word < end * columns; ++word)
+          first[word] = lattice.cells_with(place_of(lattice.lattice, word), kind);
         if (!certain)
           activate(all.draws(strip.replica, step), begin * columns, axis, probability,
                    (end - begin) * columns, first + begin * columns, kOccupied);
       });
+    }
   });
 }
 

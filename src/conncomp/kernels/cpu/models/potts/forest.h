@@ -45,6 +45,7 @@ class RunForest {
         columns_(lattice.columns()) {}
 
   Index* parents() const { return parent_; }
+  const Bits64* starts() const { return start_; }
   Bits64 start(int64_t word) const { return start_[word]; }
   // The number of the first run that starts in a word, or after it.
   Index before(int64_t word) const { return before_[word]; }
@@ -118,6 +119,15 @@ class RunForest {
   // Unites the last run of a row with the first one.
   void close_row(int64_t row) { join(first_run(row), last_run(row)); }
 
+  // Unites two runs of this thread's. Of two roots the larger gets the smaller as its parent; if they are one
+  // and the same that changes nothing, so that no branch has to be foreseen.
+  void join(Index u, Index d) {
+    const Index a = root_of(u), b = root_of(d), root = std::min(a, b);
+    parent_[std::max(a, b)] = root;
+    parent_[u] = root;
+    parent_[d] = root;
+  }
+
   // Shortens the paths from runs, which later rows begin at.
   void shorten(Index begin, Index end) {
     for_each_in(begin, end, [&](int64_t run) { parent_[run] = parent_[parent_[run]]; });
@@ -152,14 +162,6 @@ class RunForest {
     return active & (~before | start_[u] | start_[d]);
   }
 
-  // Unites two runs of this thread's. Of two roots the larger gets the smaller as its parent; if they are one
-  // and the same that changes nothing, so that no branch has to be foreseen.
-  void join(Index u, Index d) {
-    const Index a = root_of(u), b = root_of(d), root = std::min(a, b);
-    parent_[std::max(a, b)] = root;
-    parent_[u] = root;
-    parent_[d] = root;
-  }
   Index root_of(Index run) const {
     Index root = parent_[run];
     for (Index next; (next = parent_[root]) != root;) root = next;

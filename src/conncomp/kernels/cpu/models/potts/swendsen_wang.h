@@ -6,27 +6,24 @@
 //         the unions with rows of the strip before them.
 //      2. Bonds between strips are drawn and followed, with compare-and-swap.
 //      3. If windings are measured, bonds over the ends of axes are followed only now (seam_bonds.h).
-//      4. If clusters are measured, lengths of runs are added up at the roots.
-//      5. Strips flip.
+//      4. Lengths of runs are added up at the roots, if clusters are measured, and strips flip
+//      (run_clusters.h).
 // Cost: each bond is drawn once.
 // Source: ours; R. H. Swendsen and J.-S. Wang, Phys. Rev. Lett. 58, 86 (1987), for the update.
 #pragma once
 
-#include <vector>
-
-#include "cpu/core/numbering.h"
 #include "cpu/models/potts/active_bonds.h"
 #include "cpu/models/potts/forest.h"
 #include "cpu/models/potts/record.h"
+#include "cpu/models/potts/run_clusters.h"
 #include "cpu/models/potts/seam_bonds.h"
-#include "cpu/models/potts/strip_flip.h"
 #include "cpu/models/rows.h"
 
 namespace conncomp {
 
 // Labels the clusters of an update, measures them, and draws their new states.
 template <class Index>
-class SwendsenWang {
+class SwendsenWang : public RunClusters<Index> {
  public:
   // `probabilities` has that of a bond for each replica; `record` is nullptr or the records of all of them.
   // With `wrapping` bonds over the ends of axes are left to `wind`. With a `source` of active bonds there are
@@ -34,18 +31,12 @@ class SwendsenWang {
   SwendsenWang(const Replicas& replicas, ForestMemory<Index>& memory, const Bits64* words, Bits32 step,
                const Bits64* probabilities, int64_t* record, bool wrapping,
                const BondSource* source = nullptr)
-      : replicas_(replicas),
-        lattice_(replicas.lattice),
-        strips_(replicas),
-        memory_(memory),
+      : RunClusters<Index>(replicas, memory, step, record),
         words_(words),
-        step_(step),
         probabilities_(probabilities),
-        record_(record),
         wrapping_(wrapping),
         source_(source),
-        seam_bonds_(strips_),
-        end_(strips_.count) {}
+        seam_bonds_(strips_) {}
 
   void label() {
     parallel_for(strips_.count, [&](int64_t piece) { label_strip(piece); });
@@ -55,66 +46,7 @@ class SwendsenWang {
   // Joins clusters over the ends of axes, and records how they wrap: along which axes from `first_axis` on.
   void wind(int first_axis) { seam_bonds_.join(replicas_, memory_, first_axis, record_); }
 
-  // Adds the sizes of clusters to the records. An entry of a root is meanwhile the complement of the size.
-  void measure() {
-    each_run([](Index* parent, Index run) { flatten_entry(parent, run); });
-    each_run([](Index* parent, Index run) { parent[run] = parent[run] == run ? ~Index(0) : parent[run]; });
-    strips_.for_each([&](const Strip& strip) {
-      strips_.per_replica == 1 ? add_lengths<Exclusive>(strip) : add_lengths<Shared>(strip);
-    });
-    parallel_for(strips_.count, [&](int64_t piece) {
-      ClusterTally tally;
-      const Strip strip = strips_[piece];
-      Index* const parent = RunForest<Index>(lattice_, memory_, strip.replica).parents();
-      for (int64_t begin = first_run(strip); begin < end_[piece]; begin += kWord) {
-        poll(kWord);
-        const Index* const entry = parent + begin;
-        const Bits64 roots = mask_where(int(std::min<int64_t>(end_[piece] - begin, kWord)),
-                                        [=](int p) { return entry[p] < 0; });
-        for_each_bit(roots, [&](int p) {
-          tally.add(~parent[begin + p]);
-          parent[begin + p] = Index(begin + p);
-        });
-      }
-      tally.add_to(record_of(strip.replica));
-    });
-  }
-
-  // Writes the new spins.
-  void flip(Bits64* new_words) {
-    strips_.for_each([&](const Strip& strip) {
-      StripFlip<Index> flip(lattice_, memory_, strips_, strip, replicas_.draws(strip.replica, step_));
-      Bits64* const spins = replicas_.spins(new_words, strip.replica);
-      for_each_chunk(lattice_, strip, [&](int64_t begin, int64_t end) { flip.write(begin, end, spins); });
-    });
-  }
-
  private:
-  Index first_run(const Strip& strip) const { return Index(strip.begin * lattice_.length[kRowAxis]); }
-  int64_t* record_of(int64_t replica) const { return record_ + replica * (kCounts + lattice_.states); }
-
-  // Adds the lengths of runs to the sizes at their roots.
-  template <class Access>
-  void add_lengths(const Strip& strip) {
-    const RunForest<Index> forest(lattice_, memory_, strip.replica);
-    Index* const parent = forest.parents();
-    for (int64_t row = strip.begin; row < strip.end; ++row)
-      forest.for_each_run(lattice_, row, [&](Index run, int64_t length) {
-        const Index entry = Access::load(parent + run);
-        Access::fetch_add(parent + (entry < 0 ? run : entry), Index(-length));
-      });
-  }
-
-  // Calls body(parents, run) for every run, in parallel.
-  template <class Body>
-  void each_run(Body&& body) {
-    parallel_for(strips_.count, [&](int64_t piece) {
-      const Strip strip = strips_[piece];
-      Index* const parent = RunForest<Index>(lattice_, memory_, strip.replica).parents();
-      for_each_in(first_run(strip), end_[piece], [&](int64_t run) { body(parent, Index(run)); });
-    });
-  }
-
   ActiveBonds active_bonds(const Strip& strip, SpinTally& tally) const {
     const Bits64 probability = source_ ? 0 : probabilities_[strip.replica];
     return {replicas_, strip.replica, words_, step_, probability, record_ ? &tally : nullptr, source_};
@@ -210,18 +142,15 @@ class SwendsenWang {
     if (record_) tally.add_to(record_of(strip.replica));
   }
 
-  const Replicas replicas_;
-  const Lattice lattice_;
-  const Strips strips_;
-  ForestMemory<Index>& memory_;
+  using Base = RunClusters<Index>;
+  using Base::first_run, Base::record_of;
+  using Base::replicas_, Base::lattice_, Base::strips_, Base::memory_, Base::step_, Base::record_, Base::end_;
+
   const Bits64* const words_;
-  const Bits32 step_;
   const Bits64* const probabilities_;
-  int64_t* const record_;
   const bool wrapping_;
   const BondSource* const source_;
   SeamBonds<Index> seam_bonds_;
-  std::vector<Index> end_;  // by strip: the number after its last run
 };
 
 }  // namespace conncomp

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from conncomp._arguments import as_number, check_choice, check_range, shown
 from conncomp.generate.random import MASK, philox
 from conncomp.models._arguments import MOST_REPLICAS, MOST_SEED, as_tuple
-from conncomp.models._quantiles import normal_quantile
+from conncomp.models.disorder.quantiles import normal_quantile
 
 KINDS = ("pm", "gaussian")
 COUPLING, FIELD = 26, 28  # purposes of random numbers: ``kernels/core/spins.h``

@@ -1,11 +1,10 @@
-"""What series of the Potts model tell: means, errors and autocorrelation times by temperature."""
+"""What series of spin models tell: means, errors and autocorrelation times by temperature."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from math import inf, isfinite, nan
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import check_range, shown
 from conncomp.models._arguments import as_numbers
 from conncomp.models._wrapping import EVENTS, happens
-from conncomp.models.potts.measurements import Measurements
 from conncomp.models.protocol import MOST_UPDATES
 from conncomp.models.statistics import (
     Estimate,
@@ -21,9 +19,7 @@ from conncomp.models.statistics import (
     fitting_bin_length,
     jackknife_by_bins,
 )
-
-# With fewer autocorrelation times than that, the time itself is a guess.
-ENOUGH_TIMES = 100
+from conncomp.models.statistics.doubts import are_enough, doubts_of
 
 
 class WrappingSummary(NamedTuple):
@@ -59,19 +55,30 @@ class Summary(NamedTuple):
     specific_heat : Estimate
         A site: beta^2 times the variance of the lattice's energy, over the sites.
     magnetisation : Estimate
-        The mean of what `Measurements.magnetisation` is without its sign.
+        The mean of what `Measurements.magnetisation` is without its sign; of vectors, the mean
+        length of the mean spin.
     susceptibility : Estimate
-        beta times the sites, times the variance of what `magnetisation` is the mean of.
+        beta times the sites, times the variance of what `magnetisation` is the mean of. Of vectors
+        times `squared_magnetisation` over the components of a spin instead, which is that of the
+        disordered phase.
     squared_magnetisation : Estimate
         The mean of m^2, by the improved estimator where clusters were measured.
     binder_ratio : Estimate
-        <m^4>/<m^2>^2, likewise: 1 where all spins are equal, (q + 1)/(q - 1) where they are random.
+        <m^4>/<m^2>^2, likewise, but for vectors: 1 where all spins are equal, (q + 1)/(q - 1) where
+        they are random.
     energy_time, magnetisation_time : Estimate
         The integrated autocorrelation times of energy and m^2, in updates.
     enough : bool
         Whether the series has 100 of these times. Errors are too small where it has not.
     wrapping : WrappingSummary or None
         None if wrapping was not measured.
+    helicity_modulus : Estimate or None
+        The mean over the axes; None where it is not measured.
+    vortices : Estimate or None
+        A site; None where none are counted.
+    doubts : tuple of str
+        What speaks against equilibrium, a sentence each: a series of fewer than 100 of its times,
+        or means over times that double and differ. Empty if nothing does.
     """
 
     beta: float
@@ -86,18 +93,62 @@ class Summary(NamedTuple):
     magnetisation_time: Estimate
     enough: bool
     wrapping: WrappingSummary | None = None
+    helicity_modulus: Estimate | None = None
+    vortices: Estimate | None = None
+    doubts: tuple[str, ...] = ()
 
 
-def summarise(
-    series: Measurements, beta: float | ArrayLike, *, measure_every: int = 1
-) -> list[Summary]:
+class Told(NamedTuple):
+    """What a series says of replicas at one inverse temperature, for a `Summary`.
+
+    Attributes
+    ----------
+    energy : ndarray of float64, shape (rows, replicas)
+        A site.
+    magnitude, squares : ndarray of float64, shape (rows, replicas)
+        Of the magnetisation, as the spins have it.
+    moments : tuple of ndarray of float64
+        What the means of m^2 and of m^4 are taken of in the Binder ratio.
+    improved : ndarray of float64
+        What the mean of m^2 is taken of otherwise.
+    components : int or None
+        Of a spin that is a vector.
+    others : dict of str to ndarray of float64
+        Values of further columns.
+    wrapping : tuple of ndarray, or None
+        Along which axes clusters wrap, and in which rank.
+    """
+
+    energy: NDArray[np.float64]
+    magnitude: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    moments: tuple[NDArray[np.float64], NDArray[np.float64]]
+    improved: NDArray[np.float64]
+    components: int | None
+    others: dict[str, NDArray[Any]]
+    wrapping: tuple[NDArray[Any], NDArray[Any]] | None
+
+
+class Telling(Protocol):
+    """A series that says what a `Summary` is made of."""
+
+    @property
+    def records(self) -> NDArray[np.int64]: ...  # noqa: D102
+    @property
+    def lattice(self) -> Any: ...  # noqa: D102
+
+    def told(self, records: NDArray[np.int64], beta: float) -> Told:
+        """Return what some of its records say, those of this inverse temperature."""
+
+
+def summarise(series: Telling, beta: float | ArrayLike, *, measure_every: int = 1) -> list[Summary]:
     """Return means, errors and autocorrelation times for each inverse temperature.
 
     Errors are those of `jackknife`, with bins of 20 times the longer autocorrelation time.
 
     Parameters
     ----------
-    series : Measurements
+    series : Measurements or VectorMeasurements
         Of equilibrium: without what came before.
     beta : float or array_like of float
         The inverse temperature of each replica. Those of one inverse temperature are taken
@@ -124,9 +175,10 @@ def summarise(
     >>> [summary.energy.value < -1 for summary in summarise(series, model.beta)]
     [True, True]
     """
-    if not isinstance(series, Measurements):
+    if not hasattr(series, "told"):
         raise TypeError(
-            f"series={shown(series)} must be Measurements, which the updates of Potts return"
+            f"series={shown(series)} must be Measurements, which the updates of Potts return, or "
+            "those of another spin model"
         )
     every = check_range("measure_every", measure_every, 1, MOST_UPDATES)
     betas = as_numbers("beta", beta).reshape(-1)
@@ -142,29 +194,26 @@ def summarise(
         )
     betas = np.broadcast_to(betas, records.shape[1])
     return [
-        _summary(replace(series, records=records[:, betas == value]), float(value), every)
-        for value in np.unique(betas)
+        _summary(series, records[:, betas == value], value, every)
+        for value in np.unique(betas).tolist()
     ]
 
 
-def _summary(series: Measurements, beta: float, measure_every: int) -> Summary:
-    sites = series.lattice.sites
-    energy = series.energy / sites
-    squares, fourths = series.squared_magnetisation, series.fourth_magnetisation
-    times = [autocorrelation_time(energy), autocorrelation_time(squares)]
+def _summary(series: Telling, records: NDArray[np.int64], beta: float, every: int) -> Summary:
+    told, sites = series.told(records, beta), series.lattice.sites
+    energy, magnitude = told.energy, told.magnitude
+    watched = {"energy": energy, "squared magnetisation": told.squares}
+    by_name = {name: autocorrelation_time(values) for name, values in watched.items()}
+    times = list(by_name.values())
     length = fitting_bin_length(times)
-    if series.clusters_measured:
-        squares = series.improved_squared_magnetisation
-        fourths = series.improved_fourth_magnetisation
-    magnitude = abs(series.magnetisation)
 
     def estimate(
         function: Callable[..., Any], *values: NDArray[Any], bin_length: int = length
     ) -> Estimate:
         return jackknife_by_bins(function, *values, bin_length=bin_length)
 
-    def mean(values: NDArray[Any], bin_length: int = length) -> Estimate:
-        return estimate(lambda mean: mean, values, bin_length=bin_length)
+    def mean(values: NDArray[Any], bin_length: int = length, factor: float = 1.0) -> Estimate:
+        return estimate(lambda mean: factor * mean, values, bin_length=bin_length)
 
     def share(happened: NDArray[Any]) -> Estimate:
         return mean(happened, fitting_bin_length([*times, autocorrelation_time(happened)]))
@@ -181,13 +230,17 @@ def _summary(series: Measurements, beta: float, measure_every: int) -> Summary:
             return fourth / square**2
 
     wrapping = None
-    if series.wrapping_measured:
-        wraps = series.wraps
-        along = tuple(share(wraps[..., axis]) for axis in range(series.lattice.ndim))
-        shares = (share(happens(event, wraps, series.rank)) for event in EVENTS[1:])
+    if told.wrapping is not None:
+        wraps, rank = told.wrapping
+        along = tuple(share(wraps[..., axis]) for axis in range(wraps.shape[-1]))
+        shares = (share(happens(event, wraps, rank)) for event in EVENTS[1:])
         wrapping = WrappingSummary(along, *shares)
+    if told.components is None:
+        susceptibility = variance(beta * sites, magnitude)
+    else:
+        susceptibility = mean(told.improved, factor=beta * sites / told.components)
     energy_time, magnetisation_time = (
-        Estimate(measure_every * time, measure_every * error) for time, error in times
+        Estimate(every * time, every * error) for time, error in times
     )
     return Summary(
         beta=beta,
@@ -195,11 +248,13 @@ def _summary(series: Measurements, beta: float, measure_every: int) -> Summary:
         energy=mean(energy),
         specific_heat=variance(beta * beta * sites, energy),
         magnetisation=mean(magnitude),
-        susceptibility=variance(beta * sites, magnitude),
-        squared_magnetisation=mean(squares),
-        binder_ratio=estimate(ratio, squares, fourths),
+        susceptibility=susceptibility,
+        squared_magnetisation=mean(told.improved),
+        binder_ratio=estimate(ratio, *told.moments),
         energy_time=energy_time,
         magnetisation_time=magnetisation_time,
-        enough=all(not max(0.5, time) * ENOUGH_TIMES > len(energy) for time, _ in times),
+        enough=are_enough(len(energy), by_name),
         wrapping=wrapping,
+        **{name: mean(values) for name, values in told.others.items()},
+        doubts=doubts_of(watched, by_name),
     )

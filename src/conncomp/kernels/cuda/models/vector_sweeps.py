@@ -1,0 +1,161 @@
+"""Many updates of small lattices of unit vectors in one launch: drives ``vector_sweeps.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from conncomp.kernels.cuda.launcher import WARP, Gpu, launch
+from conncomp.kernels.cuda.models.replicas import RECORDS, Replicas
+from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.workspace import Workspace
+from conncomp.kernels.lattice import Lattice
+from conncomp.kernels.vector_spins import ANGLE, DIRECTION, Kind
+
+FILE = "cuda/models/vector_sweeps.cuh"
+THREADS, BLOCKS_OF_MULTIPROCESSOR = 512, 1  # ``kSweepThreads``
+# Sites of a block: no more than its shared memory has room for.
+LEAST_CHUNK, MOST_CHUNK = 512, 4096
+# Bytes of shared memory a site: its parent, bonds and draws; the next one along each axis; size and
+# sum of its cluster. Beside these a block has mirrors and sums.
+_BYTES, _BYTES_OF_AXIS, _BYTES_OF_CLUSTERS, _BYTES_BESIDE = 10, 4, 12, 12 << 10
+_COUNTER, _COUNTER_STRIDE = np.dtype("u4"), 32
+_INDEX, _SUM = np.dtype("i4"), np.dtype("i8")
+
+UPDATES = Struct(
+    "VectorUpdates",
+    count=np.dtype("i4"),
+    every=np.dtype("i4"),
+    before=np.dtype("i4"),
+    chunk=np.dtype("i4"),
+    negative=np.dtype("i4"),
+    record_stride=np.dtype("i8"),
+    one=np.dtype("?"),
+    clusters=np.dtype("?"),
+)
+MEMORY = Struct("SweepMemory", parent=POINTER, size=POINTER, sum=POINTER)
+
+
+def _blocks_of_replica(gpu: Gpu, replicas: int) -> int:
+    """Return how many blocks of each replica run at the same time."""
+    return gpu.blocks_together(THREADS, BLOCKS_OF_MULTIPROCESSOR) // replicas
+
+
+def _most_chunk(gpu: Gpu, lattice: Lattice) -> int:
+    """Return how many sites a block has room for."""
+    room = gpu.shared_memory - _BYTES_BESIDE
+    of_site = _BYTES + _BYTES_OF_AXIS * lattice.ndim + _BYTES_OF_CLUSTERS
+    return min(MOST_CHUNK, room // of_site // WARP * WARP)
+
+
+def takes(gpu: Gpu, lattice: Lattice, replicas: int) -> bool:
+    """Whether lattices are so small that all of their sites are in blocks that run at once."""
+    return lattice.sites <= _most_chunk(gpu, lattice) * _blocks_of_replica(gpu, replicas)
+
+
+class VectorSweeps:
+    """Updates of lattices that `takes` takes.
+
+    Parameters
+    ----------
+    gpu : Gpu
+    replicas : Replicas
+    kind : Kind
+    negative : bool
+        Whether the coupling is.
+
+    Attributes
+    ----------
+    most_updates : int
+        Of a launch.
+    """
+
+    most_updates = 512  # ``kMostUpdates``
+
+    def __init__(self, gpu: Gpu, replicas: Replicas, kind: Kind, negative: bool) -> None:
+        self._gpu, self._replicas, self._negative = gpu, replicas, -1 if negative else 0
+        (self._sweep,) = gpu.load(FILE, _names(kind))
+        sites = replicas.lattice.sites
+        most = _blocks_of_replica(gpu, replicas.count)
+        chunk = max(LEAST_CHUNK, -(-sites // most))
+        self._chunk = min(_most_chunk(gpu, replicas.lattice), -(-chunk // WARP) * WARP)
+        self._parts = -(-sites // self._chunk)
+        self._workspace = Workspace()
+        self._arrived = gpu.xp.zeros(_COUNTER_STRIDE * replicas.count, _COUNTER)
+
+    def sweep(
+        self,
+        spins: Any,
+        numbers: range,
+        strengths: Any,
+        records: Any = None,
+        *,
+        every: int = 1,
+        before: int = 0,
+        one: bool = False,
+        clusters: bool = False,
+    ) -> None:
+        """Make updates where spins are.
+
+        Parameters
+        ----------
+        spins : array
+        numbers : range
+            Of the updates, at most `most_updates`.
+        strengths : array
+            ``BondStrength`` of each replica.
+        records : array of int64, shape (rows, replicas, fields), optional
+            Which each `every`-th update adds to, a row each. The first row is of the last update
+            that measured, if updates have been made `before` these since.
+        every, before : int, optional
+        one : bool, optional
+            Whether the cluster of one chosen site is reflected, or else each by a coin.
+        clusters : bool, optional
+            Whether clusters are measured, too.
+        """
+        gpu, replicas, sites = self._gpu, self._replicas, self._replicas.lattice.sites
+        clusters = clusters and records is not None
+        of_clusters = sites * replicas.count if clusters else 0
+        parent, size, total = self._workspace.take(
+            gpu, (sites * replicas.count, _INDEX), (of_clusters, _INDEX), (of_clusters, _SUM)
+        )
+        if clusters:
+            size[...] = 0
+            total[...] = 0
+        updates = UPDATES.of(
+            gpu,
+            count=len(numbers),
+            every=every,
+            before=before,
+            chunk=self._chunk,
+            negative=self._negative,
+            record_stride=0 if records is None else records[:1].size,
+            one=one,
+            clusters=clusters,
+        )
+        memory = MEMORY.of(gpu, parent=parent, size=size, sum=total)
+        of_records = np.zeros((), RECORDS)
+        if records is not None:
+            of_records[()] = gpu.address(records), records.shape[-1]
+        struct = replicas.struct(numbers.start).copy()
+        struct["parts"] = self._parts
+        self._arrived[...] = 0
+        # Whatever other streams do, blocks that wait for each other start together.
+        kernel = gpu.together(self._sweep) if self._parts > 1 else self._sweep
+        of_axes = _BYTES_OF_AXIS * self._replicas.lattice.ndim
+        shared = self._chunk * (_BYTES + of_axes + _BYTES_OF_CLUSTERS * clusters)
+        grid = replicas.count * self._parts, THREADS
+        arguments = struct, updates, strengths, spins, memory, of_records[()], self._arrived
+        launch(kernel, grid, *arguments, shared=shared)
+
+
+def _names(kind: Kind) -> tuple[str, ...]:
+    return (f"sweep_vectors<conncomp::{kind.name}>",)
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that `VectorSweeps` can load."""
+    for kind in (ANGLE, DIRECTION):
+        yield FILE, _names(kind)

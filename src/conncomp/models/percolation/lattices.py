@@ -1,0 +1,199 @@
+"""The lattices of percolation: their cells, and what sites and bonds lead to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from math import pi, sin
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arguments import check_choice, shown
+from conncomp.kernels.cells import CellLattice
+from conncomp.kernels.lattice import MOST_AXES, Lattice
+from conncomp.models._arguments import as_tuple, check_shape
+from conncomp.models.lattices import LATTICES as ISING_LATTICES
+from conncomp.models.lattices import UnitCell, cell_in_words, hypercubic
+
+SQUARE = "square"  # hypercubic, of as many axes as lengths are given
+# Triangular: as an array in which sites (1, 1) apart are neighbours, too.
+_TRIANGULAR = replace(
+    ISING_LATTICES["triangular"],
+    vectors=((-0.5, sin(pi / 3)), (1.0, 0.0)),
+    bonds=((0, 0, (1, 0)), (0, 0, (0, 1)), (0, 0, (1, 1))),
+)
+_CELLS = {
+    "triangular": _TRIANGULAR,
+    **{name: ISING_LATTICES[name] for name in ("honeycomb", "kagome", "bcc", "fcc", "diamond")},
+}
+LATTICES = (SQUARE, *_CELLS)
+
+# Of the infinite lattice, by name, kind and number of axes: see `Percolation.critical_p`.
+_SINE = 2 * sin(pi / 18)
+THRESHOLDS = {
+    ("square", "site", 1): 1.0,
+    ("square", "bond", 1): 1.0,
+    ("square", "site", 2): 0.59274605,
+    ("square", "bond", 2): 0.5,
+    ("square", "site", 3): 0.31160768,
+    ("square", "bond", 3): 0.24881185,
+    ("square", "site", 4): 0.19688561,
+    ("square", "bond", 4): 0.16013122,
+    ("triangular", "site", 2): 0.5,
+    ("triangular", "bond", 2): _SINE,
+    ("honeycomb", "site", 2): 0.69704023,
+    ("honeycomb", "bond", 2): 1 - _SINE,
+    ("kagome", "site", 2): 1 - _SINE,
+    ("kagome", "bond", 2): 0.524404999,
+    ("bcc", "site", 3): 0.2459615,
+    ("bcc", "bond", 3): 0.18028762,
+    ("fcc", "site", 3): 0.19923517,
+    ("fcc", "bond", 3): 0.12016377,
+    ("diamond", "site", 3): 0.4299870,
+    ("diamond", "bond", 3): 0.3895892,
+}
+
+# From a site of a cell, a way to a site of the cell that is so many steps farther.
+Step = tuple[tuple[int, ...], int]
+Kind = tuple[int, list[Step]]
+
+
+class Geometry:
+    """What percolates: sites or bonds of a lattice of cells.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+    lattice : str or UnitCell
+    of_bonds : bool
+
+    Attributes
+    ----------
+    name : str
+    cell : UnitCell
+    shape : tuple of int
+        Of cells.
+    of_bonds : bool
+    """
+
+    def __init__(self, shape: Any, lattice: str | UnitCell, of_bonds: bool) -> None:
+        self.name, self.of_bonds = (
+            lattice if isinstance(lattice, str) else cell_in_words(lattice),
+            of_bonds,
+        )
+        if lattice == SQUARE:
+            self.shape = check_shape(shape)
+            self.cell = hypercubic(len(self.shape))
+            return
+        self.cell = _cell_of(lattice)
+        axes = len(self.cell.vectors)
+        self.shape = check_shape(as_tuple(shape, axes))
+        if len(self.shape) != axes:
+            raise ValueError(
+                f"shape={shown(shape)} must have {axes} axes for lattice={shown(self.name)}"
+            )
+        check_shape((*self.shape[:-1], self.shape[-1] * self.sites_of_cell))
+
+    @property
+    def is_hypercubic(self) -> bool:
+        """Whether cells are sites that have bonds along axes alone."""
+        return self.name == SQUARE
+
+    @property
+    def sites_of_cell(self) -> int:
+        """How many sites a cell has."""
+        return len(self.cell.sites)
+
+    @property
+    def planes(self) -> int:
+        """How many planes of words, a bit for each cell, a configuration has."""
+        return len(self.kinds)
+
+    def cells(self, periodic: tuple[bool, ...]) -> Lattice:
+        """Return the lattice of cells."""
+        return Lattice(self.shape, periodic, 2)
+
+    def sites(self, periodic: tuple[bool, ...]) -> Lattice | CellLattice:
+        """Return what knows how many sites and bonds there are."""
+        if self.is_hypercubic:
+            return self.cells(periodic)
+        opposite = (False,) * len(self.shape)
+        cell = self.sites_of_cell, self.cell.bonds
+        return CellLattice(self.shape, *cell, periodic, opposite, False)
+
+    @cached_property
+    def kinds(self) -> list[Kind]:
+        """Elements of which each cell has one: a site of the cell, and the ways from there.
+
+        A site leads to its neighbours, forward along each axis first; a bond to its other site.
+        """
+        bonds = self.cell.bonds
+        if self.of_bonds:
+            return [(start, [(step, end)]) for start, end, step in bonds]
+        forth = [(start, (step, end)) for start, end, step in bonds]
+        back = [(end, (tuple(-n for n in step), start)) for start, end, step in bonds]
+        return [
+            (site, [way for begin, way in forth + back if begin == site])
+            for site in range(self.sites_of_cell)
+        ]
+
+    @cached_property
+    def structure(self) -> NDArray[np.bool_]:
+        """The neighbours of a site, as `conncomp.label` takes them, of cells of one site."""
+        ndim = len(self.shape)
+        found = np.zeros((3,) * ndim, bool)
+        found[(1,) * ndim] = True
+        for _, _, step in self.cell.bonds:
+            for sign in (1, -1):
+                found[tuple(1 + sign * n for n in step)] = True
+        return found
+
+    def edges(self) -> NDArray[np.int64]:
+        """Return the two sites of the bond of each kind and cell, shape (kinds, cells, 2).
+
+        Those over ends are there, whether these are open or not.
+        """
+        count = self.sites_of_cell
+        cells = np.arange(np.prod(self.shape)).reshape(self.shape)
+        axes = tuple(range(len(self.shape)))
+        found = []
+        for start, end, step in self.cell.bonds:
+            to = np.roll(cells, tuple(-n for n in step), axes)
+            found.append(np.stack([cells * count + start, to * count + end], -1).reshape(-1, 2))
+        return np.stack(found)
+
+    def leaving(self, periodic: tuple[bool, ...]) -> NDArray[np.bool_]:
+        """Return which of `edges` lead over an end that is open, shape (kinds, cells)."""
+        places = np.indices(self.shape)
+        found = []
+        for _, _, step in self.cell.bonds:
+            leaves = np.zeros(self.shape, bool)
+            for at, move, length, closes in zip(places, step, self.shape, periodic, strict=True):
+                if not closes:
+                    leaves |= (at + move < 0) | (at + move >= length)
+            found.append(leaves.reshape(-1))
+        return np.stack(found)
+
+
+def _cell_of(lattice: str | UnitCell) -> UnitCell:
+    if isinstance(lattice, UnitCell):
+        if not lattice.bonds:
+            raise ValueError(f"lattice={shown(cell_in_words(lattice))} has no bonds")
+        return lattice
+    check_choice("lattice", lattice, LATTICES)
+    return _CELLS[lattice]
+
+
+def critical_p(kind: str, ndim: int | None, lattice: str | UnitCell) -> float:
+    """Return a threshold of `THRESHOLDS`; without `ndim` that of the plane, if there is one."""
+    name = lattice if isinstance(lattice, str) else cell_in_words(lattice)
+    known = [axes for of, its_kind, axes in THRESHOLDS if (of, its_kind) == (name, kind)]
+    axes = ndim if ndim is not None else 2 if 2 in known else min(known, default=MOST_AXES)
+    if axes not in known:
+        raise ValueError(
+            f"no threshold is known for lattice={shown(name)} with kind={kind!r} in {axes} "
+            "dimensions; give p as a number"
+        )
+    return THRESHOLDS[name, kind, axes]
