@@ -180,8 +180,9 @@ def test_many_updates_at_once_go_as_one_by_one(
     def made(where, **options):
         how = {"beta": 1.1, "periodic": periodic, "replicas": replicas, "seed": 4}
         model = model_type(shape, **how, device=where)
+        assert where == "cpu" or model._engine.sweeps is not None
         model.step(3)
-        run = simulate(model, 11, thermalise=2, **options)
+        run = simulate(model, 31, thermalise=2, **options)
         return raw(model), run.series.records
 
     wanted = {"clusters": True}, {"measure_every": 3}, {"measure_every": 4, "clusters": True}

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import WARP, Gpu, launch
+from conncomp.kernels.cuda.launcher import GRANTED_SHARED, WARP, Gpu, launch
 from conncomp.kernels.cuda.models.replicas import RECORDS, Replicas
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
@@ -45,7 +45,7 @@ def _blocks_of_replica(gpu: Gpu, replicas: int) -> int:
 
 def _most_chunk(gpu: Gpu, lattice: Lattice) -> int:
     """Return how many sites a block has room for."""
-    room = gpu.shared_memory - _BYTES_BESIDE
+    room = max(GRANTED_SHARED, gpu.shared_memory - _BYTES_BESIDE)
     of_site = _BYTES + _BYTES_OF_AXIS * lattice.ndim + _BYTES_OF_CLUSTERS
     return min(MOST_CHUNK, room // of_site // WARP * WARP)
 
