@@ -97,12 +97,21 @@ class PngLines {
   // So many places on, behind zeros.
   template <int step, int... place>
   static Bytes moved(Bytes bytes, std::integer_sequence<int, place...>) {
-    return __builtin_shufflevector(Bytes{}, bytes, (kBytes - step + place)...);
+    return taken<(kBytes - step + place)...>(Bytes{}, bytes);
   }
   // The last bytes, as first ones ahead of zeros.
   template <int step, int... place>
   static Bytes last(Bytes bytes, std::integer_sequence<int, place...>) {
-    return __builtin_shufflevector(bytes, Bytes{}, (place < step ? kBytes - step + place : kBytes)...);
+    return taken<(place < step ? kBytes - step + place : kBytes)...>(bytes, Bytes{});
+  }
+  // Those at these places of both, one behind the other.
+  template <int... place>
+  static Bytes taken(Bytes first, Bytes second) {
+#if defined(__GNUC__) && !defined(__clang__)  // GCC 11 does not know the other name
+    return __builtin_shuffle(first, second, Bytes{place...});
+#else
+    return __builtin_shufflevector(first, second, place...);
+#endif
   }
 
   int64_t bytes_, step_;
