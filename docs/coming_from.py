@@ -177,7 +177,7 @@ SCIKIT_IMAGE = (
         (
             (
                 "``.columns()`` is a table by names, ``.to_pandas()`` a DataFrame.",
-                "equal(b.columns()['mean'], b.means)",
+                "equal(b.columns()['intensity_mean'], b.means)",
             ),
         ),
         needs="component_statistics.image",

@@ -126,20 +126,20 @@ def test_statistics(report, options):
         rows = list(csv.DictReader(file))
         file.seek(0)
         header = next(csv.reader(file))
-    assert header[:5] == ["label", "size", "begin_0", "begin_1", "begin_2"]
+    assert header[:5] == ["label", "num_pixels", "bbox-0", "bbox-1", "bbox-2"]
     assert len(header) == 2 + 2 * 3 + 3 + 6 + 3
     spans = conncomp.component_spans(conncomp.read_image("o.npy"))
     assert len(rows) == len(stats.labels)
     for k, row in enumerate(rows):
         assert int(row["label"]) == stats.labels[k]
-        assert int(row["size"]) == stats.sizes[k]
+        assert int(row["num_pixels"]) == stats.sizes[k]
         for axis in range(3):
-            assert int(row[f"spans_{axis}"]) == spans[stats.labels[k], axis]
+            assert int(row[f"spans-{axis}"]) == spans[stats.labels[k], axis]
             begin, end = stats.bounding_boxes[k, axis]
-            assert (int(row[f"begin_{axis}"]), int(row[f"end_{axis}"])) == (begin, end)
-            assert float(row[f"centroid_{axis}"]) == stats.centroids[k, axis]
+            assert (int(row[f"bbox-{axis}"]), int(row[f"bbox-{3 + axis}"])) == (begin, end)
+            assert float(row[f"centroid-{axis}"]) == stats.centroids[k, axis]
             for other in range(axis, 3):
-                assert float(row[f"moment_{axis}_{other}"]) == stats.moments[k, axis, other]
+                assert float(row[f"moment-{axis}-{other}"]) == stats.moments[k, axis, other]
 
 
 def test_statistics_by_spacing(report):
@@ -151,9 +151,9 @@ def test_statistics_by_spacing(report):
     with open("s.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     for k, row in enumerate(rows):
-        assert float(row["volume"]) == stats.volumes[k]
-        assert float(row["centroid_2"]) == stats.centroids[k, 2]
-        assert float(row["moment_0_1"]) == stats.moments[k, 0, 1]
+        assert float(row["area"]) == stats.volumes[k]
+        assert float(row["centroid-2"]) == stats.centroids[k, 2]
+        assert float(row["moment-0-1"]) == stats.moments[k, 0, 1]
     assert len(rows) == len(stats.labels)
 
 
@@ -193,7 +193,7 @@ def test_statistics_of_periodic_axes(report):
         rows = list(csv.DictReader(file))
     assert len(rows) == 3
     for row in rows:
-        axes = [row[f"wraps_{axis}"] == "1" for axis in range(3)]
+        axes = [row[f"wraps-{axis}"] == "1" for axis in range(3)]
         assert axes == wrapping.axes[int(row["label"]) - 1].tolist()
 
 

@@ -75,7 +75,7 @@ def test_an_empty_volume(report):
     assert report("label", "v.npy", "--stats-only", "--stats", "a.csv")["components"] == 0
     np.save("v.npy", VOLUME * 0)
     assert report("label", "v.npy", "--stats-only", "--stats", "a.csv")["components"] == 0
-    assert Path("a.csv").read_text().startswith("label,size,begin_0,begin_1,begin_2,end_0")
+    assert Path("a.csv").read_text().startswith("label,num_pixels,bbox-0,bbox-1,bbox-2,bbox-3")
     assert Path("a.csv").read_text().count("\n") == 1
 
 

@@ -143,22 +143,23 @@ def some_statistics(**options):
 def test_tables():
     statistics = some_statistics(surfaces=True, spacing=(2, 3))
     frame, table = statistics.to_pandas(), statistics.to_arrow()
-    names = ["label", "batch-0", "size", "volume", "bbox-0-begin", "bbox-0-end", "bbox-1-begin"]
-    names += ["bbox-1-end", "centroid-0", "centroid-1", "moment-0-0", "moment-0-1", "moment-1-1"]
-    names += ["sum", "mean", "min", "max", "weighted_centroid-0", "weighted_centroid-1"]
+    names = ["label", "batch-0", "num_pixels", "area", "bbox-0", "bbox-1", "bbox-2", "bbox-3"]
+    names += ["centroid-0", "centroid-1", "moment-0-0", "moment-0-1", "moment-1-1"]
+    names += ["intensity_sum", "intensity_mean", "intensity_min", "intensity_max"]
+    names += ["centroid_weighted-0", "centroid_weighted-1"]
     names += ["faces-0", "faces-1", "surface_area"]
     assert list(frame) == table.column_names == list(statistics.columns()) == names
     for name, column in statistics.columns().items():
         np.testing.assert_array_equal(frame[name].to_numpy(), column, strict=True)
         np.testing.assert_array_equal(table[name].to_numpy(), column, strict=True)
-    assert frame["weighted_centroid-1"].tolist() == [1.5, 4.5]
+    assert frame["centroid_weighted-1"].tolist() == [1.5, 4.5]
     assert frame["batch-0"].tolist() == [0, 1]
 
 
 def test_tables_lack_what_was_not_asked_for():
     labels = np.array([[1, 1, 0]])
     names = list(conncomp.component_statistics(labels, moments=False).columns())
-    assert not any(name.startswith(("moment", "mean", "faces", "surface")) for name in names)
+    assert not any(name.startswith(("moment", "intensity", "faces", "surface")) for name in names)
     assert "batch-0" not in names
 
 

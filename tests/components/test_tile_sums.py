@@ -14,7 +14,7 @@ from host_cupy import place_on_host
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 NEAR = "intensity_std", "axis", "inertia_tensor_eigvals"
-SHAPES = [(90, 300), (66, 131), (20, 40, 37), (33, 17, 64)]
+SHAPES = [(90, 300), (66, 131), (20, 40, 37)]
 
 
 @pytest.fixture
@@ -62,10 +62,11 @@ def tiles(monkeypatch):
     return calls
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize(
+    ("shape", "dtype"), [(SHAPES[0], np.int32), (SHAPES[1], np.int64), (SHAPES[2], np.int32)]
+)
 def test_later_calls_add_up_tiles(cupy, tiles, shape, dtype):
-    for seed in range(3):
+    for seed in range(2):
         labels, image = few(seed, shape, 100 - seed, dtype)
         check(cupy, labels, image)
         check(cupy, labels)
@@ -77,7 +78,7 @@ def test_later_calls_add_up_tiles(cupy, tiles, shape, dtype):
                 name for name in OF_SUMS if len(shape) in (PROPERTIES[name].axes or (2, 3))
             ],
         )
-    assert len(tiles) == 8
+    assert len(tiles) == 5
 
 
 @pytest.mark.parametrize("shape", SHAPES[1:3])
@@ -90,8 +91,9 @@ def test_both_ways_give_the_same_bits(cupy, tiles, shape):
         np.testing.assert_array_equal(by_tiles[name], column, strict=True)
 
 
-@pytest.mark.parametrize("values", ["u1", "i2", "?"])
-@pytest.mark.parametrize("shape", [(70, 140), (17, 20, 40)])
+@pytest.mark.parametrize(
+    ("values", "shape"), [("u1", (70, 140)), ("i2", (17, 20, 40)), ("?", (70, 140))]
+)
 def test_values_of_all_small_types(cupy, tiles, shape, values):
     labels, image = few(4, shape, 99)
     for _ in range(2):
@@ -154,14 +156,15 @@ def test_real_numbers_that_do_not_fit(cupy, tiles):
     assert len(tiles) == 4
 
 
-@pytest.mark.parametrize("background", [0, -1, None])
-@pytest.mark.parametrize("shape", [(60, 200), (20, 20, 33)])
+@pytest.mark.parametrize(
+    ("background", "shape"), [(0, (60, 200)), (-1, (20, 20, 33)), (None, (60, 200))]
+)
 def test_backgrounds_and_labels_that_are_not_allowed(cupy, tiles, background, shape):
     labels, image = few(5, shape, 60)
     labels -= background == -1
     for _ in range(2):
         check(cupy, labels, image, background=background)
-    for place in (0, labels.size // 2, labels.size - 1):
+    for place in (0, labels.size - 1):
         for number in (-1, -7, 2**31 - 1, 5000):
             wrong = labels.copy()
             wrong.flat[place] = number
@@ -228,15 +231,13 @@ def add_up(gpu, labels, image):
     return repeated.finish(labels)
 
 
-@pytest.mark.parametrize("shape", [(64, 140), (17, 16, 40)])
-def test_labels_that_change_meanwhile(shape):
+def test_labels_that_change_meanwhile():
     """Labels beyond all rows are added to nothing (contract 5)."""
-    labels, image = few(8, shape, 50)
+    labels, image = few(8, (64, 140), 50)
     changes = [labels.copy(), np.full_like(labels, 2**30), np.full_like(labels, -7)]
     with written_by_another_thread((labels, changes)):
-        for _ in range(3):
-            add_up(HostGpu(), labels, image)
-            add_up(HostGpu(), labels, image / np.float32(256))
+        add_up(HostGpu(), labels, image)
+        add_up(HostGpu(), labels, image / np.float32(256))
 
 
 def test_sides_and_words_are_those_of_the_kernels():

@@ -201,7 +201,7 @@ def statistics(data):
         _check_principal_axes(found)
     table = found.columns()
     assert all(len(column) == count for column in table.values())
-    assert_same((table["label"], table["size"]), (found.labels, found.sizes))
+    assert_same((table["label"], table["num_pixels"]), (found.labels, found.sizes))
 
 
 def _image(choices, shape):

@@ -11,6 +11,7 @@
 #include "cpu/files/graph_text.h"
 #include "cpu/files/graphml.h"
 #include "cpu/files/named_arcs.h"
+#include "cpu/files/png_filters.h"
 #include "rounds.h"
 
 using namespace conncomp;
@@ -185,6 +186,34 @@ void test_compact() {
     }
 }
 
+// Lines of a picture, random bytes in memory of their own, beside the specification's words.
+void test_png_lines() {
+  const int height = draw(1, 5), bytes = draw(1, 70), step = draw(1, 8), last_filter = draw(0, 30) ? 4 : 6;
+  const auto lines = std::make_unique<uint8_t[]>(height * (bytes + 1));
+  const auto image = std::make_unique<uint8_t[]>(height * bytes);
+  for (int i = 0; i < height * (bytes + 1); ++i)
+    lines[i] = uint8_t(i % (bytes + 1) ? draw(0, 255) : draw(0, last_filter));
+  const bool are_known = PngLines(bytes, step).write(lines.get(), height, image.get());
+  for (int y = 0; y < height; ++y) {
+    const uint8_t* const line = lines.get() + y * (bytes + 1);
+    if (line[0] > 4) {
+      if (are_known) std::abort();
+      return;
+    }
+    for (int x = 0; x < bytes; ++x) {
+      const auto at = [&](int row, int place) {
+        return row < 0 || place < 0 ? 0 : int(image[row * bytes + place]);
+      };
+      const int a = at(y, x - step), b = at(y - 1, x), c = at(y - 1, x - step), guess = a + b - c;
+      const int pa = std::abs(guess - a), pb = std::abs(guess - b), pc = std::abs(guess - c);
+      const int paeth = pa <= pb && pa <= pc ? a : (pb <= pc ? b : c);
+      const int taken[] = {0, a, b, (a + b) / 2, paeth};
+      if (image[y * bytes + x] != uint8_t(line[1 + x] + taken[line[0]])) std::abort();
+    }
+  }
+  if (!are_known) std::abort();
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -203,6 +232,7 @@ int main(int count, char** arguments) {
     process().wanted_threads = draw(1, 5);
     test_compact<int32_t>();
     test_compact<int64_t>();
+    test_png_lines();
   }
   std::printf("%d rounds\n", rounds);
 }

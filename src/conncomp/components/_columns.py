@@ -29,10 +29,10 @@ class Columns:
         --------
         >>> import conncomp
         >>> statistics = conncomp.component_statistics([[1, 1, 0], [0, 0, 2]])
-        >>> statistics.to_pandas()[["label", "size", "centroid-0"]]
-           label  size  centroid-0
-        0      1     2         0.0
-        1      2     1         1.0
+        >>> statistics.to_pandas()[["label", "area", "centroid-0"]]
+           label  area  centroid-0
+        0      1   2.0         0.0
+        1      2   1.0         1.0
         """
         return optional("pandas").DataFrame(self._columns_in_memory())
 
@@ -49,8 +49,8 @@ class Columns:
         Examples
         --------
         >>> import conncomp
-        >>> conncomp.component_statistics([[1, 1, 0], [0, 0, 2]]).to_arrow()["size"].to_pylist()
-        [2, 1]
+        >>> conncomp.component_statistics([[1, 1, 0], [0, 0, 2]]).to_arrow()["area"].to_pylist()
+        [2.0, 1.0]
         """
         columns = self._columns_in_memory()
         for name, column in columns.items():
@@ -73,8 +73,8 @@ class Columns:
         Examples
         --------
         >>> import conncomp
-        >>> conncomp.component_statistics([[1, 1, 0], [0, 0, 2]]).to_polars()["size"].to_list()
-        [2, 1]
+        >>> conncomp.component_statistics([[1, 1, 0], [0, 0, 2]]).to_polars()["area"].to_list()
+        [2.0, 1.0]
         """
         return optional("polars").DataFrame(self._columns_in_memory())
 

@@ -141,30 +141,32 @@ class ComponentStatistics(Columns):
     def columns(self) -> dict[str, Any]:
         """Return a table: arrays of one axis, a row each component, by the names of the columns.
 
-        Of the names of scikit-image's ``regionprops_table`` where it has such columns. Columns that
-        were not asked for are left out. The arrays lie where `labels` does.
+        By the names of scikit-image's ``regionprops_table`` where it has such columns, those of
+        ``moments``, which are covariances, ``intensity_sum``, ``faces`` and ``surface_area`` beside
+        them. Columns that were not asked for are left out. The arrays lie where `labels` does.
 
         Examples
         --------
         >>> import conncomp
         >>> table = conncomp.component_statistics([[1, 1, 0], [0, 0, 2]], moments=False).columns()
         >>> list(table)
-        ['label', 'size', 'volume', 'bbox-0-begin', 'bbox-0-end', 'bbox-1-begin', 'bbox-1-end',
-         'centroid-0', 'centroid-1']
+        ['label', 'num_pixels', 'area', 'bbox-0', 'bbox-1', 'bbox-2', 'bbox-3', 'centroid-0',
+         'centroid-1']
         >>> table["centroid-1"]
         array([0.5, 2. ])
         """
         axes = range(len(self.spacing))
         table: dict[str, Any] = {"label": self.labels}
         table |= {f"batch-{k}": self.batch[:, k] for k in range(self.batch.shape[1])}
-        table |= {"class": self.classes, "size": self.sizes, "volume": self.volumes}
-        for k in axes:
-            table[f"bbox-{k}-begin"] = self.bounding_boxes[:, k, 0]
-            table[f"bbox-{k}-end"] = self.bounding_boxes[:, k, 1]
+        table |= {"class": self.classes, "num_pixels": self.sizes, "area": self.volumes}
+        for end in (0, 1):
+            for k in axes:
+                table[f"bbox-{end * len(axes) + k}"] = self.bounding_boxes[:, k, end]
         table |= {f"centroid-{k}": self.centroids[:, k] for k in axes}
         table |= {f"moment-{k}-{j}": self.moments[:, k, j] for k in axes for j in axes if k <= j}
-        table |= {"sum": self.sums, "mean": self.means, "min": self.minima, "max": self.maxima}
-        table |= {f"weighted_centroid-{k}": self.weighted_centroids[:, k] for k in axes}
+        table |= {"intensity_sum": self.sums, "intensity_mean": self.means}
+        table |= {"intensity_min": self.minima, "intensity_max": self.maxima}
+        table |= {f"centroid_weighted-{k}": self.weighted_centroids[:, k] for k in axes}
         table |= {f"faces-{k}": self.faces[:, k] for k in axes}
         table["surface_area"] = self.surface_areas
         return {name: column for name, column in table.items() if len(column) == len(self.labels)}

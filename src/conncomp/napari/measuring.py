@@ -38,7 +38,7 @@ def measure(
         Columns by the names of scikit-image; by default sizes, boxes and centroids, and of an image
         means and extremes.
     device : {"cpu", "cuda"}, optional
-        Where to measure; on a GPU there are fewer properties.
+        Where to measure.
 
     Returns
     -------

@@ -347,13 +347,13 @@ def _write_statistics(
     columns = dict(zip(names, columns_of(statistics, spacing is not None), strict=True))
     axes = range(labels.ndim)
     columns |= {
-        f"moment_{j}_{k}": statistics.moments[:, j, k] for j in axes for k in axes if j <= k
+        f"moment-{j}-{k}": statistics.moments[:, j, k] for j in axes for k in axes if j <= k
     }
     spans = conncomp.component_spans(labels, background=0)[statistics.labels]
-    columns |= {f"spans_{k}": spans[:, k].astype(np.int64) for k in axes}
+    columns |= {f"spans-{k}": spans[:, k].astype(np.int64) for k in axes}
     if closes is not None:
         wraps = closes[statistics.labels - 1]
-        columns |= {f"wraps_{k}": wraps[:, k].astype(np.int64) for k in axes}
+        columns |= {f"wraps-{k}": wraps[:, k].astype(np.int64) for k in axes}
     write_rows(path, list(columns), list(columns.values()))
 
 

@@ -211,7 +211,7 @@ def _measure(
         add = None
         if options.stats is not None:
             header = names_of_columns(len(axes), options.spacing is not None)
-            header += [f"spans_{k}" for k in range(len(axes))]
+            header += [f"spans-{k}" for k in range(len(axes))]
             add = files.enter_context(rows_file(options.stats, header))
         for batch in batches if total else ():
             found.add(batch.labels, batch.sizes)
@@ -231,8 +231,8 @@ def _spans(batch: conncomp.ComponentStatistics, file: SlabFile) -> Iterator[NDAr
 
 def names_of_columns(ndim: int, with_volumes: bool) -> list[str]:
     """Return the names of `columns_of`."""
-    positions = [f"{name}_{k}" for name in ("begin", "end", "centroid") for k in range(ndim)]
-    return ["label", "size", *(["volume"] if with_volumes else []), *positions]
+    positions = [f"bbox-{k}" for k in range(2 * ndim)] + [f"centroid-{k}" for k in range(ndim)]
+    return ["label", "num_pixels", *(["area"] if with_volumes else []), *positions]
 
 
 def columns_of(statistics: conncomp.ComponentStatistics, with_volumes: bool) -> list[NDArray[Any]]:

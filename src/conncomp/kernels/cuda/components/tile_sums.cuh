@@ -610,54 +610,28 @@ struct ColumnsOfTiles<NoValue> {
   using Type = IntensityColumns<uint8_t>;
 };
 
-// Writes where a component lies, whose words these are.
+// Writes the columns of the values of a component, whose words these are.
 template <class Value, int axes>
-__device__ inline void write_places(const int64_t* words, int64_t number, int64_t label,
-                                    const ShapeColumns& shapes) {
-  using Words = TileWords<Value, axes>;
-  const int64_t size = words[0];
-  shapes.labels[number] = label;
-  shapes.sizes[number] = size;
-#pragma unroll
-  for (int k = 0; k < axes; ++k) {
-    shapes.boxes[2 * (number * axes + k)] = kFarCorner - words[Words::kFirsts + k];
-    shapes.boxes[2 * (number * axes + k) + 1] = words[Words::kEnds + k];
-    shapes.centroids[number * axes + k] = double(words[Words::kFirst + k]) / double(size);
-  }
-  if (shapes.moments == nullptr) return;
-  double* const moments = shapes.moments + number * axes * axes;
-  int pair = Words::kProducts;
-#pragma unroll
-  for (int k = 0; k < axes; ++k)
-#pragma unroll
-    for (int l = k; l < axes; ++l, ++pair)
-      moments[k * axes + l] = moments[l * axes + k] =
-          covariance_of(size, words[pair], words[Words::kFirst + k], words[Words::kFirst + l]);
-}
-
-// Writes columns of the values of a component, whose words these are.
-template <class Value, int axes>
-__device__ inline void write_values(const int64_t* words, const IntensityColumns<Value>& columns,
-                                    const SumTable& table, int64_t row, int64_t components, double* reals) {
-  using Words = TileWords<Value, axes>;
+__device__ inline void write_values(const int64_t (&words)[TileValues<Value, axes>::kRow],
+                                    const IntensityColumns<Value>& columns, const SumTable& table,
+                                    int64_t row, int64_t components, int64_t size,
+                                    const int64_t (&box)[2 * axes], double* reals) {
   using Key = typename Order<Value>::Key;
   constexpr int kWidth = kIsReal<Value> ? 2 : 1;
-  const int64_t size = words[0];
-  int64_t box[2 * axes];  // of which the first coordinates are read
-#pragma unroll
-  for (int k = 0; k < axes; ++k) box[2 * k] = kFarCorner - words[Words::kFirsts + k];
-  const int64_t* const sums = words + Words::kShapes;
   const auto wide_at = [&](int sum) {  // of a row
     if constexpr (kIsReal<Value>)
-      return __int128(wide_of(sums[kWidth * sum], sums[kWidth * sum + 1]));
+      return __int128(wide_of(words[kWidth * sum], words[kWidth * sum + 1]));
     else
-      return __int128(sums[sum]);
+      return __int128(words[sum]);
   };
   const __int128 sum = wide_at(0), squares = wide_at(axes + 1);
   const auto sum_at = [&](int number) {
-    return number == 0 ? sum : wide_at(number) - box[2 * (number - 1)] * sum;
+    __int128 total = sum;
+#pragma unroll
+    for (int k = 0; k < axes; ++k) total = number == k + 1 ? wide_at(k + 1) - box[2 * k] * sum : total;
+    return total;
   };
-  const int64_t* const extremes = sums + kWidth * (axes + 2);
+  const int64_t* const extremes = words + kWidth * (axes + 2);
   const auto written = [&](const Units<Value>& units) {
     columns.write(row, Key(~extremes[0]), Key(extremes[1]), units, size, axes, box, sum_at);
   };
@@ -678,42 +652,49 @@ __device__ inline void write_values(const int64_t* words, const IntensityColumns
   }
 }
 
-constexpr int kWrittenRows = 64;  // of a block, of which each has a thread for places and one for values
-
 // Writes columns of all components, and clears their rows and what they were listed by.
 template <class Value, int axes>
-__global__ void __launch_bounds__(2 * kWrittenRows)
+__global__ void __launch_bounds__(kTableThreads)
     write_tile_columns(SumTable table, RunTable runs, ShapeColumns shapes,
                        typename ColumnsOfTiles<Value>::Type values, double* reals) {
   follow_launch();
   using Words = TileWords<Value, axes>;
-  constexpr int kStride = Words::kRow | 1, kThreads = 2 * kWrittenRows;
-  __shared__ int64_t labels[kWrittenRows];
-  __shared__ int64_t rows[kWrittenRows * kStride];
   const int64_t components = runs.state->components;
   if (grid_thread() == 0) *table.rows_met = 0;
-  for (int64_t first = int64_t(blockIdx.x) * kWrittenRows; first < components;
-       first += int64_t(gridDim.x) * kWrittenRows) {
-    const int count = components - first < kWrittenRows ? int(components - first) : kWrittenRows;
-    if (int(threadIdx.x) < count) labels[threadIdx.x] = runs.present[first + threadIdx.x];
-    __syncthreads();
-    for (int k = threadIdx.x; k < count * Words::kRow; k += kThreads) {
-      const int row = k / Words::kRow, word = k % Words::kRow;
-      int64_t& given = table.words[labels[row] * table.row_words + word];
-      rows[row * kStride + word] = given;
-      given = 0;
+  for (int64_t number = grid_thread(); number < components; number += grid_threads()) {
+    int64_t* const row = table.words + runs.present[number] * table.row_words;
+    int64_t words[Words::kShapes], box[2 * axes];
+#pragma unroll
+    for (int k = 0; k < Words::kShapes; ++k) words[k] = row[k];
+    const int64_t size = words[0];
+    shapes.labels[number] = runs.present[number];
+    shapes.sizes[number] = size;
+#pragma unroll
+    for (int k = 0; k < axes; ++k) {
+      box[2 * k] = kFarCorner - words[Words::kFirsts + k];
+      box[2 * k + 1] = words[Words::kEnds + k];
+      shapes.boxes[2 * (number * axes + k)] = box[2 * k];
+      shapes.boxes[2 * (number * axes + k) + 1] = box[2 * k + 1];
+      shapes.centroids[number * axes + k] = double(words[Words::kFirst + k]) / double(size);
     }
-    __syncthreads();
-    const int row = threadIdx.x % kWrittenRows;
-    const int64_t number = first + row;
-    const int64_t* const words = rows + row * kStride;
-    if (row < count && threadIdx.x < kWrittenRows) {
-      write_places<Value, axes>(words, number, labels[row], shapes);
-    } else if (row < count) {
-      if constexpr (Words::Values::kRow > 0)
-        write_values<Value, axes>(words, values, table, number, components, reals);
+    if (shapes.moments != nullptr) {
+      double* const moments = shapes.moments + number * axes * axes;
+      int pair = Words::kProducts;
+#pragma unroll
+      for (int k = 0; k < axes; ++k)
+#pragma unroll
+        for (int l = k; l < axes; ++l, ++pair)
+          moments[k * axes + l] = moments[l * axes + k] =
+              covariance_of(size, words[pair], words[Words::kFirst + k], words[Words::kFirst + l]);
     }
-    __syncthreads();
+    if constexpr (Words::Values::kRow > 0) {
+      int64_t words_of_values[Words::Values::kRow];
+#pragma unroll
+      for (int k = 0; k < Words::Values::kRow; ++k) words_of_values[k] = row[Words::kShapes + k];
+      write_values<Value, axes>(words_of_values, values, table, number, components, size, box, reals);
+    }
+#pragma unroll
+    for (int k = 0; k < Words::kRow; ++k) row[k] = 0;
   }
 }
 

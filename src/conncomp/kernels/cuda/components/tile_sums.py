@@ -32,7 +32,6 @@ FILE = "cuda/components/tile_sums.cuh"
 # How long a tile is along each axis, and how many words a row has, of integers and of real numbers.
 SIDES = {2: (64, 128), 3: (16, 16, 32)}
 ROW_WORDS = {2: (16, 20), 3: (24, 28)}
-WRITTEN_ROWS = 64  # by a block
 REAL = np.dtype(np.float32)
 # Real numbers are whole ones of so many bits, times a power of two that is that much larger than
 # the largest needs: so the next images may have larger ones.
@@ -201,9 +200,7 @@ class TileSums:
             record = shapes.COLUMNS.pack(dict(zip(Shapes._fields, given, strict=True)))
             values = intensities.columns_at(gpu, arrays[places:-1])
             reals = arrays[-1] if arrays[places:] else None
-            blocks = gpu.blocks(-(-self.rows // WRITTEN_ROWS), 1)
-            grid = blocks, 2 * WRITTEN_ROWS
-            launch(write, grid, self._table, self._runs, record, values, reals)
+            launch(write, runs.by_row, self._table, self._runs, record, values, reals)
 
         purpose = "tile columns", moments, value
         runs.launch(purpose, launches, *columns, memory=self._memory)
