@@ -94,28 +94,4 @@ __global__ void __launch_bounds__(kWordThreads)
   }
 }
 
-// The same of all words of an item, in the memory of a block whose threads are the bricks of a tile.
-template <class Tiles, class Words>
-__device__ inline void load_words(const Tiles& tiles, const BrickTable& table, int64_t item, int columns,
-                                  Words& words) {
-  using B = typename Tiles::B;
-  static_assert(Tiles::kRank == 2 && B::kSide == 8, "a row of a brick is a byte of a word");
-#pragma unroll
-  for (int word = int(threadIdx.x); word < Words::kMost; word += Tiles::kThreads) words.roots[word] = 0;
-  __syncthreads();
-  const int tiles_of_item = int(tiles.tiles_of_item());
-  const Bits* const roots = table.roots + item * tiles_of_item * Tiles::kThreads;
-  uint8_t* const bytes = reinterpret_cast<uint8_t*>(words.roots);
-  const int height = int(tiles.axis(1).length), width = int(tiles.axis(0).length);
-#pragma unroll 4
-  for (int tile = 0; tile < tiles_of_item; ++tile) {
-    const Bits of_brick = roots[tile * Tiles::kThreads + int(threadIdx.x)];
-    const auto first = tiles.first_of(tiles.template corner_of<int32_t>(uint32_t(tile)), int(threadIdx.x));
-    if (first.at[1] >= width) continue;
-    for (int y = 0; y < B::kSide && first.at[0] + y < height; ++y)
-      bytes[(first.at[0] + y) * columns * int(sizeof(uint32_t)) + first.at[1] / B::kSide] =
-          uint8_t(of_brick >> y * B::kSide);
-  }
-}
-
 }  // namespace conncomp

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp.kernels.cuda.core.numbering import MOST_CHUNKS, THREADS, WORD, WORDS
-from conncomp.kernels.cuda.core.root_bits import KINDS, LABEL_KIND, MOST_WORDS_IN_BLOCK, label_kind
 from conncomp.kernels.cuda.grid.image import RANKS, Geometry, Image, rule_of, rules
 from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, given_logs, tiling
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
@@ -27,8 +26,6 @@ LOGS = {1: (7, 0, 0), 2: (4, 3, 0), 3: (4, 2, 2)}
 FIXED = (2, 3)  # the ranks for which they are compiled into kernels, where they are these
 # The ranks of arrays whose neighbours are all in bricks beside, so that links can be words.
 LINKED = (1, 2, 3)
-# Blocks number words where there are so many tiles for each multiprocessor, at most.
-FEW_TILES = 0
 # Items that fill less of their tiles than this are labelled by elements.
 LEAST_FILLED = 0.25
 # Types of the fields that are labelled above a threshold, which have the ranks of `FIXED`.
@@ -91,7 +88,7 @@ def fill_labels(
     write, *number = gpu.load(FILE, plan.last_names)
     memory = workspace.take_struct(gpu, TABLE, plan.table, plan.by_word)
     table = memory.struct
-    roots, numbers, in_chunk = (memory[name] if plan.by_word else None for name in BY_WORD)
+    roots, numbers, in_chunk = (memory[name] if consecutive else None for name in BY_WORD)
     tiles, values = plan.tiles, image.values
     for link in links:
         by_brick = gpu.blocks(plan.bricks, LINK_THREADS), LINK_THREADS
@@ -101,11 +98,9 @@ def fill_labels(
         launch(join, plan.by_border, tiles, *plan.border, values, labels, table)
     words, columns = plan.words
     if consecutive:
-        settle, *number_words = number
+        settle, gather, assign = number
         settling = gpu.blocks(plan.bricks, THREADS), THREADS
         launch(settle, settling, tiles, labels, table)
-    if plan.by_word:
-        gather, assign = number_words
         by_chunk = min(plan.chunks, gpu.resident_threads), THREADS
         launch(gather, by_chunk, tiles, words, columns, plan.chunk, table, roots, in_chunk)
         launch(assign, by_chunk, words, plan.chunk, roots, in_chunk, numbers)
@@ -175,17 +170,12 @@ def plan_of(
     rank, by_value = len(shape), _by_value(geometry, links)
     logs = _choose_logs(geometry, 2 * multiprocessors)
     fixed = rank in FIXED and logs == LOGS[rank] and items == 1
-    tile_kind = _tiles(rank, logs if fixed else None, items > 1)
+    kind = _tiles(rank, logs if fixed else None, items > 1)
     tiles = items * count_tiles(shape, _brick_log(geometry), logs)
     of_tile = 1 << sum(logs)
     bricks = tiles * of_tile
     columns = -(-shape[-1] // WORD)
-    words_of_item = prod(shape[:-1]) * columns
-    words = items * words_of_item
-    # Blocks number the words of small items for themselves, where there are few blocks.
-    small = words_of_item <= MOST_WORDS_IN_BLOCK and tiles <= FEW_TILES * multiprocessors
-    in_blocks = small and items > 1 and rank == 2 and of_tile == 1 << sum(LOGS[rank])
-    kind = label_kind(consecutive, in_blocks)
+    words = items * prod(shape[:-1]) * columns
     chunk = THREADS * -(-words // (THREADS * MOST_CHUNKS))
     chunks = -(-words // chunk)
     border = _count_at_border(rank, logs)
@@ -203,10 +193,10 @@ def plan_of(
         "bricks": bricks,
     }
     given = None if by_value else 1 if geometry.steps.most_moves <= 1 else 3
-    by_word = ((words, WORDS), (words, index), (chunks, COUNT)) if kind == "kNumbers" else ()
+    by_word = ((words, WORDS), (words, index), (chunks, COUNT)) if consecutive else ()
     return Plan(
-        _names(links, given, tile_kind, index),
-        _last_names(links, given, tile_kind, index, kind),
+        _names(links, given, kind, index),
+        _last_names(links, given, kind, index, consecutive),
         rule_of(links).struct if by_value else np.uint8(0),
         tiling(geometry, logs),
         bricks,
@@ -268,16 +258,15 @@ def _names(links: Links, given: int | None, tiles: str, index: Any) -> tuple[str
 
 
 def _last_names(
-    links: Links, given: int | None, tiles: str, index: Any, kind: str
+    links: Links, given: int | None, tiles: str, index: Any, consecutive: bool
 ) -> tuple[str, ...]:
     kinds = f"{tiles}, {ctype(index)}"
     rule = rule_of(links).name if given is None else f"conncomp::GivenLinks<{given}>"
-    write, settle = f"write_labels<{rule}, {LABEL_KIND}{kind}, {kinds}>", f"settle_roots<{kinds}>"
-    if kind == "kRoots":
+    write = f"write_labels<{rule}, {str(consecutive).lower()}, {kinds}>"
+    if not consecutive:
         return (write,)
-    if kind == "kNumbersOfBlock":
-        return write, settle
-    return write, settle, f"gather_roots<{kinds}>", f"number_words<{ctype(index)}>"
+    number = f"number_words<{ctype(index)}>"
+    return write, f"settle_roots<{kinds}>", f"gather_roots<{kinds}>", number
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -295,6 +284,5 @@ def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
         for logs, items in kinds:
             tiles = _tiles(rank, logs, items)
             yield FILE, _names(links, given, tiles, index)
-            for kind in KINDS:
-                if kind != "kNumbersOfBlock" or (rank == 2 and items):
-                    yield FILE, _last_names(links, given, tiles, index, kind)
+            for consecutive in (False, True):
+                yield FILE, _last_names(links, given, tiles, index, consecutive)

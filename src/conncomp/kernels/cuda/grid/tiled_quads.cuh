@@ -358,12 +358,16 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
 #pragma unroll 1
     for (int k = 0; k < 4; ++k) move_up(place_of(row, x, k / 2, k % 2));
   };
+  // Most parents are roots still.
+  const auto unite_parents = [&](int a, int b) {
+    hook_lowest<InBlock>(parent, InBlock::load(parent + a), InBlock::load(parent + b));
+  };
   __syncthreads();
   flatten();
   if (__syncthreads_or(contacts != 0 || any_split)) {
     while (__any_sync(kAllLanes, contacts != 0))
-      if (contacts != 0) unite<InBlock>(parent, node, take_above());
-    for_each_link([&](int of_element, int neighbour) { unite<InBlock>(parent, of_element, neighbour); });
+      if (contacts != 0) unite_parents(node, take_above());
+    for_each_link(unite_parents);
     __syncthreads();
     flatten();
     __syncthreads();

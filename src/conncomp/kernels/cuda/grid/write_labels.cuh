@@ -14,7 +14,7 @@
 
 #include "core/union_find.h"
 #include "cuda/core/root_bits.cuh"
-#include "cuda/grid/number_tiles.cuh"
+#include "cuda/grid/brick_tiles.cuh"
 #include "cuda/grid/worklist.cuh"
 
 namespace conncomp {
@@ -96,21 +96,19 @@ __device__ inline FollowedEntry<Index> follow_entry(Index* label, Index entry) {
 }
 
 // A block a tile.
-template <class Rule, LabelKind kind, class Tiles, class Index>
+template <class Rule, bool consecutive, class Tiles, class Index>
 __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
     write_labels(Tiles tiles, const typename Rule::Value* __restrict__ values, Index* label, BrickTable table,
                  int64_t columns, const uint32_t* __restrict__ roots_of_word,
                  const Index* __restrict__ number_of_word) {
   follow_launch();
   constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes, kThreads = Tiles::kThreads;
-  constexpr bool consecutive = kind != LabelKind::kRoots, kInBlock = kind == LabelKind::kNumbersOfBlock;
   using B = Brick<kAxes>;
   // Labels of the background and of up to so many components of each brick, in turn for the bricks of a warp.
   constexpr bool kSingles = !Rule::kTransitive;
   constexpr int kAtOnce = kSingles ? kSingle - 1 : kSingle;
   __shared__ Index labels_of_warp[kThreads / kWarp][(1 + kAtOnce) * kWarp];
   __shared__ WarpList list_of_warp[kThreads / kWarp];
-  __shared__ NumberedWords<kThreads> words;
 
   const int brick = int(threadIdx.x), first_of_warp = brick - lane();
   Index* const labels = labels_of_warp[brick / kWarp];
@@ -133,19 +131,10 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
                                                  number_of_word};
   // Numbers begin anew in each item.
   const Index first_index = Index(first_of_item);
-  [[maybe_unused]] const Index numbers_before =
-      consecutive && !kInBlock && item > 0 ? Index(label_of(first_index) - 1) : Index(0);
-  if constexpr (kInBlock) {
-    load_words(tiles, table, item, int(columns), words);
-    words.count();
-  }
+  const Index numbers_before = consecutive && item > 0 ? Index(label_of(first_index) - 1) : Index(0);
   const auto label_of_root = [&](Index root) {
-    if constexpr (kInBlock)
-      return Index(LabelOfRoot<true, int32_t>{tiles.axis(0).length, columns, words.roots,
-                                              words.number}(int32_t(root)));
-    else
-      return tiles.has_items() && consecutive ? Index(label_of(root + first_index) - numbers_before)
-                                              : label_of(root);
+    return tiles.has_items() && consecutive ? Index(label_of(root + first_index) - numbers_before)
+                                            : label_of(root);
   };
   int roots = __popcll(__ldg(table.settled + bricks_before + brick));
   Bits unwritten = foreground, singles = 0;
