@@ -11,6 +11,7 @@ from conncomp import (
     Graph,
     Workspace,
     connected_components,
+    generate,
     get_num_threads,
     minimum_spanning_forest,
     set_num_threads,
@@ -322,6 +323,15 @@ def test_phases(form, monkeypatch):
         check_forest(graph, find_on_host(graph, weights), weights)
     assert launches.count("guess_limit") == 1 + len(kinds)
     assert launches.count("weigh_both_ways") == (len(kinds) if form == "both ends" else 0)
+
+
+@host
+def test_a_tree_that_many_edges_lead_to():
+    """It need not choose an edge, whatever the number of blocks that agree on it."""
+    graph = generate.barabasi_albert(1500, 6, shuffle=True)
+    for seed, kind in enumerate(("both ways", "few")):
+        weights = draw_weights(kind, graph.num_arcs, seed, graph)
+        check_forest(graph, find_on_host(graph, weights, seed=seed), weights)
 
 
 @host

@@ -6,6 +6,7 @@ import pytest
 from conncomp import Graph, Workspace, connected_components, generate
 from conncomp.graph.algorithms import STRONG_ALGORITHMS
 from conncomp.kernels.cuda.graph import strong_components
+from conncomp.kernels.cuda.graph.arcs import list_arcs
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized, interleavings
 from reference import strong_components_by_tarjan
 
@@ -127,6 +128,21 @@ def test_digraphs(algorithm, name, form):
     expected = expected_of(graph)
     for seed in interleavings(1 if (algorithm, name) in SLOW else 3):
         check(HostGpu(seed=seed), algorithm, in_form(graph, form), expected)
+
+
+@host
+@pytest.mark.parametrize("vertex", [np.int32, np.int64])
+def test_sources_of_arcs(vertex):
+    """Rows that are empty, begin and end with spans of 4,096 arcs, or are longer than these."""
+    rng = np.random.default_rng(3)
+    lengths = rng.choice([0, 0, 1, 5, 40], 900)
+    lengths[[0, 7, 300, 500, 899]] = 4096, 0, 9000, 8192 - 4096, 0
+    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(vertex)
+    indices = rng.integers(0, 900, indptr[-1]).astype(vertex)
+    graph = Graph.from_csr(indptr, indices)
+    sources = np.full(len(indices), -1, vertex)
+    list_arcs(HostGpu(seed=2), graph, sources)
+    np.testing.assert_array_equal(sources, np.repeat(np.arange(900), lengths))
 
 
 @host

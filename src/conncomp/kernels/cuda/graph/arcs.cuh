@@ -14,10 +14,10 @@ __global__ void __launch_bounds__(kCheckThreads)
                  Vertex* __restrict__ sources) {
   follow_launch();
   for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan)
-    visit_span(indptr, Span(indptr, vertices, arcs, begin), AnyRow(),
-               [=](bool exists, int64_t source, int64_t arc) {
-                 if (exists) sources[arc] = Vertex(source);
-               });
+    visit_span<Vertex>(indptr, Span(indptr, vertices, arcs, begin), AnyRow(),
+                       [=](bool exists, int64_t source, int64_t arc) {
+                         if (exists) sources[arc] = Vertex(source);
+                       });
 }
 
 }  // namespace conncomp

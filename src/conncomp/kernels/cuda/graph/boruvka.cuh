@@ -45,10 +45,15 @@ constexpr int kLongForestRow = 32;  // from here on a row is the work of a warp
 constexpr int kHubOfForest = 4096;  // up to here
 // Of a multiprocessor, on every kind of GPU.
 constexpr int kSettlingBlocks = resident_blocks(kForestThreads) < 6 ? resident_blocks(kForestThreads) : 6;
+// And those that have kListedAtOnce edges for each thread.
+constexpr int kListingBlocks = resident_blocks(kForestThreads) < 4 ? resident_blocks(kForestThreads) : 4;
 // As many that choose first edges as leave a thread the registers that it needs: with vertices of 64 bits
 // more.
 template <class Vertex>
 constexpr int kChoosingBlocks = resident_blocks(kForestThreads) * (sizeof(Vertex) == 4 ? 4 : 3) / 4;
+constexpr int64_t kManyEdges = 512;  // from here on a tree that many of them lead to chooses none
+constexpr int kManyVotes = 4;        // of a warp's sample of edges
+constexpr int kListedAtOnce = 4;     // arcs that a thread has under way
 constexpr int64_t kLightEdges = 16;  // that are gone through first, for each tree; many are within one
 
 // Compressed sparse rows.
@@ -58,10 +63,17 @@ struct ForestRows {
   const Vertex* indices;
   int64_t vertices;
 
-  __device__ Span span(int64_t arcs, int64_t begin) const { return Span(indptr, vertices, arcs, begin); }
-  __device__ int64_t source(const Span& span, int64_t arc) const {
-    return source_of(indptr, span.low, span.high, arc);
-  }
+  // The sources of the arcs of a span.
+  class Sources {
+   public:
+    __device__ Sources(const ForestRows& rows, int64_t arcs, int64_t begin) {
+      sources_.note(rows.indptr, Span(rows.indptr, rows.vertices, arcs, begin), AnyRow());
+    }
+    __device__ int64_t source(int64_t arc) const { return sources_.source(arc); }
+
+   private:
+    SpanSources<Vertex> sources_;
+  };
   __device__ int64_t target(int64_t arc) const { return int64_t(indices[arc]); }
   // The arc of the least key from u to v, in a sorted row; -1 if there is none.
   template <class Keys>
@@ -88,8 +100,14 @@ struct ForestList {
   const Vertex *src, *dst;
   int64_t vertices;
 
-  __device__ Span span(int64_t arcs, int64_t begin) const { return Span(arcs, begin); }
-  __device__ int64_t source(const Span&, int64_t arc) const { return int64_t(src[arc]); }
+  class Sources {
+   public:
+    __device__ Sources(const ForestList& list, int64_t, int64_t) : src_(list.src) {}
+    __device__ int64_t source(int64_t arc) const { return int64_t(src_[arc]); }
+
+   private:
+    const Vertex* src_;
+  };
   __device__ int64_t target(int64_t arc) const { return int64_t(dst[arc]); }
 };
 
@@ -166,20 +184,27 @@ __global__ void __launch_bounds__(kForestThreads)
   }
 }
 
-// Lets *limit be the key below which about kLightEdges edges of each tree are. One block.
+// Lets *limit be the key below which about kLightEdges edges of each tree are, as a sorted sample has it, or
+// kNoKey where all are. One block. Source of the sort: Batcher 1968.
 template <class Keys>
 __global__ void __launch_bounds__(kLimitSamples)
     guess_limit(int64_t arcs, int64_t edges, const int64_t* trees, Keys keys, typename Keys::Key* limit) {
   using Key = typename Keys::Key;
   __shared__ Key sample[kLimitSamples];
   const int thread = int(threadIdx.x);
-  const int64_t arc = arcs / kLimitSamples * thread + arcs % kLimitSamples * thread / kLimitSamples;
-  const Key key = sample[thread] = keys.key(arc);
+  sample[thread] = keys.key(arcs / kLimitSamples * thread + arcs % kLimitSamples * thread / kLimitSamples);
   __syncthreads();
+  for (int length = 2; length <= kLimitSamples; length *= 2)
+    for (int step = length / 2; step > 0; step /= 2) {
+      const int other = thread ^ step;
+      const Key key = sample[thread], other_key = sample[other];
+      const bool wants_smaller = (thread < other) == ((thread & length) == 0);
+      __syncthreads();
+      sample[thread] = wants_smaller == (key < other_key) ? key : other_key;
+      __syncthreads();
+    }
   const int64_t wanted = kLightEdges * *trees * kLimitSamples / edges;
-  int64_t smaller = 0;
-  for (int i = 0; i < kLimitSamples; ++i) smaller += sample[i] < key;
-  if (smaller == (wanted < kLimitSamples ? wanted : kLimitSamples - 1)) *limit = key;
+  if (thread == 0) *limit = wanted < kLimitSamples ? sample[wanted] : kNoKey<Key>;
 }
 
 // Adds to *disorder how often an arc leads to a smaller vertex than the arc before does, but where rows
@@ -199,20 +224,21 @@ __global__ void __launch_bounds__(kForestThreads)
 
 // Adds to *imbalance a hash of each arc to a larger vertex, and subtracts that of each other one.
 template <class Bits, class Pointer, class Vertex>
-__global__ void __launch_bounds__(kForestThreads)
+__global__ void __launch_bounds__(kForestThreads, kSettlingBlocks)
     weigh_both_ways(int64_t vertices, int64_t arcs, const Pointer* __restrict__ indptr,
                     const Vertex* __restrict__ indices, const Bits* __restrict__ weights,
                     WeightOrder<Bits> order, uint64_t key, uint64_t* imbalance) {
   uint64_t sum = 0;
   for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan)
-    visit_span(indptr, Span(indptr, vertices, arcs, begin), AnyRow(),
-               [&](bool exists, int64_t u, int64_t arc) {
-                 if (!exists) return;
-                 const int64_t v = int64_t(indices[arc]);
-                 const uint64_t ends = mix(uint64_t(u < v ? u : v) ^ key) + uint64_t(u < v ? v : u);
-                 const uint64_t hash = mix(mix(ends) + uint64_t(order(weights[arc])));
-                 if (u != v) sum += u < v ? hash : uint64_t(0) - hash;
-               });
+    visit_span<Vertex>(indptr, Span(indptr, vertices, arcs, begin), AnyRow(),
+                       [&](bool exists, int64_t u, int64_t arc) {
+                         if (!exists) return;
+                         const int64_t v = int64_t(indices[arc]);
+                         const uint64_t low = uint64_t(u < v ? u : v), high = uint64_t(u < v ? v : u);
+                         const uint64_t ends = sizeof(Vertex) == 4 ? low << 32 | high : mix(low ^ key) + high;
+                         const uint64_t hash = mix(mix(ends ^ key) + uint64_t(order(weights[arc])));
+                         if (u != v) sum += u < v ? hash : uint64_t(0) - hash;
+                       });
   sum = block_sum<kForestThreads>(sum);
   if (threadIdx.x == 0) Shared::fetch_add(imbalance, sum);
 }
@@ -294,15 +320,21 @@ __global__ void __launch_bounds__(kForestThreads)
   }
 }
 
-// Puts the edges of a block's threads at the end of a list. All its threads call it.
-template <class Edge>
-__device__ inline void append(bool wanted, const Edge& edge, Edge* list, int64_t* count) {
+// Puts edges of a block's threads at the end of a list. All its threads call it.
+template <int count, class Edge>
+__device__ inline void append(const bool (&wanted)[count], const Edge (&edges)[count], Edge* list,
+                              int64_t* listed) {
   __shared__ int64_t room;
-  int total;
-  const int before = block_scan<kForestThreads>(wanted, total);
-  if (threadIdx.x == 0 && total > 0) room = Shared::fetch_add(count, int64_t(total));
+  int of_thread = 0, total;
+#pragma unroll
+  for (int k = 0; k < count; ++k) of_thread += wanted[k];
+  int64_t place = block_scan<kForestThreads>(of_thread, total);
+  if (threadIdx.x == 0 && total > 0) room = Shared::fetch_add(listed, int64_t(total));
   __syncthreads();
-  if (wanted) list[room + before] = edge;
+  place += room;
+#pragma unroll
+  for (int k = 0; k < count; ++k)
+    if (wanted[k]) list[place++] = edges[k];
 }
 
 // The same for the edges of a warp's threads, as far as there is room: if rows change meanwhile, an arc may
@@ -324,25 +356,34 @@ __device__ inline void lower(Key* least, Key key) {
   if (key < Shared::load(least)) Shared::fetch_min(least, key);
 }
 
-// Lowers the least keys of both trees.
+// Lowers the least keys of both trees, but for that of one, which need not choose an edge.
 template <class Index, class Key>
-__device__ inline void lower_both(Key* least, const ForestEdge<Index, Key>& edge) {
-  lower(least + edge.a, edge.key);
-  lower(least + edge.b, edge.key);
+__device__ inline void lower_both(Key* least, const ForestEdge<Index, Key>& edge, Index skipped) {
+  if (edge.a != skipped) lower(least + edge.a, edge.key);
+  if (edge.b != skipped) lower(least + edge.b, edge.key);
 }
 
-// Lists an edge, unless its ends are in one tree, and lowers the least keys of its trees. All threads of the
-// block call it.
-template <class Index, class Key>
-__device__ inline void list_between_trees(bool exists, ForestEdge<Index, Key> edge, Index* parent, Key* least,
-                                          ForestEdge<Index, Key>* list, int64_t* count) {
-  if (exists) {
-    edge.a = find<Shared>(parent, edge.a);
-    edge.b = find<Shared>(parent, edge.b);
-    exists = edge.a != edge.b;
+// Lists edges whose ends are not in one tree, and lowers the least keys of their trees, but for that of one,
+// which need not choose an edge. The parents of all are under way at the same time. All threads of the block
+// call it.
+template <int count, class Index, class Key>
+__device__ inline void list_between_trees(bool (&exists)[count], ForestEdge<Index, Key> (&edges)[count],
+                                          Index* parent, Key* least, ForestEdge<Index, Key>* list,
+                                          int64_t* listed, Index skipped = -1) {
+  Index above_a[count], above_b[count];
+#pragma unroll
+  for (int k = 0; k < count; ++k)
+    if (exists[k])
+      above_a[k] = Shared::load(parent + edges[k].a), above_b[k] = Shared::load(parent + edges[k].b);
+#pragma unroll
+  for (int k = 0; k < count; ++k) {
+    if (!exists[k]) continue;
+    edges[k].a = find_from<Shared>(parent, edges[k].a, above_a[k]);
+    edges[k].b = find_from<Shared>(parent, edges[k].b, above_b[k]);
+    exists[k] = edges[k].a != edges[k].b;
+    if (exists[k]) lower_both(least, edges[k], skipped);
   }
-  if (exists) lower_both(least, edge);
-  append(exists, edge, list, count);
+  append(exists, edges, list, listed);
 }
 
 // The tree that most vertices are in. One block.
@@ -359,7 +400,7 @@ enum KeyRange { kAllKeys, kKeysToLimit, kKeysAboveLimit };
 // Lists the edges between trees, from their smaller ends; if arcs from larger ends are not known to be the
 // same, from both. Where rows are known, list_edges_outside lists those above the limit.
 template <class Arcs, class Keys, class Index>
-__global__ void __launch_bounds__(kForestThreads)
+__global__ void __launch_bounds__(kForestThreads, kListingBlocks)
     list_edges_of_forest(Arcs graph, int64_t arcs, Keys keys, int64_t key_range,
                          ForestMemory<Index, typename Keys::Key> memory) {
   using Key = typename Keys::Key;
@@ -367,25 +408,29 @@ __global__ void __launch_bounds__(kForestThreads)
   const Key bound = key_range == kAllKeys ? Key(0) : *memory.limit;
   if (grid_thread() == 0)
     for (uint32_t& word : memory.counters->barrier) word = 0;
-  if (key_range == kKeysAboveLimit && from_smaller_end && *memory.disorder == 0) return;
+  if (key_range == kKeysAboveLimit && (bound == kNoKey<Key> || (from_smaller_end && *memory.disorder == 0)))
+    return;
   for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan) {
     if (Keys::kInOrder && key_range == kKeysToLimit && keys.key(begin) > bound) break;
-    const Span span = graph.span(arcs, begin);
-    for (int64_t row = begin; row < span.end; row += kForestThreads) {
-      const int64_t arc = row + threadIdx.x;
-      ForestEdge<Index, Key> edge{0, 0, 0};
-      bool exists = arc < span.end;
-      if (exists) {
-        edge.key = keys.key(arc);
-        exists = key_range == kAllKeys || (edge.key <= bound) == (key_range == kKeysToLimit);
+    const typename Arcs::Sources sources(graph, arcs, begin);
+    const int64_t end = begin + kSpan < arcs ? begin + kSpan : arcs;
+    for (int64_t row = begin; row < end; row += kListedAtOnce * kForestThreads) {
+      ForestEdge<Index, Key> edges[kListedAtOnce];
+      bool exists[kListedAtOnce];
+#pragma unroll
+      for (int k = 0; k < kListedAtOnce; ++k) {
+        const int64_t arc = row + k * kForestThreads + int(threadIdx.x);
+        exists[k] = arc < end;
+        if (!exists[k]) continue;
+        edges[k].key = keys.key(arc);
+        exists[k] = key_range == kAllKeys || (edges[k].key <= bound) == (key_range == kKeysToLimit);
+        if (!exists[k]) continue;
+        const int64_t u = sources.source(arc), v = graph.target(arc);
+        exists[k] = (from_smaller_end ? u < v : u != v) && is_vertex(u, graph.vertices) &&
+                    is_vertex(v, graph.vertices);
+        edges[k].a = Index(u), edges[k].b = Index(v);
       }
-      if (exists) {
-        const int64_t u = graph.source(span, arc), v = graph.target(arc);
-        exists = (from_smaller_end ? u < v : u != v) && is_vertex(u, graph.vertices) &&
-                 is_vertex(v, graph.vertices);
-        if (exists) edge.a = Index(u), edge.b = Index(v);
-      }
-      list_between_trees(exists, edge, memory.parent, memory.least, memory.list,
+      list_between_trees(exists, edges, memory.parent, memory.least, memory.list,
                          &memory.counters->edges[0].count);
     }
   }
@@ -395,12 +440,13 @@ __global__ void __launch_bounds__(kForestThreads)
 // only rows of such vertices are read. An edge into the giant may be listed by its larger end then, by the
 // number that its smaller end has for it.
 template <class Keys, class Pointer, class Vertex, class Index>
-__global__ void __launch_bounds__(kForestThreads)
+__global__ void __launch_bounds__(kForestThreads, kSettlingBlocks)
     list_edges_outside(ForestRows<Pointer, Vertex> rows, int64_t arcs, Keys keys,
                        ForestMemory<Index, typename Keys::Key> memory) {
   using Key = typename Keys::Key;
   if (*memory.imbalance != 0 || *memory.disorder != 0) return;
   const Key bound = *memory.limit;
+  if (bound == kNoKey<Key>) return;
   const Index skipped = *memory.giant;
   Index* const parent = memory.parent;
   const auto is_outside = [=](int64_t v) { return find<Shared>(parent, Index(v)) != skipped; };
@@ -412,18 +458,19 @@ __global__ void __launch_bounds__(kForestThreads)
     return is_outside(v) ? int64_t(-1) : rows.least_arc(keys, v, u);
   };
   for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan)
-    visit_span(rows.indptr, rows.span(arcs, begin), is_outside, [&](bool exists, int64_t u, int64_t arc) {
-      const int64_t number = exists ? number_of(u, arc) : -1;
-      ForestEdge<Index, Key> edge{0, 0, 0};
-      exists = number >= 0 && keys.key(number) > bound;
-      if (exists) {
-        edge = {keys.key(number), find<Shared>(parent, Index(u)),
-                find<Shared>(parent, Index(rows.target(arc)))};
-        exists = edge.a != edge.b;
-      }
-      if (exists) lower_both(memory.least, edge);
-      append_by_warp(exists, edge, memory.list, arcs, &memory.counters->edges[0].count);
-    });
+    visit_span<Vertex>(rows.indptr, Span(rows.indptr, rows.vertices, arcs, begin), is_outside,
+                       [&](bool exists, int64_t u, int64_t arc) {
+                         const int64_t number = exists ? number_of(u, arc) : -1;
+                         ForestEdge<Index, Key> edge{0, 0, 0};
+                         exists = number >= 0 && keys.key(number) > bound;
+                         if (exists) {
+                           edge = {keys.key(number), find<Shared>(parent, Index(u)),
+                                   find<Shared>(parent, Index(rows.target(arc)))};
+                           exists = edge.a != edge.b;
+                         }
+                         if (exists) lower_both(memory.least, edge, skipped);
+                         append_by_warp(exists, edge, memory.list, arcs, &memory.counters->edges[0].count);
+                       });
 }
 
 // The edges of the least keys are chosen and unite their trees.
@@ -437,6 +484,32 @@ __device__ inline void choose_edges(const Keys& keys, const ForestEdge<Index, Ke
     Shared::fetch_or(chosen + arc / kArcsOfWord, uint32_t(1) << arc % kArcsOfWord);
     unite<Shared>(parent, edge.a, edge.b);
   }
+}
+
+// The tree that many of a sample of edges lead to, or -1, while no trees are united: so that all blocks find
+// the same one. All edges of a giant tree would lower the same key, one after the other; the other trees
+// choose theirs, and that is enough.
+template <class Index, class Key>
+__device__ inline Index busiest_tree(const ForestEdge<Index, Key>* list, int64_t count, Index* parent) {
+  __shared__ Index busiest;
+  if (threadIdx.x < kWarp) {
+    const ForestEdge<Index, Key> edge = list[count / kWarp * lane()];
+    const Index root = find<Shared>(parent, lane() % 2 ? edge.a : edge.b);
+    int votes = 0;
+    for (int k = 0; k < kWarp; ++k) votes += __shfl_sync(kAllLanes, root, k) == root;
+    int most = votes;
+    for (int step = kWarp / 2; step > 0; step /= 2) {
+      const int other = __shfl_xor_sync(kAllLanes, most, step);
+      if (other > most) most = other;
+    }
+    const int winner = __ffs(int(__ballot_sync(kAllLanes, votes == most))) - 1;
+    const Index tree = __shfl_sync(kAllLanes, root, winner);
+    if (threadIdx.x == 0) busiest = most >= kManyVotes ? tree : Index(-1);
+  }
+  __syncthreads();
+  const Index tree = busiest;
+  __syncthreads();
+  return tree;
 }
 
 // Goes round by round until no edge leads from one tree to another: then both lists are empty, and the first
@@ -456,10 +529,12 @@ __global__ void __launch_bounds__(kForestThreads, kSettlingBlocks)
     for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) other_least[v] = kNoKey<Key>;
     barrier.wait();
     int64_t* const other_count = &counters->edges[1 - now].count;
+    const Index skipped = count < kManyEdges ? Index(-1) : busiest_tree(list, count, memory.parent);
     for (int64_t begin = int64_t(blockIdx.x) * kForestThreads; begin < count; begin += grid_threads()) {
       const int64_t i = begin + threadIdx.x;
-      list_between_trees(i < count, i < count ? list[i] : ForestEdge<Index, Key>{0, 0, 0}, memory.parent,
-                         other_least, other_list, other_count);
+      bool exists[] = {i < count};
+      ForestEdge<Index, Key> edges[] = {exists[0] ? list[i] : ForestEdge<Index, Key>{0, 0, 0}};
+      list_between_trees(exists, edges, memory.parent, other_least, other_list, other_count, skipped);
     }
     barrier.wait();
     // Nobody adds to it before the next barrier but one.

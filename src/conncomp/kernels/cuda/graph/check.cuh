@@ -38,15 +38,15 @@ __global__ void __launch_bounds__(kCheckThreads)
   int64_t smallest = 0, largest = -1;
   uint64_t imbalance = 0;
   for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan)
-    visit_span(indptr, Span(indptr, vertices, arcs, begin), AnyRow(),
-               [&](bool exists, int64_t u, int64_t arc) {
-                 if (!exists) return;
-                 const int64_t v = indices[arc];
-                 if (v < smallest) smallest = v;
-                 if (v > largest) largest = v;
-                 if (u < v) imbalance += mix(mix(uint64_t(u) ^ key) + uint64_t(v));
-                 if (u > v) imbalance -= mix(mix(uint64_t(v) ^ key) + uint64_t(u));
-               });
+    visit_span<Vertex>(indptr, Span(indptr, vertices, arcs, begin), AnyRow(),
+                       [&](bool exists, int64_t u, int64_t arc) {
+                         if (!exists) return;
+                         const int64_t v = indices[arc];
+                         if (v < smallest) smallest = v;
+                         if (v > largest) largest = v;
+                         if (u < v) imbalance += mix(mix(uint64_t(u) ^ key) + uint64_t(v));
+                         if (u > v) imbalance -= mix(mix(uint64_t(v) ^ key) + uint64_t(u));
+                       });
   for (int step = kWarp / 2; step > 0; step /= 2) {
     const int64_t s = __shfl_xor_sync(kAllLanes, smallest, step);
     const int64_t l = __shfl_xor_sync(kAllLanes, largest, step);

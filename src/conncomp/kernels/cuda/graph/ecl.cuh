@@ -22,7 +22,7 @@ namespace conncomp {
 
 constexpr int kEclThreads = 256;
 constexpr int kLowDegree = 16, kMidDegree = 352;
-constexpr int kFinishedAtOnce = 4;
+constexpr int kFinishedAtOnce = 4, kUnitedAtOnce = 4;
 
 // A counter that many threads advance, with a cache line to itself: whoever reads its neighbours would have
 // to queue with them.
@@ -79,10 +79,16 @@ __device__ void ecl_unite(Index v, Index ancestor, Pointer begin, Pointer end, i
                           const Vertex* __restrict__ indices, Index* parent, Path& path) {
   Index root = find_from<Shared, Jump(jump)>(parent, v, ancestor, path);
   const Vertex* target = indices + begin + first;
-  for (Pointer arcs_left = end - begin - first; arcs_left > 0; arcs_left -= step, target += step) {
-    const Index neighbour = Index(*target);
-    if (symmetric ? neighbour < v : neighbour != v)
-      root = hook<Shared>(parent, root, find<Shared, Jump(jump)>(parent, neighbour, path));
+  for (Pointer arcs_left = end - begin - first; arcs_left > 0;
+       arcs_left -= kUnitedAtOnce * step, target += kUnitedAtOnce * step) {
+    // Read at once, as what parents bring into the cache may drive out what is left of a row.
+    Index neighbour[kUnitedAtOnce];
+#pragma unroll
+    for (int k = 0; k < kUnitedAtOnce; ++k) neighbour[k] = arcs_left > k * step ? Index(target[k * step]) : v;
+#pragma unroll
+    for (int k = 0; k < kUnitedAtOnce; ++k)
+      if (symmetric ? neighbour[k] < v : neighbour[k] != v)
+        root = hook<Shared>(parent, root, find<Shared, Jump(jump)>(parent, neighbour[k], path));
   }
 }
 

@@ -22,23 +22,18 @@ __global__ void __launch_bounds__(kEdgesThreads)
                int64_t* edges) {
   __shared__ int64_t room;
   for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan) {
-    const int64_t end = begin + kSpan < arcs ? begin + kSpan : arcs;
-    const int64_t low = source_of(indptr, 0, vertices, begin);
-    const int64_t high = source_of(indptr, low, vertices, end - 1) + 1;
-    for (int64_t row = begin; row < end; row += kEdgesThreads) {
-      const int64_t arc = row + threadIdx.x;
-      const int64_t u = arc < end ? source_of(indptr, low, high, arc) : 0;
-      const int64_t v = arc < end ? int64_t(indices[arc]) : 0;
-      const bool keep = symmetric ? v < u : v != u;
-      int kept;
-      const int before = block_scan<kEdgesThreads>(keep, kept);
-      if (threadIdx.x == 0) room = Shared::fetch_add(edges, int64_t(kept));
-      __syncthreads();
-      if (keep) {
-        src[room + before] = Vertex(u);
-        dst[room + before] = Vertex(v);
-      }
-    }
+    visit_span<Vertex>(indptr, Span(indptr, vertices, arcs, begin), AnyRow(),
+                       [&](bool exists, int64_t u, int64_t arc) {
+                         const int64_t v = exists ? int64_t(indices[arc]) : 0;
+                         const bool keep = exists && (symmetric ? v < u : v != u);
+                         int kept;
+                         const int before = block_scan<kEdgesThreads>(keep, kept);
+                         if (threadIdx.x == 0) room = Shared::fetch_add(edges, int64_t(kept));
+                         __syncthreads();
+                         if (!keep) return;
+                         src[room + before] = Vertex(u);
+                         dst[room + before] = Vertex(v);
+                       });
   }
 }
 

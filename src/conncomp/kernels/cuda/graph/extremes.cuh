@@ -54,6 +54,11 @@ struct Extremes {
     const Pair u_pair = of(u), v_pair = of(v);
     return !u_pair.is_told() && u_pair.ancestor == v_pair.ancestor && u_pair.descendant == v_pair.descendant;
   }
+  // What the arc u -> v alone tells.
+  __device__ void join(Vertex u, Vertex v) const {
+    if (u < v) Shared::fetch_min(ancestor(v), u);
+    if (v < u) Shared::fetch_min(descendant(u), v);
+  }
   // Passes what is known along the arc u -> v, and on to the ancestors and descendants of both; returns
   // whether that may have changed anything.
   __device__ bool pass_along(Vertex u, Vertex v) const {

@@ -13,6 +13,7 @@ namespace conncomp {
 
 constexpr int kSamples = 8;                 // arcs that each thread looks at when a pivot is chosen
 constexpr int kFewLong = 4;                 // of these, so that cuts may be found
+constexpr int kFarSamples = 16;             // of so many one is long at most where neighbours are near
 constexpr int kMostSweeps = 64;             // of a search
 constexpr int64_t kReachedOfVertices = 16;  // until it has reached one in so many, it has to grow fast
 
@@ -33,9 +34,12 @@ struct StrongState {
   int32_t may_be_cut;
   // Whether most arcs are long ones, so that neighbours are scattered in memory.
   int32_t are_scattered;
+  // Whether few are, so that neighbours lie side by side.
+  int32_t are_near;
   // Whether some vertices of a sample have no arcs in; and whether extremes are final.
   int32_t has_first, is_settled;
-  int64_t kept;  // arcs
+  int32_t are_in_spare;  // whether arcs that are left are in the spare list, not in the next one
+  int64_t kept;          // arcs
 };
 
 // Which arc is the sample-th of kSampled that are spread over a list.
@@ -77,6 +81,8 @@ __global__ void __launch_bounds__(kStrongThreads)
                                -1,
                                rising <= kFewLong || falling <= kFewLong,
                                rising + falling > kSampled / 2,
+                               rising + falling <= kSampled / kFarSamples,
+                               0,
                                0,
                                0,
                                arcs.count};
@@ -146,9 +152,9 @@ CONNCOMP_PHASE bool search(ArcList<const Vertex> arcs, int64_t vertices, Searche
                            uint32_t* bits_of_arcs, StrongState<Vertex>* state, GridBarrier& barrier) {
   for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
     const int reaches = sweep_searches(arcs, searches, bits_of_arcs, sweep == 0);
-    const int64_t sum = warp_sum(int64_t(reaches));
+    const int64_t sum = block_sum<kStrongThreads>(int64_t(reaches));
     // Of two sums in turns, nobody adds to the one that is read, so that all blocks decide alike.
-    if (lane() == 0 && sum > 0) Current::fetch_add(state->reaches + sweep % 2, sum);
+    if (threadIdx.x == 0 && sum > 0) Current::fetch_add(state->reaches + sweep % 2, sum);
     if (!barrier.any(reaches > 0)) return true;
     const int64_t reached = Current::load(state->reaches + sweep % 2) + 1;
     if (reached < vertices / kReachedOfVertices && reached >> sweep == 0) return false;

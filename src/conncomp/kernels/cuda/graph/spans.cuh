@@ -2,36 +2,38 @@
 // leaves.
 //
 // How: a block takes kSpan arcs at a time, whatever the lengths of rows, and searches indptr for the rows
-// that they are in. Of many short rows a thread takes one each, as far as it is in the span, and a warp takes
-// a longer one; of few rows, which are long, every thread finds that of its arc (visit_span). Cost: indptr
-// read once, and two searches a span.
+// that they are in, a warp for 32 places at once. Where a row begins, its number is put into shared memory,
+// and the largest number up to an arc is that of its row (SpanSources). So all threads have as much to do,
+// and neighbours read neighbours. Cost: indptr read once, two searches a span, three accesses to shared
+// memory an arc.
 #pragma once
 
 #include "cuda/core/warp.cuh"
 
 namespace conncomp {
 
+constexpr int kSpanThreads = 256;  // of every block that visits spans
 constexpr int64_t kSpan = 4096;
-constexpr int64_t kFewRows = 64;  // of a span: then they are searched for each arc
 
-// The last of [low, high) whose arcs begin at `arc` or before.
+// The last of [low, high) whose arcs begin at `arc` or before. By all threads of a warp.
 template <class Pointer>
 __device__ inline int64_t source_of(const Pointer* indptr, int64_t low, int64_t high, int64_t arc) {
   while (high - low > 1) {
-    const int64_t middle = low + (high - low) / 2;
-    (int64_t(indptr[middle]) <= arc ? low : high) = middle;
+    const int64_t step = (high - low + kWarp - 1) / kWarp, place = low + step * (lane() + 1);
+    const bool begins_before = place < high && int64_t(indptr[place]) <= arc;
+    low += step * __popc(__ballot_sync(kAllLanes, begins_before));
+    if (low + step < high) high = low + step;
   }
   return low;
 }
 
 // Arcs, and the rows that they are in.
 struct Span {
-  int64_t begin, end, low = 0, high = 0;
+  int64_t begin, end, low, high;
 
-  __device__ Span(int64_t arcs, int64_t begin)
-      : begin(begin), end(begin + kSpan < arcs ? begin + kSpan : arcs) {}
   template <class Pointer>
-  __device__ Span(const Pointer* indptr, int64_t vertices, int64_t arcs, int64_t begin) : Span(arcs, begin) {
+  __device__ Span(const Pointer* indptr, int64_t vertices, int64_t arcs, int64_t begin)
+      : begin(begin), end(begin + kSpan < arcs ? begin + kSpan : arcs) {
     low = source_of(indptr, 0, vertices, begin);
     high = source_of(indptr, low, vertices, end - 1) + 1;
   }
@@ -42,35 +44,95 @@ struct AnyRow {
   __device__ bool operator()(int64_t) const { return true; }
 };
 
-// By all threads of a block: calls visit(exists, source, arc) for the arcs of a span whose source is wanted,
-// by all threads of a warp at the same time; `exists` is false for those that have none left.
-template <class Pointer, class Wanted, class Visit>
-__device__ inline void visit_span(const Pointer* indptr, const Span& span, Wanted&& wanted, Visit&& visit) {
-  if (span.high - span.low <= kFewRows) {
-    for (int64_t row = span.begin; row < span.end; row += blockDim.x) {
-      const int64_t arc = row + threadIdx.x;
-      const int64_t source = arc < span.end ? source_of(indptr, span.low, span.high, arc) : 0;
-      visit(arc < span.end && wanted(source), source, arc);
-    }
-    return;
-  }
-  for (int64_t row = span.low + int(threadIdx.x) - lane(); row < span.high; row += blockDim.x) {
-    const int64_t source = row + lane();
-    int64_t first = 0, last = 0;
-    if (source < span.high && wanted(source)) {
-      first = indptr[source], last = indptr[source + 1];
+// The code of rows whose vertices have this type: a number, and a bit for whether they are wanted. 32 bits
+// are enough where vertices have 31.
+template <class Vertex>
+struct CodeOf {
+  using Code = uint64_t;
+};
+template <>
+struct CodeOf<int32_t> {
+  using Code = uint32_t;
+};
+
+// The sources of the arcs of one span after the other, in the shared memory of a block.
+template <class Vertex>
+class SpanSources {
+ public:
+  using Code = typename CodeOf<Vertex>::Code;
+
+  // By all threads of a block: notes which rows are wanted; returns whether any is.
+  template <class Pointer, class Wanted>
+  __device__ bool note(const Pointer* indptr, const Span& span, Wanted&& wanted) {
+    span_low_ = span.low, span_begin_ = span.begin;
+    const int thread = int(threadIdx.x);
+    Code* const codes = codes_of_block();
+    __syncthreads();  // those of an earlier span have been read
+    for (int arc = thread; arc < kSpan; arc += kSpanThreads) codes[place(arc)] = 0;
+    __syncthreads();
+    bool is_any_wanted = false;
+    for (int64_t row = span.low + thread; row < span.high; row += kSpanThreads) {
+      int64_t first = indptr[row], last = indptr[row + 1];
       if (first < span.begin) first = span.begin;
       if (last > span.end) last = span.end;
+      if (first >= last) continue;
+      const bool is_wanted = wanted(row);
+      codes[place(int(first - span.begin))] = 2 * Code(row - span.low) + is_wanted;
+      is_any_wanted |= is_wanted;
     }
-    const bool is_long = last - first >= kWarp;
-    for (int64_t arc = first; __any_sync(kAllLanes, !is_long && arc < last); ++arc)
-      visit(!is_long && arc < last, source, arc);
-    for (uint32_t open = __ballot_sync(kAllLanes, is_long); open; open &= open - 1) {
-      const int worker = __ffs(int(open)) - 1;
-      const int64_t row_end = __shfl_sync(kAllLanes, last, worker);
-      for (int64_t arc = __shfl_sync(kAllLanes, first, worker); arc < row_end; arc += kWarp)
-        visit(arc + lane() < row_end, row + worker, arc + lane());
+    if (!__syncthreads_or(is_any_wanted)) return false;
+    spread(codes);
+    return true;
+  }
+  // The source of an arc of the span, or -1 if that is not wanted.
+  __device__ int64_t source(int64_t arc) const {
+    const Code code = codes_of_block()[place(int(arc - span_begin_))];
+    return code & 1 ? span_low_ + int64_t(code >> 1) : int64_t(-1);
+  }
+
+ private:
+  static constexpr int kArcsOfThread = kSpan / kSpanThreads, kWarps = kSpanThreads / kWarp;
+
+  __device__ static Code* codes_of_block() {
+    __shared__ Code codes[kSpan + kSpanThreads];
+    return codes;
+  }
+  // Stretches of arcs begin in banks of their own.
+  __device__ static int place(int arc) { return arc + arc / kArcsOfThread; }
+  __device__ static Code larger_code(Code a, Code b) { return a < b ? b : a; }
+  // Each arc gets the largest code up to it: that of its row.
+  __device__ static void spread(Code* codes) {
+    __shared__ Code largest_of_warp[kWarps];
+    const int thread = int(threadIdx.x), first = place(kArcsOfThread * thread);
+    Code largest = 0;
+    for (int k = 0; k < kArcsOfThread; ++k) largest = larger_code(largest, codes[first + k]);
+    for (int step = 1; step < kWarp; step *= 2) {
+      const Code before = __shfl_up_sync(kAllLanes, largest, step);
+      if (lane() >= step) largest = larger_code(largest, before);
     }
+    if (lane() == kWarp - 1) largest_of_warp[thread / kWarp] = largest;
+    largest = __shfl_up_sync(kAllLanes, largest, 1);
+    if (lane() == 0) largest = 0;
+    __syncthreads();
+    for (int warp = 0; warp < thread / kWarp; ++warp) largest = larger_code(largest, largest_of_warp[warp]);
+    for (int k = 0; k < kArcsOfThread; ++k)
+      codes[first + k] = largest = larger_code(largest, codes[first + k]);
+    __syncthreads();
+  }
+
+  int64_t span_low_ = 0, span_begin_ = 0;
+};
+
+// By all threads of a block: calls visit(exists, source, arc) for the arcs of a span, by all of them equally
+// often; `exists` is false for arcs whose source is not wanted, and behind the end. If no row is wanted, it
+// calls nothing.
+template <class Vertex, class Pointer, class Wanted, class Visit>
+__device__ inline void visit_span(const Pointer* indptr, const Span& span, Wanted&& wanted, Visit&& visit) {
+  SpanSources<Vertex> sources;
+  if (!sources.note(indptr, span, wanted)) return;
+  for (int64_t row = span.begin; row < span.end; row += kSpanThreads) {
+    const int64_t arc = row + int(threadIdx.x), source = arc < span.end ? sources.source(arc) : -1;
+    visit(source >= 0, source, arc);
   }
 }
 

@@ -45,18 +45,34 @@ constexpr int kStrongBlocks = resident_blocks(kStrongThreads) < 3 ? resident_blo
 constexpr int kArcsAtOnce = 2;          // that a thread has under way
 constexpr int64_t kArcsOfExtremes = 2;  // a vertex; with fewer there are paths, on which extremes creep
 constexpr int kExtremeBarriers = 4;     // until extremes are given up
-constexpr int kArcSweeps = 8;           // over the arcs, between two barriers
-constexpr int64_t kFewArcs = 16;        // for so many vertices one, so that trimming does not pay
-constexpr int64_t kFewTrimmed = 256;    // of so many vertices one, so that arcs need not be listed anew
-constexpr int64_t kManyArcs = 4;        // a vertex, so that jumps by vertices cost less
+// Where neighbours lie side by side, and no more arcs than these are left.
+constexpr int64_t kMostNear = int64_t(1) << 25;
+constexpr int64_t kTwiceManyNear = 5;  // arcs for two vertices; with fewer, extremes creep
+constexpr int kNearSweeps = 3;         // between two barriers, to and fro
+constexpr int kNearExtremes = 96;      // barriers until extremes are given up there
+constexpr int kArcSweeps = 8;          // over the arcs, between two barriers
+constexpr int64_t kFewArcs = 16;       // for so many vertices one, so that trimming does not pay
+constexpr int64_t kFewTrimmed = 256;   // of so many vertices one, so that arcs need not be listed anew
+constexpr int64_t kManyArcs = 4;       // a vertex, so that jumps by vertices cost less
+
+// Calls visit(arc) for those of a share that are a thread's, forwards or backwards, row by row of the block.
+template <class Visit>
+__device__ inline void visit_share(const Share& share, bool backwards, Visit&& visit) {
+  const int64_t rows = (share.end - share.begin + kStrongThreads - 1) / kStrongThreads;
+  for (int64_t row = 0; row < rows; ++row) {
+    const int64_t arc = share.begin + (backwards ? rows - 1 - row : row) * kStrongThreads + int(threadIdx.x);
+    if (arc < share.end) visit(arc);
+  }
+}
 
 // A sweep of a block over its share of the arcs, with jumps of each.
 template <class Vertex>
 CONNCOMP_PHASE bool sweep_with_jumps(ArcList<const Vertex> arcs, Share share, Signatures<Vertex> signatures,
                                      Jumps jumps) {
   bool changed = false;
-  for (int64_t arc = share.begin + int(threadIdx.x); arc < share.end; arc += kStrongThreads)
+  visit_share(share, false, [&](int64_t arc) {
     changed |= pass_along(signatures, arcs.sources[arc], arcs.targets[arc], jumps);
+  });
   return changed;
 }
 
@@ -134,24 +150,43 @@ __device__ inline Extremes<Vertex> extremes_in(const StrongMemory<Vertex>& memor
   return {reinterpret_cast<Vertex*>(memory.row_ends)};
 }
 
+// The ends of arcs know themselves only. All blocks meet.
+template <class Vertex>
+__device__ inline void reset_extremes(const ArcList<const Vertex>& arcs, const Extremes<Vertex>& extremes,
+                                      GridBarrier& barrier) {
+  for (int64_t arc = grid_thread(); arc < arcs.count; arc += grid_threads()) {
+    extremes.reset(arcs.sources[arc]);
+    extremes.reset(arcs.targets[arc]);
+  }
+  barrier.wait();
+}
+
 // Where trimming pays, as far as numbers of arcs tell.
 __device__ inline bool are_few(int64_t arcs, int64_t vertices) {
   return arcs > vertices / kFewArcs && arcs < kManyArcs * vertices;
 }
 
-// Passes extremes along arcs, each block in its share; returns whether they are final after a few barriers.
+// Passes extremes along arcs, each block in its share; returns whether they are final after so many barriers.
 // All blocks meet.
 template <class Vertex>
 __device__ inline bool settle_extremes(const ArcList<const Vertex>& arcs, const Extremes<Vertex>& extremes,
-                                       GridBarrier& barrier) {
+                                       bool are_near, GridBarrier& barrier) {
+  // What an arc tells its ends of each other needs nothing to be read.
+  for (int64_t arc = grid_thread(); arc < arcs.count; arc += grid_threads())
+    extremes.join(arcs.sources[arc], arcs.targets[arc]);
+  barrier.wait();
   const Share share(arcs.count, kSmallestShare);
-  for (int barriers = 0; barriers < kExtremeBarriers; ++barriers) {
+  const int most_sweeps = are_near ? kNearSweeps : kArcSweeps;
+  bool backwards = false;
+  for (int barriers = 0; barriers < (are_near ? kNearExtremes : kExtremeBarriers); ++barriers) {
     bool changed = false;
-    for (int sweep = 0; sweep < kArcSweeps; ++sweep) {
+    for (int sweep = 0; sweep < most_sweeps; ++sweep) {
       bool sweep_changed = false;
-      for (int64_t arc = share.begin + int(threadIdx.x); arc < share.end; arc += kStrongThreads)
+      visit_share(share, backwards, [&](int64_t arc) {
         sweep_changed |= extremes.pass_along(arcs.sources[arc], arcs.targets[arc]);
+      });
       changed |= sweep_changed;
+      backwards = are_near && !backwards;
       if (!__syncthreads_or(sweep_changed)) break;
     }
     if (!barrier.any(changed)) return true;
@@ -159,17 +194,52 @@ __device__ inline bool settle_extremes(const ArcList<const Vertex>& arcs, const 
   return false;
 }
 
+// Rounds of extremes in place of signatures, one where neighbours lie scattered; until no arcs are left, or
+// one is given up. All blocks meet.
+template <class Vertex>
+__device__ inline void drop_by_extremes(int64_t vertices, ArcList<const Vertex> arcs, bool are_near,
+                                        const StrongMemory<Vertex>& memory, GridBarrier& barrier) {
+  const Extremes<Vertex> extremes = extremes_in(memory);
+  ArcList<Vertex> free{memory.next_sources, memory.next_targets, 0},
+      other{memory.spare_sources, memory.spare_targets, 0};
+  const auto swap_lists = [&] {
+    const ArcList<Vertex> full = free;
+    free = other, other = full;
+  };
+  if (arcs.sources == free.sources) swap_lists();
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) extremes.reset(Vertex(v));
+  barrier.wait();
+  while (arcs.count > 0 && settle_extremes(arcs, extremes, are_near, barrier)) {
+    const int64_t kept = keep_arcs(
+        arcs, free, memory.bits, memory.sums_of_blocks, barrier,
+        [=](Vertex u, Vertex v) { return extremes.may_join(u, v); },
+        [](Vertex u, Vertex v, Vertex& source, Vertex& target) { source = u, target = v; });
+    arcs = {free.sources, free.targets, kept};
+    if (grid_thread() == 0) {
+      memory.state->kept = kept;
+      memory.state->are_in_spare = free.sources == memory.spare_sources;
+      memory.state->is_settled = 1;
+    }
+    if (!are_near) return;
+    swap_lists();
+    reset_extremes(arcs, extremes, barrier);
+  }
+  // What a round that is given up has told is not final.
+  reset_extremes(arcs, extremes, barrier);
+}
+
 // Drops arcs over cuts, so that those that are left are in the next list, and tells whether to trim. Where
 // there is nothing to trim in a graph whose neighbours lie scattered, a round of extremes takes half of the
-// bytes of one of signatures. A launch of its own, as what it needs would take registers from all that
-// follows. All blocks run at the same time.
+// bytes of one of signatures; where they lie side by side, many are left
+// and some are to trim, all rounds do. A launch of its own, as what it
+// needs would take registers from all that follows. All blocks run at the same time.
 template <class Vertex>
 __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     cut_arcs(int64_t vertices, ArcList<const Vertex> arcs, StrongMemory<Vertex> memory) {
   StrongState<Vertex>* const state = memory.state;
   GridBarrier barrier(state->barrier_of_cuts);
   const ArcList<Vertex> next{memory.next_sources, memory.next_targets, 0};
-  const auto copy_arc = [](Vertex u, Vertex v, Vertex& source, Vertex& target) { source = u, target = v; };
+  const bool are_many = 2 * arcs.count >= kTwiceManyNear * vertices;
   // Signatures are not there yet: their memory is that of pieces.
   if (state->may_be_cut) {
     const Pieces<Vertex> pieces(vertices, memory.signatures, memory.sums_of_blocks);
@@ -180,18 +250,9 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
   if (state->pivot >= 0 || !are_few(arcs.count, vertices)) return;
   const bool has = has_first(arcs, vertices, memory.signatures, barrier);
   if (grid_thread() == 0) state->has_first = has;
-  // The next list has to be free.
-  if (has || !state->are_scattered || arcs.count < kArcsOfExtremes * vertices ||
-      arcs.sources == memory.next_sources)
-    return;
-  const Extremes<Vertex> extremes = extremes_in(memory);
-  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) extremes.reset(Vertex(v));
-  barrier.wait();
-  if (!settle_extremes(arcs, extremes, barrier)) return;
-  const int64_t kept = keep_arcs(
-      arcs, next, memory.bits, memory.sums_of_blocks, barrier,
-      [=](Vertex u, Vertex v) { return extremes.may_join(u, v); }, copy_arc);
-  if (grid_thread() == 0) state->kept = kept, state->is_settled = 1;
+  const bool are_near = state->are_near && has && are_many && arcs.count <= kMostNear;
+  const bool are_scattered = state->are_scattered && !has && arcs.count >= kArcsOfExtremes * vertices;
+  if (are_near || are_scattered) drop_by_extremes(vertices, arcs, are_near, memory, barrier);
 }
 
 // What is known of components at first: by extremes, or by the searches.
@@ -237,7 +298,12 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     swap_lists();
   };
 
-  if (state->kept < arcs.count) arcs = {next.sources, next.targets, state->kept}, swap_lists();
+  if (state->kept < arcs.count) {
+    if (!state->are_in_spare)
+      arcs = {next.sources, next.targets, state->kept}, swap_lists();
+    else
+      arcs = {spare.sources, spare.targets, state->kept};
+  }
 
   for (int64_t word = grid_thread(); word * kVerticesOfWord < vertices; word += grid_threads())
     words_of_searches[word] =
@@ -270,7 +336,7 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     keep([=](Vertex u, Vertex v) { return u != v && !trimming.has(u) && !trimming.has(v); }, copy_arc);
   };
   const int64_t untrimmed = arcs.count;
-  if (are_few(untrimmed, vertices) && (pivot >= 0 || state->has_first))
+  if (are_few(untrimmed, vertices) && (pivot >= 0 || (state->has_first && !state->is_settled)))
     trim_rows(are_in_order && is_complete
                   ? rows_in_order(arcs, vertices, row_ends, row_ends + vertices, barrier)
                   : sort_ends(arcs.count, arcs.sources, arcs.targets, vertices, row_ends, next.sources,
