@@ -159,13 +159,15 @@ struct Bundles {
     facing(place, no_step, 0, member_rows);
   }
 
-  // Where the row at a place begins, in bytes.
-  int64_t byte_origin(const Coordinates& place) const {
-    int64_t origin = 0;
-    for (size_t k = 0; k < place.size(); ++k) origin += place[k] * outer[k].byte_stride;
-    return origin;
+  // Where the row at a place begins: `stride` is &Axis::index_stride or &Axis::byte_stride.
+  int64_t origin_at(const Coordinates& place, int64_t Axis::* stride) const {
+    int64_t sum = 0;
+    for (size_t k = 0; k < place.size(); ++k) sum += place[k] * (outer[k].*stride);
+    return sum;
   }
-  // Where a row begins: `stride` is &Axis::index_stride or &Axis::byte_stride.
+  int64_t byte_origin(const Coordinates& place) const { return origin_at(place, &Axis::byte_stride); }
+
+  // The same of a row by its number.
   int64_t origin(int64_t row, int64_t Axis::* stride) const {
     int64_t sum = 0;
     for (size_t k = outer.size(); k-- > 0; row /= outer[k].length)

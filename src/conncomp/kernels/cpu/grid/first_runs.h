@@ -48,14 +48,14 @@ class FirstRuns {
 
   void number(const Numbering& numbering) {
     parallel_for(bundles_.parts.parts, [&](int64_t part) { mark_part(part); });
-    const int64_t components = scan(
+    components_ = Index(scan(
         bundles_.count, [&](int64_t g) { return before_[g]; },
-        [&](int64_t g, int64_t before) { before_[g] = Index(before); });
+        [&](int64_t g, int64_t before) { before_[g] = Index(before); }));
     const int64_t item_bundles = bundles_.count / bundles_.items;
     for_each_index(bundles_.items, [&](int64_t item) {
       const int64_t next = (item + 1) * item_bundles;
       numbering.counts[item] =
-          (next < bundles_.count ? before_[next] : components) - before_[item * item_bundles];
+          (next < bundles_.count ? before_[next] : components_) - before_[item * item_bundles];
     });
     parallel_for(bundles_.parts.parts,
                  [&](int64_t part) { numbering.consecutive ? number_part(part) : index_part(part); });
@@ -86,7 +86,7 @@ class FirstRuns {
     bundles_.for_each(part, [&](int64_t bundle, const Coordinates& place) {
       Index components = 0;
       before_[bundle] = 0;
-      if (runs_.blank(bundle)) return;
+      if (!has_root(bundle)) return;
       if (bundles_.folded) {
         places.face(bundle, place);
         find_upper(bundle, places.first_row());
@@ -110,6 +110,23 @@ class FirstRuns {
       });
       before_[bundle] = components;
     });
+  }
+
+  // Whether a component begins in a bundle, which it does in few of most arrays.
+  bool has_root(int64_t bundle) const {
+    const int64_t end = runs_.first_of(bundle + 1);
+    for (int64_t run = runs_.first_of(bundle); run < end; run += kHalf) {
+      const Index* const parent = parent_ + run;
+      if (mask_where(int(std::min<int64_t>(kHalf, end - run)),
+                     [=](int k) { return parent[k] == Index(run + k); }))
+        return true;
+    }
+    return false;
+  }
+
+  // Whether a bundle has marks, once all are counted.
+  bool marked(int64_t bundle) const {
+    return before_[bundle] < (bundle + 1 < bundles_.count ? before_[bundle + 1] : components_);
   }
 
   // Finds which runs of a bundle have elements of the upper row, from the last word to the first: whether a
@@ -161,7 +178,7 @@ class FirstRuns {
   void number_part(int64_t part) {
     const int64_t item_bundles = bundles_.count / bundles_.items;
     bundles_.for_each(part, [&](int64_t bundle, const Coordinates&) {
-      if (runs_.blank(bundle)) return;
+      if (!marked(bundle)) return;
       const Index number = before_[bundle] - before_[bundle / item_bundles * item_bundles] + 1;
       bundles_.folded ? number_by_rows(bundle, number) : number_in_order(bundle, number);
     });
@@ -206,7 +223,7 @@ class FirstRuns {
     const int64_t item_elements = bundles_.elements / bundles_.items;
     RunPlaces<Index> places(runs_);
     bundles_.for_each(part, [&](int64_t bundle, const Coordinates& place) {
-      if (runs_.blank(bundle)) return;
+      if (!marked(bundle)) return;
       places.face(bundle, place);
       const int64_t first_index = bundles_.item(bundle) * item_elements;
       for_each_word(bundle, [&](int64_t word, int64_t w) {
@@ -224,6 +241,7 @@ class FirstRuns {
   Index* const parent_;
   Buffer<uint64_t> marks_, upper_;
   Buffer<Index> before_;  // by bundle: the components that are marked in it, then in all before
+  Index components_ = 0;
 };
 
 }  // namespace conncomp

@@ -108,8 +108,8 @@ struct Masks {
     const RowsAhead rows_ahead(bundles, links.value_bytes);
     parallel_for(bundles.parts.parts, [&](int64_t part) {
       RowReader read = reader(data, links);
-      bundles.for_each(part, [&](int64_t r, const Coordinates&) {
-        const int64_t origin = bundles.origin(r, &Axis::byte_stride) + links.plane(step.axis);
+      bundles.for_each(part, [&](int64_t r, const Coordinates& place) {
+        const int64_t origin = bundles.byte_origin(place) + links.plane(step.axis);
         rows_ahead.prefetch(static_cast<const char*>(data) + origin);
         const char* const x = read(origin);
         uint64_t before = 0;  // bit 0: whether the element before a word is foreground
@@ -121,6 +121,21 @@ struct Masks {
           const int64_t words = end - begin;
           if (!bundles.neighbours.connected) {
             std::copy_n(inside, words, starts);
+            return;
+          }
+          if (links.compares && links.transitive && (begin > 0 || count > kWord)) {
+            // No element is before the first one, so its word is asked for apart.
+            const int64_t head = begin > 0 ? 0 : 1;
+            if (head) {
+              starts[0] = inside[0] & inside[0] << 1;
+              links.keep_linked(at, at - links.value_bytes, 1, kWord, step, starts);
+            }
+            const char* const from = at + head * kWord * links.value_bytes;
+            links.equal(from, from - links.value_bytes, count - head * kWord, starts + head);
+            for (int64_t w = 0; w < words; ++w) {
+              starts[w] = inside[w] & ~(starts[w] & (inside[w] << 1 | before));
+              before = inside[w] >> (kWord - 1);
+            }
             return;
           }
           for (int64_t w = 0; w < words; ++w) {

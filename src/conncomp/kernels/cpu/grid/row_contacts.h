@@ -100,21 +100,19 @@ class RowContacts final : public ContactFinder {
     const Offset& offset = around_[k].offset;
     if (h - g_ == offset.bundles) {
       origin_h_ += offset.bytes;
-      faced_ = k;
-      at_ = turned_ * bundles_.words;
       if (!std::exchange(stretches_[k].found, true)) find_contacts(k);
+      show(k, turned_ * bundles_.words);
     } else {
       origin_h_ = bundles_.byte_origin(place_h_);
-      faced_ = int(around_.size());
-      at_ = 0;
       find_around(offset);
+      show(int(around_.size()), 0);
     }
   }
 
   Contacts find(int64_t begin, int64_t end) override {
     const int64_t at = at_ + begin, bit = at % kWord;
-    const uint64_t* const aligned = array(faced_, kContacts) + at;
-    const uint64_t* const busy = array(faced_, kBusy) + at / kWord;
+    const uint64_t* const aligned = contacts_ + at;
+    const uint64_t* const busy = busy_ + at / kWord;
     const uint64_t later = busy[1] << 1 << (kWord - 1 - bit);
     return {aligned, aligned + size_, aligned + 2 * size_,
             (busy[0] >> bit | later) & below(int(end - begin))};
@@ -150,6 +148,13 @@ class RowContacts final : public ContactFinder {
     int64_t g, h, origin_g, origin_h, count;
   };
 
+  // Lets find() show what is known of row k around, from a word on.
+  void show(int k, int64_t word) {
+    contacts_ = array(k, kContacts);
+    busy_ = array(k, kBusy);
+    at_ = word;
+  }
+
   uint64_t* array(int k, int which) { return words_.data() + (k * kArrays + which) * size_; }
   uint64_t* scratch(int which) { return array(int(around_.size()) + 1, which); }
   int64_t row_bytes() const { return bundles_.outer.empty() ? 0 : bundles_.outer.back().byte_stride; }
@@ -159,7 +164,7 @@ class RowContacts final : public ContactFinder {
   }
 
   // Starts a stretch of rows along the last axis.
-  void start(int64_t g, const Coordinates& place) {
+  [[gnu::noinline]] void start(int64_t g, const Coordinates& place) {
     const std::vector<int64_t>& shape = bundles_.shape;
     first_ = g;
     origin_ = bundles_.byte_origin(place);
@@ -179,14 +184,6 @@ class RowContacts final : public ContactFinder {
     const int64_t begin = stretches_[k].begin, g = first_ + begin, at = origin(begin);
     const Offset& offset = around_[k].offset;
     return {g, g + offset.bundles, at, at + offset.bytes, stretches_[k].end - begin};
-  }
-
-  // Calls body(row, values of g, values of h).
-  template <class Body>
-  void for_each_pair(const Pairs& pairs, Body&& body) {
-    for (int64_t row = 0; row < pairs.count; ++row)
-      body(row, (*read_g_)(pairs.origin_g + row * row_bytes()),
-           (*read_h_)(pairs.origin_h + row * row_bytes()));
   }
 
   // Which elements of the stretch are linked to row k around; none are where there is none.
@@ -209,20 +206,21 @@ class RowContacts final : public ContactFinder {
     }
     const int64_t length = bundles_.row_axis.length, bytes = links_->value_bytes;
     // Rows without gaps are compared as one.
-    const bool as_one = length % kWord == 0 && row_bytes() == length * bytes && pairs.count > 1;
-    for_each_pair(as_one ? Pairs{pairs.g, pairs.h, pairs.origin_g, pairs.origin_h, 1} : pairs,
-                  [&](int64_t row, const char* x, const char* y) {
-                    const int64_t elements = as_one ? pairs.count * length : length;
-                    for (int64_t begin = 0; begin < elements; begin += kStretch) {
-                      bundles_.poll_at(begin / kWord);
-                      links_->equal(x + begin * bytes, y + begin * bytes,
-                                    std::min(kStretch, elements - begin),
-                                    linked + row * bundles_.words + begin / kWord);
-                    }
-                  });
+    const bool as_one = length % kWord == 0 && row_bytes() == length * bytes;
+    const int64_t elements = as_one ? pairs.count * length : length;
+    for (int64_t row = 0; row < (as_one ? 1 : pairs.count); ++row) {
+      const char *const x = (*read_g_)(pairs.origin_g + row * row_bytes()), *const y =
+                                                                                (*read_h_)(pairs.origin_h +
+                                                                                           row * row_bytes());
+      for (int64_t begin = 0; begin < elements; begin += kStretch) {
+        bundles_.poll_at(begin / kWord);
+        links_->equal(x + begin * bytes, y + begin * bytes, std::min(kStretch, elements - begin),
+                      linked + row * bundles_.words + begin / kWord);
+      }
+    }
   }
 
-  void find_contacts(int k) {
+  [[gnu::noinline]] void find_contacts(int k) {
     const RowAround& row = around_[k];
     const int64_t at = stretches_[k].begin * bundles_.words;
     const uint64_t *const linked = compare(k), *const a = compare(row.by[0]), *const b = compare(row.by[1]);
@@ -232,7 +230,7 @@ class RowContacts final : public ContactFinder {
   }
 
   // Around the array rows are in no order by which others could make up.
-  void find_around(const Offset& offset) {
+  [[gnu::noinline]] void find_around(const Offset& offset) {
     const int k = int(around_.size());
     const Pairs pairs{g_, h_, origin(turned_), origin_h_, 1};
     compare(pairs, array(k, kLinked));
@@ -251,10 +249,8 @@ class RowContacts final : public ContactFinder {
       std::fill_n(next, words, 0);
       std::fill_n(previous, words, 0);
     } else if (find_across(masks_.row(pairs.g), words, offset, next, previous) && links_) {
-      for_each_pair(pairs, [&](int64_t row, const char* x, const char* y) {
-        keep_across(x, y, 1, next + row * bundles_.words);
-        keep_across(x, y, -1, previous + row * bundles_.words);
-      });
+      for (int64_t row = 0; row < pairs.count; ++row)
+        keep_across(pairs, row, next + row * bundles_.words, previous + row * bundles_.words);
     }
   }
 
@@ -282,13 +278,19 @@ class RowContacts final : public ContactFinder {
     return any != 0;
   }
 
-  // Of places in a row, keeps those where element p of x is linked to p + shift of y.
-  void keep_across(const char* x, const char* y, int shift, uint64_t* candidates) const {
+  // Of the places in a row, keeps those that are linked across.
+  void keep_across(const Pairs& pairs, int64_t row, uint64_t* next, uint64_t* previous) {
+    uint64_t any = 0;
+    for (int64_t w = 0; w < bundles_.words; ++w) any |= next[w] | previous[w];
+    if (!any) return;
+    const char *const x = (*read_g_)(pairs.origin_g + row * row_bytes()), *const y =
+                                                                              (*read_h_)(pairs.origin_h +
+                                                                                         row * row_bytes());
     for (int64_t begin = 0; begin < bundles_.words; begin += kStretchWords) {
+      bundles_.poll_at(begin);
       const int64_t words = std::min(kStretchWords, bundles_.words - begin);
-      uint64_t any = 0;
-      for (int64_t w = begin; w < begin + words; ++w) any |= candidates[w];
-      if (any) keep_linked(*links_, x, y, shift, begin, words, kNoStep, candidates + begin);
+      keep_linked(*links_, x, y, 1, begin, words, kNoStep, next + begin);
+      keep_linked(*links_, x, y, -1, begin, words, kNoStep, previous + begin);
     }
   }
 
@@ -309,8 +311,8 @@ class RowContacts final : public ContactFinder {
   int64_t first_ = 0, count_ = 0;      // the rows of the stretch
   int64_t origin_ = 0, origin_h_ = 0;  // of its first row, and of h, in bytes
   int64_t turned_ = 0, h_ = 0;         // the row of the stretch that is turned to, and what it faces
-  int faced_ = 0;                      // at which offset
-  int64_t at_ = 0;                     // where the contacts of the two are
+  int64_t at_ = 0;                     // the first word of the two in these
+  const uint64_t *contacts_ = nullptr, *busy_ = nullptr;
 };
 
 }  // namespace conncomp

@@ -117,10 +117,14 @@ class RunLinks {
       bundles_.poll_at(begin);
       const Contacts contacts = finder.find(begin, end);
       const int64_t g_word = g * bundles_.words + begin, h_word = h * bundles_.words + begin;
-      for_each_bit(all ? below(int(end - begin)) : contacts.busy, [&](int k) {
+      const auto link_word = [&](int64_t k) {
         body(WordPair{runs_.at(g_word + k), runs_.at(h_word + k)},
              WordContacts{contacts.aligned[k], contacts.next[k], contacts.previous[k]});
-      });
+      };
+      if constexpr (all)
+        for (int64_t k = 0; k < end - begin; ++k) link_word(k);
+      else
+        for_each_bit(contacts.busy, link_word);
     }
   }
 
@@ -159,9 +163,15 @@ class RunLinks {
   // Calls body(run of g, run of h) for every contact.
   template <class Body>
   void for_each_contact(const WordPair& pair, const WordContacts& contacts, Body&& body) {
-    for_each_bit(contacts.aligned, [&](int p) { body(pair.g.run_in(up_to(p)), pair.h.run_in(up_to(p))); });
-    for_each_bit(contacts.next, [&](int p) { body(pair.g.run_in(up_to(p)), pair.h.run_in(up_to(p)) + 1); });
-    for_each_bit(contacts.previous, [&](int p) { body(pair.g.run_in(up_to(p)), pair.h.run_in(below(p))); });
+    for_each_lowest(contacts.aligned, [&](uint64_t to) { body(pair.g.run_in(to), pair.h.run_in(to)); });
+    for_each_lowest(contacts.next, [&](uint64_t to) { body(pair.g.run_in(to), pair.h.run_in(to) + 1); });
+    for_each_lowest(contacts.previous, [&](uint64_t to) { body(pair.g.run_in(to), pair.h.run_in(to >> 1)); });
+  }
+
+  // Calls body(bits up to and including p) for every set bit p, lowest first.
+  template <class Body>
+  static void for_each_lowest(uint64_t mask, Body&& body) {
+    for (; mask; mask &= mask - 1) body(mask ^ (mask - 1));
   }
 
   // Unites a run of the bundle that is being linked with one of an earlier bundle. Mostly the run has no
