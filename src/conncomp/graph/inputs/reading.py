@@ -380,8 +380,8 @@ class _XmlText:
         """Raise if what the parser keeps, as its end has not come yet, is too long."""
         if self._parsed - self._parser.CurrentByteIndex > LONGEST_PIECE:
             raise ValueError(
-                f"has a comment, or another piece of XML, of more than {LONGEST_PIECE} bytes; leave "
-                f"it out: line {self._parser.CurrentLineNumber}"
+                f"has a comment, or another piece of XML, of more than {LONGEST_PIECE} bytes; "
+                f"leave it out: line {self._parser.CurrentLineNumber}"
             )
 
     def _refuse(self, *declaration: object) -> None:
