@@ -836,6 +836,19 @@ def test_graphml(tmp_path):
     assert Graph.read(put(tmp_path, "c", text)).num_vertices == 4
 
 
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\t"])
+def test_graphml_has_a_blank_for_an_end_of_a_line_in_a_name(tmp_path, end):
+    text = GRAPHML.format(f"<edge source='a{end}b' target='a b'/>")
+    assert Graph.read(put(tmp_path, "a.graphml", text.encode())).num_vertices == 1
+
+
+def test_graphml_has_two_words_for_each_truth(tmp_path):
+    edges = "".join(f"<edge source='a' target='b' directed='{word}'/>" for word in ("true", "1"))
+    assert Graph.read(put(tmp_path, "a.graphml", GRAPHML.format(edges))).num_arcs == 2
+    with pytest.raises(ValueError, match="an edge is undirected"):
+        Graph.read(put(tmp_path, "b.graphml", GRAPHML.format(edges.replace("1", "0"))))
+
+
 LAUGHTER = [f"&{name};" for name in "abcdefghi"]
 LAUGHS = (
     '<!DOCTYPE graphml [<!ENTITY a "ha">'
@@ -868,6 +881,9 @@ BAD_GRAPHML = {
         GRAPHML.format("<edge source='a' target='b' directed='false'/>"),
         "an edge is undirected, and others of its graph are not",
     ),
+    "a long comment": (GRAPHML.format("\n<!--" + "-x" * (1 << 20) + "-->"), "more than .*: line 2"),
+    "a long instruction": (f"<?a {'x' * (1 << 21)}?><graphml/>", "another piece of XML, of more"),
+    "a long entity": (f"<graphml>&{'x' * (1 << 21)};</graphml>", "another piece of XML, of more"),
     "a long tag": (GRAPHML.format(f"<node {' ' * (1 << 17)} id='a'/>"), "tag of fewer than 65536"),
     "a control character": (
         GRAPHML.format("\n<node id='a&#13;'/>"),

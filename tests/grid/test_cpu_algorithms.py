@@ -135,3 +135,12 @@ def test_algorithms_that_sweep_work_on_labels_of_their_own(algorithm, monkeypatc
     label(np.ones((3, 4)), out=out, algorithm=algorithm)
     assert not np.may_share_memory(filled[0], out)
     np.testing.assert_array_equal(out, 1)
+
+
+def test_rows_that_are_reversed_in_an_array_with_far_strides():
+    """Rows before the first ones along an axis are not read: they would be far outside."""
+    far = np.zeros((2, 1 << 20, 3, 64), np.uint8)  # most of it is memory that is never touched
+    far[:, :4] = np.random.default_rng(0).integers(1, 3, (2, 4, 3, 64))
+    image = far[:, :4].transpose(1, 0, 2, 3)[..., ::-1]
+    expected = label(image.copy(), numbering="roots")
+    np.testing.assert_array_equal(label(image, numbering="roots"), expected)

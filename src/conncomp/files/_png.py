@@ -73,7 +73,7 @@ def read_plain_png(file: IO[bytes], size: int, most_values: int) -> NDArray[Any]
 def _chunks(content: memoryview) -> tuple[bytes, list[memoryview]] | None:
     """Return the header and the parts of the values; None if anything else may change these."""
     header, packed, begin = None, [], len(SIGNATURE)
-    while content[:begin] and begin + 12 <= len(content):
+    while begin + 12 <= len(content):
         end = begin + 8 + int.from_bytes(content[begin : begin + 4], "big")
         kind = bytes(content[begin + 4 : begin + 8])
         if end + 4 > len(content) or (header is None) != (kind == b"IHDR"):

@@ -458,7 +458,8 @@ class Graph:
         graphml
             The nodes and edges of the first graph; nested graphs, ports and data are skipped. Nodes
             are vertices in the order in which they or their edges first appear, with their ids as
-            names; an undirected edge makes two arcs. A DOCTYPE is refused.
+            names; an undirected edge makes two arcs. A DOCTYPE is refused, and so are comments and
+            processing instructions of more than 1 MiB.
         ecl
             The binary format of ECL-CC: little-endian int32. A binary file of another name is one
             if its length agrees with its counts, to the byte where that is known, and its rows

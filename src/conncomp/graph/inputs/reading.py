@@ -80,6 +80,10 @@ UTF_16_HEADS = {
     b"\0<": "utf-16-be",
 }
 
+# A parser of XML keeps a comment, or another piece that has begun, and reads it from its beginning
+# with each block: of longer ones time would grow with the square of their length.
+LONGEST_PIECE = 1 << 20
+
 # The arrays of an .npz file that tell where a matrix has entries.
 LAYOUTS = {
     "csr": ("indptr", "indices"),
@@ -348,7 +352,7 @@ class _XmlText:
     def __init__(self, source: Source) -> None:
         self._source = source
         self._text = memoryview(b"")
-        self._is_over = False
+        self._is_over, self._parsed = False, 0
         self._declared: str | None = None
         self._decode: Callable[[bytes], bytes] | None = None
         self._parser = expat.ParserCreate()
@@ -363,12 +367,22 @@ class _XmlText:
             self._is_over = not block
             with naming(self._source.path):
                 self._parser.Parse(block, self._is_over)
+                self._parsed += len(block)
+                self._check_held()
                 self._decode = self._decode or self._decoder(block[:2])
                 self._text = memoryview(self._decode(block))
         count = min(len(target), len(self._text))
         target[:count] = self._text[:count]
         self._text = self._text[count:]
         return count
+
+    def _check_held(self) -> None:
+        """Raise if what the parser keeps, as its end has not come yet, is too long."""
+        if self._parsed - self._parser.CurrentByteIndex > LONGEST_PIECE:
+            raise ValueError(
+                f"has a comment, or another piece of XML, of more than {LONGEST_PIECE} bytes; "
+                f"leave it out: line {self._parser.CurrentLineNumber}"
+            )
 
     def _refuse(self, *declaration: object) -> None:
         raise ValueError(

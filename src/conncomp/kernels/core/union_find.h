@@ -5,7 +5,8 @@
 // `find` shortens the path it walks in one of four ways; halving it by intermediate pointer jumping is
 // the default. `unite` hooks the larger root under the smaller one by compare-and-swap. Only roots are
 // hooked and only entries that have stopped being roots are shortened, so a shortening store cannot
-// undo a link.
+// undo a link. `hook_lowest` may change the parent of an entry that is no root any more, which such a store
+// may undo; but then it goes on to unite both parents, so nothing is lost.
 //
 // The array may be memory that its owner changes meanwhile. Only a smaller index is followed as a parent
 // (leads_to): every other entry, of whatever number, ends the path. So no path leaves the array or goes on

@@ -5,7 +5,7 @@
 // of XML that the text so far is well-formed UTF-8 without a DOCTYPE; so tags end, attributes are quoted, and
 // a name before a tag's attributes says what it is. Text that is not well-formed gives wrong nodes or an
 // error, and nothing worse. A tag that the chunk's end cuts is left unused: tags have fewer than kLongestTag
-// bytes. Comments, sections and instructions may be of any length.
+// bytes. How long comments and instructions may be is the parser's business.
 //
 //   <graphml> <graph edgedefault="directed"> <node id="a"/> <edge source="a" target="b"/> </graph> </graphml>
 //   depth 0   1                              2              2
@@ -139,7 +139,8 @@ class GraphmlReader {
       add(attributes, "id", "a node", &node_);
     } else if (name == "edge") {
       const std::string_view directed = attribute(attributes, "directed");
-      if (!directed.empty() && directed != (directed_ ? "true" : "false"))
+      const std::string_view allowed[] = {directed_ ? "true" : "false", directed_ ? "1" : "0"};
+      if (!directed.empty() && directed != allowed[0] && directed != allowed[1])
         fail(std::string("an edge is ") + (directed_ ? "undirected" : "directed") +
              ", and others of its graph are not; write two graphs");
       add(attributes, "source", "an edge", src_ + edges_);
@@ -184,6 +185,7 @@ class GraphmlReader {
       const char c = value.front();
       value.remove_prefix(1);
       if (c != '&') {
+        if (c == '\r' && value.starts_with('\n')) value.remove_prefix(1);  // XML has one end of a line
         name += c == '\t' || c == '\r' || c == '\n' ? ' ' : c;
         continue;
       }

@@ -208,7 +208,8 @@ class RowContacts final : public ContactFinder {
     // Rows without gaps are compared as one.
     const bool as_one = length % kWord == 0 && row_bytes() == length * bytes;
     const int64_t elements = as_one ? pairs.count * length : length;
-    for (int64_t row = 0; row < (as_one ? 1 : pairs.count); ++row) {
+    // Where there are no rows, what they would be compared with may lie outside the array.
+    for (int64_t row = 0; row < (as_one ? std::min<int64_t>(pairs.count, 1) : pairs.count); ++row) {
       const char *const x = (*read_g_)(pairs.origin_g + row * row_bytes()), *const y =
                                                                                 (*read_h_)(pairs.origin_h +
                                                                                            row * row_bytes());
