@@ -1058,6 +1058,7 @@ BAD_CSV = {
     "bad quote before a tab": ('a\tb\n"x"y\tz\n', r":2: '\\t' expected after '\"'"),
     "latin": ("a,b\nx,y\nÄ,y\n".encode("latin-1"), r":3: a vertex has '\\udcc4' in its name"),
     "control": ("a,b\nx,\x1b[2J\n", r":2: a vertex has '\\x1b' in its name; names are UTF-8 text"),
+    "control of ISO 8859": ("a,b\nx,\x9b2J\n", r":2: a vertex has '\\x9b' in its name"),
     "NUL": ("a,b\nx,y\0\n", r":2: a vertex has '\\x00' in its name"),
     "quoted line end": ('a,b\nx,"y\nz"\n', r":3: a vertex has '\\n' in its name"),
 }

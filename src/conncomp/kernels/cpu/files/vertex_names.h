@@ -123,7 +123,7 @@ class VertexNames {
     for (const char *at = name.begin, *end = at + name.length; at != end; ++length) {
       const uint8_t byte = uint8_t(*at);
       const int32_t point = next_code_point(at, end);
-      if (point < ' ' || point == 0x7f)
+      if (point < 0 || is_control(point))
         throw std::invalid_argument(std::to_string(line) + ": a vertex has '" + escaped(byte, point) +
                                     "' in its name; names are UTF-8 text");
     }
@@ -135,13 +135,16 @@ class VertexNames {
     characters_ += length;
   }
 
+  // Those of ASCII, and the others that terminals obey, of ISO 8859.
+  static bool is_control(int32_t point) { return point < ' ' || (point >= 0x7f && point < 0xa0); }
+
   // As Python shows control characters, and bytes that are not UTF-8.
   static std::string escaped(uint8_t byte, int32_t point) {
     if (point == '\n') return "\\n";
     if (point == '\r') return "\\r";
     if (point == '\t') return "\\t";
     char text[8];
-    std::snprintf(text, sizeof text, point < 0 ? "\\udc%02x" : "\\x%02x", byte);
+    std::snprintf(text, sizeof text, point < 0 ? "\\udc%02x" : "\\x%02x", unsigned(point < 0 ? byte : point));
     return text;
   }
 
