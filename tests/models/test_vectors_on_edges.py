@@ -393,6 +393,13 @@ def test_states_starts_and_labels():
 # ---------------------------------------------------------------------------------------- bad input
 
 
+@pytest.mark.parametrize("length", [1e-310, 1e-200, 1e200, 1e308])
+def test_starts_are_of_any_length(length):
+    start = np.full((2, 2, 5), length)
+    spins = ON((2, 2), 5, beta=1.0, start=start).spins
+    np.testing.assert_allclose(spins, 5**-0.5, atol=1e-8)
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -401,6 +408,10 @@ def test_states_starts_and_labels():
         (lambda: Clock((4, 4), 5), "no critical temperature of the Clock model on 2 axes"),
         (lambda: Clock((2, 2), 5, beta=1.0, start=np.full((2, 2), 5)), "from 5 to 5; they must be"),
         (lambda: Clock((2, 2), 5, beta=1.0, start=np.ones((2, 2))), "of integers"),
+        (lambda: XY((2, 2), start=np.ones((2, 2, 2), int)), "int64; it must be of floats"),
+        (lambda: XY((2, 2), start=np.zeros((2, 2, 2))), "of length 0, or not finite"),
+        (lambda: XY((2, 2), start=np.full((2, 2, 2), np.inf)), "of length 0, or not finite"),
+        (lambda: XY((2, 2), start=np.full((2, 2, 2), np.nan)), "of length 0, or not finite"),
         (lambda: ON((4, 4), 3, beta=1.0), r"n=3 must be 4 to 8; O\(3\) is Heisenberg"),
         (lambda: ON((4, 4), 9, beta=1.0), "n=9 must be"),
         (lambda: ON((4, 4), 4), "no critical temperature of the ON model on 2 axes"),

@@ -416,13 +416,15 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
 
     def _given_spins(self, start: ArrayLike) -> Any:
         """Return the spins that a user gave, of one replica or of all."""
-        xp, wanted = self._engine.xp, f"of {self._components} numbers along the last axis"
+        xp, wanted = self._engine.xp, "of floats"
         shape = *self._place.shape, self._components
         given = xp.asarray(check_start(start, "f", wanted, self.replicas, shape), np.float64)
-        lengths = xp.sqrt((given**2).sum(axis=-1, keepdims=True))
-        if not (xp.isfinite(lengths) & (lengths > 0)).all():
+        largest = abs(given).max(axis=-1, keepdims=True)
+        if not (xp.isfinite(largest) & (largest > 0)).all():
             raise ValueError("start has vectors without a direction: of length 0, or not finite")
-        return as_spins(xp, self._edge_kind, given / lengths, self._states_of_vectors)
+        near = given / largest  # whose squares no float64 is too small or too large for
+        lengths = xp.sqrt((near**2).sum(axis=-1, keepdims=True))
+        return as_spins(xp, self._edge_kind, near / lengths, self._states_of_vectors)
 
     def _critical_beta(self) -> float:
         coupling, name = self.coupling, self._place.name
