@@ -11,8 +11,19 @@ from scipy import integrate, special, stats
 
 import conncomp
 from conncomp import Graph
+from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.edges import WHOLE
-from conncomp.models import ON, XY, Clock, Heisenberg, Potts, State, parallel_tempering, simulate
+from conncomp.models import (
+    ON,
+    XY,
+    Clock,
+    Heisenberg,
+    Ising,
+    Potts,
+    State,
+    parallel_tempering,
+    simulate,
+)
 from models import alarms
 from models.edge_vectors_reference import KINDS, Draws, Hours, Numbers, ReferenceEdgeVectors
 
@@ -391,6 +402,26 @@ def test_states_starts_and_labels():
 
 
 # ---------------------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda **how: XY((3, 3), lattice="kagome", beta=1.0, **how),
+        lambda **how: Potts((3, 3), lattice="kagome", beta=1.0, **how),
+        lambda **how: Ising((3, 3), lattice="kagome", beta=1.0, field=1.0, **how),
+    ],
+)
+def test_arguments_are_checked_and_memory_is_asked_for_before_bonds_are_made(make, monkeypatch):
+    def too_many(lattice):
+        raise MemoryError("Unable to allocate an array")
+
+    monkeypatch.setattr(CellLattice, "edges", too_many)
+    for name, value in {"seed": -1, "replicas": 0, "first_replica": -1, "device": "tpu"}.items():
+        with pytest.raises(ValueError, match=name):
+            make(**{name: value})
+    with pytest.raises(MemoryError, match=r"the 54 bonds of shape=\(3, 3\), take 864 bytes"):
+        make()
 
 
 @pytest.mark.parametrize("length", [1e-310, 1e-200, 1e200, 1e308])

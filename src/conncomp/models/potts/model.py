@@ -161,7 +161,10 @@ class Potts(Placed, ClusterModel):
             as_coupling(coupling) if several else check_positive("coupling", coupling)
         )
         self._place = place_of(shape, lattice, periodic, self.coupling)
-        self._edges = self._weighted(as_field(field, self._place.shape), states)
+        fields = as_field(field, self._place.shape)
+        super().__init__(replicas, first_replica, seed, device, start)
+        check_choice("labelling", labelling, ("auto", "serial", "tiles", "wave-front"))
+        self._edges = self._weighted(fields, states)
         self._field = field
         if self._edges is None:
             of_words: Any = in_words(self._place, self.coupling, states)
@@ -170,8 +173,6 @@ class Potts(Placed, ClusterModel):
         else:
             self.lattice, self._words_lattice = self._edges, self._edges.of_sites
             self._folder = on_edges.__name__
-        super().__init__(replicas, first_replica, seed, device, start)
-        check_choice("labelling", labelling, ("auto", "serial", "tiles", "wave-front"))
         self.labelling = labelling
         self.options = dict(options)
         if self._edges is not None and (labelling != "auto" or options):

@@ -78,11 +78,11 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
         self._place = place_of(shape, lattice, periodic, self.coupling)
         if self._place.sites > MOST_SITES:
             raise ValueError(f"shape={shown(shape)} must have fewer than 2**31 sites")
+        super().__init__(replicas, first_replica, seed, device, start)
         # Clusters are reflected or not: of two states.
         of_words = in_words(self._place, self.coupling, 2) if self._kind is not None else None
         self._edges = self._all_bonds() if of_words is None else None
         self.lattice: Any = self._edges if of_words is None else of_words
-        super().__init__(replicas, first_replica, seed, device, start)
         self._betas = self._betas_of(temperature, beta)
         self._prepare()
         self._spins = self._first_spins(start)
