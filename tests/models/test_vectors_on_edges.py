@@ -457,6 +457,11 @@ def test_starts_are_of_any_length(length):
         (lambda: XY((3, 3), beta=1.0, periodic="closed"), "periodic='closed' must be True"),
         (lambda: XY(TRIANGLE, beta=1e8), "times the coupling, below"),
         (lambda: XY(TRIANGLE, beta=1.0).measure().helicity_modulus, "hypercubic lattices only"),
+        (lambda: Clock((2, 2), 4).measure().helicity_modulus, "of the XY and the Heisenberg model"),
+        (
+            lambda: XY((2, 2), periodic="antiperiodic").measure().vortices,
+            "two axes only, with one coupling and without antiperiodic axes",
+        ),
         (lambda: ON((2, 2), 4, beta=1.0).measure().vortices, "two axes only"),
         (lambda: XY((3, 3)).updater(update="metropolis", clusters=True), "clusters=True is for"),
     ],
