@@ -111,10 +111,10 @@ def overlaps_of_chunk(labelling: Labelling, items: Numbers, first: Any, second: 
     batch = labelling.batch_axes
     here = number_chunk(labelling, first, "labels_a")
     there = number_chunk(labelling, second, "labels_b")
-    found = matching.match(
+    matches = matching.match(
         here.numbers, there.numbers, background=labelling.empty, batch_axes=batch
     )
-    pairs, item = on_host(found.pairs), on_host(found.batch)
+    pairs, item = on_host(matches.pairs), on_host(matches.batch)
     place = np.zeros(len(pairs), np.int64)
     for axis in range(batch):
         place = place * first.shape[axis] + item[:, axis]
@@ -122,7 +122,7 @@ def overlaps_of_chunk(labelling: Labelling, items: Numbers, first: Any, second: 
         item=items[place],
         label=here.old[place, pairs[:, 0]],
         other=there.old[place, pairs[:, 1]],
-        size=on_host(found.intersections),
+        size=on_host(matches.intersections),
     )
     return Overlaps(table, *(_sizes(labelling, items, side) for side in (here, there)))
 
