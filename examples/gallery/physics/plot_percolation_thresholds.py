@@ -3,12 +3,13 @@ Percolation thresholds of seven lattices
 ========================================
 
 If each site of a lattice is there with probability p, or each bond, a cluster without
-end appears at p_c. `Percolation.sweep` adds sites or bonds one by one, in random order,
-and notes when a cluster first closes on itself around the lattice. The probability of
-that rises from 0 to 1, the more suddenly the larger the lattice is; curves of two sizes
-cross at p_c. On a plane it is known where: a torus has a cross as often as nothing that
-wraps, so that half of both probabilities add up to one half, whatever its shape. The
-event "balance" asks for that, and needs one size. Of three axes the crossing is taken.
+end appears at p_c. `conncomp.models.Percolation.sweep` adds sites or bonds one by one,
+in random order, and notes when a cluster first closes on itself around the lattice. The
+probability of that rises from 0 to 1, the more suddenly the larger the lattice is;
+curves of two sizes cross at p_c. On a plane it is known where: a torus has a cross as
+often as nothing that wraps, so that half of both probabilities add up to one half,
+whatever its shape. The event "balance" asks for that, and needs one size. Of three axes
+the crossing is taken.
 """
 
 import matplotlib.pyplot as plt

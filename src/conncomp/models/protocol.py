@@ -47,7 +47,7 @@ class Update(Protocol[Measured]):
     the model's ``updates`` is then this number. It measures the state that it finds into a record,
     which is 0, unless that is None. Whatever ends it leaves the state, and ``updates``, before it.
     A kind whose records are not those of the model has ``new_records(n)`` of its own, and one that
-    makes many updates at once ``repeat(numbers, records, every)``: see `make_updates`.
+    makes many updates at once ``repeat(numbers, records, every)``: see ``make_updates``.
     """
 
     @property
@@ -89,7 +89,7 @@ def make_updates(
 
 
 def make_each(update: Callable[[int, Any], None], numbers: range, records: Any, every: int) -> None:
-    """Do as `make_updates`, one after the other."""
+    """Do as ``make_updates``, one after the other."""
     for made, number in enumerate(numbers):
         measures = records is not None and made % every == 0
         update(number, records[made // every] if measures else None)

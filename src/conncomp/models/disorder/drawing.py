@@ -117,7 +117,7 @@ def random_fields(
     Returns
     -------
     ndarray of float64
-        Of that shape; times the strength of the field, it is what models take as `field`.
+        Of that shape; times the strength of the field, it is what models take as ``field``.
 
     Raises
     ------
