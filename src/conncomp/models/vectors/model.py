@@ -416,8 +416,9 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
 
     def _given_spins(self, start: ArrayLike) -> Any:
         """Return the spins that a user gave, of one replica or of all."""
-        xp, wanted = self._engine.xp, "of floats"
-        shape = *self._place.shape, self._components
+        xp, count = self._engine.xp, self._components
+        wanted = f"of floats: vectors of {count} numbers along the last axis"
+        shape = *self._place.shape, count
         given = xp.asarray(check_start(start, "f", wanted, self.replicas, shape), np.float64)
         largest = abs(given).max(axis=-1, keepdims=True)
         if not (xp.isfinite(largest) & (largest > 0)).all():
