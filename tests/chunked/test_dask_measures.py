@@ -114,6 +114,12 @@ def test_overlaps_of_bad_labels(first, second, error, message):
             dask.compute(conncomp.match(da.from_array(first, 2), other), scheduler="sync")
 
 
+def test_overlaps_of_unknown_lengths():
+    known = da.from_array(LABELS.ravel(), 3)
+    with pytest.raises(ValueError, match="labels_b has chunks of unknown lengths"):
+        conncomp.match(known, known[known >= 0])
+
+
 def test_values_that_add_up_to_nothing_in_a_chunk():
     labels, image = np.ones((1, 6), int), np.array([[1.0, -1, 3, 0, 0, 2]])
     want = conncomp.component_statistics(labels, image).weighted_centroids

@@ -47,7 +47,8 @@ def spins_on_edges(data):
             assert np.reshape(series.clusters[0], -1).tolist() == [len(each) for each in sizes]
             assert np.reshape(series.largest_cluster[0], -1).tolist() == list(map(max, sizes))
         if kind != "metropolis":
-            _check_clusters(before, _vectors(model, replicas), clusters, kind)
+            of_states = make is models.Potts
+            _check_clusters(before, _vectors(model, replicas), clusters, kind, of_states)
     check_trajectory(choices, make, options, lambda model: [model.spins])
 
 
@@ -67,12 +68,22 @@ def _check_means(series, before, make):
         assert np.allclose(np.reshape(series.magnetisation[0], mean.shape), mean, atol=TOLERANCE)
 
 
-def _check_clusters(before, after, labels, kind):
-    """Clusters change as a whole, along one line; of Wolff's update one does, or none."""
+def _check_clusters(before, after, labels, kind, of_states):
+    """Clusters change as a whole, vectors by one mirror; of Wolff's update one does, or none."""
     for old, new, of_replica in zip(before, after, labels, strict=True):
         moved = new - old
-        touched = np.unique(of_replica[abs(moved).max(axis=-1) > 1e-3])
+        far = np.linalg.norm(moved, axis=-1)
+        touched = np.unique(of_replica[far > 1e-3])
         assert kind != "wolff" or len(touched) < 2
+        if of_states:
+            assert all(np.ptp(new[of_replica == k], axis=0).max() == 0 for k in touched)
+        elif far.max() > 0.1:  # what is shorter says too little of the mirror
+            normal = moved[far.argmax()] / far.max()
+            reflected = old - 2 * np.outer(old @ normal, normal)
+            assert all(
+                np.allclose(*(x[of_replica == k] for x in (new, reflected)), atol=1e-3)
+                for k in touched
+            )
 
 
 def _options(choices, make):

@@ -1,5 +1,7 @@
 """Couplings and fields that are drawn: their distributions, and what they depend on."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -58,6 +60,16 @@ def test_spin_glasses_draw_the_same(options):
         np.testing.assert_allclose(glass.couplings[k, 0], couplings, atol=1e-8)
 
 
+def test_many_numbers_take_no_memory_but_their_own():
+    tracemalloc.start()
+    many = random_couplings((2, 500_000), dilution=0.1, seed=1)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 2 * many.nbytes
+    with pytest.raises(MemoryError, match=r"size=549755813888.* take 4398046511104 bytes"):
+        random_fields(1 << 39)
+
+
 def test_fields_and_couplings_act():
     """On the Ising model as on a spin glass."""
     shape, beta = (6, 6), 0.5
@@ -84,6 +96,7 @@ def test_fields_and_couplings_act():
         (lambda: random_couplings((1 << 20, 1 << 20)), r"fewer than 2\*\*40 numbers"),
         (lambda: random_couplings(3, "uniform"), "kind='uniform'"),
         (lambda: random_couplings(3, positive=1.5), "positive=1.5 must be 0 to 1"),
+        (lambda: random_couplings(3, "gaussian", positive=0.5), "positive=0.5 is for kind="),
         (lambda: random_couplings(3, dilution=1.0), "dilution=1.0 must be below 1"),
         (lambda: random_couplings(3, dilution=float("nan")), "dilution=nan must be 0 to 1"),
         (lambda: random_fields(3, sample=1 << 24), "sample=16777216"),

@@ -201,7 +201,8 @@ def test_shapes_starts_and_labels():
     ("call", "words"),
     [
         (lambda: Potts(GRAPH, 3), "no critical temperature of a graph"),
-        (lambda: Potts((3, 3), 3, lattice="kagome"), "lattice='kagome'"),
+        (lambda: Potts((3, 3), 3, lattice="kagome"), "of the lattice kagome is known here; give"),
+        (lambda: Potts.critical_beta(3, lattice="kagome"), "lattice='kagome'"),
         (lambda: Potts(GRAPH, 3, 1.0, coupling=[1, 1, -1, 1, 1]), "between sites 0 and 2 is below"),
         (lambda: Potts((3, 3), 3, 1.0, periodic="antiperiodic"), "which Potts has not"),
         (lambda: Potts(GRAPH, 3, 1.0, field=np.nan), "field=nan must be finite"),

@@ -11,8 +11,19 @@ from scipy import integrate, special, stats
 
 import conncomp
 from conncomp import Graph
+from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.edges import WHOLE
-from conncomp.models import ON, XY, Clock, Heisenberg, Potts, State, parallel_tempering, simulate
+from conncomp.models import (
+    ON,
+    XY,
+    Clock,
+    Heisenberg,
+    Ising,
+    Potts,
+    State,
+    parallel_tempering,
+    simulate,
+)
 from models import alarms
 from models.edge_vectors_reference import KINDS, Draws, Hours, Numbers, ReferenceEdgeVectors
 
@@ -394,6 +405,33 @@ def test_states_starts_and_labels():
 
 
 @pytest.mark.parametrize(
+    "make",
+    [
+        lambda **how: XY((3, 3), lattice="kagome", beta=1.0, **how),
+        lambda **how: Potts((3, 3), lattice="kagome", beta=1.0, **how),
+        lambda **how: Ising((3, 3), lattice="kagome", beta=1.0, field=1.0, **how),
+    ],
+)
+def test_arguments_are_checked_and_memory_is_asked_for_before_bonds_are_made(make, monkeypatch):
+    def too_many(lattice):
+        raise MemoryError("Unable to allocate an array")
+
+    monkeypatch.setattr(CellLattice, "edges", too_many)
+    for name, value in {"seed": -1, "replicas": 0, "first_replica": -1, "device": "tpu"}.items():
+        with pytest.raises(ValueError, match=name):
+            make(**{name: value})
+    with pytest.raises(MemoryError, match=r"the 54 bonds of shape=\(3, 3\), take 864 bytes"):
+        make()
+
+
+@pytest.mark.parametrize("length", [1e-310, 1e-200, 1e200, 1e308])
+def test_starts_are_of_any_length(length):
+    start = np.full((2, 2, 5), length)
+    spins = ON((2, 2), 5, beta=1.0, start=start).spins
+    np.testing.assert_allclose(spins, 5**-0.5, atol=1e-8)
+
+
+@pytest.mark.parametrize(
     ("call", "words"),
     [
         (lambda: Clock((4, 4), 1), "q=1 must be"),
@@ -401,6 +439,10 @@ def test_states_starts_and_labels():
         (lambda: Clock((4, 4), 5), "no critical temperature of the Clock model on 2 axes"),
         (lambda: Clock((2, 2), 5, beta=1.0, start=np.full((2, 2), 5)), "from 5 to 5; they must be"),
         (lambda: Clock((2, 2), 5, beta=1.0, start=np.ones((2, 2))), "of integers"),
+        (lambda: XY((2, 2), start=np.ones((2, 2, 2), int)), "int64; it must be of floats"),
+        (lambda: XY((2, 2), start=np.zeros((2, 2, 2))), "of length 0, or not finite"),
+        (lambda: XY((2, 2), start=np.full((2, 2, 2), np.inf)), "of length 0, or not finite"),
+        (lambda: XY((2, 2), start=np.full((2, 2, 2), np.nan)), "of length 0, or not finite"),
         (lambda: ON((4, 4), 3, beta=1.0), r"n=3 must be 4 to 8; O\(3\) is Heisenberg"),
         (lambda: ON((4, 4), 9, beta=1.0), "n=9 must be"),
         (lambda: ON((4, 4), 4), "no critical temperature of the ON model on 2 axes"),
@@ -415,6 +457,11 @@ def test_states_starts_and_labels():
         (lambda: XY((3, 3), beta=1.0, periodic="closed"), "periodic='closed' must be True"),
         (lambda: XY(TRIANGLE, beta=1e8), "times the coupling, below"),
         (lambda: XY(TRIANGLE, beta=1.0).measure().helicity_modulus, "hypercubic lattices only"),
+        (lambda: Clock((2, 2), 4).measure().helicity_modulus, "of the XY and the Heisenberg model"),
+        (
+            lambda: XY((2, 2), periodic="antiperiodic").measure().vortices,
+            "two axes only, with one coupling and without antiperiodic axes",
+        ),
         (lambda: ON((2, 2), 4, beta=1.0).measure().vortices, "two axes only"),
         (lambda: XY((3, 3)).updater(update="metropolis", clusters=True), "clusters=True is for"),
     ],

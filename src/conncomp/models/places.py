@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import AbstractContextManager
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from conncomp.kernels.edges import MOST_VERTICES, WHOLE, EdgeBonds
 from conncomp.kernels.lattice import Lattice
 from conncomp.models._arguments import as_tuple, check_finite, check_shape
 from conncomp.models._clusters import label_on_edges
+from conncomp.models._memory import room_for
 from conncomp.models.lattices import LATTICES, UnitCell, cell_in_words
 
 HYPERCUBIC = ("chain", "square", "cubic", "hypercubic")
@@ -101,11 +104,17 @@ class OnLattice:
 
     def edges(self) -> NDArray[np.int64]:
         """Return the two sites of each bond, shape (bonds, 2)."""
-        return self.cells.edges()
+        with self._room_for_bonds():
+            return self.cells.edges()
 
     def signs(self) -> NDArray[np.int8]:
         """Return the sign of the coupling of each bond."""
-        return self.cells.signs()
+        with self._room_for_bonds():
+            return self.cells.signs()
+
+    def _room_for_bonds(self) -> AbstractContextManager[None]:
+        number = len(self.cell.bonds) * prod(self.cells.shape)
+        return room_for(f"the {number} bonds of shape={self.cells.shape}", 16 * number)
 
     def coordinates(self) -> NDArray[np.float64]:
         """Return where the sites lie, a row each."""

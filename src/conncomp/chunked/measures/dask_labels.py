@@ -76,9 +76,9 @@ class DaskLabels(LabelChunks):
         return TaskRef((self.array.name, *index))
 
     @staticmethod
-    def beside(given: Any, labels: Any, check: Check) -> Any:
+    def beside(name: str, given: Any, labels: Any, check: Check) -> Any:
         """Return another array as a Dask array in the chunks of labels."""
-        array = dask_array("image", dask.array.asarray(given))
+        array = dask_array(name, dask.array.asarray(given))
         check(array, given, labels.shape)
         return array.rechunk(labels.chunks)
 

@@ -80,7 +80,7 @@ class LabelChunks:
         raise NotImplementedError
 
     @staticmethod
-    def beside(given: Any, labels: Any, check: Check) -> Any:
+    def beside(name: str, given: Any, labels: Any, check: Check) -> Any:
         """Return another array in the chunks of labels, which is checked before it is cut."""
         raise NotImplementedError
 

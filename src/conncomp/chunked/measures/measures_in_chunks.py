@@ -48,7 +48,7 @@ def component_statistics(
     wanted = Wanted(as_bool("moments", moments), as_bool("surfaces", surfaces), image is not None)
     kind = kind_of_chunks(labels)
     array = kind.checked(labels)
-    values = None if image is None else kind.beside(image, array, check_image)
+    values = None if image is None else kind.beside("image", image, array, check_image)
     if not array.size:
         known = {"background": background, "batch_axes": batch_axes, "spacing": spacing}
         none = None if values is None else np.zeros(array.shape, values.dtype)

@@ -62,7 +62,7 @@ def match(
     """
     kind = kind_of_chunks(labels_a)
     array = kind.checked(labels_a, "labels_a")
-    other = kind.beside(labels_b, array, _check_second)
+    other = kind.beside("labels_b", labels_b, array, _check_second)
     known: dict[str, Any] = {"background": background, "batch_axes": batch_axes}
     if not array.size:
         nothing = np.zeros(other.shape, other.dtype)

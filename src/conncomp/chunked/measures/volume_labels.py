@@ -136,7 +136,7 @@ class VolumeLabels(LabelChunks):
         return Block(self.array.volume.read, self.layout.place(index))
 
     @staticmethod
-    def beside(given: Any, labels: Any, check: Check) -> Any:
+    def beside(name: str, given: Any, labels: Any, check: Check) -> Any:
         """Return another array in files, or in memory."""
         array = given if isinstance(given, VolumeFile) else np.asarray(given)
         check(array, given, labels.shape)

@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from conncomp._arguments import as_number, check_choice, check_range, shown
 from conncomp.generate.random import MASK, philox
 from conncomp.models._arguments import MOST_REPLICAS, MOST_SEED, as_tuple
+from conncomp.models._memory import room_for
 from conncomp.models.disorder.quantiles import normal_quantile
 
 KINDS = ("pm", "gaussian")
 COUPLING, FIELD = 26, 28  # purposes of random numbers: ``kernels/core/spins.h``
 SAMPLE_SHIFT = 40  # where an index has the sample
 MOST_DRAWN = 1 << SAMPLE_SHIFT
+PIECE = 1 << 16  # numbers drawn at once, as some ten arrays of words are made of each
 
 
 class Drawn(NamedTuple):
@@ -43,7 +45,7 @@ def random_couplings(
     *,
     seed: int = 0,
     sample: int = 0,
-    positive: float = 0.5,
+    positive: float | None = None,
     dilution: float = 0.0,
 ) -> NDArray[np.float64]:
     """Draw couplings: ±1, of a normal distribution, or diluted ones.
@@ -62,7 +64,8 @@ def random_couplings(
     sample : int, optional
         0 to 2**24 - 1.
     positive : float, optional
-        Which share of the numbers of "pm" is 1: all of 1.0, a diluted ferromagnet.
+        Which share of the numbers of "pm" is 1: all of 1.0, a diluted ferromagnet; by default one
+        half. Not for others.
     dilution : float, optional
         With which probability a number is 0, 0 or more and below 1.
 
@@ -75,6 +78,8 @@ def random_couplings(
     ------
     TypeError, ValueError
         If an argument is of the wrong kind, or out of its range.
+    MemoryError
+        If there is no room for so many numbers.
 
     Examples
     --------
@@ -87,10 +92,12 @@ def random_couplings(
     >>> round(float((couplings == 0).mean()), 1)
     0.2
     """
-    shares = _share("positive", positive), _share("dilution", dilution)
+    check_choice("kind", kind, KINDS)
+    if positive is not None and kind != "pm":
+        raise ValueError(f'positive={shown(positive)} is for kind="pm"; leave it out')
+    shares = _share("positive", 0.5 if positive is None else positive), _share("dilution", dilution)
     if shares[1] == 1:
         raise ValueError(f"dilution={shown(dilution)} must be below 1")
-    check_choice("kind", kind, KINDS)
     return _of_sample(size, Drawn(kind, *shares), COUPLING, seed, sample)
 
 
@@ -116,6 +123,8 @@ def random_fields(
     ------
     TypeError, ValueError
         If an argument is of the wrong kind, or out of its range.
+    MemoryError
+        If there is no room for so many numbers.
 
     Examples
     --------
@@ -160,8 +169,13 @@ def _of_sample(
         raise ValueError(f"size={shown(size)} must be fewer than 2**40 numbers")
     of_sample = check_range("sample", sample, 0, MOST_REPLICAS - 1) << SAMPLE_SHIFT
     checked = check_range("seed", seed, 0, MOST_SEED)
-    index = np.arange(count, dtype=np.uint64) | np.uint64(of_sample)
-    return draw_numbers(index, drawn, purpose, checked).reshape(shape)
+    with room_for(f"size={shown(size)}, that is {count} numbers,", 8 * count):
+        numbers = np.empty(count)
+    for begin in range(0, count, PIECE):
+        end = min(begin + PIECE, count)
+        index = np.arange(begin, end, dtype=np.uint64) | np.uint64(of_sample)
+        numbers[begin:end] = draw_numbers(index, drawn, purpose, checked)
+    return numbers.reshape(shape)
 
 
 def _share(name: str, given: float) -> float:

@@ -154,11 +154,11 @@ class Ising(Placed, ClusterModel):
             self.cell, self._cells = self._place.cell, self._place.cells
         fields = as_field(field, self._place.shape)
         self._field = as_one_number(fields)
+        super().__init__(replicas, first_replica, seed, device, start)
         self._edges = self._weighted(fields)
         # The engine of `Potts` is the fastest there is, and takes these lattices only.
         self._is_potts = self._edges is None and self._is_hypercubic()
         self._choose_engine()
-        super().__init__(replicas, first_replica, seed, device, start)
         self._betas = self._betas_of(temperature, beta)
         self._prepare()
         self._words = self._first_spins(start)

@@ -191,14 +191,14 @@ class WeightedBonds(Measurements):
 
     def observables(self) -> dict[str, NDArray[Any]]:
         """Return what was measured, by name."""
-        found = ["state_counts", "energy", "magnetisation", "squared_magnetisation"]
+        names = ["state_counts", "energy", "magnetisation", "squared_magnetisation"]
         if self.lattice.is_uniform:
-            found.insert(0, "satisfied_bonds")
-        found += ["active_bonds"] * self.bonds_measured
+            names.insert(0, "satisfied_bonds")
+        names += ["active_bonds"] * self.bonds_measured
         if self.clusters_measured:
-            found += ["clusters", "largest_cluster"]
-            found += ["improved_squared_magnetisation", "improved_fourth_magnetisation"]
-        return {name: getattr(self, name) for name in found}
+            names += ["clusters", "largest_cluster"]
+            names += ["improved_squared_magnetisation", "improved_fourth_magnetisation"]
+        return {name: getattr(self, name) for name in names}
 
     @property
     def satisfied_bonds(self) -> NDArray[np.int64]:

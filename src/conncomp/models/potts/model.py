@@ -37,6 +37,7 @@ from conncomp.models.potts.updates import KINDS, UPDATES, Asked
 from conncomp.models.protocol import Update
 
 MOST_STATES = 255
+CRITICAL = "triangular", "honeycomb"  # besides hypercubic ones, of critical points that are known
 OF_WORDS = "hypercubic lattices with one coupling and no field"
 
 # Twice the K_c of A. M. Ferrenberg, J. Xu, D. P. Landau, which is in the Ising convention.
@@ -160,7 +161,10 @@ class Potts(Placed, ClusterModel):
             as_coupling(coupling) if several else check_positive("coupling", coupling)
         )
         self._place = place_of(shape, lattice, periodic, self.coupling)
-        self._edges = self._weighted(as_field(field, self._place.shape), states)
+        fields = as_field(field, self._place.shape)
+        super().__init__(replicas, first_replica, seed, device, start)
+        check_choice("labelling", labelling, ("auto", "serial", "tiles", "wave-front"))
+        self._edges = self._weighted(fields, states)
         self._field = field
         if self._edges is None:
             of_words: Any = in_words(self._place, self.coupling, states)
@@ -169,8 +173,6 @@ class Potts(Placed, ClusterModel):
         else:
             self.lattice, self._words_lattice = self._edges, self._edges.of_sites
             self._folder = on_edges.__name__
-        super().__init__(replicas, first_replica, seed, device, start)
-        check_choice("labelling", labelling, ("auto", "serial", "tiles", "wave-front"))
         self.labelling = labelling
         self.options = dict(options)
         if self._edges is not None and (labelling != "auto" or options):
@@ -219,7 +221,7 @@ class Potts(Placed, ClusterModel):
         states = check_range("q", q, 2, MOST_STATES)
         axes = as_integer("ndim", ndim)
         if lattice is not None:
-            check_choice("lattice", lattice, ("triangular", "honeycomb"))
+            check_choice("lattice", lattice, CRITICAL)
             cubic = (3, 0, -states) if lattice == "triangular" else (0, -3 * states, -(states**2))
             return float(DECIMAL.ln(DECIMAL.add(1, _positive_root(cubic))))
         if axes == 2:
@@ -502,6 +504,11 @@ class Potts(Placed, ClusterModel):
             )
         if place.name in HYPERCUBIC:
             return self.critical_beta(states, len(place.cells.shape)) / self.coupling
+        if place.name not in CRITICAL:
+            raise ValueError(
+                f"no critical temperature of the lattice {place.name} is known here; give beta as "
+                "a number"
+            )
         return self.critical_beta(states, lattice=place.name) / self.coupling
 
     def _updates_engine(self) -> Any:

@@ -23,6 +23,8 @@ from conncomp.kernels.vector_spins import (
 from conncomp.models.potts.measurements import ACTIVE, CLUSTERS, COUNTS, LARGEST, LIMB
 from conncomp.models.summaries import Told
 
+# What kernels have that measure all there is.
+OF_WORDS = "with one coupling and without antiperiodic axes"
 # Of the squares of clusters' sums, which are rounded to 2**-16.
 _SQUARED_BITS = 32
 
@@ -113,7 +115,7 @@ class VectorMeasurements:
     def vortices(self) -> NDArray[np.int64]:
         """The number of plaquettes around which angles turn, either way."""
         if not self._has_vortices:
-            raise ValueError("vortices are counted of the XY model on two axes only")
+            raise ValueError(f"vortices are counted of the XY model on two axes only, {OF_WORDS}")
         return self.records[..., VORTICES]
 
     @property
@@ -203,9 +205,15 @@ class EdgeMeasurements(VectorMeasurements):
     @property
     def helicity_modulus(self) -> NDArray[np.float64]:
         """Raise ValueError: it is not measured here."""
-        raise ValueError("the helicity modulus is measured on hypercubic lattices only")
+        raise ValueError(
+            "the helicity modulus is measured of the XY and the Heisenberg model on hypercubic "
+            f"lattices only, {OF_WORDS}"
+        )
 
     @property
     def improved_squared_magnetisation(self) -> NDArray[np.float64]:
         """Raise ValueError: it is not measured here."""
-        raise ValueError("projections of clusters are measured on hypercubic lattices only")
+        raise ValueError(
+            "projections of clusters are measured of the XY and the Heisenberg model on hypercubic "
+            f"lattices only, {OF_WORDS}; squared_magnetisation is there"
+        )

@@ -78,11 +78,11 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
         self._place = place_of(shape, lattice, periodic, self.coupling)
         if self._place.sites > MOST_SITES:
             raise ValueError(f"shape={shown(shape)} must have fewer than 2**31 sites")
+        super().__init__(replicas, first_replica, seed, device, start)
         # Clusters are reflected or not: of two states.
         of_words = in_words(self._place, self.coupling, 2) if self._kind is not None else None
         self._edges = self._all_bonds() if of_words is None else None
         self.lattice: Any = self._edges if of_words is None else of_words
-        super().__init__(replicas, first_replica, seed, device, start)
         self._betas = self._betas_of(temperature, beta)
         self._prepare()
         self._spins = self._first_spins(start)
@@ -416,13 +416,16 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
 
     def _given_spins(self, start: ArrayLike) -> Any:
         """Return the spins that a user gave, of one replica or of all."""
-        xp, wanted = self._engine.xp, f"of {self._components} numbers along the last axis"
-        shape = *self._place.shape, self._components
+        xp, count = self._engine.xp, self._components
+        wanted = f"of floats: vectors of {count} numbers along the last axis"
+        shape = *self._place.shape, count
         given = xp.asarray(check_start(start, "f", wanted, self.replicas, shape), np.float64)
-        lengths = xp.sqrt((given**2).sum(axis=-1, keepdims=True))
-        if not (xp.isfinite(lengths) & (lengths > 0)).all():
+        largest = abs(given).max(axis=-1, keepdims=True)
+        if not (xp.isfinite(largest) & (largest > 0)).all():
             raise ValueError("start has vectors without a direction: of length 0, or not finite")
-        return as_spins(xp, self._edge_kind, given / lengths, self._states_of_vectors)
+        near = given / largest  # whose squares no float64 is too small or too large for
+        lengths = xp.sqrt((near**2).sum(axis=-1, keepdims=True))
+        return as_spins(xp, self._edge_kind, near / lengths, self._states_of_vectors)
 
     def _critical_beta(self) -> float:
         coupling, name = self.coupling, self._place.name
