@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from conncomp.models import Ising, Potts, SpinGlass, simulate
-from conncomp.models.statistics import autocorrelation_time
+from conncomp.models.spin_glass.disorder import OverlapSummary, with_identity
+from conncomp.models.statistics import Estimate, autocorrelation_time
 from conncomp.models.statistics.doubts import doubts_of
 
 
@@ -62,3 +63,12 @@ def test_summaries_of_glasses_say_so():
     (early,) = run(0, 1.5, 8)
     assert any("identity of Katzgraber and Young is off by" in text for text in early.doubts)
     assert any("overlap drifts" in text for text in early.doubts)
+
+
+@pytest.mark.parametrize("samples", [2, 15, 16])
+def test_errors_of_few_samples_tell_nothing(samples):
+    """Their own errors are a guess: four of them are often by chance."""
+    one = Estimate(0.5, 0.1)
+    summary = OverlapSummary(1.0, samples, one, one, one, one)
+    doubts = with_identity(summary, Estimate(1.0, 0.2)).doubts
+    assert bool(doubts) == (samples >= 16)

@@ -598,6 +598,7 @@ def test_state():
         ({"kind": "vertex"}, ValueError, "kind='vertex' is not one of 'site', 'bond'"),
         ({"lattice": "cubic"}, ValueError, "lattice='cubic' is not one of 'square', 'triang"),
         ({"lattice": "triangular", "shape": (3, 3, 3)}, ValueError, "must have 2 axes for lattice"),
+        ({"lattice": 3}, TypeError, "lattice=3 must be the name of a lattice, or a UnitCell"),
         ({"lattice": "fcc"}, ValueError, r"shape=\(4, 4\) must have 3 axes for lattice='fcc'"),
         ({"lattice": UnitCell([[1.0]], [[0.0]], [])}, ValueError, "has no bonds"),
         ({"lattice": LADDER, "shape": 1 << 39}, ValueError, "and fewer than 2..40 sites"),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
+
+from conncomp._memory import total_memory
 
 
 @contextmanager
@@ -13,9 +15,21 @@ def room_for(what: str, num_bytes: int) -> Iterator[None]:
     try:
         yield
     except (MemoryError, ValueError):  # the latter if the size is beyond any address
-        raise MemoryError(
-            f"{what}, take {num_bytes} bytes, more than are free; choose fewer"
-        ) from None
+        raise _too_much(what, num_bytes) from None
+
+
+def room_on_host(what: str, num_bytes: int) -> AbstractContextManager[None]:
+    """Do so for main memory; what is more than the machine has is not even asked for.
+
+    Systems promise it, and end the process when it is written.
+    """
+    if num_bytes > (total_memory() or num_bytes):
+        raise _too_much(what, num_bytes)
+    return room_for(what, num_bytes)
+
+
+def _too_much(what: str, num_bytes: int) -> MemoryError:
+    return MemoryError(f"{what}, take {num_bytes} bytes, more than are free; choose fewer")
 
 
 def check_room(gpu: Any, what: str, num_bytes: int) -> None:

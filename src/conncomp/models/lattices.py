@@ -105,6 +105,15 @@ def _reversed(bond: Bond) -> Bond:
     return end, start, tuple(-n for n in step)
 
 
+def lattice_in_words(lattice: Any) -> str:
+    """Return the name of a lattice, or what its cell is; a TypeError says what it must be."""
+    if isinstance(lattice, UnitCell):
+        return cell_in_words(lattice)
+    if not isinstance(lattice, str):
+        raise TypeError(f"lattice={shown(lattice)} must be the name of a lattice, or a UnitCell")
+    return lattice
+
+
 def cell_in_words(cell: UnitCell) -> str:
     """Return a cell as text, by which simulations of different ones are told apart."""
     return json.dumps([cell.vectors, cell.sites, cell.bonds])

@@ -18,8 +18,8 @@ from conncomp.kernels.edges import MOST_VERTICES, WHOLE, EdgeBonds
 from conncomp.kernels.lattice import Lattice
 from conncomp.models._arguments import as_tuple, check_finite, check_shape
 from conncomp.models._clusters import label_on_edges
-from conncomp.models._memory import room_for
-from conncomp.models.lattices import LATTICES, UnitCell, cell_in_words
+from conncomp.models._memory import room_on_host
+from conncomp.models.lattices import LATTICES, UnitCell, lattice_in_words
 
 HYPERCUBIC = ("chain", "square", "cubic", "hypercubic")
 BORDERS = {True: "periodic", False: "open", "antiperiodic": "antiperiodic"}
@@ -77,8 +77,8 @@ class OnLattice:
     """
 
     def __init__(self, shape: Any, lattice: Any, periodic: Any, negative: bool) -> None:
-        self.cell = _check_lattice(lattice)
-        self.name = lattice if isinstance(lattice, str) else cell_in_words(self.cell)
+        self.name = lattice_in_words(lattice)
+        self.cell = _cell_of(lattice)
         axes = len(self.cell.vectors)
         lengths = check_shape(as_tuple(shape, axes))
         if len(lengths) != axes:
@@ -114,7 +114,7 @@ class OnLattice:
 
     def _room_for_bonds(self) -> AbstractContextManager[None]:
         number = len(self.cell.bonds) * prod(self.cells.shape)
-        return room_for(f"the {number} bonds of shape={self.cells.shape}", 16 * number)
+        return room_on_host(f"the {number} bonds of shape={self.cells.shape}", 16 * number)
 
     def coordinates(self) -> NDArray[np.float64]:
         """Return where the sites lie, a row each."""
@@ -371,11 +371,9 @@ def _finite(name: str, given: Any) -> NDArray[np.float64]:
     return numbers
 
 
-def _check_lattice(lattice: Any) -> UnitCell:
+def _cell_of(lattice: str | UnitCell) -> UnitCell:
     if isinstance(lattice, UnitCell):
         return lattice
-    if not isinstance(lattice, str):
-        raise TypeError(f"lattice={shown(lattice)} must be the name of a lattice, or a UnitCell")
     check_choice("lattice", lattice, tuple(LATTICES))
     return LATTICES[lattice]
 

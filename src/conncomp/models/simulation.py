@@ -119,14 +119,14 @@ class Simulation(Generic[Measured]):
             own = range(len(known), values.ndim)
             return [*known, *(f"{name}_{axis}" for axis in own)], values
 
-        found = {name: variable(name, each) for name, each in self.series.observables().items()}
+        variables = {name: variable(name, each) for name, each in self.series.observables().items()}
         coordinates: dict[str, Any] = {"update": self.updates}
         for name, array in self.arrays.items():
             dimensions = ["replica"] if array.shape == (replicas,) and beside else None
-            if dimensions is not None and name not in found:
+            if dimensions is not None and name not in variables:
                 coordinates[name] = dimensions, array
         facts = {name: value for name, value in self.parameters.items() if value is not None}
-        return xarray.Dataset(found, coordinates, facts)
+        return xarray.Dataset(variables, coordinates, facts)
 
     def write(self, path: StrPath, *, force: bool = False) -> None:
         """Write an HDF5 file: a dataset for each observable, the parameters as attributes.

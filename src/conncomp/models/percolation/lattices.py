@@ -15,7 +15,7 @@ from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.lattice import MOST_AXES, Lattice
 from conncomp.models._arguments import as_tuple, check_shape
 from conncomp.models.lattices import LATTICES as ISING_LATTICES
-from conncomp.models.lattices import UnitCell, cell_in_words, hypercubic
+from conncomp.models.lattices import UnitCell, cell_in_words, hypercubic, lattice_in_words
 
 SQUARE = "square"  # hypercubic, of as many axes as lengths are given
 # Triangular: as an array in which sites (1, 1) apart are neighbours, too.
@@ -79,10 +79,7 @@ class Geometry:
     """
 
     def __init__(self, shape: Any, lattice: str | UnitCell, of_bonds: bool) -> None:
-        self.name, self.of_bonds = (
-            lattice if isinstance(lattice, str) else cell_in_words(lattice),
-            of_bonds,
-        )
+        self.name, self.of_bonds = lattice_in_words(lattice), of_bonds
         if lattice == SQUARE:
             self.shape = check_shape(shape)
             self.cell = hypercubic(len(self.shape))
@@ -143,12 +140,12 @@ class Geometry:
     def structure(self) -> NDArray[np.bool_]:
         """The neighbours of a site, as `conncomp.label` takes them, of cells of one site."""
         ndim = len(self.shape)
-        found = np.zeros((3,) * ndim, bool)
-        found[(1,) * ndim] = True
+        element = np.zeros((3,) * ndim, bool)
+        element[(1,) * ndim] = True
         for _, _, step in self.cell.bonds:
             for sign in (1, -1):
-                found[tuple(1 + sign * n for n in step)] = True
-        return found
+                element[tuple(1 + sign * n for n in step)] = True
+        return element
 
     def edges(self) -> NDArray[np.int64]:
         """Return the two sites of the bond of each kind and cell, shape (kinds, cells, 2).
@@ -158,23 +155,23 @@ class Geometry:
         count = self.sites_of_cell
         cells = np.arange(np.prod(self.shape)).reshape(self.shape)
         axes = tuple(range(len(self.shape)))
-        found = []
+        ends = []
         for start, end, step in self.cell.bonds:
             to = np.roll(cells, tuple(-n for n in step), axes)
-            found.append(np.stack([cells * count + start, to * count + end], -1).reshape(-1, 2))
-        return np.stack(found)
+            ends.append(np.stack([cells * count + start, to * count + end], -1).reshape(-1, 2))
+        return np.stack(ends)
 
     def leaving(self, periodic: tuple[bool, ...]) -> NDArray[np.bool_]:
         """Return which of `edges` lead over an end that is open, shape (kinds, cells)."""
         places = np.indices(self.shape)
-        found = []
+        borders = []
         for _, _, step in self.cell.bonds:
             leaves = np.zeros(self.shape, bool)
             for at, move, length, closes in zip(places, step, self.shape, periodic, strict=True):
                 if not closes:
                     leaves |= (at + move < 0) | (at + move >= length)
-            found.append(leaves.reshape(-1))
-        return np.stack(found)
+            borders.append(leaves.reshape(-1))
+        return np.stack(borders)
 
 
 def _cell_of(lattice: str | UnitCell) -> UnitCell:
@@ -188,8 +185,8 @@ def _cell_of(lattice: str | UnitCell) -> UnitCell:
 
 def critical_p(kind: str, ndim: int | None, lattice: str | UnitCell) -> float:
     """Return a threshold of `THRESHOLDS`; without `ndim` that of the plane, if there is one."""
-    name = lattice if isinstance(lattice, str) else cell_in_words(lattice)
-    known = [axes for of, its_kind, axes in THRESHOLDS if (of, its_kind) == (name, kind)]
+    name = lattice_in_words(lattice)
+    known = [key[2] for key in THRESHOLDS if key[:2] == (name, kind)]
     axes = ndim if ndim is not None else 2 if 2 in known else min(known, default=MOST_AXES)
     if axes not in known:
         raise ValueError(

@@ -10,7 +10,7 @@ import numpy as np
 
 from conncomp.models.spin_glass.pairs import Overlaps
 from conncomp.models.statistics import Estimate, jackknife_by_bins
-from conncomp.models.statistics.doubts import APART, doubts_of
+from conncomp.models.statistics.doubts import APART, MANY_CHAINS, doubts_of
 
 
 class OverlapSummary(NamedTuple):
@@ -143,7 +143,8 @@ def summarise_overlaps(measured: Sequence[Overlaps], shape: Sequence[int]) -> li
 def with_identity(summary: OverlapSummary, off: Estimate) -> OverlapSummary:
     """Return a summary with what the identity of Katzgraber and Young leaves."""
     doubts = summary.doubts
-    if abs(off.value) > APART * off.error:
+    # Of few samples the error itself is a guess.
+    if summary.samples >= MANY_CHAINS and abs(off.value) > APART * off.error:
         doubts += (
             f"the identity of Katzgraber and Young is off by {off.value:.3g}, "
             f"{abs(off.value) / off.error:.1f} errors; thermalise longer",

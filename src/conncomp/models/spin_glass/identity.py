@@ -87,12 +87,12 @@ def with_identities(
     places = samples, len(summaries), -1
     energies = series.energy.mean(axis=0).reshape(places).mean(axis=2)
     links = series.link_overlap.mean(axis=0).reshape(places).mean(axis=2)
-    found = []
+    completed = []
     for k, summary in enumerate(summaries):
         known: dict[str, Any] = {"beta": summary.beta, "bonds": series.lattice.bonds}
         off = katzgraber_young(energies[:, k], links[:, k], **known)
-        found.append(with_identity(summary, off))
-    return found
+        completed.append(with_identity(summary, off))
+    return completed
 
 
 def _of_samples(name: str, given: ArrayLike) -> NDArray[np.float64]:

@@ -41,23 +41,23 @@ def doubts_of(
     times : mapping of str to Estimate
         The autocorrelation times of those that are held against the length of the series, in rows.
     """
-    found = []
+    doubts = []
     for name, values in series.items():
         rows, time = len(values), times.get(name)
         if time is not None and not are_enough(rows, {name: time}):
             number = rows / max(0.5, time.value)
-            found.append(
+            doubts.append(
                 f"{rows} measurements are {number:.2g} autocorrelation times of the {name}, fewer "
                 f"than {ENOUGH_TIMES}: errors may be too small"
             )
         drift = _drift(values.reshape(rows, -1), time)
         if drift is not None:
             begin, early, late, apart = drift
-            found.append(
+            doubts.append(
                 f"the {name} drifts: its mean is {early:.6g} from measurement {begin} on and "
                 f"{late:.6g} in the second half, {apart:.1f} errors apart; thermalise longer"
             )
-    return tuple(found)
+    return tuple(doubts)
 
 
 def _drift(

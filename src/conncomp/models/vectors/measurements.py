@@ -152,12 +152,12 @@ class VectorMeasurements:
     def told(self, records: NDArray[np.int64], beta: float) -> Told:
         """Return what some of the records say of one inverse temperature, for `summarise`."""
         some, sites = replace(self, records=records, beta=beta), self.lattice.sites
-        squares, found = some.squared_magnetisation, some.observables()
-        improved = found.get("improved_squared_magnetisation", squares)
+        squares, known = some.squared_magnetisation, some.observables()
+        improved = known.get("improved_squared_magnetisation", squares)
         others = {}
-        if "helicity_modulus" in found:
+        if "helicity_modulus" in known:
             others["helicity_modulus"] = some.helicity_modulus.mean(axis=-1)
-        if "vortices" in found:
+        if "vortices" in known:
             others["vortices"] = some.vortices / sites
         moments = squares, squares**2
         spins = some.energy / sites, np.sqrt(squares), squares, moments, improved
