@@ -424,9 +424,11 @@ def test_arguments_are_checked_and_memory_is_asked_for_before_bonds_are_made(mak
         make()
 
 
-def test_bonds_that_no_machine_holds_are_not_asked_for():
-    with pytest.raises(MemoryError, match="the 3298531737600 bonds of shape=.* choose fewer"):
-        XY((1 << 20, (1 << 20) - 1), lattice="triangular", temperature=1.0)
+def test_bonds_that_no_machine_holds_are_not_asked_for(monkeypatch):
+    monkeypatch.setattr("conncomp.models._memory.total_memory", lambda: 863)
+    monkeypatch.setattr(CellLattice, "edges", lambda lattice: pytest.fail("asked for"))
+    with pytest.raises(MemoryError, match=r"the 54 bonds of shape=\(3, 3\), take 864 bytes"):
+        XY((3, 3), lattice="kagome", beta=1.0)
 
 
 @pytest.mark.parametrize("length", [1e-310, 1e-200, 1e200, 1e308])
