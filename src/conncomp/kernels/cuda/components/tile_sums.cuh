@@ -66,10 +66,10 @@ __device__ inline void emit_limbs(int word, Sum sum, Emit&& emit) {
 // One of the coordinates, whose axis is not known to the compiler.
 template <int axes>
 __device__ inline int64_t along(const int64_t (&place)[axes], int axis) {
-  int64_t found = place[0];
+  int64_t coordinate = place[0];
 #pragma unroll
-  for (int k = 1; k < axes; ++k) found = axis == k ? place[k] : found;
-  return found;
+  for (int k = 1; k < axes; ++k) coordinate = axis == k ? place[k] : coordinate;
+  return coordinate;
 }
 
 // How a sum of a row, or an extreme, follows from words of a slot: a lane is told once for all slots of a
