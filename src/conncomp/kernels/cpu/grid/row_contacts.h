@@ -100,7 +100,7 @@ class RowContacts final : public ContactFinder {
     const Offset& offset = around_[k].offset;
     if (h - g_ == offset.bundles) {
       origin_h_ += offset.bytes;
-      if (!std::exchange(stretches_[k].found, true)) find_contacts(k);
+      if (!std::exchange(stretches_[k].has_contacts, true)) find_contacts(k);
       show(k, turned_ * bundles_.words);
     } else {
       origin_h_ = bundles_.byte_origin(place_h_);
@@ -140,7 +140,7 @@ class RowContacts final : public ContactFinder {
   // The rows of a stretch that have a row at an offset by its step, not around the array.
   struct Stretch {
     int64_t begin = 0, end = 0;
-    bool compared = false, found = false;
+    bool compared = false, has_contacts = false;
   };
 
   // Rows one after the other, and those that they are compared with.
