@@ -172,7 +172,7 @@ def test_slabs_of_any_kind():
     assert batch.sizes.tolist() == [3]
     table = next(conncomp.stream_labels([([[1, 1]], [[0.5, 1]])], surfaces=True)).columns()
     assert table["surface_area"].tolist() == [6]
-    assert table["mean"].tolist() == [0.75]
+    assert table["intensity_mean"].tolist() == [0.75]
 
 
 @pytest.mark.parametrize(

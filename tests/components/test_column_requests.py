@@ -232,7 +232,7 @@ def test_tables_of_other_libraries():
         for name, column in columns.items():
             assert frame[name].tolist() == column.tolist()
     plain = conncomp.component_statistics(LABELS)
-    assert plain.to_polars()["size"].to_list() == plain.sizes.tolist()
+    assert plain.to_polars()["num_pixels"].to_list() == plain.sizes.tolist()
     assert len(table_of(LABELS, properties=["coords", "slice"]).to_pandas()["coords"][0]) == 4
 
 

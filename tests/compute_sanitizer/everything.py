@@ -243,6 +243,9 @@ def label_by_default(cupy):
     label_by_links(cupy)
     with patch.object(tiled_quads, "MOST", 0):  # what else takes images of bytes
         label_images(cupy, "auto")
+    with patch.object(tiled_quads, "MOST_WORDS_IN_BLOCK", 0):  # as where items are large
+        image = generate.random_array((41, 71), 0.5)  # of a shape of its own, as plans are kept
+        check(label(cupy.asarray(image)), label(image))
 
 
 def label_by_bricks(cupy):
@@ -786,8 +789,8 @@ def record_launches(file):
     """
     launched, load, launch = set(), launcher.Gpu.load, launcher.launch
 
-    def load_named(gpu, kernel_file, names):
-        kernels = load(gpu, kernel_file, names)
+    def load_named(gpu, kernel_file, names, *options):
+        kernels = load(gpu, kernel_file, names, *options)
         return tuple(
             kernel._replace(name=f"{kernel_file} {name}")
             for kernel, name in zip(kernels, names, strict=True)

@@ -127,9 +127,9 @@ def test_values_that_no_longer_equal_themselves():
     every_bit = np.full(1 << sum(logs), -1, np.int64).view(np.uint64)
     entry = np.empty(image.size, np.int32)
     tiles = tiling(image.geometry, logs)
-    mixed = np.ones(1, np.uint8)
+    by_values = np.full(1, 2, np.uint8)  # Comparison::kValues
     table = np.zeros((), tiled_bricks.TABLE)
-    table["foreground"], table["mixed"] = every_bit.ctypes.data, mixed.ctypes.data
+    table["foreground"], table["comparison"] = every_bit.ctypes.data, by_values.ctypes.data
     launch(kernel, (2, 32), tiles, image.values, table[()], entry)
     np.testing.assert_array_equal(entry, np.arange(image.size))
 

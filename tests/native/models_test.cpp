@@ -385,11 +385,11 @@ std::vector<Bits64> flipped(const Replicas& replicas, const CellLattice& cells,
                             const std::vector<Bits64>& spins, const std::vector<Bits64>& probabilities,
                             bool chosen, std::vector<int64_t>& record) {
   std::vector<Bits64> new_spins(spins.size());
-  CellForest<Index> forest(replicas);
-  CellClusters<Index> update(replicas, cells, forest, spins.data(), 9, probabilities.data(), record.data());
+  ForestMemory<Index> memory(replicas);
+  CellClusters<Index> update(replicas, cells, memory, spins.data(), 9, probabilities.data(), record.data());
   update.label();
   update.measure();
-  chosen ? update.flip_chosen(new_spins.data()) : update.flip(new_spins.data());
+  chosen ? update.change_chosen(new_spins.data()) : update.change(new_spins.data());
   return new_spins;
 }
 

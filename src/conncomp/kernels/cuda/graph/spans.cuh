@@ -36,6 +36,7 @@ struct Span {
       : begin(begin), end(begin + kSpan < arcs ? begin + kSpan : arcs) {
     low = source_of(indptr, 0, vertices, begin);
     high = source_of(indptr, low, vertices, end - 1) + 1;
+    if (high > vertices) high = vertices;  // none, as rows that are checked may have arcs even so
   }
 };
 
