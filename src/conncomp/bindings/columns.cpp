@@ -19,12 +19,14 @@ namespace conncomp {
 namespace {
 
 // Labels as they are described to all that is measured: `components` are those that occur, ascending.
-using Components = Vector<const int64_t>;
+using ComponentNumbers = Vector<const int64_t>;
 
-RowsOfLabels rows_of(const Components& components) { return {components.data(), int64_t(components.size())}; }
+RowsOfLabels rows_of(const ComponentNumbers& components) {
+  return {components.data(), int64_t(components.size())};
+}
 
 std::unique_ptr<ComponentRuns> list_runs(AnyVector labels, const std::vector<int64_t>& shape,
-                                         int64_t background, Components components) {
+                                         int64_t background, ComponentNumbers components) {
   const LabelledItems items{label_array(labels, background), shape};
   return without_gil([&] { return std::make_unique<ComponentRuns>(items, rows_of(components)); });
 }
@@ -40,7 +42,7 @@ std::unique_ptr<ComponentRuns> sort_runs(const std::vector<int64_t>& shape, int6
 
 // `numbers` has a row of Configurations for each component; items have two or three axes.
 void configurations(AnyVector labels, const std::vector<int64_t>& shape, int64_t background,
-                    Components components, Vector<int64_t> numbers) {
+                    ComponentNumbers components, Vector<int64_t> numbers) {
   const LabelledItems items{label_array(labels, background), shape};
   without_gil([&] {
     if (shape.size() == 2)
@@ -59,8 +61,8 @@ nb::object weights() {
   return give_away(std::move(copied), int64_t(sizeof(kTable.weights)));
 }
 
-void borders(AnyVector labels, const std::vector<int64_t>& shape, int64_t background, Components components,
-             Vector<int64_t> kinds) {
+void borders(AnyVector labels, const std::vector<int64_t>& shape, int64_t background,
+             ComponentNumbers components, Vector<int64_t> kinds) {
   const LabelledItems items{label_array(labels, background), shape};
   without_gil([&] { count_borders(items, rows_of(components), kinds.data()); });
 }
