@@ -106,3 +106,28 @@ class ReferenceStates(ReferenceEdges):
     def energy(self):
         pairs = sum(j * (self.spins[u] == self.spins[v]) for (u, v), j in self.bonds())
         return -pairs - sum(h for h, s in zip(self.fields, self.spins, strict=True) if s == 0)
+
+
+def on_host(array):
+    """Return an array of whichever device in main memory."""
+    return array.get() if hasattr(array, "get") else array
+
+
+def check_updates(model, references, measured):
+    """Hold three updates of two replicas, and what is measured of clusters, against references."""
+    for wolff in (False, False, True):
+        energies = [reference.energy() for reference in references]
+        np.testing.assert_allclose(model.energy(), energies, rtol=1e-7, atol=1e-7)
+        bonds = on_host(model.bonds())
+        series = (model.wolff if wolff else model.swendsen_wang)(clusters=measured)
+        np.testing.assert_allclose(series.energy[0], energies, rtol=1e-7, atol=1e-7)
+        expected = [reference.update(wolff) for reference in references]
+        spins = on_host(model.spins).reshape(2, -1)
+        np.testing.assert_array_equal(spins, [reference.spins for reference in references])
+        assert bonds.sum(axis=1).tolist() == [active for active, _ in expected]
+        if measured:
+            assert series.active_bonds[0].tolist() == [active for active, _ in expected]
+            assert series.clusters[0].tolist() == [len(sizes) for _, sizes in expected]
+            assert series.largest_cluster[0].tolist() == [sizes[-1] for _, sizes in expected]
+            squares = [sum(n * n for n in sizes) / model.sites**2 for _, sizes in expected]
+            np.testing.assert_allclose(series.improved_squared_magnetisation[0], squares)

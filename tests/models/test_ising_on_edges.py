@@ -9,14 +9,10 @@ import conncomp
 from conncomp import Graph
 from conncomp.models import Ising, parallel_tempering, simulate
 from models import alarms
-from models.edges_reference import ReferenceEdges
+from models.edges_reference import ReferenceEdges, check_updates, on_host
 
 pytestmark = pytest.mark.usefixtures("restore_threads")
 DEVICES = ["cpu", "cuda"]
-
-
-def on_host(array):
-    return array.get() if hasattr(array, "get") else array
 
 
 def small_world(vertices, shortcuts, seed):
@@ -109,22 +105,7 @@ def test_trajectories_are_those_of_the_reference(device, case):
         for k in range(2)
     ]
     measured = edges.fields is None and (couplings > 0).all()
-    for wolff in (False, False, True):
-        energies = [reference.energy() for reference in references]
-        np.testing.assert_allclose(model.energy(), energies, rtol=1e-7, atol=1e-7)
-        bonds = on_host(model.bonds())
-        series = (model.wolff if wolff else model.swendsen_wang)(clusters=measured)
-        np.testing.assert_allclose(series.energy[0], energies, rtol=1e-7, atol=1e-7)
-        expected = [reference.update(wolff) for reference in references]
-        spins = on_host(model.spins).reshape(2, -1)
-        np.testing.assert_array_equal(spins, [reference.spins for reference in references])
-        assert bonds.sum(axis=1).tolist() == [active for active, _ in expected]
-        if measured:
-            assert series.active_bonds[0].tolist() == [active for active, _ in expected]
-            assert series.clusters[0].tolist() == [len(sizes) for _, sizes in expected]
-            assert series.largest_cluster[0].tolist() == [sizes[-1] for _, sizes in expected]
-            squares = [sum(n * n for n in sizes) / model.sites**2 for _, sizes in expected]
-            np.testing.assert_allclose(series.improved_squared_magnetisation[0], squares)
+    check_updates(model, references, measured)
 
 
 def test_threads_replicas_and_interruptions_change_nothing(tmp_path):

@@ -74,10 +74,11 @@ def run_vectors(
     make: Callable[..., VectorModel],
     settings: Settings,
     temperatures: Range | None,
-    options: dict[str, Any],
+    update: str,
+    clusters: bool,
     **arguments: Any,
 ) -> None:
-    """Simulate a model, of the class that is given, and print the report."""
+    """Simulate a model, of the class that is given, as `vector_options` say; print the report."""
     settings.check()
     if arguments["temperature"] is not None and temperatures is not None:
         raise click.UsageError("--temperature and --temperatures exclude each other.")
@@ -99,6 +100,7 @@ def run_vectors(
             **side_by_side,
         )
 
+    options = {"update": update, "clusters": clusters}
     _show(run_model(settings, build, options, sites_of_cell(lattice)))
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from conncomp.cli.simulate._common import Settings
-from conncomp.cli.simulate._ranges import Range
 from conncomp.cli.simulate._vectors import run_vectors, vector_options
 from conncomp.models import Clock
 
@@ -15,17 +14,10 @@ from conncomp.models import Clock
 @click.command()
 @vector_options
 @click.option("--q", metavar="Q", type=int, required=True, help="How many directions.")
-def clock(
-    settings: Settings,
-    temperatures: Range | None,
-    update: str,
-    clusters: bool,
-    **arguments: Any,
-) -> None:
+def clock(settings: Settings, **given: Any) -> None:
     """Simulate the clock model: spins of q directions in a plane, by clusters.
 
     It prints means with their errors, from bins and by jackknife, and integrated autocorrelation
     times in updates. Components are the clusters that the next update draws.
     """
-    options = {"update": update, "clusters": clusters}
-    run_vectors(Clock, settings, temperatures, options, **arguments)
+    run_vectors(Clock, settings, **given)

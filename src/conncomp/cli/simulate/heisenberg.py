@@ -7,24 +7,16 @@ from typing import Any
 import click
 
 from conncomp.cli.simulate._common import Settings
-from conncomp.cli.simulate._ranges import Range
 from conncomp.cli.simulate._vectors import run_vectors, vector_options
 from conncomp.models import Heisenberg
 
 
 @click.command()
 @vector_options
-def heisenberg(
-    settings: Settings,
-    temperatures: Range | None,
-    update: str,
-    clusters: bool,
-    **arguments: Any,
-) -> None:
+def heisenberg(settings: Settings, **given: Any) -> None:
     """Simulate the classical Heisenberg model: spins that are unit vectors in space, by clusters.
 
     It prints means with their errors, from bins and by jackknife, and integrated autocorrelation
     times in updates. Components are the clusters that the next update draws.
     """
-    options = {"update": update, "clusters": clusters}
-    run_vectors(Heisenberg, settings, temperatures, options, **arguments)
+    run_vectors(Heisenberg, settings, **given)

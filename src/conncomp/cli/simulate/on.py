@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from conncomp.cli.simulate._common import Settings
-from conncomp.cli.simulate._ranges import Range
 from conncomp.cli.simulate._vectors import run_vectors, vector_options
 from conncomp.models import ON
 
@@ -17,17 +16,10 @@ from conncomp.models import ON
 @click.option(
     "--n", metavar="N", type=int, default=4, show_default=True, help="How many components."
 )
-def on(
-    settings: Settings,
-    temperatures: Range | None,
-    update: str,
-    clusters: bool,
-    **arguments: Any,
-) -> None:
+def on(settings: Settings, **given: Any) -> None:
     """Simulate the O(n) model: spins that are unit vectors of n components, 4 to 8, by clusters.
 
     It prints means with their errors, from bins and by jackknife, and integrated autocorrelation
     times in updates. Components are the clusters that the next update draws.
     """
-    options = {"update": update, "clusters": clusters}
-    run_vectors(ON, settings, temperatures, options, **arguments)
+    run_vectors(ON, settings, **given)
