@@ -1,5 +1,7 @@
 """Every GPU algorithm on graphs, on the host executor and on a GPU, against a plain search."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from conncomp.kernels.cuda.graph.check import check_rows
 from conncomp.kernels.cuda.graph.edges import list_edges, memory_for_edges, rows_from_both_ends
 from conncomp.kernels.cuda.launcher import launch
 from conncomp.kernels.cuda.papers import bfs, edge_propagation, vertex_propagation
+from dealt import dealt
 from hard_graphs import (
     FORMS,
     HARD_GRAPHS,
@@ -53,10 +56,13 @@ def fill(gpu, algorithm, graph, index=np.int32, **options):
 
 
 @host
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("graph", HARD_GRAPHS)
-@pytest.mark.parametrize(("algorithm", "options"), CASES, ids=str)
-def test_hard_graphs(algorithm, options, graph, form):
+@pytest.mark.parametrize(
+    ("algorithm", "options", "graph_and_form"),
+    dealt(CASES, product(HARD_GRAPHS, FORMS)),
+    ids=str,
+)
+def test_hard_graphs(algorithm, options, graph_and_form):
+    graph, form = graph_and_form
     expected = roots_of(graph)
     for seed in interleavings(3):
         gpu = HostGpu(seed=seed)

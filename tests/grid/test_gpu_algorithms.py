@@ -26,6 +26,7 @@ from conncomp.kernels.cuda.papers import (
 )
 from conncomp.kernels.links import equal_values
 from conncomp.kernels.neighbourhood import Neighbourhood
+from dealt import dealt
 from gpu_arrays import describe, describe_bonds, fill, label_on_gpu
 from hard_images import HARD_IMAGES, roots_of, settings_of
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
@@ -82,8 +83,7 @@ def labels_it(algorithm, image):
 
 
 @host
-@pytest.mark.parametrize("name", HARD_IMAGES)
-@pytest.mark.parametrize(("algorithm", "options"), CASES, ids=str)
+@pytest.mark.parametrize(("algorithm", "options", "name"), dealt(CASES, HARD_IMAGES), ids=str)
 def test_hard_images(algorithm, options, name):
     image = HARD_IMAGES[name]
     if not labels_it(algorithm, image):
@@ -183,13 +183,15 @@ def dealt_types():
     """Return all of them for the default; of those above bytes fewer for each of the others.
 
     Kernels meet a type where they ask the rule, in code that all algorithms share. The others see
-    equal values of all types in `test_equals_flood_fill`; those within a tolerance are dealt out.
+    equal values of all types in `test_equals_flood_fill`; those within a tolerance are dealt out,
+    as are ranks and types of indices among the rules.
     """
     wide = [kind for kind in LINK_TYPES if kind[0] == "within" and kind[1] != "u1"]
-    byte = [kind for kind in LINK_TYPES if kind[1] == "u1"]
+    plain = [kind for kind in LINK_TYPES if kind[1:] == ("u1", 2, np.int32)]
+    shaped = [kind for kind in LINK_TYPES if kind[1] == "u1" and kind not in plain]
     others = [name for name in ON_GPU if name != "auto"]
     for k, name in enumerate(others):
-        yield from ((name, *kind) for kind in byte + wide[k::3])
+        yield from ((name, *kind) for kind in plain + shaped[k % 2 :: 2] + wide[k::3])
     yield from (("auto", *kind) for kind in LINK_TYPES)
 
 

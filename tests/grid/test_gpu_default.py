@@ -71,9 +71,11 @@ def check(image, connectivity, periodic, seed=0, background=0):
 
 
 @host
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: "x".join(map(str, shape)))
 def test_noise(tiles, shape, seed):
+    # Each kind of tiles sees arrays of its own.
+    seed += 4 * (list(TILES).index(tiles) + len(TILES) * SHAPES.index(shape))
     random = np.random.default_rng(seed)
     connectivity = random.choice([len(shape), random.integers(1, len(shape) + 1)])
     periodic = [bool(axis) for axis in random.random(len(shape)) < 0.3]

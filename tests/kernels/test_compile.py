@@ -2,6 +2,7 @@
 
 import re
 from collections import defaultdict
+from itertools import combinations_with_replacement
 
 import pytest
 
@@ -53,23 +54,48 @@ def without_types(name):
     return TYPES.sub("T", name)
 
 
+def arguments_of(name):
+    """Return the arguments of a template, as they are written between its brackets."""
+    arguments, depth = [""], 0
+    for sign in name.partition("<")[2].rpartition(">")[0]:
+        depth += (sign == "<") - (sign == ">")
+        if sign == "," and depth == 0:
+            arguments.append("")
+        else:
+            arguments[-1] += sign
+    return [argument.strip() for argument in arguments]
+
+
+def pairs_in(name):
+    """Return all pairs of arguments of a template, each with the place that it has."""
+    arguments = enumerate(arguments_of(name))
+    return {(template_of(name), *pair) for pair in combinations_with_replacement(arguments, 2)}
+
+
+def with_new_pairs(names, seen):
+    """Return those names that have a pair of arguments which is in none before, nor in `seen`."""
+    chosen, pairs = [], set().union(*map(pairs_in, seen))
+    for name in names:
+        if not pairs_in(name) <= pairs:
+            chosen.append(name)
+            pairs |= pairs_in(name)
+    return chosen
+
+
 def dealt(names):
     """Deal the names of a file to the kinds of GPU.
 
-    The front end sees all of them, once, as what it sees does not depend on the kind of GPU. The
-    assembler has one of those that differ in no more than their types, for the oldest GPU, which
-    lacks the most and has no more shared memory than others; and for each other kind one of each
-    template, as does the optimiser.
+    What the front end sees does not depend on the kind of GPU: it sees each pair of arguments of a
+    template, once. The assembler has one of those that differ in no more than their types, for
+    the oldest GPU, which lacks the most and has no more shared memory than others; and one of each
+    template for the newest instructions that any are written for, as does the optimiser. To others
+    nothing is new, which have one of each file.
     """
-    kinds = {kind: [] for kind in KINDS}
-    oldest, *others = GPUS
-    for alike in grouped(names, without_types):
-        kinds["typed"] += alike[:-1]
-        kinds[oldest].append(alike[-1])
-    for alike in grouped(names, template_of):
-        for other in others:
-            kinds[other].append(alike[-1])
-    return kinds
+    oldest = [alike[-1] for alike in grouped(names, without_types)]
+    optimised = [alike[-1] for alike in grouped(names, template_of)]
+    typed = with_new_pairs(names, (*oldest, *optimised))
+    kinds = {"typed": typed, "75": oldest, "90": optimised}
+    return kinds | {kind: list(names[-1:]) for kind in ("80", "100")}
 
 
 # The kernels of a file are compiled together, but for those of which there are very many.
@@ -120,13 +146,26 @@ def compiled(kinds, key=str):
     ]
 
 
-def test_each_kernel_is_compiled_with_all_types_and_for_each_kind_of_gpu():
+def test_each_kernel_is_compiled_with_all_pairs_of_types_and_for_each_kind_of_gpu():
     everything = {(file, name) for file, names in NAMES.items() for name in names}
-    assert set().union(*compiled(KINDS)) == everything
+    pairs = {(file, pair) for file, name in everything for pair in pairs_in(name)}
+    names = set().union(*compiled(KINDS))
+    assert {(file, pair) for file, name in names for pair in pairs_in(name)} == pairs
     kernels = {(file, without_types(name)) for file, name in everything}
     assert compiled(["75"], without_types) == [kernels]
     templates = {(file, template_of(name)) for file, name in everything}
-    assert all(each == templates for each in compiled(GPUS, template_of))
+    assert compiled(["90"], template_of) == [templates]
+    for names in compiled(GPUS):
+        assert {file for file, _ in names} == set(NAMES)
+
+
+def test_pairs_of_arguments():
+    name = "f<conncomp::Equal<uint8_t>, 2, int32_t>"
+    assert arguments_of(name) == ["conncomp::Equal<uint8_t>", "2", "int32_t"]
+    names = [f"f<{a}, {b}, {c}>" for a in "xyz" for b in "xyz" for c in "xyz"]
+    chosen = with_new_pairs(names, names[:1])
+    assert len(chosen) < len(names) - 1
+    assert set().union(*map(pairs_in, (*chosen, names[0]))) == set().union(*map(pairs_in, names))
 
 
 def test_kinds_of_gpu_see_the_same_text():
