@@ -1,4 +1,5 @@
 import gc
+import math
 import os
 import warnings
 from contextlib import contextmanager
@@ -15,8 +16,11 @@ from conncomp.kernels.cuda import launcher
 # BLAS for every processor, which turns while it waits for work.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# The same examples on every run: a failure is then a failure for everyone.
-settings.register_profile("conncomp", deadline=None, derandomize=True, database=None)
+# The same examples on every run: a failure is then a failure for everyone. With CONNCOMP_SOAK they
+# are others on every run, and all that tests ask for; else a share of them, from the first one on.
+SOAK = bool(os.environ.get("CONNCOMP_SOAK"))
+SHARE_OF_EXAMPLES, FEWEST_EXAMPLES = 0.4, 25
+settings.register_profile("conncomp", deadline=None, derandomize=not SOAK, database=None)
 settings.load_profile("conncomp")
 
 
@@ -68,6 +72,17 @@ def pytest_collection_modifyitems(items):
     if marked and (reason := gpu_missing()):
         for item in marked:
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_itemcollected(item):
+    """Let a test of Hypothesis try a share of its examples."""
+    test = getattr(item, "function", None)
+    asked = getattr(test, "_hypothesis_internal_use_settings", None)
+    if asked is not None and not SOAK and not hasattr(test, "examples_asked_for"):
+        test.examples_asked_for = asked.max_examples
+        tried = max(math.ceil(SHARE_OF_EXAMPLES * asked.max_examples), FEWEST_EXAMPLES)
+        tried = min(tried, asked.max_examples)
+        test._hypothesis_internal_use_settings = settings(asked, max_examples=tried)
 
 
 @pytest.hookimpl(wrapper=True)

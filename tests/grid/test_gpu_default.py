@@ -58,11 +58,11 @@ def noise(seed, shape, dtype):
     return values[image.astype(int)].astype(dtype)
 
 
-def check(image, connectivity, periodic, seed=0, background=0):
+def check(image, connectivity, periodic, seed=0, background=0, indices=(np.int32, np.int64)):
     expected = label_by_neighbour_pairs(image, background, connectivity, periodic)
     described = describe(image, background, connectivity, periodic)
     gpu = HostGpu(seed=seed, multiprocessors=1)
-    for numbering, index in (("roots", np.int32), ("consecutive", np.int64)):
+    for numbering, index in zip(("roots", "consecutive"), indices, strict=True):
         labels = np.full(image.shape, -7, index)
         num = label_on_gpu(gpu, described, labels, numbering, "auto", True, Workspace())
         wanted = expected if numbering == "roots" else consecutive(expected, 1)
@@ -74,15 +74,15 @@ def check(image, connectivity, periodic, seed=0, background=0):
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: "x".join(map(str, shape)))
 def test_noise(tiles, shape, seed):
-    # Each kind of tiles sees arrays of its own.
-    seed += 4 * (list(TILES).index(tiles) + len(TILES) * SHAPES.index(shape))
+    at = list(TILES).index(tiles), SHAPES.index(shape)
+    seed += 4 * (at[0] + len(TILES) * at[1])  # each kind of tiles sees arrays of its own
     random = np.random.default_rng(seed)
     connectivity = random.choice([len(shape), random.integers(1, len(shape) + 1)])
     periodic = [bool(axis) for axis in random.random(len(shape)) < 0.3]
-    # Each dtype with each kind of tiles and with each shape: of all three at once there are too
-    # many kernels to compile.
-    dtype = DTYPES[(list(TILES).index(tiles) + SHAPES.index(shape)) % len(DTYPES)]
-    check(noise(seed, shape, dtype), int(connectivity), periodic, seed)
+    # Each dtype and each type of indices with each kind of tiles, with each shape, and with each
+    # other: of all at once there are too many kernels to compile.
+    dtype, index = DTYPES[sum(at) % len(DTYPES)], (np.int32, np.int64)[sum(at) % 2]
+    check(noise(seed, shape, dtype), int(connectivity), periodic, seed, indices=(index, index))
 
 
 @host

@@ -98,7 +98,7 @@ SMALL = [
 
 # On a GPU sweeps go as on the CPU; where the host executor takes its place they take long.
 CASES = [
-    *product(["cpu"], [(400, 40)], ["swendsen-wang", "wolff"], SMALL),
+    *product(["cpu"], [(230, 40)], ["swendsen-wang", "wolff"], SMALL),
     *product(["cuda"], [(40, 8)], ["swendsen-wang", "wolff"], SMALL[1:5:3]),
 ]
 

@@ -66,7 +66,7 @@ SMALL = {
     "cell": ((2, 3), {"lattice": "honeycomb", "beta": 0.6, "coupling": RNG.normal(size=18)}),
 }
 CASES = [
-    *(("cpu", 400, 40, update, case) for update in ("swendsen-wang", "wolff") for case in SMALL),
+    *(("cpu", 230, 40, update, case) for update in ("swendsen-wang", "wolff") for case in SMALL),
     *(("cuda", 40, 8, "swendsen-wang", case) for case in ("gaussian", "all of it")),
     ("cuda", 40, 8, "wolff", "random field"),
 ]

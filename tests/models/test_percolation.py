@@ -412,7 +412,7 @@ def test_clusters_of_bonds_at_one_half():
 
     R. M. Ziff, S. R. Finch, V. S. Adamchik, Phys. Rev. Lett. 79, 3447 (1997): 0.8835 clusters more.
     """
-    model = Percolation((256, 256), "bond", p=0.5, replicas=200, seed=31)
+    model = Percolation((256, 256), "bond", p=0.5, replicas=115, seed=31)
     expected = (3 * sqrt(3) - 5) / 2 * 256**2 + 0.8835
     assert of_mean(model.measure().clusters, expected) > FALSE_ALARM
     sweep = Percolation((64, 64), "bond", seed=32).sweep(2000)

@@ -22,8 +22,8 @@ UPDATES = {
     "metropolis": (120, {}),
 }
 # They tell a probability that is off by three percent at the critical point; many tell one percent.
-REPLICAS = 4_000
-MANY_REPLICAS = 60_000
+REPLICAS = 2_300
+MANY_REPLICAS = 34_000
 ISING_BETA = log(1 + sqrt(2))
 
 levels, graphs = cache(exact.levels), cache(exact.graphs)
@@ -137,7 +137,7 @@ def of_series(measured, moments):
 @pytest.mark.parametrize("length", [8, 16, 32])
 @pytest.mark.parametrize("beta", [0.8 * ISING_BETA, ISING_BETA, 1.1 * ISING_BETA])
 def test_energy_and_specific_heat_of_kaufman(length, beta):
-    model = Potts((length, length), 2, beta, replicas=1000, start="cold", seed=length)
+    model = Potts((length, length), 2, beta, replicas=570, start="cold", seed=length)
     model.swendsen_wang(40, measure=False)
     found = of_series(
         model.swendsen_wang(20), exact.moments(exact.log_kaufman(length, length), beta)
@@ -153,7 +153,7 @@ def test_energy_and_specific_heat_of_all_updates(update, sweeps, scale):
     """Of a torus of 8 x 6, a little off the critical point, where Metropolis is fast."""
     beta = scale * ISING_BETA
     options = {"tile": 2, "p_flip": 0.4} if update == "few_cluster" else {}
-    model = Potts((6, 8), 2, beta, replicas=2000, seed=1)
+    model = Potts((6, 8), 2, beta, replicas=1150, seed=1)
     run = getattr(model, update)
     run(sweeps, measure=False, **options)
     found = of_series(run(20, **options), exact.moments(exact.log_kaufman(6, 8), beta))
@@ -165,7 +165,7 @@ def test_energy_and_specific_heat_of_all_updates(update, sweeps, scale):
 @pytest.mark.parametrize("beta", [0.7, 2.5])
 def test_chain(periodic, q, beta):
     """Of 100 sites, in two words; the transfer matrix has its moments."""
-    model = Potts(100, q, beta, periodic=periodic, replicas=1000, seed=q)
+    model = Potts(100, q, beta, periodic=periodic, replicas=570, seed=q)
     model.swendsen_wang(30 + 3 * round(exp(beta)), measure=False)
     moments = exact.moments(exact.log_chain(100, q, periodic), beta)
     assert min(of_series(model.swendsen_wang(20), moments)) > FALSE_ALARM
@@ -180,7 +180,7 @@ def test_chain(periodic, q, beta):
 )
 def test_active_bonds_are_p_of_the_satisfied_ones(shape, q, beta):
     """Given the spins they are binomial, and those of two sweeps independent."""
-    model = Potts(shape, q, beta, replicas=200, seed=2)
+    model = Potts(shape, q, beta, replicas=115, seed=2)
     measured = model.swendsen_wang(200)
     p = 1 - exp(-beta)
     satisfied, active = measured.satisfied_bonds.sum(), measured.active_bonds.sum()
@@ -194,7 +194,7 @@ def test_active_bonds_are_p_of_the_satisfied_ones(shape, q, beta):
 @pytest.mark.parametrize("update", ["swendsen_wang", "wolff"])
 def test_improved_and_plain_estimators_agree(update, q, shape):
     beta = Potts.critical_beta(q, len(shape))
-    model = Potts(shape, q, beta, replicas=500, seed=3)
+    model = Potts(shape, q, beta, replicas=285, seed=3)
     model.swendsen_wang(150, measure=False)
     measured = getattr(model, update)(20, clusters=True)
     for improved, plain in (
@@ -249,7 +249,7 @@ LIMITS = {
     "q=4": (4, 2, exact.critical_energy(4), with_logarithm, 0.02),
     "3-D": (2, 3, -1.5 * (1 + 0.3302022), powers(-1.413), 0.002),
 }
-FEW = {"q=3": [(8, 300), (16, 200), (32, 150), (64, 60)], "3-D": [(8, 200), (12, 100), (16, 60)]}
+FEW = {"q=3": [(8, 170), (16, 115), (32, 85), (64, 34)], "3-D": [(8, 115), (12, 57), (16, 34)]}
 FEW["q=4"] = FEW["q=3"]
 MANY = {
     "q=3": [(2**k, 2 ** (14 - k)) for k in range(5, 10)],

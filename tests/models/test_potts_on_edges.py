@@ -57,7 +57,7 @@ SMALL = {
 @pytest.mark.parametrize("case", SMALL)
 def test_means_are_those_of_enumeration(update, case):
     shape, q, arguments = SMALL[case]
-    model = Potts(shape, q, **arguments, replicas=500, seed=3)
+    model = Potts(shape, q, **arguments, replicas=285, seed=3)
     run = simulate(model, 20, thermalise=40, update=update)
     energy, squared, shares = exact(model, q)
     series, mean = run.series, run.series.energy.mean(axis=0)

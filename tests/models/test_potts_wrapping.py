@@ -125,7 +125,7 @@ def test_tori_wrap_as_often_as_all_configurations_say(update, torus, q):
         weight = p**facts.occupied * (1 - p) ** (bonds - facts.occupied) * q**facts.clusters
         what = facts.wraps, facts.rank
         weights[what] = weights.get(what, 0) + weight
-    model = Potts(torus.shape, q, beta, periodic=torus.closed, replicas=8_000, seed=9)
+    model = Potts(torus.shape, q, beta, periodic=torus.closed, replicas=4_600, seed=9)
     run = getattr(model, update)
     run(60 if update == "swendsen_wang" else 100, measure=False)
     measured = run(1, wrapping=True)

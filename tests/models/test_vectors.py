@@ -289,7 +289,7 @@ def exact_energy(model_type, shape, periodic, beta, coupling):
 @pytest.mark.parametrize("model_type", MODELS)
 def test_energies_are_those_of_quadrature(model_type, update, case):
     shape, periodic, beta, coupling = case
-    model = model_type(shape, beta=beta, coupling=coupling, periodic=periodic, replicas=600, seed=3)
+    model = model_type(shape, beta=beta, coupling=coupling, periodic=periodic, replicas=350, seed=3)
     run = simulate(model, 30, thermalise=40, update=update)
     means = run.series.energy.mean(axis=0)
     expected = exact_energy(model_type, *case)
@@ -300,7 +300,7 @@ def test_energies_are_those_of_quadrature(model_type, update, case):
 @pytest.mark.parametrize("update", UPDATES)
 @pytest.mark.parametrize("model_type", MODELS)
 def test_energy_of_a_pair(model_type, update):
-    model = model_type((2,), beta=1.5, periodic=False, replicas=12_000, seed=9)
+    model = model_type((2,), beta=1.5, periodic=False, replicas=7_000, seed=9)
     means = simulate(model, 30, thermalise=20, update=update).series.energy.mean(axis=0)
     expected = chain_energy(model_type, 1.5, 1)
     assert means.std() / sqrt(12_000) < 0.006 * abs(expected)
@@ -310,7 +310,7 @@ def test_energy_of_a_pair(model_type, update):
 @pytest.mark.parametrize("coupling", [1.0, -1.0])
 @pytest.mark.parametrize("model_type", MODELS)
 def test_improved_estimator_has_the_same_mean(model_type, coupling):
-    model = model_type((6, 6), beta=0.9, coupling=coupling, replicas=300, seed=7)
+    model = model_type((6, 6), beta=0.9, coupling=coupling, replicas=170, seed=7)
     model.step(30)
     series = model.swendsen_wang(40, clusters=True)
     plain = series.squared_magnetisation.mean(axis=0)
@@ -335,7 +335,7 @@ def test_pairs_are_in_detailed_balance(model_type, update):
 
     Chances of transitions of one update from the stationary distribution are symmetric.
     """
-    model = model_type((2,), beta=1.0, periodic=False, replicas=60_000, seed=4)
+    model = model_type((2,), beta=1.0, periodic=False, replicas=34_000, seed=4)
     model.step(12)
     edges = np.linspace(-1, 1, 5)[1:-1]
     update_once = model.wolff if update == "wolff" else model.step

@@ -218,7 +218,7 @@ def clock_means(q, edges, couplings, beta):
 @pytest.mark.parametrize("q", [2, 3, 4, 5, 8, 16])
 def test_clocks_are_those_of_enumeration(q, update, place):
     graph, couplings, beta = SMALL[place]
-    model = Clock(graph, q, beta=beta, coupling=couplings, replicas=400, seed=q)
+    model = Clock(graph, q, beta=beta, coupling=couplings, replicas=230, seed=q)
     run = simulate(model, 25, thermalise=25, update=update)
     bonds = model._edges.couplings
     acting = np.full(4, 1.0) if bonds is None else bonds * model._edges.scale / WHOLE
@@ -269,7 +269,7 @@ def test_three_spins_are_those_of_quadrature(name, n, update, couplings):
     """Bonds from the third spin to the first and the second have couplings a and b."""
     a, b, c = couplings
     graph = Graph.from_edges([0, 0, 1], [1, 2, 2])
-    model = make(name, graph, beta=1.4, coupling=[c, a, b], replicas=500, seed=n)
+    model = make(name, graph, beta=1.4, coupling=[c, a, b], replicas=285, seed=n)
     means = simulate(model, 30, thermalise=40, update=update).series.energy.mean(axis=0)
     expected = triangle_energy(n, 1.4, couplings)
     assert alarms.of_mean(means, expected) > alarms.FALSE_ALARM
@@ -279,7 +279,7 @@ def test_three_spins_are_those_of_quadrature(name, n, update, couplings):
 @pytest.mark.parametrize(("name", "n"), [("o(4)", 4), ("o(5)", 5), ("o(8)", 8)])
 def test_pairs_of_many_components(name, n):
     """The energy of two spins is a ratio of Bessel functions; J. Stat. Phys. 1, 113 (1969)."""
-    model = make(name, Graph.from_edges([0], [1]), beta=2.0, replicas=3000, seed=1)
+    model = make(name, Graph.from_edges([0], [1]), beta=2.0, replicas=1700, seed=1)
     means = simulate(model, 20, thermalise=60).series.energy.mean(axis=0)
     expected = -special.iv(n / 2, 2.0) / special.iv(n / 2 - 1, 2.0)
     assert alarms.of_mean(means, expected) > alarms.FALSE_ALARM
@@ -313,7 +313,7 @@ def test_four_spins_are_in_detailed_balance(name, update):
     tested alone, and of one class, of which the others are no neighbours, the transitions.
     """
     graph = TRIANGLE if update != "metropolis" else Graph.from_edges([0], [1], 2)
-    model = make(name, graph, beta=0.8, replicas=30_000, seed=4)
+    model = make(name, graph, beta=0.8, replicas=17_000, seed=4)
     simulate(model, 1, thermalise=15)
 
     def classes():
