@@ -29,7 +29,11 @@ def floors_of(text):
 
 
 PLACES = floors_of((ROOT / "CONTRIBUTING.md").read_text())
-ARROWS = arrows_of(PACKAGE)
+
+
+@pytest.fixture(scope="module")
+def arrows():
+    return arrows_of(PACKAGE)
 
 
 def place_of(file, places):
@@ -50,17 +54,17 @@ def faults(arrows, places):
     return found
 
 
-def test_arrows_point_down():
-    assert faults(ARROWS, PLACES) == []
+def test_arrows_point_down(arrows):
+    assert faults(arrows, PLACES) == []
 
 
-def test_no_circle():
+def test_no_circle(arrows):
     """Files of one room, too, do not go in a circle, whether by imports in functions or for types.
 
     The table of floors lets no circle be between rooms.
     """
     graph = {}
-    for file, _, target in ARROWS:
+    for file, _, target in arrows:
         graph.setdefault(file, set()).add(target)
     TopologicalSorter(graph).prepare()  # which raises, and names a circle
 

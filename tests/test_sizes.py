@@ -10,6 +10,8 @@ import tokenize
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
+
 from conncomp.kernels.cuda.launcher import SOURCES
 
 PACKAGE = Path(__file__).parent.parent / "src/conncomp"
@@ -163,11 +165,13 @@ def parameters_of_cpp(text):
             yield word.group(1), count
 
 
-SIZES = list(measured(PACKAGE))
+@pytest.fixture(scope="module")
+def sizes():
+    return list(measured(PACKAGE))
 
 
-def test_files():
-    long = {name for name, lines, told in SIZES if told is None and lines > MOST_OF_FILE}
+def test_files(sizes):
+    long = {name for name, lines, told in sizes if told is None and lines > MOST_OF_FILE}
     assert long == set(LONG_FILES)
 
 
@@ -180,13 +184,13 @@ def test_folders():
     assert {folder for folder, count in lines.items() if count > MOST_OF_FOLDER} == set()
 
 
-def test_functions():
-    long = {name for name, lines, told in SIZES if told is not None and lines > MOST_OF_FUNCTION}
+def test_functions(sizes):
+    long = {name for name, lines, told in sizes if told is not None and lines > MOST_OF_FUNCTION}
     assert long == set(LONG_FUNCTIONS)
 
 
-def test_parameters():
-    assert {name for name, _, told in SIZES if len(told or ()) > MOST_PARAMETERS} == set(
+def test_parameters(sizes):
+    assert {name for name, _, told in sizes if len(told or ()) > MOST_PARAMETERS} == set(
         MANY_PARAMETERS
     )
 

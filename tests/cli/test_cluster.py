@@ -387,10 +387,10 @@ def opened_by(process):
 @pytest.mark.parametrize("writing", [False, True])
 def test_interrupt(writing):
     many()
-    for turn in range(3):
+    for turn in range(2):
         process = start("-o", "out.csv")
         wait_for(process, writing)
-        time.sleep(0.1 * turn)
+        time.sleep(0.15 * turn)
         begin = time.monotonic()
         process.send_signal(signal.SIGINT)
         line = process.stderr.readline()
