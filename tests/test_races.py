@@ -163,7 +163,7 @@ KINDS += ["ecl", "bfs", "recolouring", "strong", "growing", "forests"]
 @pytest.mark.parametrize("kind", KINDS)
 def test_race(kind):
     done = subprocess.run(
-        [sys.executable, "-c", RACE, kind, os.environ.get("CONNCOMP_RACE_SECONDS", "1.5")],
+        [sys.executable, "-c", RACE, kind, os.environ.get("CONNCOMP_RACE_SECONDS", "0.5")],
         capture_output=True,
         text=True,
     )

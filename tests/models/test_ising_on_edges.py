@@ -68,7 +68,7 @@ SMALL = {
 CASES = [
     *(("cpu", 230, 40, update, case) for update in ("swendsen-wang", "wolff") for case in SMALL),
     *(("cuda", 40, 8, "swendsen-wang", case) for case in ("gaussian", "all of it")),
-    ("cuda", 40, 8, "wolff", "random field"),
+    ("cuda", 40, 30, "wolff", "random field"),
 ]
 
 

@@ -42,8 +42,8 @@ def run(program, rounds):
         ("graphs_test", 60, "thread", "generic"),
         ("tables_test", 60, "address", "generic"),
         ("tables_test", 60, "thread", "generic"),
-        ("models_test", 100, "address", WIDEST),
-        ("models_test", 100, "thread", "generic"),
+        ("models_test", 50, "address", WIDEST),
+        ("models_test", 50, "thread", "generic"),
         ("text_test", 1500, "address", "generic"),
     ],
 )
