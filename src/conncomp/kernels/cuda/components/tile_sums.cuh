@@ -323,7 +323,8 @@ struct SumTable {
   int64_t capacity;  // of rows
   int64_t row_words;
   int64_t exponent;  // of floating-point values
-  double scale;      // which makes these whole numbers
+  int64_t made_for;  // so many components columns are made
+  double scale;      // which makes floating-point values whole numbers
 };
 
 // A label as 32 bits; one that has no row, negative ones too, as a number beyond all rows.
@@ -571,7 +572,7 @@ __global__ void __launch_bounds__(kTileThreads, TileWords<Value, axes>::kBlocks)
   if (threadIdx.x == 0) Shared::fetch_max(table.rows_met, int64_t(rows_of_block));
 }
 
-// As count_present and list_present (runs.cuh), of rows that have a size.
+// As count_present and list_present (runs.cuh), of rows that have a size; their number is that of runs.
 template <int = 0>
 __global__ void __launch_bounds__(kTableThreads) count_rows(SumTable table, RunTable runs) {
   follow_launch();
@@ -597,7 +598,8 @@ __global__ void __launch_bounds__(kTableThreads) list_rows(SumTable table, RunTa
     if (occurs) runs.present[number] = row;
   }
   if (blockIdx.x != gridDim.x - 1 || threadIdx.x != 0) return;
-  *runs.state = {*table.is_wrong ? -1 : place, 0, *table.rows_met};
+  // That there are components is for write_tile_columns to say.
+  *runs.state = {0, *table.is_wrong ? -1 : place, *table.rows_met};
 }
 
 // Of values there are columns of any type where there is no image.
@@ -612,24 +614,20 @@ struct ColumnsOfTiles<NoValue> {
 
 // Writes the columns of the values of a component, whose words these are.
 template <class Value, int axes>
-__device__ inline void write_values(const int64_t (&words)[TileValues<Value, axes>::kRow],
-                                    const IntensityColumns<Value>& columns, const SumTable& table,
-                                    int64_t row, int64_t components, int64_t size,
-                                    const int64_t (&box)[2 * axes], double* reals) {
+__device__ inline void write_values(const int64_t* words, const IntensityColumns<Value>& columns,
+                                    const SumTable& table, int64_t row, int64_t components, int64_t size,
+                                    const int64_t* box, double* reals) {
   using Key = typename Order<Value>::Key;
   constexpr int kWidth = kIsReal<Value> ? 2 : 1;
   const auto wide_at = [&](int sum) {  // of a row
     if constexpr (kIsReal<Value>)
       return __int128(wide_of(words[kWidth * sum], words[kWidth * sum + 1]));
     else
-      return __int128(words[sum]);
+      return words[sum];
   };
-  const __int128 sum = wide_at(0), squares = wide_at(axes + 1);
+  const auto sum = wide_at(0), squares = wide_at(axes + 1);
   const auto sum_at = [&](int number) {
-    __int128 total = sum;
-#pragma unroll
-    for (int k = 0; k < axes; ++k) total = number == k + 1 ? wide_at(k + 1) - box[2 * k] * sum : total;
-    return total;
+    return number == 0 ? sum : wide_at(number) - box[2 * (number - 1)] * sum;
   };
   const int64_t* const extremes = words + kWidth * (axes + 2);
   const auto written = [&](const Units<Value>& units) {
@@ -648,52 +646,48 @@ __device__ inline void write_values(const int64_t (&words)[TileValues<Value, axe
     reals[2 * components + row] = double(columns.maxima[row]);
   } else {
     written(Units<Value>{});
-    write_reals(columns, row, components, size, int64_t(sum), int64_t(squares), reals);
+    write_reals(columns, row, components, size, sum, squares, reals);
   }
 }
 
-// Writes columns of all components, and clears their rows and what they were listed by.
+// Writes columns of all components, and clears their rows and what they were listed by. If there are others
+// than the columns are made for it writes nothing, and nor does what follows: then there are no components.
+// Loops are not unrolled, as to fetch so much code, which each warp goes through once, takes longer than to
+// run it.
 template <class Value, int axes>
 __global__ void __launch_bounds__(kTableThreads)
     write_tile_columns(SumTable table, RunTable runs, ShapeColumns shapes,
                        typename ColumnsOfTiles<Value>::Type values, double* reals) {
   follow_launch();
   using Words = TileWords<Value, axes>;
-  const int64_t components = runs.state->components;
-  if (grid_thread() == 0) *table.rows_met = 0;
+  const int64_t components = runs.state->runs == table.made_for ? table.made_for : 0;
+  if (grid_thread() == 0) {
+    runs.state->components = components;
+    if (components > 0) *table.rows_met = 0;
+  }
   for (int64_t number = grid_thread(); number < components; number += grid_threads()) {
     int64_t* const row = table.words + runs.present[number] * table.row_words;
-    int64_t words[Words::kShapes], box[2 * axes];
-#pragma unroll
-    for (int k = 0; k < Words::kShapes; ++k) words[k] = row[k];
-    const int64_t size = words[0];
+    int64_t* const box = shapes.boxes + 2 * number * axes;
+    const int64_t size = row[0];
     shapes.labels[number] = runs.present[number];
     shapes.sizes[number] = size;
-#pragma unroll
+#pragma unroll 1
     for (int k = 0; k < axes; ++k) {
-      box[2 * k] = kFarCorner - words[Words::kFirsts + k];
-      box[2 * k + 1] = words[Words::kEnds + k];
-      shapes.boxes[2 * (number * axes + k)] = box[2 * k];
-      shapes.boxes[2 * (number * axes + k) + 1] = box[2 * k + 1];
-      shapes.centroids[number * axes + k] = double(words[Words::kFirst + k]) / double(size);
+      box[2 * k] = kFarCorner - row[Words::kFirsts + k];
+      box[2 * k + 1] = row[Words::kEnds + k];
+      shapes.centroids[number * axes + k] = double(row[Words::kFirst + k]) / double(size);
     }
-    if (shapes.moments != nullptr) {
-      double* const moments = shapes.moments + number * axes * axes;
-      int pair = Words::kProducts;
-#pragma unroll
-      for (int k = 0; k < axes; ++k)
-#pragma unroll
-        for (int l = k; l < axes; ++l, ++pair)
-          moments[k * axes + l] = moments[l * axes + k] =
-              covariance_of(size, words[pair], words[Words::kFirst + k], words[Words::kFirst + l]);
-    }
-    if constexpr (Words::Values::kRow > 0) {
-      int64_t words_of_values[Words::Values::kRow];
-#pragma unroll
-      for (int k = 0; k < Words::Values::kRow; ++k) words_of_values[k] = row[Words::kShapes + k];
-      write_values<Value, axes>(words_of_values, values, table, number, components, size, box, reals);
-    }
-#pragma unroll
+    double* const moments = shapes.moments + number * axes * axes;
+    int pair = Words::kProducts;
+#pragma unroll 1
+    for (int k = 0; shapes.moments != nullptr && k < axes; ++k)
+#pragma unroll 1
+      for (int l = k; l < axes; ++l, ++pair)
+        moments[k * axes + l] = moments[l * axes + k] =
+            covariance_of(size, row[pair], row[Words::kFirst + k], row[Words::kFirst + l]);
+    if constexpr (Words::Values::kRow > 0)
+      write_values<Value, axes>(row + Words::kShapes, values, table, number, components, size, box, reals);
+#pragma unroll 1
     for (int k = 0; k < Words::kRow; ++k) row[k] = 0;
   }
 }

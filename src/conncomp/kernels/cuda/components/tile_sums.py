@@ -18,6 +18,7 @@ from conncomp.kernels.cuda.launcher import (
     COUNT,
     INDEX_TYPES,
     Again,
+    Field,
     Gpu,
     ctype,
     kept_launches,
@@ -47,6 +48,7 @@ TABLE = Struct(
     capacity=COUNT,
     row_words=COUNT,
     exponent=COUNT,
+    made_for=COUNT,
     scale=np.dtype(np.float64),
 )
 
@@ -78,6 +80,10 @@ class TileSums:
     ----------
     rows : int
         Labels have to be smaller.
+    counted : tuple of int
+        How many components the last call had, and one more than the largest label.
+    is_steady : bool
+        Whether the one before had as many: then the next one may be presumed to.
     launches : dict
         What is launched on what was added up, for `ComponentRuns`.
     """
@@ -99,22 +105,20 @@ class TileSums:
         self._memory = gpu.xp.zeros(end + 2, COUNT)
         exponent = _exponent_of(image) if is_real else 0
         pointers = {"words": self._memory, "rows_met": self._memory[end:]}
-        self._table = TABLE.of(
-            gpu,
+        self._fields = {
             **pointers,
-            is_wrong=self._memory[end + 1 :],
-            capacity=self.rows,
-            row_words=words,
-            exponent=exponent,
-            scale=2.0 ** (FIXED_BITS - exponent),
-        )
+            "is_wrong": self._memory[end + 1 :],
+            "capacity": self.rows,
+            "row_words": words,
+            "exponent": exponent,
+            "scale": 2.0 ** (FIXED_BITS - exponent),
+        }
         self._is_clear = True
         self._again: dict[Hashable, Again] = {}
+        self._write_again: dict[Hashable, Again] = {}
         self.launches: dict[Hashable, Again] = {}
         self._image: Any = None
-        # How many components the last call had, with what, and columns that are made for as many.
-        self._last: tuple[int, bool, Any] | None = None
-        self._columns: tuple[Any, list[Any]] = None, []
+        self.counted, self.is_steady = (0, 0), False
 
     def start(self, labels: Any, image: Any) -> Again:
         """Launch what adds up labels of the kind and the values of an image, or None.
@@ -145,15 +149,20 @@ class TileSums:
         tiles = prod(-(-length // side) for length, side in zip(shape, sides, strict=True))
         rows = label_rows(gpu, labels, self._background, self.rows)
         described = rows, self._lowest, extent_of(gpu, self._lengths)
-        launch(measure, (tiles, THREADS), *described, image, self._table)
+        table = TABLE.of(gpu, **self._fields, made_for=0)
+        launch(measure, (tiles, THREADS), *described, image, table)
         by_row = grid_of_rows(gpu, self.rows)
         for kernel in listing:
-            launch(kernel, by_row, self._table, self._runs)
+            launch(kernel, by_row, table, self._runs)
 
-    def prepare(self) -> None:
-        """Make columns as the last call had them, while the GPU is at work."""
-        if self._last is not None:
-            self._columns = self._last, self._new_columns(*self._last)
+    def met(self, count: int, rows: int) -> None:
+        """Note how many components there were, and one more than the largest label."""
+        self.is_steady = count > 0 and count == self.counted[0]
+        self.counted = count, rows
+
+    def cleared(self) -> None:
+        """Note that columns of as many components as there were are written."""
+        self._is_clear = True
 
     def _new_columns(self, count: int, moments: bool, value: Any) -> list[Any]:
         """Return `Shapes`, and of an image sums, means, minima, maxima, centroids and reals."""
@@ -168,6 +177,8 @@ class TileSums:
 
     def write(self, runs: ComponentRuns, label: np.dtype[Any], moments: bool) -> tuple[Any, ...]:
         """Return columns of all components, which leave nothing for another call.
+
+        If there are others than the runs say, nothing is written.
 
         Parameters
         ----------
@@ -185,28 +196,33 @@ class TileSums:
         reals : array of float64, shape (3, n), or None
             Standard deviations, minima and maxima of an image.
         """
-        gpu, ndim = self._gpu, len(self._shape)
+        gpu = self._gpu
         value = None if self._image is None else self._image.dtype
-        self._last = runs.count, moments, value
-        made_for, columns = self._columns
-        if made_for != self._last:
-            columns = self._new_columns(*self._last)
-        self._columns = None, []
-        *_, write = gpu.load(FILE, _names(label, value, ndim))
+        columns = self._new_columns(runs.count, moments, value)
+        again = self._write_again.get((moments, value))
+        if again is None:
+            with kept_launches() as launches:
+                self._launch_columns(runs, label, value, columns)
+            arrays = [array if array.size else None for array in columns]
+            again = gpu.repeat(launches, (Field("made_for", runs.count), *arrays))
+            self._write_again[moments, value] = again
+        else:
+            again.run(gpu.current_stream(), (runs.count, *map(gpu.address, columns)))
         places = len(Shapes._fields)
-
-        def launches(*arrays: Any) -> None:
-            given = Shapes(*arrays[:places]).places(gpu)
-            record = shapes.COLUMNS.pack(dict(zip(Shapes._fields, given, strict=True)))
-            values = intensities.columns_at(gpu, arrays[places:-1])
-            reals = arrays[-1] if arrays[places:] else None
-            launch(write, runs.by_row, self._table, self._runs, record, values, reals)
-
-        purpose = "tile columns", moments, value
-        runs.launch(purpose, launches, *columns, memory=self._memory)
-        self._is_clear = True
         reals = columns.pop() if value is not None else None
         return Shapes(*columns[:places]), columns[places:], reals
+
+    def _launch_columns(
+        self, runs: ComponentRuns, label: np.dtype[Any], value: Any, columns: list[Any]
+    ) -> None:
+        gpu, places = self._gpu, len(Shapes._fields)
+        *_, write = gpu.load(FILE, _names(label, value, len(self._shape)))
+        table = TABLE.of(gpu, **self._fields, made_for=runs.count)
+        given = Shapes(*columns[:places]).places(gpu)
+        record = shapes.COLUMNS.pack(dict(zip(Shapes._fields, given, strict=True)))
+        values = intensities.columns_at(gpu, columns[places:-1])
+        reals = columns[-1] if columns[places:] else None
+        launch(write, runs.by_row, table, self._runs, record, values, reals)
 
 
 def _exponent_of(image: Any) -> int:
