@@ -273,6 +273,14 @@ def test_what_is_presumed_of_real_numbers(cupy, events):
     check(cupy, labels, values * 1e9)  # too large for the sums
 
 
+def test_an_answer_that_does_not_come_is_asked_for(cupy, tiles, events, monkeypatch):
+    labels, image = few(14, (70, 140), 60)
+    monkeypatch.setattr(tile_sums, "GLANCES", 0)
+    for _ in range(5):
+        check(cupy, labels, image)
+    assert list(dict.fromkeys(events[-2:])) == ["write", int(labels.max())]
+
+
 def test_more_labels_than_slots(cupy, monkeypatch):
     """A tile of more labels than slots sends runs alone."""
     monkeypatch.setattr(tile_sums, "LABELS_OF_ROW", 1)

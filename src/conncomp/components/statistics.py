@@ -496,14 +496,14 @@ class _Wanted(NamedTuple):
 def _columns(items: Items, runs: ComponentRuns | None, wanted: _Wanted) -> tuple[Any, ...]:
     """Return what `_measure` does."""
     named, images = wanted.named, wanted.images
-    first, *others = [*images] or [None]
+    first: Image | None = images[0] if images else None
     with_covariances = wanted.moments or (
         named is not None and any(entry.of_covariances for entry in named.values())
     )
     known, places = measure_components(items, with_covariances, runs, first)
     brightness = [measure_image(items, known, first)]
     known = known._replace(table=None, values=None)  # which are those of the first one
-    brightness += [measure_image(items, known, channel) for channel in others]
+    brightness += [measure_image(items, known, channel) for channel in images[1:]]
     faces = no_rows(items, len(items.shape), dtype=np.int64)
     if wanted.surfaces:
         faces = faces_of(items, known.rows)

@@ -243,9 +243,8 @@ class RepeatedRuns:
         if self._counted is None:
             assert self._adding is not None
             tiles, launched = self._adding
-            _, count, rows = launched.read_all(self._stream, self._state, runs.STATE_WORDS)
-            self._counted = count, rows
-            tiles.met(count, rows)
+            tiles.ask(launched, self._state)
+            self._counted = tiles.counted
         return self._counted
 
     @property

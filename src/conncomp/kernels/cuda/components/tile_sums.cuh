@@ -25,6 +25,7 @@
 namespace conncomp {
 
 constexpr int kTileThreads = 256, kTileWarps = kTileThreads / kWarp;
+constexpr int kColumnThreads = 128;
 constexpr int kTileWords = 256;         // of 32 labels
 constexpr int kTileProbes = 8;          // slots that a label may have
 constexpr int kQueuedRuns = 5 * kWarp;  // fewer than 32 that wait, and 128 that a warp can add
@@ -33,6 +34,10 @@ constexpr int kFixedBits = 50;  // of a floating-point value
 
 // Where there is no image.
 struct NoValue {};
+
+struct alignas(16) TwoWords {
+  int64_t words[2] = {};
+};
 
 // How long a tile is along each axis, the last in labels.
 template <int axes>
@@ -320,12 +325,21 @@ struct SumTable {
   int64_t* rows_met;  // one more than the largest label
   int64_t* is_wrong;  // whether a label is not allowed, or has no row, or a value no sum
   int64_t* words;
+  int64_t* answer;   // in main memory; see answer_of
   int64_t capacity;  // of rows
   int64_t row_words;
   int64_t exponent;  // of floating-point values
   int64_t made_for;  // so many components columns are made
+  int64_t call;      // which one this is, for the answer
   double scale;      // which makes floating-point values whole numbers
 };
+
+// How many components and rows there are, in one number, which the host may find without a call of the
+// driver. Whole of both, as there are fewer than 2^26 components and 2^20 rows.
+__device__ inline int64_t answer_of(int64_t call, int64_t rows, int64_t components) {
+  constexpr int kRowBits = 20, kComponentBits = 26;
+  return (call << kRowBits | rows) << kComponentBits | (components + 1);
+}
 
 // A label as 32 bits; one that has no row, negative ones too, as a number beyond all rows.
 template <class Label>
@@ -599,7 +613,9 @@ __global__ void __launch_bounds__(kTableThreads) list_rows(SumTable table, RunTa
   }
   if (blockIdx.x != gridDim.x - 1 || threadIdx.x != 0) return;
   // That there are components is for write_tile_columns to say.
-  *runs.state = {0, *table.is_wrong ? -1 : place, *table.rows_met};
+  const int64_t components = *table.is_wrong ? -1 : place, rows = *table.rows_met;
+  *runs.state = {0, components, rows};
+  *static_cast<volatile int64_t*>(table.answer) = answer_of(table.call, rows, components);
 }
 
 // Of values there are columns of any type where there is no image.
@@ -650,45 +666,85 @@ __device__ inline void write_values(const int64_t* words, const IntensityColumns
   }
 }
 
+// Writes the columns of a component, of which these words are the row: places of its box take the place of
+// extremes. Loops are not unrolled, as to fetch so much code, which each warp goes through once, takes longer
+// than to run it.
+template <class Value, int axes, class ValueColumns>
+__device__ inline void write_component(int64_t* words, const SumTable& table, int64_t number,
+                                       int64_t components, const ShapeColumns& shapes,
+                                       const ValueColumns& values, double* reals) {
+  using Words = TileWords<Value, axes>;
+  const int64_t size = words[0];
+  shapes.sizes[number] = size;
+  int64_t* const box = words + Words::kFirsts;
+  int64_t ends[axes];
+#pragma unroll
+  for (int k = 0; k < axes; ++k) ends[k] = words[Words::kEnds + k];
+#pragma unroll
+  for (int k = axes - 1; k >= 0; --k) {
+    box[2 * k] = kFarCorner - box[k];
+    box[2 * k + 1] = ends[k];
+  }
+#pragma unroll 1
+  for (int k = 0; k < 2 * axes; ++k) shapes.boxes[2 * axes * number + k] = box[k];
+#pragma unroll 1
+  for (int k = 0; k < axes; ++k)
+    shapes.centroids[number * axes + k] = double(words[Words::kFirst + k]) / double(size);
+  double* const moments = shapes.moments + number * axes * axes;
+  int pair = Words::kProducts;
+#pragma unroll 1
+  for (int k = 0; shapes.moments != nullptr && k < axes; ++k)
+#pragma unroll 1
+    for (int l = k; l < axes; ++l, ++pair)
+      moments[k * axes + l] = moments[l * axes + k] =
+          covariance_of(size, words[pair], words[Words::kFirst + k], words[Words::kFirst + l]);
+  if constexpr (Words::Values::kRow > 0)
+    write_values<Value, axes>(words + Words::kShapes, values, table, number, components, size, box, reals);
+}
+
 // Writes columns of all components, and clears their rows and what they were listed by. If there are others
 // than the columns are made for it writes nothing, and nor does what follows: then there are no components.
-// Loops are not unrolled, as to fetch so much code, which each warp goes through once, takes longer than to
-// run it.
+// A warp reads the rows of 32 components side by side, into shared memory, before each lane has one.
 template <class Value, int axes>
-__global__ void __launch_bounds__(kTableThreads)
+__global__ void __launch_bounds__(kColumnThreads)
     write_tile_columns(SumTable table, RunTable runs, ShapeColumns shapes,
                        typename ColumnsOfTiles<Value>::Type values, double* reals) {
   follow_launch();
   using Words = TileWords<Value, axes>;
+  constexpr int kPairs = (Words::kRow + 1) / 2, kStride = 2 * kPairs + 1;
+  __shared__ int64_t staged[kColumnThreads * kStride];
+  int64_t* const rows = staged + (threadIdx.x - lane()) * kStride;
+  const int row_words = int(table.row_words);  // there are fewer than 2^31 words
   const int64_t components = runs.state->runs == table.made_for ? table.made_for : 0;
   if (grid_thread() == 0) {
     runs.state->components = components;
     if (components > 0) *table.rows_met = 0;
   }
-  for (int64_t number = grid_thread(); number < components; number += grid_threads()) {
-    int64_t* const row = table.words + runs.present[number] * table.row_words;
-    int64_t* const box = shapes.boxes + 2 * number * axes;
-    const int64_t size = row[0];
-    shapes.labels[number] = runs.present[number];
-    shapes.sizes[number] = size;
-#pragma unroll 1
-    for (int k = 0; k < axes; ++k) {
-      box[2 * k] = kFarCorner - row[Words::kFirsts + k];
-      box[2 * k + 1] = row[Words::kEnds + k];
-      shapes.centroids[number * axes + k] = double(row[Words::kFirst + k]) / double(size);
+  for (int64_t begin = grid_thread() - lane(); begin < components; begin += grid_threads()) {
+    const int64_t number = begin + lane();
+    const int label = number < components ? int(runs.present[number]) : -1;
+    const auto pair_at = [&](int place) {  // of those of all rows, or null
+      const int owner = __shfl_sync(kAllLanes, label, place / kPairs);
+      int64_t* const row = table.words + owner * row_words;
+      return owner < 0 ? nullptr : reinterpret_cast<TwoWords*>(row) + place % kPairs;
+    };
+#pragma unroll 4
+    for (int k = 0; k < kPairs; ++k) {
+      const int place = k * kWarp + lane();
+      const TwoWords* const pair = pair_at(place);
+      const TwoWords read = pair == nullptr ? TwoWords{} : *pair;
+      rows[place / kPairs * kStride + place % kPairs * 2] = read.words[0];
+      rows[place / kPairs * kStride + place % kPairs * 2 + 1] = read.words[1];
     }
-    double* const moments = shapes.moments + number * axes * axes;
-    int pair = Words::kProducts;
-#pragma unroll 1
-    for (int k = 0; shapes.moments != nullptr && k < axes; ++k)
-#pragma unroll 1
-      for (int l = k; l < axes; ++l, ++pair)
-        moments[k * axes + l] = moments[l * axes + k] =
-            covariance_of(size, row[pair], row[Words::kFirst + k], row[Words::kFirst + l]);
-    if constexpr (Words::Values::kRow > 0)
-      write_values<Value, axes>(row + Words::kShapes, values, table, number, components, size, box, reals);
-#pragma unroll 1
-    for (int k = 0; k < Words::kRow; ++k) row[k] = 0;
+#pragma unroll 4
+    for (int k = 0; k < kPairs; ++k)
+      if (TwoWords* const pair = pair_at(k * kWarp + lane())) *pair = TwoWords{};
+    __syncwarp();
+    if (label >= 0) {
+      shapes.labels[number] = label;
+      write_component<Value, axes>(rows + lane() * kStride, table, number, components, shapes, values, reals);
+    }
+    __syncwarp();
   }
 }
 
