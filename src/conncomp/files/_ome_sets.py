@@ -28,10 +28,13 @@ from conncomp.files._ome import (
     places_of_ome,
     scale_of_ome,
 )
+from conncomp.files.access import StrPath, naming
 from conncomp.files.scales import Content
 
 # A set of more files, or XML that is longer, is refused.
 MOST_FILES, LONGEST_XML = 20_000, 1 << 26
+# How a file of nothing but OME-XML is called.
+COMPANION = ".companion.ome"
 # So many files that are missing are named.
 MOST_NAMED = 3
 # A page takes so many bytes of a file, for its directory alone.
@@ -66,6 +69,8 @@ class OmeSet:
             self._own if holder is None or holder.number in self._numbers else holder.name
             for holder in self.images[number].holders
         ]
+        if not (self._own or (names and "" not in names)):
+            raise ValueError("describes planes, and does not say which file holds them")
         for name in dict.fromkeys(names):
             if name in ("", ".", "..") or set(name) & set("/\\\0"):
                 raise ValueError(
@@ -165,17 +170,17 @@ class OmeSet:
     @contextmanager
     def _opened(self, name: str) -> Iterator[tuple[Any, int]]:
         """Open a file of the set; errors within name it."""
-        try:
-            # What is no regular file might never end, or never begin.
-            descriptor = os.open(os.path.join(self._folder, name), os.O_RDONLY | os.O_NONBLOCK)
-            with open(descriptor, "rb") as file:
-                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                    raise ValueError("is no regular file")
-                size = os.fstat(descriptor).st_size
-                with open_tiff(file) as tiff:
-                    yield tiff, size
-        except ValueError as error:
-            raise ValueError(f"its file {printable(name)!r} {error}") from error
+
+        def at_once(path: str, flags: int) -> int:
+            return os.open(path, flags | os.O_NONBLOCK)  # a pipe might never begin
+
+        path = os.path.join(self._folder, name)
+        with naming(f"its file {printable(name)!r}"), open(path, "rb", opener=at_once) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise ValueError("is no regular file")
+            with open_tiff(file) as tiff:
+                yield tiff, status.st_size
 
 
 def _page(tiff: Any, number: int) -> Any:
@@ -218,3 +223,50 @@ def check_own_description(description: str, folder: str | None) -> None:
         raise ValueError(
             f"is one of a set of files that {printable(name)!r} describes; give that one"
         )
+
+
+def head_of_set(path: StrPath) -> str | None:
+    """Return the path of another file by which the set is read that a TIFF file is a part of.
+
+    None if it is of no set, or can be read itself: if it holds the first plane of the first image.
+    Whether the other one is there nobody has looked.
+    """
+    with naming(path):
+        images, head = _images_beside(path)
+        if head is None and images.images and not is_companion(path):
+            holders = images.holders(0)
+            places = places_of_ome(images.images[0], lengths_of_ome(images.images[0], 1))
+            head = holders[next(places, (0, 0))[0]] if holders else None
+        if head is None or os.path.basename(head) != head or head == os.path.basename(path):
+            return None
+        return os.path.join(os.path.dirname(path), head)
+
+
+def files_of_set(path: StrPath) -> list[str]:
+    """Return the paths of files that a file of OME names, itself among them, if it is of a set."""
+    with naming(path):
+        images, _ = _images_beside(path)
+        names = {name for k in range(len(images.images)) for name in images.holders(k)}
+        return sorted(os.path.join(os.path.dirname(path), name) for name in names)
+
+
+def is_companion(path: StrPath) -> bool:
+    """Whether a file is called as one of nothing but OME-XML."""
+    return os.fspath(path).lower().endswith(COMPANION)
+
+
+def _images_beside(path: StrPath) -> tuple[OmeSet, str | None]:
+    """Return the images that a file tells of, and the name of one that tells of those in it."""
+    folder, own = os.path.split(path)
+    with open(path, "rb") as file:
+        if is_companion(path):
+            return open_companion(file, folder), None
+        with open_tiff(file) as tiff:
+            description = description_of_ome(tiff)
+    return OmeSet(folder, description, own), companion_of(description)
+
+
+def description_of_ome(tiff: Any) -> str:
+    """Return the OME-XML of a TIFF file, or nothing."""
+    head = tiff.pages[0] if len(tiff.pages) else None
+    return str(head.description) if head is not None and head.is_ome else ""

@@ -24,7 +24,7 @@ from conncomp.files._ome import (
     pages_of_ome,
     scale_of_ome,
 )
-from conncomp.files._ome_sets import OmeSet, check_own_description
+from conncomp.files._ome_sets import OmeSet, check_own_description, description_of_ome
 from conncomp.files.scales import Content, Scale, scale_of, unit_of
 
 
@@ -57,7 +57,7 @@ class OpenTiff:
         self._size = os.fstat(file.fileno()).st_size
         self._tiff = open_tiff(file)
         try:
-            description = _description_of_ome(self._tiff)
+            description = description_of_ome(self._tiff)
             check_own_description(description, folder)
             self._images = ome_images(description)
             self._count = _count_series(self._tiff)
@@ -65,7 +65,8 @@ class OpenTiff:
             self._tiff.close()
             raise
         self._set = None
-        if folder is not None and any(other_holders(description, self._images)):
+        others = other_holders(description, self._images)
+        if folder is not None and others != [None] * len(others):
             self._set = OmeSet(folder, description, os.path.basename(file.name))
 
     def __enter__(self) -> OpenTiff:
@@ -107,13 +108,8 @@ def _count_series(tiff: Any) -> int:
     return count
 
 
-def _description_of_ome(tiff: Any) -> str:
-    head = tiff.pages[0] if len(tiff.pages) else None
-    return str(head.description) if head is not None and head.is_ome else ""
-
-
 def _images_of_ome(tiff: Any) -> list[OmeImage]:
-    return ome_images(_description_of_ome(tiff))
+    return ome_images(description_of_ome(tiff))
 
 
 def _series_of_image(tiff: Any, images: Sequence[OmeImage], number: int) -> Any:

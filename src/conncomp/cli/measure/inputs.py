@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +15,11 @@ import click
 from conncomp.chunked.volumes.formats.slices import natural_order
 from conncomp.chunked.volumes.formats.zarr_arrays import is_zarr
 from conncomp.cli.measure.options import SUFFIXES, Options, filled
+from conncomp.files._ome_sets import files_of_set, head_of_set
 from conncomp.files.images import count_series
+
+# How files are called that may be of a set.
+OF_OME = re.compile(r"\.(ome\.(tiff?|btf)|companion\.ome)$", re.IGNORECASE)
 
 
 class Source(NamedTuple):
@@ -38,7 +44,8 @@ class Source(NamedTuple):
 def sources_of(patterns: Sequence[str], options: Options) -> list[Source]:
     """Return the images that names, folders and patterns stand for, each once, in natural order.
 
-    Where the command goes on, those that it has written are none of a folder or pattern.
+    Where the command goes on, those that it has written are none of a folder or pattern; nor are
+    files of a set of OME-TIFF, where the one by which the set is read is among them.
 
     Raises
     ------
@@ -60,6 +67,7 @@ def sources_of(patterns: Sequence[str], options: Options) -> list[Source]:
     own = set[str]()
     if options.resume and options.kept_folder.is_dir():
         own = _written_of_others(sources, options.output) - named
+    own |= _parts_of_sets({place for place, _ in sources}, named)
     chosen = [source for (place, _), source in sources.items() if place not in own]
     _check(chosen, options.output)
     return chosen
@@ -99,6 +107,25 @@ def _written_of_others(sources: dict[tuple[str, int], Source], output: Path) -> 
         written |= places
         by_itself |= places & {place}  # it would be lost
     return written - by_itself
+
+
+def _parts_of_sets(places: set[str], named: set[str]) -> set[str]:
+    """Return files of OME-TIFF that nobody named, and whose planes come with another one."""
+    parts = set[str]()
+    for place in places - named:
+        if OF_OME.search(place):
+            with suppress(ImportError, MemoryError, OSError, ValueError):  # a failure among others
+                head = head_of_set(place)
+                parts |= {place} if head is not None and os.path.realpath(head) in places else set()
+    return parts
+
+
+def files_read_with(path: Path) -> list[str]:
+    """Return the other files that are read with an image: those of its set of OME-TIFF."""
+    if OF_OME.search(str(path)):
+        with suppress(ImportError, MemoryError, OSError, ValueError):
+            return [other for other in files_of_set(path) if os.path.exists(other)]
+    return []
 
 
 def _outputs(source: Source) -> list[tuple[Path, str]]:
