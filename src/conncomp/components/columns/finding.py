@@ -5,7 +5,6 @@ And what is little beside it: the units of where they lie, and their faces.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -86,7 +85,7 @@ def items_and_runs(
     if finished is None:
         return check_items(labels, background, batch_axes), None
     array, empty, rows, runs = finished
-    return replace(items, labels=array, background=empty, rows=rows), runs
+    return Items(array, empty, rows, items.batch, items.shape, items.dtype), runs
 
 
 def scale(xp: Any, lengths: tuple[float, ...], places: Places, brightness: Any) -> None:

@@ -363,7 +363,7 @@ struct Tile {
   const LabelRows<Label>& labels;
   const Value* values;
   const SumTable& table;
-  int* owners;      // of slots, or -1
+  int* owners;      // of slots, or -1; then how many slots have one, and which
   uint32_t* slots;  // of Words::kStride each
   bool is_aligned;  // whether four labels can be read at once wherever they begin
   int lengths[axes], strides[axes];
@@ -404,7 +404,7 @@ struct Tile {
       first += place * strides[k];
       number = above;
     }
-    for (int slot = threadIdx.x; slot < kSlots; slot += kTileThreads) owners[slot] = -1;
+    for (int slot = threadIdx.x; slot <= kSlots; slot += kTileThreads) owners[slot] = slot < kSlots ? -1 : 0;
     for (int k = threadIdx.x; k < kSlots * Words::kStride; k += kTileThreads) slots[k] = 0;
   }
 
@@ -435,11 +435,16 @@ struct Tile {
     return within;
   }
 
+  __device__ int* used() const { return owners + kSlots + 1; }
+
   __device__ int slot_of(int label) const {
     int slot = int(uint32_t(label) * 2654435761u >> (32 - Words::kSlotBits));
     for (int probe = 0; probe < kTileProbes; ++probe, slot = (slot + 1) % kSlots) {
       int owner = InBlock::load(owners + slot);
-      if (owner < 0) owner = InBlock::compare_exchange(owners + slot, -1, label);
+      if (owner < 0) {
+        owner = InBlock::compare_exchange(owners + slot, -1, label);
+        if (owner < 0) used()[InBlock::fetch_add(owners + kSlots, 1)] = slot;
+      }
       if (owner < 0 || owner == label) return slot;
     }
     return -1;
@@ -508,9 +513,9 @@ struct Tile {
     const int sum = int(threadIdx.x) % kLanes;
     if (sum >= Words::kSums) return rows;
     const SumOfSlot described = Words::describe(sum, corner);
-    for (int slot = threadIdx.x / kLanes; slot < kSlots; slot += kTileThreads / kLanes) {
-      const int owner = owners[slot];
-      if (owner < 0) continue;
+    const int count = owners[kSlots];
+    for (int k = threadIdx.x / kLanes; k < count; k += kTileThreads / kLanes) {
+      const int slot = used()[k], owner = owners[slot];
       rows = rows > owner ? rows : owner + 1;
       described.send(slots + slot * Words::kStride, table.words + int64_t(owner) * table.row_words);
     }
@@ -526,7 +531,7 @@ __global__ void __launch_bounds__(kTileThreads, TileWords<Value, axes>::kBlocks)
   follow_launch();
   using Tile = conncomp::Tile<Label, Value, axes>;
   using Four = FourLabels<Label>;
-  __shared__ int owners[Tile::kSlots];
+  __shared__ int owners[2 * Tile::kSlots + 1];
   __shared__ uint32_t slots[Tile::kSlots * Tile::Words::kStride];
   __shared__ QueuedRun queues[kTileWarps][kQueuedRuns];
   __shared__ unsigned int rows_of_block;
@@ -542,39 +547,46 @@ __global__ void __launch_bounds__(kTileThreads, TileWords<Value, axes>::kBlocks)
   for (int number = blockIdx.x; number < tiles; number += gridDim.x) {
     tile.begin(number);
     __syncthreads();
+    // Labels are read some steps ahead. Nothing is unrolled, so that what adds a run is there once: code that
+    // does not fit into the cache of instructions is waited for.
+    const auto word_at = [&](int step) {
+      return (step * kTileWarps + int(threadIdx.x) / kWarp) * (kWarp / Four::kLanes) + lane() / Four::kLanes;
+    };
+    Four ahead[kAhead];
+    int inside[kAhead];
+#pragma unroll
+    for (int k = 0; k < kAhead; ++k) inside[k] = tile.read(word_at(k), ahead[k]);
     int waiting = 0;
-    for (int step = 0; step < kSteps; step += kAhead) {
-      Four read[kAhead];
-      int inside[kAhead];
-      const auto word_at = [&](int k) {
-        return ((step + k) * kTileWarps + int(threadIdx.x) / kWarp) * (kWarp / Four::kLanes) +
-               lane() / Four::kLanes;
-      };
+#pragma unroll 1
+    for (int step = 0; step < kSteps; ++step) {
+      Four four = ahead[0];
+      const int within = inside[0];
 #pragma unroll
-      for (int k = 0; k < kAhead; ++k) inside[k] = tile.read(word_at(k), read[k]);
+      for (int k = 0; k + 1 < kAhead; ++k) ahead[k] = ahead[k + 1], inside[k] = inside[k + 1];
+      if (step + kAhead < kSteps) inside[kAhead - 1] = tile.read(word_at(step + kAhead), ahead[kAhead - 1]);
+      four.find_begins(0, none);
+      if (!has_background)  // what is as if there were one is wrong
 #pragma unroll
-      for (int k = 0; k < kAhead; ++k) {
-        Four& four = read[k];
-        four.find_begins(0, none);
-        if (!has_background)  // what is as if there were one is wrong
-#pragma unroll
-          for (int l = 0; l < Four::kCount; ++l)
-            is_right &= four.labels[l] != labels.background || l >= inside[k];
-        unsigned int open = four.open(labels.background);
-        const int count = __popc(open), last = warp_scan(count);
-        const int all = __shfl_sync(kAllLanes, last, kWarp - 1);
-        for (int place = waiting + last - count; open; open &= open - 1, ++place) {
-          const int l = __ffs(int(open)) - 1;
-          const uint32_t first = uint32_t(word_at(k) * kWarp + Four::shift() + l);
-          queue[place] = {row_of(four.label(l)), first << Tile::kLengthBits | uint32_t(four.length(l))};
-        }
-        waiting += all;
-        __syncwarp();
-        for (; waiting >= kWarp; waiting -= kWarp) is_right &= tile.add(queue[waiting - kWarp + lane()]);
-        __syncwarp();
+        for (int l = 0; l < Four::kCount; ++l) is_right &= four.labels[l] != labels.background || l >= within;
+      unsigned int open = four.open(labels.background);
+      const int count = __popc(open), last = warp_scan(count);
+      const int all = __shfl_sync(kAllLanes, last, kWarp - 1);
+      for (int place = waiting + last - count; open; open &= open - 1, ++place) {
+        const int l = __ffs(int(open)) - 1;
+        const uint32_t first = uint32_t(word_at(step) * kWarp + Four::shift() + l);
+        queue[place] = {row_of(four.label(l)), first << Tile::kLengthBits | uint32_t(four.length(l))};
       }
+      waiting += all;
+      __syncwarp();
+      const int kept = step + 1 < kSteps ? kWarp - 1 : 0;  // so many wait for others
+#pragma unroll 1
+      while (waiting > kept) {
+        const int run = waiting - kWarp + lane();
+        if (run >= 0) is_right &= tile.add(queue[run]);
+        waiting = waiting < kWarp ? 0 : waiting - kWarp;
+      }
+      __syncwarp();
     }
-    if (lane() < waiting) is_right &= tile.add(queue[lane()]);
     __syncthreads();
     const int sent = tile.send();
     rows = rows > sent ? rows : sent;
