@@ -221,7 +221,8 @@ def kind_of(head: bytes) -> Kind:
         raise ValueError("is empty")
     kind = next((kind for kind in KINDS if re.match(kind.signature, head, re.DOTALL)), None)
     if kind is None:
-        raise ValueError(f"is of none of the kinds {', '.join(kind.name for kind in KINDS)}")
+        kinds = ", ".join(kind.name for kind in KINDS)
+        raise ValueError(f"is of none of the kinds {kinds}; conncomp measure --bioio reads others")
     return kind
 
 

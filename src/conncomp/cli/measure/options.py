@@ -51,6 +51,7 @@ class Options:
     picture: str | None
     memory: int | None
     workers: int | None
+    bioio: bool
     resume: bool
     as_json: bool
 
