@@ -8,10 +8,10 @@ import pytest
 import tifffile
 
 from conncomp import read_image
-from conncomp.files import _ome_sets
-from conncomp.files._ome_sets import files_of_set, head_of_set
 from conncomp.files.images import count_series, opened_series, read_content
 from conncomp.files.scales import scale_of
+from conncomp.files.tiff import ome_sets
+from conncomp.files.tiff.ome_sets import files_of_set, head_of_set
 
 PLANES = np.arange(6 * 3 * 4, dtype=np.uint16).reshape(6, 3, 4)
 ABOUT = (
@@ -183,7 +183,7 @@ def test_what_names_several_missing_files_says_so(tmp_path, monkeypatch):
     path = write_companion(tmp_path, [('SizeT="7"', blocks)])
     with pytest.raises(ValueError, match=r"7 files, of which '0.tif', '1.tif', '2.tif' and 4 more"):
         read_content(path)
-    monkeypatch.setattr(_ome_sets, "MOST_FILES", 6)
+    monkeypatch.setattr(ome_sets, "MOST_FILES", 6)
     with pytest.raises(ValueError, match="is a set of 7 files, and more than 6 are not read"):
         read_content(path)
 
@@ -197,7 +197,7 @@ def test_what_names_several_missing_files_says_so(tmp_path, monkeypatch):
     ],
 )
 def test_xml_that_is_no_companion(tmp_path, monkeypatch, content, complaint):
-    monkeypatch.setattr(_ome_sets, "LONGEST_XML", 1000)
+    monkeypatch.setattr(ome_sets, "LONGEST_XML", 1000)
     (tmp_path / "in_.companion.ome").write_bytes(content)
     with pytest.raises(ValueError, match=complaint):
         read_content(tmp_path / "in_.companion.ome")

@@ -17,10 +17,10 @@ import zarr
 
 import conncomp
 from conncomp.cli._input import read_any
-from conncomp.files._ome import ome_images, other_holders
 from conncomp.files.images import count_series, read_content
 from conncomp.files.scales import Scale, in_unit, scale_of
 from conncomp.files.slabs import open_slabs
+from conncomp.files.tiff.ome import ome_images, other_holders
 
 VOLUME = np.arange(2 * 3 * 4).reshape(2, 3, 4)
 SPACING = (2.0, 0.5, 0.25)  # z, y, x

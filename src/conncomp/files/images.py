@@ -23,10 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arrays import as_numpy, check_memory
 from conncomp._optional import optional
-from conncomp.files._ome_sets import OmeSet, open_companion, read_companion
 from conncomp.files._pictures import read_picture
-from conncomp.files._tiff import OpenTiff, read_tiff
-from conncomp.files._tiff import count_series as count_series_of_tiff
 from conncomp.files._volumes import (
     fill,
     is_packed_nifti,
@@ -38,6 +35,9 @@ from conncomp.files._volumes import (
 from conncomp.files.access import StrPath, as_path, atomic_path, naming
 from conncomp.files.hdf5 import is_hdf5
 from conncomp.files.scales import Content
+from conncomp.files.tiff.ome_sets import OmeSet, open_companion, read_companion
+from conncomp.files.tiff.series import OpenTiff, read_tiff
+from conncomp.files.tiff.series import count_series as count_series_of_tiff
 
 Image = NDArray[Any]
 

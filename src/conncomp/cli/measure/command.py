@@ -182,7 +182,7 @@ def measure(inputs: tuple[str, ...], **given: Any) -> None:
         raise click.UsageError("--dark is for --threshold; give both.")
     check_intensities(options)
     check_blocks(options)
-    for name in ("pyarrow", "pyarrow.parquet", "pyarrow.csv"):
+    for name in ("pyarrow", "pyarrow.parquet", "pyarrow.csv", *(["bioio"] * options.bioio)):
         optional(name)
     sources = sources_of(inputs, options)
     stage = Stages()

@@ -17,8 +17,8 @@ from conncomp.chunked.volumes.formats.zarr_arrays import is_zarr
 from conncomp.cli.measure.options import SUFFIXES, Options, filled
 from conncomp.cli.measure.other_formats import SUFFIXES as OTHER_SUFFIXES
 from conncomp.cli.measure.other_formats import count_scenes, is_of_other_format
-from conncomp.files._ome_sets import files_of_set, head_of_set
 from conncomp.files.images import count_series
+from conncomp.files.tiff.ome_sets import files_of_set, head_of_set
 
 # How files are called that may be of a set.
 OF_OME = re.compile(r"\.(ome\.(tiff?|btf)|companion\.ome)$", re.IGNORECASE)

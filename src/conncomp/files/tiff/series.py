@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from conncomp._optional import optional
 from conncomp._text import printable
-from conncomp.files._directories import bits_of, open_tiff
-from conncomp.files._ome import (
+from conncomp.files.scales import Content, Scale, scale_of, unit_of
+from conncomp.files.tiff.directories import bits_of, open_tiff
+from conncomp.files.tiff.ome import (
     MISFIT,
     OmeImage,
     begin_of_ome,
@@ -24,8 +25,7 @@ from conncomp.files._ome import (
     pages_of_ome,
     scale_of_ome,
 )
-from conncomp.files._ome_sets import OmeSet, check_own_description, description_of_ome
-from conncomp.files.scales import Content, Scale, scale_of, unit_of
+from conncomp.files.tiff.ome_sets import OmeSet, check_own_description, description_of_ome
 
 
 def read_tiff(file: IO[bytes], series: int = 0, folder: str | None = None) -> Content:

@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 
 from conncomp._arrays import check_memory
 from conncomp._text import printable
-from conncomp.files._directories import bits_of, open_tiff
-from conncomp.files._ome import (
+from conncomp.files.access import StrPath, naming
+from conncomp.files.scales import Content
+from conncomp.files.tiff.directories import bits_of, open_tiff
+from conncomp.files.tiff.ome import (
     companion_of,
     lengths_of_ome,
     numbers_of_file,
@@ -28,8 +30,6 @@ from conncomp.files._ome import (
     places_of_ome,
     scale_of_ome,
 )
-from conncomp.files.access import StrPath, naming
-from conncomp.files.scales import Content
 
 # A set of more files, or XML that is longer, is refused.
 MOST_FILES, LONGEST_XML = 20_000, 1 << 26
