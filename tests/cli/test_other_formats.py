@@ -118,4 +118,4 @@ def test_a_folder_has_files_of_other_formats_and_known_ones(run, bioio):
 def test_what_is_missing_is_named(run, bioio, monkeypatch):
     monkeypatch.setitem(sys.modules, "bioio", None)
     done = run(*MEASURE, "a.czi", "--bioio")
-    assert "this file format needs bioio: pip install 'conncomp[bioio]'" in str(done.exception)
+    assert "this file format needs bioio: pip install 'conncomp[bioio]'" in done.stderr
