@@ -535,7 +535,7 @@ __global__ void __launch_bounds__(kTileThreads, TileWords<Value, axes>::kBlocks)
   __shared__ uint32_t slots[Tile::kSlots * Tile::Words::kStride];
   __shared__ QueuedRun queues[kTileWarps][kQueuedRuns];
   __shared__ unsigned int rows_of_block;
-  constexpr int kSteps = kTileWords / kTileWarps / Four::kCount, kAhead = 4;
+  constexpr int kSteps = kTileWords / kTileWarps / Four::kCount, kAhead = 2;
   const LineBegins none(kWarp);
   QueuedRun* const queue = queues[threadIdx.x / kWarp];
   const bool has_background = labels.background >= lowest;
