@@ -17,7 +17,7 @@ class HostCuPyGpu(HostGpu):
         self.xp = cupy
 
     def address(self, array):
-        return array.host.ctypes.data
+        return getattr(array, "host", array).ctypes.data
 
     def _compile(self, file, names):
         def unwrapping(function):

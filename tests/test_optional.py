@@ -25,7 +25,7 @@ NEVER_MISSING = {"_conncomp_networkx", "cupyx", "jax", "markupsafe", "numba", "d
 NEVER_MISSING |= {"napari"}  # which starts what needs it
 NEVER_MISSING |= {"isal"}  # in whose place zlib does the same, slower
 # Named in errors otherwise than on PyPI, and not installed with what the tests need.
-HEAVY = {"cupy", "magicgui", "torch"}
+HEAVY = {"bioio", "cupy", "magicgui", "torch"}
 
 IMAGE = "import conncomp, numpy as np; image = np.eye(4, dtype=np.uint8); "
 POTTS = "import conncomp.models as m; model = m.Potts((8, 8), beta=.4); "
@@ -84,6 +84,7 @@ TAKERS = {
         COMMAND.format("bench report real.json -o a.html"),
         COMMAND.format("bench compare real.json real.json"),
     ],
+    "bioio": [COMMAND.format("measure other.czi --bioio -o a.csv")],
     "magicgui": ["import conncomp.napari.widgets"],
     "nibabel": ["import conncomp; conncomp.read_image('real.nii')"],
     "nrrd": ["import conncomp; conncomp.read_image('real.nrrd')"],
@@ -159,6 +160,7 @@ def folder(tmp_path_factory):
         conncomp.write_image(folder / name, generate.spiral(8))
     (folder / "real.nii").write_bytes(struct.pack("<i", 348).ljust(344, b"\0") + b"n+1\0")
     (folder / "real.nrrd").write_bytes(b"NRRD0004\n\n")
+    (folder / "other.czi").write_bytes(b"ZISRAWFILE")
     (folder / "arcs.txt").write_text("0 1\n")
     (folder / "pairs.csv").write_text("l,r\n0,1\n")
     (folder / "real.json").write_text("{}")

@@ -62,15 +62,18 @@ def library_of(array: object) -> str:
     """
     if isinstance(array, np.ndarray):
         return "numpy"
-    names = [_library_of_class(base) for base in type(array).__mro__]
+    kind: Any = type(array)
+    names = _libraries_of_class(kind)
     # Sparse arrays, for example, inherit operators from NumPy.
     foreign = (name for name in names if name != "numpy" and _exchange_of(name) is not None)
     return next(foreign, names[0])
 
 
-def _library_of_class(kind: type) -> str:
-    name = kind.__module__.partition(".")[0]
-    return {"jaxlib": "jax"}.get(name, name)
+@lru_cache(maxsize=256)
+def _libraries_of_class(kind: type) -> tuple[str, ...]:
+    """Return the library of a class, and those of what it inherits from."""
+    names = [base.__module__.partition(".")[0] for base in kind.__mro__]
+    return tuple({"jaxlib": "jax"}.get(name, name) for name in names)
 
 
 def _exchange_of(library: str) -> Any:

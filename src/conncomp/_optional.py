@@ -9,6 +9,7 @@ from typing import Any
 # it unless that is said.
 PACKAGES = {
     "PIL": ("pillow", "io", "this file format"),
+    "bioio": ("bioio", "bioio", "this file format"),
     "click": ("click", "cli", "this command"),
     "cupy": ("CuPy", "cuda13", "work on a GPU"),
     "distributed": ("distributed", "dask", "a cluster of Dask"),

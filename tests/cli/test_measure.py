@@ -736,3 +736,50 @@ def test_ome_zarr_of_times_and_channels(tmp_path, run, monkeypatch):
         for name, column in wanted.items():
             np.testing.assert_allclose(rows[name], column)
     assert read("c.parquet").schema.field("area").metadata == {b"unit": b"\xc2\xb5m^2"}
+
+
+def ome_set(count, of):
+    """Return the XML of a stack of planes, each in a file of its own."""
+    blocks = "".join(
+        f'<TiffData FirstZ="{k}" IFD="0" PlaneCount="1"><UUID FileName="z{k}.ome.tif">{k}</UUID>'
+        "</TiffData>"
+        for k in range(count)
+    )
+    about = f'SizeZ="{count}" PhysicalSizeX="0.5" PhysicalSizeY="0.5" PhysicalSizeZ="2"'
+    root = f'<OME UUID="{of}">'
+    return f'<?xml version="1.0"?>{root}<Pixels {about}>{blocks}</Pixels></OME>'
+
+
+@pytest.mark.parametrize("companion", [False, True])
+def test_a_set_of_ome_tiff_is_one_image(tmp_path, run, monkeypatch, companion):
+    monkeypatch.chdir(tmp_path)
+    Path("set").mkdir()
+    volume = np.stack([picture(k) for k in range(4)])
+    only = '<?xml version="1.0"?><OME><BinaryOnly MetadataFile="all.companion.ome" UUID="9"/></OME>'
+    for k, plane in enumerate(volume):
+        about = only if companion else ome_set(4, k)
+        options = {"photometric": "minisblack", "metadata": None}
+        tifffile.imwrite(f"set/z{k}.ome.tif", plane, description=about, **options)
+    if companion:
+        Path("set/all.companion.ome").write_text(ome_set(4, "x"))
+    words = "measure", "set", "--threshold", "100", "-o", "a.csv", "--labels", "{stem}.npy"
+    assert run(*words).exit_code == 0
+    table = pd.read_csv("a.csv")
+    head = "all.companion.ome" if companion else "z0.ome.tif"
+    assert set(table["file"]) == {f"set/{head}"}
+    wanted = expected(volume, 100, ["area", "centroid"], spacing=(2, 0.5, 0.5))
+    np.testing.assert_allclose(table["area"], wanted["area"])
+    assert Path("all.npy" if companion else "z0.npy").exists()
+    # A file of the set that has changed is measured again, and one that is missing is named.
+    Path("bad.tif").write_bytes(b"II*\0")
+    with_bad = (*words[:2], "bad.tif", *words[2:])
+    assert run(*with_bad).exit_code == 1
+    tifffile.imwrite("set/z3.ome.tif", volume[0], description=about, **options)
+    assert run(*with_bad, "--resume").exit_code == 1
+    volume[3] = volume[0]
+    wanted = expected(volume, 100, ["area"], spacing=(2, 0.5, 0.5))
+    np.testing.assert_allclose(pd.read_csv("a.csv")["area"], wanted["area"])
+    Path("set/z3.ome.tif").unlink()
+    done = run(*words)
+    assert done.exit_code == 1
+    assert "of which 'z3.ome.tif' is not in its folder; put them there" in done.stderr

@@ -52,14 +52,40 @@ def check(cupy, labels, image=None, **options):
 @pytest.fixture
 def tiles(monkeypatch):
     """How often tiles were added up, and how often that was what was asked for."""
-    calls, write = [], tile_sums.TileSums.write
+    calls, cleared = [], tile_sums.TileSums.cleared
 
-    def counted(self, *arguments):
+    def counted(self):
         calls.append(self.rows)
-        return write(self, *arguments)
+        cleared(self)
 
-    monkeypatch.setattr(tile_sums.TileSums, "write", counted)
+    monkeypatch.setattr(tile_sums.TileSums, "cleared", counted)
     return calls
+
+
+@pytest.fixture
+def events(monkeypatch):
+    """When columns were written, and when the host was told of how many components."""
+    happened = []
+
+    def noted(kind, name):
+        method = getattr(kind, name)
+
+        def call(self, *arguments):
+            answer = method(self, *arguments)
+            happened.append(name if name == "write" else answer[0])
+            return answer
+
+        monkeypatch.setattr(kind, name, call)
+
+    noted(tile_sums.TileSums, "write")
+    noted(measures.RepeatedRuns, "_read_counts")
+    return happened
+
+
+def happened_in(events, call):
+    events.clear()
+    call()
+    return list(dict.fromkeys(events))
 
 
 @pytest.mark.parametrize(
@@ -200,6 +226,59 @@ def test_what_needs_runs_and_what_fails_in_between(cupy, tiles):
     check(cupy, labels, image)
     check(cupy, labels[::2], image[::2])
     assert len(tiles) == 4
+
+
+def test_the_host_waits_for_what_it_presumed_after_all_is_launched(cupy, tiles, events):
+    shape = 70, 140
+    labels, image = few(12, shape, 60)
+    count = int(labels.max())
+    names = [name for name in OF_SUMS if PROPERTIES[name].axes in ((), (2,))]
+
+    def happened(array=labels, values=image, **options):
+        with np.errstate(all="ignore"):  # of columns that nothing was written into
+            return happened_in(events, lambda: check(cupy, array, values, **options))
+
+    told = [happened(properties=names) for _ in range(5)]
+    assert told == [[], [count, "write"], [count, "write"], ["write", count], ["write", count]]
+    assert happened(spacing=(2, 0.5)) == ["write", count]
+    assert happened(surfaces=True) == [count, "write"]  # looked for in labels
+    for other in range(1, 4):
+        fewer = np.where(labels > count - other, 0, labels)
+        assert happened(fewer, properties=names) == ["write", count - other]
+        assert events.count("write") == 2
+        assert happened(fewer) == [count - other, "write"]
+        assert happened(fewer) == ["write", count - other]
+    renamed = np.where(fewer == fewer.max(), count, fewer)  # as many, of another largest label
+    assert happened(renamed, properties=names) == ["write", count - 3]
+    assert events.count("write") == 1
+    assert happened(np.zeros_like(labels)) == ["write", 0]
+    wrong = labels.copy()
+    wrong[3, 5] = -4
+    for _ in range(2):
+        check(cupy, labels, image)
+        check(cupy, labels, image)
+        assert happened(properties=names) == ["write", count]
+        for _ in range(2):
+            with pytest.raises(ValueError, match="labels holds -4"):
+                conncomp.component_statistics(cupy.asarray(wrong), cupy.asarray(image))
+    assert happened() == [count, "write"]
+
+
+def test_what_is_presumed_of_real_numbers(cupy, events):
+    labels, image = few(13, (20, 20, 40), 60)
+    values = image / np.float32(256)
+    for _ in range(4):
+        check(cupy, labels, values, properties=["intensity_std", "axis_major_length"])
+    assert list(dict.fromkeys(events[-3:])) == ["write", int(labels.max())]
+    check(cupy, labels, values * 1e9)  # too large for the sums
+
+
+def test_an_answer_that_does_not_come_is_asked_for(cupy, tiles, events, monkeypatch):
+    labels, image = few(14, (70, 140), 60)
+    monkeypatch.setattr(tile_sums, "GLANCES", 0)
+    for _ in range(5):
+        check(cupy, labels, image)
+    assert list(dict.fromkeys(events[-2:])) == ["write", int(labels.max())]
 
 
 def test_more_labels_than_slots(cupy, monkeypatch):

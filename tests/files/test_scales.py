@@ -17,10 +17,10 @@ import zarr
 
 import conncomp
 from conncomp.cli._input import read_any
-from conncomp.files._ome import ome_images, other_holders
 from conncomp.files.images import count_series, read_content
 from conncomp.files.scales import Scale, in_unit, scale_of
 from conncomp.files.slabs import open_slabs
+from conncomp.files.tiff.ome import ome_images, other_holders
 
 VOLUME = np.arange(2 * 3 * 4).reshape(2, 3, 4)
 SPACING = (2.0, 0.5, 0.25)  # z, y, x
@@ -153,37 +153,6 @@ def test_planes_are_the_pages_that_ome_names(tmp_path, images, pages):
         else:
             found = read_content(path, series=series).image
             np.testing.assert_array_equal(found, PLANES[np.array(chosen)])
-
-
-def held_by(name, number, page):
-    """Return that one plane from a page on is in a file of a set."""
-    file = f'<UUID FileName="{name}">{number}</UUID>'
-    return f'<TiffData IFD="{page}" PlaneCount="1">{file}</TiffData>'
-
-
-@pytest.mark.parametrize(
-    ("own", "images", "pages"),
-    [
-        # Each file of a set tells of all images, and holds some.
-        ("1", [held_by("a.tif", 1, 0), held_by("b.tif", 2, 0)], [0, "b.tif"]),
-        ("2", [held_by("a.tif", 1, 0), held_by("b.tif", 2, 0)], ["a.tif", 0]),
-        ("1", [held_by("a.tif", 1, 3)], [3]),
-        ("1", [held_by("b&lt;.tif", 2, 3)], ["b<.tif"]),
-        # A file that was renamed, and does not tell its number.
-        (None, [held_by("a.tif", 1, 2), held_by("a.tif", 1, 0)], [2, 0]),
-        (None, [held_by("a.tif", 1, 0), held_by("b.tif", 2, 0)], ["a.tif", "b.tif"]),
-    ],
-)
-def test_planes_in_other_files_of_a_set_are_refused(tmp_path, own, images, pages):
-    root = "<OME>" if own is None else f'<OME xmlns="x" UUID="{own}">'
-    (tmp_path / "x.tif").write_bytes(ome(*(("", blocks) for blocks in images), root=root))
-    for series, chosen in enumerate(pages):
-        if isinstance(chosen, str):
-            with pytest.raises(ValueError, match=f"that the file '{chosen}' holds; of a set"):
-                read_content(tmp_path / "x.tif", series=series)
-        else:
-            found = read_content(tmp_path / "x.tif", series=series).image
-            np.testing.assert_array_equal(found, PLANES[chosen])
 
 
 @pytest.mark.parametrize("piece", ["<OME ", "<UUID", "<TiffData", '<UUID FileName="', "UUID = "])

@@ -54,7 +54,10 @@ IMAGES = [
     ("in.nii.gz", gzip.compress),
     ("in.nrrd", bytes),
     ("in.mha", bytes),
+    ("in.companion.ome", bytes),
 ]
+# Of a set of OME-TIFF, another file, which lies beside one whose name ends so.
+BESIDE, WITH_OTHERS = "beside.tif", (".tif", ".ome")
 GRAPHS = [
     ("in.txt", bytes),
     ("in.mtx", bytes),
@@ -92,7 +95,24 @@ def in_a_folder(names, data):
     with tempfile.TemporaryDirectory(prefix="conncomp-fuzz-") as folder:
         path = Path(folder, name)
         path.write_bytes(pack(data[1:]))
+        if name.endswith(WITH_OTHERS):
+            Path(folder, BESIDE).write_bytes(_beside())
         yield path
+
+
+@cache
+def _beside():
+    import tifffile
+
+    planes = np.arange(80, dtype=np.uint16).reshape(4, 4, 5)
+    return _saved(tifffile.imwrite, planes, photometric="minisblack")
+
+
+OME = """<?xml version="1.0"?><OME UUID="0"><Pixels DimensionOrder="XYZCT" SizeZ="2" SizeC="2">
+<TiffData FirstZ="0" FirstC="0" IFD="%d" PlaneCount="1"><UUID FileName="%s">%d</UUID></TiffData>
+<TiffData FirstZ="1" IFD="0" PlaneCount="1"><UUID FileName="beside.tif">1</UUID></TiffData>
+<TiffData FirstC="1" IFD="1" PlaneCount="2"><UUID FileName="beside.tif">1</UUID></TiffData>
+</Pixels></OME>"""
 
 
 def seeds_of(names):
@@ -125,6 +145,8 @@ def _image_seeds():
             return _nrrd_files(volume)
         if suffix == ".mha":
             return _mha_files(volume)
+        if suffix == ".ome":
+            return [(OME % (page, "beside.tif", 1)).encode() for page in (3, 9)]
         if suffix in (".npy", ".npz", ".gz"):
             arrays = grey, volume, grey > 100, grey.astype(">f4"), np.asfortranarray(volume)
             return [_saved(np.save, array) for array in arrays]
@@ -154,11 +176,12 @@ def _tiffs(grey, volume):
 
     options = [{}, {"compression": "zlib"}, {"bigtiff": True}, {"byteorder": ">"}]
     options += [{"rowsperstrip": 1}, {"tile": (16, 16)}]
+    of_set = {"description": OME % (0, "in.tif", 0), "metadata": None}
     return [
         _saved(tifffile.imwrite, image, photometric="minisblack", **chosen)
         for image in (grey, volume)
         for chosen in options
-    ]
+    ] + [_saved(tifffile.imwrite, volume, photometric="minisblack", **of_set)]
 
 
 def _nifti_files(volume):

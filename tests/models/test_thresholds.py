@@ -73,3 +73,18 @@ def test_thresholds_by_wrapping(lattice, kind):
         found = Estimate(found.value, np.hypot(found.error, slope * wrapped.error))
     assert found.error < 0.003 * p_c + 1.2e-3
     assert abs(found.value - p_c) < 4.5 * found.error
+
+
+def test_an_axis_is_for_one_event():
+    sweep = Percolation((8, 8), seed=1).sweep(40)
+    assert sweep.threshold(axis=1) != sweep.threshold()
+    np.testing.assert_array_equal(sweep.first("axis"), sweep.first("axis", 0))
+    for ask in (sweep.threshold, sweep.first, sweep.wrapped):
+        for event in ("any", "all", "cross", *(["balance"] if ask == sweep.threshold else [])):
+            with pytest.raises(ValueError, match=f"axis=1 is for event=.*event='{event}'; leave"):
+                ask(event, axis=1)
+    for axis in (2, -1, "x"):
+        with pytest.raises((ValueError, TypeError), match="axis="):
+            sweep.threshold(axis=axis)
+    with pytest.raises(ValueError, match="event="):
+        sweep.threshold("none", axis=1)

@@ -123,8 +123,10 @@ def check_spacing(spacing: Any, ndim: int) -> tuple[float, ...]:
 
     One number is that of all axes, and 1 if it is None.
     """
+    if spacing is None:
+        return (1.0,) * ndim
     if isinstance(spacing, (str, bytes)) or not hasattr(spacing, "__iter__"):
-        lengths = [as_number("spacing", 1 if spacing is None else spacing)] * ndim
+        lengths = [as_number("spacing", spacing)] * ndim
     else:
         given = as_sequence("spacing", spacing)
         if len(given) != ndim:

@@ -17,6 +17,7 @@ from conncomp._lazy import function_for
 from conncomp.components._columns import Columns
 from conncomp.components._labels import (
     Background,
+    Items,
     check_dimensions,
     check_spacing,
     where_labels_lie,
@@ -38,8 +39,9 @@ from conncomp.components.columns.measuring import (
     measure_image,
     no_rows,
 )
-from conncomp.components.columns.properties import Conditions, check_properties
+from conncomp.components.columns.properties import Conditions, Property, check_properties
 from conncomp.kernels.cuda.components.measures import turn
+from conncomp.kernels.cuda.components.runs import ComponentRuns
 
 
 @dataclass(frozen=True)
@@ -458,47 +460,76 @@ def _measure(
         ndim = len(items.shape)
         check_dimensions(ndim)
         lengths = check_spacing(spacing, ndim)
-        named = {}
+        named = None
         if properties is not None:
             conditions = Conditions(ndim, image is not None, lengths)
             named = check_properties(properties, conditions)
-        images, has_channels = check_images(image, items, properties is not None)
-        if properties is not None and not any(entry.image for entry in named.values()):
+        images, has_channels = check_images(image, items, named is not None)
+        if named is not None and not any(entry.image for entry in named.values()):
             images = []  # checked, and not measured
-        items, runs = items_and_runs(items, started, labels, background, batch_axes)
-        measured_images: list[Image | None] = [*images] or [None]
-        first, *others = measured_images
-        with_covariances = moments or any(entry.of_covariances for entry in named.values())
-        known, places = measure_components(items, with_covariances, runs, first)
-        brightness = [measure_image(items, known, first)]
-        known = known._replace(table=None, values=None)  # which are those of the first one
-        brightness += [measure_image(items, known, channel) for channel in others]
-        faces = no_rows(items, ndim, dtype=np.int64)
-        if surfaces:
-            faces = faces_of(items, known.rows)
-        if spacing is not None:
-            scale(items.xp, lengths, places, [columns for columns, _ in brightness])
-        merged = brightness[0][0]
-        if has_channels and images:
-            by_column = zip(*(columns for columns, _ in brightness), strict=True)
-            merged = [items.xp.stack(columns, axis=-1) for columns in by_column]
-        shapes = known.sizes, known.boxes, places.centroids
-        covariances = places.covariances if moments else places.covariances[:0]
-        own_classes = no_rows(items, dtype=np.int64)
-        if classes is not None:
-            own_classes = classes_of(items, known, classes)
-        attributes = (
-            *(places.labels, *shapes, covariances, places.batch),
-            *(*merged, faces, own_classes),
-        )
-        if properties is None:
-            return attributes
-        channels = [
-            Channel(image, columns[1], columns[2], columns[3], reals)
-            for image, (columns, reals) in zip(images, brightness[: len(images)], strict=True)
-        ]
-        given = places.centroids, places.covariances, channels, has_channels, lengths
-        measured = Accumulators(items, known, *given)
-        table = {} if classes is None else {"class": own_classes}
-        table |= {name: entry.values(measured) for name, entry in named.items() if name != "label"}
-        return *attributes, table
+        scales = None if spacing is None else lengths
+        wanted = _Wanted(moments, surfaces, classes, named, images, has_channels, lengths, scales)
+        given = labels, background, batch_axes
+        if started is None:
+            return _columns(items, None, wanted)
+        # While the GPU is at work; surfaces are looked for in labels, by what must be known.
+        measured = _columns(*items_and_runs(items, started, *given, not surfaces), wanted)
+        if not started.holds():
+            measured = _columns(*items_and_runs(items, started, *given), wanted)
+            started.holds()
+        return measured
+
+
+class _Wanted(NamedTuple):
+    """What `_measure` was asked for, checked: properties by name, images of channels, lengths."""
+
+    moments: bool
+    surfaces: bool
+    classes: Any
+    named: dict[str, Property] | None
+    images: list[Image]
+    has_channels: bool
+    lengths: tuple[float, ...]
+    scales: tuple[float, ...] | None
+
+
+def _columns(items: Items, runs: ComponentRuns | None, wanted: _Wanted) -> tuple[Any, ...]:
+    """Return what `_measure` does."""
+    named, images = wanted.named, wanted.images
+    first: Image | None = images[0] if images else None
+    with_covariances = wanted.moments or (
+        named is not None and any(entry.of_covariances for entry in named.values())
+    )
+    known, places = measure_components(items, with_covariances, runs, first)
+    brightness = [measure_image(items, known, first)]
+    known = known._replace(table=None, values=None)  # which are those of the first one
+    brightness += [measure_image(items, known, channel) for channel in images[1:]]
+    faces = no_rows(items, len(items.shape), dtype=np.int64)
+    if wanted.surfaces:
+        faces = faces_of(items, known.rows)
+    if wanted.scales is not None:
+        scale(items.xp, wanted.scales, places, [columns for columns, _ in brightness])
+    merged = brightness[0][0]
+    if wanted.has_channels and images:
+        by_column = zip(*(columns for columns, _ in brightness), strict=True)
+        merged = [items.xp.stack(columns, axis=-1) for columns in by_column]
+    shapes = known.sizes, known.boxes, places.centroids
+    covariances = places.covariances if wanted.moments else places.covariances[:0]
+    own_classes = no_rows(items, dtype=np.int64)
+    if wanted.classes is not None:
+        own_classes = classes_of(items, known, wanted.classes)
+    attributes = (
+        *(places.labels, *shapes, covariances, places.batch),
+        *(*merged, faces, own_classes),
+    )
+    if named is None:
+        return attributes
+    channels = [
+        Channel(image, columns[1], columns[2], columns[3], reals)
+        for image, (columns, reals) in zip(images, brightness[: len(images)], strict=True)
+    ]
+    given = places.centroids, places.covariances, channels, wanted.has_channels, wanted.lengths
+    measured = Accumulators(items, known, *given)
+    table = {} if wanted.classes is None else {"class": own_classes}
+    table |= {name: entry.values(measured) for name, entry in named.items() if name != "label"}
+    return *attributes, table

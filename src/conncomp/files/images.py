@@ -24,8 +24,6 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arrays import as_numpy, check_memory
 from conncomp._optional import optional
 from conncomp.files._pictures import read_picture
-from conncomp.files._tiff import OpenTiff, read_tiff
-from conncomp.files._tiff import count_series as count_series_of_tiff
 from conncomp.files._volumes import (
     fill,
     is_packed_nifti,
@@ -37,8 +35,14 @@ from conncomp.files._volumes import (
 from conncomp.files.access import StrPath, as_path, atomic_path, naming
 from conncomp.files.hdf5 import is_hdf5
 from conncomp.files.scales import Content
+from conncomp.files.tiff.ome_sets import OmeSet, open_companion, read_companion
+from conncomp.files.tiff.series import OpenTiff, read_tiff
+from conncomp.files.tiff.series import count_series as count_series_of_tiff
 
 Image = NDArray[Any]
+
+OME_XML = "OME-XML"
+OF_SERIES = ("TIFF", OME_XML)
 
 TIFF = (".tif", ".tiff", ".btf", ".lsm", ".stk")
 WRITTEN = (".npy", ".npz", ".tif", ".tiff", ".btf", ".png")
@@ -68,11 +72,12 @@ def read_image(path: StrPath, *, key: str | None = None, mmap: bool = False) -> 
     Parameters
     ----------
     path : str or path-like
-        A file of one of the kinds .npy, .npy.gz, .npz, TIFF, NIfTI, NRRD, MHA, PNG, JPEG, GIF,
-        BMP, WebP and PNM, which its first bytes tell; a name that ends as those of another kind is
-        an error. Of TIFF, uncompressed or packed by DEFLATE, LZW or PackBits, the pages of the
-        first series are the planes of one array. A pipe, such as ``/dev/stdin``, is read up to
-        4 GiB.
+        A file of one of the kinds .npy, .npy.gz, .npz, TIFF, OME-XML, NIfTI, NRRD, MHA, PNG, JPEG,
+        GIF, BMP, WebP and PNM, which its first bytes tell; a name that ends as those of another
+        kind is an error. Of TIFF, uncompressed or packed by DEFLATE, LZW or PackBits, the pages of
+        the first series are the planes of one array; where OME-XML, in TIFF or in a companion,
+        names other files of the same folder, their pages, too. A pipe, such as ``/dev/stdin``, is
+        read up to 4 GiB.
     key : str, optional
         Which array of a .npz file; needed if there are several.
     mmap : bool, optional
@@ -137,10 +142,12 @@ def read_content(
         )
         if named != kind.name:
             raise ValueError(f"is named as {named}, but its content is {kind.name}; rename it")
-        if series and kind.name != "TIFF":
+        if series and kind.name not in OF_SERIES:
             raise ValueError(f"series={series} chooses one of TIFF, which this is not")
         options: dict[str, Any] = {"key": key} if kind.name == ".npz" else {}
-        options |= {"series": series} if series else {}
+        if kind.name in OF_SERIES:
+            folder = os.path.dirname(path) or os.curdir
+            options |= {"series": series, "folder": folder if file is given else None}
         return kind.read(file, **(options | ({"mmap": True} if mmap else {})))
 
 
@@ -153,22 +160,32 @@ def count_series(path: StrPath) -> int:
     if os.path.exists(path) and (not os.path.isfile(path) or is_hdf5(path)):
         return 1
     with open(path, "rb") as file, naming(path):
-        head = file.read(SIGNATURE)
-        return count_series_of_tiff(file) if kind_of(head).name == "TIFF" else 1
+        kind = kind_of(file.read(SIGNATURE)).name
+        file.seek(0)
+        if kind == OME_XML:
+            return len(open_companion(file, os.curdir).images)
+        return count_series_of_tiff(file) if kind in OF_SERIES else 1
 
 
 @contextmanager
 def opened_series(path: StrPath) -> Iterator[Callable[[int], Content]]:
-    """Open a TIFF file once; give what reads one of its series, as `read_content` does."""
+    """Open a file of series once; give what reads one of them, as `read_content` does."""
     path = as_path(path)
+    folder = os.path.dirname(path) or os.curdir
     with ExitStack() as opened:
         with naming(path):
             file = opened.enter_context(open(path, "rb"))
-            tiff = opened.enter_context(OpenTiff(file))
+            kind = kind_of(file.read(SIGNATURE)).name
+            file.seek(0)
+            images: OmeSet | OpenTiff
+            if kind == OME_XML:
+                images = open_companion(file, folder)
+            else:
+                images = opened.enter_context(OpenTiff(file, folder))
 
         def read(series: int) -> Content:
             with naming(path):
-                return tiff.read(series)
+                return images.read(series)
 
         yield read
 
@@ -204,7 +221,8 @@ def kind_of(head: bytes) -> Kind:
         raise ValueError("is empty")
     kind = next((kind for kind in KINDS if re.match(kind.signature, head, re.DOTALL)), None)
     if kind is None:
-        raise ValueError(f"is of none of the kinds {', '.join(kind.name for kind in KINDS)}")
+        kinds = ", ".join(kind.name for kind in KINDS)
+        raise ValueError(f"is of none of the kinds {kinds}; conncomp measure --bioio reads others")
     return kind
 
 
@@ -371,6 +389,7 @@ KINDS = (
     Kind(".npz", rb"PK(\x03\x04|\x05\x06)", (".npz",), read_npz),
     Kind(".npy.gz", rb"\x1f\x8b", (".gz",), _read_gzip),
     Kind("TIFF", rb"II[*+]\0|MM\0[*+]", TIFF, read_tiff),
+    Kind(OME_XML, rb"(\xef\xbb\xbf)?<(\?xml|!--|(\w{1,8}:)?OME)", (".ome",), read_companion),
     Kind("NIfTI", rb"\x5c\x01\0\0|\0\0\x01\x5c|\x1c\x02\0\0|\0\0\x02\x1c", (".nii",), read_nifti),
     Kind("NRRD", rb"NRRD000[1-5]\r?\n", (".nrrd",), read_nrrd),
     Kind("MHA", rb"(ObjectType|NDims|Comment)[ \t]*=", (".mha",), read_mha),

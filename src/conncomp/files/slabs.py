@@ -14,9 +14,9 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.files._tiff import open_series
 from conncomp.files.access import StrPath, as_path, naming
 from conncomp.files.images import SIGNATURE, Kind, kind_of, read_header
+from conncomp.files.tiff.series import open_series
 
 # Bytes that are read at once: a signal is heard in between.
 READ = 1 << 26

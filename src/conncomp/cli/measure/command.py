@@ -151,6 +151,13 @@ class Work(NamedTuple):
     help="How many files to measure at once. Default: one for each thread.",
 )
 @click.option(
+    "--bioio",
+    is_flag=True,
+    help="Let bioio and its plugins read formats that are not known here, such as .czi, .lif and "
+    ".nd2. It has to be installed, and is others' code: of files from strangers it may make "
+    "whatever it does.",
+)
+@click.option(
     "--resume", is_flag=True, help="Go on where the same command ended before all was done."
 )
 @threads_option
@@ -175,7 +182,7 @@ def measure(inputs: tuple[str, ...], **given: Any) -> None:
         raise click.UsageError("--dark is for --threshold; give both.")
     check_intensities(options)
     check_blocks(options)
-    for name in ("pyarrow", "pyarrow.parquet", "pyarrow.csv"):
+    for name in ("pyarrow", "pyarrow.parquet", "pyarrow.csv", *(["bioio"] * options.bioio)):
         optional(name)
     sources = sources_of(inputs, options)
     stage = Stages()
@@ -214,7 +221,7 @@ def _measure_all(
     threads = conncomp.get_num_threads()
     workers = 1 if options.memory is not None else min(options.workers or threads, len(sources))
     try:
-        with OpenFiles(sources) as files:
+        with OpenFiles(sources, options.bioio) as files:
             work = Work(options, kept, files)
             if workers == 1:
                 for source in sources:

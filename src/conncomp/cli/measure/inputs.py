@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence, Set
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +15,13 @@ import click
 from conncomp.chunked.volumes.formats.slices import natural_order
 from conncomp.chunked.volumes.formats.zarr_arrays import is_zarr
 from conncomp.cli.measure.options import SUFFIXES, Options, filled
+from conncomp.cli.measure.other_formats import SUFFIXES as OTHER_SUFFIXES
+from conncomp.cli.measure.other_formats import count_scenes, is_of_other_format
 from conncomp.files.images import count_series
+from conncomp.files.tiff.ome_sets import files_of_set, head_of_set
+
+# How files are called that may be of a set.
+OF_OME = re.compile(r"\.(ome\.(tiff?|btf)|companion\.ome)$", re.IGNORECASE)
 
 
 class Source(NamedTuple):
@@ -38,7 +46,8 @@ class Source(NamedTuple):
 def sources_of(patterns: Sequence[str], options: Options) -> list[Source]:
     """Return the images that names, folders and patterns stand for, each once, in natural order.
 
-    Where the command goes on, those that it has written are none of a folder or pattern.
+    Where the command goes on, those that it has written are none of a folder or pattern; nor are
+    files of a set of OME-TIFF, where the one by which the set is read is among them.
 
     Raises
     ------
@@ -50,32 +59,39 @@ def sources_of(patterns: Sequence[str], options: Options) -> list[Source]:
         return None if template is None else filled(template, path, series)
 
     sources, named = {}, set()
-    for path, is_named in _paths(patterns):
+    suffixes = SUFFIXES | OTHER_SUFFIXES if options.bioio else SUFFIXES
+    for path, is_named in _paths(patterns, suffixes):
         place = os.path.realpath(path)
         names = (options.intensity, options.labels, options.picture)
-        for series in _series_of(path, options.series):
+        for series in _series_of(path, options):
             beside_it = (beside(name, path, series) for name in names)
             sources[place, series] = Source(path, series, *beside_it)
         named |= {place} if is_named else set()
     own = set[str]()
     if options.resume and options.kept_folder.is_dir():
         own = _written_of_others(sources, options.output) - named
+    own |= _parts_of_sets({place for place, _ in sources}, named)
     chosen = [source for (place, _), source in sources.items() if place not in own]
     _check(chosen, options.output)
     return chosen
 
 
-def _series_of(path: Path, wanted: int | None) -> Iterable[int]:
+def number_of_series(path: Path, bioio: bool) -> int:
+    """Return how many series a file has, which bioio may be asked for."""
+    return count_scenes(path) if bioio and is_of_other_format(path) else count_series(path)
+
+
+def _series_of(path: Path, options: Options) -> Iterable[int]:
     """Return the series of a file that are wanted; the first of what cannot be read."""
-    if wanted is not None:
-        return (wanted,)
+    if options.series is not None:
+        return (options.series,)
     try:
-        return range(count_series(path))
+        return range(number_of_series(path, options.bioio))
     except (ImportError, MemoryError, OSError, ValueError):
         return (0,)  # as a failure among others
 
 
-def _paths(patterns: Sequence[str]) -> Iterator[tuple[Path, bool]]:
+def _paths(patterns: Sequence[str], suffixes: Set[str]) -> Iterator[tuple[Path, bool]]:
     """Yield images, and whether each is named, rather than one of a folder or a pattern."""
     for pattern in patterns:
         is_named = os.path.lexists(pattern)
@@ -88,7 +104,7 @@ def _paths(patterns: Sequence[str]) -> Iterator[tuple[Path, bool]]:
             if not os.path.isdir(name) or is_zarr(name):
                 yield Path(name), is_named
             elif is_named:
-                yield from ((path, False) for path in _in_folder(name))
+                yield from ((path, False) for path in _in_folder(name, suffixes))
 
 
 def _written_of_others(sources: dict[tuple[str, int], Source], output: Path) -> set[str]:
@@ -101,20 +117,39 @@ def _written_of_others(sources: dict[tuple[str, int], Source], output: Path) -> 
     return written - by_itself
 
 
+def _parts_of_sets(places: set[str], named: set[str]) -> set[str]:
+    """Return files of OME-TIFF that nobody named, and whose planes come with another one."""
+    parts = set[str]()
+    for place in places - named:
+        if OF_OME.search(place):
+            with suppress(ImportError, MemoryError, OSError, ValueError):  # a failure among others
+                head = head_of_set(place)
+                parts |= {place} if head is not None and os.path.realpath(head) in places else set()
+    return parts
+
+
+def files_read_with(path: Path) -> list[str]:
+    """Return the other files that are read with an image: those of its set of OME-TIFF."""
+    if OF_OME.search(str(path)):
+        with suppress(ImportError, MemoryError, OSError, ValueError):
+            return [other for other in files_of_set(path) if os.path.exists(other)]
+    return []
+
+
 def _outputs(source: Source) -> list[tuple[Path, str]]:
     """Return what is written of an image, and the option that says so."""
     both = (source.labels, "--labels"), (source.picture, "--picture")
     return [(path, option) for path, option in both if path is not None]
 
 
-def _in_folder(folder: str) -> list[Path]:
-    """Return the images of a folder, but for those in folders within it."""
+def _in_folder(folder: str, suffixes: Set[str]) -> list[Path]:
+    """Return the images of a folder, whose names end so, but for those in folders within it."""
     names = sorted(os.listdir(folder), key=natural_order)
     paths = [Path(folder, name) for name in names if not name.startswith(".")]
     images = [
         path
         for path in paths
-        if (path.is_file() and path.suffix.lower() in SUFFIXES)
+        if (path.is_file() and path.suffix.lower() in suffixes)
         or (path.is_dir() and is_zarr(str(path)))
     ]
     if not images:

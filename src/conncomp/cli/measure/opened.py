@@ -10,8 +10,9 @@ from threading import Lock
 from types import TracebackType
 
 from conncomp.cli._input import read_any
-from conncomp.cli.measure.inputs import Source
-from conncomp.files.images import count_series, opened_series
+from conncomp.cli.measure.inputs import Source, number_of_series
+from conncomp.cli.measure.other_formats import is_of_other_format, read_scene
+from conncomp.files.images import opened_series
 from conncomp.files.scales import Content
 
 Read = Callable[[int], Content]
@@ -27,9 +28,12 @@ class OpenFiles:
     ----------
     sources : iterable of Source
         All that is to be read.
+    bioio : bool, optional
+        Whether bioio is to read what no reader here knows.
     """
 
-    def __init__(self, sources: Iterable[Source]) -> None:
+    def __init__(self, sources: Iterable[Source], bioio: bool = False) -> None:
+        self._bioio = bioio
         self._left = Counter(
             path for source in sources for path in (source.path, source.intensity) if path
         )
@@ -51,6 +55,8 @@ class OpenFiles:
 
     def read(self, path: Path, key: str | None, series: int) -> Content:
         """Read a series of a file, or any other image."""
+        if self._bioio and is_of_other_format(path):
+            return read_scene(path, series)
         if self._left[path] < 2 or key is not None or self.count(path) < 2:
             return read_any(path, key, series)
         with self._opened(path) as read:
@@ -60,7 +66,7 @@ class OpenFiles:
         """Return how many series a file has."""
         count = self._counts.get(path)
         if count is None:
-            count = self._counts[path] = count_series(path)
+            count = self._counts[path] = number_of_series(path, self._bioio)
         return count
 
     def done(self, source: Source) -> None:

@@ -21,7 +21,10 @@ FIELDS = ("stem", "name", "parent", "series")
 # What leads to another folder, or to none.
 NO_NAMES = ("", ".", "..")
 # Endings of two parts, of which neither belongs to the stem.
-DOUBLE = (".nii.gz", ".npy.gz", ".ome.tif", ".ome.tiff", ".ome.btf", ".ome.zarr")
+DOUBLE = (
+    *(".nii.gz", ".npy.gz", ".ome.tif", ".ome.tiff", ".ome.btf", ".ome.zarr"),
+    ".companion.ome",
+)
 
 ANY_IMAGE = Conditions(ndim=2, has_image=True, spacing=(1.0, 1.0))
 
@@ -48,6 +51,7 @@ class Options:
     picture: str | None
     memory: int | None
     workers: int | None
+    bioio: bool
     resume: bool
     as_json: bool
 

@@ -15,7 +15,7 @@ from typing import Any
 import conncomp
 from conncomp._optional import optional
 from conncomp.chunked.volumes.volume import identity_of
-from conncomp.cli.measure.inputs import Source
+from conncomp.cli.measure.inputs import Source, files_read_with
 from conncomp.cli.measure.measuring import Measured
 from conncomp.cli.measure.options import Options, as_known
 from conncomp.files.access import atomic_path, blaming
@@ -100,7 +100,9 @@ class KeptTables:
 
     def place(self, source: Source) -> Path:
         """Return where the table of an image belongs, as the image is now, before it is read."""
-        states = [identity_of(str(path)) for path in (source.path, source.intensity) if path]
+        paths = [path for path in (source.path, source.intensity) if path]
+        others = [other for path in paths for other in files_read_with(path)]
+        states = [identity_of(path) for path in (*map(str, paths), *others)]
         facts = [str(source.path), source.series, states, *self._facts]
         return self.folder / f"{sha256(json.dumps(facts).encode()).hexdigest()[:40]}.arrow"
 

@@ -5,7 +5,6 @@ And what is little beside it: the units of where they lie, and their faces.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -74,15 +73,19 @@ def items_and_runs(
     labels: Any,
     background: Background,
     batch_axes: int,
+    presuming: bool = False,
 ) -> tuple[Items, ComponentRuns | None]:
-    """Return items of as many rows as there are, and their runs, if these are found already."""
+    """Return items of as many rows as there are, and their runs, if these are found already.
+
+    Or, if `presuming` is allowed, of as many as in the last calls; `started` knows if that holds.
+    """
     if started is None:
         return items, None
-    finished = started.finish(labels)
+    finished = started.finish(labels, presuming)
     if finished is None:
         return check_items(labels, background, batch_axes), None
     array, empty, rows, runs = finished
-    return replace(items, labels=array, background=empty, rows=rows), runs
+    return Items(array, empty, rows, items.batch, items.shape, items.dtype), runs
 
 
 def scale(xp: Any, lengths: tuple[float, ...], places: Places, brightness: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from math import prod
 from typing import Any
 
@@ -61,7 +62,7 @@ def check_channels(image: Any, items: Items) -> tuple[list[Image], bool]:
     if given.ndim == len(shape) + 1 and given.shape[:-1] == shape and given.shape[-1] > 0:
         channels = range(given.shape[-1])
         return [check_image(given[..., channel], items) for channel in channels], True
-    return [check_image(image, items)], False
+    return [_image_of(given, image, items, "image")], False
 
 
 def check_image(image: Any, items: Items, name: str = "image") -> Image:
@@ -74,7 +75,11 @@ def check_image(image: Any, items: Items, name: str = "image") -> Image:
     ValueError
         If it is of another shape or has masked elements, or sums may need more than 128 bits.
     """
-    given = _as_array(image, items, name)
+    return _image_of(_as_array(image, items, name), image, items, name)
+
+
+def _image_of(given: Any, image: Any, items: Items, name: str) -> Image:
+    """Check an array that was made of the argument of that name."""
     kinds, numbers = KINDS[name]
     check_kind(given, kinds, image, name, numbers)
     if given.dtype.itemsize > 8:
@@ -94,8 +99,8 @@ def check_image(image: Any, items: Items, name: str = "image") -> Image:
     return Image(
         values,
         dtype,
-        _type_of_sums(kernel_type),
-        _type_of_sums(dtype),
+        _type_of_sums(kernel_type.kind),
+        _type_of_sums(dtype.kind),
         max(FEWEST_BITS, min(MOST_BITS, SUM_BITS - room)),
     )
 
@@ -139,12 +144,14 @@ def is_narrow(dtype: np.dtype[Any], room: int) -> bool:
 def _contiguous(array: Any, dtype: np.dtype[Any]) -> Any:
     if isinstance(array, np.ndarray):
         return contiguous(array, dtype)
-    return array.astype(dtype, order="C", copy=False)
+    is_itself = array.dtype == dtype and array.flags.c_contiguous
+    return array if is_itself else array.astype(dtype, order="C")
 
 
-def _type_of_sums(dtype: np.dtype[Any]) -> np.dtype[Any]:
+@cache
+def _type_of_sums(kind: str) -> np.dtype[Any]:
     """Return that which NumPy gives for integers; float64 for all floating-point numbers."""
-    return np.dtype({"f": np.float64, "u": np.uint64}.get(dtype.kind, np.int64))
+    return np.dtype({"f": np.float64, "u": np.uint64}.get(kind, np.int64))
 
 
 def check_images(image: Any, items: Items, may_have_channels: bool) -> tuple[list[Image], bool]:

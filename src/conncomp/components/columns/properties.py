@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import partial
+from functools import lru_cache, partial
 from math import inf
 from typing import Any
 
@@ -134,16 +134,23 @@ def check_properties(properties: Iterable[str] | str, known: Conditions) -> dict
             f"properties={shown(properties)} must be a sequence of names, such as ['area'], "
             "or 'all'"
         )
-    wanted = {name: _property(name) for name in properties}
+    wanted = tuple(properties)
+    for name in wanted:
+        if not isinstance(name, str):
+            raise TypeError(f"properties has {shown(name)}, which is not a name")
+    return dict(_checked(wanted, known))
+
+
+@lru_cache(maxsize=64)
+def _checked(names: tuple[str, ...], known: Conditions) -> dict[str, Property]:
+    wanted = {name: _property(name) for name in names}
     for name, entry in wanted.items():
         if flaw := entry.obstacle(known):
             raise ValueError(f"properties has {name!r}, which {flaw}")
     return wanted
 
 
-def _property(name: Any) -> Property:
-    if not isinstance(name, str):
-        raise TypeError(f"properties has {shown(name)}, which is not a name")
+def _property(name: str) -> Property:
     if name in PROPERTIES:
         return PROPERTIES[name]
     if name.startswith(QUANTILE):

@@ -51,6 +51,7 @@ struct IntensityColumns {
     }
     minima[row] = high != high ? high : low;
     maxima[row] = low != low ? low : high;
+#pragma unroll 1
     for (int k = 0; k < axes; ++k) {
       const double offset = as_real(sum_at(1 + k)) / as_real(sum);
       centroids[row * axes + k] =

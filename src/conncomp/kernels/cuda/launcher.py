@@ -403,8 +403,19 @@ class Gpu:
         return int(free) + int(self.xp.get_default_memory_pool().free_bytes())
 
     def address(self, array: Any) -> int:
-        """Return where an array begins in the memory of the GPU."""
-        return int(array.data.ptr)
+        """Return where an array of the GPU, or a pinned one of main memory, begins."""
+        return int(array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr)
+
+    @cached_property
+    def answer(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """An array of one number in main memory that kernels can write to, as long as Python runs.
+
+        Of whoever has it last: a kernel of a call that was interrupted may still write there.
+        """
+        memory = self.xp.cuda.alloc_pinned_memory(COUNT.itemsize)
+        number = np.frombuffer(memory, COUNT, 1)
+        number[0] = 0
+        return number
 
     def current_stream(self) -> int:
         """Return what tells the stream apart that work is launched on."""

@@ -99,7 +99,7 @@ class PercolationSweep:
         """The mean of the sum of squared sizes for each n of `numbers`."""
         return self._mean(3)
 
-    def first(self, event: str, axis: int = 0) -> NDArray[np.int64]:
+    def first(self, event: str, axis: int | None = None) -> NDArray[np.int64]:
         """Return for each run the n at which the lattice first wraps.
 
         Parameters
@@ -109,23 +109,35 @@ class PercolationSweep:
             must be, or by several; in full rank by one cluster, which in two dimensions is a cross,
             where "all" has helices, too.
         axis : int, optional
+            For "axis" only; 0 by default.
 
         Returns
         -------
         ndarray of int64, shape (runs,)
             elements + 1 where it never does.
+
+        Raises
+        ------
+        ValueError
+            If `event` is no such one, or `axis` none of the lattice, or given for another event.
         """
         check_choice("event", event, EVENTS)
-        ndim = self.lattice.ndim
-        along = self.first_wraps[:, :ndim]
+        along = self.first_wraps[:, : self.lattice.ndim]
+        self._check_axis(event, axis)
         if event == "axis":
-            check_choice("axis", axis, tuple(range(ndim)))
-            return np.asarray(along[:, axis])
+            return np.asarray(along[:, axis or 0])
         if event == "any":
             return np.asarray(along.min(axis=1))
-        return np.asarray(along.max(axis=1) if event == "all" else self.first_wraps[:, ndim])
+        return np.asarray(along.max(axis=1) if event == "all" else self.first_wraps[:, -1])
 
-    def wrapped(self, event: str, axis: int = 0) -> NDArray[np.float64]:
+    def _check_axis(self, event: str, axis: int | None) -> None:
+        if axis is not None and event != "axis":
+            raise ValueError(
+                f'axis={shown(axis)} is for event="axis", and event={event!r}; leave one out'
+            )
+        check_choice("axis", 0 if axis is None else axis, tuple(range(self.lattice.ndim)))
+
+    def wrapped(self, event: str, axis: int | None = None) -> NDArray[np.float64]:
         """Return the share of runs that have wrapped, for n = 0 ... elements; see `first`."""
         first = np.bincount(self.first(event, axis), minlength=self.elements + 2)
         return np.cumsum(first[:-1]) / self.runs
@@ -187,7 +199,7 @@ class PercolationSweep:
             estimate(squares),
         )
 
-    def wrapping(self, p: ArrayLike, event: str = "axis", axis: int = 0) -> Estimate:
+    def wrapping(self, p: ArrayLike, event: str = "axis", axis: int | None = None) -> Estimate:
         """Return the probability that the lattice wraps; its error is from the spread of runs.
 
         Parameters
@@ -208,7 +220,7 @@ class PercolationSweep:
         return _shaped(values, errors, probabilities)
 
     def threshold(
-        self, event: str = "axis", axis: int = 0, crossing: float | None = None
+        self, event: str = "axis", axis: int | None = None, crossing: float | None = None
     ) -> Estimate:
         """Estimate p_c: where the wrapping probability is what it is in the limit of many sites.
 
@@ -248,8 +260,11 @@ class PercolationSweep:
         True
         """
         # Of each run the numbers at which it happens, whose mean counts.
-        events = ("any", "cross") if event == BALANCE else (event,)
-        first = np.stack([self.first(each, axis) for each in events])
+        if event == BALANCE:
+            self._check_axis(event, axis)
+            first = np.stack([self.first("any"), self.first("cross")])
+        else:
+            first = self.first(event, axis)[np.newaxis]
         wanted = crossing_at_threshold(self.lattice, self.geometry, event, crossing)
         low, high = 0.0, 1.0
         if not (first <= self.elements).mean() > wanted:

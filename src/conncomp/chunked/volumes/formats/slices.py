@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.chunked.volumes.volume import SLAB, Place, check_part, identity_of, reading
-from conncomp.files._tiff import Series, open_series
 from conncomp.files.access import naming
 from conncomp.files.images import KINDS, SIGNATURE, kind_of, read_content, read_header
+from conncomp.files.tiff.series import Series, open_series
 
 # Pictures, and what else holds one slice.
 SUFFIXES = {suffix: kind.name for kind in KINDS for suffix in kind.suffixes}

@@ -167,6 +167,7 @@ class RepeatedRuns:
         self._again: Again | None = None
         self._tiles: dict[bool, TileSums] = {}  # of real numbers, and of others
         self._adding: tuple[TileSums, Again] | None = None  # what has started to add up tiles
+        self._counted: tuple[int, int] | None = None  # what it has, if the host was told
         self._unfit = 0  # how many images in turn had real numbers that tiles do not add up
         self._rows_met = 0  # in the last call that looked for runs
         self._launches: dict[Hashable, Again] = {}
@@ -176,7 +177,7 @@ class RepeatedRuns:
 
         The latter, of `sums`, once an earlier call has shown how many labels there are.
         """
-        self._adding = None
+        self._adding = self._counted = None
         if sums is not None and not self._batched:
             image = sums.image
             if are_added_in_tiles(self._shape, self._rows_met, image):
@@ -192,17 +193,21 @@ class RepeatedRuns:
             self._count(labels)
         self._again = self._gpu.repeat(launches, (labels,))
 
-    def finish(self, labels: Any) -> tuple[Any, int, int, ComponentRuns] | None:
+    def finish(
+        self, labels: Any, presuming: bool = False
+    ) -> tuple[Any, int, int, ComponentRuns] | None:
         """Return labels numbered apart, their background, the rows of an item, and the runs.
 
         None if there are none, a label is not allowed, or there are more rows than room. Labels of
-        a batch are a copy, until the next call of the kind. Of tiles there are no runs, but sums.
+        a batch are a copy, until the next call of the kind. Of tiles there are no runs, but sums;
+        if `presuming` is allowed, the host does not wait for these, and rows and components may be
+        presumed to be as many as in the last calls: whether the latter are says `holds`.
         """
         tiles = None
         if self._adding is not None:
-            tiles, launched = self._adding
-            tiles.prepare()
-            count, _, rows = launched.read_all(self._stream, self._state, runs.STATE_WORDS)
+            tiles, _ = self._adding
+            presumed = presuming and self._counted is None and tiles.is_steady
+            count, rows = tiles.counted if presumed else self._read_counts()
             if count > 0:
                 self._unfit = 0
                 kept = self._gpu, labels, self._described, self._fields, (count, 0), tiles.launches
@@ -221,6 +226,26 @@ class RepeatedRuns:
         described = background, *self._described[1:]
         kept = self._gpu, array, described, self._fields, (known[0], known[1]), self._launches
         return array, background, rows, ComponentRuns(*kept)
+
+    def holds(self) -> bool:
+        """Whether columns are made for as many components as there are; else `finish` again."""
+        if self._adding is None:
+            return True
+        tiles, _ = self._adding
+        presumed, _ = tiles.counted
+        are_as_many = self._counted is not None or self._read_counts()[0] == presumed
+        if are_as_many:
+            tiles.cleared()
+        return are_as_many
+
+    def _read_counts(self) -> tuple[int, int]:
+        """Return how many components tiles have, and one more than the largest label; or wait."""
+        if self._counted is None:
+            assert self._adding is not None
+            tiles, launched = self._adding
+            tiles.ask(launched, self._state)
+            self._counted = tiles.counted
+        return self._counted
 
     @property
     def _described(self) -> tuple[int, int, int]:

@@ -25,6 +25,7 @@
 namespace conncomp {
 
 constexpr int kTileThreads = 256, kTileWarps = kTileThreads / kWarp;
+constexpr int kColumnThreads = 128;
 constexpr int kTileWords = 256;         // of 32 labels
 constexpr int kTileProbes = 8;          // slots that a label may have
 constexpr int kQueuedRuns = 5 * kWarp;  // fewer than 32 that wait, and 128 that a warp can add
@@ -33,6 +34,10 @@ constexpr int kFixedBits = 50;  // of a floating-point value
 
 // Where there is no image.
 struct NoValue {};
+
+struct alignas(16) TwoWords {
+  int64_t words[2] = {};
+};
 
 // How long a tile is along each axis, the last in labels.
 template <int axes>
@@ -320,11 +325,21 @@ struct SumTable {
   int64_t* rows_met;  // one more than the largest label
   int64_t* is_wrong;  // whether a label is not allowed, or has no row, or a value no sum
   int64_t* words;
+  int64_t* answer;   // in main memory; see answer_of
   int64_t capacity;  // of rows
   int64_t row_words;
   int64_t exponent;  // of floating-point values
-  double scale;      // which makes these whole numbers
+  int64_t made_for;  // so many components columns are made
+  int64_t call;      // which one this is, for the answer
+  double scale;      // which makes floating-point values whole numbers
 };
+
+// How many components and rows there are, in one number, which the host may find without a call of the
+// driver. Whole of both, as there are fewer than 2^26 components and 2^20 rows.
+__device__ inline int64_t answer_of(int64_t call, int64_t rows, int64_t components) {
+  constexpr int kRowBits = 20, kComponentBits = 26;
+  return (call << kRowBits | rows) << kComponentBits | (components + 1);
+}
 
 // A label as 32 bits; one that has no row, negative ones too, as a number beyond all rows.
 template <class Label>
@@ -348,7 +363,7 @@ struct Tile {
   const LabelRows<Label>& labels;
   const Value* values;
   const SumTable& table;
-  int* owners;      // of slots, or -1
+  int* owners;      // of slots, or -1; then how many slots have one, and which
   uint32_t* slots;  // of Words::kStride each
   bool is_aligned;  // whether four labels can be read at once wherever they begin
   int lengths[axes], strides[axes];
@@ -389,7 +404,7 @@ struct Tile {
       first += place * strides[k];
       number = above;
     }
-    for (int slot = threadIdx.x; slot < kSlots; slot += kTileThreads) owners[slot] = -1;
+    for (int slot = threadIdx.x; slot <= kSlots; slot += kTileThreads) owners[slot] = slot < kSlots ? -1 : 0;
     for (int k = threadIdx.x; k < kSlots * Words::kStride; k += kTileThreads) slots[k] = 0;
   }
 
@@ -420,11 +435,16 @@ struct Tile {
     return within;
   }
 
+  __device__ int* used() const { return owners + kSlots + 1; }
+
   __device__ int slot_of(int label) const {
     int slot = int(uint32_t(label) * 2654435761u >> (32 - Words::kSlotBits));
     for (int probe = 0; probe < kTileProbes; ++probe, slot = (slot + 1) % kSlots) {
       int owner = InBlock::load(owners + slot);
-      if (owner < 0) owner = InBlock::compare_exchange(owners + slot, -1, label);
+      if (owner < 0) {
+        owner = InBlock::compare_exchange(owners + slot, -1, label);
+        if (owner < 0) used()[InBlock::fetch_add(owners + kSlots, 1)] = slot;
+      }
       if (owner < 0 || owner == label) return slot;
     }
     return -1;
@@ -493,9 +513,9 @@ struct Tile {
     const int sum = int(threadIdx.x) % kLanes;
     if (sum >= Words::kSums) return rows;
     const SumOfSlot described = Words::describe(sum, corner);
-    for (int slot = threadIdx.x / kLanes; slot < kSlots; slot += kTileThreads / kLanes) {
-      const int owner = owners[slot];
-      if (owner < 0) continue;
+    const int count = owners[kSlots];
+    for (int k = threadIdx.x / kLanes; k < count; k += kTileThreads / kLanes) {
+      const int slot = used()[k], owner = owners[slot];
       rows = rows > owner ? rows : owner + 1;
       described.send(slots + slot * Words::kStride, table.words + int64_t(owner) * table.row_words);
     }
@@ -511,11 +531,11 @@ __global__ void __launch_bounds__(kTileThreads, TileWords<Value, axes>::kBlocks)
   follow_launch();
   using Tile = conncomp::Tile<Label, Value, axes>;
   using Four = FourLabels<Label>;
-  __shared__ int owners[Tile::kSlots];
+  __shared__ int owners[2 * Tile::kSlots + 1];
   __shared__ uint32_t slots[Tile::kSlots * Tile::Words::kStride];
   __shared__ QueuedRun queues[kTileWarps][kQueuedRuns];
   __shared__ unsigned int rows_of_block;
-  constexpr int kSteps = kTileWords / kTileWarps / Four::kCount, kAhead = 4;
+  constexpr int kSteps = kTileWords / kTileWarps / Four::kCount, kAhead = 2;
   const LineBegins none(kWarp);
   QueuedRun* const queue = queues[threadIdx.x / kWarp];
   const bool has_background = labels.background >= lowest;
@@ -527,39 +547,46 @@ __global__ void __launch_bounds__(kTileThreads, TileWords<Value, axes>::kBlocks)
   for (int number = blockIdx.x; number < tiles; number += gridDim.x) {
     tile.begin(number);
     __syncthreads();
+    // Labels are read some steps ahead. Nothing is unrolled, so that what adds a run is there once: code that
+    // does not fit into the cache of instructions is waited for.
+    const auto word_at = [&](int step) {
+      return (step * kTileWarps + int(threadIdx.x) / kWarp) * (kWarp / Four::kLanes) + lane() / Four::kLanes;
+    };
+    Four ahead[kAhead];
+    int inside[kAhead];
+#pragma unroll
+    for (int k = 0; k < kAhead; ++k) inside[k] = tile.read(word_at(k), ahead[k]);
     int waiting = 0;
-    for (int step = 0; step < kSteps; step += kAhead) {
-      Four read[kAhead];
-      int inside[kAhead];
-      const auto word_at = [&](int k) {
-        return ((step + k) * kTileWarps + int(threadIdx.x) / kWarp) * (kWarp / Four::kLanes) +
-               lane() / Four::kLanes;
-      };
+#pragma unroll 1
+    for (int step = 0; step < kSteps; ++step) {
+      Four four = ahead[0];
+      const int within = inside[0];
 #pragma unroll
-      for (int k = 0; k < kAhead; ++k) inside[k] = tile.read(word_at(k), read[k]);
+      for (int k = 0; k + 1 < kAhead; ++k) ahead[k] = ahead[k + 1], inside[k] = inside[k + 1];
+      if (step + kAhead < kSteps) inside[kAhead - 1] = tile.read(word_at(step + kAhead), ahead[kAhead - 1]);
+      four.find_begins(0, none);
+      if (!has_background)  // what is as if there were one is wrong
 #pragma unroll
-      for (int k = 0; k < kAhead; ++k) {
-        Four& four = read[k];
-        four.find_begins(0, none);
-        if (!has_background)  // what is as if there were one is wrong
-#pragma unroll
-          for (int l = 0; l < Four::kCount; ++l)
-            is_right &= four.labels[l] != labels.background || l >= inside[k];
-        unsigned int open = four.open(labels.background);
-        const int count = __popc(open), last = warp_scan(count);
-        const int all = __shfl_sync(kAllLanes, last, kWarp - 1);
-        for (int place = waiting + last - count; open; open &= open - 1, ++place) {
-          const int l = __ffs(int(open)) - 1;
-          const uint32_t first = uint32_t(word_at(k) * kWarp + Four::shift() + l);
-          queue[place] = {row_of(four.label(l)), first << Tile::kLengthBits | uint32_t(four.length(l))};
-        }
-        waiting += all;
-        __syncwarp();
-        for (; waiting >= kWarp; waiting -= kWarp) is_right &= tile.add(queue[waiting - kWarp + lane()]);
-        __syncwarp();
+        for (int l = 0; l < Four::kCount; ++l) is_right &= four.labels[l] != labels.background || l >= within;
+      unsigned int open = four.open(labels.background);
+      const int count = __popc(open), last = warp_scan(count);
+      const int all = __shfl_sync(kAllLanes, last, kWarp - 1);
+      for (int place = waiting + last - count; open; open &= open - 1, ++place) {
+        const int l = __ffs(int(open)) - 1;
+        const uint32_t first = uint32_t(word_at(step) * kWarp + Four::shift() + l);
+        queue[place] = {row_of(four.label(l)), first << Tile::kLengthBits | uint32_t(four.length(l))};
       }
+      waiting += all;
+      __syncwarp();
+      const int kept = step + 1 < kSteps ? kWarp - 1 : 0;  // so many wait for others
+#pragma unroll 1
+      while (waiting > kept) {
+        const int run = waiting - kWarp + lane();
+        if (run >= 0) is_right &= tile.add(queue[run]);
+        waiting = waiting < kWarp ? 0 : waiting - kWarp;
+      }
+      __syncwarp();
     }
-    if (lane() < waiting) is_right &= tile.add(queue[lane()]);
     __syncthreads();
     const int sent = tile.send();
     rows = rows > sent ? rows : sent;
@@ -571,7 +598,7 @@ __global__ void __launch_bounds__(kTileThreads, TileWords<Value, axes>::kBlocks)
   if (threadIdx.x == 0) Shared::fetch_max(table.rows_met, int64_t(rows_of_block));
 }
 
-// As count_present and list_present (runs.cuh), of rows that have a size.
+// As count_present and list_present (runs.cuh), of rows that have a size; their number is that of runs.
 template <int = 0>
 __global__ void __launch_bounds__(kTableThreads) count_rows(SumTable table, RunTable runs) {
   follow_launch();
@@ -597,7 +624,10 @@ __global__ void __launch_bounds__(kTableThreads) list_rows(SumTable table, RunTa
     if (occurs) runs.present[number] = row;
   }
   if (blockIdx.x != gridDim.x - 1 || threadIdx.x != 0) return;
-  *runs.state = {*table.is_wrong ? -1 : place, 0, *table.rows_met};
+  // That there are components is for write_tile_columns to say.
+  const int64_t components = *table.is_wrong ? -1 : place, rows = *table.rows_met;
+  *runs.state = {0, components, rows};
+  *static_cast<volatile int64_t*>(table.answer) = answer_of(table.call, rows, components);
 }
 
 // Of values there are columns of any type where there is no image.
@@ -612,24 +642,20 @@ struct ColumnsOfTiles<NoValue> {
 
 // Writes the columns of the values of a component, whose words these are.
 template <class Value, int axes>
-__device__ inline void write_values(const int64_t (&words)[TileValues<Value, axes>::kRow],
-                                    const IntensityColumns<Value>& columns, const SumTable& table,
-                                    int64_t row, int64_t components, int64_t size,
-                                    const int64_t (&box)[2 * axes], double* reals) {
+__device__ inline void write_values(const int64_t* words, const IntensityColumns<Value>& columns,
+                                    const SumTable& table, int64_t row, int64_t components, int64_t size,
+                                    const int64_t* box, double* reals) {
   using Key = typename Order<Value>::Key;
   constexpr int kWidth = kIsReal<Value> ? 2 : 1;
   const auto wide_at = [&](int sum) {  // of a row
     if constexpr (kIsReal<Value>)
       return __int128(wide_of(words[kWidth * sum], words[kWidth * sum + 1]));
     else
-      return __int128(words[sum]);
+      return words[sum];
   };
-  const __int128 sum = wide_at(0), squares = wide_at(axes + 1);
+  const auto sum = wide_at(0), squares = wide_at(axes + 1);
   const auto sum_at = [&](int number) {
-    __int128 total = sum;
-#pragma unroll
-    for (int k = 0; k < axes; ++k) total = number == k + 1 ? wide_at(k + 1) - box[2 * k] * sum : total;
-    return total;
+    return number == 0 ? sum : wide_at(number) - box[2 * (number - 1)] * sum;
   };
   const int64_t* const extremes = words + kWidth * (axes + 2);
   const auto written = [&](const Units<Value>& units) {
@@ -648,53 +674,89 @@ __device__ inline void write_values(const int64_t (&words)[TileValues<Value, axe
     reals[2 * components + row] = double(columns.maxima[row]);
   } else {
     written(Units<Value>{});
-    write_reals(columns, row, components, size, int64_t(sum), int64_t(squares), reals);
+    write_reals(columns, row, components, size, sum, squares, reals);
   }
 }
 
-// Writes columns of all components, and clears their rows and what they were listed by.
+// Writes the columns of a component, of which these words are the row: places of its box take the place of
+// extremes. Loops are not unrolled, as to fetch so much code, which each warp goes through once, takes longer
+// than to run it.
+template <class Value, int axes, class ValueColumns>
+__device__ inline void write_component(int64_t* words, const SumTable& table, int64_t number,
+                                       int64_t components, const ShapeColumns& shapes,
+                                       const ValueColumns& values, double* reals) {
+  using Words = TileWords<Value, axes>;
+  const int64_t size = words[0];
+  shapes.sizes[number] = size;
+  int64_t* const box = words + Words::kFirsts;
+  int64_t ends[axes];
+#pragma unroll
+  for (int k = 0; k < axes; ++k) ends[k] = words[Words::kEnds + k];
+#pragma unroll
+  for (int k = axes - 1; k >= 0; --k) {
+    box[2 * k] = kFarCorner - box[k];
+    box[2 * k + 1] = ends[k];
+  }
+#pragma unroll 1
+  for (int k = 0; k < 2 * axes; ++k) shapes.boxes[2 * axes * number + k] = box[k];
+#pragma unroll 1
+  for (int k = 0; k < axes; ++k)
+    shapes.centroids[number * axes + k] = double(words[Words::kFirst + k]) / double(size);
+  double* const moments = shapes.moments + number * axes * axes;
+  int pair = Words::kProducts;
+#pragma unroll 1
+  for (int k = 0; shapes.moments != nullptr && k < axes; ++k)
+#pragma unroll 1
+    for (int l = k; l < axes; ++l, ++pair)
+      moments[k * axes + l] = moments[l * axes + k] =
+          covariance_of(size, words[pair], words[Words::kFirst + k], words[Words::kFirst + l]);
+  if constexpr (Words::Values::kRow > 0)
+    write_values<Value, axes>(words + Words::kShapes, values, table, number, components, size, box, reals);
+}
+
+// Writes columns of all components, and clears their rows and what they were listed by. If there are others
+// than the columns are made for it writes nothing, and nor does what follows: then there are no components.
+// A warp reads the rows of 32 components side by side, into shared memory, before each lane has one.
 template <class Value, int axes>
-__global__ void __launch_bounds__(kTableThreads)
+__global__ void __launch_bounds__(kColumnThreads)
     write_tile_columns(SumTable table, RunTable runs, ShapeColumns shapes,
                        typename ColumnsOfTiles<Value>::Type values, double* reals) {
   follow_launch();
   using Words = TileWords<Value, axes>;
-  const int64_t components = runs.state->components;
-  if (grid_thread() == 0) *table.rows_met = 0;
-  for (int64_t number = grid_thread(); number < components; number += grid_threads()) {
-    int64_t* const row = table.words + runs.present[number] * table.row_words;
-    int64_t words[Words::kShapes], box[2 * axes];
-#pragma unroll
-    for (int k = 0; k < Words::kShapes; ++k) words[k] = row[k];
-    const int64_t size = words[0];
-    shapes.labels[number] = runs.present[number];
-    shapes.sizes[number] = size;
-#pragma unroll
-    for (int k = 0; k < axes; ++k) {
-      box[2 * k] = kFarCorner - words[Words::kFirsts + k];
-      box[2 * k + 1] = words[Words::kEnds + k];
-      shapes.boxes[2 * (number * axes + k)] = box[2 * k];
-      shapes.boxes[2 * (number * axes + k) + 1] = box[2 * k + 1];
-      shapes.centroids[number * axes + k] = double(words[Words::kFirst + k]) / double(size);
+  constexpr int kPairs = (Words::kRow + 1) / 2, kStride = 2 * kPairs + 1;
+  __shared__ int64_t staged[kColumnThreads * kStride];
+  int64_t* const rows = staged + (threadIdx.x - lane()) * kStride;
+  const int row_words = int(table.row_words);  // there are fewer than 2^31 words
+  const int64_t components = runs.state->runs == table.made_for ? table.made_for : 0;
+  if (grid_thread() == 0) {
+    runs.state->components = components;
+    if (components > 0) *table.rows_met = 0;
+  }
+  for (int64_t begin = grid_thread() - lane(); begin < components; begin += grid_threads()) {
+    const int64_t number = begin + lane();
+    const int label = number < components ? int(runs.present[number]) : -1;
+    const auto pair_at = [&](int place) {  // of those of all rows, or null
+      const int owner = __shfl_sync(kAllLanes, label, place / kPairs);
+      int64_t* const row = table.words + owner * row_words;
+      return owner < 0 ? nullptr : reinterpret_cast<TwoWords*>(row) + place % kPairs;
+    };
+#pragma unroll 4
+    for (int k = 0; k < kPairs; ++k) {
+      const int place = k * kWarp + lane();
+      const TwoWords* const pair = pair_at(place);
+      const TwoWords read = pair == nullptr ? TwoWords{} : *pair;
+      rows[place / kPairs * kStride + place % kPairs * 2] = read.words[0];
+      rows[place / kPairs * kStride + place % kPairs * 2 + 1] = read.words[1];
     }
-    if (shapes.moments != nullptr) {
-      double* const moments = shapes.moments + number * axes * axes;
-      int pair = Words::kProducts;
-#pragma unroll
-      for (int k = 0; k < axes; ++k)
-#pragma unroll
-        for (int l = k; l < axes; ++l, ++pair)
-          moments[k * axes + l] = moments[l * axes + k] =
-              covariance_of(size, words[pair], words[Words::kFirst + k], words[Words::kFirst + l]);
+#pragma unroll 4
+    for (int k = 0; k < kPairs; ++k)
+      if (TwoWords* const pair = pair_at(k * kWarp + lane())) *pair = TwoWords{};
+    __syncwarp();
+    if (label >= 0) {
+      shapes.labels[number] = label;
+      write_component<Value, axes>(rows + lane() * kStride, table, number, components, shapes, values, reals);
     }
-    if constexpr (Words::Values::kRow > 0) {
-      int64_t words_of_values[Words::Values::kRow];
-#pragma unroll
-      for (int k = 0; k < Words::Values::kRow; ++k) words_of_values[k] = row[Words::kShapes + k];
-      write_values<Value, axes>(words_of_values, values, table, number, components, size, box, reals);
-    }
-#pragma unroll
-    for (int k = 0; k < Words::kRow; ++k) row[k] = 0;
+    __syncwarp();
   }
 }
 

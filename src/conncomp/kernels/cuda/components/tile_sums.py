@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from functools import cache
+from itertools import count
 from math import frexp, isfinite, prod
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +13,13 @@ import numpy as np
 from conncomp.kernels.cuda.components import intensities, shapes
 from conncomp.kernels.cuda.components.intensities import are_small, value_type
 from conncomp.kernels.cuda.components.rows import extent_of, label_rows, lengths_on
-from conncomp.kernels.cuda.components.runs import FEW_AXES, THREADS, grid_of_rows
+from conncomp.kernels.cuda.components.runs import FEW_AXES, STATE_WORDS, THREADS, grid_of_rows
 from conncomp.kernels.cuda.components.shapes import Shapes, are_few
 from conncomp.kernels.cuda.launcher import (
     COUNT,
     INDEX_TYPES,
     Again,
+    Field,
     Gpu,
     ctype,
     kept_launches,
@@ -33,20 +35,28 @@ FILE = "cuda/components/tile_sums.cuh"
 SIDES = {2: (64, 128), 3: (16, 16, 32)}
 ROW_WORDS = {2: (16, 20), 3: (24, 28)}
 REAL = np.dtype(np.float32)
+COLUMN_THREADS = 128
 # Real numbers are whole ones of so many bits, times a power of two that is that much larger than
 # the largest needs: so the next images may have larger ones.
 FIXED_BITS, SPARE_BITS, MOST_EXPONENT = 50, 2, 200
 # A table has a row for so many labels at most, so that it is no larger than other memory is.
 LABELS_OF_ROW = 64
+# Bits of the answer, and how often the host looks for it before it asks the driver.
+ROW_BITS, COMPONENT_BITS, CALL_BITS = 20, 26, 16
+GLANCES = 20_000
+_calls = count(1)  # of all kinds, as there is one place for answers
 
 TABLE = Struct(
     "SumTable",
     rows_met=POINTER,
     is_wrong=POINTER,
     words=POINTER,
+    answer=POINTER,
     capacity=COUNT,
     row_words=COUNT,
     exponent=COUNT,
+    made_for=COUNT,
+    call=COUNT,
     scale=np.dtype(np.float64),
 )
 
@@ -78,6 +88,10 @@ class TileSums:
     ----------
     rows : int
         Labels have to be smaller.
+    counted : tuple of int
+        How many components the last call had, and one more than the largest label.
+    is_steady : bool
+        Whether the one before had as many: then the next one may be presumed to.
     launches : dict
         What is launched on what was added up, for `ComponentRuns`.
     """
@@ -98,23 +112,22 @@ class TileSums:
         end = self.rows * words
         self._memory = gpu.xp.zeros(end + 2, COUNT)
         exponent = _exponent_of(image) if is_real else 0
-        pointers = {"words": self._memory, "rows_met": self._memory[end:]}
-        self._table = TABLE.of(
-            gpu,
+        self._call = 0
+        pointers = {"words": self._memory, "rows_met": self._memory[end:], "answer": gpu.answer}
+        self._fields = {
             **pointers,
-            is_wrong=self._memory[end + 1 :],
-            capacity=self.rows,
-            row_words=words,
-            exponent=exponent,
-            scale=2.0 ** (FIXED_BITS - exponent),
-        )
+            "is_wrong": self._memory[end + 1 :],
+            "capacity": self.rows,
+            "row_words": words,
+            "exponent": exponent,
+            "scale": 2.0 ** (FIXED_BITS - exponent),
+        }
         self._is_clear = True
         self._again: dict[Hashable, Again] = {}
+        self._write_again: dict[Hashable, Again] = {}
         self.launches: dict[Hashable, Again] = {}
         self._image: Any = None
-        # How many components the last call had, with what, and columns that are made for as many.
-        self._last: tuple[int, bool, Any] | None = None
-        self._columns: tuple[Any, list[Any]] = None, []
+        self.counted, self.is_steady = (0, 0), False
 
     def start(self, labels: Any, image: Any) -> Again:
         """Launch what adds up labels of the kind and the values of an image, or None.
@@ -125,15 +138,17 @@ class TileSums:
         if not self._is_clear:
             self._memory.fill(0)
         self._is_clear, self._image = False, image
+        self._call = next(_calls) % (1 << CALL_BITS)
         kind = None if image is None else image.dtype
         again = self._again.get(kind)
         if again is not None:
             places = gpu.address(labels), 0 if image is None else gpu.address(image)
-            again.run(gpu.current_stream(), places)
+            again.run(gpu.current_stream(), (*places, self._call))
             return again
         with kept_launches() as launches:
             self._add(labels, image)
-        again = self._again[kind] = gpu.repeat(launches, (labels, image))
+        called = Field("call", self._call)
+        again = self._again[kind] = gpu.repeat(launches, (labels, image, called))
         return again
 
     def _add(self, labels: Any, image: Any) -> None:
@@ -145,15 +160,38 @@ class TileSums:
         tiles = prod(-(-length // side) for length, side in zip(shape, sides, strict=True))
         rows = label_rows(gpu, labels, self._background, self.rows)
         described = rows, self._lowest, extent_of(gpu, self._lengths)
-        launch(measure, (tiles, THREADS), *described, image, self._table)
+        table = TABLE.of(gpu, **self._fields, made_for=0, call=self._call)
+        launch(measure, (tiles, THREADS), *described, image, table)
         by_row = grid_of_rows(gpu, self.rows)
         for kernel in listing:
-            launch(kernel, by_row, self._table, self._runs)
+            launch(kernel, by_row, table, self._runs)
 
-    def prepare(self) -> None:
-        """Make columns as the last call had them, while the GPU is at work."""
-        if self._last is not None:
-            self._columns = self._last, self._new_columns(*self._last)
+    def ask(self, launched: Again, state: int) -> None:
+        """Wait for how many components there are, and let `counted` be that.
+
+        Parameters
+        ----------
+        launched : Again
+            What `start` returned.
+        state : int
+            Where ``RunState`` is.
+        """
+        answer = self._gpu.answer.item
+        for _ in range(GLANCES):
+            told = answer()
+            if told >> (ROW_BITS + COMPONENT_BITS) == self._call:
+                components = (told & (1 << COMPONENT_BITS) - 1) - 1
+                rows = told >> COMPONENT_BITS & (1 << ROW_BITS) - 1
+                break
+        else:
+            stream = self._gpu.current_stream()
+            _, components, rows = launched.read_all(stream, state, STATE_WORDS)
+        self.is_steady = components > 0 and components == self.counted[0]
+        self.counted = components, rows
+
+    def cleared(self) -> None:
+        """Note that columns of as many components as there were are written."""
+        self._is_clear = True
 
     def _new_columns(self, count: int, moments: bool, value: Any) -> list[Any]:
         """Return `Shapes`, and of an image sums, means, minima, maxima, centroids and reals."""
@@ -168,6 +206,8 @@ class TileSums:
 
     def write(self, runs: ComponentRuns, label: np.dtype[Any], moments: bool) -> tuple[Any, ...]:
         """Return columns of all components, which leave nothing for another call.
+
+        If there are others than the runs say, nothing is written.
 
         Parameters
         ----------
@@ -185,28 +225,34 @@ class TileSums:
         reals : array of float64, shape (3, n), or None
             Standard deviations, minima and maxima of an image.
         """
-        gpu, ndim = self._gpu, len(self._shape)
+        gpu = self._gpu
         value = None if self._image is None else self._image.dtype
-        self._last = runs.count, moments, value
-        made_for, columns = self._columns
-        if made_for != self._last:
-            columns = self._new_columns(*self._last)
-        self._columns = None, []
-        *_, write = gpu.load(FILE, _names(label, value, ndim))
+        columns = self._new_columns(runs.count, moments, value)
+        again = self._write_again.get((moments, value))
+        if again is None:
+            with kept_launches() as launches:
+                self._launch_columns(runs, label, value, columns)
+            arrays = [array if array.size else None for array in columns]
+            again = gpu.repeat(launches, (Field("made_for", runs.count), *arrays))
+            self._write_again[moments, value] = again
+        else:
+            again.run(gpu.current_stream(), (runs.count, *map(gpu.address, columns)))
         places = len(Shapes._fields)
-
-        def launches(*arrays: Any) -> None:
-            given = Shapes(*arrays[:places]).places(gpu)
-            record = shapes.COLUMNS.pack(dict(zip(Shapes._fields, given, strict=True)))
-            values = intensities.columns_at(gpu, arrays[places:-1])
-            reals = arrays[-1] if arrays[places:] else None
-            launch(write, runs.by_row, self._table, self._runs, record, values, reals)
-
-        purpose = "tile columns", moments, value
-        runs.launch(purpose, launches, *columns, memory=self._memory)
-        self._is_clear = True
         reals = columns.pop() if value is not None else None
         return Shapes(*columns[:places]), columns[places:], reals
+
+    def _launch_columns(
+        self, runs: ComponentRuns, label: np.dtype[Any], value: Any, columns: list[Any]
+    ) -> None:
+        gpu, places = self._gpu, len(Shapes._fields)
+        *_, write = gpu.load(FILE, _names(label, value, len(self._shape)))
+        table = TABLE.of(gpu, **self._fields, made_for=runs.count, call=0)
+        given = Shapes(*columns[:places]).places(gpu)
+        record = shapes.COLUMNS.pack(dict(zip(Shapes._fields, given, strict=True)))
+        values = intensities.columns_at(gpu, columns[places:-1])
+        reals = columns[-1] if columns[places:] else None
+        by_row = gpu.blocks(self.rows, COLUMN_THREADS), COLUMN_THREADS
+        launch(write, by_row, table, self._runs, record, values, reals)
 
 
 def _exponent_of(image: Any) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
@@ -14,7 +13,9 @@ from numpy.typing import NDArray
 
 from conncomp._optional import optional
 from conncomp._text import printable
-from conncomp.files._ome import (
+from conncomp.files.scales import Content, Scale, scale_of, unit_of
+from conncomp.files.tiff.directories import bits_of, open_tiff
+from conncomp.files.tiff.ome import (
     MISFIT,
     OmeImage,
     begin_of_ome,
@@ -24,28 +25,10 @@ from conncomp.files._ome import (
     pages_of_ome,
     scale_of_ome,
 )
-from conncomp.files.scales import Content, Scale, scale_of, unit_of
-
-# How many bytes one byte expands to, for each way of compression that is read: with others, such as
-# LZMA, a strip may expand without a bound.
-EXPANSION = {1: 1, 5: 4096, 8: 1032, 32773: 128, 32946: 1032}
-
-# What programs add to TIFF and tifffile may interpret. All other files are read as plain pages, as
-# some kinds refer to other files, or are described by XML.
-INTERPRETED = frozenset({"shaped", "imagej", "lsm", "stk", "uniform"})
-
-# Tags whose values are the places of more directories; and the formats of such values.
-SUBDIRECTORIES = (330, 34665, 34853, 40965)
-PLACES = {3: "H", 4: "I", 13: "I", 16: "Q", 18: "Q"}
-
-# Bytes of a value of each type.
-TYPE_SIZES = np.array([0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8])
-
-# tifffile takes directories of more tags for damaged.
-MOST_TAGS = 4096
+from conncomp.files.tiff.ome_sets import OmeSet, check_own_description, description_of_ome
 
 
-def read_tiff(file: IO[bytes], series: int = 0) -> Content:
+def read_tiff(file: IO[bytes], series: int = 0, folder: str | None = None) -> Content:
     """Return a series of a TIFF file, the axes that it says it has, and their scale.
 
     Parameters
@@ -53,8 +36,10 @@ def read_tiff(file: IO[bytes], series: int = 0) -> Content:
     file : binary file
         With a descriptor, as its size is asked for.
     series : int, optional
+    folder : str, optional
+        Where the file lies, and others of a set that it is of.
     """
-    with OpenTiff(file) as tiff:
+    with OpenTiff(file, folder) as tiff:
         return tiff.read(series)
 
 
@@ -65,13 +50,24 @@ class OpenTiff:
     ----------
     file : binary file
         As for `read_tiff`; whoever opened it closes it.
+    folder : str, optional
     """
 
-    def __init__(self, file: IO[bytes]) -> None:
+    def __init__(self, file: IO[bytes], folder: str | None = None) -> None:
         self._size = os.fstat(file.fileno()).st_size
-        self._tiff = _opened(file)
-        self._images = _images_of_ome(self._tiff)
-        self._count = _count_series(self._tiff)
+        self._tiff = open_tiff(file)
+        try:
+            description = description_of_ome(self._tiff)
+            check_own_description(description, folder)
+            self._images = ome_images(description)
+            self._count = _count_series(self._tiff)
+        except BaseException:
+            self._tiff.close()
+            raise
+        self._set = None
+        others = other_holders(description, self._images)
+        if folder is not None and others != [None] * len(others):
+            self._set = OmeSet(folder, description, os.path.basename(file.name))
 
     def __enter__(self) -> OpenTiff:
         return self
@@ -84,6 +80,8 @@ class OpenTiff:
         tiff, images, count = self._tiff, self._images, self._count
         if not 0 <= series < count:
             raise ValueError(f"has {count} series: there is no series={series}")
+        if self._set is not None and self._set.is_elsewhere(series):
+            return self._set.read(series)
         chosen = _checked_series(tiff, images, self._size, series)
         page = chosen.keyframe
         axes, array = chosen.axes, np.asarray(chosen.asarray())
@@ -99,7 +97,7 @@ class OpenTiff:
 
 def count_series(file: IO[bytes]) -> int:
     """Return how many series a TIFF file has: images of OME, or pages of one shape each."""
-    with _opened(file) as tiff:
+    with open_tiff(file) as tiff:
         return _count_series(tiff)
 
 
@@ -111,8 +109,7 @@ def _count_series(tiff: Any) -> int:
 
 
 def _images_of_ome(tiff: Any) -> list[OmeImage]:
-    head = tiff.pages[0] if len(tiff.pages) else None
-    return ome_images(head.description) if head is not None and head.is_ome else []
+    return ome_images(description_of_ome(tiff))
 
 
 def _series_of_image(tiff: Any, images: Sequence[OmeImage], number: int) -> Any:
@@ -180,7 +177,7 @@ def open_series(file: IO[bytes]) -> Series:
     ValueError
         If it is damaged, or is not the slices of one volume of numbers, without channels.
     """
-    tiff = _opened(file)
+    tiff = open_tiff(file)
     size = os.fstat(file.fileno()).st_size
     images = _images_of_ome(tiff)
     series = _checked_series(tiff, images, size)
@@ -210,30 +207,13 @@ def open_series(file: IO[bytes]) -> Series:
     return Series(shape, series.dtype, None, read)
 
 
-def _opened(file: IO[bytes]) -> Any:
-    """Open a file whose directories are sound."""
-    tifffile = optional("tifffile")
-    check_directories(file, os.fstat(file.fileno()).st_size)
-    file.seek(0)
-    plain = {f"is_{kind}": False for kind in tifffile.TIFF.FILE_FLAGS if kind not in INTERPRETED}
-    return tifffile.TiffFile(file, **plain)
-
-
 def _checked_series(tiff: Any, images: Sequence[OmeImage], size: int, number: int = 0) -> Any:
     """Return a series of a file of so many bytes, if it fits into these."""
     if not (images or tiff.series):
         raise ValueError("holds no page")
     series = _series_of_image(tiff, images, number) if images else tiff.series[number]
-    page = series.keyframe
-    if page.compression not in EXPANSION:
-        raise ValueError(
-            f"is compressed by {getattr(page.compression, 'name', page.compression)}, which is "
-            "not read; save it with DEFLATE, or uncompressed"
-        )
-    if page.dtype is None:
-        raise ValueError(f"holds values of {page.bitspersample} bits, which are not read")
-    bits = min(page.bitspersample, 8 * series.dtype.itemsize)
-    if math.prod(series.shape) * bits > 8 * EXPANSION[page.compression] * size:
+    bits, most = bits_of(series.keyframe, size)
+    if math.prod(series.shape) * bits > most:
         raise ValueError(
             f"says that it has shape {series.shape} and dtype {series.dtype}, "
             f"but is of {size} bytes"
@@ -241,74 +221,6 @@ def _checked_series(tiff: Any, images: Sequence[OmeImage], size: int, number: in
     if sum(sum(map(int, part.databytecounts)) for part in tiff.pages) > size:
         raise ValueError(f"says that it holds more strips than fit into its {size} bytes")
     return series
-
-
-def check_directories(file: IO[bytes], size: int) -> None:
-    """Raise unless all directories are whole, none is met twice, and they fit into `size` bytes.
-
-    So a reader that follows them ends, after a time that is that of the file's size.
-    """
-    file.seek(0)
-    header = file.read(16).ljust(16, b"\0")
-    order = "<" if header[:2] == b"II" else ">"
-    big = struct.unpack(order + "H", header[2:4])[0] == 43
-    number, word = ("Q", "Q") if big else ("H", "I")
-    entry = np.dtype(
-        [
-            ("code", order + "u2"),
-            ("type", order + "u2"),
-            ("count", order + ("u8" if big else "u4")),
-            ("value", "V8" if big else "V4"),
-        ]
-    )
-
-    def read_bytes(length: int) -> bytes:
-        data = file.read(length)
-        if len(data) < length:
-            raise ValueError("cut short: a directory of pages goes beyond the file's end")
-        return data
-
-    def read(form: str, count: int = 1) -> tuple[int, ...]:
-        form = f"{order}{count}{form}"
-        return struct.unpack(form, read_bytes(struct.calcsize(form)))
-
-    file.seek(8 if big else 4)
-    pending = [(read(word)[0], True)]
-    seen: set[int] = set()
-    # Directories are disjoint in whole files; small values may be shared by several tags.
-    room, room_for_values = size, 2.0 * size
-    while pending:
-        place, in_chain = pending.pop()
-        if place == 0 or (place >= size and not in_chain):
-            continue
-        if place in seen:
-            raise ValueError(
-                f"its directories form a circle: there are two ways to that at {place}"
-            )
-        seen.add(place)
-        file.seek(place)
-        (count,) = read(number)
-        if count > MOST_TAGS:
-            raise ValueError(f"has a directory of {count} tags at {place}; it is damaged")
-        tags = np.frombuffer(read_bytes(count * entry.itemsize), entry)
-        if in_chain:
-            pending.append((read(word)[0], True))
-        room -= tags.nbytes + 2
-        lengths = TYPE_SIZES[np.where(tags["type"] < len(TYPE_SIZES), tags["type"], 0)]
-        lengths = lengths * tags["count"].astype(np.float64)
-        room_for_values -= lengths[lengths <= size].sum()
-        if room < 0 or room_for_values < 0:
-            raise ValueError(f"has directories or tags that overlap, in its {size} bytes")
-        for k in np.flatnonzero(np.isin(tags["code"], SUBDIRECTORIES)):
-            kind, length, value = int(tags["type"][k]), int(lengths[k]), tags["value"][k].tobytes()
-            if kind not in PLACES or length > size:
-                continue
-            if length > len(value):
-                file.seek(struct.unpack(order + word, value)[0])
-                places = read(PLACES[kind], int(tags["count"][k]))
-            else:
-                places = struct.unpack(f"{order}{tags['count'][k]}{PLACES[kind]}", value[:length])
-            pending += [(place, False) for place in places]
 
 
 def _in_ome_order(image: OmeImage, axes: str, array: NDArray[Any]) -> tuple[str, NDArray[Any]]:

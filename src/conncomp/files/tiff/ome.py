@@ -8,13 +8,20 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from conncomp.files.scales import Scale, scale_in_one_unit, unit_of
 
 MOST_IMAGES = 1000
 MISFIT = "of a set of several files, make one file"
+
+
+class Holder(NamedTuple):
+    """The file that holds a stretch of planes: the number that OME gives it, and its name."""
+
+    number: str
+    name: str
 
 
 class OmeImage(NamedTuple):
@@ -26,13 +33,13 @@ class OmeImage(NamedTuple):
         Of its pixels, such as ``SizeX``.
     blocks : list of str
         The attributes, as text, of each stretch of its planes: which pages they are.
-    holders : dict of str to str
-        The files that hold these, where it is told: their names, by the numbers that OME gives.
+    holders : list of Holder or None
+        Which file holds each of these, where it is told.
     """
 
     attributes: dict[str, str]
     blocks: list[str]
-    holders: dict[str, str]
+    holders: list[Holder | None]
 
 
 def ome_images(description: str) -> list[OmeImage]:
@@ -54,29 +61,51 @@ def ome_images(description: str) -> list[OmeImage]:
                     f"has OME metadata of more than {MOST_IMAGES} images, which are not read; "
                     "save them in several files"
                 )
-            images.append(OmeImage(_attributes(text), [], {}))
+            images.append(OmeImage(_attributes(text), [], []))
         elif images and name == "TiffData":
             images[-1].blocks.append(text)
-        elif images:
+            images[-1].holders.append(None)
+        elif images and images[-1].blocks:
             file = re.search(r'\bFileName\s*=\s*"([^"]{0,200})"', text)
             key = (number or "").strip()
-            images[-1].holders[key] = html.unescape(file[1]) if file else key
+            images[-1].holders[-1] = Holder(key, html.unescape(file[1]) if file else key)
     return images
 
 
-def other_holders(description: str, images: Sequence[OmeImage]) -> list[str | None]:
-    """Return, of each image, the name of another file that holds planes of it, if there is one.
+def numbers_of_file(description: str, images: Sequence[OmeImage]) -> set[str]:
+    """Return the number of the file that has the description, as stretches of planes tell it.
 
     A file that does not tell its number is the only one that is told of.
     """
     head = re.search(r"<(?:\w+:)?OME\b([^>]*)", description)
     own = re.search(r'\bUUID\s*=\s*"([^"]{1,100})"', head[1]) if head else None
-    told = {key for image in images for key in image.holders}
-    here = told if own is None and len(told) == 1 else {own[1]} if own else set()
+    if own is not None:
+        return {own[1]}
+    told = {holder.number for image in images for holder in image.holders if holder is not None}
+    return told if len(told) == 1 else set()
+
+
+def other_holders(description: str, images: Sequence[OmeImage]) -> list[str | None]:
+    """Return, of each image, the name of another file that holds planes of it, if there is one."""
+    here = numbers_of_file(description, images)
     return [
-        next((name for key, name in image.holders.items() if key not in here), None)
+        next(
+            (
+                holder.name
+                for holder in image.holders
+                if holder is not None and holder.number not in here
+            ),
+            None,
+        )
         for image in images
     ]
+
+
+def companion_of(description: str) -> str | None:
+    """Return the name of the file that describes the planes of one which has nothing but these."""
+    pattern = r"<(?:\w+:)?BinaryOnly\b[^>]{0,500}?\bMetadataFile\s*=\s*\"([^\"]{1,200})\""
+    companion = re.search(pattern, description)
+    return html.unescape(companion[1]) if companion else None
 
 
 def _attributes(text: str) -> dict[str, str]:
@@ -140,8 +169,25 @@ def pages_of_ome(image: OmeImage, lengths: Mapping[str, int], end: int, held: in
     described = " x ".join(f"{length} {axis}" for axis, length in lengths.items())
     if count > held:
         raise ValueError(f"has OME metadata of {described} planes, but holds {held}; {MISFIT}")
+    pages = [page for _, page in places_of_ome(image, lengths, end)]
+    if len(pages) < count or len(set(pages)) < count or max(pages) >= held:
+        raise ValueError(
+            f"has OME metadata that does not name a page of its {held} for each of {described} "
+            f"planes; {MISFIT}"
+        )
+    return pages
+
+
+def places_of_ome(
+    image: OmeImage, lengths: Mapping[str, int], end: int = 0
+) -> Iterator[tuple[int, int]]:
+    """Yield where planes of an image lie, in the order of its axes: the block, and the page.
+
+    Fewer than there are, if it is not told of all. Parameters are those of `pages_of_ome`.
+    """
+    count = math.prod(lengths.values())
     blocks = []
-    for text in image.blocks:
+    for number, text in enumerate(image.blocks):
         attributes = _attributes(text)
         plane, is_within = 0, True
         for axis, length in lengths.items():
@@ -149,21 +195,17 @@ def pages_of_ome(image: OmeImage, lengths: Mapping[str, int], end: int, held: in
             plane, is_within = plane * length + place, is_within and place < length
         if is_within:  # ImageJ keeps blocks of what it crops
             page = _integer(attributes, "IFD", end)
-            blocks.append((plane, page, _integer(attributes, "PlaneCount", count)))
-    blocks = sorted(blocks) if image.blocks else [(0, end, count)]
-    pages: list[int] = []
-    for (plane, page, length), following in zip(
+            blocks.append((plane, page, _integer(attributes, "PlaneCount", count), number))
+    blocks = sorted(blocks) if image.blocks else [(0, end, count, 0)]
+    known = 0
+    for (plane, page, length, number), following in zip(
         blocks, [*(plane for plane, *_ in blocks[1:]), count], strict=False
     ):
-        if plane != len(pages):
+        if plane != known:
             break
-        pages += range(page, page + min(length, following - plane))
-    if len(pages) < count or len(set(pages)) < count or max(pages) >= held:
-        raise ValueError(
-            f"has OME metadata that does not name a page of its {held} for each of {described} "
-            f"planes; {MISFIT}"
-        )
-    return pages
+        told = max(0, min(length, following - plane))
+        yield from ((number, page + k) for k in range(told))
+        known += told
 
 
 def scale_of_ome(image: OmeImage, axes: str) -> Scale | None:

@@ -1,0 +1,1 @@
+"""TIFF, and the images of OME in one file or several, under limits."""

@@ -1,0 +1,272 @@
+"""OME-TIFF in several files: planes that OME-XML says are pages of other files.
+
+The XML may be a stranger's, so only files of the same folder are opened, by plain names, regular
+files that are TIFF. Each is checked as one alone is, and nothing larger is allocated than all of
+them can hold.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arrays import check_memory
+from conncomp._text import printable
+from conncomp.files.access import StrPath, naming
+from conncomp.files.scales import Content
+from conncomp.files.tiff.directories import bits_of, open_tiff
+from conncomp.files.tiff.ome import (
+    companion_of,
+    lengths_of_ome,
+    numbers_of_file,
+    ome_images,
+    places_of_ome,
+    scale_of_ome,
+)
+
+# A set of more files, or XML that is longer, is refused.
+MOST_FILES, LONGEST_XML = 20_000, 1 << 26
+# How a file of nothing but OME-XML is called.
+COMPANION = ".companion.ome"
+# So many files that are missing are named.
+MOST_NAMED = 3
+# A page takes so many bytes of a file, for its directory alone.
+LEAST_PAGE = 18
+
+
+class OmeSet:
+    """The images that OME-XML tells of, in files of a folder, of which several are read in turn.
+
+    Parameters
+    ----------
+    folder : str
+    description : str
+        The XML.
+    own : str
+        The name of the file that has it.
+    """
+
+    def __init__(self, folder: str, description: str, own: str) -> None:
+        self._folder, self._own = folder, own
+        self.images = ome_images(description)
+        self._numbers = numbers_of_file(description, self.images)
+
+    def is_elsewhere(self, number: int) -> bool:
+        """Whether another file than the own one holds planes of an image."""
+        held = self.images[number].holders
+        return any(holder is not None and holder.number not in self._numbers for holder in held)
+
+    def holders(self, number: int) -> list[str]:
+        """Return the name of the file that holds each stretch of planes of an image."""
+        names = [
+            self._own if holder is None or holder.number in self._numbers else holder.name
+            for holder in self.images[number].holders
+        ]
+        if not (self._own or (names and "" not in names)):
+            raise ValueError("describes planes, and does not say which file holds them")
+        for name in dict.fromkeys(names):
+            if name in ("", ".", "..") or set(name) & set("/\\\0"):
+                raise ValueError(
+                    f"has OME metadata of planes in {printable(name)!r}, which is no plain name of "
+                    "a file; planes are looked for in the same folder only"
+                )
+        return names
+
+    def read(self, number: int) -> Content:
+        """Return an image.
+
+        Raises
+        ------
+        ValueError
+            If it is not told where all planes lie, or files do not hold them, or are missing.
+        """
+        if not 0 <= number < len(self.images):
+            raise ValueError(f"has {len(self.images)} series: there is no series={number}")
+        image, names = self.images[number], self.holders(number) or [self._own]
+        sizes = self._sizes(names)
+        block, page = next(places_of_ome(image, lengths_of_ome(image, 1)), (0, 0))
+        with self._opened(names[block]) as (tiff, size):
+            head = _page(tiff, page)
+            bits, _ = bits_of(head, size)
+            lengths = lengths_of_ome(image, head.samplesperpixel)
+        count, size = math.prod(lengths.values()), sum(sizes.values())
+        described = " x ".join(f"{length} {axis}" for axis, length in lengths.items())
+        bits, most = count * math.prod(head.shape) * bits, bits_of(head, size)[1]
+        if bits > most or count * LEAST_PAGE > size or "Z" in head.axes:
+            raise ValueError(
+                f"says that it has {described} planes, of which one has shape {head.shape} and "
+                f"dtype {head.dtype}, but all its files are of {size} bytes"
+            )
+        places = [(names[block], page) for block, page in places_of_ome(image, lengths)]
+        if len(places) < count or len(set(places)) < count:
+            raise ValueError(
+                f"has OME metadata that does not name a page of its files for each of {described} "
+                "planes"
+            )
+        kept = {axis: length for axis, length in lengths.items() if length > 1}
+        array = self._filled(head, places).reshape(*kept.values(), *head.shape)
+        axes = "".join(kept) + head.axes
+        channels = max(axes.find("S"), axes.find("C"))
+        return Content(array, None if channels < 0 else channels, axes, scale_of_ome(image, axes))
+
+    def _filled(self, head: Any, places: Sequence[tuple[str, int]]) -> NDArray[Any]:
+        """Return planes like one of them, from the files and pages where they lie."""
+        shape = len(places), *head.shape
+        check_memory(f"an image of shape {shape}", math.prod(shape) * head.dtype.itemsize)
+        array = np.empty(shape, head.dtype)
+        by_file: dict[str, list[tuple[int, int]]] = {}
+        for plane, (name, page) in enumerate(places):
+            by_file.setdefault(name, []).append((plane, page))
+        for name, planes in by_file.items():
+            with self._opened(name) as (tiff, size):
+                bits, most = bits_of(_page(tiff, planes[0][1]), size)
+                if len(planes) * math.prod(head.shape) * bits > most:
+                    raise ValueError(f"has planes that do not fit into its {size} bytes")
+                for plane, page in planes:
+                    other = _page(tiff, page)
+                    if (other.shape, other.dtype, other.compression) != (
+                        head.shape,
+                        head.dtype,
+                        head.compression,
+                    ):
+                        raise ValueError(
+                            f"has a page {page} of shape {other.shape} and dtype {other.dtype}, "
+                            f"and others of the image are of {head.shape} and {head.dtype}"
+                        )
+                    if sum(map(int, other.databytecounts)) > size:
+                        raise ValueError(f"says that it holds more strips than its {size} bytes")
+                    array[plane] = other.asarray()
+        return array
+
+    def _sizes(self, names: Sequence[str]) -> Mapping[str, int]:
+        """Return the sizes of files in bytes."""
+        unique = list(dict.fromkeys(names))
+        if len(unique) > MOST_FILES:
+            raise ValueError(
+                f"is a set of {len(unique)} files, and more than {MOST_FILES} are not read"
+            )
+        sizes, missing = {}, []
+        for name in unique:
+            try:
+                sizes[name] = os.stat(os.path.join(self._folder, name)).st_size
+            except (OSError, ValueError):
+                missing.append(name)
+        if missing:
+            shown = ", ".join(repr(printable(name)) for name in missing[:MOST_NAMED])
+            more = f" and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""
+            raise ValueError(
+                f"is one of a set of {len(unique)} files, of which {shown}{more} "
+                f"{'is' if len(missing) == 1 else 'are'} not in its folder; put them there"
+            )
+        return sizes
+
+    @contextmanager
+    def _opened(self, name: str) -> Iterator[tuple[Any, int]]:
+        """Open a file of the set; errors within name it."""
+
+        def at_once(path: str, flags: int) -> int:
+            return os.open(path, flags | os.O_NONBLOCK)  # a pipe might never begin
+
+        path = os.path.join(self._folder, name)
+        with naming(f"its file {printable(name)!r}"), open(path, "rb", opener=at_once) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise ValueError("is no regular file")
+            with open_tiff(file) as tiff:
+                yield tiff, status.st_size
+
+
+def _page(tiff: Any, number: int) -> Any:
+    """Return a page of a file, as it stands there."""
+    if number >= len(tiff.pages):
+        raise ValueError(f"has {len(tiff.pages)} pages, and no page {number}")
+    return tiff.pages[number]
+
+
+def open_companion(file: IO[bytes], folder: str | None) -> OmeSet:
+    """Return the images that a file of nothing but OME-XML tells of, in others of its folder.
+
+    Raises
+    ------
+    ValueError
+        If it tells of none, or lies in none.
+    """
+    text = file.read(LONGEST_XML + 1)
+    if len(text) > LONGEST_XML:
+        raise ValueError(f"has more than {LONGEST_XML >> 20} MiB of XML")
+    if folder is None:
+        raise ValueError("describes other files, of the folder where it lies; give its name")
+    images = OmeSet(folder, text.decode("utf-8", "replace"), "")
+    if not images.images:
+        raise ValueError("is XML that tells of no image of OME")
+    return images
+
+
+def read_companion(file: IO[bytes], series: int = 0, folder: str | None = None) -> Content:
+    """Return an image that a file of nothing but OME-XML tells of."""
+    return open_companion(file, folder).read(series)
+
+
+def check_own_description(description: str, folder: str | None) -> None:
+    """Raise if planes of a file are described by another one, which lies beside it."""
+    name = companion_of(description)
+    if name is None or folder is None or os.path.basename(name) != name:
+        return
+    if os.path.isfile(os.path.join(folder, name)):
+        raise ValueError(
+            f"is one of a set of files that {printable(name)!r} describes; give that one"
+        )
+
+
+def head_of_set(path: StrPath) -> str | None:
+    """Return the path of another file by which the set is read that a TIFF file is a part of.
+
+    None if it is of no set, or can be read itself: if it holds the first plane of the first image.
+    Whether the other one is there nobody has looked.
+    """
+    with naming(path):
+        images, head = _images_beside(path)
+        if head is None and images.images and not is_companion(path):
+            holders = images.holders(0)
+            places = places_of_ome(images.images[0], lengths_of_ome(images.images[0], 1))
+            head = holders[next(places, (0, 0))[0]] if holders else None
+        if head is None or os.path.basename(head) != head or head == os.path.basename(path):
+            return None
+        return os.path.join(os.path.dirname(path), head)
+
+
+def files_of_set(path: StrPath) -> list[str]:
+    """Return the paths of files that a file of OME names, itself among them, if it is of a set."""
+    with naming(path):
+        images, _ = _images_beside(path)
+        names = {name for k in range(len(images.images)) for name in images.holders(k)}
+        return sorted(os.path.join(os.path.dirname(path), name) for name in names)
+
+
+def is_companion(path: StrPath) -> bool:
+    """Whether a file is called as one of nothing but OME-XML."""
+    return os.fspath(path).lower().endswith(COMPANION)
+
+
+def _images_beside(path: StrPath) -> tuple[OmeSet, str | None]:
+    """Return the images that a file tells of, and the name of one that tells of those in it."""
+    folder, own = os.path.split(path)
+    with open(path, "rb") as file:
+        if is_companion(path):
+            return open_companion(file, folder), None
+        with open_tiff(file) as tiff:
+            description = description_of_ome(tiff)
+    return OmeSet(folder, description, own), companion_of(description)
+
+
+def description_of_ome(tiff: Any) -> str:
+    """Return the OME-XML of a TIFF file, or nothing."""
+    head = tiff.pages[0] if len(tiff.pages) else None
+    return str(head.description) if head is not None and head.is_ome else ""
