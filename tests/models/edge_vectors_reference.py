@@ -6,6 +6,7 @@ Spins are the integers of the contract; logarithms are those of floating point.
 from math import isqrt, log
 
 from conncomp.generate.random import philox
+from models.edges_reference import in_classes
 from models.vector_reference import SINE, Angles, Directions, polynomial, sine
 
 START, CHOSEN_SITE, METROPOLIS, COIN, MIRROR, EDGE_BOND = 1, 4, 5, 7, 32, 40
@@ -145,11 +146,7 @@ class ReferenceEdgeVectors:
         beside = [[] for _ in self.spins]
         for u, v, j in self.bonds:
             beside[u].append((v, j)), beside[v].append((u, j))
-        of_site = []
-        for site, arcs in enumerate(beside):
-            taken = {of_site[to] for to, _ in arcs if to < site}
-            of_site.append(min(set(range(len(taken) + 1)) - taken))
-        for site in sorted(range(len(self.spins)), key=lambda site: of_site[site]):
+        for site in in_classes(beside):
             mirror = self.kind.mirror(self.draws, site)
             weight = sum(self.weight(mirror, site, to, j) for to, j in beside[site])
             if not self.exceeds(weight, self.draws(METROPOLIS, site)[0]):

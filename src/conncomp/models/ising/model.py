@@ -11,17 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import as_bool, check_choice, shown
 from conncomp.graph import Graph
 from conncomp.kernels.cells import Kind
-from conncomp.kernels.edges import UNIT_BITS, UP_DOWN, WHOLE, EdgeBonds
+from conncomp.kernels.edges import UP_DOWN, EdgeBonds
 from conncomp.kernels.lattice import unpack
 from conncomp.models import on_edges, potts
 from conncomp.models._arguments import check_start
-from conncomp.models._logarithms import temperature_factors
 from conncomp.models.ising.measurements import IsingMeasurements, WeightedMeasurements
 from conncomp.models.lattices import CRITICAL, UnitCell
 from conncomp.models.places import (
     HYPERCUBIC,
     OnLattice,
-    Placed,
     as_coupling,
     as_field,
     as_one_number,
@@ -31,14 +29,13 @@ from conncomp.models.places import (
 )
 from conncomp.models.potts.base import ClusterModel
 from conncomp.models.potts.measurements import Measurements
-from conncomp.models.potts.updates import KINDS, Asked
+from conncomp.models.potts.updates import KINDS, ON_EDGES, Asked
 from conncomp.models.protocol import Update
 
-UPDATES = ("swendsen-wang", "wolff", "metropolis")
-OF_POTTS = "ferromagnets on chain, square, cubic and hypercubic lattices without antiperiodic axes"
+UPDATES = tuple(ON_EDGES)
 
 
-class Ising(Placed, ClusterModel):
+class Ising(ClusterModel):
     """The Ising model on any lattice, simulated by clusters.
 
     The energy is ``H = -J sum over bonds of s_i s_j - h sum of s_i`` for spins of ±1, and k_B = 1.
@@ -130,7 +127,7 @@ class Ising(Placed, ClusterModel):
     -7.75
     """
 
-    _name, _folder = "Ising", __package__
+    _name, _folder, _edge_kind = "Ising", __package__, UP_DOWN
 
     def __init__(
         self,
@@ -306,8 +303,7 @@ class Ising(Placed, ClusterModel):
 
         Parameters
         ----------
-        update : {"swendsen-wang", "wolff", "metropolis"}, optional
-            The last one, sweeps of single spins, for ferromagnets on the lattices of `Potts`.
+        update : {"swendsen-wang", "wolff", "metropolis", "heat-bath"}, optional
         clusters : bool, optional
             As of `swendsen_wang`.
 
@@ -329,8 +325,6 @@ class Ising(Placed, ClusterModel):
         """
         check_choice("update", update, UPDATES)
         sizes = as_bool("clusters", clusters)
-        if update == "metropolis" and not self._is_potts:
-            raise ValueError(f'update="metropolis" is for {OF_POTTS}; use "swendsen-wang"')
         if sizes and not self._is_ferromagnet():
             raise ValueError(
                 "clusters=True gives the magnetisation of clusters of equal spins; leave it out "
@@ -338,7 +332,8 @@ class Ising(Placed, ClusterModel):
             )
         if sizes and self._edges is not None and self._edges.fields is not None:
             raise ValueError("clusters=True is of clusters that flip; leave it out with a field")
-        return KINDS[update](self, Asked(None, None, sizes, False))
+        kinds = KINDS if self._is_potts else ON_EDGES
+        return kinds[update](self, Asked(None, None, sizes, False))
 
     # ----------------------------------------------------------------------- what the base asks for
 
@@ -350,12 +345,6 @@ class Ising(Placed, ClusterModel):
         numbers = {"coupling": self.coupling, "field": self._field}
         known = {name: n for name, n in numbers.items() if not isinstance(n, np.ndarray)}
         return {**described, **known, "bonds": digest_of(self._edges)}
-
-    @property
-    def _gain(self) -> float:
-        if self._edges is not None:
-            return 2 * self._edges.scale / WHOLE
-        return 2 * abs(float(self.coupling))
 
     @property
     def _spins_in_words(self) -> str:
@@ -380,18 +369,10 @@ class Ising(Placed, ClusterModel):
 
     def _updates_engine(self) -> Any:
         if self._edges is not None:
-            return self._new_engine(self._edges, UP_DOWN)
+            return self._new_engine(self._edges, self._edge_kind)
         if self._is_potts:
             return self._new_engine(self._words_lattice, "auto", {})
         return self._new_engine(self._cells)
-
-    def _bond_probabilities(self) -> Any:
-        if self._edges is None:
-            return super()._bond_probabilities()
-        with np.errstate(over="ignore"):
-            betas = self._betas * self._edges.scale
-        exponents = np.full(len(betas), UNIT_BITS)
-        return self._engine.xp.asarray(temperature_factors(betas, exponents))
 
     def _given_states(self, start: ArrayLike) -> Any:
         given = check_start(start, "i", "of integers", self.replicas, self._shape_of_sites)

@@ -224,10 +224,7 @@ class EdgeMeasurements(WeightedBonds):
     @property
     def energy(self) -> NDArray[np.float64]:
         """The energy of the whole lattice."""
-        fields = self.lattice.fields
-        # A field below 0 is satisfied by all other states.
-        below = 0 if fields is None else int(np.minimum(fields, 0).sum(dtype=np.int64))
-        satisfied = self.records[..., SATISFIED] + below
+        satisfied = self.records[..., SATISFIED] + self.lattice.below
         return np.asarray(-self.coupling / WHOLE * satisfied, np.float64)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,20 +12,21 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import as_bool, check_choice, shown
 from conncomp._arrays import placed
 from conncomp.graph import Graph
-from conncomp.kernels.edges import UNIT_BITS, EdgeBonds, SpinKind
+from conncomp.kernels.edges import EdgeBonds, SpinKind
 from conncomp.kernels.lattice import unpack
 from conncomp.kernels.vector_spins import FIELDS, MEASURE_BITS, Kind, as_spins, as_vectors
 from conncomp.models import on_edges
-from conncomp.models._arguments import Drawn, check_start
+from conncomp.models._arguments import check_start
 from conncomp.models._clusters import label_clusters
-from conncomp.models._logarithms import temperature_factors
 from conncomp.models._memory import room_for
 from conncomp.models.lattices import UnitCell
 from conncomp.models.places import (
     HYPERCUBIC,
     OnLattice,
-    Placed,
+    PlacedModel,
     as_coupling,
+    as_field,
+    as_one_number,
     bonds_of,
     digest_of,
     in_words,
@@ -43,7 +43,7 @@ from conncomp.models.vectors.updates import UPDATES, ClusterUpdate, LocalUpdate
 MOST_SITES = (1 << 31) - 1
 
 
-class VectorModel(Placed, Thermal[VectorMeasurements]):
+class VectorModel(PlacedModel, Thermal[VectorMeasurements]):
     """What `XY`, `Heisenberg`, `Clock` and `ON` share.
 
     They say how spins are held: `_kind`, of words of sites, if there are kernels of these, and
@@ -67,6 +67,7 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
         temperature: ArrayLike | None = None,
         beta: ArrayLike | None = None,
         coupling: ArrayLike = 1.0,
+        field: ArrayLike | None = None,
         periodic: bool | str | Sequence[bool | str] = True,
         replicas: int | None = None,
         seed: int = 0,
@@ -78,10 +79,13 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
         self._place = place_of(shape, lattice, periodic, self.coupling)
         if self._place.sites > MOST_SITES:
             raise ValueError(f"shape={shown(shape)} must have fewer than 2**31 sites")
+        fields = as_field(field, self._place.shape)
+        self._field = as_one_number(fields)
         super().__init__(replicas, first_replica, seed, device, start)
         # Clusters are reflected or not: of two states.
-        of_words = in_words(self._place, self.coupling, 2) if self._kind is not None else None
-        self._edges = self._all_bonds() if of_words is None else None
+        plain = self._kind is not None and fields is None
+        of_words = in_words(self._place, self.coupling, 2) if plain else None
+        self._edges = self._all_bonds(fields) if of_words is None else None
         self.lattice: Any = self._edges if of_words is None else of_words
         self._betas = self._betas_of(temperature, beta)
         self._prepare()
@@ -178,7 +182,7 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
         measure : bool, optional
             Whether to measure each of them.
         clusters : bool, optional
-            Whether to measure the sizes of clusters, too, which takes longer.
+            Whether to measure the sizes of clusters, too, which takes longer; not with a field.
 
         Returns
         -------
@@ -245,6 +249,8 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
         check_choice("update", update, UPDATES)
         if as_bool("clusters", clusters) and update != "swendsen-wang":
             raise ValueError('clusters=True is for update="swendsen-wang", which draws all of them')
+        if clusters and self._edges is not None and self._edges.fields is not None:
+            raise ValueError("clusters=True is of clusters that flip; leave it out with a field")
         if update == "metropolis":
             return LocalUpdate(self)
         return ClusterUpdate(self, update, clusters)
@@ -265,9 +271,8 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
                 "coupling": self.coupling,
             }
         described = {**self._place.described(), "bonds": digest_of(self._edges)}
-        if isinstance(self.coupling, float):
-            described["coupling"] = self.coupling
-        return described
+        numbers = {"coupling": self.coupling, "field": self._field}
+        return {**described, **{name: n for name, n in numbers.items() if isinstance(n, float)}}
 
     @property
     def _folder(self) -> str:  # type: ignore[override]
@@ -280,20 +285,6 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
         else:
             self._engine = self._new_engine(self._edges, self._edge_kind)
         self._new_spins = self._no_spins()
-
-    def _local_engine(self) -> tuple[Any, Any]:
-        """Return the engine of local updates, which is one of edges, and temperatures for it."""
-        edges = self._edges
-        if edges is None:
-            if self._local is None:
-                drawn = Drawn(self.replicas, self.first_replica, self.seed)
-                module = import_module(f"{on_edges.__name__}.{self.device}")
-                bonds = self._all_bonds()
-                self._local = bonds, module.Engine(drawn, bonds, self._edge_kind)
-            edges, engine = self._local
-        else:
-            engine = self._engine
-        return engine, self._temperatures(edges)
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         betas, spins = arrays
@@ -360,8 +351,8 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
 
     # -------------------------------------------------------------------------------------- helpers
 
-    def _all_bonds(self) -> EdgeBonds:
-        return bonds_of(self._place, self.coupling, None, self._states)
+    def _all_bonds(self, fields: NDArray[np.float64] | None = None) -> EdgeBonds:
+        return bonds_of(self._place, self.coupling, fields, self._states)
 
     def _of_records(
         self, records: NDArray[np.int64], beta: Any, clusters: bool
@@ -379,12 +370,6 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
             return self._temperatures(self._edges)
         strengths = strengths_of(self._betas, float(self.coupling))
         return placed(self._engine.xp, strengths.view(np.uint32))
-
-    def _temperatures(self, edges: EdgeBonds) -> Any:
-        with np.errstate(over="ignore"):
-            betas = self._betas * edges.scale
-        factors = temperature_factors(betas, np.full(len(betas), UNIT_BITS))
-        return self._engine.xp.asarray(factors)
 
     def _no_spins(self) -> Any:
         dtype, width = self._edge_kind.dtype, self._edge_kind.width
