@@ -35,7 +35,7 @@ class Clock(VectorModel):
         As of `XY`.
     temperature : float, "critical", or sequence of float, optional
         "critical", the default, is that of the square lattice for q up to 4.
-    beta, coupling, periodic, replicas, seed
+    beta, coupling, field, periodic, replicas, seed
         As of `XY`.
     start : {"hot", "cold"} or array_like of int, optional
         The first spins: random ones, all 0, or these, of the shape of `states` of one replica or of

@@ -33,7 +33,7 @@ class ON(VectorModel):
         As of `XY`.
     temperature, beta : float or sequence of float
         One of them, as of `XY`; no critical one is known here.
-    coupling, periodic, replicas, seed, start, first_replica, device
+    coupling, field, periodic, replicas, seed, start, first_replica, device
         As of `XY`.
 
     Attributes

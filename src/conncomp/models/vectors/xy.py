@@ -40,6 +40,10 @@ class XY(VectorModel):
     coupling : float or array_like of float, optional
         J: above 0 of a ferromagnet, below 0 of an antiferromagnet; or one for each bond, as of
         `Ising`.
+    field : float or array_like of float, optional
+        h along the first axis, of all sites or of each, in the shape of the lattice: -h times the
+        first component of a spin is its energy. Sites in a field have bonds to a ghost that points
+        there, and clusters with such bonds stay.
     periodic : bool, "antiperiodic", or sequence of these, optional
         Which axes close on themselves: one answer for all, or one for each axis. Over the end of an
         antiperiodic axis the coupling is -J.
@@ -114,7 +118,7 @@ class Heisenberg(VectorModel):
         As of `XY`.
     temperature : float, "critical", or sequence of float, optional
         "critical", the default, is 1 / 0.693002(2) J [1]_, of the cubic lattice.
-    beta, coupling, periodic, replicas, seed, start, first_replica, device
+    beta, coupling, field, periodic, replicas, seed, start, first_replica, device
         As of `XY`.
 
     Attributes
