@@ -17,6 +17,7 @@ from conncomp.cli.simulate._common import (
     plot_observables,
     shown,
 )
+from conncomp.cli.simulate._exact import known_of
 from conncomp.models import Estimate, Measurements, Summary
 
 # Of each observable of a `Summary`, what it is called in tables and pictures.
@@ -84,15 +85,16 @@ def show_summaries(finished: Finished[Measurements], model: Row) -> None:
 def _draw(finished: Finished[Measurements], summaries: list[Summary], model: Row) -> None:
     run, path = finished.run, finished.settings.plot
     assert path is not None
+    known = known_of(run.parameters)
     if len(summaries) > 1:
         temperatures = [1 / summary.beta if summary.beta else inf for summary in summaries]
-        plot_scan(path, temperatures, _observables(summaries), model[1])
+        plot_scan(path, temperatures, _observables(summaries), model[1], known)
         return
     series = {
         NAMES["energy"]: run.series.energy / run.series.lattice.sites,
         NAMES["magnetisation"]: run.series.magnetisation,
     }
-    plot_observables(finished, model, series)
+    plot_observables(finished, model, series, known)
 
 
 def _observables(summaries: list[Summary]) -> dict[str, list[Estimate]]:

@@ -23,13 +23,14 @@ from conncomp.cli.simulate._common import (
     shown,
     simulation_options,
 )
+from conncomp.cli.simulate._exact import known_of
 from conncomp.cli.simulate._places import (
     borders_of,
     place_in_words,
     place_options,
     sites_of_cell,
 )
-from conncomp.cli.simulate._ranges import Range, inverse_temperatures, range_option
+from conncomp.cli.simulate._ranges import Range, range_option, temperatures_of
 from conncomp.models import Summary, VectorMeasurements
 from conncomp.models.ising import LATTICES
 from conncomp.models.vectors import UPDATES
@@ -62,6 +63,14 @@ def vector_options(command: Callable[..., None]) -> Callable[..., None]:
         ),
         range_option("--temperatures", "N temperatures from A to B, side by side.", "two of them"),
         click.option("--coupling", metavar="J", type=float, default=1.0, show_default=True),
+        click.option(
+            "--field",
+            metavar="H",
+            type=float,
+            default=0.0,
+            show_default=True,
+            help="The energy of a spin is -H times its first component.",
+        ),
         place_options(None),
         update_options(UPDATES),
     )
@@ -87,8 +96,9 @@ def run_vectors(
     borders = borders_of(arguments.pop("periodic"), arguments.pop("antiperiodic"), axes)
     side_by_side: dict[str, Any] = {"replicas": settings.replicas}
     if temperatures is not None:
-        betas = np.repeat(inverse_temperatures(temperatures), settings.replicas or 1)
-        side_by_side = {"beta": betas, "replicas": len(betas)}
+        each = np.repeat(temperatures_of(temperatures), settings.replicas or 1)
+        arguments["temperature"] = each
+        side_by_side = {"replicas": len(each)}
 
     def build() -> VectorModel:
         return make(
@@ -110,7 +120,8 @@ def _show(finished: Finished[VectorMeasurements]) -> None:
         parameters["model"], f"{parameters['model']} model"
     )
     size = "".join(f" of {name} = {parameters[name]}" for name in ("q", "n") if name in parameters)
-    model = "model", f"{kind}{size}, {place_in_words(parameters)}"
+    field = f", field {parameters['field']:g}" if parameters.get("field") else ""
+    model = "model", f"{kind}{size}, {place_in_words(parameters)}{field}"
     with finished.stage("statistics"):
         summaries = finished.run.summarise()[::-1]  # by temperature
     observables = _observables(summaries)
@@ -119,7 +130,7 @@ def _show(finished: Finished[VectorMeasurements]) -> None:
         with finished.stage("plot"):
             temperatures = [1 / summary.beta if summary.beta else inf for summary in summaries]
             if len(summaries) > 1:
-                plot_scan(path, temperatures, observables, model[1])
+                plot_scan(path, temperatures, observables, model[1], known_of(parameters))
             else:
                 plot_observables(finished, model, _series(finished.run.series))
     facts: list[Row] = []

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import sqrt
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from conncomp.cli._options import closed_axes, periodic_option
-from conncomp.cli._picture import plot_curves_of_sizes
+from conncomp.cli._picture import Known, plot_curves_of_sizes
 from conncomp.cli._report import Row
 from conncomp.cli.simulate._common import (
     Finished,
@@ -21,6 +23,7 @@ from conncomp.cli.simulate._common import (
     run_model,
     shown,
 )
+from conncomp.cli.simulate._exact import ENERGY_OF_BOND, known_of_glass
 from conncomp.cli.simulate._ranges import Range, inverse_temperatures, range_option
 from conncomp.kernels.spin_glass import RULES
 from conncomp.models import GlassSeries, OverlapSummary, SpinGlass
@@ -195,7 +198,8 @@ def _show(
         summaries = {_size(each.settings.shape): each.run.summarise() for each in finished}
     if settings.plot is not None:
         with last.stage("plot"):
-            plot_curves_of_sizes(settings.plot, _curves(summaries), model[1])
+            curves = _curves(summaries) | _energies(finished)
+            plot_curves_of_sizes(settings.plot, curves, model[1], _known(last.run.parameters))
     plain, rows = [], []
     for size, of_size in summaries.items():
         for summary in reversed(of_size):
@@ -235,3 +239,24 @@ def _curves(
         }
         for name in DRAWN
     }
+
+
+def _energies(
+    finished: list[Finished[GlassSeries]],
+) -> dict[str, dict[str, list[tuple[float, float, float]]]]:
+    """Return mean energies a bond, with the errors that samples have, by size and temperature."""
+    of_sizes = {}
+    for each in finished:
+        series, samples = each.run.series, each.run.parameters["samples"]
+        betas = np.unique(series.beta)
+        energies = series.energy.mean(axis=0).reshape(samples, len(betas), -1).mean(axis=2)
+        energies /= series.lattice.bonds
+        errors = energies.std(axis=0, ddof=1) / sqrt(samples) if samples > 1 else 0 * betas
+        points = np.stack([1 / betas, energies.mean(axis=0), errors], axis=1).tolist()
+        of_sizes[_size(each.settings.shape)] = [(t, mean, error) for t, mean, error in points]
+    return {ENERGY_OF_BOND: of_sizes}
+
+
+def _known(parameters: Mapping[str, Any]) -> Known:
+    is_whole = parameters["couplings"] == "pm" and not parameters["dilution"]
+    return known_of_glass(parameters["positive"], is_whole)

@@ -297,6 +297,7 @@ struct GlassTemperature {
 constexpr Bits32 kLn16By15 = 8662214;
 CONNCOMP_ANYWHERE inline bool is_taken(int64_t lost, Bits32 u, Bits32 minus_ln_a, const Logarithm& logarithm,
                                        const GlassTemperature& temperature) {
+  if (minus_ln_a == 0 && lost <= 0) return true;
   const Bits32 minus_ln = logarithm(u);
   return minus_ln >= minus_ln_a && lost <= temperature * (minus_ln - minus_ln_a);
 }

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import log, sqrt
+from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
@@ -91,12 +90,6 @@ class Clock(VectorModel):
     def angles(self) -> Any:
         """The angles of the spins, from 0 to 2 pi: a copy, float64, as `states`."""
         return as_angles(self.states, self.q)
-
-    @property
-    def _critical(self) -> Mapping[str, float]:
-        ising = 2 / log(1 + sqrt(2))
-        known = {2: ising, 3: 1.5 / log(1 + sqrt(3)), 4: ising / 2}
-        return {"square": known[self.q]} if self.q in known else {}
 
     @property
     def _states_of_vectors(self) -> int:

@@ -36,6 +36,7 @@ from conncomp.models.potts.measurements import COUNTS
 from conncomp.models.protocol import Update
 from conncomp.models.summaries import Summary, summarise
 from conncomp.models.temperatures import Thermal
+from conncomp.models.vectors.critical import critical_temperatures
 from conncomp.models.vectors.measurements import EdgeMeasurements, VectorMeasurements
 from conncomp.models.vectors.strengths import MOST, strengths_of
 from conncomp.models.vectors.updates import UPDATES, ClusterUpdate, LocalUpdate
@@ -329,7 +330,7 @@ class VectorModel(PlacedModel, Thermal[VectorMeasurements]):
     @property
     def _critical(self) -> Mapping[str, float]:
         """Critical temperatures of a coupling of 1, by lattice."""
-        return {}
+        return critical_temperatures(self._name, self._states_of_vectors)
 
     @abstractmethod
     def _are_spins(self, spins: NDArray[Any]) -> bool:
@@ -413,20 +414,21 @@ class VectorModel(PlacedModel, Thermal[VectorMeasurements]):
         return as_spins(xp, self._edge_kind, near / lengths, self._states_of_vectors)
 
     def _critical_beta(self) -> float:
-        coupling, name = self.coupling, self._place.name
-        if isinstance(coupling, np.ndarray) or coupling < 0 or name not in self._critical:
-            of = "with couplings of their own"
-            if not isinstance(coupling, np.ndarray):
-                of = f"with coupling={coupling:g}"
-            if not isinstance(self._place, OnLattice):
-                raise ValueError(
-                    "no critical temperature of a graph is known here; give temperature or beta as "
-                    "a number"
-                )
-            axes = len(self._place.cells.shape)
-            on = f"on {axes} axes" if name in HYPERCUBIC else f"on this lattice, {name},"
-            raise ValueError(
-                f"no critical temperature of the {self._name} model {on} {of} is known here; give "
-                "temperature or beta as a number"
-            )
-        return 1 / (self._critical[name] * coupling)
+        coupling, place = self.coupling, self._place
+        known = isinstance(coupling, float) and coupling > 0
+        if known and place.name in self._critical:
+            return 1 / (self._critical[place.name] * float(coupling))
+        if not isinstance(place, OnLattice):
+            where = "a graph"
+        elif place.name in HYPERCUBIC:
+            where = f"{len(place.cells.shape)} axes"
+        else:
+            where = f"this lattice, {place.name},"
+        if isinstance(coupling, np.ndarray):
+            where += " with couplings of their own"
+        elif coupling < 0:
+            where += f" with coupling={coupling:g}"
+        raise ValueError(
+            f"no critical temperature of the {self._name} model on {where} is known here; give a "
+            "temperature as a number"
+        )
