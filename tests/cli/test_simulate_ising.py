@@ -202,7 +202,7 @@ def test_table(run):
         ("--antiperiodic 2", "--antiperiodic: the lattice has 2 axes, so there is no axis 2"),
         ("--antiperiodic true", "--antiperiodic has 1 entries; the lattice has 2 axes"),
         ("--antiperiodic some", "'some' is not 'all', 'none', axes such as '0,2'"),
-        ("--update metropolis", '--update "metropolis" is for ferromagnets on chain'),
+        ("--update heat-bath --clusters", '--clusters is not for --update "heat-bath"'),
         ("--update few-cluster", "'few-cluster' is not one of"),
         ("--start warm", "'warm' is not one of"),
         ("--seed -1", "--seed -1 must be"),

@@ -339,6 +339,7 @@ BREAKAGES = {
         # A coupling of 1, as the strongest one is, is 2**29 units.
         of(models.Ising, "swendsen_wang", _column(0, 1 << 29)),
         *(of(models.Ising, "swendsen_wang", _column(k)) for k in (1, 2, 3)),
+        *(of(models.Ising, rule, _column(0, 1 << 29)) for rule in ("metropolis", "heat_bath")),
         *(of(models.Ising, name, _part()) for name in ("bonds", "energy", "magnetisation")),
         *(of(models.Ising, "labels", _part(k)) for k in (0, 1)),
         of_call(models.Ising, "step", _stands_still),
@@ -351,6 +352,7 @@ BREAKAGES = {
         of(models.XY, "metropolis", _column(0, 1 << 28)),
         of(models.Potts, "swendsen_wang", _column(0, 1 << 29)),
         of(models.Potts, "wolff", _column(14)),
+        *(of(models.Potts, rule, _column(0, 1 << 29)) for rule in ("metropolis", "heat_bath")),
         *(of(models.ON, name, _part()) for name in ("bonds", "energy")),
         *(of(models.Potts, "labels", _part(k)) for k in (0, 1)),
         of_call(models.Clock, "step", _stands_still),
