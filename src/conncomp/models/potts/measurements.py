@@ -225,7 +225,7 @@ class EdgeMeasurements(WeightedBonds):
     def energy(self) -> NDArray[np.float64]:
         """The energy of the whole lattice."""
         satisfied = self.records[..., SATISFIED] + self.lattice.below
-        return np.asarray(-self.coupling / WHOLE * satisfied, np.float64)
+        return np.asarray(0.0 - self.coupling / WHOLE * satisfied, np.float64)  # 0, not -0
 
 
 def order_parameter(lattice: Lattice, counts: Any) -> Any:
