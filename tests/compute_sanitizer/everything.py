@@ -524,9 +524,17 @@ def reflect_on_edges(cupy):
         for update in ("wolff", "metropolis"):
             check(*(getattr(model, update)().records for model in models), arguments, update)
         check(*(model.spins.round(12) for model in models), arguments)
-    for arguments in ({"q": 3, "field": 0.1}, {"q": 70, "lattice": "triangular"}):
+    tied = pairs_of(XY, shape=(9, 20), field=0.3, beta=0.8)
+    for update in ("swendsen_wang", "wolff", "metropolis"):
+        check(*(getattr(model, update)().records for model in tied), update)
+    states = [
+        {"q": 3, "field": 0.1},
+        {"q": 70, "lattice": "triangular"},
+        {"q": 3, "coupling": -1.0, "field": -0.2},
+    ]
+    for arguments in states:
         models = pairs_of(Potts, shape=(9, 70), beta=1.0, **arguments)
-        for update in ("swendsen_wang", "wolff"):
+        for update in ("swendsen_wang", "wolff", "metropolis", "heat_bath"):
             check(*(getattr(model, update)().records for model in models), arguments, update)
         check(*(model.spins for model in models), arguments)
 
@@ -555,6 +563,8 @@ def flip_edges(cupy):
                 check(*records, arguments, update)
                 check(*(model.spins for model in models), arguments, update)
                 check(*(model.energy() for model in models), arguments, update)
+            for rule in ("metropolis", "heat_bath"):
+                check(*(getattr(model, rule)(2).records for model in models), arguments, rule)
 
 
 def temper(cupy):
