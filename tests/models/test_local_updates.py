@@ -194,7 +194,7 @@ TRAJECTORIES = [
     *(("potts 2", "graph"), ("potts 5", "graph"), ("potts 5", "square")),
 ]
 WIDE = (2, 70), {"coupling": -1.0, "periodic": False}
-LONG = (3, 67), {"lattice": "kagome", "coupling": RNG.normal(size=1206), "field": 0.2}
+LONG = (3, 67), {"lattice": "kagome", "coupling": RNG.normal(size=1206), "field": -0.2}
 
 
 @pytest.mark.parametrize("device", DEVICES)

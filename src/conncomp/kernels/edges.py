@@ -130,12 +130,14 @@ class EdgeBonds(_Arrays):
 
     def in_words_of(self, rows: Lattice) -> EdgeBonds:
         """Return the same bonds between the bits of a lattice's words, whose sites the ends are."""
-        row, place = np.divmod(self.ends, np.int32(rows.shape[-1]))
-        bits = rows.columns * WORD * row.astype(np.int64) + place
-        sites = rows.words * WORD
+        sites, length = rows.words * WORD, rows.shape[-1]
         if sites > MOST_VERTICES:
             raise ValueError(f"the words of shape={rows.shape} have {sites} bits, 2**31 or more")
-        return self._replace(sites=sites, ends=bits.astype(np.int32), fields=None, rows=rows)
+        ends = self.ends
+        if rows.rows > 1 and length % WORD:
+            gap = np.int32(rows.columns * WORD - length)  # of bits between rows
+            ends = ends + ends // np.int32(length) * gap
+        return self._replace(sites=sites, ends=ends, fields=None, rows=rows)
 
     @property
     def beyond(self) -> NDArray[np.bool_] | None:
@@ -147,8 +149,7 @@ class EdgeBonds(_Arrays):
 
     def arcs(self) -> tuple[Any, ...]:
         """Return where the arcs of each site begin, their ends, and their couplings or None."""
-        u, v = self.ends
-        sources, targets = np.concatenate([u, v]), np.concatenate([v, u])
+        sources, targets = self.ends.reshape(-1), self.ends[::-1].reshape(-1)
         order = np.argsort(sources, kind="stable")
         begins = np.zeros(self.sites + 1, np.int64)
         np.cumsum(np.bincount(sources, minlength=self.sites), out=begins[1:])

@@ -230,7 +230,7 @@ class Ising(ClusterModel):
         for k, kind in enumerate(cells.kinds):
             number, end = self._place_of(k, kind)
             plane = unpack(xp, self._words_lattice, words[:, number : number + 1])
-            owners = xp.asarray(cells.edges_of_kind(kind)[:, end])
+            owners = xp.asarray(cells.ends_of_kind(kind)[end])
             of_kind.append(plane.reshape(self.replicas, -1)[:, owners])
         return self._of_replicas(xp.concatenate(of_kind, axis=1).astype(bool))
 
