@@ -21,6 +21,17 @@ from conncomp.models.potts import cuda
 from host_cuda.host_gpu import AVAILABLE, HostGpu
 
 BASE = "simulate potts --shape 8x12 --sweeps 200"
+
+
+def asked(base, options):
+    """Return the words of a command, whose shape the options may replace."""
+    words = base.split()
+    if "--shape" in options:
+        place = words.index("--shape")
+        del words[place : place + 2]
+    return [*words, *options.split()]
+
+
 LARGER = "simulate potts --shape 24x30 --beta 0.7"
 
 
@@ -132,7 +143,7 @@ def test_picture_of_the_last_state(run, shape, replicas):
 
 
 def test_picture_of_one_axis_is_a_strip(run):
-    words = [*BASE.split(), "--shape", 50, "--beta", 2, "--picture", "a.png"]
+    words = asked(BASE, "--shape 50 --beta 2 --picture a.png")
     assert run(*words).exit_code == 0
     assert planes_of("a.png")[0].shape == (32, 50, 3)
 
@@ -289,7 +300,7 @@ def test_existing_output_is_refused(run, option, name):
     ],
 )
 def test_bad_input(run, options, words):
-    line = check_failure(run(*BASE.split(), *options.split()))
+    line = check_failure(run(*asked(BASE, options)))
     assert words in line
     assert not snapshot()
 

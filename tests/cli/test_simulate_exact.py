@@ -51,8 +51,8 @@ def test_ising_models_beside_exact_lines(panels, lattice):
 
 
 def test_of_what_nothing_is_known_nothing_is_drawn(panels):
-    for options in ("--field 0.5", "--lattice diamond --shape 2x2x2"):
-        words = f"simulate ising --shape 4x4 --temperatures 1:3:3 --sweeps 20 {options}"
+    for options in ("--shape 4x4 --field 0.5", "--lattice diamond --shape 2x2x2"):
+        words = f"simulate ising --temperatures 1:3:3 --sweeps 20 {options}"
         for axes in panels(words).values():
             assert lines_of(axes) == {}
 
@@ -74,6 +74,17 @@ def test_helicity_meets_its_line_at_the_transition(panels):
     lines = lines_of(drawn["helicity modulus"])
     assert lines["T_KT"][0][0] == pytest.approx(0.8929, abs=1e-4)
     np.testing.assert_allclose(lines["2T/\u03c0"][1], 2 / pi * lines["2T/\u03c0"][0])
+
+
+def test_curves_of_sizes(panels):
+    drawn = panels("simulate ising --shape 4x4 --shape 6x6 --temperatures 2:3:3 --sweeps 20")
+    assert list(drawn)[:3] == ["energy a site", "specific heat", "magnetisation"]
+    assert len(drawn) == 8
+    for axes in drawn.values():
+        names = [text.get_text() for text in axes.get_legend().get_texts()]
+        assert {"4x4", "6x6", "T_c"} <= set(names)
+        assert len(axes.containers) == 2  # bars of errors
+    assert "exact" in lines_of(drawn["energy a site"])
 
 
 def test_glasses_beside_the_nishimori_line(panels):

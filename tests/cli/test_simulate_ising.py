@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from cli.test_command import check_failure, snapshot
-from cli.test_simulate import as_json, check_painted, planes_of
+from cli.test_simulate import as_json, asked, check_painted, planes_of
 from conncomp.models import Ising, simulate
 from conncomp.models.ising import LATTICES, cuda
 from host_cuda.host_gpu import AVAILABLE, HostGpu
@@ -210,5 +210,5 @@ def test_table(run):
     ],
 )
 def test_bad_options(run, options, words):
-    assert words in check_failure(run(*BASE.split(), *options.split()))
+    assert words in check_failure(run(*asked(BASE, options)))
     assert not snapshot()

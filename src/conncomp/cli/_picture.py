@@ -19,7 +19,7 @@ from conncomp.files.images import check_format
 # Longer sides are thinned out, and a row without a second axis is drawn as a strip.
 LONGEST_SIDE, STRIP = 2000, 32
 # Of replicas, beyond which nobody tells them apart.
-MOST_LINES = 8
+MOST_LINES, MOST_COLUMNS = 8, 3
 CURVE_POINTS, KNOWN_COLOUR = 300, "0.3"
 
 # What a curve is called, and its values at temperatures.
@@ -176,10 +176,11 @@ def plot_curves_of_sizes(
     known: Known = NOTHING,
 ) -> None:
     """Draw observables side by side, with a curve of temperature, value and error for each size."""
-    figure = _figure(4.5 * len(curves), 4)
-    for axes, (name, of_sizes) in zip(
-        figure.subplots(1, len(curves), squeeze=False).flat, curves.items(), strict=True
-    ):
+    columns = min(len(curves), MOST_COLUMNS)
+    rows = -(-len(curves) // columns)
+    figure = _figure(4.5 * columns, 4 * rows)
+    panels = figure.subplots(rows, columns, squeeze=False).flat
+    for (name, of_sizes), axes in zip(curves.items(), panels, strict=False):
         for size, points in of_sizes.items():
             temperatures, values, errors = np.array(points).T
             axes.errorbar(
@@ -189,6 +190,8 @@ def plot_curves_of_sizes(
         axes.set_xlabel("temperature")
         _draw_known(axes, name, [point[0] for of in of_sizes.values() for point in of], known)
         axes.legend()
+    for axes in list(panels):  # what is left of the last row
+        axes.remove()
     figure.suptitle(printable(title), parse_math=False)
     _save(path, figure)
 

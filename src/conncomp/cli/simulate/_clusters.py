@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import inf
+from pathlib import Path
 from typing import Any
 
 import click
@@ -12,12 +13,14 @@ from conncomp.cli._picture import plot_scan
 from conncomp.cli._report import Row
 from conncomp.cli.simulate._common import (
     Finished,
+    Settings,
     as_plain,
     doubt_rows,
     plot_observables,
     shown,
 )
 from conncomp.cli.simulate._exact import known_of
+from conncomp.cli.simulate._sizes import show_sizes
 from conncomp.models import Estimate, Measurements, Summary
 
 # Of each observable of a `Summary`, what it is called in tables and pictures.
@@ -65,6 +68,20 @@ def update_options(updates: Sequence[str]) -> Callable[[Callable[..., Any]], Cal
         return command
 
     return give
+
+
+def show_runs(
+    finished: list[Finished[Any]],
+    settings: Settings,
+    folder: Path | None,
+    in_words: Callable[[dict[str, Any]], Row],
+) -> None:
+    """Draw the plot, if it is wanted, and print the report, of one size or of several."""
+    if len(finished) == 1:
+        show_summaries(finished[0], in_words(finished[0].run.parameters))
+        return
+    known = known_of(finished[0].run.parameters)
+    show_sizes(finished, settings, folder, in_words, _observables, known)
 
 
 def show_summaries(finished: Finished[Measurements], model: Row) -> None:

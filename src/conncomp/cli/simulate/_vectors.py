@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
+from pathlib import Path
 from typing import Any
 
 import click
@@ -17,11 +18,11 @@ from conncomp.cli.simulate._common import (
     Settings,
     as_plain,
     doubt_rows,
+    options_of_several_shapes,
     parse_number_or_critical,
     plot_observables,
     run_model,
     shown,
-    simulation_options,
 )
 from conncomp.cli.simulate._exact import known_of
 from conncomp.cli.simulate._places import (
@@ -31,6 +32,7 @@ from conncomp.cli.simulate._places import (
     sites_of_cell,
 )
 from conncomp.cli.simulate._ranges import Range, range_option, temperatures_of
+from conncomp.cli.simulate._sizes import folder_option, run_sizes, show_sizes
 from conncomp.models import Summary, VectorMeasurements
 from conncomp.models.ising import LATTICES
 from conncomp.models.vectors import UPDATES
@@ -54,7 +56,7 @@ NAMES = {
 def vector_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of a simulation of spins that are vectors."""
     options = (
-        simulation_options,
+        options_of_several_shapes,
         click.option(
             "--temperature",
             metavar="T|critical",
@@ -73,6 +75,7 @@ def vector_options(command: Callable[..., None]) -> Callable[..., None]:
         ),
         place_options(None),
         update_options(UPDATES),
+        folder_option,
     )
     for option in reversed(options):
         command = option(command)
@@ -85,43 +88,51 @@ def run_vectors(
     temperatures: Range | None,
     update: str,
     clusters: bool,
+    folder: Path | None,
     **arguments: Any,
 ) -> None:
     """Simulate a model, of the class that is given, as `vector_options` say; print the report."""
-    settings.check()
     if arguments["temperature"] is not None and temperatures is not None:
         raise click.UsageError("--temperature and --temperatures exclude each other.")
     lattice = arguments["lattice"]
-    axes = len(settings.shape) if lattice is None else len(LATTICES[lattice].vectors)
-    borders = borders_of(arguments.pop("periodic"), arguments.pop("antiperiodic"), axes)
+    closed, turning = arguments.pop("periodic"), arguments.pop("antiperiodic")
     side_by_side: dict[str, Any] = {"replicas": settings.replicas}
     if temperatures is not None:
         each = np.repeat(temperatures_of(temperatures), settings.replicas or 1)
         arguments["temperature"] = each
         side_by_side = {"replicas": len(each)}
 
-    def build() -> VectorModel:
-        return make(
-            settings.shape,
-            periodic=borders,
-            seed=settings.seed,
-            device=settings.device,
-            **arguments,
-            **side_by_side,
-        )
-
+    given = {"seed": settings.seed, "device": settings.device, **arguments, **side_by_side}
     options = {"update": update, "clusters": clusters}
-    _show(run_model(settings, build, options, sites_of_cell(lattice)))
+
+    def run(own: Settings) -> Finished[VectorMeasurements]:
+        axes = len(own.shape) if lattice is None else len(LATTICES[lattice].vectors)
+
+        def build() -> VectorModel:
+            return make(own.shape, periodic=borders_of(closed, turning, axes), **given)
+
+        return run_model(own, build, options, sites_of_cell(lattice))
+
+    finished = run_sizes(settings, folder, run)
+    if len(finished) == 1:
+        _show(finished[0])
+        return
+    known = known_of(finished[0].run.parameters)
+    show_sizes(finished, settings, folder, _model_row, _observables, known)
 
 
-def _show(finished: Finished[VectorMeasurements]) -> None:
-    parameters = finished.run.parameters
+def _model_row(parameters: dict[str, Any]) -> Row:
     kind = {"Clock": "clock model", "ON": "O(n) model"}.get(
         parameters["model"], f"{parameters['model']} model"
     )
     size = "".join(f" of {name} = {parameters[name]}" for name in ("q", "n") if name in parameters)
     field = f", field {parameters['field']:g}" if parameters.get("field") else ""
-    model = "model", f"{kind}{size}, {place_in_words(parameters)}{field}"
+    return "model", f"{kind}{size}, {place_in_words(parameters)}{field}"
+
+
+def _show(finished: Finished[VectorMeasurements]) -> None:
+    parameters = finished.run.parameters
+    model = _model_row(parameters)
     with finished.stage("statistics"):
         summaries = finished.run.summarise()[::-1]  # by temperature
     observables = _observables(summaries)
