@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(kSpinThreads)
   int64_t satisfied = 0, active = 0;
   const auto draw = [&](int64_t first, int count, const PhiloxBlock& numbers,
                         const GlassTemperature& temperature) {
-    int32_t u[kEdgesOfBlock], v[kEdgesOfBlock], weight[kEdgesOfBlock];
+    int32_t u[kEdgesOfBlock], v[kEdgesOfBlock], coupling[kEdgesOfBlock], weight[kEdgesOfBlock];
     // All ends are on their way before the first one is looked at.
 #pragma unroll
     for (int k = 0; k < kEdgesOfBlock; ++k) {
@@ -66,14 +66,14 @@ __global__ void __launch_bounds__(kSpinThreads)
       v[k] = k < count ? edges.bonds.v[first + k] : 0;
     }
 #pragma unroll
-    for (int k = 0; k < kEdgesOfBlock; ++k)
-      weight[k] = k < count ? kind.weight(move, spins, u[k], v[k], edges.bonds.coupling_of(first + k)) : 0;
+    for (int k = 0; k < kEdgesOfBlock; ++k) {
+      coupling[k] = k < count ? edges.bonds.coupling_of(first + k) : 0;
+      weight[k] = k < count ? kind.weight(move, spins, u[k], v[k], coupling[k]) : 0;
+    }
 #pragma unroll
     for (int k = 0; k < kEdgesOfBlock; ++k) {
       const bool is = edges.active(weight[k], numbers, k, temperature);
-      if constexpr (Kind::kCounted)
-        if (k < count)
-          satisfied += kind.satisfied(weight[k], spins, u[k], v[k], edges.bonds.coupling_of(first + k));
+      if constexpr (Kind::kCounted) satisfied += kind.satisfied(weight[k], spins, u[k], v[k], coupling[k]);
       active += is;
       if (active_bonds != nullptr && k < count) active_bonds[first + k] = uint8_t(is);
       if (is && parent != nullptr) unite<Shared>(parent, u[k], v[k]);
