@@ -48,6 +48,8 @@ def run(program, rounds):
         ("models_test", 100, "address", "generic"),
         ("models_test", 100, "accesses", "x86-64-v3"),
         ("models_test", 100, "thread", "generic"),
+        ("structure_test", 60, "address", "generic"),
+        ("structure_test", 60, "thread", "generic"),
         ("text_test", 1500, "address", "generic"),
     ],
 )
