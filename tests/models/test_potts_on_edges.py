@@ -208,7 +208,10 @@ def test_shapes_starts_and_labels():
             'wrapping=True is not for update="heat-bath"',
         ),
         (lambda: Potts(GRAPH, 3, 1.0).updater(update="warm"), "update='warm'"),
-        (lambda: Potts(GRAPH, 3, 1.0).swendsen_wang(wrapping=True), "wrapping=True is for hyper"),
+        (
+            lambda: Potts(GRAPH, 3, 1.0).swendsen_wang(wrapping=True),
+            "wrapping is measured on lattices",
+        ),
         (lambda: Potts(GRAPH, 3, 1.0).wrapping(), "wrapping is for hypercubic"),
         (
             lambda: Potts((2, 2), field=1.0).swendsen_wang(clusters=True),

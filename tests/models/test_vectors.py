@@ -520,7 +520,7 @@ def test_vortices_of_a_vortex():
     start = np.stack([x, y], axis=-1) / np.hypot(x, y)[..., None]
     assert XY((6, 6), beta=1.0, start=start, periodic=False).measure().vortices == 1
     assert XY((6, 6), beta=1.0, start="cold").measure().vortices == 0
-    with pytest.raises(ValueError, match="of the XY model on two axes only"):
+    with pytest.raises(ValueError, match="of the XY model on lattices in the plane"):
         _ = Heisenberg((6, 6), beta=1.0).measure().vortices
     with pytest.raises(ValueError, match=r"update with clusters=True"):
         _ = XY((6, 6), beta=1.0).swendsen_wang().clusters

@@ -157,6 +157,24 @@ class OnLattice:
         places: NDArray[np.float64] = corners[:, None] + np.array(self.cell.sites)
         return places.reshape(self.sites, -1)
 
+    @property
+    def volume(self) -> float:
+        """That of all cells."""
+        return prod(self.cells.shape) * abs(float(np.linalg.det(np.array(self.cell.vectors))))
+
+    def displacements(self) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Return the class of each bond, and how far those of a class lead, (classes, ndim)."""
+        with self._room_for_bonds():
+            kinds, steps = self.cells.kinds_of_bonds(), self.cells.steps()
+            known, first, classes = np.unique(
+                kinds @ (self.cells.cell, 1), return_index=True, return_inverse=True
+            )
+        kind, site = np.divmod(known, self.cells.cell)
+        shifts = np.array([kind.shift for kind in self.cells.kinds])
+        sites = np.array(self.cell.sites)
+        along = steps[first] @ np.array(self.cell.vectors)
+        return classes, along + sites[(site + shifts[kind]) % len(sites)] - sites[site]
+
     def described(self) -> dict[str, Any]:
         """Return parameters that JSON has."""
         borders = zip(self.cells.periodic, self.cells.antiperiodic, strict=True)
@@ -335,6 +353,20 @@ def place_of(shape: Any, lattice: Any, periodic: Any, coupling: Any) -> OnLattic
     ):
         raise ValueError("lattice and periodic are not for a graph, which has its own edges")
     return InGraph(shape, np.asarray(coupling))
+
+
+def lattice_of(model: Any, what: str) -> OnLattice:
+    """Return where the sites of a model are, or raise ValueError for those of a graph.
+
+    Parameters
+    ----------
+    model : Placed
+    what : str
+        That is to be measured.
+    """
+    if not isinstance(model._place, OnLattice):
+        raise ValueError(f"{what} is measured on lattices, and a graph has no axes; leave it out")
+    return model._place
 
 
 def in_words(

@@ -17,6 +17,7 @@ from conncomp.models import on_edges, potts
 from conncomp.models._arguments import check_start
 from conncomp.models.ising.measurements import IsingMeasurements, WeightedMeasurements
 from conncomp.models.lattices import CRITICAL, UnitCell
+from conncomp.models.observables.observing import observing
 from conncomp.models.places import (
     HYPERCUBIC,
     OnLattice,
@@ -222,17 +223,16 @@ class Ising(ClusterModel):
             As `edges`.
         """
         xp = self._engine.xp
-        words = self._engine.bonds(self._words, self.updates + 1, self._bond_probabilities())
         if self._edges is not None:
+            words = self._engine.bonds(self._words, self.updates + 1, self._bond_probabilities())
             return self._of_replicas(words.astype(bool))
-        cells = self._cells
+        cells, planes = self._cells, self._planes_of_bonds()
         of_kind = []
         for k, kind in enumerate(cells.kinds):
             number, end = self._place_of(k, kind)
-            plane = unpack(xp, self._words_lattice, words[:, number : number + 1])
             owners = xp.asarray(cells.ends_of_kind(kind)[end])
-            of_kind.append(plane.reshape(self.replicas, -1)[:, owners])
-        return self._of_replicas(xp.concatenate(of_kind, axis=1).astype(bool))
+            of_kind.append(planes[number].reshape(self.replicas, -1)[:, owners])
+        return self._of_replicas(xp.concatenate(of_kind, axis=1))
 
     def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
         """Label the clusters that the next update draws.
@@ -261,7 +261,13 @@ class Ising(ClusterModel):
     # ---------------------------------------------------------------------------------- the updates
 
     def swendsen_wang(
-        self, sweeps: int = 1, *, measure: bool = True, clusters: bool = False
+        self,
+        sweeps: int = 1,
+        *,
+        measure: bool = True,
+        clusters: bool = False,
+        wrapping: bool = False,
+        observe: str | Sequence[str] = (),
     ) -> Measurements | None:
         """Let each cluster of spins change, or stay, with probability one half.
 
@@ -273,16 +279,27 @@ class Ising(ClusterModel):
             Whether to measure each of them.
         clusters : bool, optional
             Whether to measure the sizes of clusters, too, which takes longer.
+        wrapping : bool, optional
+            Whether to measure how clusters wrap, too, on a lattice, as of `Potts.swendsen_wang`.
+        observe : str or sequence of str, optional
+            As of `updater`.
 
         Returns
         -------
         Measurements or None
             None if nothing is measured.
         """
-        return self._repeat("sweeps", sweeps, measure, clusters=clusters)
+        measured = {"clusters": clusters, "wrapping": wrapping, "observe": observe}
+        return self._repeat("sweeps", sweeps, measure, **measured)
 
     def wolff(
-        self, updates: int = 1, *, measure: bool = True, clusters: bool = False
+        self,
+        updates: int = 1,
+        *,
+        measure: bool = True,
+        clusters: bool = False,
+        wrapping: bool = False,
+        observe: str | Sequence[str] = (),
     ) -> Measurements | None:
         """Flip the cluster of one chosen site.
 
@@ -291,21 +308,29 @@ class Ising(ClusterModel):
         updates : int, optional
             How many clusters, one after the other. On lattices that `Potts` does not have, each
             takes as long as a sweep of `swendsen_wang`.
-        measure, clusters, returns
+        measure, clusters, wrapping, observe, returns
             As of `swendsen_wang`.
         """
-        return self._repeat("updates", updates, measure, update="wolff", clusters=clusters)
+        measured = {"clusters": clusters, "wrapping": wrapping, "observe": observe}
+        return self._repeat("updates", updates, measure, update="wolff", **measured)
 
     def updater(
-        self, *, update: str = "swendsen-wang", clusters: bool = False
+        self,
+        *,
+        update: str = "swendsen-wang",
+        clusters: bool = False,
+        wrapping: bool = False,
+        observe: str | Sequence[str] = (),
     ) -> Update[Measurements]:
         """Return a kind of updates, of which `conncomp.models.simulate` makes many.
 
         Parameters
         ----------
         update : {"swendsen-wang", "wolff", "metropolis", "heat-bath"}, optional
-        clusters : bool, optional
+        clusters, wrapping : bool, optional
             As of `swendsen_wang`.
+        observe : str or sequence of str, optional
+            What to measure besides, which takes longer: "structure", as of `Potts.updater`.
 
         Returns
         -------
@@ -324,7 +349,7 @@ class Ising(ClusterModel):
         (100,)
         """
         check_choice("update", update, UPDATES)
-        sizes = as_bool("clusters", clusters)
+        sizes, winds = as_bool("clusters", clusters), as_bool("wrapping", wrapping)
         if sizes and not self._is_ferromagnet():
             raise ValueError(
                 "clusters=True gives the magnetisation of clusters of equal spins; leave it out "
@@ -333,7 +358,9 @@ class Ising(ClusterModel):
         if sizes and self._edges is not None and self._edges.fields is not None:
             raise ValueError("clusters=True is of clusters that flip; leave it out with a field")
         kinds = KINDS if self._is_potts else ON_EDGES
-        return kinds[update](self, Asked(None, None, sizes, False))
+        of_words = winds and self._is_potts
+        made = kinds[update](self, Asked(None, None, sizes, of_words))
+        return observing(self, made, observe, clusters=sizes, wrapping=winds and not of_words)
 
     # ----------------------------------------------------------------------- what the base asks for
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import check_choice
 from conncomp._arrays import placed
-from conncomp.kernels.edges import WHOLE, EdgeBonds
-from conncomp.kernels.lattice import BITS, Lattice, check_words, pack
+from conncomp.kernels.edges import STATES, WHOLE, EdgeBonds, SpinKind
+from conncomp.kernels.lattice import BITS, Lattice, check_words, pack, unpack
 from conncomp.models._memory import room_for
 from conncomp.models.places import PlacedModel, bonds_of
 from conncomp.models.potts.measurements import Measurements, record_length
@@ -54,7 +54,9 @@ class ClusterModel(PlacedModel, Thermal[Measurements]):
 
     # ---------------------------------------------------------------------------------- the updates
 
-    def metropolis(self, sweeps: int = 1, *, measure: bool = True) -> Measurements | None:
+    def metropolis(
+        self, sweeps: int = 1, *, measure: bool = True, observe: str | Sequence[str] = ()
+    ) -> Measurements | None:
         """Offer each site in turn another state, accepted with a min(1, exp(-beta dE)).
 
         Couplings may have any sign, and sites fields. Sites that are not neighbours are offered at
@@ -72,6 +74,8 @@ class ClusterModel(PlacedModel, Thermal[Measurements]):
         sweeps : int, optional
         measure : bool, optional
             Whether to measure each of them.
+        observe : str or sequence of str, optional
+            As of `updater`.
 
         Returns
         -------
@@ -88,9 +92,11 @@ class ClusterModel(PlacedModel, Thermal[Measurements]):
         >>> float(model.metropolis(300).energy[-1])  # one bond of each triangle is not satisfied
         -36.0
         """
-        return self._repeat("sweeps", sweeps, measure, update="metropolis")
+        return self._repeat("sweeps", sweeps, measure, update="metropolis", observe=observe)
 
-    def heat_bath(self, sweeps: int = 1, *, measure: bool = True) -> Measurements | None:
+    def heat_bath(
+        self, sweeps: int = 1, *, measure: bool = True, observe: str | Sequence[str] = ()
+    ) -> Measurements | None:
         """Give each site in turn a state with the probability that it has, given its neighbours.
 
         Sites change in the order of classes, and what they may be in is as of `metropolis`. Each
@@ -98,10 +104,10 @@ class ClusterModel(PlacedModel, Thermal[Measurements]):
 
         Parameters
         ----------
-        sweeps, measure, returns
+        sweeps, measure, observe, returns
             As of `metropolis`.
         """
-        return self._repeat("sweeps", sweeps, measure, update="heat-bath")
+        return self._repeat("sweeps", sweeps, measure, update="heat-bath", observe=observe)
 
     def energy(self) -> Any:
         """Return the energy of the whole lattice, for each replica."""
@@ -153,6 +159,22 @@ class ClusterModel(PlacedModel, Thermal[Measurements]):
         return self._read(records)
 
     # -------------------------------------------------------------------------------------- helpers
+
+    def _held_spins(self) -> tuple[Any, SpinKind, Lattice]:
+        """Return the present spins, their kind, and the lattice of rows that the words are of."""
+        return self._words, STATES, self._words_lattice
+
+    def _planes_of_bonds(self) -> Any:
+        """Return which bonds of words the next cluster update makes active.
+
+        Returns
+        -------
+        array of bool, shape (planes, replicas, *shape of the words' lattice)
+        """
+        xp, one_plane = self._engine.xp, self._words_lattice._replace(states=2)
+        words = self._engine.bonds(self._words, self.updates + 1, self._bond_probabilities())
+        planes = [unpack(xp, one_plane, words[:, k : k + 1]) for k in range(words.shape[1])]
+        return xp.stack(planes).astype(bool)
 
     @property
     def _gain(self) -> float:

@@ -19,6 +19,7 @@ from conncomp.models._arguments import check_start, check_states
 from conncomp.models._clusters import label_clusters
 from conncomp.models._probabilities import DECIMAL
 from conncomp.models.lattices import UnitCell
+from conncomp.models.observables.observing import observing
 from conncomp.models.places import (
     HYPERCUBIC,
     OnLattice,
@@ -251,15 +252,11 @@ class Potts(ClusterModel):
             As `conncomp.label_bonds` takes them. On other than hypercubic lattices, with couplings
             of their own and in a field: ``(*replicas, bonds)``, as `edges`.
         """
+        if self._edges is None:
+            planes = self._planes_of_bonds()
+            return planes[:, 0] if self._single else planes
         words = self._engine.bonds(self._words, self.updates + 1, self._bond_probabilities())
-        if self._edges is not None:
-            return self._of_replicas(words.astype(bool))
-        one_plane = self.lattice._replace(states=2)
-        planes = [
-            self._of_replicas(unpack(self._engine.xp, one_plane, words[:, k : k + 1]))
-            for k in range(self.lattice.ndim)
-        ]
-        return self._engine.xp.stack(planes).astype(bool)
+        return self._of_replicas(words.astype(bool))
 
     def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
         """Label the clusters that the next update draws.
@@ -308,6 +305,7 @@ class Potts(ClusterModel):
         measure: bool = True,
         clusters: bool = False,
         wrapping: bool = False,
+        observe: str | Sequence[str] = (),
     ) -> Measurements | None:
         """Give each cluster of spins a new state, any of q.
 
@@ -323,6 +321,8 @@ class Potts(ClusterModel):
             Whether to measure how clusters wrap, too, which takes longer: along which axes one
             closes on itself, and the highest rank of a cluster's windings. The clusters are those
             of which `wrapping` tells more before the update.
+        observe : str or sequence of str, optional
+            As of `updater`.
 
         Returns
         -------
@@ -342,7 +342,8 @@ class Potts(ClusterModel):
         >>> series.wraps.tolist(), series.rank.tolist()
         ([[True, True]], [2])
         """
-        return self._repeat("sweeps", sweeps, measure, clusters=clusters, wrapping=wrapping)
+        measured = {"clusters": clusters, "wrapping": wrapping, "observe": observe}
+        return self._repeat("sweeps", sweeps, measure, **measured)
 
     def wolff(
         self,
@@ -351,6 +352,7 @@ class Potts(ClusterModel):
         measure: bool = True,
         clusters: bool = False,
         wrapping: bool = False,
+        observe: str | Sequence[str] = (),
     ) -> Measurements | None:
         """Flip the cluster of one chosen site; the new state is any but the old one.
 
@@ -362,10 +364,10 @@ class Potts(ClusterModel):
         ----------
         updates : int, optional
             How many clusters, one after the other.
-        measure, clusters, wrapping, returns
+        measure, clusters, wrapping, observe, returns
             As of `swendsen_wang`; all clusters are measured then, which takes longer on a CPU.
         """
-        of_clusters = {"clusters": clusters, "wrapping": wrapping}
+        of_clusters = {"clusters": clusters, "wrapping": wrapping, "observe": observe}
         return self._repeat("updates", updates, measure, update="wolff", **of_clusters)
 
     def few_cluster(
@@ -377,6 +379,7 @@ class Potts(ClusterModel):
         measure: bool = True,
         clusters: bool = False,
         wrapping: bool = False,
+        observe: str | Sequence[str] = (),
     ) -> Measurements | None:
         """Flip some of the clusters of one chosen site in each tile: Weigel 2011, section III.
 
@@ -389,7 +392,7 @@ class Potts(ClusterModel):
         p_flip : float
             The probability that a cluster with chosen sites flips, above 0 and below 1. It is
             decided once, however many of them it has; the new state is any but the old one.
-        measure, clusters, wrapping, returns
+        measure, clusters, wrapping, observe, returns
             As of `swendsen_wang`.
         """
         return self._repeat(
@@ -401,6 +404,7 @@ class Potts(ClusterModel):
             p_flip=p_flip,
             clusters=clusters,
             wrapping=wrapping,
+            observe=observe,
         )
 
     def updater(
@@ -411,6 +415,7 @@ class Potts(ClusterModel):
         p_flip: float | None = None,
         clusters: bool = False,
         wrapping: bool = False,
+        observe: str | Sequence[str] = (),
     ) -> Update[Measurements]:
         """Return a kind of updates, of which `conncomp.models.simulate` makes many.
 
@@ -422,6 +427,10 @@ class Potts(ClusterModel):
             Of "few-cluster", as `few_cluster` takes them.
         clusters, wrapping : bool, optional
             As of `swendsen_wang`.
+        observe : str or sequence of str, optional
+            What to measure besides, which takes longer: "structure", the structure factors of which
+            the correlation length follows, with `clusters` by an improved estimator, too; on
+            lattices of which an axis is periodic.
 
         Returns
         -------
@@ -441,9 +450,8 @@ class Potts(ClusterModel):
         check_choice("update", update, UPDATES)
         sizes, winds = as_bool("clusters", clusters), as_bool("wrapping", wrapping)
         if self._edges is not None:
-            if update not in ON_EDGES or winds:
-                what = f"update={update!r}" if not winds else "wrapping=True"
-                raise ValueError(f"{what} is for {OF_WORDS}")
+            if update not in ON_EDGES:
+                raise ValueError(f"update={update!r} is for {OF_WORDS}")
             if sizes and self._edges.fields is not None:
                 raise ValueError(
                     "clusters=True is of clusters that flip; leave it out with a field"
@@ -454,7 +462,9 @@ class Potts(ClusterModel):
                     "below 0"
                 )
         kinds = KINDS if self._edges is None else ON_EDGES
-        return kinds[update](self, Asked(tile, p_flip, sizes, winds))
+        of_words = winds and self._edges is None
+        made = kinds[update](self, Asked(tile, p_flip, sizes, of_words))
+        return observing(self, made, observe, clusters=sizes, wrapping=winds and not of_words)
 
     # ----------------------------------------------------------------------- what the base asks for
 

@@ -13,7 +13,7 @@ from conncomp._arguments import as_number, check_range, shown
 from conncomp.kernels.lattice import Lattice
 from conncomp.models._arguments import MOST_SITES, as_tuple
 from conncomp.models._probabilities import CERTAIN, as_fixed_point
-from conncomp.models._wrapping import check_wrapping
+from conncomp.models.observables.windings import check_wrapping
 from conncomp.models.potts.measurements import Measurements
 from conncomp.models.potts.probabilities import acceptances
 

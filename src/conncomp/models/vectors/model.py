@@ -13,13 +13,14 @@ from conncomp._arguments import as_bool, check_choice, shown
 from conncomp._arrays import placed
 from conncomp.graph import Graph
 from conncomp.kernels.edges import EdgeBonds, SpinKind
-from conncomp.kernels.lattice import unpack
+from conncomp.kernels.lattice import Lattice, unpack
 from conncomp.kernels.vector_spins import FIELDS, MEASURE_BITS, Kind, as_spins, as_vectors
 from conncomp.models import on_edges
 from conncomp.models._arguments import check_start
 from conncomp.models._clusters import label_clusters
 from conncomp.models._memory import room_for
 from conncomp.models.lattices import UnitCell
+from conncomp.models.observables.observing import observing
 from conncomp.models.places import (
     HYPERCUBIC,
     OnLattice,
@@ -172,7 +173,13 @@ class VectorModel(PlacedModel, Thermal[VectorMeasurements]):
     # ---------------------------------------------------------------------------------- the updates
 
     def swendsen_wang(
-        self, sweeps: int = 1, *, measure: bool = True, clusters: bool = False
+        self,
+        sweeps: int = 1,
+        *,
+        measure: bool = True,
+        clusters: bool = False,
+        wrapping: bool = False,
+        observe: str | Sequence[str] = (),
     ) -> VectorMeasurements | None:
         """Draw a mirror, and let each cluster be reflected in it with probability one half.
 
@@ -184,27 +191,36 @@ class VectorModel(PlacedModel, Thermal[VectorMeasurements]):
             Whether to measure each of them.
         clusters : bool, optional
             Whether to measure the sizes of clusters, too, which takes longer; not with a field.
+        wrapping : bool, optional
+            Whether to measure how clusters wrap, too, on a lattice, as of `Potts.swendsen_wang`.
+        observe : str or sequence of str, optional
+            As of `updater`.
 
         Returns
         -------
         VectorMeasurements or None
             None if nothing is measured.
         """
-        return self._repeat("sweeps", sweeps, measure, clusters=clusters)
+        measured = {"clusters": clusters, "wrapping": wrapping, "observe": observe}
+        return self._repeat("sweeps", sweeps, measure, **measured)
 
-    def wolff(self, updates: int = 1, *, measure: bool = True) -> VectorMeasurements | None:
+    def wolff(
+        self, updates: int = 1, *, measure: bool = True, observe: str | Sequence[str] = ()
+    ) -> VectorMeasurements | None:
         """Draw a mirror, and reflect the cluster of one chosen site in it.
 
         Parameters
         ----------
         updates : int, optional
             How many clusters, one after the other.
-        measure, returns
+        measure, observe, returns
             As of `swendsen_wang`.
         """
-        return self._repeat("updates", updates, measure, update="wolff")
+        return self._repeat("updates", updates, measure, update="wolff", observe=observe)
 
-    def metropolis(self, sweeps: int = 1, *, measure: bool = True) -> VectorMeasurements | None:
+    def metropolis(
+        self, sweeps: int = 1, *, measure: bool = True, observe: str | Sequence[str] = ()
+    ) -> VectorMeasurements | None:
         """Offer each site its reflection in a mirror of its own, accepted with min(1, exp(-dE/T)).
 
         Mirrors are drawn anew for each site, so that it may take any direction. Sites that are not
@@ -215,21 +231,31 @@ class VectorModel(PlacedModel, Thermal[VectorMeasurements]):
         ----------
         sweeps : int, optional
             How many times.
-        measure, returns
+        measure, observe, returns
             As of `swendsen_wang`.
         """
-        return self._repeat("sweeps", sweeps, measure, update="metropolis")
+        return self._repeat("sweeps", sweeps, measure, update="metropolis", observe=observe)
 
     def updater(
-        self, *, update: str = "swendsen-wang", clusters: bool = False
+        self,
+        *,
+        update: str = "swendsen-wang",
+        clusters: bool = False,
+        wrapping: bool = False,
+        observe: str | Sequence[str] = (),
     ) -> Update[VectorMeasurements]:
         """Return a kind of updates, of which `conncomp.models.simulate` makes many.
 
         Parameters
         ----------
         update : {"swendsen-wang", "wolff", "metropolis"}, optional
-        clusters : bool, optional
+        clusters, wrapping : bool, optional
             As of `swendsen_wang`; not for others.
+        observe : str or sequence of str, optional
+            What to measure besides, which takes longer: "structure", as of `Potts.updater`;
+            "helicity_modulus" of `XY` and `Heisenberg` on any lattice, and "vortices" of `XY` on
+            those in the plane whose bonds do not cross. The latter two are always measured of one
+            coupling on hypercubic lattices without antiperiodic axes.
 
         Returns
         -------
@@ -248,13 +274,16 @@ class VectorModel(PlacedModel, Thermal[VectorMeasurements]):
         (100,)
         """
         check_choice("update", update, UPDATES)
-        if as_bool("clusters", clusters) and update != "swendsen-wang":
-            raise ValueError('clusters=True is for update="swendsen-wang", which draws all of them')
+        for name, asked in (("clusters", clusters), ("wrapping", wrapping)):
+            if as_bool(name, asked) and update != "swendsen-wang":
+                raise ValueError(
+                    f'{name}=True is for update="swendsen-wang", which draws all of them'
+                )
         if clusters and self._edges is not None and self._edges.fields is not None:
             raise ValueError("clusters=True is of clusters that flip; leave it out with a field")
-        if update == "metropolis":
-            return LocalUpdate(self)
-        return ClusterUpdate(self, update, clusters)
+        local = update == "metropolis"
+        made: Any = LocalUpdate(self) if local else ClusterUpdate(self, update, clusters)
+        return observing(self, made, observe, clusters=clusters, wrapping=wrapping)
 
     @staticmethod
     def summaries(series: VectorMeasurements, parameters: Mapping[str, Any]) -> list[Summary]:
@@ -351,6 +380,10 @@ class VectorModel(PlacedModel, Thermal[VectorMeasurements]):
         return abs(float(self.coupling)) if self._edges is None else self._edges.scale
 
     # -------------------------------------------------------------------------------------- helpers
+
+    def _held_spins(self) -> tuple[Any, SpinKind, Lattice]:
+        """Return the present spins, their kind, and a lattice of one row with as many sites."""
+        return self._spins, self._edge_kind, Lattice((self.sites,), (False,), self._states)
 
     def _all_bonds(self, fields: NDArray[np.float64] | None = None) -> EdgeBonds:
         return bonds_of(self._place, self.coupling, fields, self._states)
