@@ -31,6 +31,8 @@ NAMES = {
     "susceptibility": "susceptibility",
     "squared_magnetisation": "m^2",
     "binder_ratio": "<m^4>/<m^2>^2",
+    "correlation_length": "correlation length",
+    "correlation_ratio": "correlation length / L",
     "energy_time": "tau of energy",
     "magnetisation_time": "tau of m^2",
 }
@@ -42,8 +44,13 @@ WRAPPING_NAMES = {
 }
 
 
-def update_options(updates: Sequence[str]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that gives a command options of the start and of these updates."""
+def update_options(
+    updates: Sequence[str], observables: Sequence[str] = ("structure",)
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that gives a command options of the start and of these updates.
+
+    `observables` are what they can measure besides.
+    """
     options = (
         click.option(
             "--start", type=click.Choice(["hot", "cold"]), default="hot", show_default=True
@@ -59,6 +66,15 @@ def update_options(updates: Sequence[str]) -> Callable[[Callable[..., Any]], Cal
             "--clusters",
             is_flag=True,
             help="Measure sizes of clusters, too, which makes m^2 more exact.",
+        ),
+        click.option(
+            "--wrapping", is_flag=True, help="Measure the probabilities that clusters wrap, too."
+        ),
+        click.option(
+            "--observe",
+            type=click.Choice(observables),
+            multiple=True,
+            help="Measure this, too; again for each. Of structure follows the correlation length.",
         ),
     )
 
@@ -116,7 +132,14 @@ def _draw(finished: Finished[Measurements], summaries: list[Summary], model: Row
 
 def _observables(summaries: list[Summary]) -> dict[str, list[Estimate]]:
     """Return by name what was estimated at each temperature."""
-    observables = {name: [getattr(s, key) for s in summaries] for key, name in NAMES.items()}
+    known = [key for key in NAMES if getattr(summaries[0], key) is not None]
+    observables = {NAMES[key]: [getattr(summary, key) for summary in summaries] for key in known}
+    return observables | wrapping_of(summaries)
+
+
+def wrapping_of(summaries: list[Summary]) -> dict[str, list[Estimate]]:
+    """Return by name how clusters wrap at each temperature, where that was measured."""
+    observables: dict[str, list[Estimate]] = {}
     wrapping = [summary.wrapping for summary in summaries if summary.wrapping is not None]
     if wrapping:
         for axis in range(len(wrapping[0].along)):

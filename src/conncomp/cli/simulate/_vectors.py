@@ -12,7 +12,7 @@ import numpy as np
 
 from conncomp.cli._picture import plot_scan
 from conncomp.cli._report import Row
-from conncomp.cli.simulate._clusters import update_options
+from conncomp.cli.simulate._clusters import update_options, wrapping_of
 from conncomp.cli.simulate._common import (
     Finished,
     Settings,
@@ -48,6 +48,8 @@ NAMES = {
     "binder_ratio": "<m^4>/<m^2>^2",
     "helicity_modulus": "helicity modulus",
     "vortices": "vortices a site",
+    "correlation_length": "correlation length",
+    "correlation_ratio": "correlation length / L",
     "energy_time": "tau of energy",
     "magnetisation_time": "tau of m^2",
 }
@@ -74,7 +76,7 @@ def vector_options(command: Callable[..., None]) -> Callable[..., None]:
             help="The energy of a spin is -H times its first component.",
         ),
         place_options(None),
-        update_options(UPDATES),
+        update_options(UPDATES, ("structure", "helicity_modulus", "vortices")),
         folder_option,
     )
     for option in reversed(options):
@@ -88,6 +90,8 @@ def run_vectors(
     temperatures: Range | None,
     update: str,
     clusters: bool,
+    wrapping: bool,
+    observe: tuple[str, ...],
     folder: Path | None,
     **arguments: Any,
 ) -> None:
@@ -103,7 +107,7 @@ def run_vectors(
         side_by_side = {"replicas": len(each)}
 
     given = {"seed": settings.seed, "device": settings.device, **arguments, **side_by_side}
-    options = {"update": update, "clusters": clusters}
+    options = {"update": update, "clusters": clusters, "wrapping": wrapping, "observe": observe}
 
     def run(own: Settings) -> Finished[VectorMeasurements]:
         axes = len(own.shape) if lattice is None else len(LATTICES[lattice].vectors)
@@ -163,7 +167,8 @@ def _series(series: VectorMeasurements) -> dict[str, Any]:
 def _observables(summaries: list[Summary]) -> dict[str, list[Any]]:
     """Return by name what was estimated at each temperature."""
     estimated = [key for key in NAMES if getattr(summaries[0], key) is not None]
-    return {NAMES[key]: [getattr(summary, key) for summary in summaries] for key in estimated}
+    named = {NAMES[key]: [getattr(summary, key) for summary in summaries] for key in estimated}
+    return named | wrapping_of(summaries)
 
 
 def _table(summaries: list[Summary], observables: dict[str, list[Any]]) -> list[Row]:

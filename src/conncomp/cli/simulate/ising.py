@@ -77,6 +77,8 @@ def ising(
     start: str,
     update: str,
     clusters: bool,
+    wrapping: bool,
+    observe: tuple[str, ...],
     folder: Path | None,
 ) -> None:
     """Simulate the Ising model on lattices such as the triangular, honeycomb or diamond one.
@@ -108,7 +110,7 @@ def ising(
         "start": start,
         "device": settings.device,
     }
-    options = {"update": update, "clusters": clusters}
+    options = {"update": update, "clusters": clusters, "wrapping": wrapping, "observe": observe}
 
     def run(own: Settings) -> Finished[Any]:
         return run_model(

@@ -70,7 +70,6 @@ from conncomp.models.potts import UPDATES
     type=float,
     help="With few-cluster: the probability that the cluster of a chosen site flips.",
 )
-@click.option("--wrapping", is_flag=True, help="Measure the probabilities that clusters wrap, too.")
 @folder_option
 def potts(
     settings: Settings,
@@ -87,6 +86,7 @@ def potts(
     p_flip: float | None,
     clusters: bool,
     wrapping: bool,
+    observe: tuple[str, ...],
     folder: Path | None,
 ) -> None:
     """Simulate the Potts model; of two states, the default, it is the Ising model.
@@ -106,8 +106,8 @@ def potts(
         "start": start,
         "device": settings.device,
     }
-    options = {"update": update, "tile": tile, "p_flip": p_flip}
-    options |= {"clusters": clusters, "wrapping": wrapping}
+    options: dict[str, Any] = {"update": update, "tile": tile, "p_flip": p_flip}
+    options |= {"clusters": clusters, "wrapping": wrapping, "observe": observe}
 
     def run(own: Settings) -> Finished[Any]:
         axes = len(own.shape) if lattice is None else len(LATTICES[lattice].vectors)
