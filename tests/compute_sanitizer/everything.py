@@ -567,6 +567,27 @@ def flip_edges(cupy):
                 check(*(getattr(model, rule)(2).records for model in models), arguments, rule)
 
 
+# What updates measure besides, of each kind of spins, and clusters by words, cells and edges.
+OBSERVED = [
+    (Potts, {"shape": (9, 70), "q": 3, "replicas": 2}),
+    (Ising, {"shape": (3, 40), "lattice": "kagome"}),
+    (Ising, {"shape": (5, 12), "lattice": "honeycomb", "field": 0.1}),
+    (XY, {"shape": (5, 70)}),
+    (XY, {"shape": (3, 30), "lattice": "triangular", "replicas": 2}),
+    (Heisenberg, {"shape": (3, 4, 5)}),
+    (Clock, {"shape": (4, 40), "q": 6}),
+    (ON, {"shape": (3, 4, 5), "n": 4}),
+    (ON, {"shape": (20, 9), "n": 7}),
+]
+
+
+def observe(cupy):
+    for kind, arguments in OBSERVED:
+        models = pairs_of(kind, **arguments, beta=0.5)
+        how = {"observe": "structure", "clusters": "field" not in arguments, "wrapping": True}
+        check(*(model.swendsen_wang(2, **how).records for model in models), arguments)
+
+
 def temper(cupy):
     models = pairs_of(Potts, shape=(16, 24), beta=[0.7, 0.8, 0.9], replicas=3)
     for update in ("metropolis", "wolff", "swendsen-wang"):
@@ -719,6 +740,7 @@ PARTS = {
     "vectors": reflect,
     "vectors on edges": reflect_on_edges,
     "ising-on-edges": flip_edges,
+    "observables": observe,
     "tempering": temper,
     "percolation": percolate,
     "kawasaki": exchange,

@@ -324,6 +324,14 @@ BREAKAGES = {
         of_call(models.Ising, "restore", _forgets),
         *(of_property(models.Ising, name, _part()) for name in ("spins", "edges", "signs")),
     ],
+    "observables": [
+        of(models.Ising, "swendsen_wang", _column(16, 1 << 28)),
+        of(models.Ising, "swendsen_wang", _column(-1, 1 << 32)),
+        *(
+            of_property(models.IsingMeasurements, name, _part())
+            for name in ("wraps", "rank", "structure", "improved_structure")
+        ),
+    ],
     "vectors": [
         *(of(models.XY, "swendsen_wang", _column(k, by)) for k, by in VECTOR_RECORD.items()),
         of(models.XY, "wolff", _column(0, 1 << 28)),
