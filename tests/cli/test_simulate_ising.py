@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from cli.test_command import check_failure, snapshot
-from cli.test_simulate import as_json, check_painted, planes_of
+from cli.test_simulate import as_json, asked, check_painted, planes_of
 from conncomp.models import Ising, simulate
 from conncomp.models.ising import LATTICES, cuda
 from host_cuda.host_gpu import AVAILABLE, HostGpu
@@ -202,7 +202,7 @@ def test_table(run):
         ("--antiperiodic 2", "--antiperiodic: the lattice has 2 axes, so there is no axis 2"),
         ("--antiperiodic true", "--antiperiodic has 1 entries; the lattice has 2 axes"),
         ("--antiperiodic some", "'some' is not 'all', 'none', axes such as '0,2'"),
-        ("--update metropolis", '--update "metropolis" is for ferromagnets on chain'),
+        ("--update heat-bath --clusters", '--clusters is not for --update "heat-bath"'),
         ("--update few-cluster", "'few-cluster' is not one of"),
         ("--start warm", "'warm' is not one of"),
         ("--seed -1", "--seed -1 must be"),
@@ -210,5 +210,5 @@ def test_table(run):
     ],
 )
 def test_bad_options(run, options, words):
-    assert words in check_failure(run(*BASE.split(), *options.split()))
+    assert words in check_failure(run(*asked(BASE, options)))
     assert not snapshot()

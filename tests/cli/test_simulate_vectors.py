@@ -83,7 +83,13 @@ def test_critical_temperatures_are_the_default(run, report):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("xy --shape 9", "no critical temperature of the XY model on 1 axes"),
+        ("xy --shape 9", "of the XY model on 1 axes is known here; give a temperature as a number"),
+        (
+            "xy --shape 9x9 --temperatures 1e-12:1:2",
+            "the inverse of --temperature [1000000000000.0, 1.0]",
+        ),
+        ("xy --shape 9x9 --field nan", "--field nan must be finite"),
+        ("xy --shape 9x9 --field 1 --clusters", "--clusters is of clusters that flip"),
         ("heisenberg --shape 4x4", "no critical temperature of the Heisenberg model on 2 axes"),
         ("clock --q 5 --shape 4x4", "no critical temperature of the Clock model on 2 axes"),
         ("clock --q 1 --shape 4x4 --temperature 1", "--q 1 must be"),

@@ -535,9 +535,17 @@ def reflect_on_edges(cupy):
         for update in ("wolff", "metropolis"):
             check(*(getattr(model, update)().records for model in models), arguments, update)
         check(*(model.spins.round(12) for model in models), arguments)
-    for arguments in ({"q": 3, "field": 0.1}, {"q": 70, "lattice": "triangular"}):
+    tied = pairs_of(XY, shape=(9, 20), field=0.3, beta=0.8)
+    for update in ("swendsen_wang", "wolff", "metropolis"):
+        check(*(getattr(model, update)().records for model in tied), update)
+    states = [
+        {"q": 3, "field": 0.1},
+        {"q": 70, "lattice": "triangular"},
+        {"q": 3, "coupling": -1.0, "field": -0.2},
+    ]
+    for arguments in states:
         models = pairs_of(Potts, shape=(9, 70), beta=1.0, **arguments)
-        for update in ("swendsen_wang", "wolff"):
+        for update in ("swendsen_wang", "wolff", "metropolis", "heat_bath"):
             check(*(getattr(model, update)().records for model in models), arguments, update)
         check(*(model.spins for model in models), arguments)
 
@@ -566,6 +574,29 @@ def flip_edges(cupy):
                 check(*records, arguments, update)
                 check(*(model.spins for model in models), arguments, update)
                 check(*(model.energy() for model in models), arguments, update)
+            for rule in ("metropolis", "heat_bath"):
+                check(*(getattr(model, rule)(2).records for model in models), arguments, rule)
+
+
+# What updates measure besides, of each kind of spins, and clusters by words, cells and edges.
+OBSERVED = [
+    (Potts, {"shape": (9, 70), "q": 3, "replicas": 2}),
+    (Ising, {"shape": (3, 40), "lattice": "kagome"}),
+    (Ising, {"shape": (5, 12), "lattice": "honeycomb", "field": 0.1}),
+    (XY, {"shape": (5, 70)}),
+    (XY, {"shape": (3, 30), "lattice": "triangular", "replicas": 2}),
+    (Heisenberg, {"shape": (3, 4, 5)}),
+    (Clock, {"shape": (4, 40), "q": 6}),
+    (ON, {"shape": (3, 4, 5), "n": 4}),
+    (ON, {"shape": (20, 9), "n": 7}),
+]
+
+
+def observe(cupy):
+    for kind, arguments in OBSERVED:
+        models = pairs_of(kind, **arguments, beta=0.5)
+        how = {"observe": "structure", "clusters": "field" not in arguments, "wrapping": True}
+        check(*(model.swendsen_wang(2, **how).records for model in models), arguments)
 
 
 def temper(cupy):
@@ -716,6 +747,7 @@ PARTS = {
     "vectors": reflect,
     "vectors on edges": reflect_on_edges,
     "ising-on-edges": flip_edges,
+    "observables": observe,
     "tempering": temper,
     "percolation": percolate,
     "kawasaki": exchange,

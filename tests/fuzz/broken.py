@@ -324,6 +324,14 @@ BREAKAGES = {
         of_call(models.Ising, "restore", _forgets),
         *(of_property(models.Ising, name, _part()) for name in ("spins", "edges", "signs")),
     ],
+    "observables": [
+        of(models.Ising, "swendsen_wang", _column(16, 1 << 28)),
+        of(models.Ising, "swendsen_wang", _column(-1, 1 << 32)),
+        *(
+            of_property(models.IsingMeasurements, name, _part())
+            for name in ("wraps", "rank", "structure", "improved_structure")
+        ),
+    ],
     "vectors": [
         *(of(models.XY, "swendsen_wang", _column(k, by)) for k, by in VECTOR_RECORD.items()),
         of(models.XY, "wolff", _column(0, 1 << 28)),
@@ -339,6 +347,7 @@ BREAKAGES = {
         # A coupling of 1, as the strongest one is, is 2**29 units.
         of(models.Ising, "swendsen_wang", _column(0, 1 << 29)),
         *(of(models.Ising, "swendsen_wang", _column(k)) for k in (1, 2, 3)),
+        *(of(models.Ising, rule, _column(0, 1 << 29)) for rule in ("metropolis", "heat_bath")),
         *(of(models.Ising, name, _part()) for name in ("bonds", "energy", "magnetisation")),
         *(of(models.Ising, "labels", _part(k)) for k in (0, 1)),
         of_call(models.Ising, "step", _stands_still),
@@ -351,6 +360,7 @@ BREAKAGES = {
         of(models.XY, "metropolis", _column(0, 1 << 28)),
         of(models.Potts, "swendsen_wang", _column(0, 1 << 29)),
         of(models.Potts, "wolff", _column(14)),
+        *(of(models.Potts, rule, _column(0, 1 << 29)) for rule in ("metropolis", "heat_bath")),
         *(of(models.ON, name, _part()) for name in ("bonds", "energy")),
         *(of(models.Potts, "labels", _part(k)) for k in (0, 1)),
         of_call(models.Clock, "step", _stands_still),

@@ -34,7 +34,8 @@ def _cell(choices):
     return models.UnitCell(np.eye(axes), rng.random((sites, axes)), list(bonds.values()))
 
 
-def _options(choices):
+def random_options(choices):
+    """Return arguments of a model, its cell, and the shape of its spins."""
     lattice = _cell(choices)
     cell = models.ising.LATTICES[lattice] if isinstance(lattice, str) else lattice
     lengths, drawn = [], _drawn(choices)
@@ -60,7 +61,7 @@ def _options(choices):
 def ising(data):
     choices = Choices(data)
     conncomp.set_num_threads(1 + choices.below(4))
-    options, cell, shape = _options(choices)
+    options, cell, shape = random_options(choices)
     model = models.Ising(**options)
     _check_first(model, options, shape)
     bonds = _check_bonds(model, cell, options)

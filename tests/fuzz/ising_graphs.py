@@ -43,6 +43,10 @@ def ising_graphs(data):
         assert np.allclose(np.reshape(series.energy[0], -1), energies, rtol=1e-7, atol=rounding)
         after = np.array(_items(model.spins, replicas), int).reshape(spins.shape)
         _check_flips(spins * after, np.reshape(labels, spins.shape), wolff)
+    measured = float(np.ravel(model.energy())[0])
+    rule = choices.pick(["metropolis", "heat_bath"])
+    series = getattr(model, rule)()
+    assert np.allclose(np.ravel(series.energy)[0], measured, rtol=1e-7, atol=rounding)
     check_trajectory(choices, models.Ising, options, lambda model: [model.spins])
 
 

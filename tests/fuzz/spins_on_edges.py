@@ -24,20 +24,19 @@ def spins_on_edges(data):
     replicas, couplings = options["replicas"], options["coupling"]
     ends = model.edges
     strengths = np.full(len(ends), couplings) if np.ndim(couplings) == 0 else couplings
-    kinds = ["swendsen_wang", "wolff"] + ["metropolis"] * (make is not models.Potts)
+    kinds = ["swendsen_wang", "wolff", "metropolis"] + ["heat_bath"] * (make is models.Potts)
+    mixed = make is models.Potts and bool((strengths < 0).any())
     for kind in ("swendsen_wang", choices.pick(kinds)):
         before = _vectors(model, replicas)
         products = (before[:, ends[:, 0]] * before[:, ends[:, 1]]).sum(axis=-1)
-        energies = -products @ strengths
-        if make is models.Potts:
-            energies -= before[..., 0] @ fields
+        energies = -products @ strengths - before[..., 0] @ fields
         room = TOLERANCE * (1 + abs(strengths).sum() + abs(fields).sum())
         assert np.allclose(np.reshape(model.energy(), -1), energies, atol=room)
         bonds = np.array(_items(model.bonds(), replicas)).reshape(len(before), -1)
         labels, counts = model.labels(return_num=True)
         clusters = np.reshape(labels, (len(before), model.sites))
         sizes = _check_labels(clusters, np.reshape(counts, -1), ends, bonds)
-        measured = kind == "swendsen_wang" and not fields.any()
+        measured = kind == "swendsen_wang" and not fields.any() and not mixed
         asked = {"clusters": True} if measured else {}
         series = getattr(model, kind)(**asked)
         assert np.allclose(np.reshape(series.energy[0], -1), energies, atol=room)
@@ -46,9 +45,13 @@ def spins_on_edges(data):
             assert np.reshape(series.active_bonds[0], -1).tolist() == bonds.sum(axis=1).tolist()
             assert np.reshape(series.clusters[0], -1).tolist() == [len(each) for each in sizes]
             assert np.reshape(series.largest_cluster[0], -1).tolist() == list(map(max, sizes))
-        if kind != "metropolis":
-            of_states = make is models.Potts
-            _check_clusters(before, _vectors(model, replicas), clusters, kind, of_states)
+        after = _vectors(model, replicas)
+        if kind not in ("swendsen_wang", "wolff"):
+            continue
+        if mixed:
+            _check_exchanges(before, after, clusters, kind)
+        else:
+            _check_clusters(before, after, clusters, kind, make is models.Potts)
     check_trajectory(choices, make, options, lambda model: [model.spins])
 
 
@@ -86,6 +89,19 @@ def _check_clusters(before, after, labels, kind, of_states):
             )
 
 
+def _check_exchanges(before, after, labels, kind):
+    """Two states are exchanged, in clusters as wholes; of Wolff's update in one, or in none."""
+    for old, new, of_replica in zip(before, after, labels, strict=True):
+        old, new = old.argmax(axis=-1), new.argmax(axis=-1)
+        moved = old != new
+        states = np.unique([old[moved], new[moved]])
+        assert len(states) in (0, 2)
+        assert (old[moved] + new[moved] == states.sum()).all()
+        touched = np.unique(of_replica[moved])
+        assert kind != "wolff" or len(touched) < 2
+        assert moved[np.isin(of_replica, touched)].all()
+
+
 def _options(choices, make):
     drawn, rng = _drawn(choices), choices.generator()
     own = {
@@ -101,9 +117,9 @@ def _options(choices, make):
         sites = 2 + choices.below(100)
         u, v = np.unique(np.sort(rng.integers(0, sites, (2 * sites, 2))), axis=0).T
         graph = conncomp.Graph.from_edges(u[u != v], v[u != v], sites)
-        place = {"shape": graph, "coupling": _couplings(choices, make, graph.num_arcs)}
+        place = {"shape": graph, "coupling": _couplings(choices, graph.num_arcs)}
     fields = np.zeros(sites)
-    if make is models.Potts and (choices.flag() or len(np.shape(place["coupling"])) > 5):
+    if choices.flag():
         seed, sample = choices.pick([0, 2**64 - 1, 7]), choices.pick([0, 2**24 - 1])
         fields = random_fields(sites, "pm", seed=seed, sample=sample)
         _check_signs(fields, FIELD, seed, sample)
@@ -114,7 +130,7 @@ def _options(choices, make):
     return {**place, **own, "beta": beta, **drawn}, fields
 
 
-def _couplings(choices, make, count):
+def _couplings(choices, count):
     kind = choices.pick(["one", "signs", "many"])
     if kind == "one":
         return 1.0
@@ -124,7 +140,7 @@ def _couplings(choices, make, count):
         _check_signs(couplings, COUPLING, seed, sample)
     else:
         couplings = random_couplings(count, "gaussian", seed=seed, sample=sample)
-    return abs(couplings) if make is models.Potts else couplings
+    return couplings * choices.pick([1, -1])
 
 
 def _check_signs(signs, purpose, seed, sample):

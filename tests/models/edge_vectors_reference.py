@@ -6,9 +6,10 @@ Spins are the integers of the contract; logarithms are those of floating point.
 from math import isqrt, log
 
 from conncomp.generate.random import philox
+from models.edges_reference import in_classes
 from models.vector_reference import SINE, Angles, Directions, polynomial, sine
 
-START, CHOSEN_SITE, METROPOLIS, COIN, MIRROR, EDGE_BOND = 1, 4, 5, 7, 32, 40
+START, CHOSEN_SITE, METROPOLIS, COIN, MIRROR, EDGE_BOND, GHOST_BOND = 1, 4, 5, 7, 32, 40, 41
 ONE, WORD = 1 << 30, 64
 
 
@@ -101,7 +102,12 @@ KINDS = {"XY": OfLattices(Angles), "Heisenberg": OfLattices(Directions)}
 
 
 class ReferenceEdgeVectors:
-    """What updates are to do with one replica's spins; couplings are integers of a unit."""
+    """What updates are to do with one replica's spins; couplings are integers of a unit.
+
+    `fields` are such integers, too, of a ghost whose spin is `first`.
+    """
+
+    fields, first = None, None
 
     def __init__(self, kind, edges, couplings, unit, draws, beta, spins):
         self.kind, self.draws, self.beta, self.unit = kind, draws, beta, unit
@@ -109,7 +115,14 @@ class ReferenceEdgeVectors:
         self.spins = list(spins)
 
     def weight(self, mirror, u, v, coupling):
-        p, q = (self.kind.projection(mirror, self.spins[site]) for site in (u, v))
+        return self.weight_of(mirror, self.spins[u], self.spins[v], coupling)
+
+    def ghost_weight(self, mirror, site):
+        field = 0 if self.fields is None else int(self.fields[site])
+        return field and self.weight_of(mirror, self.spins[site], self.first, field)
+
+    def weight_of(self, mirror, spin, other, coupling):
+        p, q = (self.kind.projection(mirror, spin) for spin in (spin, other))
         return (p * q >> 32) * coupling >> 28
 
     def exceeds(self, weight, u):
@@ -130,11 +143,18 @@ class ReferenceEdgeVectors:
                 for site in clusters[v]:
                     clusters[site] = clusters[u]
         chosen = self.draws.below(CHOSEN_SITE, 0, len(self.spins))
+        tied = {
+            site
+            for site in range(len(self.spins))
+            if self.exceeds(
+                self.ghost_weight(mirror, site), self.draws(GHOST_BOND, site // 4)[site % 4]
+            )
+        }
         distinct = {min(cluster): sorted(cluster) for cluster in clusters}
         for root, cluster in distinct.items():
             low, high, *_ = self.draws(COIN, root // WORD)
             coin = (low | high << 32) >> root % WORD & 1
-            if (chosen in cluster) if wolff else coin:
+            if not tied & set(cluster) and ((chosen in cluster) if wolff else coin):
                 for site in cluster:
                     self.spins[site] = self.kind.reflected(mirror, self.spins[site])
         return active, sorted(map(len, distinct.values()))
@@ -145,12 +165,9 @@ class ReferenceEdgeVectors:
         beside = [[] for _ in self.spins]
         for u, v, j in self.bonds:
             beside[u].append((v, j)), beside[v].append((u, j))
-        of_site = []
-        for site, arcs in enumerate(beside):
-            taken = {of_site[to] for to, _ in arcs if to < site}
-            of_site.append(min(set(range(len(taken) + 1)) - taken))
-        for site in sorted(range(len(self.spins)), key=lambda site: of_site[site]):
+        for site in in_classes(beside):
             mirror = self.kind.mirror(self.draws, site)
             weight = sum(self.weight(mirror, site, to, j) for to, j in beside[site])
+            weight += self.ghost_weight(mirror, site)
             if not self.exceeds(weight, self.draws(METROPOLIS, site)[0]):
                 self.spins[site] = self.kind.reflected(mirror, self.spins[site])

@@ -10,7 +10,21 @@ import numpy as np
 from conncomp.generate.random import philox
 from models.potts_reference import CHOSEN_SITE, COIN, WORD, below
 
-CLUSTER, EDGE_BOND, GHOST_BOND = 3, 40, 41
+CLUSTER, METROPOLIS, MIRROR, EDGE_BOND, GHOST_BOND = 3, 5, 32, 40, 41
+LEAST = {2: log(16 / 15)}  # of -ln u, where Metropolis takes anything
+
+
+def in_classes(beside):
+    """Return the sites in the order of greedy classes, given (neighbour, coupling) of each."""
+    of_site = []
+    for site, arcs in enumerate(beside):
+        taken = {of_site[to] for to, _ in arcs if to < site}
+        of_site.append(min(set(range(len(taken) + 1)) - taken))
+    return sorted(range(len(beside)), key=lambda site: of_site[site])
+
+
+def minus_log(word):
+    return -log((word + 0.5) / 2**32)
 
 
 class ReferenceEdges:
@@ -20,6 +34,7 @@ class ReferenceEdges:
         self.edges, self.couplings, self.fields = edges, couplings, fields
         self.beta, self.seed, self.replica, self.step = beta, seed, replica, 0
         self.spins = np.array(spins, int)
+        self.bits = range(len(self.spins))  # where words have them
 
     up = 1
 
@@ -40,14 +55,32 @@ class ReferenceEdges:
     def bonds(self):
         return zip(self.edges, self.couplings, strict=True)
 
-    def draw(self, purpose, index):
-        counter = index, self.replica << 8, self.step, purpose
+    def draw(self, purpose, index, block=0):
+        counter = index, self.replica << 8, self.step, purpose | block << 16
         return [int(word) for word in philox(self.seed, counter)]
 
     def is_active(self, purpose, index, gain):
         """Return whether a bond that lowers the energy by so much, if it does, is active."""
         u = self.draw(purpose, index // 4)[index % 4]
-        return gain > 0 and -log((u + 0.5) / 2**32) < 2 * self.beta * gain
+        return gain > 0 and minus_log(u) < 2 * self.beta * gain
+
+    def sweep(self, rule):
+        """Offer each site another spin by Metropolis' rule or that of the heat bath."""
+        self.step += 1
+        beside = [[] for _ in self.spins]
+        for (u, v), j in self.bonds():
+            beside[u].append((v, j)), beside[v].append((u, j))
+        for site in in_classes(beside):
+            self.offer(rule, site, beside[site])
+
+    def offer(self, rule, site, arcs):
+        u = self.draw(METROPOLIS, self.bits[site])[0]
+        field = self.fields[site] + sum(j * self.spins[to] for to, j in arcs)
+        if rule == "heat-bath":
+            up = 2 * self.beta * field > minus_log(2**32 - 1 - u) - minus_log(u)
+            self.spins[site] = 1 if up else -1
+        elif minus_log(u) - LEAST[2] >= max(0, 2 * self.beta * self.spins[site] * field):
+            self.spins[site] *= -1
 
     def update(self, wolff):
         """Return (active bonds, sizes of clusters)."""
@@ -103,9 +136,48 @@ class ReferenceStates(ReferenceEdges):
             new = (low | high << 32) >> root % WORD & 1
         self.spins[cluster] = new
 
+    def offer(self, rule, site, arcs):
+        bit, old = self.bits[site], self.spins[site]
+
+        def gain(state):
+            own = self.fields[site] if state == 0 else 0
+            return own + sum(j for to, j in arcs if self.spins[to] == state)
+
+        if rule == "heat-bath":
+            numbers = [self.draw(METROPOLIS, bit, k // 4)[k % 4] for k in range(self.q)]
+            values = [2 * self.beta * gain(k) - log(minus_log(u)) for k, u in enumerate(numbers)]
+            self.spins[site] = int(np.argmax(values))
+            return
+        u, _, low, high = self.draw(METROPOLIS, bit)
+        other = (old + 1 + below(low | high << 32, self.q - 1)) % self.q
+        least = LEAST.get(self.q, 0) + max(0, 2 * self.beta * (gain(old) - gain(other)))
+        if minus_log(u) >= least:
+            self.spins[site] = other
+
     def energy(self):
         pairs = sum(j * (self.spins[u] == self.spins[v]) for (u, v), j in self.bonds())
         return -pairs - sum(h for h, s in zip(self.fields, self.spins, strict=True) if s == 0)
+
+
+class ReferenceTwoStates(ReferenceStates):
+    """The same where couplings may be below 0: an update exchanges two states."""
+
+    def pair(self):
+        words = self.draw(MIRROR, 0)
+        first = below(words[0] | words[1] << 32, self.q)
+        return first, (first + 1 + below(words[2] | words[3] << 32, self.q - 1)) % self.q
+
+    def gain(self, strength, spin, other):
+        pair = self.pair()
+        return super().gain(strength, spin, other) if spin in pair and other in pair else 0
+
+    def change(self, root, cluster, wolff, chosen):
+        low, high, *_ = self.draw(COIN, root // WORD)
+        coin = (low | high << 32) >> root % WORD & 1
+        if chosen if wolff else coin:
+            first, second = self.pair()
+            other = {first: second, second: first}
+            self.spins[cluster] = [other.get(state, state) for state in self.spins[cluster]]
 
 
 def on_host(array):

@@ -334,8 +334,8 @@ def test_updates_that_a_lattice_does_not_have():
     frustrated = Ising(4, lattice="triangular", coupling=-1.0, beta=0.3)
     with pytest.raises(ValueError, match=r"clusters=True .* leave it out for an antiferromagnet"):
         frustrated.swendsen_wang(clusters=True)
-    with pytest.raises(ValueError, match='update="metropolis" is for ferromagnets on chain'):
-        frustrated.updater(update="metropolis")
+    with pytest.raises(ValueError, match='clusters=True is not for update="heat-bath"'):
+        Ising(4).updater(update="heat-bath", clusters=True)
     with pytest.raises(ValueError, match="update='few-cluster'"):
         Ising(4).updater(update="few-cluster")
     assert Ising(4).updater(update="metropolis").options["update"] == "metropolis"

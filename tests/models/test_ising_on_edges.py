@@ -231,8 +231,8 @@ def test_what_needs_no_frustration_and_no_field():
         frustrated.swendsen_wang(clusters=True)
     with pytest.raises(ValueError, match="leave it out with a field"):
         Ising(TRIANGLES, beta=1.0, field=0.1).swendsen_wang(clusters=True)
-    with pytest.raises(ValueError, match='update="metropolis" is for ferromagnets on chain'):
-        Ising((4, 4), field=0.1).updater(update="metropolis")
+    with pytest.raises(ValueError, match='clusters=True is not for update="metropolis"'):
+        Ising(TRIANGLES, beta=1.0).updater(update="metropolis", clusters=True)
     with pytest.raises(ValueError, match="satisfied bonds are not counted where couplings differ"):
         Ising(TRIANGLES, beta=1.0, field=0.1).measure().satisfied_bonds  # noqa: B018
     with pytest.raises(ValueError, match="no coordinates"):

@@ -185,15 +185,33 @@ def test_shapes_starts_and_labels():
         (lambda: Potts(GRAPH, 3), "no critical temperature of a graph"),
         (lambda: Potts((3, 3), 3, lattice="kagome"), "of the lattice kagome is known here; give"),
         (lambda: Potts.critical_beta(3, lattice="kagome"), "lattice='kagome'"),
-        (lambda: Potts(GRAPH, 3, 1.0, coupling=[1, 1, -1, 1, 1]), "between sites 0 and 2 is below"),
-        (lambda: Potts((3, 3), 3, 1.0, periodic="antiperiodic"), "which Potts has not"),
+        (lambda: Potts((3, 3), 3, coupling=-1.0), "of coupling=-1 below 0 is known here; give"),
+        (
+            lambda: Potts((3, 3), 3, 1.0, coupling=-1.0).swendsen_wang(clusters=True),
+            "leave it out with couplings below 0",
+        ),
+        (
+            lambda: Potts((3, 3), 3, 1.0, coupling=-1.0).updater(update="few-cluster"),
+            "'few-cluster' is for hyper",
+        ),
         (lambda: Potts(GRAPH, 3, 1.0, field=np.nan), "field=nan must be finite"),
         (lambda: Potts(GRAPH, 3, 1.0, field=[1.0]), r"field has shape \(1,\)"),
         (lambda: Potts(GRAPH, 3, 1.0, temperature=1.0), "exclude each other"),
         (lambda: Potts(GRAPH, 3, temperature=0.0), "temperature=0.0 must be above 0"),
         (lambda: Potts(GRAPH, 3, 1.0, labelling="serial"), "are for hypercubic lattices"),
-        (lambda: Potts(GRAPH, 3, 1.0).updater(update="metropolis"), "'metropolis' is for hyper"),
-        (lambda: Potts(GRAPH, 3, 1.0).swendsen_wang(wrapping=True), "wrapping=True is for hyper"),
+        (
+            lambda: Potts(GRAPH, 3, 1.0).updater(update="metropolis", clusters=True),
+            'clusters=True is not for update="metropolis"',
+        ),
+        (
+            lambda: Potts((3, 3), 3).updater(update="heat-bath", wrapping=True),
+            'wrapping=True is not for update="heat-bath"',
+        ),
+        (lambda: Potts(GRAPH, 3, 1.0).updater(update="warm"), "update='warm'"),
+        (
+            lambda: Potts(GRAPH, 3, 1.0).swendsen_wang(wrapping=True),
+            "wrapping is measured on lattices",
+        ),
         (lambda: Potts(GRAPH, 3, 1.0).wrapping(), "wrapping is for hypercubic"),
         (
             lambda: Potts((2, 2), field=1.0).swendsen_wang(clusters=True),

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from conncomp.generate.random import philox
-from conncomp.models import Kawasaki, SpinGlass, parallel_tempering, summarise_overlaps
+from conncomp.models import (
+    Kawasaki,
+    SpinGlass,
+    overlap_distribution,
+    parallel_tempering,
+    summarise_overlaps,
+)
 from conncomp.models.spin_glass import pairs as pairs_module
 from models import alarms
 from models.alarms import FALSE_ALARM
@@ -152,6 +158,30 @@ def test_tempering_goes_on_and_is_the_same_on_all_devices(device):
     tempering = parallel_tempering(alone, 6, houdayer=True)
     np.testing.assert_array_equal(alone.spins, model.spins[16:])
     np.testing.assert_array_equal(tempering.series.energy, whole.series.energy[:, 16:])
+
+
+def test_samples_have_means_of_their_own():
+    model = build((4, 4, 4), samples=3)
+    measured = []
+    for _ in range(20):
+        model.step(2)
+        measured.append(model.overlaps())
+    squares = []
+    for number in range(3):
+        alone = [each.of_sample(number) for each in measured]
+        assert {k for each in alone for k in each.sample.tolist()} == {number}
+        of_sample = summarise_overlaps(alone, (4, 4, 4))
+        assert [row.samples for row in of_sample] == [1, 1]
+        assert of_sample[0].squared_overlap.error > 0
+        squares.append([row.squared_overlap.value for row in of_sample])
+        found = overlap_distribution(alone, model.beta[0], bins=10)
+        assert abs(found.density.sum() * 0.2 - 1) < 1e-12
+    of_all = [row.squared_overlap.value for row in summarise_overlaps(measured, (4, 4, 4))]
+    np.testing.assert_allclose(np.mean(squares, axis=0), of_all)
+    with pytest.raises(ValueError, match="number=3 is none of the samples: 0, 1, 2"):
+        measured[0].of_sample(3)
+    with pytest.raises(TypeError, match=r"number=0\.5 must be an integer"):
+        measured[0].of_sample(0.5)
 
 
 def test_those_who_watch_see_pairs_of_all_temperatures():

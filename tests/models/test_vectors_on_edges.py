@@ -13,6 +13,7 @@ import conncomp
 from conncomp import Graph
 from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.edges import WHOLE
+from conncomp.kernels.spin_glass import RULES
 from conncomp.models import (
     ON,
     XY,
@@ -83,10 +84,17 @@ LATTICES = {
     "weighted": (RING, {"beta": 1.2, "coupling": [1, -2, 0.3, 1, 1, 0.7, -0.1, 4]}),
     "cold": (RING, {"beta": 9e5}),
     "no bond": (Graph.from_edges([], [], 3), {"beta": 1.0}),
+    "field": (RING, {"beta": 0.9, "field": RNG.normal(size=6)}),
+    "tied": ((3, 4), {"beta": 0.9, "field": -0.7, "coupling": 0.6}),
 }
 CASES = [
     *(("xy", place) for place in LATTICES),
-    *((name, place) for name in MODELS for place in ("kagome", "weighted") if name != "xy"),
+    *(
+        (name, place)
+        for name in MODELS
+        for place in ("kagome", "weighted", "field")
+        if name != "xy"
+    ),
 ]
 
 
@@ -105,6 +113,11 @@ def test_trajectories_are_those_of_the_reference(device, name, place):
         )
         for k in range(2)
     ]
+    fields = 0 if edges.fields is None else edges.fields * unit
+    if edges.fields is not None:
+        [[first]] = raw(make(name, Graph.from_edges([], [], 1), beta=1.0, start="cold"))
+        for reference in references:
+            reference.fields, reference.first = edges.fields, first
     if isinstance(model, (Clock, ON)):
         for k, reference in enumerate(references):
             starts = [kind.start(reference.draws, site) for site in range(model.sites)]
@@ -114,6 +127,7 @@ def test_trajectories_are_those_of_the_reference(device, name, place):
         u, v = model.edges.T
         products = (vectors[:, u] * vectors[:, v]).sum(axis=-1)
         energies = -(products * couplings * unit).sum(axis=1)
+        energies -= (vectors[..., 0] * fields).sum(axis=1)
         bonds = on_host(model.bonds())
         if update == "metropolis":
             series = model.metropolis()
@@ -121,10 +135,11 @@ def test_trajectories_are_those_of_the_reference(device, name, place):
                 reference.metropolis()
         else:
             wolff = update == "wolff"
-            series = model.wolff() if wolff else model.swendsen_wang(clusters=True)
+            sizes = not wolff and edges.fields is None
+            series = model.wolff() if wolff else model.swendsen_wang(clusters=sizes)
             expected = [reference.update(wolff) for reference in references]
             assert bonds.sum(axis=1).tolist() == [active for active, _ in expected]
-            if not wolff:
+            if sizes:
                 assert series.active_bonds[0].tolist() == [active for active, _ in expected]
                 assert series.clusters[0].tolist() == [len(sizes) for _, sizes in expected]
                 assert series.largest_cluster[0].tolist() == [sizes[-1] for _, sizes in expected]
@@ -276,6 +291,38 @@ def test_three_spins_are_those_of_quadrature(name, n, update, couplings):
     assert means.std() / sqrt(500) < 0.04 * abs(expected)
 
 
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize(
+    ("name", "n"), [("xy", 2), ("heisenberg", 3), ("o(4)", 4), ("o(5)", 5), ("o(8)", 8)]
+)
+def test_spins_in_fields_are_those_of_quadrature(name, n, update):
+    """Two spins in fields are three of which one is fixed; one spin has a ratio of Bessel's."""
+    pair = Graph.from_edges([0], [1], 3)
+    arguments = {"beta": 1.4, "coupling": 0.5, "field": [1.0, -1.5, 0.8], "replicas": 500}
+    model = make(name, pair, **arguments, seed=n)
+    series = simulate(model, 30, thermalise=40, update=update).series
+    x = 1.4 * 0.8
+    alone = special.iv(n / 2, x) / special.iv(n / 2 - 1, x)
+    means = series.energy.mean(axis=0)
+    expected = triangle_energy(n, 1.4, (1.0, -1.5, 0.5)) - 0.8 * alone
+    assert alarms.of_mean(means, expected) > alarms.FALSE_ALARM
+    assert means.std() / sqrt(500) < 0.04 * abs(expected)
+    assert alarms.of_mean(model.spins[:, 2, 0], alone) > alarms.FALSE_ALARM
+    for component in range(1, model.spins.shape[-1]):
+        assert alarms.of_mean(model.spins[:, 2, component], 0.0) > alarms.FALSE_ALARM
+
+
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("q", [3, 5, 16])
+def test_clocks_in_fields_are_those_of_enumeration(q, update):
+    model = Clock(2, q, lattice="chain", periodic=False, beta=1.3, field=[0.7, -0.4], replicas=600)
+    means = simulate(model, 25, thermalise=25, update=update).series.energy.mean(axis=0)
+    edges = np.array([[0, 1], [0, 2], [1, 2]])
+    bonds, fields = model._edges.couplings, model._edges.fields
+    acting = model._edges.scale / WHOLE * np.array([WHOLE if bonds is None else bonds[0], *fields])
+    assert alarms.of_mean(means, clock_means(q, edges, acting, 1.3)[0]) > alarms.FALSE_ALARM
+
+
 @pytest.mark.parametrize(("name", "n"), [("o(4)", 4), ("o(5)", 5), ("o(8)", 8)])
 def test_pairs_of_many_components(name, n):
     """The energy of two spins is a ratio of Bessel functions; J. Stat. Phys. 1, 113 (1969)."""
@@ -340,10 +387,10 @@ def test_four_spins_are_in_detailed_balance(name, update):
 def _offer_first_class(model):
     """Offer the vertices of the first class alone."""
     engine, temperatures = model._local_engine()
-    engine.offer(model._spins, model._new_spins, 10**6, temperatures)
+    engine.offer(model._spins, model._new_spins, 10**6, temperatures, "metropolis")
     arcs, order, bounds = engine._classes
     model._new_spins[...] = model._spins
-    drawn = engine._drawn(10**6, temperatures)
+    drawn = *engine._drawn(10**6, temperatures), RULES.index("metropolis")
     engine._engine.offer(model._new_spins.reshape(-1), *drawn, *arcs, order, bounds[:2])
     model._spins, model._new_spins = model._new_spins, model._spins
 
@@ -416,7 +463,7 @@ def test_arguments_are_checked_and_memory_is_asked_for_before_bonds_are_made(mak
     def too_many(lattice):
         raise MemoryError("Unable to allocate an array")
 
-    monkeypatch.setattr(CellLattice, "edges", too_many)
+    monkeypatch.setattr(CellLattice, "ends", too_many)
     for name, value in {"seed": -1, "replicas": 0, "first_replica": -1, "device": "tpu"}.items():
         with pytest.raises(ValueError, match=name):
             make(**{name: value})
@@ -426,7 +473,7 @@ def test_arguments_are_checked_and_memory_is_asked_for_before_bonds_are_made(mak
 
 def test_bonds_that_no_machine_holds_are_not_asked_for(monkeypatch):
     monkeypatch.setattr("conncomp.models._memory.total_memory", lambda: 863)
-    monkeypatch.setattr(CellLattice, "edges", lambda lattice: pytest.fail("asked for"))
+    monkeypatch.setattr(CellLattice, "ends", lambda lattice: pytest.fail("asked for"))
     with pytest.raises(MemoryError, match=r"the 54 bonds of shape=\(3, 3\), take 864 bytes"):
         XY((3, 3), lattice="kagome", beta=1.0)
 
@@ -453,7 +500,7 @@ def test_starts_are_of_any_length(length):
         (lambda: ON((4, 4), 3, beta=1.0), r"n=3 must be 4 to 8; O\(3\) is Heisenberg"),
         (lambda: ON((4, 4), 9, beta=1.0), "n=9 must be"),
         (lambda: ON((4, 4), 4), "no critical temperature of the ON model on 2 axes"),
-        (lambda: XY(TRIANGLE), "no critical temperature of a graph"),
+        (lambda: XY(TRIANGLE), "on a graph is known here"),
         (lambda: XY((3, 3), lattice="kagome"), "on this lattice, kagome,"),
         (lambda: XY((3, 3), lattice="cube", beta=1.0), "lattice='cube'"),
         (lambda: XY((3, 3), lattice="cubic", beta=1.0), "must have 3 axes"),
@@ -463,13 +510,13 @@ def test_starts_are_of_any_length(length):
         (lambda: XY((3, 3), beta=1.0, coupling=np.ones(3)), "one for each of 18 bonds"),
         (lambda: XY((3, 3), beta=1.0, periodic="closed"), "periodic='closed' must be True"),
         (lambda: XY(TRIANGLE, beta=1e8), "times the coupling, below"),
-        (lambda: XY(TRIANGLE, beta=1.0).measure().helicity_modulus, "hypercubic lattices only"),
+        (lambda: XY(TRIANGLE, beta=1.0).measure().helicity_modulus, "of the XY and the Heisenberg"),
         (lambda: Clock((2, 2), 4).measure().helicity_modulus, "of the XY and the Heisenberg model"),
         (
             lambda: XY((2, 2), periodic="antiperiodic").measure().vortices,
-            "two axes only, with one coupling and without antiperiodic axes",
+            "XY model on lattices in the plane",
         ),
-        (lambda: ON((2, 2), 4, beta=1.0).measure().vortices, "two axes only"),
+        (lambda: ON((2, 2), 4, beta=1.0).measure().vortices, "in the plane, were not counted"),
         (lambda: XY((3, 3)).updater(update="metropolis", clusters=True), "clusters=True is for"),
     ],
 )

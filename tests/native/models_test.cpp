@@ -574,9 +574,9 @@ void test_kind_on_edges(int states) {
       engine.count({next.data(), 0, nullptr, {nullptr}, record.data()});
       std::swap(spins, next);
     }
-    if (!Kind::kCounted)
+    for (const int32_t rule : {kGlassMetropolis, kGlassHeatBath})
       for (int64_t k = 0; k < classes; ++k)
-        engine.offer({spins.data(), 3, temperatures.data(), {table.data()}, nullptr}, arcs,
+        engine.offer({spins.data(), 3, temperatures.data(), {table.data()}, nullptr}, arcs, rule,
                      {order.data() + bounds[k], bounds[k + 1] - bounds[k]}, spins.data());
     const auto* const bytes = reinterpret_cast<const unsigned char*>(spins.data());
     record.insert(record.end(), bytes, bytes + spins.size() * sizeof(Spin));
@@ -584,14 +584,18 @@ void test_kind_on_edges(int states) {
   };
   const std::vector<int64_t> parallel = run();
   process().wanted_threads = 1;
-  check(run() == parallel, "spins and records of vectors on edges");
+  check(run() == parallel, "spins and records on edges");
   process().wanted_threads = threads;
 }
 
 void test_spins_on_edges() {
-  switch (draw(0, 4)) {
+  switch (draw(0, 6)) {
     case 0:
       return test_kind_on_edges<States>(int(draw(2, 255)));
+    case 5:
+      return test_kind_on_edges<UpDown>(2);
+    case 6:
+      return test_kind_on_edges<TwoStates>(int(draw(2, 255)));
     case 1:
       return test_kind_on_edges<Embedded<OfLattices<UnitVector>>>(2);
     case 2:

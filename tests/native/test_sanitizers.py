@@ -44,6 +44,8 @@ def run(program, rounds):
         ("tables_test", 60, "thread", "generic"),
         ("models_test", 50, "address", WIDEST),
         ("models_test", 50, "thread", "generic"),
+        ("structure_test", 60, "address", WIDEST),
+        ("structure_test", 60, "thread", "generic"),
         ("text_test", 1500, "address", "generic"),
     ],
 )

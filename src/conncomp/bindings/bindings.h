@@ -97,6 +97,7 @@ void define_models(nb::module_& m);
 void define_spin_glass(nb::module_& m);
 void define_vector_spins(nb::module_& m);
 void define_edge_spins(nb::module_& m);
+void define_structure(nb::module_& m);
 void define_launches(nb::module_& m);
 void define_transfers(nb::module_& m);
 void define_tables(nb::module_& m);

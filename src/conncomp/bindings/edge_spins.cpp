@@ -30,6 +30,7 @@ std::unique_ptr<const EdgeSpins> spins_of(const std::string& kind, const Lattice
   };
   if (kind == "UpDown") return of(std::type_identity<UpDown>());
   if (kind == "States") return of(std::type_identity<States>());
+  if (kind == "TwoStates") return of(std::type_identity<TwoStates>());
   if (kind == "Angle") return of(std::type_identity<Embedded<OfLattices<Angle>>>());
   if (kind == "UnitVector") return of(std::type_identity<Embedded<OfLattices<UnitVector>>>());
   if (kind == "Hours") return of(std::type_identity<Embedded<Hours>>());
@@ -108,18 +109,18 @@ void define_edge_spins(nb::module_& m) {
       .def(
           "offer",
           [](const HeldEdges& edges, FilledVector spins, uint32_t step, Temperatures temperatures,
-             Temperatures logarithm, Vector<const int64_t> begin, Numbers to, std::optional<Numbers> coupling,
-             Numbers order, const std::vector<int64_t>& bounds) {
+             Temperatures logarithm, int32_t rule, Vector<const int64_t> begin, Numbers to,
+             std::optional<Numbers> coupling, Numbers order, const std::vector<int64_t>& bounds) {
             const EdgeUpdate update = drawn_update(nullptr, step, temperatures, logarithm, std::nullopt);
             const EdgeArcs arcs{begin.data(), to.data(), data_or_null(coupling)};
             without_gil([&] {
               for (size_t k = 0; k + 1 < bounds.size(); ++k)
-                edges.engine.offer(update, arcs, {order.data() + bounds[k], bounds[k + 1] - bounds[k]},
+                edges.engine.offer(update, arcs, rule, {order.data() + bounds[k], bounds[k + 1] - bounds[k]},
                                    spins.data());
             });
           },
-          "spins"_a, "step"_a, "temperatures"_a, "logarithm"_a, "begin"_a, "to"_a, "coupling"_a.none(),
-          "order"_a, "bounds"_a);
+          "spins"_a, "step"_a, "temperatures"_a, "logarithm"_a, "rule"_a, "begin"_a, "to"_a,
+          "coupling"_a.none(), "order"_a, "bounds"_a);
   m.def("classify_vertices", [](Vector<const int64_t> begin, Numbers to, Vector<int32_t> class_of) {
     return without_gil([&] {
       return classify_vertices({begin.data(), to.data(), nullptr}, int64_t(class_of.size()), class_of.data());

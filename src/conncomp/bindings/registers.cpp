@@ -18,5 +18,6 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   define_spin_glass(m);
   define_vector_spins(m);
   define_edge_spins(m);
+  define_structure(m);
   m.def("join", [](nb::capsule other) { join_process(*static_cast<Process*>(other.data(kProcessName))); });
 }

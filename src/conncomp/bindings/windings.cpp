@@ -27,8 +27,18 @@ nb::tuple windings_of_array(uintptr_t data, const LinkRule& links, Vector<const 
   return nb::make_tuple(give(windings.smallest), give(windings.bases), give(windings.left_out));
 }
 
+// As wind_bonds; four windings of each bond.
+void wind_given_bonds(Vector<const int64_t> item, Vector<const int64_t> from, Vector<const int64_t> to,
+                      Vector<const int8_t> along, Vector<int64_t> axes, Vector<int64_t> rank) {
+  const GivenBonds bonds{int64_t(item.size()), item.data(), from.data(), to.data(), along.data()};
+  without_gil([&] { wind_bonds(bonds, axes.data(), rank.data()); });
+}
+
 }  // namespace
 
-void define_windings(nb::module_& m) { m.def("find_windings", &windings_of_array); }
+void define_windings(nb::module_& m) {
+  m.def("find_windings", &windings_of_array);
+  m.def("wind_bonds", &wind_given_bonds);
+}
 
 }  // namespace conncomp

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,32 @@ from conncomp.files.images import check_format
 # Longer sides are thinned out, and a row without a second axis is drawn as a strip.
 LONGEST_SIDE, STRIP = 2000, 32
 # Of replicas, beyond which nobody tells them apart.
-MOST_LINES = 8
+MOST_LINES, MOST_COLUMNS = 8, 3
+CURVE_POINTS, KNOWN_COLOUR = 300, "0.3"
+
+# What a curve is called, and its values at temperatures.
+Curve = tuple[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]]
+
+
+class Known(NamedTuple):
+    """What is known of what a plot shows.
+
+    Attributes
+    ----------
+    curves : mapping of str to Curve
+        By the name of the observable.
+    transition : (str, float) or None
+        What a temperature is called, and where it is.
+    points : mapping of str to (float, float), optional
+        A temperature and a value there, by the name of the observable.
+    """
+
+    curves: Mapping[str, Curve]
+    transition: tuple[str, float] | None
+    points: Mapping[str, tuple[float, float]] = MappingProxyType({})
+
+
+NOTHING = Known({}, None)
 
 
 def check_picture(path: Path, shape: tuple[int, ...]) -> None:
@@ -122,6 +148,7 @@ def plot_scan(
     temperatures: Sequence[float],
     observables: Mapping[str, Sequence[tuple[float, float]]],
     title: str,
+    known: Known = NOTHING,
 ) -> None:
     """Draw observables, each a value and an error for each temperature, side by side."""
     columns = 2
@@ -135,6 +162,7 @@ def plot_scan(
         values, errors = np.array(estimates).T
         axes.errorbar(temperatures, values, errors, fmt="o-", markersize=3, linewidth=0.8)
         axes.set_title(name, fontsize="medium")
+        _draw_known(axes, name, temperatures, known)
         if axes.get_subplotspec().is_last_row():
             axes.set_xlabel("temperature")
     figure.suptitle(printable(title), parse_math=False)
@@ -145,12 +173,14 @@ def plot_curves_of_sizes(
     path: Path,
     curves: Mapping[str, Mapping[str, Sequence[tuple[float, float, float]]]],
     title: str,
+    known: Known = NOTHING,
 ) -> None:
     """Draw observables side by side, with a curve of temperature, value and error for each size."""
-    figure = _figure(4.5 * len(curves), 4)
-    for axes, (name, of_sizes) in zip(
-        figure.subplots(1, len(curves), squeeze=False).flat, curves.items(), strict=True
-    ):
+    columns = min(len(curves), MOST_COLUMNS)
+    rows = -(-len(curves) // columns)
+    figure = _figure(4.5 * columns, 4 * rows)
+    panels = figure.subplots(rows, columns, squeeze=False).flat
+    for (name, of_sizes), axes in zip(curves.items(), panels, strict=False):
         for size, points in of_sizes.items():
             temperatures, values, errors = np.array(points).T
             axes.errorbar(
@@ -158,15 +188,25 @@ def plot_curves_of_sizes(
             )
         axes.set_title(name, fontsize="medium")
         axes.set_xlabel("temperature")
+        _draw_known(axes, name, [point[0] for of in of_sizes.values() for point in of], known)
         axes.legend()
+    for axes in list(panels):  # what is left of the last row
+        axes.remove()
     figure.suptitle(printable(title), parse_math=False)
     _save(path, figure)
 
 
 def plot_series(
-    path: Path, updates: NDArray[np.int64], series: Mapping[str, NDArray[Any]], title: str
+    path: Path,
+    updates: NDArray[np.int64],
+    series: Mapping[str, NDArray[Any]],
+    title: str,
+    levels: Mapping[str, tuple[str, float]] | None = None,
 ) -> None:
-    """Draw series of shape (rows, replicas) one below the other; of long ones every n-th row."""
+    """Draw series of shape (rows, replicas) one below the other; of long ones every n-th row.
+
+    A level is a line across the series of its name, which is called something.
+    """
     figure = _figure(9, 2.6 * len(series))
     step = -(-len(updates) // LONGEST_SIDE)
     for axes, (name, values) in zip(
@@ -174,9 +214,30 @@ def plot_series(
     ):
         axes.plot(updates[::step], values[::step, :MOST_LINES], linewidth=0.6)
         axes.set_ylabel(name)
+        if levels is not None and name in levels:
+            called, level = levels[name]
+            axes.axhline(level, color=KNOWN_COLOUR, linewidth=1, label=called)
+            axes.legend()
     axes.set_xlabel("update")
     figure.suptitle(printable(title), parse_math=False)
     _save(path, figure)
+
+
+def _draw_known(axes: Any, name: str, temperatures: Sequence[float], known: Known) -> None:
+    """Draw what is known of an observable between the temperatures."""
+    finite = [temperature for temperature in temperatures if np.isfinite(temperature)]
+    lowest, highest = min(finite, default=0.0), max(finite, default=0.0)
+    if known.transition is not None and lowest <= known.transition[1] <= highest:
+        called, at = known.transition
+        axes.axvline(at, color=KNOWN_COLOUR, linewidth=0.8, linestyle=":", label=called)
+    if name in known.curves and lowest < highest:
+        called, values = known.curves[name]
+        between = np.linspace(lowest, highest, CURVE_POINTS)
+        axes.plot(between, values(between), color=KNOWN_COLOUR, linewidth=1, label=called)
+    if name in known.points and lowest <= known.points[name][0] <= highest:
+        axes.plot(*known.points[name], "*", color=KNOWN_COLOUR, markersize=10, label="exact")
+    if axes.get_legend_handles_labels()[1]:
+        axes.legend(fontsize="small")
 
 
 def _figure(width: float, height: float) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from math import prod
 from typing import Any, NamedTuple
@@ -122,31 +123,71 @@ class CellLattice(_Geometry):
                 have &= ~self._leaves(kind, axis)
         return have
 
-    def edges_of_kind(self, kind: Kind) -> NDArray[np.int64]:
-        """Return the two sites of each bond of a kind, the one that has it first."""
-        sites = np.arange(self.sites).reshape(*self.shape, self.cell)
-        ends = (np.arange(self.cell) + kind.shift) % self.cell
-        to = np.zeros_like(sites)
+    def ends_of_kind(self, kind: Kind, *, everywhere: bool = False) -> NDArray[Any]:
+        """Return the two sites of each bond of a kind, as `ends`, the one that has it first.
+
+        With `everywhere` of each site the bond that it has, or would have.
+        """
+        dtype, shape = self._index, (*self.shape, self.cell)
+        have = np.ones(shape, bool) if everywhere else self.sites_of_kind(kind)
+        to: NDArray[Any] = np.zeros((1,) * (self.ndim + 1), dtype)
         for axis, length in enumerate(self.shape):
             places = np.arange(length).reshape(-1, *(1,) * (self.ndim - axis))
-            to = to * length + (places + self._moves(kind, axis)) % length
-        have = self.sites_of_kind(kind)
-        return np.stack([sites[have], (to * self.cell + ends)[have]], axis=1)
+            along = (places + self._moves(kind, axis)) % length
+            to = to * dtype.type(length) + along.astype(dtype)
+        ends = (np.arange(self.cell) + kind.shift) % self.cell
+        to = np.broadcast_to(to * dtype.type(self.cell) + ends.astype(dtype), have.shape)
+        return np.stack([np.flatnonzero(have).astype(dtype), to[have]])
 
-    def edges(self) -> NDArray[np.int64]:
-        """Return the two sites of each bond, kind by kind, shape (bonds, 2)."""
-        return np.concatenate([self.edges_of_kind(kind) for kind in self.kinds])
+    def ends(self) -> NDArray[Any]:
+        """Return the two sites of each bond, kind by kind: int32 if these do, shape (2, bonds)."""
+        ends = np.empty((2, self.bonds), self._index)
+        end = 0
+        for kind in self.kinds:
+            of_kind = self.ends_of_kind(kind)
+            begin, end = end, end + of_kind.shape[1]
+            ends[:, begin:end] = of_kind
+        return ends
+
+    @property
+    def _index(self) -> np.dtype[Any]:
+        return np.dtype(np.int32 if self.sites < 1 << 31 else np.int64)
+
+    def steps(self) -> NDArray[np.int32]:
+        """Return how many cells bonds lead farther along each axis, as `ends`, (bonds, ndim)."""
+        return self._of_bonds(self._moves)
+
+    def windings(self, *, everywhere: bool = False) -> NDArray[np.int32]:
+        """Return how many periods farther bonds lead over the ends of each axis, likewise.
+
+        With `everywhere` kind by kind of each site, as `ends_of_kind`.
+        """
+
+        def winding(kind: Kind, axis: int) -> Any:
+            places = np.arange(self.shape[axis]).reshape(-1, *(1,) * (self.ndim - axis))
+            return (places + self._moves(kind, axis)) // self.shape[axis]
+
+        return self._of_bonds(winding, everywhere=everywhere)
+
+    def kinds_of_bonds(self) -> NDArray[np.int32]:
+        """Return which kind each bond is of, and which site of a cell has it, (bonds, 2)."""
+
+        def number(kind: Kind, column: int) -> Any:
+            return np.arange(self.cell) if column else self.kinds.index(kind)
+
+        return self._of_bonds(number, 2)
 
     def signs(self) -> NDArray[np.int8]:
-        """Return 1 for each bond that equal spins satisfy, -1 for the others, as `edges`."""
+        """Return 1 for each bond that equal spins satisfy, -1 for the others, as `ends`."""
         signs = []
         for kind in self.kinds:
             differ = np.full((*self.shape, self.cell), self.negative)
             for axis in range(self.ndim):
                 if self.antiperiodic[axis]:
                     differ ^= self._leaves(kind, axis)
-            signs.append(np.where(differ, -1, 1)[self.sites_of_kind(kind)])
-        return np.concatenate(signs).astype(np.int8)
+            have = self.sites_of_kind(kind)
+            signs.append(np.where(differ[have], np.int8(-1), np.int8(1)))
+        return np.concatenate(signs)
 
     @cached_property
     def struct(self) -> Any:
@@ -164,6 +205,25 @@ class CellLattice(_Geometry):
                 places = (p for p in range(WORD) if (phase + p) % self.cell in kind.sites)
                 record["sites"][phase] = sum(1 << p for p in places)
         return struct[()]
+
+    def _of_bonds(
+        self,
+        number: Callable[[Kind, int], Any],
+        columns: int | None = None,
+        *,
+        everywhere: bool = False,
+    ) -> NDArray[np.int32]:
+        """Return numbers of each bond, given those of a kind by its place, column by column."""
+        found = []
+        for kind in self.kinds:
+            shape = *self.shape, self.cell
+            have = np.ones(shape, bool) if everywhere else self.sites_of_kind(kind)
+            of_kind = [
+                np.broadcast_to(np.asarray(number(kind, column), np.int32), shape)[have]
+                for column in range(columns or self.ndim)
+            ]
+            found.append(np.stack(of_kind, axis=1))
+        return np.concatenate(found)
 
     def _towards_earlier_rows(self, bond: Bond) -> tuple[tuple[int, ...], int, int]:
         start, end, step = bond

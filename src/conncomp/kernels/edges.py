@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.kernels.lattice import BITS, Lattice
+from conncomp.kernels.lattice import BITS, WORD, Lattice
 
 UNIT_BITS = 29  # of the strongest coupling or field
 WHOLE = 1 << UNIT_BITS  # ``kWhole``
@@ -22,6 +22,7 @@ class _Arrays(NamedTuple):
     fields: NDArray[np.int32] | None
     scale: float
     states: int = 2
+    rows: Lattice | None = None
 
 
 class SpinKind(NamedTuple):
@@ -52,12 +53,14 @@ def _vectors(name: str, struct: str, dtype: str, width: int, components: int) ->
     return SpinKind(name, f"Embedded<conncomp::{struct}>", np.dtype(dtype), width, components)
 
 
-UP_DOWN, STATES = (SpinKind(name, name, BITS, 0, 0) for name in ("UpDown", "States"))
+UP_DOWN, STATES, TWO_STATES = (
+    SpinKind(name, name, BITS, 0, 0) for name in ("UpDown", "States", "TwoStates")
+)
 ANGLES = _vectors("Angle", "OfLattices<conncomp::Angle>", "u2", 1, 2)
 DIRECTIONS = _vectors("UnitVector", "OfLattices<conncomp::UnitVector>", "u8", 1, 3)
 HOURS = _vectors("Hours", "Hours", "u2", 1, 2)
 FOUR, EIGHT = (_vectors(f"Components{n}", f"Components<{n}>", "i4", n, n) for n in (4, 8))
-KINDS = UP_DOWN, STATES, ANGLES, DIRECTIONS, HOURS, FOUR, EIGHT
+KINDS = UP_DOWN, STATES, TWO_STATES, ANGLES, DIRECTIONS, HOURS, FOUR, EIGHT
 
 
 class EdgeBonds(_Arrays):
@@ -75,6 +78,8 @@ class EdgeBonds(_Arrays):
         What `WHOLE` is worth.
     states : int
         How many a spin has; of vectors of more than three components, how many these are.
+    rows : Lattice or None
+        Whose words have the spins: a vertex is a bit of them. None is that of one row.
     """
 
     ndim = 1
@@ -91,7 +96,7 @@ class EdgeBonds(_Arrays):
 
     @property
     def of_sites(self) -> Lattice:
-        """The lattice of one row that has the spins as words."""
+        """The lattice of one row that has the spins as words, and a site for each bit."""
         return Lattice((self.sites,), (False,), self.states)
 
     @cached_property
@@ -101,21 +106,50 @@ class EdgeBonds(_Arrays):
         return strong and self.fields is None
 
     @cached_property
+    def is_mixed(self) -> bool:
+        """Whether a coupling is below 0."""
+        return self.couplings is not None and bool((self.couplings < 0).any())
+
+    @cached_property
     def total(self) -> int:
         """The sum of the strengths of all couplings and fields."""
         given = [array for array in (self.couplings, self.fields) if array is not None]
         total = sum(int(abs(array).sum(dtype=np.int64)) for array in given)
         return total + (WHOLE * self.bonds if self.couplings is None else 0)
 
+    @cached_property
+    def below(self) -> int:
+        """The sum of couplings and fields below 0, which different states satisfy."""
+        given = [array for array in (self.couplings, self.fields) if array is not None]
+        return sum(int(np.minimum(array, 0).sum(dtype=np.int64)) for array in given)
+
     @property
     def arrays(self) -> tuple[Any, ...]:
         """Both ends, couplings and fields."""
         return (*self.ends, self.couplings, self.fields)
 
+    def in_words_of(self, rows: Lattice) -> EdgeBonds:
+        """Return the same bonds between the bits of a lattice's words, whose sites the ends are."""
+        sites, length = rows.words * WORD, rows.shape[-1]
+        if sites > MOST_VERTICES:
+            raise ValueError(f"the words of shape={rows.shape} have {sites} bits, 2**31 or more")
+        ends = self.ends
+        if rows.rows > 1 and length % WORD:
+            gap = np.int32(rows.columns * WORD - length)  # of bits between rows
+            ends = ends + ends // np.int32(length) * gap
+        return self._replace(sites=sites, ends=ends, fields=None, rows=rows)
+
+    @property
+    def beyond(self) -> NDArray[np.bool_] | None:
+        """Which vertices are bits beyond the rows; None if there are none."""
+        if self.rows is None or self.rows.shape[-1] % WORD == 0:
+            return None
+        row = np.arange(self.rows.columns * WORD) >= self.rows.shape[-1]
+        return np.tile(row, self.rows.rows)
+
     def arcs(self) -> tuple[Any, ...]:
         """Return where the arcs of each site begin, their ends, and their couplings or None."""
-        u, v = self.ends
-        sources, targets = np.concatenate([u, v]), np.concatenate([v, u])
+        sources, targets = self.ends.reshape(-1), self.ends[::-1].reshape(-1)
         order = np.argsort(sources, kind="stable")
         begins = np.zeros(self.sites + 1, np.int64)
         np.cumsum(np.bincount(sources, minlength=self.sites), out=begins[1:])

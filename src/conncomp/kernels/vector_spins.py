@@ -81,11 +81,11 @@ def as_vectors(xp: Any, kind: Any, spins: Any, states: int = 0) -> Any:
         return xp.stack([xp.cos(angles), xp.sin(angles)], axis=-1)
     if kind.components > 3:
         return xp.ldexp(spins[..., :states].astype(np.float64), -NUMBER_BITS)
-    numbers = [_number(spins, k) for k in range(kind.components)]
-    return xp.ldexp(xp.stack(numbers, axis=-1).astype(np.float64), -DIRECTION_BITS)
+    return xp.ldexp(xp.stack(numbers_of(spins), axis=-1).astype(np.float64), -DIRECTION_BITS)
 
 
-def _number(spins: Any, k: int) -> Any:
+def numbers_of(spins: Any) -> list[Any]:
+    """Return the three numbers, of int64, that directions are held as."""
     above = 64 - DIRECTION_WIDTH
-    left = spins << np.uint64(above - DIRECTION_WIDTH * k)
-    return left.view(np.int64) >> np.int64(above)
+    left = (spins << np.uint64(above - DIRECTION_WIDTH * k) for k in range(3))
+    return [each.view(np.int64) >> np.int64(above) for each in left]

@@ -73,6 +73,7 @@ class Simulated(ABC, Generic[Measured]):
         self.replicas, self.first_replica, self.seed = check_drawn(replicas, first_replica, seed)
         self.device = choose_device(device, on_gpu(start), "start")
         self.updates = 0
+        self._observables: dict[Any, Any] = {}  # what updates measure besides, as it was made
 
     # ------------------------------------------------------------------------------------ the state
 
@@ -131,13 +132,14 @@ class Simulated(ABC, Generic[Measured]):
         self.updates = updates
 
     def __getstate__(self) -> tuple[dict[str, Any], State]:
-        made = {"_engine", *self._changing, *self._memory}
+        made = {"_engine", "_observables", *self._changing, *self._memory}
         described = {name: value for name, value in vars(self).items() if name not in made}
         return described, self.state()
 
     def __setstate__(self, copied: tuple[dict[str, Any], State]) -> None:
         described, state = copied
         vars(self).update(described)
+        self._observables = {}
         self._prepare()
         self.restore(state)
 
@@ -259,7 +261,8 @@ class Simulated(ABC, Generic[Measured]):
         if not measured:
             make_updates(update, numbers)
             return None
-        records = self.new_records(len(numbers))
+        new_records = getattr(update, "new_records", self.new_records)
+        records = new_records(len(numbers))
         make_updates(update, numbers, records)
         series: Measured = update.read(on_host(records))
         return series

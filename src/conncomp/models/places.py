@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import AbstractContextManager
+from importlib import import_module
 from math import prod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +15,11 @@ from conncomp._arguments import as_sequence, check_choice, shown
 from conncomp._arrays import as_numpy, check_kind, on_gpu, on_host
 from conncomp.graph import Graph
 from conncomp.kernels.cells import CellLattice
-from conncomp.kernels.edges import MOST_VERTICES, WHOLE, EdgeBonds
+from conncomp.kernels.edges import MOST_VERTICES, UNIT_BITS, WHOLE, EdgeBonds, SpinKind
 from conncomp.kernels.lattice import Lattice
-from conncomp.models._arguments import as_tuple, check_finite, check_shape
+from conncomp.models._arguments import Drawn, as_tuple, check_finite, check_shape
 from conncomp.models._clusters import label_on_edges
+from conncomp.models._logarithms import temperature_factors
 from conncomp.models._memory import room_on_host
 from conncomp.models.lattices import LATTICES, UnitCell, lattice_in_words
 
@@ -25,10 +27,17 @@ HYPERCUBIC = ("chain", "square", "cubic", "hypercubic")
 BORDERS = {True: "periodic", False: "open", "antiperiodic": "antiperiodic"}
 
 
-class Placed:
-    """A model whose sites lie where `_place` says."""
+class PlacedModel:
+    """A model whose sites lie where `_place` says.
+
+    It says `_edge_kind`, what its spins are on any edges, and `_edge_gain`, how many couplings a
+    satisfied bond gains; and holds `_edges`, which are None where it has another engine.
+    """
 
     _place: OnLattice | InGraph
+    _edges: EdgeBonds | None
+    _edge_kind: SpinKind
+    _edge_gain: ClassVar[float] = 2.0
 
     @property
     def sites(self) -> int:
@@ -44,6 +53,25 @@ class Placed:
     def edges(self) -> NDArray[np.int64]:
         """The two sites of each bond, in C order of `spins`, shape (bonds, 2)."""
         return self._place.edges()
+
+    def _local_engine(self: Any) -> tuple[Any, Any]:
+        """Return the engine of local updates, which is one of edges, and temperatures for it."""
+        if self._edges is not None:
+            return self._engine, self._temperatures(self._edges)
+        if self._local is None:
+            bonds = self._all_bonds()
+            drawn = Drawn(self.replicas, self.first_replica, self.seed)
+            module = import_module(f"conncomp.models.on_edges.{self.device}")
+            self._local = bonds, module.Engine(drawn, bonds, self._edge_kind)
+        bonds, engine = self._local
+        return engine, self._temperatures(bonds)
+
+    def _temperatures(self: Any, edges: EdgeBonds) -> Any:
+        """Return the temperatures of replicas in units of the strongest bond."""
+        with np.errstate(over="ignore"):
+            betas = self._betas * (edges.scale * self._edge_gain / 2)
+        factors = temperature_factors(betas, np.full(len(betas), UNIT_BITS))
+        return self._engine.xp.asarray(factors)
 
     def _labels_on_edges(self: Any, numbering: str, return_num: bool) -> Any:
         """Return what `labels` does, where `bonds` is by edges."""
@@ -105,7 +133,12 @@ class OnLattice:
     def edges(self) -> NDArray[np.int64]:
         """Return the two sites of each bond, shape (bonds, 2)."""
         with self._room_for_bonds():
-            return self.cells.edges()
+            return np.ascontiguousarray(self.cells.ends().T, np.int64)
+
+    def ends(self) -> NDArray[np.int32]:
+        """Return the same in shape (2, bonds), of fewer than 2**31 sites."""
+        with self._room_for_bonds():
+            return self.cells.ends()
 
     def signs(self) -> NDArray[np.int8]:
         """Return the sign of the coupling of each bond."""
@@ -123,6 +156,24 @@ class OnLattice:
         corners = cells @ np.array(self.cell.vectors)
         places: NDArray[np.float64] = corners[:, None] + np.array(self.cell.sites)
         return places.reshape(self.sites, -1)
+
+    @property
+    def volume(self) -> float:
+        """That of all cells."""
+        return prod(self.cells.shape) * abs(float(np.linalg.det(np.array(self.cell.vectors))))
+
+    def displacements(self) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Return the class of each bond, and how far those of a class lead, (classes, ndim)."""
+        with self._room_for_bonds():
+            kinds, steps = self.cells.kinds_of_bonds(), self.cells.steps()
+            known, first, classes = np.unique(
+                kinds @ (self.cells.cell, 1), return_index=True, return_inverse=True
+            )
+        kind, site = np.divmod(known, self.cells.cell)
+        shifts = np.array([kind.shift for kind in self.cells.kinds])
+        sites = np.array(self.cell.sites)
+        along = steps[first] @ np.array(self.cell.vectors)
+        return classes, along + sites[(site + shifts[kind]) % len(sites)] - sites[site]
 
     def described(self) -> dict[str, Any]:
         """Return parameters that JSON has."""
@@ -158,61 +209,55 @@ class InGraph:
         if not 1 <= vertices <= MOST_VERTICES:
             raise ValueError(f"the graph has {vertices} vertices; there must be 1 to 2**31 - 1")
         here = graph.to("cpu")
-        indptr, indices = here.indptr, here.indices.astype(np.int64)
-        if coupling.shape not in ((), indices.shape):
+        arcs = here.indices.shape
+        if coupling.shape not in ((), arcs):
             raise ValueError(
                 f"coupling has shape {coupling.shape}; there must be one number, or one for each "
-                f"of {len(indices)} arcs, in the order of graph.indices"
-            )
-        sources = np.repeat(np.arange(vertices), np.diff(indptr))
-        loops = sources == indices
-        if loops.any():
-            raise ValueError(
-                f"the graph has a loop at vertex {sources[loops][0]}, whose energy no flip "
-                "changes; leave loops out"
+                f"of {arcs[0]} arcs, in the order of graph.indices"
             )
         self.sites = vertices
-        self._merge(sources, indices, np.broadcast_to(coupling, indices.shape))
+        self._merge(here, np.broadcast_to(coupling, arcs))
 
-    def _merge(
-        self, sources: NDArray[np.int64], targets: NDArray[np.int64], coupling: NDArray[np.float64]
-    ) -> None:
-        lower, upper = np.minimum(sources, targets), np.maximum(sources, targets)
-        key = lower * self.sites + upper
+    def _merge(self, here: Graph, coupling: NDArray[np.float64]) -> None:
+        # Arrays of all arcs go as soon as nobody needs them.
+        key, back = _pairs_of(here)
         order = np.argsort(key, kind="stable")
-        key, coupling, back = key[order], coupling[order], (sources > targets)[order]
+        key, coupling, back = key[order], coupling[order], back[order]
+        del order
         begins = np.flatnonzero(np.diff(key, prepend=-1))
+        key = key[begins]
+        ways = ~back, back
+        leads = [np.logical_or.reduceat(way, begins) if len(key) else way for way in ways]
         with np.errstate(over="ignore", invalid="ignore"):
             forth, reverse = (
                 np.add.reduceat(np.where(way, coupling, 0.0), begins) if len(key) else np.zeros(0)
-                for way in (~back, back)
-            )
-        leads = [
-            np.logical_or.reduceat(way, begins) if len(key) else np.zeros(0, bool)
-            for way in (~back, back)
-        ]
-        low, high = np.divmod(key[begins], self.sites)
-        infinite = ~np.isfinite(forth) | ~np.isfinite(reverse)
-        if infinite.any():
-            k = int(np.flatnonzero(infinite)[0])
-            raise ValueError(
-                f"the couplings of the arcs between vertices {low[k]} and {high[k]} add up to no "
-                "finite number; give smaller ones"
+                for way in ways
             )
         # Sums of couplings are as exact as the largest of these.
         largest = np.maximum.reduceat(abs(coupling), begins) if len(key) else np.zeros(0)
-        both = leads[0] & leads[1]
-        differ = both & (abs(forth - reverse) > 1e-12 * largest)
+        del coupling, begins
+        infinite = ~np.isfinite(forth) | ~np.isfinite(reverse)
+        if infinite.any():
+            low, high = divmod(int(key[infinite][0]), self.sites)
+            raise ValueError(
+                f"the couplings of the arcs between vertices {low} and {high} add up to no finite "
+                "number; give smaller ones"
+            )
+        largest *= 1e-12
+        differ = leads[0] & leads[1] & (abs(forth - reverse) > largest)
         if differ.any():
             k = int(np.flatnonzero(differ)[0])
+            low, high = divmod(int(key[k]), self.sites)
             raise ValueError(
-                f"the coupling from vertex {low[k]} to {high[k]} is {forth[k]:g}, and back "
+                f"the coupling from vertex {low} to {high} is {forth[k]:g}, and back "
                 f"{reverse[k]:g}; a bond has one"
             )
         merged = np.where(leads[0], forth, reverse)
-        kept = abs(merged) > 1e-12 * largest
+        kept = abs(merged) > largest
         self.couplings: NDArray[np.float64] = merged[kept]
-        self._edges = np.stack([low[kept], high[kept]], axis=1)
+        key = key[kept]
+        ends = (key // self.sites).astype(np.int32), (key % self.sites).astype(np.int32)
+        self._ends = np.stack(ends)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -221,7 +266,11 @@ class InGraph:
 
     def edges(self) -> NDArray[np.int64]:
         """Return the two vertices of each bond, shape (bonds, 2)."""
-        return self._edges
+        return np.ascontiguousarray(self._ends.T, np.int64)
+
+    def ends(self) -> NDArray[np.int32]:
+        """Return the same in shape (2, bonds)."""
+        return self._ends
 
     def signs(self) -> NDArray[np.int8]:
         """Return the sign of the coupling of each bond."""
@@ -236,30 +285,52 @@ class InGraph:
         return {"lattice": self.name, "shape": [self.sites]}
 
 
+def _pairs_of(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return a number for the two ends of each arc, and whether it leads to the smaller one."""
+    vertices = graph.num_vertices
+    sources = np.repeat(np.arange(vertices), np.diff(graph.indptr))
+    targets = graph.indices.astype(np.int64)
+    loops = sources == targets
+    if loops.any():
+        raise ValueError(
+            f"the graph has a loop at vertex {sources[loops][0]}, whose energy no flip changes; "
+            "leave loops out"
+        )
+    pairs = np.minimum(sources, targets)
+    pairs *= vertices
+    pairs += np.maximum(sources, targets)
+    return pairs, sources > targets
+
+
 def weighted_bonds(
     place: OnLattice | InGraph,
     couplings: NDArray[np.float64],
     field: NDArray[np.float64] | None,
     states: int = 2,
+    signs: NDArray[np.int8] | None = None,
 ) -> EdgeBonds:
     """Return bonds and fields as the kernels take them.
 
     Parameters
     ----------
     place : OnLattice or InGraph
-    couplings : ndarray of float64, shape (bonds,)
+    couplings : ndarray of float64, shape (bonds,) or ()
     field : ndarray of float64, shape (sites,), or None
     states : int, optional
         As of `EdgeBonds`.
+    signs : ndarray of int8, shape (bonds,), optional
+        What couplings are multiplied by.
     """
     if place.sites > MOST_VERTICES:
         raise ValueError(f"{place.sites} sites with a field, or couplings of their own, are 2**31")
-    strengths = couplings if field is None else np.concatenate([couplings, field])
-    scale = float(abs(strengths).max(initial=0.0)) or 1.0
+    given = couplings, np.zeros(0) if field is None else field
+    scale = max(float(abs(array).max(initial=0.0)) for array in given) or 1.0
     whole = np.rint(couplings / scale * WHOLE).astype(np.int32)
+    if signs is not None:
+        whole = signs * whole if whole.ndim > 0 or whole != WHOLE or (signs < 0).any() else whole
     return EdgeBonds(
         place.sites,
-        np.ascontiguousarray(place.edges().T, np.int32),
+        place.ends(),
         None if (whole == WHOLE).all() else whole,
         None if field is None else np.rint(field / scale * WHOLE).astype(np.int32),
         scale,
@@ -284,6 +355,20 @@ def place_of(shape: Any, lattice: Any, periodic: Any, coupling: Any) -> OnLattic
     return InGraph(shape, np.asarray(coupling))
 
 
+def lattice_of(model: Any, what: str) -> OnLattice:
+    """Return where the sites of a model are, or raise ValueError for those of a graph.
+
+    Parameters
+    ----------
+    model : Placed
+    what : str
+        That is to be measured.
+    """
+    if not isinstance(model._place, OnLattice):
+        raise ValueError(f"{what} is measured on lattices, and a graph has no axes; leave it out")
+    return model._place
+
+
 def in_words(
     place: OnLattice | InGraph, coupling: float | NDArray[np.float64], states: int
 ) -> Lattice | None:
@@ -305,15 +390,15 @@ def bonds_of(
     """Return the bonds of a model as kernels on any edges take them, given its arguments."""
     if isinstance(place, InGraph):
         return weighted_bonds(place, place.couplings, field, states)
-    signs = place.signs().astype(np.float64)
+    signs = place.signs()
     if not isinstance(coupling, np.ndarray):
-        return weighted_bonds(place, abs(coupling) * signs, field, states)
+        return weighted_bonds(place, np.array(abs(coupling)), field, states, signs)
     if coupling.shape != signs.shape:
         raise ValueError(
             f"coupling has shape {coupling.shape}; there must be one number, or one for each of "
             f"{len(signs)} bonds, in the order of .edges"
         )
-    return weighted_bonds(place, coupling * signs, field, states)
+    return weighted_bonds(place, coupling, field, states, signs)
 
 
 def digest_of(edges: EdgeBonds) -> str:

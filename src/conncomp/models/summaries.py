@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import check_range, shown
 from conncomp.models._arguments import as_numbers
-from conncomp.models._wrapping import EVENTS, happens
+from conncomp.models.observables.windings import EVENTS, happens
 from conncomp.models.protocol import MOST_UPDATES
 from conncomp.models.statistics import (
     Estimate,
@@ -76,6 +76,11 @@ class Summary(NamedTuple):
         The mean over the axes; None where it is not measured.
     vortices : Estimate or None
         A site; None where none are counted.
+    correlation_length, correlation_ratio : Estimate or None
+        Of the second moment, in the unit of the model's ``coordinates``, and as a share of the
+        length of the lattice: ``sqrt(S(0) / S(k) - 1) / (2 sin(|k| / 2))``, whose squares are
+        averaged over the axes. S(0) is m^2 times the sites and S(k) ``structure``, by improved
+        estimators where clusters were measured. None if structure factors were not measured.
     doubts : tuple of str
         What speaks against equilibrium, a sentence each: a series of fewer than 100 of its times,
         or means over times that double and differ. Empty if nothing does.
@@ -95,6 +100,8 @@ class Summary(NamedTuple):
     wrapping: WrappingSummary | None = None
     helicity_modulus: Estimate | None = None
     vortices: Estimate | None = None
+    correlation_length: Estimate | None = None
+    correlation_ratio: Estimate | None = None
     doubts: tuple[str, ...] = ()
 
 
@@ -113,8 +120,8 @@ class Told(NamedTuple):
         What the mean of m^2 is taken of otherwise.
     components : int or None
         Of a spin that is a vector.
-    others : dict of str to ndarray of float64
-        Values of further columns.
+    others : dict of str to tuple
+        Of further columns: a function of means, and what these are of.
     wrapping : tuple of ndarray, or None
         Along which axes clusters wrap, and in which rank.
     """
@@ -125,7 +132,7 @@ class Told(NamedTuple):
     moments: tuple[NDArray[np.float64], NDArray[np.float64]]
     improved: NDArray[np.float64]
     components: int | None
-    others: dict[str, NDArray[Any]]
+    others: dict[str, tuple[Any, ...]]
     wrapping: tuple[NDArray[Any], NDArray[Any]] | None
 
 
@@ -255,6 +262,6 @@ def _summary(series: Telling, records: NDArray[np.int64], beta: float, every: in
         magnetisation_time=magnetisation_time,
         enough=are_enough(len(energy), by_name),
         wrapping=wrapping,
-        **{name: mean(values) for name, values in told.others.items()},
+        **{name: estimate(*how) for name, how in told.others.items()},
         doubts=doubts_of(watched, by_name),
     )

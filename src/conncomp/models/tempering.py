@@ -155,13 +155,14 @@ def parallel_tempering(
         make_updates(change, range(model.updates + 1, model.updates + 1 + between))
         if watch is not None:
             watch(model)
-        ladders, present = model._ladders(), model._present()
+        ladders, present = model._ladders(), getattr(change, "present", model._present)()
         replicas[number] = ladders.reshape(-1)
         records.append(present[replicas[number]])
         pairs, exchanged = exchange(model, ladders, present[:, LEVEL], between)
         tried[pairs] += len(ladders)
         accepted[pairs] += exchanged.sum(axis=0)
     series: Series = model._read_in_order(np.stack(records), ladders)
+    series = getattr(change, "watched", lambda given: given)(series)
     with np.errstate(invalid="ignore"):
         acceptance = np.where(tried > 0, accepted / tried, nan)
     return Tempering(series, model._betas[model._ladders()].reshape(-1), replicas, acceptance)

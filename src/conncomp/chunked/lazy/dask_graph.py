@@ -16,7 +16,7 @@ from dask._task_spec import Task, TaskRef
 from conncomp.chunked.layout import Index
 
 
-class Placed(NamedTuple):
+class PlaceInTask(NamedTuple):
     """Stands for one of the results of a task that makes several calls."""
 
     task: TaskRef
@@ -60,17 +60,17 @@ class Graph:
 
     def call(
         self, name: str, index: Index, function: Callable[..., Any], *arguments: Any
-    ) -> TaskRef | Placed:
+    ) -> TaskRef | PlaceInTask:
         """Add a task, or a call to one; return what stands for its result."""
         if name in self._joined:
             return self._join(name, index, function, arguments)
         key = (self.name(name), *index)
-        if Placed in map(type, arguments):
+        if PlaceInTask in map(type, arguments):
             places = tuple(
-                (k, each.place) for k, each in enumerate(arguments) if type(each) is Placed
+                (k, each.place) for k, each in enumerate(arguments) if type(each) is PlaceInTask
             )
             places = self._known.setdefault(places, places)  # the same of most tasks, kept once
-            given = [each.task if type(each) is Placed else each for each in arguments]
+            given = [each.task if type(each) is PlaceInTask else each for each in arguments]
             self.tasks[key] = Task(key, call_with_places, function, places, *given)
         else:
             self.tasks[key] = Task(key, function, *arguments)
@@ -78,7 +78,7 @@ class Graph:
 
     def _join(
         self, name: str, index: Index, function: Callable[..., Any], arguments: tuple[Any, ...]
-    ) -> Placed:
+    ) -> PlaceInTask:
         """Add a call to those that are made together, and their task if it is the last one."""
         side = self._side
         group = tuple(k // side for k in index)
@@ -94,7 +94,7 @@ class Graph:
             places = self._known.setdefault(places, places)
             self.tasks[key] = Task(key, call_each, function, places, *calls.given)
             del self._waiting[key]
-        return Placed(calls.task, place)
+        return PlaceInTask(calls.task, place)
 
 
 class _Calls:

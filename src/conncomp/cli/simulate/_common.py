@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import Any, Generic
 
 import click
+import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
@@ -20,7 +21,7 @@ from conncomp.cli._device import stages_on
 from conncomp.cli._film import Film, film_every
 from conncomp.cli._options import json_option, threads_option
 from conncomp.cli._output import check_distinct, output_file
-from conncomp.cli._picture import paint_labels, plot_series
+from conncomp.cli._picture import NOTHING, Known, paint_labels, plot_series
 from conncomp.cli._report import Row, Stages, show, speed_row, timing_row
 from conncomp.models import Estimate, Model, Simulation
 from conncomp.models import simulate as simulate_model
@@ -359,13 +360,23 @@ def run_model(
 
 
 def plot_observables(
-    finished: Finished[Any], model: Row, series: Mapping[str, NDArray[Any]]
+    finished: Finished[Any],
+    model: Row,
+    series: Mapping[str, NDArray[Any]],
+    known: Known = NOTHING,
 ) -> None:
     """Draw series, of shape (rows,) or (rows, replicas), as they went."""
     assert finished.settings.plot is not None
     updates = finished.run.updates
     shaped = {name: values.reshape(len(updates), -1) for name, values in series.items()}
-    plot_series(finished.settings.plot, updates, shaped, model[1])
+    beta = finished.run.arrays.get("beta")
+    levels = {}
+    if beta is not None and len(np.unique(beta)) == 1 and beta.max() > 0:
+        at = 1 / beta.reshape(-1)[:1]
+        levels = {
+            name: (called, float(values(at)[0])) for name, (called, values) in known.curves.items()
+        }
+    plot_series(finished.settings.plot, updates, shaped, model[1], levels)
 
 
 def border_in_words(periodic: Sequence[bool]) -> str:

@@ -44,13 +44,13 @@ def values_of(option: str, several: Range) -> list[float]:
     return [float(value) for value in np.linspace(first, last, count)]
 
 
-def inverse_temperatures(several: Range) -> NDArray[np.float64]:
-    """Return the inverses of the temperatures of ``--temperatures``.
+def temperatures_of(several: Range) -> NDArray[np.float64]:
+    """Return the temperatures of ``--temperatures``, which have inverses.
 
     Examples
     --------
-    >>> inverse_temperatures((1.0, 4.0, 2)).tolist()
-    [1.0, 0.25]
+    >>> temperatures_of((1.0, 4.0, 2)).tolist()
+    [1.0, 4.0]
     """
     first, last, count = several
     given = f"--temperatures {first:g}:{last:g}:{count}"
@@ -63,5 +63,15 @@ def inverse_temperatures(several: Range) -> NDArray[np.float64]:
         raise ValueError(
             f"{given} has {lowest:g}, of which no number is the inverse; choose a higher one"
         )
-    inverses: NDArray[np.float64] = 1 / np.linspace(first, last, count)
-    return inverses
+    return np.linspace(first, last, count)
+
+
+def inverse_temperatures(several: Range) -> NDArray[np.float64]:
+    """Return the inverses of the temperatures of ``--temperatures``.
+
+    Examples
+    --------
+    >>> inverse_temperatures((1.0, 4.0, 2)).tolist()
+    [1.0, 0.25]
+    """
+    return np.asarray(1 / temperatures_of(several))

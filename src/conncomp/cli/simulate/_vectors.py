@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,25 +12,27 @@ import numpy as np
 
 from conncomp.cli._picture import plot_scan
 from conncomp.cli._report import Row
-from conncomp.cli.simulate._clusters import update_options
+from conncomp.cli.simulate._clusters import update_options, wrapping_of
 from conncomp.cli.simulate._common import (
     Finished,
     Settings,
     as_plain,
     doubt_rows,
+    options_of_several_shapes,
     parse_number_or_critical,
     plot_observables,
     run_model,
     shown,
-    simulation_options,
 )
+from conncomp.cli.simulate._exact import known_of
 from conncomp.cli.simulate._places import (
     borders_of,
     place_in_words,
     place_options,
     sites_of_cell,
 )
-from conncomp.cli.simulate._ranges import Range, inverse_temperatures, range_option
+from conncomp.cli.simulate._ranges import Range, range_option, temperatures_of
+from conncomp.cli.simulate._sizes import folder_option, run_sizes, show_sizes
 from conncomp.models import Summary, VectorMeasurements
 from conncomp.models.ising import LATTICES
 from conncomp.models.vectors import UPDATES
@@ -45,6 +48,8 @@ NAMES = {
     "binder_ratio": "<m^4>/<m^2>^2",
     "helicity_modulus": "helicity modulus",
     "vortices": "vortices a site",
+    "correlation_length": "correlation length",
+    "correlation_ratio": "correlation length / L",
     "energy_time": "tau of energy",
     "magnetisation_time": "tau of m^2",
 }
@@ -53,7 +58,7 @@ NAMES = {
 def vector_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of a simulation of spins that are vectors."""
     options = (
-        simulation_options,
+        options_of_several_shapes,
         click.option(
             "--temperature",
             metavar="T|critical",
@@ -62,8 +67,17 @@ def vector_options(command: Callable[..., None]) -> Callable[..., None]:
         ),
         range_option("--temperatures", "N temperatures from A to B, side by side.", "two of them"),
         click.option("--coupling", metavar="J", type=float, default=1.0, show_default=True),
+        click.option(
+            "--field",
+            metavar="H",
+            type=float,
+            default=0.0,
+            show_default=True,
+            help="The energy of a spin is -H times its first component.",
+        ),
         place_options(None),
-        update_options(UPDATES),
+        update_options(UPDATES, ("structure", "helicity_modulus", "vortices")),
+        folder_option,
     )
     for option in reversed(options):
         command = option(command)
@@ -76,41 +90,53 @@ def run_vectors(
     temperatures: Range | None,
     update: str,
     clusters: bool,
+    wrapping: bool,
+    observe: tuple[str, ...],
+    folder: Path | None,
     **arguments: Any,
 ) -> None:
     """Simulate a model, of the class that is given, as `vector_options` say; print the report."""
-    settings.check()
     if arguments["temperature"] is not None and temperatures is not None:
         raise click.UsageError("--temperature and --temperatures exclude each other.")
     lattice = arguments["lattice"]
-    axes = len(settings.shape) if lattice is None else len(LATTICES[lattice].vectors)
-    borders = borders_of(arguments.pop("periodic"), arguments.pop("antiperiodic"), axes)
+    closed, turning = arguments.pop("periodic"), arguments.pop("antiperiodic")
     side_by_side: dict[str, Any] = {"replicas": settings.replicas}
     if temperatures is not None:
-        betas = np.repeat(inverse_temperatures(temperatures), settings.replicas or 1)
-        side_by_side = {"beta": betas, "replicas": len(betas)}
+        each = np.repeat(temperatures_of(temperatures), settings.replicas or 1)
+        arguments["temperature"] = each
+        side_by_side = {"replicas": len(each)}
 
-    def build() -> VectorModel:
-        return make(
-            settings.shape,
-            periodic=borders,
-            seed=settings.seed,
-            device=settings.device,
-            **arguments,
-            **side_by_side,
-        )
+    given = {"seed": settings.seed, "device": settings.device, **arguments, **side_by_side}
+    options = {"update": update, "clusters": clusters, "wrapping": wrapping, "observe": observe}
 
-    options = {"update": update, "clusters": clusters}
-    _show(run_model(settings, build, options, sites_of_cell(lattice)))
+    def run(own: Settings) -> Finished[VectorMeasurements]:
+        axes = len(own.shape) if lattice is None else len(LATTICES[lattice].vectors)
+
+        def build() -> VectorModel:
+            return make(own.shape, periodic=borders_of(closed, turning, axes), **given)
+
+        return run_model(own, build, options, sites_of_cell(lattice))
+
+    finished = run_sizes(settings, folder, run)
+    if len(finished) == 1:
+        _show(finished[0])
+        return
+    known = known_of(finished[0].run.parameters)
+    show_sizes(finished, settings, folder, _model_row, _observables, known)
 
 
-def _show(finished: Finished[VectorMeasurements]) -> None:
-    parameters = finished.run.parameters
+def _model_row(parameters: dict[str, Any]) -> Row:
     kind = {"Clock": "clock model", "ON": "O(n) model"}.get(
         parameters["model"], f"{parameters['model']} model"
     )
     size = "".join(f" of {name} = {parameters[name]}" for name in ("q", "n") if name in parameters)
-    model = "model", f"{kind}{size}, {place_in_words(parameters)}"
+    field = f", field {parameters['field']:g}" if parameters.get("field") else ""
+    return "model", f"{kind}{size}, {place_in_words(parameters)}{field}"
+
+
+def _show(finished: Finished[VectorMeasurements]) -> None:
+    parameters = finished.run.parameters
+    model = _model_row(parameters)
     with finished.stage("statistics"):
         summaries = finished.run.summarise()[::-1]  # by temperature
     observables = _observables(summaries)
@@ -119,7 +145,7 @@ def _show(finished: Finished[VectorMeasurements]) -> None:
         with finished.stage("plot"):
             temperatures = [1 / summary.beta if summary.beta else inf for summary in summaries]
             if len(summaries) > 1:
-                plot_scan(path, temperatures, observables, model[1])
+                plot_scan(path, temperatures, observables, model[1], known_of(parameters))
             else:
                 plot_observables(finished, model, _series(finished.run.series))
     facts: list[Row] = []
@@ -141,7 +167,8 @@ def _series(series: VectorMeasurements) -> dict[str, Any]:
 def _observables(summaries: list[Summary]) -> dict[str, list[Any]]:
     """Return by name what was estimated at each temperature."""
     estimated = [key for key in NAMES if getattr(summaries[0], key) is not None]
-    return {NAMES[key]: [getattr(summary, key) for summary in summaries] for key in estimated}
+    named = {NAMES[key]: [getattr(summary, key) for summary in summaries] for key in estimated}
+    return named | wrapping_of(summaries)
 
 
 def _table(summaries: list[Summary], observables: dict[str, list[Any]]) -> list[Row]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from math import sqrt
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from conncomp.cli._options import closed_axes, periodic_option
-from conncomp.cli._picture import plot_curves_of_sizes
+from conncomp.cli._picture import Known, plot_curves_of_sizes
 from conncomp.cli._report import Row
 from conncomp.cli.simulate._common import (
     Finished,
@@ -21,11 +22,19 @@ from conncomp.cli.simulate._common import (
     run_model,
     shown,
 )
+from conncomp.cli.simulate._exact import ENERGY_OF_BOND, known_of_glass
 from conncomp.cli.simulate._ranges import Range, inverse_temperatures, range_option
+from conncomp.cli.simulate._sizes import (
+    Curves,
+    folder_option,
+    of_all,
+    run_sizes,
+    size_of,
+    with_all_times,
+)
 from conncomp.kernels.spin_glass import RULES
 from conncomp.models import GlassSeries, OverlapSummary, SpinGlass
 from conncomp.models.disorder import KINDS
-from conncomp.models.simulation import check_output
 
 PAIR = 2  # of copies, by default
 # Of observables of an `OverlapSummary`, what they are called in tables and pictures.
@@ -64,12 +73,7 @@ DRAWN = "correlation_ratio", "binder_ratio"
     help="Whether replicas exchange temperatures. Default: if there are several.",
 )
 @click.option("--start", type=click.Choice(["hot", "cold"]), default="hot", show_default=True)
-@click.option(
-    "--folder",
-    metavar="DIR",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Keep series and a checkpoint of each size there, and go on from what is there.",
-)
+@folder_option
 def glass(
     settings: Settings,
     couplings: str,
@@ -93,8 +97,6 @@ def glass(
     identity of Katzgraber and Young leaves, which is 0 in equilibrium. Components are domains of
     spins that are up.
     """
-    shapes: list[list[int]] = settings.shape  # type: ignore[assignment]
-    _check(settings, shapes, folder)
     betas = _inverses(temperature, temperatures)
     exchanges = len(betas) > 1 if tempering is None else tempering
     options = {"houdayer": houdayer, "overlaps": True, "tempering": exchanges}
@@ -109,51 +111,18 @@ def glass(
         "seed": settings.seed,
         "device": settings.device,
     }
-    finished: list[Finished[Any]] = []
-    for shape in shapes:
-        closed = closed_axes(periodic, len(shape), "lattice")
 
-        def build(shape: list[int] = shape, closed: Any = closed) -> SpinGlass:
-            return SpinGlass(shape, couplings, periodic=closed, **arguments)
+    def run(own: Settings) -> Finished[Any]:
+        closed = closed_axes(periodic, len(own.shape), "lattice")
 
-        finished.append(run_model(_of_size(settings, shape, folder), build, options))
-    model = _in_words(couplings, positive, dilution, shapes, samples)
+        def build() -> SpinGlass:
+            return SpinGlass(own.shape, couplings, periodic=closed, **arguments)
+
+        return run_model(own, build, options)
+
+    finished = run_sizes(settings, folder, run)
+    model = _in_words(couplings, positive, dilution, list(map(size_of, finished)), samples)
     _show(finished, settings, folder, model)
-
-
-def _check(settings: Settings, shapes: Sequence[Sequence[int]], folder: Path | None) -> None:
-    """Raise if options exclude each other, or what is to be written cannot be."""
-    settings.check()
-    files = {name: getattr(settings, name) for name in ("output", "picture", "film", "checkpoint")}
-    given = [f"--{name}" for name, path in files.items() if path is not None]
-    if len(shapes) > 1 and given:
-        raise click.UsageError(
-            f"{given[0]} is for one --shape; --folder keeps series and checkpoints of several."
-        )
-    if folder is None:
-        return
-    for name in ("output", "checkpoint"):
-        if files[name] is not None:
-            raise click.UsageError(f"--folder and --{name} exclude each other.")
-    if len({tuple(shape) for shape in shapes}) < len(shapes):
-        raise click.UsageError("--shape has a size twice.")
-    folder.mkdir(parents=True, exist_ok=True)
-    for shape in shapes:
-        size = _of_size(settings, list(shape), folder)
-        assert size.output is not None
-        check_output(size.output, size.force)
-
-
-def _of_size(settings: Settings, shape: list[int], folder: Path | None) -> Settings:
-    """Return the settings of one size, with what a folder keeps of it."""
-    own = replace(settings, shape=shape, plot=None)
-    if folder is None:
-        return own
-    name = _size(shape)
-    output, checkpoint = folder / f"{name}.h5", folder / f"{name}.checkpoint"
-    # The series beside a checkpoint is of this command, which replaces it as it goes on.
-    force = settings.force or checkpoint.exists()
-    return replace(own, force=force, output=output, checkpoint=checkpoint)
 
 
 def _inverses(one: float | None, several: Range | None) -> Any:
@@ -165,37 +134,30 @@ def _inverses(one: float | None, several: Range | None) -> Any:
     return inverse_temperatures((one, one, 1))
 
 
-def _size(shape: Sequence[int]) -> str:
-    return "x".join(map(str, shape))
-
-
 def _in_words(
     couplings: str,
     positive: float | None,
     dilution: float | None,
-    shapes: Sequence[Sequence[int]],
+    sizes: Sequence[str],
     samples: int,
 ) -> Row:
     kind = {"pm": "±J", "gaussian": "Gaussian"}[couplings]
     share = "" if positive is None else f", {positive:g} positive"
     absent = "" if dilution is None else f", {dilution:g} absent"
-    sizes = ", ".join(map(_size, shapes))
-    return "model", f"{kind} spin glass{share}{absent}, {sizes}, {samples:,} samples"
+    return "model", f"{kind} spin glass{share}{absent}, {', '.join(sizes)}, {samples:,} samples"
 
 
 def _show(
     finished: list[Finished[GlassSeries]], settings: Settings, folder: Path | None, model: Row
 ) -> None:
     """Draw the plot, if it is wanted, and print the report, by size and temperature."""
-    last = finished[-1]
-    for each in finished[:-1]:  # the times of all sizes are one
-        for stage, seconds in each.stage.seconds.items():
-            last.stage.seconds[stage] = last.stage.seconds.get(stage, 0.0) + seconds
+    last = with_all_times(finished)
     with last.stage("statistics"):
-        summaries = {_size(each.settings.shape): each.run.summarise() for each in finished}
+        summaries = {size_of(each): each.run.summarise() for each in finished}
     if settings.plot is not None:
         with last.stage("plot"):
-            plot_curves_of_sizes(settings.plot, _curves(summaries), model[1])
+            curves = _curves(summaries) | _energies(finished)
+            plot_curves_of_sizes(settings.plot, curves, model[1], _known(last.run.parameters))
     plain, rows = [], []
     for size, of_size in summaries.items():
         for summary in reversed(of_size):
@@ -206,7 +168,7 @@ def _show(
             rows.append((size, f"{1 / summary.beta:.6g}", *map(shown, cells)))
     left = [summary.katzgraber_young for of_size in summaries.values() for summary in of_size]
     identity = ("off Katzgraber-Young",) if any(off is not None for off in left) else ()
-    _of_all(finished, settings, folder).show(
+    of_all(finished, settings, folder).show(
         model,
         plain,
         [("size", "temperature", *NAMES.values(), *identity), *rows],
@@ -214,20 +176,9 @@ def _show(
     )
 
 
-def _of_all(
-    finished: list[Finished[GlassSeries]], settings: Settings, folder: Path | None
-) -> Finished[GlassSeries]:
-    """Return the last size's run, as that of all sizes in a report."""
-    last = finished[-1]
-    shapes = [each.settings.shape for each in finished]
-    written = settings if folder is None else replace(settings, output=folder)
-    parameters = {**last.run.parameters, "shape": shapes}
-    return replace(last, settings=written, run=replace(last.run, parameters=parameters))
-
-
 def _curves(
     summaries: dict[str, list[OverlapSummary]],
-) -> dict[str, dict[str, list[tuple[float, float, float]]]]:
+) -> Curves:
     return {
         NAMES[name]: {
             size: [(1 / summary.beta, *getattr(summary, name)) for summary in of_size]
@@ -235,3 +186,24 @@ def _curves(
         }
         for name in DRAWN
     }
+
+
+def _energies(
+    finished: list[Finished[GlassSeries]],
+) -> Curves:
+    """Return mean energies a bond, with the errors that samples have, by size and temperature."""
+    of_sizes = {}
+    for each in finished:
+        series, samples = each.run.series, each.run.parameters["samples"]
+        betas = np.unique(series.beta)
+        energies = series.energy.mean(axis=0).reshape(samples, len(betas), -1).mean(axis=2)
+        energies /= series.lattice.bonds
+        errors = energies.std(axis=0, ddof=1) / sqrt(samples) if samples > 1 else 0 * betas
+        points = np.stack([1 / betas, energies.mean(axis=0), errors], axis=1).tolist()
+        of_sizes[size_of(each)] = [(t, mean, error) for t, mean, error in points]
+    return {ENERGY_OF_BOND: of_sizes}
+
+
+def _known(parameters: Mapping[str, Any]) -> Known:
+    is_whole = parameters["couplings"] == "pm" and not parameters["dilution"]
+    return known_of_glass(parameters["positive"], is_whole)

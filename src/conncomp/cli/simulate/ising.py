@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -9,12 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from conncomp.cli._report import Row
-from conncomp.cli.simulate._clusters import show_summaries, update_options
+from conncomp.cli.simulate._clusters import show_runs, update_options
 from conncomp.cli.simulate._common import (
+    Finished,
     Settings,
+    options_of_several_shapes,
     parse_number_or_critical,
     run_model,
-    simulation_options,
 )
 from conncomp.cli.simulate._places import (
     borders_of,
@@ -23,12 +25,13 @@ from conncomp.cli.simulate._places import (
     sites_of_cell,
 )
 from conncomp.cli.simulate._ranges import Range, inverse_temperatures, range_option, values_of
+from conncomp.cli.simulate._sizes import folder_option, run_sizes
 from conncomp.models import Ising
 from conncomp.models.ising import LATTICES, UPDATES
 
 
 @click.command()
-@simulation_options
+@options_of_several_shapes
 @click.option(
     "--temperature",
     metavar="T|critical",
@@ -59,6 +62,7 @@ from conncomp.models.ising import LATTICES, UPDATES
 )
 @place_options("square")
 @update_options(UPDATES)
+@folder_option
 def ising(
     settings: Settings,
     lattice: str,
@@ -73,6 +77,9 @@ def ising(
     start: str,
     update: str,
     clusters: bool,
+    wrapping: bool,
+    observe: tuple[str, ...],
+    folder: Path | None,
 ) -> None:
     """Simulate the Ising model on lattices such as the triangular, honeycomb or diamond one.
 
@@ -82,7 +89,6 @@ def ising(
     Components are the clusters that the next update draws; a picture has the sites of a cell of the
     lattice side by side.
     """
-    settings.check()
     given: dict[str, Any] = {"temperature": temperature, "temperatures": temperatures}
     given |= {"beta": beta, "betas": betas}
     chosen = [f"--{name}" for name, value in given.items() if value is not None]
@@ -92,24 +98,26 @@ def ising(
     several = _several(temperatures, betas)
     side_by_side = None if several is None else np.repeat(several, settings.replicas or 1)
 
-    def build() -> Ising:
-        return Ising(
-            settings.shape,
-            lattice=lattice,
-            temperature=temperature,
-            beta=beta if side_by_side is None else side_by_side,
-            coupling=coupling,
-            field=field,
-            periodic=borders,
-            replicas=settings.replicas if side_by_side is None else len(side_by_side),
-            seed=settings.seed,
-            start=start,
-            device=settings.device,
+    arguments: dict[str, Any] = {
+        "lattice": lattice,
+        "temperature": temperature,
+        "beta": beta if side_by_side is None else side_by_side,
+        "coupling": coupling,
+        "field": field,
+        "periodic": borders,
+        "replicas": settings.replicas if side_by_side is None else len(side_by_side),
+        "seed": settings.seed,
+        "start": start,
+        "device": settings.device,
+    }
+    options = {"update": update, "clusters": clusters, "wrapping": wrapping, "observe": observe}
+
+    def run(own: Settings) -> Finished[Any]:
+        return run_model(
+            own, lambda: Ising(own.shape, **arguments), options, sites_of_cell(lattice)
         )
 
-    options = {"update": update, "clusters": clusters}
-    finished = run_model(settings, build, options, sites_of_cell(lattice))
-    show_summaries(finished, _model_row(finished.run.parameters))
+    show_runs(run_sizes(settings, folder, run), settings, folder, _model_row)
 
 
 def _several(temperatures: Range | None, betas: Range | None) -> ArrayLike | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -9,13 +10,14 @@ import numpy as np
 
 from conncomp.cli._options import closed_axes, periodic_option
 from conncomp.cli._report import Row
-from conncomp.cli.simulate._clusters import show_summaries, update_options
+from conncomp.cli.simulate._clusters import show_runs, update_options
 from conncomp.cli.simulate._common import (
+    Finished,
     Settings,
+    options_of_several_shapes,
     parse_number_or_critical,
     parse_numbers,
     run_model,
-    simulation_options,
 )
 from conncomp.cli.simulate._places import (
     lattice_option,
@@ -23,13 +25,14 @@ from conncomp.cli.simulate._places import (
     sites_of_cell,
 )
 from conncomp.cli.simulate._ranges import Range, inverse_temperatures, range_option
+from conncomp.cli.simulate._sizes import folder_option, run_sizes
 from conncomp.models import Potts
 from conncomp.models.ising import LATTICES
 from conncomp.models.potts import UPDATES
 
 
 @click.command()
-@simulation_options
+@options_of_several_shapes
 @click.option("--q", metavar="Q", type=int, default=2, show_default=True, help="How many states.")
 @click.option(
     "--beta",
@@ -67,7 +70,7 @@ from conncomp.models.potts import UPDATES
     type=float,
     help="With few-cluster: the probability that the cluster of a chosen site flips.",
 )
-@click.option("--wrapping", is_flag=True, help="Measure the probabilities that clusters wrap, too.")
+@folder_option
 def potts(
     settings: Settings,
     q: int,
@@ -83,38 +86,39 @@ def potts(
     p_flip: float | None,
     clusters: bool,
     wrapping: bool,
+    observe: tuple[str, ...],
+    folder: Path | None,
 ) -> None:
     """Simulate the Potts model; of two states, the default, it is the Ising model.
 
     It prints means with their errors, from bins and by jackknife, and integrated autocorrelation
     times in updates. Components are the clusters that the next update draws.
     """
-    settings.check()
     if beta is not None and temperatures is not None:
         raise click.UsageError("--beta and --temperatures exclude each other.")
     betas, lattices = _betas(beta, temperatures, settings.replicas)
+    arguments: dict[str, Any] = {
+        "coupling": coupling,
+        "field": field,
+        "lattice": lattice,
+        "replicas": lattices,
+        "seed": settings.seed,
+        "start": start,
+        "device": settings.device,
+    }
+    options: dict[str, Any] = {"update": update, "tile": tile, "p_flip": p_flip}
+    options |= {"clusters": clusters, "wrapping": wrapping, "observe": observe}
 
-    axes = len(settings.shape) if lattice is None else len(LATTICES[lattice].vectors)
+    def run(own: Settings) -> Finished[Any]:
+        axes = len(own.shape) if lattice is None else len(LATTICES[lattice].vectors)
 
-    def build() -> Potts:
-        return Potts(
-            settings.shape,
-            q,
-            betas,
-            coupling=coupling,
-            field=field,
-            lattice=lattice,
-            periodic=closed_axes(periodic, axes, "lattice"),
-            replicas=lattices,
-            seed=settings.seed,
-            start=start,
-            device=settings.device,
-        )
+        def build() -> Potts:
+            closed = closed_axes(periodic, axes, "lattice")
+            return Potts(own.shape, q, betas, periodic=closed, **arguments)
 
-    options = {"update": update, "tile": tile, "p_flip": p_flip}
-    options |= {"clusters": clusters, "wrapping": wrapping}
-    finished = run_model(settings, build, options, sites_of_cell(lattice))
-    show_summaries(finished, _model_row(finished.run.parameters))
+        return run_model(own, build, options, sites_of_cell(lattice))
+
+    show_runs(run_sizes(settings, folder, run), settings, folder, _model_row)
 
 
 def _betas(

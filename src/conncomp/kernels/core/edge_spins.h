@@ -1,9 +1,9 @@
 // Models on any edges, H = -sum of J e(s, s') - sum of h e(s, up): which bonds an update makes active.
 //
-// Kinds of spins. What differs between models is a struct: UpDown (Ising, e = s s'), States (Potts, e = 1
-// for equal states), and in core/edge_vectors.h vectors (e = s.s'). It tells the weight of a bond, how much
-// lower the energy is, in half units, than it would be if what an update does were done to one end only; of
-// Potts units are twice as large.
+// Kinds of spins. What differs between models is a struct: UpDown (Ising, e = s s'), States and TwoStates
+// (Potts, e = 1 for equal states), and in core/edge_vectors.h vectors (e = s.s'). It tells the weight of a
+// bond, how much lower the energy is, in half units, than it would be if what an update does were done to one
+// end only; of Potts units are twice as large. Couplings of Potts below 0 are those of TwoStates.
 //
 // Layout. Spins of up to 255 states are words as those of a lattice with one row (core/spins.h): bit v % 64
 // of word v / 64 is a digit of the state of vertex v; of two states it is 1 for down. Couplings J and fields
@@ -16,6 +16,10 @@
 // to a ghost, a spin that is always up, or of state 0: a cluster with an active bond to the ghost stays as
 // it is.
 //
+// Two states. Clusters of equal states do not see couplings below 0. Two states are drawn instead, and all
+// vertices in one of them are spins up and down of an Ising model, whose couplings may have any sign: their
+// clusters exchange the two states, and the others stay.
+//
 // Random numbers are philox(seed, index | replica << 40, step, purpose):
 //
 //   kEdgeBond     word e % 4 of block e / 4: of bond e
@@ -23,11 +27,14 @@
 //   kCoin         as in core/spins.h: a cluster's spins change by the coin of its smallest vertex
 //   kCluster      likewise, of Potts: its new state
 //   kChosenSite   likewise: whose cluster changes in the update of Wolff
+//   kMirror       of index 0: the two states
 //
 // Sources: P. W. Kasteleyn, C. M. Fortuin, J. Phys. Soc. Jpn. 26, 11 (1969); for fields R. B. Griffiths, J.
-// Math. Phys. 8, 484 (1967), and J. Kent-Dobias, J. P. Sethna, Phys. Rev. E 98, 063306 (2018).
+// Math. Phys. 8, 484 (1967), and J. Kent-Dobias, J. P. Sethna, Phys. Rev. E 98, 063306 (2018); for two states
+// J.-S. Wang, R. H. Swendsen, R. Kotecky, Phys. Rev. Lett. 63, 109 (1989).
 #pragma once
 
+#include "core/atomics.h"
 #include "core/spin_glass.h"
 
 namespace conncomp {
@@ -46,8 +53,10 @@ struct EdgeBonds {
   }
 };
 
+// Access is Shared where other threads change other bits of the word.
+template <class Access = Exclusive>
 CONNCOMP_ANYWHERE inline bool is_down(const Bits64* spins, int64_t vertex) {
-  return spins[vertex / kWordSites] >> vertex % kWordSites & 1;
+  return Access::load(spins + vertex / kWordSites) >> vertex % kWordSites & 1;
 }
 
 // How much a bond or field of this strength lowers the energy, in half units; 0 where it is not satisfied.
@@ -77,9 +86,15 @@ struct UpDown {
                                    int32_t coupling) const {
     return satisfied_weight(coupling, is_down(spins, u) != is_down(spins, v));
   }
-  CONNCOMP_ANYWHERE int32_t ghost_weight(const Spin* spins, int64_t vertex, int32_t field) const {
+  CONNCOMP_ANYWHERE int32_t ghost_weight(const Move&, const Spin* spins, int64_t vertex,
+                                         int32_t field) const {
     return satisfied_weight(field, is_down(spins, vertex));
   }
+  // What of a bond, or of a field, is satisfied, given its weight.
+  CONNCOMP_ANYWHERE int32_t satisfied(int32_t weight, const Spin*, int64_t, int64_t, int32_t) const {
+    return weight;
+  }
+  CONNCOMP_ANYWHERE int32_t satisfied(int32_t weight, const Spin*, int64_t, int32_t) const { return weight; }
   // Which clusters stay, of those whose smallest vertices a word has.
   CONNCOMP_ANYWHERE Bits64 staying(const Draws& draws, int64_t word) const {
     return ~draw_coins(draws, word);
@@ -101,10 +116,11 @@ struct States {
   CONNCOMP_ANYWHERE explicit States(const Lattice& lattice)
       : states(lattice.states), planes(lattice.planes), words(lattice.words()) {}
   CONNCOMP_ANYWHERE static int64_t length(const Lattice& lattice) { return lattice.words() * lattice.planes; }
+  template <class Access = Exclusive>
   CONNCOMP_ANYWHERE int state(const Spin* spins, int64_t vertex) const {
     int state = 0;
     for (int plane = 0; plane < planes; ++plane)
-      state |= int(is_down(spins + plane * words, vertex)) << plane;
+      state |= int(is_down<Access>(spins + plane * words, vertex)) << plane;
     return state;
   }
   CONNCOMP_ANYWHERE Move move(const Draws&) const { return {}; }
@@ -112,9 +128,14 @@ struct States {
                                    int32_t coupling) const {
     return satisfied_weight(coupling, state(spins, u) != state(spins, v));
   }
-  CONNCOMP_ANYWHERE int32_t ghost_weight(const Spin* spins, int64_t vertex, int32_t field) const {
+  CONNCOMP_ANYWHERE int32_t ghost_weight(const Move&, const Spin* spins, int64_t vertex,
+                                         int32_t field) const {
     return satisfied_weight(field, state(spins, vertex) != 0);
   }
+  CONNCOMP_ANYWHERE int32_t satisfied(int32_t weight, const Spin*, int64_t, int64_t, int32_t) const {
+    return weight;
+  }
+  CONNCOMP_ANYWHERE int32_t satisfied(int32_t weight, const Spin*, int64_t, int32_t) const { return weight; }
   CONNCOMP_ANYWHERE Bits64 staying(const Draws&, int64_t) const { return 0; }
   CONNCOMP_ANYWHERE Bits64 in_state(const Spin* spins, int64_t word, int state) const {
     Bits64 equal = ~Bits64(0);
@@ -123,9 +144,47 @@ struct States {
     return equal;
   }
   // The new state of a cluster that does not stay: any or, of one that is chosen, another one.
-  CONNCOMP_ANYWHERE int new_state(const Draws& draws, int64_t root, bool chosen, int old) const {
+  CONNCOMP_ANYWHERE int new_state(const Move&, const Draws& draws, int64_t root, bool chosen, int old) const {
     if (!chosen) return draw_any_state(draws, root, states);
     return draw_cluster(draws, root).another_state(states, old);
+  }
+};
+
+// The same spins, of which an update exchanges two states.
+struct TwoStates : States {
+  struct Move {
+    int first, second;
+
+    CONNCOMP_ANYWHERE bool has(int state) const { return state == first || state == second; }
+  };
+
+  using States::States;
+  CONNCOMP_ANYWHERE Move move(const Draws& draws) const {
+    const PhiloxBlock block = draws(kMirror, 0);
+    const int first = int(below(half(block, 0), Bits64(states)));
+    return {first, int((Bits64(first) + 1 + below(half(block, 1), Bits64(states - 1))) % Bits64(states))};
+  }
+  CONNCOMP_ANYWHERE int32_t weight(const Move& move, const Spin* spins, int64_t u, int64_t v,
+                                   int32_t coupling) const {
+    const int of_u = state(spins, u), of_v = state(spins, v);
+    return move.has(of_u) && move.has(of_v) ? satisfied_weight(coupling, of_u != of_v) : 0;
+  }
+  CONNCOMP_ANYWHERE int32_t ghost_weight(const Move& move, const Spin* spins, int64_t vertex,
+                                         int32_t field) const {
+    return move.has(0) && move.has(state(spins, vertex)) ? satisfied(0, spins, vertex, field) : 0;
+  }
+  CONNCOMP_ANYWHERE int32_t satisfied(int32_t, const Spin* spins, int64_t u, int64_t v,
+                                      int32_t coupling) const {
+    return States::weight({}, spins, u, v, coupling);
+  }
+  CONNCOMP_ANYWHERE int32_t satisfied(int32_t, const Spin* spins, int64_t vertex, int32_t field) const {
+    return States::ghost_weight({}, spins, vertex, field);
+  }
+  CONNCOMP_ANYWHERE Bits64 staying(const Draws& draws, int64_t word) const {
+    return ~draw_coins(draws, word);
+  }
+  CONNCOMP_ANYWHERE int new_state(const Move& move, const Draws&, int64_t, bool, int old) const {
+    return move.has(old) ? move.first + move.second - old : old;
   }
 };
 

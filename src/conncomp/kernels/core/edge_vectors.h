@@ -8,7 +8,7 @@
 // Embedding. The weight of a bond is J p p', of the projections of both ends on the mirror's normal: what a
 // reflection of one of them would change the energy by is twice that. So it is, whatever the sign of J.
 // Mirrors of hours are numbers c below q: an hour a becomes c - a, and its projection is the sine of half
-// the angle 2 a - c.
+// the angle 2 a - c. A field is a bond to a ghost that points along the first axis.
 //
 // Local updates. Metropolis' offers a vertex its reflection in a mirror that is drawn for it, which is taken
 // with probability exp(-2 beta sum of w) or 1, if that is less. As a reflection is its own inverse, and all
@@ -23,7 +23,7 @@
 // (1986), V.4, for the directions.
 #pragma once
 
-#include "core/edge_spins.h"
+#include "core/edge_local.h"
 #include "core/vector_spins.h"
 
 namespace conncomp {
@@ -41,6 +41,7 @@ struct Hours {
   CONNCOMP_ANYWHERE explicit Hours(const Lattice& lattice)
       : hours(Bits32(lattice.states)), unit((Bits64(1) << 48) / Bits32(lattice.states)) {}
 
+  CONNCOMP_ANYWHERE static Spin first() { return 0; }
   CONNCOMP_ANYWHERE Bits32 draw(const Draws& draws, Purpose purpose, Bits64 index) const {
     return Bits32(below(half(draws(purpose, index), 0), hours));
   }
@@ -94,6 +95,7 @@ struct Components {
 
   CONNCOMP_ANYWHERE explicit Components(const Lattice& lattice) : count(lattice.states) {}
 
+  CONNCOMP_ANYWHERE static Spin first() { return {{int32_t(kOne)}}; }
   CONNCOMP_ANYWHERE Spin start(const Draws& draws, Bits64 site) const { return draw(draws, kStart, site); }
   CONNCOMP_ANYWHERE Mirror mirror(const Draws& draws, Bits64 index) const {
     return draw(draws, kMirror, index);
@@ -189,47 +191,44 @@ struct Embedded {
     const int64_t p = vectors.projection(mirror, spins[u]), q = vectors.projection(mirror, spins[v]);
     return int32_t((p * q >> 32) * coupling >> kMeasureBits);
   }
-  CONNCOMP_ANYWHERE int32_t ghost_weight(const Spin*, int64_t, int32_t) const { return 0; }
+  // Of a field along the first axis.
+  CONNCOMP_ANYWHERE int32_t ghost_weight(const Move& mirror, const Spin* spins, int64_t vertex,
+                                         int32_t field) const {
+    const int64_t p = vectors.projection(mirror, spins[vertex]),
+                  q = vectors.projection(mirror, vectors.first());
+    return int32_t((p * q >> 32) * field >> kMeasureBits);
+  }
   CONNCOMP_ANYWHERE Bits64 staying(const Draws& draws, int64_t word) const {
     return ~draw_coins(draws, word);
   }
   // The energy of a bond without its sign, in units of 2^-28 of those of couplings that are kWhole.
   CONNCOMP_ANYWHERE int64_t product(const Spin* spins, int64_t u, int64_t v, int32_t coupling) const {
+    return worth(vectors.components(spins[u]), vectors.components(spins[v]), coupling);
+  }
+  CONNCOMP_ANYWHERE int64_t ghost_product(const Spin* spins, int64_t vertex, int32_t field) const {
+    return worth(vectors.components(spins[vertex]), vectors.components(vectors.first()), field);
+  }
+
+ private:
+  CONNCOMP_ANYWHERE static int64_t worth(const Cartesian<kComponents>& a, const Cartesian<kComponents>& b,
+                                         int32_t strength) {
     constexpr int kWholeBits = 29;
-    const int64_t product = product_of(vectors.components(spins[u]), vectors.components(spins[v]));
-    return product * coupling >> kWholeBits;
+    return int64_t(product_of(a, b)) * strength >> kWholeBits;
   }
 };
 
-// The arcs of a graph by the vertex that they leave, both ways of each bond.
-struct EdgeArcs {
-  const int64_t* begin;  // by vertex, one more than there are
-  const int32_t *to, *coupling;
-
-  CONNCOMP_ANYWHERE int32_t coupling_of(int64_t arc) const {
-    return coupling == nullptr ? kWhole : coupling[arc];
-  }
-};
-
-// Which vertices change at once, as no two of them are neighbours.
-struct EdgeClass {
-  const int32_t* vertices;
-  int64_t count;
-};
-
-// Offers a vertex a reflection, and returns what its spin is then.
-template <class Kind>
-CONNCOMP_ANYWHERE inline typename Kind::Spin offered(const Kind& kind, const EdgeArcs& arcs,
-                                                     const typename Kind::Spin* spins, int64_t vertex,
-                                                     const Draws& draws, const Logarithm& logarithm,
-                                                     const GlassTemperature& temperature) {
+// Offers a vertex a reflection in a mirror that is drawn for it.
+template <class Access, class Vectors>
+CONNCOMP_ANYWHERE inline void offer_vertex(const Embedded<Vectors>& kind, const LocalUpdate& update,
+                                           const Draws& draws, typename Vectors::Spin* spins,
+                                           int64_t vertex) {
   const auto mirror = kind.vectors.mirror(draws, Bits64(vertex));
   int64_t weight = 0;
-  for (int64_t arc = arcs.begin[vertex]; arc < arcs.begin[vertex + 1]; ++arc)
-    weight += kind.weight(mirror, spins, vertex, arcs.to[arc], arcs.coupling_of(arc));
-  const Bits32 u = draws(kMetropolis, Bits64(vertex)).word[0];
-  const bool refused = weight > 0 && temperature * logarithm(u) < weight;
-  return refused ? spins[vertex] : kind.vectors.reflected(mirror, spins[vertex]);
+  for (int64_t arc = update.arcs.begin[vertex]; arc < update.arcs.begin[vertex + 1]; ++arc)
+    weight += kind.weight(mirror, spins, vertex, update.arcs.to[arc], update.arcs.coupling_of(arc));
+  if (update.field != nullptr) weight += kind.ghost_weight(mirror, spins, vertex, update.field[vertex]);
+  if (is_taken(weight, draws(kMetropolis, Bits64(vertex)).word[0], 0, update.logarithm, update.temperature))
+    spins[vertex] = kind.vectors.reflected(mirror, spins[vertex]);
 }
 
 }  // namespace conncomp

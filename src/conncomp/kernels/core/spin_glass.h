@@ -292,10 +292,19 @@ struct GlassTemperature {
   }
 };
 
+// Whether Metropolis takes what costs so much, half of its energy, with the number u: that has probability
+// a min(1, exp(-beta dE)), given -ln a in units of 2^-27.
+constexpr Bits32 kLn16By15 = 8662214;
+CONNCOMP_ANYWHERE inline bool is_taken(int64_t lost, Bits32 u, Bits32 minus_ln_a, const Logarithm& logarithm,
+                                       const GlassTemperature& temperature) {
+  if (minus_ln_a == 0 && lost <= 0) return true;
+  const Bits32 minus_ln = logarithm(u);
+  return minus_ln >= minus_ln_a && lost <= temperature * (minus_ln - minus_ln_a);
+}
+
 // What a spin becomes that is 1 for up, in a field, with the number u.
 CONNCOMP_ANYWHERE inline bool spin_in_field(int rule, bool up, int64_t field, Bits32 u,
                                             const Logarithm& logarithm, const GlassTemperature& temperature) {
-  constexpr Bits32 kLn16By15 = 8662214;  // in units of 2^-27
   if (rule == kGlassHeatBath) {
     const Bits32 a = logarithm(~u), b = logarithm(u);
     const int64_t bound = a > b ? temperature * (a - b) : -(temperature * (b - a));
@@ -303,10 +312,7 @@ CONNCOMP_ANYWHERE inline bool spin_in_field(int rule, bool up, int64_t field, Bi
     // one that is as large is above it where it is negative.
     return field != bound ? field > bound : u >> 31 == 0;
   }
-  const Bits32 minus_ln = logarithm(u);
-  const int64_t lost = up ? field : -field;
-  const bool flips = minus_ln >= kLn16By15 && lost <= temperature * (minus_ln - kLn16By15);
-  return up != flips;
+  return up != is_taken(up ? field : -field, u, kLn16By15, logarithm, temperature);
 }
 
 // Couplings and fields of all samples, in units of which each sample has its own.

@@ -175,6 +175,7 @@ struct Angle {
   static constexpr int kComponents = 2, kRotations = 1;
   static constexpr bool kHasVortices = true;
 
+  CONNCOMP_ANYWHERE static Spin first() { return 0; }  // along the first axis
   CONNCOMP_ANYWHERE static Mirror mirror(const PhiloxBlock& block) { return {block.word[0] >> 16}; }
   CONNCOMP_ANYWHERE static Spin start(const PhiloxBlock& block) { return Spin(block.word[0] >> 16); }
   CONNCOMP_ANYWHERE static int32_t projection(const Mirror& mirror, Spin spin) {
@@ -210,6 +211,7 @@ struct UnitVector {
     return (Spin(Bits32(x)) & kMask) | (Spin(Bits32(y)) & kMask) << kDirectionWidth |
            (Spin(Bits32(z)) & kMask) << 2 * kDirectionWidth;
   }
+  CONNCOMP_ANYWHERE static Spin first() { return of_numbers(1 << kDirectionBits, 0, 0); }
   CONNCOMP_ANYWHERE static Mirror mirror(const PhiloxBlock& block) { return draw_direction(block); }
   CONNCOMP_ANYWHERE static Spin start(const PhiloxBlock& block) {
     constexpr int kShift = kProjectionBits - kDirectionBits, kRound = 1 << (kShift - 1);

@@ -36,7 +36,8 @@ def overlap_distribution(
     Parameters
     ----------
     measured : sequence of Overlaps
-        In equilibrium, as `SpinGlass.overlaps` returned them.
+        In equilibrium, as `SpinGlass.overlaps` returned them; of one sample as `Overlaps.of_sample`
+        has it.
     beta : float
         Which of their inverse temperatures; the nearest one, to nine digits.
     bins : int, optional

@@ -22,7 +22,7 @@ MOST_DRAWN = 1 << SAMPLE_SHIFT
 PIECE = 1 << 16  # numbers drawn at once, as some ten arrays of words are made of each
 
 
-class Drawn(NamedTuple):
+class Distribution(NamedTuple):
     """How numbers are drawn: a kind of `KINDS`, and with which shares.
 
     Attributes
@@ -98,7 +98,7 @@ def random_couplings(
     shares = _share("positive", 0.5 if positive is None else positive), _share("dilution", dilution)
     if shares[1] == 1:
         raise ValueError(f"dilution={shown(dilution)} must be below 1")
-    return _of_sample(size, Drawn(kind, *shares), COUPLING, seed, sample)
+    return _of_sample(size, Distribution(kind, *shares), COUPLING, seed, sample)
 
 
 def random_fields(
@@ -136,11 +136,11 @@ def random_fields(
     >>> model.step(10)
     """
     check_choice("kind", kind, KINDS)
-    return _of_sample(size, Drawn(kind, 0.5, 0.0), FIELD, seed, sample)
+    return _of_sample(size, Distribution(kind, 0.5, 0.0), FIELD, seed, sample)
 
 
 def draw_numbers(
-    index: NDArray[np.uint64], drawn: Drawn, purpose: int, seed: int
+    index: NDArray[np.uint64], drawn: Distribution, purpose: int, seed: int
 ) -> NDArray[np.float64]:
     """Draw numbers by index, which has the sample in the bits from `SAMPLE_SHIFT` on.
 
@@ -161,7 +161,7 @@ def draw_numbers(
 
 
 def _of_sample(
-    size: int | Sequence[int], drawn: Drawn, purpose: int, seed: int, sample: int
+    size: int | Sequence[int], drawn: Distribution, purpose: int, seed: int, sample: int
 ) -> NDArray[np.float64]:
     shape = tuple(check_range("size", length, 0, MOST_DRAWN - 1) for length in as_tuple(size))
     count = prod(shape)

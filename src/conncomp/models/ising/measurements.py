@@ -30,7 +30,10 @@ class IsingMeasurements(Measurements):
     bonds_measured : bool
         Whether active bonds were counted; likewise.
     wrapping_measured : bool
-        False: it is not measured here.
+        Whether clusters were asked how they wrap, on lattices that `Potts` has; on others
+        `observed` has it.
+    observed : tuple
+        What else was measured, by ``observe=`` of an update, and where it is in the records.
     """
 
     @property

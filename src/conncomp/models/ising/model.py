@@ -11,17 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import as_bool, check_choice, shown
 from conncomp.graph import Graph
 from conncomp.kernels.cells import Kind
-from conncomp.kernels.edges import UNIT_BITS, UP_DOWN, WHOLE, EdgeBonds
+from conncomp.kernels.edges import UP_DOWN, EdgeBonds
 from conncomp.kernels.lattice import unpack
 from conncomp.models import on_edges, potts
 from conncomp.models._arguments import check_start
-from conncomp.models._logarithms import temperature_factors
 from conncomp.models.ising.measurements import IsingMeasurements, WeightedMeasurements
 from conncomp.models.lattices import CRITICAL, UnitCell
+from conncomp.models.observables.observing import observing
 from conncomp.models.places import (
     HYPERCUBIC,
     OnLattice,
-    Placed,
     as_coupling,
     as_field,
     as_one_number,
@@ -31,14 +30,13 @@ from conncomp.models.places import (
 )
 from conncomp.models.potts.base import ClusterModel
 from conncomp.models.potts.measurements import Measurements
-from conncomp.models.potts.updates import KINDS, Asked
+from conncomp.models.potts.updates import KINDS, ON_EDGES, Asked
 from conncomp.models.protocol import Update
 
-UPDATES = ("swendsen-wang", "wolff", "metropolis")
-OF_POTTS = "ferromagnets on chain, square, cubic and hypercubic lattices without antiperiodic axes"
+UPDATES = tuple(ON_EDGES)
 
 
-class Ising(Placed, ClusterModel):
+class Ising(ClusterModel):
     """The Ising model on any lattice, simulated by clusters.
 
     The energy is ``H = -J sum over bonds of s_i s_j - h sum of s_i`` for spins of ±1, and k_B = 1.
@@ -130,7 +128,7 @@ class Ising(Placed, ClusterModel):
     -7.75
     """
 
-    _name, _folder = "Ising", __package__
+    _name, _folder, _edge_kind = "Ising", __package__, UP_DOWN
 
     def __init__(
         self,
@@ -225,17 +223,16 @@ class Ising(Placed, ClusterModel):
             As `edges`.
         """
         xp = self._engine.xp
-        words = self._engine.bonds(self._words, self.updates + 1, self._bond_probabilities())
         if self._edges is not None:
+            words = self._engine.bonds(self._words, self.updates + 1, self._bond_probabilities())
             return self._of_replicas(words.astype(bool))
-        cells = self._cells
+        cells, planes = self._cells, self._planes_of_bonds()
         of_kind = []
         for k, kind in enumerate(cells.kinds):
             number, end = self._place_of(k, kind)
-            plane = unpack(xp, self._words_lattice, words[:, number : number + 1])
-            owners = xp.asarray(cells.edges_of_kind(kind)[:, end])
-            of_kind.append(plane.reshape(self.replicas, -1)[:, owners])
-        return self._of_replicas(xp.concatenate(of_kind, axis=1).astype(bool))
+            owners = xp.asarray(cells.ends_of_kind(kind)[end])
+            of_kind.append(planes[number].reshape(self.replicas, -1)[:, owners])
+        return self._of_replicas(xp.concatenate(of_kind, axis=1))
 
     def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
         """Label the clusters that the next update draws.
@@ -264,7 +261,13 @@ class Ising(Placed, ClusterModel):
     # ---------------------------------------------------------------------------------- the updates
 
     def swendsen_wang(
-        self, sweeps: int = 1, *, measure: bool = True, clusters: bool = False
+        self,
+        sweeps: int = 1,
+        *,
+        measure: bool = True,
+        clusters: bool = False,
+        wrapping: bool = False,
+        observe: str | Sequence[str] = (),
     ) -> Measurements | None:
         """Let each cluster of spins change, or stay, with probability one half.
 
@@ -276,16 +279,27 @@ class Ising(Placed, ClusterModel):
             Whether to measure each of them.
         clusters : bool, optional
             Whether to measure the sizes of clusters, too, which takes longer.
+        wrapping : bool, optional
+            Whether to measure how clusters wrap, too, on a lattice, as of `Potts.swendsen_wang`.
+        observe : str or sequence of str, optional
+            As of `updater`.
 
         Returns
         -------
         Measurements or None
             None if nothing is measured.
         """
-        return self._repeat("sweeps", sweeps, measure, clusters=clusters)
+        measured = {"clusters": clusters, "wrapping": wrapping, "observe": observe}
+        return self._repeat("sweeps", sweeps, measure, **measured)
 
     def wolff(
-        self, updates: int = 1, *, measure: bool = True, clusters: bool = False
+        self,
+        updates: int = 1,
+        *,
+        measure: bool = True,
+        clusters: bool = False,
+        wrapping: bool = False,
+        observe: str | Sequence[str] = (),
     ) -> Measurements | None:
         """Flip the cluster of one chosen site.
 
@@ -294,22 +308,29 @@ class Ising(Placed, ClusterModel):
         updates : int, optional
             How many clusters, one after the other. On lattices that `Potts` does not have, each
             takes as long as a sweep of `swendsen_wang`.
-        measure, clusters, returns
+        measure, clusters, wrapping, observe, returns
             As of `swendsen_wang`.
         """
-        return self._repeat("updates", updates, measure, update="wolff", clusters=clusters)
+        measured = {"clusters": clusters, "wrapping": wrapping, "observe": observe}
+        return self._repeat("updates", updates, measure, update="wolff", **measured)
 
     def updater(
-        self, *, update: str = "swendsen-wang", clusters: bool = False
+        self,
+        *,
+        update: str = "swendsen-wang",
+        clusters: bool = False,
+        wrapping: bool = False,
+        observe: str | Sequence[str] = (),
     ) -> Update[Measurements]:
         """Return a kind of updates, of which `conncomp.models.simulate` makes many.
 
         Parameters
         ----------
-        update : {"swendsen-wang", "wolff", "metropolis"}, optional
-            The last one, sweeps of single spins, for ferromagnets on the lattices of `Potts`.
-        clusters : bool, optional
+        update : {"swendsen-wang", "wolff", "metropolis", "heat-bath"}, optional
+        clusters, wrapping : bool, optional
             As of `swendsen_wang`.
+        observe : str or sequence of str, optional
+            What to measure besides, which takes longer: "structure", as of `Potts.updater`.
 
         Returns
         -------
@@ -328,9 +349,7 @@ class Ising(Placed, ClusterModel):
         (100,)
         """
         check_choice("update", update, UPDATES)
-        sizes = as_bool("clusters", clusters)
-        if update == "metropolis" and not self._is_potts:
-            raise ValueError(f'update="metropolis" is for {OF_POTTS}; use "swendsen-wang"')
+        sizes, winds = as_bool("clusters", clusters), as_bool("wrapping", wrapping)
         if sizes and not self._is_ferromagnet():
             raise ValueError(
                 "clusters=True gives the magnetisation of clusters of equal spins; leave it out "
@@ -338,7 +357,10 @@ class Ising(Placed, ClusterModel):
             )
         if sizes and self._edges is not None and self._edges.fields is not None:
             raise ValueError("clusters=True is of clusters that flip; leave it out with a field")
-        return KINDS[update](self, Asked(None, None, sizes, False))
+        kinds = KINDS if self._is_potts else ON_EDGES
+        of_words = winds and self._is_potts
+        made = kinds[update](self, Asked(None, None, sizes, of_words))
+        return observing(self, made, observe, clusters=sizes, wrapping=winds and not of_words)
 
     # ----------------------------------------------------------------------- what the base asks for
 
@@ -350,12 +372,6 @@ class Ising(Placed, ClusterModel):
         numbers = {"coupling": self.coupling, "field": self._field}
         known = {name: n for name, n in numbers.items() if not isinstance(n, np.ndarray)}
         return {**described, **known, "bonds": digest_of(self._edges)}
-
-    @property
-    def _gain(self) -> float:
-        if self._edges is not None:
-            return 2 * self._edges.scale / WHOLE
-        return 2 * abs(float(self.coupling))
 
     @property
     def _spins_in_words(self) -> str:
@@ -380,18 +396,10 @@ class Ising(Placed, ClusterModel):
 
     def _updates_engine(self) -> Any:
         if self._edges is not None:
-            return self._new_engine(self._edges, UP_DOWN)
+            return self._new_engine(self._edges, self._edge_kind)
         if self._is_potts:
             return self._new_engine(self._words_lattice, "auto", {})
         return self._new_engine(self._cells)
-
-    def _bond_probabilities(self) -> Any:
-        if self._edges is None:
-            return super()._bond_probabilities()
-        with np.errstate(over="ignore"):
-            betas = self._betas * self._edges.scale
-        exponents = np.full(len(betas), UNIT_BITS)
-        return self._engine.xp.asarray(temperature_factors(betas, exponents))
 
     def _given_states(self, start: ArrayLike) -> Any:
         given = check_start(start, "i", "of integers", self.replicas, self._shape_of_sites)

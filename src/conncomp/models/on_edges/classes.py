@@ -19,7 +19,7 @@ class Classes(NamedTuple):
     arcs : tuple
         Where those of each site begin, their ends, and their couplings or None.
     order : ndarray of int32, shape (sites,)
-        The sites of the first class, of the second one, and so on.
+        The sites of the first class, of the second one, and so on; at last bits that are no sites.
     bounds : list of int
         Where classes begin in `order`, and the end.
     """
@@ -34,7 +34,10 @@ def classes_of(edges: EdgeBonds) -> Classes:
     begins, targets, couplings = edges.arcs()
     class_of = np.empty(edges.sites, np.int32)
     count = native.classify_vertices(begins, targets, class_of)
+    beyond = edges.beyond
+    if beyond is not None:
+        class_of[beyond] = count
     order = np.argsort(class_of, kind="stable").astype(np.int32)
     sizes = np.bincount(class_of, minlength=count)
-    bounds = [0, *np.cumsum(sizes).tolist()]
+    bounds = [0, *np.cumsum(sizes[:count]).tolist()]
     return Classes((begins, targets, couplings), order, bounds)

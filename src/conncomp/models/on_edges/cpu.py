@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from conncomp._core import native
 from conncomp.kernels.edges import EdgeBonds, SpinKind
+from conncomp.kernels.spin_glass import RULES
 from conncomp.models._arguments import Drawn
 from conncomp.models._logarithms import logarithm_table
 from conncomp.models.on_edges.classes import Classes, classes_of
@@ -84,13 +85,16 @@ class Engine:
         sizes = record is not None
         self._engine.update(spins.reshape(-1), new.reshape(-1), *drawn, one, flat, sizes)
 
-    def offer(self, spins: Spins, new: Spins, step: int, temperatures: Temperatures) -> None:
-        """Offer each site another spin."""
+    def offer(
+        self, spins: Spins, new: Spins, step: int, temperatures: Temperatures, rule: str
+    ) -> None:
+        """Offer each site another spin by a rule of `RULES`."""
         if self._classes is None:
             self._classes = classes_of(self._edges)
         new[...] = spins
         arcs, order, bounds = self._classes
-        self._engine.offer(new.reshape(-1), *self._drawn(step, temperatures), *arcs, order, bounds)
+        drawn = *self._drawn(step, temperatures), RULES.index(rule)
+        self._engine.offer(new.reshape(-1), *drawn, *arcs, order, bounds)
 
     def bonds(self, spins: Spins, step: int, temperatures: Temperatures) -> NDArray[np.uint8]:
         """Return which bonds an update at this step makes active."""

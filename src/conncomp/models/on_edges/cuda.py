@@ -87,9 +87,9 @@ class Engine:
         sizes = record is not None
         self._kernels.update(spins, new, step, temperatures, one, record, sizes)
 
-    def offer(self, spins: Any, new: Any, step: int, temperatures: Any) -> None:
-        """Offer each site another spin."""
+    def offer(self, spins: Any, new: Any, step: int, temperatures: Any, rule: str) -> None:
+        """Offer each site another spin by a rule of `RULES`."""
         if self._classes is None:
             self._classes = classes_of(self._edges)
         new[...] = spins
-        self._kernels.offer(new, step, temperatures, self._classes)
+        self._kernels.offer(new, step, temperatures, rule, self._classes)

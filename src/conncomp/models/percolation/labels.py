@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from conncomp.components import component_sizes
 from conncomp.grid import cluster_wrapping, component_wrapping, label, label_bonds
 from conncomp.kernels.lattice import Lattice, unpack
 from conncomp.models._clusters import label_on_edges
+from conncomp.models.observables.windings import add_wrapping
 from conncomp.models.percolation.lattices import Geometry
 from conncomp.models.percolation.measurements import (
     AXES,
@@ -17,7 +16,6 @@ from conncomp.models.percolation.measurements import (
     CLUSTERS,
     LARGEST,
     LIMB,
-    RANK,
     SIZE_CLASSES,
     SQUARES,
 )
@@ -107,15 +105,7 @@ def measure_by_labels(
         sites = there[0]
         labels, wrapping = label(sites, **options), component_wrapping(sites, **options)
     _record_sizes(component_sizes(labels, background=0, batch_axes=1), record)
-    wraps = wrapping.wrapping
-    replica = xp.searchsorted(xp.cumsum(wrapping.counts), wraps, side="right")
-    rank = (wrapping.bases != 0).any(2).sum(1)
-    for axis in range(lattice.ndim):
-        of_axis = xp.zeros(len(record), np.int64)
-        of_axis[replica[wrapping.axes[wraps, axis]]] = 1 << axis
-        record[:, AXES] += of_axis
-        # Larger ranks come later, and replace smaller ones.
-        record[replica[rank > axis], RANK] = axis + 1
+    add_wrapping(xp, wrapping, record, AXES)
 
 
 def _record_sizes(sizes: Any, record: Any) -> None:

@@ -13,7 +13,7 @@ from conncomp._arguments import as_number, check_choice, shown
 from conncomp._arrays import as_numpy
 from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.lattice import Lattice
-from conncomp.models._wrapping import EVENTS
+from conncomp.models.observables.windings import EVENTS
 from conncomp.models.percolation.binomial import binomial
 from conncomp.models.percolation.crossing import BALANCE, crossing_at_threshold
 from conncomp.models.percolation.lattices import SQUARE

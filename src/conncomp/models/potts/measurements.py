@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from conncomp.kernels.edges import WHOLE
 from conncomp.kernels.lattice import Lattice
-from conncomp.models._wrapping import wrapped_axes
+from conncomp.models.observables.series import Observed, ObservedSeries
+from conncomp.models.observables.windings import wrapped_axes
 from conncomp.models.summaries import Told
 
 # The fields of a record, of int64: see `Measurements`. Sums of powers of sizes are limbs of 32
@@ -26,7 +27,7 @@ def record_length(lattice: Lattice) -> int:
 
 
 @dataclass(frozen=True)
-class Measurements:
+class Measurements(ObservedSeries):
     """What was measured in each of several updates.
 
     An update measures the spins that it finds, and the clusters that it draws among them; so all
@@ -44,6 +45,8 @@ class Measurements:
         Whether active bonds were counted; likewise.
     wrapping_measured : bool
         Whether clusters were asked how they wrap; likewise.
+    observed : tuple
+        What else was measured, by ``observe=`` of an update, and where it is in the records.
     """
 
     records: NDArray[np.int64]
@@ -52,6 +55,7 @@ class Measurements:
     clusters_measured: bool
     bonds_measured: bool = False
     wrapping_measured: bool = False
+    observed: tuple[Observed, ...] = field(default=(), kw_only=True)
 
     def observables(self) -> dict[str, NDArray[Any]]:
         """Return what was measured, by name: what other attributes do not follow from.
@@ -71,7 +75,7 @@ class Measurements:
             names += ["improved_squared_magnetisation", "improved_fourth_magnetisation"]
         if self.wrapping_measured:
             names += ["wraps", "rank"]
-        return {name: getattr(self, name) for name in names}
+        return self._by_name(names)
 
     @property
     def satisfied_bonds(self) -> NDArray[np.int64]:
@@ -91,7 +95,7 @@ class Measurements:
     @property
     def state_counts(self) -> NDArray[np.int64]:
         """The number of sites in each state, along the last axis."""
-        return self.records[..., COUNTS:]
+        return self.records[..., COUNTS : COUNTS + self.lattice.states]
 
     @property
     def energy(self) -> NDArray[np.float64]:
@@ -148,12 +152,12 @@ class Measurements:
     @property
     def wraps(self) -> NDArray[np.bool_]:
         """Along which axes, the last axis here, some cluster closes on itself."""
-        return wrapped_axes(self._of_windings(WINDING_AXES), self.lattice.ndim)
+        return self._of_windings("wraps")
 
     @property
     def rank(self) -> NDArray[np.int64]:
         """The largest rank of a cluster's windings; 1 is a ring or a helix, 2 a cross."""
-        return self._of_windings(WINDING_RANK)
+        return self._of_windings("rank")
 
     def told(self, records: NDArray[np.int64], beta: float) -> Told:
         """Return what some of the records say of one inverse temperature, for `summarise`."""
@@ -163,18 +167,22 @@ class Measurements:
         if self.clusters_measured:
             moments = some.improved_squared_magnetisation, some.improved_fourth_magnetisation
         energy, magnitude = some.energy / self.lattice.sites, abs(some.magnetisation)
-        wrapping = (some.wraps, some.rank) if self.wrapping_measured else None
-        return Told(energy, magnitude, squares, moments, moments[0], None, {}, wrapping)
+        others = some._estimates(moments[0])
+        wrapping = (
+            (some.wraps, some.rank) if self.wrapping_measured else others.pop("wrapping", None)
+        )
+        return Told(energy, magnitude, squares, moments, moments[0], None, others, wrapping)
 
-    def _of_windings(self, field: int) -> NDArray[np.int64]:
+    def _of_windings(self, name: str) -> NDArray[Any]:
         if not self.wrapping_measured:
-            raise ValueError("wrapping was not measured; update with wrapping=True")
-        return self.records[..., field]
+            return self._observed(name)
+        axes, rank = self.records[..., WINDING_AXES], self.records[..., WINDING_RANK]
+        return rank if name == "rank" else wrapped_axes(axes, self.lattice.ndim)
 
-    def _of_clusters(self, field: int) -> NDArray[np.int64]:
+    def _of_clusters(self, number: int) -> NDArray[np.int64]:
         if not self.clusters_measured:
             raise ValueError("clusters were not measured; update with clusters=True")
-        return self.records[..., field]
+        return self.records[..., number]
 
     def _sizes(self, begin: int, end: int) -> NDArray[np.float64]:
         """Return a sum of powers of sizes from its limbs."""
@@ -198,7 +206,7 @@ class WeightedBonds(Measurements):
         if self.clusters_measured:
             names += ["clusters", "largest_cluster"]
             names += ["improved_squared_magnetisation", "improved_fourth_magnetisation"]
-        return {name: getattr(self, name) for name in names}
+        return self._by_name(names)
 
     @property
     def satisfied_bonds(self) -> NDArray[np.int64]:
@@ -224,11 +232,8 @@ class EdgeMeasurements(WeightedBonds):
     @property
     def energy(self) -> NDArray[np.float64]:
         """The energy of the whole lattice."""
-        fields = self.lattice.fields
-        # A field below 0 is satisfied by all other states.
-        below = 0 if fields is None else int(np.minimum(fields, 0).sum(dtype=np.int64))
-        satisfied = self.records[..., SATISFIED] + below
-        return np.asarray(-self.coupling / WHOLE * satisfied, np.float64)
+        satisfied = self.records[..., SATISFIED] + self.lattice.below
+        return np.asarray(0.0 - self.coupling / WHOLE * satisfied, np.float64)  # 0, not -0
 
 
 def order_parameter(lattice: Lattice, counts: Any) -> Any:

@@ -12,18 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import as_bool, as_integer, check_choice, check_range, shown
 from conncomp.graph import Graph
 from conncomp.grid import ComponentWrapping, cluster_wrapping
-from conncomp.kernels.edges import STATES, UNIT_BITS, WHOLE, EdgeBonds
+from conncomp.kernels.edges import STATES, TWO_STATES, EdgeBonds
 from conncomp.kernels.lattice import unpack
 from conncomp.models import on_edges
-from conncomp.models._arguments import check_positive, check_start, check_states
+from conncomp.models._arguments import check_start, check_states
 from conncomp.models._clusters import label_clusters
-from conncomp.models._logarithms import temperature_factors
 from conncomp.models._probabilities import DECIMAL
 from conncomp.models.lattices import UnitCell
+from conncomp.models.observables.observing import observing
 from conncomp.models.places import (
     HYPERCUBIC,
     OnLattice,
-    Placed,
     as_coupling,
     as_field,
     bonds_of,
@@ -33,7 +32,7 @@ from conncomp.models.places import (
 )
 from conncomp.models.potts.base import ClusterModel
 from conncomp.models.potts.measurements import EdgeMeasurements, Measurements
-from conncomp.models.potts.updates import KINDS, UPDATES, Asked
+from conncomp.models.potts.updates import KINDS, ON_EDGES, UPDATES, Asked
 from conncomp.models.protocol import Update
 
 MOST_STATES = 255
@@ -44,8 +43,8 @@ OF_WORDS = "hypercubic lattices with one coupling and no field"
 CUBIC_ISING_BETA = 2 * 0.221654626
 
 
-class Potts(Placed, ClusterModel):
-    """The ferromagnetic q-state Potts model on any lattice, simulated.
+class Potts(ClusterModel):
+    """The q-state Potts model on any lattice, simulated.
 
     The energy is that of Weigel's equation 1, ``H = -J sum over bonds of delta(s_i, s_j)``. For
     q = 2 this is the Ising model: as s_i s_j = 2 delta - 1 for spins of ±1, its
@@ -69,14 +68,16 @@ class Potts(Placed, ClusterModel):
     lattice : str or UnitCell, optional
         As of `Ising`; by default the hypercubic one of as many axes.
     coupling : float or array_like of float, optional
-        J > 0; or one for each bond, 0 or more, as of `Ising`.
+        J: above 0 of a ferromagnet, below 0 of an antiferromagnet; or one for each bond, as of
+        `Ising`. Where one is below 0, clusters are those of two states that an update draws, which
+        they exchange [1]_.
     field : float or array_like of float, optional
         h of state 0, above or below 0, of all sites or of each, as of `Ising`. A site in a field
         has a bond to a ghost of state 0, and clusters with such bonds stay. On other lattices, with
-        couplings of their own or a field, bonds are drawn one by one as of `Ising`, and updates are
-        those of Swendsen and Wang and of Wolff.
-    periodic : bool or sequence of bool, optional
-        Which axes close on themselves: one answer for all, or one for each axis.
+        couplings of their own or a field, bonds are drawn one by one as of `Ising`.
+    periodic : bool, "antiperiodic", or sequence of these, optional
+        Which axes close on themselves: one answer for all, or one for each axis. Over the end of an
+        antiperiodic axis the coupling is -J.
     replicas : int, optional
         How many independent lattices run side by side; None, the default, is one, without an axis
         for replicas in what is returned.
@@ -123,6 +124,8 @@ class Potts(Placed, ClusterModel):
 
     U. Wolff, Phys. Rev. Lett. 62, 361 (1989).
 
+    .. [1] J.-S. Wang, R. H. Swendsen, R. Kotecky, Phys. Rev. Lett. 63, 109 (1989).
+
     Examples
     --------
     >>> from conncomp.models import Potts
@@ -134,7 +137,7 @@ class Potts(Placed, ClusterModel):
     200
     """
 
-    _name, _folder = "Potts", __package__
+    _name, _folder, _edge_gain = "Potts", __package__, 1.0
 
     def __init__(
         self,
@@ -146,7 +149,7 @@ class Potts(Placed, ClusterModel):
         lattice: str | UnitCell | None = None,
         coupling: ArrayLike = 1.0,
         field: ArrayLike | None = None,
-        periodic: bool | Sequence[bool] = True,
+        periodic: bool | str | Sequence[bool | str] = True,
         replicas: int | None = None,
         seed: int = 0,
         start: str | ArrayLike = "hot",
@@ -156,16 +159,15 @@ class Potts(Placed, ClusterModel):
         **options: Any,
     ) -> None:
         states = check_range("q", q, 2, MOST_STATES)
-        several = isinstance(coupling, Sequence) or getattr(coupling, "ndim", 0) > 0
-        self.coupling: float | NDArray[np.float64] = (
-            as_coupling(coupling) if several else check_positive("coupling", coupling)
-        )
+        self.coupling = as_coupling(coupling)
         self._place = place_of(shape, lattice, periodic, self.coupling)
         fields = as_field(field, self._place.shape)
         super().__init__(replicas, first_replica, seed, device, start)
         check_choice("labelling", labelling, ("auto", "serial", "tiles", "wave-front"))
         self._edges = self._weighted(fields, states)
         self._field = field
+        mixed = self._edges is not None and self._edges.is_mixed
+        self._edge_kind = TWO_STATES if mixed else STATES
         if self._edges is None:
             of_words: Any = in_words(self._place, self.coupling, states)
             self.lattice: Any = of_words
@@ -250,15 +252,11 @@ class Potts(Placed, ClusterModel):
             As `conncomp.label_bonds` takes them. On other than hypercubic lattices, with couplings
             of their own and in a field: ``(*replicas, bonds)``, as `edges`.
         """
+        if self._edges is None:
+            planes = self._planes_of_bonds()
+            return planes[:, 0] if self._single else planes
         words = self._engine.bonds(self._words, self.updates + 1, self._bond_probabilities())
-        if self._edges is not None:
-            return self._of_replicas(words.astype(bool))
-        one_plane = self.lattice._replace(states=2)
-        planes = [
-            self._of_replicas(unpack(self._engine.xp, one_plane, words[:, k : k + 1]))
-            for k in range(self.lattice.ndim)
-        ]
-        return self._engine.xp.stack(planes).astype(bool)
+        return self._of_replicas(words.astype(bool))
 
     def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
         """Label the clusters that the next update draws.
@@ -307,6 +305,7 @@ class Potts(Placed, ClusterModel):
         measure: bool = True,
         clusters: bool = False,
         wrapping: bool = False,
+        observe: str | Sequence[str] = (),
     ) -> Measurements | None:
         """Give each cluster of spins a new state, any of q.
 
@@ -322,6 +321,8 @@ class Potts(Placed, ClusterModel):
             Whether to measure how clusters wrap, too, which takes longer: along which axes one
             closes on itself, and the highest rank of a cluster's windings. The clusters are those
             of which `wrapping` tells more before the update.
+        observe : str or sequence of str, optional
+            As of `updater`.
 
         Returns
         -------
@@ -341,7 +342,8 @@ class Potts(Placed, ClusterModel):
         >>> series.wraps.tolist(), series.rank.tolist()
         ([[True, True]], [2])
         """
-        return self._repeat("sweeps", sweeps, measure, clusters=clusters, wrapping=wrapping)
+        measured = {"clusters": clusters, "wrapping": wrapping, "observe": observe}
+        return self._repeat("sweeps", sweeps, measure, **measured)
 
     def wolff(
         self,
@@ -350,6 +352,7 @@ class Potts(Placed, ClusterModel):
         measure: bool = True,
         clusters: bool = False,
         wrapping: bool = False,
+        observe: str | Sequence[str] = (),
     ) -> Measurements | None:
         """Flip the cluster of one chosen site; the new state is any but the old one.
 
@@ -361,10 +364,10 @@ class Potts(Placed, ClusterModel):
         ----------
         updates : int, optional
             How many clusters, one after the other.
-        measure, clusters, wrapping, returns
+        measure, clusters, wrapping, observe, returns
             As of `swendsen_wang`; all clusters are measured then, which takes longer on a CPU.
         """
-        of_clusters = {"clusters": clusters, "wrapping": wrapping}
+        of_clusters = {"clusters": clusters, "wrapping": wrapping, "observe": observe}
         return self._repeat("updates", updates, measure, update="wolff", **of_clusters)
 
     def few_cluster(
@@ -376,6 +379,7 @@ class Potts(Placed, ClusterModel):
         measure: bool = True,
         clusters: bool = False,
         wrapping: bool = False,
+        observe: str | Sequence[str] = (),
     ) -> Measurements | None:
         """Flip some of the clusters of one chosen site in each tile: Weigel 2011, section III.
 
@@ -388,7 +392,7 @@ class Potts(Placed, ClusterModel):
         p_flip : float
             The probability that a cluster with chosen sites flips, above 0 and below 1. It is
             decided once, however many of them it has; the new state is any but the old one.
-        measure, clusters, wrapping, returns
+        measure, clusters, wrapping, observe, returns
             As of `swendsen_wang`.
         """
         return self._repeat(
@@ -400,31 +404,8 @@ class Potts(Placed, ClusterModel):
             p_flip=p_flip,
             clusters=clusters,
             wrapping=wrapping,
+            observe=observe,
         )
-
-    def metropolis(self, sweeps: int = 1, *, measure: bool = True) -> Measurements | None:
-        """Offer each site in turn another state, accepted with a min(1, exp(-beta dE)).
-
-        Sites that are not neighbours are offered at once: those of even coordinate sums, then the
-        others. Their neighbours given they are independent, and each is in detailed balance, so
-        that a sweep leaves the distribution of Boltzmann as it is.
-
-        The factor a is 15/16 for q = 2 and 1 for more states. So no flip of two states is certain:
-        a sweep may flip any of the sites and leave the others, and leads from all spins to all
-        spins. With a = 1 some starts would never leave a cycle of one energy. Of more states two
-        sweeps lead from all spins to all spins, as a site can always go by a third state.
-
-        Parameters
-        ----------
-        sweeps : int, optional
-        measure : bool, optional
-            Whether to measure each of them.
-
-        Returns
-        -------
-        Measurements or None
-        """
-        return self._repeat("sweeps", sweeps, measure, update="metropolis")
 
     def updater(
         self,
@@ -434,16 +415,22 @@ class Potts(Placed, ClusterModel):
         p_flip: float | None = None,
         clusters: bool = False,
         wrapping: bool = False,
+        observe: str | Sequence[str] = (),
     ) -> Update[Measurements]:
         """Return a kind of updates, of which `conncomp.models.simulate` makes many.
 
         Parameters
         ----------
-        update : {"swendsen-wang", "wolff", "few-cluster", "metropolis"}, optional
+        update : {"swendsen-wang", "wolff", "few-cluster", "metropolis", "heat-bath"}, optional
+            "few-cluster" on hypercubic lattices with one coupling and no field.
         tile, p_flip : optional
             Of "few-cluster", as `few_cluster` takes them.
         clusters, wrapping : bool, optional
             As of `swendsen_wang`.
+        observe : str or sequence of str, optional
+            What to measure besides, which takes longer: "structure", the structure factors of which
+            the correlation length follows, with `clusters` by an improved estimator, too; on
+            lattices of which an axis is periodic.
 
         Returns
         -------
@@ -463,14 +450,21 @@ class Potts(Placed, ClusterModel):
         check_choice("update", update, UPDATES)
         sizes, winds = as_bool("clusters", clusters), as_bool("wrapping", wrapping)
         if self._edges is not None:
-            if update not in ("swendsen-wang", "wolff") or winds:
-                what = f"update={update!r}" if not winds else "wrapping=True"
-                raise ValueError(f"{what} is for {OF_WORDS}")
+            if update not in ON_EDGES:
+                raise ValueError(f"update={update!r} is for {OF_WORDS}")
             if sizes and self._edges.fields is not None:
                 raise ValueError(
                     "clusters=True is of clusters that flip; leave it out with a field"
                 )
-        return KINDS[update](self, Asked(tile, p_flip, sizes, winds))
+            if sizes and self._edges.is_mixed:
+                raise ValueError(
+                    "clusters=True is of clusters of equal states; leave it out with couplings "
+                    "below 0"
+                )
+        kinds = KINDS if self._edges is None else ON_EDGES
+        of_words = winds and self._edges is None
+        made = kinds[update](self, Asked(tile, p_flip, sizes, of_words))
+        return observing(self, made, observe, clusters=sizes, wrapping=winds and not of_words)
 
     # ----------------------------------------------------------------------- what the base asks for
 
@@ -488,10 +482,6 @@ class Potts(Placed, ClusterModel):
         return {**described, "bonds": digest_of(self._edges)}
 
     @property
-    def _gain(self) -> float:
-        return float(self.coupling) if self._edges is None else self._edges.scale / WHOLE
-
-    @property
     def _spins_in_words(self) -> str:
         return f"the spins of shape={self._place.shape} with q={self.lattice.states}"
 
@@ -500,6 +490,11 @@ class Potts(Placed, ClusterModel):
         if isinstance(self.coupling, np.ndarray) or not isinstance(place, OnLattice):
             raise ValueError(
                 "no critical temperature of a graph, or of couplings of their own, is known here; "
+                "give beta as a number"
+            )
+        if self.coupling < 0:
+            raise ValueError(
+                f"no critical temperature of coupling={self.coupling:g} below 0 is known here; "
                 "give beta as a number"
             )
         if place.name in HYPERCUBIC:
@@ -513,16 +508,8 @@ class Potts(Placed, ClusterModel):
 
     def _updates_engine(self) -> Any:
         if self._edges is not None:
-            return self._new_engine(self._edges, STATES)
+            return self._new_engine(self._edges, self._edge_kind)
         return self._new_engine(self.lattice, self.labelling, self.options)
-
-    def _bond_probabilities(self) -> Any:
-        if self._edges is None:
-            return super()._bond_probabilities()
-        with np.errstate(over="ignore"):
-            betas = self._betas * (self._edges.scale / 2)  # weights are in half units elsewhere
-        exponents = np.full(len(betas), UNIT_BITS)
-        return self._engine.xp.asarray(temperature_factors(betas, exponents))
 
     def _given_states(self, start: ArrayLike) -> Any:
         states = self.lattice.states
@@ -539,18 +526,10 @@ class Potts(Placed, ClusterModel):
     def _weighted(self, field: NDArray[np.float64] | None, states: int) -> EdgeBonds | None:
         """Return couplings and fields of their own; None where `Lattice` has the bonds."""
         place, coupling = self._place, self.coupling
-        if isinstance(place, OnLattice) and any(place.cells.antiperiodic):
-            raise ValueError('periodic="antiperiodic" has couplings below 0, which Potts has not')
-        if field is None and in_words(place, coupling, states) is not None:
+        words = None if field is not None else in_words(place, coupling, states)
+        if words is not None and isinstance(coupling, float) and coupling > 0:
             return None
-        bonds = bonds_of(place, coupling, field, states)
-        if bonds.couplings is not None and (bonds.couplings < 0).any():
-            u, v = place.edges()[int(np.flatnonzero(bonds.couplings < 0)[0])].tolist()
-            raise ValueError(
-                f"coupling of the bond between sites {u} and {v} is below 0; clusters of equal "
-                "states need couplings of 0 or more"
-            )
-        return bonds
+        return bonds_of(place, coupling, field, states)
 
 
 def _positive_root(coefficients: tuple[int, int, int]) -> Decimal:

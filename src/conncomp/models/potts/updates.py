@@ -13,7 +13,7 @@ from conncomp._arguments import as_number, check_range, shown
 from conncomp.kernels.lattice import Lattice
 from conncomp.models._arguments import MOST_SITES, as_tuple
 from conncomp.models._probabilities import CERTAIN, as_fixed_point
-from conncomp.models._wrapping import check_wrapping
+from conncomp.models.observables.windings import check_wrapping
 from conncomp.models.potts.measurements import Measurements
 from conncomp.models.potts.probabilities import acceptances
 
@@ -56,6 +56,7 @@ class Spins(Protocol):
     @property
     def _gain(self) -> float: ...
     def _bond_probabilities(self) -> Any: ...
+    def _local_engine(self) -> tuple[Any, Any]: ...
     def _series(self, records: NDArray[np.int64], *measured: bool) -> Measurements: ...
     def _as_series(self, records: NDArray[np.int64]) -> NDArray[np.int64]: ...
 
@@ -156,16 +157,45 @@ class FewCluster(SwendsenWang):
         self.options |= {"tile": list(tile), "p_flip": float(asked.p_flip)}
 
 
-class Metropolis(PottsUpdate):
-    """Each site in turn is offered another state."""
-
-    name = "metropolis"
+class LocalUpdate(PottsUpdate):
+    """Each site in turn is offered another state, on any edges."""
 
     def __init__(self, model: Spins, asked: Asked) -> None:
         super().__init__(model, asked)
         if asked.clusters or asked.wrapping:
             name = "clusters" if asked.clusters else "wrapping"
-            raise ValueError(f"{name}=True is not for Metropolis updates, which have none")
+            raise ValueError(f'{name}=True is not for update="{self.name}", which has none')
+        self._take_engine(model)
+
+    def _take_engine(self, model: Spins) -> None:
+        self._engine, self._temperatures = model._local_engine()
+
+    def _change(self, number: int, record: Any) -> None:
+        model = self._model
+        if record is not None:
+            model._engine.count(model._words, record)
+        spins = model._words, model._new_words
+        self._engine.offer(*spins, number, self._temperatures, self.name)
+
+
+class HeatBath(LocalUpdate):
+    """Each site in turn takes a state with the probability that it has, given its neighbours."""
+
+    name = "heat-bath"
+
+
+class EdgeMetropolis(LocalUpdate):
+    """Each site in turn is offered another state."""
+
+    name = "metropolis"
+
+
+class Metropolis(LocalUpdate):
+    """The same by words, 64 sites at once."""
+
+    name = "metropolis"
+
+    def _take_engine(self, model: Spins) -> None:
         table = acceptances(model._betas, model._gain, model.lattice)
         self._acceptance = model._engine.xp.asarray(table)
 
@@ -175,7 +205,10 @@ class Metropolis(PottsUpdate):
 
 
 KINDS: dict[str, type[PottsUpdate]] = {
-    kind.name: kind for kind in (SwendsenWang, Wolff, FewCluster, Metropolis)
+    kind.name: kind for kind in (SwendsenWang, Wolff, FewCluster, Metropolis, HeatBath)
+}
+ON_EDGES: dict[str, type[PottsUpdate]] = {
+    kind.name: kind for kind in (SwendsenWang, Wolff, EdgeMetropolis, HeatBath)
 }
 UPDATES = tuple(KINDS)
 

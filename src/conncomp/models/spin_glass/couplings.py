@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from conncomp._arguments import shown
 from conncomp._arrays import as_numpy, check_kind, on_gpu, on_host
 from conncomp.kernels.lattice import Lattice
-from conncomp.models.disorder import COUPLING, SAMPLE_SHIFT, Drawn, draw_numbers
+from conncomp.models.disorder import COUPLING, SAMPLE_SHIFT, Distribution, draw_numbers
 
 FIELD_BITS = 30  # of the largest field, as an integer
 
 
 def draw_couplings(
-    lattice: Lattice, drawn: Drawn, seed: int, samples: range
+    lattice: Lattice, drawn: Distribution, seed: int, samples: range
 ) -> NDArray[np.float64]:
     """Draw couplings, of shape (samples, axes, sites), by (site | sample, axis)."""
     couplings = np.empty((len(samples), lattice.ndim, lattice.sites))

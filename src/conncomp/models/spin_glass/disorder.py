@@ -53,7 +53,8 @@ def summarise_overlaps(measured: Sequence[Overlaps], shape: Sequence[int]) -> li
     Parameters
     ----------
     measured : sequence of Overlaps
-        Of one model, in equilibrium, as `SpinGlass.overlaps` returned them.
+        Of one model, in equilibrium, as `SpinGlass.overlaps` returned them; of one sample as
+        `Overlaps.of_sample` has it.
     shape : sequence of int
         Of the model.
 

@@ -23,7 +23,7 @@ from conncomp.models._arguments import (
 )
 from conncomp.models._memory import room_for
 from conncomp.models.base import Step
-from conncomp.models.disorder import KINDS, Drawn
+from conncomp.models.disorder import KINDS, Distribution
 from conncomp.models.protocol import Update
 from conncomp.models.spin_glass.acting import Acting, as_acting
 from conncomp.models.spin_glass.couplings import (
@@ -572,7 +572,7 @@ def _spread(
     return np.tile(np.repeat(betas, copies), samples)
 
 
-def _check_drawn(couplings: Any, positive: Any, dilution: Any) -> Drawn | None:
+def _check_drawn(couplings: Any, positive: Any, dilution: Any) -> Distribution | None:
     """Return how couplings are drawn; None if they are given."""
     drawn = isinstance(couplings, str)
     if drawn:
@@ -594,7 +594,7 @@ def _check_drawn(couplings: Any, positive: Any, dilution: Any) -> Drawn | None:
         raise ValueError(f"positive={shown(positive)} must be from 0 to 1")
     if not 0 <= shares[1] < 1:
         raise ValueError(f"dilution={shown(dilution)} must be 0 or more, and below 1")
-    return Drawn(couplings, *shares)
+    return Distribution(couplings, *shares)
 
 
 def _check_ladders(betas: NDArray[np.float64]) -> None:

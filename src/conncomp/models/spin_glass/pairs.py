@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp._arguments import as_integer, shown
 from conncomp._arrays import on_host
 from conncomp.generate.random import MASK, philox
 from conncomp.grid import label
@@ -76,6 +77,37 @@ class Overlaps:
     overlap: NDArray[np.float64]
     link_overlap: NDArray[np.float64]
     structure: NDArray[np.float64]
+
+    def of_sample(self, number: int) -> Overlaps:
+        """Return those of one sample.
+
+        Parameters
+        ----------
+        number : int
+            One of `sample`.
+
+        Returns
+        -------
+        Overlaps
+            For `summarise_overlaps`, whose errors are then over parts of the series, and
+            `overlap_distribution`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `number` is no integer, or none of the samples.
+
+        Examples
+        --------
+        >>> from conncomp.models import SpinGlass
+        >>> SpinGlass((4, 4), beta=0.2, samples=3, copies=2).overlaps().of_sample(2).overlap.shape
+        (1,)
+        """
+        chosen = self.sample == as_integer("number", number)
+        if not chosen.any():
+            known = ", ".join(map(str, np.unique(self.sample)[:8]))
+            raise ValueError(f"number={shown(number)} is none of the samples: {known}")
+        return Overlaps(*(getattr(self, each.name)[chosen] for each in fields(self)))
 
 
 def measure_overlaps(

@@ -1,6 +1,7 @@
 """Spins that are unit vectors, by Wolff's embedding: XY, Heisenberg, clock and O(n) models."""
 
 from conncomp.models.vectors.clock import Clock
+from conncomp.models.vectors.critical import critical_temperatures
 from conncomp.models.vectors.measurements import EdgeMeasurements, VectorMeasurements
 from conncomp.models.vectors.on import ON
 from conncomp.models.vectors.updates import UPDATES
@@ -14,4 +15,5 @@ __all__ = [
     "EdgeMeasurements",
     "Heisenberg",
     "VectorMeasurements",
+    "critical_temperatures",
 ]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import log, sqrt
+from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
@@ -35,7 +34,7 @@ class Clock(VectorModel):
         As of `XY`.
     temperature : float, "critical", or sequence of float, optional
         "critical", the default, is that of the square lattice for q up to 4.
-    beta, coupling, periodic, replicas, seed
+    beta, coupling, field, periodic, replicas, seed
         As of `XY`.
     start : {"hot", "cold"} or array_like of int, optional
         The first spins: random ones, all 0, or these, of the shape of `states` of one replica or of
@@ -91,12 +90,6 @@ class Clock(VectorModel):
     def angles(self) -> Any:
         """The angles of the spins, from 0 to 2 pi: a copy, float64, as `states`."""
         return as_angles(self.states, self.q)
-
-    @property
-    def _critical(self) -> Mapping[str, float]:
-        ising = 2 / log(1 + sqrt(2))
-        known = {2: ising, 3: 1.5 / log(1 + sqrt(3)), 4: ising / 2}
-        return {"square": known[self.q]} if self.q in known else {}
 
     @property
     def _states_of_vectors(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,23 +14,23 @@ from conncomp.kernels.vector_spins import (
     ANGLE,
     CURRENTS,
     ENERGY,
+    FIELDS,
     MAGNETISATION,
     MEASURE_BITS,
     PROJECTED,
     VORTICES,
     Kind,
 )
+from conncomp.models.observables.series import Observed, ObservedSeries
 from conncomp.models.potts.measurements import ACTIVE, CLUSTERS, COUNTS, LARGEST, LIMB
 from conncomp.models.summaries import Told
 
-# What kernels have that measure all there is.
-OF_WORDS = "with one coupling and without antiperiodic axes"
 # Of the squares of clusters' sums, which are rounded to 2**-16.
 _SQUARED_BITS = 32
 
 
 @dataclass(frozen=True)
-class VectorMeasurements:
+class VectorMeasurements(ObservedSeries):
     """What was measured, at one moment or in each of several updates.
 
     An update measures the spins that it finds, and the clusters that it draws among them.
@@ -47,6 +47,8 @@ class VectorMeasurements:
         The inverse temperature.
     clusters_measured : bool
         Whether clusters were counted; if not, what needs them raises ValueError.
+    observed : tuple
+        What else was measured, by ``observe=`` of an update, and where it is in the records.
     """
 
     records: NDArray[np.int64]
@@ -55,6 +57,7 @@ class VectorMeasurements:
     coupling: float
     beta: Any
     clusters_measured: bool = False
+    observed: tuple[Observed, ...] = field(default=(), kw_only=True)
 
     def observables(self) -> dict[str, NDArray[Any]]:
         """Return what was measured, by name.
@@ -71,7 +74,7 @@ class VectorMeasurements:
         if self.clusters_measured:
             names += ["active_bonds", "clusters", "largest_cluster"]
             names.append("improved_squared_magnetisation")
-        return {name: getattr(self, name) for name in names}
+        return self._by_name(names)
 
     @property
     def energy(self) -> NDArray[np.float64]:
@@ -115,8 +118,18 @@ class VectorMeasurements:
     def vortices(self) -> NDArray[np.int64]:
         """The number of plaquettes around which angles turn, either way."""
         if not self._has_vortices:
-            raise ValueError(f"vortices are counted of the XY model on two axes only, {OF_WORDS}")
+            return self._observed("vortices")
         return self.records[..., VORTICES]
+
+    @property
+    def wraps(self) -> NDArray[np.bool_]:
+        """Along which axes, the last axis here, some cluster closes on itself."""
+        return self._observed("wraps")
+
+    @property
+    def rank(self) -> NDArray[np.int64]:
+        """The largest rank of a cluster's windings; 1 is a ring or a helix, 2 a cross."""
+        return self._observed("rank")
 
     @property
     def active_bonds(self) -> NDArray[np.int64]:
@@ -145,7 +158,7 @@ class VectorMeasurements:
         U. Wolff, Nucl. Phys. B 334, 581 (1990).
         """
         self._of_clusters(CLUSTERS)
-        limbs = self.records[..., PROJECTED:].astype(np.float64)
+        limbs = self.records[..., PROJECTED:FIELDS].astype(np.float64)
         squares = limbs @ np.ldexp(1.0, LIMB * np.arange(limbs.shape[-1]) - _SQUARED_BITS)
         return np.asarray(self.kind.components * squares / float(self.lattice.sites) ** 2)
 
@@ -154,14 +167,14 @@ class VectorMeasurements:
         some, sites = replace(self, records=records, beta=beta), self.lattice.sites
         squares, known = some.squared_magnetisation, some.observables()
         improved = known.get("improved_squared_magnetisation", squares)
-        others = {}
+        others = some._estimates(improved)
         if "helicity_modulus" in known:
-            others["helicity_modulus"] = some.helicity_modulus.mean(axis=-1)
+            others["helicity_modulus"] = np.asarray, some.helicity_modulus.mean(axis=-1)
         if "vortices" in known:
-            others["vortices"] = some.vortices / sites
-        moments = squares, squares**2
+            others["vortices"] = np.asarray, some.vortices / sites
+        moments, wrapping = (squares, squares**2), others.pop("wrapping", None)
         spins = some.energy / sites, np.sqrt(squares), squares, moments, improved
-        return Told(*spins, self.kind.components, others, None)
+        return Told(*spins, self.kind.components, others, wrapping)
 
     @property
     def _has_vortices(self) -> bool:
@@ -170,15 +183,15 @@ class VectorMeasurements:
     def _sums(self, fields: Any) -> NDArray[np.float64]:
         return np.asarray(np.ldexp(self.records[..., fields].astype(np.float64), -MEASURE_BITS))
 
-    def _of_clusters(self, field: int) -> NDArray[np.int64]:
+    def _of_clusters(self, number: int) -> NDArray[np.int64]:
         if not self.clusters_measured:
             raise ValueError("clusters were not measured; update with clusters=True")
-        return self.records[..., field]
+        return self.records[..., number]
 
 
 @dataclass(frozen=True)
 class EdgeMeasurements(VectorMeasurements):
-    """The same on any edges, where no current is measured, nor vortices, nor projections.
+    """The same on any edges, where currents and vortices are measured if they are asked for.
 
     Attributes
     ----------
@@ -194,7 +207,7 @@ class EdgeMeasurements(VectorMeasurements):
         names = ["energy", "magnetisation", "squared_magnetisation"]
         if self.clusters_measured:
             names += ["active_bonds", "clusters", "largest_cluster"]
-        return {name: getattr(self, name) for name in names}
+        return self._by_name(names)
 
     @property
     def magnetisation(self) -> NDArray[np.float64]:
@@ -204,16 +217,17 @@ class EdgeMeasurements(VectorMeasurements):
 
     @property
     def helicity_modulus(self) -> NDArray[np.float64]:
-        """Raise ValueError: it is not measured here."""
-        raise ValueError(
-            "the helicity modulus is measured of the XY and the Heisenberg model on hypercubic "
-            f"lattices only, {OF_WORDS}"
-        )
+        """What the mean of which is the helicity modulus along Cartesian axes, the last axis here.
+
+        A volume, not a site: of hypercubic lattices that is the same. Update with
+        ``observe="helicity_modulus"``.
+        """
+        return self._observed("helicity_modulus")
 
     @property
     def improved_squared_magnetisation(self) -> NDArray[np.float64]:
-        """Raise ValueError: it is not measured here."""
-        raise ValueError(
-            "projections of clusters are measured of the XY and the Heisenberg model on hypercubic "
-            f"lattices only, {OF_WORDS}; squared_magnetisation is there"
-        )
+        """The mean of `squared_magnetisation` over all states that these clusters could take.
+
+        And over all mirrors. On lattices; update with ``observe="structure", clusters=True``.
+        """
+        return self._observed("improved_squared_magnetisation")

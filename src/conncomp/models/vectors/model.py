@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,20 +12,22 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import as_bool, check_choice, shown
 from conncomp._arrays import placed
 from conncomp.graph import Graph
-from conncomp.kernels.edges import UNIT_BITS, EdgeBonds, SpinKind
-from conncomp.kernels.lattice import unpack
+from conncomp.kernels.edges import EdgeBonds, SpinKind
+from conncomp.kernels.lattice import Lattice, unpack
 from conncomp.kernels.vector_spins import FIELDS, MEASURE_BITS, Kind, as_spins, as_vectors
 from conncomp.models import on_edges
-from conncomp.models._arguments import Drawn, check_start
+from conncomp.models._arguments import check_start
 from conncomp.models._clusters import label_clusters
-from conncomp.models._logarithms import temperature_factors
 from conncomp.models._memory import room_for
 from conncomp.models.lattices import UnitCell
+from conncomp.models.observables.observing import observing
 from conncomp.models.places import (
     HYPERCUBIC,
     OnLattice,
-    Placed,
+    PlacedModel,
     as_coupling,
+    as_field,
+    as_one_number,
     bonds_of,
     digest_of,
     in_words,
@@ -36,6 +37,7 @@ from conncomp.models.potts.measurements import COUNTS
 from conncomp.models.protocol import Update
 from conncomp.models.summaries import Summary, summarise
 from conncomp.models.temperatures import Thermal
+from conncomp.models.vectors.critical import critical_temperatures
 from conncomp.models.vectors.measurements import EdgeMeasurements, VectorMeasurements
 from conncomp.models.vectors.strengths import MOST, strengths_of
 from conncomp.models.vectors.updates import UPDATES, ClusterUpdate, LocalUpdate
@@ -43,7 +45,7 @@ from conncomp.models.vectors.updates import UPDATES, ClusterUpdate, LocalUpdate
 MOST_SITES = (1 << 31) - 1
 
 
-class VectorModel(Placed, Thermal[VectorMeasurements]):
+class VectorModel(PlacedModel, Thermal[VectorMeasurements]):
     """What `XY`, `Heisenberg`, `Clock` and `ON` share.
 
     They say how spins are held: `_kind`, of words of sites, if there are kernels of these, and
@@ -67,6 +69,7 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
         temperature: ArrayLike | None = None,
         beta: ArrayLike | None = None,
         coupling: ArrayLike = 1.0,
+        field: ArrayLike | None = None,
         periodic: bool | str | Sequence[bool | str] = True,
         replicas: int | None = None,
         seed: int = 0,
@@ -78,10 +81,13 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
         self._place = place_of(shape, lattice, periodic, self.coupling)
         if self._place.sites > MOST_SITES:
             raise ValueError(f"shape={shown(shape)} must have fewer than 2**31 sites")
+        fields = as_field(field, self._place.shape)
+        self._field = as_one_number(fields)
         super().__init__(replicas, first_replica, seed, device, start)
         # Clusters are reflected or not: of two states.
-        of_words = in_words(self._place, self.coupling, 2) if self._kind is not None else None
-        self._edges = self._all_bonds() if of_words is None else None
+        plain = self._kind is not None and fields is None
+        of_words = in_words(self._place, self.coupling, 2) if plain else None
+        self._edges = self._all_bonds(fields) if of_words is None else None
         self.lattice: Any = self._edges if of_words is None else of_words
         self._betas = self._betas_of(temperature, beta)
         self._prepare()
@@ -167,7 +173,13 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
     # ---------------------------------------------------------------------------------- the updates
 
     def swendsen_wang(
-        self, sweeps: int = 1, *, measure: bool = True, clusters: bool = False
+        self,
+        sweeps: int = 1,
+        *,
+        measure: bool = True,
+        clusters: bool = False,
+        wrapping: bool = False,
+        observe: str | Sequence[str] = (),
     ) -> VectorMeasurements | None:
         """Draw a mirror, and let each cluster be reflected in it with probability one half.
 
@@ -178,28 +190,37 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
         measure : bool, optional
             Whether to measure each of them.
         clusters : bool, optional
-            Whether to measure the sizes of clusters, too, which takes longer.
+            Whether to measure the sizes of clusters, too, which takes longer; not with a field.
+        wrapping : bool, optional
+            Whether to measure how clusters wrap, too, on a lattice, as of `Potts.swendsen_wang`.
+        observe : str or sequence of str, optional
+            As of `updater`.
 
         Returns
         -------
         VectorMeasurements or None
             None if nothing is measured.
         """
-        return self._repeat("sweeps", sweeps, measure, clusters=clusters)
+        measured = {"clusters": clusters, "wrapping": wrapping, "observe": observe}
+        return self._repeat("sweeps", sweeps, measure, **measured)
 
-    def wolff(self, updates: int = 1, *, measure: bool = True) -> VectorMeasurements | None:
+    def wolff(
+        self, updates: int = 1, *, measure: bool = True, observe: str | Sequence[str] = ()
+    ) -> VectorMeasurements | None:
         """Draw a mirror, and reflect the cluster of one chosen site in it.
 
         Parameters
         ----------
         updates : int, optional
             How many clusters, one after the other.
-        measure, returns
+        measure, observe, returns
             As of `swendsen_wang`.
         """
-        return self._repeat("updates", updates, measure, update="wolff")
+        return self._repeat("updates", updates, measure, update="wolff", observe=observe)
 
-    def metropolis(self, sweeps: int = 1, *, measure: bool = True) -> VectorMeasurements | None:
+    def metropolis(
+        self, sweeps: int = 1, *, measure: bool = True, observe: str | Sequence[str] = ()
+    ) -> VectorMeasurements | None:
         """Offer each site its reflection in a mirror of its own, accepted with min(1, exp(-dE/T)).
 
         Mirrors are drawn anew for each site, so that it may take any direction. Sites that are not
@@ -210,21 +231,31 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
         ----------
         sweeps : int, optional
             How many times.
-        measure, returns
+        measure, observe, returns
             As of `swendsen_wang`.
         """
-        return self._repeat("sweeps", sweeps, measure, update="metropolis")
+        return self._repeat("sweeps", sweeps, measure, update="metropolis", observe=observe)
 
     def updater(
-        self, *, update: str = "swendsen-wang", clusters: bool = False
+        self,
+        *,
+        update: str = "swendsen-wang",
+        clusters: bool = False,
+        wrapping: bool = False,
+        observe: str | Sequence[str] = (),
     ) -> Update[VectorMeasurements]:
         """Return a kind of updates, of which `conncomp.models.simulate` makes many.
 
         Parameters
         ----------
         update : {"swendsen-wang", "wolff", "metropolis"}, optional
-        clusters : bool, optional
+        clusters, wrapping : bool, optional
             As of `swendsen_wang`; not for others.
+        observe : str or sequence of str, optional
+            What to measure besides, which takes longer: "structure", as of `Potts.updater`;
+            "helicity_modulus" of `XY` and `Heisenberg` on any lattice, and "vortices" of `XY` on
+            those in the plane whose bonds do not cross. The latter two are always measured of one
+            coupling on hypercubic lattices without antiperiodic axes.
 
         Returns
         -------
@@ -243,11 +274,16 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
         (100,)
         """
         check_choice("update", update, UPDATES)
-        if as_bool("clusters", clusters) and update != "swendsen-wang":
-            raise ValueError('clusters=True is for update="swendsen-wang", which draws all of them')
-        if update == "metropolis":
-            return LocalUpdate(self)
-        return ClusterUpdate(self, update, clusters)
+        for name, asked in (("clusters", clusters), ("wrapping", wrapping)):
+            if as_bool(name, asked) and update != "swendsen-wang":
+                raise ValueError(
+                    f'{name}=True is for update="swendsen-wang", which draws all of them'
+                )
+        if clusters and self._edges is not None and self._edges.fields is not None:
+            raise ValueError("clusters=True is of clusters that flip; leave it out with a field")
+        local = update == "metropolis"
+        made: Any = LocalUpdate(self) if local else ClusterUpdate(self, update, clusters)
+        return observing(self, made, observe, clusters=clusters, wrapping=wrapping)
 
     @staticmethod
     def summaries(series: VectorMeasurements, parameters: Mapping[str, Any]) -> list[Summary]:
@@ -265,9 +301,8 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
                 "coupling": self.coupling,
             }
         described = {**self._place.described(), "bonds": digest_of(self._edges)}
-        if isinstance(self.coupling, float):
-            described["coupling"] = self.coupling
-        return described
+        numbers = {"coupling": self.coupling, "field": self._field}
+        return {**described, **{name: n for name, n in numbers.items() if isinstance(n, float)}}
 
     @property
     def _folder(self) -> str:  # type: ignore[override]
@@ -280,20 +315,6 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
         else:
             self._engine = self._new_engine(self._edges, self._edge_kind)
         self._new_spins = self._no_spins()
-
-    def _local_engine(self) -> tuple[Any, Any]:
-        """Return the engine of local updates, which is one of edges, and temperatures for it."""
-        edges = self._edges
-        if edges is None:
-            if self._local is None:
-                drawn = Drawn(self.replicas, self.first_replica, self.seed)
-                module = import_module(f"{on_edges.__name__}.{self.device}")
-                bonds = self._all_bonds()
-                self._local = bonds, module.Engine(drawn, bonds, self._edge_kind)
-            edges, engine = self._local
-        else:
-            engine = self._engine
-        return engine, self._temperatures(edges)
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         betas, spins = arrays
@@ -338,7 +359,7 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
     @property
     def _critical(self) -> Mapping[str, float]:
         """Critical temperatures of a coupling of 1, by lattice."""
-        return {}
+        return critical_temperatures(self._name, self._states_of_vectors)
 
     @abstractmethod
     def _are_spins(self, spins: NDArray[Any]) -> bool:
@@ -360,8 +381,12 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
 
     # -------------------------------------------------------------------------------------- helpers
 
-    def _all_bonds(self) -> EdgeBonds:
-        return bonds_of(self._place, self.coupling, None, self._states)
+    def _held_spins(self) -> tuple[Any, SpinKind, Lattice]:
+        """Return the present spins, their kind, and a lattice of one row with as many sites."""
+        return self._spins, self._edge_kind, Lattice((self.sites,), (False,), self._states)
+
+    def _all_bonds(self, fields: NDArray[np.float64] | None = None) -> EdgeBonds:
+        return bonds_of(self._place, self.coupling, fields, self._states)
 
     def _of_records(
         self, records: NDArray[np.int64], beta: Any, clusters: bool
@@ -379,12 +404,6 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
             return self._temperatures(self._edges)
         strengths = strengths_of(self._betas, float(self.coupling))
         return placed(self._engine.xp, strengths.view(np.uint32))
-
-    def _temperatures(self, edges: EdgeBonds) -> Any:
-        with np.errstate(over="ignore"):
-            betas = self._betas * edges.scale
-        factors = temperature_factors(betas, np.full(len(betas), UNIT_BITS))
-        return self._engine.xp.asarray(factors)
 
     def _no_spins(self) -> Any:
         dtype, width = self._edge_kind.dtype, self._edge_kind.width
@@ -428,20 +447,21 @@ class VectorModel(Placed, Thermal[VectorMeasurements]):
         return as_spins(xp, self._edge_kind, near / lengths, self._states_of_vectors)
 
     def _critical_beta(self) -> float:
-        coupling, name = self.coupling, self._place.name
-        if isinstance(coupling, np.ndarray) or coupling < 0 or name not in self._critical:
-            of = "with couplings of their own"
-            if not isinstance(coupling, np.ndarray):
-                of = f"with coupling={coupling:g}"
-            if not isinstance(self._place, OnLattice):
-                raise ValueError(
-                    "no critical temperature of a graph is known here; give temperature or beta as "
-                    "a number"
-                )
-            axes = len(self._place.cells.shape)
-            on = f"on {axes} axes" if name in HYPERCUBIC else f"on this lattice, {name},"
-            raise ValueError(
-                f"no critical temperature of the {self._name} model {on} {of} is known here; give "
-                "temperature or beta as a number"
-            )
-        return 1 / (self._critical[name] * coupling)
+        coupling, place = self.coupling, self._place
+        known = isinstance(coupling, float) and coupling > 0
+        if known and place.name in self._critical:
+            return 1 / (self._critical[place.name] * float(coupling))
+        if not isinstance(place, OnLattice):
+            where = "a graph"
+        elif place.name in HYPERCUBIC:
+            where = f"{len(place.cells.shape)} axes"
+        else:
+            where = f"this lattice, {place.name},"
+        if isinstance(coupling, np.ndarray):
+            where += " with couplings of their own"
+        elif coupling < 0:
+            where += f" with coupling={coupling:g}"
+        raise ValueError(
+            f"no critical temperature of the {self._name} model on {where} is known here; give a "
+            "temperature as a number"
+        )

@@ -31,9 +31,11 @@ class ON(VectorModel):
         How many components a spin has.
     lattice
         As of `XY`.
-    temperature, beta : float or sequence of float
-        One of them, as of `XY`; no critical one is known here.
-    coupling, periodic, replicas, seed, start, first_replica, device
+    temperature : float, "critical", or sequence of float, optional
+        "critical", the default, is 1 / 0.935856(2) J of n = 4 on the cubic lattice [1]_.
+    beta : float or sequence of float, optional
+        As of `XY`.
+    coupling, field, periodic, replicas, seed, start, first_replica, device
         As of `XY`.
 
     Attributes
@@ -50,6 +52,8 @@ class ON(VectorModel):
     References
     ----------
     U. Wolff, Phys. Rev. Lett. 62, 361 (1989).
+
+    .. [1] Y. Deng, Phys. Rev. E 73, 056116 (2006).
 
     Examples
     --------

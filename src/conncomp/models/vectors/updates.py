@@ -106,7 +106,7 @@ class LocalUpdate:
         model = self._model
         if record is not None:
             model._engine.count(model._spins, record)
-        self._engine.offer(model._spins, model._new_spins, number, self._temperatures)
+        self._engine.offer(model._spins, model._new_spins, number, self._temperatures, "metropolis")
         model._spins, model._new_spins, model.updates = model._new_spins, model._spins, number
 
     def read(self, records: NDArray[np.int64]) -> VectorMeasurements:

@@ -33,13 +33,17 @@ class XY(VectorModel):
         antiperiodic axes and with one coupling have kernels of their own, several times as fast.
     temperature : float, "critical", or sequence of float, optional
         T above 0, one for all replicas or one for each; "critical", the default, is 1 / 1.1199(1) J
-        [2]_ of the square lattice, the transition of Kosterlitz and Thouless, or 1 / 0.4541652(11)
+        [2]_ of the square lattice, the transition of Kosterlitz and Thouless, or 1 / 0.4541659(10)
         J [3]_ of the cubic one.
     beta : float or sequence of float, optional
         The inverse temperature, instead of `temperature`.
     coupling : float or array_like of float, optional
         J: above 0 of a ferromagnet, below 0 of an antiferromagnet; or one for each bond, as of
         `Ising`.
+    field : float or array_like of float, optional
+        h along the first axis, of all sites or of each, in the shape of the lattice: -h times the
+        first component of a spin is its energy. Sites in a field have bonds to a ghost that points
+        there, and clusters with such bonds stay.
     periodic : bool, "antiperiodic", or sequence of these, optional
         Which axes close on themselves: one answer for all, or one for each axis. Over the end of an
         antiperiodic axis the coupling is -J.
@@ -74,7 +78,7 @@ class XY(VectorModel):
     ----------
     .. [1] U. Wolff, Phys. Rev. Lett. 62, 361 (1989).
     .. [2] M. Hasenbusch, J. Phys. A 38, 5869 (2005).
-    .. [3] M. Campostrini, M. Hasenbusch, A. Pelissetto, E. Vicari, Phys. Rev. B 74, 144506 (2006).
+    .. [3] Y. Deng, H. W. J. Blöte, M. P. Nightingale, Phys. Rev. E 72, 016128 (2005).
 
     Examples
     --------
@@ -95,10 +99,6 @@ class XY(VectorModel):
         angles = as_angles(self._spins)
         return self._of_replicas(angles.reshape(self.replicas, *self._place.shape))
 
-    @property
-    def _critical(self) -> dict[str, float]:
-        return {"square": 1 / 1.1199, "cubic": 1 / 0.4541652}
-
     def _are_spins(self, spins: NDArray[Any]) -> bool:
         return True
 
@@ -113,8 +113,8 @@ class Heisenberg(VectorModel):
     shape, lattice
         As of `XY`.
     temperature : float, "critical", or sequence of float, optional
-        "critical", the default, is 1 / 0.693002(2) J [1]_, of the cubic lattice.
-    beta, coupling, periodic, replicas, seed, start, first_replica, device
+        "critical", the default, is 1 / 0.693003(2) J [1]_, of the cubic lattice.
+    beta, coupling, field, periodic, replicas, seed, start, first_replica, device
         As of `XY`.
 
     Attributes
@@ -143,10 +143,6 @@ class Heisenberg(VectorModel):
     """
 
     _name, _kind, _edge_kind = "Heisenberg", DIRECTION, DIRECTIONS
-
-    @property
-    def _critical(self) -> dict[str, float]:
-        return {"cubic": 1 / 0.693002}
 
     def _are_spins(self, spins: NDArray[Any]) -> bool:
         squares = (as_vectors(np, DIRECTIONS, spins) ** 2).sum(axis=-1)

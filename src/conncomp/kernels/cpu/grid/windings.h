@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "core/wrapping/seams.h"
@@ -212,6 +213,43 @@ ArrayWindings find_windings(const SeamArray<ElementLinks, Label>& array, int64_t
     for (const auto& row : basis->row) listed.bases.insert(listed.bases.end(), row, row + kMostClosedAxes);
   });
   return listed;
+}
+
+// Bonds over the ends of axes, of items that have been labelled without them: the item, the labels of both
+// ends, and the windings of each.
+struct GivenBonds {
+  int64_t count;
+  const int64_t *item, *from, *to;
+  const int8_t* along;
+
+  Winding winding(int64_t bond) const {
+    Winding winding;
+    for (int k = 0; k < kMostClosedAxes; ++k) winding.along[k] = along[kMostClosedAxes * bond + k];
+    return winding;
+  }
+};
+
+// Adds, by item, the axes along which a component wraps, a bit each, and the highest rank of one.
+inline void wind_bonds(const GivenBonds& bonds, int64_t* axes, int64_t* rank) {
+  if (bonds.count == 0) return;
+  const Parts parts(bonds.count, kGrain);
+  // Each bond has two ends, and one lattice at most.
+  const SeamTables tables(int64_t(std::bit_ceil(uint64_t(2 * bonds.count + 1))), bonds.count, bonds.count,
+                          false);
+  const SeamWindings& windings = tables.windings();
+  find_windings(windings, parts.parts, [&](int64_t part, const auto& unite) {
+    for_each_in(parts.begin(part), parts.end(part), [&](int64_t bond) {
+      const auto key_of = [&](int64_t label) { return SeamWindings::key_of(bonds.item[bond], label); };
+      unite(key_of(bonds.from[bond]), key_of(bonds.to[bond]), bonds.winding(bond), bond);
+    });
+  });
+  for_each_in(0, windings.table.slots, [&](int64_t slot) {
+    const WindingBasis* const basis = windings.basis_at(slot);
+    if (basis == nullptr) return;
+    const int64_t item = windings.item_of(slot);
+    axes[item] |= basis->axes();
+    rank[item] = std::max<int64_t>(rank[item], basis->rank());
+  });
 }
 
 }  // namespace conncomp

@@ -28,14 +28,6 @@ struct FlippedWords {
   bool chosen;
 };
 
-// What local updates need of a class of vertices.
-struct OfferedClass {
-  EdgeArcs arcs;
-  EdgeClass together;
-  Logarithm logarithm;
-  GlassTemperature temperature;
-};
-
 class EdgeSpins {
  public:
   virtual ~EdgeSpins() = default;
@@ -44,25 +36,26 @@ class EdgeSpins {
   virtual bool is_counted() const = 0;
   // How many fields of a record follow those of core/spins.h: states, or components.
   virtual int64_t counts() const = 0;
-  // The weights of bonds, and of those to the ghost, from `first` on.
-  virtual void weigh(const SpinsOfReplica& of, const EdgeBonds& edges, int64_t first, int64_t count,
-                     int32_t* weights) const = 0;
-  virtual void weigh_ghosts(const SpinsOfReplica& of, const EdgeBonds& edges, int64_t first, int64_t count,
-                            int32_t* weights) const = 0;
+  // The weights of bonds, and of those to the ghost, from `first` on. Returns what of them is satisfied,
+  // where that is counted.
+  virtual int64_t weigh(const SpinsOfReplica& of, const EdgeBonds& edges, int64_t first, int64_t count,
+                        int32_t* weights) const = 0;
+  virtual int64_t weigh_ghosts(const SpinsOfReplica& of, const EdgeBonds& edges, int64_t first, int64_t count,
+                               int32_t* weights) const = 0;
   // Which clusters stay, of those whose smallest vertices a word has.
   virtual Bits64 staying(const Draws& draws, int64_t word) const = 0;
   // Adds to `counts` what the spins of a word tell.
   virtual void count_word(const SpinsOfReplica& of, int64_t word, int64_t* counts) const = 0;
-  // The energy of bonds without its sign, where that is not counted.
-  virtual int64_t energy(const SpinsOfReplica& of, const EdgeBonds& edges, int64_t first,
+  // The energy of bonds, or of those to the ghost, without its sign, where that is not counted.
+  virtual int64_t energy(const SpinsOfReplica& of, const EdgeBonds& edges, bool ghosts, int64_t first,
                          int64_t count) const = 0;
   // Writes the new spins of some words' vertices.
   virtual void write(const SpinsOfReplica& of, const FlippedWords& words, void* new_spins) const = 0;
   // Draws the first spins of a word's vertices, of vectors.
   virtual void start(const Draws& draws, int64_t replica, int64_t word, void* spins) const = 0;
-  // Offers vertices of a class, in place.
-  virtual void offer(const Draws& draws, int64_t replica, const OfferedClass& offered, int64_t first,
-                     int64_t count, void* spins) const = 0;
+  // Offers so many vertices, in place.
+  virtual void offer(const Draws& draws, int64_t replica, const LocalUpdate& update,
+                     const EdgeClass& together, void* spins) const = 0;
 };
 
 template <class Kind>
@@ -80,19 +73,30 @@ class EdgeSpinsOf final : public EdgeSpins {
       return Kind::kComponents;
   }
 
-  void weigh(const SpinsOfReplica& of, const EdgeBonds& edges, int64_t first, int64_t count,
-             int32_t* weights) const override {
+  int64_t weigh(const SpinsOfReplica& of, const EdgeBonds& edges, int64_t first, int64_t count,
+                int32_t* weights) const override {
     const Spin* const spins = at(of);
     const auto move = kind_.move(of.draws);
-    for (int64_t k = 0; k < count; ++k)
-      weights[k] =
-          kind_.weight(move, spins, edges.u[first + k], edges.v[first + k], edges.coupling_of(first + k));
+    int64_t satisfied = 0;
+    for (int64_t k = 0; k < count; ++k) {
+      const int64_t u = edges.u[first + k], v = edges.v[first + k];
+      const int32_t coupling = edges.coupling_of(first + k);
+      weights[k] = kind_.weight(move, spins, u, v, coupling);
+      if constexpr (Kind::kCounted) satisfied += kind_.satisfied(weights[k], spins, u, v, coupling);
+    }
+    return satisfied;
   }
-  void weigh_ghosts(const SpinsOfReplica& of, const EdgeBonds& edges, int64_t first, int64_t count,
-                    int32_t* weights) const override {
+  int64_t weigh_ghosts(const SpinsOfReplica& of, const EdgeBonds& edges, int64_t first, int64_t count,
+                       int32_t* weights) const override {
     const Spin* const spins = at(of);
-    for (int64_t k = 0; k < count; ++k)
-      weights[k] = kind_.ghost_weight(spins, first + k, edges.field[first + k]);
+    const auto move = kind_.move(of.draws);
+    int64_t satisfied = 0;
+    for (int64_t k = 0; k < count; ++k) {
+      const int32_t field = edges.field[first + k];
+      weights[k] = kind_.ghost_weight(move, spins, first + k, field);
+      if constexpr (Kind::kCounted) satisfied += kind_.satisfied(weights[k], spins, first + k, field);
+    }
+    return satisfied;
   }
   Bits64 staying(const Draws& draws, int64_t word) const override { return kind_.staying(draws, word); }
 
@@ -108,13 +112,14 @@ class EdgeSpinsOf final : public EdgeSpins {
       });
     }
   }
-  int64_t energy(const SpinsOfReplica& of, const EdgeBonds& edges, int64_t first,
+  int64_t energy(const SpinsOfReplica& of, const EdgeBonds& edges, bool ghosts, int64_t first,
                  int64_t count) const override {
     int64_t sum = 0;
     if constexpr (!Kind::kCounted) {
       const Spin* const spins = at(of);
       for (int64_t k = first; k < first + count; ++k)
-        sum += kind_.product(spins, edges.u[k], edges.v[k], edges.coupling_of(k));
+        sum += ghosts ? kind_.ghost_product(spins, k, edges.field[k])
+                      : kind_.product(spins, edges.u[k], edges.v[k], edges.coupling_of(k));
     }
     return sum;
   }
@@ -129,7 +134,7 @@ class EdgeSpinsOf final : public EdgeSpins {
       if constexpr (std::is_same_v<Kind, UpDown>) {
         to[word] = spins[word] ^ flips;
       } else if constexpr (Kind::kCounted) {
-        write_states(of.draws, words, word, flips, spins, to);
+        write_states(move, of.draws, words, word, flips, spins, to);
       } else {
         each_vertex(word, [&](int64_t vertex) {
           to[vertex] =
@@ -145,15 +150,11 @@ class EdgeSpinsOf final : public EdgeSpins {
       each_vertex(word, [&](int64_t vertex) { own[vertex] = kind_.vectors.start(draws, Bits64(vertex)); });
     }
   }
-  void offer(const Draws& draws, int64_t replica, const OfferedClass& offer, int64_t first, int64_t count,
+  void offer(const Draws& draws, int64_t replica, const LocalUpdate& update, const EdgeClass& together,
              void* spins) const override {
-    if constexpr (!Kind::kCounted) {
-      Spin* const own = at(spins, replica);
-      for (int64_t k = first; k < first + count; ++k) {
-        const int64_t vertex = offer.together.vertices[k];
-        own[vertex] = offered(kind_, offer.arcs, own, vertex, draws, offer.logarithm, offer.temperature);
-      }
-    }
+    Spin* const own = at(spins, replica);
+    for (int64_t k = 0; k < together.count; ++k)
+      offer_vertex<Shared>(kind_, update, draws, own, together.vertices[k]);
   }
 
  private:
@@ -168,15 +169,16 @@ class EdgeSpinsOf final : public EdgeSpins {
     const int64_t end = std::min((word + 1) * kWordSites, lattice_.sites());
     for (int64_t vertex = word * kWordSites; vertex < end; ++vertex) body(vertex);
   }
-  void write_states(const Draws& draws, const FlippedWords& words, int64_t word, Bits64 flips,
-                    const Bits64* spins, Bits64* to) const {
-    if constexpr (std::is_same_v<Kind, States>) {
+  template <class Move>
+  void write_states(const Move& move, const Draws& draws, const FlippedWords& words, int64_t word,
+                    Bits64 flips, const Bits64* spins, Bits64* to) const {
+    if constexpr (std::is_base_of_v<States, Kind>) {
       for (int plane = 0; plane < kind_.planes; ++plane)
         to[plane * kind_.words + word] = spins[plane * kind_.words + word] & ~flips;
       for_each_bit(flips, [&](int p) {
         const int64_t vertex = word * kWordSites + p, root = find<Shared>(words.parent, int32_t(vertex));
         const int old = kind_.state(spins, vertex);
-        const Bits64 state = Bits64(kind_.new_state(draws, root, words.chosen, old));
+        const Bits64 state = Bits64(kind_.new_state(move, draws, root, words.chosen, old));
         for (int plane = 0; plane < kind_.planes; ++plane)
           to[plane * kind_.words + word] |= (state >> plane & 1) << p;
       });

@@ -1,7 +1,7 @@
 // Models on any edges on the CPU: what models/on_edges/cpu.py asks for.
 //
 // What: the update of Swendsen and Wang, and that of Wolff, by union-find over active bonds
-// (core/edge_spins.h); local updates (core/edge_vectors.h). How: threads take parts of the bonds, some
+// (core/edge_spins.h); local updates (core/edge_local.h). How: threads take parts of the bonds, some
 // hundred of which draw their numbers at once, and unite the ends of active ones by compare-and-swap; a bit
 // for each vertex says whether the cluster that it is the root of stays. Then the spins of a word of vertices
 // find their roots. What depends on the kind of spins is edge_kinds.h. Cost: a random read of a spin for each
@@ -71,14 +71,8 @@ class EdgeEngine {
       draw(update, kGhostBond, [](int64_t, int64_t, int64_t, const uint8_t*) {});
       return;
     }
-    for_each_part(edges_.count, kGrain, [&](int64_t replica, int64_t begin, int64_t end) {
-      int64_t sum = 0;
-      for (; begin < end; begin += kTogether) {
-        poll(kTogether);
-        sum += kind_->energy(of_replica(update, replica), edges_, begin, std::min(kTogether, end - begin));
-      }
-      Shared::fetch_add(record_of(update, replica) + kSatisfied, sum);
-    });
+    add_energy(update, false, edges_.count);
+    if (edges_.field != nullptr) add_energy(update, true, vertices());
   }
 
   // Writes which bonds are active, a byte each.
@@ -123,15 +117,17 @@ class EdgeEngine {
     if (sizes) measure(forest, update);
   }
 
-  // Offers the vertices of a class, in place, what core/edge_vectors.h says.
-  void offer(const EdgeUpdate& update, const EdgeArcs& arcs, const EdgeClass& together, void* spins) const {
+  // Offers the vertices of a class, in place, what core/edge_local.h says.
+  void offer(const EdgeUpdate& update, const EdgeArcs& arcs, int32_t rule, const EdgeClass& together,
+             void* spins) const {
     constexpr int64_t kSome = 64;
     for_each_part(together.count, kGrain / kSome, [&](int64_t replica, int64_t begin, int64_t end) {
-      const OfferedClass of_class{arcs, together, update.logarithm, update.temperatures[replica]};
+      const LocalUpdate of_replica{arcs, edges_.field, update.logarithm, update.temperatures[replica], rule};
       const Draws draws = replicas_.draws(replica, update.step);
       for (; begin < end; begin += kSome) {
         poll(kSome * kSome);
-        kind_->offer(draws, replica, of_class, begin, std::min(kSome, end - begin), spins);
+        kind_->offer(draws, replica, of_replica, {together.vertices + begin, std::min(kSome, end - begin)},
+                     spins);
       }
     });
   }
@@ -200,13 +196,10 @@ class EdgeEngine {
                       int32_t weights[kTogether];
                       uint8_t is[kTogether];
                       const SpinsOfReplica of = of_replica(update, replica);
-                      ghosts ? kind_->weigh_ghosts(of, edges_, begin, count, weights)
-                             : kind_->weigh(of, edges_, begin, count, weights);
+                      satisfied += ghosts ? kind_->weigh_ghosts(of, edges_, begin, count, weights)
+                                          : kind_->weigh(of, edges_, begin, count, weights);
                       draw_piece(update, of, purpose, begin, count, weights, is);
-                      for (int64_t k = 0; k < count; ++k) {
-                        satisfied += weights[k];
-                        active += is[k];
-                      }
+                      for (int64_t k = 0; k < count; ++k) active += is[k];
                       body(replica, begin, count, is);
                     }
                     if (update.record == nullptr) return;
@@ -225,6 +218,18 @@ class EdgeEngine {
       is[k] = weights[k] > 0 && is_active(weights[k], numbers[k], update.logarithm, temperature);
   }
 
+  // Adds the energy of all bonds, or of those to the ghost, without its sign.
+  void add_energy(const EdgeUpdate& update, bool ghosts, int64_t count) const {
+    for_each_part(count, kGrain, [&](int64_t replica, int64_t begin, int64_t end) {
+      const SpinsOfReplica of = of_replica(update, replica);
+      int64_t sum = 0;
+      for (; begin < end; begin += kTogether) {
+        poll(kTogether);
+        sum += kind_->energy(of, edges_, ghosts, begin, std::min(kTogether, end - begin));
+      }
+      Shared::fetch_add(record_of(update, replica) + kSatisfied, sum);
+    });
+  }
   void count_spins(const EdgeUpdate& update) const {
     for_each_part(words(), kGrain / kWordSites, [&](int64_t replica, int64_t begin, int64_t end) {
       const SpinsOfReplica of = of_replica(update, replica);

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/edge_vectors.h"
+#include "core/edge_local.h"
 #include "cpu/core/interrupt.h"
 
 namespace conncomp {

@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(kSpinThreads)
   int64_t satisfied = 0, active = 0;
   const auto draw = [&](int64_t first, int count, const PhiloxBlock& numbers,
                         const GlassTemperature& temperature) {
-    int32_t u[kEdgesOfBlock], v[kEdgesOfBlock], weight[kEdgesOfBlock];
+    int32_t u[kEdgesOfBlock], v[kEdgesOfBlock], coupling[kEdgesOfBlock], weight[kEdgesOfBlock];
     // All ends are on their way before the first one is looked at.
 #pragma unroll
     for (int k = 0; k < kEdgesOfBlock; ++k) {
@@ -66,12 +66,14 @@ __global__ void __launch_bounds__(kSpinThreads)
       v[k] = k < count ? edges.bonds.v[first + k] : 0;
     }
 #pragma unroll
-    for (int k = 0; k < kEdgesOfBlock; ++k)
-      weight[k] = k < count ? kind.weight(move, spins, u[k], v[k], edges.bonds.coupling_of(first + k)) : 0;
+    for (int k = 0; k < kEdgesOfBlock; ++k) {
+      coupling[k] = k < count ? edges.bonds.coupling_of(first + k) : 0;
+      weight[k] = k < count ? kind.weight(move, spins, u[k], v[k], coupling[k]) : 0;
+    }
 #pragma unroll
     for (int k = 0; k < kEdgesOfBlock; ++k) {
       const bool is = edges.active(weight[k], numbers, k, temperature);
-      satisfied += weight[k];
+      if constexpr (Kind::kCounted) satisfied += kind.satisfied(weight[k], spins, u[k], v[k], coupling[k]);
       active += is;
       if (active_bonds != nullptr && k < count) active_bonds[first + k] = uint8_t(is);
       if (is && parent != nullptr) unite<Shared>(parent, u[k], v[k]);
@@ -89,6 +91,7 @@ __global__ void __launch_bounds__(kSpinThreads)
     draw_ghosts(Replicas replicas, DrawnEdges edges, const typename Kind::Spin* __restrict__ spins,
                 int32_t* parent, Bits64* stays, Records records) {
   const Kind kind(replicas.lattice);
+  const auto move = kind.move(replicas.draws());
   spins = replicas.at_replica(spins, Kind::length(replicas.lattice));
   if (parent != nullptr) {
     parent = replicas.at_replica(parent, replicas.lattice.sites());
@@ -98,8 +101,9 @@ __global__ void __launch_bounds__(kSpinThreads)
   const auto draw = [&](int64_t first, int count, const PhiloxBlock& numbers,
                         const GlassTemperature& temperature) {
     for (int k = 0; k < count; ++k) {
-      const int32_t weight = kind.ghost_weight(spins, first + k, edges.bonds.field[first + k]);
-      satisfied += weight;
+      const int32_t field = edges.bonds.field[first + k],
+                    weight = kind.ghost_weight(move, spins, first + k, field);
+      if constexpr (Kind::kCounted) satisfied += kind.satisfied(weight, spins, first + k, field);
       if (parent == nullptr || !edges.active(weight, numbers, k, temperature)) continue;
       const int32_t root = find<Shared>(parent, int32_t(first + k));
       const Bits64 bit = Bits64(1) << root % kWordSites;
@@ -107,7 +111,8 @@ __global__ void __launch_bounds__(kSpinThreads)
     }
   };
   for_each_four(replicas, edges, kGhostBond, replicas.lattice.sites(), draw);
-  if (records.record != nullptr) records.add_block(replicas.replica(), kSatisfied, satisfied);
+  if (Kind::kCounted && records.record != nullptr)
+    records.add_block(replicas.replica(), kSatisfied, satisfied);
 }
 
 // Lets vertices be roots, and says which of them stay; with `chosen` all stay so far. Counts states, if the
@@ -171,18 +176,28 @@ __device__ inline void write_word(const UpDown&, const Draws&, bool, const Flipp
   const Bits64 flipped = of.sites.gather([&](int k) { return of.flips[k]; });
   if (lane() == 0) new_spins[of.word] = spins[of.word] ^ flipped;
 }
-__device__ inline void write_word(const States& kind, const Draws& draws, bool chosen, const FlippedWord& of,
-                                  const Bits64* spins, Bits64* new_spins) {
+template <class Kind>
+__device__ inline void write_states(const Kind& kind, const Draws& draws, bool chosen, const FlippedWord& of,
+                                    const Bits64* spins, Bits64* new_spins) {
+  const auto move = kind.move(draws);
   int state[SitesOfWarp::kEach];
 #pragma unroll
   for (int k = 0; k < SitesOfWarp::kEach; ++k) {
     const int old = of.sites.has(k) ? kind.state(spins, of.sites.site(k)) : 0;
-    state[k] = of.flips[k] ? kind.new_state(draws, of.root[k], chosen, old) : old;
+    state[k] = of.flips[k] ? kind.new_state(move, draws, of.root[k], chosen, old) : old;
   }
   for (int plane = 0; plane < kind.planes; ++plane) {
     const Bits64 digits = of.sites.gather([&](int k) { return state[k] >> plane & 1; });
     if (lane() == 0) new_spins[plane * kind.words + of.word] = digits;
   }
+}
+__device__ inline void write_word(const States& kind, const Draws& draws, bool chosen, const FlippedWord& of,
+                                  const Bits64* spins, Bits64* new_spins) {
+  write_states(kind, draws, chosen, of, spins, new_spins);
+}
+__device__ inline void write_word(const TwoStates& kind, const Draws& draws, bool chosen,
+                                  const FlippedWord& of, const Bits64* spins, Bits64* new_spins) {
+  write_states(kind, draws, chosen, of, spins, new_spins);
 }
 template <class Vectors, class Spin>
 __device__ inline void write_word(const Embedded<Vectors>& kind, const Draws& draws, bool,
@@ -253,25 +268,25 @@ __global__ void __launch_bounds__(kSpinThreads)
     const auto vector = kind.vectors.components(spins[site]);
 #pragma unroll
     for (int k = 0; k < Kind::kComponents; ++k) sums[k] += measured_component(vector.of[k]);
+    if (bonds.field != nullptr) products += kind.ghost_product(spins, site, bonds.field[site]);
   });
   records.add_block(replicas.replica(), kSatisfied, products);
   for (int k = 0; k < Kind::kComponents; ++k) records.add_block(replicas.replica(), kCounts + k, sums[k]);
 }
 
-// Offers the vertices of a class reflections, in place.
+// Offers the vertices of a class other spins, in place.
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
-    offer_edges(Replicas replicas, DrawnEdges edges, EdgeArcs arcs, EdgeClass together,
+    offer_edges(Replicas replicas, DrawnEdges edges, EdgeArcs arcs, int32_t rule, EdgeClass together,
                 typename Kind::Spin* spins) {
   const Kind kind(replicas.lattice);
   const Draws draws = replicas.draws();
-  const GlassTemperature temperature = edges.temperatures[replicas.replica()];
+  const LocalUpdate update{arcs, edges.bonds.field, edges.logarithm, edges.temperatures[replicas.replica()],
+                           rule};
   const int64_t part = blockIdx.x % replicas.parts, step = int64_t(replicas.parts) * blockDim.x;
-  spins = replicas.at_replica(spins, replicas.lattice.sites());
-  for (int64_t k = part * blockDim.x + threadIdx.x; k < together.count; k += step) {
-    const int64_t vertex = together.vertices[k];
-    spins[vertex] = offered(kind, arcs, spins, vertex, draws, edges.logarithm, temperature);
-  }
+  spins = replicas.at_replica(spins, Kind::length(replicas.lattice));
+  for (int64_t k = part * blockDim.x + threadIdx.x; k < together.count; k += step)
+    offer_vertex<Shared>(kind, update, draws, spins, together.vertices[k]);
 }
 
 }  // namespace conncomp

@@ -13,17 +13,18 @@ from conncomp.kernels.cuda.models.replicas import CLUSTERS, RECORDS, Over, Repli
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.edges import KINDS, EdgeBonds, SpinKind
 from conncomp.kernels.lattice import BITS
+from conncomp.kernels.spin_glass import RULES
 
 FILE = "cuda/models/edge_spins.cuh"
 OF_CLUSTERS = "draw_edges", "draw_ghosts", "begin_edges", "flip_edges"
-OF_VECTORS = "start_edges", "count_edge_vectors", "offer_edges"
-CHOICE = "choose_edge_cluster<>"
+OF_VECTORS = "start_edges", "count_edge_vectors"
+OFFER, CHOICE = "offer_edges", "choose_edge_cluster<>"
 INDEX = np.dtype(np.int32)
 
 # ``DrawnEdges`` of ``edge_spins.cuh``.
 _BONDS = ("count", "i8"), ("u", "u8"), ("v", "u8"), ("coupling", "u8"), ("field", "u8")
 _DRAWN = np.dtype([("bonds", list(_BONDS)), ("temperatures", "u8"), ("logarithm", "u8")])
-# ``EdgeArcs`` and ``EdgeClass`` of ``core/edge_vectors.h``.
+# ``EdgeArcs`` and ``EdgeClass`` of ``core/edge_local.h``.
 _ARCS = np.dtype([("begin", "u8"), ("to", "u8"), ("coupling", "u8")])
 _CLASS = np.dtype([("vertices", "u8"), ("count", "i8")])
 
@@ -62,7 +63,7 @@ class EdgeKernels:
         self._workspace = Workspace()
         self._held_arcs: list[Any] = []
         self._counted = not kind.components
-        names = _names(kind)
+        self._kind, names = kind, _names(kind)
         loaded = zip(names, gpu.load(FILE, tuple(names.values())), strict=True)
         self._kernels = dict(loaded)
 
@@ -120,9 +121,10 @@ class EdgeKernels:
             launch(measure, grid, replicas.struct(step, "sites"), parent, of_size)
             launch(total, grid, replicas.struct(step, "sites"), of_size, records)
 
-    def offer(self, spins: Any, step: int, temperatures: Any, classes: Any) -> None:
-        """Offer each vertex another vector, class by class."""
+    def offer(self, spins: Any, step: int, temperatures: Any, rule: str, classes: Any) -> None:
+        """Offer each vertex another spin, class by class."""
         if not self._held_arcs:
+            [self._kernels[OFFER]] = self._gpu.load(FILE, (_of_kind(OFFER, self._kind),))
             held = (*classes.arcs, classes.order)
             self._held_arcs = [None if x is None else self._gpu.xp.asarray(x) for x in held]
         *arcs, order = map(self._address, self._held_arcs)
@@ -131,7 +133,8 @@ class EdgeKernels:
         drawn, itemsize = self._drawn[()], INDEX.itemsize
         for begin, end in pairwise(classes.bounds):
             together = np.array((order + begin * itemsize, end - begin), _CLASS)[()]
-            self._launch("offer_edges", "sites", step, drawn, of_arcs, together, spins)
+            by_rule = np.int32(RULES.index(rule)), together
+            self._launch(OFFER, "sites", step, drawn, of_arcs, *by_rule, spins)
 
     def _draw(
         self,
@@ -174,12 +177,17 @@ _OF_SIZES = "measure_clusters<int32_t>", "sum_clusters<int32_t>"
 def _names(kind: SpinKind) -> dict[str, str]:
     """Return the kernels of a kind by what they are called, with their template arguments."""
     of_kind = (*OF_CLUSTERS, *OF_VECTORS) if kind.components else OF_CLUSTERS
-    names = {name: f"{name}<conncomp::{kind.struct}>" for name in of_kind}
+    names = {name: _of_kind(name, kind) for name in of_kind}
     return {**names, "choose_edge_cluster": CHOICE}
+
+
+def _of_kind(name: str, kind: SpinKind) -> str:
+    return f"{name}<conncomp::{kind.struct}>"
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `EdgeKernels` can load."""
     for kind in KINDS:
         yield FILE, tuple(_names(kind).values())
+        yield FILE, (_of_kind(OFFER, kind),)
     yield CLUSTERS, _OF_SIZES

@@ -50,3 +50,26 @@ def check_wrapping(lattice: Lattice, replicas: int) -> None:
             f"periodic axes; for wrapping there may be up to {MOST_LINKS}, of up to {MOST_ITEMS} "
             "lattices: choose fewer replicas"
         )
+
+
+def add_wrapping(xp: Any, wrapping: Any, record: Any, field: int) -> None:
+    """Record, from a field on, along which axes an item's components wrap, and the highest rank.
+
+    Parameters
+    ----------
+    xp : module
+    wrapping : ComponentWrapping
+        Of a batch, an item for each replica.
+    record : array of int64, shape (replicas, fields)
+        Which has 0 there.
+    field : int
+    """
+    wraps = wrapping.wrapping
+    replica = xp.searchsorted(xp.cumsum(wrapping.counts), wraps, side="right")
+    rank = (wrapping.bases != 0).any(2).sum(1)
+    for axis in range(wrapping.axes.shape[1]):
+        of_axis = xp.zeros(len(record), np.int64)
+        of_axis[replica[wrapping.axes[wraps, axis]]] = 1 << axis
+        record[:, field] += of_axis
+        # Larger ranks come later, and replace smaller ones.
+        record[replica[rank > axis], field + 1] = axis + 1

@@ -1,0 +1,114 @@
+// Structure factors of spins at the smallest wave vectors of a lattice: what is summed up of each site.
+//
+// What: sums over sites of a spin times cos(k.r) and sin(k.r), of a state or of each component, and sums of
+// these over clusters. The wave vector of a periodic axis of L cells is the reciprocal vector of the axis
+// over L: the phase of a site is 2 pi (x + f) / L, of cell x along the axis and of the site's place f in its
+// cell. Of vectors there may be a wave of no wave vector, too, which tells of magnetisations of clusters.
+// How: cosines and sines are tables of integers, so that sums are integers, which CPU and GPU have alike.
+// Source: the definition; U. Wolff, Nucl. Phys. B 334, 581 (1990), for sums over clusters.
+//
+// Spins. States have a number for each state, 1 in that state and 0 in others; two states have one alone, 1
+// of state 0 and -1 of the other one. Vectors have their components.
+//
+// Numbers. Cosines, sines and spins are in units of 2^-30, what is summed in units of 2^-28 or, of clusters,
+// of 2^-30: sums over fewer than 2^31 sites are integers of 64 bits.
+#pragma once
+
+#include "core/edge_vectors.h"
+
+namespace conncomp {
+
+constexpr int32_t kOneOfStructure = int32_t(1) << kProjectionBits;
+constexpr int kMostWaves = kLatticeAxes + 1;
+
+// Laid out as in kernels/structure.py.
+struct Phase {
+  int32_t cosine, sine;
+};
+struct Wave {
+  int64_t stride, length;  // how many sites farther the next cell along the axis is; cells along it
+  const Phase* phases;     // by cell along the axis, and by site of a cell
+};
+struct Waves {
+  int64_t row;  // sites of a row, along the last axis
+  int32_t cell, count;
+  Wave wave[kMostWaves];
+
+  // Whether the phases of a row lie beside each other.
+  CONNCOMP_ANYWHERE bool is_along_row(int k) const {
+    return wave[k].stride == cell && wave[k].length * cell == row;
+  }
+  CONNCOMP_ANYWHERE Phase at(int k, int64_t site) const {
+    const Wave& of = wave[k];
+    const Bits32 place = Bits32(site);  // of fewer than 2^31, which is divided sooner
+    if (is_along_row(k)) return of.phases[place % Bits32(row)];
+    const Bits32 at = place / Bits32(of.stride) % Bits32(of.length), within = cell == 1 ? 0 : place % cell;
+    return of.phases[int64_t(at) * cell + within];
+  }
+};
+
+// What a site adds to the sum of all, and to that of its cluster.
+CONNCOMP_ANYWHERE inline int64_t waved(int32_t value, int32_t phase) {
+  constexpr int kShift = 2 * kProjectionBits - kMeasureBits;
+  return (int64_t(value) * phase + (int64_t(1) << (kShift - 1))) >> kShift;
+}
+CONNCOMP_ANYWHERE inline int64_t waved_in_cluster(int32_t value, int32_t phase) {
+  return (int64_t(value) * phase + (int64_t(1) << (kProjectionBits - 1))) >> kProjectionBits;
+}
+
+// Spins that are words of states, of any lattice of rows.
+struct WavedStates {
+  using Spin = Bits64;
+  struct Mirror {};
+  const Lattice lattice;
+
+  CONNCOMP_ANYWHERE explicit WavedStates(const Lattice& lattice) : lattice(lattice) {}
+  CONNCOMP_ANYWHERE static int64_t length(const Lattice& lattice) { return lattice.words() * lattice.planes; }
+  CONNCOMP_ANYWHERE static int components(const Lattice& lattice) {
+    return lattice.states == 2 ? 1 : lattice.states;
+  }
+  // Where the words of a site's row begin, and its place in the row.
+  CONNCOMP_ANYWHERE int64_t row_of(int64_t site) const {
+    return Bits32(site) / Bits32(lattice.length[kRowAxis]) * lattice.columns();
+  }
+  CONNCOMP_ANYWHERE int64_t place_of(int64_t site) const {
+    return Bits32(site) % Bits32(lattice.length[kRowAxis]);
+  }
+  CONNCOMP_ANYWHERE int32_t value_at(const Spin* row, int64_t place, int component) const {
+    const Spin* word = row + place / kWordSites;
+    int state = 0;
+    for (int plane = 0; plane < lattice.planes; ++plane, word += lattice.words())
+      state |= int(*word >> place % kWordSites & 1) << plane;
+    if (lattice.states == 2) return kOneOfStructure - 2 * state * kOneOfStructure;
+    return state == component ? kOneOfStructure : 0;
+  }
+  CONNCOMP_ANYWHERE int32_t value(const Spin* spins, int64_t site, int component) const {
+    return value_at(spins + row_of(site), place_of(site), component);
+  }
+  CONNCOMP_ANYWHERE Mirror mirror(const Draws&) const { return {}; }
+  // What clusters add up: the spins of one are equal.
+  CONNCOMP_ANYWHERE int32_t projection(const Mirror&, const Spin*, int64_t) const { return kOneOfStructure; }
+};
+
+// Spins that are vectors, of a lattice of one row.
+template <class Vectors>
+struct WavedVectors {
+  using Spin = typename Vectors::Spin;
+  using Mirror = typename Vectors::Mirror;
+  const Vectors vectors;
+
+  CONNCOMP_ANYWHERE explicit WavedVectors(const Lattice& lattice) : vectors(lattice) {}
+  CONNCOMP_ANYWHERE static int64_t length(const Lattice& lattice) { return lattice.sites(); }
+  CONNCOMP_ANYWHERE static int components(const Lattice& lattice) {
+    return Vectors::kComponents < 4 ? Vectors::kComponents : lattice.states;
+  }
+  CONNCOMP_ANYWHERE int32_t value(const Spin* spins, int64_t site, int component) const {
+    return vectors.components(spins[site]).of[component];
+  }
+  CONNCOMP_ANYWHERE Mirror mirror(const Draws& draws) const { return vectors.mirror(draws, 0); }
+  CONNCOMP_ANYWHERE int32_t projection(const Mirror& mirror, const Spin* spins, int64_t site) const {
+    return vectors.projection(mirror, spins[site]);
+  }
+};
+
+}  // namespace conncomp

@@ -1,0 +1,170 @@
+// Structure factors on the CPU: what models/observables/structure.py asks for.
+//
+// What: sums of core/structure.h over all sites, and the squares of those over clusters, whose labels are
+// known. How: threads take parts of the sites, some hundred of a row at a time, whose phases lie beside each
+// other in a table or are those of a few sites of a cell. Cost: a product of each wave, cosine and sine, and
+// component a site; of clusters an atomic addition each. Memory: 16 bytes a site where clusters are summed.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+
+#include "core/structure.h"
+#include "cpu/core/buffer.h"
+#include "cpu/core/numbering.h"
+#include "cpu/core/parallel.h"
+#include "cpu/models/rows.h"
+
+namespace conncomp {
+
+class StructureSums {
+ public:
+  virtual ~StructureSums() = default;
+  virtual int components() const = 0;
+  // Adds to `sums`, by replica, component, wave, cosine and sine, what the spins tell.
+  virtual void count(const void* spins, int64_t* sums) const = 0;
+  // Adds to `limbs`, by replica and wave, the squares of clusters' sums, as add_square has them. Labels are
+  // below the number of sites of a replica, which each has of its own.
+  virtual void square(const void* spins, Bits32 step, const int32_t* label, int64_t* limbs) const = 0;
+};
+
+template <class Kind>
+class StructureSumsOf final : public StructureSums {
+ public:
+  using Spin = typename Kind::Spin;
+
+  StructureSumsOf(const Replicas& replicas, const Waves& waves)
+      : replicas_(replicas), waves_(waves), kind_(replicas.lattice) {}
+
+  int components() const override { return Kind::components(replicas_.lattice); }
+
+  void count(const void* spins, int64_t* sums) const override {
+    for_each_some([&](int64_t replica, int64_t first, int64_t count) {
+      const Spin* const own = of_replica(spins, replica);
+      Phase phases[kMostWaves][kSome];
+      for (int k = 0; k < waves_.count; ++k) take_phases(k, first, count, phases[k]);
+      for (int component = 0; component < components(); ++component) {
+        int32_t value[kSome];
+        take_values(kind_, own, first, count, component, value);
+        for (int k = 0; k < waves_.count; ++k) {
+          int64_t cosine = 0, sine = 0;
+          for (int64_t i = 0; i < count; ++i) {
+            cosine += waved(value[i], phases[k][i].cosine);
+            sine += waved(value[i], phases[k][i].sine);
+          }
+          int64_t* const sum = sums + ((replica * components() + component) * waves_.count + k) * 2;
+          Shared::fetch_add(sum, cosine);
+          Shared::fetch_add(sum + 1, sine);
+        }
+      }
+    });
+  }
+
+  void square(const void* spins, Bits32 step, const int32_t* label, int64_t* limbs) const override {
+    const int64_t sites = replicas_.lattice.sites();
+    Buffer<int64_t> sums(2 * replicas_.count * sites);
+    for (int k = 0; k < waves_.count; ++k) {
+      for_each_index(2 * replicas_.count * sites, [&](int64_t i) { sums[i] = 0; });
+      for_each_some([&](int64_t replica, int64_t first, int64_t count) {
+        const auto mirror = kind_.mirror(replicas_.draws(replica, step));
+        const Spin* const own = of_replica(spins, replica);
+        Phase phases[kSome];
+        take_phases(k, first, count, phases);
+        const int32_t* const root = label + replica * sites + first;
+        for (int64_t i = 0; i < count;) {  // those beside each other with one label
+          const int32_t cluster = root[i];
+          int64_t cosine = 0, sine = 0;
+          for (; i < count && root[i] == cluster; ++i) {
+            const int32_t value = kind_.projection(mirror, own, first + i);
+            cosine += waved_in_cluster(value, phases[i].cosine);
+            sine += waved_in_cluster(value, phases[i].sine);
+          }
+          int64_t* const sum = sums.data() + 2 * (replica * sites + cluster);
+          Shared::fetch_add(sum, cosine);
+          Shared::fetch_add(sum + 1, sine);
+        }
+      });
+      for_each_some([&](int64_t replica, int64_t first, int64_t count) {
+        int64_t own[kProjectedLimbs] = {};
+        for (int64_t i = 2 * (replica * sites + first); count > 0; --count, i += 2) {
+          add_square(sums[i], own);
+          add_square(sums[i + 1], own);
+        }
+        for (int limb = 0; limb < kProjectedLimbs; ++limb)
+          Shared::fetch_add(limbs + (replica * waves_.count + k) * kProjectedLimbs + limb, own[limb]);
+      });
+    }
+  }
+
+ private:
+  static constexpr int64_t kSome = 512;
+
+  const Spin* of_replica(const void* spins, int64_t replica) const {
+    return static_cast<const Spin*>(spins) + replica * Kind::length(replicas_.lattice);
+  }
+  // Calls body(replica, first, count) for sites of a row, in parallel.
+  template <class Body>
+  void for_each_some(Body&& body) const {
+    const int64_t sites = replicas_.lattice.sites();
+    const Parts parts(sites, kGrain);
+    parallel_for(parts.parts * replicas_.count, [&](int64_t piece) {
+      int64_t first = parts.begin(piece % parts.parts);
+      const int64_t end = parts.end(piece % parts.parts);
+      while (first < end) {
+        const int64_t left = std::min(end - first, waves_.row - first % waves_.row),
+                      count = std::min(left, kSome);
+        poll(count);
+        body(piece / parts.parts, first, count);
+        first += count;
+      }
+    });
+  }
+  // The numbers of sites of a row.
+  static void take_values(const WavedStates& kind, const Bits64* spins, int64_t first, int64_t count,
+                          int component, int32_t* value) {
+    const Bits64* const row = spins + kind.row_of(first);
+    const int64_t place = kind.place_of(first);
+    for (int64_t i = 0; i < count; ++i) value[i] = kind.value_at(row, place + i, component);
+  }
+  template <class Vectors>
+  static void take_values(const WavedVectors<Vectors>& kind, const typename Vectors::Spin* spins,
+                          int64_t first, int64_t count, int component, int32_t* value) {
+    for (int64_t i = 0; i < count; ++i) value[i] = kind.value(spins, first + i, component);
+  }
+  // The phases of sites of a row.
+  void take_phases(int k, int64_t first, int64_t count, Phase* phases) const {
+    const Wave& wave = waves_.wave[k];
+    const int32_t cell = waves_.cell;
+    if (waves_.is_along_row(k)) return void(std::copy_n(wave.phases + first % waves_.row, count, phases));
+    const Phase* const of_cell = wave.phases + first / wave.stride % wave.length * cell;
+    int32_t site = int32_t(first % cell);
+    for (int64_t i = 0; i < count; ++i) {
+      phases[i] = of_cell[site];
+      if (++site == cell) site = 0;
+    }
+  }
+
+  const Replicas replicas_;
+  const Waves waves_;
+  const Kind kind_;
+};
+
+// The sums of spins of a kind, by its name; null if there is none of that.
+inline std::unique_ptr<const StructureSums> structure_sums(const std::string& kind, const Replicas& replicas,
+                                                           const Waves& waves) {
+  const auto of = [&]<class Kind>(std::type_identity<Kind>) -> std::unique_ptr<const StructureSums> {
+    return std::make_unique<StructureSumsOf<Kind>>(replicas, waves);
+  };
+  if (kind == "States") return of(std::type_identity<WavedStates>());
+  if (kind == "Angle") return of(std::type_identity<WavedVectors<OfLattices<Angle>>>());
+  if (kind == "UnitVector") return of(std::type_identity<WavedVectors<OfLattices<UnitVector>>>());
+  if (kind == "Hours") return of(std::type_identity<WavedVectors<Hours>>());
+  if (kind == "Components4") return of(std::type_identity<WavedVectors<Components<4>>>());
+  if (kind == "Components8") return of(std::type_identity<WavedVectors<Components<8>>>());
+  return nullptr;
+}
+
+}  // namespace conncomp

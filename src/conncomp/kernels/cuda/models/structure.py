@@ -1,0 +1,69 @@
+"""Structure factors on a GPU: drives ``structure.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from conncomp.kernels.cuda.launcher import Gpu, launch
+from conncomp.kernels.cuda.models.replicas import RECORDS, Replicas
+from conncomp.kernels.cuda.workspace import Workspace
+from conncomp.kernels.structure import LIMBS, NAMES, Waves
+
+FILE = "cuda/models/structure.cuh"
+
+
+class StructureKernels:
+    """Sums of the spins of replicas at the smallest wave vectors.
+
+    Parameters
+    ----------
+    gpu : Gpu
+    replicas : Replicas
+        Of a lattice of rows that are words or, of vectors, of one row.
+    name : str
+        Of the struct of ``core/structure.h``.
+    waves : Waves
+    """
+
+    def __init__(self, gpu: Gpu, replicas: Replicas, name: str, waves: Waves) -> None:
+        self._gpu, self._replicas, self._waves = gpu, replicas, waves
+        self._phases = gpu.xp.asarray(waves.table)
+        self._struct = waves.struct(gpu.address(self._phases))
+        self._add, self._of_clusters, self._square = gpu.load(FILE, _names(name))
+        self._workspace = Workspace()
+
+    def count(self, spins: Any, record: Any, field: int) -> None:
+        """Add sums over all sites to a record, (replicas, fields), from a field on."""
+        self._launch(self._add, 0, self._struct, spins, self._records(record), np.int32(field))
+
+    def square(self, spins: Any, step: int, labels: Any, record: Any, field: int) -> None:
+        """Add the squares of clusters' sums, as limbs for each wave, to a record."""
+        numbers = 2 * self._replicas.count * self._replicas.lattice.sites
+        (sums,) = self._workspace.take(self._gpu, (numbers, np.dtype(np.int64)))
+        sums[...] = 0
+        records = self._records(record)
+        for wave in range(len(self._waves.axes)):
+            of_wave = self._struct, np.int32(wave)
+            self._launch(self._of_clusters, step, *of_wave, spins, labels, sums)
+            self._launch(self._square, step, sums, records, np.int32(field + LIMBS * wave))
+
+    def _records(self, record: Any) -> Any:
+        return np.array((self._gpu.address(record), record.shape[-1]), RECORDS)[()]
+
+    def _launch(self, kernel: Any, step: int, *arguments: Any) -> None:
+        replicas = self._replicas
+        launch(kernel, replicas.grid_over("sites"), replicas.struct(step, "sites"), *arguments)
+
+
+def _names(name: str) -> tuple[str, ...]:
+    of_kind = (f"{kernel}<conncomp::{name}>" for kernel in ("add_waves", "add_cluster_waves"))
+    return *of_kind, "square_waves<>"
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that `StructureKernels` can load."""
+    for name in NAMES:
+        yield FILE, _names(name)

@@ -1,0 +1,83 @@
+"""Labels of the clusters that the next update draws, of any model on a lattice.
+
+What: the smallest site of the cluster of each site. How: those of words along the axes of a
+hypercubic lattice by `conncomp.label_bonds`; of others, by union-find over the active ones of all
+bonds.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp.kernels.lattice import Lattice
+from conncomp.models._clusters import label_clusters
+from conncomp.models.places import OnLattice
+
+INDEX = np.dtype(np.int32)
+
+
+class Clusters:
+    """The clusters of a model.
+
+    Parameters
+    ----------
+    model : Placed
+    place : OnLattice
+
+    Attributes
+    ----------
+    ends : ndarray of int32, shape (2, bonds)
+        The sites of each bond, in the order of `active`, where bonds are not by axis.
+    windings : ndarray of int32, shape (bonds, ndim), or None
+        How many periods farther each bond leads along each axis; None where bonds are by axis.
+    """
+
+    def __init__(self, model: Any, place: OnLattice) -> None:
+        self._model, self._replicas = model, model.replicas
+        self.windings: NDArray[np.int32] | None = None
+        self._by_axis = model._edges is None and isinstance(model.lattice, Lattice)
+        if self._by_axis:
+            return
+        cells = place.cells
+        of_words = model._edges is None
+        if of_words:
+            of_kinds = [cells.ends_of_kind(kind, everywhere=True) for kind in cells.kinds]
+            ends = np.concatenate(of_kinds, axis=1)
+        else:
+            ends = cells.ends()
+        self.windings = cells.windings(everywhere=of_words)
+        self._of_words = of_words
+        engine = import_module(f"{__package__}.{model.device}")
+        self.ends = np.ascontiguousarray(ends, INDEX)
+        self._labels = engine.EdgeLabels(model.replicas, place.sites, *self.ends)
+
+    def planes(self) -> Any:
+        """Return which bonds are active, by axis: bool of (axes, replicas, *shape)."""
+        model = self._model
+        if hasattr(model, "_words"):
+            return model._planes_of_bonds()
+        return model.bonds().reshape(model.lattice.ndim, model.replicas, *model.lattice.shape)
+
+    def active(self) -> Any:
+        """Return which bonds are active, not by axis: uint8 of (replicas, bonds)."""
+        model = self._model
+        if not self._of_words:
+            return model.bonds().reshape(model.replicas, -1).view("u1")
+        planes = model._planes_of_bonds().swapaxes(0, 1).reshape(model.replicas, -1)
+        return model._engine.xp.ascontiguousarray(planes).view("u1")
+
+    def labels(self, active: Any = None) -> Any:
+        """Return the smallest site of the cluster of each site, int32 of (replicas, sites).
+
+        Without `active`, of all clusters.
+        """
+        model = self._model
+        if not self._by_axis:
+            return self._labels.label(self.active() if active is None else active)
+        how: Any = {"numbering": "roots", "return_num": False}
+        labels = label_clusters(self.planes(), model.lattice, 1, **how)
+        return model._engine.xp.ascontiguousarray(labels.reshape(model.replicas, -1), INDEX)

@@ -1,0 +1,78 @@
+"""Structure factors and labels on the CPU: passes arrays to ``kernels/cpu/models/structure.h``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._core import native
+from conncomp.kernels.edges import SpinKind
+from conncomp.kernels.lattice import Lattice
+from conncomp.kernels.structure import LIMBS, STATES, Waves, components_of
+from conncomp.models._arguments import Drawn
+
+
+class StructureSums:
+    """Sums of the spins of replicas at wave vectors.
+
+    Parameters
+    ----------
+    drawn : Drawn
+    rows : Lattice
+        Of the words that spins are or, of vectors, of one row.
+    kind : SpinKind
+    waves : Waves
+    """
+
+    def __init__(self, drawn: Drawn, rows: Lattice, kind: SpinKind, waves: Waves) -> None:
+        self._replicas, self._waves = drawn.replicas, len(waves.axes)
+        self._components = components_of(kind, rows.states)
+        phases = waves.table
+        name = kind.name if kind.components else STATES
+        struct = waves.struct(phases.ctypes.data).tobytes()
+        named = drawn.seed, drawn.first_replica, drawn.replicas
+        self._sums = native.StructureSums(name, rows.struct.tobytes(), struct, phases, *named)
+
+    def count(self, spins: NDArray[Any], record: NDArray[np.int64], field: int) -> None:
+        """Add sums over all sites to a record, (replicas, fields), from a field on."""
+        sums = np.zeros((self._replicas, 2 * self._components * self._waves), np.int64)
+        self._sums.count(spins.reshape(-1), sums.reshape(-1))
+        record[:, field : field + sums.shape[1]] += sums
+
+    def square(
+        self,
+        spins: NDArray[Any],
+        step: int,
+        labels: NDArray[np.int32],
+        record: NDArray[np.int64],
+        field: int,
+    ) -> None:
+        """Add the squares of clusters' sums, as limbs for each wave, to a record."""
+        limbs = np.zeros((self._replicas, LIMBS * self._waves), np.int64)
+        self._sums.square(spins.reshape(-1), step, labels.reshape(-1), limbs.reshape(-1))
+        record[:, field : field + limbs.shape[1]] += limbs
+
+
+class EdgeLabels:
+    """Labels of clusters that active bonds make: ``kernels/cpu/models/edge_labels.h``.
+
+    Parameters
+    ----------
+    replicas, sites : int
+    u, v : array of int32, shape (bonds,)
+        The sites of each bond.
+    """
+
+    def __init__(self, replicas: int, sites: int, u: NDArray[Any], v: NDArray[Any]) -> None:
+        self._shape, self._ends = (replicas, sites), (u, v)
+
+    def label(self, active: NDArray[np.uint8]) -> NDArray[np.int32]:
+        """Return the smallest site of the cluster of each site, (replicas, sites).
+
+        `active` says of each bond of each replica, (replicas, bonds), whether it connects.
+        """
+        labels = np.empty(self._shape, np.int32)
+        native.label_edges(self._shape[0], *self._ends, active.reshape(-1), labels.reshape(-1))
+        return labels

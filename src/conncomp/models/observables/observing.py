@@ -1,0 +1,146 @@
+"""Updates that measure more than their kind does: fields of records behind those of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arguments import as_sequence, check_choice, shown
+from conncomp._arrays import on_host
+from conncomp.models.observables.helicity import Helicity
+from conncomp.models.observables.series import Observed, Reader
+from conncomp.models.observables.structure import Structure
+from conncomp.models.observables.vortices import Vortices
+from conncomp.models.observables.wrapping import Wrapping
+from conncomp.models.protocol import Update
+
+
+class Observable(Protocol):
+    """Measures a model, in the state before an update, into fields of a record."""
+
+    @property
+    def reader(self) -> Reader:
+        """Who reads its fields."""
+
+    def measure(self, record: Any, field: int) -> None:
+        """Add to a record, (replicas, fields), from a field on."""
+
+
+# By the name under which users ask for them.
+OBSERVABLES: dict[str, Callable[[Any, bool], Observable]] = {
+    "structure": Structure,
+    "helicity_modulus": Helicity,
+    "vortices": Vortices,
+}
+_ALL = {**OBSERVABLES, "wrapping": Wrapping}
+
+
+class Watched:
+    """A kind of updates that measures observables, too.
+
+    Parameters
+    ----------
+    model : Simulated
+    update : Update
+    names : list of str
+        Under which they were asked for.
+    observables : list of Observable
+    """
+
+    def __init__(
+        self, model: Any, update: Update[Any], names: list[str], observables: list[Observable]
+    ) -> None:
+        self._model, self._update, self._observables = model, update, observables
+        self.options: dict[str, Any] = dict(update.options)
+        if names:
+            self.options["observe"] = names
+        self._length = model.new_records(0).shape[-1]
+        first, observed = self._length, []
+        for observable in observables:
+            observed.append(Observed(observable.reader, first))
+            first += observable.reader.length
+        self._observed, self._all = tuple(observed), first
+
+    def new_records(self, n: int) -> Any:
+        """Return n records, all 0."""
+        model = self._model
+        return model._engine.xp.zeros((n, model.replicas, self._all), np.int64)
+
+    def __call__(self, number: int, record: Any = None) -> None:
+        """Make the update of this number, and measure into a record unless that is None."""
+        if record is None:
+            self._update(number, None)
+            return
+        self._observe(record)
+        own = self._model.new_records(1)[0]
+        self._update(number, own)
+        record[:, : self._length] += own
+
+    def read(self, records: NDArray[np.int64]) -> Any:
+        """Return what was measured, of records of shape (rows, replicas, fields)."""
+        return self.watched(self._update.read(records))
+
+    def present(self) -> NDArray[np.int64]:
+        """Return a record of the present state, of each replica if there are several."""
+        record = self.new_records(1)[0]
+        self._observe(record)
+        own = self._model.new_records(1)[0]
+        self._model._measure(own)
+        record[:, : self._length] += own
+        present: NDArray[np.int64] = on_host(record)
+        return present[0] if self._model._single else present
+
+    def watched(self, series: Any) -> Any:
+        """Return a series that knows of the observables."""
+        return replace(series, observed=self._observed)
+
+    def _observe(self, record: Any) -> None:
+        for observable, (_, first) in zip(self._observables, self._observed, strict=True):
+            observable.measure(record, first)
+
+
+def observing(
+    model: Any,
+    update: Update[Any],
+    observe: str | Sequence[str],
+    *,
+    clusters: bool = False,
+    wrapping: bool = False,
+) -> Update[Any]:
+    """Return an update that measures observables, too, if any are asked for.
+
+    Parameters
+    ----------
+    model : Simulated
+    update : Update
+    observe : str or sequence of str
+        Names of `OBSERVABLES`.
+    clusters : bool, optional
+        Whether clusters are measured, so that there are improved estimators.
+    wrapping : bool, optional
+        Whether to measure how clusters wrap, where the update itself does not.
+    """
+    given = (observe,) if isinstance(observe, str) else as_sequence("observe", observe)
+    names = []
+    for name in given:
+        check_choice("observe", name, tuple(OBSERVABLES))
+        if name in names:
+            raise ValueError(f"observe={shown(observe)} has {name!r} twice")
+        names.append(str(name))
+    measured = model.measure().observables() if names else {}
+    extra = [_made(model, name, clusters) for name in names if name not in measured]
+    if wrapping:
+        extra.append(_made(model, "wrapping", clusters))
+    return Watched(model, update, names, extra) if extra or names else update
+
+
+def _made(model: Any, name: str, clusters: bool) -> Observable:
+    """Return an observable, which is made once of each model."""
+    kept: dict[Any, Observable] = model._observables
+    if (name, clusters) not in kept:
+        kept[name, clusters] = _ALL[name](model, clusters)
+    return kept[name, clusters]

@@ -1,0 +1,98 @@
+"""Series whose records have more fields than their models': which ones, and who reads them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+# What errors say of observables that few models have.
+_TOLD = {
+    "helicity_modulus": "the helicity modulus, of the XY and the Heisenberg model on lattices, was "
+    "not measured",
+    "vortices": "vortices, of the XY model on lattices in the plane, were not counted",
+}
+
+
+class Reader(Protocol):
+    """What fields of a record say, of an observable that can be measured besides."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What it has values of."""
+
+    @property
+    def length(self) -> int:
+        """How many fields there are."""
+
+    def value(self, name: str, fields: NDArray[np.int64], series: Any) -> NDArray[Any]:
+        """Return the values of an observable, given its fields, the last axis, and the series."""
+
+    def estimates(self, series: Any, values: dict[str, NDArray[Any]]) -> dict[str, Any]:
+        """Return by name a function of means and what these are of, for a `Summary`.
+
+        `values` has what `value` returns of each name, and "squares", of the magnetisation. How
+        clusters wrap is returned as it is, as "wrapping".
+        """
+
+
+class Observed(NamedTuple):
+    """Fields of records: who reads them, and the first one."""
+
+    reader: Reader
+    first: int
+
+    def value(self, name: str, series: Any) -> NDArray[Any]:
+        """Return the values of an observable in a series."""
+        fields = series.records[..., self.first : self.first + self.reader.length]
+        return self.reader.value(name, fields, series)
+
+
+class ObservedSeries:
+    """A series with `records`, and `observed`, what they have behind the fields of the model."""
+
+    records: NDArray[np.int64]
+    observed: tuple[Observed, ...]
+
+    @property
+    def structure(self) -> NDArray[np.float64]:
+        """The structure factor at the smallest wave vector along each axis, the last axis here.
+
+        ``|sum of s exp(i k.r)|^2`` over the sites, of vectors the sum over components; of states,
+        what `squared_magnetisation` is of m times the sites. NaN along axes that are not periodic.
+        Update with ``observe="structure"``.
+        """
+        return self._observed("structure")
+
+    @property
+    def improved_structure(self) -> NDArray[np.float64]:
+        """The mean of `structure` over all states that these clusters could take.
+
+        Update with ``observe="structure", clusters=True``.
+        """
+        return self._observed("improved_structure")
+
+    def _observed(self, name: str) -> NDArray[Any]:
+        for each in self.observed:
+            if name in each.reader.names:
+                return each.value(name, self)
+        if name in ("wraps", "rank"):
+            raise ValueError("wrapping was not measured; update with wrapping=True")
+        asked = "structure" if name.startswith("improved_") else name
+        how = ", clusters=True" if asked != name else ""
+        told = _TOLD.get(name, f"{name} was not measured")
+        raise ValueError(f"{told}; update with observe={asked!r}{how}")
+
+    def _by_name(self, names: list[str]) -> dict[str, NDArray[Any]]:
+        """Return what was measured, by name: that of these names, and what was observed."""
+        observed = [name for each in self.observed for name in each.reader.names]
+        return {name: getattr(self, name) for name in [*names, *observed]}
+
+    def _estimates(self, squares: NDArray[np.float64]) -> dict[str, Any]:
+        """Return what a `Summary` has of what was observed, by name."""
+        found: dict[str, Any] = {}
+        for each in self.observed:
+            values = {name: each.value(name, self) for name in each.reader.names}
+            found |= each.reader.estimates(self, {**values, "squares": squares})
+        return found

@@ -1,0 +1,198 @@
+"""Structure factors at the smallest wave vectors, and the correlation length.
+
+What: ``S(k) = |sum of s exp(i k.r)|^2 / N`` along each periodic axis, where k is the axis'
+reciprocal vector over its length, so that S(0) is ``N m^2``; of Potts' states what
+``squared_magnetisation`` is of m. The correlation length of the second moment is ``sqrt(S(0) / S(k)
+- 1) / (2 sin(|k| / 2))``; as a share of the lattice's length it does not depend on that at a
+transition. How: kernels sum cosines and sines up in integers (``kernels/core/structure.h``). The
+improved estimator is the sum over clusters of ``|sum of exp(i k.r)|^2 / N`` or, of vectors, n times
+that of their projections on the mirror's normal: the mean over all states that these clusters could
+take. Source: F. Cooper, B. Freedman, D. Preston, Nucl. Phys. B 210, 210 (1982), for the length; U.
+Wolff, Nucl. Phys. B 334, 581 (1990), for clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arguments import shown
+from conncomp.kernels.structure import (
+    LIMBS,
+    SQUARE_BITS,
+    SUM_BITS,
+    components_of,
+    waves_of,
+)
+from conncomp.models._arguments import Drawn
+from conncomp.models.observables.clusters import Clusters
+from conncomp.models.places import lattice_of
+
+MOST_SITES = (1 << 31) - 1
+_LIMB = 32
+
+
+class Structure:
+    """Measures structure factors of a model of spins.
+
+    Parameters
+    ----------
+    model : Placed
+        On a lattice of which an axis is periodic.
+    clusters : bool
+        Whether to measure them by clusters, too.
+
+    Raises
+    ------
+    ValueError
+        If the model has no such wave vectors.
+    """
+
+    def __init__(self, model: Any, clusters: bool) -> None:
+        place = lattice_of(model, "structure")
+        cells, cell, sites = place.cells, place.cell, place.sites
+        closed = zip(cells.shape, cells.periodic, cells.antiperiodic, strict=True)
+        axes = [
+            axis for axis, (n, is_closed, turns) in enumerate(closed) if n > 1 and is_closed > turns
+        ]
+        if not axes:
+            raise ValueError(
+                f"observe='structure' is for axes of length 2 or more that are periodic, and shape="
+                f"{shown(cells.shape)} has none"
+            )
+        if sites > MOST_SITES:
+            raise ValueError(
+                f"observe='structure' is for fewer than 2**31 sites, and there are {sites}"
+            )
+        vectors, (_, kind, rows) = np.array(cell.vectors), model._held_spins()
+        # Engines of words have the squares of clusters themselves.
+        zero = clusters and bool(kind.components) and model._edges is not None
+        places = np.array(cell.sites) @ np.linalg.inv(vectors)
+        waves = waves_of(cells.shape, axes, places, zero)
+        self._model = model
+        self._clusters = Clusters(model, place) if clusters else None
+        drawn = Drawn(model.replicas, model.first_replica, model.seed)
+        engine = import_module(f"{__package__}.{model.device}")
+        self._sums = engine.StructureSums(drawn, rows, kind, waves)
+        wave_vectors = 2 * np.pi * np.linalg.inv(vectors).T / np.array(cells.shape)[:, None]
+        lengths = np.linalg.norm(wave_vectors, axis=1)
+        extents = np.array(cells.shape) * np.linalg.norm(vectors, axis=1)
+        self.reader = Factors(
+            sites,
+            len(cells.shape),
+            tuple(axes),
+            components_of(kind, rows.states),
+            0 if kind.components else rows.states,
+            tuple((2 * np.sin(lengths / 2)).tolist()),
+            tuple(extents.tolist()),
+            clusters,
+            zero,
+        )
+
+    def measure(self, record: Any, field: int) -> None:
+        """Add sums of the present spins, and those of the clusters that the next update draws."""
+        model = self._model
+        spins, _, _ = model._held_spins()
+        self._sums.count(spins, record, field)
+        if self._clusters is not None:
+            labels = self._clusters.labels()
+            self._sums.square(spins, model.updates + 1, labels, record, field + self.reader.sums)
+
+
+@dataclass(frozen=True)
+class Factors:
+    """Reads structure factors.
+
+    Attributes
+    ----------
+    sites, ndim : int
+    axes : tuple of int
+        Those with a wave vector.
+    components : int
+        How many numbers of a spin are summed.
+    states : int
+        Of a spin; 0 of vectors.
+    steps, extents : tuple of float
+        Of each axis ``2 sin(|k| / 2)``, and the length of the lattice.
+    clusters : bool
+        Whether there are sums by clusters.
+    zero : bool
+        Whether there are those of a wave vector of 0, of which the magnetisation follows.
+    """
+
+    sites: int
+    ndim: int
+    axes: tuple[int, ...]
+    components: int
+    states: int
+    steps: tuple[float, ...]
+    extents: tuple[float, ...]
+    clusters: bool
+    zero: bool
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What it has values of."""
+        squares = ("improved_squared_magnetisation",) * self.zero
+        return ("structure", *squares, *("improved_structure",) * self.clusters)
+
+    @property
+    def sums(self) -> int:
+        """How many fields have sums over all sites: by component, wave, cosine and sine."""
+        return 2 * self.components * self.waves
+
+    @property
+    def waves(self) -> int:
+        """How many wave vectors there are."""
+        return len(self.axes) + self.zero
+
+    @property
+    def length(self) -> int:
+        """How many fields there are."""
+        return self.sums + LIMBS * self.waves * self.clusters
+
+    def value(self, name: str, fields: NDArray[np.int64], series: Any) -> NDArray[np.float64]:
+        """Return structure factors, an axis of the lattice along the last axis."""
+        batch, waves = fields.shape[:-1], self.waves
+        if name == "structure":
+            sums = np.ldexp(fields[..., : self.sums].astype(np.float64), -SUM_BITS)
+            squares = (sums.reshape(*batch, self.components, waves, 2) ** 2).sum(axis=(-3, -1))
+            factor = self.states / (self.states - 1) if self.states > 2 else 1.0
+        else:
+            limbs = fields[..., self.sums :].reshape(*batch, waves, LIMBS).astype(np.float64)
+            squares = limbs @ np.ldexp(1.0, _LIMB * np.arange(LIMBS) - SQUARE_BITS)
+            factor = 1.0 if self.states else float(series.kind.components)
+        by_wave = factor * squares / self.sites
+        if name == "improved_squared_magnetisation":
+            return np.asarray(by_wave[..., -1] / self.sites)
+        factors = np.full((*batch, self.ndim), np.nan)
+        factors[..., self.axes] = by_wave[..., : len(self.axes)]
+        return factors
+
+    def estimates(self, series: Any, values: dict[str, NDArray[Any]]) -> dict[str, Any]:
+        """Return the correlation length, and its share of the lattice, as functions of means."""
+        factors = values[self.names[-1]]
+        means = values["squares"], *(factors[..., axis] for axis in self.axes)
+        steps = np.array([self.steps[axis] for axis in self.axes])
+        extents = np.array([self.extents[axis] for axis in self.axes])
+
+        def root(units: NDArray[np.float64]) -> Callable[..., Any]:
+            def of_means(square: Any, *along: Any) -> Any:
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    excess = [
+                        (self.sites * square / each - 1) / unit**2
+                        for each, unit in zip(along, units, strict=True)
+                    ]
+                    return np.sqrt(sum(excess) / len(excess))
+
+            return of_means
+
+        return {
+            "correlation_length": (root(steps), *means),
+            "correlation_ratio": (root(steps * extents), *means),
+        }

@@ -1,0 +1,161 @@
+"""Vortices: around which plaquettes of a lattice in the plane angles turn.
+
+What: the turns of the angles around each plaquette, of either sign, added up: differences along its
+bonds, each from -1/2 to 1/2 of a turn. Plaquettes are the faces of the lattice: triangles,
+hexagons, or what a cell has. How: from a bond to the one that comes next around the site that it
+leads to, clockwise, a walk goes around a face; bonds of a lattice in the plane do not cross if a
+cell has as many bonds as sites and faces (Euler). Angles are integers of 16 bits, whose differences
+wrap by themselves. Cost: a read of an angle for each corner of each plaquette. Source: J. M.
+Kosterlitz, D. J. Thouless, J. Phys. C 6, 1181 (1973), for vortices; J. Edmonds, Notices Amer. Math.
+Soc. 7, 646 (1960), for faces.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import atan2, pi
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp.kernels.edges import ANGLES
+from conncomp.models.lattices import UnitCell
+from conncomp.models.places import OnLattice, lattice_of
+
+TOGETHER = 1 << 21  # plaquettes that are looked at together
+
+# A site of a cell, and how many cells farther along each axis.
+Corner = tuple[int, tuple[int, int]]
+
+
+class Vortices:
+    """Counts vortices of an XY model.
+
+    Parameters
+    ----------
+    model : XY
+        On a lattice in the plane.
+    clusters : bool
+        Not used.
+
+    Raises
+    ------
+    ValueError
+        If the model has none.
+    """
+
+    def __init__(self, model: Any, clusters: bool) -> None:
+        _, kind, _ = model._held_spins()
+        if kind is not ANGLES:
+            raise ValueError(
+                "observe='vortices' is for the XY model, and not for a "
+                f"{model.parameters()['model']} model"
+            )
+        place, self._model = lattice_of(model, "vortices"), model
+        if any(place.cells.antiperiodic):
+            raise ValueError("observe='vortices' is for lattices without antiperiodic axes")
+        xp = model._engine.xp
+        self._corners = [xp.asarray(corners) for corners in plaquettes(place)]
+        self.reader = Turns(place.sites)
+
+    def measure(self, record: Any, field: int) -> None:
+        """Add the turns around all plaquettes."""
+        spins, _, _ = self._model._held_spins()
+        flat = spins.reshape(len(spins), -1)
+        for corners in self._corners:
+            for begin in range(0, len(corners), TOGETHER):
+                some = corners[begin : begin + TOGETHER]
+                turned: Any = 0
+                for k in range(some.shape[1]):
+                    step = flat[:, some[:, k]] - flat[:, some[:, k - 1]]
+                    turned = turned + step.view(np.int16).astype(np.int32)
+                record[:, field] += (abs(turned) >> 16).sum(axis=1, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Turns:
+    """Reads the number of vortices.
+
+    Attributes
+    ----------
+    sites : int
+    """
+
+    sites: int
+
+    names, length = ("vortices",), 1
+
+    def value(self, name: str, fields: NDArray[np.int64], series: Any) -> NDArray[np.int64]:
+        """Return how often angles turn around plaquettes, either way."""
+        return fields[..., 0]
+
+    def estimates(self, series: Any, values: dict[str, NDArray[Any]]) -> dict[str, Any]:
+        """Return the mean a site."""
+        return {"vortices": (np.asarray, values["vortices"] / self.sites)}
+
+
+def faces_of(cell: UnitCell) -> list[list[Corner]]:
+    """Return the plaquettes of a cell, each as its corners.
+
+    Raises
+    ------
+    ValueError
+        If it has not two axes, or bonds cross.
+    """
+    if len(cell.vectors) != 2:
+        raise ValueError(
+            f"observe='vortices' is for lattices of two axes, and not {len(cell.vectors)}"
+        )
+    vectors, sites = np.array(cell.vectors), np.array(cell.sites)
+    around: dict[int, list[tuple[float, Corner]]] = {site: [] for site in range(len(sites))}
+    for start, end, step in cell.bonds:
+        for site, to, cells in ((start, end, step), (end, start, (-step[0], -step[1]))):
+            away = sites[to] + np.array(cells) @ vectors - sites[site]
+            around[site].append((atan2(away[1], away[0]), (to, (cells[0], cells[1]))))
+    order = {site: [to for _, to in sorted(darts)] for site, darts in around.items()}
+    crossing = any(
+        (np.diff(sorted(angle for angle, _ in darts)) < 1e-9 * pi).any()
+        for darts in around.values()
+    )
+    left = {(site, to) for site, darts in order.items() for to in darts}
+    faces = []
+    while left and not crossing:
+        first = at = min(left)
+        corners, cells = [], (0, 0)
+        while at in left:
+            left.remove(at)
+            site, (to, step) = at
+            corners.append((site, cells))
+            cells = cells[0] + step[0], cells[1] + step[1]
+            back = order[to].index((site, (-step[0], -step[1])))
+            at = to, order[to][back - 1]
+        crossing = at != first or cells != (0, 0)
+        faces.append(corners)
+    if crossing or len(sites) - len(cell.bonds) + len(faces) != 0:
+        raise ValueError(
+            "observe='vortices' is for lattices in the plane whose bonds do not cross, and leave "
+            "no site or part of the lattice alone"
+        )
+    return faces
+
+
+def plaquettes(place: OnLattice) -> list[NDArray[np.int32]]:
+    """Return the sites at the corners of plaquettes, (plaquettes, corners) for each of a cell."""
+    cells = place.cells
+    shape, per_cell = cells.shape, cells.cell
+    found = []
+    for face in faces_of(place.cell):
+        there = np.ones(shape, bool)
+        corners = []
+        for site, offset in face:
+            at = []
+            for axis, (length, closed) in enumerate(zip(shape, cells.periodic, strict=True)):
+                places = np.arange(length) + offset[axis]
+                inside = (places >= 0) & (places < length)
+                if not closed:
+                    there &= inside[:, None] if axis == 0 else inside[None, :]
+                at.append(places % length)
+            corners.append((at[0][:, None] * shape[1] + at[1]) * per_cell + site)
+        found.append(np.stack([each[there] for each in corners], axis=1).astype(np.int32))
+    return found
