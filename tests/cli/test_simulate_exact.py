@@ -15,13 +15,10 @@ from conncomp.models.exact import ising_energy, ising_magnetisation
 def panels(run, monkeypatch):
     """Return what a command draws, by the title or the label of a panel."""
     drawn = []
-    save = _picture._save
-    monkeypatch.setattr(
-        _picture, "_save", lambda path, figure: (drawn.append(figure), save(path, figure))
-    )
+    monkeypatch.setattr(_picture, "_save", lambda path, figure: drawn.append(figure))
 
     def call(words):
-        assert run(*words.split(), "--plot", "run.png", "--force").exit_code == 0
+        assert run(*words.split(), "--plot", "run.png").exit_code == 0
         return {axes.get_title() or axes.get_ylabel(): axes for axes in drawn.pop().axes}
 
     return call
