@@ -316,6 +316,10 @@ class Gpu:
                     kernel.function.preferred_shared_memory_carveout = shared_percent
         return self._kernels[key]
 
+    def has_loaded(self, file: str, names: tuple[str, ...]) -> bool:
+        """Whether `load` has been asked for these names, so that it returns at once."""
+        return (file, names) in self._kernels
+
     def load_together(self, file: str, groups: list[tuple[str, tuple[str, ...]]]) -> None:
         """Compile what ``load(*group)`` asks for at once, of files that a file includes.
 
@@ -429,8 +433,9 @@ class Gpu:
         """Whether launches on a stream may be kept for later calls, with memory of its own.
 
         Not those that become part of a CUDA graph, and not where the handle names several streams.
+        The default stream is never captured.
         """
-        return stream != PER_THREAD and not self.is_capturing(stream)
+        return stream == 0 or (stream != PER_THREAD and not self.is_capturing(stream))
 
     def blocks(self, count: int, threads: int) -> int:
         """Return how many blocks of `threads` to launch for `count` pieces of work.

@@ -2,7 +2,8 @@
 // The default.
 //
 // What: fills roots[v] with the smallest vertex of v's strong component, and *components with their number,
-// for a list of arcs. How: two launches in which all blocks meet after each step: cut_arcs, and for all else
+// for a list of arcs. How: two launches in which all blocks meet after each step: cut_arcs, which the host
+// leaves out rather than compile it for a graph where it has nothing to do, and for all else
 // strong_components.
 //
 // 0. Where few arcs lead far, upwards or downwards, the order of vertices is cut (cuts.cuh). A sample tells
@@ -51,14 +52,13 @@ constexpr int64_t kTwiceManyNear = 5;  // arcs for two vertices; with fewer, ext
 constexpr int kNearSweeps = 3;         // between two barriers, to and fro
 constexpr int kNearExtremes = 96;      // barriers until extremes are given up there
 constexpr int kArcSweeps = 8;          // over the arcs, between two barriers
-constexpr int64_t kFewArcs = 16;       // for so many vertices one, so that trimming does not pay
 constexpr int64_t kFewTrimmed = 256;   // of so many vertices one, so that arcs need not be listed anew
-constexpr int64_t kManyArcs = 4;       // a vertex, so that jumps by vertices cost less
 
 // Calls visit(arc) for those of a share that are a thread's, forwards or backwards, row by row of the block.
 template <class Visit>
 __device__ inline void visit_share(const Share& share, bool backwards, Visit&& visit) {
   const int64_t rows = (share.end - share.begin + kStrongThreads - 1) / kStrongThreads;
+#pragma unroll 1
   for (int64_t row = 0; row < rows; ++row) {
     const int64_t arc = share.begin + (backwards ? rows - 1 - row : row) * kStrongThreads + int(threadIdx.x);
     if (arc < share.end) visit(arc);
@@ -107,6 +107,7 @@ CONNCOMP_PHASE bool settle_arcs(ArcList<const Vertex> arcs, int64_t vertices, Si
   for (int barriers = 0; barriers < most_barriers || all_settle; ++barriers) {
     bool changed = false;
     int sweep = 0;
+#pragma unroll 1
     for (; sweep < kArcSweeps; ++sweep) {
       const bool sweep_changed = jumps == Jumps::kByVertices
                                      ? sweep_then_jump(arcs, share, share_of_vertices, signatures)
@@ -124,10 +125,10 @@ CONNCOMP_PHASE bool settle_arcs(ArcList<const Vertex> arcs, int64_t vertices, Si
 template <class Vertex>
 CONNCOMP_PHASE void reset_ends(ArcList<const Vertex> arcs, Signatures<Vertex> signatures,
                                GridBarrier& barrier) {
-  for (int64_t arc = grid_thread(); arc < arcs.count; arc += grid_threads()) {
+  visit_of_grid(arcs.count, [=](int64_t arc) {
     signatures.reset(arcs.sources[arc]);
     signatures.reset(arcs.targets[arc]);
-  }
+  });
   barrier.wait();
 }
 
@@ -154,16 +155,11 @@ __device__ inline Extremes<Vertex> extremes_in(const StrongMemory<Vertex>& memor
 template <class Vertex>
 __device__ inline void reset_extremes(const ArcList<const Vertex>& arcs, const Extremes<Vertex>& extremes,
                                       GridBarrier& barrier) {
-  for (int64_t arc = grid_thread(); arc < arcs.count; arc += grid_threads()) {
+  visit_of_grid(arcs.count, [&](int64_t arc) {
     extremes.reset(arcs.sources[arc]);
     extremes.reset(arcs.targets[arc]);
-  }
+  });
   barrier.wait();
-}
-
-// Where trimming pays, as far as numbers of arcs tell.
-__device__ inline bool are_few(int64_t arcs, int64_t vertices) {
-  return arcs > vertices / kFewArcs && arcs < kManyArcs * vertices;
 }
 
 // Passes extremes along arcs, each block in its share; returns whether they are final after so many barriers.
@@ -172,8 +168,7 @@ template <class Vertex>
 __device__ inline bool settle_extremes(const ArcList<const Vertex>& arcs, const Extremes<Vertex>& extremes,
                                        bool are_near, GridBarrier& barrier) {
   // What an arc tells its ends of each other needs nothing to be read.
-  for (int64_t arc = grid_thread(); arc < arcs.count; arc += grid_threads())
-    extremes.join(arcs.sources[arc], arcs.targets[arc]);
+  visit_of_grid(arcs.count, [&](int64_t arc) { extremes.join(arcs.sources[arc], arcs.targets[arc]); });
   barrier.wait();
   const Share share(arcs.count, kSmallestShare);
   const int most_sweeps = are_near ? kNearSweeps : kArcSweeps;
@@ -207,7 +202,7 @@ __device__ inline void drop_by_extremes(int64_t vertices, ArcList<const Vertex> 
     free = other, other = full;
   };
   if (arcs.sources == free.sources) swap_lists();
-  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) extremes.reset(Vertex(v));
+  visit_of_grid(vertices, [=](int64_t v) { extremes.reset(Vertex(v)); });
   barrier.wait();
   while (arcs.count > 0 && settle_extremes(arcs, extremes, are_near, barrier)) {
     const int64_t kept = keep_arcs(
@@ -262,11 +257,41 @@ CONNCOMP_PHASE void start_signatures(int64_t vertices, Signatures<Vertex> signat
                                      const StrongMemory<Vertex>& memory) {
   const Extremes<Vertex> extremes = extremes_in(memory);
   const bool is_settled = memory.state->is_settled;
-  for (int64_t row = grid_thread(); row < vertices; row += grid_threads()) {
-    const Vertex v = Vertex(row);
+  visit_of_grid(vertices, [&](int64_t vertex) {
+    const Vertex v = Vertex(vertex);
     signatures.put_into(v, is_settled ? extremes.component(v) : searches.of(v) == kBoth ? member : v);
-  }
+  });
 }
+
+// Which arcs strong_components keeps, and how, by what has just told of components. One type for all, as each
+// copy of keep_arcs takes time to compile.
+enum class ToldBy { kSearches, kTrimming, kSignatures };
+template <class Vertex>
+struct Keeping {
+  ToldBy told_by;
+  Searches<Vertex> searches;
+  bool is_complete;  // whether the searches came to their end
+  Vertex member;     // that stands for what both have reached
+  const Vertex* awaited;
+  Signatures<Vertex> signatures;
+
+  __device__ bool keeps(Vertex u, Vertex v) const {
+    if (told_by == ToldBy::kSignatures) return signatures.may_join(u, v);
+    if (told_by == ToldBy::kTrimming) return u != v && awaited[u] != 0 && awaited[v] != 0;
+    const uint32_t u_reach = searches.of(u), v_reach = searches.of(v);
+    return is_complete ? u_reach == v_reach && u_reach != kBoth : (u_reach & v_reach) != kBoth;
+  }
+  __device__ void write(Vertex u, Vertex v, Vertex& source, Vertex& target) const {
+    source = u, target = v;
+    if (told_by == ToldBy::kSearches) {
+      if (searches.of(u) == kBoth) source = member;
+      if (searches.of(v) == kBoth) target = member;
+    } else if (told_by == ToldBy::kSignatures) {
+      signatures.reset(u);
+      signatures.reset(v);
+    }
+  }
+};
 
 // All blocks run at the same time.
 template <class Vertex, class Index>
@@ -285,15 +310,21 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
   const Searches<Vertex> searches{{words_of_searches}};
   const Vertex pivot = state->pivot;
 
-  const auto copy_arc = [](Vertex u, Vertex v, Vertex& source, Vertex& target) { source = u, target = v; };
   ArcList<Vertex> next{memory.next_sources, memory.next_targets, 0},
       spare{memory.spare_sources, memory.spare_targets, 0};
   const auto swap_lists = [&] {
     const ArcList<Vertex> full = next;
     next = spare, spare = full;
   };
-  const auto keep = [&](auto keeps, auto write) {
-    const int64_t kept = keep_arcs(arcs, next, bits, sums_of_blocks, barrier, keeps, write);
+  Keeping<Vertex> keeping{ToldBy::kSearches, searches, true, 0, memory.signatures, signatures};
+  const auto keep = [&](ToldBy told_by) {
+    keeping.told_by = told_by;
+    const int64_t kept = keep_arcs(
+        arcs, next, bits, sums_of_blocks, barrier,
+        [keeping](Vertex u, Vertex v) { return keeping.keeps(u, v); },
+        [keeping](Vertex u, Vertex v, Vertex& source, Vertex& target) {
+          keeping.write(u, v, source, target);
+        });
     arcs = {next.sources, next.targets, kept};
     swap_lists();
   };
@@ -305,9 +336,10 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
       arcs = {spare.sources, spare.targets, state->kept};
   }
 
-  for (int64_t word = grid_thread(); word * kVerticesOfWord < vertices; word += grid_threads())
+  visit_of_grid((vertices + kVerticesOfWord - 1) / kVerticesOfWord, [=](int64_t word) {
     words_of_searches[word] =
         pivot >= 0 && word == pivot / kVerticesOfWord ? kBoth << 2 * int(pivot % kVerticesOfWord) : 0;
+  });
   barrier.wait();
   Vertex member = 0;
   bool is_complete = true;
@@ -316,15 +348,8 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     find_member(vertices, searches, state);
     barrier.wait();
     member = Current::load(&state->member);
-    keep(
-        [=](Vertex u, Vertex v) {
-          const uint32_t u_reach = searches.of(u), v_reach = searches.of(v);
-          return is_complete ? u_reach == v_reach && u_reach != kBoth : (u_reach & v_reach) != kBoth;
-        },
-        [=](Vertex u, Vertex v, Vertex& source, Vertex& target) {
-          source = searches.of(u) == kBoth ? member : u;
-          target = searches.of(v) == kBoth ? member : v;
-        });
+    keeping.is_complete = is_complete, keeping.member = member;
+    keep(ToldBy::kSearches);
   }
 
   // Signatures are not there yet: their memory is that of two lists of vertices. Where the search was given
@@ -333,7 +358,7 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     Trimming<Vertex> trimming(rows, vertices, memory.signatures, memory.signatures + vertices, state->queued,
                               local_queue);
     if (trim(trimming, arcs.count, starts, ends, barrier) < vertices / kFewTrimmed) return;
-    keep([=](Vertex u, Vertex v) { return u != v && !trimming.has(u) && !trimming.has(v); }, copy_arc);
+    keep(ToldBy::kTrimming);
   };
   const int64_t untrimmed = arcs.count;
   if (are_few(untrimmed, vertices) && (pivot >= 0 || (state->has_first && !state->is_settled)))
@@ -371,21 +396,16 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
       Widening<Vertex> widening(vertices, signatures, rows, bits, words_of_searches, queue);
       settle_vertices(widening, barrier);
     }
-    keep([=](Vertex u, Vertex v) { return signatures.may_join(u, v); },
-         [=](Vertex u, Vertex v, Vertex& source, Vertex& target) {
-           copy_arc(u, v, source, target);
-           signatures.reset(u);
-           signatures.reset(v);
-         });
+    keep(ToldBy::kSignatures);
   }
 
   int roots_of_thread = 0;
-  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
+  visit_of_grid(vertices, [&](int64_t v) {
     // The member that stands for the giant may be in the component of a smaller vertex.
     const Vertex root = signatures.component(signatures.component(Vertex(v)));
     roots[v] = Index(root);
     roots_of_thread += root == Vertex(v);
-  }
+  });
   add_for_block(roots_of_thread, components);
 }
 
