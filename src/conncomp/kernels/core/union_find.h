@@ -109,6 +109,7 @@ CONNCOMP_ANYWHERE inline Index hook_lowest(Index* parent, Index a, Index b, Unio
     const Index low = a < b ? a : b, high = a < b ? b : a;
     const Index seen = Access::fetch_min(parent + high, low);
     if (!leads_to(high, seen)) return unions.united(high), low;
+    if (seen == low) break;
     a = low, b = find<Access>(parent, seen);
   }
   return a;
