@@ -100,7 +100,9 @@ CONNCOMP_ANYWHERE inline Index hook(Index* parent, Index a, Index b, Unions&& un
 //    3, 1 and 4 are put above the root 9: it gets 3, then 1; the second one goes on with (1, 3), the third
 //    one, which finds 1 there, with (4, 1)
 //
-// Two turns do for most, where of those that hook by compare_exchange half are in vain each time.
+// Two turns do for most, where of those that hook by compare_exchange half are in vain each time. Of many that
+// unite the same two roots the first one does so, and the others see that it has: who replaced a parent goes on
+// with it, so that they need not.
 // Source: Playne and Hawick 2018; Allegretti, Bolelli and Grana 2020. The search is ours: without it, all
 // that go on step along one path by atomic operations.
 template <class Access, class Index, class Unions = Unreported>
@@ -120,7 +122,11 @@ template <class Access, class Index, class Unions = Unreported>
 CONNCOMP_ANYWHERE inline void unite_from(Index* parent, Index a, Index above_a, Index b, Index above_b,
                                          Unions&& unions = Unions()) {
   if (above_a == above_b) return;  // as those of two members of a set often are
-  hook<Access>(parent, find_from<Access>(parent, a, above_a), find_from<Access>(parent, b, above_b), unions);
+  a = find_from<Access>(parent, a, above_a), b = find_from<Access>(parent, b, above_b);
+  if constexpr (sizeof(Index) >= kLeastMinimum)
+    hook_lowest<Access>(parent, a, b, unions);
+  else
+    hook<Access>(parent, a, b, unions);
 }
 
 template <class Access, class Index, class Unions = Unreported>
