@@ -163,6 +163,8 @@ struct QuadContacts {
            (is_up_left & !(is_up & beside(up_left, up)) & !(is_left & above(up_left, left)) ? kUpLeft : 0) |
            (rising(own, up_right) & !(is_up & beside(up, up_right)) ? kUpRight : 0);
   }
+  // The same, and the one to the left as the lowest bit.
+  __device__ int links() const { return needed() << 1 | touches_left(); }
 };
 
 constexpr uint32_t kEachByte = 0x01010101u;
@@ -185,10 +187,19 @@ struct QuadsAround {
     for (int k = 0; k < kQuads; ++k) codes |= quad[k].code;
     return Quad{uint16_t(codes)}.is_split();
   }
+  // What is of quad k: by selection, as arrays in registers have no variable index.
+  template <class T>
+  __device__ static T select(int k, T left, T up, T up_left, T up_right) {
+    return k == kLeft ? left : k == kUp ? up : k == kUpLeft ? up_left : up_right;
+  }
+  __device__ Quad quad_at(int k) const { return select(k, quad[1], quad[2], quad[3], quad[4]); }
   // The value of an element, and all of a quad that have it.
   __device__ uint32_t value(int element) const { return values[kOwn] >> 8 * element & 255; }
   __device__ int elements_of(int k, uint32_t value) const {
-    return quad[k].elements() & ~bits_of_bytes(bytes_set(values[k] ^ value * kEachByte));
+    const bool is_own = k == kOwn;
+    const int elements = (is_own ? quad[kOwn] : quad_at(k)).elements();
+    const uint32_t of_quad = is_own ? values[kOwn] : select(k, values[1], values[2], values[3], values[4]);
+    return elements & ~bits_of_bytes(bytes_set(of_quad ^ value * kEachByte));
   }
   // The first element of its own that has a value, and all that are the first ones of theirs.
   __device__ int first_of(uint32_t value) const { return __ffs(elements_of(kOwn, value)) - 1; }
@@ -212,7 +223,7 @@ struct QuadsAround {
       const uint32_t of = value(first);
       const QuadContacts contacts{elements_of(kOwn, of), elements_of(kLeft, of), elements_of(kUp, of),
                                   elements_of(kUpLeft, of), elements_of(kUpRight, of)};
-      links |= uint32_t((contacts.needed() << 1 | contacts.touches_left()) & split) << 4 * first;
+      links |= uint32_t(contacts.links() & split) << 4 * first;
       unvisited &= ~contacts.own;
     }
     return links;
@@ -427,42 +438,36 @@ __global__ void __launch_bounds__(kBorderThreads, 16)
   const int above_own = quads.above_slot(row, x), above_left = quads.above_slot(row, x - 1),
             above_up = quads.above_slot(row - 1, x), above_up_left = quads.above_slot(row - 1, x - 1),
             above_up_right = quads.above_slot(row - 1, x + 1);
-  // Others are united by label_quads.
-  const auto is_across = [&](int rows, int quads_away) {
-    const int to_x = x_of_tile + quads_away;
-    return row_of_tile + rows < 0 || to_x < 0 || to_x >= kWarp;
-  };
-  // A parent that is no root any more is found to be none by who hooks it.
-  int own = above_own;
-  const auto unite = [&](bool touches, int rows, int quads_away, int above) {
-    if (touches && is_across(rows, quads_away)) own = hook_lowest<Shared>(quads.parent, own, above, quads);
-  };
   const QuadContacts around{quad.is_split() ? 0 : quad.elements(), left.elements_like(quad),
                             up.elements_like(quad), up_left.elements_like(quad),
                             up_right.elements_like(quad)};
-  const int contacts = around.needed();
-  unite(around.touches_left(), 0, -1, above_left);
-  unite(contacts & QuadContacts::kUp, -1, 0, above_up);
-  unite(contacts & QuadContacts::kUpLeft, -1, -1, above_up_left);
-  unite(contacts & QuadContacts::kUpRight, -1, 1, above_up_right);
-
   QuadsAround near{{quad, left, up, up_left, up_right}, {}};
-  if (!near.any_split()) return;
+  uint32_t links = uint32_t(around.links()) << 4 * (__ffs(quad.elements() | 16) - 1);
+  if (near.any_split()) {
 #pragma unroll
-  for (int k = QuadsAround::kOwn; k < QuadsAround::kQuads; ++k)
-    near.values[k] = values_of_quad(quads, row + near.rows_to(k), x + near.quads_to(k));
-  const uint32_t links = near.links();
-#pragma unroll
-  for (int k = QuadsAround::kLeft; k < QuadsAround::kQuads; ++k) {
-    if (!is_across(near.rows_to(k), near.quads_to(k))) continue;
+    for (int k = QuadsAround::kOwn; k < QuadsAround::kQuads; ++k)
+      near.values[k] = values_of_quad(quads, row + near.rows_to(k), x + near.quads_to(k));
+    links |= near.links();
+  }
+  // Others are united by label_quads.
+  const auto across = [&](int k) {
+    const int to_x = x_of_tile + near.quads_to(k);
+    return uint32_t(row_of_tile + near.rows_to(k) < 0 || to_x < 0 || to_x >= kWarp) << (k - 1);
+  };
+  links &= 0x1111 * (across(near.kLeft) | across(near.kUp) | across(near.kUpLeft) | across(near.kUpRight));
+  // A parent that is no root any more is found to be none by who hooks it. One copy of that, as instructions
+  // that are met once take longest to fetch.
+  int own = above_own;
 #pragma unroll 1
-    for (uint32_t of_quad = links >> (k - 1) & 0x1111u; of_quad != 0; of_quad &= of_quad - 1) {
-      const int element = (__ffs(int(of_quad)) - 1) / 4;
-      const int other = __ffs(near.elements_of(k, near.value(element))) - 1;
-      const int neighbour = quads.node(row + near.rows_to(k), x + near.quads_to(k), near.quad[k], other);
-      hook_lowest<Shared>(quads.parent, Shared::load(quads.parent + quads.node(row, x, quad, element)),
-                          Shared::load(quads.parent + neighbour), quads);
+  for (; links != 0; links &= links - 1) {
+    const int link = __ffs(int(links)) - 1, element = link / 4, k = link % 4 + 1;
+    int other = near.select(k, above_left, above_up, above_up_left, above_up_right);
+    if (const Quad to = near.quad_at(k); to.is_split()) {
+      const int like = __ffs(near.elements_of(k, near.value(element))) - 1;
+      other = Shared::load(quads.parent + quads.node(row + near.rows_to(k), x + near.quads_to(k), to, like));
     }
+    if (quad.is_split()) own = Shared::load(quads.parent + quads.node(row, x, quad, element));
+    own = hook_lowest<Shared>(quads.parent, own, other, quads);
   }
 }
 
