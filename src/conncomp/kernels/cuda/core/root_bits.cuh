@@ -46,34 +46,45 @@ __device__ inline Index label_of_bit(const uint32_t* roots_of_word, const Index*
 enum class LabelKind { kRoots, kNumbers, kNumbersOfBlock };
 
 // The numbers of all words of an item, in the memory of each block that needs them: for items so small that a
-// launch less is worth it.
+// launch less is worth it. A thread numbers words beside each other.
 template <int threads>
 struct NumberedWords {
-  static constexpr int kMost = 2048;
-  uint32_t roots[kMost];
-  int32_t number[kMost];
+  static constexpr int kMost = 2048, kOfThread = kMost / threads;
+  uint32_t roots[kMost + threads];
+  int32_t number[kMost + threads];
+
+  // Where a word lies, such that threads do not meet in the banks of the memory.
+  __device__ static int place(int word) { return word + word / kOfThread; }
 
   __device__ void load(const uint32_t* roots_of_word, int words) {
 #pragma unroll
     for (int first = 0; first < kMost; first += threads) {
       const int word = first + int(threadIdx.x);
-      roots[word] = word < words ? roots_of_word[word] : 0;
+      if (first < words) roots[place(word)] = word < words ? roots_of_word[word] : 0;
     }
   }
-  // Numbers the words, of which those after the last one are 0; returns the number of components. All threads
-  // of a block call it.
-  __device__ int count() {
-    constexpr int kOfThread = kMost / threads;
-    __syncthreads();  // all words are there
+  // Numbers the words; returns the number of components. All threads of a block call it.
+  __device__ int count(int words) {
     const int first = int(threadIdx.x) * kOfThread;
-    int components, roots_of_thread = 0;
+    const bool has_words = first < words;
+    __syncthreads();  // all words are there
+    int of_word[kOfThread], roots_of_thread = 0, components;
 #pragma unroll
-    for (int k = 0; k < kOfThread; ++k) roots_of_thread += __popc(roots[first + k]);
+    for (int k = 0; k < kOfThread; ++k) {
+      of_word[k] = has_words ? __popc(roots[place(first) + k]) : 0;
+      roots_of_thread += of_word[k];
+    }
     int next = 1 + block_scan<threads>(roots_of_thread, components);
 #pragma unroll
-    for (int k = 0; k < kOfThread; ++k) number[first + k] = next, next += __popc(roots[first + k]);
+    for (int k = 0; k < kOfThread; ++k) {
+      if (has_words) number[place(first) + k] = next;
+      next += of_word[k];
+    }
     __syncthreads();
     return components;
+  }
+  __device__ int32_t label(int root) const {
+    return label_of_bit(roots, number, place(root / kRootWord), root % kRootWord);
   }
 };
 

@@ -571,14 +571,13 @@ __global__ void __launch_bounds__(kQuadThreads) write_quads(Label* __restrict__ 
     __shared__ NumberedWords<kQuadThreads> words;
     const Quad quad = quads.quad_at(first_row, x);
     const int above = quads.above_slot(first_row, x);
-    words.load(quads.roots_of_word, quads.height * quads.columns);
+    const int words_of_item = quads.height * quads.columns;
+    words.load(quads.roots_of_word, words_of_item);
     find_roots(first_row, quad, above, roots);
-    const int components = words.count();
+    const int components = words.count(words_of_item);
     if (threadIdx.x == 0 && tile.row + tile.column == 0) *quads.components = components;
     if (quads.has(first_row, x))
-      write(first_row, quad, roots, [&](int root) {
-        return Label(label_of_bit(words.roots, words.number, root / kRootWord, root % kRootWord));
-      });
+      write(first_row, quad, roots, [&](int root) { return Label(words.label(root)); });
   } else {
     for (int row = first_row; row < end; row += int(blockDim.x / kWarp)) {
       if (!quads.has(row, x)) break;
