@@ -36,8 +36,10 @@ constexpr int kQuadRows = 8;  // of a tile
 constexpr int kQuadThreads = kQuadRows * kWarp;
 constexpr int kTileWidth = 2 * kWarp, kTileHeight = 2 * kQuadRows;  // in elements
 constexpr int kRootWordsOfRow = kTileWidth / kRootWord, kRootWordsOfTile = kTileHeight * kRootWordsOfRow;
-constexpr int kWordsAtOnce = 4;                        // that a thread of number_rows has
-constexpr int kBorderThreads = kWarp + 2 * kQuadRows;  // of a tile, in join_quads
+constexpr int kWordsAtOnce = 4;  // that a thread of number_rows has
+constexpr int kBorderThreads =
+    kWarp + 2 * kQuadRows;  // of a tile, in join_quads, or two or four times as many
+constexpr int kMostBorderThreads = 4 * kBorderThreads;
 
 // What a quad holds: a bit for each element of its foreground, whether it is split, that is not whole, and
 // the value of its foreground.
@@ -421,13 +423,15 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
   if (x == 0 && table.roots_of_tile != nullptr) table.roots_of_tile[blockIdx.x] = count;
 }
 
-// So many threads a tile: for the quads of its first row, and those at both ends of the others.
+// So many threads a tile: for the quads of its first row, and those at both ends of the others. Or several
+// threads a quad, which share its contacts, where there are few tiles: all unions are on their way at once.
 template <int = 0>
-__global__ void __launch_bounds__(kBorderThreads, 16)
+__global__ void __launch_bounds__(kMostBorderThreads, 4)
     join_quads(const uint8_t* __restrict__ values, QuadTable table) {
-  const int of_side = int(threadIdx.x) - kWarp;
+  const int border = int(threadIdx.x) % kBorderThreads, part = int(threadIdx.x) / kBorderThreads;
+  const int of_side = border - kWarp;
   const int row_of_tile = of_side < 0 ? 0 : of_side % kQuadRows;
-  const int x_of_tile = of_side < 0 ? int(threadIdx.x) : of_side < kQuadRows ? 0 : kWarp - 1;
+  const int x_of_tile = of_side < 0 ? border : of_side < kQuadRows ? 0 : kWarp - 1;
   const TileOfQuads tile(blockIdx.x, table);
   QuadsOfItem quads(table, values, tile.item);
   const int row = tile.first_row + row_of_tile, x = tile.first_x + x_of_tile;
@@ -454,7 +458,10 @@ __global__ void __launch_bounds__(kBorderThreads, 16)
     const int to_x = x_of_tile + near.quads_to(k);
     return uint32_t(row_of_tile + near.rows_to(k) < 0 || to_x < 0 || to_x >= kWarp) << (k - 1);
   };
-  links &= 0x1111 * (across(near.kLeft) | across(near.kUp) | across(near.kUpLeft) | across(near.kUpRight));
+  const int parts = int(blockDim.x) / kBorderThreads;
+  const uint32_t shared = parts == 1 ? 15 : (parts == 2 ? 5 : 1) << part;
+  links &= 0x1111 *
+           ((across(near.kLeft) | across(near.kUp) | across(near.kUpLeft) | across(near.kUpRight)) & shared);
   // A parent that is no root any more is found to be none by who hooks it. One copy of that, as instructions
   // that are met once take longest to fetch.
   int own = above_own;
