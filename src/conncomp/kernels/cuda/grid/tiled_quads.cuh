@@ -111,7 +111,7 @@ struct QuadsOfItem : QuadTable {
     number_of_word += item * words;
     roots_of_tile += int64_t(item) * tiles_of_item;
   }
-  __device__ int quads_of_row() const { return (width + 1) / 2; }
+  __device__ int quads_of_row() const { return columns * (kRootWord / 2); }
   __device__ bool has(int row, int x) const {
     return row >= 0 && x >= 0 && 2 * row < height && 2 * x < width;
   }
@@ -119,7 +119,8 @@ struct QuadsOfItem : QuadTable {
     return {has(row, x) ? quad[row * quads_of_row() + x] : uint16_t(0)};
   }
   __device__ int pitch() const { return columns * kRootWord; }
-  // Where what is above a whole quad's node lies, too, so that it can be loaded before the quad is known.
+  // Where what is above a whole quad's node lies, so that it can be loaded before the quad is known. The node
+  // itself is an entry of its own only if it was a root in its tile.
   __device__ int slot(int row, int x) const { return 2 * row * pitch() + 2 * x; }
   __device__ int above_slot(int row, int x) const {
     return has(row, x) ? Shared::load(parent + slot(row, x)) : 0;
@@ -391,22 +392,23 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
   }
 
   // Parents in the array, and bits of roots.
-  const auto write_parent = [&](int at, int element) {
-    const int root = InBlock::load(parent + at);
-    const int y = 2 * tile.first_row + root / kTileWidth, column = 2 * tile.first_x + root % kTileWidth;
-    const int above = y * quads.pitch() + column;
-    quads.parent[quads.node(row_of_item, x_of_item, quad, element)] = above;
-    if (quad.is_whole() && !quad.has(0)) quads.parent[quads.slot(row_of_item, x_of_item)] = above;
-    if (table.roots_of_word != nullptr && root == at && (quad.is_split() || x == first))
-      InBlock::fetch_or(roots + root / kRootWord, 1u << root % kRootWord);
+  const auto write_parent = [&](int at, int slot, bool may_be_root) {
+    const uint32_t root = InBlock::load(parent + at);
+    const int above = int(2 * tile.first_row + root / kTileWidth) * quads.pitch() +
+                      int(2 * tile.first_x + root % kTileWidth);
+    quads.parent[slot] = above;
+    if (!may_be_root || int(root) != at) return;
+    quads.parent[above] = above;
+    if (table.roots_of_word != nullptr) InBlock::fetch_or(roots + root / kRootWord, 1u << root % kRootWord);
   };
   if (quads.has(row_of_item, x_of_item))
     quads.quad[row_of_item * quads.quads_of_row() + x_of_item] = quad.code;
-  if (quad.is_whole()) write_parent(node, 0);
+  if (quad.is_whole()) write_parent(node, quads.slot(row_of_item, x_of_item), x == first);
   if (quad.is_split()) {
 #pragma unroll 1
     for (int k = 0; k < 4; ++k)
-      if (quad.has(k)) write_parent(place(near.first_of(near.value(k))), k);
+      if (quad.has(k))
+        write_parent(place(near.first_of(near.value(k))), quads.node(row_of_item, x_of_item, quad, k), true);
   }
   if (table.roots_of_word == nullptr) return;
   __syncthreads();

@@ -26,8 +26,9 @@ BORDER_THREADS = 48  # a tile, or as many times as this if there are few tiles
 BORDER_PARTS = 4
 # Items that fill less of their tiles than this are labelled by others.
 LEAST_FILLED = 0.25
-# Rows of parents are whole words: more of them an element, and all memory is 8 bytes an element.
-MOST_PARENTS = 1.75
+# Rows of parents and quads are whole words: more of them an element, and all memory is 8 bytes an
+# element.
+MOST_PARENTS = 1.6
 # Blocks number words where there are so many for each multiprocessor to number, at most.
 MOST_NUMBERED = 2048
 # The parts of ``QuadTable`` that a kind of labels needs.
@@ -148,7 +149,7 @@ def plan_of(
         (tiles, QUADS if one_quad else QUADS // 2),
         bands * tiles_of_row > 1,
         {
-            "quad": (items * -(-height // 2) * -(-width // 2), QUAD),
+            "quad": (items * -(-height // 2) * columns * WORD // 2, QUAD),
             "parent": (words * WORD, NODE),
             **{name: part if name in PARTS[kind] else None for name, part in of_words.items()},
             "components": (items, COUNT),
