@@ -100,8 +100,11 @@ def fill_labels(
         launch(join, plan.by_border, tiles, *plan.border, values, labels, table)
     words, columns = plan.words
     if plan.words_of_item:
+        (number_items,) = number
         by_item = image.geometry.items, ITEM_THREADS
-        launch(*number, by_item, tiles, labels, plan.words_of_item, columns, table, roots, numbers)
+        launch(
+            number_items, by_item, tiles, labels, plan.words_of_item, columns, table, roots, numbers
+        )
     elif consecutive:
         settle, gather, assign = number
         settling = gpu.blocks(plan.bricks, THREADS), THREADS
