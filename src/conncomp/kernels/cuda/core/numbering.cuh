@@ -126,8 +126,7 @@ __global__ void __launch_bounds__(kWordThreads)
   __shared__ NumberedWords<kWordThreads> words;
   follow_launch();
   const int words_of_item = int((count + kRootWord - 1) / kRootWord);
-  words.load(roots_of_word, words_of_item);
-  const int total = words.count(words_of_item);
+  const int total = words.count(words.load(roots_of_word, words_of_item), words_of_item);
   if (grid_thread() == 0) *components = total;
   replace_roots(count, labels,
                 [&](Index, Index root) { return Index(Index(words.label(int(root))) - Index(1 - first)); });

@@ -528,7 +528,7 @@ __global__ void __launch_bounds__(kQuadThreads) write_quads(Label* __restrict__ 
   // Of a whole quad one for all, and of a split quad those of its elements.
   const auto find_roots = [&](int row, const Quad& quad, int above, int (&roots)[4]) {
     const auto root_above = [&](int node, int above) {
-      const int root = find<Shared, Jump::kSingle>(quads.parent, above);
+      const int root = find<Shared, Jump::kLeading>(quads.parent, above);
       count += root == node;
       return root;
     };
@@ -581,9 +581,9 @@ __global__ void __launch_bounds__(kQuadThreads) write_quads(Label* __restrict__ 
     const Quad quad = quads.quad_at(first_row, x);
     const int above = quads.above_slot(first_row, x);
     const int words_of_item = quads.height * quads.columns;
-    words.load(quads.roots_of_word, words_of_item);
+    const auto loaded = words.load(quads.roots_of_word, words_of_item);
     find_roots(first_row, quad, above, roots);
-    const int components = words.count(words_of_item);
+    const int components = words.count(loaded, words_of_item);
     if (threadIdx.x == 0 && tile.row + tile.column == 0) *quads.components = components;
     if (quads.has(first_row, x))
       write(first_row, quad, roots, [&](int root) { return Label(words.label(root)); });

@@ -22,8 +22,8 @@ FILE = "cuda/grid/tiled_quads.cuh"
 MOST = 20 << 10  # elements a multiprocessor: with more, bricks are faster
 HEIGHT, WIDTH = 16, 2 * WARP  # of a tile
 QUADS = HEIGHT * WIDTH // 4
-BORDER_THREADS = 48  # a tile, or as many times as this if there are few tiles
-BORDER_PARTS = 4
+# Of a tile, or so many times more if there are no more tiles than multiprocessors.
+BORDER_THREADS, BORDER_PARTS = 48, 4
 # Items that fill less of their tiles than this are labelled by others.
 LEAST_FILLED = 0.25
 # Rows of parents and quads are whole words: more of them an element, and all memory is 8 bytes an
@@ -144,7 +144,7 @@ def plan_of(
     return _Plan(
         _names(index, kind),
         (tiles, QUADS),
-        (tiles, BORDER_THREADS * (BORDER_PARTS if tiles <= FEW_TILES * multiprocessors else 1)),
+        (tiles, BORDER_THREADS * (BORDER_PARTS if tiles <= multiprocessors else 1)),
         (items * bands, THREADS),
         (tiles, QUADS if one_quad else QUADS // 2),
         bands * tiles_of_row > 1,
