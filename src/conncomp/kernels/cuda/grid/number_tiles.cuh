@@ -61,16 +61,16 @@ __global__ void __launch_bounds__(kWordThreads) settle_roots(Tiles tiles, Index*
   if (threadIdx.x == 0) Shared::fetch_add(table.components, int64_t(total));
 }
 
-// The roots of components in a word, that is in 32 elements along a row of the array, of `columns` words.
+// The roots of components in a word, that is in 32 elements along a row; rows are counted from an item on.
 template <class Index, class Tiles>
-__device__ inline uint32_t gather_word(const Tiles& tiles, const BrickTable& table, int64_t word,
-                                       int64_t columns) {
+__device__ inline uint32_t gather_word(const Tiles& tiles, const BrickTable& table, Index item, Index row,
+                                       Index column) {
   using B = typename Tiles::B;
   constexpr int rank = Tiles::kRank;
   constexpr int kSide = B::kSide < kRootWord ? B::kSide : kRootWord;
   Cell<rank, Index> cell{};
-  const Index item = move_to_row(tiles.grid, rank - 1, word / columns, cell);
-  cell.move(tiles.grid, rank - 1, Index(word % columns) * kRootWord);
+  item += move_to_row(tiles.grid, rank - 1, row, cell);
+  cell.move(tiles.grid, rank - 1, column * kRootWord);
   int bit = 0;  // of the first element, in its brick
 #pragma unroll
   for (int a = 0; a < Tiles::kAxes; ++a) bit += int(cell.at[rank - 1 - a] & (B::kSide - 1)) << a * B::kLog;
@@ -99,7 +99,8 @@ __global__ void __launch_bounds__(kWordThreads)
     const int64_t begin = part * chunk, end = begin + chunk < words ? begin + chunk : words;
     int count = 0;
     for (int64_t word = begin + threadIdx.x; word < end; word += kWordThreads) {
-      const uint32_t roots = gather_word<Index>(tiles, table, word, columns);
+      const uint32_t roots =
+          gather_word<Index>(tiles, table, 0, Index(word / columns), Index(word % columns));
       roots_of_word[word] = roots;
       count += __popc(roots);
     }
@@ -108,28 +109,38 @@ __global__ void __launch_bounds__(kWordThreads)
   }
 }
 
-constexpr int kItemThreads = 1024;
+constexpr int kItemThreads = 1024, kMostWordsOfThread = 4;
 
 // Settles the roots of an item, gathers and numbers its words, from 1, and counts its components: a block
 // does.
 template <class Tiles, class Index>
 __global__ void __launch_bounds__(kItemThreads)
-    number_items(Tiles tiles, Index* label, int64_t words_of_item, int64_t columns, BrickTable table,
+    number_items(Tiles tiles, Index* label, int words_of_item, int columns, BrickTable table,
                  uint32_t* __restrict__ roots_of_word, Index* __restrict__ number_of_word) {
   follow_launch();
-  const int64_t item = blockIdx.x, bricks = int64_t(tiles.tiles_of_item()) << tiles.log_parts();
+  const Index item = Index(blockIdx.x);
+  const int64_t bricks = int64_t(tiles.tiles_of_item()) << tiles.log_parts();
   for (int64_t k = threadIdx.x; k < bricks; k += kItemThreads)
     settle_brick(tiles, label, table, item * bricks + k);
   __syncthreads();
-  int components = 0;
-  for (int64_t first = 0; first < words_of_item; first += kItemThreads) {
-    const int64_t in_item = first + threadIdx.x, word = item * words_of_item + in_item;
-    const bool is_word = in_item < words_of_item;
-    const uint32_t roots = is_word ? gather_word<Index>(tiles, table, word, columns) : 0;
-    int of_all;
-    const int before = block_scan<kItemThreads>(__popc(roots), of_all);
-    if (is_word) roots_of_word[word] = roots, number_of_word[word] = Index(1 + components + before);
-    components += of_all;
+  const int of_thread = (words_of_item + kItemThreads - 1) / kItemThreads;
+  const int first = int(threadIdx.x) * of_thread;
+  const auto is_word = [&](int k) { return k < of_thread && first + k < words_of_item; };
+  uint32_t roots[kMostWordsOfThread];
+  int count = 0, components;
+#pragma unroll
+  for (int k = 0; k < kMostWordsOfThread; ++k) {
+    const int word = first + k;
+    roots[k] = is_word(k) ? gather_word<Index>(tiles, table, item, word / columns, word % columns) : 0;
+    count += __popc(roots[k]);
+  }
+  int64_t word = int64_t(item) * words_of_item + first;
+  Index number = Index(1 + block_scan<kItemThreads>(count, components));
+#pragma unroll
+  for (int k = 0; k < kMostWordsOfThread; ++k, ++word) {
+    if (!is_word(k)) break;
+    roots_of_word[word] = roots[k], number_of_word[word] = number;
+    number += __popc(roots[k]);
   }
   if (threadIdx.x == 0) table.components[item] = components;
 }

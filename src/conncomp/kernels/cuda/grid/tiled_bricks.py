@@ -102,9 +102,8 @@ def fill_labels(
     if plan.words_of_item:
         (number_items,) = number
         by_item = image.geometry.items, ITEM_THREADS
-        launch(
-            number_items, by_item, tiles, labels, plan.words_of_item, columns, table, roots, numbers
-        )
+        of_item = np.int32(plan.words_of_item), np.int32(columns)
+        launch(number_items, by_item, tiles, labels, *of_item, table, roots, numbers)
     elif consecutive:
         settle, gather, assign = number
         settling = gpu.blocks(plan.bricks, THREADS), THREADS
