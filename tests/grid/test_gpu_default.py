@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from conncomp import Workspace, generate
+from conncomp import Workspace, generate, label
 from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements, tiled_quads
 from conncomp.kernels.cuda.grid.image import Geometry
 from conncomp.kernels.links import Links
@@ -168,6 +168,25 @@ def test_many_words_in_a_chunk(tiles, monkeypatch, most):
         check(generate.random_array((130, 300), density, seed=seed), 2, False, seed)
 
 
+@host
+@pytest.mark.parametrize("tiles", ["usual", "small"], indirect=True)
+@pytest.mark.parametrize("shape", [(4, 100, 330), (3, 12, 40, 70)], ids=str)
+@pytest.mark.parametrize("most", [0, 4096])
+def test_items(tiles, monkeypatch, shape, most):
+    """Each is numbered from 1, by a block or by all."""
+    monkeypatch.setattr(tiled_bricks, "LEAST_OF_ITEM", 1)
+    monkeypatch.setattr(tiled_bricks, "MOST_OF_ITEM", most)
+    image = np.stack([noise(seed, shape[1:], np.uint8) for seed in range(shape[0])])
+    asked = {"batch_axes": 1, "connectivity": len(shape) - 1}
+    labels, gpu = np.full(shape, -7, np.int32), HostGpu(multiprocessors=1)
+    num = label_on_gpu(
+        gpu, describe(image, **asked), labels, "consecutive", "auto", True, Workspace()
+    )
+    expected, counts = label(image, return_num=True, **asked)
+    np.testing.assert_array_equal(labels, expected)
+    np.testing.assert_array_equal(num, counts)
+
+
 @pytest.mark.parametrize(
     "shape", [(10**6,), (1000, 1000), (1081, 1923), (130, 130, 130), (1300, 1300, 1300)]
 )
@@ -208,5 +227,7 @@ def test_alignment(offset):
 @pytest.mark.parametrize("sanitizer", ["thread", "address"])
 def test_sanitized(sanitizer):
     noises = "75x320-0 or 75x320-1 or 75x320-2 or 9x20x96-0 or 9x20x96-1"
-    chosen = f"test_noise and (small or few) and ({noises}) or test_alignment"
+    chosen = (
+        f"test_noise and (small or few) and ({noises}) or test_alignment or test_items and small"
+    )
     check_sanitized(sanitizer, __file__, chosen)

@@ -22,6 +22,7 @@ SHAPE = 6, 33, 70
 def cupy(monkeypatch):
     monkeypatch.setattr(repeated, "_kept", {})
     monkeypatch.setattr(repeated, "_workspaces", {})
+    monkeypatch.setattr(repeated, "_too_large", set())
     monkeypatch.setattr(cuda_arrays, "_LIBRARIES", {Array: cuda_arrays.CuPyArrays()})
     users = [user for user in USERS if hasattr(user, "current_gpu")]
     return place_on_host(monkeypatch, _arrays, users)
@@ -210,6 +211,17 @@ def test_batches_at_uneven_distances_and_large_or_empty_arrays_are_not_kept(cupy
     monkeypatch.setattr(repeated, "MOST_ELEMENTS", many.size - 1)
     check(many)
     assert not repeated._kept
+
+
+def test_what_needs_much_memory_is_not_kept_nor_tried_again(cupy, monkeypatch):
+    small, large = images(shape=(20, 40)), images(shape=(90, 90))
+    check(small[0])
+    monkeypatch.setattr(repeated, "MOST_MEMORY", 1000)
+    check(large[0])
+    assert not repeated._kept
+    assert not repeated._workspaces
+    monkeypatch.setattr(repeated, "Repeated", None)
+    check(large[1])
 
 
 def test_kinds_are_forgotten_when_there_are_too_many(cupy, monkeypatch):

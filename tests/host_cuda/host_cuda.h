@@ -27,6 +27,7 @@
 #define __shared__ static thread_local
 #define CONNCOMP_DYNAMIC_SHARED(T, name) T* const name = static_cast<T*>(host_cuda::dynamic_shared())
 #define CONNCOMP_INTERLEAVE() host_cuda::interleave()
+#define CONNCOMP_FOR_GPU
 
 // ------------------------------------------------------------------------------------ built-in types
 

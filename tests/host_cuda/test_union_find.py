@@ -10,7 +10,7 @@ from host_cuda.host_gpu import AVAILABLE, HERE, HostGpu
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
-JUMPS = ["kMultiple", "kSingle", "kNone", "kIntermediate"]
+JUMPS = ["kMultiple", "kSingle", "kNone", "kIntermediate", "kLeading"]
 TYPES = ["int32_t", "int64_t"]
 
 

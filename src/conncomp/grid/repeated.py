@@ -106,12 +106,14 @@ def bounds_of(array: Any) -> tuple[int, int]:
 
 # Where `label` works that goes this way.
 DEVICE = "cuda"
-# So large arrays are labelled by kept launches, as the memory that these use is kept, too.
-MOST_ELEMENTS = 1 << 22
+# So large arrays are labelled by kept launches, with so many bytes of memory, which is kept, too:
+# some 60 to 90 MB of the largest whose values are compared, more of others.
+MOST_ELEMENTS, MOST_MEMORY = 1 << 26, 1 << 27
 # When there are more kinds, all are forgotten: they are of arrays that are always different.
 MOST_KINDS = 256
 
 _kept: dict[Hashable, Repeated] = {}
+_too_large: set[Hashable] = set()  # kinds that need more memory
 _workspaces: dict[int, Workspace] = {}  # by device
 
 
@@ -169,7 +171,7 @@ def may_be_kept(array: Array) -> bool:
 
 def first_call(kind: Hashable, label_image: Any, array: Array, request: Request) -> Any:
     """Return what `label` does, and keep the launches for later calls of the kind, if they may."""
-    if not may_be_kept(array):
+    if kind in _too_large or not may_be_kept(array):
         return label_array(array, request)
     library = cuda_library_of(label_image)
     assert library is not None
@@ -182,10 +184,21 @@ def first_call(kind: Hashable, label_image: Any, array: Array, request: Request)
         with _workspaces.setdefault(gpu.device, Workspace()) as workspace:
             first = replace(request, workspace=workspace)
             repeated = Repeated(array, first, library, output.labels)
-            if len(_kept) >= MOST_KINDS:
-                _kept.clear()
-            _kept[kind] = repeated
+            _keep(kind, repeated, workspace.nbytes)
             labels = output.finish()
             return repeated.result(
                 in_library(labels, array.library) if request.out is None else labels
             )
+
+
+def _keep(kind: Hashable, repeated: Repeated, nbytes: int) -> None:
+    """Keep the launches of a kind, which took so much memory; forget others if all is too much."""
+    if nbytes > MOST_MEMORY:
+        _too_large.add(kind)
+        _workspaces.clear()
+    if nbytes > MOST_MEMORY or len(_kept) >= MOST_KINDS:
+        _kept.clear()
+    if len(_too_large) > MOST_KINDS:
+        _too_large.clear()
+    if nbytes <= MOST_MEMORY:
+        _kept[kind] = repeated

@@ -9,6 +9,14 @@
 
 namespace conncomp {
 
+// From how many bytes on an entry takes a minimum at once, not by turns of compare_exchange: on a GPU only,
+// and in the tests' stand-in for one.
+#if defined(__CUDACC__) || defined(CONNCOMP_FOR_GPU)
+constexpr int kLeastMinimum = 4;
+#else
+constexpr int kLeastMinimum = 16;
+#endif
+
 struct Exclusive {
   template <class T>
   CONNCOMP_ANYWHERE static T load(const T* at) {

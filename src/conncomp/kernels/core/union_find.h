@@ -2,7 +2,7 @@
 // index of its set. The root of a set is therefore its smallest member, whatever the order of the
 // unions and the number of threads (contract 1).
 //
-// `find` shortens the path it walks in one of four ways; halving it by intermediate pointer jumping is
+// `find` shortens the path it walks in one of five ways; halving it by intermediate pointer jumping is
 // the default. `unite` hooks the larger root under the smaller one by compare-and-swap. Only roots are
 // hooked and only entries that have stopped being roots are shortened, so a shortening store cannot
 // undo a link. `hook_lowest` may change the parent of an entry that is no root any more, which such a store
@@ -20,8 +20,10 @@
 namespace conncomp {
 
 // Multiple: every entry of the path points to the root. Single: the first one does. Intermediate: every
-// one skips the next.
-enum class Jump { kMultiple = 1, kSingle, kNone, kIntermediate };
+// one skips the next. Leading: the first one points to what has been reached, at each step, so that of many
+// who follow one long path at the same time, each from another entry, all take twice as large steps each
+// time.
+enum class Jump { kMultiple = 1, kSingle, kNone, kIntermediate, kLeading };
 
 // Told of every path and of every step along it; this one counts none.
 struct Uncounted {
@@ -56,6 +58,7 @@ CONNCOMP_ANYWHERE inline Index find_from(Index* parent, Index v, Index current, 
       Access::store(parent + previous, next);
       previous = current;
     }
+    if constexpr (jump == Jump::kLeading) Access::store(parent + v, next);
     current = next;
   }
   if constexpr (jump == Jump::kSingle)
@@ -100,15 +103,17 @@ CONNCOMP_ANYWHERE inline Index hook(Index* parent, Index a, Index b, Unions&& un
 //    3, 1 and 4 are put above the root 9: it gets 3, then 1; the second one goes on with (1, 3), the third
 //    one, which finds 1 there, with (4, 1)
 //
-// Two turns do for most, where of those that hook by compare_exchange half are in vain each time.
-// Source: Playne and Hawick 2018; Allegretti, Bolelli and Grana 2020. The search is ours: without it, all
-// that go on step along one path by atomic operations.
+// Two turns do for most, where of those that hook by compare_exchange half are in vain each time. Of many
+// that unite the same two roots the first one does so, and the others see that it has: who replaced a parent
+// goes on with it, so that they need not. Source: Playne and Hawick 2018; Allegretti, Bolelli and Grana 2020.
+// The search is ours: without it, all that go on step along one path by atomic operations.
 template <class Access, class Index, class Unions = Unreported>
 CONNCOMP_ANYWHERE inline Index hook_lowest(Index* parent, Index a, Index b, Unions&& unions = Unions()) {
   while (a != b) {
     const Index low = a < b ? a : b, high = a < b ? b : a;
     const Index seen = Access::fetch_min(parent + high, low);
     if (!leads_to(high, seen)) return unions.united(high), low;
+    if (seen == low) break;
     a = low, b = find<Access>(parent, seen);
   }
   return a;
@@ -119,7 +124,11 @@ template <class Access, class Index, class Unions = Unreported>
 CONNCOMP_ANYWHERE inline void unite_from(Index* parent, Index a, Index above_a, Index b, Index above_b,
                                          Unions&& unions = Unions()) {
   if (above_a == above_b) return;  // as those of two members of a set often are
-  hook<Access>(parent, find_from<Access>(parent, a, above_a), find_from<Access>(parent, b, above_b), unions);
+  a = find_from<Access>(parent, a, above_a), b = find_from<Access>(parent, b, above_b);
+  if constexpr (sizeof(Index) >= kLeastMinimum)
+    hook_lowest<Access>(parent, a, b, unions);
+  else
+    hook<Access>(parent, a, b, unions);
 }
 
 template <class Access, class Index, class Unions = Unreported>

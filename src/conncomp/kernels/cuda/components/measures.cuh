@@ -79,15 +79,15 @@ __global__ void __launch_bounds__(kTableThreads)
                    Label background, MeasureMemory memory, RunTable table) {
   follow_launch();
   const int64_t item_rows = table.state->item_rows;
-  const auto copied = [=](int64_t i) {
-    const Label label = Shared::load(labels + i);
+  const auto copied = [=](int64_t i, Label label) {
     const int32_t row =
         has_row(label, background, item_rows) ? int32_t(quotient(i, length) * item_rows + label) : -1;
     memory.copy[i] = row;
     return row;
   };
-  count_stretches(count, int32_t(-1), table.rows(), table.counts, copied, LineBegins(line_length),
-                  [](int) { return 1; });
+  count_stretches(
+      count, int32_t(-1), table.rows(), table.counts, [=](int64_t i) { return Shared::load(labels + i); },
+      LineBegins(line_length), [](int) { return 1; }, copied);
 }
 
 // Labels have a row from `lowest` on, or else are not allowed. The table has no item rows yet.

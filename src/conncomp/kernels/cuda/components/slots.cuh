@@ -41,11 +41,21 @@ struct CountSlots {
   }
 };
 
-// Adds amount(length) to the count of each label below `rows`, for each stretch of it, where read(i) is the
-// label of an element and begins(i) says whether something new begins there. All threads of the grid call it.
-template <class Label, class Read, class Begins, class Amount>
+// What a label is taken for: itself.
+struct TakenAsRead {
+  template <class Label>
+  __device__ Label operator()(int64_t, Label label) const {
+    return label;
+  }
+};
+
+// Adds amount(length) to the count of each label below `rows`, for each stretch of it, where taken(i,
+// read(i)) is the label of an element and begins(i) says whether something new begins there; several are read
+// before one is taken. All threads of the grid call it.
+template <class Label, class Read, class Begins, class Amount, class Taken = TakenAsRead>
 __device__ inline void count_stretches(int64_t count, Label background, int64_t rows, int64_t* counts,
-                                       Read&& read, Begins&& begins, Amount&& amount) {
+                                       Read&& read, Begins&& begins, Amount&& amount,
+                                       Taken&& taken = Taken()) {
   __shared__ Label owners[kSlots];
   __shared__ unsigned int in_slots[kSlots];
   const CountSlots<Label> slots{owners, in_slots};
@@ -53,15 +63,16 @@ __device__ inline void count_stretches(int64_t count, Label background, int64_t 
   __syncthreads();
   const int64_t step = grid_threads() * kWordsOfThread;
   for (int64_t begin = grid_thread() / kWarp * kWarp * kWordsOfThread; begin < count; begin += step) {
-    Label words[kWordsOfThread];
+    decltype(read(begin)) words[kWordsOfThread];
 #pragma unroll
     for (int k = 0; k < kWordsOfThread; ++k) {
       const int64_t i = begin + k * kWarp + lane();
-      words[k] = i < count ? read(i) : background;
+      if (i < count) words[k] = read(i);
     }
 #pragma unroll
     for (int k = 0; k < kWordsOfThread; ++k) {
-      const Label label = words[k];
+      const int64_t i = begin + k * kWarp + lane();
+      const Label label = i < count ? Label(taken(i, words[k])) : background;
       const auto [first, length] = stretch_of(label, begins(begin + k * kWarp + lane()));
       if (!first || !has_row(label, background, rows)) continue;
       const int slot = find_slot(owners, label);

@@ -125,15 +125,11 @@ __global__ void __launch_bounds__(kWordThreads)
                       int64_t* __restrict__ components) {
   __shared__ NumberedWords<kWordThreads> words;
   follow_launch();
-  const int64_t words_of_item = (count + kRootWord - 1) / kRootWord;
-  words.load(roots_of_word, int(words_of_item));
-  const int total = words.count();
+  const int words_of_item = int((count + kRootWord - 1) / kRootWord);
+  const int total = words.count(words.load(roots_of_word, words_of_item), words_of_item);
   if (grid_thread() == 0) *components = total;
-  replace_roots(count, labels, [&](Index, Index root) {
-    return Index(
-        Index(label_of_bit(words.roots, words.number, int(root) / kRootWord, int(root) % kRootWord)) -
-        Index(1 - first));
-  });
+  replace_roots(count, labels,
+                [&](Index, Index root) { return Index(Index(words.label(int(root))) - Index(1 - first)); });
 }
 
 // Roots become indices within their item.

@@ -46,34 +46,56 @@ __device__ inline Index label_of_bit(const uint32_t* roots_of_word, const Index*
 enum class LabelKind { kRoots, kNumbers, kNumbersOfBlock };
 
 // The numbers of all words of an item, in the memory of each block that needs them: for items so small that a
-// launch less is worth it.
+// launch less is worth it. Threads load words in turn, and number words beside each other.
 template <int threads>
 struct NumberedWords {
-  static constexpr int kMost = 2048;
-  uint32_t roots[kMost];
-  int32_t number[kMost];
+  static constexpr int kMost = 2048, kOfThread = kMost / threads;
+  static_assert(threads % kOfThread == 0, "");
+  struct Loaded {
+    uint32_t word[kOfThread];
+  };
+  uint32_t roots[kMost + threads];
+  int32_t number[kMost + threads];
 
-  __device__ void load(const uint32_t* roots_of_word, int words) {
+  // Where a word lies, such that threads do not meet in the banks of the memory.
+  __device__ static int place(int word) { return word + int(uint32_t(word) / kOfThread); }
+
+  // The words of a thread, on their way until `count` needs them.
+  __device__ static Loaded load(const uint32_t* roots_of_word, int words) {
+    Loaded loaded;
 #pragma unroll
-    for (int first = 0; first < kMost; first += threads) {
-      const int word = first + int(threadIdx.x);
-      roots[word] = word < words ? roots_of_word[word] : 0;
+    for (int k = 0; k < kOfThread; ++k) {
+      const int word = k * threads + int(threadIdx.x);
+      loaded.word[k] = word < words ? roots_of_word[word] : 0;
     }
+    return loaded;
   }
-  // Numbers the words, of which those after the last one are 0; returns the number of components. All threads
-  // of a block call it.
-  __device__ int count() {
-    constexpr int kOfThread = kMost / threads;
-    __syncthreads();  // all words are there
+  // Numbers the words; returns the number of components. All threads of a block call it.
+  __device__ int count(const Loaded& loaded, int words) {
     const int first = int(threadIdx.x) * kOfThread;
-    int components, roots_of_thread = 0;
+    const bool has_words = first < words;
 #pragma unroll
-    for (int k = 0; k < kOfThread; ++k) roots_of_thread += __popc(roots[first + k]);
+    for (int k = 0; k < kOfThread; ++k)
+      if (k * threads < words) roots[k * place(threads) + place(int(threadIdx.x))] = loaded.word[k];
+    __syncthreads();
+    int of_word[kOfThread], roots_of_thread = 0, components;
+#pragma unroll
+    for (int k = 0; k < kOfThread; ++k) {
+      of_word[k] = has_words ? __popc(roots[place(first) + k]) : 0;
+      roots_of_thread += of_word[k];
+    }
     int next = 1 + block_scan<threads>(roots_of_thread, components);
 #pragma unroll
-    for (int k = 0; k < kOfThread; ++k) number[first + k] = next, next += __popc(roots[first + k]);
+    for (int k = 0; k < kOfThread; ++k) {
+      if (has_words) number[place(first) + k] = next;
+      next += of_word[k];
+    }
     __syncthreads();
     return components;
+  }
+  __device__ int32_t label(int root) const {
+    const uint32_t bit = root;
+    return label_of_bit(roots, number, place(int(bit / kRootWord)), int(bit % kRootWord));
   }
 };
 

@@ -30,6 +30,8 @@ LINKED = (1, 2, 3)
 LEAST_FILLED = 0.25
 # Types of the fields that are labelled above a threshold, which have the ranks of `FIXED`.
 ABOVE = ("f4", "f8")
+# A block numbers the words of an item of a batch, by so many threads, if there are so many.
+ITEM_THREADS, LEAST_OF_ITEM, MOST_OF_ITEM = 1024, 256, 4096
 # What is known of words of the labels, where they are numbered.
 BY_WORD = "roots_of_words", "numbers", "in_chunk"
 BITS, NODE, COMPARISON = (np.dtype(name) for name in ("u8", "u2", "u1"))
@@ -97,7 +99,12 @@ def fill_labels(
     if plan.joins:
         launch(join, plan.by_border, tiles, *plan.border, values, labels, table)
     words, columns = plan.words
-    if consecutive:
+    if plan.words_of_item:
+        (number_items,) = number
+        by_item = image.geometry.items, ITEM_THREADS
+        of_item = np.int32(plan.words_of_item), np.int32(columns)
+        launch(number_items, by_item, tiles, labels, *of_item, table, roots, numbers)
+    elif consecutive:
         settle, gather, assign = number
         settling = gpu.blocks(plan.bricks, THREADS), THREADS
         launch(settle, settling, tiles, labels, table)
@@ -123,6 +130,8 @@ class Plan(NamedTuple):
         How many there are in all tiles.
     words : tuple of int
         The number of words of the array, and of a row.
+    words_of_item : int
+        The number of words of an item that a block numbers; 0 if several launches do.
     chunk, chunks : int
         The words whose roots are counted together, and the number of those chunks.
     by_tile, by_border : tuple of int
@@ -145,6 +154,7 @@ class Plan(NamedTuple):
     tiles: Any
     bricks: int
     words: tuple[int, int]
+    words_of_item: int
     chunk: int
     chunks: int
     by_tile: tuple[int, int]
@@ -175,7 +185,9 @@ def plan_of(
     of_tile = 1 << sum(logs)
     bricks = tiles * of_tile
     columns = -(-shape[-1] // WORD)
-    words = items * prod(shape[:-1]) * columns
+    of_item = prod(shape[:-1]) * columns
+    words = items * of_item
+    by_item = consecutive and items > 1 and LEAST_OF_ITEM <= of_item <= MOST_OF_ITEM
     chunk = THREADS * -(-words // (THREADS * MOST_CHUNKS))
     chunks = -(-words // chunk)
     border = _count_at_border(rank, logs)
@@ -196,11 +208,12 @@ def plan_of(
     by_word = ((words, WORDS), (words, index), (chunks, COUNT)) if consecutive else ()
     return Plan(
         _names(links, given, kind, index),
-        _last_names(links, given, kind, index, consecutive),
+        _last_names(links, given, kind, index, (consecutive, by_item)),
         rule_of(links).struct if by_value else np.uint8(0),
         tiling(geometry, logs),
         bricks,
         (words, columns),
+        of_item if by_item else 0,
         chunk,
         chunks,
         (tiles, of_tile),
@@ -258,13 +271,17 @@ def _names(links: Links, given: int | None, tiles: str, index: Any) -> tuple[str
 
 
 def _last_names(
-    links: Links, given: int | None, tiles: str, index: Any, consecutive: bool
+    links: Links, given: int | None, tiles: str, index: Any, numbering: tuple[bool, bool]
 ) -> tuple[str, ...]:
+    """Return the names of kernels; `numbering` is whether labels are consecutive, and by items."""
+    consecutive, by_item = numbering
     kinds = f"{tiles}, {ctype(index)}"
     rule = rule_of(links).name if given is None else f"conncomp::GivenLinks<{given}>"
     write = f"write_labels<{rule}, {str(consecutive).lower()}, {kinds}>"
     if not consecutive:
         return (write,)
+    if by_item:
+        return write, f"number_items<{kinds}>"
     number = f"number_words<{ctype(index)}>"
     return write, f"settle_roots<{kinds}>", f"gather_roots<{kinds}>", number
 
@@ -284,5 +301,5 @@ def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
         for logs, items in kinds:
             tiles = _tiles(rank, logs, items)
             yield FILE, _names(links, given, tiles, index)
-            for consecutive in (False, True):
-                yield FILE, _last_names(links, given, tiles, index, consecutive)
+            for numbering in ((False, False), (True, False), *([(True, True)] if items else [])):
+                yield FILE, _last_names(links, given, tiles, index, numbering)

@@ -13,11 +13,11 @@
 //                                   items each block of write_quads does so for itself
 //                     write_quads   each quad follows its node's parents to the root, and writes four labels
 //
-// Elements of a quad that is split, of several values, are nodes each, and their links to elements beside are
-// united one by one. A root's bit is set by label_quads, and taken back by who puts it under another one, so
-// that no further kernel looks for roots.
-// Values are read once, but for those around split quads. Parents and what quads hold lie in the workspace,
-// so that nobody changes them meanwhile; values that change decide links only.
+// Of a quad that is split, of several values, each value is a node, at its first element, and is united with
+// what it touches of that value, one by one. A root's bit is set by label_quads, and taken back by who puts
+// it under another one, so that no further kernel looks for roots. Values are read once, but for those around
+// split quads. Parents and what quads hold lie in the workspace, so that nobody changes them meanwhile;
+// values that change decide links only.
 //
 // Cost: 1 byte read and 4 or 8 written for each element, and beside 1.5 bytes written and twice read. Three
 // kernels, four for consecutive labels of larger items. Where most quads are split, several times that.
@@ -36,8 +36,10 @@ constexpr int kQuadRows = 8;  // of a tile
 constexpr int kQuadThreads = kQuadRows * kWarp;
 constexpr int kTileWidth = 2 * kWarp, kTileHeight = 2 * kQuadRows;  // in elements
 constexpr int kRootWordsOfRow = kTileWidth / kRootWord, kRootWordsOfTile = kTileHeight * kRootWordsOfRow;
-constexpr int kWordsAtOnce = 4;                        // that a thread of number_rows has
-constexpr int kBorderThreads = kWarp + 2 * kQuadRows;  // of a tile, in join_quads
+constexpr int kWordsAtOnce = 4;  // that a thread of number_rows has
+constexpr int kBorderThreads =
+    kWarp + 2 * kQuadRows;  // of a tile, in join_quads, or two or four times as many
+constexpr int kMostBorderThreads = 4 * kBorderThreads;
 
 // What a quad holds: a bit for each element of its foreground, whether it is split, that is not whole, and
 // the value of its foreground.
@@ -109,7 +111,7 @@ struct QuadsOfItem : QuadTable {
     number_of_word += item * words;
     roots_of_tile += int64_t(item) * tiles_of_item;
   }
-  __device__ int quads_of_row() const { return (width + 1) / 2; }
+  __device__ int quads_of_row() const { return columns * (kRootWord / 2); }
   __device__ bool has(int row, int x) const {
     return row >= 0 && x >= 0 && 2 * row < height && 2 * x < width;
   }
@@ -117,7 +119,8 @@ struct QuadsOfItem : QuadTable {
     return {has(row, x) ? quad[row * quads_of_row() + x] : uint16_t(0)};
   }
   __device__ int pitch() const { return columns * kRootWord; }
-  // Where what is above a whole quad's node lies, too, so that it can be loaded before the quad is known.
+  // Where what is above a whole quad's node lies, so that it can be loaded before the quad is known. The node
+  // itself is an entry of its own only if it was a root in its tile.
   __device__ int slot(int row, int x) const { return 2 * row * pitch() + 2 * x; }
   __device__ int above_slot(int row, int x) const {
     return has(row, x) ? Shared::load(parent + slot(row, x)) : 0;
@@ -163,26 +166,21 @@ struct QuadContacts {
            (is_up_left & !(is_up & beside(up_left, up)) & !(is_left & above(up_left, left)) ? kUpLeft : 0) |
            (rising(own, up_right) & !(is_up & beside(up, up_right)) ? kUpRight : 0);
   }
+  // The same, and the one to the left as the lowest bit.
+  __device__ int links() const { return needed() << 1 | touches_left(); }
 };
 
-// Where a step from an element of a quad leads: to an element of that quad or of one so many rows and quads
-// away. Steps are those to elements before: up to the left, up, up to the right, and to the left.
-struct ElementStep {
-  int rows, quads_away, element;
+constexpr uint32_t kEachByte = 0x01010101u;
 
-  CONNCOMP_ANYWHERE constexpr ElementStep(int from, int step)
-      : rows(row_of(from, step) >> 1),
-        quads_away(column_of(from, step) >> 1),
-        element((row_of(from, step) & 1) * 2 + (column_of(from, step) & 1)) {}
-  CONNCOMP_ANYWHERE static constexpr int row_of(int from, int step) { return from / 2 - (step < 3 ? 1 : 0); }
-  CONNCOMP_ANYWHERE static constexpr int column_of(int from, int step) {
-    return from % 2 - 1 + (step < 3 ? step : 0);
-  }
-};
+// The bytes of a word that are not 0: of each the highest bit; and these as four bits.
+__device__ inline uint32_t bytes_set(uint32_t word) {
+  return (((word & 0x7f7f7f7fu) + 0x7f7f7f7fu) | word) & 0x80808080u;
+}
+__device__ inline int bits_of_bytes(uint32_t bytes) { return int((bytes >> 7) * 0x01020408u >> 24); }
 
-// A quad and those around that have elements before its own, with the values of each as bytes of a word.
+// A quad and those around that it may be united with, and the values of each as bytes of a word.
 struct QuadsAround {
-  enum { kOwn, kLeft, kUpLeft, kUp, kUpRight, kRight, kQuads };
+  enum { kOwn, kLeft, kUp, kUpLeft, kUpRight, kQuads };
   Quad quad[kQuads];
   uint32_t values[kQuads];
 
@@ -192,34 +190,51 @@ struct QuadsAround {
     for (int k = 0; k < kQuads; ++k) codes |= quad[k].code;
     return Quad{uint16_t(codes)}.is_split();
   }
-  // The steps from elements to others of the same value, four bits an element, of which one is in a split
-  // quad; such that all that are linked are connected by these and by those of other quads.
+  // What is of quad k: by selection, as arrays in registers have no variable index.
+  template <class T>
+  __device__ static T select(int k, T left, T up, T up_left, T up_right) {
+    return k == kLeft ? left : k == kUp ? up : k == kUpLeft ? up_left : up_right;
+  }
+  __device__ Quad quad_at(int k) const { return select(k, quad[1], quad[2], quad[3], quad[4]); }
+  // The value of an element, and all of a quad that have it.
+  __device__ uint32_t value(int element) const { return values[kOwn] >> 8 * element & 255; }
+  __device__ int elements_of(int k, uint32_t value) const {
+    const bool is_own = k == kOwn;
+    const int elements = (is_own ? quad[kOwn] : quad_at(k)).elements();
+    const uint32_t of_quad = is_own ? values[kOwn] : select(k, values[1], values[2], values[3], values[4]);
+    return elements & ~bits_of_bytes(bytes_set(of_quad ^ value * kEachByte));
+  }
+  // The first element of its own that has a value, and all that are the first ones of theirs.
+  __device__ int first_of(uint32_t value) const { return __ffs(elements_of(kOwn, value)) - 1; }
+  __device__ int firsts() const {
+    int firsts = 0;
+#pragma unroll
+    for (int k = 0; k < 4; ++k)
+      if (quad[kOwn].has(k)) firsts |= 1 << first_of(value(k));
+    return firsts;
+  }
+  // What the values are to be united with, four bits at the first element of each: a bit 1 << (k - 1) for
+  // quad k. Only contacts with a split quad or of one.
   __device__ uint32_t links() const {
     uint32_t links = 0;
+    int split = 0;
 #pragma unroll
-    for (int from = 0; from < 4; ++from) {
-      uint32_t equal = 0, split = 0;
-#pragma unroll
-      for (int step = 0; step < 4; ++step) {
-        const ElementStep to(from, step);
-        const int k = to.rows < 0 ? kUp + to.quads_away : to.quads_away < 0 ? kLeft : to.quads_away * kRight;
-        const bool is_equal = (values[kOwn] >> 8 * from & 255) == (values[k] >> 8 * to.element & 255);
-        equal |= uint32_t(is_equal & quad[kOwn].has(from) & quad[k].has(to.element)) << step;
-        split |= uint32_t(quad[kOwn].is_split() | quad[k].is_split()) << step;
-      }
-      enum { kToUpLeft = 1, kToUp = 2, kToUpRight = 4, kToLeft = 8 };
-      uint32_t made_up_for = equal & kToUp ? kToUpLeft | kToUpRight : 0;
-      if (equal & kToLeft) made_up_for |= equal & kToUpLeft ? kToUp | kToUpLeft : 0;
-      links |= (equal & ~made_up_for & split) << 4 * from;
+    for (int k = kLeft; k < kQuads; ++k) split |= (quad[k].is_split() | quad[kOwn].is_split()) << (k - 1);
+#pragma unroll 1
+    for (int unvisited = quad[kOwn].elements(); unvisited != 0;) {
+      const int first = __ffs(unvisited) - 1;
+      const uint32_t of = value(first);
+      const QuadContacts contacts{elements_of(kOwn, of), elements_of(kLeft, of), elements_of(kUp, of),
+                                  elements_of(kUpLeft, of), elements_of(kUpRight, of)};
+      links |= uint32_t(contacts.links() & split) << 4 * first;
+      unvisited &= ~contacts.own;
     }
     return links;
   }
+  // Where quad k lies.
+  __device__ static int rows_to(int k) { return k <= kLeft ? 0 : -1; }
+  __device__ static int quads_to(int k) { return k == kUpRight ? 1 : k == kUp || k == kOwn ? 0 : -1; }
 };
-
-// The bytes of a word that are not 0: of each the highest bit.
-__device__ inline uint32_t bytes_set(uint32_t word) {
-  return (((word & 0x7f7f7f7fu) + 0x7f7f7f7fu) | word) & 0x80808080u;
-}
 
 // The values of a quad, as bytes of a word. All are loaded before one is looked at, two at a time where they
 // fit.
@@ -245,15 +260,14 @@ __device__ inline uint32_t values_of_quad(const QuadsOfItem& quads, int row, int
 
 __device__ inline Quad quad_of_values(const QuadsOfItem& quads, const Background<uint8_t>& background,
                                       int row, int x, uint32_t values) {
-  constexpr uint32_t kEach = 0x01010101u;
-  uint32_t foreground = background.present ? bytes_set(values ^ background.value * kEach) : 0x80808080u;
+  uint32_t foreground = background.present ? bytes_set(values ^ background.value * kEachByte) : 0x80808080u;
   foreground &= 2 * x + 1 < quads.width ? ~0u : 0x00ff00ffu;
   foreground &= 2 * row + 1 < quads.height ? ~0u : 0x0000ffffu;
   if (foreground == 0 || !quads.has(row, x)) return {0};
-  const uint32_t elements = (foreground >> 7) * 0x01020408u >> 24;  // a bit of each byte
-  const uint32_t value = values >> 8 * (__ffs(int(elements)) - 1) & 255;
-  const bool is_split = bytes_set(values ^ value * kEach) & foreground;
-  return {uint16_t(elements | uint32_t(is_split) << 4 | value << 8)};
+  const int elements = bits_of_bytes(foreground);
+  const uint32_t value = values >> 8 * (__ffs(elements) - 1) & 255;
+  const bool is_split = bytes_set(values ^ value * kEachByte) & foreground;
+  return {uint16_t(uint32_t(elements) | uint32_t(is_split) << 4 | value << 8)};
 }
 
 // A block a tile, a thread a quad.
@@ -314,38 +328,44 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
   };
   const uint32_t touching = __ballot_sync(kAllLanes, contacts != 0) & run;
   if (touching ? x == __ffs(int(touching)) - 1 : x == first) parent[node] = touching ? take_above() : node;
-  // So is each element of a split quad, and of those that are linked to it.
+  // So is each value of a split quad, and what touches it.
+  QuadsAround near{{quad, left, up, up_left, up_right}, {own_values}};
   uint32_t links = 0;
-  if (any_split) {
-    const bool has_right = x < kWarp - 1, has_left = x > 0, has_up = row > 0;
-    QuadsAround near{{quad, left, up_left, up, up_right, has_right ? quad_of[row][x + 1] : Quad{0}}, {}};
-    if (near.any_split()) {
-      const auto values_at = [&](bool exists, int row, int x) { return exists ? values_of[row][x] : 0; };
-      near.values[QuadsAround::kOwn] = own_values;
-      near.values[QuadsAround::kLeft] = values_at(has_left, row, x - 1);
-      near.values[QuadsAround::kUpLeft] = values_at(has_left && has_up, row - 1, x - 1);
-      near.values[QuadsAround::kUp] = values_at(has_up, row - 1, x);
-      near.values[QuadsAround::kUpRight] = values_at(has_right && has_up, row - 1, x + 1);
-      near.values[QuadsAround::kRight] = values_at(has_right, row, x + 1);
-      links = near.links();
-    }
+  int firsts = 0;
+  if (any_split && near.any_split()) {
+    const auto values_at = [&](const Quad& of, int k) {
+      return of.elements() ? values_of[row + near.rows_to(k)][x + near.quads_to(k)] : 0;
+    };
+#pragma unroll
+    for (int k = QuadsAround::kLeft; k < QuadsAround::kQuads; ++k)
+      near.values[k] = values_at(near.quad[k], k);
+    links = near.links();
+    if (quad.is_split()) firsts = near.firsts();
   }
-  const auto node_at = [&](int row, int x, int element) {
-    return quad_of[row][x].is_split() ? place_of(row, x, element / 2, element % 2) : int(node_of[row][x]);
-  };
+  const auto place = [&](int element) { return place_of(row, x, element / 2, element % 2); };
   const auto for_each_link = [&](auto&& body) {
 #pragma unroll 1
     for (uint32_t unvisited = links; unvisited != 0; unvisited &= unvisited - 1) {
-      const int link = __ffs(int(unvisited)) - 1;
-      const ElementStep to(link / 4, link % 4);
-      body(node_at(row, x, link / 4), node_at(row + to.rows, x + to.quads_away, to.element));
+      const int link = __ffs(int(unvisited)) - 1, element = link / 4, k = link % 4 + 1;
+      const int to_row = row + near.rows_to(k), to_x = x + near.quads_to(k);
+      const Quad to = quad_of[to_row][to_x];
+      const QuadsAround there{{to}, {values_of[to_row][to_x]}};
+      const int first = there.first_of(near.value(element));
+      body(quad.is_split() ? place(element) : node,
+           to.is_split() ? place_of(to_row, to_x, first / 2, first % 2) : int(node_of[to_row][to_x]));
     }
   };
-  if (quad.is_split()) {
-#pragma unroll
-    for (int k = 0; k < 4; ++k) parent[place_of(row, x, k / 2, k % 2)] = place_of(row, x, k / 2, k % 2);
-    for_each_link([&](int of_element, int neighbour) { parent[of_element] = neighbour; });
-  }
+  const auto for_each_value = [&](auto&& body) {
+#pragma unroll 1
+    for (int unvisited = firsts; unvisited != 0; unvisited &= unvisited - 1)
+      body(place(__ffs(unvisited) - 1));
+  };
+  for_each_value([&](int of_value) { parent[of_value] = of_value; });
+  // The node of the quad to the left may be a row lower.
+  if (quad.is_split())
+    for_each_link([&](int of_value, int neighbour) {
+      if (neighbour < of_value) parent[of_value] = neighbour;
+    });
   // Paths are halved by all who are on them, as each moves up.
   const auto move_up = [&](int node) {
     int above = InBlock::load(parent + node);
@@ -354,9 +374,7 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
   };
   const auto flatten = [&] {
     if (quad.is_whole() && x == first) move_up(node);
-    if (!quad.is_split()) return;
-#pragma unroll 1
-    for (int k = 0; k < 4; ++k) move_up(place_of(row, x, k / 2, k % 2));
+    for_each_value(move_up);
   };
   // Most parents are roots still.
   const auto unite_parents = [&](int a, int b) {
@@ -374,22 +392,23 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
   }
 
   // Parents in the array, and bits of roots.
-  const auto write_parent = [&](int at, int element) {
-    const int root = InBlock::load(parent + at);
-    const int y = 2 * tile.first_row + root / kTileWidth, column = 2 * tile.first_x + root % kTileWidth;
-    const int above = y * quads.pitch() + column;
-    quads.parent[quads.node(row_of_item, x_of_item, quad, element)] = above;
-    if (quad.is_whole() && !quad.has(0)) quads.parent[quads.slot(row_of_item, x_of_item)] = above;
-    if (table.roots_of_word != nullptr && root == at && (quad.is_split() || x == first))
-      InBlock::fetch_or(roots + root / kRootWord, 1u << root % kRootWord);
+  const auto write_parent = [&](int at, int slot, bool may_be_root) {
+    const uint32_t root = InBlock::load(parent + at);
+    const int above = int(2 * tile.first_row + root / kTileWidth) * quads.pitch() +
+                      int(2 * tile.first_x + root % kTileWidth);
+    quads.parent[slot] = above;
+    if (!may_be_root || int(root) != at) return;
+    quads.parent[above] = above;
+    if (table.roots_of_word != nullptr) InBlock::fetch_or(roots + root / kRootWord, 1u << root % kRootWord);
   };
   if (quads.has(row_of_item, x_of_item))
     quads.quad[row_of_item * quads.quads_of_row() + x_of_item] = quad.code;
-  if (quad.is_whole()) write_parent(node, 0);
+  if (quad.is_whole()) write_parent(node, quads.slot(row_of_item, x_of_item), x == first);
   if (quad.is_split()) {
 #pragma unroll 1
     for (int k = 0; k < 4; ++k)
-      if (quad.has(k)) write_parent(place_of(row, x, k / 2, k % 2), k);
+      if (quad.has(k))
+        write_parent(place(near.first_of(near.value(k))), quads.node(row_of_item, x_of_item, quad, k), true);
   }
   if (table.roots_of_word == nullptr) return;
   __syncthreads();
@@ -406,60 +425,58 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
   if (x == 0 && table.roots_of_tile != nullptr) table.roots_of_tile[blockIdx.x] = count;
 }
 
-// So many threads a tile: for the quads of its first row, and those at both ends of the others.
+// So many threads a tile: for the quads of its first row, and those at both ends of the others. Or several
+// threads a quad, which share its contacts, where there are few tiles: all unions are on their way at once.
 template <int = 0>
-__global__ void __launch_bounds__(kBorderThreads, 16)
+__global__ void __launch_bounds__(kMostBorderThreads, 4)
     join_quads(const uint8_t* __restrict__ values, QuadTable table) {
-  const int of_side = int(threadIdx.x) - kWarp;
+  const int border = int(threadIdx.x) % kBorderThreads, part = int(threadIdx.x) / kBorderThreads;
+  const int of_side = border - kWarp;
   const int row_of_tile = of_side < 0 ? 0 : of_side % kQuadRows;
-  const int x_of_tile = of_side < 0 ? int(threadIdx.x) : of_side < kQuadRows ? 0 : kWarp - 1;
+  const int x_of_tile = of_side < 0 ? border : of_side < kQuadRows ? 0 : kWarp - 1;
   const TileOfQuads tile(blockIdx.x, table);
   QuadsOfItem quads(table, values, tile.item);
   const int row = tile.first_row + row_of_tile, x = tile.first_x + x_of_tile;
   if ((of_side >= 0 && row_of_tile == 0) || !quads.has(row, x)) return;
   follow_launch();
   const Quad quad = quads.quad_at(row, x), left = quads.quad_at(row, x - 1), up = quads.quad_at(row - 1, x),
-             up_left = quads.quad_at(row - 1, x - 1), up_right = quads.quad_at(row - 1, x + 1),
-             right = quads.quad_at(row, x + 1);
+             up_left = quads.quad_at(row - 1, x - 1), up_right = quads.quad_at(row - 1, x + 1);
   const int above_own = quads.above_slot(row, x), above_left = quads.above_slot(row, x - 1),
             above_up = quads.above_slot(row - 1, x), above_up_left = quads.above_slot(row - 1, x - 1),
             above_up_right = quads.above_slot(row - 1, x + 1);
-  // Others are united by label_quads.
-  const auto is_across = [&](int rows, int quads_away) {
-    const int to_x = x_of_tile + quads_away;
-    return row_of_tile + rows < 0 || to_x < 0 || to_x >= kWarp;
-  };
-  // A parent that is no root any more is found to be none by who hooks it.
-  int own = above_own;
-  const auto unite = [&](bool touches, int rows, int quads_away, int above) {
-    if (touches && is_across(rows, quads_away)) own = hook_lowest<Shared>(quads.parent, own, above, quads);
-  };
   const QuadContacts around{quad.is_split() ? 0 : quad.elements(), left.elements_like(quad),
                             up.elements_like(quad), up_left.elements_like(quad),
                             up_right.elements_like(quad)};
-  const int contacts = around.needed();
-  unite(around.touches_left(), 0, -1, above_left);
-  unite(contacts & QuadContacts::kUp, -1, 0, above_up);
-  unite(contacts & QuadContacts::kUpLeft, -1, -1, above_up_left);
-  unite(contacts & QuadContacts::kUpRight, -1, 1, above_up_right);
-
-  QuadsAround near{{quad, left, up_left, up, up_right, right}, {}};
-  if (!near.any_split()) return;
-  near.values[QuadsAround::kOwn] = values_of_quad(quads, row, x);
-  near.values[QuadsAround::kLeft] = values_of_quad(quads, row, x - 1);
-  near.values[QuadsAround::kUpLeft] = values_of_quad(quads, row - 1, x - 1);
-  near.values[QuadsAround::kUp] = values_of_quad(quads, row - 1, x);
-  near.values[QuadsAround::kUpRight] = values_of_quad(quads, row - 1, x + 1);
-  near.values[QuadsAround::kRight] = values_of_quad(quads, row, x + 1);
+  QuadsAround near{{quad, left, up, up_left, up_right}, {}};
+  uint32_t links = uint32_t(around.links()) << 4 * (__ffs(quad.elements() | 16) - 1);
+  if (near.any_split()) {
+#pragma unroll
+    for (int k = QuadsAround::kOwn; k < QuadsAround::kQuads; ++k)
+      near.values[k] = values_of_quad(quads, row + near.rows_to(k), x + near.quads_to(k));
+    links |= near.links();
+  }
+  // Others are united by label_quads.
+  const auto across = [&](int k) {
+    const int to_x = x_of_tile + near.quads_to(k);
+    return uint32_t(row_of_tile + near.rows_to(k) < 0 || to_x < 0 || to_x >= kWarp) << (k - 1);
+  };
+  const int parts = int(blockDim.x) / kBorderThreads;
+  const uint32_t shared = parts == 1 ? 15 : (parts == 2 ? 5 : 1) << part;
+  links &= 0x1111 *
+           ((across(near.kLeft) | across(near.kUp) | across(near.kUpLeft) | across(near.kUpRight)) & shared);
+  // A parent that is no root any more is found to be none by who hooks it. One copy of that, as instructions
+  // that are met once take longest to fetch.
+  int own = above_own;
 #pragma unroll 1
-  for (uint32_t links = near.links(); links != 0; links &= links - 1) {
-    const int link = __ffs(int(links)) - 1;
-    const ElementStep to(link / 4, link % 4);
-    if (!is_across(to.rows, to.quads_away)) continue;
-    const int to_row = row + to.rows, to_x = x + to.quads_away;
-    const int neighbour = quads.node(to_row, to_x, quads.quad_at(to_row, to_x), to.element);
-    hook_lowest<Shared>(quads.parent, Shared::load(quads.parent + quads.node(row, x, quad, link / 4)),
-                        Shared::load(quads.parent + neighbour), quads);
+  for (; links != 0; links &= links - 1) {
+    const int link = __ffs(int(links)) - 1, element = link / 4, k = link % 4 + 1;
+    int other = near.select(k, above_left, above_up, above_up_left, above_up_right);
+    if (const Quad to = near.quad_at(k); to.is_split()) {
+      const int like = __ffs(near.elements_of(k, near.value(element))) - 1;
+      other = Shared::load(quads.parent + quads.node(row + near.rows_to(k), x + near.quads_to(k), to, like));
+    }
+    if (quad.is_split()) own = Shared::load(quads.parent + quads.node(row, x, quad, element));
+    own = hook_lowest<Shared>(quads.parent, own, other, quads);
   }
 }
 
@@ -511,16 +528,26 @@ __global__ void __launch_bounds__(kQuadThreads) write_quads(Label* __restrict__ 
   // Of a whole quad one for all, and of a split quad those of its elements.
   const auto find_roots = [&](int row, const Quad& quad, int above, int (&roots)[4]) {
     const auto root_above = [&](int node, int above) {
-      const int root = find<Shared, Jump::kSingle>(quads.parent, above);
+      const int root = find<Shared, Jump::kLeading>(quads.parent, above);
       count += root == node;
       return root;
     };
     if (quad.is_whole()) roots[0] = root_above(quads.node(row, x, quad, 0), above);
     if (!quad.is_split()) return;
+    // Elements of one value have one parent.
+    int above_of[4];
 #pragma unroll
     for (int k = 0; k < 4; ++k)
-      if (const int node = quads.node(row, x, quad, k); quad.has(k))
-        roots[k] = root_above(node, Shared::load(quads.parent + node));
+      above_of[k] = quad.has(k) ? Shared::load(quads.parent + quads.node(row, x, quad, k)) : -1;
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      if (!quad.has(k)) continue;
+      bool is_first = true;
+#pragma unroll
+      for (int j = 0; j < k; ++j)
+        if (above_of[j] == above_of[k]) roots[k] = roots[j], is_first = false;
+      if (is_first) roots[k] = root_above(quads.node(row, x, quad, k), above_of[k]);
+    }
   };
   const auto write = [&](int row, const Quad& quad, const int (&roots)[4], auto&& label_of) {
     Label label[4] = {kBackground, kBackground, kBackground, kBackground};
@@ -553,14 +580,13 @@ __global__ void __launch_bounds__(kQuadThreads) write_quads(Label* __restrict__ 
     __shared__ NumberedWords<kQuadThreads> words;
     const Quad quad = quads.quad_at(first_row, x);
     const int above = quads.above_slot(first_row, x);
-    words.load(quads.roots_of_word, quads.height * quads.columns);
+    const int words_of_item = quads.height * quads.columns;
+    const auto loaded = words.load(quads.roots_of_word, words_of_item);
     find_roots(first_row, quad, above, roots);
-    const int components = words.count();
+    const int components = words.count(loaded, words_of_item);
     if (threadIdx.x == 0 && tile.row + tile.column == 0) *quads.components = components;
     if (quads.has(first_row, x))
-      write(first_row, quad, roots, [&](int root) {
-        return Label(label_of_bit(words.roots, words.number, root / kRootWord, root % kRootWord));
-      });
+      write(first_row, quad, roots, [&](int root) { return Label(words.label(root)); });
   } else {
     for (int row = first_row; row < end; row += int(blockDim.x / kWarp)) {
       if (!quads.has(row, x)) break;

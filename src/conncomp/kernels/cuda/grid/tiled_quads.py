@@ -22,11 +22,13 @@ FILE = "cuda/grid/tiled_quads.cuh"
 MOST = 20 << 10  # elements a multiprocessor: with more, bricks are faster
 HEIGHT, WIDTH = 16, 2 * WARP  # of a tile
 QUADS = HEIGHT * WIDTH // 4
-BORDER_THREADS = 48  # a tile
+# Of a tile, or so many times more if there are no more tiles than multiprocessors.
+BORDER_THREADS, BORDER_PARTS = 48, 4
 # Items that fill less of their tiles than this are labelled by others.
 LEAST_FILLED = 0.25
-# Rows of parents are whole words: more of them an element, and all memory is 8 bytes an element.
-MOST_PARENTS = 1.75
+# Rows of parents and quads are whole words: more of them an element, and all memory is 8 bytes an
+# element.
+MOST_PARENTS = 1.6
 # Blocks number words where there are so many for each multiprocessor to number, at most.
 MOST_NUMBERED = 2048
 # The parts of ``QuadTable`` that a kind of labels needs.
@@ -142,12 +144,12 @@ def plan_of(
     return _Plan(
         _names(index, kind),
         (tiles, QUADS),
-        (tiles, BORDER_THREADS),
+        (tiles, BORDER_THREADS * (BORDER_PARTS if tiles <= multiprocessors else 1)),
         (items * bands, THREADS),
         (tiles, QUADS if one_quad else QUADS // 2),
         bands * tiles_of_row > 1,
         {
-            "quad": (items * -(-height // 2) * -(-width // 2), QUAD),
+            "quad": (items * -(-height // 2) * columns * WORD // 2, QUAD),
             "parent": (words * WORD, NODE),
             **{name: part if name in PARTS[kind] else None for name, part in of_words.items()},
             "components": (items, COUNT),
