@@ -26,6 +26,21 @@ struct ValuePlanes {
 // How the values of foreground elements are compared: not at all, if there is one; by planes; or one by one.
 enum class Comparison : uint8_t { kNone, kPlanes, kValues };
 
+// Links of a brick whose foreground has one value: a step of growth needs nothing but the foreground.
+template <int axes>
+struct OneValueLinks {
+  using B = Brick<axes>;
+  Bits foreground;
+  int connectivity;
+
+  __device__ static Bits start(Bits elements) { return lowest_bit(elements); }
+  __device__ static bool whole(Bits elements) { return ~elements == 0; }
+  __device__ Bits grown(Bits bits) const {
+    bits = B::dilated(bits, (1 << axes) - 1, connectivity) & foreground;
+    return axes < 3 ? B::dilated(bits, (1 << axes) - 1, connectivity) & foreground : bits;
+  }
+};
+
 template <int axes>
 struct BrickLinks {
   using B = Brick<axes>;
@@ -39,6 +54,12 @@ struct BrickLinks {
     ValuePlanes planes;
   };
 
+  // Calls body(links) with these, or with links of one value if they are such.
+  template <class Body>
+  __device__ auto with_fewest(Body&& body) const {
+    return comparison == Comparison::kNone ? body(OneValueLinks<axes>{foreground, connectivity})
+                                           : body(*this);
+  }
   __device__ bool one_by_one() const { return comparison == Comparison::kValues; }
   // The foreground that has the value of some elements, which all have one.
   __device__ Bits of_value(Bits elements) const {

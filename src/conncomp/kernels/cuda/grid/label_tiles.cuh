@@ -610,7 +610,9 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
   typename TileLabelling<Rule, Tiles, Index>::ListedNodes nodes{tile, {}, 0};
   bool pairs_done = true;
   if constexpr (Rule::kTransitive) {
-    pairs_done = tile.unite_components(links, tile.foreground & ~isolated, border, nodes.firsts);
+    pairs_done = links.with_fewest([&](const auto& fewest) {
+      return tile.unite_components(fewest, tile.foreground & ~isolated, border, nodes.firsts);
+    });
     tile.list_nodes(nodes);
   } else {
     tile.write_first_digits(tile.unite_links(links, tile.foreground & ~isolated, border, nodes));

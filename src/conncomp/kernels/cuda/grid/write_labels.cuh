@@ -142,36 +142,36 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
     singles = foreground & ~links.with_neighbour() & __ldg(table.settled + bricks_before + brick);
     unwritten &= ~singles;
   }
-  const auto components = [&] {
-    if constexpr (Rule::kTransitive)
-      return links;
-    else
-      return table.first_digits(bricks_before + brick);
-  }();
   bool more = true;
   for (bool begins = true; more; begins = false) {
     Bits digit[4] = {};  // of the number of each element's component
     if constexpr (kSingles) {
       digit[0] = digit[1] = digit[2] = digit[3] = begins ? singles : 0;
     }
-    unwritten = list_of_warp[brick / kWarp].for_each_component(
-        components, unwritten, kAtOnce,
-        [&](Bits component, int number) {
+    const auto find_labels = [&](const auto& components) {
+      return list_of_warp[brick / kWarp].for_each_component(
+          components, unwritten, kAtOnce,
+          [&](Bits component, int number) {
 #pragma unroll
-          for (int k = 0; k < 4; ++k) digit[k] |= (number + 1) >> k & 1 ? component : 0;
-        },
-        [&](Bits component, int lane_of_brick, int number) {
-          if (component == 0) return;
-          const int owner = first_of_warp + lane_of_brick, bit = lowest(component);
-          const Index entry = corner.index + tiles.template index_of_node<Index>(tiles.node_of(owner, bit));
-          FollowedEntry<Index> followed{entry, false};
-          if (!(__ldg(table.settled + bricks_before + owner) >> bit & 1)) {
-            followed = follow_entry<consecutive>(label, entry);
-            roots += followed.root == entry;
-          }
-          labels[(number + 1) * kWarp + lane_of_brick] =
-              followed.is_label ? followed.root : label_of_root(followed.root);
-        });
+            for (int k = 0; k < 4; ++k) digit[k] |= (number + 1) >> k & 1 ? component : 0;
+          },
+          [&](Bits component, int lane_of_brick, int number) {
+            if (component == 0) return;
+            const int owner = first_of_warp + lane_of_brick, bit = lowest(component);
+            const Index entry = corner.index + tiles.template index_of_node<Index>(tiles.node_of(owner, bit));
+            FollowedEntry<Index> followed{entry, false};
+            if (!(__ldg(table.settled + bricks_before + owner) >> bit & 1)) {
+              followed = follow_entry<consecutive>(label, entry);
+              roots += followed.root == entry;
+            }
+            labels[(number + 1) * kWarp + lane_of_brick] =
+                followed.is_label ? followed.root : label_of_root(followed.root);
+          });
+    };
+    if constexpr (Rule::kTransitive)
+      unwritten = links.with_fewest(find_labels);
+    else
+      unwritten = find_labels(table.first_digits(bricks_before + brick));
     more = __any_sync(kAllLanes, unwritten != 0);
     __syncwarp();
     // Entries of components that follow must be read before they are overwritten.
