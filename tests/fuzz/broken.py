@@ -274,7 +274,7 @@ BREAKAGES = {
         of(conncomp, "contacts", _part("counts")),
         *(
             of_call(
-                conncomp, name, lambda function, labels, k, **more: function(labels, k + 1, **more)
+                conncomp, name, lambda function, labels, k, **more: function(labels, k + 9, **more)
             )
             for name in ("largest_components", "remove_small_components")
         ),

@@ -162,6 +162,8 @@ def _free_energies(
         np.full(len(betas), len(energies)),
         initial_f_k=near,
         solver_protocol="robust",
+        # Newton's steps take a dozen; who is not done by then stands still in the last digits.
+        maximum_iterations=200,
     )
     return np.asarray(mbar.f_k, np.float64)
 
