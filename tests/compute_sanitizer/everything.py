@@ -265,6 +265,8 @@ def label_by_bricks(cupy):
     """Label by the default for large arrays, in tiles as large as theirs and in small ones."""
     with patch.object(tiled_elements, "MOST", 0), patch.object(tiled_quads, "MOST", 0):
         label_by_links(cupy)
+        batch = generate.random_array((2, 130, 190), 0.5)  # of items that a block numbers
+        check(label(cupy.asarray(batch), batch_axes=1), label(batch, batch_axes=1))
         with one_multiprocessor():
             label_images(cupy, "auto")
             label_by_links(cupy, ((64, 140), (32, 16, 64)))  # in tiles that the compiler knows

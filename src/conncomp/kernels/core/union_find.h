@@ -105,16 +105,18 @@ CONNCOMP_ANYWHERE inline Index hook(Index* parent, Index a, Index b, Unions&& un
 //
 // Two turns do for most, where of those that hook by compare_exchange half are in vain each time. Of many
 // that unite the same two roots the first one does so, and the others see that it has: who replaced a parent
-// goes on with it, so that they need not. Source: Playne and Hawick 2018; Allegretti, Bolelli and Grana 2020.
-// The search is ours: without it, all that go on step along one path by atomic operations.
+// goes on with it, at smaller entries each time, so that they need not. They walk to the root all the same,
+// as that shortens its path for all who come after. Source: Playne and Hawick 2018; Allegretti, Bolelli and
+// Grana 2020. The search is ours: without it, all that go on step along one path by atomic operations.
 template <class Access, class Index, class Unions = Unreported>
 CONNCOMP_ANYWHERE inline Index hook_lowest(Index* parent, Index a, Index b, Unions&& unions = Unions()) {
   while (a != b) {
     const Index low = a < b ? a : b, high = a < b ? b : a;
     const Index seen = Access::fetch_min(parent + high, low);
     if (!leads_to(high, seen)) return unions.united(high), low;
-    if (seen == low) break;
-    a = low, b = find<Access>(parent, seen);
+    b = find<Access, Jump::kLeading>(parent, seen);
+    if (seen == low) return b;
+    a = low;
   }
   return a;
 }

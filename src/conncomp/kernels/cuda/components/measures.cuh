@@ -25,15 +25,16 @@ __global__ void __launch_bounds__(kTableThreads)
   follow_launch();
   __shared__ int64_t lows[kTableThreads], highs[kTableThreads];
   int64_t low = 0, high = -1;
-  for (int64_t begin = grid_thread(); begin < count; begin += grid_threads() * kWordsOfThread) {
-    Label row[kWordsOfThread];
+  constexpr int kAtOnce = 16;
+  for (int64_t begin = grid_thread(); begin < count; begin += grid_threads() * kAtOnce) {
+    Label row[kAtOnce];
 #pragma unroll
-    for (int k = 0; k < kWordsOfThread; ++k) {
+    for (int k = 0; k < kAtOnce; ++k) {
       const int64_t i = begin + k * grid_threads();
       row[k] = i < count ? Shared::load(labels + i) : Label(0);
     }
 #pragma unroll
-    for (int k = 0; k < kWordsOfThread; ++k) {
+    for (int k = 0; k < kAtOnce; ++k) {
       low = row[k] < low ? row[k] : low;
       high = row[k] > high ? row[k] : high;
     }
