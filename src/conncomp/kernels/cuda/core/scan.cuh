@@ -33,15 +33,14 @@ __device__ inline Value block_sum(Value value) {
   __syncthreads();  // the sums of an earlier call have been read
   if (lane() == 0) sums[threadIdx.x / kWarp] = value;
   __syncthreads();
-  value = 0;
-  for (int warp = 0; warp < int(blockDim.x) / kWarp; ++warp) value += sums[warp];
-  return value;
+  return warp_sum(lane() < int(blockDim.x) / kWarp ? sums[lane()] : Value(0));
 }
 
 // Returns the sum of the first values of an array. All threads of the block, as many as said, call it.
 template <int threads>
 __device__ inline int64_t sum_of_first(int64_t count, const int64_t* values) {
   int64_t sum = 0;
+#pragma unroll 1
   for (int64_t k = threadIdx.x; k < count; k += threads) sum += values[k];
   return block_sum<threads>(sum);
 }

@@ -25,25 +25,30 @@ __device__ inline Value larger(Value a, Value b) {
   return a < b ? b : a;
 }
 
+// The largest of the values of the threads of a warp up to this one.
+template <class Value>
+__device__ inline Value scan_largest_of_warp(Value value) {
+  for (int step = 1; step < kWarp; step *= 2) {
+    const Value before = __shfl_up_sync(kAllLanes, value, step);
+    if (lane() >= step) value = larger(value, before);
+  }
+  return value;
+}
+
 // The largest of the values of the threads of a block up to this one; `all` becomes that of all. None is
 // below 0.
 template <class Value>
 __device__ inline Value scan_largest(Value value, Value& all) {
   constexpr int kWarps = kStrongThreads / kWarp;
   __shared__ Value largest[kWarps];
-  for (int step = 1; step < kWarp; step *= 2) {
-    const Value before = __shfl_up_sync(kAllLanes, value, step);
-    if (lane() >= step) value = larger(value, before);
-  }
+  value = scan_largest_of_warp(value);
   __syncthreads();  // those of an earlier call have been read
   if (lane() == kWarp - 1) largest[threadIdx.x / kWarp] = value;
   __syncthreads();
-  all = 0;
-  for (int warp = 0; warp < kWarps; ++warp) {
-    if (warp == int(threadIdx.x) / kWarp) value = larger(value, all);
-    all = larger(all, largest[warp]);
-  }
-  return value;
+  const Value of_warps = scan_largest_of_warp(lane() < kWarps ? largest[lane()] : Value(0));
+  all = __shfl_sync(kAllLanes, of_warps, kWarps - 1);
+  const int warp = int(threadIdx.x) / kWarp;
+  return warp == 0 ? value : larger(value, __shfl_sync(kAllLanes, of_warps, warp - 1));
 }
 
 template <class Vertex>
@@ -61,8 +66,7 @@ class Pieces {
 
   // Finds the pieces; returns whether there are several. All blocks meet.
   __device__ bool find(const ArcList<const Vertex>& arcs, GridBarrier& barrier) {
-    for (int64_t v = grid_thread(); v < vertices_; v += grid_threads())
-      farthest_[kRising][v] = farthest_[kFalling][v] = 0;
+    visit_of_grid(vertices_, [&](int64_t v) { farthest_[kRising][v] = farthest_[kFalling][v] = 0; });
     barrier.wait();
     note_farthest(arcs);
     barrier.wait();
@@ -72,6 +76,7 @@ class Pieces {
     cut(share);
     barrier.wait();
     const int64_t open = largest_of_blocks(kFirst, blockIdx.x);
+#pragma unroll 1
     for (int64_t v = share.begin + int(threadIdx.x); v < share.end; v += kStrongThreads)
       if (first_[v] == 0) first_[v] = Vertex(open);
     const bool are_several = largest_of_blocks(kFirst, gridDim.x) > 0;
@@ -115,17 +120,21 @@ class Pieces {
   }
   __device__ int64_t largest_of_blocks(int what, int64_t count) const {
     int64_t value = 0, all;
+#pragma unroll 1
     for (int64_t block = threadIdx.x; block < count; block += kStrongThreads)
       value = larger(value, of_blocks_[int64_t(gridDim.x) * what + block]);
     scan_largest(value, all);
     return all;
   }
   __device__ void reach_of_share(const Share& share) const {
+    Vertex reach[2] = {0, 0};
+#pragma unroll 1
+    for (int64_t v = share.begin + int(threadIdx.x); v < share.end; v += kStrongThreads)
+      for (int way = kRising; way <= kFalling; ++way)
+        reach[way] = larger(reach[way], reach_before(way, v, share.end));
     for (int way = kRising; way <= kFalling; ++way) {
-      Vertex reach = 0, all;
-      for (int64_t v = share.begin + int(threadIdx.x); v < share.end; v += kStrongThreads)
-        reach = larger(reach, reach_before(way, v, share.end));
-      scan_largest(reach, all);
+      Vertex all;
+      scan_largest(reach[way], all);
       tell(way, all);
     }
   }
@@ -133,7 +142,7 @@ class Pieces {
   __device__ void cut(const Share& share) const {
     int64_t reach[2], first = 0;
     for (int way = kRising; way <= kFalling; ++way) reach[way] = largest_of_blocks(way, blockIdx.x);
-    for (int64_t row = share.begin; row < share.end; row += kStrongThreads) {
+    visit_rows(share, [&](int64_t row) {
       const int64_t v = row + int(threadIdx.x);
       bool is_crossed = true;
       for (int way = kRising; way <= kFalling; ++way) {
@@ -146,7 +155,7 @@ class Pieces {
       const int64_t begin = scan_largest(v < share.end && !is_crossed ? v : int64_t(0), last);
       if (v < share.end) first_[v] = Vertex(larger(first, begin));
       first = larger(first, last);
-    }
+    });
     tell(kFirst, first);
   }
 

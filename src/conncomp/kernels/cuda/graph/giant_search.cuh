@@ -167,12 +167,12 @@ template <class Vertex>
 __device__ inline void find_member(int64_t vertices, const Searches<Vertex>& searches,
                                    StrongState<Vertex>* state) {
   const int64_t words = (vertices + kVerticesOfWord - 1) / kVerticesOfWord;
-  for (int64_t word = grid_thread(); word < words; word += grid_threads()) {
+  visit_of_grid(words, [&](int64_t word) {
     const uint32_t bits = searches.words[word], both = bits & bits >> 1 & 0x55555555;
-    if (!both) continue;
+    if (!both) return;
     const Vertex v = Vertex(word * kVerticesOfWord + (__ffs(int(both)) - 1) / 2);
     if (v < Current::load(&state->member)) Current::fetch_min(&state->member, v);
-  }
+  });
 }
 
 }  // namespace conncomp

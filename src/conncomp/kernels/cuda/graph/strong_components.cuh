@@ -59,6 +59,7 @@ constexpr int64_t kManyArcs = 4;       // a vertex, so that jumps by vertices co
 template <class Visit>
 __device__ inline void visit_share(const Share& share, bool backwards, Visit&& visit) {
   const int64_t rows = (share.end - share.begin + kStrongThreads - 1) / kStrongThreads;
+#pragma unroll 1
   for (int64_t row = 0; row < rows; ++row) {
     const int64_t arc = share.begin + (backwards ? rows - 1 - row : row) * kStrongThreads + int(threadIdx.x);
     if (arc < share.end) visit(arc);
@@ -107,6 +108,7 @@ CONNCOMP_PHASE bool settle_arcs(ArcList<const Vertex> arcs, int64_t vertices, Si
   for (int barriers = 0; barriers < most_barriers || all_settle; ++barriers) {
     bool changed = false;
     int sweep = 0;
+#pragma unroll 1
     for (; sweep < kArcSweeps; ++sweep) {
       const bool sweep_changed = jumps == Jumps::kByVertices
                                      ? sweep_then_jump(arcs, share, share_of_vertices, signatures)
@@ -124,10 +126,10 @@ CONNCOMP_PHASE bool settle_arcs(ArcList<const Vertex> arcs, int64_t vertices, Si
 template <class Vertex>
 CONNCOMP_PHASE void reset_ends(ArcList<const Vertex> arcs, Signatures<Vertex> signatures,
                                GridBarrier& barrier) {
-  for (int64_t arc = grid_thread(); arc < arcs.count; arc += grid_threads()) {
+  visit_of_grid(arcs.count, [=](int64_t arc) {
     signatures.reset(arcs.sources[arc]);
     signatures.reset(arcs.targets[arc]);
-  }
+  });
   barrier.wait();
 }
 
@@ -154,10 +156,10 @@ __device__ inline Extremes<Vertex> extremes_in(const StrongMemory<Vertex>& memor
 template <class Vertex>
 __device__ inline void reset_extremes(const ArcList<const Vertex>& arcs, const Extremes<Vertex>& extremes,
                                       GridBarrier& barrier) {
-  for (int64_t arc = grid_thread(); arc < arcs.count; arc += grid_threads()) {
+  visit_of_grid(arcs.count, [&](int64_t arc) {
     extremes.reset(arcs.sources[arc]);
     extremes.reset(arcs.targets[arc]);
-  }
+  });
   barrier.wait();
 }
 
@@ -172,8 +174,7 @@ template <class Vertex>
 __device__ inline bool settle_extremes(const ArcList<const Vertex>& arcs, const Extremes<Vertex>& extremes,
                                        bool are_near, GridBarrier& barrier) {
   // What an arc tells its ends of each other needs nothing to be read.
-  for (int64_t arc = grid_thread(); arc < arcs.count; arc += grid_threads())
-    extremes.join(arcs.sources[arc], arcs.targets[arc]);
+  visit_of_grid(arcs.count, [&](int64_t arc) { extremes.join(arcs.sources[arc], arcs.targets[arc]); });
   barrier.wait();
   const Share share(arcs.count, kSmallestShare);
   const int most_sweeps = are_near ? kNearSweeps : kArcSweeps;
@@ -207,7 +208,7 @@ __device__ inline void drop_by_extremes(int64_t vertices, ArcList<const Vertex> 
     free = other, other = full;
   };
   if (arcs.sources == free.sources) swap_lists();
-  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) extremes.reset(Vertex(v));
+  visit_of_grid(vertices, [=](int64_t v) { extremes.reset(Vertex(v)); });
   barrier.wait();
   while (arcs.count > 0 && settle_extremes(arcs, extremes, are_near, barrier)) {
     const int64_t kept = keep_arcs(
@@ -262,10 +263,10 @@ CONNCOMP_PHASE void start_signatures(int64_t vertices, Signatures<Vertex> signat
                                      const StrongMemory<Vertex>& memory) {
   const Extremes<Vertex> extremes = extremes_in(memory);
   const bool is_settled = memory.state->is_settled;
-  for (int64_t row = grid_thread(); row < vertices; row += grid_threads()) {
-    const Vertex v = Vertex(row);
+  visit_of_grid(vertices, [&](int64_t vertex) {
+    const Vertex v = Vertex(vertex);
     signatures.put_into(v, is_settled ? extremes.component(v) : searches.of(v) == kBoth ? member : v);
-  }
+  });
 }
 
 // All blocks run at the same time.
@@ -305,9 +306,10 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
       arcs = {spare.sources, spare.targets, state->kept};
   }
 
-  for (int64_t word = grid_thread(); word * kVerticesOfWord < vertices; word += grid_threads())
+  visit_of_grid((vertices + kVerticesOfWord - 1) / kVerticesOfWord, [=](int64_t word) {
     words_of_searches[word] =
         pivot >= 0 && word == pivot / kVerticesOfWord ? kBoth << 2 * int(pivot % kVerticesOfWord) : 0;
+  });
   barrier.wait();
   Vertex member = 0;
   bool is_complete = true;
@@ -380,12 +382,12 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
   }
 
   int roots_of_thread = 0;
-  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
+  visit_of_grid(vertices, [&](int64_t v) {
     // The member that stands for the giant may be in the component of a smaller vertex.
     const Vertex root = signatures.component(signatures.component(Vertex(v)));
     roots[v] = Index(root);
     roots_of_thread += root == Vertex(v);
-  }
+  });
   add_for_block(roots_of_thread, components);
 }
 

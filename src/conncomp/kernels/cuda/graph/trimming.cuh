@@ -51,10 +51,11 @@ class Trimming {
   // meet.
   __device__ int64_t run(int64_t arcs, const Vertex* starts, const Vertex* ends, GridBarrier& barrier) {
     if (grid_thread() < 3) queued_[grid_thread()] = 0;
-    for (int64_t v = grid_thread(); v < vertices_; v += grid_threads()) awaited_[v] = 0;
+    visit_of_grid(vertices_, [&](int64_t v) { awaited_[v] = 0; });
     barrier.wait();
-    for (int64_t arc = grid_thread(); arc < arcs; arc += grid_threads())
+    visit_of_grid(arcs, [&](int64_t arc) {
       if (starts[arc] != ends[arc]) Current::fetch_add(awaited_ + ends[arc], Vertex(1));
+    });
     barrier.wait();
     queue_first();
     for (int level = 0; end_of_level(level, barrier); ++level) {
@@ -80,7 +81,7 @@ class Trimming {
   __device__ void queue_first() {
     __shared__ int64_t room;
     const Share share(vertices_);
-    for (int64_t row = share.begin; row < share.end; row += kStrongThreads) {
+    visit_rows(share, [&](int64_t row) {
       const int64_t v = row + int(threadIdx.x);
       const bool is_first =
           v < share.end && awaited_[v] == 0 && rows_.begin(Vertex(v)) < rows_.end(Vertex(v));
@@ -89,7 +90,7 @@ class Trimming {
       if (threadIdx.x == 0 && total > 0) room = Current::fetch_add(queued_, int64_t(total));
       __syncthreads();
       if (is_first) queue_[room + before] = Vertex(v);
-    }
+    });
   }
   __device__ void queue_for_all(Vertex v) {
     queue_[end_ + Current::fetch_add(queued_ + turn_, int64_t(1))] = v;
@@ -125,15 +126,23 @@ class Trimming {
     const int64_t begin = v < 0 ? 0 : rows_.begin(v);
     int64_t end = v < 0 ? 0 : rows_.end(v);
     if (end - begin >= kHubOfTrimming) end = begin;
-    if (end - begin < kLongTrimmedRow) release(v, begin, end, 1);
-    for (uint32_t open = __ballot_sync(kAllLanes, end - begin >= kLongTrimmedRow); open; open &= open - 1) {
+    const bool is_long = end - begin >= kLongTrimmedRow;
+    uint32_t open = __ballot_sync(kAllLanes, is_long);
+    // Short rows, each by its thread; then the long ones, one after the other.
+    Vertex source = v;
+    int64_t first = is_long ? end : begin, last = end;
+    for (int step = 1;; step = kWarp) {
+      release(source, first, last, step);
+      if (!open) return;
       const int worker = __ffs(int(open)) - 1;
-      release(__shfl_sync(kAllLanes, v, worker), __shfl_sync(kAllLanes, begin, worker) + lane(),
-              __shfl_sync(kAllLanes, end, worker), kWarp);
+      open &= open - 1;
+      source = __shfl_sync(kAllLanes, v, worker);
+      first = __shfl_sync(kAllLanes, begin, worker) + lane(), last = __shfl_sync(kAllLanes, end, worker);
     }
   }
   // Takes every step-th of the arcs of v away, and queues what awaits none then.
   __device__ void release(Vertex v, int64_t begin, int64_t end, int step) {
+#pragma unroll 1
     for (; begin < end; begin += kReleasedAtOnce * step) {
       Vertex target[kReleasedAtOnce], awaited[kReleasedAtOnce];
 #pragma unroll
@@ -171,19 +180,18 @@ __device__ inline bool has_first(ArcList<const Vertex> arcs, int64_t vertices, V
   int shift = 0;
   while (vertices >> shift > kSampledVertices) ++shift;
   const int64_t groups = vertices >> shift;
-  for (int64_t group = grid_thread(); group < groups; group += grid_threads()) awaited[group] = 0;
+  visit_of_grid(groups, [=](int64_t group) { awaited[group] = 0; });
   barrier.wait();
   // Which one of a group changes from group to group, as meshes have rows of equal lengths.
   const uint32_t mask = (uint32_t(1) << shift) - 1;
-  for (int64_t arc = grid_thread(); arc < arcs.count; arc += grid_threads()) {
+  visit_of_grid(arcs.count, [=](int64_t arc) {
     const Vertex v = arcs.targets[arc], group = v >> shift;
-    if ((uint32_t(v) ^ uint32_t(group) * 2654435761u >> 16) & mask || group >= groups) continue;
+    if ((uint32_t(v) ^ uint32_t(group) * 2654435761u >> 16) & mask || group >= groups) return;
     if (arcs.sources[arc] != v) Shared::store(awaited + group, Vertex(1));
-  }
+  });
   barrier.wait();
   bool is_first = false;
-  for (int64_t group = grid_thread(); group < groups; group += grid_threads())
-    is_first |= awaited[group] == 0;
+  visit_of_grid(groups, [&](int64_t group) { is_first |= awaited[group] == 0; });
   return barrier.any(is_first);
 }
 
