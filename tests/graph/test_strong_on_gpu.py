@@ -7,6 +7,7 @@ from conncomp import Graph, Workspace, connected_components, generate
 from conncomp.graph.algorithms import STRONG_ALGORITHMS
 from conncomp.kernels.cuda.graph import strong_components
 from conncomp.kernels.cuda.graph.arcs import list_arcs
+from conncomp.kernels.cuda.launcher import kept_launches
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized, interleavings
 from reference import strong_components_by_tarjan
 
@@ -183,6 +184,19 @@ def test_with_and_without_cuts(long_arc, name, monkeypatch):
     graph = DIGRAPHS[name]()
     for seed in range(2):
         check(HostGpu(seed=seed), "auto", in_form(graph, "rows"), expected_of(graph))
+
+
+@host
+def test_cuts_are_compiled_for_a_graph_that_may_have_some():
+    """Not for one with a giant around a hub; and once they are there, all but that one has them."""
+    gpu, launched = HostGpu(), []
+    giant, path = (in_form(DIGRAPHS[name](), "rows") for name in ("rmat", "path"))
+    other = in_form(DIGRAPHS["rmat"](), "rows")
+    for graph in (giant, path, giant, other):
+        with kept_launches() as launches:
+            check(gpu, "auto", graph, expected_of(graph))
+        launched.append("cut_arcs" in [launch.kernel.name for launch in launches])
+    assert launched == [False, True, False, True]
 
 
 @host

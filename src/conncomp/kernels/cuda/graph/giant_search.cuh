@@ -15,6 +15,8 @@ constexpr int kSamples = 8;                 // arcs that each thread looks at wh
 constexpr int kFewLong = 4;                 // of these, so that cuts may be found
 constexpr int kFarSamples = 16;             // of so many one is long at most where neighbours are near
 constexpr int kMostSweeps = 64;             // of a search
+constexpr int64_t kFewArcs = 16;            // for so many vertices one, so that trimming does not pay
+constexpr int64_t kManyArcs = 4;            // a vertex, so that jumps by vertices cost less
 constexpr int64_t kReachedOfVertices = 16;  // until it has reached one in so many, it has to grow fast
 
 // Which searches have reached a vertex.
@@ -24,6 +26,7 @@ constexpr int kVerticesOfWord = 16;
 // What the blocks share beside arcs; 0 at first, but for the pivot and the member.
 template <class Vertex>
 struct StrongState {
+  int64_t is_for_cuts;  // whether cut_arcs has anything to do; the host reads it
   uint32_t barrier[GridBarrier::kWords];
   uint32_t barrier_of_cuts[GridBarrier::kWords];
   int64_t reaches[2];  // how often the even and the odd sweeps of searches have reached a vertex
@@ -42,6 +45,11 @@ struct StrongState {
   int64_t kept;          // arcs
 };
 
+// Where trimming pays, as far as numbers of arcs tell.
+__device__ inline bool are_few(int64_t arcs, int64_t vertices) {
+  return arcs > vertices / kFewArcs && arcs < kManyArcs * vertices;
+}
+
 // Which arc is the sample-th of kSampled that are spread over a list.
 constexpr int64_t kSampled = kSamples * kStrongThreads;
 __device__ inline int64_t sampled_arc(int64_t arcs, int64_t sample) {
@@ -53,8 +61,8 @@ __device__ inline int64_t sampled_arc(int64_t arcs, int64_t sample) {
 // far as `long_arc` says, and further (cuts.cuh). One block of kStrongThreads.
 template <class Pointer, class Vertex>
 __global__ void __launch_bounds__(kStrongThreads)
-    choose_pivot(ArcList<const Vertex> arcs, const Pointer* __restrict__ indptr, int64_t least,
-                 int64_t long_arc, StrongState<Vertex>* state, int64_t* components) {
+    choose_pivot(int64_t vertices, ArcList<const Vertex> arcs, const Pointer* __restrict__ indptr,
+                 int64_t least, int64_t long_arc, StrongState<Vertex>* state, int64_t* components) {
   follow_launch();
   constexpr int64_t kLongest = 0x7fffffff;
   __shared__ unsigned long long longest;  // and in its lower half the number of the sample
@@ -73,7 +81,8 @@ __global__ void __launch_bounds__(kStrongThreads)
   rising = block_sum<kStrongThreads>(rising), falling = block_sum<kStrongThreads>(falling);
   if (threadIdx.x != 0) return;
   *components = 0;
-  *state = StrongState<Vertex>{{},
+  *state = StrongState<Vertex>{0,
+                               {},
                                {},
                                {},
                                {},
@@ -89,6 +98,7 @@ __global__ void __launch_bounds__(kStrongThreads)
   if (arcs.count > 0 && (!indptr || longest > 0))
     state->pivot = state->member =
         arcs.targets[sampled_arc(arcs.count, indptr ? longest & 0xffffffff : kSampled / 2)];
+  state->is_for_cuts = state->may_be_cut || (state->pivot < 0 && are_few(arcs.count, vertices));
 }
 
 // Two bits for each vertex.

@@ -2,7 +2,8 @@
 // The default.
 //
 // What: fills roots[v] with the smallest vertex of v's strong component, and *components with their number,
-// for a list of arcs. How: two launches in which all blocks meet after each step: cut_arcs, and for all else
+// for a list of arcs. How: two launches in which all blocks meet after each step: cut_arcs, which the host
+// leaves out rather than compile it for a graph where it has nothing to do, and for all else
 // strong_components.
 //
 // 0. Where few arcs lead far, upwards or downwards, the order of vertices is cut (cuts.cuh). A sample tells
@@ -51,9 +52,7 @@ constexpr int64_t kTwiceManyNear = 5;  // arcs for two vertices; with fewer, ext
 constexpr int kNearSweeps = 3;         // between two barriers, to and fro
 constexpr int kNearExtremes = 96;      // barriers until extremes are given up there
 constexpr int kArcSweeps = 8;          // over the arcs, between two barriers
-constexpr int64_t kFewArcs = 16;       // for so many vertices one, so that trimming does not pay
 constexpr int64_t kFewTrimmed = 256;   // of so many vertices one, so that arcs need not be listed anew
-constexpr int64_t kManyArcs = 4;       // a vertex, so that jumps by vertices cost less
 
 // Calls visit(arc) for those of a share that are a thread's, forwards or backwards, row by row of the block.
 template <class Visit>
@@ -161,11 +160,6 @@ __device__ inline void reset_extremes(const ArcList<const Vertex>& arcs, const E
     extremes.reset(arcs.targets[arc]);
   });
   barrier.wait();
-}
-
-// Where trimming pays, as far as numbers of arcs tell.
-__device__ inline bool are_few(int64_t arcs, int64_t vertices) {
-  return arcs > vertices / kFewArcs && arcs < kManyArcs * vertices;
 }
 
 // Passes extremes along arcs, each block in its share; returns whether they are final after so many barriers.

@@ -7,12 +7,21 @@ from functools import cache
 from itertools import product
 from math import sqrt
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 
 from conncomp.kernels.cuda.graph import blocked_afforest
 from conncomp.kernels.cuda.graph.arcs import list_arcs, vertex_dtype
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
+from conncomp.kernels.cuda.launcher import (
+    COUNT,
+    INDEX_TYPES,
+    WARP,
+    Gpu,
+    ctype,
+    first_entry,
+    launch,
+)
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
@@ -66,7 +75,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         return blocked_afforest.fill_roots(gpu, graph, roots, workspace)
     vertices, arcs, vertex = graph.num_vertices, graph.num_arcs, vertex_dtype(graph)
     indptr = None if graph._csr is None else graph._csr[0]
-    choose, cut, strong = gpu.load(
+    choose, strong = gpu.load(
         FILE, _names(COUNT if indptr is None else indptr.dtype, vertex, roots.dtype)
     )
     most_blocks = gpu.blocks_together(THREADS, MOST_BLOCKS_TOGETHER)
@@ -92,15 +101,39 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     sources, targets = list_arcs(gpu, graph, memory["spare_sources"])
     listed = ARCS.of(gpu, sources=sources, targets=targets, count=arcs)
     limits = _least_hub(vertices, arcs), _long_arc(vertices)
-    launch(choose, (1, THREADS), listed, indptr, *limits, memory["state"], components)
+    state = memory["state"]
+    launch(choose, (1, THREADS), vertices, listed, indptr, *limits, state, components)
     work = -(-max(arcs, vertices) // SMALLEST_SHARE)
     grid = max(1, min(most_blocks, work)), THREADS
     are_paths = bool(arcs <= PATH_DEGREE * vertices)
     options = ARC_BARRIERS[are_paths], np.bool_(are_paths), np.bool_(indptr is not None)
     work = vertices, listed, *options, memory.struct
-    launch(gpu.together(cut), grid, vertices, listed, memory.struct)
+    if _may_have_cuts(gpu, graph, state):
+        (cut,) = gpu.load(FILE, _names_of_cuts(vertex))
+        launch(gpu.together(cut), grid, vertices, listed, memory.struct)
     launch(gpu.together(strong), grid, *work, roots, components)
     return components
+
+
+# Graphs that choose_pivot has found nothing in for cut_arcs to do.
+_without_cuts: WeakSet[Any] = WeakSet()
+
+
+def _may_have_cuts(gpu: Gpu, graph: Any, state: Any) -> bool:
+    """Return whether cut_arcs is launched.
+
+    Not where it has nothing to do. That is asked of the GPU, which is waited for, only where
+    cut_arcs would have to be compiled, which takes longer by far.
+    """
+    if graph in _without_cuts:
+        return False
+    names = _names_of_cuts(vertex_dtype(graph))
+    if gpu.has_loaded(FILE, names) or gpu.is_capturing(gpu.current_stream()):
+        return True
+    if first_entry(state[: COUNT.itemsize].view(COUNT)):
+        return True
+    _without_cuts.add(graph)
+    return False
 
 
 def _least_hub(vertices: int, arcs: int) -> int:
@@ -118,12 +151,18 @@ def _long_arc(vertices: int) -> int:
 def _names(pointer: np.dtype[Any], vertex: np.dtype[Any], index: np.dtype[Any]) -> tuple[str, ...]:
     return (
         f"choose_pivot<{ctype(pointer)}, {ctype(vertex)}>",
-        f"cut_arcs<{ctype(vertex)}>",
         f"strong_components<{ctype(vertex)}, {ctype(index)}>",
     )
+
+
+@cache
+def _names_of_cuts(vertex: np.dtype[Any]) -> tuple[str, ...]:
+    return (f"cut_arcs<{ctype(vertex)}>",)
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `fill_roots` can load."""
     for types in product(INDEX_TYPES, repeat=3):
         yield FILE, _names(*types)
+    for vertex in INDEX_TYPES:
+        yield FILE, _names_of_cuts(vertex)
