@@ -39,13 +39,15 @@ typedef struct {
   unsigned number_of_attributes;
 } Config;
 
+static uint64_t* row_of(void* stream);
+
 // The kernels of the test take an address, a structure of 24 bytes, and a number of 4 bytes.
 int cuLaunchKernelEx(const Config* config, void* function, void** arguments, void** extra) {
   const unsigned *grid = config->grid, *block = config->block;
   if (!current) return 201;
   if (grid[1] != 1 || grid[2] != 1 || block[1] != 1 || block[2] != 1 || extra || launches == failing)
     return 719;
-  uint64_t* row = kept[launches++];
+  uint64_t* row = row_of(config->stream);
   row[0] = (uintptr_t)function;
   row[1] = grid[0];
   row[2] = block[0];
@@ -56,6 +58,94 @@ int cuLaunchKernelEx(const Config* config, void* function, void** arguments, voi
   row[7] = *(uint32_t*)arguments[2];
   row[8] = config->number_of_attributes == 1 && config->attributes->allowed == 1 ? config->attributes->id : 0;
   return 0;
+}
+
+// One graph, of launches that were recorded from a stream; its nodes are rows, too.
+enum { kNodes = 8 };
+static void* const own_stream = (void*)77;
+static void* captured = 0;
+static int nodes = 0, instances = 0, streams = 0, nodes_set = 0, graphs_launched = 0, capture_fails = 0;
+static uint64_t recorded_rows[kNodes][9];
+static void* node_handles[kNodes];
+int caller_captures = 0;  // whether the caller's stream is being captured
+
+static uint64_t* row_of(void* stream) {
+  return captured && stream == captured ? recorded_rows[nodes++] : kept[launches++];
+}
+
+typedef struct {
+  void* function;
+  unsigned grid[3], block[3], shared;
+  void **arguments, **extra, *kernel, *context;
+} Node;
+
+int cuStreamCreate(void** stream, unsigned flags) {
+  *stream = own_stream;
+  ++streams;
+  return flags == 1 ? 0 : 1;
+}
+int cuStreamDestroy_v2(void* stream) {
+  --streams;
+  return stream == own_stream ? 0 : 400;
+}
+int cuStreamIsCapturing(void* stream, int* status) {
+  *status = caller_captures && stream != own_stream;
+  return 0;
+}
+int cuStreamBeginCapture_v2(void* stream, int mode) {
+  captured = stream;
+  nodes = 0;
+  return mode == 2 ? 0 : 1;
+}
+int cuStreamGetCaptureInfo_v3(void* stream, int* status, uint64_t* id, void** graph, void*** ahead, void** edges,
+                              size_t* count) {
+  node_handles[nodes - 1] = recorded_rows[nodes - 1];
+  *ahead = node_handles + nodes - 1;
+  *count = capture_fails ? 2 : 1;
+  return stream == captured ? 0 : 400;
+}
+int cuStreamEndCapture(void* stream, void** graph) {
+  captured = 0;
+  *graph = recorded_rows;
+  return stream == own_stream ? 0 : 400;
+}
+int cuGraphInstantiateWithFlags(void** instance, void* graph, unsigned long long flags) {
+  *instance = &instances;
+  ++instances;
+  return graph == recorded_rows && flags == 0 ? 0 : 1;
+}
+int cuGraphExecKernelNodeSetParams_v2(void* instance, void* node, const Node* now) {
+  uint64_t* row = node;
+  ++nodes_set;
+  if (row[0] != (uintptr_t)now->function || row[1] != now->grid[0] || row[2] != now->block[0] ||
+      row[3] != now->shared || instance != &instances)
+    return 1;
+  row[5] = *(uint64_t*)now->arguments[0];
+  row[6] = ((uint64_t*)now->arguments[1])[2];
+  row[7] = *(uint32_t*)now->arguments[2];
+  return 0;
+}
+int cuGraphLaunch(void* instance, void* stream) {
+  if (!current || instance != &instances) return 201;
+  ++graphs_launched;
+  for (int node = 0; node < nodes; ++node) {
+    memcpy(kept[launches], recorded_rows[node], sizeof kept[0]);
+    kept[launches++][4] = (uintptr_t)stream;
+  }
+  return 0;
+}
+int cuGraphDestroy(void* graph) { return graph == recorded_rows ? 0 : 400; }
+int cuGraphExecDestroy(void* instance) {
+  --instances;
+  return instance == &instances ? 0 : 400;
+}
+int number_of_graphs(void) { return instances; }
+int number_of_streams(void) { return streams; }
+int nodes_told(void) { return nodes_set; }
+int graph_launches(void) { return graphs_launched; }
+void begin_graphs(int fails) {
+  capture_fails = fails;
+  nodes_set = graphs_launched = caller_captures = 0;
 }
 
 int number_of_launches(void) { return launches; }

@@ -23,6 +23,7 @@ def library(tmp_path_factory):
 def driver(library):
     loaded = ctypes.CDLL(library)
     loaded.begin(None, -1)
+    loaded.begin_graphs(0)
     return loaded
 
 
@@ -55,6 +56,48 @@ def test_arguments_arrive_with_new_addresses(library, driver):
         [1000, 10, 128, 0, 6, 444, 30, 7, 0],
         [1001, 11, 128, 64, 6, 333, 31, 8, 0],
     ]
+
+
+def test_what_is_launched_again_is_a_graph(library, driver):
+    """From the second run on; nodes are told of addresses that have changed, and of no others."""
+    launches = launches_of(library, overlap=True)
+    expected = []
+    for run, (stream, first, second) in enumerate(
+        [(5, 1, 2), (5, 1, 2), (5, 1, 2), (6, 3, 2), (6, 3, 4), (5, 5, 6), (5, 5, 6)]
+    ):
+        launches.run(stream, (first, second))
+        expected += [
+            [1000, 10, 128, 0, stream, second, 30, 7, 0],
+            [1001, 11, 128, 64, stream, first, 31, 8, OVERLAPS],
+        ]
+        assert rows(driver) == expected
+        assert driver.graph_launches() == run
+    assert driver.nodes_told() == 4
+    assert (driver.number_of_graphs(), driver.number_of_streams()) == (1, 0)
+    del launches
+    assert driver.number_of_graphs() == 0
+
+
+def test_the_callers_graph_gets_launches(library, driver):
+    """And what these were given is no news to the graph that is launched after."""
+    launches = launches_of(library)
+    captures = ctypes.c_int.in_dll(driver, "caller_captures")
+    for caller_captures, value in [(0, 1), (1, 2), (0, 3), (1, 4), (0, 4), (1, 5), (0, 3)]:
+        captures.value = caller_captures
+        launches.run(5, (value, 0))
+        assert [row[5] for row in rows(driver)][-2:] == [0, value]
+    assert driver.graph_launches() == 3
+    assert driver.nodes_told() == 2
+
+
+def test_launches_are_made_one_by_one_where_there_is_no_graph(library, driver):
+    driver.begin_graphs(1)
+    launches = launches_of(library)
+    for value in range(4):
+        launches.run(5, (value, 0))
+    assert [row[5] for row in rows(driver)][1::2] == [0, 1, 2, 3]
+    assert (driver.graph_launches(), driver.number_of_streams()) == (0, 0)
+    assert not launches.has_graph
 
 
 def test_launches_overlap_with_those_before_but_the_first(library, driver):

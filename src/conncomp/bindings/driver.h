@@ -16,6 +16,29 @@ namespace conncomp {
 using Handle = void*;
 
 struct LaunchConfig;  // CUlaunchConfig
+struct KernelNode;    // CUDA_KERNEL_NODE_PARAMS
+
+// What drivers know since CUDA 12.3.
+struct GraphCalls {
+  int (*create_stream)(Handle*, unsigned flags);
+  int (*destroy_stream)(Handle);
+  int (*is_capturing)(Handle stream, int* status);
+  int (*begin_capture)(Handle stream, int mode);
+  int (*end_capture)(Handle stream, Handle* graph);
+  int (*capture_info)(Handle stream, int* status, uint64_t* id, Handle* graph, const Handle** ahead,
+                      const void** edges, size_t* count);
+  int (*instantiate)(Handle*, Handle graph, unsigned long long flags);
+  int (*set_node)(Handle graph, Handle node, const KernelNode*);
+  int (*launch)(Handle graph, Handle stream);
+  int (*destroy_graph)(Handle);
+  int (*destroy_exec)(Handle);
+
+  // Whether this driver is one of them.
+  bool are_known() const {
+    return create_stream && destroy_stream && is_capturing && begin_capture && end_capture && capture_info &&
+           instantiate && set_node && launch && destroy_graph && destroy_exec;
+  }
+};
 
 struct Driver {
   int (*get_error_string)(int, const char**);
@@ -28,6 +51,7 @@ struct Driver {
   int (*record_event)(Handle, Handle stream);
   int (*wait_for_event)(Handle);
   int (*destroy_event)(Handle);
+  GraphCalls graphs;
 
   explicit Driver(const std::string& library) {
     void* const opened = dlopen(library.c_str(), RTLD_NOW);
@@ -42,6 +66,17 @@ struct Driver {
     find(opened, "cuEventRecord", record_event);
     find(opened, "cuEventSynchronize", wait_for_event);
     find(opened, "cuEventDestroy_v2", destroy_event);
+    look_for(opened, "cuStreamCreate", graphs.create_stream);
+    look_for(opened, "cuStreamDestroy_v2", graphs.destroy_stream);
+    look_for(opened, "cuStreamIsCapturing", graphs.is_capturing);
+    look_for(opened, "cuStreamBeginCapture_v2", graphs.begin_capture);
+    look_for(opened, "cuStreamEndCapture", graphs.end_capture);
+    look_for(opened, "cuStreamGetCaptureInfo_v3", graphs.capture_info);
+    look_for(opened, "cuGraphInstantiateWithFlags", graphs.instantiate);
+    look_for(opened, "cuGraphExecKernelNodeSetParams_v2", graphs.set_node);
+    look_for(opened, "cuGraphLaunch", graphs.launch);
+    look_for(opened, "cuGraphDestroy", graphs.destroy_graph);
+    look_for(opened, "cuGraphExecDestroy", graphs.destroy_exec);
   }
   void check(int result) const {
     if (result == 0) return;
@@ -52,8 +87,12 @@ struct Driver {
 
  private:
   template <class Function>
-  static void find(void* opened, const char* name, Function& function) {
+  static void look_for(void* opened, const char* name, Function& function) {
     function = reinterpret_cast<Function>(dlsym(opened, name));
+  }
+  template <class Function>
+  static void find(void* opened, const char* name, Function& function) {
+    look_for(opened, name, function);
     if (!function) throw std::runtime_error(std::string("CUDA's driver has no ") + name);
   }
 };

@@ -1,10 +1,13 @@
 // Launches of kernels that are made again and again with other arrays: arguments are packed once, and CUDA's
-// driver is called without Python between the launches.
+// driver is called without Python between the launches; from the second time on it is called once, for all as
+// a graph.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -12,6 +15,7 @@
 
 #include "bindings/bindings.h"
 #include "bindings/driver.h"
+#include "bindings/launch_graph.h"
 #include "bindings/without_gil.h"
 
 namespace conncomp {
@@ -72,6 +76,7 @@ class Launches {
             ("argument " + std::to_string(argument) + " has no such bytes at " + std::to_string(offset))
                 .c_str());
       launch.variable.push_back({argument, offset, bytes, number});
+      numbers_ = std::max(numbers_, number + 1);
     }
     // Vectors of words are aligned for all that kernels take.
     size_t begin = 0;
@@ -104,23 +109,23 @@ class Launches {
   // Python's lock is held, so that no other thread launches between.
   void run(uintptr_t stream, const std::vector<uint64_t>& values) {
     const CurrentContext current(driver_, context_);
-    for (size_t i = 0; i < launches_.size(); ++i) {
-      Launch& launch = launches_[i];
-      for (const auto& [argument, offset, bytes, number] : launch.variable)
-        std::memcpy(static_cast<char*>(launch.pointers[argument]) + offset, &values.at(number), bytes);
-      // What is ahead of the first one is not ours.
-      const Attribute id = launch.together ? Attribute::kTogether : Attribute::kOverlaps;
-      LaunchAttribute attribute(id);
-      const bool has_attribute = launch.together || (overlap_ && i > 0);
-      const LaunchConfig config{.blocks = launch.blocks,
-                                .threads = launch.threads,
-                                .shared = launch.shared,
-                                .stream = reinterpret_cast<Handle>(stream),
-                                .attributes = has_attribute ? &attribute : nullptr,
-                                .number_of_attributes = has_attribute};
-      driver_.check(driver_.launch(&config, launch.function, launch.pointers.data(), nullptr));
+    const Handle on = reinterpret_cast<Handle>(stream);
+    if (values.size() < numbers_) throw nb::index_error("there are too few values");
+    for (Launch& launch : launches_) put_values(launch, values);
+    if (!make_graph(on)) {
+      for (size_t i = 0; i < launches_.size(); ++i) launch(i, on);
+      return;
     }
+    for (size_t i = 0; i < launches_.size(); ++i) {
+      if (!launches_[i].is_news) continue;
+      graph_->change(i, node_of(launches_[i]));
+      launches_[i].is_news = false;
+    }
+    graph_->launch(on);
   }
+
+  // Whether what is launched again is a graph.
+  bool has_graph() const { return graph_.has_value(); }
 
  private:
   struct alignas(16) Word {
@@ -133,12 +138,62 @@ class Launches {
     std::vector<std::vector<Word>> arguments;
     std::vector<void*> pointers;  // to them
     std::vector<Variable> variable;
+    bool is_news = false;  // whether the graph knows other arguments
   };
+
+  // Puts values where they belong among the arguments.
+  static void put_values(Launch& launch, const std::vector<uint64_t>& values) {
+    for (const auto& [argument, offset, bytes, number] : launch.variable) {
+      char* const place = static_cast<char*>(launch.pointers[argument]) + offset;
+      if (std::memcmp(place, &values[number], bytes) == 0) continue;
+      std::memcpy(place, &values[number], bytes);
+      launch.is_news = true;
+    }
+  }
+  void launch(size_t number, Handle stream) {
+    Launch& launch = launches_[number];
+    // What is ahead of the first one is not ours.
+    LaunchAttribute attribute(launch.together ? Attribute::kTogether : Attribute::kOverlaps);
+    const bool has_attribute = launch.together || (overlap_ && number > 0);
+    const LaunchConfig config{.blocks = launch.blocks,
+                              .threads = launch.threads,
+                              .shared = launch.shared,
+                              .stream = stream,
+                              .attributes = has_attribute ? &attribute : nullptr,
+                              .number_of_attributes = has_attribute};
+    driver_.check(driver_.launch(&config, launch.function, launch.pointers.data(), nullptr));
+  }
+  static KernelNode node_of(Launch& launch) {
+    return {.function = launch.function,
+            .blocks = launch.blocks,
+            .threads = launch.threads,
+            .shared = launch.shared,
+            .arguments = launch.pointers.data()};
+  }
+  // Whether there is a graph to launch on a stream. There is none where launches become part of the caller's
+  // graph, and none for what is made once.
+  bool make_graph(Handle stream) {
+    int status = 0;
+    if (!driver_.graphs.are_known() || driver_.graphs.is_capturing(stream, &status) != 0 || status)
+      return false;
+    if (graph_) return true;
+    if (++runs_ != 2) return false;
+    try {
+      graph_.emplace(driver_, launches_.size(), [this](size_t i, Handle on) { launch(i, on); });
+    } catch (const std::runtime_error&) {
+      return false;  // it is not tried again
+    }
+    for (Launch& launch : launches_) launch.is_news = false;
+    return true;
+  }
 
   Driver driver_;
   bool overlap_;
   Handle context_ = nullptr;
   std::vector<Launch> launches_;
+  std::optional<LaunchGraph> graph_;
+  size_t numbers_ = 0;  // of values
+  int64_t runs_ = 0;
 };
 
 }  // namespace
@@ -149,6 +204,7 @@ void define_launches(nb::module_& m) {
       .def("add", &Launches::add, nb::arg("function"), nb::arg("size"), nb::arg("together"),
            nb::arg("packed"), nb::arg("sizes"), nb::arg("variable"))
       .def("run", &Launches::run, nb::arg("stream"), nb::arg("values"))
+      .def_prop_ro("has_graph", &Launches::has_graph)
       .def("read", &Launches::read, nb::arg("stream"), nb::arg("address"))
       .def("read_all", &Launches::read_all, nb::arg("stream"), nb::arg("address"), nb::arg("count"));
 }
