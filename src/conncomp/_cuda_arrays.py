@@ -15,14 +15,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from conncomp._arrays import library_of
-from conncomp.kernels.cuda.launcher import Gpu, current_gpu
+from conncomp.kernels.cuda.launcher import Gpu
 
 
 class CudaLibrary(Protocol):
     """A library whose arrays lie on a GPU."""
 
-    def layout(self, array: Any) -> Hashable:
-        """Return shape, strides, dtype and device; None unless it is the current device's."""
+    def layout(self, array: Any, device: int) -> Hashable:
+        """Return shape, strides, dtype and device; None unless it lies on that device."""
 
     def address(self, array: Any) -> int:
         """Return where the first element lies."""
@@ -37,10 +37,9 @@ class CudaLibrary(Protocol):
 class CuPyArrays:
     """Arrays of CuPy."""
 
-    def layout(self, array: Any) -> Hashable:
-        """Return shape, strides, dtype and device; None unless it is the current device's."""
-        device = array.device.id
-        if current_gpu().device != device:
+    def layout(self, array: Any, device: int) -> Hashable:
+        """Return shape, strides, dtype and device; None unless it lies on that device."""
+        if array.device.id != device:
             return None
         return array.shape, array.strides, array.dtype, device
 
@@ -67,10 +66,9 @@ class TorchArrays:
         # The handle alone, in a tenth of the time that a stream takes; compiled code asks so, too.
         self._handle = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 
-    def layout(self, array: Any) -> Hashable:
-        """Return shape, strides, dtype and device; None unless it is the current device's."""
-        device = array.get_device()  # -1 in main memory
-        if device < 0 or current_gpu().device != device:  # PyTorch's current one is the same
+    def layout(self, array: Any, device: int) -> Hashable:
+        """Return shape, strides, dtype and device; None unless it lies on that device."""
+        if array.get_device() != device:  # -1 in main memory
             return None
         return array.shape, array.stride(), array.dtype, device
 

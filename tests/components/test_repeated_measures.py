@@ -145,6 +145,7 @@ def test_other_calls_are_not_kept(cupy, monkeypatch):
     monkeypatch.setattr(measures, "MOST_ELEMENTS", labels.size)
     gpu = measuring.current_gpu()
     with monkeypatch.context() as changes:
+        changes.setattr(gpu, "current_stream", lambda: 7)  # the default one cannot be
         changes.setattr(gpu, "is_capturing", lambda stream: True)
         check(labels)
     monkeypatch.setattr(gpu, "current_stream", lambda: PER_THREAD)

@@ -176,6 +176,7 @@ def test_calls_that_are_watched_or_captured_are_not_kept(cupy, monkeypatch):
         check(on_gpu, graph)
     gpu = repeated.current_gpu()
     with monkeypatch.context() as changes:
+        changes.setattr(gpu, "current_stream", lambda: 7)  # the default one cannot be
         changes.setattr(gpu, "is_capturing", lambda stream: True)
         check(on_gpu, graph)
     monkeypatch.setattr(gpu, "current_stream", lambda: PER_THREAD)

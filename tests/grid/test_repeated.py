@@ -186,6 +186,7 @@ def test_calls_that_are_watched_or_captured_are_not_kept(cupy, monkeypatch):
     with time_limit(100):
         check(image)
     gpu = repeated.current_gpu()
+    monkeypatch.setattr(gpu, "current_stream", lambda: 7)  # the default one cannot be
     monkeypatch.setattr(gpu, "is_capturing", lambda stream: True)
     check(image)
     assert not repeated._kept

@@ -2,6 +2,7 @@
 // for the tests of `native.Launches` and `native.Transfers`.
 #include <pthread.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 static _Thread_local void* current = 0;
@@ -202,6 +203,15 @@ int cuEventDestroy_v2(void* event) {
   pthread_mutex_lock(&stream_mutex);
   ++events_destroyed;
   pthread_mutex_unlock(&stream_mutex);
+  return 0;
+}
+
+int cuMemAllocHost_v2(void** memory, size_t bytes) {
+  *memory = malloc(bytes);
+  return *memory ? 0 : 2;
+}
+int cuMemFreeHost(void* memory) {
+  free(memory);
   return 0;
 }
 

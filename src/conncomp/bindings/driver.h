@@ -51,6 +51,8 @@ struct Driver {
   int (*record_event)(Handle, Handle stream);
   int (*wait_for_event)(Handle);
   int (*destroy_event)(Handle);
+  int (*take_pinned)(Handle*, size_t bytes);
+  int (*free_pinned)(Handle);
   GraphCalls graphs;
 
   explicit Driver(const std::string& library) {
@@ -66,6 +68,8 @@ struct Driver {
     find(opened, "cuEventRecord", record_event);
     find(opened, "cuEventSynchronize", wait_for_event);
     find(opened, "cuEventDestroy_v2", destroy_event);
+    find(opened, "cuMemAllocHost_v2", take_pinned);
+    find(opened, "cuMemFreeHost", free_pinned);
     look_for(opened, "cuStreamCreate", graphs.create_stream);
     look_for(opened, "cuStreamDestroy_v2", graphs.destroy_stream);
     look_for(opened, "cuStreamIsCapturing", graphs.is_capturing);
@@ -116,6 +120,22 @@ class CurrentContext {
   const Driver& driver_;
   Handle before_ = nullptr;
   bool changed_ = false;
+};
+
+// What is destroyed in the end: a handle of the driver.
+class Owned {
+ public:
+  explicit Owned(int (*destroy)(Handle)) : destroy_(destroy) {}
+  ~Owned() {
+    if (handle) destroy_(handle);
+  }
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+
+  Handle handle = nullptr;
+
+ private:
+  int (*destroy_)(Handle);
 };
 
 // An event of a stream, which tells when what was launched there before is done.

@@ -23,22 +23,6 @@ struct KernelNode {
   Handle kernel = nullptr, context = nullptr;
 };
 
-// What is destroyed in the end.
-class Owned {
- public:
-  explicit Owned(int (*destroy)(Handle)) : destroy_(destroy) {}
-  ~Owned() {
-    if (handle) destroy_(handle);
-  }
-  Owned(const Owned&) = delete;
-  Owned& operator=(const Owned&) = delete;
-
-  Handle handle = nullptr;
-
- private:
-  int (*destroy_)(Handle);
-};
-
 class LaunchGraph {
  public:
   // Records launch(0, stream), launch(1, stream) and so on, as many as there are. Throws where the driver

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
@@ -94,16 +95,26 @@ class Launches {
 
   // So many numbers from an address on, likewise.
   std::vector<int64_t> read_all(uintptr_t stream, uintptr_t address, size_t count) {
-    std::vector<int64_t> numbers(count);
     const CurrentContext current(driver_, context_);
     const WithoutGil others;
+    const std::lock_guard<std::mutex> turn(reading_);
     const Handle on = reinterpret_cast<Handle>(stream);
-    Event copied(driver_);
-    const size_t bytes = count * sizeof(int64_t);
-    driver_.check(driver_.copy(reinterpret_cast<uintptr_t>(numbers.data()), address, bytes, on));
-    copied.record(on);
-    copied.wait();
-    return numbers;
+    if (count == 0) return {};
+    if (count > room_) {
+      room_ = 0;
+      numbers_read_.emplace(driver_.free_pinned);
+      driver_.check(driver_.take_pinned(&numbers_read_->handle, count * sizeof(int64_t)));
+      room_ = count;
+    }
+    {
+      Event copied(driver_);
+      driver_.check(driver_.copy(reinterpret_cast<uintptr_t>(numbers_read_->handle), address,
+                                 count * sizeof(int64_t), on));
+      copied.record(on);
+      copied.wait();
+    }
+    const auto* const first = static_cast<const int64_t*>(numbers_read_->handle);
+    return {first, first + count};
   }
 
   // Python's lock is held, so that no other thread launches between.
@@ -194,6 +205,10 @@ class Launches {
   std::optional<LaunchGraph> graph_;
   size_t numbers_ = 0;  // of values
   int64_t runs_ = 0;
+  // Pinned memory, which a copy goes to at once, and for how many numbers.
+  std::optional<Owned> numbers_read_;
+  size_t room_ = 0;
+  std::mutex reading_;
 };
 
 }  // namespace

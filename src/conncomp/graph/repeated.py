@@ -61,7 +61,7 @@ class RepeatedGraph:
         self._device, self._stream = labels.device.id, gpu.current_stream()
         self._shape, self._dtype, self._consecutive = labels.shape, labels.dtype, consecutive
         example = in_library(labels, graph._library)
-        self._labels_kind = type(example), library.layout(example)
+        self._labels_kind = type(example), library.layout(example, self._device)
         self._workspace = _workspaces.setdefault(gpu.device, Workspace())
         with self._workspace, kept_launches() as launches:
             self._counts = algorithm.fill(gpu, graph, labels, self._workspace, consecutive, True)
@@ -80,7 +80,7 @@ class RepeatedGraph:
     def takes(self, out: Any) -> bool:
         """Whether an array is as the labels; nobody else has the arrays of the graph."""
         kind, layout = self._labels_kind
-        return type(out) is kind and self._library.layout(out) == layout
+        return type(out) is kind and self._library.layout(out, self._device) == layout
 
     def _read_count(self) -> Any:
         """Return the number of components, before others use the memory that it is in."""

@@ -132,7 +132,7 @@ class Labeller:
         captured.
         """
         library = cuda_library_of(label_image)
-        layout = None if library is None else library.layout(label_image)
+        layout = None if library is None else library.layout(label_image, current_gpu().device)
         if library is None or layout is None:
             return self._label(label_image, out, None, None)
         stream = library.stream(self._gpu)

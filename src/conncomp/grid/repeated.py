@@ -48,7 +48,7 @@ class Repeated:
         self._return_num = request.return_num
         self._waits_for_num = request.consecutive and not array.batch_axes
         example = in_library(labels, array.library)
-        self._labels_kind = type(example), library.layout(example)
+        self._labels_kind = type(example), library.layout(example, self._device)
         self._labels_nbytes, self._bounds = labels.nbytes, bounds_of(array.given)
         image = image_of(array)
         with self._workspace, kept_launches() as launches:
@@ -74,7 +74,7 @@ class Repeated:
     def takes(self, given: Any, out: Any) -> bool:
         """Whether an array is as those of `new_labels`, and no part of what is given."""
         kind, layout = self._labels_kind
-        if type(out) is not kind or self._library.layout(out) != layout:
+        if type(out) is not kind or self._library.layout(out, self._device) != layout:
             return False
         ahead = self._library.address(out) - self._library.address(given)
         first, end = self._bounds
@@ -129,10 +129,12 @@ def kind_of_call(
     if library is None or are_watched():
         return None
     options = background, return_num, connectivity, periodic, batch_axes, numbering
-    layout = library.layout(label_image) if are_plain(*options) else None
-    if layout is None:
+    if not are_plain(*options):
         return None
     gpu = current_gpu()
+    layout = library.layout(label_image, gpu.device)
+    if layout is None:
+        return None
     stream = library.stream(gpu)
     if not gpu.keeps_launches_of(stream):
         return None

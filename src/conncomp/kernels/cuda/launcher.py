@@ -433,8 +433,9 @@ class Gpu:
         """Whether launches on a stream may be kept for later calls, with memory of its own.
 
         Not those that become part of a CUDA graph, and not where the handle names several streams.
+        The default stream is never captured.
         """
-        return stream != PER_THREAD and not self.is_capturing(stream)
+        return stream == 0 or (stream != PER_THREAD and not self.is_capturing(stream))
 
     def blocks(self, count: int, threads: int) -> int:
         """Return how many blocks of `threads` to launch for `count` pieces of work.
