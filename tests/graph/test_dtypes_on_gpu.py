@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from conncomp import Graph, _arrays, _cuda_arrays, connected_components
+from conncomp import Graph, _arrays, connected_components
 from conncomp.graph import graph as graph_module
 from conncomp.graph import labelling, repeated
 from host_cuda.host_gpu import AVAILABLE
@@ -17,7 +17,7 @@ DTYPES = [f"{sign}{size}" for sign in "iu" for size in (1, 2, 4, 8)]
 
 @pytest.fixture
 def cupy(monkeypatch):
-    return place_on_host(monkeypatch, _arrays, [labelling, graph_module, repeated, _cuda_arrays])
+    return place_on_host(monkeypatch, _arrays, [labelling, graph_module, repeated])
 
 
 def check(cupy, dtype, numbering):

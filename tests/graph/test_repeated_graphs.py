@@ -16,7 +16,7 @@ from host_cupy import place_on_host
 from stand_in import Array
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
-USERS = [graphs, labelling, repeated, _cuda_arrays]
+USERS = [graphs, labelling, repeated]
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from conncomp import Graph, _arrays, _cuda_arrays, condensation, connected_components, generate
+from conncomp import Graph, _arrays, condensation, connected_components, generate
 from conncomp._algorithms import Algorithm
 from conncomp.graph import acyclic, labelling, repeated
 from conncomp.graph import graph as graph_module
@@ -162,7 +162,7 @@ def test_on_a_gpu(monkeypatch, form, family):
     here = FAMILIES[family]()
     if form == "rows":
         here = Graph.from_csr(here.indptr, here.indices)
-    users = [labelling, graph_module, acyclic, repeated, _cuda_arrays]
+    users = [labelling, graph_module, acyclic, repeated]
     place_on_host(monkeypatch, _arrays, users)
     monkeypatch.setattr(repeated, "MOST_ENTRIES", 0)  # the stand-in below launches nothing
     algorithm = Algorithm("auto", "cuda", fill_on_gpu)

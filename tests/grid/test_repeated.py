@@ -14,7 +14,7 @@ from host_cupy import place_on_host
 from stand_in import Array
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
-USERS = [array, labeller, labelling, repeated, request, cuda_arrays]
+USERS = [array, labeller, labelling, repeated, request]
 SHAPE = 6, 33, 70
 
 

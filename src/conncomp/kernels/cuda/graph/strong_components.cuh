@@ -263,6 +263,36 @@ CONNCOMP_PHASE void start_signatures(int64_t vertices, Signatures<Vertex> signat
   });
 }
 
+// Which arcs strong_components keeps, and how, by what has just told of components. One type for all, as each
+// copy of keep_arcs takes time to compile.
+enum class ToldBy { kSearches, kTrimming, kSignatures };
+template <class Vertex>
+struct Keeping {
+  ToldBy told_by;
+  Searches<Vertex> searches;
+  bool is_complete;  // whether the searches came to their end
+  Vertex member;     // that stands for what both have reached
+  const Vertex* awaited;
+  Signatures<Vertex> signatures;
+
+  __device__ bool keeps(Vertex u, Vertex v) const {
+    if (told_by == ToldBy::kSignatures) return signatures.may_join(u, v);
+    if (told_by == ToldBy::kTrimming) return u != v && awaited[u] != 0 && awaited[v] != 0;
+    const uint32_t u_reach = searches.of(u), v_reach = searches.of(v);
+    return is_complete ? u_reach == v_reach && u_reach != kBoth : (u_reach & v_reach) != kBoth;
+  }
+  __device__ void write(Vertex u, Vertex v, Vertex& source, Vertex& target) const {
+    source = u, target = v;
+    if (told_by == ToldBy::kSearches) {
+      if (searches.of(u) == kBoth) source = member;
+      if (searches.of(v) == kBoth) target = member;
+    } else if (told_by == ToldBy::kSignatures) {
+      signatures.reset(u);
+      signatures.reset(v);
+    }
+  }
+};
+
 // All blocks run at the same time.
 template <class Vertex, class Index>
 __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
@@ -280,15 +310,21 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
   const Searches<Vertex> searches{{words_of_searches}};
   const Vertex pivot = state->pivot;
 
-  const auto copy_arc = [](Vertex u, Vertex v, Vertex& source, Vertex& target) { source = u, target = v; };
   ArcList<Vertex> next{memory.next_sources, memory.next_targets, 0},
       spare{memory.spare_sources, memory.spare_targets, 0};
   const auto swap_lists = [&] {
     const ArcList<Vertex> full = next;
     next = spare, spare = full;
   };
-  const auto keep = [&](auto keeps, auto write) {
-    const int64_t kept = keep_arcs(arcs, next, bits, sums_of_blocks, barrier, keeps, write);
+  Keeping<Vertex> keeping{ToldBy::kSearches, searches, true, 0, memory.signatures, signatures};
+  const auto keep = [&](ToldBy told_by) {
+    keeping.told_by = told_by;
+    const int64_t kept = keep_arcs(
+        arcs, next, bits, sums_of_blocks, barrier,
+        [keeping](Vertex u, Vertex v) { return keeping.keeps(u, v); },
+        [keeping](Vertex u, Vertex v, Vertex& source, Vertex& target) {
+          keeping.write(u, v, source, target);
+        });
     arcs = {next.sources, next.targets, kept};
     swap_lists();
   };
@@ -312,15 +348,8 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     find_member(vertices, searches, state);
     barrier.wait();
     member = Current::load(&state->member);
-    keep(
-        [=](Vertex u, Vertex v) {
-          const uint32_t u_reach = searches.of(u), v_reach = searches.of(v);
-          return is_complete ? u_reach == v_reach && u_reach != kBoth : (u_reach & v_reach) != kBoth;
-        },
-        [=](Vertex u, Vertex v, Vertex& source, Vertex& target) {
-          source = searches.of(u) == kBoth ? member : u;
-          target = searches.of(v) == kBoth ? member : v;
-        });
+    keeping.is_complete = is_complete, keeping.member = member;
+    keep(ToldBy::kSearches);
   }
 
   // Signatures are not there yet: their memory is that of two lists of vertices. Where the search was given
@@ -329,7 +358,7 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     Trimming<Vertex> trimming(rows, vertices, memory.signatures, memory.signatures + vertices, state->queued,
                               local_queue);
     if (trim(trimming, arcs.count, starts, ends, barrier) < vertices / kFewTrimmed) return;
-    keep([=](Vertex u, Vertex v) { return u != v && !trimming.has(u) && !trimming.has(v); }, copy_arc);
+    keep(ToldBy::kTrimming);
   };
   const int64_t untrimmed = arcs.count;
   if (are_few(untrimmed, vertices) && (pivot >= 0 || (state->has_first && !state->is_settled)))
@@ -367,12 +396,7 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
       Widening<Vertex> widening(vertices, signatures, rows, bits, words_of_searches, queue);
       settle_vertices(widening, barrier);
     }
-    keep([=](Vertex u, Vertex v) { return signatures.may_join(u, v); },
-         [=](Vertex u, Vertex v, Vertex& source, Vertex& target) {
-           copy_arc(u, v, source, target);
-           signatures.reset(u);
-           signatures.reset(v);
-         });
+    keep(ToldBy::kSignatures);
   }
 
   int roots_of_thread = 0;
