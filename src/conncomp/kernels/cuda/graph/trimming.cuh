@@ -44,9 +44,6 @@ class Trimming {
                       int64_t (&queued)[3], LocalQueue<Vertex>& local)
       : rows_(rows), vertices_(vertices), awaited_(awaited), queue_(queue), queued_(queued), local_(local) {}
 
-  // Whether the vertex is known to be a component of its own.
-  __device__ bool has(Vertex v) const { return awaited_[v] == 0; }
-
   // Trims what can be reached through wide levels. `ends` of all arcs are where the rows lead. All blocks
   // meet.
   __device__ int64_t run(int64_t arcs, const Vertex* starts, const Vertex* ends, GridBarrier& barrier) {

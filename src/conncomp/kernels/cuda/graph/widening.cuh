@@ -66,7 +66,6 @@ class Widening {
         const uint32_t marks = all && sweep == 0 ? kBoth : take_marks(v);
         const bool has_work = marks && open_[row / kWarp] >> lane() & 1;
         is_busy |= has_work;
-#pragma unroll 1
         for (int direction = 0; direction < kDirections; ++direction)
           queue_.push(has_work && marks >> direction & 1, Vertex(v), direction, [&] { pop(kWarp); });
       }
@@ -116,7 +115,6 @@ class Widening {
       if (opposite.low != v) tell(opposite.low, direction, known);
       if (opposite.high != v) tell(opposite.high, direction, known);
       if (end - begin < kLongRow)
-#pragma unroll 1
         for (int64_t k = begin; k < end; ++k) tell(rows_[direction].ends[k], direction, known);
     }
     for (uint32_t open = __ballot_sync(kAllLanes, end - begin >= kLongRow); open; open &= open - 1) {
@@ -124,7 +122,6 @@ class Widening {
       const int64_t row_end = __shfl_sync(kAllLanes, end, worker);
       const Range<Vertex> known_there{__shfl_sync(kAllLanes, known.low, worker),
                                       __shfl_sync(kAllLanes, known.high, worker)};
-#pragma unroll 1
       for (int64_t k = __shfl_sync(kAllLanes, begin, worker) + lane(); k < row_end; k += kWarp)
         tell(rows_[way].ends[k], way, known_there);
     }
