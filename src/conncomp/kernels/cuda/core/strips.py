@@ -2,7 +2,7 @@
 
 A GPU reads and writes main memory by itself where that is pinned: such arrays are copied as they
 are. Others go through buffers that are pinned, strip by strip: while one strip is on its way,
-threads copy the next ones (``bindings/transfers.cpp``). Source: Maddix 2014, "Streams".
+threads copy the next ones (``bindings/cuda/transfers.cpp``). Source: Maddix 2014, "Streams".
 """
 
 from __future__ import annotations

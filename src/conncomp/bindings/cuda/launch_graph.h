@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "bindings/driver.h"
+#include "bindings/cuda/driver.h"
 
 namespace conncomp {
 

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "bindings/bindings.h"
-#include "bindings/driver.h"
-#include "bindings/launch_graph.h"
+#include "bindings/cuda/driver.h"
+#include "bindings/cuda/launch_graph.h"
 #include "bindings/without_gil.h"
 
 namespace conncomp {

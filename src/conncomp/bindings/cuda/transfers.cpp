@@ -16,7 +16,7 @@
 #include <string>
 
 #include "bindings/bindings.h"
-#include "bindings/driver.h"
+#include "bindings/cuda/driver.h"
 #include "cpu/core/parallel.h"
 
 namespace conncomp {
