@@ -101,6 +101,7 @@ class Launches {
     const Handle on = reinterpret_cast<Handle>(stream);
     if (count == 0) return {};
     if (count > room_) {
+      const BesideCaptures captures(driver_);
       room_ = 0;
       numbers_read_.emplace(driver_.free_pinned);
       driver_.check(driver_.take_pinned(&numbers_read_->handle, count * sizeof(int64_t)));
