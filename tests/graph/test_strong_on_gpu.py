@@ -197,6 +197,13 @@ def test_cuts_are_compiled_for_a_graph_that_may_have_some():
             check(gpu, "auto", graph, expected_of(graph))
         launched.append("cut_arcs" in [launch.kernel.name for launch in launches])
     assert launched == [False, True, False, True]
+    # What ``conncomp gpu --compile strong`` calls.
+    circle = Graph.from_csr(np.arange(5, dtype=np.int32), np.array([1, 2, 3, 0], np.int32))
+    gpu = HostGpu()
+    check(gpu, "auto", circle, np.zeros(4, np.int32))
+    assert gpu.has_loaded(
+        strong_components.FILE, strong_components._names_of_cuts(np.dtype(np.int32))
+    )
 
 
 @host

@@ -80,6 +80,14 @@ typedef struct {
   void **arguments, **extra, *kernel, *context;
 } Node;
 
+static int capture_mode = 0;
+int thread_capture_mode(void) { return capture_mode; }
+int cuThreadExchangeStreamCaptureMode(int* mode) {
+  const int before = capture_mode;
+  capture_mode = *mode;
+  *mode = before;
+  return 0;
+}
 int cuStreamCreate(void** stream, unsigned flags) {
   *stream = own_stream;
   ++streams;
@@ -113,6 +121,7 @@ int cuStreamEndCapture(void* stream, void** graph) {
 int cuGraphInstantiateWithFlags(void** instance, void* graph, unsigned long long flags) {
   *instance = &instances;
   ++instances;
+  if (capture_mode != 2) return 900;
   return graph == recorded_rows && flags == 0 ? 0 : 1;
 }
 int cuGraphExecKernelNodeSetParams_v2(void* instance, void* node, const Node* now) {
@@ -207,6 +216,7 @@ int cuEventDestroy_v2(void* event) {
 }
 
 int cuMemAllocHost_v2(void** memory, size_t bytes) {
+  if (capture_mode != 2) return 900;
   *memory = malloc(bytes);
   return *memory ? 0 : 2;
 }

@@ -7,9 +7,9 @@ ones make them again:
     first call      check, plan, take memory, launch ... launch, read the count     keep
     later ones      new labels, launch ... launch, read the count
 
-Cost: some microseconds of Python and two a launch instead of ten. Memory: that of the algorithm,
-one for all graphs of a stream; when a larger graph takes more of it, the launches of smaller ones
-hold on to what they were made with.
+Cost: some microseconds of Python, and two for all launches, which are made as one CUDA graph,
+instead of ten for each. Memory: that of the algorithm, one for all graphs of a stream; when a
+larger graph takes more of it, the launches of smaller ones hold on to what they were made with.
 """
 
 from __future__ import annotations

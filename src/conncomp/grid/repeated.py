@@ -7,7 +7,8 @@ first call of a kind are kept, and later ones make them again, with the addresse
     first call      check, describe, plan, take memory, launch ... launch     keep
     later ones      ask for the kind, new labels, launch ... launch
 
-Cost: of an image of 256 x 256 some microseconds instead of some eighty, two of them a launch.
+Cost: of an image of 256 x 256 some ten microseconds instead of some eighty, two of them for all
+launches, which are made as one graph.
 """
 
 from __future__ import annotations

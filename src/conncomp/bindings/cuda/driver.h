@@ -51,6 +51,7 @@ struct Driver {
   int (*record_event)(Handle, Handle stream);
   int (*wait_for_event)(Handle);
   int (*destroy_event)(Handle);
+  int (*exchange_capture_mode)(int*);
   int (*take_pinned)(Handle*, size_t bytes);
   int (*free_pinned)(Handle);
   GraphCalls graphs;
@@ -68,6 +69,7 @@ struct Driver {
     find(opened, "cuEventRecord", record_event);
     find(opened, "cuEventSynchronize", wait_for_event);
     find(opened, "cuEventDestroy_v2", destroy_event);
+    find(opened, "cuThreadExchangeStreamCaptureMode", exchange_capture_mode);
     find(opened, "cuMemAllocHost_v2", take_pinned);
     find(opened, "cuMemFreeHost", free_pinned);
     look_for(opened, "cuStreamCreate", graphs.create_stream);
@@ -120,6 +122,22 @@ class CurrentContext {
   const Driver& driver_;
   Handle before_ = nullptr;
   bool changed_ = false;
+};
+
+// CUstreamCaptureMode: what a thread may not ask of the driver while streams are captured is nothing.
+constexpr int kRelaxed = 2;
+
+// As long as it exists, what this thread allocates neither fails nor ends what other threads capture.
+class BesideCaptures {
+ public:
+  explicit BesideCaptures(const Driver& driver) : driver_(driver) { driver.exchange_capture_mode(&mode_); }
+  ~BesideCaptures() { driver_.exchange_capture_mode(&mode_); }
+  BesideCaptures(const BesideCaptures&) = delete;
+  BesideCaptures& operator=(const BesideCaptures&) = delete;
+
+ private:
+  const Driver& driver_;
+  int mode_ = kRelaxed;
 };
 
 // What is destroyed in the end: a handle of the driver.

@@ -32,7 +32,7 @@ class LaunchGraph {
       : driver_(driver), graph_(driver.graphs.destroy_graph), graph_to_launch_(driver.graphs.destroy_exec) {
     if (!driver.graphs.are_known()) throw std::runtime_error("CUDA's driver is older than such graphs");
     constexpr unsigned kNonBlocking = 1;
-    constexpr int kRelaxed = 2;  // what other threads do meanwhile is theirs
+    const BesideCaptures others(driver);
     Owned stream(driver.graphs.destroy_stream);
     driver.check(driver.graphs.create_stream(&stream.handle, kNonBlocking));
     driver.check(driver.graphs.begin_capture(stream.handle, kRelaxed));

@@ -101,6 +101,7 @@ class Launches {
     const Handle on = reinterpret_cast<Handle>(stream);
     if (count == 0) return {};
     if (count > room_) {
+      const BesideCaptures captures(driver_);
       room_ = 0;
       numbers_read_.emplace(driver_.free_pinned);
       driver_.check(driver_.take_pinned(&numbers_read_->handle, count * sizeof(int64_t)));
@@ -134,9 +135,6 @@ class Launches {
     }
     graph_->launch(on);
   }
-
-  // Whether what is launched again is a graph.
-  bool has_graph() const { return graph_.has_value(); }
 
  private:
   struct alignas(16) Word {
@@ -219,7 +217,6 @@ void define_launches(nb::module_& m) {
       .def("add", &Launches::add, nb::arg("function"), nb::arg("size"), nb::arg("together"),
            nb::arg("packed"), nb::arg("sizes"), nb::arg("variable"))
       .def("run", &Launches::run, nb::arg("stream"), nb::arg("values"))
-      .def_prop_ro("has_graph", &Launches::has_graph)
       .def("read", &Launches::read, nb::arg("stream"), nb::arg("address"))
       .def("read_all", &Launches::read_all, nb::arg("stream"), nb::arg("address"), nb::arg("count"));
 }

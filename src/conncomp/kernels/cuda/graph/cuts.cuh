@@ -61,8 +61,8 @@ class Pieces {
         first_(memory + 2 * vertices),
         of_blocks_(of_blocks) {}
 
-  // Whether the two are of one piece.
-  __device__ bool join(Vertex u, Vertex v) const { return first_[u] == first_[v]; }
+  // The first vertex of each one's piece.
+  __device__ const Vertex* first() const { return first_; }
 
   // Finds the pieces; returns whether there are several. All blocks meet.
   __device__ bool find(const ArcList<const Vertex>& arcs, GridBarrier& barrier) {
@@ -75,10 +75,10 @@ class Pieces {
     barrier.wait();
     cut(share);
     barrier.wait();
-    const int64_t open = largest_of_blocks(kFirst, blockIdx.x);
+    const Vertex open = largest_of_blocks(kFirst, blockIdx.x);
 #pragma unroll 1
     for (int64_t v = share.begin + int(threadIdx.x); v < share.end; v += kStrongThreads)
-      if (first_[v] == 0) first_[v] = Vertex(open);
+      if (first_[v] == 0) first_[v] = open;
     const bool are_several = largest_of_blocks(kFirst, gridDim.x) > 0;
     barrier.wait();
     return are_several;
@@ -118,11 +118,11 @@ class Pieces {
   __device__ void tell(int what, int64_t value) const {
     if (threadIdx.x == 0) of_blocks_[int64_t(gridDim.x) * what + blockIdx.x] = value;
   }
-  __device__ int64_t largest_of_blocks(int what, int64_t count) const {
-    int64_t value = 0, all;
+  __device__ Vertex largest_of_blocks(int what, int64_t count) const {
+    Vertex value = 0, all;
 #pragma unroll 1
     for (int64_t block = threadIdx.x; block < count; block += kStrongThreads)
-      value = larger(value, of_blocks_[int64_t(gridDim.x) * what + block]);
+      value = larger(value, Vertex(of_blocks_[int64_t(gridDim.x) * what + block]));
     scan_largest(value, all);
     return all;
   }
@@ -140,7 +140,7 @@ class Pieces {
   }
   // Where pieces begin; 0 as long as the share has no cut.
   __device__ void cut(const Share& share) const {
-    int64_t reach[2], first = 0;
+    Vertex reach[2], first = 0;
     for (int way = kRising; way <= kFalling; ++way) reach[way] = largest_of_blocks(way, blockIdx.x);
     visit_rows(share, [&](int64_t row) {
       const int64_t v = row + int(threadIdx.x);
@@ -148,12 +148,12 @@ class Pieces {
       for (int way = kRising; way <= kFalling; ++way) {
         Vertex all;
         const Vertex before = scan_largest(reach_before(way, v, share.end), all);
-        is_crossed &= larger(reach[way], int64_t(before)) >= v;
-        reach[way] = larger(reach[way], int64_t(all));
+        is_crossed &= larger(reach[way], before) >= v;
+        reach[way] = larger(reach[way], all);
       }
-      int64_t last;
-      const int64_t begin = scan_largest(v < share.end && !is_crossed ? v : int64_t(0), last);
-      if (v < share.end) first_[v] = Vertex(larger(first, begin));
+      Vertex last;
+      const Vertex begin = scan_largest(v < share.end && !is_crossed ? Vertex(v) : Vertex(0), last);
+      if (v < share.end) first_[v] = larger(first, begin);
       first = larger(first, last);
     });
     tell(kFirst, first);
@@ -163,18 +163,5 @@ class Pieces {
   Vertex *const farthest_[2], *const first_;
   int64_t* const of_blocks_;
 };
-
-// Copies the arcs within pieces to another list, if there are several; returns how many arcs are left. All
-// blocks meet.
-template <class Vertex>
-__device__ inline int64_t drop_between_pieces(Pieces<Vertex> pieces, ArcList<const Vertex> arcs,
-                                              ArcList<Vertex> kept_arcs, uint32_t* bits_of_arcs,
-                                              int64_t* sums_of_blocks, GridBarrier& barrier) {
-  if (!pieces.find(arcs, barrier)) return arcs.count;
-  return keep_arcs(
-      arcs, kept_arcs, bits_of_arcs, sums_of_blocks, barrier,
-      [=](Vertex u, Vertex v) { return u != v && pieces.join(u, v); },
-      [](Vertex u, Vertex v, Vertex& source, Vertex& target) { source = u, target = v; });
-}
 
 }  // namespace conncomp

@@ -151,6 +151,24 @@ __device__ inline Extremes<Vertex> extremes_in(const StrongMemory<Vertex>& memor
   return {reinterpret_cast<Vertex*>(memory.row_ends)};
 }
 
+// Which arcs cut_arcs keeps. One type, as each copy of keep_arcs takes time to compile.
+template <class Vertex>
+struct KeepingUncut {
+  const Vertex* pieces;  // by their first vertices; null where extremes tell
+  Extremes<Vertex> extremes;
+
+  __device__ bool operator()(Vertex u, Vertex v) const {
+    return pieces ? u != v && pieces[u] == pieces[v] : extremes.may_join(u, v);
+  }
+};
+
+struct CopyArc {
+  template <class Vertex>
+  __device__ void operator()(Vertex u, Vertex v, Vertex& source, Vertex& target) const {
+    source = u, target = v;
+  }
+};
+
 // The ends of arcs know themselves only. All blocks meet.
 template <class Vertex>
 __device__ inline void reset_extremes(const ArcList<const Vertex>& arcs, const Extremes<Vertex>& extremes,
@@ -205,10 +223,8 @@ __device__ inline void drop_by_extremes(int64_t vertices, ArcList<const Vertex> 
   visit_of_grid(vertices, [=](int64_t v) { extremes.reset(Vertex(v)); });
   barrier.wait();
   while (arcs.count > 0 && settle_extremes(arcs, extremes, are_near, barrier)) {
-    const int64_t kept = keep_arcs(
-        arcs, free, memory.bits, memory.sums_of_blocks, barrier,
-        [=](Vertex u, Vertex v) { return extremes.may_join(u, v); },
-        [](Vertex u, Vertex v, Vertex& source, Vertex& target) { source = u, target = v; });
+    const int64_t kept = keep_arcs(arcs, free, memory.bits, memory.sums_of_blocks, barrier,
+                                   KeepingUncut<Vertex>{nullptr, extremes}, CopyArc());
     arcs = {free.sources, free.targets, kept};
     if (grid_thread() == 0) {
       memory.state->kept = kept;
@@ -237,10 +253,14 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
   const bool are_many = 2 * arcs.count >= kTwiceManyNear * vertices;
   // Signatures are not there yet: their memory is that of pieces.
   if (state->may_be_cut) {
-    const Pieces<Vertex> pieces(vertices, memory.signatures, memory.sums_of_blocks);
-    const int64_t kept = drop_between_pieces(pieces, arcs, next, memory.bits, memory.sums_of_blocks, barrier);
-    if (kept < arcs.count) arcs = {next.sources, next.targets, kept};
-    if (grid_thread() == 0) state->kept = kept;
+    Pieces<Vertex> pieces(vertices, memory.signatures, memory.sums_of_blocks);
+    if (pieces.find(arcs, barrier)) {
+      const KeepingUncut<Vertex> keeping{pieces.first(), extremes_in(memory)};
+      const int64_t kept =
+          keep_arcs(arcs, next, memory.bits, memory.sums_of_blocks, barrier, keeping, CopyArc());
+      if (kept < arcs.count) arcs = {next.sources, next.targets, kept};
+      if (grid_thread() == 0) state->kept = kept;
+    }
   }
   if (state->pivot >= 0 || !are_few(arcs.count, vertices)) return;
   const bool has = has_first(arcs, vertices, memory.signatures, barrier);
