@@ -557,7 +557,10 @@ void test_kind_on_edges(int states) {
       if (class_of[vertex] == k) order.push_back(int32_t(vertex));
     bounds.push_back(int64_t(order.size()));
   }
-  const EdgeBonds edges{int64_t(u.size()), u.data(), v.data(), nullptr, nullptr};
+  std::vector<int32_t> field(draw(0, 1) == 0 ? 0 : vertices);
+  for (int32_t& each : field) each = int32_t(draw(-kWhole, kWhole));
+  const EdgeBonds edges{int64_t(u.size()), u.data(), v.data(), nullptr,
+                        field.empty() ? nullptr : field.data()};
   const EdgeEngine engine(replicas, edges, std::make_unique<EdgeSpinsOf<Kind>>(replicas.lattice));
   const std::vector<Bits32> table = logarithm_table();
   const std::vector<GlassTemperature> temperatures = random_temperatures(replicas.count);
