@@ -160,7 +160,7 @@ def test_output_that_cannot_be_written_is_told_first(tmp_path, name, error):
         ({"thermalise": -1}, ValueError, "thermalise=-1"),
         ({"thermalise": 1 << 32}, ValueError, "thermalise="),
         ({"measure_every": 0}, ValueError, "measure_every=0"),
-        ({"update": "heat-bath"}, ValueError, "update="),
+        ({"update": "warm"}, ValueError, "update="),
         ({"update": "few-cluster"}, ValueError, "needs tile and p_flip"),
         ({"update": "few-cluster", "tile": 4, "p_flip": 1.0}, ValueError, "p_flip=1.0"),
         ({"update": "few-cluster", "tile": 5, "p_flip": 0.5}, ValueError, "tile=5 must divide"),
