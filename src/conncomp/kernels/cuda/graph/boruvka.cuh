@@ -42,7 +42,7 @@ constexpr int kForestThreads = 256;
 constexpr int kLimitSamples = 1024;
 constexpr int kArcsOfWord = 32;
 constexpr int kLongForestRow = 32;  // from here on a row is the work of a warp
-constexpr int kHubOfForest = 4096;  // up to here
+constexpr int kHubOfForest = 1024;  // up to here
 // Of a multiprocessor, on every kind of GPU.
 constexpr int kSettlingBlocks = resident_blocks(kForestThreads) < 6 ? resident_blocks(kForestThreads) : 6;
 // And those that have kListedAtOnce edges for each thread.
@@ -55,6 +55,11 @@ constexpr int64_t kManyEdges = 512;  // from here on a tree that many of them le
 constexpr int kManyVotes = 4;        // of a warp's sample of edges
 constexpr int kListedAtOnce = 4;     // arcs that a thread has under way
 constexpr int64_t kLightEdges = 16;  // that are gone through first, for each tree; many are within one
+// And for each kLightVertices vertices, where the order of keys has nothing to do with that of vertices: so
+// many edges, and the least of each vertex, join all but some hundredths of the vertices.
+constexpr int64_t kLightOfVertices = 5, kLightVertices = 4;
+constexpr int64_t kTreesOfEdge = 8;  // from here on keys are cleared edge by edge
+constexpr int kNumberedAtOnce = 4;   // vertices that a thread has under way
 
 // Compressed sparse rows.
 template <class Pointer, class Vertex>
@@ -155,41 +160,46 @@ struct ForestCounters {
 // The memory of a forest. Laid out as in boruvka.py.
 template <class Index, class Key>
 struct ForestMemory {
-  Index* parent;                             // of each vertex
+  Index* first_parent;                       // of each vertex, in the first round
+  Index* tree;                               // of each vertex: its number, from when trees are numbered
+  Index* parent;                             // of each tree
   uint32_t* chosen;                          // a bit of each arc
-  Key *least, *other_least;                  // of each tree, by its root: the least key of its edges
+  Key *least, *other_least;                  // of each tree: the least key of its edges
   ForestEdge<Index, Key>*list, *other_list;  // of edges between trees, with room for all arcs
   ForestCounters* counters;
+  int64_t* trees;       // how many there are after the first round
   Key* limit;           // of the edges that are gone through first
   uint64_t* imbalance;  // 0 if each arc has an opposite one of the same weight
   uint64_t* disorder;   // 0 if each row is sorted
-  Index* giant;         // the root of the tree that most vertices are in
+  Index* giant;         // the tree that most vertices are in
 };
 
 template <class Key>
 constexpr Key kNoKey = Key(~Key(0));
 
+// Each vertex is a tree, no arc is chosen, and of rows nothing is known that speaks against them.
 template <class Index, class Key>
 __global__ void __launch_bounds__(kForestThreads)
-    start_forest(int64_t vertices, int64_t words, Index* __restrict__ parent, Key* __restrict__ least,
-                 uint32_t* __restrict__ chosen, ForestCounters* counters, int64_t* total) {
-  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
-    parent[v] = Index(v);
-    least[v] = kNoKey<Key>;
-  }
-  for (int64_t w = grid_thread(); w < words; w += grid_threads()) chosen[w] = 0;
+    start_forest(int64_t vertices, int64_t words, int64_t imbalance, ForestMemory<Index, Key> memory,
+                 int64_t* total) {
+  follow_launch();
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) memory.first_parent[v] = Index(v);
+  for (int64_t w = grid_thread(); w < words; w += grid_threads()) memory.chosen[w] = 0;
   if (grid_thread() == 0) {
-    counters->edges[0].count = counters->edges[1].count = 0;
-    *total = 0;
+    memory.counters->edges[0].count = memory.counters->edges[1].count = 0;
+    *memory.trees = *total = 0;
+    *memory.imbalance = uint64_t(imbalance), *memory.disorder = 0;
   }
 }
 
-// Lets *limit be the key below which about kLightEdges edges of each tree are, as a sorted sample has it, or
-// kNoKey where all are. One block. Source of the sort: Batcher 1968.
+// Lets *limit be the key below which the light edges are, as a sorted sample has it, or kNoKey where all are.
+// One block. Source of the sort: Batcher 1968.
 template <class Keys>
 __global__ void __launch_bounds__(kLimitSamples)
-    guess_limit(int64_t arcs, int64_t edges, const int64_t* trees, Keys keys, typename Keys::Key* limit) {
+    guess_limit(int64_t vertices, int64_t arcs, int64_t edges, const int64_t* trees, Keys keys,
+                typename Keys::Key* limit) {
   using Key = typename Keys::Key;
+  follow_launch();
   __shared__ Key sample[kLimitSamples];
   const int thread = int(threadIdx.x);
   sample[thread] = keys.key(arcs / kLimitSamples * thread + arcs % kLimitSamples * thread / kLimitSamples);
@@ -203,7 +213,8 @@ __global__ void __launch_bounds__(kLimitSamples)
       sample[thread] = wants_smaller == (key < other_key) ? key : other_key;
       __syncthreads();
     }
-  const int64_t wanted = kLightEdges * *trees * kLimitSamples / edges;
+  const int64_t light = Keys::kInOrder ? kLightEdges * *trees : kLightOfVertices * vertices / kLightVertices;
+  const int64_t wanted = light * kLimitSamples / edges;
   if (thread == 0) *limit = wanted < kLimitSamples ? sample[wanted] : kNoKey<Key>;
 }
 
@@ -213,6 +224,7 @@ template <class Pointer, class Vertex>
 __global__ void __launch_bounds__(kForestThreads)
     count_descents(int64_t vertices, int64_t arcs, const Pointer* __restrict__ indptr,
                    const Vertex* __restrict__ indices, uint64_t* disorder) {
+  follow_launch();
   int64_t descents = 0;
   const auto descends = [=](int64_t arc) { return arc > 0 && indices[arc] < indices[arc - 1]; };
   for (int64_t arc = grid_thread(); arc < arcs; arc += grid_threads()) descents += descends(arc);
@@ -222,25 +234,48 @@ __global__ void __launch_bounds__(kForestThreads)
   if (threadIdx.x == 0 && descents != 0) Shared::fetch_add(disorder, uint64_t(descents));
 }
 
-// Adds to *imbalance a hash of each arc to a larger vertex, and subtracts that of each other one.
+// Adds to *imbalance a hash of each arc to a larger vertex, and subtracts that of each other one; and to
+// *disorder, how many arcs lead to a smaller vertex than the arc before in their row.
 template <class Bits, class Pointer, class Vertex>
-__global__ void __launch_bounds__(kForestThreads, kSettlingBlocks)
+__global__ void __launch_bounds__(kForestThreads, kListingBlocks)
     weigh_both_ways(int64_t vertices, int64_t arcs, const Pointer* __restrict__ indptr,
                     const Vertex* __restrict__ indices, const Bits* __restrict__ weights,
-                    WeightOrder<Bits> order, uint64_t key, uint64_t* imbalance) {
-  uint64_t sum = 0;
-  for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan)
-    visit_span<Vertex>(indptr, Span(indptr, vertices, arcs, begin), AnyRow(),
-                       [&](bool exists, int64_t u, int64_t arc) {
-                         if (!exists) return;
-                         const int64_t v = int64_t(indices[arc]);
-                         const uint64_t low = uint64_t(u < v ? u : v), high = uint64_t(u < v ? v : u);
-                         const uint64_t ends = sizeof(Vertex) == 4 ? low << 32 | high : mix(low ^ key) + high;
-                         const uint64_t hash = mix(mix(ends ^ key) + uint64_t(order(weights[arc])));
-                         if (u != v) sum += u < v ? hash : uint64_t(0) - hash;
-                       });
+                    WeightOrder<Bits> order, uint64_t key, uint64_t* imbalance, uint64_t* disorder) {
+  follow_launch();
+  uint64_t sum = 0, descents = 0;
+  SpanSources<Vertex> sources;
+  for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan) {
+    const Span span(indptr, vertices, arcs, begin);
+    sources.note(indptr, span, AnyRow());
+    for (int64_t row = begin; row < span.end; row += kListedAtOnce * kForestThreads) {
+      Vertex target[kListedAtOnce], target_before[kListedAtOnce];
+      Bits weight[kListedAtOnce];
+#pragma unroll
+      for (int k = 0; k < kListedAtOnce; ++k) {
+        const int64_t arc = row + k * kForestThreads + int(threadIdx.x);
+        if (arc >= span.end) continue;
+        target[k] = indices[arc], target_before[k] = indices[arc > 0 ? arc - 1 : 0];
+        weight[k] = weights[arc];
+      }
+#pragma unroll
+      for (int k = 0; k < kListedAtOnce; ++k) {
+        const int64_t arc = row + k * kForestThreads + int(threadIdx.x);
+        const int64_t u = arc < span.end ? sources.source(arc) : -1, v = int64_t(target[k]);
+        if (u < 0) continue;
+        descents += target[k] < target_before[k] && arc > int64_t(indptr[u]);
+        const uint64_t low = uint64_t(u < v ? u : v), high = uint64_t(u < v ? v : u);
+        const uint64_t ends = sizeof(Vertex) == 4 ? low << 32 | high : mix(low ^ key) + high;
+        const uint64_t hash = mix(mix(ends ^ key) + uint64_t(order(weight[k])));
+        if (u != v) sum += u < v ? hash : uint64_t(0) - hash;
+      }
+    }
+  }
   sum = block_sum<kForestThreads>(sum);
-  if (threadIdx.x == 0) Shared::fetch_add(imbalance, sum);
+  descents = block_sum<kForestThreads>(descents);
+  if (threadIdx.x == 0) {
+    Shared::fetch_add(imbalance, sum);
+    if (descents != 0) Shared::fetch_add(disorder, descents);
+  }
 }
 
 // The least edge of a vertex, as far as it is known.
@@ -254,13 +289,20 @@ struct LeastEdge {
   }
 };
 
-// Lets ends[v] be the other end of the least edge of v; or v where it has none, its row is too long for a
-// warp to look for it, or nothing is known of rows.
+__device__ inline void choose_arc(uint32_t* chosen, int64_t arc) {
+  Shared::fetch_or(chosen + arc / kArcsOfWord, uint32_t(1) << arc % kArcsOfWord);
+}
+
+// Lets ends[v] be the other end of the least edge of v, which is chosen if it goes by the number that it has
+// in the row of v; or v where it has none, its row is too long for a warp to look for it, or nothing is known
+// of rows.
 template <class Keys, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kForestThreads, kChoosingBlocks<Vertex>)
     choose_first(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
-                 Keys keys, const uint64_t* imbalance, const uint64_t* disorder, Index* __restrict__ ends) {
+                 Keys keys, const uint64_t* imbalance, const uint64_t* disorder, Index* __restrict__ ends,
+                 uint32_t* chosen) {
   using Key = typename Keys::Key;
+  follow_launch();
   const bool is_known = *imbalance == 0 && *disorder == 0;
   for (int64_t row = grid_thread() - lane(); row < vertices; row += grid_threads()) {
     const int64_t v = row + lane();
@@ -292,16 +334,19 @@ __global__ void __launch_bounds__(kForestThreads, kChoosingBlocks<Vertex>)
         if (lane() != worker) least = least_of_lane;
       }
     if (v < vertices) ends[v] = least.end < 0 ? Index(v) : Index(least.end);
+    if (int64_t(least.end) > v) choose_arc(chosen, keys.arc(least.key));
   }
 }
 
-// Chooses the least edges of all vertices, whose other ends are given, and unites these. Where keys rise with
-// the numbers of arcs, an end is the smallest neighbour, so that no two edges lead a vertex to different
-// parents: one that is smaller than all its neighbours is put where the neighbour is.
+// Unites all vertices with the given ends of their least edges, and chooses those that no smaller end has
+// chosen. Where keys rise with the numbers of arcs, an end is the smallest neighbour, so that no two edges
+// lead a vertex to different parents: one that is smaller than all its neighbours is put where the neighbour
+// is.
 template <class Keys, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kForestThreads)
     unite_first(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
                 Keys keys, const Index* __restrict__ ends, Index* parent, uint32_t* chosen) {
+  follow_launch();
   const ForestRows<Pointer, Vertex> rows{indptr, indices, vertices};
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
     const int64_t u = ends[v];
@@ -313,25 +358,92 @@ __global__ void __launch_bounds__(kForestThreads)
     } else {
       unite<Shared>(parent, Index(v), Index(u));
     }
-    // Of two vertices that have chosen each other, the larger one lists the arc.
-    if (v < u && ends[u] == v) continue;
-    const int64_t arc = rows.least_arc(keys, v < u ? v : u, v < u ? u : v);
-    if (arc >= 0) Shared::fetch_or(chosen + arc / kArcsOfWord, uint32_t(1) << arc % kArcsOfWord);
+    if (v < u || ends[u] == v) continue;
+    const int64_t arc = rows.least_arc(keys, u, v);
+    if (arc >= 0) choose_arc(chosen, arc);
   }
+}
+
+// Adds to a number of entries, and returns the first of those of this thread. All threads of the block call
+// it.
+__device__ inline int64_t place_for(int of_thread, int64_t* entries) {
+  __shared__ int64_t room;
+  int total;
+  const int64_t place = block_scan<kForestThreads>(of_thread, total);
+  if (threadIdx.x == 0 && total > 0) room = Shared::fetch_add(entries, int64_t(total));
+  __syncthreads();
+  return place + room;
+}
+
+// Numbers the trees of the first round, so that what is kept for each lies close together; each of them is
+// one of its own, without a key. In the entries of other vertices than roots nothing is written yet.
+template <class Index, class Key>
+__global__ void __launch_bounds__(kForestThreads)
+    number_trees(int64_t vertices, ForestMemory<Index, Key> memory) {
+  follow_launch();
+  constexpr int64_t kAtOnce = kNumberedAtOnce * kForestThreads;
+  for (int64_t begin = blockIdx.x * kAtOnce; begin < vertices; begin += gridDim.x * kAtOnce) {
+    bool is_root[kNumberedAtOnce];
+    int of_thread = 0;
+#pragma unroll
+    for (int k = 0; k < kNumberedAtOnce; ++k) {
+      const int64_t v = begin + k * kForestThreads + int(threadIdx.x);
+      is_root[k] = v < vertices && memory.first_parent[v] == Index(v);
+      of_thread += is_root[k];
+    }
+    int64_t tree = place_for(of_thread, memory.trees);
+#pragma unroll
+    for (int k = 0; k < kNumberedAtOnce; ++k) {
+      if (!is_root[k]) continue;
+      memory.tree[begin + k * kForestThreads + int(threadIdx.x)] = Index(tree);
+      memory.parent[tree] = Index(tree);
+      memory.least[tree] = memory.other_least[tree] = kNoKey<Key>;
+      ++tree;
+    }
+  }
+}
+
+// Gives each vertex the number of its root.
+template <class Index, class Key>
+__global__ void __launch_bounds__(kForestThreads)
+    find_trees(int64_t vertices, ForestMemory<Index, Key> memory) {
+  follow_launch();
+  const int64_t step = grid_threads();
+  for (int64_t first = grid_thread(); first < vertices; first += kNumberedAtOnce * step) {
+    Index above[kNumberedAtOnce], root[kNumberedAtOnce];
+#pragma unroll
+    for (int k = 0; k < kNumberedAtOnce; ++k)
+      if (first + k * step < vertices) above[k] = Shared::load(memory.first_parent + first + k * step);
+#pragma unroll
+    for (int k = 0; k < kNumberedAtOnce; ++k)
+      if (first + k * step < vertices)
+        root[k] = find_from<Shared>(memory.first_parent, Index(first + k * step), above[k]);
+#pragma unroll
+    for (int k = 0; k < kNumberedAtOnce; ++k) {
+      const int64_t v = first + k * step;
+      if (v < vertices && root[k] != Index(v)) memory.tree[v] = memory.tree[root[k]];
+    }
+  }
+}
+
+// Gives each vertex the number of the root of its tree, unless all edges have been gone through.
+template <class Index, class Key>
+__global__ void __launch_bounds__(kForestThreads)
+    find_trees_again(int64_t vertices, ForestMemory<Index, Key> memory) {
+  follow_launch();
+  if (*memory.limit == kNoKey<Key>) return;
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads())
+    memory.tree[v] = find<Shared>(memory.parent, memory.tree[v]);
 }
 
 // Puts edges of a block's threads at the end of a list. All its threads call it.
 template <int count, class Edge>
 __device__ inline void append(const bool (&wanted)[count], const Edge (&edges)[count], Edge* list,
                               int64_t* listed) {
-  __shared__ int64_t room;
-  int of_thread = 0, total;
+  int of_thread = 0;
 #pragma unroll
   for (int k = 0; k < count; ++k) of_thread += wanted[k];
-  int64_t place = block_scan<kForestThreads>(of_thread, total);
-  if (threadIdx.x == 0 && total > 0) room = Shared::fetch_add(listed, int64_t(total));
-  __syncthreads();
-  place += room;
+  int64_t place = place_for(of_thread, listed);
 #pragma unroll
   for (int k = 0; k < count; ++k)
     if (wanted[k]) list[place++] = edges[k];
@@ -363,13 +475,11 @@ __device__ inline void lower_both(Key* least, const ForestEdge<Index, Key>& edge
   if (edge.b != skipped) lower(least + edge.b, edge.key);
 }
 
-// Lists edges whose ends are not in one tree, and lowers the least keys of their trees, but for that of one,
-// which need not choose an edge. The parents of all are under way at the same time. All threads of the block
-// call it.
+// Lets edges lead from root to root, and tells which of them lead to another tree. The parents of all are
+// under way at the same time.
 template <int count, class Index, class Key>
-__device__ inline void list_between_trees(bool (&exists)[count], ForestEdge<Index, Key> (&edges)[count],
-                                          Index* parent, Key* least, ForestEdge<Index, Key>* list,
-                                          int64_t* listed, Index skipped = -1) {
+__device__ inline void look_for_roots(bool (&exists)[count], ForestEdge<Index, Key> (&edges)[count],
+                                      Index* parent) {
   Index above_a[count], above_b[count];
 #pragma unroll
   for (int k = 0; k < count; ++k)
@@ -381,16 +491,27 @@ __device__ inline void list_between_trees(bool (&exists)[count], ForestEdge<Inde
     edges[k].a = find_from<Shared>(parent, edges[k].a, above_a[k]);
     edges[k].b = find_from<Shared>(parent, edges[k].b, above_b[k]);
     exists[k] = edges[k].a != edges[k].b;
-    if (exists[k]) lower_both(least, edges[k], skipped);
   }
+}
+
+// Lists edges, and lowers the least keys of their trees, but for that of one, which need not choose an edge.
+// All threads of the block call it.
+template <int count, class Index, class Key>
+__device__ inline void list_and_lower(const bool (&exists)[count],
+                                      const ForestEdge<Index, Key> (&edges)[count], Key* least,
+                                      ForestEdge<Index, Key>* list, int64_t* listed, Index skipped = -1) {
+#pragma unroll
+  for (int k = 0; k < count; ++k)
+    if (exists[k]) lower_both(least, edges[k], skipped);
   append(exists, edges, list, listed);
 }
 
-// The tree that most vertices are in. One block.
+// The tree that most vertices are in, which have the numbers of roots. One block.
 template <class Index>
 __global__ void __launch_bounds__(kGuessers)
-    guess_giant_of_forest(int64_t vertices, Index* parent, Index* giant) {
-  const GiantGuess<Index> guess = guess_giant_tree(vertices, parent);
+    guess_giant_of_forest(int64_t vertices, const Index* __restrict__ tree, Index* giant) {
+  follow_launch();
+  const GiantGuess<Index> guess = guess_giant_tree(vertices, [=](int64_t v) { return tree[v]; });
   if (threadIdx.x == 0) *giant = guess.root;
 }
 
@@ -404,7 +525,9 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
     list_edges_of_forest(Arcs graph, int64_t arcs, Keys keys, int64_t key_range,
                          ForestMemory<Index, typename Keys::Key> memory) {
   using Key = typename Keys::Key;
+  follow_launch();
   const bool from_smaller_end = *memory.imbalance == 0;
+  const Index* const tree = memory.tree;
   const Key bound = key_range == kAllKeys ? Key(0) : *memory.limit;
   if (grid_thread() == 0)
     for (uint32_t& word : memory.counters->barrier) word = 0;
@@ -428,10 +551,11 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
         const int64_t u = sources.source(arc), v = graph.target(arc);
         exists[k] = (from_smaller_end ? u < v : u != v) && is_vertex(u, graph.vertices) &&
                     is_vertex(v, graph.vertices);
-        edges[k].a = Index(u), edges[k].b = Index(v);
+        if (exists[k]) edges[k].a = tree[u], edges[k].b = tree[v];
       }
-      list_between_trees(exists, edges, memory.parent, memory.least, memory.list,
-                         &memory.counters->edges[0].count);
+#pragma unroll
+      for (int k = 0; k < kListedAtOnce; ++k) exists[k] = exists[k] && edges[k].a != edges[k].b;
+      list_and_lower(exists, edges, memory.least, memory.list, &memory.counters->edges[0].count);
     }
   }
 }
@@ -444,12 +568,13 @@ __global__ void __launch_bounds__(kForestThreads, kSettlingBlocks)
     list_edges_outside(ForestRows<Pointer, Vertex> rows, int64_t arcs, Keys keys,
                        ForestMemory<Index, typename Keys::Key> memory) {
   using Key = typename Keys::Key;
+  follow_launch();
   if (*memory.imbalance != 0 || *memory.disorder != 0) return;
   const Key bound = *memory.limit;
   if (bound == kNoKey<Key>) return;
   const Index skipped = *memory.giant;
-  Index* const parent = memory.parent;
-  const auto is_outside = [=](int64_t v) { return find<Shared>(parent, Index(v)) != skipped; };
+  const Index* const tree = memory.tree;
+  const auto is_outside = [=](int64_t v) { return tree[v] != skipped; };
   // The arc whose number an edge has that this one lists; or -1.
   const auto number_of = [=](int64_t u, int64_t arc) {
     const int64_t v = rows.target(arc);
@@ -464,8 +589,7 @@ __global__ void __launch_bounds__(kForestThreads, kSettlingBlocks)
                          ForestEdge<Index, Key> edge{0, 0, 0};
                          exists = number >= 0 && keys.key(number) > bound;
                          if (exists) {
-                           edge = {keys.key(number), find<Shared>(parent, Index(u)),
-                                   find<Shared>(parent, Index(rows.target(arc)))};
+                           edge = {keys.key(number), tree[u], tree[rows.target(arc)]};
                            exists = edge.a != edge.b;
                          }
                          if (exists) lower_both(memory.least, edge, skipped);
@@ -480,8 +604,7 @@ __device__ inline void choose_edges(const Keys& keys, const ForestEdge<Index, Ke
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
     const ForestEdge<Index, Key> edge = list[i];
     if (least[edge.a] != edge.key && least[edge.b] != edge.key) continue;
-    const int64_t arc = keys.arc(edge.key);
-    Shared::fetch_or(chosen + arc / kArcsOfWord, uint32_t(1) << arc % kArcsOfWord);
+    choose_arc(chosen, keys.arc(edge.key));
     unite<Shared>(parent, edge.a, edge.b);
   }
 }
@@ -512,29 +635,41 @@ __device__ inline Index busiest_tree(const ForestEdge<Index, Key>* list, int64_t
   return tree;
 }
 
-// Goes round by round until no edge leads from one tree to another: then both lists are empty, and the first
-// keys are cleared. All blocks run at the same time.
+// Goes round by round until no edge leads from one tree to another: then both lists are empty, and no tree
+// has a key. In the lists of late rounds there are few of the trees, whose keys alone are cleared then. All
+// blocks run at the same time.
 template <class Keys, class Index>
 __global__ void __launch_bounds__(kForestThreads, kSettlingBlocks)
-    settle_edges(int64_t vertices, int64_t arcs, Keys keys, ForestMemory<Index, typename Keys::Key> memory) {
+    settle_edges(int64_t arcs, Keys keys, ForestMemory<Index, typename Keys::Key> memory) {
   using Key = typename Keys::Key;
   ForestCounters* const counters = memory.counters;
   GridBarrier barrier(counters->barrier);
   ForestEdge<Index, Key>*list = memory.list, *other_list = memory.other_list;
   Key *least = memory.least, *other_least = memory.other_least;
+  const int64_t trees = *memory.trees;
+  const auto clear_other = [&] {
+    for (int64_t tree = grid_thread(); tree < trees; tree += grid_threads()) other_least[tree] = kNoKey<Key>;
+  };
+  bool other_is_clear = true;
   int now = 0;
   for (int64_t count; (count = Current::load(&counters->edges[now].count)) > 0; now = 1 - now) {
     if (count > arcs) count = arcs;  // for which there was room
     choose_edges(keys, list, count, least, memory.parent, memory.chosen);
-    for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) other_least[v] = kNoKey<Key>;
+    if (!other_is_clear) clear_other();
     barrier.wait();
+    const bool are_few = count < trees / kTreesOfEdge;
     int64_t* const other_count = &counters->edges[1 - now].count;
     const Index skipped = count < kManyEdges ? Index(-1) : busiest_tree(list, count, memory.parent);
     for (int64_t begin = int64_t(blockIdx.x) * kForestThreads; begin < count; begin += grid_threads()) {
       const int64_t i = begin + threadIdx.x;
       bool exists[] = {i < count};
       ForestEdge<Index, Key> edges[] = {exists[0] ? list[i] : ForestEdge<Index, Key>{0, 0, 0}};
-      list_between_trees(exists, edges, memory.parent, other_least, other_list, other_count, skipped);
+      if (are_few && exists[0]) {
+        Shared::store(least + edges[0].a, kNoKey<Key>);
+        Shared::store(least + edges[0].b, kNoKey<Key>);
+      }
+      look_for_roots(exists, edges, memory.parent);
+      list_and_lower(exists, edges, other_least, other_list, other_count, skipped);
     }
     barrier.wait();
     // Nobody adds to it before the next barrier but one.
@@ -543,8 +678,9 @@ __global__ void __launch_bounds__(kForestThreads, kSettlingBlocks)
     other_list = list, list = full;
     Key* const lowered = other_least;
     other_least = least, least = lowered;
+    other_is_clear = are_few;
   }
-  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) memory.least[v] = kNoKey<Key>;
+  if (!other_is_clear) clear_other();
 }
 
 // Counts the chosen arcs of each chunk of words, and all of them.
@@ -552,6 +688,7 @@ template <class Number>
 __global__ void __launch_bounds__(kForestThreads)
     count_chosen(int64_t words, int64_t chunk, const uint32_t* __restrict__ chosen,
                  int64_t* __restrict__ chosen_in_chunk, int64_t* total) {
+  follow_launch();
   for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {
     const int64_t begin = part * chunk, end = begin + chunk < words ? begin + chunk : words;
     int64_t count = 0;
@@ -569,6 +706,7 @@ template <class Number>
 __global__ void __launch_bounds__(kForestThreads)
     list_chosen(int64_t words, int64_t chunk, const uint32_t* __restrict__ chosen,
                 const int64_t* __restrict__ chosen_in_chunk, Number* __restrict__ arcs) {
+  follow_launch();
   for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {
     int64_t before = sum_of_first<kForestThreads>(part, chosen_in_chunk);
     const int64_t begin = part * chunk, end = begin + chunk < words ? begin + chunk : words;
