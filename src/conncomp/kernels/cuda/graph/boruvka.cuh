@@ -41,19 +41,21 @@ namespace conncomp {
 constexpr int kForestThreads = 256;
 constexpr int kLimitSamples = 1024;
 constexpr int kArcsOfWord = 32;
-constexpr int kLongForestRow = 32;  // from here on a row is the work of a warp
-constexpr int kHubOfForest = 1024;  // up to here
+constexpr int kLongForestRow = 32;      // from here on a row is the work of a warp
+constexpr int kHubOfForest = 1024;      // up to here
+constexpr int kSettlingThreads = 1024;  // of one block on each multiprocessor
 // Of a multiprocessor, on every kind of GPU.
-constexpr int kSettlingBlocks = resident_blocks(kForestThreads) < 6 ? resident_blocks(kForestThreads) : 6;
-// And those that have kListedAtOnce edges for each thread.
+constexpr int kOutsideBlocks = resident_blocks(kForestThreads) < 6 ? resident_blocks(kForestThreads) : 6;
+// And those that have several arcs for each thread.
 constexpr int kListingBlocks = resident_blocks(kForestThreads) < 4 ? resident_blocks(kForestThreads) : 4;
 // As many that choose first edges as leave a thread the registers that it needs: with vertices of 64 bits
 // more.
 template <class Vertex>
 constexpr int kChoosingBlocks = resident_blocks(kForestThreads) * (sizeof(Vertex) == 4 ? 4 : 3) / 4;
-constexpr int64_t kManyEdges = 512;  // from here on a tree that many of them lead to chooses none
+constexpr int64_t kFewEdges = 4096;  // up to here they are gone through by one block
 constexpr int kManyVotes = 4;        // of a warp's sample of edges
-constexpr int kListedAtOnce = 4;     // arcs that a thread has under way
+constexpr int kListedAtOnce = 4;     // edges that a thread has under way
+constexpr int kSeenAtOnce = 8;       // arcs that a thread looks at together
 constexpr int64_t kLightEdges = 16;  // that are gone through first, for each tree; many are within one
 // And for each kLightVertices vertices, where the order of keys has nothing to do with that of vertices: so
 // many edges, and the least of each vertex, join all but some hundredths of the vertices.
@@ -366,10 +368,11 @@ __global__ void __launch_bounds__(kForestThreads)
 
 // Adds to a number of entries, and returns the first of those of this thread. All threads of the block call
 // it.
+template <int threads>
 __device__ inline int64_t place_for(int of_thread, int64_t* entries) {
   __shared__ int64_t room;
   int total;
-  const int64_t place = block_scan<kForestThreads>(of_thread, total);
+  const int64_t place = block_scan<threads>(of_thread, total);
   if (threadIdx.x == 0 && total > 0) room = Shared::fetch_add(entries, int64_t(total));
   __syncthreads();
   return place + room;
@@ -391,7 +394,7 @@ __global__ void __launch_bounds__(kForestThreads)
       is_root[k] = v < vertices && memory.first_parent[v] == Index(v);
       of_thread += is_root[k];
     }
-    int64_t tree = place_for(of_thread, memory.trees);
+    int64_t tree = place_for<kForestThreads>(of_thread, memory.trees);
 #pragma unroll
     for (int k = 0; k < kNumberedAtOnce; ++k) {
       if (!is_root[k]) continue;
@@ -437,13 +440,13 @@ __global__ void __launch_bounds__(kForestThreads)
 }
 
 // Puts edges of a block's threads at the end of a list. All its threads call it.
-template <int count, class Edge>
+template <int threads, int count, class Edge>
 __device__ inline void append(const bool (&wanted)[count], const Edge (&edges)[count], Edge* list,
                               int64_t* listed) {
   int of_thread = 0;
 #pragma unroll
   for (int k = 0; k < count; ++k) of_thread += wanted[k];
-  int64_t place = place_for(of_thread, listed);
+  int64_t place = place_for<threads>(of_thread, listed);
 #pragma unroll
   for (int k = 0; k < count; ++k)
     if (wanted[k]) list[place++] = edges[k];
@@ -496,14 +499,14 @@ __device__ inline void look_for_roots(bool (&exists)[count], ForestEdge<Index, K
 
 // Lists edges, and lowers the least keys of their trees, but for that of one, which need not choose an edge.
 // All threads of the block call it.
-template <int count, class Index, class Key>
+template <int threads, int count, class Index, class Key>
 __device__ inline void list_and_lower(const bool (&exists)[count],
                                       const ForestEdge<Index, Key> (&edges)[count], Key* least,
                                       ForestEdge<Index, Key>* list, int64_t* listed, Index skipped = -1) {
 #pragma unroll
   for (int k = 0; k < count; ++k)
     if (exists[k]) lower_both(least, edges[k], skipped);
-  append(exists, edges, list, listed);
+  append<threads>(exists, edges, list, listed);
 }
 
 // The tree that most vertices are in, which have the numbers of roots. One block.
@@ -533,29 +536,57 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
     for (uint32_t& word : memory.counters->barrier) word = 0;
   if (key_range == kKeysAboveLimit && (bound == kNoKey<Key> || (from_smaller_end && *memory.disorder == 0)))
     return;
+  __shared__ uint16_t wanted[kSpan];
+  __shared__ int number;
   for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan) {
     if (Keys::kInOrder && key_range == kKeysToLimit && keys.key(begin) > bound) break;
     const typename Arcs::Sources sources(graph, arcs, begin);
     const int64_t end = begin + kSpan < arcs ? begin + kSpan : arcs;
-    for (int64_t row = begin; row < end; row += kListedAtOnce * kForestThreads) {
+    __syncthreads();  // those of an earlier span have been read
+    if (threadIdx.x == 0) number = 0;
+    __syncthreads();
+    for (int64_t row = begin; row < end; row += kSeenAtOnce * kForestThreads) {
+      bool exists[kSeenAtOnce];
+#pragma unroll
+      for (int k = 0; k < kSeenAtOnce; ++k) {
+        const int64_t arc = row + k * kForestThreads + int(threadIdx.x);
+        exists[k] =
+            arc < end && (key_range == kAllKeys || (keys.key(arc) <= bound) == (key_range == kKeysToLimit));
+      }
+#pragma unroll
+      for (int k = 0; k < kSeenAtOnce; ++k) {
+        if (!exists[k]) continue;
+        const int64_t arc = row + k * kForestThreads + int(threadIdx.x);
+        const int64_t u = sources.source(arc), v = graph.target(arc);
+        exists[k] = (from_smaller_end ? u < v : u != v) && is_vertex(u, graph.vertices) &&
+                    is_vertex(v, graph.vertices);
+      }
+#pragma unroll
+      for (int k = 0; k < kSeenAtOnce; ++k) {
+        const uint32_t all = __ballot_sync(kAllLanes, exists[k]);
+        int place = 0;
+        if (lane() == 0 && all) place = InBlock::fetch_add(&number, __popc(all));
+        place = __shfl_sync(kAllLanes, place, 0) + __popc(all & ~(kAllLanes << lane()));
+        if (exists[k]) wanted[place] = uint16_t(row + k * kForestThreads + int(threadIdx.x) - begin);
+      }
+    }
+    __syncthreads();
+    for (int first = 0; first < number; first += kListedAtOnce * kForestThreads) {
       ForestEdge<Index, Key> edges[kListedAtOnce];
       bool exists[kListedAtOnce];
 #pragma unroll
       for (int k = 0; k < kListedAtOnce; ++k) {
-        const int64_t arc = row + k * kForestThreads + int(threadIdx.x);
-        exists[k] = arc < end;
+        const int place = first + k * kForestThreads + int(threadIdx.x);
+        exists[k] = place < number;
         if (!exists[k]) continue;
-        edges[k].key = keys.key(arc);
-        exists[k] = key_range == kAllKeys || (edges[k].key <= bound) == (key_range == kKeysToLimit);
-        if (!exists[k]) continue;
-        const int64_t u = sources.source(arc), v = graph.target(arc);
-        exists[k] = (from_smaller_end ? u < v : u != v) && is_vertex(u, graph.vertices) &&
-                    is_vertex(v, graph.vertices);
-        if (exists[k]) edges[k].a = tree[u], edges[k].b = tree[v];
+        const int64_t arc = begin + wanted[place], u = sources.source(arc), v = graph.target(arc);
+        exists[k] = is_vertex(v, graph.vertices);  // still, if the rows change meanwhile
+        if (exists[k]) edges[k] = {keys.key(arc), tree[u], tree[v]};
       }
 #pragma unroll
       for (int k = 0; k < kListedAtOnce; ++k) exists[k] = exists[k] && edges[k].a != edges[k].b;
-      list_and_lower(exists, edges, memory.least, memory.list, &memory.counters->edges[0].count);
+      list_and_lower<kForestThreads>(exists, edges, memory.least, memory.list,
+                                     &memory.counters->edges[0].count);
     }
   }
 }
@@ -564,7 +595,7 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
 // only rows of such vertices are read. An edge into the giant may be listed by its larger end then, by the
 // number that its smaller end has for it.
 template <class Keys, class Pointer, class Vertex, class Index>
-__global__ void __launch_bounds__(kForestThreads, kSettlingBlocks)
+__global__ void __launch_bounds__(kForestThreads, kOutsideBlocks)
     list_edges_outside(ForestRows<Pointer, Vertex> rows, int64_t arcs, Keys keys,
                        ForestMemory<Index, typename Keys::Key> memory) {
   using Key = typename Keys::Key;
@@ -597,15 +628,31 @@ __global__ void __launch_bounds__(kForestThreads, kSettlingBlocks)
                        });
 }
 
+// A thread, among those that share the work of a round.
+struct Worker {
+  int64_t thread, threads;
+};
+
 // The edges of the least keys are chosen and unite their trees.
 template <class Keys, class Index, class Key>
 __device__ inline void choose_edges(const Keys& keys, const ForestEdge<Index, Key>* list, int64_t count,
-                                    const Key* least, Index* parent, uint32_t* chosen) {
-  for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
-    const ForestEdge<Index, Key> edge = list[i];
-    if (least[edge.a] != edge.key && least[edge.b] != edge.key) continue;
-    choose_arc(chosen, keys.arc(edge.key));
-    unite<Shared>(parent, edge.a, edge.b);
+                                    const Key* least, const Worker& worker, Index* parent, uint32_t* chosen) {
+  for (int64_t first = worker.thread; first < count; first += kListedAtOnce * worker.threads) {
+    ForestEdge<Index, Key> edges[kListedAtOnce];
+    bool is_least[kListedAtOnce];
+#pragma unroll
+    for (int k = 0; k < kListedAtOnce; ++k)
+      if (first + k * worker.threads < count) edges[k] = list[first + k * worker.threads];
+#pragma unroll
+    for (int k = 0; k < kListedAtOnce; ++k)
+      is_least[k] = first + k * worker.threads < count && (Shared::load(least + edges[k].a) == edges[k].key ||
+                                                           Shared::load(least + edges[k].b) == edges[k].key);
+#pragma unroll
+    for (int k = 0; k < kListedAtOnce; ++k) {
+      if (!is_least[k]) continue;
+      choose_arc(chosen, keys.arc(edges[k].key));
+      unite<Shared>(parent, edges[k].a, edges[k].b);
+    }
   }
 }
 
@@ -636,44 +683,58 @@ __device__ inline Index busiest_tree(const ForestEdge<Index, Key>* list, int64_t
 }
 
 // Goes round by round until no edge leads from one tree to another: then both lists are empty, and no tree
-// has a key. In the lists of late rounds there are few of the trees, whose keys alone are cleared then. All
-// blocks run at the same time.
+// has a key. In the lists of late rounds there are few of the trees, whose keys alone are cleared then, and
+// the last rounds are those of one block, which waits for no other. All blocks run at the same time.
 template <class Keys, class Index>
-__global__ void __launch_bounds__(kForestThreads, kSettlingBlocks)
+__global__ void __launch_bounds__(kSettlingThreads, 1)
     settle_edges(int64_t arcs, Keys keys, ForestMemory<Index, typename Keys::Key> memory) {
   using Key = typename Keys::Key;
   ForestCounters* const counters = memory.counters;
   GridBarrier barrier(counters->barrier);
+  Worker worker{grid_thread(), grid_threads()};
   ForestEdge<Index, Key>*list = memory.list, *other_list = memory.other_list;
   Key *least = memory.least, *other_least = memory.other_least;
   const int64_t trees = *memory.trees;
   const auto clear_other = [&] {
-    for (int64_t tree = grid_thread(); tree < trees; tree += grid_threads()) other_least[tree] = kNoKey<Key>;
+    for (int64_t tree = worker.thread; tree < trees; tree += worker.threads) other_least[tree] = kNoKey<Key>;
   };
   bool other_is_clear = true;
   int now = 0;
   for (int64_t count; (count = Current::load(&counters->edges[now].count)) > 0; now = 1 - now) {
+    if (count <= kFewEdges && worker.threads > kSettlingThreads) {
+      if (blockIdx.x > 0) return;
+      worker.threads = kSettlingThreads;
+      barrier.go_on_alone();
+    }
     if (count > arcs) count = arcs;  // for which there was room
-    choose_edges(keys, list, count, least, memory.parent, memory.chosen);
+    choose_edges(keys, list, count, least, worker, memory.parent, memory.chosen);
     if (!other_is_clear) clear_other();
     barrier.wait();
     const bool are_few = count < trees / kTreesOfEdge;
     int64_t* const other_count = &counters->edges[1 - now].count;
-    const Index skipped = count < kManyEdges ? Index(-1) : busiest_tree(list, count, memory.parent);
-    for (int64_t begin = int64_t(blockIdx.x) * kForestThreads; begin < count; begin += grid_threads()) {
-      const int64_t i = begin + threadIdx.x;
-      bool exists[] = {i < count};
-      ForestEdge<Index, Key> edges[] = {exists[0] ? list[i] : ForestEdge<Index, Key>{0, 0, 0}};
-      if (are_few && exists[0]) {
-        Shared::store(least + edges[0].a, kNoKey<Key>);
-        Shared::store(least + edges[0].b, kNoKey<Key>);
+    const Index skipped = count <= kFewEdges ? Index(-1) : busiest_tree(list, count, memory.parent);
+    for (int64_t begin = worker.thread - threadIdx.x; begin < count;
+         begin += kListedAtOnce * worker.threads) {
+      ForestEdge<Index, Key> edges[kListedAtOnce];
+      bool exists[kListedAtOnce];
+#pragma unroll
+      for (int k = 0; k < kListedAtOnce; ++k) {
+        const int64_t i = begin + k * worker.threads + int(threadIdx.x);
+        exists[k] = i < count;
+        if (exists[k]) edges[k] = list[i];
+      }
+#pragma unroll
+      for (int k = 0; k < kListedAtOnce; ++k) {
+        if (!are_few || !exists[k]) continue;
+        Shared::store(least + edges[k].a, kNoKey<Key>);
+        Shared::store(least + edges[k].b, kNoKey<Key>);
       }
       look_for_roots(exists, edges, memory.parent);
-      list_and_lower(exists, edges, other_least, other_list, other_count, skipped);
+      list_and_lower<kSettlingThreads>(exists, edges, other_least, other_list, other_count, skipped);
     }
     barrier.wait();
     // Nobody adds to it before the next barrier but one.
-    if (grid_thread() == 0) Current::store(&counters->edges[now].count, int64_t(0));
+    if (worker.thread == 0) Current::store(&counters->edges[now].count, int64_t(0));
     ForestEdge<Index, Key>* const full = other_list;
     other_list = list, list = full;
     Key* const lowered = other_least;

@@ -25,7 +25,7 @@ KEY_TYPES = np.dtype(np.uint32), np.dtype(np.uint64)
 ALL_IN_ORDER, ALL_LIGHT = 3, 1.75
 NUMBERED_AT_ONCE = 4
 ALL_KEYS, KEYS_TO_LIMIT, KEYS_ABOVE_LIMIT = range(3)
-BLOCKS_TOGETHER = 6  # of a multiprocessor, that settle edges
+SETTLING_THREADS = 1024  # of one block on each multiprocessor
 
 MEMORY = Struct(
     "ForestMemory<int32_t, uint32_t>",
@@ -256,8 +256,8 @@ class ForestTask:
                 guess_giant, (1, GUESSERS), self.count, self.memory["tree"], self.memory["giant"]
             )
             launch(list_outside, self.by_span, *graph, memory)
-        together = self.gpu.blocks_together(THREADS, BLOCKS_TOGETHER)
-        grid = min(self.by_vertex[0], together), THREADS
+        most = self.gpu.blocks_together(SETTLING_THREADS, 1)
+        grid = max(1, min(-(-self.arcs // SETTLING_THREADS), most)), SETTLING_THREADS
         launch(self.gpu.together(settle), grid, self.arcs, self.keys.struct, memory)
 
     def chosen_arcs(self, number: int | None = None) -> Any:
