@@ -157,6 +157,7 @@ struct ForestEdge {
 struct ForestCounters {
   EclCounter<int64_t> edges[2];
   uint32_t barrier[GridBarrier::kWords];
+  uint32_t has_hubs_outside;
 };
 
 // The memory of a forest. Laid out as in boruvka.py.
@@ -189,7 +190,7 @@ __global__ void __launch_bounds__(kForestThreads)
   for (int64_t w = grid_thread(); w < words; w += grid_threads()) memory.chosen[w] = 0;
   if (grid_thread() == 0) {
     memory.counters->edges[0].count = memory.counters->edges[1].count = 0;
-    *memory.trees = *total = 0;
+    *memory.trees = *total = 0, memory.counters->has_hubs_outside = 0;
     *memory.imbalance = uint64_t(imbalance), *memory.disorder = 0;
   }
 }
@@ -466,6 +467,15 @@ __device__ inline void append_by_warp(bool wanted, const Edge& edge, Edge* list,
   if (wanted && place < room_of_list) list[place] = edge;
 }
 
+// The same within a block, in shared memory.
+__device__ inline void push_by_warp(bool wanted, uint16_t entry, uint16_t* entries, int* number) {
+  const uint32_t all = __ballot_sync(kAllLanes, wanted);
+  int place = 0;
+  if (lane() == 0 && all) place = InBlock::fetch_add(number, __popc(all));
+  place = __shfl_sync(kAllLanes, place, 0) + __popc(all & ~(kAllLanes << lane()));
+  if (wanted) entries[place] = entry;
+}
+
 template <class Key>
 __device__ inline void lower(Key* least, Key key) {
   if (key < Shared::load(least)) Shared::fetch_min(least, key);
@@ -563,11 +573,8 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
       }
 #pragma unroll
       for (int k = 0; k < kSeenAtOnce; ++k) {
-        const uint32_t all = __ballot_sync(kAllLanes, exists[k]);
-        int place = 0;
-        if (lane() == 0 && all) place = InBlock::fetch_add(&number, __popc(all));
-        place = __shfl_sync(kAllLanes, place, 0) + __popc(all & ~(kAllLanes << lane()));
-        if (exists[k]) wanted[place] = uint16_t(row + k * kForestThreads + int(threadIdx.x) - begin);
+        const int64_t arc = row + k * kForestThreads + int(threadIdx.x);
+        push_by_warp(exists[k], uint16_t(arc - begin), wanted, &number);
       }
     }
     __syncthreads();
@@ -591,41 +598,94 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
   }
 }
 
-// Lists the edges of keys above the limit where rows are known: all have an end outside the giant tree, so
-// only rows of such vertices are read. An edge into the giant may be listed by its larger end then, by the
-// number that its smaller end has for it.
+// The edges of keys above the limit where rows are known: all have an end outside the giant tree, so only
+// rows of such vertices are read. An edge into the giant may be listed by its larger end then, by the number
+// that its smaller end has for it.
+template <class Keys, class Pointer, class Vertex, class Index>
+struct OutsideEdges {
+  ForestRows<Pointer, Vertex> rows;
+  int64_t arcs;
+  Keys keys;
+  ForestMemory<Index, typename Keys::Key> memory;
+
+  __device__ bool are_wanted() const {
+    return *memory.imbalance == 0 && *memory.disorder == 0 && *memory.limit != kNoKey<typename Keys::Key>;
+  }
+  __device__ bool is_outside(int64_t v) const { return memory.tree[v] != *memory.giant; }
+  // Lists those of the arcs of a warp's threads that lead from u.
+  __device__ void list(bool exists, int64_t u, int64_t arc) const {
+    ForestEdge<Index, typename Keys::Key> edge{0, 0, 0};
+    if (exists) {
+      const int64_t v = rows.target(arc);
+      exists = u != v && is_vertex(v, rows.vertices);
+      if (exists) edge.a = memory.tree[u], edge.b = memory.tree[v];
+      exists = exists && edge.a != edge.b && (u < v || edge.b == *memory.giant);
+      const int64_t number = exists && v < u ? rows.least_arc(keys, v, u) : arc;
+      exists = exists && number >= 0;
+      if (exists) edge.key = keys.key(number), exists = edge.key > *memory.limit;
+    }
+    if (exists) lower_both(memory.least, edge, *memory.giant);
+    append_by_warp(exists, edge, memory.list, arcs, &memory.counters->edges[0].count);
+  }
+};
+
+// Lists the edges outside, but for those of hubs. A block gathers the vertices of its stretches that are
+// outside, and a warp goes through the rows of 32 of them as if they were one.
 template <class Keys, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kForestThreads, kOutsideBlocks)
     list_edges_outside(ForestRows<Pointer, Vertex> rows, int64_t arcs, Keys keys,
                        ForestMemory<Index, typename Keys::Key> memory) {
-  using Key = typename Keys::Key;
   follow_launch();
-  if (*memory.imbalance != 0 || *memory.disorder != 0) return;
-  const Key bound = *memory.limit;
-  if (bound == kNoKey<Key>) return;
-  const Index skipped = *memory.giant;
-  const Index* const tree = memory.tree;
-  const auto is_outside = [=](int64_t v) { return tree[v] != skipped; };
-  // The arc whose number an edge has that this one lists; or -1.
-  const auto number_of = [=](int64_t u, int64_t arc) {
-    const int64_t v = rows.target(arc);
-    if (u == v || !is_vertex(v, rows.vertices)) return int64_t(-1);
-    if (u < v) return arc;
-    return is_outside(v) ? int64_t(-1) : rows.least_arc(keys, v, u);
+  const OutsideEdges<Keys, Pointer, Vertex, Index> edges{rows, arcs, keys, memory};
+  if (!edges.are_wanted()) return;
+  constexpr int kStretch = kSeenAtOnce * kForestThreads;
+  __shared__ uint16_t outside[kStretch];
+  __shared__ int number;
+  for (int64_t begin = int64_t(blockIdx.x) * kStretch; begin < rows.vertices;
+       begin += int64_t(gridDim.x) * kStretch) {
+    __syncthreads();  // those of an earlier stretch have been read
+    if (threadIdx.x == 0) number = 0;
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < kSeenAtOnce; ++k) {
+      const int64_t v = begin + k * kForestThreads + int(threadIdx.x);
+      push_by_warp(v < rows.vertices && edges.is_outside(v), uint16_t(v - begin), outside, &number);
+    }
+    __syncthreads();
+    for (int first = int(threadIdx.x) - lane(); first < number; first += kForestThreads) {
+      const bool is_one = first + lane() < number;
+      const int64_t v = begin + (is_one ? outside[first + lane()] : 0);
+      const int64_t row = is_one ? int64_t(rows.indptr[v]) : 0;
+      int64_t length = is_one ? int64_t(rows.indptr[v + 1]) - row : 0;
+      if (length > kHubOfForest) length = 0, Shared::store(&memory.counters->has_hubs_outside, uint32_t(1));
+      const int end = warp_scan(int(length)), all = __shfl_sync(kAllLanes, end, kWarp - 1);
+      for (int at = lane(); at - lane() < all; at += kWarp) {
+        // The first row that ends beyond.
+        int owner = 0;
+        for (int step = kWarp / 2; step > 0; step /= 2)
+          if (__shfl_sync(kAllLanes, end, owner + step - 1) <= at) owner += step;
+        const int64_t u = __shfl_sync(kAllLanes, v, owner), arc_of_row = __shfl_sync(kAllLanes, row, owner);
+        const int place = at - __shfl_sync(kAllLanes, end - int(length), owner);
+        edges.list(at < all, u, arc_of_row + place);
+      }
+    }
+  }
+}
+
+// Lists the edges of hubs outside.
+template <class Keys, class Pointer, class Vertex, class Index>
+__global__ void __launch_bounds__(kForestThreads, kOutsideBlocks)
+    list_edges_of_hubs(ForestRows<Pointer, Vertex> rows, int64_t arcs, Keys keys,
+                       ForestMemory<Index, typename Keys::Key> memory) {
+  follow_launch();
+  const OutsideEdges<Keys, Pointer, Vertex, Index> edges{rows, arcs, keys, memory};
+  if (!edges.are_wanted() || memory.counters->has_hubs_outside == 0) return;
+  const auto is_hub_outside = [&](int64_t v) {
+    return int64_t(rows.indptr[v + 1]) - int64_t(rows.indptr[v]) > kHubOfForest && edges.is_outside(v);
   };
   for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan)
-    visit_span<Vertex>(rows.indptr, Span(rows.indptr, rows.vertices, arcs, begin), is_outside,
-                       [&](bool exists, int64_t u, int64_t arc) {
-                         const int64_t number = exists ? number_of(u, arc) : -1;
-                         ForestEdge<Index, Key> edge{0, 0, 0};
-                         exists = number >= 0 && keys.key(number) > bound;
-                         if (exists) {
-                           edge = {keys.key(number), tree[u], tree[rows.target(arc)]};
-                           exists = edge.a != edge.b;
-                         }
-                         if (exists) lower_both(memory.least, edge, skipped);
-                         append_by_warp(exists, edge, memory.list, arcs, &memory.counters->edges[0].count);
-                       });
+    visit_span<Vertex>(rows.indptr, Span(rows.indptr, rows.vertices, arcs, begin), is_hub_outside,
+                       [&](bool exists, int64_t u, int64_t arc) { edges.list(exists, u, arc); });
 }
 
 // A thread, among those that share the work of a round.

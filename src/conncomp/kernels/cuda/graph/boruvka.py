@@ -23,7 +23,7 @@ KEY_TYPES = np.dtype(np.uint32), np.dtype(np.uint64)
 # For fewer than how many edges a vertex all are gone through at once: where keys are the numbers of
 # arcs, and elsewhere.
 ALL_IN_ORDER, ALL_LIGHT = 3, 1.75
-NUMBERED_AT_ONCE = 4
+NUMBERED_AT_ONCE, SEEN_AT_ONCE = 4, 8
 ALL_KEYS, KEYS_TO_LIMIT, KEYS_ABOVE_LIMIT = range(3)
 SETTLING_THREADS = 1024  # of one block on each multiprocessor
 
@@ -251,11 +251,13 @@ class ForestTask:
             launch(find_again, self.by_vertex, self.count, memory)
         launch(list_edges, self.by_span, *graph, key_range, memory)
         if key_range == KEYS_ABOVE_LIMIT and self.is_symmetric:
-            *_, guess_giant, list_outside = self.kernels_of_rows
+            *_, guess_giant, list_outside, list_of_hubs = self.kernels_of_rows
             launch(
                 guess_giant, (1, GUESSERS), self.count, self.memory["tree"], self.memory["giant"]
             )
-            launch(list_outside, self.by_span, *graph, memory)
+            by_stretch = self.gpu.blocks(-(-self.count // SEEN_AT_ONCE), THREADS), THREADS
+            launch(list_outside, by_stretch, *graph, memory)
+            launch(list_of_hubs, self.by_span, *graph, memory)
         most = self.gpu.blocks_together(SETTLING_THREADS, 1)
         grid = max(1, min(-(-self.arcs // SETTLING_THREADS), most)), SETTLING_THREADS
         launch(self.gpu.together(settle), grid, self.arcs, self.keys.struct, memory)
@@ -351,6 +353,7 @@ def _names_of_rows(
         f"unite_first<{keys.ctype()}, {types}, {ctype(index)}>",
         f"guess_giant_of_forest<{ctype(index)}>",
         f"list_edges_outside<{keys.ctype()}, {types}, {ctype(index)}>",
+        f"list_edges_of_hubs<{keys.ctype()}, {types}, {ctype(index)}>",
     )
 
 
