@@ -61,6 +61,8 @@ constexpr int64_t kLightEdges = 16;  // that are gone through first, for each tr
 // many edges, and the least of each vertex, join all but some hundredths of the vertices.
 constexpr int64_t kLightOfVertices = 5, kLightVertices = 4;
 constexpr int64_t kTreesOfEdge = 8;  // from here on keys are cleared edge by edge
+constexpr int kStaged = 2048;        // numbers of chosen arcs
+constexpr int kUnitedFirst = 4;      // vertices that a thread has under way
 constexpr int kNumberedAtOnce = 4;   // vertices that a thread has under way
 
 // Compressed sparse rows.
@@ -341,29 +343,48 @@ __global__ void __launch_bounds__(kForestThreads, kChoosingBlocks<Vertex>)
   }
 }
 
-// Unites all vertices with the given ends of their least edges, and chooses those that no smaller end has
-// chosen. Where keys rise with the numbers of arcs, an end is the smallest neighbour, so that no two edges
-// lead a vertex to different parents: one that is smaller than all its neighbours is put where the neighbour
-// is.
+// Unites all vertices with the given ends of their least edges, and chooses those that are not known to be
+// chosen by a smaller end. Where keys rise with the numbers of arcs, an end is the smallest neighbour, so
+// that no two edges lead a vertex to different parents: one that is smaller than all its neighbours is put
+// where the neighbour is.
 template <class Keys, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kForestThreads)
     unite_first(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
                 Keys keys, const Index* __restrict__ ends, Index* parent, uint32_t* chosen) {
   follow_launch();
   const ForestRows<Pointer, Vertex> rows{indptr, indices, vertices};
-  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
-    const int64_t u = ends[v];
-    if (u == v) continue;
-    if constexpr (Keys::kInOrder) {
-      const Index above = u < v ? Index(u) : ends[u];
-      // If the rows have changed meanwhile, it may be a larger one, which is no parent.
-      if (above < v) Shared::store(parent + v, above);
-    } else {
-      unite<Shared>(parent, Index(v), Index(u));
+  const int64_t step = grid_threads();
+  for (int64_t first = grid_thread(); first < vertices; first += kUnitedFirst * step) {
+    Index u[kUnitedFirst], end_of_u[kUnitedFirst], above_v[kUnitedFirst], above_u[kUnitedFirst];
+#pragma unroll
+    for (int k = 0; k < kUnitedFirst; ++k) {
+      const int64_t v = first + k * step;
+      u[k] = v < vertices ? ends[v] : Index(-1);
+      if (u[k] == v) u[k] = -1;
     }
-    if (v < u || ends[u] == v) continue;
-    const int64_t arc = rows.least_arc(keys, u, v);
-    if (arc >= 0) choose_arc(chosen, arc);
+#pragma unroll
+    for (int k = 0; k < kUnitedFirst; ++k) {
+      const int64_t v = first + k * step;
+      if (u[k] < 0) continue;
+      // Few vertices choose each other where keys are in order, so that to look costs more than it saves.
+      if (Keys::kInOrder == (u[k] > v)) end_of_u[k] = ends[u[k]];
+      if (!Keys::kInOrder) above_v[k] = Shared::load(parent + v), above_u[k] = Shared::load(parent + u[k]);
+    }
+#pragma unroll
+    for (int k = 0; k < kUnitedFirst; ++k) {
+      const int64_t v = first + k * step;
+      if (u[k] < 0) continue;
+      if constexpr (Keys::kInOrder) {
+        const Index above = u[k] < v ? u[k] : end_of_u[k];
+        // If the rows have changed meanwhile, it may be a larger one, which is no parent.
+        if (above < v) Shared::store(parent + v, above);
+      } else {
+        unite_from<Shared>(parent, Index(v), above_v[k], u[k], above_u[k]);
+      }
+      if (v < u[k] || (!Keys::kInOrder && end_of_u[k] == v)) continue;
+      const int64_t arc = rows.least_arc(keys, u[k], v);
+      if (arc >= 0) choose_arc(chosen, arc);
+    }
   }
 }
 
@@ -822,12 +843,14 @@ __global__ void __launch_bounds__(kForestThreads)
   }
 }
 
-// Writes the numbers of the chosen arcs, in ascending order.
+// Writes the numbers of the chosen arcs, in ascending order. Those of a row of words are put side by side in
+// shared memory first, if they are not too many.
 template <class Number>
 __global__ void __launch_bounds__(kForestThreads)
     list_chosen(int64_t words, int64_t chunk, const uint32_t* __restrict__ chosen,
                 const int64_t* __restrict__ chosen_in_chunk, Number* __restrict__ arcs) {
   follow_launch();
+  __shared__ Number staged[kStaged];
   for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {
     int64_t before = sum_of_first<kForestThreads>(part, chosen_in_chunk);
     const int64_t begin = part * chunk, end = begin + chunk < words ? begin + chunk : words;
@@ -835,8 +858,12 @@ __global__ void __launch_bounds__(kForestThreads)
       const int64_t w = row + threadIdx.x;
       uint32_t bits = w < end ? chosen[w] : 0;
       int total;
-      int64_t place = before + block_scan<kForestThreads>(__popc(bits), total);
-      for (; bits; bits &= bits - 1) arcs[place++] = Number(w * kArcsOfWord + __ffs(int(bits)) - 1);
+      int place = block_scan<kForestThreads>(__popc(bits), total);
+      Number* const target = total <= kStaged ? staged : arcs + before;
+      for (; bits; bits &= bits - 1) target[place++] = Number(w * kArcsOfWord + __ffs(int(bits)) - 1);
+      __syncthreads();
+      if (total <= kStaged)
+        for (int k = int(threadIdx.x); k < total; k += kForestThreads) arcs[before + k] = staged[k];
       before += total;
     }
   }

@@ -23,6 +23,7 @@ KEY_TYPES = np.dtype(np.uint32), np.dtype(np.uint64)
 # For fewer than how many edges a vertex all are gone through at once: where keys are the numbers of
 # arcs, and elsewhere.
 ALL_IN_ORDER, ALL_LIGHT = 3, 1.75
+CHECK_OF_ROWS = "count_descents"
 NUMBERED_AT_ONCE, SEEN_AT_ONCE = 4, 8
 ALL_KEYS, KEYS_TO_LIMIT, KEYS_ABOVE_LIMIT = range(3)
 SETTLING_THREADS = 1024  # of one block on each multiprocessor
@@ -270,6 +271,10 @@ class ForestTask:
         launch(self.kernels[-1], self._by_chunk(), *self._bits(), arcs)
         return arcs
 
+    def has_sorted_rows(self) -> bool:
+        """Whether the last call has found each row to be sorted, once it has ended."""
+        return self.is_symmetric and first_entry(self.memory["disorder"]) == 0
+
     def _chunk(self) -> int:
         return max(1, -(-self.words // MOST_CHUNKS))
 
@@ -348,7 +353,7 @@ def _names_of_rows(
 ) -> tuple[str, ...]:
     types = f"{ctype(pointer)}, {ctype(vertex)}"
     return (
-        f"count_descents<{types}>",
+        f"{CHECK_OF_ROWS}<{types}>",
         f"choose_first<{keys.ctype()}, {types}, {ctype(index)}>",
         f"unite_first<{keys.ctype()}, {types}, {ctype(index)}>",
         f"guess_giant_of_forest<{ctype(index)}>",

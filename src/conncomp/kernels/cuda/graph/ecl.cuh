@@ -40,6 +40,7 @@ struct EclWorklist {
 
 // Counts paths, those that have steps, and their lengths.
 struct PathTally {
+  static constexpr bool kCounts = true;
   int64_t paths = 0, walked = 0, steps = 0, longest = 0, length = 0;
   __device__ void start() { ++paths, length = 0; }
   __device__ void step() {
@@ -87,7 +88,8 @@ __device__ void ecl_unite(Index v, Index ancestor, Pointer begin, Pointer end, i
     for (int k = 0; k < kUnitedAtOnce; ++k) neighbour[k] = arcs_left > k * step ? Index(target[k * step]) : v;
 #pragma unroll
     for (int k = 0; k < kUnitedAtOnce; ++k)
-      if (symmetric ? neighbour[k] < v : neighbour[k] != v)
+      // With what was its parent a moment ago it is united; to be counted, that path is walked even so.
+      if ((symmetric ? neighbour[k] < v : neighbour[k] != v) && (Path::kCounts || neighbour[k] != ancestor))
         root = hook<Shared>(parent, root, find<Shared, Jump(jump)>(parent, neighbour[k], path));
   }
 }
