@@ -59,7 +59,8 @@ constexpr int kSeenAtOnce = 8;       // arcs that a thread looks at together
 constexpr int64_t kLightEdges = 16;  // that are gone through first, for each tree; many are within one
 // And for each kLightVertices vertices, where the order of keys has nothing to do with that of vertices: so
 // many edges, and the least of each vertex, join all but some hundredths of the vertices.
-constexpr int64_t kLightOfVertices = 5, kLightVertices = 4;
+constexpr int64_t kLightOfVertices = 5;
+constexpr int64_t kLightVertices = 4;
 constexpr int64_t kTreesOfEdge = 8;  // from here on keys are cleared edge by edge
 constexpr int kStaged = 2048;        // numbers of chosen arcs
 constexpr int kUnitedFirst = 4;      // vertices that a thread has under way
