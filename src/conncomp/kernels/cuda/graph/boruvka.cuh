@@ -244,14 +244,15 @@ __global__ void __launch_bounds__(kForestThreads)
 // *disorder, how many arcs lead to a smaller vertex than the arc before in their row.
 template <class Bits, class Pointer, class Vertex>
 __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
-    weigh_both_ways(int64_t vertices, int64_t arcs, const Pointer* __restrict__ indptr,
-                    const Vertex* __restrict__ indices, const Bits* __restrict__ weights,
+    weigh_both_ways(ForestRows<Pointer, Vertex> rows, int64_t arcs, const Bits* __restrict__ weights,
                     WeightOrder<Bits> order, uint64_t key, uint64_t* imbalance, uint64_t* disorder) {
   follow_launch();
+  const Pointer* __restrict__ indptr = rows.indptr;
+  const Vertex* __restrict__ indices = rows.indices;
   uint64_t sum = 0, descents = 0;
   SpanSources<Vertex> sources;
   for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan) {
-    const Span span(indptr, vertices, arcs, begin);
+    const Span span(indptr, rows.vertices, arcs, begin);
     sources.note(indptr, span, AnyRow());
     for (int64_t row = begin; row < span.end; row += kListedAtOnce * kForestThreads) {
       Vertex target[kListedAtOnce], target_before[kListedAtOnce];

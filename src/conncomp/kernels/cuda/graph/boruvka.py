@@ -289,7 +289,7 @@ class ForestTask:
         dtype = weights.bits.dtype
         (weigh,) = self.gpu.load(FILE, _names_of_weights(dtype, *(end.dtype for end in self.ends)))
         key = np.uint64(secrets.randbits(64))
-        arcs = self.count, self.arcs, *self.ends, weights.bits
+        arcs = self.graph, self.arcs, weights.bits
         launch(weigh, self.by_span, *arcs, weights.struct(), key, *known)
 
 
