@@ -335,6 +335,16 @@ def test_a_tree_that_many_edges_lead_to():
 
 
 @host
+def test_lists_of_many_edges():
+    """Of which some lower keys first, by several blocks; at last one goes on alone."""
+    src, dst, n = random(12_000, 20_000, 4)
+    graph = sorted_rows(from_arcs(src, dst, n, "both ends"))
+    weights = (draw_weights("both ways", graph.num_arcs, graph=graph) % 7).astype(np.int32)
+    for several in (None, weights):
+        check_forest(graph, find_on_host(graph, several), several)
+
+
+@host
 @pytest.mark.parametrize("rows", ["sorted", "in any order"])
 def test_rows_from_both_ends(rows):
     """Rows that are sorted begin with the smallest neighbour, or a loop; others may not."""

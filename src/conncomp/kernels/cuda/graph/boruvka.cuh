@@ -42,7 +42,8 @@ constexpr int kForestThreads = 256;
 constexpr int kLimitSamples = 1024;
 constexpr int kArcsOfWord = 32;
 constexpr int kLongForestRow = 32;      // from here on a row is the work of a warp
-constexpr int kHubOfForest = 1024;      // up to here
+constexpr int kHubInFirst = 256;        // up to here, where the vertices of a warp may all have long ones
+constexpr int kHubOfForest = 4096;      // up to here
 constexpr int kSettlingThreads = 1024;  // of one block on each multiprocessor
 // Of a multiprocessor, on every kind of GPU.
 constexpr int kOutsideBlocks = resident_blocks(kForestThreads) < 6 ? resident_blocks(kForestThreads) : 6;
@@ -52,18 +53,19 @@ constexpr int kListingBlocks = resident_blocks(kForestThreads) < 4 ? resident_bl
 // more.
 template <class Vertex>
 constexpr int kChoosingBlocks = resident_blocks(kForestThreads) * (sizeof(Vertex) == 4 ? 4 : 3) / 4;
-constexpr int64_t kFewEdges = 4096;  // up to here they are gone through by one block
-constexpr int kManyVotes = 4;        // of a warp's sample of edges
-constexpr int kListedAtOnce = 4;     // edges that a thread has under way
-constexpr int kSeenAtOnce = 8;       // arcs that a thread looks at together
-constexpr int64_t kLightEdges = 16;  // that are gone through first, for each tree; many are within one
+constexpr int64_t kFewEdges = 4096;    // up to here they are gone through by one block
+constexpr int64_t kManyEdges = 8192;   // from here on,
+constexpr int64_t kEdgesOfFirst = 16;  // of so many edges one lowers keys before the others
+constexpr int kManyVotes = 4;          // of a warp's sample of edges
+constexpr int kListedAtOnce = 4;       // edges that a thread has under way
+constexpr int kSeenAtOnce = 8;         // arcs that a thread looks at together
+constexpr int64_t kLightEdges = 16;    // that are gone through first, for each tree; many are within one
 // And for each kLightVertices vertices, where the order of keys has nothing to do with that of vertices: so
 // many edges, and the least of each vertex, join all but some hundredths of the vertices.
 constexpr int64_t kLightOfVertices = 5;
 constexpr int64_t kLightVertices = 4;
 constexpr int64_t kTreesOfEdge = 8;  // from here on keys are cleared edge by edge
 constexpr int kStaged = 2048;        // numbers of chosen arcs
-constexpr int kUnitedFirst = 4;      // vertices that a thread has under way
 constexpr int kNumberedAtOnce = 4;   // vertices that a thread has under way
 
 // Compressed sparse rows.
@@ -233,6 +235,7 @@ __global__ void __launch_bounds__(kForestThreads)
   follow_launch();
   int64_t descents = 0;
   const auto descends = [=](int64_t arc) { return arc > 0 && indices[arc] < indices[arc - 1]; };
+#pragma unroll 4
   for (int64_t arc = grid_thread(); arc < arcs; arc += grid_threads()) descents += descends(arc);
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads())
     if (indptr[v] < indptr[v + 1]) descents -= descends(int64_t(indptr[v]));
@@ -316,7 +319,7 @@ __global__ void __launch_bounds__(kForestThreads, kChoosingBlocks<Vertex>)
     const bool exists = is_known && v < vertices;
     const int64_t begin = exists ? int64_t(indptr[v]) : 0;
     int64_t end = exists ? int64_t(indptr[v + 1]) : 0;
-    if (!Keys::kInOrder && end - begin > kHubOfForest) end = begin;
+    if (!Keys::kInOrder && end - begin > kHubInFirst) end = begin;
     LeastEdge<Vertex, Key> least;
     const auto look_at = [&, keys](int64_t arc, int64_t source) {
       const Vertex target = indices[arc];
@@ -333,6 +336,7 @@ __global__ void __launch_bounds__(kForestThreads, kChoosingBlocks<Vertex>)
         const int64_t row_end = __shfl_sync(kAllLanes, end, worker);
         const LeastEdge<Vertex, Key> least_of_lane = least;
         least = {};
+#pragma unroll 4
         for (int64_t arc = __shfl_sync(kAllLanes, begin, worker) + lane(); arc < row_end; arc += kWarp)
           look_at(arc, row + worker);
         for (int step = kWarp / 2; step > 0; step /= 2)
@@ -355,38 +359,20 @@ __global__ void __launch_bounds__(kForestThreads)
                 Keys keys, const Index* __restrict__ ends, Index* parent, uint32_t* chosen) {
   follow_launch();
   const ForestRows<Pointer, Vertex> rows{indptr, indices, vertices};
-  const int64_t step = grid_threads();
-  for (int64_t first = grid_thread(); first < vertices; first += kUnitedFirst * step) {
-    Index u[kUnitedFirst], end_of_u[kUnitedFirst], above_v[kUnitedFirst], above_u[kUnitedFirst];
-#pragma unroll
-    for (int k = 0; k < kUnitedFirst; ++k) {
-      const int64_t v = first + k * step;
-      u[k] = v < vertices ? ends[v] : Index(-1);
-      if (u[k] == v) u[k] = -1;
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
+    const int64_t u = ends[v];
+    if (u == v) continue;
+    if constexpr (Keys::kInOrder) {
+      const Index above = u < v ? Index(u) : ends[u];
+      // If the rows have changed meanwhile, it may be a larger one, which is no parent.
+      if (above < v) Shared::store(parent + v, above);
+    } else {
+      unite<Shared>(parent, Index(v), Index(u));
     }
-#pragma unroll
-    for (int k = 0; k < kUnitedFirst; ++k) {
-      const int64_t v = first + k * step;
-      if (u[k] < 0) continue;
-      // Few vertices choose each other where keys are in order, so that to look costs more than it saves.
-      if (Keys::kInOrder == (u[k] > v)) end_of_u[k] = ends[u[k]];
-      if (!Keys::kInOrder) above_v[k] = Shared::load(parent + v), above_u[k] = Shared::load(parent + u[k]);
-    }
-#pragma unroll
-    for (int k = 0; k < kUnitedFirst; ++k) {
-      const int64_t v = first + k * step;
-      if (u[k] < 0) continue;
-      if constexpr (Keys::kInOrder) {
-        const Index above = u[k] < v ? u[k] : end_of_u[k];
-        // If the rows have changed meanwhile, it may be a larger one, which is no parent.
-        if (above < v) Shared::store(parent + v, above);
-      } else {
-        unite_from<Shared>(parent, Index(v), above_v[k], u[k], above_u[k]);
-      }
-      if (v < u[k] || (!Keys::kInOrder && end_of_u[k] == v)) continue;
-      const int64_t arc = rows.least_arc(keys, u[k], v);
-      if (arc >= 0) choose_arc(chosen, arc);
-    }
+    // Few vertices choose each other where keys are in order, so that to look costs more than it saves.
+    if (v < u || (!Keys::kInOrder && ends[u] == v)) continue;
+    const int64_t arc = rows.least_arc(keys, u, v);
+    if (arc >= 0) choose_arc(chosen, arc);
   }
 }
 
@@ -430,11 +416,13 @@ __global__ void __launch_bounds__(kForestThreads)
   }
 }
 
-// Gives each vertex the number of its root.
-template <class Index, class Key>
+// Gives each vertex the number of its root. Where keys are in order, paths may be as long as the graph, and
+// lead down: those of smaller vertices are mostly flat already. Elsewhere they are halved on the way.
+template <class Keys, class Index>
 __global__ void __launch_bounds__(kForestThreads)
-    find_trees(int64_t vertices, ForestMemory<Index, Key> memory) {
+    find_trees(int64_t vertices, ForestMemory<Index, typename Keys::Key> memory) {
   follow_launch();
+  constexpr Jump kJump = Keys::kInOrder ? Jump::kSingle : Jump::kIntermediate;
   const int64_t step = grid_threads();
   for (int64_t first = grid_thread(); first < vertices; first += kNumberedAtOnce * step) {
     Index above[kNumberedAtOnce], root[kNumberedAtOnce];
@@ -444,7 +432,7 @@ __global__ void __launch_bounds__(kForestThreads)
 #pragma unroll
     for (int k = 0; k < kNumberedAtOnce; ++k)
       if (first + k * step < vertices)
-        root[k] = find_from<Shared>(memory.first_parent, Index(first + k * step), above[k]);
+        root[k] = find_from<Shared, kJump>(memory.first_parent, Index(first + k * step), above[k]);
 #pragma unroll
     for (int k = 0; k < kNumberedAtOnce; ++k) {
       const int64_t v = first + k * step;
@@ -453,14 +441,30 @@ __global__ void __launch_bounds__(kForestThreads)
   }
 }
 
-// Gives each vertex the number of the root of its tree, unless all edges have been gone through.
+// Finds the root of each tree, unless all edges have been gone through: where parents of the first round
+// were. Nobody writes parents, so that those that most paths lead to stay in the first-level caches.
+template <class Index, class Key>
+__global__ void __launch_bounds__(kForestThreads) find_roots(ForestMemory<Index, Key> memory) {
+  follow_launch();
+  if (*memory.limit == kNoKey<Key>) return;
+  const int64_t trees = *memory.trees;
+  const Index* __restrict__ parent = memory.parent;
+  for (int64_t tree = grid_thread(); tree < trees; tree += grid_threads()) {
+    Index root = Index(tree);
+    for (Index above; (above = parent[root]) != root;) root = above;
+    memory.first_parent[tree] = root;
+  }
+}
+
+// Gives each vertex the root of its tree.
 template <class Index, class Key>
 __global__ void __launch_bounds__(kForestThreads)
     find_trees_again(int64_t vertices, ForestMemory<Index, Key> memory) {
   follow_launch();
   if (*memory.limit == kNoKey<Key>) return;
-  for (int64_t v = grid_thread(); v < vertices; v += grid_threads())
-    memory.tree[v] = find<Shared>(memory.parent, memory.tree[v]);
+  const Index* __restrict__ root = memory.first_parent;
+#pragma unroll 4
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) memory.tree[v] = root[memory.tree[v]];
 }
 
 // Puts edges of a block's threads at the end of a list. All its threads call it.
@@ -476,21 +480,44 @@ __device__ inline void append(const bool (&wanted)[count], const Edge (&edges)[c
     if (wanted[k]) list[place++] = edges[k];
 }
 
-// The same for the edges of a warp's threads, as far as there is room: if rows change meanwhile, an arc may
-// come twice.
+// Edges that a warp puts at the end of a list, 32 at a time, as far as there is room: if rows change
+// meanwhile, an arc may come twice.
 template <class Edge>
-__device__ inline void append_by_warp(bool wanted, const Edge& edge, Edge* list, int64_t room_of_list,
-                                      int64_t* count) {
-  const uint32_t all = __ballot_sync(kAllLanes, wanted);
-  if (all == 0) return;
-  int64_t room = 0;
-  if (lane() == 0) room = Shared::fetch_add(count, int64_t(__popc(all)));
-  room = __shfl_sync(kAllLanes, room, 0);
-  const int64_t place = room + __popc(all & ~(kAllLanes << lane()));
-  if (wanted && place < room_of_list) list[place] = edge;
-}
+class WarpOfEdges {
+ public:
+  __device__ WarpOfEdges(Edge* list, int64_t room_of_list, int64_t* listed)
+      : list_(list), room_of_list_(room_of_list), listed_(listed) {}
+  // By all threads of the warp.
+  __device__ void put(bool wanted, const Edge& edge) {
+    const uint32_t all = __ballot_sync(kAllLanes, wanted);
+    if (wanted) waiting()[number_ + __popc(all & ~(kAllLanes << lane()))] = edge;
+    number_ += __popc(all);
+    __syncwarp();
+    if (number_ >= kWarp) write(kWarp);
+  }
+  // The last of them.
+  __device__ void finish() { write(number_); }
 
-// The same within a block, in shared memory.
+ private:
+  __device__ static Edge* waiting() {
+    __shared__ Edge edges[kForestThreads / kWarp][2 * kWarp];
+    return edges[threadIdx.x / kWarp];
+  }
+  __device__ void write(int count) {
+    number_ -= count;
+    int64_t place = 0;
+    if (lane() == 0 && count > 0) place = Shared::fetch_add(listed_, int64_t(count));
+    place = __shfl_sync(kAllLanes, place, 0) + lane();
+    if (lane() < count && place < room_of_list_) list_[place] = waiting()[number_ + lane()];
+    __syncwarp();
+  }
+
+  Edge* list_;
+  int64_t room_of_list_, *listed_;
+  int number_ = 0;
+};
+
+// Puts numbers of a warp's threads at the end of a list in shared memory.
 __device__ inline void push_by_warp(bool wanted, uint16_t entry, uint16_t* entries, int* number) {
   const uint32_t all = __ballot_sync(kAllLanes, wanted);
   int place = 0;
@@ -511,6 +538,18 @@ __device__ inline void lower_both(Key* least, const ForestEdge<Index, Key>& edge
   if (edge.b != skipped) lower(least + edge.b, edge.key);
 }
 
+// The root of an entry, whose parent has just been seen, while nobody unites trees. Paths are halved.
+template <class Index>
+__device__ inline Index root_above(Index* parent, Index entry, Index above) {
+  while (above != entry) {
+    const Index next = Shared::load(parent + above);
+    if (next == above) break;
+    Shared::store(parent + entry, next);
+    entry = above, above = next;
+  }
+  return above;
+}
+
 // Lets edges lead from root to root, and tells which of them lead to another tree. The parents of all are
 // under way at the same time.
 template <int count, class Index, class Key>
@@ -524,8 +563,8 @@ __device__ inline void look_for_roots(bool (&exists)[count], ForestEdge<Index, K
 #pragma unroll
   for (int k = 0; k < count; ++k) {
     if (!exists[k]) continue;
-    edges[k].a = find_from<Shared>(parent, edges[k].a, above_a[k]);
-    edges[k].b = find_from<Shared>(parent, edges[k].b, above_b[k]);
+    edges[k].a = root_above(parent, edges[k].a, above_a[k]);
+    edges[k].b = root_above(parent, edges[k].b, above_b[k]);
     exists[k] = edges[k].a != edges[k].b;
   }
 }
@@ -626,6 +665,7 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
 // that its smaller end has for it.
 template <class Keys, class Pointer, class Vertex, class Index>
 struct OutsideEdges {
+  using Edge = ForestEdge<Index, typename Keys::Key>;
   ForestRows<Pointer, Vertex> rows;
   int64_t arcs;
   Keys keys;
@@ -636,8 +676,8 @@ struct OutsideEdges {
   }
   __device__ bool is_outside(int64_t v) const { return memory.tree[v] != *memory.giant; }
   // Lists those of the arcs of a warp's threads that lead from u.
-  __device__ void list(bool exists, int64_t u, int64_t arc) const {
-    ForestEdge<Index, typename Keys::Key> edge{0, 0, 0};
+  __device__ void list(bool exists, int64_t u, int64_t arc, WarpOfEdges<Edge>& warp) const {
+    Edge edge{0, 0, 0};
     if (exists) {
       const int64_t v = rows.target(arc);
       exists = u != v && is_vertex(v, rows.vertices);
@@ -648,8 +688,9 @@ struct OutsideEdges {
       if (exists) edge.key = keys.key(number), exists = edge.key > *memory.limit;
     }
     if (exists) lower_both(memory.least, edge, *memory.giant);
-    append_by_warp(exists, edge, memory.list, arcs, &memory.counters->edges[0].count);
+    warp.put(exists, edge);
   }
+  __device__ WarpOfEdges<Edge> warp() const { return {memory.list, arcs, &memory.counters->edges[0].count}; }
 };
 
 // Lists the edges outside, but for those of hubs. A block gathers the vertices of its stretches that are
@@ -661,6 +702,7 @@ __global__ void __launch_bounds__(kForestThreads, kOutsideBlocks)
   follow_launch();
   const OutsideEdges<Keys, Pointer, Vertex, Index> edges{rows, arcs, keys, memory};
   if (!edges.are_wanted()) return;
+  auto warp = edges.warp();
   constexpr int kStretch = kSeenAtOnce * kForestThreads;
   __shared__ uint16_t outside[kStretch];
   __shared__ int number;
@@ -689,10 +731,11 @@ __global__ void __launch_bounds__(kForestThreads, kOutsideBlocks)
           if (__shfl_sync(kAllLanes, end, owner + step - 1) <= at) owner += step;
         const int64_t u = __shfl_sync(kAllLanes, v, owner), arc_of_row = __shfl_sync(kAllLanes, row, owner);
         const int place = at - __shfl_sync(kAllLanes, end - int(length), owner);
-        edges.list(at < all, u, arc_of_row + place);
+        edges.list(at < all, u, arc_of_row + place, warp);
       }
     }
   }
+  warp.finish();
 }
 
 // Lists the edges of hubs outside.
@@ -703,12 +746,14 @@ __global__ void __launch_bounds__(kForestThreads, kOutsideBlocks)
   follow_launch();
   const OutsideEdges<Keys, Pointer, Vertex, Index> edges{rows, arcs, keys, memory};
   if (!edges.are_wanted() || memory.counters->has_hubs_outside == 0) return;
+  auto warp = edges.warp();
   const auto is_hub_outside = [&](int64_t v) {
     return int64_t(rows.indptr[v + 1]) - int64_t(rows.indptr[v]) > kHubOfForest && edges.is_outside(v);
   };
   for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan)
     visit_span<Vertex>(rows.indptr, Span(rows.indptr, rows.vertices, arcs, begin), is_hub_outside,
-                       [&](bool exists, int64_t u, int64_t arc) { edges.list(exists, u, arc); });
+                       [&](bool exists, int64_t u, int64_t arc) { edges.list(exists, u, arc, warp); });
+  warp.finish();
 }
 
 // A thread, among those that share the work of a round.
@@ -716,25 +761,30 @@ struct Worker {
   int64_t thread, threads;
 };
 
-// The edges of the least keys are chosen and unite their trees.
+// The edges of the least keys are chosen, and each tree that has such a key is put under the one that its
+// edge leads to; of two that choose the same edge, the smaller one stays a root. Keys differ, so there are no
+// circles.
 template <class Keys, class Index, class Key>
 __device__ inline void choose_edges(const Keys& keys, const ForestEdge<Index, Key>* list, int64_t count,
                                     const Key* least, const Worker& worker, Index* parent, uint32_t* chosen) {
   for (int64_t first = worker.thread; first < count; first += kListedAtOnce * worker.threads) {
     ForestEdge<Index, Key> edges[kListedAtOnce];
-    bool is_least[kListedAtOnce];
+    bool of_a[kListedAtOnce], of_b[kListedAtOnce];
 #pragma unroll
     for (int k = 0; k < kListedAtOnce; ++k)
       if (first + k * worker.threads < count) edges[k] = list[first + k * worker.threads];
 #pragma unroll
-    for (int k = 0; k < kListedAtOnce; ++k)
-      is_least[k] = first + k * worker.threads < count && (Shared::load(least + edges[k].a) == edges[k].key ||
-                                                           Shared::load(least + edges[k].b) == edges[k].key);
+    for (int k = 0; k < kListedAtOnce; ++k) {
+      const bool exists = first + k * worker.threads < count;
+      of_a[k] = exists && Shared::load(least + edges[k].a) == edges[k].key;
+      of_b[k] = exists && Shared::load(least + edges[k].b) == edges[k].key;
+    }
 #pragma unroll
     for (int k = 0; k < kListedAtOnce; ++k) {
-      if (!is_least[k]) continue;
-      choose_arc(chosen, keys.arc(edges[k].key));
-      unite<Shared>(parent, edges[k].a, edges[k].b);
+      const Index a = edges[k].a, b = edges[k].b;
+      if (of_a[k] || of_b[k]) choose_arc(chosen, keys.arc(edges[k].key));
+      if (of_a[k] && !(of_b[k] && a < b)) Shared::store(parent + a, b);
+      if (of_b[k] && !(of_a[k] && b < a)) Shared::store(parent + b, a);
     }
   }
 }
@@ -747,7 +797,8 @@ __device__ inline Index busiest_tree(const ForestEdge<Index, Key>* list, int64_t
   __shared__ Index busiest;
   if (threadIdx.x < kWarp) {
     const ForestEdge<Index, Key> edge = list[count / kWarp * lane()];
-    const Index root = find<Shared>(parent, lane() % 2 ? edge.a : edge.b);
+    const Index tree_of_edge = lane() % 2 ? edge.a : edge.b;
+    const Index root = root_above(parent, tree_of_edge, Shared::load(parent + tree_of_edge));
     int votes = 0;
     for (int k = 0; k < kWarp; ++k) votes += __shfl_sync(kAllLanes, root, k) == root;
     int most = votes;
@@ -766,8 +817,10 @@ __device__ inline Index busiest_tree(const ForestEdge<Index, Key>* list, int64_t
 }
 
 // Goes round by round until no edge leads from one tree to another: then both lists are empty, and no tree
-// has a key. In the lists of late rounds there are few of the trees, whose keys alone are cleared then, and
-// the last rounds are those of one block, which waits for no other. All blocks run at the same time.
+// has a key. Where there are many edges, some lower keys first: the keys of most others are no lower then,
+// which they see without atomic functions. In the lists of late rounds there are few of the trees, whose keys
+// alone are cleared then, and the last rounds are those of one block, which waits for no other. All blocks
+// run at the same time.
 template <class Keys, class Index>
 __global__ void __launch_bounds__(kSettlingThreads, 1)
     settle_edges(int64_t arcs, Keys keys, ForestMemory<Index, typename Keys::Key> memory) {
@@ -796,24 +849,30 @@ __global__ void __launch_bounds__(kSettlingThreads, 1)
     const bool are_few = count < trees / kTreesOfEdge;
     int64_t* const other_count = &counters->edges[1 - now].count;
     const Index skipped = count <= kFewEdges ? Index(-1) : busiest_tree(list, count, memory.parent);
-    for (int64_t begin = worker.thread - threadIdx.x; begin < count;
-         begin += kListedAtOnce * worker.threads) {
-      ForestEdge<Index, Key> edges[kListedAtOnce];
-      bool exists[kListedAtOnce];
+    int64_t done = 0, end = count < kManyEdges ? count : count / kEdgesOfFirst;
+    for (;;) {
+      for (int64_t begin = done + worker.thread - threadIdx.x; begin < end;
+           begin += kListedAtOnce * worker.threads) {
+        ForestEdge<Index, Key> edges[kListedAtOnce];
+        bool exists[kListedAtOnce];
 #pragma unroll
-      for (int k = 0; k < kListedAtOnce; ++k) {
-        const int64_t i = begin + k * worker.threads + int(threadIdx.x);
-        exists[k] = i < count;
-        if (exists[k]) edges[k] = list[i];
-      }
+        for (int k = 0; k < kListedAtOnce; ++k) {
+          const int64_t i = begin + k * worker.threads + int(threadIdx.x);
+          exists[k] = i < end;
+          if (exists[k]) edges[k] = list[i];
+        }
 #pragma unroll
-      for (int k = 0; k < kListedAtOnce; ++k) {
-        if (!are_few || !exists[k]) continue;
-        Shared::store(least + edges[k].a, kNoKey<Key>);
-        Shared::store(least + edges[k].b, kNoKey<Key>);
+        for (int k = 0; k < kListedAtOnce; ++k) {
+          if (!are_few || !exists[k]) continue;
+          Shared::store(least + edges[k].a, kNoKey<Key>);
+          Shared::store(least + edges[k].b, kNoKey<Key>);
+        }
+        look_for_roots(exists, edges, memory.parent);
+        list_and_lower<kSettlingThreads>(exists, edges, other_least, other_list, other_count, skipped);
       }
-      look_for_roots(exists, edges, memory.parent);
-      list_and_lower<kSettlingThreads>(exists, edges, other_least, other_list, other_count, skipped);
+      if (end == count) break;
+      barrier.wait();
+      done = end, end = count;
     }
     barrier.wait();
     // Nobody adds to it before the next barrier but one.

@@ -246,9 +246,10 @@ class ForestTask:
 
     def settle(self, key_range: int) -> None:
         """Go round by round through the edges of these keys."""
-        _, _, list_edges, settle, _, _, find_again, *_ = self.kernels
+        _, _, list_edges, settle, _, _, find_roots, find_again, *_ = self.kernels
         graph, memory = (self.graph, self.arcs, self.keys.struct), self.memory.struct
         if key_range == KEYS_ABOVE_LIMIT:
+            launch(find_roots, self.by_vertex, memory)
             launch(find_again, self.by_vertex, self.count, memory)
         launch(list_edges, self.by_span, *graph, key_range, memory)
         if key_range == KEYS_ABOVE_LIMIT and self.is_symmetric:
@@ -337,7 +338,8 @@ def _names(
         f"list_edges_of_forest<{arcs}, {kind}, {ctype(index)}>",
         f"settle_edges<{kind}, {ctype(index)}>",
         f"number_trees<{tree}>",
-        f"find_trees<{tree}>",
+        f"find_trees<{kind}, {ctype(index)}>",
+        f"find_roots<{tree}>",
         f"find_trees_again<{tree}>",
         f"count_chosen<{ctype(number)}>",
         f"list_chosen<{ctype(number)}>",

@@ -103,8 +103,8 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   Path path;
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
     const Index ancestor = Shared::load(parent + v);
+    const Pointer begin = indptr[v], end = indptr[v + 1];  // under way at the same time
     if (symmetric && started && ancestor == Index(v)) continue;
-    const Pointer begin = indptr[v], end = indptr[v + 1];
     if (end - begin <= kLowDegree)
       ecl_unite<jump, symmetric>(Index(v), ancestor, begin, end, 0, 1, indices, parent, path);
     else if (end - begin <= kMidDegree)
