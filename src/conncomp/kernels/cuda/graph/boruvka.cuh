@@ -65,8 +65,9 @@ constexpr int64_t kLightEdges = 16;    // that are gone through first, for each 
 constexpr int64_t kLightOfVertices = 5;
 constexpr int64_t kLightVertices = 4;
 constexpr int64_t kTreesOfEdge = 8;  // from here on keys are cleared edge by edge
-constexpr int kStaged = 2048;        // numbers of chosen arcs
-constexpr int kNumberedAtOnce = 4;   // vertices that a thread has under way
+template <class Number>
+constexpr int kStaged = (24 << 10) / int(sizeof(Number));  // numbers of chosen arcs in shared memory
+constexpr int kNumberedAtOnce = 4;                         // vertices that a thread has under way
 
 // Compressed sparse rows.
 template <class Pointer, class Vertex>
@@ -75,17 +76,16 @@ struct ForestRows {
   const Vertex* indices;
   int64_t vertices;
 
-  // The sources of the arcs of a span.
-  class Sources {
-   public:
-    __device__ Sources(const ForestRows& rows, int64_t arcs, int64_t begin) {
-      sources_.note(rows.indptr, Span(rows.indptr, rows.vertices, arcs, begin), AnyRow());
-    }
-    __device__ int64_t source(int64_t arc) const { return sources_.source(arc); }
-
-   private:
-    SpanSources<Vertex> sources_;
-  };
+  // Calls visit(begin, end, sources) for the spans of a block, which all its threads do: sources.source(arc)
+  // is that of one of their arcs.
+  template <class Visit>
+  __device__ void visit_spans(int64_t arcs, Visit&& visit) const {
+    SpansOfBlock<Pointer>(indptr, vertices, arcs).visit([&](const Span& span) {
+      SpanSources<Vertex> sources;
+      sources.note(indptr, span, AnyRow());
+      visit(span.begin, span.end, sources);
+    });
+  }
   __device__ int64_t target(int64_t arc) const { return int64_t(indices[arc]); }
   // The arc of the least key from u to v, in a sorted row; -1 if there is none.
   template <class Keys>
@@ -112,14 +112,12 @@ struct ForestList {
   const Vertex *src, *dst;
   int64_t vertices;
 
-  class Sources {
-   public:
-    __device__ Sources(const ForestList& list, int64_t, int64_t) : src_(list.src) {}
-    __device__ int64_t source(int64_t arc) const { return int64_t(src_[arc]); }
-
-   private:
-    const Vertex* src_;
-  };
+  template <class Visit>
+  __device__ void visit_spans(int64_t arcs, Visit&& visit) const {
+    for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan)
+      visit(begin, begin + kSpan < arcs ? begin + kSpan : arcs, *this);
+  }
+  __device__ int64_t source(int64_t arc) const { return int64_t(src[arc]); }
   __device__ int64_t target(int64_t arc) const { return int64_t(dst[arc]); }
 };
 
@@ -253,24 +251,21 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
   const Pointer* __restrict__ indptr = rows.indptr;
   const Vertex* __restrict__ indices = rows.indices;
   uint64_t sum = 0, descents = 0;
-  SpanSources<Vertex> sources;
-  for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan) {
-    const Span span(indptr, rows.vertices, arcs, begin);
-    sources.note(indptr, span, AnyRow());
-    for (int64_t row = begin; row < span.end; row += kListedAtOnce * kForestThreads) {
+  rows.visit_spans(arcs, [&](int64_t begin, int64_t end, const auto& sources) {
+    for (int64_t row = begin; row < end; row += kListedAtOnce * kForestThreads) {
       Vertex target[kListedAtOnce], target_before[kListedAtOnce];
       Bits weight[kListedAtOnce];
 #pragma unroll
       for (int k = 0; k < kListedAtOnce; ++k) {
         const int64_t arc = row + k * kForestThreads + int(threadIdx.x);
-        if (arc >= span.end) continue;
+        if (arc >= end) continue;
         target[k] = indices[arc], target_before[k] = indices[arc > 0 ? arc - 1 : 0];
         weight[k] = weights[arc];
       }
 #pragma unroll
       for (int k = 0; k < kListedAtOnce; ++k) {
         const int64_t arc = row + k * kForestThreads + int(threadIdx.x);
-        const int64_t u = arc < span.end ? sources.source(arc) : -1, v = int64_t(target[k]);
+        const int64_t u = arc < end ? sources.source(arc) : -1, v = int64_t(target[k]);
         if (u < 0) continue;
         descents += target[k] < target_before[k] && arc > int64_t(indptr[u]);
         const uint64_t low = uint64_t(u < v ? u : v), high = uint64_t(u < v ? v : u);
@@ -279,7 +274,7 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
         if (u != v) sum += u < v ? hash : uint64_t(0) - hash;
       }
     }
-  }
+  });
   sum = block_sum<kForestThreads>(sum);
   descents = block_sum<kForestThreads>(descents);
   if (threadIdx.x == 0) {
@@ -610,10 +605,9 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
     return;
   __shared__ uint16_t wanted[kSpan];
   __shared__ int number;
-  for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan) {
-    if (Keys::kInOrder && key_range == kKeysToLimit && keys.key(begin) > bound) break;
-    const typename Arcs::Sources sources(graph, arcs, begin);
-    const int64_t end = begin + kSpan < arcs ? begin + kSpan : arcs;
+  // Where keys are in order, those up to the limit are the first ones.
+  if (Keys::kInOrder && key_range == kKeysToLimit && bound < Key(arcs)) arcs = int64_t(bound) + 1;
+  graph.visit_spans(arcs, [&](int64_t begin, int64_t end, const auto& sources) {
     __syncthreads();  // those of an earlier span have been read
     if (threadIdx.x == 0) number = 0;
     __syncthreads();
@@ -657,7 +651,7 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
       list_and_lower<kForestThreads>(exists, edges, memory.least, memory.list,
                                      &memory.counters->edges[0].count);
     }
-  }
+  });
 }
 
 // The edges of keys above the limit where rows are known: all have an end outside the giant tree, so only
@@ -750,9 +744,10 @@ __global__ void __launch_bounds__(kForestThreads, kOutsideBlocks)
   const auto is_hub_outside = [&](int64_t v) {
     return int64_t(rows.indptr[v + 1]) - int64_t(rows.indptr[v]) > kHubOfForest && edges.is_outside(v);
   };
-  for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan)
-    visit_span<Vertex>(rows.indptr, Span(rows.indptr, rows.vertices, arcs, begin), is_hub_outside,
+  SpansOfBlock<Pointer>(rows.indptr, rows.vertices, arcs).visit([&](const Span& span) {
+    visit_span<Vertex>(rows.indptr, span, is_hub_outside,
                        [&](bool exists, int64_t u, int64_t arc) { edges.list(exists, u, arc, warp); });
+  });
   warp.finish();
 }
 
@@ -911,7 +906,7 @@ __global__ void __launch_bounds__(kForestThreads)
     list_chosen(int64_t words, int64_t chunk, const uint32_t* __restrict__ chosen,
                 const int64_t* __restrict__ chosen_in_chunk, Number* __restrict__ arcs) {
   follow_launch();
-  __shared__ Number staged[kStaged];
+  __shared__ Number staged[kStaged<Number>];
   for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {
     int64_t before = sum_of_first<kForestThreads>(part, chosen_in_chunk);
     const int64_t begin = part * chunk, end = begin + chunk < words ? begin + chunk : words;
@@ -920,10 +915,10 @@ __global__ void __launch_bounds__(kForestThreads)
       uint32_t bits = w < end ? chosen[w] : 0;
       int total;
       int place = block_scan<kForestThreads>(__popc(bits), total);
-      Number* const target = total <= kStaged ? staged : arcs + before;
+      Number* const target = total <= kStaged<Number> ? staged : arcs + before;
       for (; bits; bits &= bits - 1) target[place++] = Number(w * kArcsOfWord + __ffs(int(bits)) - 1);
       __syncthreads();
-      if (total <= kStaged)
+      if (total <= kStaged<Number>)
         for (int k = int(threadIdx.x); k < total; k += kForestThreads) arcs[before + k] = staged[k];
       before += total;
     }
