@@ -57,9 +57,9 @@ constexpr int64_t kFewEdges = 4096;    // up to here they are gone through by on
 constexpr int64_t kManyEdges = 8192;   // from here on,
 constexpr int64_t kEdgesOfFirst = 16;  // of so many edges one lowers keys before the others
 constexpr int kManyVotes = 4;          // of a warp's sample of edges
-constexpr int kListedAtOnce = 4;       // edges that a thread has under way
+constexpr int kListedAtOnce = 2;       // edges that a thread has under way
 constexpr int kSeenAtOnce = 8;         // arcs that a thread looks at together
-constexpr int64_t kLightEdges = 16;    // that are gone through first, for each tree; many are within one
+constexpr int64_t kLightEdges = 8;     // that are gone through first, for each tree; many are within one
 // And for each kLightVertices vertices, where the order of keys has nothing to do with that of vertices: so
 // many edges, and the least of each vertex, join all but some hundredths of the vertices.
 constexpr int64_t kLightOfVertices = 5;
