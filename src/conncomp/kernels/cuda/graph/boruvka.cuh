@@ -9,17 +9,19 @@
 // vertices are united, without a list (unite_first). Arcs from the larger end are left out from there on, as
 // their numbers are the larger ones.
 //
-// 2. The arcs between different trees are listed with the roots of these and the key, and lower the least key
-// of each tree (list_edges_of_forest). In a round (settle_edges), edges that have the least key of either
-// tree are chosen and unite their trees; then the edges that still lead from one tree to another are listed
-// anew.
+// 2. Trees are numbered (number_trees, find_trees), as there are far fewer of them than vertices: what is
+// kept for each lies close together. The arcs between different trees are listed with these and the key, and
+// lower the least key of each tree (list_edges_of_forest). In a round (settle_edges), edges that have the
+// least key of either tree are chosen, and put that one under the other; then the edges that still lead from
+// one tree to another are listed anew. Where many lead to few trees, some lower keys first, so that most
+// others need not.
 //
 // 3. Where there are many arcs a vertex, those of keys up to a limit, which a sample shows (guess_limit), go
 // through step 2 first. Of the others, most have both ends in one tree by then, a giant one: what is left is
-// in the rows of the vertices outside (list_edges_outside).
+// in the rows of the vertices outside (list_edges_outside, list_edges_of_hubs).
 //
-// Cost: each arc read two or three times, with a search for both roots; each round at least halves the trees
-// that have edges. Memory: two lists of edges, two keys and a parent for each vertex, a bit for each arc.
+// Cost: each arc read two or three times; each round at least halves the trees that have edges. Memory: two
+// lists of edges, two keys and three numbers for each vertex, a bit for each arc.
 // Source: Borůvka 1926; lists of edges, lowered keys and searches that stand for the contraction of Fallin,
 // Gonzalez, Seo and Burtscher 2023, "A High-Performance MST Implementation for GPUs" (ECL-MST), and the
 // lighter edges first, after Osipov, Sanders and Singler 2009. Union–find of Jaiganesh and Burtscher 2018, as
@@ -46,7 +48,9 @@ constexpr int kHubInFirst = 256;        // up to here, where the vertices of a w
 constexpr int kHubOfForest = 4096;      // up to here
 constexpr int kSettlingThreads = 1024;  // of one block on each multiprocessor
 // Of a multiprocessor, on every kind of GPU.
-constexpr int kOutsideBlocks = resident_blocks(kForestThreads) < 6 ? resident_blocks(kForestThreads) : 6;
+constexpr int kOutsideThreads = 128;
+constexpr int kOutsideBlocks = resident_blocks(kOutsideThreads) < 12 ? resident_blocks(kOutsideThreads) : 12;
+constexpr int kHubBlocks = resident_blocks(kForestThreads) < 6 ? resident_blocks(kForestThreads) : 6;
 // And those that have several arcs for each thread.
 constexpr int kListingBlocks = resident_blocks(kForestThreads) < 4 ? resident_blocks(kForestThreads) : 4;
 // As many that choose first edges as leave a thread the registers that it needs: with vertices of 64 bits
@@ -66,8 +70,8 @@ constexpr int64_t kLightOfVertices = 5;
 constexpr int64_t kLightVertices = 4;
 constexpr int64_t kTreesOfEdge = 8;  // from here on keys are cleared edge by edge
 template <class Number>
-constexpr int kStaged = (24 << 10) / int(sizeof(Number));  // numbers of chosen arcs in shared memory
-constexpr int kNumberedAtOnce = 4;                         // vertices that a thread has under way
+constexpr int kStaged = (8 << 10) / int(sizeof(Number));  // numbers of chosen arcs in shared memory
+constexpr int kNumberedAtOnce = 4;                        // vertices that a thread has under way
 
 // Compressed sparse rows.
 template <class Pointer, class Vertex>
@@ -480,12 +484,13 @@ __device__ inline void append(const bool (&wanted)[count], const Edge (&edges)[c
 template <class Edge>
 class WarpOfEdges {
  public:
-  __device__ WarpOfEdges(Edge* list, int64_t room_of_list, int64_t* listed)
-      : list_(list), room_of_list_(room_of_list), listed_(listed) {}
+  // `waiting` has room for those of two warps.
+  __device__ WarpOfEdges(Edge* waiting, Edge* list, int64_t room_of_list, int64_t* listed)
+      : waiting_(waiting), list_(list), room_of_list_(room_of_list), listed_(listed) {}
   // By all threads of the warp.
   __device__ void put(bool wanted, const Edge& edge) {
     const uint32_t all = __ballot_sync(kAllLanes, wanted);
-    if (wanted) waiting()[number_ + __popc(all & ~(kAllLanes << lane()))] = edge;
+    if (wanted) waiting_[number_ + __popc(all & ~(kAllLanes << lane()))] = edge;
     number_ += __popc(all);
     __syncwarp();
     if (number_ >= kWarp) write(kWarp);
@@ -494,20 +499,16 @@ class WarpOfEdges {
   __device__ void finish() { write(number_); }
 
  private:
-  __device__ static Edge* waiting() {
-    __shared__ Edge edges[kForestThreads / kWarp][2 * kWarp];
-    return edges[threadIdx.x / kWarp];
-  }
   __device__ void write(int count) {
     number_ -= count;
     int64_t place = 0;
     if (lane() == 0 && count > 0) place = Shared::fetch_add(listed_, int64_t(count));
     place = __shfl_sync(kAllLanes, place, 0) + lane();
-    if (lane() < count && place < room_of_list_) list_[place] = waiting()[number_ + lane()];
+    if (lane() < count && place < room_of_list_) list_[place] = waiting_[number_ + lane()];
     __syncwarp();
   }
 
-  Edge* list_;
+  Edge *waiting_, *list_;
   int64_t room_of_list_, *listed_;
   int number_ = 0;
 };
@@ -684,20 +685,23 @@ struct OutsideEdges {
     if (exists) lower_both(memory.least, edge, *memory.giant);
     warp.put(exists, edge);
   }
-  __device__ WarpOfEdges<Edge> warp() const { return {memory.list, arcs, &memory.counters->edges[0].count}; }
+  __device__ WarpOfEdges<Edge> warp(Edge (*waiting)[2 * kWarp]) const {
+    return {waiting[threadIdx.x / kWarp], memory.list, arcs, &memory.counters->edges[0].count};
+  }
 };
 
 // Lists the edges outside, but for those of hubs. A block gathers the vertices of its stretches that are
 // outside, and a warp goes through the rows of 32 of them as if they were one.
 template <class Keys, class Pointer, class Vertex, class Index>
-__global__ void __launch_bounds__(kForestThreads, kOutsideBlocks)
+__global__ void __launch_bounds__(kOutsideThreads, kOutsideBlocks)
     list_edges_outside(ForestRows<Pointer, Vertex> rows, int64_t arcs, Keys keys,
                        ForestMemory<Index, typename Keys::Key> memory) {
   follow_launch();
   const OutsideEdges<Keys, Pointer, Vertex, Index> edges{rows, arcs, keys, memory};
   if (!edges.are_wanted()) return;
-  auto warp = edges.warp();
-  constexpr int kStretch = kSeenAtOnce * kForestThreads;
+  __shared__ ForestEdge<Index, typename Keys::Key> waiting[kOutsideThreads / kWarp][2 * kWarp];
+  auto warp = edges.warp(waiting);
+  constexpr int kStretch = kSeenAtOnce * kOutsideThreads;
   __shared__ uint16_t outside[kStretch];
   __shared__ int number;
   for (int64_t begin = int64_t(blockIdx.x) * kStretch; begin < rows.vertices;
@@ -707,11 +711,11 @@ __global__ void __launch_bounds__(kForestThreads, kOutsideBlocks)
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < kSeenAtOnce; ++k) {
-      const int64_t v = begin + k * kForestThreads + int(threadIdx.x);
+      const int64_t v = begin + k * kOutsideThreads + int(threadIdx.x);
       push_by_warp(v < rows.vertices && edges.is_outside(v), uint16_t(v - begin), outside, &number);
     }
     __syncthreads();
-    for (int first = int(threadIdx.x) - lane(); first < number; first += kForestThreads) {
+    for (int first = int(threadIdx.x) - lane(); first < number; first += kOutsideThreads) {
       const bool is_one = first + lane() < number;
       const int64_t v = begin + (is_one ? outside[first + lane()] : 0);
       const int64_t row = is_one ? int64_t(rows.indptr[v]) : 0;
@@ -734,13 +738,14 @@ __global__ void __launch_bounds__(kForestThreads, kOutsideBlocks)
 
 // Lists the edges of hubs outside.
 template <class Keys, class Pointer, class Vertex, class Index>
-__global__ void __launch_bounds__(kForestThreads, kOutsideBlocks)
+__global__ void __launch_bounds__(kForestThreads, kHubBlocks)
     list_edges_of_hubs(ForestRows<Pointer, Vertex> rows, int64_t arcs, Keys keys,
                        ForestMemory<Index, typename Keys::Key> memory) {
   follow_launch();
   const OutsideEdges<Keys, Pointer, Vertex, Index> edges{rows, arcs, keys, memory};
   if (!edges.are_wanted() || memory.counters->has_hubs_outside == 0) return;
-  auto warp = edges.warp();
+  __shared__ ForestEdge<Index, typename Keys::Key> waiting[kForestThreads / kWarp][2 * kWarp];
+  auto warp = edges.warp(waiting);
   const auto is_hub_outside = [&](int64_t v) {
     return int64_t(rows.indptr[v + 1]) - int64_t(rows.indptr[v]) > kHubOfForest && edges.is_outside(v);
   };
@@ -899,8 +904,8 @@ __global__ void __launch_bounds__(kForestThreads)
   }
 }
 
-// Writes the numbers of the chosen arcs, in ascending order. Those of a row of words are put side by side in
-// shared memory first, if they are not too many.
+// Writes the numbers of the chosen arcs, in ascending order. They are put side by side in shared memory
+// first.
 template <class Number>
 __global__ void __launch_bounds__(kForestThreads)
     list_chosen(int64_t words, int64_t chunk, const uint32_t* __restrict__ chosen,
@@ -912,14 +917,18 @@ __global__ void __launch_bounds__(kForestThreads)
     const int64_t begin = part * chunk, end = begin + chunk < words ? begin + chunk : words;
     for (int64_t row = begin; row < end; row += kForestThreads) {
       const int64_t w = row + threadIdx.x;
-      uint32_t bits = w < end ? chosen[w] : 0;
+      const uint32_t bits = w < end ? chosen[w] : 0;
       int total;
-      int place = block_scan<kForestThreads>(__popc(bits), total);
-      Number* const target = total <= kStaged<Number> ? staged : arcs + before;
-      for (; bits; bits &= bits - 1) target[place++] = Number(w * kArcsOfWord + __ffs(int(bits)) - 1);
-      __syncthreads();
-      if (total <= kStaged<Number>)
-        for (int k = int(threadIdx.x); k < total; k += kForestThreads) arcs[before + k] = staged[k];
+      const int place = block_scan<kForestThreads>(__popc(bits), total);
+      for (int first = 0; first < total; first += kStaged<Number>) {
+        int at = place - first;
+        for (uint32_t left = bits; left; left &= left - 1, ++at)
+          if (at >= 0 && at < kStaged<Number>) staged[at] = Number(w * kArcsOfWord + __ffs(int(left)) - 1);
+        __syncthreads();
+        for (int k = int(threadIdx.x); k < kStaged<Number> && first + k < total; k += kForestThreads)
+          arcs[before + first + k] = staged[k];
+        __syncthreads();
+      }
       before += total;
     }
   }

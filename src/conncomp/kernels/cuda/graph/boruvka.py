@@ -27,6 +27,7 @@ CHECK_OF_ROWS = "count_descents"
 NUMBERED_AT_ONCE, SEEN_AT_ONCE = 4, 8
 ALL_KEYS, KEYS_TO_LIMIT, KEYS_ABOVE_LIMIT = range(3)
 SETTLING_THREADS = 1024  # of one block on each multiprocessor
+OUTSIDE_THREADS = 128
 
 MEMORY = Struct(
     "ForestMemory<int32_t, uint32_t>",
@@ -257,7 +258,8 @@ class ForestTask:
             launch(
                 guess_giant, (1, GUESSERS), self.count, self.memory["tree"], self.memory["giant"]
             )
-            by_stretch = self.gpu.blocks(-(-self.count // SEEN_AT_ONCE), THREADS), THREADS
+            threads = OUTSIDE_THREADS
+            by_stretch = self.gpu.blocks(-(-self.count // SEEN_AT_ONCE), threads), threads
             launch(list_outside, by_stretch, *graph, memory)
             launch(list_of_hubs, self.by_span, *graph, memory)
         most = self.gpu.blocks_together(SETTLING_THREADS, 1)
