@@ -47,7 +47,7 @@ MEMORY = Struct(
 )
 # How often blocks that sweep over arcs meet before they turn to vertices; in graphs that are mostly
 # paths, as they have few arcs, much is done so.
-ARC_BARRIERS, PATH_DEGREE = (3, 6), 1.5
+ARC_BARRIERS, PATH_DEGREE = (3, 6), 1.125
 # How many standard deviations of random graphs the longest of the sampled rows is above the mean
 # where a search for a giant is worth its time.
 DEVIATIONS = 2.5
@@ -105,7 +105,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     launch(choose, (1, THREADS), vertices, listed, indptr, *limits, state, components)
     work = -(-max(arcs, vertices) // SMALLEST_SHARE)
     grid = max(1, min(most_blocks, work)), THREADS
-    are_paths = bool(arcs < PATH_DEGREE * vertices)
+    are_paths = bool(arcs <= PATH_DEGREE * vertices)
     options = ARC_BARRIERS[are_paths], np.bool_(are_paths), np.bool_(indptr is not None)
     work = vertices, listed, *options, memory.struct
     if _may_have_cuts(gpu, graph, state):
