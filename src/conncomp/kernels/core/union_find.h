@@ -27,7 +27,6 @@ enum class Jump { kMultiple = 1, kSingle, kNone, kIntermediate, kLeading };
 
 // Told of every path and of every step along it; this one counts none.
 struct Uncounted {
-  static constexpr bool kCounts = false;
   CONNCOMP_ANYWHERE void start() {}
   CONNCOMP_ANYWHERE void step() {}
 };

@@ -40,7 +40,6 @@ struct EclWorklist {
 
 // Counts paths, those that have steps, and their lengths.
 struct PathTally {
-  static constexpr bool kCounts = true;
   int64_t paths = 0, walked = 0, steps = 0, longest = 0, length = 0;
   __device__ void start() { ++paths, length = 0; }
   __device__ void step() {
@@ -88,8 +87,7 @@ __device__ void ecl_unite(Index v, Index ancestor, Pointer begin, Pointer end, i
     for (int k = 0; k < kUnitedAtOnce; ++k) neighbour[k] = arcs_left > k * step ? Index(target[k * step]) : v;
 #pragma unroll
     for (int k = 0; k < kUnitedAtOnce; ++k)
-      // With what was its parent a moment ago it is united; to be counted, that path is walked even so.
-      if ((symmetric ? neighbour[k] < v : neighbour[k] != v) && (Path::kCounts || neighbour[k] != ancestor))
+      if (symmetric ? neighbour[k] < v : neighbour[k] != v)
         root = hook<Shared>(parent, root, find<Shared, Jump(jump)>(parent, neighbour[k], path));
   }
 }
@@ -103,8 +101,8 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   Path path;
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
     const Index ancestor = Shared::load(parent + v);
-    const Pointer begin = indptr[v], end = indptr[v + 1];  // under way at the same time
     if (symmetric && started && ancestor == Index(v)) continue;
+    const Pointer begin = indptr[v], end = indptr[v + 1];
     if (end - begin <= kLowDegree)
       ecl_unite<jump, symmetric>(Index(v), ancestor, begin, end, 0, 1, indices, parent, path);
     else if (end - begin <= kMidDegree)
