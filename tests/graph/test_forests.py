@@ -335,6 +335,16 @@ def test_a_tree_that_many_edges_lead_to():
 
 
 @host
+def test_lists_of_many_edges():
+    """Of which some lower keys first, by several blocks; at last one goes on alone."""
+    src, dst, n = random(12_000, 20_000, 4)
+    graph = sorted_rows(from_arcs(src, dst, n, "both ends"))
+    weights = (draw_weights("both ways", graph.num_arcs, graph=graph) % 7).astype(np.int32)
+    for several in (None, weights):
+        check_forest(graph, find_on_host(graph, several), several)
+
+
+@host
 @pytest.mark.parametrize("rows", ["sorted", "in any order"])
 def test_rows_from_both_ends(rows):
     """Rows that are sorted begin with the smallest neighbour, or a loop; others may not."""
@@ -356,19 +366,40 @@ def test_rows_from_both_ends(rows):
             check_forest(graph, find_on_host(graph, wide), wide)
 
 
+def sorted_rows(graph):
+    """Return a graph of arcs from both ends, with sorted rows."""
+    order = np.lexsort([graph.indices, ends_of(graph)[0]])
+    csr = graph._csr[0], graph._csr[1][order]
+    return Graph._of_checked(graph.num_vertices, csr=csr, symmetric=True)
+
+
 @host
 def test_hubs():
     """Rows that are too long to be looked through first, by weight."""
     n = 5000
     hub, leaf = np.zeros(n - 1, int), np.arange(1, n)
     chain = leaf[1:-1], leaf[2:]
-    graph = from_arcs(np.append(hub, chain[0]), np.append(leaf, chain[1]), n, "both ends")
-    order = np.lexsort([graph.indices, ends_of(graph)[0]])
-    csr = graph._csr[0], graph._csr[1][order]
-    graph = Graph._of_checked(n, csr=csr, symmetric=True)
+    graph = sorted_rows(
+        from_arcs(np.append(hub, chain[0]), np.append(leaf, chain[1]), n, "both ends")
+    )
     check_forest(graph, find_on_host(graph))
     lightest_last = -np.maximum(*ends_of(graph)).astype(np.float32)
     for weights in (lightest_last, draw_weights("both ways", graph.num_arcs, graph=graph)):
+        check_forest(graph, find_on_host(graph, weights), weights)
+
+
+@host
+def test_hubs_outside_the_giant():
+    """Of two components, the smaller one has a hub, and what is above the limit is outside."""
+    draw = np.random.default_rng(2)
+    giant = draw.integers(0, 4000, (2, 12_000))
+    leaf = np.arange(4001, 5500)
+    hub, rim = (np.full(len(leaf), 4000), leaf), (leaf[:-1], leaf[1:])
+    src, dst = (np.concatenate(ends) for ends in zip(giant, hub, rim, strict=True))
+    graph = sorted_rows(from_arcs(src, dst, 5500, "both ends"))
+    for factor in (7919, -7919):
+        weights = (np.minimum(*ends_of(graph)).astype(np.int64) * factor % 10007).astype(np.int32)
+        weights = weights * np.where(ends_of(graph)[0] >= 4000, 1000, 1).astype(np.int32)
         check_forest(graph, find_on_host(graph, weights), weights)
 
 

@@ -14,7 +14,7 @@ from conncomp.kernels.cuda.components import (
     variances,
 )
 from conncomp.kernels.cuda.core import numbering
-from conncomp.kernels.cuda.graph import arcs, blocked_afforest, ecl, strong_components
+from conncomp.kernels.cuda.graph import arcs, blocked_afforest, boruvka, ecl, strong_components
 from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements, tiled_quads
 from conncomp.kernels.cuda.launcher import SOURCES, compile_options, includes, source
 from conncomp.kernels.cuda.models import bricks
@@ -25,7 +25,7 @@ from specialisations import template_of
 MEMORY = re.compile(r"\b(ld|st|atom|red|ldu|cp)\.(?!param|local|shared)[\w.]+")
 WAIT = "griddepcontrol.wait"
 # Their blocks wait for each other, so they overlap with no launch.
-ALONE = "cut_arcs", "strong_components"
+ALONE = "cut_arcs", "strong_components", "settle_edges"
 
 
 def one_of_each_template():
@@ -38,7 +38,7 @@ def one_of_each_template():
     )
     of_numbers = (
         module.specialisations()
-        for module in (numbering, measures, arcs, blocked_afforest, ecl, strong_components)
+        for module in (numbering, measures, arcs, blocked_afforest, boruvka, ecl, strong_components)
     )
     for file, names in (
         *chain.from_iterable(of_numbers),

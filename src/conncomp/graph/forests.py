@@ -35,7 +35,8 @@ from conncomp.graph.inputs.conversions import (
 )
 from conncomp.graph.inputs.parts import check_square
 from conncomp.graph.labelling import _lies_on_gpu, as_graph
-from conncomp.kernels.cuda.graph.boruvka import WeightBits, forest_arcs
+from conncomp.graph.repeated_forests import kept_forest_arcs
+from conncomp.kernels.cuda.graph.boruvka import WeightBits
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
 
 Arcs = NDArray[Any]
@@ -287,10 +288,7 @@ def _find_on_cpu(graph: Graph, weights: WeightBits | None) -> Arcs:
 
 def _find_on_gpu(graph: Graph, weights: WeightBits | None, workspace: Workspace | None) -> Arcs:
     some_array: Any = graph._kept()[0]
-    with (
-        caller_stream(graph._library, some_array.device.id),
-        Workspace() if workspace is None else workspace as memory,
-    ):
-        arcs = forest_arcs(current_gpu(), graph, weights, memory)
+    with caller_stream(graph._library, some_array.device.id):
+        arcs = kept_forest_arcs(current_gpu(), graph, weights, workspace)
         placed: Arcs = in_library(arcs, graph._library)
     return placed

@@ -41,6 +41,8 @@ class GridBarrier {
       : barrier_{memory, gridDim.x, 0}, raised_(memory + 1), turn_(0) {}
 
   __device__ void wait() { barrier_.wait(); }
+  // From here on, for this block alone: the others are to have returned or to return.
+  __device__ void go_on_alone() { barrier_.parts = 1; }
 
   // Whether `flag` is set for a thread of any block.
   __device__ bool any(bool flag) {

@@ -234,7 +234,8 @@ template <bool symmetric, class Index>
 __global__ void __launch_bounds__(kGuessers) guess_giant(int64_t vertices, int64_t arcs, Index* parent,
                                                          Remainder<Index>* remainder, int64_t* components) {
   follow_launch();
-  const GiantGuess<Index> guess = guess_giant_tree(vertices, parent);
+  const GiantGuess<Index> guess =
+      guess_giant_tree(vertices, [=](int64_t v) { return find<Shared>(parent, Index(v)); });
   if (threadIdx.x == 0) {
     const double share_outside = 1 - double(guess.votes) / kGuessers;
     remainder->giant = guess.root;

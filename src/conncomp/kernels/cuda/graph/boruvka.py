@@ -13,20 +13,26 @@ import numpy as np
 from conncomp._arguments import INT32_MAX
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
-from conncomp.kernels.cuda.workspace import Workspace
+from conncomp.kernels.cuda.workspace import PlacedStruct, Workspace
 
 FILE = "cuda/graph/boruvka.cuh"
 THREADS, SPAN, SAMPLES, GUESSERS, ARCS_OF_WORD = 256, 4096, 1024, 256, 32
 MOST_CHUNKS = 1024
 COUNTERS_BYTES, BYTE, BITS = 3 * 128, np.dtype(np.uint8), np.dtype(np.uint32)
 KEY_TYPES = np.dtype(np.uint32), np.dtype(np.uint64)
-# For fewer than how many edges a vertex all are gone through at once.
-ALL_LIGHT = 3
+# For fewer than how many edges a vertex all are gone through at once: where keys are the numbers of
+# arcs, and elsewhere.
+ALL_IN_ORDER, ALL_LIGHT = 3, 1.75
+CHECK_OF_ROWS = "count_descents"
+NUMBERED_AT_ONCE, SEEN_AT_ONCE = 4, 8
 ALL_KEYS, KEYS_TO_LIMIT, KEYS_ABOVE_LIMIT = range(3)
-BLOCKS_TOGETHER = 6  # of a multiprocessor, that settle edges
+SETTLING_THREADS = 1024  # of one block on each multiprocessor
+OUTSIDE_THREADS = 128
 
 MEMORY = Struct(
     "ForestMemory<int32_t, uint32_t>",
+    first_parent=POINTER,
+    tree=POINTER,
     parent=POINTER,
     chosen=POINTER,
     least=POINTER,
@@ -34,6 +40,7 @@ MEMORY = Struct(
     list=POINTER,
     other_list=POINTER,
     counters=POINTER,
+    trees=POINTER,
     limit=POINTER,
     imbalance=POINTER,
     disorder=POINTER,
@@ -109,22 +116,21 @@ def forest_arcs(gpu: Gpu, graph: Any, weights: WeightBits | None, workspace: Wor
     array of int32 or int64
         In ascending order.
     """
-    task = _Task(gpu, graph, weights, workspace)
-    task.start()
-    if task.is_symmetric:
-        task.unite_by_rows(weights)
-    edges = task.arcs // 2 if task.is_symmetric else task.arcs
-    if edges > ALL_LIGHT * task.count and task.arcs > SAMPLES:
-        task.guess_limit(edges)
-        task.settle(KEYS_TO_LIMIT)
-        task.settle(KEYS_ABOVE_LIMIT)
-    else:
-        task.settle(ALL_KEYS)
+    task = ForestTask(gpu, graph, weights, workspace)
+    task.choose()
     return task.chosen_arcs()
 
 
-class _Task:
-    """The steps of ``boruvka.cuh`` for one graph, and their memory."""
+class ForestTask:
+    """The steps of ``boruvka.cuh`` for one graph, and their memory.
+
+    Attributes
+    ----------
+    memory : PlacedStruct
+        Of `workspace`; another one's `take_memory` may take its place.
+    total : array of int64, shape (1,)
+        In this memory.
+    """
 
     def __init__(
         self, gpu: Gpu, graph: Any, weights: WeightBits | None, workspace: Workspace
@@ -139,112 +145,155 @@ class _Task:
             if is_list
             else ROWS.of(gpu, indptr=first, indices=second, vertices=self.count)
         )
-        self.keys = keys = _keys_of(gpu, weights, arcs)
-        dtype = keys.kind.dtype
+        self.weights = weights
+        self.keys: Any = _keys_of(gpu, weights, arcs)
         self.index, self.number = (INDEX_TYPES[n > INT32_MAX] for n in (self.count, arcs))
         self.words = -(-arcs // ARCS_OF_WORD)
-        edge_bytes = dtype.itemsize + 2 * self.index.itemsize
-        edge_bytes += -edge_bytes % max(dtype.itemsize, self.index.itemsize)
-        edges, key = (arcs * edge_bytes, BYTE), (self.count, dtype)
-        self.memory = workspace.take_struct(
-            gpu,
-            MEMORY,
-            {
-                "parent": (self.count, self.index),
-                "chosen": (self.words, BITS),
-                "least": key,
-                "other_least": key,
-                "list": edges,
-                "other_list": edges,
-                "counters": (COUNTERS_BYTES, BYTE),
-                "limit": (1, dtype),
-                "imbalance": (1, KEY_TYPES[1]),
-                "disorder": (1, KEY_TYPES[1]),
-                "giant": (1, self.index),
-            },
-            {
-                "of_chunk": (MOST_CHUNKS, COUNT),
-                "total": (1, COUNT),
-                "first_ends": (self.count if self.is_symmetric else 0, self.index),
-            },
-        )
+        self.parts = self._parts()
+        self.memory: Any = self.take_memory(workspace)
         self.by_vertex = gpu.blocks(max(self.count, self.words), THREADS), THREADS
         self.by_span = gpu.blocks(-(-arcs // SPAN) * THREADS, THREADS), THREADS
-        names = _names(is_list, first.dtype, second.dtype, self.index, keys.kind, self.number)
+        kind = self.keys.kind
+        names = _names(is_list, first.dtype, second.dtype, self.index, kind, self.number)
         self.kernels = gpu.load(FILE, names)
-        names = _names_of_rows(first.dtype, second.dtype, self.index, keys.kind)
+        names = _names_of_rows(first.dtype, second.dtype, self.index, kind)
         self.kernels_of_rows = gpu.load(FILE, names) if self.is_symmetric else ()
+
+    def _parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what the memory points to, and what is beside it."""
+        dtype = self.keys.kind.dtype
+        edge_bytes = dtype.itemsize + 2 * self.index.itemsize
+        edge_bytes += -edge_bytes % max(dtype.itemsize, self.index.itemsize)
+        edges, key, number = (
+            (self.arcs * edge_bytes, BYTE),
+            (self.count, dtype),
+            (self.count, self.index),
+        )
+        fields = {
+            "first_parent": number,
+            "tree": number,
+            "parent": number,
+            "chosen": (self.words, BITS),
+            "least": key,
+            "other_least": key,
+            "list": edges,
+            "other_list": edges,
+            "counters": (COUNTERS_BYTES, BYTE),
+            "trees": (1, COUNT),
+            "limit": (1, dtype),
+            "imbalance": (1, KEY_TYPES[1]),
+            "disorder": (1, KEY_TYPES[1]),
+            "giant": (1, self.index),
+        }
+        return fields, {"of_chunk": (MOST_CHUNKS, COUNT), "total": (1, COUNT)}
+
+    def take_memory(self, workspace: Workspace) -> PlacedStruct:
+        """Return the memory, in a workspace."""
+        return workspace.take_struct(self.gpu, MEMORY, *self.parts)
+
+    @property
+    def total(self) -> Any:
+        """How many arcs are chosen."""
+        return self.memory["total"]
+
+    def choose(self) -> None:
+        """Set the bits of the arcs of the forest, and count them."""
+        self.start()
+        if self.is_symmetric:
+            self.unite_by_rows()
+        self.number_trees()
+        edges = self.arcs // 2 if self.is_symmetric else self.arcs
+        all_light = ALL_IN_ORDER if self.weights is None else ALL_LIGHT
+        if edges > all_light * self.count and self.arcs > SAMPLES:
+            self.guess_limit(edges)
+            self.settle(KEYS_TO_LIMIT)
+            self.settle(KEYS_ABOVE_LIMIT)
+        else:
+            self.settle(ALL_KEYS)
+        launch(self.kernels[-2], self._by_chunk(), *self._bits(), self.total)
 
     def start(self) -> None:
         """Let each vertex be a tree."""
-        start, memory = self.kernels[0], self.memory
-        results = (memory[name] for name in ("parent", "least", "chosen", "counters", "total"))
-        launch(start, self.by_vertex, self.count, self.words, *results)
-        memory["imbalance"].fill(0 if self.is_symmetric else 1)
-        memory["disorder"].fill(0)
+        imbalance = 0 if self.is_symmetric else 1
+        numbers = self.count, self.words, imbalance
+        launch(self.kernels[0], self.by_vertex, *numbers, self.memory.struct, self.total)
 
-    def unite_by_rows(self, weights: WeightBits | None) -> None:
+    def unite_by_rows(self) -> None:
         """Unite vertices with the ends of their least edges, if rows are known to show these."""
         descents, choose_first, unite_first, *_ = self.kernels_of_rows
-        memory, ends = self.memory, self.memory["first_ends"]
+        memory, ends = self.memory, self.memory["parent"]
         known = memory["imbalance"], memory["disorder"]
-        launch(descents, self.by_vertex, self.count, self.arcs, *self.ends, memory["disorder"])
-        if weights is not None:
-            self._weigh_both_ways(weights)
+        if self.weights is None:
+            launch(descents, self.by_vertex, self.count, self.arcs, *self.ends, known[1])
+        else:
+            self._weigh_both_ways(self.weights, known)
         rows = self.count, *self.ends, self.keys.struct
-        launch(choose_first, self.by_vertex, *rows, *known, ends)
-        launch(unite_first, self.by_vertex, *rows, ends, memory["parent"], memory["chosen"])
-        self._flatten()
+        launch(choose_first, self.by_vertex, *rows, *known, ends, memory["chosen"])
+        united = memory["first_parent"], memory["chosen"]
+        launch(unite_first, self.by_vertex, *rows, ends, *united)
+
+    def number_trees(self) -> None:
+        """Give each vertex the number of its tree."""
+        _, _, _, _, number, find, *_ = self.kernels
+        grid = self.gpu.blocks(-(-self.count // NUMBERED_AT_ONCE), THREADS), THREADS
+        for kernel in (number, find):
+            launch(kernel, grid, self.count, self.memory.struct)
 
     def guess_limit(self, edges: int) -> None:
-        """Choose the keys of a few edges a tree."""
-        guess, trees, limit = self.kernels[1], self.memory["total"], self.memory["limit"]
-        if not self.is_symmetric:
-            trees.fill(self.count)
-        launch(guess, (1, SAMPLES), self.arcs, edges, trees, self.keys.struct, limit)
+        """Choose a key below which there are few edges, but enough to join most vertices."""
+        guess, trees, limit = self.kernels[1], self.memory["trees"], self.memory["limit"]
+        numbers = self.count, self.arcs, edges
+        launch(guess, (1, SAMPLES), *numbers, trees, self.keys.struct, limit)
 
     def settle(self, key_range: int) -> None:
         """Go round by round through the edges of these keys."""
-        _, _, list_edges, settle, *_ = self.kernels
+        _, _, list_edges, settle, _, _, find_roots, find_again, *_ = self.kernels
         graph, memory = (self.graph, self.arcs, self.keys.struct), self.memory.struct
         if key_range == KEYS_ABOVE_LIMIT:
-            self._flatten()
+            launch(find_roots, self.by_vertex, memory)
+            launch(find_again, self.by_vertex, self.count, memory)
         launch(list_edges, self.by_span, *graph, key_range, memory)
         if key_range == KEYS_ABOVE_LIMIT and self.is_symmetric:
-            *_, guess_giant, list_outside = self.kernels_of_rows
-            guessed = self.count, self.memory["parent"], self.memory["giant"]
-            launch(guess_giant, (1, GUESSERS), *guessed)
-            launch(list_outside, self.by_span, *graph, memory)
-        together = self.gpu.blocks_together(THREADS, BLOCKS_TOGETHER)
-        grid = min(self.by_vertex[0], together), THREADS
-        counts = self.count, self.arcs
-        launch(self.gpu.together(settle), grid, *counts, self.keys.struct, memory)
+            *_, guess_giant, list_outside, list_of_hubs = self.kernels_of_rows
+            launch(
+                guess_giant, (1, GUESSERS), self.count, self.memory["tree"], self.memory["giant"]
+            )
+            threads = OUTSIDE_THREADS
+            by_stretch = self.gpu.blocks(-(-self.count // SEEN_AT_ONCE), threads), threads
+            launch(list_outside, by_stretch, *graph, memory)
+            launch(list_of_hubs, self.by_span, *graph, memory)
+        most = self.gpu.blocks_together(SETTLING_THREADS, 1)
+        grid = max(1, min(-(-self.arcs // SETTLING_THREADS), most)), SETTLING_THREADS
+        launch(self.gpu.together(settle), grid, self.arcs, self.keys.struct, memory)
 
-    def chosen_arcs(self) -> Any:
-        """Return the numbers of the arcs whose bits are set, once they are known."""
-        *_, count_chosen, list_chosen = self.kernels
-        total = self.memory["total"]
-        chunk = max(1, -(-self.words // MOST_CHUNKS))
-        grid = max(1, -(-self.words // chunk)), THREADS
-        bits = self.words, chunk, self.memory["chosen"], self.memory["of_chunk"]
-        total.fill(0)
-        launch(count_chosen, grid, *bits, total)
-        arcs = self.gpu.xp.empty(first_entry(total), self.number)
-        launch(list_chosen, grid, *bits, arcs)
+    def chosen_arcs(self, number: int | None = None) -> Any:
+        """Return the numbers of the arcs whose bits are set, once it is known how many are."""
+        if number is None:
+            number = first_entry(self.total)
+        arcs = self.gpu.xp.empty(number, self.number)
+        launch(self.kernels[-1], self._by_chunk(), *self._bits(), arcs)
         return arcs
 
-    def _flatten(self) -> None:
-        """Point all vertices to their roots, whose number is added to the total."""
-        memory = self.memory
-        launch(self.kernels[4], self.by_vertex, self.count, memory["parent"], memory["total"])
+    def has_sorted_rows(self) -> bool:
+        """Whether the last call has found each row to be sorted, once it has ended."""
+        return self.is_symmetric and first_entry(self.memory["disorder"]) == 0
 
-    def _weigh_both_ways(self, weights: WeightBits) -> None:
+    def _chunk(self) -> int:
+        return max(1, -(-self.words // MOST_CHUNKS))
+
+    def _by_chunk(self) -> tuple[int, int]:
+        return max(1, -(-self.words // self._chunk())), THREADS
+
+    def _bits(self) -> tuple[Any, ...]:
+        return self.words, self._chunk(), self.memory["chosen"], self.memory["of_chunk"]
+
+    def _weigh_both_ways(self, weights: WeightBits, known: tuple[Any, Any]) -> None:
         """Add to the imbalance what is 0 if arcs weigh the same both ways, but by a rare chance."""
         dtype = weights.bits.dtype
         (weigh,) = self.gpu.load(FILE, _names_of_weights(dtype, *(end.dtype for end in self.ends)))
         key = np.uint64(secrets.randbits(64))
-        arcs = self.count, self.arcs, *self.ends, weights.bits
-        launch(weigh, self.by_span, *arcs, weights.struct(), key, self.memory["imbalance"])
+        arcs = self.graph, self.arcs, weights.bits
+        launch(weigh, self.by_span, *arcs, weights.struct(), key, *known)
 
 
 def _keys_of(gpu: Gpu, weights: WeightBits | None, arcs: int) -> _Keys:
@@ -283,14 +332,17 @@ def _names(
     number: np.dtype[Any],
 ) -> tuple[str, ...]:
     kind = keys.ctype()
-    ends = f"{ctype(first)}, {ctype(second)}"
+    ends, tree = f"{ctype(first)}, {ctype(second)}", f"{ctype(index)}, {ctype(keys.dtype)}"
     arcs = f"conncomp::ForestList<{ctype(first)}>" if is_list else f"conncomp::ForestRows<{ends}>"
     return (
-        f"start_forest<{ctype(index)}, {ctype(keys.dtype)}>",
+        f"start_forest<{tree}>",
         f"guess_limit<{kind}>",
         f"list_edges_of_forest<{arcs}, {kind}, {ctype(index)}>",
         f"settle_edges<{kind}, {ctype(index)}>",
-        f"ecl_finish<3, {ctype(index)}>",
+        f"number_trees<{tree}>",
+        f"find_trees<{kind}, {ctype(index)}>",
+        f"find_roots<{tree}>",
+        f"find_trees_again<{tree}>",
         f"count_chosen<{ctype(number)}>",
         f"list_chosen<{ctype(number)}>",
     )
@@ -305,11 +357,12 @@ def _names_of_rows(
 ) -> tuple[str, ...]:
     types = f"{ctype(pointer)}, {ctype(vertex)}"
     return (
-        f"count_descents<{types}>",
+        f"{CHECK_OF_ROWS}<{types}>",
         f"choose_first<{keys.ctype()}, {types}, {ctype(index)}>",
         f"unite_first<{keys.ctype()}, {types}, {ctype(index)}>",
         f"guess_giant_of_forest<{ctype(index)}>",
         f"list_edges_outside<{keys.ctype()}, {types}, {ctype(index)}>",
+        f"list_edges_of_hubs<{keys.ctype()}, {types}, {ctype(index)}>",
     )
 
 

@@ -15,20 +15,21 @@ struct GiantGuess {
 };
 
 // By one block of kGuessers, all of whose threads get the same.
-template <class Index>
-__device__ inline GiantGuess<Index> guess_giant_tree(int64_t vertices, Index* parent) {
+template <class RootOf>
+__device__ inline auto guess_giant_tree(int64_t vertices, RootOf&& root_of) {
+  using Index = decltype(root_of(vertices));
   __shared__ Index roots[kGuessers];
   __shared__ int winner;
   const int thread = int(threadIdx.x);
   if (thread == 0) winner = 0;
-  roots[thread] = find<Shared>(parent, Index(vertices * thread / kGuessers));
+  roots[thread] = root_of(vertices * thread / kGuessers);
   __syncthreads();
   int votes = 0;
   for (int i = 0; i < kGuessers; ++i) votes += roots[i] == roots[thread];
   // With the thread's number, so that no two are equal.
   InBlock::fetch_max(&winner, votes * kGuessers + thread);
   __syncthreads();
-  return {roots[winner % kGuessers], winner / kGuessers};
+  return GiantGuess<Index>{roots[winner % kGuessers], winner / kGuessers};
 }
 
 }  // namespace conncomp

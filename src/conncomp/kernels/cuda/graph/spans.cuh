@@ -27,17 +27,51 @@ __device__ inline int64_t source_of(const Pointer* indptr, int64_t low, int64_t 
   return low;
 }
 
+// The same where it is likely to be among the `near` ones from `low` on.
+template <class Pointer>
+__device__ inline int64_t source_near(const Pointer* indptr, int64_t low, int64_t near, int64_t high,
+                                      int64_t arc) {
+  if (low + near >= high) return source_of(indptr, low, high, arc);
+  return int64_t(indptr[low + near]) <= arc ? source_of(indptr, low + near, high, arc)
+                                            : source_of(indptr, low, low + near, arc);
+}
+
 // Arcs, and the rows that they are in.
 struct Span {
   int64_t begin, end, low, high;
 
+  // Row `first` is no later than those of the span; the last one of the span before is best.
   template <class Pointer>
-  __device__ Span(const Pointer* indptr, int64_t vertices, int64_t arcs, int64_t begin)
+  __device__ Span(const Pointer* indptr, int64_t vertices, int64_t arcs, int64_t begin, int64_t first = 0)
       : begin(begin), end(begin + kSpan < arcs ? begin + kSpan : arcs) {
-    low = source_of(indptr, 0, vertices, begin);
-    high = source_of(indptr, low, vertices, end - 1) + 1;
+    low = source_near(indptr, first, kWarp, vertices, begin);
+    high = source_near(indptr, low, kWarp * kWarp, vertices, end - 1) + 1;
     if (high > vertices) high = vertices;  // none, as rows that are checked may have arcs even so
   }
+};
+
+// The spans of a block: neighbours, so that all but the first one are soon found.
+template <class Pointer>
+class SpansOfBlock {
+ public:
+  __device__ SpansOfBlock(const Pointer* indptr, int64_t vertices, int64_t arcs)
+      : indptr_(indptr), vertices_(vertices), arcs_(arcs) {
+    const int64_t spans = (arcs + kSpan - 1) / kSpan;
+    next_ = spans * blockIdx.x / gridDim.x * kSpan, end_ = spans * (blockIdx.x + 1) / gridDim.x * kSpan;
+  }
+  // Calls visit(span) for each of them. All threads of the block call it.
+  template <class Visit>
+  __device__ void visit(Visit&& visit) {
+    for (int64_t row = 0; next_ < end_; next_ += kSpan) {
+      const Span span(indptr_, vertices_, arcs_, next_, row);
+      visit(span);
+      row = span.high > span.low ? span.high - 1 : span.low;
+    }
+  }
+
+ private:
+  const Pointer* indptr_;
+  int64_t vertices_, arcs_, next_, end_;
 };
 
 // All rows are wanted.

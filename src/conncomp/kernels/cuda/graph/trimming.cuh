@@ -22,7 +22,7 @@ namespace conncomp {
 constexpr int kLocalSteps = 16;                // of a block, between two barriers
 constexpr int kReleasedAtOnce = 4;             // by arcs that a thread has under way
 constexpr int kPatience = 4;                   // levels before thin ones end it
-constexpr int64_t kThinLevel = 256;            // vertices
+constexpr int64_t kThinLevel = 128;            // vertices
 constexpr int64_t kSampledVertices = 1 << 16;  // at most: each of a smaller graph
 constexpr int64_t kLongTrimmedRow = 32;        // from here on a row is the work of a warp
 constexpr int64_t kHubOfTrimming =

@@ -1,0 +1,118 @@
+"""Forests of graphs on a GPU by launches that are made again: they are Kruskal's."""
+
+import gc
+
+import numpy as np
+import pytest
+
+from conncomp import Graph, Workspace, _arrays, minimum_spanning_forest, spanning_forest
+from conncomp.graph import forests, graph, repeated_forests
+from conncomp.kernels.cuda.graph.boruvka import ForestTask
+from conncomp.kernels.cuda.launcher import time_limit
+from forest_reference import forest_by_kruskal
+from host_cuda.host_gpu import AVAILABLE
+from host_cupy import place_on_host
+from stand_in import Array
+
+pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
+
+
+@pytest.fixture
+def cupy(monkeypatch):
+    monkeypatch.setattr(repeated_forests, "_workspaces", {})
+    return place_on_host(monkeypatch, _arrays, [forests, graph])
+
+
+@pytest.fixture
+def tasks(monkeypatch):
+    """Graphs whose launches are made one by one."""
+    made = []
+
+    class Noted(ForestTask):
+        def __init__(self, gpu, graph, *arguments):
+            made.append(graph)
+            super().__init__(gpu, graph, *arguments)
+
+    monkeypatch.setattr(repeated_forests, "ForestTask", Noted)
+    return made
+
+
+def both_ways(vertices=200, edges=900, seed=0):
+    """Return a graph here, the same one on the GPU, and weights that are equal from both ends."""
+    u, v = np.random.default_rng(seed).integers(0, vertices, (2, edges))
+    made = Graph.from_edges(np.append(u, v), np.append(v, u), vertices)
+    here = Graph.from_csr(made.indptr, made.indices)
+    there = Graph.from_csr(Array(here.indptr), Array(here.indices))
+    there._symmetric = True
+    src = np.repeat(np.arange(vertices), np.diff(here.indptr))
+    low, high = np.minimum(src, here.indices), np.maximum(src, here.indices)
+    return here, there, lambda factor: ((low * factor + high * 31) % 97).astype(np.int32)
+
+
+def check(here, there, weights=None, **options):
+    if weights is None:
+        arcs = spanning_forest(there, **options)
+    else:
+        arcs = minimum_spanning_forest(there, Array(weights), **options)
+    np.testing.assert_array_equal(arcs.get(), forest_by_kruskal(here, weights))
+
+
+@pytest.mark.parametrize("own_workspace", [False, True])
+def test_later_calls_make_the_launches_of_the_first(cupy, tasks, own_workspace):
+    here, there, weights = both_ways()
+    options = {"workspace": Workspace()} if own_workspace else {}
+    for factor in (7, 11, 13):
+        check(here, there, weights(factor), **options)
+        check(here, there, **options)
+    assert tasks == [there] * 2
+    # Equal from one end only, and from none.
+    uneven = weights(7)
+    uneven[5] += 1
+    check(here, there, uneven, **options)
+    check(here, there, -weights(7), **options)
+    assert tasks == [there] * 2
+
+
+def test_kinds_of_weights_are_kept_apart(cupy, tasks):
+    here, there, weights = both_ways()
+    for _ in range(2):
+        for dtype in (np.int32, np.uint32, np.float32):
+            check(here, there, (weights(7) - 40).astype(dtype))
+    assert len(tasks) == 3
+
+
+def test_memory_that_lies_elsewhere_by_now(cupy, tasks):
+    here, there, weights = both_ways()
+    more, more_there, more_weights = both_ways(500, 4000, 1)
+    workspace = Workspace()
+    for _ in range(2):
+        check(here, there, weights(7), workspace=workspace)
+        check(more, more_there, more_weights(7), workspace=workspace)
+    check(here, there, weights(3), workspace=workspace)
+    assert tasks == [there, more_there, there]
+
+
+def test_nothing_is_kept_longer_than_graph_and_workspace(cupy):
+    _, there, weights = both_ways()
+    workspace = Workspace()
+    minimum_spanning_forest(there, Array(weights(7)), workspace=workspace)
+    assert len(repeated_forests._kept[there]) == 1
+    del workspace
+    gc.collect()
+    assert len(repeated_forests._kept[there]) == 0
+    before = len(repeated_forests._kept)
+    del there
+    gc.collect()
+    assert len(repeated_forests._kept) == before - 1
+
+
+def test_what_is_not_kept(cupy, tasks, monkeypatch):
+    here, there, weights = both_ways()
+    check(here, there, weights(7).astype(np.float64))
+    with time_limit(60):
+        check(here, there)
+    monkeypatch.setattr(repeated_forests, "MOST_ENTRIES", there.num_arcs)
+    check(here, there)
+    assert tasks == []
+    check(here, there, workspace=Workspace())
+    assert tasks == [there]
