@@ -144,3 +144,24 @@ def test_rows_that_are_reversed_in_an_array_with_far_strides():
     image = far[:, :4].transpose(1, 0, 2, 3)[..., ::-1]
     expected = label(image.copy(), numbering="roots")
     np.testing.assert_array_equal(label(image, numbering="roots"), expected)
+
+
+@pytest.mark.parametrize("numbering", ["consecutive", "roots"])
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize(
+    ("shape", "batch_axes"),
+    [((300, 200), 0), ((130, 67, 5), 0), ((70, 3, 140), 0), ((2, 90, 66), 1)],
+)
+def test_transposed_arrays(shape, batch_axes, dtype, numbering):
+    """Labels go to memory in strips of rows, which end where a layer, a part or an array does."""
+    rng = np.random.default_rng(len(shape))
+    for image in (rng.random(shape) < 0.4, rng.integers(0, 3, shape, np.uint16)):
+        transposed = image.transpose(*range(batch_axes), *range(image.ndim - 1, batch_axes - 1, -1))
+        view = np.ascontiguousarray(transposed).transpose(
+            *range(batch_axes), *range(image.ndim - 1, batch_axes - 1, -1)
+        )
+        for task in ({}, {"connectivity": 1, "periodic": True}):
+            expected = label(image, numbering=numbering, batch_axes=batch_axes, **task)
+            out = np.full(shape, 77, dtype)
+            label(view, out=out, numbering=numbering, batch_axes=batch_axes, **task)
+            np.testing.assert_array_equal(out, expected)

@@ -43,9 +43,15 @@ class RunPlaces {
     }
   }
 
-  // The smallest index in the run that starts at a bit of the word. Where rows are in the order of indices,
-  // it is in the first row that has an element of the run; no branch asks which one that is.
+  // The smallest index in the run that starts at a bit of the word. Where columns are in the order of
+  // indices, it is in the column where the run starts, in the first row that has an element there. Where rows
+  // are, it is in the first row that has an element of the run; no branch asks which one that is.
   [[gnu::always_inline]] int64_t smallest_index(int bit) const {
+    if (bundles_.columns_in_order) {
+      size_t k = 0;
+      while (!(rows_[k].word >> bit & 1)) ++k;  // a start is foreground of some row
+      return rows_[k].origin + (word_ * kWord + bit) * bundles_.row_axis.index_stride;
+    }
     const uint64_t breaks = ~continued_ & ~up_to(bit), end = breaks & (0 - breaks);
     const uint64_t run = (end - 1) & ~below(bit);  // its places in the word
     size_t k = 0;

@@ -7,7 +7,7 @@
 //      2. Runs that touch are linked: parts of the array each on its own; then, with compare-and-swap, what
 //         crosses parts (run_links.h).
 //      3. Components are numbered, mostly in the order of the runs where they begin (run_numbers.h).
-//      4. Every label is written once (expand.h).
+//      4. Every label is written once (run_labels.h).
 // Cost: the input is read once where all foreground is of one value, a few times where values must be
 // compared; the output is written once. Memory: one index a run, of which there are at most one an element
 // (half, or a quarter in bundles, if all foreground is of one value), and half a byte an element for masks.
@@ -15,19 +15,14 @@
 // the union-find of Jaiganesh and Burtscher 2018.
 #pragma once
 
-#include <algorithm>
 #include <limits>
 #include <memory>
-#include <type_traits>
-#include <vector>
 
-#include "cpu/core/bits.h"
-#include "cpu/core/parallel.h"
 #include "cpu/grid/bundles.h"
 #include "cpu/grid/contacts.h"
-#include "cpu/grid/expand.h"
 #include "cpu/grid/masks.h"
 #include "cpu/grid/row_contacts.h"
+#include "cpu/grid/run_labels.h"
 #include "cpu/grid/run_links.h"
 #include "cpu/grid/run_numbers.h"
 #include "cpu/grid/run_table.h"
@@ -48,88 +43,6 @@ struct NumberedRuns {
     Shared::store(parent + run, label);
     return label;
   }
-};
-
-// Writes labels of runs, of which `label_of` tells the complements, at the strides of indices of `places`,
-// which are bundles as those of the runs.
-template <class Index, class Label, class LabelOf>
-class RunLabels {
- public:
-  RunLabels(const Runs<Index>& runs, LabelOf label_of, Index background, const Bundles& places, Label* labels)
-      : runs_(runs),
-        masks_(runs.masks),
-        bundles_(places),
-        label_of_(label_of),
-        background_(background),
-        labels_(labels) {}
-
-  void write() {
-    parallel_for(bundles_.parts.parts, [this](int64_t part) {
-      write_bundles(bundles_.parts.begin(part), bundles_.parts.end(part));
-    });
-  }
-
-  // Writes the labels of bundles from one up to another.
-  void write_bundles(int64_t begin, int64_t end) const {
-    std::vector<int64_t> rows;
-    bundles_.for_each_between(begin, end, [&](int64_t bundle, const Coordinates& place) {
-      bundles_.members(place, rows);
-      write_bundle(bundle, rows);
-    });
-  }
-
- private:
-  // Writes the labels of a bundle, some thousand elements at a time: first those of its runs, from the one
-  // before on, then those of its elements.
-  void write_bundle(int64_t bundle, const std::vector<int64_t>& rows) const {
-    if (runs_.blank(bundle)) return write_background(rows);
-    constexpr int64_t kBlock = 32;
-    Index run_labels[kBlock * kWord + 1 + kSlack];
-    const int64_t first_word = bundle * bundles_.words;
-    for (int64_t begin = 0; begin < bundles_.words; begin += kBlock) {
-      const int64_t end = std::min(begin + kBlock, bundles_.words);
-      poll((end - begin) * kWord * int64_t(rows.size()));
-      const int64_t before = runs_.rank[first_word + begin] - 1, after = runs_.before(first_word + end);
-      run_labels[0] = 0;
-      for (int64_t run = std::max<int64_t>(before, 0); run < after; ++run)
-        run_labels[run - before] = label_of_(run);
-      std::fill_n(run_labels + (after - before), kSlack, Index(0));
-      for (int64_t row : rows) {
-        Label* out = labels_ + bundles_.origin(row, &Axis::index_stride);
-        for (int64_t w = begin; w < end; ++w)
-          write_word(row, w, masks_.start[first_word + w],
-                     run_labels + (runs_.rank[first_word + w] - 1 - before),
-                     out + w * kWord * bundles_.row_axis.index_stride);
-      }
-    }
-  }
-
-  void write_background(const std::vector<int64_t>& rows) const {
-    const int64_t stride = bundles_.row_axis.index_stride;
-    for (int64_t row : rows) {
-      Label* const out = labels_ + bundles_.origin(row, &Axis::index_stride);
-      for_each_in(0, bundles_.row_axis.length,
-                  [out, stride, label = Label(background_)](int64_t p) { out[p * stride] = label; });
-    }
-  }
-
-  void write_word(int64_t row, int64_t w, uint64_t start, const Index* run_labels, Label* out) const {
-    const uint64_t foreground = masks_.row(row)[w];
-    const int64_t stride = bundles_.row_axis.index_stride;
-    const int count = masks_.covered(w);
-    if constexpr (std::is_same_v<Label, Index>)
-      if (count == kWord && stride == 1) return expand(foreground, start, run_labels, background_, out);
-    Index word[kWord];
-    expand(foreground, start, run_labels, background_, word);
-    for (int p = 0; p < count; ++p) out[p * stride] = Label(word[p]);
-  }
-
-  const Runs<Index>& runs_;
-  const Masks& masks_;
-  const Bundles& bundles_;
-  const LabelOf label_of_;
-  const Index background_;
-  Label* const labels_;
 };
 
 // Who finds contacts of bundles of masks that have been read: of all foreground, which is of one value, or,

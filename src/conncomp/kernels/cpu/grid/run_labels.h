@@ -1,0 +1,190 @@
+// The labels of an array's elements, from those of its runs.
+//
+// A bundle's labels are written word by word. Where those of a row do not follow each other in memory, but
+// those of rows side by side do, as in a transposed array, a strip of such rows is written at once: a word of
+// each of them becomes a tile, which goes to memory column by column, as one or two cache lines.
+//
+//     rows of the image         labels in memory
+//     0   a b c d ...           a A ...     <- column 0 of the tile
+//     1   A B C D ...           b B ...     <- column 1
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "cpu/core/bits.h"
+#include "cpu/core/parallel.h"
+#include "cpu/grid/bundles.h"
+#include "cpu/grid/expand.h"
+#include "cpu/grid/masks.h"
+#include "cpu/grid/run_table.h"
+
+namespace conncomp {
+
+// Writes labels of runs, of which `label_of` tells the complements, at the strides of indices of `places`,
+// which are bundles as those of the runs.
+template <class Index, class Label, class LabelOf>
+class RunLabels {
+ public:
+  RunLabels(const Runs<Index>& runs, LabelOf label_of, Index background, const Bundles& places, Label* labels)
+      : runs_(runs),
+        masks_(runs.masks),
+        bundles_(places),
+        label_of_(label_of),
+        background_(background),
+        labels_(labels),
+        in_strips_(places.row_axis.index_stride != 1 && !places.outer.empty() &&
+                   places.outer.back().index_stride == 1) {}
+
+  void write() {
+    parallel_for(bundles_.parts.parts, [this](int64_t part) {
+      write_bundles(bundles_.parts.begin(part), bundles_.parts.end(part));
+    });
+  }
+
+  // Writes the labels of bundles from one up to another.
+  void write_bundles(int64_t begin, int64_t end) const {
+    if (in_strips_) return write_strips(begin, end);
+    std::vector<int64_t> rows;
+    bundles_.for_each_between(begin, end, [&](int64_t bundle, const Coordinates& place) {
+      bundles_.members(place, rows);
+      write_bundle(bundle, rows);
+    });
+  }
+
+ private:
+  // The complemented labels of the runs in words of a bundle, from that of the run before on.
+  template <int64_t words>
+  struct LabelsOfWords {
+    Index labels[words * kWord + 1 + kSlack];
+    int64_t before;  // the number of the run before
+
+    void find(const RunLabels& all, int64_t begin_word, int64_t end_word) {
+      before = all.runs_.rank[begin_word] - 1;
+      const int64_t after = all.runs_.before(end_word);
+      labels[0] = 0;
+      for (int64_t run = std::max<int64_t>(before, 0); run < after; ++run)
+        labels[run - before] = all.label_of_(run);
+      std::fill_n(labels + (after - before), kSlack, Index(0));
+    }
+    const Index* at(const RunLabels& all, int64_t word) const {
+      return labels + (all.runs_.rank[word] - 1 - before);
+    }
+  };
+
+  // Writes the labels of a bundle, some thousand elements at a time: first those of its runs, then those of
+  // its elements.
+  void write_bundle(int64_t bundle, const std::vector<int64_t>& rows) const {
+    if (runs_.blank(bundle)) return write_background(rows);
+    constexpr int64_t kBlock = 32;
+    LabelsOfWords<kBlock> run_labels;
+    const int64_t first_word = bundle * bundles_.words;
+    for (int64_t begin = 0; begin < bundles_.words; begin += kBlock) {
+      const int64_t end = std::min(begin + kBlock, bundles_.words);
+      poll((end - begin) * kWord * int64_t(rows.size()));
+      run_labels.find(*this, first_word + begin, first_word + end);
+      for (int64_t row : rows) {
+        Label* out = labels_ + bundles_.origin(row, &Axis::index_stride);
+        for (int64_t w = begin; w < end; ++w)
+          write_word(row, w, masks_.start[first_word + w], run_labels.at(*this, first_word + w),
+                     out + w * kWord * bundles_.row_axis.index_stride);
+      }
+    }
+  }
+
+  void write_background(const std::vector<int64_t>& rows) const {
+    const int64_t stride = bundles_.row_axis.index_stride;
+    for (int64_t row : rows) {
+      Label* const out = labels_ + bundles_.origin(row, &Axis::index_stride);
+      for_each_in(0, bundles_.row_axis.length,
+                  [out, stride, label = Label(background_)](int64_t p) { out[p * stride] = label; });
+    }
+  }
+
+  void write_word(int64_t row, int64_t w, uint64_t start, const Index* run_labels, Label* out) const {
+    const uint64_t foreground = masks_.row(row)[w];
+    const int64_t stride = bundles_.row_axis.index_stride;
+    const int count = masks_.covered(w);
+    if constexpr (std::is_same_v<Label, Index>)
+      if (count == kWord && stride == 1) return expand(foreground, start, run_labels, background_, out);
+    Index word[kWord];
+    expand(foreground, start, run_labels, background_, word);
+    for (int p = 0; p < count; ++p) out[p * stride] = Label(word[p]);
+  }
+
+  // Bundles side by side along the last outer axis, and their rows: ascending, so that those that follow each
+  // other are side by side.
+  static constexpr int64_t kStrip = 32;  // bundles
+  struct Row {
+    int64_t number, bundle;
+  };
+
+  // Cuts bundles from one up to another into strips.
+  void write_strips(int64_t begin, int64_t end) const {
+    std::vector<int64_t> members;
+    std::vector<Row> rows;
+    bundles_.for_each_between(begin, end, [&](int64_t bundle, const Coordinates& place) {
+      bundles_.members(place, members);
+      for (int64_t row : members) rows.push_back({row, bundle});
+      const bool whole = place.back() + 1 == bundles_.shape.back() || bundle + 1 == end;
+      if (!whole && bundle + 1 - rows[0].bundle < kStrip) return;
+      write_strip(rows);
+      rows.clear();
+    });
+  }
+
+  // Writes the labels of a strip, a few words of its bundles at a time.
+  void write_strip(std::vector<Row>& rows) const {
+    constexpr int64_t kBlock = 4;
+    const int64_t first = rows[0].bundle, count = rows.back().bundle + 1 - first;
+    std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.number < b.number; });
+    LabelsOfWords<kBlock> run_labels[kStrip];
+    for (int64_t begin = 0; begin < bundles_.words; begin += kBlock) {
+      const int64_t end = std::min(begin + kBlock, bundles_.words);
+      poll((end - begin) * kWord * int64_t(rows.size()));
+      for (int64_t k = 0; k < count; ++k) {
+        const int64_t first_word = (first + k) * bundles_.words;
+        run_labels[k].find(*this, first_word + begin, first_word + end);
+      }
+      for (int64_t w = begin; w < end; ++w) write_columns(rows, w, first, run_labels);
+    }
+  }
+
+  // Writes the labels of a word of each row, tile by tile.
+  template <class RunLabelsOfStrip>
+  void write_columns(const std::vector<Row>& rows, int64_t w, int64_t first,
+                     const RunLabelsOfStrip& run_labels) const {
+    constexpr int64_t kWidth = 32;
+    Label tile[kWord][kWidth];
+    const int64_t stride = bundles_.row_axis.index_stride, length = bundles_.outer.back().length;
+    for (size_t k = 0; k < rows.size();) {
+      Label* const out = labels_ + bundles_.origin(rows[k].number, &Axis::index_stride) + w * kWord * stride;
+      const int64_t row = rows[k].number, beyond = std::min(row + kWidth, (row / length + 1) * length);
+      int64_t width = 0;
+      for (; k < rows.size() && rows[k].number == row + width && row + width < beyond; ++k, ++width) {
+        const int64_t word = rows[k].bundle * bundles_.words + w;
+        Index labels[kWord];
+        expand(masks_.row(rows[k].number)[w], masks_.start[word],
+               run_labels[rows[k].bundle - first].at(*this, word), background_, labels);
+        for (int p = 0; p < kWord; ++p) tile[p][width] = Label(labels[p]);
+      }
+      const int count = masks_.covered(w);
+      if (width == kWidth)  // known when this is compiled, as most are: no function is called for each column
+        for (int p = 0; p < count; ++p) std::copy_n(tile[p], kWidth, out + p * stride);
+      else
+        for (int p = 0; p < count; ++p) std::copy_n(tile[p], width, out + p * stride);
+    }
+  }
+
+  const Runs<Index>& runs_;
+  const Masks& masks_;
+  const Bundles& bundles_;
+  const LabelOf label_of_;
+  const Index background_;
+  Label* const labels_;
+  const bool in_strips_;
+};
+
+}  // namespace conncomp
