@@ -27,7 +27,7 @@ struct Bundles {
   std::vector<Axis> outer;        // of the rows
   int64_t elements, rows, words;  // words: of a row's mask
   bool in_order;                  // rows one after the other are in the order of indices
-  bool columns_in_order;          // rows run along the first axis of an item, as in a transposed array
+  bool columns_in_order;          // rows run along an item's first axis, as in a transposed array
 
   bool folded;  // whether bundles are of several rows
   int64_t count, items;
@@ -70,7 +70,10 @@ struct Bundles {
     int64_t stride = row_axis.length;
     for (size_t k = outer.size(); k-- > 0; stride *= outer[k].length)
       in_order &= outer[k].index_stride == stride;
-    columns_in_order = outer.size() > batch_axes && row_axis.index_stride > outer[batch_axes].index_stride;
+    const Axis* slower = &row_axis;
+    columns_in_order = outer.size() > batch_axes;
+    for (size_t k = batch_axes; k < outer.size(); slower = &outer[k++])
+      columns_in_order &= outer[k].index_stride < slower->index_stride;
     // Folded bundles that are the only ones along an axis have no neighbours along it but themselves.
     std::erase_if(neighbours.offsets, [&](const Offset& offset) {
       for (size_t k = 0; k < shape.size(); ++k)
