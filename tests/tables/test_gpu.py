@@ -343,6 +343,7 @@ def test_tensors_of_torch():
     left, right = torch.tensor([3, 1, 4]), torch.tensor([1, 5, 9])
     with torch.cuda.stream(torch.cuda.Stream()):
         table = conncomp.cluster_pairs(left.cuda(), right.cuda())
+        torch.cuda.current_stream().synchronize()  # columns are read on another one
     assert {column.device.type for column in table.values()} == {"cuda"}
     for name, column in conncomp.cluster_pairs(left.numpy(), right.numpy()).items():
         np.testing.assert_array_equal(table[name].cpu(), column)

@@ -28,7 +28,6 @@ from conncomp.kernels.cuda.compiling import telling
 SOURCES = Path(__file__).parent.parent
 
 WARP = 32
-GRANTED_SHARED = 16 << 10  # bytes of shared memory; a kernel with some of its own may have to ask
 INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 COUNT = np.dtype(np.int64)
 DRIVER = "libcuda.so.1"
@@ -129,7 +128,8 @@ def launch(kernel: Kernel, grid: tuple[int, int], *arguments: Any, shared: int =
     """
     if _deadline is not None and perf_counter() > _deadline:
         raise TimeoutError("the time limit is over")
-    if shared > GRANTED_SHARED and kernel.function.max_dynamic_shared_size_bytes < shared:
+    # A kernel is granted what is left of 48 KiB beside shared memory of its own.
+    if shared and kernel.function.max_dynamic_shared_size_bytes < shared:
         kernel.function.max_dynamic_shared_size_bytes = shared
     if _kept.launches is not None:
         # Records may be views, whose fields others change for the next launch.

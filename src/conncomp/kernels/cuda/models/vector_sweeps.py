@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import GRANTED_SHARED, WARP, Gpu, launch
+from conncomp.kernels.cuda.launcher import WARP, Gpu, launch
 from conncomp.kernels.cuda.models.replicas import RECORDS, Replicas
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
@@ -21,6 +21,7 @@ LEAST_CHUNK, MOST_CHUNK = 512, 4096
 # Bytes of shared memory a site: its parent, bonds and draws; the next one along each axis; size and
 # sum of its cluster. Beside these a block has mirrors and sums.
 _BYTES, _BYTES_OF_AXIS, _BYTES_OF_CLUSTERS, _BYTES_BESIDE = 10, 4, 12, 12 << 10
+_LEAST_SHARED = 16 << 10  # bytes of dynamic shared memory, which any GPU has
 _COUNTER, _COUNTER_STRIDE = np.dtype("u4"), 32
 _INDEX, _SUM = np.dtype("i4"), np.dtype("i8")
 
@@ -45,7 +46,7 @@ def _blocks_of_replica(gpu: Gpu, replicas: int) -> int:
 
 def _most_chunk(gpu: Gpu, lattice: Lattice) -> int:
     """Return how many sites a block has room for."""
-    room = max(GRANTED_SHARED, gpu.shared_memory - _BYTES_BESIDE)
+    room = max(_LEAST_SHARED, gpu.shared_memory - _BYTES_BESIDE)
     of_site = _BYTES + _BYTES_OF_AXIS * lattice.ndim + _BYTES_OF_CLUSTERS
     return min(MOST_CHUNK, room // of_site // WARP * WARP)
 
