@@ -135,7 +135,12 @@ def observing(
     extra = [_made(model, name, clusters) for name in names if name not in measured]
     if wrapping:
         extra.append(_made(model, "wrapping", clusters))
-    return Watched(model, update, names, extra) if extra or names else update
+    if not (extra or names):
+        return update
+    watched = Watched(model, update, names, extra)
+    if wrapping:
+        watched.options["wrapping"] = True
+    return watched
 
 
 def _made(model: Any, name: str, clusters: bool) -> Observable:
