@@ -20,6 +20,8 @@ from conncomp.models import (
     simulate,
     summarise,
 )
+from conncomp.models.lattices import LATTICES
+from conncomp.models.observables.structure import Structure
 from models import alarms
 
 DEVICES = ["cpu", "cuda"]
@@ -177,20 +179,39 @@ def test_length_of_a_ring_is_that_of_its_transfer_matrix(kind):
     assert abs(expected + 1 / log(t)) < 0.3
 
 
-def test_lengths_are_in_the_unit_of_coordinates():
-    """Twice as long vectors of a cell have twice the length, where it is long."""
-    summaries = []
-    for scale in (1.0, 2.0):
-        cell = UnitCell([[scale]], [[0.0]], [(0, 0, [1])])
-        model = Ising(64, lattice=cell, beta=1.2, replicas=10, seed=9)
-        model.step(50)
-        series = model.swendsen_wang(50, observe="structure", clusters=True)
-        summaries += summarise(series, 1.2)
-    one, two = (summary.correlation_length.value for summary in summaries)
-    assert abs(two / one - 2) < 0.02
-    assert (
-        abs(summaries[1].correlation_ratio.value / summaries[0].correlation_ratio.value - 1) < 0.02
-    )
+@pytest.mark.parametrize("name", ["square", "triangular", "fcc", "diamond"])
+def test_lengths_are_in_the_unit_of_coordinates(name):
+    """A cell with vectors of any length has lengths as large, on any lattice."""
+    summaries, known, scales = [], LATTICES[name], (1.0, 0.1, 20.0)
+    for scale in scales:
+        vectors, sites = (scale * np.array(points) for points in (known.vectors, known.sites))
+        cell = UnitCell(vectors, sites, known.bonds)
+        model = Ising(10, lattice=cell, beta=0.12, seed=9)
+        summaries += summarise(model.swendsen_wang(50, observe="structure", clusters=True), 0.12)
+    for scale, summary in zip(scales, summaries, strict=True):
+        lengths = summary.correlation_length.value, summaries[0].correlation_length.value
+        assert abs(lengths[0] / lengths[1] / scale - 1) < 1e-6
+        ratios = summary.correlation_ratio.value, summaries[0].correlation_ratio.value
+        assert abs(ratios[0] / ratios[1] - 1) < 1e-6
+
+
+@pytest.mark.parametrize("name", ["triangular", "bcc", "fcc"])
+def test_lengths_of_free_fields_depend_on_no_size(name):
+    """As their structure factors are inverse to a mass and what bonds have for |k|^2."""
+    found = []
+    for length in (2, 3, 8, 20):
+        model = Ising(length, lattice=name, beta=0.1)
+        factors = Structure(model, clusters=False).reader
+        waves = 2 * np.pi * np.linalg.inv(np.array(model.cell.vectors)).T / length
+        bonds = np.array([step for _, _, step in model.cell.bonds]) @ np.array(model.cell.vectors)
+        squares = (2 - 2 * np.cos(bonds @ waves.T)).sum(axis=0)
+        squares *= len(waves) / (bonds**2).sum()  # as |k|^2 where that is small
+        at = [np.asarray(1 / (1 + square)) for square in squares]
+        series = model.swendsen_wang(1, observe="structure")
+        structure = {"structure": np.stack(at), "squares": np.asarray(1 / model.sites)}
+        length_of, *means = factors.estimates(series, structure)["correlation_length"]
+        found.append(float(length_of(*means)))
+    assert found == pytest.approx([1.0] * 4)
 
 
 @pytest.mark.parametrize("device", ["cuda"])

@@ -78,8 +78,9 @@ class Summary(NamedTuple):
         A site; None where none are counted.
     correlation_length, correlation_ratio : Estimate or None
         Of the second moment, in the unit of the model's ``coordinates``, and as a share of the
-        length of the lattice: ``sqrt(S(0) / S(k) - 1) / (2 sin(|k| / 2))``, whose squares are
-        averaged over the axes. S(0) is m^2 times the sites and S(k) ``structure``, by improved
+        length of the lattice: ``sqrt(S(0) / S(k) - 1) / (|k| sin(pi / L) / (pi / L))``, of L cells
+        along the axis, whose squares are averaged over the axes; on hypercubic lattices that is
+        over ``2 sin(pi / L)``. S(0) is m^2 times the sites and S(k) ``structure``, by improved
         estimators where clusters were measured. None if structure factors were not measured.
     doubts : tuple of str
         What speaks against equilibrium, a sentence each: a series of fewer than 100 of its times,

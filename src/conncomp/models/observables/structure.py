@@ -3,12 +3,14 @@
 What: ``S(k) = |sum of s exp(i k.r)|^2 / N`` along each periodic axis, where k is the axis'
 reciprocal vector over its length, so that S(0) is ``N m^2``; of Potts' states what
 ``squared_magnetisation`` is of m. The correlation length of the second moment is ``sqrt(S(0) / S(k)
-- 1) / (2 sin(|k| / 2))``; as a share of the lattice's length it does not depend on that at a
-transition. How: kernels sum cosines and sines up in integers (``kernels/core/structure.h``). The
-improved estimator is the sum over clusters of ``|sum of exp(i k.r)|^2 / N`` or, of vectors, n times
-that of their projections on the mirror's normal: the mean over all states that these clusters could
-take. Source: F. Cooper, B. Freedman, D. Preston, Nucl. Phys. B 210, 210 (1982), for the length; U.
-Wolff, Nucl. Phys. B 334, 581 (1990), for clusters.
+- 1) / (|k| sinc(1 / L))``, of L cells along the axis: the root of what bonds to neighbouring cells
+have for ``|k|^2``, in any unit of the cell's vectors, and ``2 sin(|k| / 2)`` on hypercubic
+lattices. As a share of the lattice's length it does not depend on that at a transition. How:
+kernels sum cosines and sines up in integers (``kernels/core/structure.h``). The improved estimator
+is the sum over clusters of ``|sum of exp(i k.r)|^2 / N`` or, of vectors, n times that of their
+projections on the mirror's normal: the mean over all states that these clusters could take. Source:
+F. Cooper, B. Freedman, D. Preston, Nucl. Phys. B 210, 210 (1982), for the length; U. Wolff, Nucl.
+Phys. B 334, 581 (1990), for clusters.
 """
 
 from __future__ import annotations
@@ -88,7 +90,7 @@ class Structure:
             tuple(axes),
             components_of(kind, rows.states),
             0 if kind.components else rows.states,
-            tuple((2 * np.sin(lengths / 2)).tolist()),
+            tuple((lengths * np.sinc(1 / np.array(cells.shape))).tolist()),
             tuple(extents.tolist()),
             clusters,
             zero,
@@ -118,7 +120,7 @@ class Factors:
     states : int
         Of a spin; 0 of vectors.
     steps, extents : tuple of float
-        Of each axis ``2 sin(|k| / 2)``, and the length of the lattice.
+        Of each axis ``|k| sinc(1 / L)``, and the length of the lattice.
     clusters : bool
         Whether there are sums by clusters.
     zero : bool
