@@ -1,5 +1,6 @@
 """Helicity moduli, vortices and windings of clusters on any lattice."""
 
+import tracemalloc
 from collections import defaultdict, deque
 from math import pi
 
@@ -9,6 +10,7 @@ import pytest
 from conncomp import Graph
 from conncomp.models import XY, Heisenberg, Ising, Potts, UnitCell, simulate, summarise
 from conncomp.models.lattices import LATTICES
+from conncomp.models.observables import helicity, vortices
 from conncomp.models.observables.vortices import faces_of, plaquettes
 from winding_search import hermite
 
@@ -279,3 +281,25 @@ def test_wrapping_is_among_the_parameters(tmp_path, model_type):
     assert run.parameters["wrapping"] is True
     with pytest.raises(ValueError, match="another simulation, whose wrapping is True"):
         simulate(make(), 9, checkpoint=checkpoint)
+
+
+@pytest.mark.parametrize(
+    ("name", "module"), [("helicity_modulus", helicity), ("vortices", vortices)]
+)
+def test_memory_of_many_replicas_is_that_of_one(monkeypatch, name, module):
+    monkeypatch.setattr(module, "TOGETHER", 1 << 12)
+    many, one = (
+        XY(20, lattice="triangular", beta=0.7, seed=1, replicas=replicas)
+        for replicas in (200, None)
+    )
+    updates = [model.updater(observe=name) for model in (many, one)]
+    records = [update.new_records(1)[0] for update in updates]
+    tracemalloc.start()
+    try:
+        updates[0](1, records[0])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 1 << 20
+    updates[1](1, records[1])
+    np.testing.assert_array_equal(records[0][0], records[1][0])

@@ -24,7 +24,7 @@ from conncomp.kernels.edges import ANGLES, DIRECTIONS, UNIT_BITS
 from conncomp.kernels.vector_spins import DIRECTION_BITS, MEASURE_BITS, TURN, numbers_of
 from conncomp.models.places import lattice_of
 
-TOGETHER = 1 << 22  # bonds that are looked at together, so that they take little memory
+TOGETHER = 1 << 22  # bonds of all replicas looked at together, so that they take little memory
 
 
 class Helicity:
@@ -73,7 +73,7 @@ class Helicity:
         flat = spins.reshape(len(spins), -1)
         each = 1 + self.reader.rotations
         for number, bonds in enumerate(self._bonds):
-            for u, v, couplings in _pieces(*bonds):
+            for u, v, couplings in _pieces(TOGETHER // len(flat), *bonds):
                 first = field + number * each
                 for k, products in enumerate(self._products(flat[:, u], flat[:, v])):
                     if couplings is not None:
@@ -95,9 +95,10 @@ class Helicity:
             yield p[i] * q[j] - p[j] * q[i] >> shift
 
 
-def _pieces(u: Any, v: Any, couplings: Any) -> Iterator[tuple[Any, Any, Any]]:
-    for begin in range(0, len(u), TOGETHER):
-        some = slice(begin, begin + TOGETHER)
+def _pieces(together: int, u: Any, v: Any, couplings: Any) -> Iterator[tuple[Any, Any, Any]]:
+    each = max(1, together)
+    for begin in range(0, len(u), each):
+        some = slice(begin, begin + each)
         yield u[some], v[some], None if couplings is None else couplings[some]
 
 

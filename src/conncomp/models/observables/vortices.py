@@ -23,7 +23,7 @@ from conncomp.kernels.edges import ANGLES
 from conncomp.models.lattices import UnitCell
 from conncomp.models.places import OnLattice, lattice_of
 
-TOGETHER = 1 << 21  # plaquettes that are looked at together
+TOGETHER = 1 << 21  # plaquettes of all replicas that are looked at together
 
 # A site of a cell, and how many cells farther along each axis.
 Corner = tuple[int, tuple[int, int]]
@@ -63,9 +63,10 @@ class Vortices:
         """Add the turns around all plaquettes."""
         spins, _, _ = self._model._held_spins()
         flat = spins.reshape(len(spins), -1)
+        each = max(1, TOGETHER // len(flat))
         for corners in self._corners:
-            for begin in range(0, len(corners), TOGETHER):
-                some = corners[begin : begin + TOGETHER]
+            for begin in range(0, len(corners), each):
+                some = corners[begin : begin + each]
                 turned: Any = 0
                 for k in range(some.shape[1]):
                     step = flat[:, some[:, k]] - flat[:, some[:, k - 1]]
