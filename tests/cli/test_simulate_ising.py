@@ -122,13 +122,14 @@ def test_borders(run, options, border, words):
         np.testing.assert_array_equal(archive["energy"], wanted)
 
 
-def test_speed_counts_sites_not_cells(report, monkeypatch):
+@pytest.mark.parametrize("update", ["swendsen-wang", "metropolis", "heat-bath"])
+def test_speed_counts_sites_not_cells(report, monkeypatch, update):
     counted = []
     monkeypatch.setattr(
         "conncomp.cli.simulate._common.speed_row",
         lambda speed, *more: counted.append(speed) or ("speed", "-"),
     )
-    seconds = report(*BASE.split())["seconds"]["simulating"]
+    seconds = report(*BASE.split(), "--update", update)["seconds"]["simulating"]
     assert counted[0] * seconds == pytest.approx(8 * 6 * 2 * 66)
 
 

@@ -108,7 +108,7 @@ def show_summaries(finished: Finished[Measurements], model: Row) -> None:
         with finished.stage("plot"):
             _draw(finished, summaries, model)
     facts: list[Row] = []
-    if finished.run.parameters["update"] in ("swendsen-wang", "metropolis"):
+    if finished.run.parameters["update"] not in ("wolff", "few-cluster"):
         facts.append(finished.speed_row("spins"))
     facts += doubt_rows({"": summaries})
     plain = [as_plain(summary) for summary in summaries]
