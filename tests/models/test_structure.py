@@ -286,7 +286,7 @@ def test_bad_input():
         (["structure", "structure"], ValueError, "twice"),
         (3, TypeError, "observe=3"),
         ([2], ValueError, "observe=2 is not one of"),
-        ("vortices", ValueError, "is for the XY model, and not for a Potts"),
+        ("vortices", ValueError, "is for the XY model, and not the Potts"),
         ("helicity_modulus", ValueError, "is for XY and Heisenberg"),
     ):
         with pytest.raises(error, match=match):

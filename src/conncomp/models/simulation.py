@@ -229,10 +229,11 @@ def simulate(
         Is called with the model before each update that measures, in the state that is measured:
         to draw its labels, say. It must not change the model.
     **options
-        Of the model's updates. `Potts` has ``update``: "swendsen-wang", the default, "wolff",
-        "few-cluster" or "metropolis"; ``tile`` and ``p_flip`` of "few-cluster", as
-        `Potts.few_cluster` takes them; and ``clusters`` and ``wrapping``: whether to measure the
-        sizes of clusters, and how they wrap, too, which takes longer.
+        Of the model's updates, as its ``updater`` takes them. `Potts` has ``update``:
+        "swendsen-wang", the default, "wolff", "few-cluster", "metropolis" or "heat-bath"; ``tile``
+        and ``p_flip`` of "few-cluster", as `Potts.few_cluster` takes them; and ``clusters``,
+        ``wrapping`` and ``observe``: whether to measure the sizes of clusters, how they wrap, and
+        structure factors, too, which takes longer.
 
     Returns
     -------

@@ -49,7 +49,7 @@ class Helicity:
         if kind not in (ANGLES, DIRECTIONS):
             raise ValueError(
                 "observe='helicity_modulus' is for XY and Heisenberg models, whose spins can be "
-                f"twisted a little, and not for a {model.parameters()['model']} model"
+                f"twisted a little, and not the {model.parameters()['model']} model"
             )
         place, edges = lattice_of(model, "helicity_modulus"), model._all_bonds()
         self._kind, xp = kind, self._xp

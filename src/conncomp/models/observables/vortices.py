@@ -49,7 +49,7 @@ class Vortices:
         _, kind, _ = model._held_spins()
         if kind is not ANGLES:
             raise ValueError(
-                "observe='vortices' is for the XY model, and not for a "
+                "observe='vortices' is for the XY model, and not the "
                 f"{model.parameters()['model']} model"
             )
         place, self._model = lattice_of(model, "vortices"), model
