@@ -360,7 +360,7 @@ def lattice_of(model: Any, what: str) -> OnLattice:
 
     Parameters
     ----------
-    model : Placed
+    model : PlacedModel
     what : str
         That is to be measured.
     """

@@ -25,7 +25,7 @@ class Clusters:
 
     Parameters
     ----------
-    model : Placed
+    model : PlacedModel
     place : OnLattice
 
     Attributes

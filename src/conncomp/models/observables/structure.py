@@ -44,7 +44,7 @@ class Structure:
 
     Parameters
     ----------
-    model : Placed
+    model : PlacedModel
         On a lattice of which an axis is periodic.
     clusters : bool
         Whether to measure them by clusters, too.

@@ -53,7 +53,7 @@ class Wrapping:
 
     Parameters
     ----------
-    model : Placed
+    model : PlacedModel
         On a lattice.
     clusters : bool
         Not used.
