@@ -303,3 +303,12 @@ def test_memory_of_many_replicas_is_that_of_one(monkeypatch, name, module):
     assert peak < 1 << 20
     updates[1](1, records[1])
     np.testing.assert_array_equal(records[0][0], records[1][0])
+
+
+@pytest.mark.parametrize("observe", ["structure", "helicity_modulus"])
+def test_cells_without_volume_are_refused(observe):
+    flat = UnitCell([[0.1, 0.3], [0.2, 0.6]], [[0.0, 0.0]], [(0, 0, (1, 0)), (0, 0, (0, 1))])
+    model = XY((4, 4), lattice=flat, beta=0.5)
+    model.swendsen_wang(1, wrapping=True)
+    with pytest.raises(ValueError, match="span no volume; give it independent ones"):
+        model.updater(observe=observe)

@@ -157,10 +157,20 @@ class OnLattice:
         places: NDArray[np.float64] = corners[:, None] + np.array(self.cell.sites)
         return places.reshape(self.sites, -1)
 
+    def vectors(self) -> NDArray[np.float64]:
+        """Return those of the cell, a row each; ValueError if they span no volume."""
+        vectors = np.array(self.cell.vectors)
+        if np.linalg.matrix_rank(vectors) < len(vectors):
+            raise ValueError(
+                f"the lattice's cell has vectors={shown(self.cell.vectors)}, which span no volume; "
+                "give it independent ones"
+            )
+        return vectors
+
     @property
     def volume(self) -> float:
         """That of all cells."""
-        return prod(self.cells.shape) * abs(float(np.linalg.det(np.array(self.cell.vectors))))
+        return prod(self.cells.shape) * abs(float(np.linalg.det(self.vectors())))
 
     def displacements(self) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Return the class of each bond, and how far those of a class lead, (classes, ndim)."""

@@ -71,7 +71,7 @@ class Structure:
             raise ValueError(
                 f"observe='structure' is for fewer than 2**31 sites, and there are {sites}"
             )
-        vectors, (_, kind, rows) = np.array(cell.vectors), model._held_spins()
+        vectors, (_, kind, rows) = place.vectors(), model._held_spins()
         # Engines of words have the squares of clusters themselves.
         zero = clusters and bool(kind.components) and model._edges is not None
         places = np.array(cell.sites) @ np.linalg.inv(vectors)
