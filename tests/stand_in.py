@@ -43,12 +43,13 @@ class Array(NDArrayOperatorsMixin):
     def __dlpack_device__(self):
         return 2, 0
 
-    def __init__(self, host):
-        self.host = np.asarray(host)
+    def __init__(self, host, dtype=None):
+        """Take an array of the host, or a shape with a dtype, as CuPy's."""
+        self.host = np.asarray(host) if dtype is None else np.empty(host, dtype)
 
     @property
     def data(self):
-        return SimpleNamespace(ptr=self.host.ctypes.data)
+        return SimpleNamespace(ptr=self.host.ctypes.data, device_id=self.device.id)
 
     def get(self, out=None):
         if out is None:

@@ -39,7 +39,7 @@ class CuPyArrays:
 
     def layout(self, array: Any, device: int) -> Hashable:
         """Return shape, strides, dtype and device; None unless it lies on that device."""
-        if array.device.id != device:
+        if array.data.device_id != device:
             return None
         return array.shape, array.strides, array.dtype, device
 
@@ -53,7 +53,7 @@ class CuPyArrays:
 
     def empty(self, gpu: Gpu, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
         """Return a new array."""
-        return gpu.xp.empty(shape, dtype)
+        return gpu.xp.ndarray(shape, dtype)  # as `empty`, in less time
 
 
 class TorchArrays:

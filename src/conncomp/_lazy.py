@@ -6,6 +6,7 @@ them here, and one is imported when the first of its arrays is given.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -19,10 +20,15 @@ def function_for(array: object, name: str) -> Any:
     That is for collections of Dask and objects of xarray, which are not imported to tell, and for
     volumes in files.
     """
-    kind = type(array)
-    if not (hasattr(kind, "__dask_graph__") or kind.__module__.startswith("conncomp.")):
+    kind: Any = type(array)
+    if not _is_taken_elsewhere(kind):
         return None
     libraries = (base.__module__.partition(".")[0] for base in kind.__mro__)
     rooms = next((ROOMS[library] for library in libraries if library in ROOMS), ())
     functions = (getattr(import_module(room), name, None) for room in rooms)
     return next((function for function in functions if function is not None), None)
+
+
+@lru_cache(maxsize=256)
+def _is_taken_elsewhere(kind: type) -> bool:
+    return hasattr(kind, "__dask_graph__") or kind.__module__.startswith("conncomp.")

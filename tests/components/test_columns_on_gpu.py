@@ -133,10 +133,10 @@ def test_later_calls_of_a_kind(cupy, monkeypatch, shape):
         itself = conncomp.component_statistics(placed, placed, properties=["intensity_max"])
         np.testing.assert_array_equal(itself["intensity_max"].get(), itself["label"].get())
     (kept,) = measures._kept.values()
-    launches = set(kept._launches)
+    launches = set(kept._kept.launches)
     monkeypatch.setattr(runs, "kept_launches", lambda: 1 / 0)
     check(cupy, *blobs(7, shape))
-    assert set(kept._launches) == launches
+    assert set(kept._kept.launches) == launches
 
 
 @host

@@ -1,6 +1,7 @@
 """Statistics on a GPU whose launches are kept and made again: they are the CPU's, bit for bit."""
 
 from dataclasses import astuple
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -65,6 +66,52 @@ def test_rows_of_one_call_are_not_those_of_the_next(cupy):
         expected = component_statistics(labels, batch_axes=1)
         np.testing.assert_array_equal(result.sizes.get(), expected.sizes)
         np.testing.assert_array_equal(result.moments.get(), expected.moments)
+
+
+def test_memory_is_taken_while_the_gpu_is_at_work(cupy, monkeypatch):
+    labels, other = (batch(seed, (5, 24, 32)) for seed in (0, 1))
+    given = labels, labels[::-1].copy(), labels  # of as many components and runs
+    made, waited = [], []
+
+    def new(shape, dtype):
+        made.append(shape)
+        return Array(np.empty(shape, dtype))
+
+    results = [component_statistics(Array(given[0]), batch_axes=1)]
+    (repeated,) = measures._kept.values()
+    again, kept = repeated._again, repeated._kept
+
+    def read_all(*arguments):
+        waited.append(len(made))
+        return again.read_all(*arguments)
+
+    monkeypatch.setattr(kept, "_xp", SimpleNamespace(ndarray=new))
+    monkeypatch.setattr(repeated, "_again", again._replace(read_all=read_all))
+    results += [component_statistics(Array(there), batch_axes=1) for there in given[1:]]
+    assert waited[0] > 7  # columns, a table and runs
+    assert waited == [len(made) // 2, len(made)]  # and none later
+    for there, result in zip(given, results, strict=True):
+        expected = component_statistics(there, batch_axes=1)
+        np.testing.assert_array_equal(result.sizes.get(), expected.sizes)
+        np.testing.assert_array_equal(result.moments.get(), expected.moments)
+    check(other, batch_axes=1)
+    assert not kept._ahead
+
+
+def test_memory_that_is_not_there_ahead_is_taken_later(cupy, monkeypatch):
+    def new(shape, dtype):
+        if not refused:
+            refused.append(shape)
+            raise MemoryError
+        return Array(np.empty(shape, dtype))
+
+    refused = []
+    check(batch(0), batch_axes=1)
+    (repeated,) = measures._kept.values()
+    monkeypatch.setattr(repeated._kept, "_xp", SimpleNamespace(ndarray=new))
+    for _ in range(2):
+        check(batch(0), batch_axes=1)
+    assert refused
 
 
 def test_labels_of_all_numbers_of_components(cupy):

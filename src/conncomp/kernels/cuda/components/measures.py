@@ -22,6 +22,7 @@ from conncomp.kernels.cuda.components.runs import (
     THREADS,
     WORDS,
     ComponentRuns,
+    KeptCalls,
     grid_of_rows,
 )
 from conncomp.kernels.cuda.components.tile_sums import (
@@ -170,7 +171,8 @@ class RepeatedRuns:
         self._counted: tuple[int, int] | None = None  # what it has, if the host was told
         self._unfit = 0  # how many images in turn had real numbers that tiles do not add up
         self._rows_met = 0  # in the last call that looked for runs
-        self._launches: dict[Hashable, Again] = {}
+        self._kept = KeptCalls(gpu.xp)
+        self._known: list[int] = []  # components and runs of the last call
 
     def start(self, labels: Any, sums: Sums | None = None) -> None:
         """Launch what counts the runs of labels of the kind, or all that adds up their tiles.
@@ -210,11 +212,15 @@ class RepeatedRuns:
             count, rows = tiles.counted if presumed else self._read_counts()
             if count > 0:
                 self._unfit = 0
-                kept = self._gpu, labels, self._described, self._fields, (count, 0), tiles.launches
+                kept = self._gpu, labels, self._described, self._fields, (count, 0), tiles.kept
                 return labels, self._background, rows, ComponentRuns(*kept, tiles)
             self.start(labels)  # for what is said below
         assert self._again is not None
+        self._kept.take_memory()
         *known, rows = self._again.read_all(self._stream, self._state, runs.STATE_WORDS)
+        if known != self._known:
+            self._kept.forget_memory()  # which is of others
+        self._known = known
         if rows > 0:
             self._rows_met = rows  # perhaps more than tiles had room for
         if known[0] <= 0:
@@ -224,11 +230,12 @@ class RepeatedRuns:
             self._tiles.pop(True, None)
         array, background = (self._copy, -1) if self._batched else (labels, self._background)
         described = background, *self._described[1:]
-        kept = self._gpu, array, described, self._fields, (known[0], known[1]), self._launches
+        kept = self._gpu, array, described, self._fields, (known[0], known[1]), self._kept
         return array, background, rows, ComponentRuns(*kept)
 
     def holds(self) -> bool:
         """Whether columns are made for as many components as there are; else `finish` again."""
+        self._kept.forget_memory()
         if self._adding is None:
             return True
         tiles, _ = self._adding

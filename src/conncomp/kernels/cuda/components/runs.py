@@ -40,6 +40,43 @@ TABLE = Struct(
 RUNS = Struct("Runs", entries=POINTER, ends=POINTER, state=POINTER, elements=COUNT)
 
 
+class KeptCalls:
+    """What calls of one kind leave to the next one.
+
+    Attributes
+    ----------
+    launches : dict
+        By what they are for.
+    """
+
+    def __init__(self, xp: Any) -> None:
+        self.launches: dict[Hashable, Again] = {}
+        self._xp = xp
+        self._asked: list[tuple[Any, Any]] = []
+        self._ahead: dict[tuple[Any, Any], list[Any]] = {}
+
+    def take_memory(self) -> None:
+        """Make the arrays that the last call asked for, while the GPU is at work for this one."""
+        asked, self._asked = self._asked, []
+        self.forget_memory()
+        try:
+            for kind in asked:
+                self._ahead.setdefault(kind, []).append(self._xp.ndarray(*kind))
+        except MemoryError:  # this call may need less
+            self.forget_memory()
+
+    def forget_memory(self) -> None:
+        """Give back what nobody has asked for."""
+        self._ahead = {}
+
+    def new(self, shape: Any, dtype: Any) -> Any:
+        """Return an array that is yet to be written."""
+        kind = shape, dtype
+        self._asked.append(kind)
+        ahead = self._ahead.get(kind)
+        return ahead.pop() if ahead else self._xp.ndarray(shape, dtype)
+
+
 class ComponentRuns:
     """The runs of the components of labels, listed, and what is launched on them.
 
@@ -57,8 +94,8 @@ class ComponentRuns:
         Of ``RunTable``, but for the entries, once ``list_present`` has filled what they point to.
     known : tuple of int
         How many components and runs there are.
-    kept : dict, optional
-        Of launches of calls of the same kind, by what they are for.
+    kept : KeptCalls, optional
+        Of calls of the same kind.
     sums : TileSums, optional
         Which have listed the components, but no runs.
 
@@ -67,6 +104,8 @@ class ComponentRuns:
     count : int
         Of the components.
     sums : TileSums or None
+    new : callable
+        Returns an array of a shape and dtype, which is yet to be written.
     """
 
     def __init__(
@@ -76,14 +115,17 @@ class ComponentRuns:
         described: tuple[int, int, int],
         fields: dict[str, Any],
         known: tuple[int, int],
-        kept: dict[Hashable, Again] | None = None,
+        kept: KeptCalls | None = None,
         sums: Any = None,
     ) -> None:
         self.count, total = known
         self.sums = sums
         self._gpu, self._fields, self._kept, self._elements = gpu, fields, kept, labels.size
         self._stream = gpu.current_stream()
-        self._entries = gpu.xp.empty(total, ENTRY)
+        self.new: Callable[[Any, Any], Any] = gpu.xp.ndarray
+        if kept is not None and sums is None:
+            self.new = kept.new
+        self._entries = self.new(total, ENTRY)
         if total:
             self.launch("runs", partial(self._list, described), labels)
 
@@ -148,14 +190,14 @@ class ComponentRuns:
             launches(*arrays)
             return
         gpu, arrays = self._gpu, (self._entries, *arrays)
-        again = self._kept.get(purpose)
+        again = self._kept.launches.get(purpose)
         if again is not None:
             again.run(self._stream, tuple(map(gpu.address, arrays)))
             return
         with kept_launches() as made:
             launches(*arrays[1:])
         again = gpu.repeat(made, tuple(array if array.size else None for array in arrays))
-        self._kept[purpose] = again._replace(memory=(again.memory, memory))
+        self._kept.launches[purpose] = again._replace(memory=(again.memory, memory))
 
     def _list(self, described: tuple[int, int, int], labels: Any) -> None:
         *rows, length = described

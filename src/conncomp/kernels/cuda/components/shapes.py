@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from math import prod
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ from conncomp.kernels.cuda.launcher import COUNT, Gpu, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 
 FILE = "cuda/components/shapes.cuh"
+REAL = np.dtype(np.float64)
 
 COLUMNS = Struct(
     "ShapeColumns",
@@ -40,15 +41,22 @@ class Shapes(NamedTuple):
     moments: Any
 
     @classmethod
-    def empty(cls, xp: Any, rows: int, ndim: int, batch_axes: int, moments: bool) -> Shapes:
-        """Return columns that are yet to be written; moments, if wanted."""
+    def empty(
+        cls,
+        new: Callable[[Any, Any], Any],
+        rows: int,
+        ndim: int,
+        batch_axes: int,
+        moments: bool,
+    ) -> Shapes:
+        """Return columns that ``new(shape, dtype)`` makes; moments, if wanted."""
         return cls(
-            xp.empty(rows, COUNT),
-            xp.empty(rows, COUNT),
-            xp.empty((rows, ndim, 2), COUNT),
-            xp.empty((rows, batch_axes), COUNT),
-            xp.empty((rows, ndim), np.float64),
-            xp.empty((rows if moments else 0, ndim, ndim), np.float64),
+            new(rows, COUNT),
+            new(rows, COUNT),
+            new((rows, ndim, 2), COUNT),
+            new((rows, batch_axes), COUNT),
+            new((rows, ndim), REAL),
+            new((rows if moments else 0, ndim, ndim), REAL),
         )
 
     def places(self, gpu: Gpu) -> tuple[int, ...]:
@@ -96,8 +104,8 @@ def measure_shapes(
         What columns are made of, and those of the image, too, `words_of` so many axes ahead of
         these for each component.
     """
-    xp, ndim, rows = gpu.xp, len(shape), runs.count
-    columns = Shapes.empty(xp, rows, ndim, len(batch), moments)
+    ndim, rows = len(shape), runs.count
+    columns = Shapes.empty(runs.new, rows, ndim, len(batch), moments)
     if not rows:
         return columns, None
     begin, measure, write = gpu.load(FILE, names_of(shape))
@@ -117,7 +125,7 @@ def measure_shapes(
         record = COLUMNS.pack(dict(zip(Shapes._fields, places, strict=True)))
         launch(write, runs.by_row, ndim, extent_of(gpu, items), runs.table, table, record)
 
-    table, kept = xp.empty(rows * (words_of(ndim) + further), COUNT), (lengths, items)
+    table, kept = runs.new(rows * (words_of(ndim) + further), COUNT), (lengths, items)
     purpose = "shapes", moments, None if image is None else image.dtype
     runs.launch(purpose, launches, table, *columns, *beside, memory=kept)
     return columns, table

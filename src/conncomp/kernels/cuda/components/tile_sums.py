@@ -13,7 +13,13 @@ import numpy as np
 from conncomp.kernels.cuda.components import intensities, shapes
 from conncomp.kernels.cuda.components.intensities import are_small, value_type
 from conncomp.kernels.cuda.components.rows import extent_of, label_rows, lengths_on
-from conncomp.kernels.cuda.components.runs import FEW_AXES, STATE_WORDS, THREADS, grid_of_rows
+from conncomp.kernels.cuda.components.runs import (
+    FEW_AXES,
+    STATE_WORDS,
+    THREADS,
+    KeptCalls,
+    grid_of_rows,
+)
 from conncomp.kernels.cuda.components.shapes import Shapes, are_few
 from conncomp.kernels.cuda.launcher import (
     COUNT,
@@ -92,8 +98,8 @@ class TileSums:
         How many components the last call had, and one more than the largest label.
     is_steady : bool
         Whether the one before had as many: then the next one may be presumed to.
-    launches : dict
-        What is launched on what was added up, for `ComponentRuns`.
+    kept : KeptCalls
+        For `ComponentRuns`, of what was added up.
     """
 
     def __init__(
@@ -125,7 +131,7 @@ class TileSums:
         self._is_clear = True
         self._again: dict[Hashable, Again] = {}
         self._write_again: dict[Hashable, Again] = {}
-        self.launches: dict[Hashable, Again] = {}
+        self.kept = KeptCalls(gpu.xp)
         self._image: Any = None
         self.counted, self.is_steady = (0, 0), False
 
@@ -196,7 +202,7 @@ class TileSums:
     def _new_columns(self, count: int, moments: bool, value: Any) -> list[Any]:
         """Return `Shapes`, and of an image sums, means, minima, maxima, centroids and reals."""
         xp, ndim = self._gpu.xp, len(self._shape)
-        columns = list(Shapes.empty(xp, count, ndim, 0, moments))
+        columns = list(Shapes.empty(xp.ndarray, count, ndim, 0, moments))
         if value is None:
             return columns
         sums = {"u": np.uint64, "i": np.int64, "f": np.float64}[value.kind]
