@@ -84,6 +84,14 @@ def test_a_companion_describes_files(tmp_path):
     np.testing.assert_array_equal(read_image(tmp_path / "c1.tif"), PLANES[3:])
 
 
+def test_a_companion_of_one_file(tmp_path):
+    (tmp_path / "c0.tif").write_bytes(tiff(PLANES))
+    path = tmp_path / "a.companion.ome"
+    for root in ("<OME>", '<OME UUID="0">'):
+        path.write_text(xml((ABOUT, held_by("c0.tif", 0, 0, 6)), root=root))
+        np.testing.assert_array_equal(read_image(path), PLANES.reshape(SHAPE))
+
+
 def test_images_of_a_set_lie_here_and_there(tmp_path):
     """Each file tells of all images, and holds some."""
     images = [

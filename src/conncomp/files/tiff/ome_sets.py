@@ -50,13 +50,13 @@ class OmeSet:
     description : str
         The XML.
     own : str
-        The name of the file that has it.
+        The name of the file that has it; nothing if it has no planes.
     """
 
     def __init__(self, folder: str, description: str, own: str) -> None:
         self._folder, self._own = folder, own
         self.images = ome_images(description)
-        self._numbers = numbers_of_file(description, self.images)
+        self._numbers = numbers_of_file(description, self.images) if own else set()
 
     def is_elsewhere(self, number: int) -> bool:
         """Whether another file than the own one holds planes of an image."""
