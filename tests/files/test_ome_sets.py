@@ -214,6 +214,14 @@ def test_xml_that_is_no_companion(tmp_path, monkeypatch, content, complaint):
         read_content(tmp_path / "in_.companion.ome")
 
 
+def test_files_that_have_names_but_no_numbers(tmp_path):
+    blocks = held_by("c0.tif", "", 0, Z=0) + held_by("c1.tif", "", 1, Z=1)
+    for c in range(2):
+        planes = PLANES[3 * c : 3 * c + 3]
+        (tmp_path / f"c{c}.tif").write_bytes(tiff(planes, xml(('SizeZ="2"', blocks))))
+    np.testing.assert_array_equal(read_image(tmp_path / "c0.tif"), PLANES[[0, 4]])
+
+
 def test_the_first_plane_says_by_which_file_a_set_is_read(tmp_path):
     write_set(tmp_path)
     paths = [str(tmp_path / f"c{c}.tif") for c in range(2)]

@@ -81,8 +81,9 @@ def numbers_of_file(description: str, images: Sequence[OmeImage]) -> set[str]:
     own = re.search(r'\bUUID\s*=\s*"([^"]{1,100})"', head[1]) if head else None
     if own is not None:
         return {own[1]}
-    told = {holder.number for image in images for holder in image.holders if holder is not None}
-    return told if len(told) == 1 else set()
+    holders = [holder for image in images for holder in image.holders if holder is not None]
+    told = {holder.number or holder.name for holder in holders}
+    return {holder.number for holder in holders} if len(told) == 1 else set()
 
 
 def other_holders(description: str, images: Sequence[OmeImage]) -> list[str | None]:
