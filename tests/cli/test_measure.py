@@ -783,3 +783,33 @@ def test_a_set_of_ome_tiff_is_one_image(tmp_path, run, monkeypatch, companion):
     done = run(*words)
     assert done.exit_code == 1
     assert "of which 'z3.ome.tif' is not in its folder; put them there" in done.stderr
+
+
+def write_planes(paths, texts):
+    for k, (path, text) in enumerate(zip(paths, texts, strict=True)):
+        options = {"photometric": "minisblack", "metadata": None}
+        tifffile.imwrite(path, picture(k), description=text, **options)
+
+
+def test_links_to_files_of_a_set_are_one_image(tmp_path, run, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("set").mkdir()
+    stores = [Path(f"store{k}") for k in range(2)]
+    for k, store in enumerate(stores):
+        store.mkdir()
+        Path(f"set/z{k}.ome.tif").symlink_to(Path("..", store, "content"))
+    write_planes([store / "content" for store in stores], [ome_set(2, k) for k in range(2)])
+    assert run("measure", "set", "--threshold", "100", "-o", "a.csv").exit_code == 0
+    assert set(pd.read_csv("a.csv")["file"]) == {"set/z0.ome.tif"}
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_files_that_name_each_other_are_all_measured(tmp_path, run, monkeypatch, count):
+    monkeypatch.chdir(tmp_path)
+    Path("set").mkdir()
+    names = [f"z{k}.ome.tif" for k in range(count)]
+    blocks = [f'<TiffData><UUID FileName="{name}"/></TiffData>' for name in names[1:] + names[:1]]
+    texts = [f'<?xml version="1.0"?><OME UUID="x"><Pixels>{b}</Pixels></OME>' for b in blocks]
+    write_planes([Path("set", name) for name in names], texts)
+    assert run("measure", "set", "--threshold", "100", "-o", "a.csv").exit_code == 0
+    assert set(pd.read_csv("a.csv")["file"]) == {f"set/{name}" for name in names}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -70,7 +70,8 @@ def sources_of(patterns: Sequence[str], options: Options) -> list[Source]:
     own = set[str]()
     if options.resume and options.kept_folder.is_dir():
         own = _written_of_others(sources, options.output) - named
-    own |= _parts_of_sets({place for place, _ in sources}, named)
+    paths = {place: source.path for (place, _), source in sources.items()}
+    own |= _parts_of_sets(paths, named)
     chosen = [source for (place, _), source in sources.items() if place not in own]
     _check(chosen, options.output)
     return chosen
@@ -117,15 +118,20 @@ def _written_of_others(sources: dict[tuple[str, int], Source], output: Path) -> 
     return written - by_itself
 
 
-def _parts_of_sets(places: set[str], named: set[str]) -> set[str]:
-    """Return files of OME-TIFF that nobody named, and whose planes come with another one."""
-    parts = set[str]()
-    for place in places - named:
-        if OF_OME.search(place):
+def _parts_of_sets(paths: Mapping[str, Path], named: set[str]) -> set[str]:
+    """Return files of OME-TIFF that nobody named, and whose planes come with another one.
+
+    Links to files are a set where the links lie. What is a part itself has none: so files that name
+    each other are all measured.
+    """
+    heads = {}
+    for place in paths.keys() - named:
+        if OF_OME.search(str(paths[place])):
             with suppress(ImportError, MemoryError, OSError, ValueError):  # a failure among others
-                head = head_of_set(place)
-                parts |= {place} if head is not None and os.path.realpath(head) in places else set()
-    return parts
+                head = head_of_set(paths[place])
+                if head is not None and os.path.realpath(head) in paths:
+                    heads[place] = os.path.realpath(head)
+    return {place for place, head in heads.items() if head not in heads}
 
 
 def files_read_with(path: Path) -> list[str]:
