@@ -115,6 +115,13 @@ def test_a_folder_has_files_of_other_formats_and_known_ones(run, bioio):
     assert set(pd.read_csv("a.csv")["file"]) == {"in/f.tif"}
 
 
+def test_more_than_memory_holds_is_refused_before_it_is_read(run, bioio):
+    bioio.shape = property(lambda self: (1 << 32, 1 << 32), lambda self, shape: None)
+    done = run(*MEASURE, "a.czi", "--bioio")
+    assert done.exit_code == 1
+    assert "an image of shape (4294967296, 4294967296)" in done.stderr
+
+
 def test_what_is_missing_is_named(run, bioio, monkeypatch):
     monkeypatch.setitem(sys.modules, "bioio", None)
     done = run(*MEASURE, "a.czi", "--bioio")

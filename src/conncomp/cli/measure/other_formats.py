@@ -5,6 +5,7 @@ These are others' code, under none of the limits that readers here keep.
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def read_scene(path: Path, series: int) -> Content:
             raise ValueError(f"has {len(opened.scenes)} series: there is no series={series}")
         opened.set_scene(series)
         order, shape = str(opened.dims.order), tuple(opened.shape)
-        check_memory(f"an image of shape {shape}", opened.dtype.itemsize * int(np.prod(shape)))
+        check_memory(f"an image of shape {shape}", opened.dtype.itemsize * math.prod(shape))
         image = np.asarray(opened.data)
         kept = [k for k, axis in enumerate(order) if axis in KEPT or image.shape[k] != 1]
         axes = "".join(order[k] for k in kept)
