@@ -220,8 +220,12 @@ int cuMemAllocHost_v2(void** memory, size_t bytes) {
   *memory = malloc(bytes);
   return *memory ? 0 : 2;
 }
+int pinned_freed = 0;
 int cuMemFreeHost(void* memory) {
+  if (capture_mode != 2) return 900;
+  if (!current) return 201;
   free(memory);
+  ++pinned_freed;
   return 0;
 }
 

@@ -176,3 +176,17 @@ def test_a_number_is_read_once_what_was_launched_is_done(library, driver):
     with pytest.raises(RuntimeError, match="CUDA: launch failed"):
         launches.read(7, number.ctypes.data)
     assert driver.events_alive() == 0
+
+
+def test_pinned_memory_is_given_back_without_a_context_and_beside_captures(library, driver):
+    """By a thread that collects garbage, maybe, while others capture graphs."""
+    number = np.array([5], np.int64)
+    driver.begin_copies(-1)
+    launches = launches_of(library)
+    assert launches.read(7, number.ctypes.data) == 5
+    driver.begin(None, -1)
+    freed = ctypes.c_int.in_dll(driver, "pinned_freed")
+    before = freed.value
+    del launches
+    assert freed.value == before + 1
+    assert driver.thread_capture_mode() == 0

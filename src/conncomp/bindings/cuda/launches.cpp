@@ -59,6 +59,19 @@ class Launches {
   Launches(int device, bool overlap, const std::string& library) : driver_(library), overlap_(overlap) {
     driver_.check(driver_.retain_context(&context_, device));
   }
+  // Of any thread, which may have no context, or capture streams.
+  ~Launches() {
+    try {
+      const CurrentContext current(driver_, context_);
+      const BesideCaptures others(driver_);
+      graph_.reset();
+      numbers_read_.reset();
+    } catch (const std::runtime_error&) {
+      // When Python ends the driver may have ended before; then it has freed all.
+    }
+  }
+  Launches(const Launches&) = delete;
+  Launches& operator=(const Launches&) = delete;
 
   // Adds a launch, of so many blocks, threads and bytes of shared memory. `sizes` are those of its arguments,
   // which lie one after the other in `packed`; `variable` has the fields of ``Variable``.
