@@ -1,5 +1,8 @@
 """Sums of tiles on a GPU are what runs give, and the CPU, bit for bit, call after call."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -308,6 +311,17 @@ def add_up(gpu, labels, image):
     repeated._rows_met = 50
     repeated.start(labels, measures.Sums(image))
     return repeated.finish(labels)
+
+
+def test_no_image_is_kept_for_later_calls(cupy):
+    labels, image = few(0, SHAPES[0], 100)
+    for _ in range(3):
+        placed = cupy.asarray(labels), cupy.asarray(image)
+        conncomp.component_statistics(*placed)
+    kept = [weakref.ref(array) for array in placed]
+    del placed
+    gc.collect()
+    assert all(array() is None for array in kept)
 
 
 def test_labels_that_change_meanwhile():

@@ -132,7 +132,7 @@ class TileSums:
         self._again: dict[Hashable, Again] = {}
         self._write_again: dict[Hashable, Again] = {}
         self.kept = KeptCalls(gpu.xp)
-        self._image: Any = None
+        self._value: Any = None  # the type of the values that are added up, if there are any
         self.counted, self.is_steady = (0, 0), False
 
     def start(self, labels: Any, image: Any) -> Again:
@@ -143,10 +143,9 @@ class TileSums:
         gpu = self._gpu
         if not self._is_clear:
             self._memory.fill(0)
-        self._is_clear, self._image = False, image
+        self._is_clear, self._value = False, None if image is None else image.dtype
         self._call = next(_calls) % (1 << CALL_BITS)
-        kind = None if image is None else image.dtype
-        again = self._again.get(kind)
+        again = self._again.get(self._value)
         if again is not None:
             places = gpu.address(labels), 0 if image is None else gpu.address(image)
             again.run(gpu.current_stream(), (*places, self._call))
@@ -154,7 +153,7 @@ class TileSums:
         with kept_launches() as launches:
             self._add(labels, image)
         called = Field("call", self._call)
-        again = self._again[kind] = gpu.repeat(launches, (labels, image, called))
+        again = self._again[self._value] = gpu.repeat(launches, (labels, image, called))
         return again
 
     def _add(self, labels: Any, image: Any) -> None:
@@ -231,8 +230,7 @@ class TileSums:
         reals : array of float64, shape (3, n), or None
             Standard deviations, minima and maxima of an image.
         """
-        gpu = self._gpu
-        value = None if self._image is None else self._image.dtype
+        gpu, value = self._gpu, self._value
         columns = self._new_columns(runs.count, moments, value)
         again = self._write_again.get((moments, value))
         if again is None:
