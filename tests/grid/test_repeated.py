@@ -1,5 +1,7 @@
 """Calls whose launches are kept and made again, of `label` and `Labeller`: labels are the CPU's."""
 
+import gc
+import weakref
 from types import SimpleNamespace
 
 import numpy as np
@@ -232,11 +234,19 @@ def test_kinds_are_forgotten_when_there_are_too_many(cupy, monkeypatch):
     assert len(repeated._kept) == 1
 
 
-def test_memory_of_the_first_kind_is_kept_while_a_larger_one_takes_more(cupy):
+def test_a_larger_kind_takes_more_memory_and_that_of_smaller_ones_is_given_back(cupy):
     small, large = images(shape=(20, 40)), images(shape=(90, 90))
-    for pair in zip(small, large, strict=True):
+    check(small[0])
+    (workspace,) = repeated._workspaces.values()
+    (placed,) = workspace._memory.values()
+    memory = placed.host if placed.host.base is None else placed.host.base
+    kept, placed, memory = weakref.ref(memory), None, None
+    for pair in zip(large, small, strict=True):
         for image in pair:
             check(image)
+        gc.collect()
+        assert kept() is None
+    assert len(repeated._kept) == 2
 
 
 def test_a_call_with_an_array_of_an_unknown_library_is_not_kept(cupy, monkeypatch):

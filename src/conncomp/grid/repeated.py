@@ -184,20 +184,24 @@ def first_call(kind: Hashable, label_image: Any, array: Array, request: Request)
         # No other call writes to the counts of components before they are read.
         with _workspaces.setdefault(gpu.device, Workspace()) as workspace:
             first = replace(request, workspace=workspace)
+            before = workspace.nbytes
             repeated = Repeated(array, first, library, output.labels)
-            _keep(kind, repeated, workspace.nbytes)
+            _keep(kind, repeated, before, workspace.nbytes)
             labels = output.finish()
             return repeated.result(
                 in_library(labels, array.library) if request.out is None else labels
             )
 
 
-def _keep(kind: Hashable, repeated: Repeated, nbytes: int) -> None:
-    """Keep the launches of a kind, which took so much memory; forget others if all is too much."""
+def _keep(kind: Hashable, repeated: Repeated, before: int, nbytes: int) -> None:
+    """Keep the launches of a kind, for which memory grew from so many bytes, if these are not many.
+
+    Those that were made before it grew are forgotten: each holds on to the memory that it had.
+    """
     if nbytes > MOST_MEMORY:
         _too_large.add(kind)
         _workspaces.clear()
-    if nbytes > MOST_MEMORY or len(_kept) >= MOST_KINDS:
+    if nbytes > before or len(_kept) >= MOST_KINDS:
         _kept.clear()
     if len(_too_large) > MOST_KINDS:
         _too_large.clear()
