@@ -45,7 +45,7 @@ COLUMN_THREADS = 128
 # Real numbers are whole ones of so many bits, times a power of two that is that much larger than
 # the largest needs: so the next images may have larger ones.
 FIXED_BITS, SPARE_BITS, MOST_EXPONENT = 50, 2, 200
-# A table has a row for so many labels at most, so that it is no larger than other memory is.
+# A table has a row for each so many labels at most, and as many more for growth: 7 bytes a label.
 LABELS_OF_ROW = 64
 # Bits of the answer, and how often the host looks for it before it asks the driver.
 ROW_BITS, COMPONENT_BITS, CALL_BITS = 20, 26, 16
