@@ -2,6 +2,7 @@
 
 import io
 import os
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -212,6 +213,23 @@ def test_xml_that_is_no_companion(tmp_path, monkeypatch, content, complaint):
     (tmp_path / "in_.companion.ome").write_bytes(tiff(PLANES))
     with pytest.raises(ValueError, match=r"named as OME-XML, but its content is TIFF"):
         read_content(tmp_path / "in_.companion.ome")
+
+
+def test_many_planes_of_a_file_that_is_mostly_empty(tmp_path):
+    """What is told of them takes no memory for each."""
+    size = 1 << 22
+    (tmp_path / "c0.tif").write_bytes(tiff(PLANES[:1, :1, :1]))
+    os.truncate(tmp_path / "c0.tif", size)
+    count = size // ome_sets.LEAST_PAGE
+    blocks = held_by("c0.tif", 0, 0, count)
+    text = xml((f'SizeZ="{count}"', blocks), root='<OME UUID="a">')
+    (tmp_path / "a.tif").write_bytes(tiff(PLANES, text))
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=r"'c0.tif': has 1 pages, and no page 1"):
+        read_image(tmp_path / "a.tif")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2 * size
 
 
 def test_files_that_have_names_but_no_numbers(tmp_path):

@@ -184,6 +184,17 @@ def places_of_ome(
 ) -> Iterator[tuple[int, int]]:
     """Yield where planes of an image lie, in the order of its axes: the block, and the page.
 
+    Parameters are those of `pages_of_ome`.
+    """
+    for number, page, count in stretches_of_ome(image, lengths, end):
+        yield from ((number, page + k) for k in range(count))
+
+
+def stretches_of_ome(
+    image: OmeImage, lengths: Mapping[str, int], end: int = 0
+) -> Iterator[tuple[int, int, int]]:
+    """Yield where planes that follow each other lie: the block, the first page, and how many.
+
     Fewer than there are, if it is not told of all. Parameters are those of `pages_of_ome`.
     """
     count = math.prod(lengths.values())
@@ -205,7 +216,7 @@ def places_of_ome(
         if plane != known:
             break
         told = max(0, min(length, following - plane))
-        yield from ((number, page + k) for k in range(told))
+        yield number, page, told
         known += told
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import IO, Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from conncomp.files.tiff.ome import (
     ome_images,
     places_of_ome,
     scale_of_ome,
+    stretches_of_ome,
 )
 
 # A set of more files, or XML that is longer, is refused.
@@ -104,32 +106,42 @@ class OmeSet:
                 f"says that it has {described} planes, of which one has shape {head.shape} and "
                 f"dtype {head.dtype}, but all its files are of {size} bytes"
             )
-        places = [(names[block], page) for block, page in places_of_ome(image, lengths)]
-        if len(places) < count or len(set(places)) < count:
+        stretches = [
+            (names[block], page, told)
+            for block, page, told in stretches_of_ome(image, lengths)
+            if told > 0
+        ]
+        if sum(told for *_, told in stretches) < count or _overlap(stretches):
             raise ValueError(
                 f"has OME metadata that does not name a page of its files for each of {described} "
                 "planes"
             )
         kept = {axis: length for axis, length in lengths.items() if length > 1}
-        array = self._filled(head, places).reshape(*kept.values(), *head.shape)
+        array = self._filled(head, count, stretches).reshape(*kept.values(), *head.shape)
         axes = "".join(kept) + head.axes
         channels = max(axes.find("S"), axes.find("C"))
         return Content(array, None if channels < 0 else channels, axes, scale_of_ome(image, axes))
 
-    def _filled(self, head: Any, places: Sequence[tuple[str, int]]) -> NDArray[Any]:
-        """Return planes like one of them, from the files and pages where they lie."""
-        shape = len(places), *head.shape
+    def _filled(
+        self, head: Any, count: int, stretches: Sequence[tuple[str, int, int]]
+    ) -> NDArray[Any]:
+        """Return so many planes like one of them: each stretch from so many pages of a file."""
+        shape = count, *head.shape
         check_memory(f"an image of shape {shape}", math.prod(shape) * head.dtype.itemsize)
         array = np.empty(shape, head.dtype)
-        by_file: dict[str, list[tuple[int, int]]] = {}
-        for plane, (name, page) in enumerate(places):
-            by_file.setdefault(name, []).append((plane, page))
-        for name, planes in by_file.items():
+        by_file: dict[str, list[tuple[int, int, int]]] = {}
+        plane = 0
+        for name, page, told in stretches:
+            by_file.setdefault(name, []).append((plane, page, told))
+            plane += told
+        for name, held in by_file.items():
             with self._opened(name) as (tiff, size):
-                bits, most = bits_of(_page(tiff, planes[0][1]), size)
-                if len(planes) * math.prod(head.shape) * bits > most:
+                bits, most = bits_of(_page(tiff, held[0][1]), size)
+                if sum(told for *_, told in held) * math.prod(head.shape) * bits > most:
                     raise ValueError(f"has planes that do not fit into its {size} bytes")
-                for plane, page in planes:
+                for plane, page in (
+                    (first + k, page + k) for first, page, told in held for k in range(told)
+                ):
                     other = _page(tiff, page)
                     if (other.shape, other.dtype, other.compression) != (
                         head.shape,
@@ -181,6 +193,14 @@ class OmeSet:
                 raise ValueError("is no regular file")
             with open_tiff(file) as tiff:
                 yield tiff, status.st_size
+
+
+def _overlap(stretches: Iterable[tuple[str, int, int]]) -> bool:
+    """Whether stretches of pages of files have a page in common."""
+    return any(
+        name == other and page + count > following
+        for (name, page, count), (other, following, _) in pairwise(sorted(stretches))
+    )
 
 
 def _page(tiff: Any, number: int) -> Any:
