@@ -12,6 +12,7 @@ from conncomp import read_image
 from conncomp.files.images import count_series, opened_series, read_content
 from conncomp.files.scales import scale_of
 from conncomp.files.tiff import ome_sets
+from conncomp.files.tiff.ome import companion_of
 from conncomp.files.tiff.ome_sets import files_of_set, head_of_set
 
 PLANES = np.arange(6 * 3 * 4, dtype=np.uint16).reshape(6, 3, 4)
@@ -83,6 +84,12 @@ def test_a_companion_describes_files(tmp_path):
         assert head_of_set(tmp_path / f"c{c}.tif") == str(path)
     path.unlink()
     np.testing.assert_array_equal(read_image(tmp_path / "c1.tif"), PLANES[3:])
+
+
+def test_the_name_of_a_companion_is_looked_for_in_its_element():
+    """So that many that name none take no longer than their length."""
+    assert companion_of('<BinaryOnly x="" MetadataFile = "a"/>') == "a"
+    assert companion_of('<BinaryOnly <a MetadataFile="a"/>') is None
 
 
 def test_a_companion_of_one_file(tmp_path):

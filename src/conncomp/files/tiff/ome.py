@@ -104,7 +104,7 @@ def other_holders(description: str, images: Sequence[OmeImage]) -> list[str | No
 
 def companion_of(description: str) -> str | None:
     """Return the name of the file that describes the planes of one which has nothing but these."""
-    pattern = r"<(?:\w+:)?BinaryOnly\b[^>]{0,500}?\bMetadataFile\s*=\s*\"([^\"]{1,200})\""
+    pattern = r"<(?:\w+:)?BinaryOnly\b[^<>]{0,500}?\bMetadataFile\s*=\s*\"([^\"]{1,200})\""
     companion = re.search(pattern, description)
     return html.unescape(companion[1]) if companion else None
 
