@@ -155,11 +155,9 @@ def test_rows_that_are_reversed_in_an_array_with_far_strides():
 def test_transposed_arrays(shape, batch_axes, dtype, numbering):
     """Labels go to memory in strips of rows, which end where a layer, a part or an array does."""
     rng = np.random.default_rng(len(shape))
+    axes = (*range(batch_axes), *range(len(shape) - 1, batch_axes - 1, -1))  # its own inverse
     for image in (rng.random(shape) < 0.4, rng.integers(0, 3, shape, np.uint16)):
-        transposed = image.transpose(*range(batch_axes), *range(image.ndim - 1, batch_axes - 1, -1))
-        view = np.ascontiguousarray(transposed).transpose(
-            *range(batch_axes), *range(image.ndim - 1, batch_axes - 1, -1)
-        )
+        view = np.ascontiguousarray(image.transpose(axes)).transpose(axes)
         for task in ({}, {"connectivity": 1, "periodic": True}):
             expected = label(image, numbering=numbering, batch_axes=batch_axes, **task)
             out = np.full(shape, 77, dtype)
