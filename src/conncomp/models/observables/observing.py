@@ -74,11 +74,8 @@ class Watched:
         """Make the update of this number, and measure into a record unless that is None."""
         if record is None:
             self._update(number, None)
-            return
-        self._observe(record)
-        own = self._model.new_records(1)[0]
-        self._update(number, own)
-        record[:, : self._length] += own
+        else:
+            self._measure(record, lambda own: self._update(number, own))
 
     def read(self, records: NDArray[np.int64]) -> Any:
         """Return what was measured, of records of shape (rows, replicas, fields)."""
@@ -87,10 +84,7 @@ class Watched:
     def present(self) -> NDArray[np.int64]:
         """Return a record of the present state, of each replica if there are several."""
         record = self.new_records(1)[0]
-        self._observe(record)
-        own = self._model.new_records(1)[0]
-        self._model._measure(own)
-        record[:, : self._length] += own
+        self._measure(record, self._model._measure)
         present: NDArray[np.int64] = on_host(record)
         return present[0] if self._model._single else present
 
@@ -98,9 +92,13 @@ class Watched:
         """Return a series that knows of the observables."""
         return replace(series, observed=self._observed)
 
-    def _observe(self, record: Any) -> None:
+    def _measure(self, record: Any, measure: Callable[[Any], None]) -> None:
+        """Measure the observables, then by `measure` what the model has a record of itself."""
         for observable, (_, first) in zip(self._observables, self._observed, strict=True):
             observable.measure(record, first)
+        own = self._model.new_records(1)[0]
+        measure(own)
+        record[:, : self._length] += own
 
 
 def observing(
