@@ -163,3 +163,21 @@ def test_two_replicas_try_every_other_round():
     assert not np.isnan(tempering.acceptance).any()
     three = parallel_tempering(new_model(beta=[0.8, 0.9, 1.0], replicas=3), 1)
     assert np.isnan(three.acceptance).tolist() == [False, True]
+
+
+@pytest.mark.parametrize(("kind", "critical"), [(Potts, 0.8814), (Ising, 0.4407)])
+def test_wrapping_is_that_of_the_next_update(kind, critical):
+    arguments = {"beta": [critical * k for k in (0.8, 1.0, 1.2)], "replicas": 3, "seed": 4}
+    rounds = {"sweeps_between": 20, "wrapping": True}
+    measured = parallel_tempering(kind((8, 8), **arguments), 1, **rounds).series.observables()
+    wanted = kind((8, 8), **arguments).swendsen_wang(21, wrapping=True).observables()
+    np.testing.assert_array_equal(measured["wraps"][0], wanted["wraps"][20])
+    np.testing.assert_array_equal(measured["rank"][0], wanted["rank"][20])
+    assert 0 < measured["wraps"].sum() < measured["wraps"].size
+
+
+def test_sizes_of_clusters_are_not_measured():
+    with pytest.raises(ValueError, match="clusters=True is measured in updates"):
+        parallel_tempering(new_model(), 2, clusters=True)
+    series = parallel_tempering(new_model(), 2, clusters=True, observe="structure").series
+    assert "improved_structure" in series.observables()

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from conncomp._arguments import check_range, shown
 from conncomp.generate.random import MASK, philox
 from conncomp.models._probabilities import CERTAIN
+from conncomp.models.observables.observing import observing
 from conncomp.models.protocol import MOST_UPDATES, Series, make_updates
 
 # Of ``kernels/core/spins.h``.
@@ -109,7 +110,7 @@ def parallel_tempering(
         Called with the model in each round, after its updates and before exchanges.
     **options
         Of the updates, as `Potts.updater`, `Ising.updater`, `XY.updater` and `SpinGlass.updater`
-        take them: ``update``, ``houdayer`` and others.
+        take them: ``update``, ``houdayer`` and others. Sizes of clusters are not measured.
 
     Returns
     -------
@@ -146,12 +147,13 @@ def parallel_tempering(
     most = MOST_UPDATES - model.updates
     count = check_range("rounds", rounds, 1, most)
     between = check_range("sweeps_between", sweeps_between, 1, most // count)
+    _check_options(model, options)
     replicas = np.empty((count, model.replicas), np.int64)
     records: list[NDArray[np.int64]] = []
     tried, accepted = np.zeros((2, temperatures - 1), np.int64)
     for number in range(count):
         # As betas change, so do the probabilities of bonds.
-        change = model.updater(**options)
+        change = _updater(model, options)
         make_updates(change, range(model.updates + 1, model.updates + 1 + between))
         if watch is not None:
             watch(model)
@@ -166,6 +168,29 @@ def parallel_tempering(
     with np.errstate(invalid="ignore"):
         acceptance = np.where(tried > 0, accepted / tried, nan)
     return Tempering(series, model._betas[model._ladders()].reshape(-1), replicas, acceptance)
+
+
+def _check_options(model: Tempered, options: dict[str, Any]) -> None:
+    model.updater(**options)
+    if options.get("clusters") and not options.get("observe"):
+        raise ValueError(
+            "clusters=True is measured in updates, and a round measures the state after them; "
+            "leave it out, or observe='structure' with it, for an improved estimator"
+        )
+
+
+def _updater(model: Tempered, options: dict[str, Any]) -> Any:
+    """Return updates whose present state tells how clusters wrap, if that is asked for.
+
+    A Potts model of words measures that in updates alone.
+    """
+    if not options.get("wrapping"):
+        return model.updater(**options)
+    observed = {"observe": (), **options}
+    observe, wrapping = observed.pop("observe"), observed.pop("wrapping")
+    clusters = bool(options.get("clusters"))
+    update = model.updater(**observed)
+    return observing(model, update, observe, clusters=clusters, wrapping=wrapping)
 
 
 def exchange(
