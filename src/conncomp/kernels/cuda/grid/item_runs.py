@@ -1,0 +1,104 @@
+"""The default for batches of small images of bytes on the GPU: drives ``item_runs.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from conncomp._arguments import INT32_MAX
+from conncomp.kernels.cuda.core.numbering import WORD
+from conncomp.kernels.cuda.grid.image import Geometry, Image
+from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
+from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.workspace import Part, Workspace
+from conncomp.kernels.links import Links
+
+FILE = "cuda/grid/item_runs.cuh"
+# Of a block, by whether an item has more words than some; and the most that an item may have, which
+# number runs by 16 bits.
+THREADS = 256, 1024
+FEW_WORDS, MOST_WORDS = 512, 2048
+WORD_BYTES, RUN_BYTES, RESERVED = 24, 2, 2048
+# Where fewer blocks run on each multiprocessor than this, others are faster.
+LEAST_ITEMS = 0.25
+NODE = np.dtype(np.int32)
+
+TABLE = Struct(
+    "ItemTable",
+    components=POINTER,
+    item_stride=COUNT,
+    row_stride=NODE,
+    stride=NODE,
+    height=NODE,
+    width=NODE,
+    columns=NODE,
+    inverse_of_row=np.dtype(np.uint32),
+    corners=NODE,
+)
+
+
+@lru_cache(maxsize=1024)
+def takes(geometry: Geometry, links: Links, multiprocessors: int, shared_memory: int) -> bool:
+    """Whether `fill_labels` can label an array on a GPU, and there are items for all of it."""
+    shape = geometry.shape
+    if (links.rule, links.value_type) != ("equal", "u1") or len(shape) != 2:
+        return False
+    if geometry.connectivity not in (1, 2) or any(geometry.steps.periodic):
+        return False
+    if max(map(abs, geometry.value_strides)) > INT32_MAX or _words(shape) > MOST_WORDS:
+        return False
+    enough = geometry.items >= LEAST_ITEMS * multiprocessors
+    return enough and _shared_bytes(shape) + RESERVED <= shared_memory
+
+
+def fill_labels(gpu: Gpu, image: Image, labels: Any, workspace: Workspace) -> Any:
+    """Fill `labels` with consecutive labels, as `tiled_bricks.fill_labels` does."""
+    table, threads = _plan_of(image.geometry)
+    (kernel,) = gpu.load(FILE, _names(threads, labels.dtype))
+    memory = workspace.take_struct(gpu, TABLE, table)
+    grid = image.items, threads
+    shared = _shared_bytes(image.shape)
+    launch(kernel, grid, image.rule, image.values, labels, memory.struct, shared=shared)
+    return memory["components"]
+
+
+@lru_cache(maxsize=1024)
+def _plan_of(geometry: Geometry) -> tuple[dict[str, Part | int | None], int]:
+    """Return the fields of ``ItemTable``, and the threads of a block."""
+    height, width = geometry.shape
+    columns = -(-width // WORD)
+    table: dict[str, Part | int | None] = {
+        "components": (geometry.items, COUNT),
+        "item_stride": geometry.item_stride,
+        "row_stride": geometry.value_strides[0],
+        "stride": geometry.value_strides[1],
+        "height": height,
+        "width": width,
+        "columns": columns,
+        "inverse_of_row": -(-(1 << 32) // columns) % (1 << 32),
+        "corners": geometry.connectivity == 2,
+    }
+    return table, THREADS[height * columns > FEW_WORDS]
+
+
+def _words(shape: tuple[int, ...]) -> int:
+    return shape[0] * -(-shape[1] // WORD)
+
+
+def _shared_bytes(shape: tuple[int, ...]) -> int:
+    """Return what a block needs, whose runs may have one element each."""
+    return WORD_BYTES * _words(shape) + RUN_BYTES * shape[0] * shape[1]
+
+
+def _names(threads: int, index: Any) -> tuple[str, ...]:
+    return (f"label_items<{threads}, {ctype(index)}>",)
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that `fill_labels` can load."""
+    for threads, index in product(THREADS, INDEX_TYPES):
+        yield FILE, _names(threads, index)
