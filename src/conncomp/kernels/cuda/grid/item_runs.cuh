@@ -38,6 +38,8 @@ struct ItemTable {
   int32_t height, width, columns;  // of an item, in elements; columns are words of a row
   uint32_t inverse_of_row;         // 2^32 over columns, rounded up, or 0 for one
   int32_t corners;                 // whether elements touch at corners
+  int32_t parts;                   // blocks of an item
+  int32_t most_runs;               // that are numbered by 32 bits
 };
 
 // A word of an item, and the bits of it and of those around.
@@ -55,6 +57,11 @@ __device__ inline uint32_t bytes_that_are_set(uint32_t word) {
   return (((word & 0x7f7f7f7fu) + 0x7f7f7f7fu) | word) & 0x80808080u;
 }
 __device__ inline uint32_t four_bits(uint32_t bytes) { return (bytes >> 7) * 0x01020408u >> 24; }
+
+template <class Label>
+struct alignas(16) LabelsOfGroup {
+  Label label[4];
+};
 
 struct alignas(16) SixteenBytes {
   uint32_t word[4];
@@ -161,36 +168,184 @@ struct Item {
     uint32_t elements = 0;
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
-      const uint32_t kept =
+      uint32_t kept =
           background.present ? bytes_that_are_set(bytes[k] ^ background.value * 0x01010101u) : 0x80808080u;
+      const int after = 4 * k + 4 - left;  // bytes that are none of the item's
+      if (after > 0) kept = after < 4 ? kept & (~0u >> 8 * after) : 0;
       elements |= four_bits(kept) << 4 * k;
-    }
-    if (left < kRootWord) elements &= (1u << left) - 1;
-#pragma unroll
-    for (int k = 0; k < 8; ++k) {
-      const uint32_t own = elements >> 4 * k & 15;
-      const uint32_t whole = (own * 0x00204081u & 0x01010101u) * 255;
+      const uint32_t whole = (kept >> 7) * 255;
       any |= bytes[k] & whole, all &= bytes[k] | ~whole;
     }
     return elements;
   }
 };
 
-// A block an item. Its threads go through words, runs, and words of runs, in turn.
+// The parents of the runs of an item, and what is asked of it. Runs are numbered by 32 bits where there is
+// memory for that.
+struct RunWords {
+  const uint32_t *starts, *before;
+  uint32_t* contacts[3];  // left ones, those above, right ones
+  int words, columns, runs;
+};
+template <int threads, class Run>
+struct RunForest : RunWords {
+  Run* parent;
+
+  __device__ RunForest(const RunWords& words, void* parent) : RunWords(words), parent(static_cast<Run*>(parent)) {}
+
+  __device__ Run run_of(int word, int bit) const {
+    return Run(before[word] + __popc(starts[word] & ((2u << bit) - 1)) - 1);
+  }
+  // The run of the element above, or of the one so far to the right of that.
+  __device__ Run run_above(int word, int bit, int right) const {
+    const int place = bit + right;
+    return run_of(word - columns + (place < 0 ? -1 : place / kRootWord), place & (kRootWord - 1));
+  }
+
+  // Puts each run under the first one that it touches above, among the elements of the word where it begins;
+  // returns whether there are other contacts, which are kept.
+  __device__ bool take_parents(const Item& item) {
+    bool has_more = false;
+    for (int word = int(threadIdx.x); word < words; word += threads) {
+      ContactsAbove of_word = item.needed_contacts({word, item.table});
+      Run run = Run(before[word]);
+#pragma unroll 1
+      for (uint32_t unvisited = starts[word]; unvisited != 0; ++run) {
+        const uint32_t begin = unvisited & (0 - unvisited);
+        unvisited -= begin;
+        const uint32_t end = unvisited & (0 - unvisited);
+        Run above = run;
+        if (const uint32_t touching = of_word.any() & (end - 1) & ~(begin - 1)) {
+          const uint32_t bit = touching & (0 - touching);
+          const int right = of_word.up & bit ? 0 : of_word.up_left & bit ? -1 : 1;
+          above = run_above(word, __ffs(int(bit)) - 1, right);
+          (right == 0 ? of_word.up : right < 0 ? of_word.up_left : of_word.up_right) -= bit;
+        }
+        parent[run] = above;
+      }
+      contacts[0][word] = of_word.up_left, contacts[1][word] = of_word.up, contacts[2][word] = of_word.up_right;
+      has_more |= of_word.any() != 0;
+    }
+    return has_more;
+  }
+
+  // Points each run to its root, as far as that is known; calls last(run, whether it is one) with all threads.
+  // Paths are halved by all who are on them, as each moves up.
+  template <class Last>
+  __device__ void flatten(Last&& last) {
+#pragma unroll 1
+    for (int first = 0; first < runs; first += threads) {
+      const int run = first + int(threadIdx.x);
+      bool is_root = false;
+      if (run < runs) {
+        Run above = InBlock::load(parent + run);
+        is_root = above == Run(run);
+        for (Run next; (next = InBlock::load(parent + above)) != above; above = next)
+          InBlock::store(parent + run, next);
+      }
+      last(run, is_root);
+    }
+    __syncthreads();
+  }
+
+  __device__ void unite_contacts() {
+    for (int word = int(threadIdx.x); word < words; word += threads) {
+      uint32_t left = contacts[0][word], up = contacts[1][word], right = contacts[2][word];
+#pragma unroll 1
+      while (left | up | right) {
+        const uint32_t bits = up ? up : left ? left : right;
+        const int bit = __ffs(int(bits)) - 1, aside = up ? 0 : left ? -1 : 1;
+        (up ? up : left ? left : right) &= bits - 1;
+        const Run own = run_of(word, bit), above = run_above(word, bit, aside);
+        if constexpr (sizeof(Run) >= kLeastMinimum)  // most parents are roots still
+          hook_lowest<InBlock>(parent, InBlock::load(parent + own), InBlock::load(parent + above));
+        else
+          unite<InBlock>(parent, own, above);
+      }
+    }
+    __syncthreads();
+  }
+
+  // Lets the parent of each run be its label, less 1, and returns how many components there are.
+  __device__ int label_runs(const Item& item) {
+    const bool has_more = __syncthreads_or(take_parents(item));
+    uint32_t *const roots = contacts[0], *const number = contacts[1];  // once contacts have been read
+    const auto keep_roots = [&](int run, bool is_root) {
+      const uint32_t bits = __ballot_sync(kAllLanes, is_root);
+      if (lane() == 0 && run < runs) roots[run / kRootWord] = bits;
+    };
+    if (has_more) {
+      flatten([](int, bool) {});
+      unite_contacts();
+    }
+    flatten(keep_roots);
+    int components = 0;
+    for (int first = 0; first * kRootWord < runs; first += threads) {
+      const int word = first + int(threadIdx.x);
+      const bool has = word * kRootWord < runs;
+      int total;
+      const int of_words = components + block_scan<threads>(has ? __popc(roots[word]) : 0, total);
+      if (has) number[word] = of_words;
+      components += total;
+    }
+    __syncthreads();
+    for (int run = int(threadIdx.x); run < runs; run += threads) {
+      const int root = int(parent[run]);
+      parent[run] = Run(label_of_bit(roots, number, root / kRootWord, root % kRootWord));
+    }
+    __syncthreads();
+    return components;
+  }
+
+  // Writes the labels of words from `first` on.
+  template <class Label>
+  __device__ void write(const Item& item, int first, int end, Label* labels) const {
+    const int width = item.table.width;
+    constexpr int kGroup = 4, kGroups = kRootWord / kGroup;
+    if (width % kGroup == 0 && reinterpret_cast<size_t>(labels) % (kGroup * sizeof(Label)) == 0) {
+#pragma unroll 2
+      for (int group = first * kGroups + int(threadIdx.x); group < end * kGroups; group += threads) {
+        const WordOfItem word(group / kGroups, item.table);
+        const int bit = group % kGroups * kGroup, x = word.column * kRootWord + bit;
+        if (x >= width) continue;
+        const uint32_t elements = item.foreground[word.number] >> bit, own_starts = starts[word.number];
+        int run = int(before[word.number]) - 1 + __popc(own_starts & ((1u << bit) - 1));
+        LabelsOfGroup<Label> group_of;
+#pragma unroll
+        for (int k = 0; k < kGroup; ++k) {
+          run += own_starts >> bit >> k & 1;
+          group_of.label[k] = elements >> k & 1 ? Label(parent[run]) + 1 : 0;
+        }
+        *reinterpret_cast<LabelsOfGroup<Label>*>(labels + word.row * width + x) = group_of;
+      }
+      return;
+    }
+    for (int at = first + int(threadIdx.x) / kWarp; at < end; at += threads / kWarp) {
+      const WordOfItem word(at, item.table);
+      const int x = word.column * kRootWord + lane();
+      const bool is_foreground = item.foreground[at] >> lane() & 1;
+      const Label label = is_foreground ? Label(parent[run_of(at, lane())]) + 1 : 0;
+      if (x < width) labels[word.row * width + x] = label;
+    }
+  }
+};
+
+// A block an item, or several, each of which labels all of it and writes a part: where items are few. Its
+// threads go through words, runs, and words of runs, in turn.
 template <int threads, class Label>
 __global__ void __launch_bounds__(threads, 1)
     label_items(Equal<uint8_t> rule, const uint8_t* __restrict__ values, Label* __restrict__ labels,
                 ItemTable table) {
-  using Run = uint16_t;
   CONNCOMP_DYNAMIC_SHARED(uint32_t, memory);
   __shared__ uint32_t any_value;
   const int words = table.height * table.columns, thread = int(threadIdx.x);
+  const int number = int(blockIdx.x) / table.parts, part = int(blockIdx.x) % table.parts;
   uint32_t *const foreground = memory, *const starts = foreground + words, *const before = starts + words;
-  uint32_t *const up = before + words, *const up_left = up + words, *const up_right = up_left + words;
-  Run* const parent = reinterpret_cast<Run*>(up_right + words);
+  uint32_t* const contacts = before + words;
+  void* const parents = contacts + 3 * words;
   follow_launch();
-  values += blockIdx.x * table.item_stride;
-  labels += int64_t(blockIdx.x) * table.height * table.width;
+  values += number * table.item_stride;
+  labels += int64_t(number) * table.height * table.width;
   Item item{values, table, foreground, starts, false};
 
   uint32_t any = 0, all = ~0u;
@@ -202,113 +357,30 @@ __global__ void __launch_bounds__(threads, 1)
   __syncthreads();
   item.is_mixed = __syncthreads_or(has_any && (any != all || any != any_value));
 
-  // The run of an element of a word, by its bit.
-  const auto run_of = [&](int word, int bit) {
-    return Run(before[word] + __popc(starts[word] & ((2u << bit) - 1)) - 1);
-  };
   int runs = 0;
   for (int first = 0; first < words; first += threads) {
     const int word = first + thread;
-    const uint32_t begin =
-        word < words ? foreground[word] & ~item.linked_left({word, table}) : 0;
+    const uint32_t begin = word < words ? foreground[word] & ~item.linked_left({word, table}) : 0;
     int total;
     const int of_words = runs + block_scan<threads>(__popc(begin), total);
-    if (word < words) starts[word] = begin, before[word] = of_words;
+    if (word < words) starts[word] = begin, before[word] = uint32_t(of_words);
     runs += total;
   }
   __syncthreads();
 
-  const auto run_above = [&](int word, int bit, int right) {
-    const int place = bit + right;
-    const int above = word - table.columns + (place < 0 ? -1 : place / kRootWord);
-    return run_of(above, place & (kRootWord - 1));
+  const int share = (words + table.parts - 1) / table.parts, begin = part * share;
+  const int end = begin + share < words ? begin + share : words;
+  const auto label_all = [&](auto&& forest) {
+    const int components = forest.label_runs(item);
+    if (thread == 0 && part == 0) table.components[number] = components;
+    forest.write(item, begin, end, labels);
   };
-  bool has_more = false;
-  for (int word = thread; word < words; word += threads) {
-    ContactsAbove contacts = item.needed_contacts({word, table});
-    Run run = Run(before[word]);
-#pragma unroll 1
-    for (uint32_t unvisited = starts[word]; unvisited != 0; ++run) {
-      const uint32_t begin = unvisited & (0 - unvisited);
-      unvisited -= begin;
-      const uint32_t end = unvisited & (0 - unvisited);
-      const ContactsAbove of_run = contacts & ((end - 1) & ~(begin - 1));
-      Run above = run;
-      if (const uint32_t touching = of_run.any()) {
-        const uint32_t bit = touching & (0 - touching);
-        const int right = of_run.up & bit ? 0 : of_run.up_left & bit ? -1 : 1;
-        above = run_above(word, __ffs(int(bit)) - 1, right);
-        (right == 0 ? contacts.up : right < 0 ? contacts.up_left : contacts.up_right) -= bit;
-      }
-      parent[run] = above;
-    }
-    up[word] = contacts.up, up_left[word] = contacts.up_left, up_right[word] = contacts.up_right;
-    has_more |= contacts.any() != 0;
-  }
-  has_more = __syncthreads_or(has_more);
-
-  // Paths are halved by all who are on them, as each moves up.
-  const auto flatten = [&] {
-#pragma unroll 1
-    for (int run = thread; run < runs; run += threads) {
-      Run above = InBlock::load(parent + run);
-      for (Run next; (next = InBlock::load(parent + above)) != above; above = next)
-        InBlock::store(parent + run, next);
-    }
-    __syncthreads();
-  };
-  flatten();
-  if (has_more) {
-    for (int word = thread; word < words; word += threads) {
-#pragma unroll 1
-      for (int right = -1; right <= 1; ++right) {
-#pragma unroll 1
-        for (uint32_t unvisited = (right < 0 ? up_left : right > 0 ? up_right : up)[word]; unvisited != 0;
-             unvisited &= unvisited - 1) {
-          const int bit = __ffs(int(unvisited)) - 1;
-          unite<InBlock>(parent, run_of(word, bit), run_above(word, bit, right));
-        }
-      }
-    }
-    __syncthreads();
-    flatten();
-  }
-
-  // Contacts have been read.
-  uint32_t *const roots = up, *const number = up_left;
-  for (int first = 0; first < runs; first += threads) {
-    const int run = first + thread;
-    const uint32_t bits = __ballot_sync(kAllLanes, run < runs && parent[run] == run);
-    if (lane() == 0 && run < runs) roots[run / kRootWord] = bits;
-  }
-  __syncthreads();
-  int components = 0;
-  for (int first = 0; first * kRootWord < runs; first += threads) {
-    const int word = first + thread;
-    const bool has = word * kRootWord < runs;
-    int total;
-    const int of_words = components + block_scan<threads>(has ? __popc(roots[word]) : 0, total);
-    if (has) number[word] = of_words;
-    components += total;
-  }
-  if (thread == 0) table.components[blockIdx.x] = components;
-  __syncthreads();
-  // A run's label, less 1, takes the place of its root.
-  for (int run = thread; run < runs; run += threads) {
-    const int root = parent[run];
-    parent[run] = Run(label_of_bit(roots, number, root / kRootWord, root % kRootWord));
-  }
-  __syncthreads();
-
-  // A lane an element.
-#pragma unroll 4
-  for (int at = thread / kWarp; at < words; at += threads / kWarp) {
-    const WordOfItem word(at, table);
-    const int x = word.column * kRootWord + lane();
-    const bool is_foreground = foreground[at] >> lane() & 1;
-    const Label label = is_foreground ? Label(parent[run_of(at, lane())]) + 1 : 0;
-    if (x < table.width) labels[word.row * table.width + x] = label;
-  }
+  const RunWords of_words{
+      starts, before, {contacts, contacts + words, contacts + 2 * words}, words, table.columns, runs};
+  if (runs <= table.most_runs)
+    label_all(RunForest<threads, int32_t>(of_words, parents));
+  else
+    label_all(RunForest<threads, uint16_t>(of_words, parents));
 }
 
 }  // namespace conncomp

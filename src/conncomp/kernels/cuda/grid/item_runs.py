@@ -14,15 +14,16 @@ from conncomp.kernels.cuda.core.numbering import WORD
 from conncomp.kernels.cuda.grid.image import Geometry, Image
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
-from conncomp.kernels.cuda.workspace import Part, Workspace
+from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.links import Links
 
 FILE = "cuda/grid/item_runs.cuh"
 # Of a block, by whether an item has more words than some; and the most that an item may have, which
 # number runs by 16 bits.
 THREADS = 256, 1024
-FEW_WORDS, MOST_WORDS = 512, 2048
-WORD_BYTES, RUN_BYTES, RESERVED = 24, 2, 2048
+FEW_WORDS, LEAST_WORDS, MOST_WORDS = 512, 1024, 2048
+WORD_BYTES, RESERVED = 24, 2048
+MOST_PARTS = 4  # blocks of an item
 # Where fewer blocks run on each multiprocessor than this, others are faster.
 LEAST_ITEMS = 0.25
 NODE = np.dtype(np.int32)
@@ -38,6 +39,8 @@ TABLE = Struct(
     columns=NODE,
     inverse_of_row=np.dtype(np.uint32),
     corners=NODE,
+    parts=NODE,
+    most_runs=NODE,
 )
 
 
@@ -49,7 +52,9 @@ def takes(geometry: Geometry, links: Links, multiprocessors: int, shared_memory:
         return False
     if geometry.connectivity not in (1, 2) or any(geometry.steps.periodic):
         return False
-    if max(map(abs, geometry.value_strides)) > INT32_MAX or _words(shape) > MOST_WORDS:
+    if max(map(abs, geometry.value_strides)) > INT32_MAX:
+        return False
+    if not LEAST_WORDS <= _words(shape) <= MOST_WORDS:
         return False
     enough = geometry.items >= LEAST_ITEMS * multiprocessors
     return enough and _shared_bytes(shape) + RESERVED <= shared_memory
@@ -57,21 +62,21 @@ def takes(geometry: Geometry, links: Links, multiprocessors: int, shared_memory:
 
 def fill_labels(gpu: Gpu, image: Image, labels: Any, workspace: Workspace) -> Any:
     """Fill `labels` with consecutive labels, as `tiled_bricks.fill_labels` does."""
-    table, threads = _plan_of(image.geometry)
+    table, threads = _plan_of(image.geometry, gpu.multiprocessors)
     (kernel,) = gpu.load(FILE, _names(threads, labels.dtype))
     memory = workspace.take_struct(gpu, TABLE, table)
-    grid = image.items, threads
+    grid = image.items * table["parts"], threads
     shared = _shared_bytes(image.shape)
     launch(kernel, grid, image.rule, image.values, labels, memory.struct, shared=shared)
     return memory["components"]
 
 
 @lru_cache(maxsize=1024)
-def _plan_of(geometry: Geometry) -> tuple[dict[str, Part | int | None], int]:
+def _plan_of(geometry: Geometry, multiprocessors: int) -> tuple[dict[str, Any], int]:
     """Return the fields of ``ItemTable``, and the threads of a block."""
     height, width = geometry.shape
     columns = -(-width // WORD)
-    table: dict[str, Part | int | None] = {
+    table: dict[str, Any] = {
         "components": (geometry.items, COUNT),
         "item_stride": geometry.item_stride,
         "row_stride": geometry.value_strides[0],
@@ -81,6 +86,8 @@ def _plan_of(geometry: Geometry) -> tuple[dict[str, Part | int | None], int]:
         "columns": columns,
         "inverse_of_row": -(-(1 << 32) // columns) % (1 << 32),
         "corners": geometry.connectivity == 2,
+        "parts": max(1, min(multiprocessors // geometry.items, MOST_PARTS)),
+        "most_runs": _run_bytes(geometry.shape) // NODE.itemsize,
     }
     return table, THREADS[height * columns > FEW_WORDS]
 
@@ -89,9 +96,14 @@ def _words(shape: tuple[int, ...]) -> int:
     return shape[0] * -(-shape[1] // WORD)
 
 
+def _run_bytes(shape: tuple[int, ...]) -> int:
+    """Return what the numbers of runs take: by 32 bits of foreground of one value, or by 16."""
+    height, width = shape
+    return height * -(-width // 2) * NODE.itemsize
+
+
 def _shared_bytes(shape: tuple[int, ...]) -> int:
-    """Return what a block needs, whose runs may have one element each."""
-    return WORD_BYTES * _words(shape) + RUN_BYTES * shape[0] * shape[1]
+    return WORD_BYTES * _words(shape) + _run_bytes(shape)
 
 
 def _names(threads: int, index: Any) -> tuple[str, ...]:
