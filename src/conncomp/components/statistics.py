@@ -412,7 +412,7 @@ def component_statistics(
     if of_labels_alone and spacing is None and not wanted[1]:
         again = measure_batch_again(labels, background, batch_axes, wanted[0])
         if again is not None:
-            return ComponentStatistics(*again, (1.0,) * again[3].shape[1])
+            return ComponentStatistics(*(*again, (1.0,) * again[3].shape[1]))
     numbers = Numbers(background, batch_axes)
     measured: Any = _measure(labels, (image, classes), *wanted, spacing, numbers)
     lengths = check_spacing(spacing, measured[3].shape[1])
