@@ -4,24 +4,25 @@
 // What: as tiled_quads.cuh, with connectivity 1, too; labels are consecutive in each item.
 // How: all in one launch, in shared memory; bits of 32 elements of a row are a word.
 //
-//    words     foreground of each word, and where runs begin: elements that the one to the left is not linked to
-//    runs      are numbered as they lie, by counting beginnings: the run of an element is the last one that
+//    words     foreground of each word, and where runs begin: elements that the one to the left is not linked
+//    to runs      are numbered as they lie, by counting beginnings: the run of an element is the last one
+//    that
 //              begins up to it, however many words it covers. A run is a node, and its parent a lower number
 //    contacts  of a run with those of the row above: the first one is its parent, by a store; then paths are
-//              halved by all at once, and then the others are united. A contact is left out if two others make
-//              up for it (see needed_contacts)
-//    labels    a bit for each run says whether it is a root; the label of a root is the number of bits up to its
+//              halved by all at once, and then the others are united. A contact is left out if two others
+//              make up for it (see needed_contacts)
+//    labels    a bit for each run says whether it is a root; the label of a root is the number of bits up to
+//    its
 //              own, as components are numbered by their first elements
 //
-// Where all foreground of an item is of one value, which it finds out, links follow from bits alone; else both
-// values are read again for each link. Values that change meanwhile decide links only: runs follow from words
-// that are kept.
+// Where all foreground of an item is of one value, which it finds out, links follow from bits alone; else
+// both values are read again for each link. Values that change meanwhile decide links only: runs follow from
+// words that are kept.
 //
 // Cost: 1 byte read and 4 or 8 written for each element. A block is alone on a multiprocessor if its item is
 // large, so that few items leave others idle. Shared memory: 24 bytes a word, and 2 an element for parents.
 //
-// Source: He, Chao and Suzuki 2008 for runs as nodes; numbers of runs from counts of bits are of Lemaitre,
-// Hennequin and Lacassagne 2020, who keep them for each row.
+// Source: ours, from runs (He, Chao and Suzuki 2008) and union–find.
 #pragma once
 
 #include "core/links.h"
@@ -93,8 +94,8 @@ struct Item {
   // Those of a word's elements that have the value of the element so far from them, which is in the item.
   __device__ uint32_t alike(uint32_t elements, const WordOfItem& word, int down, int right) const {
     if (!is_mixed) return elements;
-    const uint8_t* const own = values + int64_t(word.row) * table.row_stride +
-                               int64_t(word.column * kRootWord) * table.stride;
+    const uint8_t* const own =
+        values + int64_t(word.row) * table.row_stride + int64_t(word.column * kRootWord) * table.stride;
     const int64_t ahead = int64_t(down) * table.row_stride + int64_t(right) * table.stride;
     uint32_t like = 0;
 #pragma unroll 1
@@ -111,36 +112,24 @@ struct Item {
   }
 
   // The contacts of a word with the row above that connect all that touch, together with those of elements in
-  // rows. Left out are those that others make up for:
+  // rows. Left out are those that a contact beside them makes up for:
   //
-  //    up_left  up  up_right     up if left is linked to own, its up to it, and up to up_left; up_left and
-  //       left  own  right       up_right if up touches own, as it touches both; up_left if left is linked and
-  //                              touches it; up_right likewise
-  //
-  // What makes up for a contact lies beside it, or to the left of it. At the ends of words of several values
-  // contacts are kept.
+  //    up_left  up  up_right     up if left is linked to own, and up_left to up, as they touch, too; up_left
+  //    if
+  //       left  own  right       left or up is linked to own, as that touches it; up_right likewise
   __device__ ContactsAbove needed_contacts(const WordOfItem& word) const {
     if (word.row == 0) return {0, 0, 0};
     const WordOfItem above(word.number - table.columns, table);
-    const uint32_t own = foreground[word.number];
-    const uint32_t of_above = foreground[above.number];
-    const uint32_t up = alike(own & of_above, word, -1, 0);
+    const uint32_t own = foreground[word.number], of_above = foreground[above.number];
     const uint32_t left = own & ~starts[word.number], left_above = of_above & ~starts[above.number];
-    uint32_t up_of_left = up << 1;
-    if (!is_mixed && word.column > 0)
-      up_of_left |= (foreground[word.number - 1] & foreground[above.number - 1]) >> 31;
-    ContactsAbove needed{up & ~(left & up_of_left & left_above), 0, 0};
+    ContactsAbove needed{alike(own & of_above & ~(left & left_above), word, -1, 0), 0, 0};
     if (!table.corners) return needed;
-    const uint32_t up_left = own & ~up & from_left(foreground, above) & ~(left & up_of_left);
-    uint32_t up_of_right = up >> 1, right = left >> 1;
-    if (!is_mixed && word.column + 1 < table.columns) {
-      const uint32_t beside = foreground[word.number + 1];
-      up_of_right |= (beside & foreground[above.number + 1]) << 31;
-      right |= (beside & ~starts[word.number + 1]) << 31;
-    }
-    const uint32_t up_right = own & ~up & from_right(foreground, above) & ~(right & up_of_right);
-    needed.up_left = alike(up_left, word, -1, -1);
-    needed.up_right = alike(up_right, word, -1, 1);
+    const uint32_t apart = own & ~(is_mixed ? needed.up : of_above);
+    uint32_t right = left >> 1;
+    if (word.column + 1 < table.columns)
+      right |= (foreground[word.number + 1] & ~starts[word.number + 1]) << 31;
+    needed.up_left = alike(apart & ~left & from_left(foreground, above), word, -1, -1);
+    needed.up_right = alike(apart & ~right & from_right(foreground, above), word, -1, 1);
     return needed;
   }
 
@@ -191,7 +180,8 @@ template <int threads, class Run>
 struct RunForest : RunWords {
   Run* parent;
 
-  __device__ RunForest(const RunWords& words, void* parent) : RunWords(words), parent(static_cast<Run*>(parent)) {}
+  __device__ RunForest(const RunWords& words, void* parent)
+      : RunWords(words), parent(static_cast<Run*>(parent)) {}
 
   __device__ Run run_of(int word, int bit) const {
     return Run(before[word] + __popc(starts[word] & ((2u << bit) - 1)) - 1);
@@ -223,14 +213,15 @@ struct RunForest : RunWords {
         }
         parent[run] = above;
       }
-      contacts[0][word] = of_word.up_left, contacts[1][word] = of_word.up, contacts[2][word] = of_word.up_right;
+      contacts[0][word] = of_word.up_left, contacts[1][word] = of_word.up,
+      contacts[2][word] = of_word.up_right;
       has_more |= of_word.any() != 0;
     }
     return has_more;
   }
 
-  // Points each run to its root, as far as that is known; calls last(run, whether it is one) with all threads.
-  // Paths are halved by all who are on them, as each moves up.
+  // Points each run to its root, as far as that is known; calls last(run, whether it is one) with all
+  // threads. Paths are halved by all who are on them, as each moves up.
   template <class Last>
   __device__ void flatten(Last&& last) {
 #pragma unroll 1
@@ -375,8 +366,8 @@ __global__ void __launch_bounds__(threads, 1)
     if (thread == 0 && part == 0) table.components[number] = components;
     forest.write(item, begin, end, labels);
   };
-  const RunWords of_words{
-      starts, before, {contacts, contacts + words, contacts + 2 * words}, words, table.columns, runs};
+  const RunWords of_words{starts, before,        {contacts, contacts + words, contacts + 2 * words},
+                          words,  table.columns, runs};
   if (runs <= table.most_runs)
     label_all(RunForest<threads, int32_t>(of_words, parents));
   else
