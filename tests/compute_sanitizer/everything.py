@@ -23,7 +23,7 @@ from conncomp import Graph, IncrementalComponents, Workspace, generate, label, l
 from conncomp.graph import algorithms as graph_algorithms
 from conncomp.grid import algorithms as grid_algorithms
 from conncomp.kernels.cuda import launcher
-from conncomp.kernels.cuda.grid import item_runs, tiled_elements, tiled_quads
+from conncomp.kernels.cuda.grid import tiled_elements, tiled_quads
 from conncomp.kernels.cuda.models import kawasaki, vector_sweeps
 from conncomp.kernels.cuda.papers.tiles import LOCAL, MERGE
 from conncomp.models import (
@@ -262,7 +262,7 @@ def label_by_default(cupy):
     for values in (2, 3):  # a block an item, of one value and of several
         batch = generate.random_array((2, 130, 270), 0.5).astype(np.uint8)
         batch[:, :, 100:] *= values - 1
-        with patch.object(item_runs, "LEAST_ITEMS", 0):
+        with patch.object(tiled_quads, "MOST", 0):
             check(label(cupy.asarray(batch), batch_axes=1), label(batch, batch_axes=1))
 
 

@@ -20,7 +20,7 @@ VIEWS = [np.s_[:], np.s_[:, :, ::2], np.s_[:, 1:, 1:], np.s_[:, ::-1], np.s_[:, 
 @pytest.fixture(autouse=True)
 def always(monkeypatch):
     """Leave no batch to others, however small it is."""
-    monkeypatch.setattr(item_runs, "LEAST_ITEMS", 0)
+    monkeypatch.setattr(tiled_quads, "MOST", 0)
     monkeypatch.setattr(item_runs, "LEAST_WORDS", 0)
     item_runs.takes.cache_clear()
     yield
@@ -46,7 +46,7 @@ def check(image, seed=0, index=np.int32, shared=SHARED, **asked):
     asked = {"batch_axes": image.ndim - 2, "connectivity": 1 + seed % 2, **asked}
     labels = np.full(image.shape, -7, index)
     described = describe(image, **asked)
-    assert item_runs.takes(described.geometry, described.links, 1, shared)
+    assert item_runs.takes(described.geometry, described.links, shared)
     num = label_on_gpu(gpu, described, labels, "consecutive", "auto", True, Workspace())
     expected, counts = label(image, return_num=True, **asked)
     np.testing.assert_array_equal(labels, expected)
@@ -147,8 +147,7 @@ def test_who_is_taken(monkeypatch):
         (image, {"connectivity": 1, "tolerance": 1}),
     ):
         assert not taken(other, **asked)
-    monkeypatch.setattr(item_runs, "LEAST_ITEMS", 2)  # for each of two multiprocessors
-    item_runs.takes.cache_clear()
+    monkeypatch.setattr(tiled_quads, "MOST", 3 * 2048 // 2)  # a multiprocessor, of two
     assert [taken(image[:items]) for items in (4, 3)] == [True, False]
     monkeypatch.setattr(item_runs, "LEAST_WORDS", 64)
     item_runs.takes.cache_clear()

@@ -30,13 +30,12 @@ WEIGEL = "Weigel 2011"
 def _fill_by_default(
     gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool, counted: bool
 ) -> Any:
-    limits = gpu.multiprocessors, gpu.shared_memory
-    if consecutive and item_runs.takes(image.geometry, image.links, *limits):
-        return item_runs.fill_labels(gpu, image, labels, workspace)
+    described = image.geometry, image.links
     default: Any = tiled_bricks if takes_by_bricks(gpu, image) else tiled_elements
-    most_by_quads = tiled_quads.MOST * gpu.multiprocessors
-    if image.size <= most_by_quads and tiled_quads.takes(image.geometry, image.links):
-        default = tiled_quads
+    if image.size <= tiled_quads.MOST * gpu.multiprocessors:
+        default = tiled_quads if tiled_quads.takes(*described) else default
+    elif consecutive and item_runs.takes(*described, gpu.shared_memory):
+        default = item_runs
     return default.fill_labels(gpu, image, labels, workspace, consecutive)
 
 

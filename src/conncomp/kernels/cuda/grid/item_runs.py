@@ -24,8 +24,6 @@ THREADS = 256, 1024
 FEW_WORDS, LEAST_WORDS, MOST_WORDS = 512, 1024, 2048
 WORD_BYTES, RESERVED = 24, 2048
 MOST_PARTS = 4  # blocks of an item
-# Where fewer blocks run on each multiprocessor than this, others are faster.
-LEAST_ITEMS = 0.25
 NODE = np.dtype(np.int32)
 
 TABLE = Struct(
@@ -45,8 +43,8 @@ TABLE = Struct(
 
 
 @lru_cache(maxsize=1024)
-def takes(geometry: Geometry, links: Links, multiprocessors: int, shared_memory: int) -> bool:
-    """Whether `fill_labels` can label an array on a GPU, and there are items for all of it."""
+def takes(geometry: Geometry, links: Links, shared_memory: int) -> bool:
+    """Whether `fill_labels` can label an array, and its items are small and not too small."""
     shape = geometry.shape
     if (links.rule, links.value_type) != ("equal", "u1") or len(shape) != 2:
         return False
@@ -56,12 +54,14 @@ def takes(geometry: Geometry, links: Links, multiprocessors: int, shared_memory:
         return False
     if not LEAST_WORDS <= _words(shape) <= MOST_WORDS:
         return False
-    enough = geometry.items >= LEAST_ITEMS * multiprocessors
-    return enough and _shared_bytes(shape) + RESERVED <= shared_memory
+    return _shared_bytes(shape) + RESERVED <= shared_memory
 
 
-def fill_labels(gpu: Gpu, image: Image, labels: Any, workspace: Workspace) -> Any:
+def fill_labels(
+    gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool
+) -> Any:
     """Fill `labels` with consecutive labels, as `tiled_bricks.fill_labels` does."""
+    assert consecutive
     table, threads = _plan_of(image.geometry, gpu.multiprocessors)
     (kernel,) = gpu.load(FILE, _names(threads, labels.dtype))
     memory = workspace.take_struct(gpu, TABLE, table)
