@@ -147,8 +147,10 @@ def test_who_is_taken(monkeypatch):
         (image, {"connectivity": 1, "tolerance": 1}),
     ):
         assert not taken(other, **asked)
-    monkeypatch.setattr(tiled_quads, "MOST", 3 * 2048 // 2)  # a multiprocessor, of two
-    assert [taken(image[:items]) for items in (4, 3)] == [True, False]
+    assert [taken(image[:items]) for items in (1, 4)] == [True, True]
+    monkeypatch.setattr(tiled_quads, "MOST", 2048)  # a multiprocessor, of two
+    assert [taken(image[:items]) for items in (1, 2)] == [False, True]
+    assert [taken(np.ones((1, height, 64), np.uint8)) for height in (64, 65)] == [False, True]
     monkeypatch.setattr(item_runs, "LEAST_WORDS", 64)
     item_runs.takes.cache_clear()
     assert [taken(image[:, first:]) for first in (0, 1)] == [True, False]

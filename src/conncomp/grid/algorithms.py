@@ -31,10 +31,12 @@ def _fill_by_default(
     gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool, counted: bool
 ) -> Any:
     described = image.geometry, image.links
+    is_small = image.size <= tiled_quads.MOST * gpu.multiprocessors
     default: Any = tiled_bricks if takes_by_bricks(gpu, image) else tiled_elements
-    if image.size <= tiled_quads.MOST * gpu.multiprocessors:
-        default = tiled_quads if tiled_quads.takes(*described) else default
-    elif consecutive and item_runs.takes(*described, gpu.shared_memory):
+    if is_small and tiled_quads.takes(*described):
+        default = tiled_quads
+    for_all = not is_small or image.items >= gpu.multiprocessors  # of them there is a block
+    if consecutive and for_all and item_runs.takes(*described, gpu.shared_memory):
         default = item_runs
     return default.fill_labels(gpu, image, labels, workspace, consecutive)
 

@@ -18,10 +18,10 @@ from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.links import Links
 
 FILE = "cuda/grid/item_runs.cuh"
-# Of a block, by whether an item has more words than some; and the most that an item may have, which
-# number runs by 16 bits.
+# Of a block, by whether an item has more words than some; and the words that an item may have: runs
+# of more elements are not numbered by 16 bits.
 THREADS = 256, 1024
-FEW_WORDS, LEAST_WORDS, MOST_WORDS = 512, 1024, 2048
+FEW_WORDS, LEAST_WORDS, MOST_WORDS = 512, 128, 2048
 WORD_BYTES, RESERVED = 24, 2048
 MOST_PARTS = 4  # blocks of an item
 NODE = np.dtype(np.int32)
