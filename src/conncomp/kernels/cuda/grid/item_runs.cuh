@@ -28,6 +28,7 @@
 #include "core/links.h"
 #include "core/union_find.h"
 #include "cuda/core/root_bits.cuh"
+#include "cuda/grid/word_bytes.cuh"
 
 namespace conncomp {
 
@@ -52,12 +53,6 @@ struct WordOfItem {
         column(number - row * table.columns),
         number(number) {}
 };
-
-// The bytes of a word that are not 0: of each the highest bit; these as four bits; and as whole bytes.
-__device__ inline uint32_t bytes_that_are_set(uint32_t word) {
-  return (((word & 0x7f7f7f7fu) + 0x7f7f7f7fu) | word) & 0x80808080u;
-}
-__device__ inline uint32_t four_bits(uint32_t bytes) { return (bytes >> 7) * 0x01020408u >> 24; }
 
 template <class Label>
 struct alignas(16) LabelsOfGroup {
@@ -157,11 +152,10 @@ struct Item {
     uint32_t elements = 0;
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
-      uint32_t kept =
-          background.present ? bytes_that_are_set(bytes[k] ^ background.value * 0x01010101u) : 0x80808080u;
+      uint32_t kept = background.present ? bytes_set(bytes[k] ^ background.value * kEachByte) : 0x80808080u;
       const int after = 4 * k + 4 - left;  // bytes that are none of the item's
       if (after > 0) kept = after < 4 ? kept & (~0u >> 8 * after) : 0;
-      elements |= four_bits(kept) << 4 * k;
+      elements |= uint32_t(bits_of_bytes(kept)) << 4 * k;
       const uint32_t whole = (kept >> 7) * 255;
       any |= bytes[k] & whole, all &= bytes[k] | ~whole;
     }

@@ -12,6 +12,7 @@ import numpy as np
 from conncomp._arguments import INT32_MAX
 from conncomp.kernels.cuda.core.numbering import WORD
 from conncomp.kernels.cuda.grid.image import Geometry, Image
+from conncomp.kernels.cuda.grid.tiled_quads import described, inverse_of
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
@@ -74,22 +75,16 @@ def fill_labels(
 @lru_cache(maxsize=1024)
 def _plan_of(geometry: Geometry, multiprocessors: int) -> tuple[dict[str, Any], int]:
     """Return the fields of ``ItemTable``, and the threads of a block."""
-    height, width = geometry.shape
-    columns = -(-width // WORD)
+    words, fields = _words(geometry.shape), described(geometry)
     table: dict[str, Any] = {
         "components": (geometry.items, COUNT),
-        "item_stride": geometry.item_stride,
-        "row_stride": geometry.value_strides[0],
-        "stride": geometry.value_strides[1],
-        "height": height,
-        "width": width,
-        "columns": columns,
-        "inverse_of_row": -(-(1 << 32) // columns) % (1 << 32),
+        **fields,
+        "inverse_of_row": inverse_of(fields["columns"]),
         "corners": geometry.connectivity == 2,
         "parts": max(1, min(multiprocessors // geometry.items, MOST_PARTS)),
         "most_runs": _run_bytes(geometry.shape) // NODE.itemsize,
     }
-    return table, THREADS[height * columns > FEW_WORDS]
+    return table, THREADS[words > FEW_WORDS]
 
 
 def _words(shape: tuple[int, ...]) -> int:
