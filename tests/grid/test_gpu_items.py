@@ -148,8 +148,9 @@ def test_who_is_taken(monkeypatch):
     ):
         assert not taken(other, **asked)
     assert [taken(image[:items]) for items in (1, 4)] == [True, True]
-    monkeypatch.setattr(tiled_quads, "MOST", 2048)  # a multiprocessor, of two
-    assert [taken(image[:items]) for items in (1, 2)] == [False, True]
+    monkeypatch.setattr(tiled_quads, "MOST", 4096)  # a multiprocessor, of two
+    assert [taken(image[:items]) for items in (3, 4)] == [False, True]
+    monkeypatch.setattr(tiled_quads, "MOST", 2048)
     assert [taken(np.ones((1, height, 64), np.uint8)) for height in (64, 65)] == [False, True]
     monkeypatch.setattr(item_runs, "LEAST_WORDS", 64)
     item_runs.takes.cache_clear()

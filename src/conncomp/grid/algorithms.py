@@ -35,8 +35,8 @@ def _fill_by_default(
     default: Any = tiled_bricks if takes_by_bricks(gpu, image) else tiled_elements
     if is_small and tiled_quads.takes(*described):
         default = tiled_quads
-    for_all = not is_small or image.items >= gpu.multiprocessors  # of them there is a block
-    if consecutive and for_all and item_runs.takes(*described, gpu.shared_memory):
+    many = not is_small or image.items >= item_runs.LEAST_ITEMS * gpu.multiprocessors
+    if consecutive and many and item_runs.takes(*described, gpu.shared_memory):
         default = item_runs
     return default.fill_labels(gpu, image, labels, workspace, consecutive)
 

@@ -22,9 +22,12 @@ FILE = "cuda/grid/item_runs.cuh"
 # Of a block, by whether an item has more words than some; and the words that an item may have: runs
 # of more elements are not numbered by 16 bits.
 THREADS = 256, 1024
-FEW_WORDS, LEAST_WORDS, MOST_WORDS = 512, 128, 2048
+FEW_WORDS, LEAST_WORDS, MOST_WORDS = 512, 32, 2048
 WORD_BYTES, RESERVED = 24, 2048
 MOST_PARTS = 4  # blocks of an item
+LEAST_ITEMS = (
+    1.75  # for each multiprocessor; with fewer, quads are faster for noise, where they fit
+)
 NODE = np.dtype(np.int32)
 
 TABLE = Struct(
