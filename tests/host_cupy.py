@@ -4,7 +4,6 @@ import sys
 from types import SimpleNamespace
 
 import conncomp.components  # whose modules are to work on it
-from conncomp import _cuda_arrays
 from conncomp.kernels.cuda.components import measures
 from host_cuda.host_gpu import HostGpu
 from stand_in import Array, CuPy
@@ -49,7 +48,6 @@ def place_on_host(monkeypatch, arrays, users):
 def place_on(monkeypatch, gpu, users=()):
     """Let `users` and all modules of components work on a GPU, for which no launches are kept."""
     monkeypatch.setattr(measures, "_kept", {})
-    monkeypatch.setattr(_cuda_arrays, "_LIBRARIES", {Array: _cuda_arrays.CuPyArrays()})
     rooms = [name for name in sys.modules if name.startswith(conncomp.components.__name__)]
     rooms = [module for module in map(sys.modules.get, rooms) if hasattr(module, "current_gpu")]
     for user in {*users, *rooms}:

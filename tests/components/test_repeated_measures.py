@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from conncomp import _arrays, component_statistics, label
+from conncomp import _arrays, _cuda_arrays, component_statistics, label
 from conncomp.components import _labels
 from conncomp.components.columns import measuring
 from conncomp.kernels.cuda.components import measures, runs
@@ -21,6 +21,7 @@ SHAPE = 5, 24, 33
 
 @pytest.fixture
 def cupy(monkeypatch):
+    monkeypatch.setattr(_cuda_arrays, "_LIBRARIES", {Array: _cuda_arrays.CuPyArrays()})
     return place_on_host(monkeypatch, _arrays, (_labels,))
 
 
