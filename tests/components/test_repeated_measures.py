@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from conncomp import _arrays, component_statistics, label
+from conncomp import _arrays, _cuda_arrays, component_statistics, label
 from conncomp.components import _labels
 from conncomp.components.columns import measuring
 from conncomp.kernels.cuda.components import measures, runs
@@ -21,6 +21,7 @@ SHAPE = 5, 24, 33
 
 @pytest.fixture
 def cupy(monkeypatch):
+    monkeypatch.setattr(_cuda_arrays, "_LIBRARIES", {Array: _cuda_arrays.CuPyArrays()})
     return place_on_host(monkeypatch, _arrays, (_labels,))
 
 
@@ -59,6 +60,30 @@ def test_later_calls_make_the_launches_of_the_first(cupy, monkeypatch, options, 
         check(labels, **options)
 
 
+def test_columns_of_batches_are_made_without_what_decides_them(cupy, monkeypatch):
+    made, empty = [batch(seed) for seed in (0, 1, 1, 2)], np.zeros(SHAPE, np.int32)
+    for moments in (True, False):
+        check(made[0], batch_axes=1, moments=moments)
+    with monkeypatch.context() as changes:
+        changes.setattr(measuring, "measure_shapes", None)  # the general way is not gone
+        for labels in made:
+            for moments in (True, False):
+                check(labels, batch_axes=1, moments=moments)
+    for labels in (empty, made[0], made[1]):  # of no component nothing is presumed
+        check(labels, batch_axes=1)
+
+
+def test_columns_of_nothing_are_those_of_one_call(cupy):
+    labels = Array(batch(0))
+    results = [component_statistics(labels, batch_axes=1) for _ in range(3)]
+    for name in ("sums", "weighted_centroids", "faces", "classes"):
+        columns = [getattr(result, name) for result in results]
+        assert len({id(column) for column in columns}) == 3
+        assert {(column.shape, column.dtype) for column in columns} == {
+            (columns[0].shape, columns[0].dtype)
+        }
+
+
 def test_rows_of_one_call_are_not_those_of_the_next(cupy):
     made = [batch(seed) for seed in range(3)]
     results = [component_statistics(Array(labels), batch_axes=1) for labels in made]
@@ -77,7 +102,8 @@ def test_memory_is_taken_while_the_gpu_is_at_work(cupy, monkeypatch):
         made.append(shape)
         return Array(np.empty(shape, dtype))
 
-    results = [component_statistics(Array(given[0]), batch_axes=1)]
+    asked = {"batch_axes": 1, "spacing": 1}
+    results = [component_statistics(Array(given[0]), **asked)]
     (repeated,) = measures._kept.values()
     again, kept = repeated._again, repeated._kept
 
@@ -87,14 +113,14 @@ def test_memory_is_taken_while_the_gpu_is_at_work(cupy, monkeypatch):
 
     monkeypatch.setattr(kept, "_xp", SimpleNamespace(ndarray=new))
     monkeypatch.setattr(repeated, "_again", again._replace(read_all=read_all))
-    results += [component_statistics(Array(there), batch_axes=1) for there in given[1:]]
+    results += [component_statistics(Array(there), **asked) for there in given[1:]]
     assert waited[0] > 7  # columns, a table and runs
     assert waited == [len(made) // 2, len(made)]  # and none later
     for there, result in zip(given, results, strict=True):
         expected = component_statistics(there, batch_axes=1)
         np.testing.assert_array_equal(result.sizes.get(), expected.sizes)
         np.testing.assert_array_equal(result.moments.get(), expected.moments)
-    check(other, batch_axes=1)
+    check(other, **asked)
     assert not kept._ahead
 
 
@@ -105,12 +131,16 @@ def test_memory_that_is_not_there_ahead_is_taken_later(cupy, monkeypatch):
             raise MemoryError
         return Array(np.empty(shape, dtype))
 
-    refused = []
-    check(batch(0), batch_axes=1)
+    refused, asked = [], {"batch_axes": 1, "spacing": 1}
+    check(batch(0), **asked)
     (repeated,) = measures._kept.values()
     monkeypatch.setattr(repeated._kept, "_xp", SimpleNamespace(ndarray=new))
     for _ in range(2):
-        check(batch(0), batch_axes=1)
+        check(batch(0), **asked)
+    assert refused
+    refused.clear()
+    monkeypatch.setattr(cupy, "ndarray", new)
+    check(batch(0), batch_axes=1)  # the shortest way
     assert refused
 
 

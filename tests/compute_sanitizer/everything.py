@@ -259,6 +259,11 @@ def label_by_default(cupy):
     with patch.object(tiled_quads, "MOST_WORDS_IN_BLOCK", 0):  # as where items are large
         image = generate.random_array((41, 71), 0.5)  # of a shape of its own, as plans are kept
         check(label(cupy.asarray(image)), label(image))
+    for values in (2, 3):  # a block an item, of one value and of several
+        batch = generate.random_array((2, 130, 270), 0.5).astype(np.uint8)
+        batch[:, :, 100:] *= values - 1
+        with patch.object(tiled_quads, "MOST", 0):
+            check(label(cupy.asarray(batch), batch_axes=1), label(batch, batch_axes=1))
 
 
 def label_by_bricks(cupy):

@@ -35,6 +35,7 @@ from conncomp.components.columns.formulas import principal_axes
 from conncomp.components.columns.intensities import Image, check_images
 from conncomp.components.columns.measuring import (
     classes_of,
+    measure_batch_again,
     measure_components,
     measure_image,
     no_rows,
@@ -407,6 +408,11 @@ def component_statistics(
         lazy: ComponentStatistics = other(labels, image, **given)
         return lazy
     wanted = as_bool("moments", moments), as_bool("surfaces", surfaces), properties
+    of_labels_alone = image is None and classes is None and properties is None
+    if of_labels_alone and spacing is None and not wanted[1]:
+        again = measure_batch_again(labels, background, batch_axes, wanted[0])
+        if again is not None:
+            return ComponentStatistics(*(*again, (1.0,) * again[3].shape[1]))
     numbers = Numbers(background, batch_axes)
     measured: Any = _measure(labels, (image, classes), *wanted, spacing, numbers)
     lengths = check_spacing(spacing, measured[3].shape[1])

@@ -10,7 +10,7 @@ from conncomp.gpu import Workspace
 from conncomp.grid import runs, scans
 from conncomp.kernels.cuda.core import numbering
 from conncomp.kernels.cuda.core.numbering import count_roots, number_roots, place_roots_within_items
-from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements, tiled_quads
+from conncomp.kernels.cuda.grid import item_runs, tiled_bricks, tiled_elements, tiled_quads
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import Gpu
 from conncomp.kernels.cuda.papers import (
@@ -30,10 +30,14 @@ WEIGEL = "Weigel 2011"
 def _fill_by_default(
     gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool, counted: bool
 ) -> Any:
+    described = image.geometry, image.links
+    is_small = image.size <= tiled_quads.MOST * gpu.multiprocessors
     default: Any = tiled_bricks if takes_by_bricks(gpu, image) else tiled_elements
-    most_by_quads = tiled_quads.MOST * gpu.multiprocessors
-    if image.size <= most_by_quads and tiled_quads.takes(image.geometry, image.links):
+    if is_small and tiled_quads.takes(*described):
         default = tiled_quads
+    many = not is_small or image.items >= item_runs.LEAST_ITEMS * gpu.multiprocessors
+    if consecutive and many and item_runs.takes(*described, gpu.shared_memory):
+        default = item_runs
     return default.fill_labels(gpu, image, labels, workspace, consecutive)
 
 
@@ -107,6 +111,7 @@ ALGORITHMS = table_of(
             tiled_bricks.specialisations,
             tiled_elements.specialisations,
             tiled_quads.specialisations,
+            item_runs.specialisations,
         ),
     ),
     _of_paper(

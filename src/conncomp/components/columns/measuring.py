@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from conncomp._arrays import new_array
 from conncomp._core import native
-from conncomp.components._labels import Items, items_of_rows
+from conncomp._cuda_arrays import CuPyArrays, cuda_library_of
+from conncomp.components._labels import Background, Items, check_background, items_of_rows
 from conncomp.components.columns.intensities import Image, check_image
 from conncomp.kernels.cuda.components.intensities import are_small, measure_intensities
+from conncomp.kernels.cuda.components.measures import measure_batch, turn
 from conncomp.kernels.cuda.components.runs import ComponentRuns, find_runs
-from conncomp.kernels.cuda.components.shapes import are_few, measure_shapes, words_of
-from conncomp.kernels.cuda.launcher import Gpu, current_gpu
+from conncomp.kernels.cuda.components.shapes import REAL, are_few, measure_shapes, words_of
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, current_gpu
 
 
 class Known(NamedTuple):
@@ -126,6 +128,29 @@ def _measure_on_cpu(items: Items, moments: bool) -> tuple[Known, Places]:
         covariances = np.zeros((count, ndim, ndim))
     batch, labels = items_of_rows(items, rows)
     return Known(rows, sizes, boxes, None), Places(labels, batch, centroids, covariances)
+
+
+def measure_batch_again(
+    labels: Any, background: Background, batch_axes: Any, moments: bool
+) -> tuple[Any, ...] | None:
+    """Return the attributes of `ComponentStatistics`, but for the last, of a batch on a GPU.
+
+    None for the general way: of other arrays than CuPy's, and of kinds that are new.
+    """
+    library = cuda_library_of(labels)
+    gpu = current_gpu() if isinstance(library, CuPyArrays) else None
+    if gpu is None or labels.data.device_id != gpu.device:
+        return None
+    allowed = partial(check_background, background)
+    with turn:
+        shapes = measure_batch(gpu, labels, batch_axes, allowed, moments)
+    if shapes is None:
+        return None
+    along = (labels.ndim - batch_axes,)
+    kinds: Any = (((), REAL), (along, REAL), (along, COUNT), ((), COUNT))
+    values, centroids, faces, classes = (_no_rows(gpu, *kind).view() for kind in kinds)
+    measured = shapes.labels, shapes.sizes, shapes.boxes, shapes.centroids, shapes.moments
+    return *measured, shapes.batch, *(values,) * 4, centroids, faces, classes
 
 
 def no_rows(items: Items, *axes: int, dtype: Any = np.float64) -> Any:

@@ -18,6 +18,7 @@ import numpy as np
 from conncomp.kernels.cuda.components import runs, shapes
 from conncomp.kernels.cuda.components.rows import label_rows
 from conncomp.kernels.cuda.components.runs import (
+    LISTING,
     MOST_BLOCKS,
     THREADS,
     WORDS,
@@ -25,6 +26,7 @@ from conncomp.kernels.cuda.components.runs import (
     KeptCalls,
     grid_of_rows,
 )
+from conncomp.kernels.cuda.components.shapes import Shapes
 from conncomp.kernels.cuda.components.tile_sums import (
     REAL,
     TileSums,
@@ -84,6 +86,44 @@ def start_runs(
     sums : Sums, optional
         All that is wanted of the components; then nobody needs their runs.
     """
+    kind = _kind_of(gpu, labels, batch_axes, allowed)
+    if kind is None:
+        return None
+    repeated = _kept.get(kind)
+    if repeated is None:
+        background, lowest = kind[-2:]
+        in_all = sum(other.elements for other in _kept.values()) + labels.size
+        if len(_kept) >= MOST_KINDS or in_all > MOST_LABELS:
+            _kept.clear()
+        repeated = _kept[kind] = RepeatedRuns(gpu, labels, batch_axes, background, lowest)
+    repeated.start(labels, sums)
+    return repeated
+
+
+def measure_batch(
+    gpu: Gpu,
+    labels: Any,
+    batch_axes: Any,
+    allowed: Callable[[tuple[int, ...], tuple[int, ...]], tuple[int, int]],
+    moments: bool,
+) -> Shapes | None:
+    """Return what `measure_shapes` does, by launches that are kept, with the least of Python.
+
+    None for the general way: if there are no such launches, of labels of the kind in a batch, or
+    no component. Arguments are those of `start_runs`, and whether moments are wanted.
+    """
+    kind = _kind_of(gpu, labels, batch_axes, allowed)
+    repeated = None if kind is None else _kept.get(kind)
+    return None if repeated is None else repeated.measure_batch(labels, moments)
+
+
+def _kind_of(
+    gpu: Gpu,
+    labels: Any,
+    batch_axes: Any,
+    allowed: Callable[[tuple[int, ...], tuple[int, ...]], tuple[int, int]],
+) -> tuple[Any, ...] | None:
+    """Return what tells the kind of a call; None of those that are not kept."""
     stream = gpu.current_stream()
     if (
         type(batch_axes) is not int
@@ -96,16 +136,7 @@ def start_runs(
     ):
         return None
     batch, shape = labels.shape[:batch_axes], labels.shape[batch_axes:]
-    background, lowest = allowed(batch, shape)
-    kind = batch, shape, labels.dtype, gpu.device, stream, background, lowest
-    repeated = _kept.get(kind)
-    if repeated is None:
-        in_all = sum(other.elements for other in _kept.values()) + labels.size
-        if len(_kept) >= MOST_KINDS or in_all > MOST_LABELS:
-            _kept.clear()
-        repeated = _kept[kind] = RepeatedRuns(gpu, labels, batch_axes, background, lowest)
-    repeated.start(labels, sums)
-    return repeated
+    return batch, shape, labels.dtype, gpu.device, stream, *allowed(batch, shape)
 
 
 class Sums(NamedTuple):
@@ -145,6 +176,7 @@ class RepeatedRuns:
         batch, self._shape = labels.shape[:batch_axes], labels.shape[batch_axes:]
         self._gpu, self._stream, self.elements = gpu, gpu.current_stream(), labels.size
         self._background, self._lowest, self._batched = background, lowest, bool(batch)
+        self._batch_axes = batch_axes
         self._capacity = capacity = max(LEAST_ROWS, labels.size // LABELS_OF_ROW)
         places = {
             "counts": (capacity, COUNT),
@@ -232,6 +264,42 @@ class RepeatedRuns:
         described = background, *self._described[1:]
         kept = self._gpu, array, described, self._fields, (known[0], known[1]), self._kept
         return array, background, rows, ComponentRuns(*kept)
+
+    def measure_batch(self, labels: Any, moments: bool) -> Shapes | None:
+        """Return the columns of labels in a batch; None if launches for them are not kept yet.
+
+        New columns are of as many components as the last call had, and are made while the GPU
+        counts; if there are others, they are made anew.
+        """
+        kept = self._kept.launches
+        listing, measuring = kept.get(LISTING), kept.get(shapes.purpose_of(moments))
+        again, presumed = self._again, self._known
+        if not self._batched or again is None or listing is None or measuring is None:
+            return None
+        if presumed[0] <= 0:
+            return None
+        self.start(labels)
+        try:
+            made = self._columns_of(presumed, moments)
+        except MemoryError:  # this call may need less
+            presumed = []
+        *known, _ = again.read_all(self._stream, self._state, runs.STATE_WORDS)
+        self._known = known
+        if known[0] <= 0:
+            return None
+        if known != presumed:
+            made = self._columns_of(known, moments)
+        entries, table, columns = made
+        address = self._gpu.address
+        listing.run(self._stream, (address(entries), address(self._copy)))
+        measuring.run(self._stream, tuple(map(address, (entries, table, *columns))))
+        return columns
+
+    def _columns_of(self, known: list[int], moments: bool) -> tuple[Any, Any, Shapes]:
+        """Return memory for so many components and runs: of runs, of sums, and of columns."""
+        (count, total), ndim, new = known, len(self._shape), self._gpu.xp.ndarray
+        columns = Shapes.empty(new, count, ndim, self._batch_axes, moments)
+        return new(total, runs.ENTRY), new(count * shapes.words_of(ndim), COUNT), columns
 
     def holds(self) -> bool:
         """Whether columns are made for as many components as there are; else `finish` again."""

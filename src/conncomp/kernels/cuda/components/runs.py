@@ -25,6 +25,7 @@ THREADS, WORDS, LISTED_WORDS, RUNS_OF_THREAD = 256, 4, 16, 8
 MOST_BLOCKS = 256  # of kernels that go through rows
 ENTRY = np.dtype(np.uint64)
 STATE_WORDS = 3  # of RunState
+LISTING = "runs"  # what the launch that lists them is for
 FEW_AXES = (2, 3)  # of items of which a kernel measures all axes at once
 
 TABLE = Struct(
@@ -127,7 +128,7 @@ class ComponentRuns:
             self.new = kept.new
         self._entries = self.new(total, ENTRY)
         if total:
-            self.launch("runs", partial(self._list, described), labels)
+            self.launch(LISTING, partial(self._list, described), labels)
 
     @cached_property
     def components(self) -> Any:

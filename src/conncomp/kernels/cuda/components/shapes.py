@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from functools import cache
 from math import prod
 from typing import Any, NamedTuple
@@ -126,9 +126,14 @@ def measure_shapes(
         launch(write, runs.by_row, ndim, extent_of(gpu, items), runs.table, table, record)
 
     table, kept = runs.new(rows * (words_of(ndim) + further), COUNT), (lengths, items)
-    purpose = "shapes", moments, None if image is None else image.dtype
+    purpose = purpose_of(moments, None if image is None else image.dtype)
     runs.launch(purpose, launches, table, *columns, *beside, memory=kept)
     return columns, table
+
+
+def purpose_of(moments: bool, image: np.dtype[Any] | None = None) -> Hashable:
+    """Return what launches of `measure_shapes` are for, of an image of a dtype or none."""
+    return "shapes", moments, image
 
 
 def are_few(shape: tuple[int, ...]) -> bool:

@@ -5,6 +5,8 @@
 
 namespace conncomp {
 
+constexpr int kFewWarps = 8;  // whose sums each thread adds up as fast as a warp scans them
+
 // Returns the sum of `value` over the threads of the block before this one, and lets `total` be that of
 // all. All threads of the block call it.
 template <int threads, class Sum, class Value>
@@ -15,6 +17,11 @@ __device__ inline Sum block_scan(Value value, Sum& total) {
   __syncthreads();  // the sums of an earlier call have been read
   if (lane() == kWarp - 1) sums[threadIdx.x / kWarp] = sum;
   __syncthreads();
+  if constexpr (kWarps > kFewWarps) {
+    const Sum of_warp = lane() < kWarps ? sums[lane()] : Sum(0), up_to_warp = warp_scan(of_warp);
+    total = __shfl_sync(kAllLanes, up_to_warp, kWarps - 1);
+    return __shfl_sync(kAllLanes, up_to_warp - of_warp, int(threadIdx.x) / kWarp) + sum - Sum(value);
+  }
   Sum before = 0;
   total = 0;
   for (int warp = 0; warp < kWarps; ++warp) {

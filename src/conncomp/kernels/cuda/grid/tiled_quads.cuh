@@ -29,6 +29,7 @@
 #include "core/links.h"
 #include "core/union_find.h"
 #include "cuda/core/root_bits.cuh"
+#include "cuda/grid/word_bytes.cuh"
 
 namespace conncomp {
 
@@ -169,14 +170,6 @@ struct QuadContacts {
   // The same, and the one to the left as the lowest bit.
   __device__ int links() const { return needed() << 1 | touches_left(); }
 };
-
-constexpr uint32_t kEachByte = 0x01010101u;
-
-// The bytes of a word that are not 0: of each the highest bit; and these as four bits.
-__device__ inline uint32_t bytes_set(uint32_t word) {
-  return (((word & 0x7f7f7f7fu) + 0x7f7f7f7fu) | word) & 0x80808080u;
-}
-__device__ inline int bits_of_bytes(uint32_t bytes) { return int((bytes >> 7) * 0x01020408u >> 24); }
 
 // A quad and those around that it may be united with, and the values of each as bytes of a word.
 struct QuadsAround {

@@ -153,17 +153,25 @@ def plan_of(
             "parent": (words * WORD, NODE),
             **{name: part if name in PARTS[kind] else None for name, part in of_words.items()},
             "components": (items, COUNT),
-            "item_stride": geometry.item_stride,
-            "row_stride": geometry.value_strides[0],
-            "stride": geometry.value_strides[1],
-            "height": height,
-            "width": width,
-            "columns": columns,
+            **described(geometry),
             "tiles_of_row": tiles_of_row,
             "tiles_of_item": bands * tiles_of_row,
-            "inverse_of_row": -(-(1 << 32) // tiles_of_row) % (1 << 32),
+            "inverse_of_row": inverse_of(tiles_of_row),
         },
     )
+
+
+def described(geometry: Geometry) -> dict[str, int]:
+    """Return the fields of items of two axes in a kernel's table; columns are words of a row."""
+    (height, width), strides = geometry.shape, geometry.value_strides
+    lengths = {"height": height, "width": width, "columns": -(-width // WORD)}
+    strides_of = {"row_stride": strides[0], "stride": strides[1]}
+    return {"item_stride": geometry.item_stride, **strides_of, **lengths}
+
+
+def inverse_of(count: int) -> int:
+    """Return 2^32 over a count, rounded up, by which kernels divide; 0 for one."""
+    return -(-(1 << 32) // count) % (1 << 32)
 
 
 def _tiles(shape: tuple[int, ...]) -> tuple[int, int]:

@@ -1,0 +1,371 @@
+// Connected components of small images of bytes on the GPU by runs, a block an item. The default for
+// consecutive labels of batches of them, such as the masks of a network.
+//
+// What: as tiled_quads.cuh, with connectivity 1, too; labels are consecutive in each item.
+// How: all in one launch, in shared memory; bits of 32 elements of a row are a word.
+//
+//    words     foreground of each word, and where runs begin: elements that the one to the left is not linked
+//    to runs      are numbered as they lie, by counting beginnings: the run of an element is the last one
+//    that
+//              begins up to it, however many words it covers. A run is a node, and its parent a lower number
+//    contacts  of a run with those of the row above: the first one is its parent, by a store; then paths are
+//              halved by all at once, and then the others are united. A contact is left out if two others
+//              make up for it (see needed_contacts)
+//    labels    a bit for each run says whether it is a root; the label of a root is the number of bits up to
+//    its
+//              own, as components are numbered by their first elements
+//
+// Where all foreground of an item is of one value, which it finds out, links follow from bits alone; else
+// both values are read again for each link. Values that change meanwhile decide links only: runs follow from
+// words that are kept.
+//
+// Cost: 1 byte read and 4 or 8 written for each element. A block is alone on a multiprocessor if its item is
+// large, so that few items leave others idle. Shared memory: 24 bytes a word, and 2 an element for parents.
+//
+// Source: ours, from runs (He, Chao and Suzuki 2008) and union–find.
+#pragma once
+
+#include "core/links.h"
+#include "core/union_find.h"
+#include "cuda/core/root_bits.cuh"
+#include "cuda/grid/word_bytes.cuh"
+
+namespace conncomp {
+
+// Laid out as in item_runs.py.
+struct ItemTable {
+  int64_t* components;
+  int64_t item_stride;             // of values
+  int32_t row_stride, stride;      // likewise
+  int32_t height, width, columns;  // of an item, in elements; columns are words of a row
+  uint32_t inverse_of_row;         // 2^32 over columns, rounded up, or 0 for one
+  int32_t corners;                 // whether elements touch at corners
+  int32_t parts;                   // blocks of an item
+  int32_t most_runs;               // that are numbered by 32 bits
+};
+
+// A word of an item, and the bits of it and of those around.
+struct WordOfItem {
+  int row, column, number;
+
+  __device__ WordOfItem(int number, const ItemTable& table)
+      : row(table.columns == 1 ? number : int(__umulhi(uint32_t(number), table.inverse_of_row))),
+        column(number - row * table.columns),
+        number(number) {}
+};
+
+template <class Label>
+struct alignas(16) LabelsOfGroup {
+  Label label[4];
+};
+
+struct alignas(16) SixteenBytes {
+  uint32_t word[4];
+};
+
+// Which contacts with the row above there are, or are needed: with the element above, and those beside it.
+struct ContactsAbove {
+  uint32_t up, up_left, up_right;
+
+  __device__ uint32_t any() const { return up | up_left | up_right; }
+  __device__ ContactsAbove operator&(uint32_t bits) const {
+    return {up & bits, up_left & bits, up_right & bits};
+  }
+};
+
+struct Item {
+  const uint8_t* values;
+  const ItemTable& table;
+  const uint32_t *foreground, *starts;  // by word
+  bool is_mixed;                        // whether foreground has several values
+
+  // Bits of a word and of the one to its left or right, such that each lies where its neighbour does.
+  __device__ uint32_t from_left(const uint32_t* words, const WordOfItem& word) const {
+    return words[word.number] << 1 | (word.column > 0 ? words[word.number - 1] >> 31 : 0);
+  }
+  __device__ uint32_t from_right(const uint32_t* words, const WordOfItem& word) const {
+    return words[word.number] >> 1 | (word.column + 1 < table.columns ? words[word.number + 1] << 31 : 0);
+  }
+  // Those of a word's elements that have the value of the element so far from them, which is in the item.
+  __device__ uint32_t alike(uint32_t elements, const WordOfItem& word, int down, int right) const {
+    if (!is_mixed) return elements;
+    const uint8_t* const own =
+        values + int64_t(word.row) * table.row_stride + int64_t(word.column * kRootWord) * table.stride;
+    const int64_t ahead = int64_t(down) * table.row_stride + int64_t(right) * table.stride;
+    uint32_t like = 0;
+#pragma unroll 1
+    for (uint32_t unvisited = elements; unvisited != 0; unvisited &= unvisited - 1) {
+      const int element = __ffs(int(unvisited)) - 1;
+      const uint8_t* const value = own + int64_t(element) * table.stride;
+      if (value[0] == value[ahead]) like |= 1u << element;
+    }
+    return like;
+  }
+  // Elements that are linked to the one to their left.
+  __device__ uint32_t linked_left(const WordOfItem& word) const {
+    return alike(foreground[word.number] & from_left(foreground, word), word, 0, -1);
+  }
+
+  // The contacts of a word with the row above that connect all that touch, together with those of elements in
+  // rows. Left out are those that a contact beside them makes up for:
+  //
+  //    up_left  up  up_right     up if left is linked to own, and up_left to up, as they touch, too; up_left
+  //    if
+  //       left  own  right       left or up is linked to own, as that touches it; up_right likewise
+  __device__ ContactsAbove needed_contacts(const WordOfItem& word) const {
+    if (word.row == 0) return {0, 0, 0};
+    const WordOfItem above(word.number - table.columns, table);
+    const uint32_t own = foreground[word.number], of_above = foreground[above.number];
+    const uint32_t left = own & ~starts[word.number], left_above = of_above & ~starts[above.number];
+    ContactsAbove needed{alike(own & of_above & ~(left & left_above), word, -1, 0), 0, 0};
+    if (!table.corners) return needed;
+    const uint32_t apart = own & ~(is_mixed ? needed.up : of_above);
+    uint32_t right = left >> 1;
+    if (word.column + 1 < table.columns)
+      right |= (foreground[word.number + 1] & ~starts[word.number + 1]) << 31;
+    needed.up_left = alike(apart & ~left & from_left(foreground, above), word, -1, -1);
+    needed.up_right = alike(apart & ~right & from_right(foreground, above), word, -1, 1);
+    return needed;
+  }
+
+  // The foreground of a word, by what is read of its values; and the bits that any of these values has, and
+  // that all have.
+  __device__ uint32_t read(const WordOfItem& word, const Background<uint8_t>& background, uint32_t& any,
+                           uint32_t& all) const {
+    const int first = word.column * kRootWord, left = table.width - first;
+    const uint8_t* const at = values + int64_t(word.row) * table.row_stride + int64_t(first) * table.stride;
+    uint32_t bytes[8];
+    if (table.stride == 1 && left >= kRootWord && reinterpret_cast<size_t>(at) % 16 == 0) {
+      const auto* const loaded = reinterpret_cast<const SixteenBytes*>(at);
+      const SixteenBytes low = loaded[0], high = loaded[1];
+#pragma unroll
+      for (int k = 0; k < 4; ++k) bytes[k] = low.word[k], bytes[k + 4] = high.word[k];
+    } else {
+#pragma unroll
+      for (int k = 0; k < 8; ++k) {
+        bytes[k] = 0;
+#pragma unroll
+        for (int j = 0; j < 4; ++j)
+          if (4 * k + j < left) bytes[k] |= uint32_t(at[int64_t(4 * k + j) * table.stride]) << 8 * j;
+      }
+    }
+    uint32_t elements = 0;
+#pragma unroll
+    for (int k = 0; k < 8; ++k) {
+      uint32_t kept = background.present ? bytes_set(bytes[k] ^ background.value * kEachByte) : 0x80808080u;
+      const int after = 4 * k + 4 - left;  // bytes that are none of the item's
+      if (after > 0) kept = after < 4 ? kept & (~0u >> 8 * after) : 0;
+      elements |= uint32_t(bits_of_bytes(kept)) << 4 * k;
+      const uint32_t whole = (kept >> 7) * 255;
+      any |= bytes[k] & whole, all &= bytes[k] | ~whole;
+    }
+    return elements;
+  }
+};
+
+// The parents of the runs of an item, and what is asked of it. Runs are numbered by 32 bits where there is
+// memory for that.
+struct RunWords {
+  const uint32_t *starts, *before;
+  uint32_t* contacts[3];  // left ones, those above, right ones
+  int words, columns, runs;
+};
+template <int threads, class Run>
+struct RunForest : RunWords {
+  Run* parent;
+
+  __device__ RunForest(const RunWords& words, void* parent)
+      : RunWords(words), parent(static_cast<Run*>(parent)) {}
+
+  __device__ Run run_of(int word, int bit) const {
+    return Run(before[word] + __popc(starts[word] & ((2u << bit) - 1)) - 1);
+  }
+  // The run of the element above, or of the one so far to the right of that.
+  __device__ Run run_above(int word, int bit, int right) const {
+    const int place = bit + right;
+    return run_of(word - columns + (place < 0 ? -1 : place / kRootWord), place & (kRootWord - 1));
+  }
+
+  // Puts each run under the first one that it touches above, among the elements of the word where it begins;
+  // returns whether there are other contacts, which are kept.
+  __device__ bool take_parents(const Item& item) {
+    bool has_more = false;
+    for (int word = int(threadIdx.x); word < words; word += threads) {
+      ContactsAbove of_word = item.needed_contacts({word, item.table});
+      Run run = Run(before[word]);
+#pragma unroll 1
+      for (uint32_t unvisited = starts[word]; unvisited != 0; ++run) {
+        const uint32_t begin = unvisited & (0 - unvisited);
+        unvisited -= begin;
+        const uint32_t end = unvisited & (0 - unvisited);
+        Run above = run;
+        if (const uint32_t touching = of_word.any() & (end - 1) & ~(begin - 1)) {
+          const uint32_t bit = touching & (0 - touching);
+          const int right = of_word.up & bit ? 0 : of_word.up_left & bit ? -1 : 1;
+          above = run_above(word, __ffs(int(bit)) - 1, right);
+          (right == 0 ? of_word.up : right < 0 ? of_word.up_left : of_word.up_right) -= bit;
+        }
+        parent[run] = above;
+      }
+      contacts[0][word] = of_word.up_left, contacts[1][word] = of_word.up,
+      contacts[2][word] = of_word.up_right;
+      has_more |= of_word.any() != 0;
+    }
+    return has_more;
+  }
+
+  // Points each run to its root, as far as that is known; calls last(run, whether it is one) with all
+  // threads. Paths are halved by all who are on them, as each moves up.
+  template <class Last>
+  __device__ void flatten(Last&& last) {
+#pragma unroll 1
+    for (int first = 0; first < runs; first += threads) {
+      const int run = first + int(threadIdx.x);
+      bool is_root = false;
+      if (run < runs) {
+        Run above = InBlock::load(parent + run);
+        is_root = above == Run(run);
+        for (Run next; (next = InBlock::load(parent + above)) != above; above = next)
+          InBlock::store(parent + run, next);
+      }
+      last(run, is_root);
+    }
+    __syncthreads();
+  }
+
+  __device__ void unite_contacts() {
+    for (int word = int(threadIdx.x); word < words; word += threads) {
+      uint32_t left = contacts[0][word], up = contacts[1][word], right = contacts[2][word];
+#pragma unroll 1
+      while (left | up | right) {
+        const uint32_t bits = up ? up : left ? left : right;
+        const int bit = __ffs(int(bits)) - 1, aside = up ? 0 : left ? -1 : 1;
+        (up ? up : left ? left : right) &= bits - 1;
+        const Run own = run_of(word, bit), above = run_above(word, bit, aside);
+        if constexpr (sizeof(Run) >= kLeastMinimum)  // most parents are roots still
+          hook_lowest<InBlock>(parent, InBlock::load(parent + own), InBlock::load(parent + above));
+        else
+          unite<InBlock>(parent, own, above);
+      }
+    }
+    __syncthreads();
+  }
+
+  // Lets the parent of each run be its label, less 1, and returns how many components there are.
+  __device__ int label_runs(const Item& item) {
+    const bool has_more = __syncthreads_or(take_parents(item));
+    uint32_t *const roots = contacts[0], *const number = contacts[1];  // once contacts have been read
+    const auto keep_roots = [&](int run, bool is_root) {
+      const uint32_t bits = __ballot_sync(kAllLanes, is_root);
+      if (lane() == 0 && run < runs) roots[run / kRootWord] = bits;
+    };
+    if (has_more) {
+      flatten([](int, bool) {});
+      unite_contacts();
+    }
+    flatten(keep_roots);
+    int components = 0;
+    for (int first = 0; first * kRootWord < runs; first += threads) {
+      const int word = first + int(threadIdx.x);
+      const bool has = word * kRootWord < runs;
+      int total;
+      const int of_words = components + block_scan<threads>(has ? __popc(roots[word]) : 0, total);
+      if (has) number[word] = of_words;
+      components += total;
+    }
+    __syncthreads();
+    for (int run = int(threadIdx.x); run < runs; run += threads) {
+      const int root = int(parent[run]);
+      parent[run] = Run(label_of_bit(roots, number, root / kRootWord, root % kRootWord));
+    }
+    __syncthreads();
+    return components;
+  }
+
+  // Writes the labels of words from `first` on.
+  template <class Label>
+  __device__ void write(const Item& item, int first, int end, Label* labels) const {
+    const int width = item.table.width;
+    constexpr int kGroup = 4, kGroups = kRootWord / kGroup;
+    if (width % kGroup == 0 && reinterpret_cast<size_t>(labels) % (kGroup * sizeof(Label)) == 0) {
+#pragma unroll 2
+      for (int group = first * kGroups + int(threadIdx.x); group < end * kGroups; group += threads) {
+        const WordOfItem word(group / kGroups, item.table);
+        const int bit = group % kGroups * kGroup, x = word.column * kRootWord + bit;
+        if (x >= width) continue;
+        const uint32_t elements = item.foreground[word.number] >> bit, own_starts = starts[word.number];
+        int run = int(before[word.number]) - 1 + __popc(own_starts & ((1u << bit) - 1));
+        LabelsOfGroup<Label> group_of;
+#pragma unroll
+        for (int k = 0; k < kGroup; ++k) {
+          run += own_starts >> bit >> k & 1;
+          group_of.label[k] = elements >> k & 1 ? Label(parent[run]) + 1 : 0;
+        }
+        *reinterpret_cast<LabelsOfGroup<Label>*>(labels + word.row * width + x) = group_of;
+      }
+      return;
+    }
+    for (int at = first + int(threadIdx.x) / kWarp; at < end; at += threads / kWarp) {
+      const WordOfItem word(at, item.table);
+      const int x = word.column * kRootWord + lane();
+      const bool is_foreground = item.foreground[at] >> lane() & 1;
+      const Label label = is_foreground ? Label(parent[run_of(at, lane())]) + 1 : 0;
+      if (x < width) labels[word.row * width + x] = label;
+    }
+  }
+};
+
+// A block an item, or several, each of which labels all of it and writes a part: where items are few. Its
+// threads go through words, runs, and words of runs, in turn.
+template <int threads, class Label>
+__global__ void __launch_bounds__(threads, 1)
+    label_items(Equal<uint8_t> rule, const uint8_t* __restrict__ values, Label* __restrict__ labels,
+                ItemTable table) {
+  CONNCOMP_DYNAMIC_SHARED(uint32_t, memory);
+  __shared__ uint32_t any_value;
+  const int words = table.height * table.columns, thread = int(threadIdx.x);
+  const int number = int(blockIdx.x) / table.parts, part = int(blockIdx.x) % table.parts;
+  uint32_t *const foreground = memory, *const starts = foreground + words, *const before = starts + words;
+  uint32_t* const contacts = before + words;
+  void* const parents = contacts + 3 * words;
+  follow_launch();
+  values += number * table.item_stride;
+  labels += int64_t(number) * table.height * table.width;
+  Item item{values, table, foreground, starts, false};
+
+  uint32_t any = 0, all = ~0u;
+  for (int word = thread; word < words; word += threads)
+    foreground[word] = item.read({word, table}, rule.background, any, all);
+  any = (any | any >> 16 | any >> 8 | any >> 24) & 255, all = all & all >> 16 & all >> 8 & all >> 24 & 255;
+  const bool has_any = all <= any;  // else there is no foreground, as all bits are set
+  if (has_any) InBlock::store(&any_value, any);
+  __syncthreads();
+  item.is_mixed = __syncthreads_or(has_any && (any != all || any != any_value));
+
+  int runs = 0;
+  for (int first = 0; first < words; first += threads) {
+    const int word = first + thread;
+    const uint32_t begin = word < words ? foreground[word] & ~item.linked_left({word, table}) : 0;
+    int total;
+    const int of_words = runs + block_scan<threads>(__popc(begin), total);
+    if (word < words) starts[word] = begin, before[word] = uint32_t(of_words);
+    runs += total;
+  }
+  __syncthreads();
+
+  const int share = (words + table.parts - 1) / table.parts, begin = part * share;
+  const int end = begin + share < words ? begin + share : words;
+  const auto label_all = [&](auto&& forest) {
+    const int components = forest.label_runs(item);
+    if (thread == 0 && part == 0) table.components[number] = components;
+    forest.write(item, begin, end, labels);
+  };
+  const RunWords of_words{starts, before,        {contacts, contacts + words, contacts + 2 * words},
+                          words,  table.columns, runs};
+  if (runs <= table.most_runs)
+    label_all(RunForest<threads, int32_t>(of_words, parents));
+  else
+    label_all(RunForest<threads, uint16_t>(of_words, parents));
+}
+
+}  // namespace conncomp

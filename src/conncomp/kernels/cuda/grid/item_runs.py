@@ -1,0 +1,114 @@
+"""The default for batches of small images of bytes on the GPU: drives ``item_runs.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from conncomp._arguments import INT32_MAX
+from conncomp.kernels.cuda.core.numbering import WORD
+from conncomp.kernels.cuda.grid.image import Geometry, Image
+from conncomp.kernels.cuda.grid.tiled_quads import described, inverse_of
+from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
+from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.workspace import Workspace
+from conncomp.kernels.links import Links
+
+FILE = "cuda/grid/item_runs.cuh"
+# Of a block, by whether an item has more words than some; and the words that an item may have: runs
+# of more elements are not numbered by 16 bits.
+THREADS = 256, 1024
+FEW_WORDS, LEAST_WORDS, MOST_WORDS = 512, 32, 2048
+WORD_BYTES, RESERVED = 24, 2048
+MOST_PARTS = 4  # blocks of an item
+LEAST_ITEMS = (
+    1.75  # for each multiprocessor; with fewer, quads are faster for noise, where they fit
+)
+NODE = np.dtype(np.int32)
+
+TABLE = Struct(
+    "ItemTable",
+    components=POINTER,
+    item_stride=COUNT,
+    row_stride=NODE,
+    stride=NODE,
+    height=NODE,
+    width=NODE,
+    columns=NODE,
+    inverse_of_row=np.dtype(np.uint32),
+    corners=NODE,
+    parts=NODE,
+    most_runs=NODE,
+)
+
+
+@lru_cache(maxsize=1024)
+def takes(geometry: Geometry, links: Links, shared_memory: int) -> bool:
+    """Whether `fill_labels` can label an array, and its items are small and not too small."""
+    shape = geometry.shape
+    if (links.rule, links.value_type) != ("equal", "u1") or len(shape) != 2:
+        return False
+    if geometry.connectivity not in (1, 2) or any(geometry.steps.periodic):
+        return False
+    if max(map(abs, geometry.value_strides)) > INT32_MAX:
+        return False
+    if not LEAST_WORDS <= _words(shape) <= MOST_WORDS:
+        return False
+    return _shared_bytes(shape) + RESERVED <= shared_memory
+
+
+def fill_labels(
+    gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool
+) -> Any:
+    """Fill `labels` with consecutive labels, as `tiled_bricks.fill_labels` does."""
+    assert consecutive
+    table, threads = _plan_of(image.geometry, gpu.multiprocessors)
+    (kernel,) = gpu.load(FILE, _names(threads, labels.dtype))
+    memory = workspace.take_struct(gpu, TABLE, table)
+    grid = image.items * table["parts"], threads
+    shared = _shared_bytes(image.shape)
+    launch(kernel, grid, image.rule, image.values, labels, memory.struct, shared=shared)
+    return memory["components"]
+
+
+@lru_cache(maxsize=1024)
+def _plan_of(geometry: Geometry, multiprocessors: int) -> tuple[dict[str, Any], int]:
+    """Return the fields of ``ItemTable``, and the threads of a block."""
+    words, fields = _words(geometry.shape), described(geometry)
+    table: dict[str, Any] = {
+        "components": (geometry.items, COUNT),
+        **fields,
+        "inverse_of_row": inverse_of(fields["columns"]),
+        "corners": geometry.connectivity == 2,
+        "parts": max(1, min(multiprocessors // geometry.items, MOST_PARTS)),
+        "most_runs": _run_bytes(geometry.shape) // NODE.itemsize,
+    }
+    return table, THREADS[words > FEW_WORDS]
+
+
+def _words(shape: tuple[int, ...]) -> int:
+    return shape[0] * -(-shape[1] // WORD)
+
+
+def _run_bytes(shape: tuple[int, ...]) -> int:
+    """Return what the numbers of runs take: by 32 bits of foreground of one value, or by 16."""
+    height, width = shape
+    return height * -(-width // 2) * NODE.itemsize
+
+
+def _shared_bytes(shape: tuple[int, ...]) -> int:
+    return WORD_BYTES * _words(shape) + _run_bytes(shape)
+
+
+def _names(threads: int, index: Any) -> tuple[str, ...]:
+    return (f"label_items<{threads}, {ctype(index)}>",)
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that `fill_labels` can load."""
+    for threads, index in product(THREADS, INDEX_TYPES):
+        yield FILE, _names(threads, index)

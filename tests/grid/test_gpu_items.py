@@ -1,0 +1,163 @@
+"""Batches of small images on a GPU, a block an item, on the host executor: labels are the CPU's."""
+
+import numpy as np
+import pytest
+
+from conncomp import Workspace, generate, label
+from conncomp.kernels.cuda.grid import item_runs, tiled_elements, tiled_quads
+from conncomp.kernels.cuda.launcher import INDEX_TYPES
+from gpu_arrays import describe, label_on_gpu
+from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
+
+pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
+
+SHARED = 200_000  # bytes of a multiprocessor: enough for all items here
+# One word a row, several, and rows whose labels are written one by one.
+SHAPES = [(3, 4, 3), (2, 9, 31), (2, 17, 32), (1, 40, 64), (3, 20, 67), (2, 33, 100), (1, 90, 260)]
+VIEWS = [np.s_[:], np.s_[:, :, ::2], np.s_[:, 1:, 1:], np.s_[:, ::-1], np.s_[:, :, ::-1]]
+
+
+@pytest.fixture(autouse=True)
+def always(monkeypatch):
+    """Leave no batch to others, however small it is."""
+    monkeypatch.setattr(tiled_quads, "MOST", 0)
+    monkeypatch.setattr(item_runs, "LEAST_WORDS", 0)
+    item_runs.takes.cache_clear()
+    yield
+    item_runs.takes.cache_clear()
+
+
+def noise(random, shape):
+    """Return noise of any density: of one value, of many, of two in some places, or of classes."""
+    image = random.random(shape) < random.choice([0.02, 0.1, 0.3, 0.5, 0.9, 1])
+    kind, x = random.integers(4), np.arange(shape[-1])
+    if kind == 1:
+        image = image * random.integers(1, random.choice([3, 200]), shape)
+    elif kind == 2:
+        image = image * np.where(x % 50 < 40, 255, random.integers(1, 3, shape))
+    elif kind == 3:
+        blocks = random.integers(0, 3, (len(image), *(length // 5 + 1 for length in shape[1:])))
+        image = np.kron(blocks, np.ones((1, 5, 5), int))[tuple(map(slice, shape))]
+    return image.astype(np.uint8)
+
+
+def check(image, seed=0, index=np.int32, shared=SHARED, **asked):
+    gpu = HostGpu(seed=seed, multiprocessors=2 + seed % 7, shared_memory=shared)
+    asked = {"batch_axes": image.ndim - 2, "connectivity": 1 + seed % 2, **asked}
+    labels = np.full(image.shape, -7, index)
+    described = describe(image, **asked)
+    assert item_runs.takes(described.geometry, described.links, shared)
+    num = label_on_gpu(gpu, described, labels, "consecutive", "auto", True, Workspace())
+    expected, counts = label(image, return_num=True, **asked)
+    np.testing.assert_array_equal(labels, expected)
+    np.testing.assert_array_equal(num, np.ravel(counts))
+    assert gpu.launched == 1
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_noise(shape):
+    random = np.random.default_rng(shape)
+    for seed in range(20):
+        image = noise(random, (shape[0], shape[1] + 1, 2 * shape[2]))[:, : shape[1], : shape[2]]
+        background = int(random.choice([0, 0, 1, 9]))
+        check(image[VIEWS[seed % len(VIEWS)]], seed, INDEX_TYPES[seed % 2], background=background)
+
+
+def test_patterns():
+    spiral = generate.spiral(110)
+    checkerboard = (np.indices((60, 130)).sum(0) % 2).astype(np.uint8)
+    for seed, image in enumerate(
+        (
+            spiral,
+            (spiral == 1).astype(np.uint8),
+            generate.comb((70, 150)).astype(np.uint8),
+            generate.comb((150, 70)).T.copy().astype(np.uint8),
+            generate.rings((80, 150)).astype(np.uint8),
+            checkerboard,
+            checkerboard + 1,
+            np.ones((70, 70), np.uint8),
+            np.zeros((20, 140), bool),
+        )
+    ):
+        for connectivity in (1, 2):
+            check(np.stack([image, image[::-1]]), seed, connectivity=connectivity)
+
+
+@pytest.mark.parametrize("at", [0, 30, 31, 32, 62])
+def test_every_small_square(at):
+    """All images of 3 x 3, and of 2 x 2 of three values, within words and across them."""
+    bits = np.indices((2,) * 9).reshape(3, 3, -1).transpose(2, 0, 1)
+    digits = np.indices((3,) * 4).reshape(2, 2, -1).transpose(2, 0, 1)
+    for squares in (bits, digits):
+        image = np.zeros((len(squares), 3, 70), np.uint8)
+        side = squares.shape[1]
+        image[:, :side, at : at + side] = squares
+        for connectivity in (1, 2):
+            check(image, at, connectivity=connectivity)
+
+
+def test_the_largest_items():
+    """Of as many words as there may be, and of as many runs: two for each two elements."""
+    random = np.random.default_rng(2)
+    values = random.integers(1, 200, (1, 256, 256)).astype(np.uint8)  # more than 32 bits number
+    for image in (random.random((1, 256, 256)) < 0.5, values, np.ones((1, 2048, 5), np.uint8)):
+        check(image, 1)
+
+
+def test_labels_that_are_written_one_by_one():
+    """As in arrays of which four labels are not aligned."""
+    image = noise(np.random.default_rng(5), (2, 30, 64))
+    memory = np.full(image.size + 1, -7, np.int32)
+    expected = label(image, batch_axes=1, connectivity=2)
+    for start in (0, 1):
+        labels = memory[start : start + image.size].reshape(image.shape)
+        given = describe(image, batch_axes=1, connectivity=2)
+        gpu = HostGpu(shared_memory=SHARED)
+        label_on_gpu(gpu, given, labels, "consecutive", "auto", False, Workspace())
+        np.testing.assert_array_equal(labels, expected)
+
+
+def test_who_is_taken(monkeypatch):
+    for module, is_this in (tiled_elements, 0), (tiled_quads, 0), (item_runs, 1):
+        monkeypatch.setattr(module, "fill_labels", lambda *call, is_this=is_this: is_this)
+
+    def taken(image, shared=SHARED, numbering="consecutive", **asked):
+        labels = np.empty(image.shape, np.int32)
+        described = describe(image, **{"batch_axes": 1, **asked})
+        gpu = HostGpu(shared_memory=shared)
+        return bool(label_on_gpu(gpu, described, labels, numbering, "auto", True, Workspace()))
+
+    image = np.ones((4, 32, 64), np.uint8)
+    needed = item_runs.WORD_BYTES * 64 + 2 * 2048 + item_runs.RESERVED
+    assert taken(image, needed)
+    for other, asked in (
+        (image, {}),
+        (image == 1, {}),
+        (image, {"structure": np.ones((3, 3))}),
+        (image, {"connectivity": 1}),
+    ):
+        assert taken(other, **asked)
+    for other, asked in (
+        (image, {"shared": needed - 1}),
+        (image, {"numbering": "roots"}),
+        (image.astype(np.int32), {}),
+        (image.reshape(4, 4, 8, 64), {}),
+        (image, {"connectivity": 1, "periodic": (True, False)}),
+        (image, {"structure": np.eye(3)}),
+        (image, {"connectivity": 1, "tolerance": 1}),
+    ):
+        assert not taken(other, **asked)
+    assert [taken(image[:items]) for items in (1, 4)] == [True, True]
+    monkeypatch.setattr(tiled_quads, "MOST", 4096)  # a multiprocessor, of two
+    assert [taken(image[:items]) for items in (3, 4)] == [False, True]
+    monkeypatch.setattr(tiled_quads, "MOST", 2048)
+    assert [taken(np.ones((1, height, 64), np.uint8)) for height in (64, 65)] == [False, True]
+    monkeypatch.setattr(item_runs, "LEAST_WORDS", 64)
+    item_runs.takes.cache_clear()
+    assert [taken(image[:, first:]) for first in (0, 1)] == [True, False]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("sanitizer", ["thread", "address"])
+def test_sanitized(sanitizer):
+    check_sanitized(sanitizer, __file__, "(test_noise and 67) or test_patterns or small_square")
