@@ -45,58 +45,76 @@ class RunLinks {
     return farthest;
   }
 
+  // Calls body(g, end) for bundles from one up to another, for those at once that the finder turns to.
+  template <class Body>
+  void for_each_turn(ContactFinder& finder, int64_t begin, int64_t end, Body&& body) {
+    bundles_.for_each_between(begin, end, [&, next = begin](int64_t g, const Coordinates& place) mutable {
+      if (g < next) return;
+      next = g + finder.turn(g, end, place);
+      body(g, next);
+    });
+  }
+
+  // Whether bundles face others, and both have runs.
+  bool have_runs(const FacingBundles& pairs) const {
+    return pairs.count > 0 && !runs_.blank(pairs.g, pairs.count) && !runs_.blank(pairs.h, pairs.count);
+  }
+
   // Links the bundles of a part with earlier ones of it.
   void link_inside(ContactFinder& finder, int64_t part) {
     const int64_t begin = bundles_.parts.begin(part);
-    bundles_.for_each(part, [&](int64_t g, const Coordinates& place) {
-      for_each_in(runs_.first_of(g), runs_.first_of(g + 1),
+    for_each_turn(finder, begin, bundles_.parts.end(part), [&](int64_t g, int64_t end) {
+      for_each_in(runs_.first_of(g), runs_.first_of(end),
                   [parent = parent_](int64_t run) { parent[run] = Index(run); });
-      if (runs_.blank(g)) return;
-      finder.turn(g, place);
+      if (runs_.blank(g, end - g)) return;
       bool linked = false;
       for (int k = 0; k < offsets_; ++k) {
-        const int64_t h = finder.neighbour(k);
-        if (h < begin || h >= g || runs_.blank(h)) continue;
-        finder.face(h, k);
-        linked ? link_earlier(finder, g, h) : link_first(finder, g, h);
-        link_around<Exclusive>(finder, g, h, bundles_.neighbours.offsets[k]);
+        FacingBundles pairs = finder.neighbours(k);
+        const int64_t outside = pairs.h < pairs.g ? std::max<int64_t>(begin - pairs.h, 0) : pairs.count;
+        pairs = {pairs.g + outside, pairs.h + outside, pairs.count - outside};
+        if (!have_runs(pairs)) continue;
+        if (finder.face(pairs, k)) linked ? link_earlier(finder, pairs) : link_first(finder, pairs);
+        link_around<Exclusive>(finder, pairs, finder.offset(k));
         linked = true;
       }
-      link_around_row(finder, g);
+      link_around_rows(finder, g, end);
     });
   }
 
   // Links the bundles of a part with those of other parts, and with later ones around periodic axes.
   void link_across(ContactFinder& finder, int64_t part) {
-    const int64_t begin = bundles_.parts.begin(part), inside = begin + reach();
-    bundles_.for_each(part, [&](int64_t g, const Coordinates& place) {
-      if (g >= inside || runs_.blank(g)) return;
-      finder.turn(g, place);
+    const int64_t begin = bundles_.parts.begin(part), end = std::min(bundles_.parts.end(part), begin + reach());
+    for_each_turn(finder, begin, end, [&](int64_t g, int64_t after) {
+      if (runs_.blank(g, after - g)) return;
       for (int k = 0; k < offsets_; ++k) {
-        const int64_t h = finder.neighbour(k);
-        if (h < 0 || (begin <= h && h < g) || runs_.blank(h)) continue;
-        finder.face(h, k);
-        link_shared(finder, g, h);
-        link_around<Shared>(finder, g, h, bundles_.neighbours.offsets[k]);
+        FacingBundles pairs = finder.neighbours(k);
+        if (pairs.h < pairs.g) pairs.count = std::min(pairs.count, begin - pairs.h);
+        if (!have_runs(pairs)) continue;
+        if (finder.face(pairs, k)) link_shared(finder, pairs);
+        link_around<Shared>(finder, pairs, finder.offset(k));
       }
     });
   }
 
-  // Links the ends of two neighbouring bundles around a periodic row axis.
+  // Links the ends of bundles that face each other around a periodic row axis.
   template <class Access>
-  void link_around(ContactFinder& finder, int64_t g, int64_t h, const Offset& offset) {
+  void link_around(ContactFinder& finder, const FacingBundles& pairs, const Offset& offset) {
     if (!bundles_.row_axis.periodic) return;
     const int64_t last = bundles_.row_axis.length - 1;
-    if (offset.next && finder.touch(last, 0))
-      unite<Access>(parent_, runs_.run_at(g, last), runs_.run_at(h, 0));
-    if (offset.previous && finder.touch(0, last))
-      unite<Access>(parent_, runs_.run_at(g, 0), runs_.run_at(h, last));
+    for (int64_t i = 0; i < pairs.count; ++i) {
+      const int64_t g = pairs.g + i, h = pairs.h + i;
+      if (offset.next && finder.touch(i, last, 0))
+        unite<Access>(parent_, runs_.run_at(g, last), runs_.run_at(h, 0));
+      if (offset.previous && finder.touch(i, 0, last))
+        unite<Access>(parent_, runs_.run_at(g, 0), runs_.run_at(h, last));
+    }
   }
-  void link_around_row(ContactFinder& finder, int64_t g) {
+  void link_around_rows(ContactFinder& finder, int64_t g, int64_t end) {
     if (!bundles_.row_axis.periodic || !bundles_.neighbours.connected) return;
     const int64_t last = bundles_.row_axis.length - 1;
-    finder.face(finder.neighbour(-1), -1);
-    if (finder.touch(last, 0)) unite<Exclusive>(parent_, runs_.run_at(g, last), runs_.run_at(g, 0));
+    finder.face({g, g, end - g}, -1);
+    for (int64_t i = 0; i < end - g; ++i)
+      if (finder.touch(i, last, 0)) unite<Exclusive>(parent_, runs_.run_at(g + i, last), runs_.run_at(g + i, 0));
   }
 
   // One word of two bundles.
@@ -109,14 +127,15 @@ class RunLinks {
     uint64_t aligned, next, previous;
   };
 
-  // Calls body(pair, contacts) for the words of two neighbouring bundles, all or those that have contacts.
+  // Calls body(pair, contacts) for the words of bundles that face each other, all or those that have contacts.
   template <bool all = false, class Body>
-  void for_each_word(ContactFinder& finder, int64_t g, int64_t h, Body&& body) {
-    for (int64_t begin = 0; begin < bundles_.words; begin += kBlockWords) {
-      const int64_t end = std::min<int64_t>(begin + kBlockWords, bundles_.words);
+  void for_each_word(ContactFinder& finder, const FacingBundles& pairs, Body&& body) {
+    const int64_t words = pairs.count * bundles_.words;
+    for (int64_t begin = 0; begin < words; begin += kBlockWords) {
+      const int64_t end = std::min<int64_t>(begin + kBlockWords, words);
       bundles_.poll_at(begin);
       const Contacts contacts = finder.find(begin, end);
-      const int64_t g_word = g * bundles_.words + begin, h_word = h * bundles_.words + begin;
+      const int64_t g_word = pairs.g * bundles_.words + begin, h_word = pairs.h * bundles_.words + begin;
       const auto link_word = [&](int64_t k) {
         body(WordPair{runs_.at(g_word + k), runs_.at(h_word + k)},
              WordContacts{contacts.aligned[k], contacts.next[k], contacts.previous[k]});
@@ -128,24 +147,24 @@ class RunLinks {
     }
   }
 
-  void link_shared(ContactFinder& finder, int64_t g, int64_t h) {
-    for_each_word(finder, g, h, [&](const WordPair& pair, const WordContacts& contacts) {
+  void link_shared(ContactFinder& finder, const FacingBundles& pairs) {
+    for_each_word(finder, pairs, [&](const WordPair& pair, const WordContacts& contacts) {
       for_each_contact(pair, contacts, [&](Index x, Index y) { unite<Shared>(parent_, x, y); });
     });
   }
 
-  // Links bundle g of a part with an earlier one.
-  void link_earlier(ContactFinder& finder, int64_t g, int64_t h) {
-    for_each_word(finder, g, h, [&](const WordPair& pair, const WordContacts& contacts) {
+  // Links bundles of a part with earlier ones.
+  void link_earlier(ContactFinder& finder, const FacingBundles& pairs) {
+    for_each_word(finder, pairs, [&](const WordPair& pair, const WordContacts& contacts) {
       for_each_contact(pair, contacts, [&](Index x, Index y) { unite_earlier(x, y); });
     });
   }
 
-  // The same for the first one that g is linked with: no run of g has a parent yet. Each gets one at its
-  // first contact.
-  void link_first(ContactFinder& finder, int64_t g, int64_t h) {
+  // The same for the first ones that they are linked with: none of their runs has a parent yet. Each gets one
+  // at its first contact.
+  void link_first(ContactFinder& finder, const FacingBundles& pairs) {
     FirstContacts first_contacts;
-    for_each_word<true>(finder, g, h, [&](const WordPair& pair, const WordContacts& contacts) {
+    for_each_word<true>(finder, pairs, [&](const WordPair& pair, const WordContacts& contacts) {
       const uint64_t across = contacts.next | contacts.previous, all = contacts.aligned | across;
       const uint64_t first = first_contacts(pair.g.start, all);
       if (!across && first == contacts.aligned && one_to_one(pair, first)) return copy_parents(pair, first);
