@@ -9,7 +9,6 @@
 //  - there is a detour by other rows (row_detours.h);
 //  - both runs go on from the place before, which is linked, too (Contacts);
 //  - it leads across, and one of the two runs goes on.
-// Rows that no detour leads by are compared only where no detour leads to them.
 // Cost: an element is compared with one of some rows around; for 64 elements, some instructions more.
 // Source: ours; that all others may be left out for one neighbour is of Wu, Otoo and Suzuki 2009.
 #pragma once
@@ -188,24 +187,34 @@ class RowContacts final : public ContactFinder {
     if (std::exchange(rows_[k].compared, true)) return linked;
     const Offset& offset = around_[k].offset;
     FacingBundles pairs = rows_[k].pairs;
-    if (pairs.h - pairs.g != offset.bundles) pairs = {first_, 0, 0};
-    const int64_t begin = word_of(pairs.g), end = begin + pairs.count * bundles_.words;
-    std::fill_n(linked, begin, 0);
-    std::fill_n(linked + end, count_ * bundles_.words - end, 0);
+    if (pairs.h - pairs.g != offset.bundles) pairs = {first_, first_, 0};
+    uint64_t *const begin = linked + word_of(pairs.g), *const end = begin + pairs.count * bundles_.words;
+    std::fill(linked, begin, 0);
+    compare(pairs, origin(pairs.g) + offset.bytes, begin);
+    std::fill(end, linked + count_ * bundles_.words, 0);
+    return linked;
+  }
+
+  // Writes which elements are linked straight ahead to rows of which the first begins at an origin. Rows
+  // without gaps are compared as one.
+  void compare(const FacingBundles& pairs, int64_t origin_h, uint64_t* linked) {
     if (!links_) {
       const uint64_t *const g = masks_.row(pairs.g), *const h = masks_.row(pairs.h);
-      for (int64_t w = begin; w < end; ++w) linked[w] = g[w - begin] & h[w - begin];
-    } else if (pairs.count) {
-      const int64_t at = origin(pairs.g), bytes = links_->value_bytes;
-      for_each_line(pairs, at, at + offset.bytes, [&](const char* x, const char* y, int64_t word, int64_t elements) {
-        for (int64_t from = 0; from < elements; from += kStretch) {
-          bundles_.poll_at(from / kWord);
-          links_->equal(x + from * bytes, y + from * bytes, std::min(kStretch, elements - from),
-                        linked + begin + word + from / kWord);
-        }
-      });
+      for (int64_t w = 0; w < pairs.count * bundles_.words; ++w) linked[w] = g[w] & h[w];
+      return;
     }
-    return linked;
+    const int64_t length = bundles_.row_axis.length, bytes = links_->value_bytes, origin_g = origin(pairs.g);
+    const bool as_one = length % kWord == 0 && row_bytes() == length * bytes;
+    const int64_t elements = as_one ? pairs.count * length : length;
+    for (int64_t i = 0; i < (as_one ? std::min<int64_t>(pairs.count, 1) : pairs.count); ++i) {
+      const char *const x = (*read_g_)(origin_g + i * row_bytes()), *const y = (*read_h_)(origin_h +
+                                                                                          i * row_bytes());
+      for (int64_t from = 0; from < elements; from += kStretch) {
+        bundles_.poll_at(from / kWord);
+        links_->equal(x + from * bytes, y + from * bytes, std::min(kStretch, elements - from),
+                      linked + i * bundles_.words + from / kWord);
+      }
+    }
   }
 
   const uint64_t* linked_from(int k, int64_t word) { return k < 0 ? array(kNone) : linked(k) + word; }
@@ -221,29 +230,17 @@ class RowContacts final : public ContactFinder {
       const bool any = without_detours(words, g.mask, by, array(kFree));
       if (!any && (row.across || !row.offset.diagonal())) return false;
     }
-    const uint64_t* const links = !links_ ? free : by_step && row.leads ? linked(k) + at : keep_straight(pairs, free);
-    find_straight(words, g, h, free, links, array(kAligned), array(kStraight), array(kGoesOn) + 1, array(kMaskOfH) + 1);
+    if (!by_step) compare(pairs, origin_h_, array(kLinked));
+    const uint64_t* const straight = by_step ? linked(k) + at : array(kLinked);
+    find_straight(words, g, h, free, straight, array(kAligned), array(kStraight), array(kGoesOn) + 1,
+                  array(kMaskOfH) + 1);
     next_ = previous_ = array(kNone);
-    if (row.offset.diagonal() && find_across(row.across ? free : g.mask, words, row.offset, array(kNext), array(kPrevious))) {
+    if (row.offset.diagonal() &&
+        find_across(row.across ? free : g.mask, words, row.offset, array(kNext), array(kPrevious))) {
       next_ = array(kNext), previous_ = array(kPrevious);
       for (int64_t i = 0; links_ && i < pairs.count; ++i) keep_across(i);
     }
     return mark_busy(words);
-  }
-
-  // Which of the elements that are free are linked straight ahead.
-  const uint64_t* keep_straight(const FacingBundles& pairs, const uint64_t* free) {
-    uint64_t* const straight = array(kLinked);
-    std::copy_n(free, pairs.count * bundles_.words, straight);
-    for_each_line(pairs, origin_g_, origin_h_, [&](const char* x, const char* y, int64_t word, int64_t elements) {
-      const int64_t bytes = links_->value_bytes;
-      for (int64_t from = 0; from < elements; from += kStretch) {
-        bundles_.poll_at(from / kWord);
-        links_->keep_linked(x + from * bytes, y + from * bytes, 0, std::min(kStretch, elements - from), kNoStep,
-                            straight + word + from / kWord);
-      }
-    });
-    return straight;
   }
 
   // Where elements may be linked across that nothing makes up for; whether there are any.
@@ -272,11 +269,13 @@ class RowContacts final : public ContactFinder {
 
   // Of the places in row i of those that are faced, keeps those that are linked across.
   void keep_across(int64_t i) {
-    uint64_t *const next = array(kNext) + i * bundles_.words, *const previous = array(kPrevious) + i * bundles_.words;
+    uint64_t *const next = array(kNext) + i * bundles_.words, *const previous =
+                                                                  array(kPrevious) + i * bundles_.words;
     uint64_t any = 0;
     for (int64_t w = 0; w < bundles_.words; ++w) any |= next[w] | previous[w];
     if (!any) return;
-    const char *const x = (*read_g_)(origin_g_ + i * row_bytes()), *const y = (*read_h_)(origin_h_ + i * row_bytes());
+    const char *const x = (*read_g_)(origin_g_ + i * row_bytes()), *const y = (*read_h_)(origin_h_ +
+                                                                                         i * row_bytes());
     for (int64_t begin = 0; begin < bundles_.words; begin += kStretchWords) {
       bundles_.poll_at(begin);
       const int64_t words = std::min(kStretchWords, bundles_.words - begin);
@@ -290,8 +289,8 @@ class RowContacts final : public ContactFinder {
     const uint64_t *const aligned = array(kAligned), *const next = next_, *const previous = previous_;
     uint64_t any = 0;
     for (int64_t w = 0; w < words; w += kWord)
-      any |= array(kBusy)[w / kWord] = mask_where(
-          kWord, [=](int i) { return (aligned[w + i] | next[w + i] | previous[w + i]) != 0; });
+      any |= array(kBusy)[w / kWord] =
+          mask_where(kWord, [=](int i) { return (aligned[w + i] | next[w + i] | previous[w + i]) != 0; });
     return any != 0;
   }
 

@@ -27,7 +27,6 @@ struct RowAround {
   int by[2] = {-1, -1};
   bool both = false;
   bool across = false;  // whether detours lead to the elements beside the one straight ahead, too
-  bool leads = false;   // whether detours lead by it
 };
 
 // The rows at offsets, in the order of links, and after these others that only detours lead by.
@@ -40,9 +39,6 @@ class RowsAround : public std::vector<RowAround> {
     offsets_ = std::move(sorted);
     for (const Offset& offset : offsets_) push_back({offset});
     for (size_t k = 0; k < offsets_.size(); ++k) find_detours(int(k));
-    for (size_t k = 0; k < offsets_.size(); ++k)
-      for (const int by : at(k).by)
-        if (by >= 0) at(by).leads = true;
   }
 
  private:

@@ -83,7 +83,8 @@ class RunLinks {
 
   // Links the bundles of a part with those of other parts, and with later ones around periodic axes.
   void link_across(ContactFinder& finder, int64_t part) {
-    const int64_t begin = bundles_.parts.begin(part), end = std::min(bundles_.parts.end(part), begin + reach());
+    const int64_t begin = bundles_.parts.begin(part),
+                  end = std::min(bundles_.parts.end(part), begin + reach());
     for_each_turn(finder, begin, end, [&](int64_t g, int64_t after) {
       if (runs_.blank(g, after - g)) return;
       for (int k = 0; k < offsets_; ++k) {
@@ -114,7 +115,8 @@ class RunLinks {
     const int64_t last = bundles_.row_axis.length - 1;
     finder.face({g, g, end - g}, -1);
     for (int64_t i = 0; i < end - g; ++i)
-      if (finder.touch(i, last, 0)) unite<Exclusive>(parent_, runs_.run_at(g + i, last), runs_.run_at(g + i, 0));
+      if (finder.touch(i, last, 0))
+        unite<Exclusive>(parent_, runs_.run_at(g + i, last), runs_.run_at(g + i, 0));
   }
 
   // One word of two bundles.
@@ -127,7 +129,8 @@ class RunLinks {
     uint64_t aligned, next, previous;
   };
 
-  // Calls body(pair, contacts) for the words of bundles that face each other, all or those that have contacts.
+  // Calls body(pair, contacts) for the words of bundles that face each other, all or those that have
+  // contacts.
   template <bool all = false, class Body>
   void for_each_word(ContactFinder& finder, const FacingBundles& pairs, Body&& body) {
     const int64_t words = pairs.count * bundles_.words;
