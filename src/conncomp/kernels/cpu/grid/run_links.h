@@ -12,6 +12,7 @@
 
 #include "core/union_find.h"
 #include "cpu/core/parallel.h"
+#include "cpu/grid/contact_pairs.h"
 #include "cpu/grid/contacts.h"
 #include "cpu/grid/run_table.h"
 
@@ -119,16 +120,6 @@ class RunLinks {
         unite<Exclusive>(parent_, runs_.run_at(g + i, last), runs_.run_at(g + i, 0));
   }
 
-  // One word of two bundles.
-  struct WordPair {
-    RunWord<Index> g, h;
-  };
-
-  // The contacts of a word.
-  struct WordContacts {
-    uint64_t aligned, next, previous;
-  };
-
   // Calls body(pair, contacts) for the words of bundles that face each other, all or those that have
   // contacts.
   template <bool all = false, class Body>
@@ -140,7 +131,7 @@ class RunLinks {
       const Contacts contacts = finder.find(begin, end);
       const int64_t g_word = pairs.g * bundles_.words + begin, h_word = pairs.h * bundles_.words + begin;
       const auto link_word = [&](int64_t k) {
-        body(WordPair{runs_.at(g_word + k), runs_.at(h_word + k)},
+        body(WordPair<Index>{runs_.at(g_word + k), runs_.at(h_word + k)},
              WordContacts{contacts.aligned[k], contacts.next[k], contacts.previous[k]});
       };
       if constexpr (all)
@@ -150,50 +141,46 @@ class RunLinks {
     }
   }
 
-  void link_shared(ContactFinder& finder, const FacingBundles& pairs) {
-    for_each_word(finder, pairs, [&](const WordPair& pair, const WordContacts& contacts) {
-      for_each_contact(pair, contacts, [&](Index x, Index y) { unite<Shared>(parent_, x, y); });
+  // Calls follow(run, run) for every contact.
+  template <class Follow>
+  void for_each_contact(ContactFinder& finder, const FacingBundles& pairs, Follow&& follow) {
+    ContactPairs<Index, Follow> contacts(follow);
+    for_each_word(finder, pairs, [&](const WordPair<Index>& pair, const WordContacts& of_word) {
+      contacts.add(pair, of_word);
+      if (contacts.full()) contacts.finish();
     });
+    contacts.finish();
+  }
+
+  void link_shared(ContactFinder& finder, const FacingBundles& pairs) {
+    for_each_contact(finder, pairs, [this](Index x, Index y) { unite<Shared>(parent_, x, y); });
   }
 
   // Links bundles of a part with earlier ones.
   void link_earlier(ContactFinder& finder, const FacingBundles& pairs) {
-    for_each_word(finder, pairs, [&](const WordPair& pair, const WordContacts& contacts) {
-      for_each_contact(pair, contacts, [&](Index x, Index y) { unite_earlier(x, y); });
-    });
+    for_each_contact(finder, pairs, [this](Index x, Index y) { unite_earlier(x, y); });
   }
 
   // The same for the first ones that they are linked with: none of their runs has a parent yet. Each gets one
   // at its first contact.
   void link_first(ContactFinder& finder, const FacingBundles& pairs) {
     FirstContacts first_contacts;
-    for_each_word<true>(finder, pairs, [&](const WordPair& pair, const WordContacts& contacts) {
-      const uint64_t across = contacts.next | contacts.previous, all = contacts.aligned | across;
-      const uint64_t first = first_contacts(pair.g.start, all);
-      if (!across && first == contacts.aligned && one_to_one(pair, first)) return copy_parents(pair, first);
+    const auto take_parent = [this](Index x, Index y) { parent_[x] = parent_[parent_[y]]; };
+    const auto unite_runs = [this](Index x, Index y) { unite<Exclusive>(parent_, x, y); };
+    ContactPairs<Index, decltype(take_parent)> firsts(take_parent);
+    ContactPairs<Index, decltype(unite_runs)> others(unite_runs);
+    for_each_word<true>(finder, pairs, [&](const WordPair<Index>& pair, const WordContacts& contacts) {
+      const uint64_t first = first_contacts(pair.g.start, contacts.any());
+      if (first == contacts.aligned && !(contacts.next | contacts.previous) && one_to_one(pair, first))
+        return copy_parents(pair, first);
       // A place may be the first of several contacts.
       const uint64_t previous = first & contacts.previous, aligned = first & contacts.aligned & ~previous,
                      next = first & ~previous & ~aligned;
-      for_each_contact(pair, {aligned, next, previous},
-                       [&](Index x, Index y) { parent_[x] = parent_[parent_[y]]; });
-      for_each_contact(pair,
-                       {contacts.aligned & ~aligned, contacts.next & ~next, contacts.previous & ~previous},
-                       [&](Index x, Index y) { unite<Exclusive>(parent_, x, y); });
+      firsts.add(pair, {aligned, next, previous});
+      others.add(pair, {contacts.aligned & ~aligned, contacts.next & ~next, contacts.previous & ~previous});
+      if (firsts.full() || others.full()) firsts.finish(), others.finish();
     });
-  }
-
-  // Calls body(run of g, run of h) for every contact.
-  template <class Body>
-  void for_each_contact(const WordPair& pair, const WordContacts& contacts, Body&& body) {
-    for_each_lowest(contacts.aligned, [&](uint64_t to) { body(pair.g.run_in(to), pair.h.run_in(to)); });
-    for_each_lowest(contacts.next, [&](uint64_t to) { body(pair.g.run_in(to), pair.h.run_in(to) + 1); });
-    for_each_lowest(contacts.previous, [&](uint64_t to) { body(pair.g.run_in(to), pair.h.run_in(to >> 1)); });
-  }
-
-  // Calls body(bits up to and including p) for every set bit p, lowest first.
-  template <class Body>
-  static void for_each_lowest(uint64_t mask, Body&& body) {
-    for (; mask; mask &= mask - 1) body(mask ^ (mask - 1));
+    firsts.finish(), others.finish();
   }
 
   // Unites a run of the bundle that is being linked with one of an earlier bundle. Mostly the run has no
@@ -209,7 +196,7 @@ class RunLinks {
 
   // Whether aligned contacts, each the first of its run of g, are of as many runs of either bundle that
   // follow each other.
-  static bool one_to_one(const WordPair& pair, uint64_t contacts) {
+  static bool one_to_one(const WordPair<Index>& pair, uint64_t contacts) {
     const int count = std::popcount(contacts);
     if (count < kCopied) return false;
     const uint64_t to_first = up_to(std::countr_zero(contacts)),
@@ -218,7 +205,7 @@ class RunLinks {
            pair.h.run_in(to_last) - pair.h.run_in(to_first) == count - 1 &&
            lowest_in_fields(contacts, pair.h.start) == contacts;
   }
-  void copy_parents(const WordPair& pair, uint64_t contacts) {
+  void copy_parents(const WordPair<Index>& pair, uint64_t contacts) {
     const uint64_t to_first = up_to(std::countr_zero(contacts));
     std::copy_n(parent_ + pair.h.run_in(to_first), std::popcount(contacts),
                 parent_ + pair.g.run_in(to_first));
