@@ -166,7 +166,7 @@ class RunLinks {
   void link_first(ContactFinder& finder, const FacingBundles& pairs) {
     FirstContacts first_contacts;
     const auto take_parent = [this](Index x, Index y) { parent_[x] = parent_[parent_[y]]; };
-    const auto unite_runs = [this](Index x, Index y) { unite<Exclusive>(parent_, x, y); };
+    const auto unite_runs = [this](Index x, Index y) { unite_earlier(x, y); };
     ContactPairs<Index, decltype(take_parent)> firsts(take_parent);
     ContactPairs<Index, decltype(unite_runs)> others(unite_runs);
     for_each_word<true>(finder, pairs, [&](const WordPair<Index>& pair, const WordContacts& contacts) {
@@ -183,15 +183,19 @@ class RunLinks {
     firsts.finish(), others.finish();
   }
 
-  // Unites a run of the bundle that is being linked with one of an earlier bundle. Mostly the run has no
-  // parent yet, or that of the other; which of the two is not asked by a branch, as it could not be foretold.
+  // Unites a run of the bundle that is being linked with one of an earlier bundle. Mostly the roots of both
+  // are two steps away at most; which of the two is the smaller one is not asked by a branch, as it could not
+  // be foretold, nor whether they are one.
   void unite_earlier(Index x, Index y) {
-    const Index above_x = parent_[x], above_y = parent_[parent_[y]];
-    const bool alone = above_x == x;
-    parent_[x] = alone ? above_y : above_x;
-    if (!alone && above_x != above_y) [[unlikely]]
+    const Index root_x = parent_[parent_[x]], root_y = parent_[parent_[y]];
+    if (parent_[root_x] != root_x || parent_[root_y] != root_y) [[unlikely]] {
       parent_[x] =
-          hook<Exclusive>(parent_, find<Exclusive>(parent_, above_x), find<Exclusive>(parent_, above_y));
+          hook<Exclusive>(parent_, find<Exclusive>(parent_, root_x), find<Exclusive>(parent_, root_y));
+      return;
+    }
+    const Index low = std::min(root_x, root_y);
+    parent_[std::max(root_x, root_y)] = low;
+    parent_[x] = parent_[y] = low;
   }
 
   // Whether aligned contacts, each the first of its run of g, are of as many runs of either bundle that
