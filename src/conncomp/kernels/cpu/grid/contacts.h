@@ -127,7 +127,7 @@ class ContactFinder {
   virtual const Offset& offset(int k) const { return bundles_.neighbours.offsets[k]; }
   // Which bundles at offset k those turned to face: none beyond an edge.
   virtual FacingBundles neighbours(int k) {
-    const int64_t h = bundles_.neighbour(g_, *place_g_, offset(k), place_h_);
+    const int64_t h = bundles_.neighbour(g_, *place_g_, step_to(k), place_h_);
     return {g_, h, h >= 0};
   }
   // Turns to some of them, or to bundles that face themselves, at offset -1. Whether there may be contacts.
@@ -153,7 +153,7 @@ class ContactFinder {
                       candidates);
   }
 
-  const Offset& step_to(int k) const { return k < 0 ? bundles_.no_step : offset(k); }
+  const Offset& step_to(int k) const { return k < 0 ? bundles_.no_step : bundles_.neighbours.offsets[k]; }
 
   const Masks& masks_;
   const Bundles& bundles_;

@@ -113,14 +113,16 @@ class FirstRuns {
   }
 
   // Whether a component begins in a bundle, which it does in few of most arrays. Runs before the end of the
-  // part may be read.
+  // part may be read, if there are so many that registers are worth it.
   bool has_root(int64_t bundle, int64_t part_end) const {
-    const int64_t end = runs_.first_of(bundle + 1);
-    for (int64_t run = runs_.first_of(bundle); run < end; run += kHalf) {
+    constexpr int64_t kFew = 8;
+    const int64_t first = runs_.first_of(bundle), end = runs_.first_of(bundle + 1);
+    const int64_t readable = end - first < kFew ? end : part_end;
+    for (int64_t run = first; run < end; run += kHalf) {
       const Index* const parent = parent_ + run;
-      if (runs_where(int(std::min<int64_t>(kHalf, end - run)), part_end - run,
-                     [=](int k) { return parent[k] == Index(run + k); }))
-        return true;
+      const uint64_t roots = mask_where(int(std::min<int64_t>(kHalf, readable - run)),
+                                        [=](int k) { return parent[k] == Index(run + k); });
+      if (roots & below(int(std::min<int64_t>(kHalf, end - run)))) return true;
     }
     return false;
   }

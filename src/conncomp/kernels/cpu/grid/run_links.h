@@ -25,6 +25,7 @@ class RunLinks {
       : runs_(runs),
         bundles_(runs.bundles),
         offsets_(int(bundles_.neighbours.offsets.size())),
+        periodic_rows_(bundles_.row_axis.periodic),
         parent_(runs.parent.data()) {}
 
   void link(const ContactFinder& finder) {
@@ -56,9 +57,9 @@ class RunLinks {
     });
   }
 
-  // Whether bundles face others, and both have runs.
+  // Whether bundles, of which some have runs, face others that have.
   bool have_runs(const FacingBundles& pairs) const {
-    return pairs.count > 0 && !runs_.blank(pairs.g, pairs.count) && !runs_.blank(pairs.h, pairs.count);
+    return pairs.count > 0 && !runs_.blank(pairs.h, pairs.count);
   }
 
   // Links the bundles of a part with earlier ones of it.
@@ -75,10 +76,10 @@ class RunLinks {
         pairs = {pairs.g + outside, pairs.h + outside, pairs.count - outside};
         if (!have_runs(pairs)) continue;
         if (finder.face(pairs, k)) linked ? link_earlier(finder, pairs) : link_first(finder, pairs);
-        link_around<Exclusive>(finder, pairs, finder.offset(k));
+        if (periodic_rows_) link_around<Exclusive>(finder, pairs, finder.offset(k));
         linked = true;
       }
-      link_around_rows(finder, g, end);
+      if (periodic_rows_ && bundles_.neighbours.connected) link_around_rows(finder, g, end);
     });
   }
 
@@ -93,7 +94,7 @@ class RunLinks {
         if (pairs.h < pairs.g) pairs.count = std::min(pairs.count, begin - pairs.h);
         if (!have_runs(pairs)) continue;
         if (finder.face(pairs, k)) link_shared(finder, pairs);
-        link_around<Shared>(finder, pairs, finder.offset(k));
+        if (periodic_rows_) link_around<Shared>(finder, pairs, finder.offset(k));
       }
     });
   }
@@ -101,7 +102,6 @@ class RunLinks {
   // Links the ends of bundles that face each other around a periodic row axis.
   template <class Access>
   void link_around(ContactFinder& finder, const FacingBundles& pairs, const Offset& offset) {
-    if (!bundles_.row_axis.periodic) return;
     const int64_t last = bundles_.row_axis.length - 1;
     for (int64_t i = 0; i < pairs.count; ++i) {
       const int64_t g = pairs.g + i, h = pairs.h + i;
@@ -112,7 +112,6 @@ class RunLinks {
     }
   }
   void link_around_rows(ContactFinder& finder, int64_t g, int64_t end) {
-    if (!bundles_.row_axis.periodic || !bundles_.neighbours.connected) return;
     const int64_t last = bundles_.row_axis.length - 1;
     finder.face({g, g, end - g}, -1);
     for (int64_t i = 0; i < end - g; ++i)
@@ -166,7 +165,7 @@ class RunLinks {
   void link_first(ContactFinder& finder, const FacingBundles& pairs) {
     FirstContacts first_contacts;
     const auto take_parent = [this](Index x, Index y) { parent_[x] = parent_[parent_[y]]; };
-    const auto unite_runs = [this](Index x, Index y) { unite_earlier(x, y); };
+    const auto unite_runs = [this](Index x, Index y) { unite<Exclusive>(parent_, x, y); };
     ContactPairs<Index, decltype(take_parent)> firsts(take_parent);
     ContactPairs<Index, decltype(unite_runs)> others(unite_runs);
     for_each_word<true>(finder, pairs, [&](const WordPair<Index>& pair, const WordContacts& contacts) {
@@ -183,19 +182,15 @@ class RunLinks {
     firsts.finish(), others.finish();
   }
 
-  // Unites a run of the bundle that is being linked with one of an earlier bundle. Mostly the roots of both
-  // are two steps away at most; which of the two is the smaller one is not asked by a branch, as it could not
-  // be foretold, nor whether they are one.
+  // Unites a run of the bundle that is being linked with one of an earlier bundle. Mostly the run has no
+  // parent yet, or that of the other; which of the two is not asked by a branch, as it could not be foretold.
   void unite_earlier(Index x, Index y) {
-    const Index root_x = parent_[parent_[x]], root_y = parent_[parent_[y]];
-    if (parent_[root_x] != root_x || parent_[root_y] != root_y) [[unlikely]] {
+    const Index above_x = parent_[x], above_y = parent_[parent_[y]];
+    const bool alone = above_x == x;
+    parent_[x] = alone ? above_y : above_x;
+    if (!alone && above_x != above_y) [[unlikely]]
       parent_[x] =
-          hook<Exclusive>(parent_, find<Exclusive>(parent_, root_x), find<Exclusive>(parent_, root_y));
-      return;
-    }
-    const Index low = std::min(root_x, root_y);
-    parent_[std::max(root_x, root_y)] = low;
-    parent_[x] = parent_[y] = low;
+          hook<Exclusive>(parent_, find<Exclusive>(parent_, above_x), find<Exclusive>(parent_, above_y));
   }
 
   // Whether aligned contacts, each the first of its run of g, are of as many runs of either bundle that
@@ -220,6 +215,7 @@ class RunLinks {
   Runs<Index>& runs_;
   const Bundles& bundles_;
   const int offsets_;
+  const bool periodic_rows_;
   Index* const parent_;
 };
 
