@@ -50,15 +50,19 @@ struct Detours {
   return any != 0;
 }
 
-// Contacts straight ahead, of elements which are free and linked, and what those across need.
-[[gnu::noinline]] inline void find_straight(int64_t words, RowMasks g, RowMasks h, const uint64_t* free,
-                                            const uint64_t* linked, uint64_t* __restrict aligned,
-                                            uint64_t* __restrict straight, uint64_t* __restrict goes_on,
-                                            uint64_t* __restrict mask_h) {
+// Elements that are linked straight ahead, and those that no detour leads from.
+struct StraightLinks {
+  const uint64_t *linked, *free;
+};
+
+// Contacts straight ahead, of elements which are both, and what those across need.
+[[gnu::noinline]] inline void find_straight(int64_t words, RowMasks g, RowMasks h, StraightLinks links,
+                                            uint64_t* __restrict aligned, uint64_t* __restrict straight,
+                                            uint64_t* __restrict goes_on, uint64_t* __restrict mask_h) {
   for (int64_t w = 0; w < words; ++w) {
     const uint64_t continued_g = g.mask[w] & ~g.start[w], continued_h = h.mask[w] & ~h.start[w];
-    straight[w] = linked[w] & g.mask[w] & h.mask[w];
-    aligned[w] = straight[w] & free[w] & ~(continued_g & continued_h);
+    straight[w] = links.linked[w] & g.mask[w] & h.mask[w];
+    aligned[w] = straight[w] & links.free[w] & ~(continued_g & continued_h);
     goes_on[w] = continued_g | continued_h;
     mask_h[w] = h.mask[w];
   }
@@ -232,7 +236,7 @@ class RowContacts final : public ContactFinder {
     }
     if (!by_step) compare(pairs, origin_h_, array(kLinked));
     const uint64_t* const straight = by_step ? linked(k) + at : array(kLinked);
-    find_straight(words, g, h, free, straight, array(kAligned), array(kStraight), array(kGoesOn) + 1,
+    find_straight(words, g, h, {straight, free}, array(kAligned), array(kStraight), array(kGoesOn) + 1,
                   array(kMaskOfH) + 1);
     next_ = previous_ = array(kNone);
     if (row.offset.diagonal() &&

@@ -182,15 +182,20 @@ class RunLinks {
     firsts.finish(), others.finish();
   }
 
-  // Unites a run of the bundle that is being linked with one of an earlier bundle. Mostly the run has no
-  // parent yet, or that of the other; which of the two is not asked by a branch, as it could not be foretold.
+  // Unites a run of the bundle that is being linked with one of an earlier bundle. Mostly both have one
+  // parent, or have their roots two steps away at most; which root is the smaller one is not asked by a
+  // branch, as it could not be foretold, and a run that is a root itself is like any other.
   void unite_earlier(Index x, Index y) {
-    const Index above_x = parent_[x], above_y = parent_[parent_[y]];
-    const bool alone = above_x == x;
-    parent_[x] = alone ? above_y : above_x;
-    if (!alone && above_x != above_y) [[unlikely]]
-      parent_[x] =
-          hook<Exclusive>(parent_, find<Exclusive>(parent_, above_x), find<Exclusive>(parent_, above_y));
+    const Index above_x = parent_[x], root_y = parent_[parent_[y]];
+    if (above_x == root_y) return;
+    const Index root_x = parent_[above_x];
+    if (parent_[root_x] != root_x || parent_[root_y] != root_y) [[unlikely]] {
+      parent_[x] = hook<Exclusive>(parent_, find<Exclusive>(parent_, x), find<Exclusive>(parent_, y));
+      return;
+    }
+    const Index low = std::min(root_x, root_y);
+    parent_[std::max(root_x, root_y)] = low;
+    parent_[x] = low;
   }
 
   // Whether aligned contacts, each the first of its run of g, are of as many runs of either bundle that
