@@ -145,7 +145,6 @@ class RowContacts final : public ContactFinder {
   };
 
   uint64_t* array(int which) { return words_.data() + which * size_; }
-  uint64_t* linked_to(int k) { return array(kArrays + k); }
   int64_t row_bytes() const { return bundles_.outer.empty() ? 0 : bundles_.outer.back().byte_stride; }
   int64_t origin(int64_t row) const { return origin_ + (row - first_) * row_bytes(); }
   int64_t word_of(int64_t row) const { return (row - first_) * bundles_.words; }
@@ -173,21 +172,10 @@ class RowContacts final : public ContactFinder {
     return begin < end ? FacingBundles{first_ + begin, h, end - begin} : FacingBundles{};
   }
 
-  // Calls body(x, y, word, elements) for rows and those they face, from a word on; rows without gaps are one.
-  template <class Body>
-  void for_each_line(const FacingBundles& pairs, int64_t origin_g, int64_t origin_h, Body&& body) {
-    const int64_t length = bundles_.row_axis.length;
-    const bool as_one = length % kWord == 0 && row_bytes() == length * links_->value_bytes;
-    for (int64_t i = 0; i < (as_one ? 1 : pairs.count); ++i)
-      body((*read_g_)(origin_g + i * row_bytes()), (*read_h_)(origin_h + i * row_bytes()), i * bundles_.words,
-           as_one ? pairs.count * length : length);
-  }
-
   // Which elements of the stretch are linked straight ahead to row k around; none are where there is none, or
   // one around the array: such rows are in no order by which others could make up.
   const uint64_t* linked(int k) {
-    if (k < 0) return array(kNone);
-    uint64_t* const linked = linked_to(k);
+    uint64_t* const linked = array(kArrays + k);
     if (std::exchange(rows_[k].compared, true)) return linked;
     const Offset& offset = around_[k].offset;
     FacingBundles pairs = rows_[k].pairs;
@@ -211,8 +199,8 @@ class RowContacts final : public ContactFinder {
     const bool as_one = length % kWord == 0 && row_bytes() == length * bytes;
     const int64_t elements = as_one ? pairs.count * length : length;
     for (int64_t i = 0; i < (as_one ? std::min<int64_t>(pairs.count, 1) : pairs.count); ++i) {
-      const char *const x = (*read_g_)(origin_g + i * row_bytes()), *const y = (*read_h_)(origin_h +
-                                                                                          i * row_bytes());
+      const char* const x = (*read_g_)(origin_g + i * row_bytes());
+      const char* const y = (*read_h_)(origin_h + i * row_bytes());
       for (int64_t from = 0; from < elements; from += kStretch) {
         bundles_.poll_at(from / kWord);
         links_->equal(x + from * bytes, y + from * bytes, std::min(kStretch, elements - from),
@@ -221,8 +209,10 @@ class RowContacts final : public ContactFinder {
     }
   }
 
+  // The same from a word of the stretch on.
   const uint64_t* linked_from(int k, int64_t word) { return k < 0 ? array(kNone) : linked(k) + word; }
 
+  // Finds contacts of rows with those at offset k; whether there are any.
   [[gnu::noinline]] bool find_contacts(const FacingBundles& pairs, int k, bool by_step) {
     const RowAround& row = around_[k];
     const int64_t words = pairs.count * bundles_.words, at = word_of(pairs.g);
@@ -273,13 +263,13 @@ class RowContacts final : public ContactFinder {
 
   // Of the places in row i of those that are faced, keeps those that are linked across.
   void keep_across(int64_t i) {
-    uint64_t *const next = array(kNext) + i * bundles_.words, *const previous =
-                                                                  array(kPrevious) + i * bundles_.words;
+    uint64_t* const next = array(kNext) + i * bundles_.words;
+    uint64_t* const previous = array(kPrevious) + i * bundles_.words;
     uint64_t any = 0;
     for (int64_t w = 0; w < bundles_.words; ++w) any |= next[w] | previous[w];
     if (!any) return;
-    const char *const x = (*read_g_)(origin_g_ + i * row_bytes()), *const y = (*read_h_)(origin_h_ +
-                                                                                         i * row_bytes());
+    const char* const x = (*read_g_)(origin_g_ + i * row_bytes());
+    const char* const y = (*read_h_)(origin_h_ + i * row_bytes());
     for (int64_t begin = 0; begin < bundles_.words; begin += kStretchWords) {
       bundles_.poll_at(begin);
       const int64_t words = std::min(kStretchWords, bundles_.words - begin);

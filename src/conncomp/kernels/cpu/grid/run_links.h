@@ -1,9 +1,10 @@
 // Unites the runs that touch; contacts.h says where.
 //
-// How: parts of the array are linked, each on its own; then, with compare-and-swap, what crosses parts. In a
-// part bundles follow each other, so a run that has no parent yet can be in no tree but its own, and gets the
-// parent of the first run that it touches, without a search. Where the runs of a word of two bundles touch
-// one to one, as those of upright patterns do, their parents are copied at once.
+// How: parts of the array are linked, each on its own; then, with compare-and-swap, what crosses parts.
+// Bundles are linked as many at once as their contacts are found. In a part they follow each other, so a run
+// that has no parent yet can be in no tree but its own, and gets the parent of the first run that it touches,
+// without a search. Where the runs of a word of two bundles touch one to one, as those of upright patterns
+// do, their parents are copied at once.
 #pragma once
 
 #include <algorithm>
