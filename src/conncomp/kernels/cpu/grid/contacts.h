@@ -103,7 +103,12 @@ struct Continuations {
   uint64_t right(int64_t k) const { return block[k] >> 1 | block[k + 1] << (kWord - 1); }
 };
 
-// Who finds contacts of two bundles.
+// Bundles one after the other from g on, and as many from h on that they face.
+struct FacingBundles {
+  int64_t g, h, count;
+};
+
+// Who finds contacts of bundles.
 class ContactFinder {
  public:
   explicit ContactFinder(const Masks& masks)
@@ -111,19 +116,27 @@ class ContactFinder {
   virtual ~ContactFinder() = default;
   // One for another thread.
   virtual std::unique_ptr<ContactFinder> copy() const = 0;
-  // Turns to the bundle g at a place, which is to be there until the next turn.
-  virtual void turn(int64_t g, const Coordinates& place) {
+  // Turns to bundles from g on, before `end`, and returns to how many. The place of g is to be there until
+  // neighbours have been asked for.
+  virtual int64_t turn(int64_t g, int64_t, const Coordinates& place) {
     g_ = g;
     place_g_ = &place;
+    return 1;
   }
-  // The bundle at offset k of g, or -1 beyond an edge; g itself at offset -1.
-  virtual int64_t neighbour(int k) { return bundles_.neighbour(g_, *place_g_, offset_at(k), place_h_); }
-  // Turns to it, once it has been asked for.
-  virtual void face(int64_t h, int k) = 0;
+  // The step from bundles to those at offset k.
+  virtual const Offset& offset(int k) const { return bundles_.neighbours.offsets[k]; }
+  // Which bundles at offset k those turned to face: none beyond an edge.
+  virtual FacingBundles neighbours(int k) {
+    const int64_t h = bundles_.neighbour(g_, *place_g_, step_to(k), place_h_);
+    return {g_, h, h >= 0};
+  }
+  // Turns to some of them, or to bundles that face themselves, at offset -1. Whether there may be contacts.
+  virtual bool face(const FacingBundles& pairs, int k) = 0;
   // The contacts in words [begin, end), at most kBlockWords, from the first of these on; until the next call.
   virtual Contacts find(int64_t begin, int64_t end) = 0;
-  // Whether element p of g and element q of h are linked over the end of a row.
-  virtual bool touch(int64_t p, int64_t q) = 0;
+  // Whether element p of bundle i of those that are faced and element q of the one that it faces are linked
+  // over the end of a row.
+  virtual bool touch(int64_t i, int64_t p, int64_t q) = 0;
 
  protected:
   // Of places p in words from `begin` on, keeps those where element p of row x is linked to p + shift of row
@@ -140,7 +153,7 @@ class ContactFinder {
                       candidates);
   }
 
-  const Offset& offset_at(int k) const { return k < 0 ? bundles_.no_step : bundles_.neighbours.offsets[k]; }
+  const Offset& step_to(int k) const { return k < 0 ? bundles_.no_step : bundles_.neighbours.offsets[k]; }
 
   const Masks& masks_;
   const Bundles& bundles_;
@@ -158,15 +171,16 @@ class OneValue final : public ContactFinder {
   OneValue(const OneValue& other) : OneValue(other.masks_) {}
   std::unique_ptr<ContactFinder> copy() const override { return std::make_unique<OneValue>(*this); }
 
-  void face(int64_t h, int k) override {
-    const Offset& offset = offset_at(k);
-    h_ = h;
+  bool face(const FacingBundles& pairs, int k) override {
+    const Offset& offset = step_to(k);
+    h_ = pairs.h;
     side_g_ = side(g_, *place_g_, offset, 1, g_folded_);
-    side_h_ = side(h, place_h_, offset, -1, h_folded_);
+    side_h_ = side(h_, k < 0 ? *place_g_ : place_h_, offset, -1, h_folded_);
     diagonal_ = offset.diagonal();
     previous_ = all_if(offset.previous);
     aligned_ = all_if(offset.aligned);
     next_ = all_if(offset.next);
+    return true;
   }
 
   Contacts find(int64_t begin, int64_t end) override {
@@ -174,7 +188,7 @@ class OneValue final : public ContactFinder {
     return {block_.aligned, block_.next, block_.previous, below(int(end - begin))};
   }
 
-  bool touch(int64_t p, int64_t q) override { return bit_at(side_g_, p) && bit_at(side_h_, q); }
+  bool touch(int64_t, int64_t p, int64_t q) override { return bit_at(side_g_, p) && bit_at(side_h_, q); }
 
  private:
   template <class Place, class Count>
@@ -236,22 +250,23 @@ class LinkedElements final : public ContactFinder {
 
   std::unique_ptr<ContactFinder> copy() const override { return std::make_unique<LinkedElements>(*this); }
 
-  void turn(int64_t g, const Coordinates& place) override {
-    ContactFinder::turn(g, place);
+  int64_t turn(int64_t g, int64_t end, const Coordinates& place) override {
     origin_g_ = bundles_.byte_origin(place);
+    return ContactFinder::turn(g, end, place);
   }
 
-  void face(int64_t h, int k) override {
-    const Offset& offset = offset_at(k);
-    h_ = h;
+  bool face(const FacingBundles& pairs, int k) override {
+    const Offset& offset = step_to(k);
+    h_ = pairs.h;
     previous_ = all_if(offset.previous);
     aligned_ = all_if(offset.aligned);
     next_ = all_if(offset.next);
     step_ = {offset.axis, offset.axis == 0};  // backward to another row, and forward around one
     const int64_t plane = links_.compares ? 0 : links_.plane(step_.axis), origin_g = origin_g_ + plane;
     values_h_ =
-        read_h_(h - g_ == offset.bundles ? origin_g + offset.bytes : bundles_.byte_origin(place_h_) + plane);
+        read_h_(h_ - g_ == offset.bundles ? origin_g + offset.bytes : bundles_.byte_origin(place_h_) + plane);
     values_g_ = links_.compares ? read_g_(origin_g) : values_h_;
+    return true;
   }
 
   Contacts find(int64_t begin, int64_t end) override {
@@ -259,7 +274,7 @@ class LinkedElements final : public ContactFinder {
     return {block_.aligned, block_.next, block_.previous, below(int(end - begin))};
   }
 
-  bool touch(int64_t p, int64_t q) override {
+  bool touch(int64_t, int64_t p, int64_t q) override {
     uint64_t linked = bit_at(masks_.row(g_), p) & bit_at(masks_.row(h_), q);
     const int bytes = links_.value_bytes;
     links_.keep_linked(values_g_ + p * bytes, values_h_ + q * bytes, 0, 1, step_, &linked);

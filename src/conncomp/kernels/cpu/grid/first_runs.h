@@ -86,7 +86,7 @@ class FirstRuns {
     bundles_.for_each(part, [&](int64_t bundle, const Coordinates& place) {
       Index components = 0;
       before_[bundle] = 0;
-      if (!has_root(bundle)) return;
+      if (!has_root(bundle, end)) return;
       if (bundles_.folded) {
         places.face(bundle, place);
         find_upper(bundle, places.first_row());
@@ -112,14 +112,17 @@ class FirstRuns {
     });
   }
 
-  // Whether a component begins in a bundle, which it does in few of most arrays.
-  bool has_root(int64_t bundle) const {
-    const int64_t end = runs_.first_of(bundle + 1);
-    for (int64_t run = runs_.first_of(bundle); run < end; run += kHalf) {
+  // Whether a component begins in a bundle, which it does in few of most arrays. Runs before the end of the
+  // part may be read, if there are so many that registers are worth it.
+  bool has_root(int64_t bundle, int64_t part_end) const {
+    constexpr int64_t kFew = 8;
+    const int64_t first = runs_.first_of(bundle), end = runs_.first_of(bundle + 1);
+    const int64_t readable = end - first < kFew ? end : part_end;
+    for (int64_t run = first; run < end; run += kHalf) {
       const Index* const parent = parent_ + run;
-      if (mask_where(int(std::min<int64_t>(kHalf, end - run)),
-                     [=](int k) { return parent[k] == Index(run + k); }))
-        return true;
+      const uint64_t roots = mask_where(int(std::min<int64_t>(kHalf, readable - run)),
+                                        [=](int k) { return parent[k] == Index(run + k); });
+      if (roots & below(int(std::min<int64_t>(kHalf, end - run)))) return true;
     }
     return false;
   }
@@ -189,13 +192,30 @@ class FirstRuns {
     for_each_word(bundle, [&](int64_t word, int64_t) {
       Index* const entries = parent_ + runs_.rank[word];
       const uint64_t marks = marks_[word];
-      const int count = std::popcount(marks);
-      if (!(marks & (marks + 1)))  // the first `count` runs are marked: a loop without branches numbers them
-        for (int k = 0; k < count; ++k) entries[k] = ~(number + k);
-      else
-        for_each_bit(marks, [entries, next = number](int k) mutable { entries[k] = ~next++; });
-      number += Index(count);
+      number_runs(marks, number, entries);
+      number += Index(std::popcount(marks));
     });
+  }
+
+  // Numbers the entries k of marked runs.
+  static void number_runs(uint64_t marks, Index number, Index* entries) {
+#ifdef __AVX512VPOPCNTDQ__
+    if constexpr (sizeof(Index) == 4) {
+      const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+      for (; marks; marks >>= 16, entries += 16) {
+        const __mmask16 marked = __mmask16(marks);
+        const __m512i numbers = _mm512_sub_epi32(_mm512_set1_epi32(~number), lanes);
+        _mm512_mask_storeu_epi32(entries, marked, _mm512_maskz_expand_epi32(marked, numbers));
+        number += Index(std::popcount(marked));
+      }
+      return;
+    }
+#endif
+    const int count = std::popcount(marks);
+    if (!(marks & (marks + 1)))  // the first `count` runs are marked: a loop without branches numbers them
+      for (int k = 0; k < count; ++k) entries[k] = ~(number + k);
+    else
+      for_each_bit(marks, [=](int k) mutable { entries[k] = ~number++; });
   }
 
   // The same, but those without the upper row after those with it.

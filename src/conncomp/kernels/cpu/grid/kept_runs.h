@@ -86,7 +86,9 @@ class KeptRuns {
   // The complemented labels of runs.
   struct TableLabels {
     const Index *table, *number;
-    Index operator()(int64_t run) const { return ~table[number[run]]; }
+    void write(int64_t begin, int64_t end, Index* labels) const {
+      for (int64_t run = begin; run < end; ++run) *labels++ = ~table[number[run]];
+    }
   };
   using Writer = RunLabels<Index, Index, TableLabels>;
 

@@ -4,13 +4,13 @@
 // What: of all contacts of a row with earlier ones, about one for each run that begins, as rows are mostly
 // alike.
 // How: rows that lie one after the other have their bits one after the other, and so have the rows at an
-// offset; so what follows is done for a stretch of rows at once. Which elements are linked straight ahead
+// offset; so all of this is done for a stretch of rows at once. Which elements are linked straight ahead
 // becomes a bit each. By these bits a link is superfluous where
-//  - both runs go on from the place before, which is linked, too (Contacts);
 //  - there is a detour by other rows (row_detours.h);
-//  - it leads across, and one of the two runs goes on, or one of the two elements is linked straight ahead.
-// Cost: an element is compared with one of each row around; for 64 elements, some instructions more.
-// Source: ours.
+//  - both runs go on from the place before, which is linked, too (Contacts);
+//  - it leads across, and one of the two runs goes on.
+// Cost: an element is compared with one of some rows around; for 64 elements, some instructions more.
+// Source: ours; that all others may be left out for one neighbour is of Wu, Otoo and Suzuki 2009.
 #pragma once
 
 #include <algorithm>
@@ -34,23 +34,35 @@ struct RowMasks {
   const uint64_t *mask, *start;
 };
 
-// Where rows are linked straight ahead, with a row and with others by which detours lead to it: by either of
-// them, or by both.
-struct StraightLinks {
-  const uint64_t *linked, *a, *b;
+// Which elements detours lead from: those that are linked straight ahead to either of two rows, or to both.
+struct Detours {
+  const uint64_t *a, *b;
   uint64_t either;  // all bits, or none
 };
 
-// Contacts straight ahead, and what those across need. Compilers believe what is said of arrays if it is said
-// of the parameters of a function.
+// Writes which elements of a mask no detour leads from; whether there are any. Compilers believe what is said
+// of arrays if it is said of the parameters of a function.
+[[gnu::noinline]] inline bool without_detours(int64_t words, const uint64_t* mask, Detours by,
+                                              uint64_t* __restrict free) {
+  uint64_t any = 0;
+  for (int64_t w = 0; w < words; ++w)
+    any |= free[w] = mask[w] & ~(((by.a[w] ^ by.either) & (by.b[w] ^ by.either)) ^ by.either);
+  return any != 0;
+}
+
+// Elements that are linked straight ahead, and those that no detour leads from.
+struct StraightLinks {
+  const uint64_t *linked, *free;
+};
+
+// Contacts straight ahead, of elements which are both, and what those across need.
 [[gnu::noinline]] inline void find_straight(int64_t words, RowMasks g, RowMasks h, StraightLinks links,
                                             uint64_t* __restrict aligned, uint64_t* __restrict straight,
                                             uint64_t* __restrict goes_on, uint64_t* __restrict mask_h) {
   for (int64_t w = 0; w < words; ++w) {
     const uint64_t continued_g = g.mask[w] & ~g.start[w], continued_h = h.mask[w] & ~h.start[w];
-    const uint64_t detour = ((links.a[w] ^ links.either) & (links.b[w] ^ links.either)) ^ links.either;
     straight[w] = links.linked[w] & g.mask[w] & h.mask[w];
-    aligned[w] = straight[w] & ~((continued_g & continued_h) | detour);
+    aligned[w] = straight[w] & links.free[w] & ~(continued_g & continued_h);
     goes_on[w] = continued_g | continued_h;
     mask_h[w] = h.mask[w];
   }
@@ -66,64 +78,54 @@ class RowContacts final : public ContactFinder {
 
   // Without links all foreground is of one value.
   RowContacts(const Masks& masks, const void* data, const LinkWords* links)
-      : ContactFinder(masks),
-        links_(links),
-        around_(bundles_.neighbours.offsets),
-        stretches_(around_.size()) {
+      : ContactFinder(masks), links_(links), around_(bundles_.neighbours.offsets), rows_(around_.size()) {
     if (links) read_g_.emplace(masks.reader(data, *links)), read_h_ = read_g_;
     const bool gathered = links && bundles_.row_axis.byte_stride != links->value_bytes;
     if (!gathered && !bundles_.outer.empty())
       most_ = std::clamp<int64_t>(kStretchOfRows / bundles_.words, 1, bundles_.outer.back().length);
     size_ = (most_ * bundles_.words + kWord - 1) / kWord * kWord + kPadding;
-    words_.resize(size_ * (kArrays * (around_.size() + 1) + kScratch));
+    words_.resize(size_ * (around_.size() + kArrays));
   }
 
   std::unique_ptr<ContactFinder> copy() const override { return std::make_unique<RowContacts>(*this); }
 
-  void turn(int64_t g, const Coordinates& place) override {
-    ContactFinder::turn(g, place);
-    if (g < first_ || g >= first_ + count_) start(g, place);
-    turned_ = g - first_;
-  }
-
-  int64_t neighbour(int k) override {
-    if (k < 0) return g_;
-    const Stretch& stretch = stretches_[k];
-    const bool by_step = stretch.begin <= turned_ && turned_ < stretch.end;
-    return by_step ? g_ + around_[k].offset.bundles : ContactFinder::neighbour(k);
-  }
-
-  void face(int64_t h, int k) override {
-    h_ = h;
-    origin_h_ = origin(turned_);
-    if (k < 0) return;
-    const Offset& offset = around_[k].offset;
-    if (h - g_ == offset.bundles) {
-      origin_h_ += offset.bytes;
-      if (!std::exchange(stretches_[k].has_contacts, true)) find_contacts(k);
-      show(k, turned_ * bundles_.words);
-    } else {
-      origin_h_ = bundles_.byte_origin(place_h_);
-      find_around(offset);
-      show(int(around_.size()), 0);
+  int64_t turn(int64_t g, int64_t end, const Coordinates& place) override {
+    first_ = g;
+    origin_ = bundles_.byte_origin(place);
+    count_ = 1;
+    if (!place.empty()) {
+      const int64_t before = place.back(), after = bundles_.shape.back() - before;
+      // Of a periodic axis the first row and the last one, which others face around it, are turned to alone.
+      const bool alone = bundles_.outer.back().periodic && (before == 0 || after == 1);
+      count_ = alone ? 1 : std::min({most_, end - g, after - bundles_.outer.back().periodic});
     }
+    for (size_t k = 0; k < rows_.size(); ++k) rows_[k] = {pairs_at(around_[k].offset, place)};
+    return count_;
+  }
+
+  const Offset& offset(int k) const override { return around_[k].offset; }
+  FacingBundles neighbours(int k) override { return rows_[k].pairs; }
+
+  bool face(const FacingBundles& pairs, int k) override {
+    origin_g_ = origin(pairs.g);
+    mask_g_ = masks_.row(pairs.g), mask_h_ = masks_.row(pairs.h);
+    if (k < 0) return origin_h_ = origin_g_, false;
+    const bool by_step = pairs.h - pairs.g == offset(k).bundles;
+    origin_h_ = by_step ? origin_g_ + offset(k).bytes : bundles_.origin(pairs.h, &Axis::byte_stride);
+    return find_contacts(pairs, k, by_step);
   }
 
   Contacts find(int64_t begin, int64_t end) override {
-    const int64_t at = at_ + begin, bit = at % kWord;
-    const uint64_t* const aligned = contacts_ + at;
-    const uint64_t* const busy = busy_ + at / kWord;
-    const uint64_t later = busy[1] << 1 << (kWord - 1 - bit);
-    return {aligned, aligned + size_, aligned + 2 * size_,
-            (busy[0] >> bit | later) & below(int(end - begin))};
+    const uint64_t busy = array(kBusy)[begin / kWord] >> begin % kWord;
+    return {array(kAligned) + begin, next_ + begin, previous_ + begin, busy & below(int(end - begin))};
   }
 
-  bool touch(int64_t p, int64_t q) override {
-    uint64_t linked = bit_at(masks_.row(g_), p) & bit_at(masks_.row(h_), q);
+  bool touch(int64_t i, int64_t p, int64_t q) override {
+    uint64_t linked = bit_at(mask_g_ + i * bundles_.words, p) & bit_at(mask_h_ + i * bundles_.words, q);
     if (links_) {
       const int bytes = links_->value_bytes;
-      links_->keep_linked((*read_g_)(origin(turned_)) + p * bytes, (*read_h_)(origin_h_) + q * bytes, 0, 1,
-                          kNoStep, &linked);
+      links_->keep_linked((*read_g_)(origin_g_ + i * row_bytes()) + p * bytes,
+                          (*read_h_)(origin_h_ + i * row_bytes()) + q * bytes, 0, 1, kNoStep, &linked);
     }
     return linked != 0;
   }
@@ -132,134 +134,114 @@ class RowContacts final : public ContactFinder {
   static constexpr StepDirection kNoStep{0, false};  // where values are compared, steps do not matter
   static constexpr int64_t kStretchOfRows = 128;     // words that stay near with what is made of them
   static constexpr int64_t kPadding = 8;             // words beyond the end of an array may be read
-  // Arrays of words, for each row around: which elements are linked straight ahead; contacts, aligned, next
-  // and previous; which words have any, as bits.
-  enum { kLinked, kContacts, kBusy = kContacts + 3, kArrays };
-  enum { kNone, kStraight, kGoesOn, kMaskOfH, kScratch };
+  // Arrays of words, beside one for each row around, of elements that are linked straight ahead: contacts,
+  // and which words have any, as bits; then what these are made of.
+  enum { kAligned, kNext, kPrevious, kBusy, kFree, kLinked, kStraight, kGoesOn, kMaskOfH, kNone, kArrays };
 
-  // The rows of a stretch that have a row at an offset by its step, not around the array.
-  struct Stretch {
-    int64_t begin = 0, end = 0;
-    bool compared = false, has_contacts = false;
+  // The rows of the stretch that face one at an offset, and whether these have been compared.
+  struct Row {
+    FacingBundles pairs;
+    bool compared = false;
   };
 
-  // Rows one after the other, and those that they are compared with.
-  struct Pairs {
-    int64_t g, h, origin_g, origin_h, count;
-  };
-
-  // Lets find() show what is known of row k around, from a word on.
-  void show(int k, int64_t word) {
-    contacts_ = array(k, kContacts);
-    busy_ = array(k, kBusy);
-    at_ = word;
-  }
-
-  uint64_t* array(int k, int which) { return words_.data() + (k * kArrays + which) * size_; }
-  uint64_t* scratch(int which) { return array(int(around_.size()) + 1, which); }
+  uint64_t* array(int which) { return words_.data() + which * size_; }
   int64_t row_bytes() const { return bundles_.outer.empty() ? 0 : bundles_.outer.back().byte_stride; }
-  int64_t origin(int64_t row) const { return origin_ + row * row_bytes(); }
+  int64_t origin(int64_t row) const { return origin_ + (row - first_) * row_bytes(); }
+  int64_t word_of(int64_t row) const { return (row - first_) * bundles_.words; }
   RowMasks masks_of(int64_t row) const {
     return {masks_.row(row), masks_.start.data() + row * bundles_.words};
   }
 
-  // Starts a stretch of rows along the last axis.
-  [[gnu::noinline]] void start(int64_t g, const Coordinates& place) {
-    const std::vector<int64_t>& shape = bundles_.shape;
-    first_ = g;
-    origin_ = bundles_.byte_origin(place);
-    count_ = place.empty() ? 1 : std::min(most_, shape.back() - place.back());
-    for (size_t k = 0; k < stretches_.size(); ++k) {
-      const Step& step = around_[k].offset.step;
-      bool inside = true;
-      for (size_t i = 0; i + 1 < place.size(); ++i)
-        inside &= place[i] + step[i] >= 0 && place[i] + step[i] < shape[i];
-      const int64_t begin = step.back() < 0 && place.back() == 0;
-      const int64_t end = std::min(count_, shape.back() - place.back() - (step.back() > 0));
-      stretches_[k] = {begin, inside ? std::max(begin, end) : begin};
+  // The rows of the stretch that face one at an offset.
+  FacingBundles pairs_at(const Offset& offset, const Coordinates& place) const {
+    int64_t begin = 0, end = count_, h = 0;
+    for (size_t k = 0; k < place.size(); ++k) {
+      const int64_t length = bundles_.shape[k];
+      int64_t c = place[k] + offset.step[k];
+      if (bundles_.outer[k].periodic) {
+        c = c < 0 ? length - 1 : c == length ? 0 : c;
+      } else if (k + 1 < place.size()) {
+        if (c < 0 || c == length) return {};
+      } else {
+        begin = c < 0;
+        end = std::min(count_, length - c);
+        c += begin;
+      }
+      h = h * length + c;
     }
+    return begin < end ? FacingBundles{first_ + begin, h, end - begin} : FacingBundles{};
   }
 
-  Pairs pairs_of(int k) const {
-    const int64_t begin = stretches_[k].begin, g = first_ + begin, at = origin(begin);
+  // Which elements of the stretch are linked straight ahead to row k around; none are where there is none, or
+  // one around the array: such rows are in no order by which others could make up.
+  const uint64_t* linked(int k) {
+    uint64_t* const linked = array(kArrays + k);
+    if (std::exchange(rows_[k].compared, true)) return linked;
     const Offset& offset = around_[k].offset;
-    return {g, g + offset.bundles, at, at + offset.bytes, stretches_[k].end - begin};
-  }
-
-  // Which elements of the stretch are linked to row k around; none are where there is none.
-  const uint64_t* compare(int k) {
-    if (k < 0) return scratch(kNone);
-    uint64_t* const linked = array(k, kLinked);
-    Stretch& stretch = stretches_[k];
-    if (std::exchange(stretch.compared, true)) return linked;
-    std::fill_n(linked, stretch.begin * bundles_.words, 0);
-    compare(pairs_of(k), linked + stretch.begin * bundles_.words);
-    std::fill_n(linked + stretch.end * bundles_.words, (count_ - stretch.end) * bundles_.words, 0);
+    FacingBundles pairs = rows_[k].pairs;
+    if (pairs.h - pairs.g != offset.bundles) pairs = {first_, first_, 0};
+    uint64_t *const begin = linked + word_of(pairs.g), *const end = begin + pairs.count * bundles_.words;
+    std::fill(linked, begin, 0);
+    compare(pairs, origin(pairs.g) + offset.bytes, begin);
+    std::fill(end, linked + count_ * bundles_.words, 0);
     return linked;
   }
 
-  void compare(const Pairs& pairs, uint64_t* linked) {
+  // Writes which elements are linked straight ahead to rows of which the first begins at an origin. Rows
+  // without gaps are compared as one.
+  void compare(const FacingBundles& pairs, int64_t origin_h, uint64_t* linked) {
     if (!links_) {
       const uint64_t *const g = masks_.row(pairs.g), *const h = masks_.row(pairs.h);
       for (int64_t w = 0; w < pairs.count * bundles_.words; ++w) linked[w] = g[w] & h[w];
       return;
     }
-    const int64_t length = bundles_.row_axis.length, bytes = links_->value_bytes;
-    // Rows without gaps are compared as one.
+    const int64_t length = bundles_.row_axis.length, bytes = links_->value_bytes, origin_g = origin(pairs.g);
     const bool as_one = length % kWord == 0 && row_bytes() == length * bytes;
     const int64_t elements = as_one ? pairs.count * length : length;
-    // Where there are no rows, what they would be compared with may lie outside the array.
-    for (int64_t row = 0; row < (as_one ? std::min<int64_t>(pairs.count, 1) : pairs.count); ++row) {
-      const char *const x = (*read_g_)(pairs.origin_g + row * row_bytes()), *const y =
-                                                                                (*read_h_)(pairs.origin_h +
-                                                                                           row * row_bytes());
-      for (int64_t begin = 0; begin < elements; begin += kStretch) {
-        bundles_.poll_at(begin / kWord);
-        links_->equal(x + begin * bytes, y + begin * bytes, std::min(kStretch, elements - begin),
-                      linked + row * bundles_.words + begin / kWord);
+    for (int64_t i = 0; i < (as_one ? std::min<int64_t>(pairs.count, 1) : pairs.count); ++i) {
+      const char* const x = (*read_g_)(origin_g + i * row_bytes());
+      const char* const y = (*read_h_)(origin_h + i * row_bytes());
+      for (int64_t from = 0; from < elements; from += kStretch) {
+        bundles_.poll_at(from / kWord);
+        links_->equal(x + from * bytes, y + from * bytes, std::min(kStretch, elements - from),
+                      linked + i * bundles_.words + from / kWord);
       }
     }
   }
 
-  [[gnu::noinline]] void find_contacts(int k) {
+  // The same from a word of the stretch on.
+  const uint64_t* linked_from(int k, int64_t word) { return k < 0 ? array(kNone) : linked(k) + word; }
+
+  // Finds contacts of rows with those at offset k; whether there are any.
+  [[gnu::noinline]] bool find_contacts(const FacingBundles& pairs, int k, bool by_step) {
     const RowAround& row = around_[k];
-    const int64_t at = stretches_[k].begin * bundles_.words;
-    const uint64_t *const linked = compare(k), *const a = compare(row.by[0]), *const b = compare(row.by[1]);
-    find_contacts(pairs_of(k), row.offset, {linked + at, a + at, b + at, all_if(!row.both)},
-                  array(k, kContacts) + at);
-    mark_busy(k);
-  }
-
-  // Around the array rows are in no order by which others could make up.
-  [[gnu::noinline]] void find_around(const Offset& offset) {
-    const int k = int(around_.size());
-    const Pairs pairs{g_, h_, origin(turned_), origin_h_, 1};
-    compare(pairs, array(k, kLinked));
-    find_contacts(pairs, offset, {array(k, kLinked), scratch(kNone), scratch(kNone), kAll},
-                  array(k, kContacts));
-    mark_busy(k);
-  }
-
-  void find_contacts(const Pairs& pairs, const Offset& offset, const StraightLinks& links,
-                     uint64_t* aligned) {
-    uint64_t *const next = aligned + size_, *const previous = next + size_;
-    const int64_t words = pairs.count * bundles_.words;
-    find_straight(words, masks_of(pairs.g), masks_of(pairs.h), links, aligned, scratch(kStraight),
-                  scratch(kGoesOn) + 1, scratch(kMaskOfH) + 1);
-    if (!offset.diagonal()) {
-      std::fill_n(next, words, 0);
-      std::fill_n(previous, words, 0);
-    } else if (find_across(masks_.row(pairs.g), words, offset, next, previous) && links_) {
-      for (int64_t row = 0; row < pairs.count; ++row)
-        keep_across(pairs, row, next + row * bundles_.words, previous + row * bundles_.words);
+    const int64_t words = pairs.count * bundles_.words, at = word_of(pairs.g);
+    const RowMasks g = masks_of(pairs.g), h = masks_of(pairs.h);
+    const uint64_t* free = g.mask;
+    if (by_step && row.by[0] >= 0) {
+      const Detours by{linked_from(row.by[0], at), linked_from(row.by[1], at), all_if(!row.both)};
+      free = array(kFree);
+      const bool any = without_detours(words, g.mask, by, array(kFree));
+      if (!any && (row.across || !row.offset.diagonal())) return false;
     }
+    if (!by_step) compare(pairs, origin_h_, array(kLinked));
+    const uint64_t* const straight = by_step ? linked(k) + at : array(kLinked);
+    find_straight(words, g, h, {straight, free}, array(kAligned), array(kStraight), array(kGoesOn) + 1,
+                  array(kMaskOfH) + 1);
+    next_ = previous_ = array(kNone);
+    if (row.offset.diagonal() &&
+        find_across(row.across ? free : g.mask, words, row.offset, array(kNext), array(kPrevious))) {
+      next_ = array(kNext), previous_ = array(kPrevious);
+      for (int64_t i = 0; links_ && i < pairs.count; ++i) keep_across(i);
+    }
+    return mark_busy(words);
   }
 
   // Where elements may be linked across that nothing makes up for; whether there are any.
   bool find_across(const uint64_t* g, int64_t words, const Offset& offset, uint64_t* __restrict next,
                    uint64_t* __restrict previous) {
-    const uint64_t *const straight = scratch(kStraight), *const goes_on = scratch(kGoesOn) + 1,
-                          *const h = scratch(kMaskOfH) + 1;
+    const uint64_t *const straight = array(kStraight), *const goes_on = array(kGoesOn) + 1,
+                          *const h = array(kMaskOfH) + 1;
     // If elements of a row are no neighbours, those straight ahead say nothing of what is beside them.
     const uint64_t beside = all_if(bundles_.neighbours.connected);
     const uint64_t all_next = all_if(offset.next), all_previous = all_if(offset.previous);
@@ -279,14 +261,15 @@ class RowContacts final : public ContactFinder {
     return any != 0;
   }
 
-  // Of the places in a row, keeps those that are linked across.
-  void keep_across(const Pairs& pairs, int64_t row, uint64_t* next, uint64_t* previous) {
+  // Of the places in row i of those that are faced, keeps those that are linked across.
+  void keep_across(int64_t i) {
+    uint64_t* const next = array(kNext) + i * bundles_.words;
+    uint64_t* const previous = array(kPrevious) + i * bundles_.words;
     uint64_t any = 0;
     for (int64_t w = 0; w < bundles_.words; ++w) any |= next[w] | previous[w];
     if (!any) return;
-    const char *const x = (*read_g_)(pairs.origin_g + row * row_bytes()), *const y =
-                                                                              (*read_h_)(pairs.origin_h +
-                                                                                         row * row_bytes());
+    const char* const x = (*read_g_)(origin_g_ + i * row_bytes());
+    const char* const y = (*read_h_)(origin_h_ + i * row_bytes());
     for (int64_t begin = 0; begin < bundles_.words; begin += kStretchWords) {
       bundles_.poll_at(begin);
       const int64_t words = std::min(kStretchWords, bundles_.words - begin);
@@ -295,25 +278,27 @@ class RowContacts final : public ContactFinder {
     }
   }
 
-  void mark_busy(int k) {
-    const uint64_t *const aligned = array(k, kContacts), *const next = aligned + size_,
-                          *const previous = next + size_;
-    for (int64_t w = 0; w < size_ - kPadding; w += kWord)
-      array(k, kBusy)[w / kWord] =
+  // Whether there are contacts.
+  bool mark_busy(int64_t words) {
+    const uint64_t *const aligned = array(kAligned), *const next = next_, *const previous = previous_;
+    uint64_t any = 0;
+    for (int64_t w = 0; w < words; w += kWord)
+      any |= array(kBusy)[w / kWord] =
           mask_where(kWord, [=](int i) { return (aligned[w + i] | next[w + i] | previous[w + i]) != 0; });
+    return any != 0;
   }
 
   const LinkWords* const links_;
   const RowsAround around_;
-  std::vector<Stretch> stretches_;  // by row around
+  std::vector<Row> rows_;  // by row around
   std::optional<RowReader> read_g_, read_h_;
-  std::vector<uint64_t> words_;        // the arrays of rows around, of a pair around the array, and scratch
-  int64_t most_ = 1, size_ = 0;        // rows of a stretch; words of an array
-  int64_t first_ = 0, count_ = 0;      // the rows of the stretch
-  int64_t origin_ = 0, origin_h_ = 0;  // of its first row, and of h, in bytes
-  int64_t turned_ = 0, h_ = 0;         // the row of the stretch that is turned to, and what it faces
-  int64_t at_ = 0;                     // the first word of the two in these
-  const uint64_t *contacts_ = nullptr, *busy_ = nullptr;
+  std::vector<uint64_t> words_;          // the arrays
+  int64_t most_ = 1, size_ = 0;          // rows of a stretch; words of an array
+  int64_t first_ = 0, count_ = 0;        // the rows of the stretch
+  int64_t origin_ = 0;                   // of its first row, in bytes
+  int64_t origin_g_ = 0, origin_h_ = 0;  // of the first row that is faced, and of the one that it faces
+  const uint64_t *mask_g_ = nullptr, *mask_h_ = nullptr;
+  const uint64_t *next_ = nullptr, *previous_ = nullptr;
 };
 
 }  // namespace conncomp

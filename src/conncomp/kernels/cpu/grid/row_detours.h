@@ -3,11 +3,12 @@
 // What: where links are transitive and rows have neighbours straight ahead, an element of g that is linked to
 // those of other rows, straight ahead, is connected with all that these are linked to:
 //
-//     z - 1    d h        h by a, if the two are neighbours; else by a and d
-//     z        a g        d by a or h
+//     z - 1    d h e      a, d and e by h, if rows are neighbours across edges; else h by a and d
+//     z        a g
 //
 // The links among these rows are those of rows before g, and links with a row are only left out for those of
-// rows that come before it in one order of rows around; so by induction others make up for them.
+// rows that come before it in one order of rows around; so by induction others make up for them. First come
+// the rows that lead to most others: where all touch at corners, whoever is linked to h needs no other link.
 // Source: ours.
 #pragma once
 
@@ -25,45 +26,62 @@ struct RowAround {
   Offset offset;
   int by[2] = {-1, -1};
   bool both = false;
+  bool across = false;  // whether detours lead to the elements beside the one straight ahead, too
 };
 
-// The rows at offsets, and after these others that only detours lead by.
+// The rows at offsets, in the order of links, and after these others that only detours lead by.
 class RowsAround : public std::vector<RowAround> {
  public:
   explicit RowsAround(const std::vector<Offset>& offsets) : offsets_(offsets) {
-    for (const Offset& offset : offsets) push_back({offset});
-    for (size_t k = 0; k < offsets.size(); ++k) find_detours(int(k));
+    std::vector<Offset> sorted = offsets;
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [&](const Offset& one, const Offset& other) { return rank(one) < rank(other); });
+    offsets_ = std::move(sorted);
+    for (const Offset& offset : offsets_) push_back({offset});
+    for (size_t k = 0; k < offsets_.size(); ++k) find_detours(int(k));
   }
 
  private:
-  void find_detours(int k) {
-    const auto order = [&](int i) {  // the nearest first
-      const Step& step = offsets_[i].step;
-      return std::make_pair(std::ptrdiff_t(step.size()) - std::count(step.begin(), step.end(), 0), i);
-    };
-    std::vector<int> nearer;
-    for (int i = 0; i < int(offsets_.size()); ++i)
-      if (order(i) < order(k)) nearer.push_back(i);
-    int ways = 0;
-    for (int i : nearer)
-      if (ways < 2 && are_neighbours(offsets_[i].step, offsets_[k].step)) at(k).by[ways++] = i;
-    for (int i : nearer) {
-      const int corner = ways == 0 ? row_at(offsets_[i], offsets_[k]) : -1;
-      if (corner < 0) continue;
-      at(k).by[ways++] = i;
-      at(k).by[ways++] = corner;
-      at(k).both = true;
-    }
+  // Minus to how many others a row leads, and along how many axes it lies away.
+  std::pair<std::ptrdiff_t, std::ptrdiff_t> rank(const Offset& offset) const {
+    const std::ptrdiff_t led = std::count_if(offsets_.begin(), offsets_.end(), [&](const Offset& other) {
+      return between(offset.step, other.step) != nullptr;
+    });
+    const Step& step = offset.step;
+    return {-led, std::ptrdiff_t(step.size()) - std::count(step.begin(), step.end(), 0)};
   }
 
-  bool are_neighbours(const Step& from, const Step& to) const {
+  void find_detours(int k) {
+    RowAround row = at(k);
+    row.across = true;
+    int ways = 0;
+    for (int i = 0; i < k && ways < 2; ++i)
+      if (const Offset* step = between(offsets_[i].step, offsets_[k].step)) {
+        row.by[ways++] = i;
+        row.across &= step->next && step->previous;
+      }
+    for (int i = 0; i < k; ++i) {
+      const int corner = ways == 0 ? row_at(offsets_[i], offsets_[k]) : -1;
+      if (corner < 0) continue;
+      row.by[ways++] = i;
+      row.by[ways++] = corner;
+      row.both = true;
+    }
+    row.across &= ways > 0 && !row.both;
+    at(k) = row;
+  }
+
+  // The offset of two rows from each other, in either direction; none if they are no neighbours.
+  const Offset* between(const Step& from, const Step& to) const {
     Step forth(from.size()), back(from.size());
     for (size_t k = 0; k < from.size(); ++k) {
       forth[k] = int8_t(to[k] - from[k]);
       back[k] = int8_t(-forth[k]);
     }
-    return std::any_of(offsets_.begin(), offsets_.end(),
-                       [&](const Offset& offset) { return offset.step == forth || offset.step == back; });
+    const auto known = std::find_if(offsets_.begin(), offsets_.end(), [&](const Offset& offset) {
+      return offset.step == forth || offset.step == back;
+    });
+    return known == offsets_.end() ? nullptr : &*known;
   }
 
   // The number of the row that two steps lead to; -1 if it is too far.
@@ -82,7 +100,7 @@ class RowsAround : public std::vector<RowAround> {
     return number;
   }
 
-  const std::vector<Offset>& offsets_;
+  std::vector<Offset> offsets_;  // in the order of links
 };
 
 }  // namespace conncomp

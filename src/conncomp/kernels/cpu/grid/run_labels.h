@@ -23,7 +23,7 @@
 
 namespace conncomp {
 
-// Writes labels of runs, of which `label_of` tells the complements, at the strides of indices of `places`,
+// Writes labels of runs, of which `label_of` writes the complements, at the strides of indices of `places`,
 // which are bundles as those of the runs.
 template <class Index, class Label, class LabelOf>
 class RunLabels {
@@ -65,8 +65,8 @@ class RunLabels {
       before = all.runs_.rank[begin_word] - 1;
       const int64_t after = all.runs_.before(end_word);
       labels[0] = 0;
-      for (int64_t run = std::max<int64_t>(before, 0); run < after; ++run)
-        labels[run - before] = all.label_of_(run);
+      const int64_t first = std::max<int64_t>(before, 0);
+      all.label_of_.write(first, after, labels + (first - before));
       std::fill_n(labels + (after - before), kSlack, Index(0));
     }
     const Index* at(const RunLabels& all, int64_t word) const {

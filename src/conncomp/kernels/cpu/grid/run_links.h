@@ -1,9 +1,10 @@
 // Unites the runs that touch; contacts.h says where.
 //
-// How: parts of the array are linked, each on its own; then, with compare-and-swap, what crosses parts. In a
-// part bundles follow each other, so a run that has no parent yet can be in no tree but its own, and gets the
-// parent of the first run that it touches, without a search. Where the runs of a word of two bundles touch
-// one to one, as those of upright patterns do, their parents are copied at once.
+// How: parts of the array are linked, each on its own; then, with compare-and-swap, what crosses parts.
+// Bundles are linked as many at once as their contacts are found. In a part they follow each other, so a run
+// that has no parent yet can be in no tree but its own, and gets the parent of the first run that it touches,
+// without a search. Where the runs of a word of two bundles touch one to one, as those of upright patterns
+// do, their parents are copied at once.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 
 #include "core/union_find.h"
 #include "cpu/core/parallel.h"
+#include "cpu/grid/contact_pairs.h"
 #include "cpu/grid/contacts.h"
 #include "cpu/grid/run_table.h"
 
@@ -24,6 +26,7 @@ class RunLinks {
       : runs_(runs),
         bundles_(runs.bundles),
         offsets_(int(bundles_.neighbours.offsets.size())),
+        periodic_rows_(bundles_.row_axis.periodic),
         parent_(runs.parent.data()) {}
 
   void link(const ContactFinder& finder) {
@@ -45,80 +48,90 @@ class RunLinks {
     return farthest;
   }
 
+  // Calls body(g, end) for bundles from one up to another, for those at once that the finder turns to.
+  template <class Body>
+  void for_each_turn(ContactFinder& finder, int64_t begin, int64_t end, Body&& body) {
+    bundles_.for_each_between(begin, end, [&, next = begin](int64_t g, const Coordinates& place) mutable {
+      if (g < next) return;
+      next = g + finder.turn(g, end, place);
+      body(g, next);
+    });
+  }
+
+  // Whether bundles, of which some have runs, face others that have.
+  bool have_runs(const FacingBundles& pairs) const {
+    return pairs.count > 0 && !runs_.blank(pairs.h, pairs.count);
+  }
+
   // Links the bundles of a part with earlier ones of it.
   void link_inside(ContactFinder& finder, int64_t part) {
     const int64_t begin = bundles_.parts.begin(part);
-    bundles_.for_each(part, [&](int64_t g, const Coordinates& place) {
-      for_each_in(runs_.first_of(g), runs_.first_of(g + 1),
+    for_each_turn(finder, begin, bundles_.parts.end(part), [&](int64_t g, int64_t end) {
+      for_each_in(runs_.first_of(g), runs_.first_of(end),
                   [parent = parent_](int64_t run) { parent[run] = Index(run); });
-      if (runs_.blank(g)) return;
-      finder.turn(g, place);
+      if (runs_.blank(g, end - g)) return;
       bool linked = false;
       for (int k = 0; k < offsets_; ++k) {
-        const int64_t h = finder.neighbour(k);
-        if (h < begin || h >= g || runs_.blank(h)) continue;
-        finder.face(h, k);
-        linked ? link_earlier(finder, g, h) : link_first(finder, g, h);
-        link_around<Exclusive>(finder, g, h, bundles_.neighbours.offsets[k]);
+        FacingBundles pairs = finder.neighbours(k);
+        const int64_t outside = pairs.h < pairs.g ? std::max<int64_t>(begin - pairs.h, 0) : pairs.count;
+        pairs = {pairs.g + outside, pairs.h + outside, pairs.count - outside};
+        if (!have_runs(pairs)) continue;
+        if (finder.face(pairs, k)) linked ? link_earlier(finder, pairs) : link_first(finder, pairs);
+        if (periodic_rows_) link_around<Exclusive>(finder, pairs, finder.offset(k));
         linked = true;
       }
-      link_around_row(finder, g);
+      if (periodic_rows_ && bundles_.neighbours.connected) link_around_rows(finder, g, end);
     });
   }
 
   // Links the bundles of a part with those of other parts, and with later ones around periodic axes.
   void link_across(ContactFinder& finder, int64_t part) {
-    const int64_t begin = bundles_.parts.begin(part), inside = begin + reach();
-    bundles_.for_each(part, [&](int64_t g, const Coordinates& place) {
-      if (g >= inside || runs_.blank(g)) return;
-      finder.turn(g, place);
+    const int64_t begin = bundles_.parts.begin(part),
+                  end = std::min(bundles_.parts.end(part), begin + reach());
+    for_each_turn(finder, begin, end, [&](int64_t g, int64_t after) {
+      if (runs_.blank(g, after - g)) return;
       for (int k = 0; k < offsets_; ++k) {
-        const int64_t h = finder.neighbour(k);
-        if (h < 0 || (begin <= h && h < g) || runs_.blank(h)) continue;
-        finder.face(h, k);
-        link_shared(finder, g, h);
-        link_around<Shared>(finder, g, h, bundles_.neighbours.offsets[k]);
+        FacingBundles pairs = finder.neighbours(k);
+        if (pairs.h < pairs.g) pairs.count = std::min(pairs.count, begin - pairs.h);
+        if (!have_runs(pairs)) continue;
+        if (finder.face(pairs, k)) link_shared(finder, pairs);
+        if (periodic_rows_) link_around<Shared>(finder, pairs, finder.offset(k));
       }
     });
   }
 
-  // Links the ends of two neighbouring bundles around a periodic row axis.
+  // Links the ends of bundles that face each other around a periodic row axis.
   template <class Access>
-  void link_around(ContactFinder& finder, int64_t g, int64_t h, const Offset& offset) {
-    if (!bundles_.row_axis.periodic) return;
+  void link_around(ContactFinder& finder, const FacingBundles& pairs, const Offset& offset) {
     const int64_t last = bundles_.row_axis.length - 1;
-    if (offset.next && finder.touch(last, 0))
-      unite<Access>(parent_, runs_.run_at(g, last), runs_.run_at(h, 0));
-    if (offset.previous && finder.touch(0, last))
-      unite<Access>(parent_, runs_.run_at(g, 0), runs_.run_at(h, last));
+    for (int64_t i = 0; i < pairs.count; ++i) {
+      const int64_t g = pairs.g + i, h = pairs.h + i;
+      if (offset.next && finder.touch(i, last, 0))
+        unite<Access>(parent_, runs_.run_at(g, last), runs_.run_at(h, 0));
+      if (offset.previous && finder.touch(i, 0, last))
+        unite<Access>(parent_, runs_.run_at(g, 0), runs_.run_at(h, last));
+    }
   }
-  void link_around_row(ContactFinder& finder, int64_t g) {
-    if (!bundles_.row_axis.periodic || !bundles_.neighbours.connected) return;
+  void link_around_rows(ContactFinder& finder, int64_t g, int64_t end) {
     const int64_t last = bundles_.row_axis.length - 1;
-    finder.face(finder.neighbour(-1), -1);
-    if (finder.touch(last, 0)) unite<Exclusive>(parent_, runs_.run_at(g, last), runs_.run_at(g, 0));
+    finder.face({g, g, end - g}, -1);
+    for (int64_t i = 0; i < end - g; ++i)
+      if (finder.touch(i, last, 0))
+        unite<Exclusive>(parent_, runs_.run_at(g + i, last), runs_.run_at(g + i, 0));
   }
 
-  // One word of two bundles.
-  struct WordPair {
-    RunWord<Index> g, h;
-  };
-
-  // The contacts of a word.
-  struct WordContacts {
-    uint64_t aligned, next, previous;
-  };
-
-  // Calls body(pair, contacts) for the words of two neighbouring bundles, all or those that have contacts.
+  // Calls body(pair, contacts) for the words of bundles that face each other, all or those that have
+  // contacts.
   template <bool all = false, class Body>
-  void for_each_word(ContactFinder& finder, int64_t g, int64_t h, Body&& body) {
-    for (int64_t begin = 0; begin < bundles_.words; begin += kBlockWords) {
-      const int64_t end = std::min<int64_t>(begin + kBlockWords, bundles_.words);
+  void for_each_word(ContactFinder& finder, const FacingBundles& pairs, Body&& body) {
+    const int64_t words = pairs.count * bundles_.words;
+    for (int64_t begin = 0; begin < words; begin += kBlockWords) {
+      const int64_t end = std::min<int64_t>(begin + kBlockWords, words);
       bundles_.poll_at(begin);
       const Contacts contacts = finder.find(begin, end);
-      const int64_t g_word = g * bundles_.words + begin, h_word = h * bundles_.words + begin;
+      const int64_t g_word = pairs.g * bundles_.words + begin, h_word = pairs.h * bundles_.words + begin;
       const auto link_word = [&](int64_t k) {
-        body(WordPair{runs_.at(g_word + k), runs_.at(h_word + k)},
+        body(WordPair<Index>{runs_.at(g_word + k), runs_.at(h_word + k)},
              WordContacts{contacts.aligned[k], contacts.next[k], contacts.previous[k]});
       };
       if constexpr (all)
@@ -128,66 +141,67 @@ class RunLinks {
     }
   }
 
-  void link_shared(ContactFinder& finder, int64_t g, int64_t h) {
-    for_each_word(finder, g, h, [&](const WordPair& pair, const WordContacts& contacts) {
-      for_each_contact(pair, contacts, [&](Index x, Index y) { unite<Shared>(parent_, x, y); });
+  // Calls follow(run, run) for every contact.
+  template <class Follow>
+  void for_each_contact(ContactFinder& finder, const FacingBundles& pairs, Follow&& follow) {
+    ContactPairs<Index, Follow> contacts(follow);
+    for_each_word(finder, pairs, [&](const WordPair<Index>& pair, const WordContacts& of_word) {
+      contacts.add(pair, of_word);
+      if (contacts.full()) contacts.finish();
     });
+    contacts.finish();
   }
 
-  // Links bundle g of a part with an earlier one.
-  void link_earlier(ContactFinder& finder, int64_t g, int64_t h) {
-    for_each_word(finder, g, h, [&](const WordPair& pair, const WordContacts& contacts) {
-      for_each_contact(pair, contacts, [&](Index x, Index y) { unite_earlier(x, y); });
-    });
+  void link_shared(ContactFinder& finder, const FacingBundles& pairs) {
+    for_each_contact(finder, pairs, [this](Index x, Index y) { unite<Shared>(parent_, x, y); });
   }
 
-  // The same for the first one that g is linked with: no run of g has a parent yet. Each gets one at its
-  // first contact.
-  void link_first(ContactFinder& finder, int64_t g, int64_t h) {
+  // Links bundles of a part with earlier ones.
+  void link_earlier(ContactFinder& finder, const FacingBundles& pairs) {
+    for_each_contact(finder, pairs, [this](Index x, Index y) { unite_earlier(x, y); });
+  }
+
+  // The same for the first ones that they are linked with: none of their runs has a parent yet. Each gets one
+  // at its first contact.
+  void link_first(ContactFinder& finder, const FacingBundles& pairs) {
     FirstContacts first_contacts;
-    for_each_word<true>(finder, g, h, [&](const WordPair& pair, const WordContacts& contacts) {
-      const uint64_t across = contacts.next | contacts.previous, all = contacts.aligned | across;
-      const uint64_t first = first_contacts(pair.g.start, all);
-      if (!across && first == contacts.aligned && one_to_one(pair, first)) return copy_parents(pair, first);
+    const auto take_parent = [this](Index x, Index y) { parent_[x] = parent_[parent_[y]]; };
+    const auto unite_runs = [this](Index x, Index y) { unite<Exclusive>(parent_, x, y); };
+    ContactPairs<Index, decltype(take_parent)> firsts(take_parent);
+    ContactPairs<Index, decltype(unite_runs)> others(unite_runs);
+    for_each_word<true>(finder, pairs, [&](const WordPair<Index>& pair, const WordContacts& contacts) {
+      const uint64_t first = first_contacts(pair.g.start, contacts.any());
+      if (first == contacts.aligned && !(contacts.next | contacts.previous) && one_to_one(pair, first))
+        return copy_parents(pair, first);
       // A place may be the first of several contacts.
       const uint64_t previous = first & contacts.previous, aligned = first & contacts.aligned & ~previous,
                      next = first & ~previous & ~aligned;
-      for_each_contact(pair, {aligned, next, previous},
-                       [&](Index x, Index y) { parent_[x] = parent_[parent_[y]]; });
-      for_each_contact(pair,
-                       {contacts.aligned & ~aligned, contacts.next & ~next, contacts.previous & ~previous},
-                       [&](Index x, Index y) { unite<Exclusive>(parent_, x, y); });
+      firsts.add(pair, {aligned, next, previous});
+      others.add(pair, {contacts.aligned & ~aligned, contacts.next & ~next, contacts.previous & ~previous});
+      if (firsts.full() || others.full()) firsts.finish(), others.finish();
     });
+    firsts.finish(), others.finish();
   }
 
-  // Calls body(run of g, run of h) for every contact.
-  template <class Body>
-  void for_each_contact(const WordPair& pair, const WordContacts& contacts, Body&& body) {
-    for_each_lowest(contacts.aligned, [&](uint64_t to) { body(pair.g.run_in(to), pair.h.run_in(to)); });
-    for_each_lowest(contacts.next, [&](uint64_t to) { body(pair.g.run_in(to), pair.h.run_in(to) + 1); });
-    for_each_lowest(contacts.previous, [&](uint64_t to) { body(pair.g.run_in(to), pair.h.run_in(to >> 1)); });
-  }
-
-  // Calls body(bits up to and including p) for every set bit p, lowest first.
-  template <class Body>
-  static void for_each_lowest(uint64_t mask, Body&& body) {
-    for (; mask; mask &= mask - 1) body(mask ^ (mask - 1));
-  }
-
-  // Unites a run of the bundle that is being linked with one of an earlier bundle. Mostly the run has no
-  // parent yet, or that of the other; which of the two is not asked by a branch, as it could not be foretold.
+  // Unites a run of the bundle that is being linked with one of an earlier bundle. Mostly both have one
+  // parent, or have their roots two steps away at most; which root is the smaller one is not asked by a
+  // branch, as it could not be foretold, and a run that is a root itself is like any other.
   void unite_earlier(Index x, Index y) {
-    const Index above_x = parent_[x], above_y = parent_[parent_[y]];
-    const bool alone = above_x == x;
-    parent_[x] = alone ? above_y : above_x;
-    if (!alone && above_x != above_y) [[unlikely]]
-      parent_[x] =
-          hook<Exclusive>(parent_, find<Exclusive>(parent_, above_x), find<Exclusive>(parent_, above_y));
+    const Index above_x = parent_[x], root_y = parent_[parent_[y]];
+    if (above_x == root_y) return;
+    const Index root_x = parent_[above_x];
+    if (parent_[root_x] != root_x || parent_[root_y] != root_y) [[unlikely]] {
+      parent_[x] = hook<Exclusive>(parent_, find<Exclusive>(parent_, x), find<Exclusive>(parent_, y));
+      return;
+    }
+    const Index low = std::min(root_x, root_y);
+    parent_[std::max(root_x, root_y)] = low;
+    parent_[x] = low;
   }
 
   // Whether aligned contacts, each the first of its run of g, are of as many runs of either bundle that
   // follow each other.
-  static bool one_to_one(const WordPair& pair, uint64_t contacts) {
+  static bool one_to_one(const WordPair<Index>& pair, uint64_t contacts) {
     const int count = std::popcount(contacts);
     if (count < kCopied) return false;
     const uint64_t to_first = up_to(std::countr_zero(contacts)),
@@ -196,7 +210,7 @@ class RunLinks {
            pair.h.run_in(to_last) - pair.h.run_in(to_first) == count - 1 &&
            lowest_in_fields(contacts, pair.h.start) == contacts;
   }
-  void copy_parents(const WordPair& pair, uint64_t contacts) {
+  void copy_parents(const WordPair<Index>& pair, uint64_t contacts) {
     const uint64_t to_first = up_to(std::countr_zero(contacts));
     std::copy_n(parent_ + pair.h.run_in(to_first), std::popcount(contacts),
                 parent_ + pair.g.run_in(to_first));
@@ -207,6 +221,7 @@ class RunLinks {
   Runs<Index>& runs_;
   const Bundles& bundles_;
   const int offsets_;
+  const bool periodic_rows_;
   Index* const parent_;
 };
 

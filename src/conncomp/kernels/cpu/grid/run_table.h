@@ -35,7 +35,8 @@ struct Runs {
   // The number of runs before a word; the word after the last has all before it.
   int64_t before(int64_t word) const { return word < words ? rank[word] : count; }
   int64_t first_of(int64_t bundle) const { return before(bundle * bundles.words); }
-  bool blank(int64_t bundle) const { return first_of(bundle) == first_of(bundle + 1); }
+  // Whether no runs are in bundles from one on.
+  bool blank(int64_t bundle, int64_t count = 1) const { return first_of(bundle) == first_of(bundle + count); }
 
   RunWord<Index> at(int64_t word) const { return {masks.start[word], rank[word]}; }
   // The last run that starts before a word or at one of the bits of it that are given.

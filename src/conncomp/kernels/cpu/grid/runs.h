@@ -21,6 +21,7 @@
 #include "cpu/grid/bundles.h"
 #include "cpu/grid/contacts.h"
 #include "cpu/grid/masks.h"
+#include "cpu/grid/numbered_runs.h"
 #include "cpu/grid/row_contacts.h"
 #include "cpu/grid/run_labels.h"
 #include "cpu/grid/run_links.h"
@@ -28,22 +29,6 @@
 #include "cpu/grid/run_table.h"
 
 namespace conncomp {
-
-// The complemented labels of runs whose components are numbered.
-template <class Index>
-struct NumberedRuns {
-  Index* parent;
-
-  // That of a run takes its entry, for those that it is a parent of. In ascending order a parent mostly has
-  // its label. (To store it only where the way is longer than a step saves less than the longer ways cost.)
-  Index operator()(int64_t run) const {
-    const Index entry = Shared::load(parent + run);
-    Index label = Shared::load(parent + (entry < 0 ? Index(run) : entry));
-    while (label >= 0) label = Shared::load(parent + label);
-    Shared::store(parent + run, label);
-    return label;
-  }
-};
 
 // Who finds contacts of bundles of masks that have been read: of all foreground, which is of one value, or,
 // if there are links, of rows by these.
