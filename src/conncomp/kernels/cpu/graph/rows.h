@@ -23,9 +23,7 @@ struct Rows {
   // Where the arcs of v begin; for v = vertices, where they end.
   int64_t begin(int64_t v) const { return bounded(Shared::load(indptr + v)); }
 
-  int64_t bounded(Pointer place) const {
-    return int64_t(std::min(uint64_t(int64_t(place)), uint64_t(arcs)));
-  }
+  int64_t bounded(Pointer place) const { return int64_t(std::min(uint64_t(int64_t(place)), uint64_t(arcs))); }
 
   // Where the arcs of v begin and end. The processor guesses that they lie in bounds, and goes on with them
   // meanwhile: so who follows arcs from vertex to vertex waits for less.

@@ -70,9 +70,10 @@ class StrongSearch {
  private:
   using State = SearchState<Index>;
   using Rank = typename State::Rank;
-  static constexpr int64_t kAhead = 16;    // arcs of a row whose targets are asked for
-  static constexpr int64_t kBeside = 24;   // vertices on which a vertex is asked for
-  static constexpr int64_t kVertex = 4;    // what a vertex costs, in arcs
+  static constexpr int64_t kAhead = 16;   // arcs of a row whose targets are asked for
+  static constexpr int64_t kBeside = 24;  // vertices on which a vertex is asked for
+  static constexpr Rank kFew = 4;         // vertices of a component that are settled without a call
+  static constexpr int64_t kVertex = 4;   // what a vertex costs, in arcs
 
   // All that changes is local, so that it can stay in registers.
   void search(Index start) {
@@ -89,34 +90,57 @@ class StrongSearch {
     Rank height = 0, rank, low;
     Index v;
     int64_t begin, end;
+    bool behind_one_arc = false;  // whether the search has come by a vertex's only arc
 
-    const auto enter = [&](Index entered) {
-      poll(kVertex);
-      v = entered, rank = low = height;
-      state[v] = Index(rank);
-      rows.guess_bounds(v, begin, end);
-      ask_for(v, begin, end);
+    // Lets the last arc of a row not wait, unless it leads to an unvisited vertex.
+    const auto take_last_arc = [&] {
+      const Vertex u = rows.target(begin);
+      const Rank seen = is_vertex(u, rows.vertices) ? Rank(state[u]) : State::kSettled;
+      if (seen != State::kUnvisited) low = std::min(low, seen), begin = end;
     };
     const auto drop_run = [&] { last = Rank(*--run), first = Rank(*--run); };
+    // Makes stretches of all vertices that are on the stack from `from` on.
+    const auto add_stretches = [&](Rank from) {
+      if (from != last + 1) {
+        *run++ = Index(first), *run++ = Index(last);
+        first = from;
+      }
+      last = height - 1;
+    };
     // Puts the vertex on the stack, unless it is there, and makes one stretch of all from the lowest rank on.
     const auto put_on_stack = [&] {
       if (rank == height) {
         stack[height++] = v;
-        if (low == rank) {
-          if (rank != last + 1) {
-            *run++ = Index(first), *run++ = Index(last);
-            first = rank;
-          }
-          last = rank;
-          return;
-        }
+        if (low == rank) return add_stretches(rank);
       }
       if (last <= low) return;
       while (first > low) drop_run();
       last = std::min(last, low);
     };
+    const auto enter = [&](Index entered) {
+      poll(kVertex);
+      v = entered, rank = low = height;
+      state[v] = Index(rank);
+      rows.guess_bounds(v, begin, end);
+      const bool on_a_chain = begin + 1 == end;
+      if (on_a_chain && behind_one_arc) {
+        v = follow_chain(v, height);
+        if (height > rank) add_stretches(rank);
+        rank = low = height;
+        rows.guess_bounds(v, begin, end);
+      }
+      behind_one_arc = on_a_chain;
+      ask_for(v, begin, end);
+    };
     const auto settle_last_stretch = [&] {
-      settle(last, height);
+      if (height - last > kFew || order_) {
+        settle(last, height);
+      } else {
+        Index root = stack[last];
+        for (Rank i = last + 1; i < height; ++i) root = std::min(root, stack[i]);
+        for (Rank i = last; i < height; ++i) state[stack[i]] = State::settled(root);
+        unsettled_ -= int64_t(height - last);
+      }
       height = last--;
       if (height == first && height > 0) drop_run();
     };
@@ -132,6 +156,7 @@ class StrongSearch {
           continue;
         const Rank seen = Rank(state[u]);
         if (seen == State::kUnvisited) {
+          if (end - begin == 1) take_last_arc();
           put_on_stack();
           if (begin < end) {
             *waiting++ = Index(rank);
@@ -151,21 +176,45 @@ class StrongSearch {
       if (waiting == waiting_.data()) break;
       rank = low = Rank(*--waiting);
       while (last > rank && last < height) settle_last_stretch();
-      v = stack[rank];
+      v = stack[rank], behind_one_arc = false;
       const int64_t next = rows.bounded(*--place);
       begin = from_last ? rows.begin(v) : next, end = from_last ? next : rows.begin(v + 1);
     }
     while (height > 0) settle_last_stretch();
   }
 
+  // Goes on from an entered vertex as long as there is a single arc and that leads to an unvisited vertex,
+  // which is entered. Returns the last one; those before it are on the stack now, of which `height` is told.
+  [[gnu::noinline]] Index follow_chain(Index v, Rank& height) {
+    const Rows<Pointer, Vertex> rows = rows_;
+    Index* const state = state_;
+    Index* const stack = stack_.data();
+    for (Rank rank = height;; poll(kVertex)) {
+      int64_t begin, end;
+      rows.guess_bounds(v, begin, end);
+      height = rank;
+      if (begin + 1 != end) return v;
+      const Vertex u = rows.target(begin);
+      if (!is_vertex(u, rows.vertices) || Rank(state[u]) != State::kUnvisited) return v;
+      ask_beside(v, begin);
+      stack[rank++] = v;
+      v = Index(u);
+      state[v] = Index(rank);
+    }
+  }
+
   // Asks for what is known of the targets of a row, but for the one that comes first, and for their rows; and
   // for what follows in memory, as the search comes to near vertices soon where neighbours are near.
   void ask_for(int64_t v, int64_t begin, int64_t end) const {
-    ask_for_row(v + kBeside);
-    __builtin_prefetch(at(rows_.indices, begin + 2 * kBeside));
+    ask_beside(v, begin);
     const int64_t from = from_last ? std::max(begin, end - kAhead) : begin + 1;
     const int64_t to = from_last ? end - 1 : std::min(end, begin + kAhead);
     for (int64_t arc = from; arc < to; ++arc) ask_for_row(int64_t(rows_.target(arc)));
+  }
+
+  void ask_beside(int64_t v, int64_t begin) const {
+    ask_for_row(v + kBeside);
+    __builtin_prefetch(at(rows_.indices, begin + 2 * kBeside));
   }
 
   void ask_for_row(int64_t v) const {
@@ -186,11 +235,13 @@ class StrongSearch {
   }
 
   // Settles the component that lies on the stack from `begin` to before `end`.
-  void settle(Rank begin, Rank end) {
+  [[gnu::noinline]] void settle(Rank begin, Rank end) {
     const Index* const stack = stack_.data();
     Index root = stack[begin];
     for (Rank i = begin + 1; i < end; ++i) root = std::min(root, stack[i]);
     const Index settled = State::settled(root);
+    if (int64_t(end) == rows_.vertices && begin == 0 && !order_)
+      return for_each_in(0, rows_.vertices, [settled, state = state_](int64_t v) { state[v] = settled; });
     for (Rank i = begin; i < end; ++i) {
       if (i % kStretch == 0) [[unlikely]]
         poll(2 * kStretch);
@@ -216,8 +267,8 @@ class StrongSearch {
 // that way.
 constexpr int64_t kShortRow = 4;
 
-// Settles all vertices whose state is kUnvisited, as `settled` are not, and lists them in `order` unless it is
-// nullptr.
+// Settles all vertices whose state is kUnvisited, as `settled` are not, and lists them in `order` unless it
+// is nullptr.
 template <class Pointer, class Vertex, class Index>
 void search_strong(const Rows<Pointer, Vertex> rows, Index* state, int64_t settled, Index* order) {
   if (rows.arcs <= kShortRow * rows.vertices)
