@@ -67,6 +67,9 @@ FAMILIES = {
     "random below": lambda: generate.random_directed(3000, 0.9),
     "random": lambda: generate.random_directed(3000, 1.5),
     "dense": lambda: generate.random_directed(200, 30),
+    "giant": lambda: generate.random_directed(5000, 6),
+    "rmat of many": lambda: generate.directed_rmat(12, 10),
+    "shuffled web": lambda: generate.bow_tie(5000, shuffle=True),
     "rmat": lambda: generate.directed_rmat(10, 8),
     "web": lambda: generate.bow_tie(2000),
     "cycle": lambda: generate.cycle(2000, shuffle=True),
@@ -101,6 +104,27 @@ def test_families(family):
         check_rows(made.graph, numbers[arcs])
         rising = (numbers[arcs[:, 0]] < numbers[arcs[:, 1]]).any()
         assert numbering == "consecutive" or not rising
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_giants(seed):
+    """Graphs with a giant, with two, or with none that few sweeps find, and vertices around it."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1100, 4000))
+    arcs = rng.integers(0, n, (int(n * rng.uniform(4.1, 9)), 2))
+    half = rng.integers(0, 3) == 0
+    if half:  # arcs lead from the first half to the second, and never back
+        arcs = arcs[(arcs[:, 0] < n // 2) | (arcs[:, 1] >= n // 2)]
+    around = rng.random(n) < rng.choice([0, 0.2, 0.9])  # those that no arc leads to
+    arcs = arcs[~around[arcs[:, 1]]]
+    arcs = rng.permutation(n)[arcs] if rng.integers(0, 2) else arcs
+    matrix = sparse.csr_array((np.ones(len(arcs), bool), tuple(arcs.T)), shape=(n, n))
+    expected = roots_of_labels(csgraph.connected_components(matrix, connection="strong")[1])
+    for algorithm in ALGORITHMS:
+        graph = Graph.from_edges(*arcs.T, n)
+        np.testing.assert_array_equal(labels_of(graph, "roots", algorithm=algorithm), expected)
+        labels = labels_of(graph, "consecutive", algorithm=algorithm)
+        np.testing.assert_array_equal(labels, consecutive(expected, 0))
 
 
 def check_rows(graph, ends):

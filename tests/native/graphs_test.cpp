@@ -15,12 +15,12 @@
 #include "cpu/generate/rmat.h"
 #include "cpu/graph/afforest.h"
 #include "cpu/graph/both_ends.h"
+#include "cpu/graph/both_ways.h"
 #include "cpu/graph/bridges.h"
 #include "cpu/graph/condensation.h"
 #include "cpu/graph/filter_kruskal.h"
 #include "cpu/graph/incremental.h"
 #include "cpu/graph/spanning_forest.h"
-#include "cpu/graph/tarjan.h"
 #include "cpu/graph/topological.h"
 #include "cpu/graph/union_by_size.h"
 #include "cpu/papers/bfs.h"
@@ -198,10 +198,13 @@ void test_strong() {
       arcs, vertices, [&](int64_t i) { return src[i]; }, [&](int64_t i) { return dst[i]; }, indptr.data(),
       indices.data(), arcs);
   const Rows<int64_t, Index> rows{indptr.data(), indices.data(), vertices, arcs};
-  tarjan_roots(rows, roots.data());
+  tarjan_roots(rows, roots.data(), static_cast<Index*>(nullptr));
   const int64_t components = topological_labels(rows, numbers.data());
-  labels = roots;
-  check(label_forest(labels.data(), vertices, true) == components, "number of strong components");
+  settle_all(rows, draw(0, 1), labels.data());
+  check(label_settled(labels.data(), vertices, true) == components, "number of strong components");
+  std::vector<Index> known = roots;
+  label_forest(known.data(), vertices, true);
+  check(labels == known, "number of a strong component");
   for (int v = 0; v < vertices; ++v) {
     int root = v;
     for (int u = vertices; u-- > 0;)
@@ -387,7 +390,8 @@ void test_changing_graph() {
   grow_forest_of_arcs(src.data(), dst.data(), arcs, vertices, roots.data());
   label_forest(roots.data(), vertices, draw(0, 1));
   run_papers(rows, draw(0, 1), src, dst, roots, [&] { label_forest(roots.data(), vertices, draw(0, 1)); });
-  tarjan_roots(rows, roots.data());
+  settle_all(rows, draw(0, 1), roots.data());
+  label_settled(roots.data(), vertices, draw(0, 1));
   condense(rows, roots.data(), vertices);
   topological_labels(rows, roots.data());
 

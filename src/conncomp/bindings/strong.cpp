@@ -4,17 +4,22 @@
 
 #include "bindings/bindings.h"
 #include "bindings/csr.h"
+#include "cpu/graph/both_ways.h"
 #include "cpu/graph/condensation.h"
-#include "cpu/graph/tarjan.h"
 #include "cpu/graph/topological.h"
 
 namespace conncomp {
 
 namespace {
 
-int64_t tarjan_of_csr(AnyVector indptr, AnyVector indices, bool consecutive, FilledVector out) {
-  return label_rows(indptr, indices, out, consecutive,
-                    [](auto rows, auto* roots) { tarjan_roots(rows, roots); });
+// `giant`: whether the giant component may be found by sweeps.
+int64_t strong_of_csr(AnyVector indptr, AnyVector indices, bool giant, bool consecutive, FilledVector out) {
+  return with_labelled_rows(indptr, indices, out, [&](auto rows, auto* labels) {
+    return without_gil([&] {
+      settle_all(rows, giant, labels);
+      return label_settled(labels, rows.vertices, consecutive);
+    });
+  });
 }
 
 int64_t topological_of_csr(AnyVector indptr, AnyVector indices, FilledVector out) {
@@ -35,7 +40,7 @@ nb::tuple condensation_of_csr(AnyVector indptr, AnyVector indices, AnyVector lab
 }  // namespace
 
 void define_strong(nb::module_& m) {
-  m.def("tarjan_of_csr", &tarjan_of_csr);
+  m.def("strong_of_csr", &strong_of_csr);
   m.def("topological_of_csr", &topological_of_csr);
   m.def("condensation_of_csr", &condensation_of_csr);
 }

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 JAIGANESH = "Jaiganesh, Burtscher 2018"
 HAWICK = "Hawick, Leist, Playne 2010"
-TARJAN = "Tarjan 1972; Pearce 2016"
+TARJAN = "Tarjan 1972; Gabow 2000"
+SLOTA = "Slota, Rajamanickam, Madduri 2014"
 ALABANDI = "Alabandi, Sands, Biros, Burtscher 2023"
 BARNAT = "Barnat, Bauch, Brim, Češka 2011"
 
@@ -38,10 +39,16 @@ def _fill_by_afforest(
     return (graph._fill_labels(labels, consecutive),)
 
 
+def _fill_strong(
+    gpu: None, graph: Graph, labels: Any, workspace: None, consecutive: bool, counted: bool
+) -> tuple[int]:
+    return (native.strong_of_csr(*graph._rows(), True, consecutive, labels),)
+
+
 def _fill_by_tarjan(
     gpu: None, graph: Graph, labels: Any, workspace: None, consecutive: bool, counted: bool
 ) -> tuple[int]:
-    return (native.tarjan_of_csr(*graph._rows(), consecutive, labels),)
+    return (native.strong_of_csr(*graph._rows(), False, consecutive, labels),)
 
 
 def _numbering(fill_roots: Callable[..., Any]) -> Callable[..., Any]:
@@ -117,7 +124,7 @@ ALGORITHMS = table_of(
 
 # The same for strong components.
 STRONG_ALGORITHMS = table_of(
-    Algorithm("auto", "cpu", _fill_by_tarjan, source=TARJAN),
+    Algorithm("auto", "cpu", _fill_strong, source=f"{SLOTA}; {TARJAN}"),
     Algorithm("tarjan", "cpu", _fill_by_tarjan, source=TARJAN),
     Algorithm(
         "auto",

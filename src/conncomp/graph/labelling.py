@@ -195,8 +195,12 @@ def connected_components(
 
     The algorithms on the CPU for strong components:
 
-    auto, tarjan
-        One depth-first search [6]_ on one thread, with the stacks of [7]_. Three times as much
+    auto
+        In a graph of more than four arcs a vertex that mostly lead far, the giant component, if
+        there is one, is found by sweeps along arcs and against them [8]_ [11]_, by all threads; the
+        rest as by "tarjan".
+    tarjan
+        One depth-first search [6]_ on one thread, with the stacks of [7]_. Five times as much
         memory again as labels of int32, at most. Lists of arcs are made rows first.
 
     Topological numbers are found by one thread of the CPU; with the search, they take up to twice
@@ -264,14 +268,16 @@ def connected_components(
        CUDA", Parallel Computing 36, 2010.
     .. [6] R. Tarjan, "Depth-first search and linear graph algorithms", SIAM Journal on Computing 1,
        1972.
-    .. [7] D. J. Pearce, "A space-efficient algorithm for finding strongly connected components",
-       Information Processing Letters 116, 2016.
+    .. [7] H. N. Gabow, "Path-based depth-first search for strong and biconnected components",
+       Information Processing Letters 74, 2000.
     .. [8] L. Fleischer, B. Hendrickson, A. Pinar, "On identifying strongly connected components in
        parallel", IPDPS Workshops 2000.
     .. [9] G. Alabandi, W. Sands, G. Biros, M. Burtscher, "A GPU algorithm for detecting strongly
        connected components", SC 2023.
     .. [10] J. Barnat, P. Bauch, L. Brim, M. Češka, "Computing strongly connected components in
        parallel on CUDA", IPDPS 2011.
+    .. [11] G. M. Slota, S. Rajamanickam, K. Madduri, "BFS and coloring-based parallel algorithms
+       for strongly connected components and related problems", IPDPS 2014.
 
     Examples
     --------

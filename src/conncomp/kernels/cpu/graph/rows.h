@@ -21,8 +21,18 @@ struct Rows {
   int64_t vertices, arcs;
 
   // Where the arcs of v begin; for v = vertices, where they end.
-  int64_t begin(int64_t v) const {
-    return int64_t(std::min(uint64_t(int64_t(Shared::load(indptr + v))), uint64_t(arcs)));
+  int64_t begin(int64_t v) const { return bounded(Shared::load(indptr + v)); }
+
+  int64_t bounded(Pointer place) const { return int64_t(std::min(uint64_t(int64_t(place)), uint64_t(arcs))); }
+
+  // Where the arcs of v begin and end. The processor guesses that they lie in bounds, and goes on with them
+  // meanwhile: so who follows arcs from vertex to vertex waits for less.
+  void guess_bounds(int64_t v, int64_t& first, int64_t& behind) const {
+    first = int64_t(Shared::load(indptr + v)), behind = int64_t(Shared::load(indptr + v + 1));
+    if (uint64_t(first) > uint64_t(arcs) || uint64_t(behind) > uint64_t(arcs)) [[unlikely]] {
+      poll(1);  // so that compilers make a branch of it
+      first = behind = 0;
+    }
   }
 
   // The last vertex whose row begins at `arc` or before.

@@ -1,23 +1,25 @@
-// Strong components of a directed graph by one depth-first search, without recursion. The default on the CPU.
+// Strong components of a directed graph by one depth-first search, without recursion.
 //
 // What: fills roots[v] with the smallest vertex of v's strong component and, if it is wanted, lists all
 // vertices so that those of a component lie together, and after those of the components that it has arcs to.
-// How: vertices are ranked in the order in which the search enters them, among those whose components are not
-// yet settled. Each keeps the lowest rank that its arcs, and those of the vertices entered from it, lead to.
-// Where that is its own rank, all that were entered since and are not settled make up its component.
-// One array holds the rank, then the lowest rank, then the root of each vertex. Vertices on the path of the
-// search and those set aside, which it has left before their component is settled, are never the same: the
-// path grows from the front of a second array, and the others from its end. Whether a vertex reaches below
-// its own rank is a bit beside the place in its row where the search goes on, so ranks need no room.
+// How: vertices whose components are not yet settled lie on a stack, in the order in which the search has
+// entered them; a vertex's place there is its rank. The stack is in stretches, which begin at the ranks of a
+// second stack: what is known to be of one component is one stretch. An arc that leads to a lower rank makes
+// one stretch of all from there on. Once the search has left the first vertex of the last stretch, that is a
+// component. So the way back along a path looks at nothing but the rows that are not yet at their end; only
+// these wait on a third stack. A vertex without arcs to unvisited or unsettled ones is never on any.
+// One array holds the rank, then the root of each vertex.
 // Cost: one thread; each arc read once, and a random access for it, which is asked for when its row
-// is entered. Beyond the roots an index and 8 bytes a vertex: what the path does not reach is never touched.
-// Source: Tarjan 1972, "Depth-first search and linear graph algorithms"; the one array and the stacks in one
-// are of Pearce 2016, "A space-efficient algorithm for finding strongly connected components".
+// is entered. Beyond the roots two indices a vertex, and an index and a pointer for each row that waits: what
+// the path does not reach is never touched.
+// Source: Tarjan 1972, "Depth-first search and linear graph algorithms"; stretches instead of lowest ranks
+// are of Gabow 2000, "Path-based depth-first search for strong and biconnected components".
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
+#include <vector>
 
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
@@ -25,135 +27,237 @@
 
 namespace conncomp {
 
+// What a search knows of a vertex: kUnvisited, then its rank, which is below kSettled, then kSettled + its
+// root. An Index must hold the number of vertices, too, as else the last one would look unvisited once it is
+// settled.
+template <class Index>
+struct SearchState {
+  using Rank = std::make_unsigned_t<Index>;
+  static constexpr Rank kUnvisited = ~Rank(0), kSettled = ~(kUnvisited >> 1);
+
+  static Index settled(int64_t root) { return Index(kSettled | Rank(root)); }
+  static Index root(Index settled) { return settled & Index(~kSettled); }
+};
+
 // Whether the search goes through a row from its last arc to the first.
 template <bool from_last, class Pointer, class Vertex, class Index>
 class StrongSearch {
  public:
-  // `roots` is memory that nobody else writes to: what is there leads the search. `order` may be nullptr.
-  StrongSearch(const Rows<Pointer, Vertex> rows, Index* roots, Index* order)
+  // `state` is memory that nobody else writes to, as what is there leads the search. `order` may be nullptr.
+  StrongSearch(const Rows<Pointer, Vertex> rows, Index* state, Index* order)
       : rows_(rows),
-        state_(roots),
+        state_(state),
         order_(order),
         stack_(rows.vertices),
-        places_(rows.vertices),
-        aside_(rows.vertices) {}
+        runs_(rows.vertices + 2),
+        waiting_(rows.vertices),
+        places_(rows.vertices) {}
 
-  void run() {
-    for_each_index(rows_.vertices, [=, state = state_](int64_t v) { state[v] = Index(kUnvisited); });
+  // Settles all vertices that are unvisited; `settled` are not.
+  void run(int64_t settled) {
+    unsettled_ = rows_.vertices - settled;
     for_each_in(0, rows_.vertices, [this](int64_t v) {
-      if (Rank(state_[v]) == kUnvisited) search(Index(v));
+      if (Rank(state_[v]) != State::kUnvisited) return;
+      if (order_ || rows_.begin(v) < rows_.begin(v + 1)) {
+        search(Index(v));
+      } else {
+        state_[v] = State::settled(v);
+        --unsettled_;
+      }
     });
-    for_each_index(rows_.vertices, [=, state = state_](int64_t v) { state[v] &= Index(~kSettled); });
   }
 
  private:
-  // Of a vertex: its rank or a lower one while its component is not settled, then kSettled + root. So it is
-  // below a rank only if its component is not settled. An Index must hold the number of vertices, too, as
-  // else the last vertex would look unvisited once it is settled.
-  using Rank = std::make_unsigned_t<Index>;
-  static constexpr Rank kUnvisited = ~Rank(0), kSettled = ~(kUnvisited >> 1);
-  static constexpr int64_t kAhead = 16;  // arcs of a row whose targets are asked for
+  using State = SearchState<Index>;
+  using Rank = typename State::Rank;
+  static constexpr int64_t kAhead = 16;   // arcs of a row whose targets are asked for
+  static constexpr int64_t kBeside = 24;  // vertices on which a vertex is asked for
+  static constexpr Rank kFew = 4;         // vertices of a component that are settled without a call
+  static constexpr int64_t kVertex = 4;   // what a vertex costs, in arcs
 
-  struct Visit {
-    Index vertex;
-    Rank low;            // the lowest rank that is reached
-    bool lowered;        // whether that is below its own
-    int64_t begin, end;  // what is left of its row
-
-    void lower(Rank rank) {
-      if (rank < low) low = rank, lowered = true;
-    }
-  };
-
+  // All that changes is local, so that it can stay in registers.
   void search(Index start) {
-    for (Visit visit = enter(start);;) {
-      if (const int64_t u = next_unvisited(visit); u >= 0) {
-        suspend(visit);
-        visit = enter(Index(u));
+    const Rows<Pointer, Vertex> rows = rows_;
+    Index* const state = state_;
+    Index* const stack = stack_.data();
+    Index* run = runs_.data();
+    Index* waiting = waiting_.data();
+    Pointer* place = places_.data();
+    // Stretches of the stack begin at `first`, `first` + 1, ..., `last`, and where the runs before say.
+    Rank first = 0, last = Rank(-1);
+    // The height of the stack, the visited vertex, its rank, the lowest one that its arcs lead to, and what
+    // is left of its row.
+    Rank height = 0, rank, low;
+    Index v;
+    int64_t begin, end;
+    bool behind_one_arc = false;  // whether the search has come by a vertex's only arc
+
+    // Lets the last arc of a row not wait, unless it leads to an unvisited vertex.
+    const auto take_last_arc = [&] {
+      const Vertex u = rows.target(begin);
+      const Rank seen = is_vertex(u, rows.vertices) ? Rank(state[u]) : State::kSettled;
+      if (seen != State::kUnvisited) low = std::min(low, seen), begin = end;
+    };
+    const auto drop_run = [&] { last = Rank(*--run), first = Rank(*--run); };
+    // Makes stretches of all vertices that are on the stack from `from` on.
+    const auto add_stretches = [&](Rank from) {
+      if (from != last + 1) {
+        *run++ = Index(first), *run++ = Index(last);
+        first = from;
+      }
+      last = height - 1;
+    };
+    // Puts the vertex on the stack, unless it is there, and makes one stretch of all from the lowest rank on.
+    const auto put_on_stack = [&] {
+      if (rank == height) {
+        stack[height++] = v;
+        if (low == rank) return add_stretches(rank);
+      }
+      if (last <= low) return;
+      while (first > low) drop_run();
+      last = std::min(last, low);
+    };
+    const auto enter = [&](Index entered) {
+      poll(kVertex);
+      v = entered, rank = low = height;
+      state[v] = Index(rank);
+      rows.guess_bounds(v, begin, end);
+      const bool on_a_chain = begin + 1 == end;
+      if (on_a_chain && behind_one_arc) {
+        v = follow_chain(v, height);
+        if (height > rank) add_stretches(rank);
+        rank = low = height;
+        rows.guess_bounds(v, begin, end);
+      }
+      behind_one_arc = on_a_chain;
+      ask_for(v, begin, end);
+    };
+    const auto settle_last_stretch = [&] {
+      if (height - last > kFew || order_) {
+        settle(last, height);
       } else {
-        const Rank low = leave(visit);
-        if (height_ == 0) return;
-        visit = resume();
-        visit.lower(low);
+        Index root = stack[last];
+        for (Rank i = last + 1; i < height; ++i) root = std::min(root, stack[i]);
+        for (Rank i = last; i < height; ++i) state[stack[i]] = State::settled(root);
+        unsettled_ -= int64_t(height - last);
       }
-    }
-  }
+      height = last--;
+      if (height == first && height > 0) drop_run();
+    };
 
-  Visit enter(Index v) {
-    const int64_t begin = rows_.begin(v), end = rows_.begin(v + 1);
-    for (int64_t arc = begin; arc < std::min(end, begin + kAhead); ++arc)
-      if (const Vertex u = rows_.target(arc); is_vertex(u, rows_.vertices)) {
-        __builtin_prefetch(state_ + u, 1);
-        __builtin_prefetch(rows_.indptr + u);
-      }
-    state_[v] = Index(unsettled_);
-    return {v, Rank(unsettled_++), false, begin, end};
-  }
-
-  // The target of the next arc that leads to an unvisited vertex, or -1; ranks of others are taken.
-  int64_t next_unvisited(Visit& visit) {
-    while (visit.begin < visit.end) {
-      int64_t stretch = std::min(visit.end - visit.begin, kStretch);
-      poll(stretch);
-      while (stretch-- > 0) {
-        const Vertex u = rows_.target(from_last ? --visit.end : visit.begin++);
-        if (!is_vertex(u, rows_.vertices)) [[unlikely]]
+    for (enter(start);;) {
+    scan:
+      while (begin < end) {
+        const int64_t arc = from_last ? --end : begin++;
+        if (arc % kStretch == 0) [[unlikely]]
+          poll(kStretch);
+        const Vertex u = rows.target(arc);
+        if (!is_vertex(u, rows.vertices)) [[unlikely]]
           continue;
-        const Rank rank = Rank(state_[u]);
-        if (rank == kUnvisited) return int64_t(u);
-        visit.lower(rank);
+        const Rank seen = Rank(state[u]);
+        if (seen == State::kUnvisited) {
+          if (end - begin == 1) take_last_arc();
+          put_on_stack();
+          if (begin < end) {
+            *waiting++ = Index(rank);
+            *place++ = Pointer(from_last ? end : begin);
+          }
+          enter(Index(u));
+          goto scan;
+        }
+        low = std::min(low, seen);
       }
+      if (low == rank && rank == height) {
+        settle_alone(v);
+      } else {
+        put_on_stack();
+        if (last == 0 && int64_t(height) == unsettled_) break;
+      }
+      if (waiting == waiting_.data()) break;
+      rank = low = Rank(*--waiting);
+      while (last > rank && last < height) settle_last_stretch();
+      v = stack[rank], behind_one_arc = false;
+      const int64_t next = rows.bounded(*--place);
+      begin = from_last ? rows.begin(v) : next, end = from_last ? next : rows.begin(v + 1);
     }
-    return -1;
+    while (height > 0) settle_last_stretch();
   }
 
-  void suspend(const Visit& visit) {
-    state_[visit.vertex] = Index(visit.low);
-    stack_[height_] = visit.vertex;
-    places_[height_++] = (from_last ? visit.end : visit.begin) << 1 | int64_t(visit.lowered);
+  // Goes on from an entered vertex as long as there is a single arc and that leads to an unvisited vertex,
+  // which is entered. Returns the last one; those before it are on the stack now, of which `height` is told.
+  [[gnu::noinline]] Index follow_chain(Index v, Rank& height) {
+    const Rows<Pointer, Vertex> rows = rows_;
+    Index* const state = state_;
+    Index* const stack = stack_.data();
+    for (Rank rank = height;; poll(kVertex)) {
+      int64_t begin, end;
+      rows.guess_bounds(v, begin, end);
+      height = rank;
+      if (begin + 1 != end) return v;
+      const Vertex u = rows.target(begin);
+      if (!is_vertex(u, rows.vertices) || Rank(state[u]) != State::kUnvisited) return v;
+      ask_beside(v, begin);
+      stack[rank++] = v;
+      v = Index(u);
+      state[v] = Index(rank);
+    }
   }
 
-  Visit resume() {
-    poll(1);
-    const Index v = stack_[--height_];
-    const int64_t place = places_[height_];
-    const int64_t begin = from_last ? rows_.begin(v) : place >> 1;
-    const int64_t end = from_last ? place >> 1 : rows_.begin(v + 1);
-    return {v, Rank(state_[v]), (place & 1) != 0, begin, end};
+  // Asks for what is known of the targets of a row, but for the one that comes first, and for their rows; and
+  // for what follows in memory, as the search comes to near vertices soon where neighbours are near.
+  void ask_for(int64_t v, int64_t begin, int64_t end) const {
+    ask_beside(v, begin);
+    const int64_t from = from_last ? std::max(begin, end - kAhead) : begin + 1;
+    const int64_t to = from_last ? end - 1 : std::min(end, begin + kAhead);
+    for (int64_t arc = from; arc < to; ++arc) ask_for_row(int64_t(rows_.target(arc)));
   }
 
-  // Settles the component of a vertex that reaches no lower rank, or sets the vertex aside. Returns the rank
-  // that it lets the vertex before it reach.
-  Rank leave(const Visit& visit) {
-    if (visit.lowered) {
-      state_[visit.vertex] = Index(visit.low);
-      stack_[--aside_] = visit.vertex;
-      return visit.low;
+  void ask_beside(int64_t v, int64_t begin) const {
+    ask_for_row(v + kBeside);
+    __builtin_prefetch(at(rows_.indices, begin + 2 * kBeside));
+  }
+
+  void ask_for_row(int64_t v) const {
+    __builtin_prefetch(at(state_, v), 1);
+    __builtin_prefetch(at(rows_.indptr, v));
+  }
+
+  // An address that may lie anywhere.
+  template <class T>
+  static const void* at(const T* array, int64_t i) {
+    return reinterpret_cast<const void*>(uintptr_t(array) + sizeof(T) * uintptr_t(i));
+  }
+
+  void settle_alone(Index v) {
+    state_[v] = State::settled(v);
+    --unsettled_;
+    if (order_) order_[listed_++] = v;
+  }
+
+  // Settles the component that lies on the stack from `begin` to before `end`.
+  [[gnu::noinline]] void settle(Rank begin, Rank end) {
+    const Index* const stack = stack_.data();
+    Index root = stack[begin];
+    for (Rank i = begin + 1; i < end; ++i) root = std::min(root, stack[i]);
+    const Index settled = State::settled(root);
+    if (int64_t(end) == rows_.vertices && begin == 0 && !order_)
+      return for_each_in(0, rows_.vertices, [settled, state = state_](int64_t v) { state[v] = settled; });
+    for (Rank i = begin; i < end; ++i) {
+      if (i % kStretch == 0) [[unlikely]]
+        poll(2 * kStretch);
+      state_[stack[i]] = settled;
+      if (order_) order_[listed_++] = stack[i];
     }
-    const int64_t begin = aside_;
-    aside_ += unsettled_ - int64_t(visit.low) - 1;
-    unsettled_ = int64_t(visit.low);
-    Index root = visit.vertex;
-    for_each_in(begin, aside_,
-                [&root, stack = stack_.data()](int64_t i) { root = std::min(root, stack[i]); });
-    const Index settled = Index(kSettled | Rank(root));
-    state_[visit.vertex] = settled;
-    for_each_in(begin, aside_,
-                [settled, state = state_, stack = stack_.data()](int64_t i) { state[stack[i]] = settled; });
-    if (order_) {
-      order_[listed_++] = visit.vertex;
-      for_each_in(begin, aside_, [this](int64_t i) { order_[listed_++] = stack_[i]; });
-    }
-    return kUnvisited;
+    unsettled_ -= int64_t(end - begin);
   }
 
   const Rows<Pointer, Vertex> rows_;
   Index* const state_;
   Index* const order_;
-  Buffer<Index> stack_;
-  Buffer<int64_t> places_;  // of the vertices on the path: where in its row to go on, and `lowered`
-  int64_t height_ = 0;      // of the path
-  int64_t aside_;           // where the vertices that are set aside begin
+  Buffer<Index> stack_;     // vertices that are not settled
+  Buffer<Index> runs_;      // of stretches of the stack, but for the last run: the first one and the last one
+  Buffer<Index> waiting_;   // ranks of vertices whose rows are not at their end
+  Buffer<Pointer> places_;  // where in these rows to go on
   int64_t unsettled_ = 0;
   int64_t listed_ = 0;
 };
@@ -163,18 +267,69 @@ class StrongSearch {
 // that way.
 constexpr int64_t kShortRow = 4;
 
-// Fills roots, and `order` unless it is nullptr.
+// Settles all vertices whose state is kUnvisited, as `settled` are not, and lists them in `order` unless it
+// is nullptr.
 template <class Pointer, class Vertex, class Index>
-void search_strong(const Rows<Pointer, Vertex> rows, Index* roots, Index* order) {
+void search_strong(const Rows<Pointer, Vertex> rows, Index* state, int64_t settled, Index* order) {
   if (rows.arcs <= kShortRow * rows.vertices)
-    StrongSearch<true, Pointer, Vertex, Index>(rows, roots, order).run();
+    StrongSearch<true, Pointer, Vertex, Index>(rows, state, order).run(settled);
   else
-    StrongSearch<false, Pointer, Vertex, Index>(rows, roots, order).run();
+    StrongSearch<false, Pointer, Vertex, Index>(rows, state, order).run(settled);
 }
 
+template <class Index>
+void forget_all(Index* state, int64_t vertices) {
+  for_each_index(vertices, [=](int64_t v) { state[v] = Index(SearchState<Index>::kUnvisited); });
+}
+
+// Replaces what is known of vertices, all of which are settled, by labels 0, 1, ... in the order of the
+// roots, or by roots; returns the number of components. A root is met before the others of its component,
+// but for those that another thread works on.
+template <class Index>
+int64_t label_settled(Index* state, int64_t vertices, bool consecutive) {
+  using State = SearchState<Index>;
+  Parts parts(vertices, kGrain);
+  if (num_threads() == 1) parts.parts = 1;
+  std::vector<int64_t> first(parts.parts + 1);  // of the labels of each part
+  parallel_for(parts.parts, [&](int64_t part) {
+    int64_t roots = 0;
+    for_each_in(parts.begin(part), parts.end(part),
+                [&roots, state](int64_t v) { roots += state[v] == State::settled(v); });
+    first[part + 1] = roots;
+  });
+  for (int64_t part = 0; part < parts.parts; ++part) first[part + 1] += first[part];
+  const auto label_of_root = [state](int64_t v) {
+    const Index label = Shared::load(state + State::root(state[v]));
+    return label >= 0 ? label : state[v];
+  };
+  if (!consecutive) {
+    for_each_index(vertices, [=](int64_t v) { state[v] = State::root(state[v]); });
+  } else if (first[parts.parts] == 1) {
+    for_each_index(vertices, [=](int64_t v) { state[v] = 0; });
+  } else {
+    parallel_for(parts.parts, [&](int64_t part) {
+      for_each_in(parts.begin(part), parts.end(part),
+                  [label_of_root, state, next = Index(first[part])](int64_t v) mutable {
+                    const bool is_root = state[v] == State::settled(v);
+                    const Index label = label_of_root(v);
+                    Shared::store(state + v, is_root ? next : label);
+                    next += Index(is_root);
+                  });
+    });
+    if (parts.parts > 1)
+      for_each_index(vertices, [=](int64_t v) {
+        if (state[v] < 0) Shared::store(state + v, label_of_root(v));
+      });
+  }
+  return first[parts.parts];
+}
+
+// Fills roots, and `order` unless it is nullptr.
 template <class Pointer, class Vertex, class Index>
-void tarjan_roots(const Rows<Pointer, Vertex> rows, Index* roots) {
-  search_strong(rows, roots, static_cast<Index*>(nullptr));
+void tarjan_roots(const Rows<Pointer, Vertex> rows, Index* roots, Index* order) {
+  forget_all(roots, rows.vertices);
+  search_strong(rows, roots, 0, order);
+  label_settled(roots, rows.vertices, false);
 }
 
 }  // namespace conncomp

@@ -55,7 +55,7 @@ int64_t number_by_height(const Index* roots, int64_t vertices, Index* height) {
 template <class Pointer, class Vertex, class Index>
 int64_t topological_labels(const Rows<Pointer, Vertex> rows, Index* labels) {
   Buffer<Index> order(rows.vertices), number(rows.vertices);
-  search_strong(rows, labels, order.data());
+  tarjan_roots(rows, labels, order.data());
   measure_heights(rows, labels, order.data(), number.data());
   const int64_t components = number_by_height(labels, rows.vertices, number.data());
   for_each_index(rows.vertices, [=, &number](int64_t v) { labels[v] = number[labels[v]]; });
