@@ -216,16 +216,19 @@ CONNCOMP_ANYWHERE inline NextSites next_sites(const Lattice& lattice, const Word
   return {place.word - place.column, last, sites & ~closing};
 }
 
-// The sites of a word whose bond along an axis joins equal spins.
-CONNCOMP_ANYWHERE inline Bits64 satisfied_bonds(const Lattice& lattice, const Bits64* spins,
-                                                const WordPlace& place, int axis) {
-  const NextSites next = next_sites(lattice, place, axis);
+// The sites of a word whose bond along an axis joins equal spins, given the next sites along it.
+CONNCOMP_ANYWHERE inline Bits64 satisfied_bonds(const Lattice& lattice, const Bits64* spins, int64_t word,
+                                                const NextSites& next) {
   Bits64 equal = next.sites;
   for (int k = 0; k < lattice.planes && equal != 0; ++k) {
     const Bits64* const plane = spins + k * lattice.words();
-    equal &= ~(plane[place.word] ^ next(plane, plane[place.word]));
+    equal &= ~(plane[word] ^ next(plane, plane[word]));
   }
   return equal;
+}
+CONNCOMP_ANYWHERE inline Bits64 satisfied_bonds(const Lattice& lattice, const Bits64* spins,
+                                                const WordPlace& place, int axis) {
+  return satisfied_bonds(lattice, spins, place.word, next_sites(lattice, place, axis));
 }
 
 // The coins of the sites from 64 * word on: for q = 2, the new states of clusters whose smallest sites they

@@ -16,6 +16,7 @@ from conncomp.models._probabilities import CERTAIN, as_fixed_point
 from conncomp.models.observables.windings import check_wrapping
 from conncomp.models.potts.measurements import Measurements
 from conncomp.models.potts.probabilities import acceptances
+from conncomp.models.protocol import make_at_once, make_each
 
 
 class ChosenSites(NamedTuple):
@@ -122,6 +123,21 @@ class SwendsenWang(PottsUpdate):
     def __init__(self, model: Spins, asked: Asked) -> None:
         super().__init__(model, asked)
         self._probabilities = model._bond_probabilities()
+
+    def repeat(self, numbers: range, records: Any = None, every: int = 1) -> None:
+        """Make updates, of which the first of each `every` measures into the next record."""
+        model, one_by_one = self._model, self._clusters or self._wrapping or len(numbers) < 2
+        # Only engines of lattices on a GPU have them, and only of small ones.
+        sweeps = None if one_by_one or self._chosen else getattr(model._engine, "sweeps", None)
+        if sweeps is None:
+            make_each(self, numbers, records, every)
+            return
+
+        def sweep(numbers: range, records: Any, before: int) -> None:
+            how = {"every": every, "before": before}
+            sweeps.sweep(model._words, numbers, self._probabilities, records, **how)
+
+        make_at_once(model, sweep, sweeps.most_updates, numbers, records, every)
 
     def _change(self, number: int, record: Any) -> None:
         model = self._model

@@ -1,0 +1,315 @@
+// Many Swendsen-Wang updates of spins as bits in one launch: of lattices so small that launches, and what
+// lies between them, would take most of the time.
+//
+// How: `parts` blocks share a replica, each with a box of its sites, and wait for each other within the
+// launch: by hardware, if they are a cluster of blocks. A warp takes 32 sites of a row at a time, a segment:
+//
+//    draw      the bonds of the box, a thread 64 bonds of one axis (core/spins.h)
+//    label     clusters within the box, in shared memory: runs of a row, found by bits; unions of runs that
+//              are neighbours along another axis, by the first of the bonds between them
+//    publish   each site's root in its box: all wait
+//    join      clusters by bonds that leave a box: all wait
+//    flip      sites by the random numbers of their roots: all wait
+//
+// A box that is a whole lattice needs neither publishing nor joining. A place in the box is 32 times the
+// number of the segment and the lane, and in the order of the lattice's sites, so that the smallest place of
+// a cluster is its smallest site.
+//
+// Cost: some 200 instructions a site and three axes; a microsecond for chains of dependent loads in each
+// stage. Source: ours; random numbers as core/spins.h has them.
+#pragma once
+
+#include "core/union_find.h"
+#include "cuda/core/barrier.cuh"
+#include "cuda/models/spins.cuh"
+#include "cuda/models/updates.cuh"
+
+namespace conncomp {
+
+constexpr int kMostBoxThreads = 1024;
+
+// The boxes that a lattice is cut into. Laid out as in spin_sweeps.py.
+struct Boxes {
+  int32_t extent[kLatticeAxes];  // along rows a multiple of 64, or no less than the lattice's
+  int32_t segments, words;       // of a box, at most
+
+  __device__ int32_t count(const Lattice& lattice, int axis) const {
+    return (int32_t(lattice.length[axis]) + extent[axis] - 1) / extent[axis];
+  }
+};
+
+// The box of a block.
+struct Box {
+  int32_t begin[kLatticeAxes], extent[kLatticeAxes];  // of its sites
+  int32_t segments_of_row, words_of_row, rows;
+
+  __device__ Box(const Boxes& boxes, const Lattice& lattice, int32_t part) : rows(1) {
+    for (int k = kRowAxis; k >= 0; --k) {
+      const int32_t count = boxes.count(lattice, k);
+      begin[k] = part % count * boxes.extent[k];
+      part /= count;
+      const int32_t behind = int32_t(lattice.length[k]) - begin[k];
+      extent[k] = behind < boxes.extent[k] ? behind : boxes.extent[k];
+      if (k < kRowAxis) rows *= extent[k];
+    }
+    segments_of_row = (extent[kRowAxis] + kWarp - 1) / kWarp;
+    words_of_row = (extent[kRowAxis] + kWordSites - 1) / kWordSites;
+  }
+  __device__ int32_t segments() const { return rows * segments_of_row; }
+  __device__ int32_t words() const { return rows * words_of_row; }
+  // Where a row of the box lies in the lattice.
+  __device__ void find_row(int32_t row, int32_t (&at)[kRowAxis]) const {
+    for (int k = kRowAxis - 1; k >= 0; --k) {
+      at[k] = begin[k] + row % extent[k];
+      row /= extent[k];
+    }
+  }
+  __device__ static int32_t row_of(const Lattice& lattice, const int32_t (&at)[kRowAxis]) {
+    return int32_t((at[0] * lattice.length[1] + at[1]) * lattice.length[2] + at[2]);
+  }
+};
+
+// Up to 32 sites of a row of a box. Beyond the last one along an axis, in lattices that close, is the first.
+template <int axes>
+struct Segment {
+  static constexpr int kAlongRow = axes - 1;
+  int32_t first;           // site of the lattice
+  Bits32 sites;            // a bit for each
+  int32_t half, in_plane;  // which half of the box's words it is, and of those of a plane of spins
+  int32_t before;          // how many segments of the box's row are before it
+  // Along each axis the next segment of the box, or -1 if that is not in the box, and the site after `first`;
+  // along the row what comes after its last segment: -1 for others, as they end nothing.
+  int32_t next[axes], next_site[axes];
+
+  __device__ Segment(const Box& box, const Lattice& lattice, int32_t number) {
+    const int32_t row = number / box.segments_of_row, length = int32_t(lattice.length[kRowAxis]);
+    before = number - row * box.segments_of_row;
+    const int32_t x = box.begin[kRowAxis] + before * kWarp, end = box.begin[kRowAxis] + box.extent[kRowAxis];
+    sites = end - x < kWarp ? (Bits32(1) << (end - x)) - 1 : kAllLanes;
+    int32_t at[kRowAxis];
+    box.find_row(row, at);
+    first = Box::row_of(lattice, at) * length + x;
+    half = row * 2 * box.words_of_row + before;
+    in_plane = Box::row_of(lattice, at) * 2 * int32_t(lattice.columns()) + x / kWarp;
+    const bool is_last = before == box.segments_of_row - 1, spans = box.extent[kRowAxis] == length;
+    next[kAlongRow] = is_last && spans ? number - before : -1;
+    next_site[kAlongRow] = !is_last ? -1 : end < length ? first + kWarp : first - x;
+    int32_t rows = 1;  // to the next one along an axis, in the box
+#pragma unroll
+    for (int k = kAlongRow - 1; k >= 0; --k) {
+      const int axis = kLatticeAxes - axes + k, end_of_axis = int(lattice.length[axis]);
+      const int32_t here = at[axis], past = here + 1 == box.begin[axis] + box.extent[axis];
+      const int32_t back = here + 1 - box.begin[axis];
+      at[axis] = here + 1 == end_of_axis ? 0 : here + 1;
+      const bool within = !past || box.extent[axis] == end_of_axis;
+      const int32_t ahead = past ? 1 - back : 1;
+      next[k] = within ? number + ahead * rows * box.segments_of_row : -1;
+      next_site[k] = Box::row_of(lattice, at) * length + x;
+      at[axis] = here;
+      rows *= box.extent[axis];
+    }
+  }
+  __device__ bool has(int lane) const { return sites >> lane & 1; }
+  __device__ int last() const { return kWarp - 1 - __clz(int(sites)); }
+};
+
+// Bonds of one axis that a thread draws.
+struct BondWord {
+  int32_t word;  // of the lattice
+  NextSites next;
+};
+
+// What a block has in shared memory of its box.
+template <int axes>
+struct BoxMemory {
+  BondWord* words;  // of all axes
+  Segment<axes>* segment;
+  Bits32* bonds;    // of an axis and a half of a word: which bonds are active
+  int32_t* parent;  // of a place
+  int32_t halves;   // of an axis
+
+  __device__ BoxMemory(uint64_t* memory, const Boxes& boxes, int32_t halves)
+      : words(reinterpret_cast<BondWord*>(memory)),
+        segment(reinterpret_cast<Segment<axes>*>(words + axes * boxes.words)),
+        bonds(reinterpret_cast<Bits32*>(segment + boxes.segments)),
+        parent(reinterpret_cast<int32_t*>(bonds + axes * 2 * boxes.words)),
+        halves(halves) {}
+
+  __device__ Bits32 bonds_along(int k, int32_t half) const { return bonds[k * halves + half]; }
+  __device__ Bits32 row_bonds(int32_t half) const { return bonds_along(axes - 1, half); }
+  __device__ int32_t site_of(int32_t place) const { return segment[place / kWarp].first + place % kWarp; }
+  // The first place of the run that a lane is in.
+  __device__ int32_t run_of(int32_t number) const {
+    const auto first_lane = [](Bits32 bonds, int lane) {
+      return kWarp - 1 - __clz(int(~(bonds << 1) & kAllLanes >> (kWarp - 1 - lane)));
+    };
+    int32_t half = segment[number].half, before = segment[number].before;
+    int first = first_lane(row_bonds(half), lane());
+    for (; first == 0 && before > 0 && row_bonds(half - 1) >> (kWarp - 1); --before)
+      --number, first = first_lane(row_bonds(--half), kWarp - 1);
+    return number * kWarp + first;
+  }
+};
+
+// Counts the sites of the box in each state, of words that have been dealt to threads.
+template <class ForEachWord>
+__device__ inline void add_states_of_box(const Lattice& lattice, const Bits64* spins, int64_t replica,
+                                         const Records& records, ForEachWord&& for_each_word) {
+  for (int state = 1; state < lattice.states; ++state) {
+    int32_t count = 0;
+    for_each_word([&](int32_t word) {
+      Bits64 sites = ~Bits64(0);  // beyond a row are zeros, of which such a state has not all
+      for (int k = 0; k < lattice.planes; ++k) {
+        const Bits64 digits = spins[k * lattice.words() + word];
+        sites &= state >> k & 1 ? digits : ~digits;
+      }
+      count += __popcll(sites);
+    });
+    count = warp_sum(count);
+    if (lane() != 0) continue;
+    records.add(replica, kCounts + state, count);
+    records.add(replica, kCounts, -int64_t(count));
+  }
+}
+
+// Makes updates of all replicas. `forest` has an entry for each site, unless a box is a whole lattice.
+template <int axes, bool in_cluster>
+__device__ inline void sweep_boxes(const Replicas& replicas, const Updates& updates, const Boxes& boxes,
+                                   const Bits64* probability, Bits64* spins, int32_t* forest,
+                                   const Records& all_records, uint32_t* arrived) {
+  CONNCOMP_DYNAMIC_SHARED(uint64_t, shared);
+  constexpr int kAlongRow = axes - 1, kFirstAxis = kLatticeAxes - axes;
+  const Lattice& lattice = replicas.lattice;
+  const int64_t replica = replicas.replica();
+  const int32_t part = int32_t(blockIdx.x) % replicas.parts, warp = int32_t(threadIdx.x) / kWarp,
+                warps = int32_t(blockDim.x) / kWarp;
+  const bool is_whole = replicas.parts == 1;
+  const Box box(boxes, lattice, part);
+  const int32_t segments = box.segments(), words = box.words();
+  const BoxMemory<axes> memory(shared, boxes, 2 * words);
+  const Bits64 active_with = probability[replica];
+  spins = replicas.at_replica(spins, replicas.words_of_states());
+  if (!is_whole) forest = replicas.at_replica(forest, lattice.sites());
+  PartsBarrier<in_cluster> barrier(arrived + kCounterStride * replica, uint32_t(replicas.parts));
+  Draws draws = replicas.draws();
+
+  const auto for_each_bond_word = [&](auto&& body) {
+    for (int32_t at = int32_t(threadIdx.x); at < axes * words; at += int32_t(blockDim.x)) body(at);
+  };
+  // Lanes of a warp call together: body(number of a segment, the segment).
+  const auto for_each_segment = [&](auto&& body) {
+    for (int32_t number = warp; number < segments; number += warps) body(number, memory.segment[number]);
+  };
+
+  for_each_bond_word([&](int32_t at) {
+    const int32_t in_box = at % words, row = in_box / box.words_of_row;
+    int32_t row_at[kRowAxis];
+    box.find_row(row, row_at);
+    const int32_t word = Box::row_of(lattice, row_at) * int32_t(lattice.columns()) +
+                         box.begin[kRowAxis] / kWordSites + in_box % box.words_of_row;
+    memory.words[at] = {word, next_sites(lattice, place_of(lattice, word), kFirstAxis + at / words)};
+  });
+  for (int32_t number = int32_t(threadIdx.x); number < segments; number += int32_t(blockDim.x))
+    memory.segment[number] = Segment<axes>(box, lattice, number);
+  __syncthreads();
+  for (int32_t update = 0; update < updates.count; ++update, ++draws.step) {
+    int32_t satisfied = 0, active = 0;
+    for_each_bond_word([&](int32_t at) {
+      const BondWord& of = memory.words[at];
+      const Bits64 equal = satisfied_bonds(lattice, spins, of.word, of.next);
+      const Bits64 drawn = bernoulli(draws, Bits64(of.word), kFirstAxis + at / words, active_with, equal);
+      memory.bonds[2 * at] = Bits32(drawn), memory.bonds[2 * at + 1] = Bits32(drawn >> 32);
+      satisfied += __popcll(equal), active += __popcll(drawn);
+    });
+    if (all_records.record != nullptr && updates.measures(update)) {
+      const Records records = updates.records_of(all_records, update);
+      satisfied = warp_sum(satisfied), active = warp_sum(active);
+      if (lane() == 0) {
+        records.add(replica, kSatisfied, satisfied), records.add(replica, kActive, active);
+        if (warp == 0) records.add(replica, kCounts, int64_t(box.rows) * box.extent[kRowAxis]);
+      }
+      add_states_of_box(lattice, spins, replica, records, [&](auto&& body) {
+        for_each_bond_word([&](int32_t at) {
+          if (at < words) body(memory.words[at].word);
+        });
+      });
+    }
+    __syncthreads();
+    for_each_segment([&](int32_t number, const Segment<axes>&) {
+      memory.parent[number * kWarp + lane()] = memory.run_of(number);
+    });
+    __syncthreads();
+    for_each_segment([&](int32_t number, const Segment<axes>& segment) {
+      const int32_t place = number * kWarp + lane();
+      const Bits32 along_row = memory.row_bonds(segment.half);
+#pragma unroll
+      for (int k = 0; k < kAlongRow; ++k) {
+        const int32_t next = segment.next[k];
+        if (next < 0) continue;
+        const Bits32 bonds = memory.bonds_along(k, segment.half);
+        const Bits32 made_up_for = (bonds & along_row & memory.row_bonds(memory.segment[next].half)) << 1;
+        if ((bonds & ~made_up_for) >> lane() & 1) unite<InBlock>(memory.parent, place, next * kWarp + lane());
+      }
+      if (segment.next[kAlongRow] >= 0 && lane() == segment.last() && along_row >> lane() & 1)
+        unite<InBlock>(memory.parent, place, segment.next[kAlongRow] * kWarp);
+    });
+    __syncthreads();
+    for_each_segment([&](int32_t number, const Segment<axes>& segment) {
+      const int32_t place = number * kWarp + lane();
+      if (!segment.has(lane())) return;
+      const int32_t root = find<InBlock, Jump::kNone>(memory.parent, place);
+      InBlock::store(memory.parent + place, root);
+      if (!is_whole) Shared::store(forest + segment.first + lane(), memory.site_of(root));
+    });
+    barrier.wait();
+    if (!is_whole) {
+      for_each_segment([&](int32_t number, const Segment<axes>& segment) {
+#pragma unroll
+        for (int k = 0; k < axes; ++k) {
+          if (segment.next[k] >= 0 || segment.next_site[k] < 0) continue;
+          Bits32 bonds = memory.bonds_along(k, segment.half);
+          if (k == kAlongRow) bonds &= Bits32(1) << segment.last();
+          if (bonds == 0) continue;
+          const bool leaves = bonds >> lane() & 1;
+          const int32_t beside = segment.next_site[k] + (k == kAlongRow ? 0 : lane());
+          const int32_t a = leaves ? memory.site_of(memory.parent[number * kWarp + lane()]) : -1,
+                        b = leaves ? Shared::load(forest + beside) : -1,
+                        left_a = __shfl_up_sync(kAllLanes, a, 1), left_b = __shfl_up_sync(kAllLanes, b, 1);
+          // What the lane before unites need not be united again.
+          if (leaves && (lane() == 0 || left_a != a || left_b != b)) unite<Shared>(forest, a, b);
+        }
+      });
+      barrier.wait();
+    }
+    for_each_segment([&](int32_t number, const Segment<axes>& segment) {
+      int state = 0;
+      if (segment.has(lane())) {
+        const int32_t root = memory.site_of(memory.parent[number * kWarp + lane()]);
+        state = draw_any_state(draws, is_whole ? root : find<Shared>(forest, root), lattice.states);
+      }
+      for (int plane = 0; plane < lattice.planes; ++plane) {
+        const Bits32 digits = __ballot_sync(kAllLanes, state >> plane & 1);
+        Bits32* const halves = reinterpret_cast<Bits32*>(spins + plane * lattice.words());
+        if (lane() == 0) Shared::store(halves + segment.in_plane, digits);
+      }
+    });
+    barrier.wait();
+  }
+}
+
+template <int axes>
+__global__ void __launch_bounds__(kMostBoxThreads, 1)
+    sweep_spins(Replicas replicas, Updates updates, Boxes boxes, const Bits64* probability, Bits64* spins,
+                int32_t* forest, Records records, uint32_t* arrived) {
+  sweep_boxes<axes, false>(replicas, updates, boxes, probability, spins, forest, records, arrived);
+}
+
+// The same, of replicas whose parts are so many blocks of a cluster.
+template <int axes, int parts>
+__global__ void CONNCOMP_CLUSTER(parts) __launch_bounds__(kMostBoxThreads, 1)
+    sweep_in_cluster(Replicas replicas, Updates updates, Boxes boxes, const Bits64* probability,
+                     Bits64* spins, int32_t* forest, Records records, uint32_t* arrived) {
+  sweep_boxes<axes, true>(replicas, updates, boxes, probability, spins, forest, records, arrived);
+}
+
+}  // namespace conncomp
