@@ -354,7 +354,7 @@ class Gpu:
         return kernel._replace(call=call, together=True)
 
     def allow_cluster(self, kernel: Kernel) -> None:
-        """Let clusters of a kernel have more than the eight blocks that any GPU with clusters has."""
+        """Let clusters of a kernel have more than the eight blocks that all such GPUs grant."""
         function = kernel.function.kernel.ptr
         self.xp.cuda.driver.funcSetAttribute(function, _ANY_CLUSTER, 1)
 
