@@ -30,7 +30,7 @@ _STRUCT = np.dtype(
 RECORDS = np.dtype([("record", "u8"), ("length", "i8")])
 
 # Fields of ``Updates`` of ``updates.cuh``, and the counters of blocks that wait for each other.
-OF_UPDATES = {
+OF_UPDATES: dict[str, np.dtype[Any]] = {
     "count": np.dtype("i4"),
     "every": np.dtype("i4"),
     "before": np.dtype("i4"),
