@@ -73,7 +73,8 @@ def test_boxes_are_cut_where_they_are_longest(shape, blocks, extent):
     assert plan.parts == np.prod([-(-n // edge) for n, edge in zip(shape, extent, strict=True)])
 
 
-def test_lattices_that_are_too_large_are_not_taken():
+def test_lattices_that_are_too_large_are_not_taken(monkeypatch):
+    monkeypatch.setattr(spin_sweeps, "THREADS", 128)
     model = Potts((40, 40), seed=1)
     gpu = HostGpu()
     assert spin_sweeps.takes(gpu, model.lattice, 1)

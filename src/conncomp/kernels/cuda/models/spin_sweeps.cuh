@@ -74,7 +74,7 @@ template <int axes>
 struct Segment {
   static constexpr int kAlongRow = axes - 1;
   int32_t first;           // site of the lattice
-  Bits32 sites;            // a bit for each
+  Bits32 sites, faced;     // a bit for each; those that are next to a site before the box
   int32_t half, in_plane;  // which half of the box's words it is, and of those of a plane of spins
   int32_t before;          // how many segments of the box's row are before it
   // Along each axis the next segment of the box, or -1 if that is not in the box, and the site after `first`;
@@ -89,6 +89,9 @@ struct Segment {
     int32_t at[kRowAxis];
     box.find_row(row, at);
     first = Box::row_of(lattice, at) * length + x;
+    bool is_first = false;
+    for (int k = kLatticeAxes - axes; k < kRowAxis; ++k) is_first |= at[k] == box.begin[k];
+    faced = is_first ? sites : before == 0 ? 1 : 0;
     half = row * 2 * box.words_of_row + before;
     in_plane = Box::row_of(lattice, at) * 2 * int32_t(lattice.columns()) + x / kWarp;
     const bool is_last = before == box.segments_of_row - 1, spans = box.extent[kRowAxis] == length;
@@ -119,20 +122,55 @@ struct BondWord {
   NextSites next;
 };
 
+// What lanes of a warp come upon, few at a time, until there is something for each of them to do.
+template <class Task>
+struct TasksOfWarp {
+  Task task[2 * kWarp];
+
+  // Adds one of each lane that has one to the `count` that there are, and calls body(task, true) once each
+  // lane has one. All lanes call together; returns how many there are then, less than 32.
+  template <class Body>
+  __device__ int add(int count, bool has, const Task& added, Body&& body) {
+    const Bits32 lanes = __ballot_sync(kAllLanes, has);
+    if (has) task[count + __popc(lanes & ((Bits32(1) << lane()) - 1))] = added;
+    count += __popc(lanes);
+    if (count < kWarp) return count;
+    finish(kWarp, body);
+    const int left = count - kWarp;
+    const Task moved = task[kWarp + lane()];
+    __syncwarp();
+    if (lane() < left) task[lane()] = moved;
+    return left;
+  }
+  // Calls body(task, whether there is one) for the first ones.
+  template <class Body>
+  __device__ void finish(int count, Body&& body) {
+    __syncwarp();
+    if (count > 0) body(task[lane()], lane() < count);
+    __syncwarp();
+  }
+};
+struct PairOfPlaces {
+  int32_t a, b;
+};
+
 // What a block has in shared memory of its box.
 template <int axes>
 struct BoxMemory {
   BondWord* words;  // of all axes
   Segment<axes>* segment;
   Bits32* bonds;    // of an axis and a half of a word: which bonds are active
-  int32_t* parent;  // of a place
-  int32_t halves;   // of an axis
+  int32_t* parent;  // of a place; at last of a root ~state
+  TasksOfWarp<PairOfPlaces>& tasks;
+  int32_t halves;  // of an axis
 
   __device__ BoxMemory(uint64_t* memory, const Boxes& boxes, int32_t halves)
       : words(reinterpret_cast<BondWord*>(memory)),
         segment(reinterpret_cast<Segment<axes>*>(words + axes * boxes.words)),
         bonds(reinterpret_cast<Bits32*>(segment + boxes.segments)),
         parent(reinterpret_cast<int32_t*>(bonds + axes * 2 * boxes.words)),
+        tasks(reinterpret_cast<TasksOfWarp<PairOfPlaces>*>(parent +
+                                                           boxes.segments * kWarp)[threadIdx.x / kWarp]),
         halves(halves) {}
 
   __device__ Bits32 bonds_along(int k, int32_t half) const { return bonds[k * halves + half]; }
@@ -200,6 +238,16 @@ __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& upda
   const auto for_each_segment = [&](auto&& body) {
     for (int32_t number = warp; number < segments; number += warps) body(number, memory.segment[number]);
   };
+  // The same: list(place, segment, add) calls add(whether this lane has a task, the task) as often as it
+  // likes, and do_task(task, whether there is one) does it.
+  const auto for_each_task = [&](auto&& list, auto&& do_task) {
+    int count = 0;
+    for_each_segment([&](int32_t number, const Segment<axes>& segment) {
+      list(number * kWarp + lane(), segment,
+           [&](bool has, const PairOfPlaces& task) { count = memory.tasks.add(count, has, task, do_task); });
+    });
+    memory.tasks.finish(count, do_task);
+  };
 
   for_each_bond_word([&](int32_t at) {
     const int32_t in_box = at % words, row = in_box / box.words_of_row;
@@ -239,53 +287,69 @@ __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& upda
       memory.parent[number * kWarp + lane()] = memory.run_of(number);
     });
     __syncthreads();
-    for_each_segment([&](int32_t number, const Segment<axes>& segment) {
-      const int32_t place = number * kWarp + lane();
-      const Bits32 along_row = memory.row_bonds(segment.half);
+    for_each_task(
+        [&](int32_t place, const Segment<axes>& segment, auto&& add) {
+          const Bits32 along_row = memory.row_bonds(segment.half);
 #pragma unroll
-      for (int k = 0; k < kAlongRow; ++k) {
-        const int32_t next = segment.next[k];
-        if (next < 0) continue;
-        const Bits32 bonds = memory.bonds_along(k, segment.half);
-        const Bits32 made_up_for = (bonds & along_row & memory.row_bonds(memory.segment[next].half)) << 1;
-        if ((bonds & ~made_up_for) >> lane() & 1) unite<InBlock>(memory.parent, place, next * kWarp + lane());
-      }
-      if (segment.next[kAlongRow] >= 0 && lane() == segment.last() && along_row >> lane() & 1)
-        unite<InBlock>(memory.parent, place, segment.next[kAlongRow] * kWarp);
-    });
+          for (int k = 0; k < kAlongRow; ++k) {
+            const int32_t next = segment.next[k];
+            if (next < 0) continue;
+            const Bits32 bonds = memory.bonds_along(k, segment.half);
+            const Bits32 made_up_for = (bonds & along_row & memory.row_bonds(memory.segment[next].half)) << 1;
+            add((bonds & ~made_up_for) >> lane() & 1, {place, next * kWarp + lane()});
+          }
+          if (segment.next[kAlongRow] >= 0)
+            add(lane() == segment.last() && along_row >> lane() & 1,
+                {place, segment.next[kAlongRow] * kWarp});
+        },
+        [&](const PairOfPlaces& pair, bool exists) {
+          if (exists) unite<InBlock>(memory.parent, pair.a, pair.b);
+        });
     __syncthreads();
     for_each_segment([&](int32_t number, const Segment<axes>& segment) {
       const int32_t place = number * kWarp + lane();
       if (!segment.has(lane())) return;
       const int32_t root = find<InBlock, Jump::kNone>(memory.parent, place);
       InBlock::store(memory.parent + place, root);
-      if (!is_whole) Shared::store(forest + segment.first + lane(), memory.site_of(root));
+      if (!is_whole && (root == place || segment.faced >> lane() & 1))
+        Shared::store(forest + segment.first + lane(), memory.site_of(root));
     });
     barrier.wait();
     if (!is_whole) {
-      for_each_segment([&](int32_t number, const Segment<axes>& segment) {
+      for_each_task(
+          [&](int32_t place, const Segment<axes>& segment, auto&& add) {
 #pragma unroll
-        for (int k = 0; k < axes; ++k) {
-          if (segment.next[k] >= 0 || segment.next_site[k] < 0) continue;
-          Bits32 bonds = memory.bonds_along(k, segment.half);
-          if (k == kAlongRow) bonds &= Bits32(1) << segment.last();
-          if (bonds == 0) continue;
-          const bool leaves = bonds >> lane() & 1;
-          const int32_t beside = segment.next_site[k] + (k == kAlongRow ? 0 : lane());
-          const int32_t a = leaves ? memory.site_of(memory.parent[number * kWarp + lane()]) : -1,
-                        b = leaves ? Shared::load(forest + beside) : -1,
-                        left_a = __shfl_up_sync(kAllLanes, a, 1), left_b = __shfl_up_sync(kAllLanes, b, 1);
-          // What the lane before unites need not be united again.
-          if (leaves && (lane() == 0 || left_a != a || left_b != b)) unite<Shared>(forest, a, b);
-        }
-      });
+            for (int k = 0; k < axes; ++k) {
+              if (segment.next[k] >= 0 || segment.next_site[k] < 0) continue;
+              Bits32 bonds = memory.bonds_along(k, segment.half);
+              if (k == kAlongRow) bonds &= Bits32(1) << segment.last();
+              add(bonds >> lane() & 1, {place, segment.next_site[k] + (k == kAlongRow ? 0 : lane())});
+            }
+          },
+          [&](const PairOfPlaces& pair, bool exists) {
+            const int32_t a = exists ? memory.site_of(memory.parent[pair.a]) : -1,
+                          b = exists ? Shared::load(forest + pair.b) : -1,
+                          left_a = __shfl_up_sync(kAllLanes, a, 1), left_b = __shfl_up_sync(kAllLanes, b, 1);
+            // What the lane before unites need not be united again.
+            if (exists && (lane() == 0 || left_a != a || left_b != b)) unite<Shared>(forest, a, b);
+          });
       barrier.wait();
     }
+    for_each_task(
+        [&](int32_t place, const Segment<axes>& segment, auto&& add) {
+          add(segment.has(lane()) && InBlock::load(memory.parent + place) == place, {place, 0});
+        },
+        [&](const PairOfPlaces& pair, bool exists) {
+          if (!exists) return;
+          const int32_t site = memory.site_of(pair.a), root = is_whole ? site : find<Shared>(forest, site);
+          InBlock::store(memory.parent + pair.a, ~draw_any_state(draws, root, lattice.states));
+        });
+    __syncthreads();
     for_each_segment([&](int32_t number, const Segment<axes>& segment) {
       int state = 0;
       if (segment.has(lane())) {
-        const int32_t root = memory.site_of(memory.parent[number * kWarp + lane()]);
-        state = draw_any_state(draws, is_whole ? root : find<Shared>(forest, root), lattice.states);
+        const int32_t root = memory.parent[number * kWarp + lane()];
+        state = ~(root < 0 ? root : memory.parent[root]);
       }
       for (int plane = 0; plane < lattice.planes; ++plane) {
         const Bits32 digits = __ballot_sync(kAllLanes, state >> plane & 1);

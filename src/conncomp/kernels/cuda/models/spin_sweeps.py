@@ -29,7 +29,7 @@ THREADS = 1024  # ``kMostBoxThreads``
 LEAST_BOX, THREADS_OF_MANY, CLUSTERS = 1024, 512, (2, 4, 8, 16)
 # Bytes of shared memory: of a word of bonds of an axis, with the bonds; of a segment without and
 # with an axis, with parents.
-_BYTES_OF_WORD, _BYTES_OF_SEGMENT, _BYTES_OF_AXIS = 40, 20 + 4 * WARP, 8
+_BYTES_OF_WORD, _BYTES_OF_SEGMENT, _BYTES_OF_AXIS, _BYTES_OF_THREAD = 40, 24 + 4 * WARP, 8, 16
 LEAST_SHARED, SHARED_BESIDE = 16 << 10, 1 << 10
 _INDEX = np.dtype("i4")
 
@@ -61,12 +61,12 @@ class _Plan(NamedTuple):
         """How many words a box has, at most."""
         return prod(self.extent[:-1]) * -(-self.extent[-1] // WORD)
 
-    @property
-    def shared(self) -> int:
-        """The bytes of shared memory of a block."""
+    def shared(self, threads: int) -> int:
+        """Return the bytes of shared memory of a block."""
         axes = len(self.extent)
         of_segment = _BYTES_OF_SEGMENT + _BYTES_OF_AXIS * axes
-        return axes * self.words * _BYTES_OF_WORD + self.segments * of_segment
+        of_words = axes * self.words * _BYTES_OF_WORD
+        return of_words + self.segments * of_segment + threads * _BYTES_OF_THREAD
 
 
 @lru_cache(maxsize=64)
@@ -101,7 +101,7 @@ def takes(gpu: Gpu, lattice: Lattice, replicas: int) -> bool:
     if lattice.sites * replicas >= 1 << 31:
         return False
     room = max(LEAST_SHARED, gpu.shared_memory - SHARED_BESIDE)
-    return _plan(gpu, lattice, replicas).shared <= room
+    return _plan(gpu, lattice, replicas).shared(THREADS) <= room
 
 
 class SpinSweeps:
