@@ -75,7 +75,7 @@ def test_boxes_are_cut_where_they_are_longest(shape, blocks, extent):
 
 def test_lattices_that_are_too_large_are_not_taken(monkeypatch):
     monkeypatch.setattr(spin_sweeps, "THREADS", 128)
-    model = Potts((40, 40), seed=1)
+    model = Potts((30, 40), seed=1)
     gpu = HostGpu()
     assert spin_sweeps.takes(gpu, model.lattice, 1)
     assert spin_sweeps.takes(gpu, model.lattice, 100)

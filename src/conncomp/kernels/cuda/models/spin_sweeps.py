@@ -170,7 +170,14 @@ class SpinSweeps:
         self._arrived[...] = 0
         grid = replicas.count * parts, self._threads
         given = struct, updates, self._boxes, probabilities, words, forest
-        launch(self._sweep, grid, *given, of_records[()], self._arrived, shared=self._plan.shared)
+        launch(
+            self._sweep,
+            grid,
+            *given,
+            of_records[()],
+            self._arrived,
+            shared=self._plan.shared(self._threads),
+        )
 
 
 def _names(axes: int, parts: int | None) -> tuple[str, ...]:
