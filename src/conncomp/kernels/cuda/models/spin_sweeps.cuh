@@ -80,6 +80,7 @@ struct Segment {
   // Along each axis the next segment of the box, or -1 if that is not in the box, and the site after `first`;
   // along the row what comes after its last segment: -1 for others, as they end nothing.
   int32_t next[axes], next_site[axes];
+  int32_t previous[axes];  // along all axes but the row the segment before in the box, or -1
 
   __device__ Segment(const Box& box, const Lattice& lattice, int32_t number) {
     const int32_t row = number / box.segments_of_row, length = int32_t(lattice.length[kRowAxis]);
@@ -108,6 +109,7 @@ struct Segment {
       const int32_t ahead = past ? 1 - back : 1;
       next[k] = within ? number + ahead * rows * box.segments_of_row : -1;
       next_site[k] = Box::row_of(lattice, at) * length + x;
+      previous[k] = here > box.begin[axis] ? number - rows * box.segments_of_row : -1;
       at[axis] = here;
       rows *= box.extent[axis];
     }
@@ -176,16 +178,42 @@ struct BoxMemory {
   __device__ Bits32 bonds_along(int k, int32_t half) const { return bonds[k * halves + half]; }
   __device__ Bits32 row_bonds(int32_t half) const { return bonds_along(axes - 1, half); }
   __device__ int32_t site_of(int32_t place) const { return segment[place / kWarp].first + place % kWarp; }
-  // The first place of the run that a lane is in.
-  __device__ int32_t run_of(int32_t number) const {
-    const auto first_lane = [](Bits32 bonds, int lane) {
-      return kWarp - 1 - __clz(int(~(bonds << 1) & kAllLanes >> (kWarp - 1 - lane)));
-    };
-    int32_t half = segment[number].half, before = segment[number].before;
-    int first = first_lane(row_bonds(half), lane());
+  // The first lane of the run that a lane is in, given the bonds along the row.
+  __device__ static int first_lane(Bits32 along_row, int lane) {
+    return kWarp - 1 - __clz(int(~(along_row << 1) & kAllLanes >> (kWarp - 1 - lane)));
+  }
+  // Begins the forest: sites of a run have its first place as parent. That has a place of a run before it, if
+  // there are bonds that lead there: the first one of the first axis is followed so, without a search. Leaves
+  // of the bonds that lead to a segment those that are to be followed still.
+  __device__ void begin_forest(int32_t number) const {
+    const Segment<axes>& here = segment[number];
+    const Bits32 along_row = row_bonds(here.half), later = ~(along_row << 1) & ~((Bits32(2) << lane()) - 1);
+    int first = first_lane(along_row, lane());
+    const Bits32 run = (later & (0 - later)) - (Bits32(1) << first);
+    int32_t start = number, half = here.half, before = here.before;
     for (; first == 0 && before > 0 && row_bonds(half - 1) >> (kWarp - 1); --before)
-      --number, first = first_lane(row_bonds(--half), kWarp - 1);
-    return number * kWarp + first;
+      --start, first = first_lane(row_bonds(--half), kWarp - 1);
+    start = start * kWarp + first;
+    const bool starts = start == number * kWarp + lane();
+    int32_t above = start;
+    bool has_parent = start < number * kWarp;
+#pragma unroll
+    for (int k = 0; k < axes - 1; ++k) {
+      const int32_t previous = here.previous[k];
+      if (previous < 0) continue;
+      const int32_t half_before = segment[previous].half;
+      const Bits32 leading = bonds_along(k, half_before), beside = row_bonds(half_before);
+      Bits32 followed = (leading & along_row & beside) << 1;  // by those of the site before
+      if (!has_parent && (leading & run) != 0) {
+        const int first_bond = __ffs(int(leading & run)) - 1;
+        if (starts) above = previous * kWarp + first_lane(beside, first_bond);
+        followed |= Bits32(1) << first_bond;
+        has_parent = true;
+      }
+      const Bits32 left = __ballot_sync(kAllLanes, (leading & ~followed) >> lane() & 1);
+      if (lane() == 0) bonds[k * halves + half_before] = left;
+    }
+    parent[number * kWarp + lane()] = above;
   }
 };
 
@@ -283,24 +311,20 @@ __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& upda
       });
     }
     __syncthreads();
-    for_each_segment([&](int32_t number, const Segment<axes>&) {
-      memory.parent[number * kWarp + lane()] = memory.run_of(number);
-    });
+    for_each_segment([&](int32_t number, const Segment<axes>&) { memory.begin_forest(number); });
     __syncthreads();
     for_each_task(
         [&](int32_t place, const Segment<axes>& segment, auto&& add) {
-          const Bits32 along_row = memory.row_bonds(segment.half);
 #pragma unroll
-          for (int k = 0; k < kAlongRow; ++k) {
+          for (int k = 0; k < axes; ++k) {
             const int32_t next = segment.next[k];
             if (next < 0) continue;
-            const Bits32 bonds = memory.bonds_along(k, segment.half);
-            const Bits32 made_up_for = (bonds & along_row & memory.row_bonds(memory.segment[next].half)) << 1;
-            add((bonds & ~made_up_for) >> lane() & 1, {place, next * kWarp + lane()});
+            if (k < kAlongRow)
+              add(memory.bonds_along(k, segment.half) >> lane() & 1, {place, next * kWarp + lane()});
+            else
+              add(lane() == segment.last() && memory.row_bonds(segment.half) >> lane() & 1,
+                  {place, next * kWarp});
           }
-          if (segment.next[kAlongRow] >= 0)
-            add(lane() == segment.last() && along_row >> lane() & 1,
-                {place, segment.next[kAlongRow] * kWarp});
         },
         [&](const PairOfPlaces& pair, bool exists) {
           if (exists) unite<InBlock>(memory.parent, pair.a, pair.b);

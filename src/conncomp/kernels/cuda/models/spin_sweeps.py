@@ -29,7 +29,7 @@ THREADS = 1024  # ``kMostBoxThreads``
 LEAST_BOX, THREADS_OF_MANY, CLUSTERS = 1024, 512, (2, 4, 8, 16)
 # Bytes of shared memory: of a word of bonds of an axis, with the bonds; of a segment without and
 # with an axis, with parents.
-_BYTES_OF_WORD, _BYTES_OF_SEGMENT, _BYTES_OF_AXIS, _BYTES_OF_THREAD = 40, 24 + 4 * WARP, 8, 16
+_BYTES_OF_WORD, _BYTES_OF_SEGMENT, _BYTES_OF_AXIS, _BYTES_OF_THREAD = 40, 24 + 4 * WARP, 12, 16
 LEAST_SHARED, SHARED_BESIDE = 16 << 10, 1 << 10
 _INDEX = np.dtype("i4")
 
