@@ -28,15 +28,15 @@ def on_host(array):
 
 @pytest.mark.parametrize("device", ["cuda"])
 @pytest.mark.parametrize("least", [32, 1 << 20])
-@pytest.mark.parametrize("clusters", [True, False])
+@pytest.mark.parametrize(("clusters", "by_warp"), [(True, 999), (False, 999), (False, 0)])
 @pytest.mark.parametrize(("shape", "q", "periodic", "replicas"), LATTICES)
 def test_many_updates_at_once_go_as_one_by_one(
-    device, least, clusters, shape, q, periodic, replicas, monkeypatch
+    device, least, clusters, by_warp, shape, q, periodic, replicas, monkeypatch
 ):
     monkeypatch.setattr(spin_sweeps, "LEAST_BOX", least)
     monkeypatch.setattr(spin_sweeps, "LEAST_SHARED", 64 << 10)
     monkeypatch.setattr(spin_sweeps, "THREADS", 128)
-    monkeypatch.setattr(spin_sweeps, "THREADS_OF_MANY", 64)
+    monkeypatch.setattr(spin_sweeps, "MOST_BY_WARP", by_warp)
     monkeypatch.setattr(spin_sweeps.SpinSweeps, "most_updates", 5)
     if not clusters:
         monkeypatch.setattr(spin_sweeps, "CLUSTERS", ())

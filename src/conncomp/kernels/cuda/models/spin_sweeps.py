@@ -24,9 +24,9 @@ from conncomp.kernels.lattice import MOST_AXES, WORD, Lattice
 
 FILE = "cuda/models/spin_sweeps.cuh"
 THREADS = 1024  # ``kMostBoxThreads``
-# Sites of a box, unless blocks are fewer; threads of a block where there are more replicas than
-# multiprocessors, and how many blocks a cluster may have.
-LEAST_BOX, THREADS_OF_MANY, CLUSTERS = 1024, 512, (2, 4, 8, 16)
+# Sites of a box, unless blocks are fewer; segments of a box that warps take, as threads take those of
+# larger ones; and how many blocks a cluster may have.
+LEAST_BOX, MOST_BY_WARP, CLUSTERS = 1024, 64, (2, 4, 8, 16)
 # Bytes of shared memory: of a word of bonds of an axis, with the bonds; of a segment without and
 # with an axis, with parents.
 _BYTES_OF_WORD, _BYTES_OF_SEGMENT, _BYTES_OF_AXIS, _BYTES_OF_THREAD = 40, 24 + 4 * WARP, 12, 16
@@ -124,12 +124,15 @@ class SpinSweeps:
         gpu, lattice = replicas.gpu, replicas.lattice
         self._plan = plan = _plan(gpu, lattice, replicas.count)
         in_cluster = gpu.has_clusters and plan.parts in CLUSTERS
-        (kernel,) = gpu.load(FILE, _names(lattice.ndim, plan.parts if in_cluster else None))
+        by_warp = plan.segments <= MOST_BY_WARP
+        names = _names(lattice.ndim, by_warp, plan.parts if in_cluster else None)
+        (kernel,) = gpu.load(FILE, names)
         # Whatever other streams do, blocks that wait for each other start together.
         if in_cluster:
             gpu.allow_cluster(kernel)
         self._sweep = kernel if in_cluster or plan.parts == 1 else gpu.together(kernel)
-        self._threads = THREADS if replicas.count < gpu.multiprocessors else THREADS_OF_MANY
+        wanted = plan.segments * (WARP if by_warp else 1)
+        self._threads = min(THREADS, -(-wanted // WARP) * WARP)
         boxes = np.zeros((), _BOXES)
         boxes["extent"] = (*(1,) * (MOST_AXES - lattice.ndim), *plan.extent)
         boxes["segments"], boxes["words"] = plan.segments, plan.words
@@ -180,12 +183,14 @@ class SpinSweeps:
         )
 
 
-def _names(axes: int, parts: int | None) -> tuple[str, ...]:
-    return (f"sweep_spins<{axes}>" if parts is None else f"sweep_in_cluster<{axes}, {parts}>",)
+def _names(axes: int, by_warp: bool, parts: int | None) -> tuple[str, ...]:
+    kind = f"{axes}, {str(by_warp).lower()}"
+    return (f"sweep_spins<{kind}>" if parts is None else f"sweep_in_cluster<{kind}, {parts}>",)
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `SpinSweeps` can load."""
     for axes in range(1, MOST_AXES + 1):
-        for parts in (None, *CLUSTERS):
-            yield FILE, _names(axes, parts)
+        for by_warp in (True, False):
+            for parts in (None, *CLUSTERS):
+                yield FILE, _names(axes, by_warp, parts)
