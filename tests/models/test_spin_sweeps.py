@@ -36,6 +36,7 @@ def test_many_updates_at_once_go_as_one_by_one(
     monkeypatch.setattr(spin_sweeps, "LEAST_BOX", least)
     monkeypatch.setattr(spin_sweeps, "LEAST_SHARED", 64 << 10)
     monkeypatch.setattr(spin_sweeps, "THREADS", 128)
+    monkeypatch.setattr(spin_sweeps, "BLOCKS_OF_MULTIPROCESSOR", 2)
     monkeypatch.setattr(spin_sweeps, "MOST_BY_WARP", by_warp)
     monkeypatch.setattr(spin_sweeps.SpinSweeps, "most_updates", 5)
     if not clusters:

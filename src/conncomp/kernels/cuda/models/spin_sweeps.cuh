@@ -443,11 +443,11 @@ __global__ void __launch_bounds__(kMostBoxThreads, 1)
 }
 
 // The same, of replicas whose parts are so many blocks of a cluster.
-template <int axes, bool by_warp, int parts>
+template <int axes, int parts>
 __global__ void CONNCOMP_CLUSTER(parts) __launch_bounds__(kMostBoxThreads, 1)
     sweep_in_cluster(Replicas replicas, Updates updates, Boxes boxes, const Bits64* probability,
                      Bits64* spins, int32_t* forest, Records records, uint32_t* arrived) {
-  sweep_boxes<axes, by_warp, true>(replicas, updates, boxes, probability, spins, forest, records, arrived);
+  sweep_boxes<axes, true, true>(replicas, updates, boxes, probability, spins, forest, records, arrived);
 }
 
 }  // namespace conncomp

@@ -23,10 +23,10 @@ from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import MOST_AXES, WORD, Lattice
 
 FILE = "cuda/models/spin_sweeps.cuh"
-THREADS = 1024  # ``kMostBoxThreads``
+THREADS, BLOCKS_OF_MULTIPROCESSOR = 1024, 1  # ``kMostBoxThreads``
 # Sites of a box, unless blocks are fewer; segments of a box that warps take, as threads take those of
 # larger ones; and how many blocks a cluster may have.
-LEAST_BOX, MOST_BY_WARP, CLUSTERS = 1024, 64, (2, 4, 8, 16)
+LEAST_BOX, MOST_BY_WARP, CLUSTERS = 1024, 64, (4, 8, 16)
 # Bytes of shared memory: of a word of bonds of an axis, with the bonds; of a segment without and
 # with an axis, with parents.
 _BYTES_OF_WORD, _BYTES_OF_SEGMENT, _BYTES_OF_AXIS, _BYTES_OF_THREAD = 40, 24 + 4 * WARP, 12, 16
@@ -92,7 +92,7 @@ def _cut(shape: tuple[int, ...], blocks: int) -> _Plan:
 
 
 def _plan(gpu: Gpu, lattice: Lattice, replicas: int) -> _Plan:
-    at_once = max(1, gpu.blocks_together(THREADS, 1) // replicas)
+    at_once = max(1, gpu.blocks_together(THREADS, BLOCKS_OF_MULTIPROCESSOR) // replicas)
     return _cut(lattice.shape, min(-(-lattice.sites // LEAST_BOX), at_once))
 
 
@@ -123,10 +123,9 @@ class SpinSweeps:
         self._replicas, self._workspace = replicas, Workspace()
         gpu, lattice = replicas.gpu, replicas.lattice
         self._plan = plan = _plan(gpu, lattice, replicas.count)
-        in_cluster = gpu.has_clusters and plan.parts in CLUSTERS
         by_warp = plan.segments <= MOST_BY_WARP
-        names = _names(lattice.ndim, by_warp, plan.parts if in_cluster else None)
-        (kernel,) = gpu.load(FILE, names)
+        in_cluster = by_warp and gpu.has_clusters and plan.parts in CLUSTERS
+        (kernel,) = gpu.load(FILE, _names(lattice.ndim, by_warp, plan.parts * in_cluster))
         # Whatever other streams do, blocks that wait for each other start together.
         if in_cluster:
             gpu.allow_cluster(kernel)
@@ -183,14 +182,15 @@ class SpinSweeps:
         )
 
 
-def _names(axes: int, by_warp: bool, parts: int | None) -> tuple[str, ...]:
-    kind = f"{axes}, {str(by_warp).lower()}"
-    return (f"sweep_spins<{kind}>" if parts is None else f"sweep_in_cluster<{kind}, {parts}>",)
+def _names(axes: int, by_warp: bool, cluster: int) -> tuple[str, ...]:
+    if cluster:
+        return (f"sweep_in_cluster<{axes}, {cluster}>",)
+    return (f"sweep_spins<{axes}, {str(by_warp).lower()}>",)
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `SpinSweeps` can load."""
     for axes in range(1, MOST_AXES + 1):
-        for by_warp in (True, False):
-            for parts in (None, *CLUSTERS):
-                yield FILE, _names(axes, by_warp, parts)
+        yield FILE, _names(axes, False, 0)
+        for cluster in (0, *CLUSTERS):
+            yield FILE, _names(axes, True, cluster)
