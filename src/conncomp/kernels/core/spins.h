@@ -149,11 +149,12 @@ CONNCOMP_ANYWHERE inline Bits64 half(const PhiloxBlock& block, int k) {
   return bits;
 }
 
-// Which of the `wanted` bits of a word are set, each with `probability`.
+// Which of the `wanted` bits of a word are set, each with `probability`; of this and of the bits that are
+// drawn, the digits of so many blocks may have been dealt with.
 CONNCOMP_ANYWHERE inline Bits64 bernoulli(const Draws& draws, Bits64 word, int axis, Bits64 probability,
-                                          Bits64 wanted, Purpose purpose = kBond) {
+                                          Bits64 wanted, Purpose purpose = kBond, int blocks = 0) {
   Bits64 set = 0, undecided = wanted;
-  for (int block = 0; undecided != 0 && probability != 0; ++block) {
+  for (int block = blocks; undecided != 0 && probability != 0; ++block) {
     const PhiloxBlock bits = draws(purpose, word, axis, block);
     for (int k = 0; k < 2; ++k, probability <<= 1) {
       const Bits64 drawn = half(bits, k);

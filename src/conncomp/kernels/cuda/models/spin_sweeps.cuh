@@ -287,6 +287,31 @@ struct BoxMemory {
   }
 };
 
+constexpr int kDrawing = 8;
+
+// As bernoulli(), by as many lanes for a word, which have one block each of the first ones; the first lane
+// gets what is drawn. All lanes of a warp call. What digits do to a bit, set it or leave it undecided, is put
+// together as their order is, two neighbours at a time.
+__device__ inline Bits64 bernoulli_together(const Draws& draws, Bits64 word, int axis, Bits64 probability,
+                                            Bits64 wanted) {
+  const int block = lane() % kDrawing;
+  const PhiloxBlock bits = draws(kBond, word, axis, block);
+  Bits64 set = 0, undecided = ~Bits64(0);
+  for (int k = 0; k < 2; ++k) {
+    const Bits64 drawn = half(bits, k);
+    const bool digit = probability << (2 * block + k) >> 63;
+    if (digit) set |= undecided & ~drawn;
+    undecided &= digit ? drawn : ~drawn;
+  }
+  for (int step = 1; step < kDrawing; step *= 2) {
+    set |= undecided & __shfl_down_sync(kAllLanes, set, step);
+    undecided &= __shfl_down_sync(kAllLanes, undecided, step);
+  }
+  if (block != 0) return 0;
+  return (set & wanted) |
+         bernoulli(draws, word, axis, probability << 2 * kDrawing, undecided & wanted, kBond, kDrawing);
+}
+
 // Counts the sites of the box in each state, of words that have been dealt to threads.
 template <class ForEachWord>
 __device__ inline void add_states_of_box(const Lattice& lattice, const Bits64* spins, int64_t replica,
@@ -355,13 +380,29 @@ __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& upda
   __syncthreads();
   for (int32_t update = 0; update < updates.count; ++update, ++draws.step) {
     int32_t satisfied = 0, active = 0;
-    for_each_bond_word([&](int32_t at) {
+    const auto draw = [&](int32_t at, bool draws_for_all, auto&& bernoulli_of) {
       const BondWord& of = memory.words[at];
       const Bits64 equal = satisfied_bonds(lattice, spins, of.word, of.next);
-      const Bits64 drawn = bernoulli(draws, Bits64(of.word), kFirstAxis + at / words, active_with, equal);
+      const Bits64 drawn = bernoulli_of(Bits64(of.word), kFirstAxis + at / words, equal);
+      if (!draws_for_all) return;
       memory.bonds[2 * at] = Bits32(drawn), memory.bonds[2 * at + 1] = Bits32(drawn >> 32);
       satisfied += __popcll(equal), active += __popcll(drawn);
-    });
+    };
+    if constexpr (by_warp) {
+      const int32_t groups = int32_t(blockDim.x) / kDrawing, group = int32_t(threadIdx.x) / kDrawing;
+      for (int32_t at = group; at - group % (kWarp / kDrawing) < axes * words; at += groups) {
+        const bool exists = at < axes * words;
+        draw(exists ? at : 0, exists && lane() % kDrawing == 0, [&](Bits64 word, int axis, Bits64 equal) {
+          return bernoulli_together(draws, word, axis, active_with, exists ? equal : 0);
+        });
+      }
+    } else {
+      for_each_bond_word([&](int32_t at) {
+        draw(at, true, [&](Bits64 word, int axis, Bits64 equal) {
+          return bernoulli(draws, word, axis, active_with, equal);
+        });
+      });
+    }
     if (all_records.record != nullptr && updates.measures(update)) {
       const Records records = updates.records_of(all_records, update);
       satisfied = warp_sum(satisfied), active = warp_sum(active);
