@@ -259,20 +259,42 @@ struct BoxMemory {
       if (Team::leads()) bonds[k * halves + segment[here.previous[k]].half] = left;
     }
   }
-  // Follows the bonds that are left, within the box.
+  // Has all runs of a segment point to their roots.
   template <class Team>
-  __device__ void follow_bonds(int32_t number) const {
+  __device__ void point_to_roots(int32_t number) const {
+    Team::for_each_bit(starts(segment[number]), [&](int first) {
+      const int32_t node = number * kWarp + first;
+      InBlock::store(parent + node, find<InBlock, Jump::kNone>(parent, node));
+    });
+  }
+  // Hooks roots that the bonds that are left lead to, within the box; returns whether there were any. A root
+  // that several lead to other ones keeps the smallest of these, and bonds are left until both their runs
+  // have one root.
+  template <class Team>
+  __device__ bool hook_roots(int32_t number) const {
     const Segment<axes>& here = segment[number];
+    bool hooks = false;
 #pragma unroll
     for (int k = 0; k < axes; ++k) {
       const int32_t next = here.next[k];
       if (next < 0) continue;
       const bool ends_row = k == axes - 1;
-      const Bits32 to_follow = bonds_along(k, here.half) & (ends_row ? Bits32(1) << here.last() : kAllLanes);
-      Team::for_each_bit(to_follow, [&](int lane) {
-        unite<InBlock>(parent, node_of(number, lane), ends_row ? next * kWarp : node_of(next, lane));
+      const Bits32 followed = bonds_along(k, here.half) & (ends_row ? Bits32(1) << here.last() : kAllLanes);
+      if (followed == 0) continue;
+      Bits32 left = 0;
+      Team::for_each_bit(followed, [&](int lane) {
+        const int32_t a = InBlock::load(parent + node_of(number, lane)),
+                      b = InBlock::load(parent + (ends_row ? next * kWarp : node_of(next, lane)));
+        if (a == b) return;
+        InBlock::fetch_min(parent + (a < b ? b : a), a < b ? a : b);
+        left |= Bits32(1) << lane;
       });
+      hooks |= left != 0;
+      if (ends_row) continue;  // as these bonds tell what runs are
+      left = Team::any(left);
+      if (Team::leads()) bonds[k * halves + here.half] = left;
     }
+    return hooks;
   }
   // The digits of a plane of the states of a segment's sites, given ~state at roots.
   template <class Team>
@@ -417,20 +439,20 @@ __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& upda
     __syncthreads();
     for_each_segment([&](int32_t number) { memory.template begin_forest<Team>(number); });
     __syncthreads();
-    for_each_segment([&](int32_t number) { memory.template follow_bonds<Team>(number); });
-    __syncthreads();
-    for_each_segment([&](int32_t number) {
-      Team::for_each_bit(memory.starts(memory.segment[number]), [&](int first) {
-        const int32_t node = number * kWarp + first, root = find<InBlock, Jump::kNone>(memory.parent, node);
-        InBlock::store(memory.parent + node, root);
-        if (!is_whole && root == node) Shared::store(forest + memory.site_of(root), memory.site_of(root));
-      });
-    });
+    for (bool hooks = true; hooks;) {
+      for_each_segment([&](int32_t number) { memory.template point_to_roots<Team>(number); });
+      __syncthreads();
+      hooks = false;
+      for_each_segment([&](int32_t number) { hooks |= memory.template hook_roots<Team>(number); });
+      hooks = __syncthreads_or(hooks);
+    }
     if (!is_whole) {
       for_each_of_warp([&](int32_t number, const Segment<axes>& segment) {
-        if (!(segment.faced >> lane() & 1)) return;
-        const int32_t root = find<InBlock, Jump::kNone>(memory.parent, memory.node_of(number, lane()));
-        Shared::store(forest + segment.first + lane(), memory.site_of(root));
+        const int32_t place = number * kWarp + lane(), site = segment.first + lane();
+        const bool is_faced = segment.faced >> lane() & 1, starts = memory.starts(segment) >> lane() & 1;
+        if (!is_faced && !(starts && memory.parent[place] == place)) return;
+        const int32_t root = memory.parent[memory.node_of(number, lane())];
+        Shared::store(forest + site, memory.site_of(root));
       });
       barrier.wait();
       int count = 0;
@@ -453,8 +475,6 @@ __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& upda
       });
       memory.tasks.finish(count, join);
       barrier.wait();
-    } else {
-      __syncthreads();
     }
     for_each_segment([&](int32_t number) {
       Team::for_each_bit(memory.starts(memory.segment[number]), [&](int first) {
