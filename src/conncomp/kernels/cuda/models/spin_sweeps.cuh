@@ -11,9 +11,9 @@
 //    join      clusters by bonds that leave a box: all wait
 //    flip      sites by the random numbers of their roots: all wait
 //
-// A box that is a whole lattice needs neither publishing nor joining. A place in the box is 32 times the
-// number of the segment and the lane, and in the order of the lattice's sites, so that the smallest place of
-// a cluster is its smallest site.
+// A box that is a whole lattice needs neither publishing nor joining. A place in the box is that of
+// a segment and of a lane, in the order of the lattice's sites, so that the smallest place of a cluster is
+// its smallest site.
 //
 // Cost: some 200 instructions a site and three axes; a microsecond for chains of dependent loads in each
 // stage. Source: ours; random numbers as core/spins.h has them.
@@ -80,7 +80,9 @@ struct Segment {
   // Along each axis the next segment of the box, or -1 if that is not in the box, and the site after `first`;
   // along the row what comes after its last segment: -1 for others, as they end nothing.
   int32_t next[axes], next_site[axes];
-  int32_t previous[axes];  // along all axes but the row the segment before in the box, or -1
+  // Along all axes but the row the segment before in the box, or -1. Segments have an odd number of words,
+  // so that those of many threads are in as many banks of shared memory.
+  int32_t previous[(axes - 1) | 1];
 
   __device__ Segment(const Box& box, const Lattice& lattice, int32_t number) {
     const int32_t row = number / box.segments_of_row, length = int32_t(lattice.length[kRowAxis]);
@@ -118,11 +120,21 @@ struct Segment {
   __device__ int last() const { return kWarp - 1 - __clz(int(sites)); }
 };
 
-// Bonds of one axis that a thread draws.
+// Bonds of one axis that are drawn together: a word of the lattice, and NextSites. An odd number of words.
 struct BondWord {
-  int32_t word;  // of the lattice
-  NextSites next;
+  int32_t word, next, last;
+  Bits32 sites[2];
+
+  __device__ BondWord(int32_t word, const NextSites& after)
+      : word(word),
+        next(int32_t(after.word)),
+        last(after.last),
+        sites{Bits32(after.sites), Bits32(after.sites >> 32)} {}
+  __device__ NextSites after() const { return {next, last, sites[0] | Bits64(sites[1]) << 32}; }
 };
+
+// How many places a segment has: one is spare, as threads, too, are to be in different banks.
+constexpr int kPlaces = kWarp + 1;
 
 // Who takes a segment: a warp, whose lanes do at once what is to be done for its bits, or a thread, which
 // does one after the other. Small boxes have warps enough; in large ones threads do less, as they idle for
@@ -196,12 +208,12 @@ struct BoxMemory {
         bonds(reinterpret_cast<Bits32*>(segment + boxes.segments)),
         parent(reinterpret_cast<int32_t*>(bonds + axes * 2 * boxes.words)),
         tasks(reinterpret_cast<TasksOfWarp<NodeAndSite>*>(parent +
-                                                          boxes.segments * kWarp)[threadIdx.x / kWarp]),
+                                                          boxes.segments * kPlaces)[threadIdx.x / kWarp]),
         halves(halves) {}
 
   __device__ Bits32 bonds_along(int k, int32_t half) const { return bonds[k * halves + half]; }
   __device__ Bits32 row_bonds(int32_t half) const { return bonds_along(axes - 1, half); }
-  __device__ int32_t site_of(int32_t place) const { return segment[place / kWarp].first + place % kWarp; }
+  __device__ int32_t site_of(int32_t place) const { return segment[place / kPlaces].first + place % kPlaces; }
   // The lanes where runs begin, of which the first one may go on from the segment before.
   __device__ Bits32 starts(const Segment<axes>& of) const { return of.sites & ~(row_bonds(of.half) << 1); }
   __device__ static int first_lane(Bits32 along_row, int lane) {
@@ -214,13 +226,13 @@ struct BoxMemory {
   }
   // The node of the run that a lane is in: the place where that begins in the segment.
   __device__ int32_t node_of(int32_t number, int lane) const {
-    return number * kWarp + first_lane(row_bonds(segment[number].half), lane);
+    return number * kPlaces + first_lane(row_bonds(segment[number].half), lane);
   }
   // The node of the run before, if it goes on in a segment.
   __device__ int32_t node_before(int32_t number) const {
     const Segment<axes>& of = segment[number];
     const bool goes_on = of.before > 0 && row_bonds(of.half - 1) >> (kWarp - 1);
-    return goes_on ? node_of(number - 1, kWarp - 1) : number * kWarp;
+    return goes_on ? node_of(number - 1, kWarp - 1) : number * kPlaces;
   }
   // Begins the forest: a run that goes on has as parent what it goes on from; another one has the run that
   // the first of its bonds to runs before it leads to, without a search. Of the bonds that lead to a segment
@@ -239,18 +251,18 @@ struct BoxMemory {
     }
     const int32_t before = node_before(number);
     Team::for_each_bit(starts, [&](int first) {
-      int32_t above = first == 0 ? before : number * kWarp + first;
-      bool has_parent = above < number * kWarp;
+      int32_t above = first == 0 ? before : number * kPlaces + first;
+      bool has_parent = above < number * kPlaces;
       const Bits32 run = run_from(starts, first);
 #pragma unroll
       for (int k = 0; k < axes - 1; ++k) {
         if (has_parent || (leading[k] & run) == 0) continue;
         const int bond = __ffs(int(leading[k] & run)) - 1;
-        above = here.previous[k] * kWarp + first_lane(beside[k], bond);
+        above = here.previous[k] * kPlaces + first_lane(beside[k], bond);
         followed[k] |= Bits32(1) << bond;
         has_parent = true;
       }
-      parent[number * kWarp + first] = above;
+      parent[number * kPlaces + first] = above;
     });
 #pragma unroll
     for (int k = 0; k < axes - 1; ++k) {
@@ -263,7 +275,7 @@ struct BoxMemory {
   template <class Team>
   __device__ void point_to_roots(int32_t number) const {
     Team::for_each_bit(starts(segment[number]), [&](int first) {
-      const int32_t node = number * kWarp + first;
+      const int32_t node = number * kPlaces + first;
       InBlock::store(parent + node, find<InBlock, Jump::kNone>(parent, node));
     });
   }
@@ -284,7 +296,7 @@ struct BoxMemory {
       Bits32 left = 0;
       Team::for_each_bit(followed, [&](int lane) {
         const int32_t a = InBlock::load(parent + node_of(number, lane)),
-                      b = InBlock::load(parent + (ends_row ? next * kWarp : node_of(next, lane)));
+                      b = InBlock::load(parent + (ends_row ? next * kPlaces : node_of(next, lane)));
         if (a == b) return;
         InBlock::fetch_min(parent + (a < b ? b : a), a < b ? a : b);
         left |= Bits32(1) << lane;
@@ -302,7 +314,7 @@ struct BoxMemory {
     Bits32 digits = 0;
     const Bits32 starts = this->starts(segment[number]);
     Team::for_each_bit(starts, [&](int first) {
-      const int32_t above = parent[number * kWarp + first];
+      const int32_t above = parent[number * kPlaces + first];
       if (~(above < 0 ? above : parent[above]) >> plane & 1) digits |= run_from(starts, first);
     });
     return Team::any(digits) & segment[number].sites;
@@ -395,7 +407,7 @@ __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& upda
     box.find_row(row, row_at);
     const int32_t word = Box::row_of(lattice, row_at) * int32_t(lattice.columns()) +
                          box.begin[kRowAxis] / kWordSites + in_box % box.words_of_row;
-    memory.words[at] = {word, next_sites(lattice, place_of(lattice, word), kFirstAxis + at / words)};
+    memory.words[at] = BondWord(word, next_sites(lattice, place_of(lattice, word), kFirstAxis + at / words));
   });
   for (int32_t number = int32_t(threadIdx.x); number < segments; number += int32_t(blockDim.x))
     memory.segment[number] = Segment<axes>(box, lattice, number);
@@ -404,7 +416,7 @@ __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& upda
     int32_t satisfied = 0, active = 0;
     const auto draw = [&](int32_t at, bool draws_for_all, auto&& bernoulli_of) {
       const BondWord& of = memory.words[at];
-      const Bits64 equal = satisfied_bonds(lattice, spins, of.word, of.next);
+      const Bits64 equal = satisfied_bonds(lattice, spins, of.word, of.after());
       const Bits64 drawn = bernoulli_of(Bits64(of.word), kFirstAxis + at / words, equal);
       if (!draws_for_all) return;
       memory.bonds[2 * at] = Bits32(drawn), memory.bonds[2 * at + 1] = Bits32(drawn >> 32);
@@ -448,7 +460,7 @@ __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& upda
     }
     if (!is_whole) {
       for_each_of_warp([&](int32_t number, const Segment<axes>& segment) {
-        const int32_t place = number * kWarp + lane(), site = segment.first + lane();
+        const int32_t place = number * kPlaces + lane(), site = segment.first + lane();
         const bool is_faced = segment.faced >> lane() & 1, starts = memory.starts(segment) >> lane() & 1;
         if (!is_faced && !(starts && memory.parent[place] == place)) return;
         const int32_t root = memory.parent[memory.node_of(number, lane())];
@@ -478,7 +490,7 @@ __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& upda
     }
     for_each_segment([&](int32_t number) {
       Team::for_each_bit(memory.starts(memory.segment[number]), [&](int first) {
-        const int32_t node = number * kWarp + first;
+        const int32_t node = number * kPlaces + first;
         if (InBlock::load(memory.parent + node) != node) return;
         const int32_t site = memory.site_of(node), root = is_whole ? site : find<Shared>(forest, site);
         InBlock::store(memory.parent + node, ~draw_any_state(draws, root, lattice.states));

@@ -24,12 +24,13 @@ from conncomp.kernels.lattice import MOST_AXES, WORD, Lattice
 
 FILE = "cuda/models/spin_sweeps.cuh"
 THREADS, BLOCKS_OF_MULTIPROCESSOR = 1024, 1  # ``kMostBoxThreads``
-# Sites of a box, unless blocks are fewer; segments of a box that warps take, as threads take those of
-# larger ones; and how many blocks a cluster may have.
+# Sites of a box, unless blocks are fewer; segments of a box that warps take, while threads take those
+# of larger ones; and how many blocks a cluster may have.
 LEAST_BOX, MOST_BY_WARP, CLUSTERS = 1024, 64, (4, 8, 16)
 # Bytes of shared memory: of a word of bonds of an axis, with the bonds; of a segment without and
 # with an axis, with parents.
-_BYTES_OF_WORD, _BYTES_OF_SEGMENT, _BYTES_OF_AXIS, _BYTES_OF_THREAD = 40, 24 + 4 * WARP, 12, 16
+_BYTES_OF_WORD, _BYTES_OF_THREAD = 28, 16
+_BYTES_OF_SEGMENT, _BYTES_OF_AXIS = 28 + 4 * WARP, 12
 LEAST_SHARED, SHARED_BESIDE = 16 << 10, 1 << 10
 _INDEX = np.dtype("i4")
 
