@@ -24,8 +24,8 @@ from conncomp.kernels.lattice import MOST_AXES, WORD, Lattice
 
 FILE = "cuda/models/spin_sweeps.cuh"
 THREADS, BLOCKS_OF_MULTIPROCESSOR = 1024, 1  # ``kMostBoxThreads``
-# Sites of a box, unless blocks are fewer; segments of a box that warps take, while threads take those
-# of larger ones; and how many blocks a cluster may have.
+# Sites of a box, unless blocks are fewer; segments of a box that warps take, while threads take
+# those of larger ones; and how many blocks a cluster may have.
 LEAST_BOX, MOST_BY_WARP, CLUSTERS = 1024, 64, (4, 8, 16)
 # Bytes of shared memory: of a word of bonds of an axis, with the bonds; of a segment without and
 # with an axis, with parents.
