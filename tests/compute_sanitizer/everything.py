@@ -456,14 +456,14 @@ def update_both(models):
         check(*(model.spins for model in models), models[1].lattice, name)
 
 
-# Boxes of some segments, by blocks of a cluster and of a grid; and of a whole lattice, by threads.
+# Boxes of some segments, by blocks of a cluster and of a grid, and of a whole lattice.
 def sweep_spins(cupy):
     spin_sweeps.THREADS, spin_sweeps.LEAST_SHARED = 128, 64 << 10
     spin_sweeps.BLOCKS_OF_MULTIPROCESSOR = 2
     clusters = spin_sweeps.CLUSTERS
     for arguments in (LATTICES[1], *some(LATTICES)):  # one of a single replica
-        for least, most, given in ((64, 999, clusters), (64, 0, ()), (1 << 20, 0, ())):
-            spin_sweeps.LEAST_BOX, spin_sweeps.MOST_BY_WARP = least, most
+        for least, given in ((64, clusters), (64, (0,)), (1 << 20, (0,))):
+            spin_sweeps.LEAST_BOX = spin_sweeps.LEAST_OF_MANY = least
             spin_sweeps.CLUSTERS = given
             models = pairs_of(Potts, **arguments)
             records = [model.swendsen_wang(3).records for model in models]

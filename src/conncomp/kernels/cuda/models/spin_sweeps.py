@@ -24,13 +24,13 @@ from conncomp.kernels.lattice import MOST_AXES, WORD, Lattice
 
 FILE = "cuda/models/spin_sweeps.cuh"
 THREADS, BLOCKS_OF_MULTIPROCESSOR = 1024, 1  # ``kMostBoxThreads``
-# Sites of a box, unless blocks are fewer; segments of a box that warps take, while threads take
-# those of larger ones; and how many blocks a cluster may have.
-LEAST_BOX, MOST_BY_WARP, CLUSTERS = 1024, 64, (4, 8, 16)
+# Sites of a box where there are few, and where there are more; the most that a box has; and how many
+# blocks a cluster may have.
+LEAST_BOX, LEAST_OF_MANY, MOST_BOX, CLUSTERS = 512, 1024, 1 << 14, (4, 8, 16)
 # Bytes of shared memory: of a word of bonds of an axis, with the bonds; of a segment without and
-# with an axis, with parents.
-_BYTES_OF_WORD, _BYTES_OF_THREAD = 28, 16
-_BYTES_OF_SEGMENT, _BYTES_OF_AXIS = 28 + 4 * WARP, 12
+# with an axis, with parents; of a thread.
+_BYTES_OF_WORD, _BYTES_OF_THREAD = 40, 16
+_BYTES_OF_SEGMENT, _BYTES_OF_AXIS = 24 + 4 * WARP, 12
 LEAST_SHARED, SHARED_BESIDE = 16 << 10, 1 << 10
 _INDEX = np.dtype("i4")
 
@@ -94,15 +94,16 @@ def _cut(shape: tuple[int, ...], blocks: int) -> _Plan:
 
 def _plan(gpu: Gpu, lattice: Lattice, replicas: int) -> _Plan:
     at_once = max(1, gpu.blocks_together(THREADS, BLOCKS_OF_MULTIPROCESSOR) // replicas)
-    return _cut(lattice.shape, min(-(-lattice.sites // LEAST_BOX), at_once))
+    few = -(-lattice.sites // LEAST_BOX)
+    many = max(CLUSTERS[-1], -(-lattice.sites // LEAST_OF_MANY))
+    return _cut(lattice.shape, min(few, many, at_once))
 
 
 def takes(gpu: Gpu, lattice: Lattice, replicas: int) -> bool:
     """Whether a lattice is so small that blocks that run at once have room for it."""
-    if lattice.sites * replicas >= 1 << 31:
-        return False
-    room = max(LEAST_SHARED, gpu.shared_memory - SHARED_BESIDE)
-    return _plan(gpu, lattice, replicas).shared(THREADS) <= room
+    plan, room = _plan(gpu, lattice, replicas), max(LEAST_SHARED, gpu.shared_memory - SHARED_BESIDE)
+    run_at_once = replicas * plan.parts <= gpu.blocks_together(THREADS, BLOCKS_OF_MULTIPROCESSOR)
+    return run_at_once and prod(plan.extent) <= MOST_BOX and plan.shared(THREADS) <= room
 
 
 class SpinSweeps:
@@ -124,15 +125,13 @@ class SpinSweeps:
         self._replicas, self._workspace = replicas, Workspace()
         gpu, lattice = replicas.gpu, replicas.lattice
         self._plan = plan = _plan(gpu, lattice, replicas.count)
-        by_warp = plan.segments <= MOST_BY_WARP
-        in_cluster = by_warp and gpu.has_clusters and plan.parts in CLUSTERS
-        (kernel,) = gpu.load(FILE, _names(lattice.ndim, by_warp, plan.parts * in_cluster))
+        in_cluster = gpu.has_clusters and plan.parts in CLUSTERS
+        (kernel,) = gpu.load(FILE, _names(lattice.ndim, plan.parts if in_cluster else None))
         # Whatever other streams do, blocks that wait for each other start together.
         if in_cluster:
             gpu.allow_cluster(kernel)
         self._sweep = kernel if in_cluster or plan.parts == 1 else gpu.together(kernel)
-        wanted = plan.segments * (WARP if by_warp else 1)
-        self._threads = min(THREADS, -(-wanted // WARP) * WARP)
+        self._threads = min(THREADS, plan.segments * WARP)
         boxes = np.zeros((), _BOXES)
         boxes["extent"] = (*(1,) * (MOST_AXES - lattice.ndim), *plan.extent)
         boxes["segments"], boxes["words"] = plan.segments, plan.words
@@ -183,15 +182,14 @@ class SpinSweeps:
         )
 
 
-def _names(axes: int, by_warp: bool, cluster: int) -> tuple[str, ...]:
-    if cluster:
-        return (f"sweep_in_cluster<{axes}, {cluster}>",)
-    return (f"sweep_spins<{axes}, {str(by_warp).lower()}>",)
+def _names(axes: int, cluster: int | None) -> tuple[str, ...]:
+    if cluster is None:
+        return (f"sweep_spins<{axes}>",)
+    return (f"sweep_in_cluster<{axes}, {cluster}>",)
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `SpinSweeps` can load."""
     for axes in range(1, MOST_AXES + 1):
-        yield FILE, _names(axes, False, 0)
-        for cluster in (0, *CLUSTERS):
-            yield FILE, _names(axes, True, cluster)
+        for cluster in (None, *CLUSTERS):
+            yield FILE, _names(axes, cluster)
