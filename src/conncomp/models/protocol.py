@@ -95,20 +95,6 @@ def make_each(update: Callable[[int, Any], None], numbers: range, records: Any, 
         update(number, records[made // every] if measures else None)
 
 
-def make_at_once(
-    model: Any, sweep: Callable[..., None], most: int, numbers: range, records: Any, every: int
-) -> None:
-    """Do as ``make_updates``, at most so many by a call ``sweep(numbers, records, before)``.
-
-    The first of its records is of the last update that measured, if updates have been made `before`
-    these since.
-    """
-    for begin in range(0, len(numbers), most):
-        of_call = numbers[begin : begin + most]
-        sweep(of_call, None if records is None else records[begin // every :], begin % every)
-        model.updates = of_call[-1]
-
-
 @runtime_checkable
 class Model(Protocol[Measured]):
     """A model whose updates can be repeated: they are a function of parameters and seed alone.

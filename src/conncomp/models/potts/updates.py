@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -16,7 +16,7 @@ from conncomp.models._probabilities import CERTAIN, as_fixed_point
 from conncomp.models.observables.windings import check_wrapping
 from conncomp.models.potts.measurements import Measurements
 from conncomp.models.potts.probabilities import acceptances
-from conncomp.models.protocol import make_at_once, make_each
+from conncomp.models.protocol import make_each
 
 
 class ChosenSites(NamedTuple):
@@ -112,6 +112,20 @@ class PottsUpdate(ABC):
     @property
     def _bonds_measured(self) -> bool:
         return self._clusters or self._wrapping
+
+
+def make_at_once(
+    model: Any, sweep: Callable[..., None], most: int, numbers: range, records: Any, every: int
+) -> None:
+    """Do as ``make_updates``, at most so many by a call ``sweep(numbers, records, before)``.
+
+    The first of its records is of the last update that measured, if updates have been made `before`
+    these since.
+    """
+    for begin in range(0, len(numbers), most):
+        of_call = numbers[begin : begin + most]
+        sweep(of_call, None if records is None else records[begin // every :], begin % every)
+        model.updates = of_call[-1]
 
 
 class SwendsenWang(PottsUpdate):

@@ -7,7 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.models.protocol import make_at_once, make_each
+from conncomp.models.potts.updates import make_at_once
+from conncomp.models.protocol import make_each
 from conncomp.models.vectors.measurements import VectorMeasurements
 
 UPDATES = ("swendsen-wang", "wolff", "metropolis")
