@@ -24,7 +24,7 @@ from conncomp.graph import algorithms as graph_algorithms
 from conncomp.grid import algorithms as grid_algorithms
 from conncomp.kernels.cuda import launcher
 from conncomp.kernels.cuda.grid import tiled_elements, tiled_quads
-from conncomp.kernels.cuda.models import kawasaki, vector_sweeps
+from conncomp.kernels.cuda.models import kawasaki, spin_sweeps, vector_sweeps
 from conncomp.kernels.cuda.papers.tiles import LOCAL, MERGE
 from conncomp.models import (
     ON,
@@ -461,6 +461,21 @@ def update_both(models):
         check(*(model.spins for model in models), models[1].lattice, name)
 
 
+# Boxes of some segments, by blocks of a cluster and of a grid, and of a whole lattice.
+def sweep_spins(cupy):
+    spin_sweeps.THREADS, spin_sweeps.LEAST_SHARED = 128, 64 << 10
+    spin_sweeps.BLOCKS_OF_MULTIPROCESSOR = 2
+    clusters = spin_sweeps.CLUSTERS
+    for arguments in (LATTICES[1], *some(LATTICES)):  # one of a single replica
+        for least, given in ((64, clusters), (64, (0,)), (1 << 20, (0,))):
+            spin_sweeps.LEAST_BOX = spin_sweeps.LEAST_OF_MANY = least
+            spin_sweeps.CLUSTERS = given
+            models = pairs_of(Potts, **arguments)
+            records = [model.swendsen_wang(3).records for model in models]
+            check(*records, arguments, least)
+            check(*(model.spins for model in models), arguments, least)
+
+
 def update_by_tiles(cupy):
     for local, merge in product(LOCAL, MERGE):
         update_spins(cupy, labelling="tiles", local=local, merge=merge, tile=8)
@@ -748,6 +763,7 @@ PARTS = {
     "labels-neighbours": find_neighbours,
     "labels-numbers": renumber,
     "potts": update_spins,
+    "potts-sweeps": sweep_spins,
     "potts-tiles": update_by_tiles,
     "potts-weigel": update_as_weigel,
     "ising": flip_cells,

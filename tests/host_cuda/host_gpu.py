@@ -346,8 +346,13 @@ class HostGpu(Gpu):
     def blocks_together(self, threads: int, most: int) -> int:
         return min(self.workers, super().blocks_together(threads, most))
 
+    has_clusters = True  # whose blocks wait for each other as those of a grid do
+
     def together(self, kernel: Any) -> Any:
         return kernel
+
+    def allow_cluster(self, kernel: Any) -> None:
+        pass
 
     def _compile(self, file: str, names: tuple[str, ...]) -> list[Callable[..., None]]:
         return [

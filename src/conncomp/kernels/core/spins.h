@@ -149,11 +149,12 @@ CONNCOMP_ANYWHERE inline Bits64 half(const PhiloxBlock& block, int k) {
   return bits;
 }
 
-// Which of the `wanted` bits of a word are set, each with `probability`.
+// Which of the `wanted` bits of a word are set, each with `probability`; of this and of the bits that are
+// drawn, the digits of so many blocks may have been dealt with.
 CONNCOMP_ANYWHERE inline Bits64 bernoulli(const Draws& draws, Bits64 word, int axis, Bits64 probability,
-                                          Bits64 wanted, Purpose purpose = kBond) {
+                                          Bits64 wanted, Purpose purpose = kBond, int blocks = 0) {
   Bits64 set = 0, undecided = wanted;
-  for (int block = 0; undecided != 0 && probability != 0; ++block) {
+  for (int block = blocks; undecided != 0 && probability != 0; ++block) {
     const PhiloxBlock bits = draws(purpose, word, axis, block);
     for (int k = 0; k < 2; ++k, probability <<= 1) {
       const Bits64 drawn = half(bits, k);
@@ -216,16 +217,19 @@ CONNCOMP_ANYWHERE inline NextSites next_sites(const Lattice& lattice, const Word
   return {place.word - place.column, last, sites & ~closing};
 }
 
-// The sites of a word whose bond along an axis joins equal spins.
-CONNCOMP_ANYWHERE inline Bits64 satisfied_bonds(const Lattice& lattice, const Bits64* spins,
-                                                const WordPlace& place, int axis) {
-  const NextSites next = next_sites(lattice, place, axis);
+// The sites of a word whose bond along an axis joins equal spins, given the next sites along it.
+CONNCOMP_ANYWHERE inline Bits64 satisfied_bonds(const Lattice& lattice, const Bits64* spins, int64_t word,
+                                                const NextSites& next) {
   Bits64 equal = next.sites;
   for (int k = 0; k < lattice.planes && equal != 0; ++k) {
     const Bits64* const plane = spins + k * lattice.words();
-    equal &= ~(plane[place.word] ^ next(plane, plane[place.word]));
+    equal &= ~(plane[word] ^ next(plane, plane[word]));
   }
   return equal;
+}
+CONNCOMP_ANYWHERE inline Bits64 satisfied_bonds(const Lattice& lattice, const Bits64* spins,
+                                                const WordPlace& place, int axis) {
+  return satisfied_bonds(lattice, spins, place.word, next_sites(lattice, place, axis));
 }
 
 // The coins of the sites from 64 * word on: for q = 2, the new states of clusters whose smallest sites they

@@ -34,6 +34,9 @@ DRIVER = "libcuda.so.1"
 # The stream of this handle is another one in each thread.
 PER_THREAD = 2
 
+# CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
+_ANY_CLUSTER = 14
+
 # How often to ask at once whether the GPU has finished, and how many seconds to sleep between later
 # questions.
 SPINS, PAUSE = 2000, 1e-3
@@ -276,11 +279,14 @@ class Gpu:
         return int(self._attributes["MaxSharedMemoryPerMultiprocessor"])
 
     @cached_property
+    def has_clusters(self) -> bool:
+        """Whether blocks may be clusters, which run at once on multiprocessors side by side."""
+        return int(self.xp.cuda.Device(self.device).compute_capability) >= 90
+
+    @cached_property
     def launches_overlap(self) -> bool:
         """Whether a launch can begin before the one ahead has ended; in graphs, too."""
-        cuda = self.xp.cuda
-        capability = int(cuda.Device(self.device).compute_capability)
-        return capability >= 90 and int(cuda.runtime.driverGetVersion()) >= 12030
+        return self.has_clusters and int(self.xp.cuda.runtime.driverGetVersion()) >= 12030
 
     def load(
         self, file: str, names: tuple[str, ...], shared_percent: int | None = None
@@ -346,6 +352,11 @@ class Gpu:
         """
         call = partial(kernel.function.kernel, enable_cooperative_groups=True)
         return kernel._replace(call=call, together=True)
+
+    def allow_cluster(self, kernel: Kernel) -> None:
+        """Let clusters of a kernel have more than the eight blocks that all such GPUs grant."""
+        function = kernel.function.kernel.ptr
+        self.xp.cuda.driver.funcSetAttribute(function, _ANY_CLUSTER, 1)
 
     def repeat(self, launches: list[Launch], variable: tuple[Any, ...]) -> Again:
         """Return what makes launches again: ``again.run(stream, values)``.

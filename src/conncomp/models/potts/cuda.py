@@ -27,6 +27,7 @@ from conncomp.kernels.cuda.launcher import (
 )
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import CLUSTERS, RECORDS, SPINS, Over, Replicas
+from conncomp.kernels.cuda.models.spin_sweeps import SpinSweeps, takes
 from conncomp.kernels.cuda.models.windings import ClusterWindings
 from conncomp.kernels.cuda.papers import site_bonds
 from conncomp.kernels.cuda.papers.few_cluster import WaveFronts
@@ -112,6 +113,7 @@ class Engine:
         replicas, first_replica, seed = drawn
         self.lattice, self.replicas = lattice, replicas
         self.of_replicas = Replicas(self.gpu, lattice, seed, first_replica, replicas)
+        self._labelling = labelling
         self._links = joined_by_bonds(tuple((0, 1 << k) for k in range(lattice.ndim)))
         self._index = INDEX_TYPES[lattice.sites * replicas >= 1 << 31]
         self._clusters, self._fronts = None, None
@@ -243,6 +245,13 @@ class Engine:
         choice = self._choose(labels, step, chosen)
         flip = f"flip_clusters<{ctype(self._index)}, {str(settled).lower()}>"
         self._launch_by_site(flip, step, words, labels, choice, new)
+
+    @cached_property
+    def sweeps(self) -> SpinSweeps | None:
+        """What makes many updates at once, of all clusters, of lattices that are small."""
+        if not (self._labelling == "auto" and takes(self.gpu, self.lattice, self.replicas)):
+            return None
+        return SpinSweeps(self.of_replicas)
 
     # ------------------------------------------------------------------------------------- stages
 

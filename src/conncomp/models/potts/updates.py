@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -16,6 +16,7 @@ from conncomp.models._probabilities import CERTAIN, as_fixed_point
 from conncomp.models.observables.windings import check_wrapping
 from conncomp.models.potts.measurements import Measurements
 from conncomp.models.potts.probabilities import acceptances
+from conncomp.models.protocol import make_each
 
 
 class ChosenSites(NamedTuple):
@@ -113,6 +114,20 @@ class PottsUpdate(ABC):
         return self._clusters or self._wrapping
 
 
+def make_at_once(
+    model: Any, sweep: Callable[..., None], most: int, numbers: range, records: Any, every: int
+) -> None:
+    """Do as ``make_updates``, at most so many by a call ``sweep(numbers, records, before)``.
+
+    The first of its records is of the last update that measured, if updates have been made `before`
+    these since.
+    """
+    for begin in range(0, len(numbers), most):
+        of_call = numbers[begin : begin + most]
+        sweep(of_call, None if records is None else records[begin // every :], begin % every)
+        model.updates = of_call[-1]
+
+
 class SwendsenWang(PottsUpdate):
     """Each cluster takes a new state, any of q."""
 
@@ -122,6 +137,21 @@ class SwendsenWang(PottsUpdate):
     def __init__(self, model: Spins, asked: Asked) -> None:
         super().__init__(model, asked)
         self._probabilities = model._bond_probabilities()
+
+    def repeat(self, numbers: range, records: Any = None, every: int = 1) -> None:
+        """Make updates, of which the first of each `every` measures into the next record."""
+        model, one_by_one = self._model, self._clusters or self._wrapping or len(numbers) < 2
+        # Only engines of lattices on a GPU have them, and only of small ones.
+        sweeps = None if one_by_one or self._chosen else getattr(model._engine, "sweeps", None)
+        if sweeps is None:
+            make_each(self, numbers, records, every)
+            return
+
+        def sweep(numbers: range, records: Any, before: int) -> None:
+            how = {"every": every, "before": before}
+            sweeps.sweep(model._words, numbers, self._probabilities, records, **how)
+
+        make_at_once(model, sweep, sweeps.most_updates, numbers, records, every)
 
     def _change(self, number: int, record: Any) -> None:
         model = self._model

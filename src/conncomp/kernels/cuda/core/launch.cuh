@@ -24,6 +24,13 @@ constexpr int kResidentThreads = 2048;
 #endif
 CONNCOMP_ANYWHERE constexpr int resident_blocks(int threads) { return kResidentThreads / threads; }
 
+// The blocks of a kernel that are a cluster, which runs at once on neighbouring multiprocessors.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define CONNCOMP_CLUSTER(blocks) __cluster_dims__(blocks, 1, 1)
+#else
+#define CONNCOMP_CLUSTER(blocks)
+#endif
+
 // Waits until the launch before this one has ended, and lets the blocks of the next one begin, which wait
 // here themselves; kernels whose launches are made again (Gpu.repeat) begin with it. Such launches overlap:
 //

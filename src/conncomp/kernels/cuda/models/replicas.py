@@ -29,6 +29,15 @@ _STRUCT = np.dtype(
 )
 RECORDS = np.dtype([("record", "u8"), ("length", "i8")])
 
+# Fields of ``Updates`` of ``updates.cuh``, and the counters of blocks that wait for each other.
+OF_UPDATES: dict[str, np.dtype[Any]] = {
+    "count": np.dtype("i4"),
+    "every": np.dtype("i4"),
+    "before": np.dtype("i4"),
+    "record_stride": np.dtype("i8"),
+}
+COUNTER, COUNTER_STRIDE = np.dtype("u4"), 32
+
 Over = Literal["words", "bonds", "sites"]
 
 
@@ -86,6 +95,21 @@ class Replicas:
         """Return ``Replicas`` for an update, of a kernel over that."""
         self._struct["step"], self._struct["parts"] = step, self._parts[over]
         return self._struct[()]
+
+
+def of_updates(numbers: range, records: Any, every: int, before: int) -> dict[str, int]:
+    """Return the values of `OF_UPDATES`, of updates that one launch makes.
+
+    Parameters
+    ----------
+    numbers : range
+    records : array, shape (rows, replicas, fields), or None
+        Which each `every`-th of them adds to, a row each. The first row is of the last update that
+        measured, if updates have been made `before` these since.
+    every, before : int
+    """
+    stride = 0 if records is None else records[:1].size
+    return {"count": len(numbers), "every": every, "before": before, "record_stride": stride}
 
 
 _OF_LABELS = "choose_clusters", "clear_sizes", "measure_clusters", "sum_clusters"

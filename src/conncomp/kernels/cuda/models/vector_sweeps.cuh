@@ -20,25 +20,17 @@
 
 #include "core/union_find.h"
 #include "cuda/core/barrier.cuh"
+#include "cuda/models/updates.cuh"
 #include "cuda/models/vector_spins.cuh"
 
 namespace conncomp {
 
 constexpr int kSweepThreads = 512, kMostUpdates = kSweepThreads;
-// Counters of replicas are so far from each other that waiting for one is not waiting for others.
-constexpr int kCounterStride = 32;
 
-// Which updates a launch makes, at most kMostUpdates of them. Laid out as in vector_sweeps.py.
-struct VectorUpdates {
-  int32_t count, every, before;  // each `every`-th measures; so many are made since the last one that did
-  int32_t chunk, negative;       // sites of a block; -1 where the coupling is
-  int64_t record_stride;         // from one record of all replicas to the next
-  bool one, clusters;            // whether one cluster is reflected; whether all are measured
-
-  __device__ bool measures(int32_t update) const { return (update + before) % every == 0; }
-  __device__ Records records_of(const Records& records, int32_t update) const {
-    return {records.record + (update + before) / every * record_stride, records.length};
-  }
+// At most kMostUpdates of them. Laid out as in vector_sweeps.py.
+struct VectorUpdates : Updates {
+  int32_t chunk, negative;  // sites of a block; -1 where the coupling is
+  bool one, clusters;       // whether one cluster is reflected; whether all are measured
 };
 
 // What a block has in shared memory of its chunk; sums of projections come first, as they are 8 bytes. What

@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.launcher import WARP, Gpu, launch
-from conncomp.kernels.cuda.models.replicas import RECORDS, Replicas
+from conncomp.kernels.cuda.models.replicas import (
+    COUNTER,
+    COUNTER_STRIDE,
+    OF_UPDATES,
+    RECORDS,
+    Replicas,
+    of_updates,
+)
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import Lattice
@@ -22,17 +29,13 @@ LEAST_CHUNK, MOST_CHUNK = 512, 4096
 # sum of its cluster. Beside these a block has mirrors and sums.
 _BYTES, _BYTES_OF_AXIS, _BYTES_OF_CLUSTERS, _BYTES_BESIDE = 10, 4, 12, 12 << 10
 _LEAST_SHARED = 16 << 10  # bytes of dynamic shared memory, which any GPU has
-_COUNTER, _COUNTER_STRIDE = np.dtype("u4"), 32
 _INDEX, _SUM = np.dtype("i4"), np.dtype("i8")
 
 UPDATES = Struct(
     "VectorUpdates",
-    count=np.dtype("i4"),
-    every=np.dtype("i4"),
-    before=np.dtype("i4"),
+    **OF_UPDATES,
     chunk=np.dtype("i4"),
     negative=np.dtype("i4"),
-    record_stride=np.dtype("i8"),
     one=np.dtype("?"),
     clusters=np.dtype("?"),
 )
@@ -84,7 +87,7 @@ class VectorSweeps:
         self._chunk = min(_most_chunk(gpu, replicas.lattice), -(-chunk // WARP) * WARP)
         self._parts = -(-sites // self._chunk)
         self._workspace = Workspace()
-        self._arrived = gpu.xp.zeros(_COUNTER_STRIDE * replicas.count, _COUNTER)
+        self._arrived = gpu.xp.zeros(COUNTER_STRIDE * replicas.count, COUNTER)
 
     def sweep(
         self,
@@ -127,12 +130,9 @@ class VectorSweeps:
             total[...] = 0
         updates = UPDATES.of(
             gpu,
-            count=len(numbers),
-            every=every,
-            before=before,
+            **of_updates(numbers, records, every, before),
             chunk=self._chunk,
             negative=self._negative,
-            record_stride=0 if records is None else records[:1].size,
             one=one,
             clusters=clusters,
         )

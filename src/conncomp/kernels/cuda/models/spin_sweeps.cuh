@@ -1,0 +1,432 @@
+// Many Swendsen-Wang updates of spins as bits in one launch: of lattices so small that launches, and what
+// lies between them, would take most of the time.
+//
+// How: `parts` blocks share a replica, each with a box of its sites, and wait for each other within the
+// launch: by hardware, if they are a cluster of blocks. A warp takes 32 sites of a row at a time, a segment:
+//
+//    draw      the bonds of the box, a thread 64 bonds of one axis (core/spins.h)
+//    label     clusters within the box, in shared memory: runs of a row, found by bits; unions of runs that
+//              are neighbours along another axis, by the first of the bonds between them
+//    publish   each site's root in its box: all wait
+//    join      clusters by bonds that leave a box: all wait
+//    flip      sites by the random numbers of their roots: all wait
+//
+// A box that is a whole lattice needs neither publishing nor joining. A place in the box is 32 times the
+// number of the segment and the lane, and in the order of the lattice's sites, so that the smallest place of
+// a cluster is its smallest site.
+//
+// Cost: some 200 instructions a site and three axes; a microsecond for chains of dependent loads in each
+// stage. Source: ours; random numbers as core/spins.h has them.
+#pragma once
+
+#include "core/union_find.h"
+#include "cuda/core/barrier.cuh"
+#include "cuda/models/spins.cuh"
+#include "cuda/models/updates.cuh"
+
+namespace conncomp {
+
+constexpr int kMostBoxThreads = 1024;
+
+// The boxes that a lattice is cut into. Laid out as in spin_sweeps.py.
+struct Boxes {
+  int32_t extent[kLatticeAxes];  // along rows a multiple of 64, or no less than the lattice's
+  int32_t segments, words;       // of a box, at most
+
+  __device__ int32_t count(const Lattice& lattice, int axis) const {
+    return (int32_t(lattice.length[axis]) + extent[axis] - 1) / extent[axis];
+  }
+};
+
+// The box of a block.
+struct Box {
+  int32_t begin[kLatticeAxes], extent[kLatticeAxes];  // of its sites
+  int32_t segments_of_row, words_of_row, rows;
+
+  __device__ Box(const Boxes& boxes, const Lattice& lattice, int32_t part) : rows(1) {
+    for (int k = kRowAxis; k >= 0; --k) {
+      const int32_t count = boxes.count(lattice, k);
+      begin[k] = part % count * boxes.extent[k];
+      part /= count;
+      const int32_t behind = int32_t(lattice.length[k]) - begin[k];
+      extent[k] = behind < boxes.extent[k] ? behind : boxes.extent[k];
+      if (k < kRowAxis) rows *= extent[k];
+    }
+    segments_of_row = (extent[kRowAxis] + kWarp - 1) / kWarp;
+    words_of_row = (extent[kRowAxis] + kWordSites - 1) / kWordSites;
+  }
+  __device__ int32_t segments() const { return rows * segments_of_row; }
+  __device__ int32_t words() const { return rows * words_of_row; }
+  // Where a row of the box lies in the lattice.
+  __device__ void find_row(int32_t row, int32_t (&at)[kRowAxis]) const {
+    for (int k = kRowAxis - 1; k >= 0; --k) {
+      at[k] = begin[k] + row % extent[k];
+      row /= extent[k];
+    }
+  }
+  __device__ static int32_t row_of(const Lattice& lattice, const int32_t (&at)[kRowAxis]) {
+    return int32_t((at[0] * lattice.length[1] + at[1]) * lattice.length[2] + at[2]);
+  }
+};
+
+// Up to 32 sites of a row of a box. Beyond the last one along an axis, in lattices that close, is the first.
+template <int axes>
+struct Segment {
+  static constexpr int kAlongRow = axes - 1;
+  int32_t first;           // site of the lattice
+  Bits32 sites, faced;     // a bit for each; those that are next to a site before the box
+  int32_t half, in_plane;  // which half of the box's words it is, and of those of a plane of spins
+  int32_t before;          // how many segments of the box's row are before it
+  // Along each axis the next segment of the box, or -1 if that is not in the box, and the site after `first`;
+  // along the row what comes after its last segment: -1 for others, as they end nothing.
+  int32_t next[axes], next_site[axes];
+  int32_t previous[axes];  // along all axes but the row the segment before in the box, or -1
+
+  __device__ Segment(const Box& box, const Lattice& lattice, int32_t number) {
+    const int32_t row = number / box.segments_of_row, length = int32_t(lattice.length[kRowAxis]);
+    before = number - row * box.segments_of_row;
+    const int32_t x = box.begin[kRowAxis] + before * kWarp, end = box.begin[kRowAxis] + box.extent[kRowAxis];
+    sites = end - x < kWarp ? (Bits32(1) << (end - x)) - 1 : kAllLanes;
+    int32_t at[kRowAxis];
+    box.find_row(row, at);
+    first = Box::row_of(lattice, at) * length + x;
+    bool is_first = false;
+    for (int k = kLatticeAxes - axes; k < kRowAxis; ++k) is_first |= at[k] == box.begin[k];
+    faced = is_first ? sites : before == 0 ? 1 : 0;
+    half = row * 2 * box.words_of_row + before;
+    in_plane = Box::row_of(lattice, at) * 2 * int32_t(lattice.columns()) + x / kWarp;
+    const bool is_last = before == box.segments_of_row - 1, spans = box.extent[kRowAxis] == length;
+    next[kAlongRow] = is_last && spans ? number - before : -1;
+    next_site[kAlongRow] = !is_last ? -1 : end < length ? first + kWarp : first - x;
+    int32_t rows = 1;  // to the next one along an axis, in the box
+#pragma unroll
+    for (int k = kAlongRow - 1; k >= 0; --k) {
+      const int axis = kLatticeAxes - axes + k, end_of_axis = int(lattice.length[axis]);
+      const int32_t here = at[axis], past = here + 1 == box.begin[axis] + box.extent[axis];
+      const int32_t back = here + 1 - box.begin[axis];
+      at[axis] = here + 1 == end_of_axis ? 0 : here + 1;
+      const bool within = !past || box.extent[axis] == end_of_axis;
+      const int32_t ahead = past ? 1 - back : 1;
+      next[k] = within ? number + ahead * rows * box.segments_of_row : -1;
+      next_site[k] = Box::row_of(lattice, at) * length + x;
+      previous[k] = here > box.begin[axis] ? number - rows * box.segments_of_row : -1;
+      at[axis] = here;
+      rows *= box.extent[axis];
+    }
+  }
+  __device__ bool has(int lane) const { return sites >> lane & 1; }
+  __device__ int last() const { return kWarp - 1 - __clz(int(sites)); }
+};
+
+// Bonds of one axis that a thread draws.
+struct BondWord {
+  int32_t word;  // of the lattice
+  NextSites next;
+};
+
+// What lanes of a warp come upon, few at a time, until there is something for each of them to do.
+template <class Task>
+struct TasksOfWarp {
+  Task task[2 * kWarp];
+
+  // Adds one of each lane that has one to the `count` that there are, and calls body(task, true) once each
+  // lane has one. All lanes call together; returns how many there are then, less than 32.
+  template <class Body>
+  __device__ int add(int count, bool has, const Task& added, Body&& body) {
+    const Bits32 lanes = __ballot_sync(kAllLanes, has);
+    if (has) task[count + __popc(lanes & ((Bits32(1) << lane()) - 1))] = added;
+    count += __popc(lanes);
+    if (count < kWarp) return count;
+    finish(kWarp, body);
+    const int left = count - kWarp;
+    const Task moved = task[kWarp + lane()];
+    __syncwarp();
+    if (lane() < left) task[lane()] = moved;
+    return left;
+  }
+  // Calls body(task, whether there is one) for the first ones.
+  template <class Body>
+  __device__ void finish(int count, Body&& body) {
+    __syncwarp();
+    if (count > 0) body(task[lane()], lane() < count);
+    __syncwarp();
+  }
+};
+struct PairOfPlaces {
+  int32_t a, b;
+};
+
+// What a block has in shared memory of its box.
+template <int axes>
+struct BoxMemory {
+  BondWord* words;  // of all axes
+  Segment<axes>* segment;
+  Bits32* bonds;    // of an axis and a half of a word: which bonds are active
+  int32_t* parent;  // of a place; at last of a root ~state
+  TasksOfWarp<PairOfPlaces>& tasks;
+  int32_t halves;  // of an axis
+
+  __device__ BoxMemory(uint64_t* memory, const Boxes& boxes, int32_t halves)
+      : words(reinterpret_cast<BondWord*>(memory)),
+        segment(reinterpret_cast<Segment<axes>*>(words + axes * boxes.words)),
+        bonds(reinterpret_cast<Bits32*>(segment + boxes.segments)),
+        parent(reinterpret_cast<int32_t*>(bonds + axes * 2 * boxes.words)),
+        tasks(reinterpret_cast<TasksOfWarp<PairOfPlaces>*>(parent +
+                                                           boxes.segments * kWarp)[threadIdx.x / kWarp]),
+        halves(halves) {}
+
+  __device__ Bits32 bonds_along(int k, int32_t half) const { return bonds[k * halves + half]; }
+  __device__ Bits32 row_bonds(int32_t half) const { return bonds_along(axes - 1, half); }
+  __device__ int32_t site_of(int32_t place) const { return segment[place / kWarp].first + place % kWarp; }
+  // The first lane of the run that a lane is in, given the bonds along the row.
+  __device__ static int first_lane(Bits32 along_row, int lane) {
+    return kWarp - 1 - __clz(int(~(along_row << 1) & kAllLanes >> (kWarp - 1 - lane)));
+  }
+  // Begins the forest: sites of a run have its first place as parent. That has a place of a run before it, if
+  // there are bonds that lead there: the first one of the first axis is followed so, without a search. Leaves
+  // of the bonds that lead to a segment those that are to be followed still.
+  __device__ void begin_forest(int32_t number) const {
+    const Segment<axes>& here = segment[number];
+    const Bits32 along_row = row_bonds(here.half), later = ~(along_row << 1) & ~((Bits32(2) << lane()) - 1);
+    int first = first_lane(along_row, lane());
+    const Bits32 run = (later & (0 - later)) - (Bits32(1) << first);
+    int32_t start = number, half = here.half, before = here.before;
+    for (; first == 0 && before > 0 && row_bonds(half - 1) >> (kWarp - 1); --before)
+      --start, first = first_lane(row_bonds(--half), kWarp - 1);
+    start = start * kWarp + first;
+    const bool starts = start == number * kWarp + lane();
+    int32_t above = start;
+    bool has_parent = start < number * kWarp;
+#pragma unroll
+    for (int k = 0; k < axes - 1; ++k) {
+      const int32_t previous = here.previous[k];
+      if (previous < 0) continue;
+      const int32_t half_before = segment[previous].half;
+      const Bits32 leading = bonds_along(k, half_before), beside = row_bonds(half_before);
+      Bits32 followed = (leading & along_row & beside) << 1;  // by those of the site before
+      if (!has_parent && (leading & run) != 0) {
+        const int first_bond = __ffs(int(leading & run)) - 1;
+        if (starts) above = previous * kWarp + first_lane(beside, first_bond);
+        followed |= Bits32(1) << first_bond;
+        has_parent = true;
+      }
+      const Bits32 left = __ballot_sync(kAllLanes, (leading & ~followed) >> lane() & 1);
+      if (lane() == 0) bonds[k * halves + half_before] = left;
+    }
+    parent[number * kWarp + lane()] = above;
+  }
+};
+
+constexpr int kDrawing = 8;
+
+// As bernoulli(), by as many lanes for a word, which have one block each of the first ones; the first lane
+// gets what is drawn. All lanes of a warp call. What digits do to a bit, set it or leave it undecided, is put
+// together as their order is, two neighbours at a time.
+__device__ inline Bits64 bernoulli_together(const Draws& draws, Bits64 word, int axis, Bits64 probability,
+                                            Bits64 wanted) {
+  const int block = lane() % kDrawing;
+  const PhiloxBlock bits = draws(kBond, word, axis, block);
+  Bits64 set = 0, undecided = ~Bits64(0);
+  for (int k = 0; k < 2; ++k) {
+    const Bits64 drawn = half(bits, k);
+    const bool digit = probability << (2 * block + k) >> 63;
+    if (digit) set |= undecided & ~drawn;
+    undecided &= digit ? drawn : ~drawn;
+  }
+  for (int step = 1; step < kDrawing; step *= 2) {
+    set |= undecided & __shfl_down_sync(kAllLanes, set, step);
+    undecided &= __shfl_down_sync(kAllLanes, undecided, step);
+  }
+  if (block != 0) return 0;
+  return (set & wanted) |
+         bernoulli(draws, word, axis, probability << 2 * kDrawing, undecided & wanted, kBond, kDrawing);
+}
+
+// Counts the sites of the box in each state, of words that have been dealt to threads.
+template <class ForEachWord>
+__device__ inline void add_states_of_box(const Lattice& lattice, const Bits64* spins, int64_t replica,
+                                         const Records& records, ForEachWord&& for_each_word) {
+  for (int state = 1; state < lattice.states; ++state) {
+    int32_t count = 0;
+    for_each_word([&](int32_t word) {
+      Bits64 sites = ~Bits64(0);  // beyond a row are zeros, of which such a state has not all
+      for (int k = 0; k < lattice.planes; ++k) {
+        const Bits64 digits = spins[k * lattice.words() + word];
+        sites &= state >> k & 1 ? digits : ~digits;
+      }
+      count += __popcll(sites);
+    });
+    count = warp_sum(count);
+    if (lane() != 0) continue;
+    records.add(replica, kCounts + state, count);
+    records.add(replica, kCounts, -int64_t(count));
+  }
+}
+
+// Makes updates of all replicas. `forest` has an entry for each site, unless a box is a whole lattice.
+template <int axes, bool in_cluster>
+__device__ inline void sweep_boxes(const Replicas& replicas, const Updates& updates, const Boxes& boxes,
+                                   const Bits64* probability, Bits64* spins, int32_t* forest,
+                                   const Records& all_records, uint32_t* arrived) {
+  CONNCOMP_DYNAMIC_SHARED(uint64_t, shared);
+  constexpr int kAlongRow = axes - 1, kFirstAxis = kLatticeAxes - axes;
+  const Lattice& lattice = replicas.lattice;
+  const int64_t replica = replicas.replica();
+  const int32_t part = int32_t(blockIdx.x) % replicas.parts, warp = int32_t(threadIdx.x) / kWarp,
+                warps = int32_t(blockDim.x) / kWarp;
+  const bool is_whole = replicas.parts == 1;
+  const Box box(boxes, lattice, part);
+  const int32_t segments = box.segments(), words = box.words();
+  const BoxMemory<axes> memory(shared, boxes, 2 * words);
+  const Bits64 active_with = probability[replica];
+  spins = replicas.at_replica(spins, replicas.words_of_states());
+  if (!is_whole) forest = replicas.at_replica(forest, lattice.sites());
+  PartsBarrier<in_cluster> barrier(arrived + kCounterStride * replica, uint32_t(replicas.parts));
+  Draws draws = replicas.draws();
+
+  const auto for_each_bond_word = [&](auto&& body) {
+    for (int32_t at = int32_t(threadIdx.x); at < axes * words; at += int32_t(blockDim.x)) body(at);
+  };
+  // Lanes of a warp call together: body(number of a segment, the segment).
+  const auto for_each_segment = [&](auto&& body) {
+    for (int32_t number = warp; number < segments; number += warps) body(number, memory.segment[number]);
+  };
+  // The same: list(place, segment, add) calls add(whether this lane has a task, the task) as often as it
+  // likes, and do_task(task, whether there is one) does it.
+  const auto for_each_task = [&](auto&& list, auto&& do_task) {
+    int count = 0;
+    for_each_segment([&](int32_t number, const Segment<axes>& segment) {
+      list(number * kWarp + lane(), segment,
+           [&](bool has, const PairOfPlaces& task) { count = memory.tasks.add(count, has, task, do_task); });
+    });
+    memory.tasks.finish(count, do_task);
+  };
+
+  for_each_bond_word([&](int32_t at) {
+    const int32_t in_box = at % words, row = in_box / box.words_of_row;
+    int32_t row_at[kRowAxis];
+    box.find_row(row, row_at);
+    const int32_t word = Box::row_of(lattice, row_at) * int32_t(lattice.columns()) +
+                         box.begin[kRowAxis] / kWordSites + in_box % box.words_of_row;
+    memory.words[at] = {word, next_sites(lattice, place_of(lattice, word), kFirstAxis + at / words)};
+  });
+  for (int32_t number = int32_t(threadIdx.x); number < segments; number += int32_t(blockDim.x))
+    memory.segment[number] = Segment<axes>(box, lattice, number);
+  __syncthreads();
+  for (int32_t update = 0; update < updates.count; ++update, ++draws.step) {
+    int32_t satisfied = 0, active = 0;
+    const int32_t groups = int32_t(blockDim.x) / kDrawing, group = int32_t(threadIdx.x) / kDrawing;
+    for (int32_t at = group; at - group % (kWarp / kDrawing) < axes * words; at += groups) {
+      const bool exists = at < axes * words;
+      const BondWord& of = memory.words[exists ? at : 0];
+      const Bits64 equal = exists ? satisfied_bonds(lattice, spins, of.word, of.next) : 0;
+      const Bits64 drawn =
+          bernoulli_together(draws, Bits64(of.word), kFirstAxis + at / words, active_with, equal);
+      if (!exists || lane() % kDrawing != 0) continue;
+      memory.bonds[2 * at] = Bits32(drawn), memory.bonds[2 * at + 1] = Bits32(drawn >> 32);
+      satisfied += __popcll(equal), active += __popcll(drawn);
+    }
+    if (all_records.record != nullptr && updates.measures(update)) {
+      const Records records = updates.records_of(all_records, update);
+      satisfied = warp_sum(satisfied), active = warp_sum(active);
+      if (lane() == 0) {
+        records.add(replica, kSatisfied, satisfied), records.add(replica, kActive, active);
+        if (warp == 0) records.add(replica, kCounts, int64_t(box.rows) * box.extent[kRowAxis]);
+      }
+      add_states_of_box(lattice, spins, replica, records, [&](auto&& body) {
+        for_each_bond_word([&](int32_t at) {
+          if (at < words) body(memory.words[at].word);
+        });
+      });
+    }
+    __syncthreads();
+    for_each_segment([&](int32_t number, const Segment<axes>&) { memory.begin_forest(number); });
+    __syncthreads();
+    for_each_task(
+        [&](int32_t place, const Segment<axes>& segment, auto&& add) {
+#pragma unroll
+          for (int k = 0; k < axes; ++k) {
+            const int32_t next = segment.next[k];
+            if (next < 0) continue;
+            if (k < kAlongRow)
+              add(memory.bonds_along(k, segment.half) >> lane() & 1, {place, next * kWarp + lane()});
+            else
+              add(lane() == segment.last() && memory.row_bonds(segment.half) >> lane() & 1,
+                  {place, next * kWarp});
+          }
+        },
+        [&](const PairOfPlaces& pair, bool exists) {
+          if (exists) unite<InBlock>(memory.parent, pair.a, pair.b);
+        });
+    __syncthreads();
+    for_each_segment([&](int32_t number, const Segment<axes>& segment) {
+      const int32_t place = number * kWarp + lane();
+      if (!segment.has(lane())) return;
+      const int32_t root = find<InBlock, Jump::kNone>(memory.parent, place);
+      InBlock::store(memory.parent + place, root);
+      if (!is_whole && (root == place || segment.faced >> lane() & 1))
+        Shared::store(forest + segment.first + lane(), memory.site_of(root));
+    });
+    barrier.wait();
+    if (!is_whole) {
+      for_each_task(
+          [&](int32_t place, const Segment<axes>& segment, auto&& add) {
+#pragma unroll
+            for (int k = 0; k < axes; ++k) {
+              if (segment.next[k] >= 0 || segment.next_site[k] < 0) continue;
+              Bits32 bonds = memory.bonds_along(k, segment.half);
+              if (k == kAlongRow) bonds &= Bits32(1) << segment.last();
+              add(bonds >> lane() & 1, {place, segment.next_site[k] + (k == kAlongRow ? 0 : lane())});
+            }
+          },
+          [&](const PairOfPlaces& pair, bool exists) {
+            const int32_t a = exists ? memory.site_of(memory.parent[pair.a]) : -1,
+                          b = exists ? Shared::load(forest + pair.b) : -1,
+                          left_a = __shfl_up_sync(kAllLanes, a, 1), left_b = __shfl_up_sync(kAllLanes, b, 1);
+            // What the lane before unites need not be united again.
+            if (exists && (lane() == 0 || left_a != a || left_b != b)) unite<Shared>(forest, a, b);
+          });
+      barrier.wait();
+    }
+    for_each_task(
+        [&](int32_t place, const Segment<axes>& segment, auto&& add) {
+          add(segment.has(lane()) && InBlock::load(memory.parent + place) == place, {place, 0});
+        },
+        [&](const PairOfPlaces& pair, bool exists) {
+          if (!exists) return;
+          const int32_t site = memory.site_of(pair.a), root = is_whole ? site : find<Shared>(forest, site);
+          InBlock::store(memory.parent + pair.a, ~draw_any_state(draws, root, lattice.states));
+        });
+    __syncthreads();
+    for_each_segment([&](int32_t number, const Segment<axes>& segment) {
+      int state = 0;
+      if (segment.has(lane())) {
+        const int32_t root = memory.parent[number * kWarp + lane()];
+        state = ~(root < 0 ? root : memory.parent[root]);
+      }
+      for (int plane = 0; plane < lattice.planes; ++plane) {
+        const Bits32 digits = __ballot_sync(kAllLanes, state >> plane & 1);
+        Bits32* const halves = reinterpret_cast<Bits32*>(spins + plane * lattice.words());
+        if (lane() == 0) Shared::store(halves + segment.in_plane, digits);
+      }
+    });
+    barrier.wait();
+  }
+}
+
+template <int axes>
+__global__ void __launch_bounds__(kMostBoxThreads, 1)
+    sweep_spins(Replicas replicas, Updates updates, Boxes boxes, const Bits64* probability, Bits64* spins,
+                int32_t* forest, Records records, uint32_t* arrived) {
+  sweep_boxes<axes, false>(replicas, updates, boxes, probability, spins, forest, records, arrived);
+}
+
+// The same, of replicas whose parts are so many blocks of a cluster.
+template <int axes, int parts>
+__global__ void CONNCOMP_CLUSTER(parts) __launch_bounds__(kMostBoxThreads, 1)
+    sweep_in_cluster(Replicas replicas, Updates updates, Boxes boxes, const Bits64* probability,
+                     Bits64* spins, int32_t* forest, Records records, uint32_t* arrived) {
+  sweep_boxes<axes, true>(replicas, updates, boxes, probability, spins, forest, records, arrived);
+}
+
+}  // namespace conncomp

@@ -1,0 +1,195 @@
+"""Many Swendsen-Wang updates of small lattices in one launch: drives ``spin_sweeps.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from conncomp.kernels.cuda.launcher import WARP, Gpu, launch
+from conncomp.kernels.cuda.models.replicas import (
+    COUNTER,
+    COUNTER_STRIDE,
+    OF_UPDATES,
+    RECORDS,
+    Replicas,
+    of_updates,
+)
+from conncomp.kernels.cuda.structs import Struct
+from conncomp.kernels.cuda.workspace import Workspace
+from conncomp.kernels.lattice import MOST_AXES, WORD, Lattice
+
+FILE = "cuda/models/spin_sweeps.cuh"
+THREADS, BLOCKS_OF_MULTIPROCESSOR = 1024, 1  # ``kMostBoxThreads``
+# Sites of a box where boxes are few, and where there are more; the most that a box has; and how
+# many blocks a cluster may have.
+LEAST_BOX, LEAST_OF_MANY, MOST_BOX, CLUSTERS = 512, 1024, 1 << 14, (4, 8, 16)
+# Bytes of shared memory: of a word of bonds of an axis, with the bonds; of a segment without and
+# with an axis, with parents; of a thread.
+_BYTES_OF_WORD, _BYTES_OF_THREAD = 40, 16
+_BYTES_OF_SEGMENT, _BYTES_OF_AXIS = 24 + 4 * WARP, 12
+LEAST_SHARED, SHARED_BESIDE = 16 << 10, 1 << 10
+_INDEX = np.dtype("i4")
+
+UPDATES = Struct("Updates", **OF_UPDATES)
+_BOXES = np.dtype([("extent", "i4", MOST_AXES), ("segments", "i4"), ("words", "i4")])
+
+
+class _Plan(NamedTuple):
+    """How a lattice is cut.
+
+    Attributes
+    ----------
+    extent : tuple of int
+        Of a box.
+    parts : int
+        How many there are.
+    """
+
+    extent: tuple[int, ...]
+    parts: int
+
+    @property
+    def segments(self) -> int:
+        """How many segments of a row a box has, at most."""
+        return prod(self.extent[:-1]) * -(-self.extent[-1] // WARP)
+
+    @property
+    def words(self) -> int:
+        """How many words a box has, at most."""
+        return prod(self.extent[:-1]) * -(-self.extent[-1] // WORD)
+
+    def shared(self, threads: int) -> int:
+        """Return the bytes of shared memory of a block."""
+        axes = len(self.extent)
+        of_segment = _BYTES_OF_SEGMENT + _BYTES_OF_AXIS * axes
+        of_words = axes * self.words * _BYTES_OF_WORD
+        return of_words + self.segments * of_segment + threads * _BYTES_OF_THREAD
+
+
+@lru_cache(maxsize=64)
+def _cut(shape: tuple[int, ...], blocks: int) -> _Plan:
+    """Cut a lattice into boxes, at most so many.
+
+    Again and again the axis is cut in halves that leaves the smallest box, or of several the
+    longest one.
+    """
+    extent, parts = shape, 1
+    while True:
+        cuts = []
+        for axis, length in enumerate(extent):
+            unit = WORD if axis == len(shape) - 1 else 1
+            half = -(-length // (2 * unit)) * unit
+            tried = (*extent[:axis], half, *extent[axis + 1 :])
+            count = prod(-(-n // edge) for n, edge in zip(shape, tried, strict=True))
+            if half < length and count <= blocks:
+                cuts.append(((-prod(tried), length), tried, count))
+        if not cuts:
+            return _Plan(extent, parts)
+        _, extent, parts = max(cuts, key=lambda cut: cut[0])
+
+
+def _plan(gpu: Gpu, lattice: Lattice, replicas: int) -> _Plan:
+    at_once = max(1, gpu.blocks_together(THREADS, BLOCKS_OF_MULTIPROCESSOR) // replicas)
+    few = -(-lattice.sites // LEAST_BOX)
+    many = max(CLUSTERS[-1], -(-lattice.sites // LEAST_OF_MANY))
+    return _cut(lattice.shape, min(few, many, at_once))
+
+
+def takes(gpu: Gpu, lattice: Lattice, replicas: int) -> bool:
+    """Whether a lattice is so small that blocks that run at once have room for it."""
+    plan, room = _plan(gpu, lattice, replicas), max(LEAST_SHARED, gpu.shared_memory - SHARED_BESIDE)
+    run_at_once = replicas * plan.parts <= gpu.blocks_together(THREADS, BLOCKS_OF_MULTIPROCESSOR)
+    return run_at_once and prod(plan.extent) <= MOST_BOX and plan.shared(THREADS) <= room
+
+
+class SpinSweeps:
+    """Updates of lattices that `takes` takes.
+
+    Parameters
+    ----------
+    replicas : Replicas
+
+    Attributes
+    ----------
+    most_updates : int
+        Of a launch.
+    """
+
+    most_updates = 256
+
+    def __init__(self, replicas: Replicas) -> None:
+        self._replicas, self._workspace = replicas, Workspace()
+        gpu, lattice = replicas.gpu, replicas.lattice
+        self._plan = plan = _plan(gpu, lattice, replicas.count)
+        in_cluster = gpu.has_clusters and plan.parts in CLUSTERS
+        (kernel,) = gpu.load(FILE, _names(lattice.ndim, plan.parts if in_cluster else None))
+        # Whatever other streams do, blocks that wait for each other start together.
+        if in_cluster:
+            gpu.allow_cluster(kernel)
+        self._sweep = kernel if in_cluster or plan.parts == 1 else gpu.together(kernel)
+        self._threads = min(THREADS, plan.segments * WARP)
+        boxes = np.zeros((), _BOXES)
+        boxes["extent"] = (*(1,) * (MOST_AXES - lattice.ndim), *plan.extent)
+        boxes["segments"], boxes["words"] = plan.segments, plan.words
+        self._boxes = boxes[()]
+        self._arrived = gpu.xp.zeros(COUNTER_STRIDE * replicas.count, COUNTER)
+
+    def sweep(
+        self,
+        words: Any,
+        numbers: range,
+        probabilities: Any,
+        records: Any = None,
+        *,
+        every: int = 1,
+        before: int = 0,
+    ) -> None:
+        """Make updates where spins are.
+
+        Parameters
+        ----------
+        words : array
+        numbers : range
+            Of the updates, at most `most_updates`.
+        probabilities : array
+            Of a bond of each replica, times 2**64.
+        records, every, before : optional
+            As of `of_updates`.
+        """
+        gpu, replicas, parts = self._replicas.gpu, self._replicas, self._plan.parts
+        of_sites = 0 if parts == 1 else replicas.lattice.sites * replicas.count
+        (forest,) = self._workspace.take(gpu, (of_sites, _INDEX))
+        updates = UPDATES.of(gpu, **of_updates(numbers, records, every, before))
+        of_records = np.zeros((), RECORDS)
+        if records is not None:
+            of_records[()] = gpu.address(records), records.shape[-1]
+        struct = replicas.struct(numbers.start).copy()
+        struct["parts"] = parts
+        self._arrived[...] = 0
+        grid = replicas.count * parts, self._threads
+        given = struct, updates, self._boxes, probabilities, words, forest
+        launch(
+            self._sweep,
+            grid,
+            *given,
+            of_records[()],
+            self._arrived,
+            shared=self._plan.shared(self._threads),
+        )
+
+
+def _names(axes: int, cluster: int | None) -> tuple[str, ...]:
+    if cluster is None:
+        return (f"sweep_spins<{axes}>",)
+    return (f"sweep_in_cluster<{axes}, {cluster}>",)
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that `SpinSweeps` can load."""
+    for axes in range(1, MOST_AXES + 1):
+        for cluster in (None, *CLUSTERS):
+            yield FILE, _names(axes, cluster)

@@ -1,0 +1,82 @@
+"""Many updates of words of spins in one launch, by blocks that have boxes of a lattice."""
+
+import numpy as np
+import pytest
+
+from conncomp.kernels.cuda.models import spin_sweeps
+from conncomp.models import Potts, simulate
+from host_cuda.host_gpu import HostGpu
+
+# Boxes of whole rows and of parts of them, that divide a lattice or do not; blocks of one replica
+# and of several; axes as short as can be.
+LATTICES = [
+    ((24, 130), 2, True, 1),
+    ((20, 13), 3, (True, False), 2),
+    ((300,), 2, True, 1),
+    ((90,), 5, False, 2),
+    ((1, 64), 2, True, 4),
+    ((7, 6, 40), 2, True, None),
+    ((5, 4, 70), 2, (False, True, False), 1),
+    ((2, 3, 1, 33), 4, True, 1),
+    ((3, 2, 3, 9), 2, (False, True, True, False), 2),
+]
+
+
+def on_host(array):
+    return array.get() if hasattr(array, "get") else array
+
+
+@pytest.mark.parametrize("device", ["cuda"])
+@pytest.mark.parametrize("least", [32, 1 << 20])
+@pytest.mark.parametrize("clusters", [(4,), (0,)])
+@pytest.mark.parametrize(("shape", "q", "periodic", "replicas"), LATTICES)
+def test_many_updates_at_once_go_as_one_by_one(
+    device, least, clusters, shape, q, periodic, replicas, monkeypatch
+):
+    monkeypatch.setattr(spin_sweeps, "LEAST_BOX", least)
+    monkeypatch.setattr(spin_sweeps, "LEAST_SHARED", 64 << 10)
+    monkeypatch.setattr(spin_sweeps, "THREADS", 128)
+    monkeypatch.setattr(spin_sweeps, "BLOCKS_OF_MULTIPROCESSOR", 2)
+    monkeypatch.setattr(spin_sweeps, "LEAST_OF_MANY", least)
+    monkeypatch.setattr(spin_sweeps.SpinSweeps, "most_updates", 5)
+    monkeypatch.setattr(spin_sweeps, "CLUSTERS", clusters)
+    beta = {1: 1.5, 2: 0.9, 3: 0.5, 4: 0.35}[len(shape)] * np.log(1 + np.sqrt(q)) / 0.8814
+
+    def made(where, **options):
+        how = {"beta": beta, "periodic": periodic, "replicas": replicas, "seed": 4}
+        model = Potts(shape, q, **how, device=where)
+        assert where == "cpu" or model._engine.sweeps is not None
+        model.step(3)
+        run = simulate(model, 13, thermalise=2, **options)
+        return on_host(model.spins), run.series.records
+
+    for options in ({}, {"measure_every": 3}):
+        for right, found in zip(made("cpu", **options), made(device, **options), strict=True):
+            np.testing.assert_array_equal(found, right)
+
+
+@pytest.mark.parametrize(
+    ("shape", "blocks", "extent"),
+    [
+        ((128, 128), 16, (16, 64)),
+        ((32, 32, 32), 16, (8, 8, 32)),
+        ((512, 512), 132, (32, 64)),
+        ((100, 70), 4, (25, 70)),
+        ((300,), 3, (128,)),
+        ((5,), 9, (5,)),
+    ],
+)
+def test_boxes_are_cut_where_they_are_longest(shape, blocks, extent):
+    plan = spin_sweeps._cut(shape, blocks)
+    assert plan.extent == extent
+    assert plan.parts <= blocks
+    assert plan.parts == np.prod([-(-n // edge) for n, edge in zip(shape, extent, strict=True)])
+
+
+def test_lattices_that_are_too_large_are_not_taken(monkeypatch):
+    monkeypatch.setattr(spin_sweeps, "THREADS", 128)
+    model = Potts((30, 40), seed=1)
+    gpu = HostGpu()
+    assert spin_sweeps.takes(gpu, model.lattice, 1)
+    assert not spin_sweeps.takes(gpu, model.lattice, 100)
+    assert not spin_sweeps.takes(gpu, Potts((400, 400), seed=1).lattice, 1)
