@@ -3,7 +3,7 @@
 from conncomp.models.potts.measurements import Measurements
 from conncomp.models.potts.model import Potts
 from conncomp.models.potts.updates import UPDATES
-from conncomp.models.summaries import Summary, WrappingSummary, summarise
+from conncomp.models.statistics.summaries import Summary, WrappingSummary, summarise
 
 __all__ = [
     "UPDATES",

@@ -17,7 +17,7 @@ from conncomp.models._memory import room_for
 from conncomp.models.places import PlacedModel, bonds_of
 from conncomp.models.potts.measurements import Measurements, record_length
 from conncomp.models.potts.probabilities import bond_probabilities
-from conncomp.models.summaries import Summary, summarise
+from conncomp.models.statistics.summaries import Summary, summarise
 from conncomp.models.temperatures import Thermal
 
 

@@ -12,7 +12,7 @@ from conncomp.kernels.edges import WHOLE
 from conncomp.kernels.lattice import Lattice
 from conncomp.models.observables.series import Observed, ObservedSeries
 from conncomp.models.observables.windings import wrapped_axes
-from conncomp.models.summaries import Told
+from conncomp.models.statistics.summaries import Told
 
 # The fields of a record, of int64: see `Measurements`. Sums of powers of sizes are limbs of 32
 # bits, each summed by itself, so that they are exact and do not depend on the order.

@@ -23,7 +23,7 @@ from conncomp.kernels.vector_spins import (
 )
 from conncomp.models.observables.series import Observed, ObservedSeries
 from conncomp.models.potts.measurements import ACTIVE, CLUSTERS, COUNTS, LARGEST, LIMB
-from conncomp.models.summaries import Told
+from conncomp.models.statistics.summaries import Told
 
 # Of the squares of clusters' sums, which are rounded to 2**-16.
 _SQUARED_BITS = 32

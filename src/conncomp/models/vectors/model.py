@@ -35,7 +35,7 @@ from conncomp.models.places import (
 )
 from conncomp.models.potts.measurements import COUNTS
 from conncomp.models.protocol import Update
-from conncomp.models.summaries import Summary, summarise
+from conncomp.models.statistics.summaries import Summary, summarise
 from conncomp.models.temperatures import Thermal
 from conncomp.models.vectors.critical import critical_temperatures
 from conncomp.models.vectors.measurements import EdgeMeasurements, VectorMeasurements
