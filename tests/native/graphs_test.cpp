@@ -14,6 +14,7 @@
 #include "cpu/generate/fill.h"
 #include "cpu/generate/rmat.h"
 #include "cpu/graph/afforest.h"
+#include "cpu/graph/arcs.h"
 #include "cpu/graph/both_ends.h"
 #include "cpu/graph/both_ways.h"
 #include "cpu/graph/bridges.h"
