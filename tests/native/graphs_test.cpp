@@ -14,6 +14,7 @@
 #include "cpu/generate/fill.h"
 #include "cpu/generate/rmat.h"
 #include "cpu/graph/afforest.h"
+#include "cpu/graph/arcs.h"
 #include "cpu/graph/both_ends.h"
 #include "cpu/graph/both_ways.h"
 #include "cpu/graph/bridges.h"
@@ -180,7 +181,7 @@ void test_graph() {
 // Strong components, by which vertices reach which; few vertices, so that there are many of any size.
 template <class Index>
 void test_strong() {
-  const int vertices = draw(0, 70), arcs = vertices ? draw(0, 2 * vertices) : 0;
+  const int vertices = draw(0, 70), arcs = vertices ? draw(0, (draw(0, 1) ? 2 : 8) * vertices) : 0;
   std::vector<Index> src(arcs), dst(arcs);
   std::vector<std::vector<bool>> reaches(vertices, std::vector<bool>(vertices));
   for (int v = 0; v < vertices; ++v) reaches[v][v] = true;

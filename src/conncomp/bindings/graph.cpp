@@ -4,6 +4,7 @@
 #include "bindings/bindings.h"
 #include "bindings/csr.h"
 #include "cpu/graph/afforest.h"
+#include "cpu/graph/arcs.h"
 
 namespace conncomp {
 

@@ -28,6 +28,7 @@
 #include "cpu/core/most_frequent.h"
 #include "cpu/core/numbering.h"
 #include "cpu/core/parallel.h"
+#include "cpu/graph/members.h"
 #include "cpu/graph/rows.h"
 #include "cpu/graph/sparse_forest.h"
 #include "cpu/graph/trees.h"
@@ -60,11 +61,6 @@ void hook_trees(const Rows<Pointer, Vertex> rows, Index* parent) {
 
 // The root that occurs most often among the targets of evenly spread arcs: its share is that of the arcs
 // that lead to its tree.
-struct FrequentRoot {
-  int64_t root;
-  double share;
-};
-
 template <class Pointer, class Vertex, class Index>
 FrequentRoot frequent_root(const Rows<Pointer, Vertex> rows, Index* parent) {
   constexpr int64_t kSamples = 512;
@@ -107,40 +103,6 @@ void sweep(const Rows<Pointer, Vertex> rows, Index* parent, FrequentRoot giant) 
   });
 }
 
-// The vertices of one tree of a flat forest, a bit each: those of a million vertices fit a second-level
-// cache, where their parents do not.
-class Members {
- public:
-  template <class Index>
-  Members(Index* parent, int64_t vertices, int64_t root) : words_(size_t(vertices / kWord + 1)) {
-    for_each_index(vertices / kWord + 1, [=, this](int64_t word) {
-      const int64_t first = kWord * word, count = std::min(vertices - first, kWord);
-      uint64_t bits = 0;
-      for (int64_t k = 0; k < count; ++k) bits |= uint64_t(Shared::load(parent + first + k) == root) << k;
-      words_[size_t(word)] = bits;
-    });
-  }
-
-  bool has(int64_t v) const { return words_[size_t(v / kWord)] >> (v % kWord) & 1; }
-
-  // Whether arcs lead to members alone, or to vertices that do not exist.
-  template <class Pointer, class Vertex>
-  bool has_targets(const Rows<Pointer, Vertex> rows, ArcRange arcs) const {
-    uint64_t all = 1;  // without a branch
-    for_each_in(arcs.begin, arcs.end, [&all, rows, words = words_.data()](int64_t arc) {
-      const Vertex u = rows.target(arc);
-      const bool exists = is_vertex(u, rows.vertices);
-      const uint64_t v = exists ? uint64_t(u) : 0;
-      all &= words[v / kWord] >> (v % kWord) | uint64_t(!exists);
-    });
-    return all & 1;
-  }
-
- private:
-  static constexpr int64_t kWord = 64;
-  std::vector<uint64_t> words_;
-};
-
 // Unites the ends of all arcs that may connect trees of a flat forest. That arcs are inside the tree of
 // `giant`, to which hardly a vertex does not belong, is seen by its members, for some rows at once.
 template <class Pointer, class Vertex, class Index>
@@ -181,26 +143,6 @@ void grow_forest(const Rows<Pointer, Vertex> rows, bool symmetric, Index* parent
     if (!symmetric || giant.share < 0.5) giant = {-1, 0};
   }
   sweep(rows, parent, giant);
-}
-
-// The same for a graph given as a list of arcs src[i] -> dst[i].
-template <class Vertex, class Index>
-void grow_forest_of_arcs(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices,
-                         Index* parent) {
-  for_each_index(vertices, [=](int64_t v) { parent[v] = Index(v); });
-  const auto unite_all = [=]<class Access>(Access) {
-    for_each_index(arcs, [=](int64_t i) {
-      const Vertex v = Shared::load(src + i), u = Shared::load(dst + i);
-      if (is_vertex(v, vertices) && is_vertex(u, vertices)) [[likely]]
-        unite<Access>(parent, Index(v), Index(u));
-    });
-  };
-  // Exclusive where there is too little for a second thread. (The number of threads wanted does not tell:
-  // another caller may change it meanwhile.)
-  if (Parts(arcs, kGrain).parts == 1)
-    unite_all(Exclusive());
-  else
-    unite_all(Shared());
 }
 
 }  // namespace conncomp

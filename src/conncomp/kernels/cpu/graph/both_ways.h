@@ -75,7 +75,7 @@ class BothWays {
 
   // Whether so many marks after so many sweeps promise that there are not many more sweeps.
   bool promises(int sweeps, int64_t marks) const {
-    if (sweeps == 2) return marks >= 64;
+    if (sweeps == 2) return marks >= std::min<int64_t>(64, rows_.vertices / 8);
     if (sweeps == 4) return marks >= rows_.vertices / 8;
     return sweeps < kMostSweeps;
   }

@@ -1,0 +1,152 @@
+// Connected components of a graph that is given as a list of arcs, in any order.
+//
+// What: as afforest.h; the direction of arcs is ignored. How: every arc unites its ends. If there are many
+// arcs, some of them, spread over the list, put trees under others first, without a search and by plain
+// stores, as hook_trees does: many stores at a time, so that they wait for memory together. Most vertices are
+// in one tree then, mostly: a bit a vertex tells so, of which a cache holds far more than of parents, and
+// arcs inside that tree are looked at no further. Cost: each arc read once and some twice, and two random
+// accesses for it. No memory beyond the parents, which become the labels, and a bit a vertex. Source:
+// union-find of Jaiganesh and Burtscher 2018; some arcs first: Sutton, Ben-Nun and Barak 2018; trees are
+// hooked as by Shiloach and Vishkin 1982.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/union_find.h"
+#include "cpu/core/most_frequent.h"
+#include "cpu/core/numbering.h"
+#include "cpu/core/parallel.h"
+#include "cpu/graph/members.h"
+
+namespace conncomp {
+
+template <class Vertex, class Index>
+class ForestOfArcs {
+ public:
+  ForestOfArcs(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices, Index* parent)
+      : src_(src), dst_(dst), arcs_(arcs), vertices_(vertices), parent_(parent) {}
+
+  template <class Access>
+  void grow() {
+    for_each_index(vertices_, [parent = parent_](int64_t v) { parent[v] = Index(v); });
+    if (vertices_ == 0) return;
+    const int64_t blocks = (arcs_ + kBlock - 1) / kBlock;
+    FrequentRoot giant{-1, 0};
+    const int64_t every = arcs_ / vertices_;
+    if (every >= kManyArcs && !is_sorted(src_) && !is_sorted(dst_)) {
+      for (int64_t round = 0; round < kRounds; ++round) {
+        for_each_block((blocks - round + every - 1) / every,
+                       [=, this](int64_t i) { hook_block(round + i * every); });
+        flatten(parent_, vertices_);
+      }
+      giant = frequent_root();
+    }
+    if (giant.share < kGiant) {
+      for_each_block(blocks, [this](int64_t block) { unite_block<Access>(block); });
+    } else {
+      const Members members(parent_, vertices_, giant.root);
+      for_each_block(blocks, [&, this](int64_t block) { unite_block_around<Access>(block, members); });
+    }
+  }
+
+ private:
+  static constexpr int64_t kBlock = std::min<int64_t>(1024, kGrain);  // arcs
+  static constexpr int64_t kManyArcs = 4;                             // a vertex
+  static constexpr int64_t kRounds = 3;  // by as many arcs as there are vertices each
+  static constexpr double kGiant = 0.9;  // a share of the vertices
+
+  template <class Body>
+  void for_each_block(int64_t blocks, Body body) const {
+    const Parts parts(blocks, kGrain / kBlock);
+    parallel_for(parts.parts, [&](int64_t part) {
+      for (int64_t block = parts.begin(part); block < parts.end(part); ++block) {
+        poll(kBlock);
+        body(block);
+      }
+    });
+  }
+
+  // Calls body(v, u) for the arcs of a block whose ends are vertices.
+  template <class Body>
+  void for_each_arc(int64_t block, Body body) const {
+    const int64_t end = std::min((block + 1) * kBlock, arcs_);
+    for (int64_t i = block * kBlock; i < end; ++i) {
+      const Vertex v = Shared::load(src_ + i), u = Shared::load(dst_ + i);
+      if (is_vertex(v, vertices_) && is_vertex(u, vertices_)) [[likely]]
+        body(Index(v), Index(u));
+    }
+  }
+
+  // Puts the larger one of two roots of flat trees under the smaller one. Of two links of one root the one to
+  // the smaller vertex stays: the other one comes again.
+  void hook_block(int64_t block) {
+    std::array<Index, kBlock> high, low;
+    int64_t links = 0;
+    for_each_arc(block, [&, parent = parent_](Index v, Index u) {
+      const Index a = Shared::load(parent + v), b = Shared::load(parent + u);
+      high[links] = a < b ? b : a, low[links++] = a < b ? a : b;
+      __builtin_prefetch(parent + (a < b ? b : a), 1);
+    });
+    for (int64_t i = 0; i < links; ++i) {
+      const Index above = Shared::load(parent_ + high[i]);
+      Shared::store(parent_ + high[i], above < low[i] ? above : low[i]);
+    }
+  }
+
+  template <class Access>
+  void unite_block(int64_t block) {
+    for_each_arc(block, [parent = parent_](Index v, Index u) { unite<Access>(parent, v, u); });
+  }
+
+  template <class Access>
+  void unite_block_around(int64_t block, const Members& members) {
+    for_each_arc(block, [&members, parent = parent_](Index v, Index u) {
+      if (!(members.has(v) & members.has(u))) unite<Access>(parent, v, u);
+    });
+  }
+
+  // Whether ends mostly rise from arc to arc, as in rows: then an arc waits for one parent only, and those
+  // of one vertex come together, of which one is of use.
+  bool is_sorted(const Vertex* ends) const {
+    constexpr int64_t kSamples = 256;
+    int64_t rises = 0;
+    for (int64_t i = 0; i < kSamples; ++i) {
+      const Vertex* const end = ends + arcs_ / (kSamples + 1) * i;
+      rises += Shared::load(end) <= Shared::load(end + 1);
+    }
+    return rises > kSamples / 4 * 3;
+  }
+
+  // Of some vertices, which are spread over all, in flat trees.
+  FrequentRoot frequent_root() const {
+    constexpr int64_t kSamples = 512;
+    std::vector<Index> sample;
+    for (int64_t i = 0; i < kSamples; ++i)
+      sample.push_back(parent_[vertices_ / kSamples * i + vertices_ % kSamples * i / kSamples]);
+    const auto [root, times] = most_frequent(sample);
+    return {root, double(times) / kSamples};
+  }
+
+  const Vertex* const src_;
+  const Vertex* const dst_;
+  const int64_t arcs_, vertices_;
+  Index* const parent_;
+};
+
+// Fills parent[v] with a smaller vertex of v's component, or with v if there is none.
+template <class Vertex, class Index>
+void grow_forest_of_arcs(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices,
+                         Index* parent) {
+  ForestOfArcs<Vertex, Index> forest(src, dst, arcs, vertices, parent);
+  // Exclusive where there is too little for a second thread. (The number of threads wanted does not tell:
+  // another caller may change it meanwhile.)
+  if (Parts(arcs, kGrain).parts == 1)
+    forest.template grow<Exclusive>();
+  else
+    forest.template grow<Shared>();
+}
+
+}  // namespace conncomp
