@@ -34,6 +34,8 @@ struct WordContacts {
 template <class Index, class Follow>
 class ContactPairs {
  public:
+  static constexpr bool kKept = true;  // whether pairs are followed later
+
   explicit ContactPairs(Follow follow) : follow_(follow) {}
 
   void add(const WordPair<Index>& pair, WordContacts contacts) {
@@ -105,6 +107,8 @@ class ContactPairs {
 template <class Index, class Follow>
 class ContactPairs {
  public:
+  static constexpr bool kKept = false;
+
   explicit ContactPairs(Follow follow) : follow_(follow) {}
 
   void add(const WordPair<Index>& pair, const WordContacts& contacts) {

@@ -54,9 +54,9 @@ class LinkWords {
   // p of y, which is one step from it; both are in the foreground. `first` is 0 or 1; no others are read.
   virtual void keep_linked(const char* x, const char* y, int first, int64_t count, StepDirection step,
                            uint64_t* words) const = 0;
-  // Writes which of `count` elements p of x equal element p of y, by a rule that compares values and is
-  // transitive.
-  virtual void equal(const char*, const char*, int64_t, uint64_t*) const {}
+  // Writes which of `count` elements p of x, foreground or not, are linked to element p of y, which is one
+  // step from it, by a rule that links equal values, or by bonds.
+  virtual void straight(const char*, const char*, int64_t, StepDirection, uint64_t*) const {}
   // Adds a mark to those of elements p of x that are linked to element p of y.
   virtual void mark_linked(const char* x, const char* y, int64_t count, StepDirection step, uint16_t mark,
                            uint16_t* marks) const = 0;
@@ -66,6 +66,14 @@ class LinkWords {
  protected:
   LinkWords(int value_bytes, bool transitive, bool told_by_value, bool compares)
       : value_bytes(value_bytes), transitive(transitive), told_by_value(told_by_value), compares(compares) {}
+
+  template <class Condition>
+  static void fill(int64_t count, uint64_t* words, Condition&& condition) {
+    int64_t begin = 0;
+    for (; begin + kWord <= count; begin += kWord)
+      *words++ = mask_where(kWord, [&](int p) { return condition(begin + p); });
+    if (begin < count) *words = mask_where(int(count - begin), [&](int p) { return condition(begin + p); });
+  }
 
   // Keeps the bits of places p in [first, count) for which linked(p) holds, counted from the word's first.
   template <class Linked>
@@ -124,14 +132,6 @@ class ValueWords : public LinkWords {
       : LinkWords(sizeof(T), transitive, background.present && background.value == background.value, true),
         background_(background) {}
 
-  template <class Condition>
-  static void fill(int64_t count, uint64_t* words, Condition&& condition) {
-    int64_t begin = 0;
-    for (; begin + kWord <= count; begin += kWord)
-      *words++ = mask_where(kWord, [&](int p) { return condition(begin + p); });
-    if (begin < count) *words = mask_where(int(count - begin), [&](int p) { return condition(begin + p); });
-  }
-
  private:
   const Background<T> background_;
 };
@@ -151,10 +151,10 @@ class RuleWords final : public ValueWords<typename Rule::Value> {
                     [=, rule = rule_](int64_t p) { return rule.linked(x_values[p], y_values[p]); });
   }
 
-  void equal(const char* x, const char* y, int64_t count, uint64_t* words) const override {
+  void straight(const char* x, const char* y, int64_t count, StepDirection, uint64_t* words) const override {
     if constexpr (Rule::kTransitive) {
       const T *x_values = reinterpret_cast<const T*>(x), *y_values = reinterpret_cast<const T*>(y);
-      ValueWords<T>::fill(count, words, [=](int64_t p) { return x_values[p] == y_values[p]; });
+      LinkWords::fill(count, words, [=](int64_t p) { return x_values[p] == y_values[p]; });
     }
   }
 
@@ -185,6 +185,12 @@ class RuleWords<Bonds> final : public LinkWords {
     const uint8_t mask = rule_.mask[step.axis];
     // In bytes, of which a register holds the most.
     keep(first, count, words, [=](int64_t p) { return uint8_t(bonds[p] & mask) != 0; });
+  }
+  void straight(const char* x, const char* y, int64_t count, StepDirection step,
+                uint64_t* words) const override {
+    const char* const bonds = step.forward ? x : y;
+    const uint8_t mask = rule_.mask[step.axis];
+    fill(count, words, [=](int64_t p) { return uint8_t(bonds[p] & mask) != 0; });
   }
   void mark_linked(const char* x, const char* y, int64_t count, StepDirection step, uint16_t mark,
                    uint16_t* marks) const override {

@@ -131,7 +131,7 @@ struct Masks {
               links.keep_linked(at, at - links.value_bytes, 1, kWord, step, starts);
             }
             const char* const from = at + head * kWord * links.value_bytes;
-            links.equal(from, from - links.value_bytes, count - head * kWord, starts + head);
+            links.straight(from, from - links.value_bytes, count - head * kWord, step, starts + head);
             for (int64_t w = 0; w < words; ++w) {
               starts[w] = inside[w] & ~(starts[w] & (inside[w] << 1 | before));
               before = inside[w] >> (kWord - 1);

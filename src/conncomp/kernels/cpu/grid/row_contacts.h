@@ -1,5 +1,5 @@
 // Contacts of rows where links are transitive and every row around has elements straight ahead as neighbours,
-// as it is among faces, edges or corners.
+// as it is among faces, edges or corners; and of rows that are linked by bonds, which are across faces.
 //
 // What: of all contacts of a row with earlier ones, about one for each run that begins, as rows are mostly
 // alike.
@@ -68,17 +68,32 @@ struct StraightLinks {
   }
 }
 
+// The same where links are not transitive and none lead across: the first one of each stretch where two runs
+// are side by side, unless a detour leads from it.
+[[gnu::noinline]] inline void find_lowest(int64_t words, RowMasks g, RowMasks h, StraightLinks links,
+                                          uint64_t* __restrict aligned) {
+  for (int64_t w = 0; w < words; ++w) {
+    const uint64_t continued_g = g.mask[w] & ~g.start[w], continued_h = h.mask[w] & ~h.start[w];
+    const uint64_t straight = links.linked[w] & g.mask[w] & h.mask[w];
+    aligned[w] = lowest_in_fields(straight, ~(continued_g & continued_h)) & links.free[w];
+  }
+}
+
 class RowContacts final : public ContactFinder {
  public:
-  static bool apply(const Bundles& bundles) {
+  // Without links all foreground is of one value.
+  static bool apply(const Bundles& bundles, const LinkWords* links) {
     const std::vector<Offset>& offsets = bundles.neighbours.offsets;
-    return !bundles.folded &&
+    return !bundles.folded && (!links || links->transitive || !links->compares) &&
            std::all_of(offsets.begin(), offsets.end(), [](const Offset& offset) { return offset.aligned; });
   }
 
-  // Without links all foreground is of one value.
   RowContacts(const Masks& masks, const void* data, const LinkWords* links)
-      : ContactFinder(masks), links_(links), around_(bundles_.neighbours.offsets), rows_(around_.size()) {
+      : ContactFinder(masks),
+        links_(links),
+        transitive_(!links || links->transitive),
+        around_(bundles_.neighbours.offsets),
+        rows_(around_.size()) {
     if (links) read_g_.emplace(masks.reader(data, *links)), read_h_ = read_g_;
     const bool gathered = links && bundles_.row_axis.byte_stride != links->value_bytes;
     if (!gathered && !bundles_.outer.empty())
@@ -107,12 +122,13 @@ class RowContacts final : public ContactFinder {
   FacingBundles neighbours(int k) override { return rows_[k].pairs; }
 
   bool face(const FacingBundles& pairs, int k) override {
+    const Offset& offset = k < 0 ? bundles_.no_step : around_[k].offset;
+    const bool by_step = pairs.h - pairs.g == offset.bundles;
+    step_ = step_along(offset);
     origin_g_ = origin(pairs.g);
+    origin_h_ = by_step ? origin_g_ + offset.bytes : bundles_.origin(pairs.h, &Axis::byte_stride);
     mask_g_ = masks_.row(pairs.g), mask_h_ = masks_.row(pairs.h);
-    if (k < 0) return origin_h_ = origin_g_, false;
-    const bool by_step = pairs.h - pairs.g == offset(k).bundles;
-    origin_h_ = by_step ? origin_g_ + offset(k).bytes : bundles_.origin(pairs.h, &Axis::byte_stride);
-    return find_contacts(pairs, k, by_step);
+    return k >= 0 && find_contacts(pairs, k, by_step);
   }
 
   Contacts find(int64_t begin, int64_t end) override {
@@ -124,16 +140,16 @@ class RowContacts final : public ContactFinder {
     uint64_t linked = bit_at(mask_g_ + i * bundles_.words, p) & bit_at(mask_h_ + i * bundles_.words, q);
     if (links_) {
       const int bytes = links_->value_bytes;
-      links_->keep_linked((*read_g_)(origin_g_ + i * row_bytes()) + p * bytes,
-                          (*read_h_)(origin_h_ + i * row_bytes()) + q * bytes, 0, 1, kNoStep, &linked);
+      const int64_t at = links_->plane(step_.axis) + i * row_bytes();
+      links_->keep_linked((*read_g_)(origin_g_ + at) + p * bytes, (*read_h_)(origin_h_ + at) + q * bytes, 0,
+                          1, step_, &linked);
     }
     return linked != 0;
   }
 
  private:
-  static constexpr StepDirection kNoStep{0, false};  // where values are compared, steps do not matter
-  static constexpr int64_t kStretchOfRows = 128;     // words that stay near with what is made of them
-  static constexpr int64_t kPadding = 8;             // words beyond the end of an array may be read
+  static constexpr int64_t kStretchOfRows = 128;  // words that stay near with what is made of them
+  static constexpr int64_t kPadding = 8;          // words beyond the end of an array may be read
   // Arrays of words, beside one for each row around, of elements that are linked straight ahead: contacts,
   // and which words have any, as bits; then what these are made of.
   enum { kAligned, kNext, kPrevious, kBusy, kFree, kLinked, kStraight, kGoesOn, kMaskOfH, kNone, kArrays };
@@ -180,31 +196,40 @@ class RowContacts final : public ContactFinder {
     const Offset& offset = around_[k].offset;
     FacingBundles pairs = rows_[k].pairs;
     if (pairs.h - pairs.g != offset.bundles) pairs = {first_, first_, 0};
-    uint64_t *const begin = linked + word_of(pairs.g), *const end = begin + pairs.count * bundles_.words;
+    const int64_t words = pairs.count * bundles_.words, at = origin(pairs.g);
+    uint64_t* const begin = linked + word_of(pairs.g);
     std::fill(linked, begin, 0);
-    compare(pairs, origin(pairs.g) + offset.bytes, begin);
-    std::fill(end, linked + count_ * bundles_.words, 0);
+    std::fill(begin + words, linked + count_ * bundles_.words, 0);
+    if (!links_) {
+      const uint64_t *const g = masks_.row(pairs.g), *const h = masks_.row(pairs.h);
+      for (int64_t w = 0; w < words; ++w) begin[w] = g[w] & h[w];
+    } else if (transitive_ || k < int(bundles_.neighbours.offsets.size())) {
+      compare(at, at + offset.bytes, pairs.count, step_along(offset), begin);
+    } else {
+      const Offset &one = around_[around_[k].by[0]].offset, &other = around_[around_[k].by[1]].offset;
+      compare(at + one.bytes, at + offset.bytes, pairs.count, step_along(other), begin);
+      compare(at + other.bytes, at + offset.bytes, pairs.count, step_along(one), array(kLinked));
+      for (int64_t w = 0; w < words; ++w) begin[w] &= array(kLinked)[w];
+    }
     return linked;
   }
 
-  // Writes which elements are linked straight ahead to rows of which the first begins at an origin. Rows
-  // without gaps are compared as one.
-  void compare(const FacingBundles& pairs, int64_t origin_h, uint64_t* linked) {
-    if (!links_) {
-      const uint64_t *const g = masks_.row(pairs.g), *const h = masks_.row(pairs.h);
-      for (int64_t w = 0; w < pairs.count * bundles_.words; ++w) linked[w] = g[w] & h[w];
-      return;
-    }
-    const int64_t length = bundles_.row_axis.length, bytes = links_->value_bytes, origin_g = origin(pairs.g);
+  // Backward to another row, and forward around one.
+  static StepDirection step_along(const Offset& offset) { return {offset.axis, offset.axis == 0}; }
+
+  // Writes which elements of rows, of which the first begins at an origin, are linked to those of others,
+  // which lie one step away. Rows without gaps are compared as one.
+  void compare(int64_t origin_g, int64_t origin_h, int64_t rows, StepDirection step, uint64_t* linked) {
+    const int64_t length = bundles_.row_axis.length, bytes = links_->value_bytes;
     const bool as_one = length % kWord == 0 && row_bytes() == length * bytes;
-    const int64_t elements = as_one ? pairs.count * length : length;
-    for (int64_t i = 0; i < (as_one ? std::min<int64_t>(pairs.count, 1) : pairs.count); ++i) {
-      const char* const x = (*read_g_)(origin_g + i * row_bytes());
-      const char* const y = (*read_h_)(origin_h + i * row_bytes());
+    const int64_t elements = as_one ? rows * length : length;
+    for (int64_t i = 0; i < (as_one ? std::min<int64_t>(rows, 1) : rows); ++i) {
+      const int64_t at = links_->plane(step.axis) + i * row_bytes();
+      const char *const x = (*read_g_)(origin_g + at), *const y = (*read_h_)(origin_h + at);
       for (int64_t from = 0; from < elements; from += kStretch) {
         bundles_.poll_at(from / kWord);
-        links_->equal(x + from * bytes, y + from * bytes, std::min(kStretch, elements - from),
-                      linked + i * bundles_.words + from / kWord);
+        links_->straight(x + from * bytes, y + from * bytes, std::min(kStretch, elements - from), step,
+                         linked + i * bundles_.words + from / kWord);
       }
     }
   }
@@ -224,11 +249,15 @@ class RowContacts final : public ContactFinder {
       const bool any = without_detours(words, g.mask, by, array(kFree));
       if (!any && (row.across || !row.offset.diagonal())) return false;
     }
-    if (!by_step) compare(pairs, origin_h_, array(kLinked));
-    const uint64_t* const straight = by_step ? linked(k) + at : array(kLinked);
+    if (!by_step && links_) compare(origin_g_, origin_h_, pairs.count, step_, array(kLinked));
+    const uint64_t* const straight = !links_ ? h.mask : by_step ? linked(k) + at : array(kLinked);
+    next_ = previous_ = array(kNone);
+    if (!transitive_) {
+      find_lowest(words, g, h, {straight, free}, array(kAligned));
+      return mark_busy(words);
+    }
     find_straight(words, g, h, {straight, free}, array(kAligned), array(kStraight), array(kGoesOn) + 1,
                   array(kMaskOfH) + 1);
-    next_ = previous_ = array(kNone);
     if (row.offset.diagonal() &&
         find_across(row.across ? free : g.mask, words, row.offset, array(kNext), array(kPrevious))) {
       next_ = array(kNext), previous_ = array(kPrevious);
@@ -273,8 +302,8 @@ class RowContacts final : public ContactFinder {
     for (int64_t begin = 0; begin < bundles_.words; begin += kStretchWords) {
       bundles_.poll_at(begin);
       const int64_t words = std::min(kStretchWords, bundles_.words - begin);
-      keep_linked(*links_, x, y, 1, begin, words, kNoStep, next + begin);
-      keep_linked(*links_, x, y, -1, begin, words, kNoStep, previous + begin);
+      keep_linked(*links_, x, y, 1, begin, words, step_, next + begin);
+      keep_linked(*links_, x, y, -1, begin, words, step_, previous + begin);
     }
   }
 
@@ -289,6 +318,7 @@ class RowContacts final : public ContactFinder {
   }
 
   const LinkWords* const links_;
+  const bool transitive_;
   const RowsAround around_;
   std::vector<Row> rows_;  // by row around
   std::optional<RowReader> read_g_, read_h_;
@@ -297,6 +327,7 @@ class RowContacts final : public ContactFinder {
   int64_t first_ = 0, count_ = 0;        // the rows of the stretch
   int64_t origin_ = 0;                   // of its first row, in bytes
   int64_t origin_g_ = 0, origin_h_ = 0;  // of the first row that is faced, and of the one that it faces
+  StepDirection step_{0, false};         // to it
   const uint64_t *mask_g_ = nullptr, *mask_h_ = nullptr;
   const uint64_t *next_ = nullptr, *previous_ = nullptr;
 };

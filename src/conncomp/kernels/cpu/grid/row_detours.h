@@ -6,10 +6,11 @@
 //     z - 1    d h e      a, d and e by h, if rows are neighbours across edges; else h by a and d
 //     z        a g
 //
-// The links among these rows are those of rows before g, and links with a row are only left out for those of
-// rows that come before it in one order of rows around; so by induction others make up for them. First come
-// the rows that lead to most others: where all touch at corners, whoever is linked to h needs no other link.
-// Source: ours.
+// Where links are not transitive, only the latter holds, and not if a and d are what g equals, but if a is
+// linked to g, and d to a and to h. The links among these rows are those of rows before g, and links with a
+// row are only left out for those of rows that come before it in one order of rows around; so by induction
+// others make up for them. First come the rows that lead to most others: where all touch at corners, whoever
+// is linked to h needs no other link. Source: ours.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +22,8 @@
 
 namespace conncomp {
 
-// A row at an offset of another one. A detour leads there by one of two rows, or by both.
+// A row at an offset of another one. A detour leads there by one of two rows, or by both. A row that only
+// detours lead by lies at the sum of two offsets, which are `by`.
 struct RowAround {
   Offset offset;
   int by[2] = {-1, -1};
@@ -29,11 +31,12 @@ struct RowAround {
   bool across = false;  // whether detours lead to the elements beside the one straight ahead, too
 };
 
-// The rows at offsets, in the order of links, and after these others that only detours lead by.
+// The rows at offsets, in the order of links, and after these others that only detours lead by. Of equal ones
+// the farther comes first: a stretch of rows has none of these in it, and so takes parents that are complete.
 class RowsAround : public std::vector<RowAround> {
  public:
   explicit RowsAround(const std::vector<Offset>& offsets) : offsets_(offsets) {
-    std::vector<Offset> sorted = offsets;
+    std::vector<Offset> sorted(offsets.rbegin(), offsets.rend());
     std::stable_sort(sorted.begin(), sorted.end(),
                      [&](const Offset& one, const Offset& other) { return rank(one) < rank(other); });
     offsets_ = std::move(sorted);
@@ -61,7 +64,7 @@ class RowsAround : public std::vector<RowAround> {
         row.across &= step->next && step->previous;
       }
     for (int i = 0; i < k; ++i) {
-      const int corner = ways == 0 ? row_at(offsets_[i], offsets_[k]) : -1;
+      const int corner = ways == 0 ? row_at(i, k) : -1;
       if (corner < 0) continue;
       row.by[ways++] = i;
       row.by[ways++] = corner;
@@ -85,18 +88,19 @@ class RowsAround : public std::vector<RowAround> {
   }
 
   // The number of the row that two steps lead to; -1 if it is too far.
-  int row_at(const Offset& one, const Offset& other) {
-    Offset sum = one;
-    for (size_t k = 0; k < sum.step.size(); ++k) {
-      sum.step[k] = int8_t(sum.step[k] + other.step[k]);
-      if (sum.step[k] < -1 || sum.step[k] > 1) return -1;
+  int row_at(int i, int k) {
+    RowAround sum{offsets_[i], {i, k}};
+    for (size_t axis = 0; axis < sum.offset.step.size(); ++axis) {
+      int8_t& step = sum.offset.step[axis];
+      step = int8_t(step + offsets_[k].step[axis]);
+      if (step < -1 || step > 1) return -1;
     }
-    sum.bundles += other.bundles;
-    sum.bytes += other.bytes;
-    const auto known =
-        std::find_if(begin(), end(), [&](const RowAround& row) { return row.offset.step == sum.step; });
+    sum.offset.bundles += offsets_[k].bundles;
+    sum.offset.bytes += offsets_[k].bytes;
+    const auto known = std::find_if(begin(), end(),
+                                    [&](const RowAround& row) { return row.offset.step == sum.offset.step; });
     const int number = int(known - begin());
-    if (known == end()) push_back({sum});
+    if (known == end()) push_back(sum);
     return number;
   }
 

@@ -169,7 +169,11 @@ class RunLinks {
     const auto unite_runs = [this](Index x, Index y) { unite<Exclusive>(parent_, x, y); };
     ContactPairs<Index, decltype(take_parent)> firsts(take_parent);
     ContactPairs<Index, decltype(unite_runs)> others(unite_runs);
+    // Where rows face each other, each is finished before the next, lest long ways lead by it.
+    const bool by_rows = firsts.kKept && pairs.h + pairs.count > pairs.g;
+    int64_t left = bundles_.words;
     for_each_word<true>(finder, pairs, [&](const WordPair<Index>& pair, const WordContacts& contacts) {
+      if (by_rows && left-- == 0) firsts.finish(), others.finish(), left = bundles_.words - 1;
       const uint64_t first = first_contacts(pair.g.start, contacts.any());
       if (first == contacts.aligned && !(contacts.next | contacts.previous) && one_to_one(pair, first))
         return copy_parents(pair, first);

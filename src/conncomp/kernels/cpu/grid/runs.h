@@ -34,8 +34,7 @@ namespace conncomp {
 // if there are links, of rows by these.
 inline std::unique_ptr<ContactFinder> contact_finder(const Masks& masks, const void* data,
                                                      const LinkWords* links) {
-  if ((!links || links->transitive) && RowContacts::apply(masks.bundles))
-    return std::make_unique<RowContacts>(masks, data, links);
+  if (RowContacts::apply(masks.bundles, links)) return std::make_unique<RowContacts>(masks, data, links);
   if (links) return std::make_unique<LinkedElements>(masks, data, *links);
   return std::make_unique<OneValue>(masks);
 }
