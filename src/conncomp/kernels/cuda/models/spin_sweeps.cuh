@@ -141,6 +141,8 @@ constexpr int kPlaces = kWarp + 1;
 // nobody.
 template <bool by_warp>
 struct TeamOf {
+  static constexpr bool kIsWarp = by_warp;
+
   __device__ static int32_t number() { return int32_t(threadIdx.x) / (by_warp ? kWarp : 1); }
   __device__ static int32_t count() { return int32_t(blockDim.x) / (by_warp ? kWarp : 1); }
   // Whether this thread does what is done once for a segment.
@@ -153,13 +155,14 @@ struct TeamOf {
       for (; bits != 0; bits &= bits - 1) body(__ffs(int(bits)) - 1);
     }
   }
-  // The same where a warp calls together, for all of its lanes: body(lane, whether its bit is set).
+  // The same where a warp calls together, for all of its lanes: body(bit, whether it is set).
   template <class Body>
-  __device__ static void for_each_lane(Bits32 bits, Body&& body) {
+  __device__ static void for_each_of_warp(Bits32 bits, Body&& body) {
     if constexpr (by_warp)
       body(lane(), bool(bits >> lane() & 1));
     else
-      for_each_bit(bits, [&](int lane) { body(lane, true); });
+      for (; __any_sync(kAllLanes, bits != 0); bits &= bits - 1)
+        body(bits == 0 ? 0 : __ffs(int(bits)) - 1, bits != 0);
   }
   // The bits that any thread of the team has.
   __device__ static Bits32 any(Bits32 bits) {
@@ -279,20 +282,33 @@ struct BoxMemory {
       if (Team::leads()) bonds[k * halves + segment[here.previous[k]].half] = left;
     }
   }
-  // Calls add(whether there is a bond, the nodes that it joins) for the bonds that are left, within the box.
+  // Calls add(whether there is a bond, the nodes that it joins) for the bonds that are left, within the box;
+  // a warp calls together, for segments that exist or not.
   template <class Team, class Add>
-  __device__ void for_each_bond_left(int32_t number, Add&& add) const {
+  __device__ void for_each_bond_left(int32_t number, bool exists, Add&& add) const {
     const Segment<axes>& here = segment[number];
 #pragma unroll
     for (int k = 0; k < axes; ++k) {
       const int32_t next = here.next[k];
-      if (next < 0) continue;
-      const bool ends_row = k == axes - 1;
-      const Bits32 left = bonds_along(k, here.half) & (ends_row ? Bits32(1) << here.last() : kAllLanes);
-      Team::for_each_lane(left, [&](int lane, bool exists) {
-        add(exists, {node_of(number, lane), ends_row ? next * kPlaces : node_of(next, lane)});
+      const bool ends_row = k == axes - 1, leads = exists && next >= 0;
+      if (Team::kIsWarp ? !leads : !__any_sync(kAllLanes, leads)) continue;
+      const Bits32 of_end = ends_row ? Bits32(1) << here.last() : kAllLanes;
+      Team::for_each_of_warp(leads ? bonds_along(k, here.half) & of_end : 0, [&](int lane, bool is_bond) {
+        const int32_t other = ends_row || !(Team::kIsWarp || is_bond) ? next * kPlaces : node_of(next, lane);
+        add(is_bond, {node_of(number, lane), other});
       });
     }
+  }
+  // Calls add(whether there is a root, its node), likewise.
+  template <class Team, class Add>
+  __device__ void for_each_root(int32_t number, bool exists, Add&& add) const {
+    Bits32 roots = 0;
+    Team::for_each_bit(exists ? starts(segment[number]) : 0, [&](int first) {
+      const int32_t node = number * kPlaces + first;
+      if (InBlock::load(parent + node) == node) roots |= Bits32(1) << first;
+    });
+    Team::for_each_of_warp(roots,
+                           [&](int first, bool is_root) { add(is_root, {number * kPlaces + first, 0}); });
   }
   // The digits of a plane of the states of a segment's sites, given ~state at roots.
   template <class Team>
@@ -387,19 +403,15 @@ __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& upda
       body(number, memory.segment[number]);
   };
 
-  // List(number, add) calls add(whether there is a task, the task) for what is to be done for a segment, and
-  // do_task(task, whether there is one) does it.
+  // List(number, whether there is such a segment, add) calls add(whether there is a task, the task) for what
+  // is to be done for a segment, and do_task(task, whether there is one) does it.
   const auto for_each_task = [&](auto&& list, auto&& do_task) {
     int count = 0;
-    for_each_segment([&](int32_t number) {
-      list(number, [&](bool exists, const Task& task) {
-        if constexpr (by_warp)
-          count = memory.tasks.add(count, exists, task, do_task);
-        else if (exists)
-          do_task(task, true);
-      });
-    });
-    if constexpr (by_warp) memory.tasks.finish(count, do_task);
+    const int32_t lanes_before = by_warp ? 0 : lane();
+    for (int32_t number = Team::number(); number - lanes_before < segments; number += Team::count())
+      list(number < segments ? number : 0, number < segments,
+           [&](bool exists, const Task& task) { count = memory.tasks.add(count, exists, task, do_task); });
+    memory.tasks.finish(count, do_task);
   };
 
   for_each_bond_word([&](int32_t at) {
@@ -452,7 +464,16 @@ __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& upda
     __syncthreads();
     for_each_segment([&](int32_t number) { memory.template begin_forest<Team>(number); });
     __syncthreads();
-    for_each_task([&](int32_t number, auto&& add) { memory.template for_each_bond_left<Team>(number, add); },
+    // Paths through the rows of a whole lattice are long: they are shortened before they are followed.
+    if constexpr (!by_warp) {
+      for_each_segment([&](int32_t number) {
+        Team::for_each_bit(memory.starts(memory.segment[number]),
+                           [&](int first) { find<InBlock>(memory.parent, number * kPlaces + first); });
+      });
+      __syncthreads();
+    }
+    for_each_task([&](int32_t number, bool exists,
+                      auto&& add) { memory.template for_each_bond_left<Team>(number, exists, add); },
                   [&](const Task& nodes, bool exists) {
                     if (exists) unite<InBlock>(memory.parent, nodes.node, nodes.other);
                   });
@@ -494,18 +515,14 @@ __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& upda
       memory.tasks.finish(count, join);
       barrier.wait();
     }
-    for_each_task(
-        [&](int32_t number, auto&& add) {
-          Team::for_each_lane(memory.starts(memory.segment[number]), [&](int first, bool starts) {
-            const int32_t node = number * kPlaces + first;
-            add(starts && InBlock::load(memory.parent + node) == node, {node, 0});
-          });
-        },
-        [&](const Task& task, bool exists) {
-          if (!exists) return;
-          const int32_t site = memory.site_of(task.node), root = is_whole ? site : find<Shared>(forest, site);
-          InBlock::store(memory.parent + task.node, ~draw_any_state(draws, root, lattice.states));
-        });
+    for_each_task([&](int32_t number, bool exists,
+                      auto&& add) { memory.template for_each_root<Team>(number, exists, add); },
+                  [&](const Task& task, bool exists) {
+                    if (!exists) return;
+                    const int32_t site = memory.site_of(task.node),
+                                  root = is_whole ? site : find<Shared>(forest, site);
+                    InBlock::store(memory.parent + task.node, ~draw_any_state(draws, root, lattice.states));
+                  });
     __syncthreads();
     for_each_segment([&](int32_t number) {
       for (int plane = 0; plane < lattice.planes; ++plane) {

@@ -25,9 +25,8 @@ from conncomp.kernels.lattice import MOST_AXES, WORD, Lattice
 FILE = "cuda/models/spin_sweeps.cuh"
 THREADS, BLOCKS_OF_MULTIPROCESSOR = 1024, 1  # ``kMostBoxThreads``
 # Sites of a box where boxes are few, and where there are more; the most that a box has; and how
-# many blocks a cluster may have. The most that one has of a batch, and all of a batch of planes.
+# many blocks a cluster may have.
 LEAST_BOX, LEAST_OF_MANY, MOST_BOX, CLUSTERS = 512, 1024, 1 << 14, (4, 8, 16)
-MOST_OF_BATCH, MOST_OF_BATCHES = 1 << 14, 1 << 23
 # Bytes of shared memory: of a word of bonds of an axis, with the bonds; of a segment without and
 # with an axis, with parents; of a thread.
 _BYTES_OF_WORD, _BYTES_OF_THREAD = 28, 16
@@ -108,11 +107,7 @@ def _is_batch(gpu: Gpu, replicas: int) -> bool:
 def takes(gpu: Gpu, lattice: Lattice, replicas: int) -> bool:
     """Whether a lattice is so small that blocks that run at once have room for it."""
     plan, room = _plan(gpu, lattice, replicas), max(LEAST_SHARED, gpu.shared_memory - SHARED_BESIDE)
-    most = MOST_BOX
-    if _is_batch(gpu, replicas):
-        is_large = lattice.ndim < 3 and lattice.sites * replicas > MOST_OF_BATCHES
-        most = 0 if is_large else MOST_OF_BATCH
-    return prod(plan.extent) <= most and plan.shared(THREADS) <= room
+    return prod(plan.extent) <= MOST_BOX and plan.shared(THREADS) <= room
 
 
 class SpinSweeps:
