@@ -19,6 +19,12 @@ LATTICES = [
     ((5, 4, 70), 2, (False, True, False), 1),
     ((2, 3, 1, 33), 4, True, 1),
     ((3, 2, 3, 9), 2, (False, True, True, False), 2),
+    # More than there are blocks at once.
+    ((24, 70), 2, True, 9),
+    ((20, 33), 3, (True, False), 9),
+    ((5, 4, 70), 2, (False, True, True), 9),
+    ((90,), 2, True, 9),
+    ((3, 2, 3, 9), 3, True, 9),
 ]
 
 
@@ -78,5 +84,5 @@ def test_lattices_that_are_too_large_are_not_taken(monkeypatch):
     model = Potts((30, 40), seed=1)
     gpu = HostGpu()
     assert spin_sweeps.takes(gpu, model.lattice, 1)
-    assert not spin_sweeps.takes(gpu, model.lattice, 100)
+    assert spin_sweeps.takes(gpu, model.lattice, 100)
     assert not spin_sweeps.takes(gpu, Potts((400, 400), seed=1).lattice, 1)

@@ -11,9 +11,9 @@
 //    join      clusters by bonds that leave a box: all wait
 //    flip      sites by the random numbers of their roots: all wait
 //
-// A box that is a whole lattice needs neither publishing nor joining. A place in the box is 32 times the
-// number of the segment and the lane, and in the order of the lattice's sites, so that the smallest place of
-// a cluster is its smallest site.
+// A box that is a whole lattice needs neither publishing nor joining. A place in the box is that of
+// a segment and of a lane, in the order of the lattice's sites, so that the smallest place of a cluster is
+// its smallest site.
 //
 // Cost: some 200 instructions a site and three axes; a microsecond for chains of dependent loads in each
 // stage. Source: ours; random numbers as core/spins.h has them.
@@ -80,7 +80,9 @@ struct Segment {
   // Along each axis the next segment of the box, or -1 if that is not in the box, and the site after `first`;
   // along the row what comes after its last segment: -1 for others, as they end nothing.
   int32_t next[axes], next_site[axes];
-  int32_t previous[axes];  // along all axes but the row the segment before in the box, or -1
+  // Along all axes but the row the segment before in the box, or -1. Segments have an odd number of words,
+  // so that those of many threads are in as many banks of shared memory.
+  int32_t previous[(axes - 1) | 1];
 
   __device__ Segment(const Box& box, const Lattice& lattice, int32_t number) {
     const int32_t row = number / box.segments_of_row, length = int32_t(lattice.length[kRowAxis]);
@@ -118,14 +120,63 @@ struct Segment {
   __device__ int last() const { return kWarp - 1 - __clz(int(sites)); }
 };
 
-// Bonds of one axis that a thread draws.
+// Bonds of one axis that are drawn together: a word of the lattice, and NextSites. An odd number of words.
 struct BondWord {
-  int32_t word;  // of the lattice
-  NextSites next;
+  int32_t word, next, last;
+  Bits32 sites[2];
+
+  __device__ BondWord(int32_t word, const NextSites& after)
+      : word(word),
+        next(int32_t(after.word)),
+        last(after.last),
+        sites{Bits32(after.sites), Bits32(after.sites >> 32)} {}
+  __device__ NextSites after() const { return {next, last, sites[0] | Bits64(sites[1]) << 32}; }
+};
+
+// How many places a segment has: one is spare, as threads, too, are to be in different banks.
+constexpr int kPlaces = kWarp + 1;
+
+// Who takes a segment: a warp, whose lanes do at once what is to be done for its bits, or a thread, which
+// does one after the other. Small boxes have warps enough; in large ones threads do less, as they idle for
+// nobody.
+template <bool by_warp>
+struct TeamOf {
+  static constexpr bool kIsWarp = by_warp;
+
+  __device__ static int32_t number() { return int32_t(threadIdx.x) / (by_warp ? kWarp : 1); }
+  __device__ static int32_t count() { return int32_t(blockDim.x) / (by_warp ? kWarp : 1); }
+  // Whether this thread does what is done once for a segment.
+  __device__ static bool leads() { return !by_warp || lane() == 0; }
+  template <class Body>
+  __device__ static void for_each_bit(Bits32 bits, Body&& body) {
+    if constexpr (by_warp) {
+      if (bits >> lane() & 1) body(lane());
+    } else {
+      for (; bits != 0; bits &= bits - 1) body(__ffs(int(bits)) - 1);
+    }
+  }
+  // The same where a warp calls together, for all of its lanes: body(bit, whether it is set).
+  template <class Body>
+  __device__ static void for_each_of_warp(Bits32 bits, Body&& body) {
+    if constexpr (by_warp)
+      body(lane(), bool(bits >> lane() & 1));
+    else
+      for (; __any_sync(kAllLanes, bits != 0); bits &= bits - 1)
+        body(bits == 0 ? 0 : __ffs(int(bits)) - 1, bits != 0);
+  }
+  // The bits that any thread of the team has.
+  __device__ static Bits32 any(Bits32 bits) {
+    if constexpr (by_warp) return warp_or(bits);
+    return bits;
+  }
+};
+
+// A node, and another one or a site.
+struct Task {
+  int32_t node, other;
 };
 
 // What lanes of a warp come upon, few at a time, until there is something for each of them to do.
-template <class Task>
 struct TasksOfWarp {
   Task task[2 * kWarp];
 
@@ -152,9 +203,6 @@ struct TasksOfWarp {
     __syncwarp();
   }
 };
-struct PairOfPlaces {
-  int32_t a, b;
-};
 
 // What a block has in shared memory of its box.
 template <int axes>
@@ -163,7 +211,7 @@ struct BoxMemory {
   Segment<axes>* segment;
   Bits32* bonds;    // of an axis and a half of a word: which bonds are active
   int32_t* parent;  // of a place; at last of a root ~state
-  TasksOfWarp<PairOfPlaces>& tasks;
+  TasksOfWarp& tasks;
   int32_t halves;  // of an axis
 
   __device__ BoxMemory(uint64_t* memory, const Boxes& boxes, int32_t halves)
@@ -171,49 +219,107 @@ struct BoxMemory {
         segment(reinterpret_cast<Segment<axes>*>(words + axes * boxes.words)),
         bonds(reinterpret_cast<Bits32*>(segment + boxes.segments)),
         parent(reinterpret_cast<int32_t*>(bonds + axes * 2 * boxes.words)),
-        tasks(reinterpret_cast<TasksOfWarp<PairOfPlaces>*>(parent +
-                                                           boxes.segments * kWarp)[threadIdx.x / kWarp]),
+        tasks(reinterpret_cast<TasksOfWarp*>(parent + boxes.segments * kPlaces)[threadIdx.x / kWarp]),
         halves(halves) {}
 
   __device__ Bits32 bonds_along(int k, int32_t half) const { return bonds[k * halves + half]; }
   __device__ Bits32 row_bonds(int32_t half) const { return bonds_along(axes - 1, half); }
-  __device__ int32_t site_of(int32_t place) const { return segment[place / kWarp].first + place % kWarp; }
-  // The first lane of the run that a lane is in, given the bonds along the row.
+  __device__ int32_t site_of(int32_t place) const { return segment[place / kPlaces].first + place % kPlaces; }
+  // The lanes where runs begin, of which the first one may go on from the segment before.
+  __device__ Bits32 starts(const Segment<axes>& of) const { return of.sites & ~(row_bonds(of.half) << 1); }
   __device__ static int first_lane(Bits32 along_row, int lane) {
     return kWarp - 1 - __clz(int(~(along_row << 1) & kAllLanes >> (kWarp - 1 - lane)));
   }
-  // Begins the forest: sites of a run have its first place as parent. That has a place of a run before it, if
-  // there are bonds that lead there: the first one of the first axis is followed so, without a search. Leaves
-  // of the bonds that lead to a segment those that are to be followed still.
+  // The lanes of the run that begins at one.
+  __device__ static Bits32 run_from(Bits32 starts, int first) {
+    const Bits32 later = starts & ~((Bits32(2) << first) - 1);
+    return (later & (0 - later)) - (Bits32(1) << first);
+  }
+  // The node of the run that a lane is in: the place where that begins in the segment.
+  __device__ int32_t node_of(int32_t number, int lane) const {
+    return number * kPlaces + first_lane(row_bonds(segment[number].half), lane);
+  }
+  // The node of the run before, if it goes on in a segment.
+  __device__ int32_t node_before(int32_t number) const {
+    const Segment<axes>& of = segment[number];
+    const bool goes_on = of.before > 0 && row_bonds(of.half - 1) >> (kWarp - 1);
+    return goes_on ? node_of(number - 1, kWarp - 1) : number * kPlaces;
+  }
+  // Begins the forest: a run that goes on has as parent what it goes on from; another one has the run that
+  // the first of its bonds to runs before it leads to, without a search. Of the bonds that lead to a segment
+  // leaves those that are to be followed still.
+  template <class Team>
   __device__ void begin_forest(int32_t number) const {
     const Segment<axes>& here = segment[number];
-    const Bits32 along_row = row_bonds(here.half), later = ~(along_row << 1) & ~((Bits32(2) << lane()) - 1);
-    int first = first_lane(along_row, lane());
-    const Bits32 run = (later & (0 - later)) - (Bits32(1) << first);
-    int32_t start = number, half = here.half, before = here.before;
-    for (; first == 0 && before > 0 && row_bonds(half - 1) >> (kWarp - 1); --before)
-      --start, first = first_lane(row_bonds(--half), kWarp - 1);
-    start = start * kWarp + first;
-    const bool starts = start == number * kWarp + lane();
-    int32_t above = start;
-    bool has_parent = start < number * kWarp;
+    const Bits32 along_row = row_bonds(here.half), starts = this->starts(here);
+    Bits32 leading[axes] = {}, beside[axes] = {}, followed[axes] = {};
 #pragma unroll
     for (int k = 0; k < axes - 1; ++k) {
-      const int32_t previous = here.previous[k];
-      if (previous < 0) continue;
-      const int32_t half_before = segment[previous].half;
-      const Bits32 leading = bonds_along(k, half_before), beside = row_bonds(half_before);
-      Bits32 followed = (leading & along_row & beside) << 1;  // by those of the site before
-      if (!has_parent && (leading & run) != 0) {
-        const int first_bond = __ffs(int(leading & run)) - 1;
-        if (starts) above = previous * kWarp + first_lane(beside, first_bond);
-        followed |= Bits32(1) << first_bond;
+      if (here.previous[k] < 0) continue;
+      const int32_t half = segment[here.previous[k]].half;
+      leading[k] = bonds_along(k, half), beside[k] = row_bonds(half);
+      followed[k] = (leading[k] & along_row & beside[k]) << 1;  // by those of the sites before
+    }
+    const int32_t before = node_before(number);
+    Team::for_each_bit(starts, [&](int first) {
+      int32_t above = first == 0 ? before : number * kPlaces + first;
+      bool has_parent = above < number * kPlaces;
+      const Bits32 run = run_from(starts, first);
+#pragma unroll
+      for (int k = 0; k < axes - 1; ++k) {
+        if (has_parent || (leading[k] & run) == 0) continue;
+        const int bond = __ffs(int(leading[k] & run)) - 1;
+        above = here.previous[k] * kPlaces + first_lane(beside[k], bond);
+        followed[k] |= Bits32(1) << bond;
         has_parent = true;
       }
-      const Bits32 left = __ballot_sync(kAllLanes, (leading & ~followed) >> lane() & 1);
-      if (lane() == 0) bonds[k * halves + half_before] = left;
+      parent[number * kPlaces + first] = above;
+    });
+#pragma unroll
+    for (int k = 0; k < axes - 1; ++k) {
+      if (here.previous[k] < 0) continue;
+      const Bits32 left = leading[k] & ~Team::any(followed[k]);
+      if (Team::leads()) bonds[k * halves + segment[here.previous[k]].half] = left;
     }
-    parent[number * kWarp + lane()] = above;
+  }
+  // Calls add(whether there is a bond, the nodes that it joins) for the bonds that are left, within the box;
+  // a warp calls together, for segments that exist or not.
+  template <class Team, class Add>
+  __device__ void for_each_bond_left(int32_t number, bool exists, Add&& add) const {
+    const Segment<axes>& here = segment[number];
+#pragma unroll
+    for (int k = 0; k < axes; ++k) {
+      const int32_t next = here.next[k];
+      const bool ends_row = k == axes - 1, leads = exists && next >= 0;
+      if (Team::kIsWarp ? !leads : !__any_sync(kAllLanes, leads)) continue;
+      const Bits32 of_end = ends_row ? Bits32(1) << here.last() : kAllLanes;
+      Team::for_each_of_warp(leads ? bonds_along(k, here.half) & of_end : 0, [&](int lane, bool is_bond) {
+        const int32_t other = ends_row || !(Team::kIsWarp || is_bond) ? next * kPlaces : node_of(next, lane);
+        add(is_bond, {node_of(number, lane), other});
+      });
+    }
+  }
+  // Calls add(whether there is a root, its node), likewise.
+  template <class Team, class Add>
+  __device__ void for_each_root(int32_t number, bool exists, Add&& add) const {
+    Bits32 roots = 0;
+    Team::for_each_bit(exists ? starts(segment[number]) : 0, [&](int first) {
+      const int32_t node = number * kPlaces + first;
+      if (InBlock::load(parent + node) == node) roots |= Bits32(1) << first;
+    });
+    Team::for_each_of_warp(roots,
+                           [&](int first, bool is_root) { add(is_root, {number * kPlaces + first, 0}); });
+  }
+  // The digits of a plane of the states of a segment's sites, given ~state at roots.
+  template <class Team>
+  __device__ Bits32 digits_of(int32_t number, int plane) const {
+    Bits32 digits = 0;
+    const Bits32 starts = this->starts(segment[number]);
+    Team::for_each_bit(starts, [&](int first) {
+      const int32_t above = parent[number * kPlaces + first];
+      if (~(above < 0 ? above : parent[above]) >> plane & 1) digits |= run_from(starts, first);
+    });
+    return Team::any(digits) & segment[number].sites;
   }
 };
 
@@ -264,16 +370,16 @@ __device__ inline void add_states_of_box(const Lattice& lattice, const Bits64* s
 }
 
 // Makes updates of all replicas. `forest` has an entry for each site, unless a box is a whole lattice.
-template <int axes, bool in_cluster>
+template <int axes, bool by_warp, bool in_cluster>
 __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& updates, const Boxes& boxes,
                                    const Bits64* probability, Bits64* spins, int32_t* forest,
                                    const Records& all_records, uint32_t* arrived) {
   CONNCOMP_DYNAMIC_SHARED(uint64_t, shared);
+  using Team = TeamOf<by_warp>;
   constexpr int kAlongRow = axes - 1, kFirstAxis = kLatticeAxes - axes;
   const Lattice& lattice = replicas.lattice;
   const int64_t replica = replicas.replica();
-  const int32_t part = int32_t(blockIdx.x) % replicas.parts, warp = int32_t(threadIdx.x) / kWarp,
-                warps = int32_t(blockDim.x) / kWarp;
+  const int32_t part = int32_t(blockIdx.x) % replicas.parts;
   const bool is_whole = replicas.parts == 1;
   const Box box(boxes, lattice, part);
   const int32_t segments = box.segments(), words = box.words();
@@ -287,18 +393,24 @@ __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& upda
   const auto for_each_bond_word = [&](auto&& body) {
     for (int32_t at = int32_t(threadIdx.x); at < axes * words; at += int32_t(blockDim.x)) body(at);
   };
-  // Lanes of a warp call together: body(number of a segment, the segment).
+  // Calls body(number) for the segments of this thread's team, and body(number, segment) for those of its
+  // warp.
   const auto for_each_segment = [&](auto&& body) {
-    for (int32_t number = warp; number < segments; number += warps) body(number, memory.segment[number]);
+    for (int32_t number = Team::number(); number < segments; number += Team::count()) body(number);
   };
-  // The same: list(place, segment, add) calls add(whether this lane has a task, the task) as often as it
-  // likes, and do_task(task, whether there is one) does it.
+  const auto for_each_of_warp = [&](auto&& body) {
+    for (int32_t number = TeamOf<true>::number(); number < segments; number += TeamOf<true>::count())
+      body(number, memory.segment[number]);
+  };
+
+  // List(number, whether there is such a segment, add) calls add(whether there is a task, the task) for what
+  // is to be done for a segment, and do_task(task, whether there is one) does it.
   const auto for_each_task = [&](auto&& list, auto&& do_task) {
     int count = 0;
-    for_each_segment([&](int32_t number, const Segment<axes>& segment) {
-      list(number * kWarp + lane(), segment,
-           [&](bool has, const PairOfPlaces& task) { count = memory.tasks.add(count, has, task, do_task); });
-    });
+    const int32_t lanes_before = by_warp ? 0 : lane();
+    for (int32_t number = Team::number(); number - lanes_before < segments; number += Team::count())
+      list(number < segments ? number : 0, number < segments,
+           [&](bool exists, const Task& task) { count = memory.tasks.add(count, exists, task, do_task); });
     memory.tasks.finish(count, do_task);
   };
 
@@ -308,31 +420,41 @@ __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& upda
     box.find_row(row, row_at);
     const int32_t word = Box::row_of(lattice, row_at) * int32_t(lattice.columns()) +
                          box.begin[kRowAxis] / kWordSites + in_box % box.words_of_row;
-    memory.words[at] = {word, next_sites(lattice, place_of(lattice, word), kFirstAxis + at / words)};
+    memory.words[at] = BondWord(word, next_sites(lattice, place_of(lattice, word), kFirstAxis + at / words));
   });
   for (int32_t number = int32_t(threadIdx.x); number < segments; number += int32_t(blockDim.x))
     memory.segment[number] = Segment<axes>(box, lattice, number);
   __syncthreads();
   for (int32_t update = 0; update < updates.count; ++update, ++draws.step) {
     int32_t satisfied = 0, active = 0;
-    const int32_t groups = int32_t(blockDim.x) / kDrawing, group = int32_t(threadIdx.x) / kDrawing;
-    for (int32_t at = group; at - group % (kWarp / kDrawing) < axes * words; at += groups) {
-      const bool exists = at < axes * words;
-      const BondWord& of = memory.words[exists ? at : 0];
-      const Bits64 equal = exists ? satisfied_bonds(lattice, spins, of.word, of.next) : 0;
-      const Bits64 drawn =
-          bernoulli_together(draws, Bits64(of.word), kFirstAxis + at / words, active_with, equal);
-      if (!exists || lane() % kDrawing != 0) continue;
+    const auto draw = [&](int32_t at, bool draws_for_all, auto&& bernoulli_of) {
+      const BondWord& of = memory.words[at];
+      const Bits64 equal = satisfied_bonds(lattice, spins, of.word, of.after());
+      const Bits64 drawn = bernoulli_of(Bits64(of.word), kFirstAxis + at / words, equal);
+      if (!draws_for_all) return;
       memory.bonds[2 * at] = Bits32(drawn), memory.bonds[2 * at + 1] = Bits32(drawn >> 32);
       satisfied += __popcll(equal), active += __popcll(drawn);
+    };
+    if constexpr (by_warp) {
+      const int32_t groups = int32_t(blockDim.x) / kDrawing, group = int32_t(threadIdx.x) / kDrawing;
+      for (int32_t at = group; at - group % (kWarp / kDrawing) < axes * words; at += groups) {
+        const bool exists = at < axes * words;
+        draw(exists ? at : 0, exists && lane() % kDrawing == 0, [&](Bits64 word, int axis, Bits64 equal) {
+          return bernoulli_together(draws, word, axis, active_with, exists ? equal : 0);
+        });
+      }
+    } else {
+      for_each_bond_word([&](int32_t at) {
+        draw(at, true, [&](Bits64 word, int axis, Bits64 equal) {
+          return bernoulli(draws, word, axis, active_with, equal);
+        });
+      });
     }
     if (all_records.record != nullptr && updates.measures(update)) {
       const Records records = updates.records_of(all_records, update);
       satisfied = warp_sum(satisfied), active = warp_sum(active);
-      if (lane() == 0) {
-        records.add(replica, kSatisfied, satisfied), records.add(replica, kActive, active);
-        if (warp == 0) records.add(replica, kCounts, int64_t(box.rows) * box.extent[kRowAxis]);
-      }
+      if (lane() == 0) records.add(replica, kSatisfied, satisfied), records.add(replica, kActive, active);
+      if (threadIdx.x == 0) records.add(replica, kCounts, int64_t(box.rows) * box.extent[kRowAxis]);
       add_states_of_box(lattice, spins, replica, records, [&](auto&& body) {
         for_each_bond_word([&](int32_t at) {
           if (at < words) body(memory.words[at].word);
@@ -340,85 +462,84 @@ __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& upda
       });
     }
     __syncthreads();
-    for_each_segment([&](int32_t number, const Segment<axes>&) { memory.begin_forest(number); });
+    for_each_segment([&](int32_t number) { memory.template begin_forest<Team>(number); });
     __syncthreads();
-    for_each_task(
-        [&](int32_t place, const Segment<axes>& segment, auto&& add) {
-#pragma unroll
-          for (int k = 0; k < axes; ++k) {
-            const int32_t next = segment.next[k];
-            if (next < 0) continue;
-            if (k < kAlongRow)
-              add(memory.bonds_along(k, segment.half) >> lane() & 1, {place, next * kWarp + lane()});
-            else
-              add(lane() == segment.last() && memory.row_bonds(segment.half) >> lane() & 1,
-                  {place, next * kWarp});
-          }
-        },
-        [&](const PairOfPlaces& pair, bool exists) {
-          if (exists) unite<InBlock>(memory.parent, pair.a, pair.b);
-        });
+    // Paths through the rows of a whole lattice are long: they are shortened before they are followed.
+    if constexpr (!by_warp) {
+      for_each_segment([&](int32_t number) {
+        Team::for_each_bit(memory.starts(memory.segment[number]),
+                           [&](int first) { find<InBlock>(memory.parent, number * kPlaces + first); });
+      });
+      __syncthreads();
+    }
+    for_each_task([&](int32_t number, bool exists,
+                      auto&& add) { memory.template for_each_bond_left<Team>(number, exists, add); },
+                  [&](const Task& nodes, bool exists) {
+                    if (exists) unite<InBlock>(memory.parent, nodes.node, nodes.other);
+                  });
     __syncthreads();
-    for_each_segment([&](int32_t number, const Segment<axes>& segment) {
-      const int32_t place = number * kWarp + lane();
-      if (!segment.has(lane())) return;
-      const int32_t root = find<InBlock, Jump::kNone>(memory.parent, place);
-      InBlock::store(memory.parent + place, root);
-      if (!is_whole && (root == place || segment.faced >> lane() & 1))
-        Shared::store(forest + segment.first + lane(), memory.site_of(root));
+    for_each_segment([&](int32_t number) {
+      Team::for_each_bit(memory.starts(memory.segment[number]), [&](int first) {
+        const int32_t node = number * kPlaces + first;
+        InBlock::store(memory.parent + node, find<InBlock, Jump::kNone>(memory.parent, node));
+      });
     });
-    barrier.wait();
+    __syncthreads();
     if (!is_whole) {
-      for_each_task(
-          [&](int32_t place, const Segment<axes>& segment, auto&& add) {
+      for_each_of_warp([&](int32_t number, const Segment<axes>& segment) {
+        const int32_t place = number * kPlaces + lane(), site = segment.first + lane();
+        const bool is_faced = segment.faced >> lane() & 1, starts = memory.starts(segment) >> lane() & 1;
+        if (!is_faced && !(starts && memory.parent[place] == place)) return;
+        const int32_t root = memory.parent[memory.node_of(number, lane())];
+        Shared::store(forest + site, memory.site_of(root));
+      });
+      barrier.wait();
+      int count = 0;
+      const auto join = [&](const Task& task, bool exists) {
+        const int32_t a = exists ? memory.site_of(memory.parent[task.node]) : -1,
+                      b = exists ? Shared::load(forest + task.other) : -1,
+                      left_a = __shfl_up_sync(kAllLanes, a, 1), left_b = __shfl_up_sync(kAllLanes, b, 1);
+        // What the lane before unites need not be united again.
+        if (exists && (lane() == 0 || left_a != a || left_b != b)) unite<Shared>(forest, a, b);
+      };
+      for_each_of_warp([&](int32_t number, const Segment<axes>& segment) {
 #pragma unroll
-            for (int k = 0; k < axes; ++k) {
-              if (segment.next[k] >= 0 || segment.next_site[k] < 0) continue;
-              Bits32 bonds = memory.bonds_along(k, segment.half);
-              if (k == kAlongRow) bonds &= Bits32(1) << segment.last();
-              add(bonds >> lane() & 1, {place, segment.next_site[k] + (k == kAlongRow ? 0 : lane())});
-            }
-          },
-          [&](const PairOfPlaces& pair, bool exists) {
-            const int32_t a = exists ? memory.site_of(memory.parent[pair.a]) : -1,
-                          b = exists ? Shared::load(forest + pair.b) : -1,
-                          left_a = __shfl_up_sync(kAllLanes, a, 1), left_b = __shfl_up_sync(kAllLanes, b, 1);
-            // What the lane before unites need not be united again.
-            if (exists && (lane() == 0 || left_a != a || left_b != b)) unite<Shared>(forest, a, b);
-          });
+        for (int k = 0; k < axes; ++k) {
+          if (segment.next[k] >= 0 || segment.next_site[k] < 0) continue;
+          Bits32 bonds = memory.bonds_along(k, segment.half);
+          if (k == kAlongRow) bonds &= Bits32(1) << segment.last();
+          const int32_t site = segment.next_site[k] + (k == kAlongRow ? 0 : lane());
+          count = memory.tasks.add(count, bonds >> lane() & 1, {memory.node_of(number, lane()), site}, join);
+        }
+      });
+      memory.tasks.finish(count, join);
       barrier.wait();
     }
-    for_each_task(
-        [&](int32_t place, const Segment<axes>& segment, auto&& add) {
-          add(segment.has(lane()) && InBlock::load(memory.parent + place) == place, {place, 0});
-        },
-        [&](const PairOfPlaces& pair, bool exists) {
-          if (!exists) return;
-          const int32_t site = memory.site_of(pair.a), root = is_whole ? site : find<Shared>(forest, site);
-          InBlock::store(memory.parent + pair.a, ~draw_any_state(draws, root, lattice.states));
-        });
+    for_each_task([&](int32_t number, bool exists,
+                      auto&& add) { memory.template for_each_root<Team>(number, exists, add); },
+                  [&](const Task& task, bool exists) {
+                    if (!exists) return;
+                    const int32_t site = memory.site_of(task.node),
+                                  root = is_whole ? site : find<Shared>(forest, site);
+                    InBlock::store(memory.parent + task.node, ~draw_any_state(draws, root, lattice.states));
+                  });
     __syncthreads();
-    for_each_segment([&](int32_t number, const Segment<axes>& segment) {
-      int state = 0;
-      if (segment.has(lane())) {
-        const int32_t root = memory.parent[number * kWarp + lane()];
-        state = ~(root < 0 ? root : memory.parent[root]);
-      }
+    for_each_segment([&](int32_t number) {
       for (int plane = 0; plane < lattice.planes; ++plane) {
-        const Bits32 digits = __ballot_sync(kAllLanes, state >> plane & 1);
+        const Bits32 digits = memory.template digits_of<Team>(number, plane);
         Bits32* const halves = reinterpret_cast<Bits32*>(spins + plane * lattice.words());
-        if (lane() == 0) Shared::store(halves + segment.in_plane, digits);
+        if (Team::leads()) Shared::store(halves + memory.segment[number].in_plane, digits);
       }
     });
     barrier.wait();
   }
 }
 
-template <int axes>
+template <int axes, bool by_warp>
 __global__ void __launch_bounds__(kMostBoxThreads, 1)
     sweep_spins(Replicas replicas, Updates updates, Boxes boxes, const Bits64* probability, Bits64* spins,
                 int32_t* forest, Records records, uint32_t* arrived) {
-  sweep_boxes<axes, false>(replicas, updates, boxes, probability, spins, forest, records, arrived);
+  sweep_boxes<axes, by_warp, false>(replicas, updates, boxes, probability, spins, forest, records, arrived);
 }
 
 // The same, of replicas whose parts are so many blocks of a cluster.
@@ -426,7 +547,7 @@ template <int axes, int parts>
 __global__ void CONNCOMP_CLUSTER(parts) __launch_bounds__(kMostBoxThreads, 1)
     sweep_in_cluster(Replicas replicas, Updates updates, Boxes boxes, const Bits64* probability,
                      Bits64* spins, int32_t* forest, Records records, uint32_t* arrived) {
-  sweep_boxes<axes, true>(replicas, updates, boxes, probability, spins, forest, records, arrived);
+  sweep_boxes<axes, true, true>(replicas, updates, boxes, probability, spins, forest, records, arrived);
 }
 
 }  // namespace conncomp

@@ -29,8 +29,8 @@ THREADS, BLOCKS_OF_MULTIPROCESSOR = 1024, 1  # ``kMostBoxThreads``
 LEAST_BOX, LEAST_OF_MANY, MOST_BOX, CLUSTERS = 512, 1024, 1 << 14, (4, 8, 16)
 # Bytes of shared memory: of a word of bonds of an axis, with the bonds; of a segment without and
 # with an axis, with parents; of a thread.
-_BYTES_OF_WORD, _BYTES_OF_THREAD = 40, 16
-_BYTES_OF_SEGMENT, _BYTES_OF_AXIS = 24 + 4 * WARP, 12
+_BYTES_OF_WORD, _BYTES_OF_THREAD = 28, 16
+_BYTES_OF_SEGMENT, _BYTES_OF_AXIS = 28 + 4 * WARP, 12
 LEAST_SHARED, SHARED_BESIDE = 16 << 10, 1 << 10
 _INDEX = np.dtype("i4")
 
@@ -99,11 +99,15 @@ def _plan(gpu: Gpu, lattice: Lattice, replicas: int) -> _Plan:
     return _cut(lattice.shape, min(few, many, at_once))
 
 
+def _is_batch(gpu: Gpu, replicas: int) -> bool:
+    """Whether there are more replicas than blocks that run at the same time, one for each."""
+    return replicas > gpu.blocks_together(THREADS, BLOCKS_OF_MULTIPROCESSOR)
+
+
 def takes(gpu: Gpu, lattice: Lattice, replicas: int) -> bool:
     """Whether a lattice is so small that blocks that run at once have room for it."""
     plan, room = _plan(gpu, lattice, replicas), max(LEAST_SHARED, gpu.shared_memory - SHARED_BESIDE)
-    run_at_once = replicas * plan.parts <= gpu.blocks_together(THREADS, BLOCKS_OF_MULTIPROCESSOR)
-    return run_at_once and prod(plan.extent) <= MOST_BOX and plan.shared(THREADS) <= room
+    return prod(plan.extent) <= MOST_BOX and plan.shared(THREADS) <= room
 
 
 class SpinSweeps:
@@ -125,13 +129,18 @@ class SpinSweeps:
         self._replicas, self._workspace = replicas, Workspace()
         gpu, lattice = replicas.gpu, replicas.lattice
         self._plan = plan = _plan(gpu, lattice, replicas.count)
-        in_cluster = gpu.has_clusters and plan.parts in CLUSTERS
-        (kernel,) = gpu.load(FILE, _names(lattice.ndim, plan.parts if in_cluster else None))
+        in_cluster, by_warp = gpu.has_clusters and plan.parts in CLUSTERS, True
+        if _is_batch(gpu, replicas.count):
+            by_warp = False
+        names = _names(lattice.ndim, plan.parts if in_cluster else None, by_warp)
+        (kernel,) = gpu.load(FILE, names)
         # Whatever other streams do, blocks that wait for each other start together.
         if in_cluster:
             gpu.allow_cluster(kernel)
         self._sweep = kernel if in_cluster or plan.parts == 1 else gpu.together(kernel)
-        self._threads = min(THREADS, plan.segments * WARP)
+        self._threads = min(
+            THREADS, plan.segments * WARP if by_warp else -(-plan.segments // WARP) * WARP
+        )
         boxes = np.zeros((), _BOXES)
         boxes["extent"] = (*(1,) * (MOST_AXES - lattice.ndim), *plan.extent)
         boxes["segments"], boxes["words"] = plan.segments, plan.words
@@ -182,14 +191,15 @@ class SpinSweeps:
         )
 
 
-def _names(axes: int, cluster: int | None) -> tuple[str, ...]:
+def _names(axes: int, cluster: int | None, by_warp: bool = True) -> tuple[str, ...]:
     if cluster is None:
-        return (f"sweep_spins<{axes}>",)
+        return (f"sweep_spins<{axes}, {str(by_warp).lower()}>",)
     return (f"sweep_in_cluster<{axes}, {cluster}>",)
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `SpinSweeps` can load."""
     for axes in range(1, MOST_AXES + 1):
+        yield FILE, _names(axes, None, False)
         for cluster in (None, *CLUSTERS):
             yield FILE, _names(axes, cluster)
