@@ -169,11 +169,16 @@ struct BrickTable {
                      // plane follow each other. Null where neighbours are not compared by value
   Comparison* comparison;  // of a tile: how its foreground is compared
   void* frame;             // of a tile: the Frame of its values, unless they are compared one by one
-  Bits* first_digit;    // of a brick and a digit: which component each element is in (FirstDigits); those of
-                        // one digit follow each other. Null where neighbours are compared by value
+  Bits* first_digit;  // of a brick and a digit: which component each element is in (FirstDigits); those of
+                      // one digit follow each other. Null where neighbours are compared by value
+  int32_t* written;   // of sparse_tiles.cuh: whether it labels any tiles; how many it has left; then of each
+                      // tile whether it has labelled that. Null where it is not asked
   int64_t* components;  // of an item: how many it has
   int64_t bricks;
 
+  __device__ bool is_written(int64_t tile) const {
+    return written[0] && (written[1] == 0 || written[2 + tile]);
+  }
   __device__ Bits& plane(int k, int64_t number) const { return planes[k * bricks + number]; }
   __device__ ValuePlanes planes_of(int64_t number) const {
     ValuePlanes values;
@@ -195,6 +200,22 @@ struct BrickTable {
     return first;
   }
 };
+
+// Calls body(tile) for the tile of a block; or if tiles may be written already, for those of a smaller grid's
+// tiles that are not.
+template <bool may_be_written, class Tiles, class Body>
+__device__ inline void for_each_tile(const Tiles& tiles, const BrickTable& table, Body&& body) {
+  if constexpr (may_be_written) {
+    const uint32_t count = uint32_t(table.bricks >> tiles.log_parts());
+    for (uint32_t tile = blockIdx.x; tile < count; tile += gridDim.x) {
+      if (table.is_written(tile)) continue;
+      body(tile);
+      __syncthreads();
+    }
+  } else {
+    body(blockIdx.x);
+  }
+}
 
 // The links of a brick by a rule, of which bricks know three: Equal and Above, for the steps of a
 // connectivity, and GivenLinks, for what any rule and neighbourhood have been turned into (link_bricks.cuh).
