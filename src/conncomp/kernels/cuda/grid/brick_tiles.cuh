@@ -201,22 +201,6 @@ struct BrickTable {
   }
 };
 
-// Calls body(tile) for the tile of a block; or if tiles may be written already, for those of a smaller grid's
-// tiles that are not.
-template <bool may_be_written, class Tiles, class Body>
-__device__ inline void for_each_tile(const Tiles& tiles, const BrickTable& table, Body&& body) {
-  if constexpr (may_be_written) {
-    const uint32_t count = uint32_t(table.bricks >> tiles.log_parts());
-    for (uint32_t tile = blockIdx.x; tile < count; tile += gridDim.x) {
-      if (table.is_written(tile)) continue;
-      body(tile);
-      __syncthreads();
-    }
-  } else {
-    body(blockIdx.x);
-  }
-}
-
 // The links of a brick by a rule, of which bricks know three: Equal and Above, for the steps of a
 // connectivity, and GivenLinks, for what any rule and neighbourhood have been turned into (link_bricks.cuh).
 template <class T, class Tiles, class Index>

@@ -121,17 +121,16 @@ struct TileLabelling {
   const BrickTable& table;
   TileMemory<Rule, Tiles>& memory;
   BrickNodes<kAxes>* dynamic_memory;
-  const uint32_t tile;
 
   uint16_t* const parent = dynamic_memory->parent;  // of each node of the tile
   const int brick = int(threadIdx.x);
-  const Cell<kRank, Index> corner = tiles.template corner_of<Index>(tile);  // of the tile
-  const Cell<kRank, Index> first = tiles.first_of(corner, brick);           // of the brick
+  const Cell<kRank, Index> corner = tiles.template corner_of<Index>(blockIdx.x);  // of the tile
+  const Cell<kRank, Index> first = tiles.first_of(corner, brick);                 // of the brick
   Bits foreground = 0;
   Comparison comparison = Comparison::kNone;  // of the foreground of the tile
   Frame<Value> frame = {};                    // of its values, unless they are compared one by one
 
-  __device__ int64_t number() const { return int64_t(tile) * tiles.parts() + brick; }  // in the table
+  __device__ int64_t number() const { return int64_t(blockIdx.x) * tiles.parts() + brick; }  // in the table
   __device__ auto& list() const { return memory.list[brick / kWarp]; }
   __device__ int connectivity() const { return int(tiles.grid.connectivity); }
 
@@ -567,27 +566,32 @@ struct TileLabelling {
     table.settled[number()] = isolated | two_words(memory.settled + 2 * brick);
     if (table.roots != nullptr) table.roots[number()] = two_words(memory.reaching + 2 * brick);
     if (brick == 0) {
-      table.comparison[tile] = comparison;
+      table.comparison[blockIdx.x] = comparison;
       if constexpr (Rule::kTransitive && !Rule::kOneValue)
-        static_cast<Frame<Value>*>(table.frame)[tile] = frame;
+        static_cast<Frame<Value>*>(table.frame)[blockIdx.x] = frame;
     }
   }
 };
 
-// Labels a tile. All threads of a block call together.
-template <class Rule, class Tiles, class Index>
-__device__ inline void label_tile(const Tiles& tiles, const Rule& rule, const typename Rule::Value* values,
-                                  Index* label, const BrickTable& table, TileMemory<Rule, Tiles>& memory,
-                                  BrickNodes<Tiles::kAxes>* nodes_of_bricks, uint32_t number) {
+// A block a tile, which may be written already. Dynamic shared memory: two bytes for each element of a tile.
+template <class Rule, class Tiles, class Index, bool may_be_written = false>
+__global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
+    label_tiles(Tiles tiles, Rule rule, const typename Rule::Value* __restrict__ values,
+                Index* __restrict__ label, BrickTable table) {
+  follow_launch();
+  if constexpr (may_be_written)
+    if (table.is_written(blockIdx.x)) return;
+  CONNCOMP_DYNAMIC_SHARED(BrickNodes<Tiles::kAxes>, nodes_of_bricks);
+  __shared__ TileMemory<Rule, Tiles> memory;
   const int brick = int(threadIdx.x);
-  const int64_t item = tiles.item_of(number);
+  const int64_t item = tiles.item_of(blockIdx.x);
   values += item * tiles.grid.item_stride;
   label += item * tiles.grid.cells_of_item();
-  if (brick == 0 && tiles.begins_item(number)) table.components[item] = 0;
+  if (brick == 0 && tiles.begins_item(blockIdx.x)) table.components[item] = 0;
   if (brick == 0) memory.pairs.count = 0;
   if (brick == 0) memory.differing = 0;
 
-  TileLabelling<Rule, Tiles, Index> tile{tiles, rule, values, table, memory, nodes_of_bricks, number};
+  TileLabelling<Rule, Tiles, Index> tile{tiles, rule, values, table, memory, nodes_of_bricks};
   tile.read_foreground();
   const auto links = links_of_brick(rule, tiles, table, values, tile.first, tile.number(),
                                     tiles.inside(tile.first), tile.foreground, tile.comparison);
@@ -609,20 +613,6 @@ __device__ inline void label_tile(const Tiles& tiles, const Rule& rule, const ty
   tile.mark_reaching(nodes);
   tile.write_entries(nodes, label);
   tile.write_table(isolated);
-}
-
-// A block a tile, or several if tiles may be written. Dynamic shared memory: two bytes for each element of a
-// tile.
-template <class Rule, class Tiles, class Index, bool may_be_written = false>
-__global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
-    label_tiles(Tiles tiles, Rule rule, const typename Rule::Value* __restrict__ values,
-                Index* __restrict__ label, BrickTable table) {
-  follow_launch();
-  CONNCOMP_DYNAMIC_SHARED(BrickNodes<Tiles::kAxes>, nodes_of_bricks);
-  __shared__ TileMemory<Rule, Tiles> memory;
-  for_each_tile<may_be_written>(tiles, table, [&](uint32_t tile) {
-    label_tile(tiles, rule, values, label, table, memory, nodes_of_bricks, tile);
-  });
 }
 
 }  // namespace conncomp

@@ -98,13 +98,6 @@ struct ListToFollow {
   __device__ uint32_t& element(int k) const { return numbers[1 + k]; }
 };
 
-// Tells the second-level cache what will be read soon.
-__device__ inline void prefetch([[maybe_unused]] const void* at) {
-#ifdef __CUDACC__
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(at)));
-#endif
-}
-
 // A thread's part in a tile, and the brick that it has.
 template <class Rule, class Tiles>
 struct SparseTile {
@@ -313,11 +306,6 @@ struct SparseTile {
     static_cast<Frame<Value>*>(table.frame)[tile] = {value, Value{}};
   }
 
-  // Each row of a brick by the thread of another brick beside it: lines of the cache are longer than these.
-  __device__ void prefetch_values(const Value* values, uint32_t next) const {
-    const auto at = tiles.first_of(tiles.template corner_of<int32_t>(next), brick);
-    prefetch(tiles.values_at(values + at.offset, 0).at(brick % B::kRows * B::kRow));
-  }
   // Labels the tile, if it is sparse. All threads call together.
   __device__ bool label(const Rule& rule, const Value* values, int32_t* label) const {
     if (!fits(label)) return false;
@@ -375,9 +363,10 @@ __global__ void __launch_bounds__(Tiles::kThreads)
       tiles.values_at(values + first.offset, tiles.inside(first)).where([&](const auto& value) {
         return !rule.background.is(value);
       });
-  const int all = block_sum<kThreads>(__popcll(elements));
-  const int beside = block_sum<kThreads>(__popcll(elements & ~Brick<2>::without_next(elements)));
+  const int own_beside = __popcll(elements & ~Brick<2>::without_next(elements));
+  const int both = block_sum<kThreads>(__popcll(elements) | own_beside << 16);
   if (thread != 0) return;
+  const int all = both & 0xffff, beside = both >> 16;
   table.written[0] =
       kMostOfOne * all <= kAll && kLeastOfOne * all >= kAll && kElementsOfTwoBeside * beside <= 2 * all;
   table.written[1] = 0;
@@ -396,7 +385,6 @@ __global__ void __launch_bounds__(Tiles::kThreads, 6)
   SparseTile<Rule, Tiles>{tiles, table, memory, 0}.clear();
   for (int64_t tile = blockIdx.x; tile < count; tile += gridDim.x) {
     const SparseTile<Rule, Tiles> part{tiles, table, memory, uint32_t(tile)};
-    if (tile + gridDim.x < count) part.prefetch_values(values, uint32_t(tile + gridDim.x));
     const bool written = part.label(rule, values, label);
     if (threadIdx.x == 0) table.written[2 + tile] = written;
     left += !written;

@@ -18,9 +18,6 @@ LEAST, TOGETHER = 1 << 27, 4
 # The threads of a block that labels or follows, and how many tiles are labelled at once on a
 # multiprocessor.
 LABELLING, FOLLOWING, AT_ONCE = 128, 256, 6
-# Blocks of stages 1 and 4 on a multiprocessor, where tiles may be written already: those that have
-# nothing to do take a microsecond each, and one that has many is not done when others are.
-OF_BRICKS = 56
 
 
 def takes(geometry: Geometry, links: Links, index: np.dtype[Any]) -> bool:

@@ -232,7 +232,7 @@ def plan_of(
         of_item if by_item else 0,
         chunk,
         chunks,
-        (min(tiles, multiprocessors * sparse_tiles.OF_BRICKS) if sparse else tiles, of_tile),
+        (tiles, of_tile),
         (-(-tiles * border // JOIN_THREADS), JOIN_THREADS),
         tiles > items or any(geometry.steps.periodic),
         (tiles, border),

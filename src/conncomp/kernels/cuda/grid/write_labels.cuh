@@ -95,41 +95,42 @@ __device__ inline FollowedEntry<Index> follow_entry(Index* label, Index entry) {
   }
 }
 
-// What the warps of a block need: labels of the background and of up to so many components of each brick, in
-// turn for the bricks of a warp.
-template <bool singles, int threads, class Index>
-struct LabelsOfWarps {
-  static constexpr int kAtOnce = singles ? kSingle - 1 : kSingle;
-  Index labels[threads / kWarp][(1 + kAtOnce) * kWarp];
-  WarpList list[threads / kWarp];
-};
-
-// Writes the labels of a tile. All threads of a block call together.
-template <class Rule, bool consecutive, class Tiles, class Index, class Memory>
-__device__ inline void write_tile(const Tiles& tiles, const typename Rule::Value* values, Index* label,
-                                  const BrickTable& table, const LabelOfRoot<consecutive, Index>& label_of,
-                                  Memory& memory, uint32_t tile) {
+// A block a tile, which may be written already.
+template <class Rule, bool consecutive, class Tiles, class Index, bool may_be_written = false>
+__global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
+    write_labels(Tiles tiles, const typename Rule::Value* __restrict__ values, Index* label, BrickTable table,
+                 int64_t columns, const uint32_t* __restrict__ roots_of_word,
+                 const Index* __restrict__ number_of_word) {
+  follow_launch();
+  if constexpr (may_be_written)
+    if (table.is_written(blockIdx.x)) return;
   constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes, kThreads = Tiles::kThreads;
   using B = Brick<kAxes>;
+  // Labels of the background and of up to so many components of each brick, in turn for the bricks of a warp.
   constexpr bool kSingles = !Rule::kTransitive;
-  constexpr int kAtOnce = Memory::kAtOnce;
+  constexpr int kAtOnce = kSingles ? kSingle - 1 : kSingle;
+  __shared__ Index labels_of_warp[kThreads / kWarp][(1 + kAtOnce) * kWarp];
+  __shared__ WarpList list_of_warp[kThreads / kWarp];
+
   const int brick = int(threadIdx.x), first_of_warp = brick - lane();
-  Index* const labels = memory.labels[brick / kWarp];
-  const int64_t item = tiles.item_of(tile), first_of_item = item * tiles.grid.cells_of_item();
+  Index* const labels = labels_of_warp[brick / kWarp];
+  const int64_t item = tiles.item_of(blockIdx.x), first_of_item = item * tiles.grid.cells_of_item();
   values += item * tiles.grid.item_stride;
   label += first_of_item;
-  const int64_t bricks_before = int64_t(tile) * tiles.parts();
-  const Cell<rank, Index> corner = tiles.template corner_of<Index>(tile);
+  const int64_t bricks_before = int64_t(blockIdx.x) * tiles.parts();
+  const Cell<rank, Index> corner = tiles.template corner_of<Index>(blockIdx.x);
   const Cell<rank, Index> first = tiles.first_of(corner, brick);
   const Bits foreground = __ldg(table.foreground + bricks_before + brick), inside = tiles.inside(first);
   const auto links = links_of_brick(Rule{}, tiles, table, values, first, bricks_before + brick, inside,
-                                    foreground, table.comparison[tile]);
+                                    foreground, table.comparison[blockIdx.x]);
   labels[lane()] = consecutive ? 0 : -1;
   // Four labels can be written at once where their address fits.
   bool fits = reinterpret_cast<size_t>(label) % 16 == 0;
 #pragma unroll
   for (int k = 0; k < rank - 1; ++k) fits &= (tiles.grid.axes[k].index_stride & 3) == 0;
 
+  const LabelOfRoot<consecutive, Index> label_of{tiles.axis(0).length, columns, roots_of_word,
+                                                 number_of_word};
   // Numbers begin anew in each item.
   const Index first_index = Index(first_of_item);
   const Index numbers_before = consecutive && item > 0 ? Index(label_of(first_index) - 1) : Index(0);
@@ -150,7 +151,7 @@ __device__ inline void write_tile(const Tiles& tiles, const typename Rule::Value
       digit[0] = digit[1] = digit[2] = digit[3] = begins ? singles : 0;
     }
     const auto find_labels = [&](const auto& components) {
-      return memory.list[brick / kWarp].for_each_component(
+      return list_of_warp[brick / kWarp].for_each_component(
           components, unwritten, kAtOnce,
           [&](Bits component, int number) {
 #pragma unroll
@@ -202,23 +203,8 @@ __device__ inline void write_tile(const Tiles& tiles, const typename Rule::Value
   }
   if constexpr (!consecutive) {
     const int total = block_sum<kThreads>(roots);
-    if (brick == 0) Shared::fetch_add(table.components + tiles.item_of(tile), int64_t(total));
+    if (brick == 0) Shared::fetch_add(table.components + tiles.item_of(blockIdx.x), int64_t(total));
   }
-}
-
-// A block a tile, or several if tiles may be written.
-template <class Rule, bool consecutive, class Tiles, class Index, bool may_be_written = false>
-__global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
-    write_labels(Tiles tiles, const typename Rule::Value* __restrict__ values, Index* label, BrickTable table,
-                 int64_t columns, const uint32_t* __restrict__ roots_of_word,
-                 const Index* __restrict__ number_of_word) {
-  follow_launch();
-  __shared__ LabelsOfWarps<!Rule::kTransitive, Tiles::kThreads, Index> memory;
-  const LabelOfRoot<consecutive, Index> label_of{tiles.axis(0).length, columns, roots_of_word,
-                                                 number_of_word};
-  for_each_tile<may_be_written>(tiles, table, [&](uint32_t tile) {
-    write_tile<Rule>(tiles, values, label, table, label_of, memory, tile);
-  });
 }
 
 }  // namespace conncomp
