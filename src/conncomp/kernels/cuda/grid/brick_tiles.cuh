@@ -169,11 +169,16 @@ struct BrickTable {
                      // plane follow each other. Null where neighbours are not compared by value
   Comparison* comparison;  // of a tile: how its foreground is compared
   void* frame;             // of a tile: the Frame of its values, unless they are compared one by one
-  Bits* first_digit;    // of a brick and a digit: which component each element is in (FirstDigits); those of
-                        // one digit follow each other. Null where neighbours are compared by value
+  Bits* first_digit;  // of a brick and a digit: which component each element is in (FirstDigits); those of
+                      // one digit follow each other. Null where neighbours are compared by value
+  int32_t* written;   // of sparse_tiles.cuh: whether it labels any tiles; how many it has left; then of each
+                      // tile whether it has labelled that. Null where it is not asked
   int64_t* components;  // of an item: how many it has
   int64_t bricks;
 
+  __device__ bool is_written(int64_t tile) const {
+    return written[0] && (written[1] == 0 || written[2 + tile]);
+  }
   __device__ Bits& plane(int k, int64_t number) const { return planes[k * bricks + number]; }
   __device__ ValuePlanes planes_of(int64_t number) const {
     ValuePlanes values;

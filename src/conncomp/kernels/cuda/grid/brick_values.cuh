@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/links.h"
+#include "cuda/core/warp.cuh"
 #include "cuda/grid/brick_links.cuh"
 
 namespace conncomp {
@@ -17,6 +18,29 @@ struct ValuesMet {
     several |= any && !(next == value);
     if (!any) value = next;
     any = true;
+  }
+};
+
+// What the threads of a block need to find out whether the foreground of all has one value.
+template <class Value, int warps>
+struct ValueOfBlock {
+  Value value[warps];
+  bool has_value[warps];
+
+  // Returns the value that the first warp met that met any; threads that know of another one have met
+  // several. All threads call together.
+  __device__ Value common(ValuesMet<Value>& met) {
+    const int warp = int(threadIdx.x) / kWarp;
+    const uint32_t with_value = __ballot_sync(kAllLanes, met.any);
+    if (lane() == 0) has_value[warp] = with_value != 0;
+    if (with_value != 0 && lane() == __ffs(int(with_value)) - 1) value[warp] = met.value;
+    __syncthreads();
+    // Lane k compares the value of warp k.
+    const bool compares = lane() < int(blockDim.x) / kWarp && has_value[lane()];
+    const uint32_t comparing = __ballot_sync(kAllLanes, compares);
+    const Value first = value[comparing == 0 ? 0 : __ffs(int(comparing)) - 1];
+    met.several |= (compares && !(value[lane()] == first)) || (met.any && !(met.value == first));
+    return first;
   }
 };
 

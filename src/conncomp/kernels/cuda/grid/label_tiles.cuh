@@ -103,8 +103,7 @@ struct TileMemory {
   Halo<Tiles::kAxes> halo[Rule::kTransitive ? kThreads : 1];
   Halo<Tiles::kAxes> halo_of_plane[kPlanes][kHasPlanes<Value> && Rule::kTransitive ? kThreads : 1];
   Bits differing;  // bits of values, of which foreground has both
-  Value value[kWarps];
-  bool has_value[kWarps];
+  ValueOfBlock<Value, kWarps> value;
   PairList<NodePair, Rule::kTransitive ? kThreads : 1, kPairsOfBrick> pairs;
   HalfWords first_digit[Rule::kTransitive ? 1 : kFirstDigits][Rule::kTransitive ? 1 : kThreads];
 };
@@ -152,16 +151,7 @@ struct TileLabelling {
       foreground =
           tiles.values_at(values + first.offset, tiles.inside(first)).foreground(rule.background, met);
       memory.foreground[brick] = foreground;
-      const uint32_t with_value = __ballot_sync(kAllLanes, met.any);
-      if (lane() == 0) memory.has_value[brick / kWarp] = with_value != 0;
-      if (with_value != 0 && lane() == __ffs(int(with_value)) - 1) memory.value[brick / kWarp] = met.value;
-      __syncthreads();
-      // Lane k compares the value of warp k.
-      const bool compares = lane() < int(blockDim.x) / kWarp && memory.has_value[lane()];
-      const uint32_t warps = __ballot_sync(kAllLanes, compares);
-      frame.base = memory.value[warps == 0 ? 0 : __ffs(int(warps)) - 1];
-      met.several |=
-          (compares && !(memory.value[lane()] == frame.base)) || (met.any && !(met.value == frame.base));
+      frame.base = memory.value.common(met);
       if (__syncthreads_or(met.several)) read_planes(met);
     }
   }
@@ -583,12 +573,14 @@ struct TileLabelling {
   }
 };
 
-// A block a tile. Dynamic shared memory: two bytes for each element of a tile.
-template <class Rule, class Tiles, class Index>
+// A block a tile, which may be written already. Dynamic shared memory: two bytes for each element of a tile.
+template <class Rule, class Tiles, class Index, bool may_be_written = false>
 __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
     label_tiles(Tiles tiles, Rule rule, const typename Rule::Value* __restrict__ values,
                 Index* __restrict__ label, BrickTable table) {
   follow_launch();
+  if constexpr (may_be_written)
+    if (table.is_written(blockIdx.x)) return;
   CONNCOMP_DYNAMIC_SHARED(BrickNodes<Tiles::kAxes>, nodes_of_bricks);
   __shared__ TileMemory<Rule, Tiles> memory;
   const int brick = int(threadIdx.x);

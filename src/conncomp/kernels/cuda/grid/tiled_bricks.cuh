@@ -10,6 +10,7 @@
 //   join_tiles     their unions across the borders of tiles, among the labels
 //   number_tiles   for consecutive labels: bits of roots, and the numbers of words of them
 //   write_labels   the label of each element
+// Of large images that seem to have few elements, sparse tiles are labelled by sparse_tiles.cuh instead.
 // A component stands where its first element is, so that the smallest index is the root. What reaches no
 // border of its tile is labelled with that: nothing but a bit is written for it, or its root if it is in
 // several bricks. The others get an entry in global memory. An image of 16 x 16, drawn through every stage,

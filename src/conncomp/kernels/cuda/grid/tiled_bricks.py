@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp.kernels.cuda.core.numbering import MOST_CHUNKS, THREADS, WORD, WORDS
+from conncomp.kernels.cuda.grid import sparse_tiles
 from conncomp.kernels.cuda.grid.image import RANKS, Geometry, Image, rule_of, rules
 from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, given_logs, tiling
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
@@ -34,7 +35,7 @@ ABOVE = ("f4", "f8")
 ITEM_THREADS, LEAST_OF_ITEM, MOST_OF_ITEM = 1024, 256, 4096
 # What is known of words of the labels, where they are numbered.
 BY_WORD = "roots_of_words", "numbers", "in_chunk"
-BITS, NODE, COMPARISON = (np.dtype(name) for name in ("u8", "u2", "u1"))
+BITS, NODE, COMPARISON, WRITTEN = (np.dtype(name) for name in ("u8", "u2", "u1", "i4"))
 
 TABLE = Struct(
     "BrickTable",
@@ -46,6 +47,7 @@ TABLE = Struct(
     comparison=POINTER,
     frame=POINTER,
     first_digit=POINTER,
+    written=POINTER,
     components=POINTER,
     bricks=COUNT,
 )
@@ -95,9 +97,17 @@ def fill_labels(
     for link in links:
         by_brick = gpu.blocks(plan.bricks, LINK_THREADS), LINK_THREADS
         launch(link, by_brick, tiles, image.rule, values, table)
+    count = plan.border[0]
+    if plan.sparse_names:
+        sample, label_sparse, follow = gpu.load(sparse_tiles.FILE, plan.sparse_names)
+        labelling, following = sparse_tiles.grids(gpu, count)
+        launch(sample, (1, labelling[1]), tiles, plan.rule, values, table, count)
+        launch(label_sparse, labelling, tiles, plan.rule, values, labels, table, count)
     launch(label, plan.by_tile, tiles, plan.rule, values, labels, table, shared=plan.shared)
     if plan.joins:
         launch(join, plan.by_border, tiles, *plan.border, values, labels, table)
+    if plan.sparse_names:
+        launch(follow, following, tiles, labels, table, count)
     words, columns = plan.words
     if plan.words_of_item:
         (number_items,) = number
@@ -120,8 +130,8 @@ class Plan(NamedTuple):
 
     Attributes
     ----------
-    names, last_names : tuple of str
-        Of kernels: those that any labels need, and those that differ.
+    names, last_names, sparse_names : tuple of str
+        Of kernels: those that any labels need, those that differ, and those of sparse tiles.
     rule : numpy.generic
         ``Equal<T>`` or ``GivenLinks``.
     tiles : numpy.void
@@ -150,6 +160,7 @@ class Plan(NamedTuple):
 
     names: tuple[str, ...]
     last_names: tuple[str, ...]
+    sparse_names: tuple[str, ...]
     rule: Any
     tiles: Any
     bricks: int
@@ -192,6 +203,7 @@ def plan_of(
     chunks = -(-words // chunk)
     border = _count_at_border(rank, logs)
     linked, digits = bricks * len(geometry.steps.backward), bricks * FIRST_DIGITS
+    sparse = fixed and not consecutive and sparse_tiles.takes(geometry, links, index)
     table: dict[str, Part | int | None] = {
         "foreground": (bricks, BITS),
         "links": None if by_value else (linked, BITS),
@@ -201,14 +213,18 @@ def plan_of(
         "comparison": (tiles, COMPARISON),
         "frame": (2 * tiles, np.dtype(links.value_type)) if by_value else None,
         "first_digit": None if by_value else (digits, BITS),
+        "written": (2 + tiles, WRITTEN) if sparse else None,
         "components": (items, COUNT),
         "bricks": bricks,
     }
     given = None if by_value else 1 if geometry.steps.most_moves <= 1 else 3
     by_word = ((words, WORDS), (words, index), (chunks, COUNT)) if consecutive else ()
+    names = _names(links, given, kind, index)
+    last_names = _last_names(links, given, kind, index, (consecutive, by_item))
     return Plan(
-        _names(links, given, kind, index),
-        _last_names(links, given, kind, index, (consecutive, by_item)),
+        _where_written(names) if sparse else names,
+        _where_written(last_names) if sparse else last_names,
+        sparse_tiles.names(rule_of(links).name, kind) if sparse else (),
         rule_of(links).struct if by_value else np.uint8(0),
         tiling(geometry, logs),
         bricks,
@@ -286,6 +302,11 @@ def _last_names(
     return write, f"settle_roots<{kinds}>", f"gather_roots<{kinds}>", number
 
 
+def _where_written(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of kernels, the first one for tiles that may be written already."""
+    return f"{names[0][:-1]}, true>", *names[1:]
+
+
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `fill_labels` can load."""
     every_rule = (*rules(), *(values_above(0.0, np.dtype(name)) for name in ABOVE))
@@ -303,3 +324,10 @@ def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
             yield FILE, _names(links, given, tiles, index)
             for numbering in ((False, False), (True, False), *([(True, True)] if items else [])):
                 yield FILE, _last_names(links, given, tiles, index, numbering)
+    for links in rules():
+        if links.rule != "equal":
+            continue
+        tiles, index = _tiles(sparse_tiles.AXES, LOGS[sparse_tiles.AXES], False), sparse_tiles.INDEX
+        yield sparse_tiles.FILE, sparse_tiles.names(rule_of(links).name, tiles)
+        yield FILE, _where_written(_names(links, None, tiles, index))
+        yield FILE, _where_written(_last_names(links, None, tiles, index, (False, False)))

@@ -95,13 +95,15 @@ __device__ inline FollowedEntry<Index> follow_entry(Index* label, Index entry) {
   }
 }
 
-// A block a tile.
-template <class Rule, bool consecutive, class Tiles, class Index>
+// A block a tile, which may be written already.
+template <class Rule, bool consecutive, class Tiles, class Index, bool may_be_written = false>
 __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
     write_labels(Tiles tiles, const typename Rule::Value* __restrict__ values, Index* label, BrickTable table,
                  int64_t columns, const uint32_t* __restrict__ roots_of_word,
                  const Index* __restrict__ number_of_word) {
   follow_launch();
+  if constexpr (may_be_written)
+    if (table.is_written(blockIdx.x)) return;
   constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes, kThreads = Tiles::kThreads;
   using B = Brick<kAxes>;
   // Labels of the background and of up to so many components of each brick, in turn for the bricks of a warp.
