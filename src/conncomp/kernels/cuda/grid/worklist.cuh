@@ -37,18 +37,22 @@ struct NumberList {
     if (has_number && at < room) listed[at] = uint16_t(number);
     return count + __popc(lanes);
   }
-  // Calls body(number) for all that are listed, in any lane; or for the bits of this lane if they are not.
+  // Calls body(number) for all that are listed, in any lane; or for the bits of this lane if they are not. One
+  // loop for both, as bodies are long: it takes a fourth of what label_tiles of given links takes to compile.
   template <class Number, class Body>
   __device__ void for_each(int count, Bits bits, Number&& number, Body&& body) const {
-    for (int begin = 0; begin < count; begin += kWarp) {
-      if (begin + lane() < count) body(int(listed[begin + lane()]));
+    for (int begin = 0;; begin += kWarp) {
+      bool has_next = begin + lane() < count;
+      int next = has_next ? listed[begin + lane()] : 0;
+      if (count == kUnlisted) {
+        has_next = bits != 0;
+        next = has_next ? number(lowest(bits)) : 0;
+        bits &= bits - 1;
+      }
+      if (!__any_sync(kAllLanes, has_next)) return;
+      if (has_next) body(next);
       __syncwarp();
     }
-    if (count == kUnlisted)
-      for (; __any_sync(kAllLanes, bits != 0); bits &= bits - 1) {
-        if (bits != 0) body(int(number(lowest(bits))));
-        __syncwarp();
-      }
   }
 };
 
