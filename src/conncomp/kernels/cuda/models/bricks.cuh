@@ -253,8 +253,9 @@ __global__ void __launch_bounds__(Tiles::kThreads)
   Sums sums{};
   sums.begin_block();
   __syncthreads();
+  const FirstDigits digits = table.first_digits(number);
   list_of_warp[brick / kWarp].for_each_component(
-      table.first_digits(number), __ldg(table.foreground + number), kBits, [](Bits, int) {},
+      [&](auto&& use) { use(digits); }, __ldg(table.foreground + number), kBits, [](Bits, int) {},
       [&](Bits component, int lane_of_brick, int) {
         if (component == 0) return;
         const int owner = first_of_warp + lane_of_brick, bit = lowest(component);
@@ -410,8 +411,9 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
     digits[2 * (planes * brick + k) + 1] = uint32_t(single_states >> 32);
   }
   __syncwarp();
+  const FirstDigits first_digits = table.first_digits(number);
   list_of_warp[brick / kWarp].for_each_component(
-      table.first_digits(number), inside & ~single, kBits, [](Bits, int) {},
+      [&](auto&& use) { use(first_digits); }, inside & ~single, kBits, [](Bits, int) {},
       [&](Bits component, int lane_of_brick, int) {
         if (component == 0) return;
         const int owner = first_of_warp + lane_of_brick, bit = lowest(component);
