@@ -184,17 +184,20 @@ struct BrickValues {
 
   // The bits in which some elements differ from a value. Loops of few registers, as few tiles come here.
   __device__ Value differing(Bits elements, Value value) const {
-    if constexpr (sizeof(Value) == 1) return differing_bytes(elements, value);
-    Value bits = 0;
+    if constexpr (sizeof(Value) == 1) {
+      return differing_bytes(elements, value);
+    } else {
+      Value bits = 0;
 #pragma unroll 1
-    for (int row = 0; row < kRows; ++row) {
-      Value values[kRow];
-      read_row(row, values);
+      for (int row = 0; row < kRows; ++row) {
+        Value values[kRow];
+        read_row(row, values);
 #pragma unroll
-      for (int x = 0; x < kRow; ++x)
-        bits |= elements >> (row * kRow + x) & 1 ? Value(values[x] ^ value) : Value(0);
+        for (int x = 0; x < kRow; ++x)
+          bits |= elements >> (row * kRow + x) & 1 ? Value(values[x] ^ value) : Value(0);
+      }
+      return bits;
     }
-    return bits;
   }
   __device__ uint8_t differing_bytes(Bits elements, uint8_t value) const {
     uint32_t bits = 0;
@@ -219,9 +222,9 @@ struct BrickValues {
 #pragma unroll 1
     for (int row = 0; row < kRows; ++row) {
       uint32_t in_row[kPlanes + 1] = {};
-      if constexpr (sizeof(Value) == 1)
+      if constexpr (sizeof(Value) == 1) {
         planes_of_bytes(bytes(row, 0), bit, frame, has_all, in_row);
-      else {
+      } else {
         Value values[kRow];
         read_row(row, values);
 #pragma unroll
@@ -269,8 +272,7 @@ struct BrickValues {
       if (background.present) return foreground;
       met = {ground, true, foreground != 0, 0};
       return inside;
-    }
-    if constexpr (kHasPlanes<Value> && sizeof(Value) > 1) {
+    } else if constexpr (kHasPlanes<Value>) {
       const Bits foreground =
           background.present ? where([&](const Value& value) { return value != background.value; }) : inside;
       met.any = foreground != 0;
@@ -280,23 +282,24 @@ struct BrickValues {
         met.several = met.differing != 0;
       }
       return foreground;
-    }
-    Bits foreground = 0;
+    } else {
+      Bits foreground = 0;
 #pragma unroll 4
-    for (int row = 0; row < kRows; ++row) {
-      Value values[kRow];
-      read_row(row, values);
-      uint32_t foreground_of_row = 0;
+      for (int row = 0; row < kRows; ++row) {
+        Value values[kRow];
+        read_row(row, values);
+        uint32_t foreground_of_row = 0;
 #pragma unroll
-      for (int x = 0; x < kRow; ++x) {
-        const int bit = row * kRow + x;
-        if (!(inside >> bit & 1) || background.is(values[x])) continue;
-        foreground_of_row |= 1u << x;
-        met.add(values[x]);
+        for (int x = 0; x < kRow; ++x) {
+          const int bit = row * kRow + x;
+          if (!(inside >> bit & 1) || background.is(values[x])) continue;
+          foreground_of_row |= 1u << x;
+          met.add(values[x]);
+        }
+        foreground |= Bits(foreground_of_row) << row * kRow;
       }
-      foreground |= Bits(foreground_of_row) << row * kRow;
+      return foreground;
     }
-    return foreground;
   }
 
   // Of some rows of bytes, four at a time: it is where the difference to the background is not 0.
