@@ -312,8 +312,8 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     strong_components(int64_t vertices, ArcList<const Vertex> arcs, int64_t most_barriers, bool are_paths,
                       bool are_in_order, StrongMemory<Vertex> memory, Index* __restrict__ roots,
                       int64_t* components) {
-  __shared__ Vertex queue_vertices[kStrongThreads / kWarp][kQueued];
-  __shared__ uint8_t queue_directions[kStrongThreads / kWarp][kQueued];
+  __shared__ Vertex queue_vertices[kStrongThreads / kWarp][2 * kWarp];
+  __shared__ uint8_t queue_directions[kStrongThreads / kWarp][2 * kWarp];
   __shared__ LocalQueue<Vertex> local_queue;
   int64_t *const row_ends = memory.row_ends, *const sums_of_blocks = memory.sums_of_blocks;
   uint32_t *const bits = memory.bits, *const words_of_searches = memory.words_of_searches;

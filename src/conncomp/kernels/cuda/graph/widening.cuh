@@ -61,19 +61,18 @@ class Widening {
     changed_ = false;
     for (int sweep = 0; sweep < kMarkedSweeps; ++sweep) {
       bool is_busy = false;
-      bool is_over = false;
-      for (int64_t row = share_.begin + int(threadIdx.x) - lane(); !is_over; row += kStrongThreads) {
-        is_over = row >= share_.end;
-        if (!is_over) {
-          const int64_t v = row + lane();
-          const uint32_t marks = all && sweep == 0 ? kBoth : take_marks(v);
-          const bool has_work = marks && open_[row / kWarp] >> lane() & 1;
-          is_busy |= has_work;
-          for (int direction = 0; direction < kDirections; ++direction)
-            queue_.push(has_work && marks >> direction & 1, Vertex(v), direction);
+      for (int64_t row = share_.begin + int(threadIdx.x) - lane(); row < share_.end; row += kStrongThreads) {
+        const int64_t v = row + lane();
+        const uint32_t marks = all && sweep == 0 ? kBoth : take_marks(v);
+        const bool has_work = marks && open_[row / kWarp] >> lane() & 1;
+        is_busy |= has_work;
+        // Work is done in one place: three were a seventh of what strong_components takes to compile.
+#pragma unroll 1
+        for (int direction = 0; direction < kDirections; ++direction) {
+          queue_.push(has_work && marks >> direction & 1, Vertex(v), direction);
+          const bool is_last = direction + 1 == kDirections && row + kStrongThreads >= share_.end;
+          while (queue_.count >= (is_last ? 1 : kWarp)) pop(queue_.count < kWarp ? queue_.count : kWarp);
         }
-        // One place where work is done: three were a seventh of what strong_components takes to compile.
-        while (queue_.count >= (is_over ? 1 : kWarp)) pop(queue_.count < kWarp ? queue_.count : kWarp);
       }
       if (!__syncthreads_or(is_busy)) break;
     }

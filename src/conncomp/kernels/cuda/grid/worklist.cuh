@@ -42,11 +42,16 @@ struct NumberList {
   // compile.
   template <class Number, class Body>
   __device__ void for_each(int count, Bits bits, Number&& number, Body&& body) const {
-    const bool is_listed = count != kUnlisted;
-    for (int begin = 0; is_listed ? begin < count : __any_sync(kAllLanes, bits != 0); begin += kWarp) {
-      const bool has_next = is_listed ? begin + lane() < count : bits != 0;
-      if (has_next) body(is_listed ? int(listed[begin + lane()]) : int(number(lowest(bits))));
-      bits &= bits - 1;
+    for (int begin = 0;; begin += kWarp) {
+      bool has_next = begin + lane() < count;
+      int next = has_next ? listed[begin + lane()] : 0;
+      if (count == kUnlisted) {
+        has_next = bits != 0;
+        next = has_next ? number(lowest(bits)) : 0;
+        bits &= bits - 1;
+      }
+      if (!__any_sync(kAllLanes, has_next)) return;
+      if (has_next) body(next);
       __syncwarp();
     }
   }

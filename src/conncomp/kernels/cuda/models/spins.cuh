@@ -70,9 +70,8 @@ struct Records {
   __device__ void add(int64_t replica, int field, int64_t count) const {
     if (count != 0) Shared::fetch_add(record + replica * length + field, count);
   }
-  // Adds the sum over the threads of the block, all of which call. Called, not inlined, as up to ten of them
-  // follow each other.
-  CONNCOMP_PHASE void add_block(int64_t replica, int field, int64_t count) const {
+  // Adds the sum over the threads of the block, all of which call.
+  __device__ void add_block(int64_t replica, int field, int64_t count) const {
     count = block_sum<kMostSpinThreads>(count);
     if (threadIdx.x == 0) add(replica, field, count);
   }
