@@ -38,8 +38,7 @@ struct NumberList {
     return count + __popc(lanes);
   }
   // Calls body(number) for all that are listed, in any lane; or for the bits of this lane if they are not.
-  // One loop for both, as bodies are long: it takes a fourth of what label_tiles of given links takes to
-  // compile.
+  // One loop for both, as bodies are long: two were a third of label_tiles of given links.
   template <class Number, class Body>
   __device__ void for_each(int count, Bits bits, Number&& number, Body&& body) const {
     for (int begin = 0;; begin += kWarp) {
@@ -67,8 +66,7 @@ struct WarpList {
   // for no more than `most`, and body(component, lane of its brick, number) for the same in any lane. All
   // lanes call together, body too, with 0 where there is no component left. Returns the elements of the
   // components beyond `most`. with_links(use) calls use(links): links of several kinds have code of their own
-  // that finds components, but one copy of `body`, which is long; two were a seventh of what label_tiles
-  // takes to compile.
+  // that finds components, but one copy of `body`, as two of them were a seventh of write_labels.
   template <class WithLinks, class Each, class Body>
   __device__ Bits for_each_component(WithLinks&& with_links, Bits elements, int most, Each&& each,
                                      Body&& body) {
