@@ -324,7 +324,7 @@ struct BrickValues {
       odd |= differences[k] ^ (tops >> 7) * value;
       half[k / 8] = appended(half[k / 8], tops);
     }
-    if (rows * kRow < 32) half[0] >>= 32 - rows * kRow;
+    if constexpr (rows * kRow < 32) half[0] >>= 32 - rows * kRow;
     const Bits foreground = half[0] | Bits(half[1]) << 32;
     if (foreground != 0) met.add(uint8_t(value ^ background));
     met.several |= odd != 0;
