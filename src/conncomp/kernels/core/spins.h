@@ -237,10 +237,13 @@ CONNCOMP_ANYWHERE inline Bits64 satisfied_bonds(const Lattice& lattice, const Bi
 CONNCOMP_ANYWHERE inline Bits64 draw_coins(const Draws& draws, int64_t word) {
   return half(draws(kCoin, Bits64(word)), 0);
 }
-// The new state of a cluster in a Swendsen-Wang update, any of q.
+// The new state of a cluster in a Swendsen-Wang update: any of q > 2, and any of q.
+CONNCOMP_ANYWHERE inline int draw_one_of_several(const Draws& draws, int64_t root, int states) {
+  return int(below(half(draws(kCluster, Bits64(root)), 0), Bits64(states)));
+}
 CONNCOMP_ANYWHERE inline int draw_any_state(const Draws& draws, int64_t root, int states) {
   if (states == 2) return int(draw_coins(draws, root / kWordSites) >> root % kWordSites & 1);
-  return int(below(half(draws(kCluster, Bits64(root)), 0), Bits64(states)));
+  return draw_one_of_several(draws, root, states);
 }
 
 // What happens to a cluster that has a chosen site: whether it flips, and its new state, any but the old one.

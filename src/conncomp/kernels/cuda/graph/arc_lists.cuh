@@ -62,17 +62,17 @@ CONNCOMP_PHASE int64_t grid_scan(int64_t value, int64_t& total, int64_t* sums_of
   return sum_of_first<kStrongThreads>(blockIdx.x, sums_of_blocks);
 }
 
-// Copies the arcs u -> v for which keeps(u, v) to another list, in their order, as write(u, v, source,
-// target) says; returns how many there are. All blocks meet.
-template <class Vertex, class Keeps, class Write>
+// Copies the arcs u -> v for which keeping.keeps(u, v) to another list, in their order, as keeping.write(u,
+// v, source, target) says; returns how many there are. All blocks meet.
+template <class Vertex, class Keeping>
 CONNCOMP_PHASE int64_t keep_arcs(ArcList<const Vertex> arcs, ArcList<Vertex> kept_arcs,
                                  uint32_t* bits_of_arcs, int64_t* sums_of_blocks, GridBarrier& barrier,
-                                 Keeps keeps, Write write) {
+                                 Keeping keeping) {
   const Share share(arcs.count, kSmallestShare);
   int64_t kept_by_thread = 0;
   visit_rows(share, [&](int64_t row) {
     const int64_t arc = row + int(threadIdx.x);
-    const bool keep = arc < share.end && keeps(arcs.sources[arc], arcs.targets[arc]);
+    const bool keep = arc < share.end && keeping.keeps(arcs.sources[arc], arcs.targets[arc]);
     const uint32_t bits = __ballot_sync(kAllLanes, keep);
     if (lane() == 0 && arc < share.end) bits_of_arcs[arc / kWarp] = bits;
     kept_by_thread += keep;
@@ -84,7 +84,8 @@ CONNCOMP_PHASE int64_t keep_arcs(ArcList<const Vertex> arcs, ArcList<Vertex> kep
     const bool keep = arc < share.end && bits_of_arcs[arc / kWarp] >> lane() & 1;
     int kept_in_row;
     const int64_t place = before + block_scan<kStrongThreads>(keep, kept_in_row);
-    if (keep) write(arcs.sources[arc], arcs.targets[arc], kept_arcs.sources[place], kept_arcs.targets[place]);
+    if (keep)
+      keeping.write(arcs.sources[arc], arcs.targets[arc], kept_arcs.sources[place], kept_arcs.targets[place]);
     before += kept_in_row;
   });
   barrier.wait();

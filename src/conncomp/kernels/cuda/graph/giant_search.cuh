@@ -67,6 +67,7 @@ __global__ void __launch_bounds__(kStrongThreads)
   constexpr int64_t kLongest = 0x7fffffff;
   __shared__ unsigned long long longest;  // and in its lower half the number of the sample
   if (threadIdx.x == 0) longest = 0;
+  unsigned long long longest_of_thread = 0;
   int rising = 0, falling = 0;  // those that are long
   __syncthreads();
   for (int k = 0; k < kSamples && arcs.count > 0; ++k) {
@@ -76,8 +77,10 @@ __global__ void __launch_bounds__(kStrongThreads)
     if (!indptr) continue;
     const int64_t degree = indptr[v + 1] - indptr[v];
     const int64_t shown = degree < kLongest ? degree : kLongest;
-    if (degree >= least) InBlock::fetch_max(&longest, (unsigned long long)(shown << 32 | sample));
+    const auto row = (unsigned long long)(shown << 32 | sample);
+    if (degree >= least && row > longest_of_thread) longest_of_thread = row;
   }
+  if (longest_of_thread > 0) InBlock::fetch_max(&longest, longest_of_thread);
   rising = block_sum<kStrongThreads>(rising), falling = block_sum<kStrongThreads>(falling);
   if (threadIdx.x != 0) return;
   *components = 0;

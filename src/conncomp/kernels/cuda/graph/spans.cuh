@@ -31,9 +31,11 @@ __device__ inline int64_t source_of(const Pointer* indptr, int64_t low, int64_t 
 template <class Pointer>
 __device__ inline int64_t source_near(const Pointer* indptr, int64_t low, int64_t near, int64_t high,
                                       int64_t arc) {
-  if (low + near >= high) return source_of(indptr, low, high, arc);
-  return int64_t(indptr[low + near]) <= arc ? source_of(indptr, low + near, high, arc)
-                                            : source_of(indptr, low, low + near, arc);
+  if (low + near < high) {
+    const bool begins_before = int64_t(indptr[low + near]) <= arc;
+    (begins_before ? low : high) = low + near;
+  }
+  return source_of(indptr, low, high, arc);
 }
 
 // Arcs, and the rows that they are in.

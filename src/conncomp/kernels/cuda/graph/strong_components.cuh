@@ -157,16 +157,10 @@ struct KeepingUncut {
   const Vertex* pieces;  // by their first vertices; null where extremes tell
   Extremes<Vertex> extremes;
 
-  __device__ bool operator()(Vertex u, Vertex v) const {
+  __device__ bool keeps(Vertex u, Vertex v) const {
     return pieces ? u != v && pieces[u] == pieces[v] : extremes.may_join(u, v);
   }
-};
-
-struct CopyArc {
-  template <class Vertex>
-  __device__ void operator()(Vertex u, Vertex v, Vertex& source, Vertex& target) const {
-    source = u, target = v;
-  }
+  __device__ static void write(Vertex u, Vertex v, Vertex& source, Vertex& target) { source = u, target = v; }
 };
 
 // The ends of arcs know themselves only. All blocks meet.
@@ -224,7 +218,7 @@ __device__ inline void drop_by_extremes(int64_t vertices, ArcList<const Vertex> 
   barrier.wait();
   while (arcs.count > 0 && settle_extremes(arcs, extremes, are_near, barrier)) {
     const int64_t kept = keep_arcs(arcs, free, memory.bits, memory.sums_of_blocks, barrier,
-                                   KeepingUncut<Vertex>{nullptr, extremes}, CopyArc());
+                                   KeepingUncut<Vertex>{nullptr, extremes});
     arcs = {free.sources, free.targets, kept};
     if (grid_thread() == 0) {
       memory.state->kept = kept;
@@ -256,8 +250,7 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     Pieces<Vertex> pieces(vertices, memory.signatures, memory.sums_of_blocks);
     if (pieces.find(arcs, barrier)) {
       const KeepingUncut<Vertex> keeping{pieces.first(), extremes_in(memory)};
-      const int64_t kept =
-          keep_arcs(arcs, next, memory.bits, memory.sums_of_blocks, barrier, keeping, CopyArc());
+      const int64_t kept = keep_arcs(arcs, next, memory.bits, memory.sums_of_blocks, barrier, keeping);
       if (kept < arcs.count) arcs = {next.sources, next.targets, kept};
       if (grid_thread() == 0) state->kept = kept;
     }
@@ -339,12 +332,7 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
   Keeping<Vertex> keeping{ToldBy::kSearches, searches, true, 0, memory.signatures, signatures};
   const auto keep = [&](ToldBy told_by) {
     keeping.told_by = told_by;
-    const int64_t kept = keep_arcs(
-        arcs, next, bits, sums_of_blocks, barrier,
-        [keeping](Vertex u, Vertex v) { return keeping.keeps(u, v); },
-        [keeping](Vertex u, Vertex v, Vertex& source, Vertex& target) {
-          keeping.write(u, v, source, target);
-        });
+    const int64_t kept = keep_arcs(arcs, next, bits, sums_of_blocks, barrier, keeping);
     arcs = {next.sources, next.targets, kept};
     swap_lists();
   };

@@ -56,9 +56,11 @@ struct BrickLinks {
 
   // Calls body(links) with these, or with links of one value if they are such.
   template <class Body>
-  __device__ auto with_fewest(Body&& body) const {
-    return comparison == Comparison::kNone ? body(OneValueLinks<axes>{foreground, connectivity})
-                                           : body(*this);
+  __device__ void with_fewest(Body&& body) const {
+    if (comparison == Comparison::kNone)
+      body(OneValueLinks<axes>{foreground, connectivity});
+    else
+      body(*this);
   }
   __device__ bool one_by_one() const { return comparison == Comparison::kValues; }
   // The foreground that has the value of some elements, which all have one.

@@ -92,9 +92,9 @@ template <class Value, int axes>
 struct BrickValues {
   using B = Brick<axes>;
   static constexpr int kRow = B::kRow, kRows = B::kRows;
-  static constexpr int kBytes = kRow * int(sizeof(Value));
+  static constexpr int kBytes = kRow * int(sizeof(Value)), kWords = kBytes / 4;
   struct alignas(kBytes < 16 ? kBytes : 16) Words {
-    uint32_t word[kBytes / 4];
+    uint32_t word[kWords];
   };
 
   const Value* first;
@@ -135,9 +135,26 @@ struct BrickValues {
     }
     return value;
   }
+  // Of bytes: the words of a row, wherever its values lie; what is not inside is `outside`.
+  __device__ Words bytes(int row, Value outside) const {
+    if (aligned) return words(row);
+    return gathered(at(row * kRow), stride[0], uint32_t(inside >> row * kRow), outside);
+  }
+  // Called, not inlined, as several functions need it for bricks at the ends of arrays.
+  CONNCOMP_PHASE static Words gathered(const Value* first, int64_t stride, uint32_t inside, Value outside) {
+    Words row{};
+#pragma unroll
+    for (int x = 0; x < kRow; ++x)
+      row.word[x / 4] |= uint32_t(inside >> x & 1 ? first[x * stride] : outside) << x % 4 * 8;
+    return row;
+  }
   __device__ void read_row(int row, Value (&values)[kRow]) const {
-    if (aligned) {
-      const Words all = words(row);
+    if (sizeof(Value) == 1 || aligned) {
+      Words all;
+      if constexpr (sizeof(Value) == 1)
+        all = bytes(row, Value(0));
+      else
+        all = words(row);
 #pragma unroll
       for (int x = 0; x < kRow; ++x) values[x] = value_in(all, x);
     } else {
@@ -167,16 +184,34 @@ struct BrickValues {
 
   // The bits in which some elements differ from a value. Loops of few registers, as few tiles come here.
   __device__ Value differing(Bits elements, Value value) const {
-    Value bits = 0;
+    if constexpr (sizeof(Value) == 1) {
+      return differing_bytes(elements, value);
+    } else {
+      Value bits = 0;
 #pragma unroll 1
-    for (int row = 0; row < kRows; ++row) {
-      Value values[kRow];
-      read_row(row, values);
+      for (int row = 0; row < kRows; ++row) {
+        Value values[kRow];
+        read_row(row, values);
 #pragma unroll
-      for (int x = 0; x < kRow; ++x)
-        bits |= elements >> (row * kRow + x) & 1 ? Value(values[x] ^ value) : Value(0);
+        for (int x = 0; x < kRow; ++x)
+          bits |= elements >> (row * kRow + x) & 1 ? Value(values[x] ^ value) : Value(0);
+      }
+      return bits;
     }
-    return bits;
+  }
+  __device__ uint8_t differing_bytes(Bits elements, uint8_t value) const {
+    uint32_t bits = 0;
+#pragma unroll 1
+    for (int row = 0; row < kRows; ++row, elements >>= kRow) {
+      const Words in_row = bytes(row, 0);
+#pragma unroll
+      for (int k = 0; k < kWords; ++k) {
+        const uint32_t wanted = (uint32_t(elements >> 4 * k) & 15) * 0x00204081u & 0x01010101u;
+        bits |= (in_row.word[k] ^ in_all(value)) & wanted * 0xffu;
+      }
+    }
+    bits |= bits >> 16;
+    return uint8_t(bits | bits >> 8);
   }
   // The planes of a frame; `strangers` gets the elements that it does not have.
   __device__ ValuePlanes planes(const Frame<Value>& frame, Bits& strangers) const {
@@ -186,14 +221,18 @@ struct BrickValues {
     strangers = 0;
 #pragma unroll 1
     for (int row = 0; row < kRows; ++row) {
-      Value values[kRow];
-      read_row(row, values);
       uint32_t in_row[kPlanes + 1] = {};
+      if constexpr (sizeof(Value) == 1) {
+        planes_of_bytes(bytes(row, 0), bit, frame, has_all, in_row);
+      } else {
+        Value values[kRow];
+        read_row(row, values);
 #pragma unroll
-      for (int x = 0; x < kRow; ++x) {
+        for (int x = 0; x < kRow; ++x) {
 #pragma unroll
-        for (int k = 0; k < kPlanes; ++k) in_row[k] |= uint32_t(values[x] >> bit[k] & 1) << x;
-        in_row[kPlanes] |= uint32_t(!has_all && !frame.has(values[x])) << x;
+          for (int k = 0; k < kPlanes; ++k) in_row[k] |= uint32_t(values[x] >> bit[k] & 1) << x;
+          in_row[kPlanes] |= uint32_t(!has_all && !frame.has(values[x])) << x;
+        }
       }
 #pragma unroll
       for (int k = 0; k < kPlanes; ++k) planes.plane[k] |= Bits(in_row[k]) << row * kRow;
@@ -201,17 +240,39 @@ struct BrickValues {
     }
     return planes;
   }
+  // The same of a row of bytes, four at a time; of each plane, and of strangers, the bits of the row.
+  __device__ static void planes_of_bytes(const Words& bytes, const int (&bit)[kPlanes],
+                                         const Frame<Value>& frame, bool has_all,
+                                         uint32_t (&in_row)[kPlanes + 1]) {
+#pragma unroll
+    for (int j = 0; j < kWords; ++j) {
+      const uint32_t word = bytes.word[j], from_base = word ^ in_all(frame.base);
+#pragma unroll
+      for (int k = 0; k < kPlanes; ++k) in_row[k] = appended(in_row[k], word << (7 - bit[k]) & 0x80808080u);
+      const uint32_t strange = bytes_not_0(from_base) & bytes_not_0(from_base ^ in_all(frame.differing));
+      in_row[kPlanes] = appended(in_row[kPlanes], has_all ? 0 : strange);
+    }
+#pragma unroll
+    for (uint32_t& bits : in_row) bits >>= 32 - kRow;
+  }
 
   // Which elements are foreground.
   __device__ Bits foreground(const Background<Value>& background, ValuesMet<Value>& met) const {
-    if constexpr (sizeof(Value) == 1)
+    if constexpr (sizeof(Value) == 1) {
+      if (inside == 0) return 0;
+      const uint8_t ground = background.present ? background.value : *first;
+      Bits foreground = 0;
       if (aligned) {
-        const Bits differing = foreground_bytes(background.present ? background.value : *first, met);
-        if (background.present) return differing;
-        met = {*first, true, differing != 0, 0};
-        return ~Bits(0);
+        foreground = foreground_bytes<kRows>(0, ground, met);
+      } else {
+#pragma unroll 1
+        for (int row = 0; row < kRows; ++row)
+          foreground |= foreground_bytes<1>(row, ground, met) << row * kRow;
       }
-    if constexpr (kHasPlanes<Value> && sizeof(Value) > 1) {
+      if (background.present) return foreground;
+      met = {ground, true, foreground != 0, 0};
+      return inside;
+    } else if constexpr (kHasPlanes<Value>) {
       const Bits foreground =
           background.present ? where([&](const Value& value) { return value != background.value; }) : inside;
       met.any = foreground != 0;
@@ -221,60 +282,62 @@ struct BrickValues {
         met.several = met.differing != 0;
       }
       return foreground;
-    }
-    Bits foreground = 0;
-#pragma unroll(sizeof(Value) == 1 ? 1 : 4)  // bytes that are not aligned
-    for (int row = 0; row < kRows; ++row) {
-      Value values[kRow];
-      read_row(row, values);
-      uint32_t foreground_of_row = 0;
+    } else {
+      Bits foreground = 0;
+#pragma unroll 4
+      for (int row = 0; row < kRows; ++row) {
+        Value values[kRow];
+        read_row(row, values);
+        uint32_t foreground_of_row = 0;
 #pragma unroll
-      for (int x = 0; x < kRow; ++x) {
-        const int bit = row * kRow + x;
-        if (!(inside >> bit & 1) || background.is(values[x])) continue;
-        foreground_of_row |= 1u << x;
-        met.add(values[x]);
+        for (int x = 0; x < kRow; ++x) {
+          const int bit = row * kRow + x;
+          if (!(inside >> bit & 1) || background.is(values[x])) continue;
+          foreground_of_row |= 1u << x;
+          met.add(values[x]);
+        }
+        foreground |= Bits(foreground_of_row) << row * kRow;
       }
-      foreground |= Bits(foreground_of_row) << row * kRow;
+      return foreground;
     }
-    return foreground;
   }
 
-  // Of bytes, four at a time: it is where the difference to the background is not 0.
-  __device__ Bits foreground_bytes(uint8_t background, ValuesMet<uint8_t>& met) const {
-    constexpr int kWords = kBytes / 4;
-    const uint32_t backgrounds = background * 0x01010101u;
-    uint32_t bytes[kRows * kWords], value = 0, odd = 0;
+  // Of some rows of bytes, four at a time: it is where the difference to the background is not 0.
+  template <int rows>
+  __device__ Bits foreground_bytes(int first_row, uint8_t background, ValuesMet<uint8_t>& met) const {
+    uint32_t differences[rows * kWords], value = 0, odd = 0;
 #pragma unroll
-    for (int row = 0; row < kRows; ++row) {
-      const Words in_row = words(row);
+    for (int row = 0; row < rows; ++row) {
+      const Words in_row = rows == kRows ? words(row) : bytes(first_row + row, background);
 #pragma unroll
-      for (int k = 0; k < kWords; ++k) bytes[row * kWords + k] = in_row.word[k];
+      for (int k = 0; k < kWords; ++k) differences[row * kWords + k] = in_row.word[k];
     }
 #pragma unroll
-    for (uint32_t& word : bytes) value |= word ^= backgrounds;
+    for (uint32_t& word : differences) value |= word ^= in_all(background);
     // If all bytes that are not 0 are the same, that is what they are joined by "or".
     value |= value >> 16;
     value = (value | value >> 8) & 0xffu;
     uint32_t half[2] = {0, 0};
 #pragma unroll
-    for (int k = 0; k < kRows * kWords; ++k) {
-      const uint32_t tops = bytes_not_0(bytes[k]);
-      odd |= bytes[k] ^ (tops >> 7) * value;
+    for (int k = 0; k < rows * kWords; ++k) {
+      const uint32_t tops = bytes_not_0(differences[k]);
+      odd |= differences[k] ^ (tops >> 7) * value;
       half[k / 8] = appended(half[k / 8], tops);
     }
+    if constexpr (rows * kRow < 32) half[0] >>= 32 - rows * kRow;
     const Bits foreground = half[0] | Bits(half[1]) << 32;
     if (foreground != 0) met.add(uint8_t(value ^ background));
     met.several |= odd != 0;
     return foreground;
   }
+  // A byte in each of the four of a word.
+  __device__ static uint32_t in_all(uint8_t byte) { return byte * 0x01010101u; }
   // Four bits, the highest ones of bytes, come to the top of a word whose others move down.
   __device__ static uint32_t appended(uint32_t word, uint32_t tops) {
     return word >> 4 | (tops * 0x00204081u & 0xf0000000u);
   }
   // Of bytes: which have some of the bits of a mask.
   __device__ Bits with_bits(uint8_t mask) const {
-    constexpr int kWords = kBytes / 4;
     uint32_t half[2] = {0, 0};
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
@@ -283,7 +346,7 @@ struct BrickValues {
 #pragma unroll
         for (int k = 0; k < kWords; ++k)
           half[(row * kWords + k) / 8] =
-              appended(half[(row * kWords + k) / 8], bytes_not_0(in_row.word[k] & mask * 0x01010101u));
+              appended(half[(row * kWords + k) / 8], bytes_not_0(in_row.word[k] & in_all(mask)));
       } else {
 #pragma unroll
         for (int x = 0; x < kRow; ++x) {

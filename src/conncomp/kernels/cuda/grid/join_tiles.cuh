@@ -449,7 +449,7 @@ __global__ void __launch_bounds__(kJoinThreads, Tiles::kRank < 3 && resident_blo
   }
   __syncthreads();
   list_of_warp[thread / kWarp].for_each_component(
-      links, touching, kBits, [](Bits, int) {},
+      [&](auto&& use) { use(links); }, touching, kBits, [](Bits, int) {},
       [&](Bits component, int lane_of_brick, int) {
         if (component != 0) join.join(bricks, first_of_warp + lane_of_brick, component);
       });

@@ -38,17 +38,21 @@ struct NumberList {
     return count + __popc(lanes);
   }
   // Calls body(number) for all that are listed, in any lane; or for the bits of this lane if they are not.
+  // One loop for both, as bodies are long: two were a third of label_tiles of given links.
   template <class Number, class Body>
   __device__ void for_each(int count, Bits bits, Number&& number, Body&& body) const {
-    for (int begin = 0; begin < count; begin += kWarp) {
-      if (begin + lane() < count) body(int(listed[begin + lane()]));
+    for (int begin = 0;; begin += kWarp) {
+      bool has_next = begin + lane() < count;
+      int next = has_next ? listed[begin + lane()] : 0;
+      if (count == kUnlisted) {
+        has_next = bits != 0;
+        next = has_next ? number(lowest(bits)) : 0;
+        bits &= bits - 1;
+      }
+      if (!__any_sync(kAllLanes, has_next)) return;
+      if (has_next) body(next);
       __syncwarp();
     }
-    if (count == kUnlisted)
-      for (; __any_sync(kAllLanes, bits != 0); bits &= bits - 1) {
-        if (bits != 0) body(int(number(lowest(bits))));
-        __syncwarp();
-      }
   }
 };
 
@@ -61,32 +65,37 @@ struct WarpList {
   // Calls each(component, number) for the components of every lane's brick that have some of `elements`, but
   // for no more than `most`, and body(component, lane of its brick, number) for the same in any lane. All
   // lanes call together, body too, with 0 where there is no component left. Returns the elements of the
-  // components beyond `most`.
-  template <class Links, class Each, class Body>
-  __device__ Bits for_each_component(const Links& links, Bits elements, int most, Each&& each, Body&& body) {
+  // components beyond `most`. with_links(use) calls use(links): links of several kinds have code of their own
+  // that finds components, but one copy of `body`, as two of them were a seventh of write_labels.
+  template <class WithLinks, class Each, class Body>
+  __device__ Bits for_each_component(WithLinks&& with_links, Bits elements, int most, Each&& each,
+                                     Body&& body) {
+    Bits grown, beyond = 0;
     // If all bricks of a warp are whole, one step of growth does instead of eight.
-    Bits grown = links.whole(elements) ? elements : links.start(elements), beyond = 0;
+    with_links([&](const auto& links) { grown = links.whole(elements) ? elements : links.start(elements); });
     int number = 0;
     while (__any_sync(kAllLanes, elements != 0)) {
       int count = 0;
-      do {
-        const Bits more = links.grown(grown);
-        const bool done = elements != 0 && more == grown;
-        const uint32_t lanes = __ballot_sync(kAllLanes, done);
-        if (done) {
-          const int at = count + __popc(lanes & ((1u << lane()) - 1));
-          component[at] = grown;
-          origin[at] = uint16_t(lane() + kWarp * number);
-          each(grown, number++);
-          elements &= ~grown;
-          if (number == most) {
-            beyond = elements;
-            elements = 0;
+      with_links([&](const auto& links) {
+        do {
+          const Bits more = links.grown(grown);
+          const bool done = elements != 0 && more == grown;
+          const uint32_t lanes = __ballot_sync(kAllLanes, done);
+          if (done) {
+            const int at = count + __popc(lanes & ((1u << lane()) - 1));
+            component[at] = grown;
+            origin[at] = uint16_t(lane() + kWarp * number);
+            each(grown, number++);
+            elements &= ~grown;
+            if (number == most) {
+              beyond = elements;
+              elements = 0;
+            }
           }
-        }
-        grown = done ? links.start(elements) : more;
-        count += __popc(lanes);
-      } while (count <= kRoom - kWarp && __any_sync(kAllLanes, elements != 0));
+          grown = done ? links.start(elements) : more;
+          count += __popc(lanes);
+        } while (count <= kRoom - kWarp && __any_sync(kAllLanes, elements != 0));
+      });
       __syncwarp();
       for (int begin = 0; begin < count; begin += kWarp) {
         const int k = begin + lane();

@@ -150,9 +150,9 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
     if constexpr (kSingles) {
       digit[0] = digit[1] = digit[2] = digit[3] = begins ? singles : 0;
     }
-    const auto find_labels = [&](const auto& components) {
+    const auto find_labels = [&](auto&& with_components) {
       return list_of_warp[brick / kWarp].for_each_component(
-          components, unwritten, kAtOnce,
+          with_components, unwritten, kAtOnce,
           [&](Bits component, int number) {
 #pragma unroll
             for (int k = 0; k < 4; ++k) digit[k] |= (number + 1) >> k & 1 ? component : 0;
@@ -170,10 +170,12 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
                 followed.is_label ? followed.root : label_of_root(followed.root);
           });
     };
-    if constexpr (Rule::kTransitive)
-      unwritten = links.with_fewest(find_labels);
-    else
-      unwritten = find_labels(table.first_digits(bricks_before + brick));
+    if constexpr (Rule::kTransitive) {
+      unwritten = find_labels([&](auto&& use) { links.with_fewest(use); });
+    } else {
+      const FirstDigits digits = table.first_digits(bricks_before + brick);
+      unwritten = find_labels([&](auto&& use) { use(digits); });
+    }
     more = __any_sync(kAllLanes, unwritten != 0);
     __syncwarp();
     // Entries of components that follow must be read before they are overwritten.

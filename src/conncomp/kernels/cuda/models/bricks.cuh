@@ -34,7 +34,7 @@ struct BrickRows {
       : lattice(spin_lattice), at{} {
 #pragma unroll
     for (int k = 0; k < Tiles::kRank; ++k) at[Tiles::kRank - 1 - k] = first.at[k];
-    first_word = row() * lattice.columns() + at[0] / kWordSites;
+    first_word = row(0) * lattice.columns() + at[0] / kWordSites;
     shift = int(at[0] % kWordSites);
     height = inside(lines(1) - at[1]);
     depth = inside(lines(2) - at[2]);
@@ -43,7 +43,11 @@ struct BrickRows {
     return to_end > B::kSide ? B::kSide : to_end < 0 ? 0 : int(to_end);
   }
   __device__ int64_t lines(int a) const { return lattice.length[kRowAxis - a]; }
-  __device__ int64_t row() const { return at[2] * lines(1) + at[1]; }
+  // The row of the lattice that row k of the brick is.
+  __device__ int64_t row(int k) const {
+    constexpr int kHeight = axes < 2 ? 1 : B::kSide;
+    return (at[2] + k / kHeight) * lines(1) + at[1] + k % kHeight;
+  }
   // How many words lines that are neighbours along an axis are apart.
   __device__ int64_t stride(int a) const { return a == 1 ? lattice.columns() : lines(1) * lattice.columns(); }
 
@@ -249,8 +253,9 @@ __global__ void __launch_bounds__(Tiles::kThreads)
   Sums sums{};
   sums.begin_block();
   __syncthreads();
+  const FirstDigits digits = table.first_digits(number);
   list_of_warp[brick / kWarp].for_each_component(
-      table.first_digits(number), __ldg(table.foreground + number), kBits, [](Bits, int) {},
+      [&](auto&& use) { use(digits); }, __ldg(table.foreground + number), kBits, [](Bits, int) {},
       [&](Bits component, int lane_of_brick, int) {
         if (component == 0) return;
         const int owner = first_of_warp + lane_of_brick, bit = lowest(component);
@@ -345,7 +350,7 @@ struct NewStates {
   int states;
 
   __device__ int state_of_cluster(int64_t root) const {
-    return coins == nullptr ? draw_any_state(draws, root, states)
+    return coins == nullptr ? draw_one_of_several(draws, root, states)
                             : int(__ldg(coins + root / kWordSites) >> root % kWordSites & 1);
   }
   // The coins of a brick's sites.
@@ -355,8 +360,8 @@ struct NewStates {
     if (length % kWordSites == 0) return rows.bits_of(coins);  // then they lie as spins do
     constexpr int kSide = Brick<axes>::kSide;
     Bits bits = 0;
-    rows.for_each_row([&](int k, int64_t word) {
-      const int64_t site = (rows.first_word + word) / rows.lattice.columns() * length + rows.at[0];
+    rows.for_each_row([&](int k, int64_t) {
+      const int64_t site = rows.row(k) * length + rows.at[0];
       const int shift = int(site % kWordSites);
       const Bits64* const first = coins + site / kWordSites;
       Bits row_bits = __ldg(first) >> shift;
@@ -406,8 +411,9 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
     digits[2 * (planes * brick + k) + 1] = uint32_t(single_states >> 32);
   }
   __syncwarp();
+  const FirstDigits first_digits = table.first_digits(number);
   list_of_warp[brick / kWarp].for_each_component(
-      table.first_digits(number), inside & ~single, kBits, [](Bits, int) {},
+      [&](auto&& use) { use(first_digits); }, inside & ~single, kBits, [](Bits, int) {},
       [&](Bits component, int lane_of_brick, int) {
         if (component == 0) return;
         const int owner = first_of_warp + lane_of_brick, bit = lowest(component);

@@ -188,16 +188,16 @@ __global__ void __launch_bounds__(kSpinThreads)
   int64_t satisfied = 0, active = 0;
   replicas.for_each_word_of_bonds([&](int64_t word, int k) {
     const WordPlace place = place_of(lattice, word);
+    const int axis = k + kLatticeAxes - replicas.axes;
+    Bits64 equal = 0;
 #pragma unroll
-    for (int axis = 0; axis < kLatticeAxes; ++axis) {
-      if (axis != k + kLatticeAxes - replicas.axes) continue;
-      const Bits64 equal = satisfied_bonds(lattice, spins, place, axis);
-      satisfied += __popcll(equal);
-      if (!draws_bonds) continue;
-      const Bits64 drawn = bernoulli(draws, Bits64(word), axis, active_with, equal);
-      active += __popcll(drawn);
-      bonds[k * words + word] = drawn;
-    }
+    for (int a = 0; a < kLatticeAxes; ++a)
+      if (a == axis) equal = satisfied_bonds(lattice, spins, place, a);
+    satisfied += __popcll(equal);
+    if (!draws_bonds) return;
+    const Bits64 drawn = bernoulli(draws, Bits64(word), axis, active_with, equal);
+    active += __popcll(drawn);
+    bonds[k * words + word] = drawn;
   });
   if (records.record == nullptr) return;
   records.add_block(replica, kSatisfied, satisfied);
