@@ -47,6 +47,40 @@ def rising_digraph(vertices, arcs, backwards=False):
     return Graph.from_edges(*((dst, src) if backwards else (src, dst)), vertices)
 
 
+def shuffled(vertices, src, dst):
+    names = np.random.default_rng(8).permutation(vertices)
+    return Graph.from_edges(names[src], names[dst], vertices)
+
+
+def functional_graph(vertices, backwards=False):
+    """Return a digraph in which one arc leaves every vertex, or leads to it."""
+    dst = np.random.default_rng(9).integers(0, vertices, vertices)
+    arcs = np.arange(vertices), dst
+    return Graph.from_edges(*(arcs[::-1] if backwards else arcs), vertices)
+
+
+def looped_paths(count, length, backwards=False):
+    """Return paths side by side and one after the other, from each of which an arc leads back."""
+    rng = np.random.default_rng(10)
+    place = np.arange(count * length).reshape(count, length)
+    late, early = rng.integers(length // 2, length, count), rng.integers(0, length // 2, count)
+    first = place[:, 0]
+    src = [place[:, :-1].ravel(), first + late, first[:-1], first[:-2]]
+    dst = [place[:, 1:].ravel(), first + early, first[1:] + late[1:], first[2:] + early[2:]]
+    arcs = np.concatenate(src), np.concatenate(dst)
+    return shuffled(place.size, *(arcs[::-1] if backwards else arcs))
+
+
+def nested_cycles(depth):
+    """Return cycles of three, of which each vertex is such a cycle again, and an arc to the next."""
+    src = dst = np.zeros(0, np.int64)
+    for size in 3 ** np.arange(depth):
+        src = np.concatenate([src, src + size, src + 2 * size, np.arange(3) * size])
+        dst = np.concatenate([dst, dst + size, dst + 2 * size, np.roll(np.arange(3), -1) * size])
+    size = 3**depth
+    return shuffled(2 * size, np.r_[src, src + size, 0], np.r_[dst, dst + size, size])
+
+
 def drifting_digraph(vertices):
     """Return a digraph of six arcs a vertex, mostly a few ahead; a search for a giant creeps in it.
 
@@ -186,13 +220,44 @@ def test_with_and_without_cuts(long_arc, name, monkeypatch):
         check(HostGpu(seed=seed), "auto", in_form(graph, "rows"), expected_of(graph))
 
 
+@pytest.fixture
+def chained(monkeypatch):
+    """Chains are looked for in every graph, whatever a sample of its arcs says."""
+    monkeypatch.setattr(strong_components, "_most_of_chains", lambda vertices: 10**6)
+    monkeypatch.setattr(strong_components, "MOST_ENDS", 10**6)
+    monkeypatch.setattr(strong_components, "_least_hub", lambda vertices, arcs: 10**6)
+    monkeypatch.setattr(strong_components, "_long_arc", lambda vertices: -vertices)
+
+
+CHAINS = DIGRAPHS | {
+    "shuffled path": lambda: shuffled(99, np.arange(98), np.arange(1, 99)),
+    "cycles of threes": lambda: generate.chain_of_cycles(60, 3, shuffle=True),
+    "trees on cycles": lambda: functional_graph(400),
+    "trees from cycles": lambda: functional_graph(400, backwards=True),
+    "paths to loops": lambda: looped_paths(30, 11),
+    "paths from loops": lambda: looped_paths(30, 11, backwards=True),
+    "nested cycles": lambda: nested_cycles(5),
+}
+
+
+@host
+@pytest.mark.parametrize("form", ["rows", "arcs"])
+@pytest.mark.parametrize("name", CHAINS)
+def test_chains(name, form, chained):
+    graph = CHAINS[name]()
+    for seed in interleavings(3):
+        with kept_launches() as launches:
+            check(HostGpu(seed=seed), "auto", in_form(graph, form), expected_of(graph))
+        names = [launch.kernel.name for launch in launches]
+        assert ("contract_chains" in names) == (graph.num_arcs > 0)
+
+
 @host
 def test_cuts_are_compiled_for_a_graph_that_may_have_some():
-    """Not for one with a giant around a hub; and once they are there, all but that one has them."""
+    """Not for one with a giant around a hub."""
     gpu, launched = HostGpu(), []
     giant, path = (in_form(DIGRAPHS[name](), "rows") for name in ("rmat", "path"))
-    other = in_form(DIGRAPHS["rmat"](), "rows")
-    for graph in (giant, path, giant, other):
+    for graph in (giant, path, giant, path):
         with kept_launches() as launches:
             check(gpu, "auto", graph, expected_of(graph))
         launched.append("cut_arcs" in [launch.kernel.name for launch in launches])
@@ -201,9 +266,8 @@ def test_cuts_are_compiled_for_a_graph_that_may_have_some():
     circle = Graph.from_csr(np.arange(5, dtype=np.int32), np.array([1, 2, 3, 0], np.int32))
     gpu = HostGpu()
     check(gpu, "auto", circle, np.zeros(4, np.int32))
-    assert gpu.has_loaded(
-        strong_components.FILE, strong_components._names_of_cuts(np.dtype(np.int32))
-    )
+    kernels = dict(strong_components._kernels_of_first_steps(np.dtype(np.int32)))
+    assert gpu.has_loaded(*kernels[strong_components.CUT_ARCS])
 
 
 @host

@@ -41,8 +41,6 @@
 
 namespace conncomp {
 
-// As many of a multiprocessor, on every kind of GPU, as leave a thread the registers that it needs.
-constexpr int kStrongBlocks = resident_blocks(kStrongThreads) < 3 ? resident_blocks(kStrongThreads) : 3;
 constexpr int kArcsAtOnce = 2;          // that a thread has under way
 constexpr int64_t kArcsOfExtremes = 2;  // a vertex; with fewer there are paths, on which extremes creep
 constexpr int kExtremeBarriers = 4;     // until extremes are given up
@@ -130,25 +128,6 @@ CONNCOMP_PHASE void reset_ends(ArcList<const Vertex> arcs, Signatures<Vertex> si
     signatures.reset(arcs.targets[arc]);
   });
   barrier.wait();
-}
-
-// The memory of strong_components. Laid out as in strong_components.py.
-template <class Vertex>
-struct StrongMemory {
-  Vertex *spare_sources, *spare_targets;  // a list of as many arcs as are given, which these may be in
-  Vertex *next_sources, *next_targets;    // another one, to which arcs that are kept are copied first
-  int64_t* row_ends;                      // two of each vertex, and two more
-  uint32_t* bits;                         // one of each arc, or of each vertex
-  uint32_t* words_of_searches;            // two bits of each vertex
-  Vertex* signatures;                     // four entries of each vertex
-  int64_t* sums_of_blocks;                // three of each block
-  StrongState<Vertex>* state;
-};
-
-// Extremes are where rows will end.
-template <class Vertex>
-__device__ inline Extremes<Vertex> extremes_in(const StrongMemory<Vertex>& memory) {
-  return {reinterpret_cast<Vertex*>(memory.row_ends)};
 }
 
 // Which arcs cut_arcs keeps. One type, as each copy of keep_arcs takes time to compile.
@@ -248,7 +227,8 @@ template <class Vertex>
 __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     cut_arcs(int64_t vertices, ArcList<const Vertex> arcs, StrongMemory<Vertex> memory) {
   StrongState<Vertex>* const state = memory.state;
-  GridBarrier barrier(state->barrier_of_cuts);
+  if (!(state->first_steps & kCutArcs)) return;
+  GridBarrier barrier(state->barrier_of_first);
   const ArcList<Vertex> next{memory.next_sources, memory.next_targets, 0};
   const bool are_many = 2 * arcs.count >= kTwiceManyNear * vertices;
   // Signatures are not there yet: their memory is that of pieces.

@@ -1,4 +1,7 @@
-"""The default for strong components on the GPU: drives ``strong_components.cuh``."""
+"""The default for strong components on the GPU.
+
+Drives ``strong_components.cuh``, and before it ``chains.cuh`` where a sample tells that it pays.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from functools import cache
 from itertools import product
 from math import sqrt
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -25,7 +28,7 @@ from conncomp.kernels.cuda.launcher import (
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
-FILE = "cuda/graph/strong_components.cuh"
+FILE, FILE_OF_CHAINS = "cuda/graph/strong_components.cuh", "cuda/graph/chains.cuh"
 THREADS, MOST_BLOCKS_TOGETHER, SMALLEST_SHARE = 512, 3, 4096
 VERTICES_OF_WORD = 16
 STATE_BYTES, BYTE = 128, np.dtype(np.uint8)
@@ -53,6 +56,14 @@ ARC_BARRIERS, PATH_DEGREE = (3, 6), 1.125
 DEVIATIONS = 2.5
 # In so many parts of the vertices, arcs that lead on as far as such a part are long.
 PARTS = 64
+# Where chains are contracted: of so many vertices at least, and of fewer arcs for each than meshes
+# have. Smaller graphs take less time than the kernel for that takes to compile.
+LEAST_CHAINED, CHAIN_DEGREE = 1 << 15, 1.75
+# And of the 4,096 arcs of a sample, at most so many lead to a vertex without arcs out, as many do in
+# random graphs, which trimming is faster for.
+MOST_ENDS = 64
+# First steps, as in strong_memory.cuh.
+CUT_ARCS, CONTRACT_CHAINS = 1, 2
 
 
 def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
@@ -100,7 +111,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     components = memory["components"]
     sources, targets = list_arcs(gpu, graph, memory["spare_sources"])
     listed = ARCS.of(gpu, sources=sources, targets=targets, count=arcs)
-    limits = _least_hub(vertices, arcs), _long_arc(vertices)
+    limits = _least_hub(vertices, arcs), _long_arc(vertices), _most_of_chains(vertices), MOST_ENDS
     state = memory["state"]
     launch(choose, (1, THREADS), vertices, listed, indptr, *limits, state, components)
     work = -(-max(arcs, vertices) // SMALLEST_SHARE)
@@ -108,32 +119,31 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     are_paths = bool(arcs <= PATH_DEGREE * vertices)
     options = ARC_BARRIERS[are_paths], np.bool_(are_paths), np.bool_(indptr is not None)
     work = vertices, listed, *options, memory.struct
-    if _may_have_cuts(gpu, graph, state):
-        (cut,) = gpu.load(FILE, _names_of_cuts(vertex))
-        launch(gpu.together(cut), grid, vertices, listed, memory.struct)
+    steps = _first_steps(gpu, graph, state)
+    for step, file_and_names in _kernels_of_first_steps(vertex):
+        if steps & step:
+            (kernel,) = gpu.load(*file_and_names)
+            launch(gpu.together(kernel), grid, vertices, listed, memory.struct)
     launch(gpu.together(strong), grid, *work, roots, components)
     return components
 
 
-# Graphs that choose_pivot has found nothing in for cut_arcs to do.
-_without_cuts: WeakSet[Any] = WeakSet()
+# What choose_pivot has found to do first in a graph.
+_steps_of_graphs: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 
 
-def _may_have_cuts(gpu: Gpu, graph: Any, state: Any) -> bool:
-    """Return whether cut_arcs is launched.
+def _first_steps(gpu: Gpu, graph: Any, state: Any) -> int:
+    """Return which kernels are launched first: the sum of their numbers.
 
-    Not where it has nothing to do. That is asked of the GPU, which is waited for, only where
-    cut_arcs would have to be compiled, which takes longer by far.
+    Each looks itself whether it has anything to do, which takes longer than to ask the GPU once for
+    each graph; and to compile one in vain takes longer by far. What is captured cannot ask.
     """
-    if graph in _without_cuts:
-        return False
-    names = _names_of_cuts(vertex_dtype(graph))
-    if gpu.has_loaded(FILE, names) or gpu.is_capturing(gpu.current_stream()):
-        return True
-    if first_entry(state[: COUNT.itemsize].view(COUNT)):
-        return True
-    _without_cuts.add(graph)
-    return False
+    steps = _steps_of_graphs.get(graph)
+    if steps is None:
+        if gpu.is_capturing(gpu.current_stream()):
+            return CUT_ARCS | CONTRACT_CHAINS
+        steps = _steps_of_graphs[graph] = first_entry(state[: COUNT.itemsize].view(COUNT))
+    return steps
 
 
 def _least_hub(vertices: int, arcs: int) -> int:
@@ -147,6 +157,11 @@ def _long_arc(vertices: int) -> int:
     return vertices // PARTS + 1
 
 
+def _most_of_chains(vertices: int) -> int:
+    """Return up to how many arcs chains are looked for."""
+    return int(CHAIN_DEGREE * vertices) if vertices >= LEAST_CHAINED else 0
+
+
 @cache
 def _names(pointer: np.dtype[Any], vertex: np.dtype[Any], index: np.dtype[Any]) -> tuple[str, ...]:
     return (
@@ -156,8 +171,14 @@ def _names(pointer: np.dtype[Any], vertex: np.dtype[Any], index: np.dtype[Any]) 
 
 
 @cache
-def _names_of_cuts(vertex: np.dtype[Any]) -> tuple[str, ...]:
-    return (f"cut_arcs<{ctype(vertex)}>",)
+def _kernels_of_first_steps(
+    vertex: np.dtype[Any],
+) -> tuple[tuple[int, tuple[str, tuple[str, ...]]], ...]:
+    """Return the number of each first step, and the file and names by which it is loaded."""
+    return (
+        (CONTRACT_CHAINS, (FILE_OF_CHAINS, (f"contract_chains<{ctype(vertex)}>",))),
+        (CUT_ARCS, (FILE, (f"cut_arcs<{ctype(vertex)}>",))),
+    )
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -165,4 +186,5 @@ def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     for types in product(INDEX_TYPES, repeat=3):
         yield FILE, _names(*types)
     for vertex in INDEX_TYPES:
-        yield FILE, _names_of_cuts(vertex)
+        for _, file_and_names in _kernels_of_first_steps(vertex):
+            yield file_and_names

@@ -1,0 +1,208 @@
+// Paths and cycles whose vertices have one way on, contracted or dropped in logarithmic time, whatever the
+// numbers of the vertices.
+//
+// How: a vertex from which arcs lead to one other only is in the strong component of that one, or in none but
+// its own. Such vertices form trees, each with a root at which it ends, or a cycle:
+//
+//      0 -> 1 -> 2 <-> 3 -> 4        0, 1, 2 lead to 3, which has two ways on; 4 has none
+//
+// Every vertex finds its root by pointer jumping (jump_to_roots). Where a root has no way on, or there is a
+// cycle, all of the tree is told: those on the cycle are a component, the others are alone. Where an arc
+// leads from the root back into its tree, what is between is one component (2 and 3) and becomes one vertex,
+// whose arcs are the others' of these. The next round goes against the arcs, and so on by turns: 0, 1, 23 and
+// 4 are a path then. It ends where little is dropped; signatures go on with what is left. Cost: a round reads
+// the arcs about five times, with a random access for each, and a random access for each vertex and each
+// doubling of the longest path, twice where arcs lead back. Memory: four words and two bits a vertex. Source:
+// pointer jumping of Wyllie 1979; what is told by vertices of one arc is known from the "2-trimming" of
+// McLendon, Hendrickson, Plimpton and Rauchwerger 2005 and Hong, Rodia and Olukotun 2013; its extension to
+// trees is ours.
+#pragma once
+
+#include "core/union_find.h"
+#include "cuda/graph/strong_memory.cuh"
+
+namespace conncomp {
+
+constexpr int kJumpsAtOnce = 4;        // of a thread
+constexpr int64_t kLeastDropped = 16;  // of so many arcs one, in two rounds; or else, they are given up
+
+// Calls use(index, load(index)) for the indices below `count` that are a thread's, after several loads each.
+template <class Load, class Use>
+__device__ inline void visit_loaded(int64_t count, Load&& load, Use&& use) {
+#pragma unroll 1
+  for (int64_t begin = grid_thread(); begin < count; begin += kJumpsAtOnce * grid_threads()) {
+    decltype(load(begin)) loaded[kJumpsAtOnce];
+#pragma unroll
+    for (int k = 0; k < kJumpsAtOnce; ++k)
+      if (const int64_t index = begin + k * grid_threads(); index < count) loaded[k] = load(index);
+#pragma unroll
+    for (int k = 0; k < kJumpsAtOnce; ++k)
+      if (const int64_t index = begin + k * grid_threads(); index < count) use(index, loaded[k]);
+  }
+}
+
+template <class Vertex>
+class Chains {
+ public:
+  // There is memory for four vertices each, and two bits, in `marks`.
+  __device__ Chains(int64_t vertices, Vertex* memory, uint32_t* marks)
+      : vertices_(vertices),
+        onward_(memory),
+        jumps_{memory + vertices, memory + 2 * vertices},
+        sets_(memory + 3 * vertices),
+        marks_{{marks}} {}
+
+  // Every vertex is a set of its own. Known to all after a barrier.
+  __device__ void start() const {
+    visit_of_grid(vertices_, [&](int64_t v) { sets_[v] = Vertex(v); });
+  }
+  // The smallest vertex that v is known to be in one component with.
+  __device__ Vertex component(Vertex v) const { return find<Shared>(sets_, v); }
+
+  // Tells of trees; afterwards labels() are those of vertices. All blocks meet.
+  __device__ void tell(const ArcList<const Vertex>& arcs, int direction, GridBarrier& barrier) {
+    const Vertex *const starts = direction == kAlong ? arcs.sources : arcs.targets, *const ends =
+                                                                                        direction == kAlong
+                                                                                            ? arcs.targets
+                                                                                            : arcs.sources;
+    find_onward(arcs.count, starts, ends, barrier);
+    jump_to_roots(false, barrier);
+    bool is_marked = false;
+    visit_loaded(
+        arcs.count, [&](int64_t arc) { return jumps_[turn_][ends[arc]]; },
+        [&](int64_t arc, Vertex root_of_end) {
+          const Vertex start = starts[arc], end = ends[arc];
+          if (root_of_end != ~start || start == end || onward_[start] != kSeveral) return;
+          marks_.add(end, kBack);
+          is_marked = true;
+        });
+    visit_of_grid(vertices_, [&](int64_t v) {
+      if (jumps_[turn_][v] >= 0) marks_.add(jumps_[turn_][v], kOnCycle);
+    });
+    if (barrier.any(is_marked)) jump_to_roots(true, barrier);
+    visit_of_grid(vertices_, [&](int64_t v) { jumps_[turn_][v] = tell_vertex(Vertex(v)); });
+    barrier.wait();
+    visit_of_grid(vertices_, [&](int64_t v) {
+      if (jumps_[turn_][v] != kTold) jumps_[turn_][v] = component(Vertex(v));
+    });
+    barrier.wait();
+  }
+  // Of every vertex its set, or kTold if its component is.
+  __device__ const Vertex* labels() const { return jumps_[turn_]; }
+
+  static constexpr Vertex kTold = -1;
+
+ private:
+  static constexpr Vertex kNowhere = -1, kSeveral = -2;  // in place of the only vertex onward
+  static constexpr uint32_t kBack = 1, kOnCycle = 2;     // marks
+
+  struct Jump {
+    Vertex far, farther;
+  };
+
+  // All blocks meet.
+  __device__ void find_onward(int64_t arcs, const Vertex* starts, const Vertex* ends,
+                              GridBarrier& barrier) const {
+    visit_of_grid(vertices_, [&](int64_t v) {
+      onward_[v] = kNowhere;
+      if (v % kVerticesOfWord == 0) *marks_.word(Vertex(v)) = 0;
+    });
+    barrier.wait();
+    visit_of_grid(arcs, [&](int64_t arc) {
+      if (starts[arc] != ends[arc]) Shared::store(onward_ + starts[arc], ends[arc]);
+    });
+    barrier.wait();
+    visit_loaded(
+        arcs, [&](int64_t arc) { return Shared::load(onward_ + starts[arc]); },
+        [&](int64_t arc, Vertex onward) {
+          if (onward != ends[arc] && starts[arc] != ends[arc]) Shared::store(onward_ + starts[arc], kSeveral);
+        });
+    barrier.wait();
+  }
+  // Lets jumps_[turn_] be ~root of those that have one, and a vertex of the cycle of the others: for each
+  // vertex of a cycle one that no other one has, so that these are all of it. If it passes marks, those of
+  // vertices go on to all between them and the root. All blocks meet.
+  __device__ void jump_to_roots(bool passes_marks, GridBarrier& barrier) {
+    turn_ = 0;
+    visit_of_grid(vertices_, [&](int64_t v) {
+      const Vertex onward = onward_[v];
+      jumps_[0][v] = onward >= 0 ? onward : ~Vertex(v);
+    });
+    barrier.wait();
+    for (int64_t length = 1; length < vertices_; length *= 2) {
+      const Vertex* const jumps = jumps_[turn_];
+      Vertex* const next = jumps_[1 - turn_];
+      bool is_open = false;
+      visit_loaded(
+          vertices_, [&](int64_t v) { return jumps[v]; },
+          [&](int64_t v, Vertex far) {
+            const Vertex farther = far < 0 ? far : jumps[far];
+            next[v] = farther;
+            is_open |= farther >= 0;
+            if (passes_marks && far >= 0 && marks_.of(Vertex(v)) & kBack) marks_.add(far, kBack);
+          });
+      turn_ = 1 - turn_;
+      if (!barrier.any(is_open)) return;
+    }
+  }
+  // Unites v with what is known to be in one component with it; returns kTold if there is nothing else, or v.
+  __device__ Vertex tell_vertex(Vertex v) const {
+    const Vertex onward = onward_[v], jump = jumps_[turn_][v];
+    if (onward < 0) return onward == kNowhere ? kTold : v;
+    const uint32_t marks = marks_.of(v);
+    if (jump >= 0) {
+      if (marks & kOnCycle) unite<Shared>(sets_, v, onward);
+      return kTold;
+    }
+    if (onward_[~jump] == kNowhere) return kTold;
+    if (marks & kBack) unite<Shared>(sets_, v, Vertex(~jump));
+    return v;
+  }
+
+  const int64_t vertices_;
+  Vertex* const onward_;    // the only vertex that arcs lead to
+  Vertex* const jumps_[2];  // by turns
+  Vertex* const sets_;      // parents
+  const BitPairs<Vertex> marks_;
+  int turn_ = 0;
+};
+
+// All blocks run at the same time.
+template <class Vertex>
+__global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
+    contract_chains(int64_t vertices, ArcList<const Vertex> arcs, StrongMemory<Vertex> memory) {
+  StrongState<Vertex>* const state = memory.state;
+  if (!(state->first_steps & kContractChains)) return;
+  GridBarrier barrier(state->barrier_of_first);
+  ArcList<Vertex> free{memory.next_sources, memory.next_targets, 0},
+      other{memory.spare_sources, memory.spare_targets, 0};
+  Chains<Vertex> chains(vertices, memory.signatures, memory.words_of_searches);
+  chains.start();
+  int64_t before[kDirections] = {arcs.count, arcs.count};  // the two rounds before
+  for (int direction = kAlong; arcs.count > 0; direction = 1 - direction) {
+    chains.tell(arcs, direction, barrier);
+    const Vertex* const labels = chains.labels();
+    const int64_t kept = keep_arcs(
+        arcs, free, memory.bits, memory.sums_of_blocks, barrier,
+        [labels](Vertex u, Vertex v) {
+          return labels[u] != labels[v] && labels[u] != Chains<Vertex>::kTold &&
+                 labels[v] != Chains<Vertex>::kTold;
+        },
+        [labels](Vertex u, Vertex v, Vertex& source, Vertex& target) {
+          source = labels[u], target = labels[v];
+        });
+    arcs = {free.sources, free.targets, kept};
+    const ArcList<Vertex> full = free;
+    free = other, other = full;
+    if (direction == kAgainst && kept > before[kAgainst] - before[kAgainst] / kLeastDropped) break;
+    before[direction] = kept;
+  }
+  const Extremes<Vertex> extremes = extremes_in(memory);
+  visit_of_grid(vertices, [&](int64_t v) { extremes.put_into(Vertex(v), chains.component(Vertex(v))); });
+  if (grid_thread() != 0) return;
+  state->kept = arcs.count;
+  state->are_in_spare = arcs.sources == memory.spare_sources;
+  state->is_settled = 1;
+}
+
+}  // namespace conncomp
