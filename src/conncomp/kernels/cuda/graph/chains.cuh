@@ -72,7 +72,7 @@ class Chains {
         arcs.count, [&](int64_t arc) { return jumps_[turn_][ends[arc]]; },
         [&](int64_t arc, Vertex root_of_end) {
           const Vertex start = starts[arc], end = ends[arc];
-          if (root_of_end != ~start || start == end || onward_[start] != kSeveral) return;
+          if (root_of_end != ~start || onward_[start] != kSeveral) return;
           marks_.add(end, kBack);
           is_marked = true;
         });
@@ -108,14 +108,12 @@ class Chains {
       if (v % kVerticesOfWord == 0) *marks_.word(Vertex(v)) = 0;
     });
     barrier.wait();
-    visit_of_grid(arcs, [&](int64_t arc) {
-      if (starts[arc] != ends[arc]) Shared::store(onward_ + starts[arc], ends[arc]);
-    });
+    visit_of_grid(arcs, [&](int64_t arc) { Shared::store(onward_ + starts[arc], ends[arc]); });
     barrier.wait();
     visit_loaded(
         arcs, [&](int64_t arc) { return Shared::load(onward_ + starts[arc]); },
         [&](int64_t arc, Vertex onward) {
-          if (onward != ends[arc] && starts[arc] != ends[arc]) Shared::store(onward_ + starts[arc], kSeveral);
+          if (onward != ends[arc]) Shared::store(onward_ + starts[arc], kSeveral);
         });
     barrier.wait();
   }

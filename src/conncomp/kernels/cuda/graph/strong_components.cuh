@@ -49,8 +49,9 @@ constexpr int64_t kMostNear = int64_t(1) << 25;
 constexpr int64_t kTwiceManyNear = 5;  // arcs for two vertices; with fewer, extremes creep
 constexpr int kNearSweeps = 3;         // between two barriers, to and fro
 constexpr int kNearExtremes = 96;      // barriers until extremes are given up there
-constexpr int kArcSweeps = 8;          // over the arcs, between two barriers
-constexpr int64_t kFewTrimmed = 256;   // of so many vertices one, so that arcs need not be listed anew
+constexpr int64_t kBarriersApart = 64;
+constexpr int kArcSweeps = 8;         // over the arcs, between two barriers
+constexpr int64_t kFewTrimmed = 256;  // of so many vertices one, so that arcs need not be listed anew
 
 // Calls visit(arc) for those of a share that are a thread's, forwards or backwards, row by row of the block.
 template <class Visit>
@@ -374,7 +375,10 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
 
   start_signatures(vertices, signatures, searches, member, memory);
   barrier.wait();
-  Jumps jumps = Jumps::kTogether;
+  // Together, what jumps creeps from vertex to vertex of long paths whose neighbours lie scattered.
+  const bool are_apart = state->are_scattered;
+  if (are_apart) most_barriers = kBarriersApart;
+  Jumps jumps = are_apart ? Jumps::kApart : Jumps::kTogether;
   while (arcs.count > 0) {
     const Jumps first_jumps = arcs.count >= kManyArcs * vertices ? Jumps::kByVertices : jumps;
     bool is_final = settle_arcs(arcs, vertices, signatures, first_jumps, most_barriers, barrier);
