@@ -253,6 +253,39 @@ def test_chains(name, form, chained):
 
 
 @host
+@pytest.mark.parametrize(
+    "name",
+    ["shuffled path", "shuffled cycle", "shuffled pairs", "cycles of threes", "trees on cycles"]
+    + ["trees from cycles", "paths to loops", "paths from loops"],
+)
+def test_chains_leave_no_arcs(name, chained):
+    with kept_launches() as launches:
+        fill(HostGpu(), "auto", in_form(CHAINS[name](), "rows"))
+    (arguments,) = (
+        launch.arguments for launch in launches if launch.kernel.name == "choose_pivot"
+    )
+    state = arguments[-2].view(np.int64)
+    assert state[0] == strong_components.CONTRACT_CHAINS
+    assert state[14] == 0  # arcs that are kept
+
+
+@host
+def test_chains_are_looked_for_where_a_sample_tells_of_some():
+    """In graphs of many vertices, where few lead nowhere and the order has no cuts."""
+    vertices = strong_components.LEAST_CHAINED
+    for graph, first in (
+        (generate.cycle(vertices, shuffle=True), ["contract_chains"]),
+        (generate.cycle(vertices // 2, shuffle=True), ["cut_arcs"]),
+        (generate.cycle(vertices), ["cut_arcs"]),
+        (random_digraph(vertices, vertices // 2, 1), []),
+    ):
+        with kept_launches() as launches:
+            fill(HostGpu(), "auto", in_form(graph, "rows"))
+        names = [launch.kernel.name for launch in launches]
+        assert names[names.index("choose_pivot") + 1 :] == [*first, "strong_components"]
+
+
+@host
 def test_cuts_are_compiled_for_a_graph_that_may_have_some():
     """Not for one with a giant around a hub."""
     gpu, launched = HostGpu(), []
