@@ -72,7 +72,7 @@ def looped_paths(count, length, backwards=False):
 
 
 def nested_cycles(depth):
-    """Return cycles of three, of which each vertex is such a cycle again, and an arc to the next."""
+    """Return cycles of three such cycles each, twice, and an arc from one to the other."""
     src = dst = np.zeros(0, np.int64)
     for size in 3 ** np.arange(depth):
         src = np.concatenate([src, src + size, src + 2 * size, np.arange(3) * size])
@@ -255,15 +255,21 @@ def test_chains(name, form, chained):
 @host
 @pytest.mark.parametrize(
     "name",
-    ["shuffled path", "shuffled cycle", "shuffled pairs", "cycles of threes", "trees on cycles"]
-    + ["trees from cycles", "paths to loops", "paths from loops"],
+    [
+        "shuffled path",
+        "shuffled cycle",
+        "shuffled pairs",
+        "cycles of threes",
+        "trees on cycles",
+        "trees from cycles",
+        "paths to loops",
+        "paths from loops",
+    ],
 )
 def test_chains_leave_no_arcs(name, chained):
     with kept_launches() as launches:
         fill(HostGpu(), "auto", in_form(CHAINS[name](), "rows"))
-    (arguments,) = (
-        launch.arguments for launch in launches if launch.kernel.name == "choose_pivot"
-    )
+    (arguments,) = (launch.arguments for launch in launches if launch.kernel.name == "choose_pivot")
     state = arguments[-2].view(np.int64)
     assert state[0] == strong_components.CONTRACT_CHAINS
     assert state[14] == 0  # arcs that are kept

@@ -33,16 +33,22 @@ __device__ inline int64_t sampled_arc(int64_t arcs, int64_t sample) {
   return arcs / kSampled * sample + arcs % kSampled * sample / kSampled;
 }
 
-// Chooses the target of a sample of arcs that has the longest row; none, if that is shorter than `least`.
-// Without rows, it is the target of an arc in the middle. Of the same sample it counts the arcs that lead as
-// far as `long_arc` says, and further (cuts.cuh), and the targets that lead nowhere: where there are no cuts,
-// at most `most_ends` of these, and up to `most_of_chains` arcs, chains are contracted (chains.cuh). One
-// block of kStrongThreads.
+// What a sample of arcs is held against.
+struct SampleLimits {
+  int64_t least_hub;       // the length of a row around which there may be a giant
+  int64_t long_arc;        // how far an arc leads that few of may cross a cut
+  int64_t most_of_chains;  // arcs, where chains are contracted
+  int64_t most_ends;  // of the sample, that lead to vertices without arcs out, where there are long chains
+};
+
+// Chooses the target of a sample of arcs that has the longest row; none, if there is no hub. Without rows, it
+// is the target of an arc in the middle. By the same sample it tells which step is the first: where few arcs
+// are long, cuts are looked for (cuts.cuh), or else, where chains are long, these are contracted
+// (chains.cuh). One block of kStrongThreads.
 template <class Pointer, class Vertex>
 __global__ void __launch_bounds__(kStrongThreads)
     choose_pivot(int64_t vertices, ArcList<const Vertex> arcs, const Pointer* __restrict__ indptr,
-                 int64_t least, int64_t long_arc, int64_t most_of_chains, int64_t most_ends,
-                 StrongState<Vertex>* state, int64_t* components) {
+                 SampleLimits limits, StrongState<Vertex>* state, int64_t* components) {
   follow_launch();
   constexpr int64_t kLongest = 0x7fffffff;
   __shared__ unsigned long long longest;  // and in its lower half the number of the sample
@@ -53,12 +59,12 @@ __global__ void __launch_bounds__(kStrongThreads)
   for (int k = 0; k < kSamples && arcs.count > 0; ++k) {
     const int64_t sample = k * kStrongThreads + int(threadIdx.x), arc = sampled_arc(arcs.count, sample);
     const Vertex u = arcs.sources[arc], v = arcs.targets[arc];
-    rising += int64_t(v) - u >= long_arc, falling += int64_t(u) - v >= long_arc;
+    rising += int64_t(v) - u >= limits.long_arc, falling += int64_t(u) - v >= limits.long_arc;
     if (!indptr) continue;
     const int64_t degree = indptr[v + 1] - indptr[v];
     ends += degree == 0;
     const int64_t shown = degree < kLongest ? degree : kLongest;
-    if (degree >= least) InBlock::fetch_max(&longest, (unsigned long long)(shown << 32 | sample));
+    if (degree >= limits.least_hub) InBlock::fetch_max(&longest, (unsigned long long)(shown << 32 | sample));
   }
   rising = block_sum<kStrongThreads>(rising), falling = block_sum<kStrongThreads>(falling);
   ends = block_sum<kStrongThreads>(ends);
@@ -82,7 +88,7 @@ __global__ void __launch_bounds__(kStrongThreads)
     state->pivot = state->member =
         arcs.targets[sampled_arc(arcs.count, indptr ? longest & 0xffffffff : kSampled / 2)];
   const bool are_chains =
-      arcs.count <= most_of_chains && ends <= most_ends && !state->may_be_cut && longest == 0;
+      arcs.count <= limits.most_of_chains && ends <= limits.most_ends && !state->may_be_cut && longest == 0;
   if (are_chains) state->pivot = -1;
   const bool are_cut = state->may_be_cut || (state->pivot < 0 && are_few(arcs.count, vertices));
   state->first_steps = arcs.count == 0 ? 0 : are_chains ? kContractChains : are_cut ? kCutArcs : 0;

@@ -35,6 +35,9 @@ STATE_BYTES, BYTE = 128, np.dtype(np.uint8)
 BITS = np.dtype(np.uint32)
 
 ARCS = Struct("ArcList<const int32_t>", sources=POINTER, targets=POINTER, count=COUNT)
+LIMITS = Struct(
+    "SampleLimits", least_hub=COUNT, long_arc=COUNT, most_of_chains=COUNT, most_ends=COUNT
+)
 MEMORY = Struct(
     "StrongMemory<int32_t>",
     spare_sources=POINTER,
@@ -59,8 +62,8 @@ PARTS = 64
 # Where chains are contracted: of so many vertices at least, and of fewer arcs for each than meshes
 # have. Smaller graphs take less time than the kernel for that takes to compile.
 LEAST_CHAINED, CHAIN_DEGREE = 1 << 15, 1.75
-# And of the 4,096 arcs of a sample, at most so many lead to a vertex without arcs out, as many do in
-# random graphs, which trimming is faster for.
+# And of the 4,096 arcs of a sample, so many at most lead to a vertex without arcs out; more do in
+# random graphs, which are trimmed.
 MOST_ENDS = 64
 # First steps, as in strong_memory.cuh.
 CUT_ARCS, CONTRACT_CHAINS = 1, 2
@@ -111,9 +114,15 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     components = memory["components"]
     sources, targets = list_arcs(gpu, graph, memory["spare_sources"])
     listed = ARCS.of(gpu, sources=sources, targets=targets, count=arcs)
-    limits = _least_hub(vertices, arcs), _long_arc(vertices), _most_of_chains(vertices), MOST_ENDS
+    limits = LIMITS.of(
+        gpu,
+        least_hub=_least_hub(vertices, arcs),
+        long_arc=_long_arc(vertices),
+        most_of_chains=_most_of_chains(vertices),
+        most_ends=MOST_ENDS,
+    )
     state = memory["state"]
-    launch(choose, (1, THREADS), vertices, listed, indptr, *limits, state, components)
+    launch(choose, (1, THREADS), vertices, listed, indptr, limits, state, components)
     work = -(-max(arcs, vertices) // SMALLEST_SHARE)
     grid = max(1, min(most_blocks, work)), THREADS
     are_paths = bool(arcs <= PATH_DEGREE * vertices)
