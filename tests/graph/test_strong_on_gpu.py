@@ -52,6 +52,17 @@ def shuffled(vertices, src, dst):
     return Graph.from_edges(names[src], names[dst], vertices)
 
 
+def scattered_pairs(pairs):
+    """Return pairs side by side, from each of which an arc leads to a pair anywhere.
+
+    Three arcs each, which a sample with steps of a multiple of three would see one of.
+    """
+    first = 2 * np.arange(pairs)
+    other = 2 * np.random.default_rng(11).permutation(pairs)
+    src, dst = np.stack([first, first, first + 1], 1), np.stack([first + 1, other, first], 1)
+    return Graph.from_edges(src.ravel(), dst.ravel(), 2 * pairs)
+
+
 def functional_graph(vertices, backwards=False):
     """Return a digraph in which one arc leaves every vertex, or leads to it."""
     dst = np.random.default_rng(9).integers(0, vertices, vertices)
@@ -236,6 +247,7 @@ CHAINS = DIGRAPHS | {
     "trees from cycles": lambda: functional_graph(400, backwards=True),
     "paths to loops": lambda: looped_paths(30, 11),
     "paths from loops": lambda: looped_paths(30, 11, backwards=True),
+    "long loops": lambda: looped_paths(3, 200),
     "nested cycles": lambda: nested_cycles(5),
 }
 
@@ -264,6 +276,7 @@ def test_chains(name, form, chained):
         "trees from cycles",
         "paths to loops",
         "paths from loops",
+        "long loops",
     ],
 )
 def test_chains_leave_no_arcs(name, chained):
@@ -283,6 +296,7 @@ def test_chains_are_looked_for_where_a_sample_tells_of_some():
         (generate.cycle(vertices, shuffle=True), ["contract_chains"]),
         (generate.cycle(vertices // 2, shuffle=True), ["cut_arcs"]),
         (generate.cycle(vertices), ["cut_arcs"]),
+        (scattered_pairs(1 << 16), ["contract_chains"]),
         (random_digraph(vertices, vertices // 2, 1), []),
     ):
         with kept_launches() as launches:

@@ -8,14 +8,13 @@
 //
 // Every vertex finds its root by pointer jumping (jump_to_roots). Where a root has no way on, or there is a
 // cycle, all of the tree is told: those on the cycle are a component, the others are alone. Where an arc
-// leads from the root back into its tree, what is between is one component (2 and 3) and becomes one vertex,
-// whose arcs are the others' of these. The next round goes against the arcs, and so on by turns: 0, 1, 23 and
-// 4 are a path then. It ends where little is dropped; signatures go on with what is left. Cost: a round reads
-// the arcs about five times, with a random access for each, and a random access for each vertex and each
-// doubling of the longest path, twice where arcs lead back. Memory: four words and two bits a vertex. Source:
-// pointer jumping of Wyllie 1979; what is told by vertices of one arc is known from the "2-trimming" of
-// McLendon, Hendrickson, Plimpton and Rauchwerger 2005 and Hong, Rodia and Olukotun 2013; its extension to
-// trees is ours.
+// leads from the root back into its tree, what is between is one component (2 and 3) and becomes one vertex.
+// The next round goes against the arcs, and so on by turns: 0, 1, 23 and 4 are a path then, and all is told.
+// It ends where little is dropped; signatures go on with what is left. Cost: a round reads the arcs about
+// five times, with a random access for each, and has a random access for each vertex and each doubling of the
+// longest path, twice where arcs lead back. Memory: four words and two bits a vertex. Source: the pointer
+// jumping of Wyllie 1979. Of what it tells, Hong, Rodia and Olukotun 2013 look for components of two vertices
+// (Trim2); paths, trees and cycles of any length are ours.
 #pragma once
 
 #include "core/union_find.h"
@@ -61,19 +60,17 @@ class Chains {
 
   // Tells of trees; afterwards labels() are those of vertices. All blocks meet.
   __device__ void tell(const ArcList<const Vertex>& arcs, int direction, GridBarrier& barrier) {
-    const Vertex *const starts = direction == kAlong ? arcs.sources : arcs.targets, *const ends =
-                                                                                        direction == kAlong
-                                                                                            ? arcs.targets
-                                                                                            : arcs.sources;
+    const bool is_along = direction == kAlong;
+    const Vertex* const starts = is_along ? arcs.sources : arcs.targets;
+    const Vertex* const ends = is_along ? arcs.targets : arcs.sources;
     find_onward(arcs.count, starts, ends, barrier);
     jump_to_roots(false, barrier);
     bool is_marked = false;
     visit_loaded(
         arcs.count, [&](int64_t arc) { return jumps_[turn_][ends[arc]]; },
         [&](int64_t arc, Vertex root_of_end) {
-          const Vertex start = starts[arc], end = ends[arc];
-          if (root_of_end != ~start || onward_[start] != kSeveral) return;
-          marks_.add(end, kBack);
+          if (root_of_end != ~starts[arc]) return;
+          marks_.add(ends[arc], kBack);
           is_marked = true;
         });
     visit_of_grid(vertices_, [&](int64_t v) {

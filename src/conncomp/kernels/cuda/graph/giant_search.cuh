@@ -27,10 +27,12 @@ __device__ inline bool are_few(int64_t arcs, int64_t vertices) {
   return arcs > vertices / kFewArcs && arcs < kManyArcs * vertices;
 }
 
-// Which arc is the sample-th of kSampled that are spread over a list.
+// Which arc is the sample-th of kSampled that are spread over a list. Steps between them differ, as arcs may
+// repeat with a period that divides equal ones.
 constexpr int64_t kSampled = kSamples * kStrongThreads;
 __device__ inline int64_t sampled_arc(int64_t arcs, int64_t sample) {
-  return arcs / kSampled * sample + arcs % kSampled * sample / kSampled;
+  const int64_t step = arcs / kSampled, first = step * sample + arcs % kSampled * sample / kSampled;
+  return step == 0 ? first : first + (uint32_t(sample) * 2654435761u >> 16) % step;
 }
 
 // What a sample of arcs is held against.

@@ -49,7 +49,7 @@ constexpr int64_t kMostNear = int64_t(1) << 25;
 constexpr int64_t kTwiceManyNear = 5;  // arcs for two vertices; with fewer, extremes creep
 constexpr int kNearSweeps = 3;         // between two barriers, to and fro
 constexpr int kNearExtremes = 96;      // barriers until extremes are given up there
-constexpr int64_t kBarriersApart = 64;
+constexpr int64_t kBarriersApart = int64_t(1) << 30;
 constexpr int kArcSweeps = 8;         // over the arcs, between two barriers
 constexpr int64_t kFewTrimmed = 256;  // of so many vertices one, so that arcs need not be listed anew
 
