@@ -82,6 +82,25 @@ def looped_paths(count, length, backwards=False):
     return shuffled(place.size, *(arcs[::-1] if backwards else arcs))
 
 
+def daisies(count, petals, length):
+    """Return cycles that share a vertex, and an arc from each such flower to the next."""
+    place = np.arange(count * petals * length).reshape(count, petals, length)
+    place[:, :, 0] = place[:, :1, 0]
+    centre = place[:, 0, 0]
+    src = np.concatenate([place.ravel(), centre[:-1]])
+    dst = np.concatenate([np.roll(place, -1, 2).ravel(), centre[1:]])
+    return shuffled(place.size, src, dst)
+
+
+def cycle_with_exits(length):
+    """Return a cycle from which two arcs lead to a clique of five."""
+    src, dst = (length + np.argwhere(~np.eye(5, dtype=bool))).T
+    ring = np.arange(length)
+    src = np.concatenate([src, ring, [1, length // 2]])
+    dst = np.concatenate([dst, np.roll(ring, -1), [length, length + 1]])
+    return shuffled(length + 5, src, dst)
+
+
 def nested_cycles(depth):
     """Return cycles of three such cycles each, twice, and an arc from one to the other."""
     src = dst = np.zeros(0, np.int64)
@@ -247,7 +266,8 @@ CHAINS = DIGRAPHS | {
     "trees from cycles": lambda: functional_graph(400, backwards=True),
     "paths to loops": lambda: looped_paths(30, 11),
     "paths from loops": lambda: looped_paths(30, 11, backwards=True),
-    "long loops": lambda: looped_paths(3, 200),
+    "daisies": lambda: daisies(3, 4, 100),
+    "exits": lambda: cycle_with_exits(200),
     "nested cycles": lambda: nested_cycles(5),
 }
 
@@ -276,16 +296,35 @@ def test_chains(name, form, chained):
         "trees from cycles",
         "paths to loops",
         "paths from loops",
-        "long loops",
+        "daisies",
+        "exits",
     ],
 )
 def test_chains_leave_no_arcs(name, chained):
+    """But for those of a clique, which are no chains."""
     with kept_launches() as launches:
         fill(HostGpu(), "auto", in_form(CHAINS[name](), "rows"))
     (arguments,) = (launch.arguments for launch in launches if launch.kernel.name == "choose_pivot")
     state = arguments[-2].view(np.int64)
     assert state[0] == strong_components.CONTRACT_CHAINS
-    assert state[14] == 0  # arcs that are kept
+    assert state[14] == (20 if name == "exits" else 0)  # arcs that are kept
+
+
+@host
+@pytest.mark.parametrize(
+    "name", ["torus", "shuffled pairs", "shuffled tori", "path", "hubs", "alone"]
+)
+@pytest.mark.parametrize("chains", [False, True])
+def test_all_first_steps_are_launched_where_none_is_known(name, chains, monkeypatch, request):
+    """As for a graph that is new in a capture, which cannot ask: each looks for itself."""
+    if chains:
+        request.getfixturevalue("chained")
+    monkeypatch.setattr(HostGpu, "is_capturing", lambda gpu, stream: True)
+    graph = CHAINS[name]()
+    with kept_launches() as launches:
+        check(HostGpu(), "auto", in_form(graph, "rows"), expected_of(graph))
+    names = [launch.kernel.name for launch in launches]
+    assert names[-3:] == ["contract_chains", "cut_arcs", "strong_components"]
 
 
 @host
