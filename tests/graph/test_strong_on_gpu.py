@@ -101,6 +101,21 @@ def cycle_with_exits(length):
     return shuffled(length + 5, src, dst)
 
 
+def ladder(rungs):
+    """Return two paths side by side, with arcs both ways between them."""
+    v = np.arange(2 * rungs)
+    return shuffled(2 * rungs, np.r_[v, v[:-2]], np.r_[v ^ 1, v[:-2] + 2])
+
+
+def streets(rows, columns):
+    """Return a grid in which nine of ten edges lead both ways."""
+    place = np.arange(rows * columns).reshape(rows, columns)
+    src = np.concatenate([place[:, 1:].ravel(), place[1:].ravel()])
+    dst = np.concatenate([place[:, :-1].ravel(), place[:-1].ravel()])
+    both = np.random.default_rng(13).random(len(src)) < 0.9
+    return Graph.from_edges(np.r_[src, dst[both]], np.r_[dst, src[both]], place.size)
+
+
 def nested_cycles(depth):
     """Return cycles of three such cycles each, twice, and an arc from one to the other."""
     src = dst = np.zeros(0, np.int64)
@@ -253,7 +268,8 @@ def test_with_and_without_cuts(long_arc, name, monkeypatch):
 @pytest.fixture
 def chained(monkeypatch):
     """Chains are looked for in every graph, whatever a sample of its arcs says."""
-    monkeypatch.setattr(strong_components, "_most_of_chains", lambda vertices: 10**6)
+    monkeypatch.setattr(strong_components, "LEAST_CHAINED", 0)
+    monkeypatch.setattr(strong_components, "CHAIN_DEGREE", 10**6)
     monkeypatch.setattr(strong_components, "MOST_ENDS", 10**6)
     monkeypatch.setattr(strong_components, "_least_hub", lambda vertices, arcs: 10**6)
     monkeypatch.setattr(strong_components, "_long_arc", lambda vertices: -vertices)
@@ -268,6 +284,8 @@ CHAINS = DIGRAPHS | {
     "paths from loops": lambda: looped_paths(30, 11, backwards=True),
     "daisies": lambda: daisies(3, 4, 100),
     "exits": lambda: cycle_with_exits(200),
+    "ladder": lambda: ladder(100),
+    "streets": lambda: streets(17, 23),
     "nested cycles": lambda: nested_cycles(5),
 }
 
@@ -298,6 +316,7 @@ def test_chains(name, form, chained):
         "paths from loops",
         "daisies",
         "exits",
+        "ladder",
     ],
 )
 def test_chains_leave_no_arcs(name, chained):
@@ -306,8 +325,20 @@ def test_chains_leave_no_arcs(name, chained):
         fill(HostGpu(), "auto", in_form(CHAINS[name](), "rows"))
     (arguments,) = (launch.arguments for launch in launches if launch.kernel.name == "choose_pivot")
     state = arguments[-2].view(np.int64)
-    assert state[0] == strong_components.CONTRACT_CHAINS
+    assert state[0] & strong_components.CONTRACT_CHAINS
     assert state[14] == (20 if name == "exits" else 0)  # arcs that are kept
+
+
+@host
+def test_mutual_arcs_are_united_where_a_sample_tells_of_many(monkeypatch):
+    monkeypatch.setattr(strong_components, "LEAST_CHAINED", 0)
+    graph = in_form(streets(70, 90), "rows")
+    with kept_launches() as launches:
+        check(HostGpu(), "auto", graph, expected_of(graph))
+    (arguments,) = (launch.arguments for launch in launches if launch.kernel.name == "choose_pivot")
+    state = arguments[-2].view(np.int64)
+    assert state[0] == 2 + 4  # chains, and mutual arcs first
+    assert state[14] < graph.num_arcs / 4
 
 
 @host

@@ -22,8 +22,9 @@
 
 namespace conncomp {
 
-constexpr int kJumpsAtOnce = 4;        // of a thread
-constexpr int64_t kLeastDropped = 16;  // of so many arcs one, in two rounds; or else, they are given up
+constexpr int kJumpsAtOnce = 4;         // of a thread
+constexpr int64_t kLongestMutual = 64;  // row that is looked through for arcs back
+constexpr int64_t kLeastDropped = 16;   // of so many arcs one, in two rounds; or else, they are given up
 
 // Calls use(index, load(index)) for the indices below `count` that are a thread's, after several loads each.
 template <class Load, class Use>
@@ -78,11 +79,25 @@ class Chains {
     });
     if (barrier.any(is_marked)) jump_to_roots(true, barrier);
     visit_of_grid(vertices_, [&](int64_t v) { jumps_[turn_][v] = tell_vertex(Vertex(v)); });
+    label(barrier);
+  }
+  // Unites the ends of arcs that lead both ways, if rows are short; afterwards labels() are those of
+  // vertices. Arcs lie in the order of rows. All blocks meet.
+  template <class Pointer>
+  __device__ void unite_mutual(const ArcList<const Vertex>& arcs, const Pointer* indptr,
+                               GridBarrier& barrier) const {
+    visit_of_grid(vertices_, [&](int64_t v) { jumps_[turn_][v] = Vertex(v); });
     barrier.wait();
-    visit_of_grid(vertices_, [&](int64_t v) {
-      if (jumps_[turn_][v] != kTold) jumps_[turn_][v] = component(Vertex(v));
-    });
-    barrier.wait();
+    visit_loaded(
+        arcs.count,
+        [&](int64_t arc) {
+          const Vertex u = arcs.sources[arc], v = arcs.targets[arc];
+          return u < v && leads_back(arcs, indptr, u, v, kLongestMutual);
+        },
+        [&](int64_t arc, bool is_mutual) {
+          if (is_mutual) unite<Shared>(sets_, arcs.sources[arc], arcs.targets[arc]);
+        });
+    label(barrier);
   }
   // Of every vertex its set, or kTold if its component is.
   __device__ const Vertex* labels() const { return jumps_[turn_]; }
@@ -97,6 +112,14 @@ class Chains {
     Vertex far, farther;
   };
 
+  // Lets labels be those of sets, but for vertices that are told. All blocks meet.
+  __device__ void label(GridBarrier& barrier) const {
+    barrier.wait();
+    visit_of_grid(vertices_, [&](int64_t v) {
+      if (jumps_[turn_][v] != kTold) jumps_[turn_][v] = component(Vertex(v));
+    });
+    barrier.wait();
+  }
   // All blocks meet.
   __device__ void find_onward(int64_t arcs, const Vertex* starts, const Vertex* ends,
                               GridBarrier& barrier) const {
@@ -163,9 +186,10 @@ class Chains {
 };
 
 // All blocks run at the same time.
-template <class Vertex>
+template <class Pointer, class Vertex>
 __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
-    contract_chains(int64_t vertices, ArcList<const Vertex> arcs, StrongMemory<Vertex> memory) {
+    contract_chains(int64_t vertices, ArcList<const Vertex> arcs, const Pointer* __restrict__ indptr,
+                    StrongMemory<Vertex> memory) {
   StrongState<Vertex>* const state = memory.state;
   if (!(state->first_steps & kContractChains)) return;
   GridBarrier barrier(state->barrier_of_first);
@@ -173,9 +197,7 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
       other{memory.spare_sources, memory.spare_targets, 0};
   Chains<Vertex> chains(vertices, memory.signatures, memory.words_of_searches);
   chains.start();
-  int64_t before[kDirections] = {arcs.count, arcs.count};  // the two rounds before
-  for (int direction = kAlong; arcs.count > 0; direction = 1 - direction) {
-    chains.tell(arcs, direction, barrier);
+  const auto keep = [&] {
     const Vertex* const labels = chains.labels();
     const int64_t kept = keep_arcs(
         arcs, free, memory.bits, memory.sums_of_blocks, barrier,
@@ -189,8 +211,18 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     arcs = {free.sources, free.targets, kept};
     const ArcList<Vertex> full = free;
     free = other, other = full;
-    if (direction == kAgainst && kept > before[kAgainst] - before[kAgainst] / kLeastDropped) break;
-    before[direction] = kept;
+  };
+  if (state->first_steps & kUniteMutual) {
+    chains.unite_mutual(arcs, indptr, barrier);
+    keep();
+  }
+  int64_t before = arcs.count;  // two rounds
+  for (int direction = kAlong; arcs.count > 0; direction = 1 - direction) {
+    chains.tell(arcs, direction, barrier);
+    keep();
+    if (direction == kAlong) continue;
+    if (arcs.count > before - before / kLeastDropped) break;
+    before = arcs.count;
   }
   const Extremes<Vertex> extremes = extremes_in(memory);
   visit_of_grid(vertices, [&](int64_t v) { extremes.put_into(Vertex(v), chains.component(Vertex(v))); });

@@ -13,6 +13,7 @@ namespace conncomp {
 
 constexpr int kSamples = 8;                 // arcs that each thread looks at when a pivot is chosen
 constexpr int kFewLong = 4;                 // of these, so that cuts may be found
+constexpr int64_t kMutualRow = 8;           // that is looked through for an arc back
 constexpr int kFarSamples = 16;             // of so many one is long at most where neighbours are near
 constexpr int kMostSweeps = 64;             // of a search
 constexpr int64_t kFewArcs = 16;            // for so many vertices one, so that trimming does not pay
@@ -39,14 +40,15 @@ __device__ inline int64_t sampled_arc(int64_t arcs, int64_t sample) {
 struct SampleLimits {
   int64_t least_hub;       // the length of a row around which there may be a giant
   int64_t long_arc;        // how far an arc leads that few of may cross a cut
-  int64_t most_of_chains;  // arcs, where chains are contracted
+  int64_t least_chained;   // vertices, where chains are contracted or mutual arcs
+  int64_t most_of_chains;  // arcs, where chains are contracted and few are mutual
   int64_t most_ends;  // of the sample, that lead to vertices without arcs out, where there are long chains
 };
 
 // Chooses the target of a sample of arcs that has the longest row; none, if there is no hub. Without rows, it
 // is the target of an arc in the middle. By the same sample it tells which step is the first: where few arcs
-// are long, cuts are looked for (cuts.cuh), or else, where chains are long, these are contracted
-// (chains.cuh). One block of kStrongThreads.
+// are long, cuts are looked for (cuts.cuh), or else, where chains are long, or many arcs mutual, these are
+// contracted (chains.cuh). One block of kStrongThreads.
 template <class Pointer, class Vertex>
 __global__ void __launch_bounds__(kStrongThreads)
     choose_pivot(int64_t vertices, ArcList<const Vertex> arcs, const Pointer* __restrict__ indptr,
@@ -56,7 +58,7 @@ __global__ void __launch_bounds__(kStrongThreads)
   __shared__ unsigned long long longest;  // and in its lower half the number of the sample
   if (threadIdx.x == 0) longest = 0;
   int rising = 0, falling = 0;  // those that are long
-  int ends = 0;                 // targets without arcs out
+  int ends = 0, mutual = 0;     // targets without arcs out, and those with an arc back
   __syncthreads();
   for (int k = 0; k < kSamples && arcs.count > 0; ++k) {
     const int64_t sample = k * kStrongThreads + int(threadIdx.x), arc = sampled_arc(arcs.count, sample);
@@ -64,12 +66,12 @@ __global__ void __launch_bounds__(kStrongThreads)
     rising += int64_t(v) - u >= limits.long_arc, falling += int64_t(u) - v >= limits.long_arc;
     if (!indptr) continue;
     const int64_t degree = indptr[v + 1] - indptr[v];
-    ends += degree == 0;
+    ends += degree == 0, mutual += leads_back(arcs, indptr, u, v, kMutualRow);
     const int64_t shown = degree < kLongest ? degree : kLongest;
     if (degree >= limits.least_hub) InBlock::fetch_max(&longest, (unsigned long long)(shown << 32 | sample));
   }
   rising = block_sum<kStrongThreads>(rising), falling = block_sum<kStrongThreads>(falling);
-  ends = block_sum<kStrongThreads>(ends);
+  ends = block_sum<kStrongThreads>(ends), mutual = block_sum<kStrongThreads>(mutual);
   if (threadIdx.x != 0) return;
   *components = 0;
   *state = StrongState<Vertex>{0,
@@ -89,11 +91,17 @@ __global__ void __launch_bounds__(kStrongThreads)
   if (arcs.count > 0 && (!indptr || longest > 0))
     state->pivot = state->member =
         arcs.targets[sampled_arc(arcs.count, indptr ? longest & 0xffffffff : kSampled / 2)];
+  // Cuts are faster for chains of pairs side by side.
+  const bool are_mutual = mutual > (state->may_be_cut ? kSampled * 3 / 4 : kSampled / 4);
   const bool are_chains =
-      arcs.count <= limits.most_of_chains && ends <= limits.most_ends && !state->may_be_cut && longest == 0;
+      longest == 0 && vertices >= limits.least_chained &&
+      (are_mutual || (arcs.count <= limits.most_of_chains && ends <= limits.most_ends && !state->may_be_cut));
   if (are_chains) state->pivot = -1;
   const bool are_cut = state->may_be_cut || (state->pivot < 0 && are_few(arcs.count, vertices));
-  state->first_steps = arcs.count == 0 ? 0 : are_chains ? kContractChains : are_cut ? kCutArcs : 0;
+  state->first_steps = arcs.count == 0 ? 0
+                       : are_chains    ? kContractChains + (are_mutual ? kUniteMutual : 0)
+                       : are_cut       ? kCutArcs
+                                       : 0;
 }
 
 // Two searches from the pivot: which vertices it reaches, and which reach it.

@@ -54,9 +54,8 @@ constexpr int64_t kMostNear = int64_t(1) << 25;
 constexpr int64_t kTwiceManyNear = 5;  // arcs for two vertices; with fewer, extremes creep
 constexpr int kNearSweeps = 3;         // between two barriers, to and fro
 constexpr int kNearExtremes = 96;      // barriers until extremes are given up there
-constexpr int64_t kBarriersApart = int64_t(1) << 30;
-constexpr int kArcSweeps = 8;         // over the arcs, between two barriers
-constexpr int64_t kFewTrimmed = 256;  // of so many vertices one, so that arcs need not be listed anew
+constexpr int kArcSweeps = 8;          // over the arcs, between two barriers
+constexpr int64_t kFewTrimmed = 256;   // of so many vertices one, so that arcs need not be listed anew
 
 // Calls visit(arc) for those of a share that are a thread's, forwards or backwards, row by row of the block.
 template <class Visit>
@@ -380,9 +379,9 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
 
   start_signatures(vertices, signatures, searches, member, memory);
   barrier.wait();
-  // Together, what jumps creeps from vertex to vertex of long paths whose neighbours lie scattered.
-  const bool are_apart = state->are_scattered;
-  if (are_apart) most_barriers = kBarriersApart;
+  // What chains leave are long paths of small knots: together, what jumps creeps from vertex to vertex there.
+  const bool are_apart = state->first_steps & kContractChains;
+  if (are_apart) most_barriers = int64_t(1) << 62;
   Jumps jumps = are_apart ? Jumps::kApart : Jumps::kTogether;
   while (arcs.count > 0) {
     const Jumps first_jumps = arcs.count >= kManyArcs * vertices ? Jumps::kByVertices : jumps;

@@ -36,7 +36,12 @@ BITS = np.dtype(np.uint32)
 
 ARCS = Struct("ArcList<const int32_t>", sources=POINTER, targets=POINTER, count=COUNT)
 LIMITS = Struct(
-    "SampleLimits", least_hub=COUNT, long_arc=COUNT, most_of_chains=COUNT, most_ends=COUNT
+    "SampleLimits",
+    least_hub=COUNT,
+    long_arc=COUNT,
+    least_chained=COUNT,
+    most_of_chains=COUNT,
+    most_ends=COUNT,
 )
 MEMORY = Struct(
     "StrongMemory<int32_t>",
@@ -89,9 +94,8 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         return blocked_afforest.fill_roots(gpu, graph, roots, workspace)
     vertices, arcs, vertex = graph.num_vertices, graph.num_arcs, vertex_dtype(graph)
     indptr = None if graph._csr is None else graph._csr[0]
-    choose, strong = gpu.load(
-        FILE, _names(COUNT if indptr is None else indptr.dtype, vertex, roots.dtype)
-    )
+    pointer = COUNT if indptr is None else indptr.dtype
+    choose, strong = gpu.load(FILE, _names(pointer, vertex, roots.dtype))
     most_blocks = gpu.blocks_together(THREADS, MOST_BLOCKS_TOGETHER)
     ends = arcs, vertex
     memory = workspace.take_struct(
@@ -118,7 +122,8 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         gpu,
         least_hub=_least_hub(vertices, arcs),
         long_arc=_long_arc(vertices),
-        most_of_chains=_most_of_chains(vertices),
+        least_chained=LEAST_CHAINED,
+        most_of_chains=int(CHAIN_DEGREE * vertices),
         most_ends=MOST_ENDS,
     )
     state = memory["state"]
@@ -129,10 +134,13 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     options = ARC_BARRIERS[are_paths], np.bool_(are_paths), np.bool_(indptr is not None)
     work = vertices, listed, *options, memory.struct
     steps = _first_steps(gpu, graph, state)
-    for step, file_and_names in _kernels_of_first_steps(vertex):
-        if steps & step:
-            (kernel,) = gpu.load(*file_and_names)
-            launch(gpu.together(kernel), grid, vertices, listed, memory.struct)
+    chains, cuts = _first_kernels(pointer, vertex)
+    if steps & CONTRACT_CHAINS:
+        (contract,) = gpu.load(FILE_OF_CHAINS, chains)
+        launch(gpu.together(contract), grid, vertices, listed, indptr, memory.struct)
+    if steps & CUT_ARCS:
+        (cut,) = gpu.load(FILE, cuts)
+        launch(gpu.together(cut), grid, vertices, listed, memory.struct)
     launch(gpu.together(strong), grid, *work, roots, components)
     return components
 
@@ -166,11 +174,6 @@ def _long_arc(vertices: int) -> int:
     return vertices // PARTS + 1
 
 
-def _most_of_chains(vertices: int) -> int:
-    """Return up to how many arcs chains are looked for."""
-    return int(CHAIN_DEGREE * vertices) if vertices >= LEAST_CHAINED else 0
-
-
 @cache
 def _names(pointer: np.dtype[Any], vertex: np.dtype[Any], index: np.dtype[Any]) -> tuple[str, ...]:
     return (
@@ -180,20 +183,20 @@ def _names(pointer: np.dtype[Any], vertex: np.dtype[Any], index: np.dtype[Any]) 
 
 
 @cache
-def _kernels_of_first_steps(
-    vertex: np.dtype[Any],
-) -> tuple[tuple[int, tuple[str, tuple[str, ...]]], ...]:
-    """Return the number of each first step, and the file and names by which it is loaded."""
-    return (
-        (CONTRACT_CHAINS, (FILE_OF_CHAINS, (f"contract_chains<{ctype(vertex)}>",))),
-        (CUT_ARCS, (FILE, (f"cut_arcs<{ctype(vertex)}>",))),
-    )
+def _first_kernels(
+    pointer: np.dtype[Any], vertex: np.dtype[Any]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of kernels of the two first steps, chains and cuts."""
+    types = f"{ctype(pointer)}, {ctype(vertex)}"
+    return (f"contract_chains<{types}>",), (f"cut_arcs<{ctype(vertex)}>",)
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `fill_roots` can load."""
     for types in product(INDEX_TYPES, repeat=3):
         yield FILE, _names(*types)
-    for vertex in INDEX_TYPES:
-        for _, file_and_names in _kernels_of_first_steps(vertex):
-            yield file_and_names
+    for pointer, vertex in product(INDEX_TYPES, repeat=2):
+        chains, cuts = _first_kernels(pointer, vertex)
+        yield FILE_OF_CHAINS, chains
+        if pointer == COUNT:
+            yield FILE, cuts

@@ -14,6 +14,7 @@ constexpr int kStrongBlocks = resident_blocks(kStrongThreads) < 3 ? resident_blo
 
 // Kernels that the host leaves out where they have nothing to do, rather than compile them.
 constexpr int64_t kCutArcs = 1, kContractChains = 2;
+constexpr int64_t kUniteMutual = 4;  // and chains are contracted
 
 // Two bits for each vertex.
 template <class Vertex>
@@ -51,6 +52,17 @@ struct StrongState {
   int32_t are_in_spare;  // whether arcs that are left are in the spare list, not in the next one
   int64_t kept;          // arcs
 };
+
+// Whether an arc leads from v to u, where v has at most so many. Arcs lie in the order of rows.
+template <class Pointer, class Vertex>
+__device__ inline bool leads_back(const ArcList<const Vertex>& arcs, const Pointer* indptr, Vertex u,
+                                  Vertex v, int64_t most_arcs) {
+  const int64_t begin = indptr[v], end = indptr[v + 1];
+  if (end - begin > most_arcs) return false;
+  bool does = false;
+  for (int64_t arc = begin; arc < end; ++arc) does |= arcs.targets[arc] == u;
+  return does;
+}
 
 // The memory of strong_components. Laid out as in strong_components.py.
 template <class Vertex>
