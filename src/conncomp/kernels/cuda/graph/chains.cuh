@@ -154,12 +154,15 @@ class Chains {
       Vertex* const next = jumps_[1 - turn_];
       bool is_open = false;
       visit_loaded(
-          vertices_, [&](int64_t v) { return jumps[v]; },
-          [&](int64_t v, Vertex far) {
-            const Vertex farther = far < 0 ? far : jumps[far];
-            next[v] = farther;
-            is_open |= farther >= 0;
-            if (passes_marks && far >= 0 && marks_.of(Vertex(v)) & kBack) marks_.add(far, kBack);
+          vertices_,
+          [&](int64_t v) {
+            const Vertex far = jumps[v];
+            return Jump{far, far < 0 ? far : jumps[far]};
+          },
+          [&](int64_t v, const Jump& jump) {
+            next[v] = jump.farther;
+            is_open |= jump.farther >= 0;
+            if (passes_marks && jump.far >= 0 && marks_.of(Vertex(v)) & kBack) marks_.add(jump.far, kBack);
           });
       turn_ = 1 - turn_;
       if (!barrier.any(is_open)) return;
