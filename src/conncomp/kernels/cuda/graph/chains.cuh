@@ -142,7 +142,7 @@ class Chains {
   // Lets jumps_[turn_] be ~root of those that have one, and a vertex of the cycle of the others: for each
   // vertex of a cycle one that no other one has, so that these are all of it. If it passes marks, those of
   // vertices go on to all between them and the root. All blocks meet.
-  __device__ void jump_to_roots(bool passes_marks, GridBarrier& barrier) {
+  CONNCOMP_PHASE void jump_to_roots(bool passes_marks, GridBarrier& barrier) {
     turn_ = 0;
     visit_of_grid(vertices_, [&](int64_t v) {
       const Vertex onward = onward_[v];
