@@ -67,7 +67,7 @@ class Chains {
     const Vertex* const starts = is_along ? arcs.sources : arcs.targets;
     const Vertex* const ends = is_along ? arcs.targets : arcs.sources;
     find_onward(arcs.count, starts, ends, barrier);
-    jump_to_roots(false, barrier);
+    find_roots(barrier);
     bool is_marked = false;
     visit_loaded(
         arcs.count, [&](int64_t arc) { return jumps_[turn_][ends[arc]]; },
@@ -76,9 +76,6 @@ class Chains {
           marks_.add(ends[arc], kBack);
           is_marked = true;
         });
-    visit_of_grid(vertices_, [&](int64_t v) {
-      if (jumps_[turn_][v] >= 0) marks_.add(jumps_[turn_][v], kOnCycle);
-    });
     if (barrier.any(is_marked)) jump_to_roots(true, barrier);
     visit_of_grid(vertices_, [&](int64_t v) { jumps_[turn_][v] = tell_vertex(Vertex(v)); });
     label(barrier);
@@ -125,10 +122,8 @@ class Chains {
   // All blocks meet.
   __device__ void find_onward(int64_t arcs, const Vertex* starts, const Vertex* ends,
                               GridBarrier& barrier) const {
-    visit_of_grid(vertices_, [&](int64_t v) {
-      onward_[v] = kNowhere;
-      if (v % kVerticesOfWord == 0) *marks_.word(Vertex(v)) = 0;
-    });
+    visit_of_grid(vertices_, [&](int64_t v) { onward_[v] = kNowhere; });
+    clear_marks();
     barrier.wait();
     visit_of_grid(arcs, [&](int64_t arc) { Shared::store(onward_ + starts[arc], ends[arc]); });
     barrier.wait();
@@ -138,6 +133,56 @@ class Chains {
           if (onward != ends[arc]) Shared::store(onward_ + starts[arc], kSeveral);
         });
     barrier.wait();
+  }
+  // Lets jumps_[turn_] be ~root of those that have one, and marks those that are on a cycle, each of which
+  // then is in one component with the vertex onward. Trees are sets of vertices first: each has one root, or
+  // one cycle, which is all of it if there is a vertex before each. All blocks meet.
+  __device__ void find_roots(GridBarrier& barrier) {
+    turn_ = 0;
+    Vertex *const trees = jumps_[0], *const roots = jumps_[1];
+    visit_of_grid(vertices_, [&](int64_t v) { trees[v] = roots[v] = Vertex(v); });
+    barrier.wait();
+    visit_of_grid(vertices_, [&](int64_t v) {
+      if (onward_[v] >= 0) unite<Shared>(trees, Vertex(v), onward_[v]);
+    });
+    barrier.wait();
+    visit_of_grid(vertices_, [&](int64_t v) {
+      const Vertex tree = find<Lowering<Shared>>(trees, Vertex(v));
+      Lowering<Shared>::store(trees + v, tree);
+      if (onward_[v] < 0) roots[tree] = ~Vertex(v);
+    });
+    barrier.wait();
+    bool has_cycles = false;
+    visit_loaded(
+        vertices_, [&](int64_t v) { return roots[trees[v]]; },
+        [&](int64_t v, Vertex root) {
+          trees[v] = root;
+          if (root < 0) return;
+          marks_.add(onward_[v], kOnCycle);
+          has_cycles = true;
+        });
+    if (!barrier.any(has_cycles)) return;
+    bool has_tails = false;
+    visit_of_grid(vertices_,
+                  [&](int64_t v) { has_tails |= trees[v] >= 0 && !(marks_.of(Vertex(v)) & kOnCycle); });
+    if (!barrier.any(has_tails)) {
+      visit_of_grid(vertices_, [&](int64_t v) {
+        if (trees[v] >= 0) onward_[v] = trees[v];
+      });
+      barrier.wait();
+      return;
+    }
+    clear_marks();
+    jump_to_roots(false, barrier);
+    visit_of_grid(vertices_, [&](int64_t v) {
+      if (jumps_[turn_][v] >= 0) marks_.add(jumps_[turn_][v], kOnCycle);
+    });
+    barrier.wait();
+  }
+  __device__ void clear_marks() const {
+    visit_of_grid(vertices_, [&](int64_t v) {
+      if (v % kVerticesOfWord == 0) *marks_.word(Vertex(v)) = 0;
+    });
   }
   // Lets jumps_[turn_] be ~root of those that have one, and a vertex of the cycle of the others: for each
   // vertex of a cycle one that no other one has, so that these are all of it. If it passes marks, those of
