@@ -272,7 +272,7 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     chains.tell(arcs, direction, barrier);
     keep();
     if (direction == kAlong) continue;
-    if (arcs.count > before - before / kLeastDropped) break;
+    if (arcs.count >= before - before / kLeastDropped) break;
     before = arcs.count;
   }
   const Extremes<Vertex> extremes = extremes_in(memory);
