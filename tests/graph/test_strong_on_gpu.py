@@ -285,6 +285,9 @@ CHAINS = DIGRAPHS | {
     "daisies": lambda: daisies(3, 4, 100),
     "exits": lambda: cycle_with_exits(200),
     "ladder": lambda: ladder(100),
+    "no chains": lambda: Graph.from_edges(
+        np.arange(14) % 7, (np.arange(14) % 7 + np.repeat([1, 2], 7)) % 7
+    ),
     "streets": lambda: streets(17, 23),
     "nested cycles": lambda: nested_cycles(5),
 }
