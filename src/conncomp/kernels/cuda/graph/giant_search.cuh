@@ -28,12 +28,15 @@ __device__ inline bool are_few(int64_t arcs, int64_t vertices) {
   return arcs > vertices / kFewArcs && arcs < kManyArcs * vertices;
 }
 
-// Which arc is the sample-th of kSampled that are spread over a list. Steps between them differ, as arcs may
-// repeat with a period that divides equal ones.
+// Which arc is the sample-th of kSampled that are spread over a list, with equal steps; and with unequal
+// ones, as arcs may repeat with a period that divides equal ones.
 constexpr int64_t kSampled = kSamples * kStrongThreads;
 __device__ inline int64_t sampled_arc(int64_t arcs, int64_t sample) {
-  const int64_t step = arcs / kSampled, first = step * sample + arcs % kSampled * sample / kSampled;
-  return step == 0 ? first : first + (uint32_t(sample) * 2654435761u >> 16) % step;
+  return arcs / kSampled * sample + arcs % kSampled * sample / kSampled;
+}
+__device__ inline int64_t shifted_arc(int64_t arcs, int64_t sample) {
+  const int64_t step = arcs / kSampled, shift = uint32_t(sample) * 2654435761u >> 16;
+  return sampled_arc(arcs, sample) + (step == 0 ? 0 : shift % step);
 }
 
 // What a sample of arcs is held against.
@@ -61,12 +64,13 @@ __global__ void __launch_bounds__(kStrongThreads)
   int ends = 0, mutual = 0;     // targets without arcs out, and those with an arc back
   __syncthreads();
   for (int k = 0; k < kSamples && arcs.count > 0; ++k) {
-    const int64_t sample = k * kStrongThreads + int(threadIdx.x), arc = sampled_arc(arcs.count, sample);
+    const int64_t sample = k * kStrongThreads + int(threadIdx.x), arc = shifted_arc(arcs.count, sample);
     const Vertex u = arcs.sources[arc], v = arcs.targets[arc];
     rising += int64_t(v) - u >= limits.long_arc, falling += int64_t(u) - v >= limits.long_arc;
     if (!indptr) continue;
-    const int64_t degree = indptr[v + 1] - indptr[v];
-    ends += degree == 0, mutual += leads_back(arcs, indptr, u, v, kMutualRow);
+    ends += indptr[v] == indptr[v + 1], mutual += leads_back(arcs, indptr, u, v, kMutualRow);
+    const Vertex hub = arcs.targets[sampled_arc(arcs.count, sample)];
+    const int64_t degree = indptr[hub + 1] - indptr[hub];
     const int64_t shown = degree < kLongest ? degree : kLongest;
     if (degree >= limits.least_hub) InBlock::fetch_max(&longest, (unsigned long long)(shown << 32 | sample));
   }
