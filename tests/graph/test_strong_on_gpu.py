@@ -47,6 +47,85 @@ def rising_digraph(vertices, arcs, backwards=False):
     return Graph.from_edges(*((dst, src) if backwards else (src, dst)), vertices)
 
 
+def shuffled(vertices, src, dst):
+    names = np.random.default_rng(8).permutation(vertices)
+    return Graph.from_edges(names[src], names[dst], vertices)
+
+
+def scattered_pairs(pairs):
+    """Return pairs side by side, from each of which an arc leads to a pair anywhere.
+
+    Three arcs each, which a sample with steps of a multiple of three would see one of.
+    """
+    first = 2 * np.arange(pairs)
+    other = 2 * np.random.default_rng(11).permutation(pairs)
+    src, dst = np.stack([first, first, first + 1], 1), np.stack([first + 1, other, first], 1)
+    return Graph.from_edges(src.ravel(), dst.ravel(), 2 * pairs)
+
+
+def functional_graph(vertices, backwards=False):
+    """Return a digraph in which one arc leaves every vertex, or leads to it."""
+    dst = np.random.default_rng(9).integers(0, vertices, vertices)
+    arcs = np.arange(vertices), dst
+    return Graph.from_edges(*(arcs[::-1] if backwards else arcs), vertices)
+
+
+def looped_paths(count, length, backwards=False):
+    """Return paths side by side and one after the other, from each of which an arc leads back."""
+    rng = np.random.default_rng(10)
+    place = np.arange(count * length).reshape(count, length)
+    late, early = rng.integers(length // 2, length, count), rng.integers(0, length // 2, count)
+    first = place[:, 0]
+    src = [place[:, :-1].ravel(), first + late, first[:-1], first[:-2]]
+    dst = [place[:, 1:].ravel(), first + early, first[1:] + late[1:], first[2:] + early[2:]]
+    arcs = np.concatenate(src), np.concatenate(dst)
+    return shuffled(place.size, *(arcs[::-1] if backwards else arcs))
+
+
+def daisies(count, petals, length):
+    """Return cycles that share a vertex, and an arc from each such flower to the next."""
+    place = np.arange(count * petals * length).reshape(count, petals, length)
+    place[:, :, 0] = place[:, :1, 0]
+    centre = place[:, 0, 0]
+    src = np.concatenate([place.ravel(), centre[:-1]])
+    dst = np.concatenate([np.roll(place, -1, 2).ravel(), centre[1:]])
+    return shuffled(place.size, src, dst)
+
+
+def cycle_with_exits(length):
+    """Return a cycle from which two arcs lead to a clique of five."""
+    src, dst = (length + np.argwhere(~np.eye(5, dtype=bool))).T
+    ring = np.arange(length)
+    src = np.concatenate([src, ring, [1, length // 2]])
+    dst = np.concatenate([dst, np.roll(ring, -1), [length, length + 1]])
+    return shuffled(length + 5, src, dst)
+
+
+def ladder(rungs):
+    """Return two paths side by side, with arcs both ways between them."""
+    v = np.arange(2 * rungs)
+    return shuffled(2 * rungs, np.r_[v, v[:-2]], np.r_[v ^ 1, v[:-2] + 2])
+
+
+def streets(rows, columns):
+    """Return a grid in which nine of ten edges lead both ways."""
+    place = np.arange(rows * columns).reshape(rows, columns)
+    src = np.concatenate([place[:, 1:].ravel(), place[1:].ravel()])
+    dst = np.concatenate([place[:, :-1].ravel(), place[:-1].ravel()])
+    both = np.random.default_rng(13).random(len(src)) < 0.9
+    return Graph.from_edges(np.r_[src, dst[both]], np.r_[dst, src[both]], place.size)
+
+
+def nested_cycles(depth):
+    """Return cycles of three such cycles each, twice, and an arc from one to the other."""
+    src = dst = np.zeros(0, np.int64)
+    for size in 3 ** np.arange(depth):
+        src = np.concatenate([src, src + size, src + 2 * size, np.arange(3) * size])
+        dst = np.concatenate([dst, dst + size, dst + 2 * size, np.roll(np.arange(3), -1) * size])
+    size = 3**depth
+    return shuffled(2 * size, np.r_[src, src + size, 0], np.r_[dst, dst + size, size])
+
+
 def drifting_digraph(vertices):
     """Return a digraph of six arcs a vertex, mostly a few ahead; a search for a giant creeps in it.
 
@@ -186,24 +265,134 @@ def test_with_and_without_cuts(long_arc, name, monkeypatch):
         check(HostGpu(seed=seed), "auto", in_form(graph, "rows"), expected_of(graph))
 
 
+@pytest.fixture
+def chained(monkeypatch):
+    """Chains are looked for in every graph, whatever a sample of its arcs says."""
+    monkeypatch.setattr(strong_components, "LEAST_CHAINED", 0)
+    monkeypatch.setattr(strong_components, "CHAIN_DEGREE", 10**6)
+    monkeypatch.setattr(strong_components, "MOST_ENDS", 10**6)
+    monkeypatch.setattr(strong_components, "_least_hub", lambda vertices, arcs: 10**6)
+    monkeypatch.setattr(strong_components, "_long_arc", lambda vertices: -vertices)
+
+
+CHAINS = DIGRAPHS | {
+    "shuffled path": lambda: shuffled(99, np.arange(98), np.arange(1, 99)),
+    "cycles of threes": lambda: generate.chain_of_cycles(60, 3, shuffle=True),
+    "trees on cycles": lambda: functional_graph(400),
+    "trees from cycles": lambda: functional_graph(400, backwards=True),
+    "paths to loops": lambda: looped_paths(30, 11),
+    "paths from loops": lambda: looped_paths(30, 11, backwards=True),
+    "daisies": lambda: daisies(3, 4, 100),
+    "exits": lambda: cycle_with_exits(200),
+    "ladder": lambda: ladder(100),
+    "no chains": lambda: Graph.from_edges(
+        np.arange(14) % 7, (np.arange(14) % 7 + np.repeat([1, 2], 7)) % 7
+    ),
+    "streets": lambda: streets(17, 23),
+    "nested cycles": lambda: nested_cycles(5),
+}
+
+
+@host
+@pytest.mark.parametrize("form", ["rows", "arcs"])
+@pytest.mark.parametrize("name", CHAINS)
+def test_chains(name, form, chained):
+    graph = CHAINS[name]()
+    for seed in interleavings(3):
+        with kept_launches() as launches:
+            check(HostGpu(seed=seed), "auto", in_form(graph, form), expected_of(graph))
+        names = [launch.kernel.name for launch in launches]
+        assert ("contract_chains" in names) == (graph.num_arcs > 0)
+
+
+@host
+@pytest.mark.parametrize(
+    "name",
+    [
+        "shuffled path",
+        "shuffled cycle",
+        "shuffled pairs",
+        "cycles of threes",
+        "trees on cycles",
+        "trees from cycles",
+        "paths to loops",
+        "paths from loops",
+        "daisies",
+        "exits",
+        "ladder",
+    ],
+)
+def test_chains_leave_no_arcs(name, chained):
+    """But for those of a clique, which are no chains."""
+    with kept_launches() as launches:
+        fill(HostGpu(), "auto", in_form(CHAINS[name](), "rows"))
+    (arguments,) = (launch.arguments for launch in launches if launch.kernel.name == "choose_pivot")
+    state = arguments[-2].view(np.int64)
+    assert state[0] & strong_components.CONTRACT_CHAINS
+    assert state[14] == (20 if name == "exits" else 0)  # arcs that are kept
+
+
+@host
+def test_mutual_arcs_are_united_where_a_sample_tells_of_many(monkeypatch):
+    monkeypatch.setattr(strong_components, "LEAST_CHAINED", 0)
+    graph = in_form(streets(70, 90), "rows")
+    with kept_launches() as launches:
+        check(HostGpu(), "auto", graph, expected_of(graph))
+    (arguments,) = (launch.arguments for launch in launches if launch.kernel.name == "choose_pivot")
+    state = arguments[-2].view(np.int64)
+    assert state[0] == 2 + 4  # chains, and mutual arcs first
+    assert state[14] < graph.num_arcs / 4
+
+
+@host
+@pytest.mark.parametrize(
+    "name", ["torus", "shuffled pairs", "shuffled tori", "path", "hubs", "alone"]
+)
+@pytest.mark.parametrize("chains", [False, True])
+def test_all_first_steps_are_launched_where_none_is_known(name, chains, monkeypatch, request):
+    """As for a graph that is new in a capture, which cannot ask: each looks for itself."""
+    if chains:
+        request.getfixturevalue("chained")
+    monkeypatch.setattr(HostGpu, "is_capturing", lambda gpu, stream: True)
+    graph = CHAINS[name]()
+    with kept_launches() as launches:
+        check(HostGpu(), "auto", in_form(graph, "rows"), expected_of(graph))
+    names = [launch.kernel.name for launch in launches]
+    assert names[-3:] == ["contract_chains", "cut_arcs", "strong_components"]
+
+
+@host
+def test_chains_are_looked_for_where_a_sample_tells_of_some():
+    """In graphs of many vertices, where few lead nowhere and the order has no cuts."""
+    vertices = strong_components.LEAST_CHAINED
+    for graph, first in (
+        (generate.cycle(vertices, shuffle=True), ["contract_chains"]),
+        (generate.cycle(vertices // 2, shuffle=True), ["cut_arcs"]),
+        (generate.cycle(vertices), ["cut_arcs"]),
+        (scattered_pairs(1 << 16), ["contract_chains"]),
+        (random_digraph(vertices, vertices // 2, 1), []),
+    ):
+        with kept_launches() as launches:
+            fill(HostGpu(), "auto", in_form(graph, "rows"))
+        names = [launch.kernel.name for launch in launches]
+        assert names[names.index("choose_pivot") + 1 :] == [*first, "strong_components"]
+
+
 @host
 def test_cuts_are_compiled_for_a_graph_that_may_have_some():
-    """Not for one with a giant around a hub; and once they are there, all but that one has them."""
+    """Not for one with a giant around a hub."""
     gpu, launched = HostGpu(), []
     giant, path = (in_form(DIGRAPHS[name](), "rows") for name in ("rmat", "path"))
-    other = in_form(DIGRAPHS["rmat"](), "rows")
-    for graph in (giant, path, giant, other):
+    for graph in (giant, path, giant, path):
         with kept_launches() as launches:
             check(gpu, "auto", graph, expected_of(graph))
         launched.append("cut_arcs" in [launch.kernel.name for launch in launches])
     assert launched == [False, True, False, True]
     # What ``conncomp gpu --compile strong`` calls.
     circle = Graph.from_csr(np.arange(5, dtype=np.int32), np.array([1, 2, 3, 0], np.int32))
-    gpu = HostGpu()
-    check(gpu, "auto", circle, np.zeros(4, np.int32))
-    assert gpu.has_loaded(
-        strong_components.FILE, strong_components._names_of_cuts(np.dtype(np.int32))
-    )
+    with kept_launches() as launches:
+        check(HostGpu(), "auto", circle, np.zeros(4, np.int32))
+    assert [launch.kernel.name for launch in launches][-2:] == ["cut_arcs", "strong_components"]
 
 
 @host

@@ -25,7 +25,7 @@ from specialisations import template_of
 MEMORY = re.compile(r"\b(ld|st|atom|red|ldu|cp)\.(?!param|local|shared)[\w.]+")
 WAIT = "griddepcontrol.wait"
 # Their blocks wait for each other, so they overlap with no launch.
-ALONE = "cut_arcs", "strong_components", "settle_edges"
+ALONE = "contract_chains", "cut_arcs", "strong_components", "settle_edges"
 
 
 def one_of_each_template():

@@ -38,8 +38,12 @@ def _components(connection: Literal["weak", "strong"]) -> Callable[[Device, str]
     def call(device: Device, dtype: str) -> None:
         from conncomp import Graph, connected_components
 
-        indptr = np.array([0, 1, 2, 3, 4], np.int32)
-        for indices in ([1, 0, 3, 2], [1, 2, 3, 0]):  # symmetric, and not
+        order = np.random.default_rng(0).permutation(1 << 15)
+        scattered = np.empty_like(order)
+        scattered[order] = np.roll(order, -1)
+        # Symmetric, not symmetric, and a cycle in any order, which is contracted.
+        for indices in ([1, 0, 3, 2], [1, 2, 3, 0], scattered):
+            indptr = np.arange(len(indices) + 1, dtype=np.int32)
             graph = Graph.from_csr(indptr, np.array(indices, np.int32))
             connected_components(graph, connection=connection, device=device)
 

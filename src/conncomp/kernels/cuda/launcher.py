@@ -322,10 +322,6 @@ class Gpu:
                     kernel.function.preferred_shared_memory_carveout = shared_percent
         return self._kernels[key]
 
-    def has_loaded(self, file: str, names: tuple[str, ...]) -> bool:
-        """Whether `load` has been asked for these names, so that it returns at once."""
-        return (file, names) in self._kernels
-
     def load_together(self, file: str, groups: list[tuple[str, tuple[str, ...]]]) -> None:
         """Compile what ``load(*group)`` asks for at once, of files that a file includes.
 

@@ -220,6 +220,8 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
       target[k] = k < degree ? Index(indices[begin + k]) : Index(-1);
       if (target[k] >= base && (symmetric || target[k] < base + span)) target[k] = -1;
     }
+    // Most vertices started under one of them.
+    remove(target, degree > 0 ? Shared::load(parent + v) : Index(v));
     unite_all<Shared>(parent, Index(v), target);
     if (lane() == 0) open[word] = 0;
   }

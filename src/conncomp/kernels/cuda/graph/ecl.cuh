@@ -22,7 +22,7 @@ namespace conncomp {
 
 constexpr int kEclThreads = 256;
 constexpr int kLowDegree = 16, kMidDegree = 352;
-constexpr int kFinishedAtOnce = 4, kUnitedAtOnce = 4;
+constexpr int kFinishedAtOnce = 4, kUnitedAtOnce = 8;
 
 // A counter that many threads advance, with a cache line to itself: whoever reads its neighbours would have
 // to queue with them.

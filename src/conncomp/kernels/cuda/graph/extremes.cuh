@@ -40,9 +40,10 @@ struct Extremes {
     Shared::load_all(ancestor(v), pair);
     return {pair[0], pair[1]};
   }
-  __device__ void reset(Vertex v) const {
-    Shared::store(ancestor(v), v);
-    Shared::store(descendant(v), v);
+  __device__ void reset(Vertex v) const { put_into(v, v); }
+  __device__ void put_into(Vertex v, Vertex component) const {
+    Shared::store(ancestor(v), component);
+    Shared::store(descendant(v), component);
   }
   // The smallest vertex of its component, once entries are final: v itself, if it is not told.
   __device__ Vertex component(Vertex v) const {

@@ -7,12 +7,13 @@
 // Hendrickson and Pinar 2000; the bits are ours.
 #pragma once
 
-#include "cuda/graph/arc_lists.cuh"
+#include "cuda/graph/strong_memory.cuh"
 
 namespace conncomp {
 
 constexpr int kSamples = 8;                 // arcs that each thread looks at when a pivot is chosen
 constexpr int kFewLong = 4;                 // of these, so that cuts may be found
+constexpr int64_t kMutualRow = 8;           // that is looked through for an arc back
 constexpr int kFarSamples = 16;             // of so many one is long at most where neighbours are near
 constexpr int kMostSweeps = 64;             // of a search
 constexpr int64_t kFewArcs = 16;            // for so many vertices one, so that trimming does not pay
@@ -21,67 +22,63 @@ constexpr int64_t kReachedOfVertices = 16;  // until it has reached one in so ma
 
 // Which searches have reached a vertex.
 constexpr uint32_t kForward = 1, kBackward = 2, kBoth = 3;
-constexpr int kVerticesOfWord = 16;
-
-// What the blocks share beside arcs; 0 at first, but for the pivot and the member.
-template <class Vertex>
-struct StrongState {
-  int64_t is_for_cuts;  // whether cut_arcs has anything to do; the host reads it
-  uint32_t barrier[GridBarrier::kWords];
-  uint32_t barrier_of_cuts[GridBarrier::kWords];
-  int64_t reaches[2];  // how often the even and the odd sweeps of searches have reached a vertex
-  int64_t queued[3];   // how many vertices are trimmed in each of three levels in turns
-  Vertex pivot;        // or -1
-  Vertex member;       // the smallest of the giant as far as it is known, at first the pivot
-  // Whether few arcs of a sample are long ones, of those that rise or of those that fall.
-  int32_t may_be_cut;
-  // Whether most arcs are long ones, so that neighbours are scattered in memory.
-  int32_t are_scattered;
-  // Whether few are, so that neighbours lie side by side.
-  int32_t are_near;
-  // Whether some vertices of a sample have no arcs in; and whether extremes are final.
-  int32_t has_first, is_settled;
-  int32_t are_in_spare;  // whether arcs that are left are in the spare list, not in the next one
-  int64_t kept;          // arcs
-};
 
 // Where trimming pays, as far as numbers of arcs tell.
 __device__ inline bool are_few(int64_t arcs, int64_t vertices) {
   return arcs > vertices / kFewArcs && arcs < kManyArcs * vertices;
 }
 
-// Which arc is the sample-th of kSampled that are spread over a list.
+// Which arc is the sample-th of kSampled that are spread over a list, with equal steps; and with unequal
+// ones, as arcs may repeat with a period that divides equal ones.
 constexpr int64_t kSampled = kSamples * kStrongThreads;
 __device__ inline int64_t sampled_arc(int64_t arcs, int64_t sample) {
   return arcs / kSampled * sample + arcs % kSampled * sample / kSampled;
 }
+__device__ inline int64_t shifted_arc(int64_t arcs, int64_t sample) {
+  const int64_t step = arcs / kSampled, shift = uint32_t(sample) * 2654435761u >> 16;
+  return sampled_arc(arcs, sample) + (step == 0 ? 0 : shift % step);
+}
 
-// Chooses the target of a sample of arcs that has the longest row; none, if that is shorter than `least`.
-// Without rows, it is the target of an arc in the middle. Of the same sample it counts the arcs that lead as
-// far as `long_arc` says, and further (cuts.cuh). One block of kStrongThreads.
+// What a sample of arcs is held against.
+struct SampleLimits {
+  int64_t least_hub;       // the length of a row around which there may be a giant
+  int64_t long_arc;        // how far an arc leads that few of may cross a cut
+  int64_t least_chained;   // vertices, where chains are contracted or mutual arcs
+  int64_t most_of_chains;  // arcs, where chains are contracted and few are mutual
+  int64_t most_ends;  // of the sample, that lead to vertices without arcs out, where there are long chains
+};
+
+// Chooses the target of a sample of arcs that has the longest row; none, if there is no hub. Without rows, it
+// is the target of an arc in the middle. By the same sample it tells which step is the first: where few arcs
+// are long, cuts are looked for (cuts.cuh), or else, where chains are long, or many arcs mutual, these are
+// contracted (chains.cuh). One block of kStrongThreads.
 template <class Pointer, class Vertex>
 __global__ void __launch_bounds__(kStrongThreads)
     choose_pivot(int64_t vertices, ArcList<const Vertex> arcs, const Pointer* __restrict__ indptr,
-                 int64_t least, int64_t long_arc, StrongState<Vertex>* state, int64_t* components) {
+                 SampleLimits limits, StrongState<Vertex>* state, int64_t* components) {
   follow_launch();
   constexpr int64_t kLongest = 0x7fffffff;
   __shared__ unsigned long long longest;  // and in its lower half the number of the sample
   if (threadIdx.x == 0) longest = 0;
   unsigned long long longest_of_thread = 0;
   int rising = 0, falling = 0;  // those that are long
+  int ends = 0, mutual = 0;     // targets without arcs out, and those with an arc back
   __syncthreads();
   for (int k = 0; k < kSamples && arcs.count > 0; ++k) {
-    const int64_t sample = k * kStrongThreads + int(threadIdx.x), arc = sampled_arc(arcs.count, sample);
+    const int64_t sample = k * kStrongThreads + int(threadIdx.x), arc = shifted_arc(arcs.count, sample);
     const Vertex u = arcs.sources[arc], v = arcs.targets[arc];
-    rising += int64_t(v) - u >= long_arc, falling += int64_t(u) - v >= long_arc;
+    rising += int64_t(v) - u >= limits.long_arc, falling += int64_t(u) - v >= limits.long_arc;
     if (!indptr) continue;
-    const int64_t degree = indptr[v + 1] - indptr[v];
+    ends += indptr[v] == indptr[v + 1], mutual += leads_back(arcs, indptr, u, v, kMutualRow);
+    const Vertex hub = arcs.targets[sampled_arc(arcs.count, sample)];
+    const int64_t degree = indptr[hub + 1] - indptr[hub];
     const int64_t shown = degree < kLongest ? degree : kLongest;
     const auto row = (unsigned long long)(shown << 32 | sample);
-    if (degree >= least && row > longest_of_thread) longest_of_thread = row;
+    if (degree >= limits.least_hub && row > longest_of_thread) longest_of_thread = row;
   }
   if (longest_of_thread > 0) InBlock::fetch_max(&longest, longest_of_thread);
   rising = block_sum<kStrongThreads>(rising), falling = block_sum<kStrongThreads>(falling);
+  ends = block_sum<kStrongThreads>(ends), mutual = block_sum<kStrongThreads>(mutual);
   if (threadIdx.x != 0) return;
   *components = 0;
   *state = StrongState<Vertex>{0,
@@ -101,23 +98,18 @@ __global__ void __launch_bounds__(kStrongThreads)
   if (arcs.count > 0 && (!indptr || longest > 0))
     state->pivot = state->member =
         arcs.targets[sampled_arc(arcs.count, indptr ? longest & 0xffffffff : kSampled / 2)];
-  state->is_for_cuts = state->may_be_cut || (state->pivot < 0 && are_few(arcs.count, vertices));
+  // Cuts are faster for chains of pairs side by side.
+  const bool are_mutual = mutual > (state->may_be_cut ? kSampled * 3 / 4 : kSampled / 4);
+  const bool are_chains =
+      longest == 0 && vertices >= limits.least_chained &&
+      (are_mutual || (arcs.count <= limits.most_of_chains && ends <= limits.most_ends && !state->may_be_cut));
+  if (are_chains) state->pivot = -1;
+  const bool are_cut = state->may_be_cut || (state->pivot < 0 && are_few(arcs.count, vertices));
+  state->first_steps = arcs.count == 0 ? 0
+                       : are_chains    ? kContractChains + (are_mutual ? kUniteMutual : 0)
+                       : are_cut       ? kCutArcs
+                                       : 0;
 }
-
-// Two bits for each vertex.
-template <class Vertex>
-struct BitPairs {
-  uint32_t* words;
-
-  __device__ uint32_t* word(Vertex v) const { return words + v / kVerticesOfWord; }
-  __device__ static uint32_t pick(uint32_t word, Vertex v) {
-    return word >> 2 * int(v % kVerticesOfWord) & kBoth;
-  }
-  __device__ uint32_t of(Vertex v) const { return pick(Shared::load(word(v)), v); }
-  __device__ void add(Vertex v, uint32_t bits) const {
-    Shared::fetch_or(word(v), bits << 2 * int(v % kVerticesOfWord));
-  }
-};
 
 // Two searches from the pivot: which vertices it reaches, and which reach it.
 template <class Vertex>

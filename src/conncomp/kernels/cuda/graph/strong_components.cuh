@@ -2,35 +2,40 @@
 // The default.
 //
 // What: fills roots[v] with the smallest vertex of v's strong component, and *components with their number,
-// for a list of arcs. How: two launches in which all blocks meet after each step: cut_arcs, which the host
-// leaves out rather than compile it for a graph where it has nothing to do, and for all else
-// strong_components.
+// for a list of arcs. How: two launches in which all blocks meet after each step: contract_chains or
+// cut_arcs, which the host leaves out where a sample of arcs tells that they have nothing to do, and for all
+// else strong_components.
 //
-// 0. Where few arcs lead far, upwards or downwards, the order of vertices is cut (cuts.cuh). A sample tells
-// whether there are vertices to trim. If there are none, and neighbours lie scattered in memory, extremes are
-// passed on first (extremes.cuh), a round of smaller signatures.
+// 0. Where most vertices have few arcs, but almost all have one out, paths and cycles are contracted
+// (chains.cuh).
 //
-// 1. Where a vertex has far more arcs than most (choose_pivot), there may be a giant component around it. Two
+// 1. Or else, where few arcs lead far, upwards or downwards, the order of vertices is cut (cuts.cuh). A
+// sample tells whether there are vertices to trim. If there are none, and neighbours lie scattered in memory,
+// extremes are passed on first (extremes.cuh), a round of smaller signatures.
+//
+// 2. Where a vertex has far more arcs than most (choose_pivot), there may be a giant component around it. Two
 // searches are run from there (giant_search.cuh). The vertices that both reach become one vertex, the
 // smallest of them. Arcs among them are dropped, and if the searches have come to their end, also arcs
 // between vertices that differ in who reaches them.
 //
-// 2. Where a vertex has few arcs, those that none leads to are trimmed, and what they have released
+// 3. Where a vertex has few arcs, those that none leads to are trimmed, and what they have released
 // (trimming.cuh); if that has dropped half of the arcs, also those that lead nowhere.
 //
-// 3. Signatures of the ends of arcs start anew, and widen until they are final (signatures.cuh): by some
+// 4. Signatures of the ends of arcs start anew, and widen until they are final (signatures.cuh): by some
 // sweeps over the arcs, each block over a share of them until nothing changes there (settle_arcs). Where that
 // does not do, as in meshes with long paths, arcs are sorted by their ends, and only what has changed is
 // passed on (widening.cuh). Lists of about as many arcs as vertices are paths, for which there are two ways
-// to jump; where there are many arcs a vertex, a vertex jumps once a sweep rather than with each of them.
+// to jump; where neighbours lie scattered, the second one is the first, and sweeps go on until all is final;
+// where there are many arcs a vertex, a vertex jumps once a sweep rather than with each of them.
 //
-// 4. Arcs between components, and those of components that are told, are dropped (arc_lists.cuh). Steps 3 and
-// 4 again until there are none.
+// 5. Arcs between components, and those of components that are told, are dropped (arc_lists.cuh). Steps 4 and
+// 5 again until there are none.
 //
-// Cost: rounds of steps 3 and 4 are about the logarithm of the number of components on a path. Memory: 4
-// words for each arc, 8 for each vertex, and some bits. The host never waits. Source: Fleischer, Hendrickson
-// and Pinar 2000 for step 1, Kahn 1962 for step 2, Alabandi, Sands, Biros and Burtscher 2023 (ECL-SCC) for
-// step 3; cuts, bits, shares, marks, jumps by vertices and barriers are ours.
+// Cost: rounds of steps 4 and 5 are about the logarithm of the number of components on a path. Memory: 4
+// words for each arc, 8 for each vertex, and some bits. The host waits once for each graph, to be
+// told which launches it needs. Source: Fleischer, Hendrickson and Pinar 2000 for step 2, Kahn 1962 for step
+// 3, Alabandi, Sands, Biros and Burtscher 2023 (ECL-SCC) for step 4; chains, cuts, bits, shares, marks, jumps
+// by vertices and barriers are ours.
 #pragma once
 
 #include "cuda/graph/cuts.cuh"
@@ -41,8 +46,6 @@
 
 namespace conncomp {
 
-// As many of a multiprocessor, on every kind of GPU, as leave a thread the registers that it needs.
-constexpr int kStrongBlocks = resident_blocks(kStrongThreads) < 3 ? resident_blocks(kStrongThreads) : 3;
 constexpr int kArcsAtOnce = 2;          // that a thread has under way
 constexpr int64_t kArcsOfExtremes = 2;  // a vertex; with fewer there are paths, on which extremes creep
 constexpr int kExtremeBarriers = 4;     // until extremes are given up
@@ -130,25 +133,6 @@ CONNCOMP_PHASE void reset_ends(ArcList<const Vertex> arcs, Signatures<Vertex> si
     signatures.reset(arcs.targets[arc]);
   });
   barrier.wait();
-}
-
-// The memory of strong_components. Laid out as in strong_components.py.
-template <class Vertex>
-struct StrongMemory {
-  Vertex *spare_sources, *spare_targets;  // a list of as many arcs as are given, which these may be in
-  Vertex *next_sources, *next_targets;    // another one, to which arcs that are kept are copied first
-  int64_t* row_ends;                      // two of each vertex, and two more
-  uint32_t* bits;                         // one of each arc, or of each vertex
-  uint32_t* words_of_searches;            // two bits of each vertex
-  Vertex* signatures;                     // four entries of each vertex
-  int64_t* sums_of_blocks;                // three of each block
-  StrongState<Vertex>* state;
-};
-
-// Extremes are where rows will end.
-template <class Vertex>
-__device__ inline Extremes<Vertex> extremes_in(const StrongMemory<Vertex>& memory) {
-  return {reinterpret_cast<Vertex*>(memory.row_ends)};
 }
 
 // Which arcs cut_arcs keeps. One type, as each copy of keep_arcs takes time to compile.
@@ -242,7 +226,8 @@ template <class Vertex>
 __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     cut_arcs(int64_t vertices, ArcList<const Vertex> arcs, StrongMemory<Vertex> memory) {
   StrongState<Vertex>* const state = memory.state;
-  GridBarrier barrier(state->barrier_of_cuts);
+  if (!(state->first_steps & kCutArcs)) return;
+  GridBarrier barrier(state->barrier_of_first);
   const ArcList<Vertex> next{memory.next_sources, memory.next_targets, 0};
   const bool are_many = 2 * arcs.count >= kTwiceManyNear * vertices;
   // Signatures are not there yet: their memory is that of pieces.
@@ -382,7 +367,10 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
 
   start_signatures(vertices, signatures, searches, member, memory);
   barrier.wait();
-  Jumps jumps = Jumps::kTogether;
+  // What chains leave are long paths of small knots: together, what jumps creeps from vertex to vertex there.
+  const bool are_apart = state->first_steps & kContractChains;
+  if (are_apart) most_barriers = int64_t(1) << 62;
+  Jumps jumps = are_apart ? Jumps::kApart : Jumps::kTogether;
   while (arcs.count > 0) {
     const Jumps first_jumps = arcs.count >= kManyArcs * vertices ? Jumps::kByVertices : jumps;
     bool is_final = settle_arcs(arcs, vertices, signatures, first_jumps, most_barriers, barrier);

@@ -1,4 +1,7 @@
-"""The default for strong components on the GPU: drives ``strong_components.cuh``."""
+"""The default for strong components on the GPU.
+
+Drives ``strong_components.cuh``, and before it ``chains.cuh`` where a sample tells that it pays.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from functools import cache
 from itertools import product
 from math import sqrt
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -25,13 +28,21 @@ from conncomp.kernels.cuda.launcher import (
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
-FILE = "cuda/graph/strong_components.cuh"
+FILE, FILE_OF_CHAINS = "cuda/graph/strong_components.cuh", "cuda/graph/chains.cuh"
 THREADS, MOST_BLOCKS_TOGETHER, SMALLEST_SHARE = 512, 3, 4096
 VERTICES_OF_WORD = 16
 STATE_BYTES, BYTE = 128, np.dtype(np.uint8)
 BITS = np.dtype(np.uint32)
 
 ARCS = Struct("ArcList<const int32_t>", sources=POINTER, targets=POINTER, count=COUNT)
+LIMITS = Struct(
+    "SampleLimits",
+    least_hub=COUNT,
+    long_arc=COUNT,
+    least_chained=COUNT,
+    most_of_chains=COUNT,
+    most_ends=COUNT,
+)
 MEMORY = Struct(
     "StrongMemory<int32_t>",
     spare_sources=POINTER,
@@ -53,6 +64,14 @@ ARC_BARRIERS, PATH_DEGREE = (3, 6), 1.125
 DEVIATIONS = 2.5
 # In so many parts of the vertices, arcs that lead on as far as such a part are long.
 PARTS = 64
+# Where chains are contracted: of so many vertices at least, and of fewer arcs for each than meshes
+# have. Smaller graphs take less time than the kernel for that takes to compile.
+LEAST_CHAINED, CHAIN_DEGREE = 1 << 15, 1.75
+# And of the 4,096 arcs of a sample, so many at most lead to a vertex without arcs out; more do in
+# random graphs, which are trimmed.
+MOST_ENDS = 64
+# First steps, as in strong_memory.cuh.
+CUT_ARCS, CONTRACT_CHAINS = 1, 2
 
 
 def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
@@ -75,9 +94,8 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         return blocked_afforest.fill_roots(gpu, graph, roots, workspace)
     vertices, arcs, vertex = graph.num_vertices, graph.num_arcs, vertex_dtype(graph)
     indptr = None if graph._csr is None else graph._csr[0]
-    choose, strong = gpu.load(
-        FILE, _names(COUNT if indptr is None else indptr.dtype, vertex, roots.dtype)
-    )
+    pointer = COUNT if indptr is None else indptr.dtype
+    choose, strong = gpu.load(FILE, _names(pointer, vertex, roots.dtype))
     most_blocks = gpu.blocks_together(THREADS, MOST_BLOCKS_TOGETHER)
     ends = arcs, vertex
     memory = workspace.take_struct(
@@ -100,40 +118,49 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     components = memory["components"]
     sources, targets = list_arcs(gpu, graph, memory["spare_sources"])
     listed = ARCS.of(gpu, sources=sources, targets=targets, count=arcs)
-    limits = _least_hub(vertices, arcs), _long_arc(vertices)
+    limits = LIMITS.of(
+        gpu,
+        least_hub=_least_hub(vertices, arcs),
+        long_arc=_long_arc(vertices),
+        least_chained=LEAST_CHAINED,
+        most_of_chains=int(CHAIN_DEGREE * vertices),
+        most_ends=MOST_ENDS,
+    )
     state = memory["state"]
-    launch(choose, (1, THREADS), vertices, listed, indptr, *limits, state, components)
+    launch(choose, (1, THREADS), vertices, listed, indptr, limits, state, components)
     work = -(-max(arcs, vertices) // SMALLEST_SHARE)
     grid = max(1, min(most_blocks, work)), THREADS
     are_paths = bool(arcs <= PATH_DEGREE * vertices)
     options = ARC_BARRIERS[are_paths], np.bool_(are_paths), np.bool_(indptr is not None)
     work = vertices, listed, *options, memory.struct
-    if _may_have_cuts(gpu, graph, state):
-        (cut,) = gpu.load(FILE, _names_of_cuts(vertex))
+    steps = _first_steps(gpu, graph, state)
+    chains, cuts = _first_kernels(pointer, vertex)
+    if steps & CONTRACT_CHAINS:
+        (contract,) = gpu.load(FILE_OF_CHAINS, chains)
+        launch(gpu.together(contract), grid, vertices, listed, indptr, memory.struct)
+    if steps & CUT_ARCS:
+        (cut,) = gpu.load(FILE, cuts)
         launch(gpu.together(cut), grid, vertices, listed, memory.struct)
     launch(gpu.together(strong), grid, *work, roots, components)
     return components
 
 
-# Graphs that choose_pivot has found nothing in for cut_arcs to do.
-_without_cuts: WeakSet[Any] = WeakSet()
+# What choose_pivot has found to do first in a graph.
+_steps_of_graphs: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 
 
-def _may_have_cuts(gpu: Gpu, graph: Any, state: Any) -> bool:
-    """Return whether cut_arcs is launched.
+def _first_steps(gpu: Gpu, graph: Any, state: Any) -> int:
+    """Return which kernels are launched first: the sum of their numbers.
 
-    Not where it has nothing to do. That is asked of the GPU, which is waited for, only where
-    cut_arcs would have to be compiled, which takes longer by far.
+    Each looks itself whether it has anything to do, which takes longer than to ask the GPU once for
+    each graph; and to compile one in vain takes longer by far. What is captured cannot ask.
     """
-    if graph in _without_cuts:
-        return False
-    names = _names_of_cuts(vertex_dtype(graph))
-    if gpu.has_loaded(FILE, names) or gpu.is_capturing(gpu.current_stream()):
-        return True
-    if first_entry(state[: COUNT.itemsize].view(COUNT)):
-        return True
-    _without_cuts.add(graph)
-    return False
+    steps = _steps_of_graphs.get(graph)
+    if steps is None:
+        if gpu.is_capturing(gpu.current_stream()):
+            return CUT_ARCS | CONTRACT_CHAINS
+        steps = _steps_of_graphs[graph] = first_entry(state[: COUNT.itemsize].view(COUNT))
+    return steps
 
 
 def _least_hub(vertices: int, arcs: int) -> int:
@@ -156,13 +183,20 @@ def _names(pointer: np.dtype[Any], vertex: np.dtype[Any], index: np.dtype[Any]) 
 
 
 @cache
-def _names_of_cuts(vertex: np.dtype[Any]) -> tuple[str, ...]:
-    return (f"cut_arcs<{ctype(vertex)}>",)
+def _first_kernels(
+    pointer: np.dtype[Any], vertex: np.dtype[Any]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of kernels of the two first steps, chains and cuts."""
+    types = f"{ctype(pointer)}, {ctype(vertex)}"
+    return (f"contract_chains<{types}>",), (f"cut_arcs<{ctype(vertex)}>",)
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `fill_roots` can load."""
     for types in product(INDEX_TYPES, repeat=3):
         yield FILE, _names(*types)
-    for vertex in INDEX_TYPES:
-        yield FILE, _names_of_cuts(vertex)
+    for pointer, vertex in product(INDEX_TYPES, repeat=2):
+        chains, cuts = _first_kernels(pointer, vertex)
+        yield FILE_OF_CHAINS, chains
+        if pointer == COUNT:
+            yield FILE, cuts

@@ -1,0 +1,286 @@
+// Paths and cycles whose vertices have one way on, contracted or dropped in logarithmic time, whatever the
+// numbers of the vertices.
+//
+// How: a vertex from which arcs lead to one other only is in the strong component of that one, or in none but
+// its own. Such vertices form trees, each with a root at which it ends, or a cycle:
+//
+//      0 -> 1 -> 2 <-> 3 -> 4        0, 1, 2 lead to 3, which has two ways on; 4 has none
+//
+// Trees are found by unions (find_roots). Where a root has no way on, or there is a cycle, all of the tree is
+// told: those on the cycle are a component, the others are alone. Where an arc leads from the root back into
+// its tree, what is between is one component (2 and 3) and becomes one vertex; marks are passed on to it by
+// pointer jumping (jump_to_roots), which also tells a cycle from what leads to it. The next round goes
+// against the arcs, and so on by turns: 0, 1, 23 and 4 are a path then, and all is told. It ends where little
+// is dropped; signatures go on with what is left. Where a sample tells of many mutual arcs, their ends are
+// united first (unite_mutual), which are in one component whatever else there is; that needs rows, and looks
+// through that of the larger end. Cost: a round reads the arcs about five times, with a random access for
+// each, and has some random accesses for each vertex; where arcs lead back, one for each doubling of the
+// longest path. Memory: four words and two bits a vertex. Source: the pointer jumping of Wyllie 1979, the
+// union-find of Jaiganesh and Burtscher 2018. Of what is told, Hong, Rodia and Olukotun 2013 look for
+// components of two vertices (Trim2); paths, trees and cycles of any length are ours.
+#pragma once
+
+#include "core/union_find.h"
+#include "cuda/graph/strong_memory.cuh"
+
+namespace conncomp {
+
+constexpr int kJumpsAtOnce = 4;         // of a thread
+constexpr int64_t kLongestMutual = 64;  // row that is looked through for arcs back
+constexpr int64_t kLeastDropped = 16;   // of so many arcs one, in two rounds; or else, they are given up
+
+// Calls use(index, load(index)) for the indices below `count` that are a thread's, after several loads each.
+template <class Load, class Use>
+__device__ inline void visit_loaded(int64_t count, Load&& load, Use&& use) {
+#pragma unroll 1
+  for (int64_t begin = grid_thread(); begin < count; begin += kJumpsAtOnce * grid_threads()) {
+    decltype(load(begin)) loaded[kJumpsAtOnce];
+#pragma unroll
+    for (int k = 0; k < kJumpsAtOnce; ++k)
+      if (const int64_t index = begin + k * grid_threads(); index < count) loaded[k] = load(index);
+#pragma unroll
+    for (int k = 0; k < kJumpsAtOnce; ++k)
+      if (const int64_t index = begin + k * grid_threads(); index < count) use(index, loaded[k]);
+  }
+}
+
+template <class Vertex>
+class Chains {
+ public:
+  // There is memory for four vertices each, and two bits, in `marks`.
+  __device__ Chains(int64_t vertices, Vertex* memory, uint32_t* marks)
+      : vertices_(vertices),
+        onward_(memory),
+        jumps_{memory + vertices, memory + 2 * vertices},
+        sets_(memory + 3 * vertices),
+        marks_{{marks}} {}
+
+  // Every vertex is a set of its own. Known to all after a barrier.
+  __device__ void start() const {
+    visit_of_grid(vertices_, [&](int64_t v) { sets_[v] = Vertex(v); });
+  }
+  // The smallest vertex that v is known to be in one component with.
+  __device__ Vertex component(Vertex v) const { return find<Shared>(sets_, v); }
+
+  // Tells of trees; afterwards labels() are those of vertices. All blocks meet.
+  __device__ void tell(const ArcList<const Vertex>& arcs, int direction, GridBarrier& barrier) {
+    const bool is_along = direction == kAlong;
+    const Vertex* const starts = is_along ? arcs.sources : arcs.targets;
+    const Vertex* const ends = is_along ? arcs.targets : arcs.sources;
+    find_onward(arcs.count, starts, ends, barrier);
+    find_roots(barrier);
+    bool is_marked = false;
+    visit_loaded(
+        arcs.count, [&](int64_t arc) { return jumps_[turn_][ends[arc]]; },
+        [&](int64_t arc, Vertex root_of_end) {
+          if (root_of_end != ~starts[arc]) return;
+          marks_.add(ends[arc], kBack);
+          is_marked = true;
+        });
+    if (barrier.any(is_marked)) jump_to_roots(true, barrier);
+    visit_of_grid(vertices_, [&](int64_t v) { jumps_[turn_][v] = tell_vertex(Vertex(v)); });
+    label(barrier);
+  }
+  // Unites the ends of arcs that lead both ways, if rows are short; afterwards labels() are those of
+  // vertices. Arcs lie in the order of rows. All blocks meet.
+  template <class Pointer>
+  __device__ void unite_mutual(const ArcList<const Vertex>& arcs, const Pointer* indptr,
+                               GridBarrier& barrier) const {
+    visit_of_grid(vertices_, [&](int64_t v) { jumps_[turn_][v] = Vertex(v); });
+    barrier.wait();
+    visit_loaded(
+        arcs.count,
+        [&](int64_t arc) {
+          const Vertex u = arcs.sources[arc], v = arcs.targets[arc];
+          return u < v && leads_back(arcs, indptr, u, v, kLongestMutual);
+        },
+        [&](int64_t arc, bool is_mutual) {
+          if (is_mutual) unite<Shared>(sets_, arcs.sources[arc], arcs.targets[arc]);
+        });
+    label(barrier);
+  }
+  // Of every vertex its set, or kTold if its component is.
+  __device__ const Vertex* labels() const { return jumps_[turn_]; }
+
+  static constexpr Vertex kTold = -1;
+
+ private:
+  static constexpr Vertex kNowhere = -1, kSeveral = -2;  // in place of the only vertex onward
+  static constexpr uint32_t kBack = 1, kOnCycle = 2;     // marks
+
+  struct Jump {
+    Vertex far, farther;
+  };
+
+  // Lets labels be those of sets, but for vertices that are told. All blocks meet.
+  __device__ void label(GridBarrier& barrier) const {
+    barrier.wait();
+    visit_of_grid(vertices_, [&](int64_t v) {
+      if (jumps_[turn_][v] != kTold) jumps_[turn_][v] = component(Vertex(v));
+    });
+    barrier.wait();
+  }
+  // All blocks meet.
+  __device__ void find_onward(int64_t arcs, const Vertex* starts, const Vertex* ends,
+                              GridBarrier& barrier) const {
+    visit_of_grid(vertices_, [&](int64_t v) { onward_[v] = kNowhere; });
+    clear_marks();
+    barrier.wait();
+    visit_of_grid(arcs, [&](int64_t arc) { Shared::store(onward_ + starts[arc], ends[arc]); });
+    barrier.wait();
+    visit_loaded(
+        arcs, [&](int64_t arc) { return Shared::load(onward_ + starts[arc]); },
+        [&](int64_t arc, Vertex onward) {
+          if (onward != ends[arc]) Shared::store(onward_ + starts[arc], kSeveral);
+        });
+    barrier.wait();
+  }
+  // Lets jumps_[turn_] be ~root of those that have one, and marks those that are on a cycle, each of which
+  // then is in one component with the vertex onward. Trees are sets of vertices first: each has one root, or
+  // one cycle, which is all of it if there is a vertex before each. All blocks meet.
+  __device__ void find_roots(GridBarrier& barrier) {
+    turn_ = 0;
+    Vertex *const trees = jumps_[0], *const roots = jumps_[1];
+    visit_of_grid(vertices_, [&](int64_t v) { trees[v] = roots[v] = Vertex(v); });
+    barrier.wait();
+    visit_of_grid(vertices_, [&](int64_t v) {
+      if (onward_[v] >= 0) unite<Shared>(trees, Vertex(v), onward_[v]);
+    });
+    barrier.wait();
+    visit_of_grid(vertices_, [&](int64_t v) {
+      const Vertex tree = find<Lowering<Shared>>(trees, Vertex(v));
+      Lowering<Shared>::store(trees + v, tree);
+      if (onward_[v] < 0) roots[tree] = ~Vertex(v);
+    });
+    barrier.wait();
+    bool has_cycles = false;
+    visit_loaded(
+        vertices_, [&](int64_t v) { return roots[trees[v]]; },
+        [&](int64_t v, Vertex root) {
+          trees[v] = root;
+          if (root < 0) return;
+          marks_.add(onward_[v], kOnCycle);
+          has_cycles = true;
+        });
+    if (!barrier.any(has_cycles)) return;
+    bool has_tails = false;
+    visit_of_grid(vertices_,
+                  [&](int64_t v) { has_tails |= trees[v] >= 0 && !(marks_.of(Vertex(v)) & kOnCycle); });
+    if (!barrier.any(has_tails)) {
+      visit_of_grid(vertices_, [&](int64_t v) {
+        if (trees[v] >= 0) onward_[v] = trees[v];
+      });
+      barrier.wait();
+      return;
+    }
+    clear_marks();
+    jump_to_roots(false, barrier);
+    visit_of_grid(vertices_, [&](int64_t v) {
+      if (jumps_[turn_][v] >= 0) marks_.add(jumps_[turn_][v], kOnCycle);
+    });
+    barrier.wait();
+  }
+  __device__ void clear_marks() const {
+    visit_of_grid(vertices_, [&](int64_t v) {
+      if (v % kVerticesOfWord == 0) *marks_.word(Vertex(v)) = 0;
+    });
+  }
+  // Lets jumps_[turn_] be ~root of those that have one, and a vertex of the cycle of the others: for each
+  // vertex of a cycle one that no other one has, so that these are all of it. If it passes marks, those of
+  // vertices go on to all between them and the root. All blocks meet.
+  CONNCOMP_PHASE void jump_to_roots(bool passes_marks, GridBarrier& barrier) {
+    turn_ = 0;
+    visit_of_grid(vertices_, [&](int64_t v) {
+      const Vertex onward = onward_[v];
+      jumps_[0][v] = onward >= 0 ? onward : ~Vertex(v);
+    });
+    barrier.wait();
+    for (int64_t length = 1; length < vertices_; length *= 2) {
+      const Vertex* const jumps = jumps_[turn_];
+      Vertex* const next = jumps_[1 - turn_];
+      bool is_open = false;
+      visit_loaded(
+          vertices_,
+          [&](int64_t v) {
+            const Vertex far = jumps[v];
+            return Jump{far, far < 0 ? far : jumps[far]};
+          },
+          [&](int64_t v, const Jump& jump) {
+            next[v] = jump.farther;
+            is_open |= jump.farther >= 0;
+            if (passes_marks && jump.far >= 0 && marks_.of(Vertex(v)) & kBack) marks_.add(jump.far, kBack);
+          });
+      turn_ = 1 - turn_;
+      if (!barrier.any(is_open)) return;
+    }
+  }
+  // Unites v with what is known to be in one component with it; returns kTold if there is nothing else, or v.
+  __device__ Vertex tell_vertex(Vertex v) const {
+    const Vertex onward = onward_[v], jump = jumps_[turn_][v];
+    if (onward < 0) return onward == kNowhere ? kTold : v;
+    const uint32_t marks = marks_.of(v);
+    if (jump >= 0) {
+      if (marks & kOnCycle) unite<Shared>(sets_, v, onward);
+      return kTold;
+    }
+    if (onward_[~jump] == kNowhere) return kTold;
+    if (marks & kBack) unite<Shared>(sets_, v, Vertex(~jump));
+    return v;
+  }
+
+  const int64_t vertices_;
+  Vertex* const onward_;    // the only vertex that arcs lead to
+  Vertex* const jumps_[2];  // by turns
+  Vertex* const sets_;      // parents
+  const BitPairs<Vertex> marks_;
+  int turn_ = 0;
+};
+
+// All blocks run at the same time.
+template <class Pointer, class Vertex>
+__global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
+    contract_chains(int64_t vertices, ArcList<const Vertex> arcs, const Pointer* __restrict__ indptr,
+                    StrongMemory<Vertex> memory) {
+  StrongState<Vertex>* const state = memory.state;
+  if (!(state->first_steps & kContractChains)) return;
+  GridBarrier barrier(state->barrier_of_first);
+  ArcList<Vertex> free{memory.next_sources, memory.next_targets, 0},
+      other{memory.spare_sources, memory.spare_targets, 0};
+  Chains<Vertex> chains(vertices, memory.signatures, memory.words_of_searches);
+  chains.start();
+  const auto keep = [&] {
+    const Vertex* const labels = chains.labels();
+    const int64_t kept = keep_arcs(
+        arcs, free, memory.bits, memory.sums_of_blocks, barrier,
+        [labels](Vertex u, Vertex v) {
+          return labels[u] != labels[v] && labels[u] != Chains<Vertex>::kTold &&
+                 labels[v] != Chains<Vertex>::kTold;
+        },
+        [labels](Vertex u, Vertex v, Vertex& source, Vertex& target) {
+          source = labels[u], target = labels[v];
+        });
+    arcs = {free.sources, free.targets, kept};
+    const ArcList<Vertex> full = free;
+    free = other, other = full;
+  };
+  if (state->first_steps & kUniteMutual) {
+    chains.unite_mutual(arcs, indptr, barrier);
+    keep();
+  }
+  int64_t before = arcs.count;  // two rounds
+  for (int direction = kAlong; arcs.count > 0; direction = 1 - direction) {
+    chains.tell(arcs, direction, barrier);
+    keep();
+    if (direction == kAlong) continue;
+    if (arcs.count >= before - before / kLeastDropped) break;
+    before = arcs.count;
+  }
+  const Extremes<Vertex> extremes = extremes_in(memory);
+  visit_of_grid(vertices, [&](int64_t v) { extremes.put_into(Vertex(v), chains.component(Vertex(v))); });
+  if (grid_thread() != 0) return;
+  state->kept = arcs.count;
+  state->are_in_spare = arcs.sources == memory.spare_sources;
+  state->is_settled = 1;
+}
+
+}  // namespace conncomp
