@@ -1,5 +1,7 @@
 // Holds what is written for the registers of a processor against loops over elements: masks of predicates,
-// for every type and every number of elements, and labels of runs. Built and run by test_registers.py.
+// for every type and every number of elements, labels and marks of runs. Built and run by
+// test_registers.py.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -154,6 +156,30 @@ void test_expand() {
   }
 }
 
+// Marks of the runs of a word, whose entries lie on a heap without one more than may be read.
+template <class Index>
+void test_marks() {
+  const int count = draw(0, kWord), available = count + draw(0, kWord);
+  const Index first = Index(draw(0, 9)), least = Index(draw(0, 9));
+  std::vector<Index> entries(available);
+  for (int k = 0; k < available; ++k) entries[k] = draw(0, 1) ? first + k : Index(draw(-9, 9));
+  const uint64_t roots = root_marks(entries.data(), first, count, available);
+  const uint64_t high = marks_from(entries.data(), least, count, available);
+  for (int k = 0; k < kWord; ++k) {
+    check((roots >> k & 1) == (k < count && entries[k] == first + k), "mark of a root");
+    check((high >> k & 1) == (k < count && entries[k] >= least), "mark of an entry");
+  }
+  const uint64_t marks = draw_word() & below(std::min(count, kWord - 1)), upper = draw_word();
+  std::vector<Index> numbered = entries;
+  Index next_upper = 100, next_lower = 200;
+  number_marks(numbered.data(), marks, upper, next_upper, next_lower);
+  for (int k = 0; k < available; ++k) {
+    const bool marked = k < kWord && marks >> k & 1;
+    const Index number = !marked ? entries[k] : ~(upper >> k & 1 ? next_upper++ : next_lower++);
+    check(numbered[k] == number, "number of a mark");
+  }
+}
+
 // An array of two or three axes, whose rows take up to three words; neighbours move along `connectivity`
 // axes.
 struct Array {
@@ -241,6 +267,8 @@ int main(int count, char** arguments) {
     for (int i = 0; i < 20; ++i) {
       test_expand<int32_t>();
       test_expand<int64_t>();
+      test_marks<int32_t>();
+      test_marks<int64_t>();
     }
     const Array array;
     test_labels(array, draw_array<uint8_t>(array, 1), Equal<uint8_t>{{0, true}});

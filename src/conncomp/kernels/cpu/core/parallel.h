@@ -13,6 +13,10 @@ namespace conncomp {
 
 inline int num_threads() { return process().wanted_threads.load(std::memory_order_relaxed); }
 
+// Whether loops go to more than one thread: if there are more, and they have gained something of late
+// (core/helper_account.h).
+bool helpers_wanted();
+
 // What is worth a thread's while, in elements; tests set it so low that small inputs come in many parts.
 #ifdef CONNCOMP_GRAIN
 constexpr int64_t kGrain = CONNCOMP_GRAIN;

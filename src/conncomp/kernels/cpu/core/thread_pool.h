@@ -6,7 +6,8 @@
 // cores free 1.2 and 1.3 ms.) Its threads do not survive a fork, and a child that uses them hangs. And not
 // every compiler has it.
 // Here the caller works too, and waits only for helpers that have begun. One that comes late finds nothing
-// left. If the pool is busy with another caller, the caller works alone.
+// left. If the pool is busy with another caller, the caller works alone. And it does so for a while when
+// helpers have cost more than they gained (HelperAccount).
 #pragma once
 
 #include <cxxabi.h>
@@ -22,6 +23,7 @@
 #include <thread>
 
 #include "cpu/core/function_ref.h"
+#include "cpu/core/helper_account.h"
 #include "cpu/core/process.h"
 
 #ifdef _LIBCPP_VERSION
@@ -42,6 +44,8 @@ class ThreadPool {
     ThreadPool* pool = process().pool.load(std::memory_order_acquire);
     return pool ? *pool : first();
   }
+
+  HelperAccount account;
 
   // Runs work(), which throws nothing, on this thread and on up to `helpers` others at once, which have all
   // returned at the end. While this one waits for them it calls idle() now and then.

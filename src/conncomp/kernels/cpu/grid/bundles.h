@@ -85,7 +85,8 @@ struct Bundles {
         offset.bundles = offset.bundles * shape[k] + offset.step[k];
         offset.bytes += offset.step[k] * thickness[k] * outer[k].byte_stride;
       }
-    parts = Parts(count, kGrain * count / elements + 1);
+    // One thread takes one part, as then nothing crosses parts.
+    parts = Parts(count, helpers_wanted() ? kGrain * count / elements + 1 : count);
     layers_whole = in_order && parts.align(layer);
   }
 

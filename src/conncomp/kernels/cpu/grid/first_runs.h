@@ -25,6 +25,7 @@
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
 #include "cpu/core/parallel.h"
+#include "cpu/grid/run_marks.h"
 #include "cpu/grid/run_places.h"
 #include "cpu/grid/run_table.h"
 
@@ -71,15 +72,6 @@ class FirstRuns {
     }
   }
 
-  // The runs k of a word, of `count` that start in it, that fulfil a condition; of runs before the end of the
-  // part, of which there are `available`, more may be asked, as registers take 32 or 64.
-  template <class Condition>
-  static uint64_t runs_where(int count, int64_t available, Condition&& condition) {
-    const int asked = count > kHalf ? kWord : kHalf;
-    return mask_where(int(std::min<int64_t>(asked, available)), condition) &
-           (count < kWord ? below(count) : kAll);
-  }
-
   void mark_part(int64_t part) {
     const int64_t end = runs_.first_of(bundles_.parts.end(part));
     RunPlaces<Index> places(runs_);
@@ -94,18 +86,15 @@ class FirstRuns {
       const Index first = Index(runs_.first_of(bundle));
       for_each_word(bundle, [&](int64_t word, int64_t) {
         const Index rank = runs_.rank[word];
-        const Index* parent = parent_ + rank;
         marks_[word] = 0;
         if (!masks_.start[word]) return;
         const int count = std::popcount(masks_.start[word]);
-        const uint64_t roots =
-            runs_where(count, end - rank, [&](int k) { return parent[k] == Index(rank + k); });
+        const uint64_t roots = root_marks(parent_ + rank, rank, count, end - rank);
         marks_[word] = roots;
         components += std::popcount(roots);
         if (!bundles_.folded) return;
         // Runs of which a later bundle has told that they belong to a run of this one.
-        const uint64_t joined =
-            runs_where(count, end - rank, [&](int k) { return parent[k] >= first; }) & ~roots;
+        const uint64_t joined = marks_from(parent_ + rank, first, count, end - rank) & ~roots;
         for_each_bit(joined & upper_[word], [&](int k) { move_mark(bundle, first, word, k); });
       });
       before_[bundle] = components;
@@ -143,14 +132,14 @@ class FirstRuns {
         next_word |= upper_row[w] != 0;
         continue;
       }
-      // Every element of the upper row is carried down to the start of its run.
-      uint64_t reached = upper_row[w] | uint64_t(next_word) << (kWord - 1), open = ~start >> 1;
-      for (int step = 1; step < kWord; step *= 2) {
-        reached |= open & reached >> step;
-        open &= open >> step;
-      }
-      upper_[word] = extract(reached, start);
-      next_word = reached & ~start & 1;
+      // The elements of a run but for its last one in the word, added to ones at all these places, carry over
+      // to the last one if there are any.
+      const uint64_t last = start >> 1 | uint64_t(1) << (kWord - 1), upper = upper_row[w];
+      const uint64_t has = ((upper & ~last) + ~last) | upper | uint64_t(next_word) << (kWord - 1);
+      const uint64_t of_runs = extract(has, last);
+      const int before = ~start & 1;  // whether the first of these runs has started before
+      upper_[word] = of_runs >> before;
+      next_word = before & of_runs;
     }
   }
 
@@ -227,13 +216,7 @@ class FirstRuns {
     for_each_word(bundle, [&](int64_t word, int64_t) {
       Index* const entries = parent_ + runs_.rank[word];
       const uint64_t marks = marks_[word], upper = upper_[word];
-      for_each_bit(marks,
-                   [entries, upper, next_upper = upper_number, next_lower = lower_number](int k) mutable {
-                     const Index is_upper = upper >> k & 1;
-                     entries[k] = ~(is_upper ? next_upper : next_lower);
-                     next_upper += is_upper;
-                     next_lower += 1 - is_upper;
-                   });
+      number_marks(entries, marks, upper, upper_number, lower_number);
       upper_number += Index(std::popcount(marks & upper));
       lower_number += Index(std::popcount(marks & ~upper));
     });

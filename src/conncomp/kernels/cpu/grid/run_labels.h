@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cpu/core/bits.h"
+#include "cpu/core/buffer.h"
 #include "cpu/core/parallel.h"
 #include "cpu/grid/bundles.h"
 #include "cpu/grid/expand.h"
@@ -48,17 +49,19 @@ class RunLabels {
   void write_bundles(int64_t begin, int64_t end) const {
     if (in_strips_) return write_strips(begin, end);
     std::vector<int64_t> rows;
+    Buffer<Index> labels(labels_of(std::min(bundles_.words, kBlock)));
+    LabelsOfWords run_labels{labels.data(), 0};
     bundles_.for_each_between(begin, end, [&](int64_t bundle, const Coordinates& place) {
       bundles_.members(place, rows);
-      write_bundle(bundle, rows);
+      write_bundle(bundle, rows, run_labels);
     });
   }
 
  private:
   // The complemented labels of the runs in words of a bundle, from that of the run before on.
-  template <int64_t words>
+  static constexpr int64_t labels_of(int64_t words) { return words * kWord + 1 + kSlack; }
   struct LabelsOfWords {
-    Index labels[words * kWord + 1 + kSlack];
+    Index* labels;   // at least labels_of(words) of them
     int64_t before;  // the number of the run before
 
     void find(const RunLabels& all, int64_t begin_word, int64_t end_word) {
@@ -74,12 +77,12 @@ class RunLabels {
     }
   };
 
-  // Writes the labels of a bundle, some thousand elements at a time: first those of its runs, then those of
-  // its elements.
-  void write_bundle(int64_t bundle, const std::vector<int64_t>& rows) const {
+  // Bundles are written in blocks of so many words: first the labels of a block's runs, then those of its
+  // elements, row by row. Memory takes whole rows one after the other faster than pieces of each in turn.
+  static constexpr int64_t kBlock = 256;
+
+  void write_bundle(int64_t bundle, const std::vector<int64_t>& rows, LabelsOfWords& run_labels) const {
     if (runs_.blank(bundle)) return write_background(rows);
-    constexpr int64_t kBlock = 32;
-    LabelsOfWords<kBlock> run_labels;
     const int64_t first_word = bundle * bundles_.words;
     for (int64_t begin = 0; begin < bundles_.words; begin += kBlock) {
       const int64_t end = std::min(begin + kBlock, bundles_.words);
@@ -103,7 +106,8 @@ class RunLabels {
     }
   }
 
-  void write_word(int64_t row, int64_t w, uint64_t start, const Index* run_labels, Label* out) const {
+  [[gnu::always_inline]] void write_word(int64_t row, int64_t w, uint64_t start, const Index* run_labels,
+                                         Label* out) const {
     const uint64_t foreground = masks_.row(row)[w];
     const int64_t stride = bundles_.row_axis.index_stride;
     const int count = masks_.covered(w);
@@ -140,7 +144,9 @@ class RunLabels {
     constexpr int64_t kBlock = 4;
     const int64_t first = rows[0].bundle, count = rows.back().bundle + 1 - first;
     std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.number < b.number; });
-    LabelsOfWords<kBlock> run_labels[kStrip];
+    Index labels[kStrip][labels_of(kBlock)];
+    LabelsOfWords run_labels[kStrip];
+    for (int64_t k = 0; k < count; ++k) run_labels[k].labels = labels[k];
     for (int64_t begin = 0; begin < bundles_.words; begin += kBlock) {
       const int64_t end = std::min(begin + kBlock, bundles_.words);
       poll((end - begin) * kWord * int64_t(rows.size()));

@@ -166,7 +166,11 @@ class RunLinks {
   void link_first(ContactFinder& finder, const FacingBundles& pairs) {
     FirstContacts first_contacts;
     const auto take_parent = [this](Index x, Index y) { parent_[x] = parent_[parent_[y]]; };
-    const auto unite_runs = [this](Index x, Index y) { unite<Exclusive>(parent_, x, y); };
+    PairsApart apart;
+    const auto unite_runs = [this, &apart](Index x, Index y) {
+      apart.add(parent_[x], parent_[y]);
+      if (apart.full()) unite_pairs(apart);
+    };
     ContactPairs<Index, decltype(take_parent)> firsts(take_parent);
     ContactPairs<Index, decltype(unite_runs)> others(unite_runs);
     // Where rows face each other, each is finished before the next, lest long ways lead by it.
@@ -175,6 +179,7 @@ class RunLinks {
     for_each_word<true>(finder, pairs, [&](const WordPair<Index>& pair, const WordContacts& contacts) {
       if (by_rows && left-- == 0) firsts.finish(), others.finish(), left = bundles_.words - 1;
       const uint64_t first = first_contacts(pair.g.start, contacts.any());
+      if (!contacts.any()) return;
       if (first == contacts.aligned && !(contacts.next | contacts.previous) && one_to_one(pair, first))
         return copy_parents(pair, first);
       // A place may be the first of several contacts.
@@ -185,6 +190,31 @@ class RunLinks {
       if (firsts.full() || others.full()) firsts.finish(), others.finish();
     });
     firsts.finish(), others.finish();
+    unite_pairs(apart);
+  }
+
+  // Pairs of entries that are to be united, but for those that are one. Of runs that touch, the parents
+  // mostly are; whether they are is not asked by a branch, as it could not be foretold.
+  struct PairsApart {
+    static constexpr int kMost = 512;
+
+    void add(Index a, Index b) {
+      pairs[count][0] = a;
+      pairs[count][1] = b;
+      count += a != b;
+    }
+    bool full() const { return count == kMost; }
+
+    int count = 0;
+    Index pairs[kMost][2];
+  };
+  void unite_pairs(PairsApart& apart) {
+    for (int i = 0; i < apart.count; ++i) {
+      const Index a = find<Exclusive>(parent_, apart.pairs[i][0]),
+                  b = find<Exclusive>(parent_, apart.pairs[i][1]);
+      parent_[std::max(a, b)] = std::min(a, b);
+    }
+    apart.count = 0;
   }
 
   // Unites a run of the bundle that is being linked with one of an earlier bundle. Mostly both have one

@@ -1,0 +1,95 @@
+// Marks of the runs that start in a word, as bits in their order, and the entries of these runs.
+//
+// A word has 10 or so in noise. Registers of 16 entries with masks take these at once; without them, whether
+// an entry is marked is a branch that cannot be foretold.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "cpu/core/bits.h"
+
+namespace conncomp {
+
+#ifdef __AVX512F__
+constexpr int kLanes = 16;
+
+inline __m512i counted_from(int32_t first) {
+  const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  return _mm512_add_epi32(_mm512_set1_epi32(first), lanes);
+}
+
+// Of `count` entries, those for which marks_of(entries, k) has bits: sixteen from the k-th on. They are taken
+// by twos, as a loop that ends after one or two could not be foretold.
+template <class Marks>
+uint64_t marks_where(const int32_t* entries, int count, Marks&& marks_of) {
+  const uint64_t there = count < kWord ? below(count) : kAll;
+  const auto marks_at = [&](int k) {
+    return uint64_t(marks_of(_mm512_maskz_loadu_epi32(__mmask16(there >> k), entries + k), k)) << k;
+  };
+  uint64_t marks = 0;
+  for (int k = 0; k < count; k += 2 * kLanes) marks |= marks_at(k) | marks_at(k + kLanes);
+  return marks & there;
+}
+#endif
+
+// The entries k, of `count`, that fulfil a condition; of those after them, of which there are `available` in
+// all, more may be asked, as registers take 32 or 64.
+template <class Condition>
+uint64_t entries_where(int count, int64_t available, Condition&& condition) {
+  const int asked = count > kHalf ? kWord : kHalf;
+  return mask_where(int(std::min<int64_t>(asked, available)), condition) &
+         (count < kWord ? below(count) : kAll);
+}
+
+// Which of `count` entries, of runs from `first` on, are roots.
+template <class Index>
+uint64_t root_marks(const Index* entries, Index first, int count, int64_t available) {
+#ifdef __AVX512F__
+  if constexpr (sizeof(Index) == 4)
+    return marks_where(entries, count, [first](__m512i parents, int k) {
+      return _mm512_cmpeq_epi32_mask(parents, counted_from(first + k));
+    });
+#endif
+  return entries_where(count, available, [=](int k) { return entries[k] == Index(first + k); });
+}
+
+// Which of `count` entries are `least` or more.
+template <class Index>
+uint64_t marks_from(const Index* entries, Index least, int count, int64_t available) {
+#ifdef __AVX512F__
+  if constexpr (sizeof(Index) == 4)
+    return marks_where(entries, count, [least](__m512i parents, int) {
+      return _mm512_cmpge_epi32_mask(parents, _mm512_set1_epi32(least));
+    });
+#endif
+  return entries_where(count, available, [=](int k) { return entries[k] >= least; });
+}
+
+// Numbers the entries that are marked, complemented: those of `upper` from one number on, others from
+// another.
+template <class Index>
+void number_marks(Index* entries, uint64_t marks, uint64_t upper, Index next_upper, Index next_lower) {
+#ifdef __AVX512F__
+  if constexpr (sizeof(Index) == 4) {
+    for (; marks; marks >>= kLanes, upper >>= kLanes, entries += kLanes) {
+      const __mmask16 uppers = __mmask16(marks & upper), lowers = __mmask16(marks & ~upper);
+      const __m512i of_uppers = _mm512_maskz_expand_epi32(uppers, counted_from(next_upper));
+      const __m512i numbers = _mm512_mask_expand_epi32(of_uppers, lowers, counted_from(next_lower));
+      _mm512_mask_storeu_epi32(entries, __mmask16(marks), _mm512_xor_si512(numbers, _mm512_set1_epi32(-1)));
+      next_upper += std::popcount(unsigned(uppers));
+      next_lower += std::popcount(unsigned(lowers));
+    }
+    return;
+  }
+#endif
+  for_each_bit(marks, [=](int k) mutable {
+    const Index is_upper = upper >> k & 1;
+    entries[k] = ~(is_upper ? next_upper : next_lower);
+    next_upper += is_upper;
+    next_lower += 1 - is_upper;
+  });
+}
+
+}  // namespace conncomp
