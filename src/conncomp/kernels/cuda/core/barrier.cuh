@@ -38,14 +38,8 @@ struct PartsBarrier : Barrier {
   __device__ PartsBarrier(uint32_t* arrived, uint32_t parts) : Barrier{arrived, parts, 0} {}
 
   __device__ void wait() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    if constexpr (in_cluster) {
-      __syncwarp();
-      asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-      asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
-      return;
-    }
-#endif
+    if constexpr (in_cluster)
+      if (wait_for_cluster()) return;
     Barrier::wait();
   }
 };

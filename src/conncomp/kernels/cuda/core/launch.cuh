@@ -46,6 +46,28 @@ __device__ inline void follow_launch() {
 #endif
 }
 
+// Waits for the threads of all blocks of a cluster; false where the GPU has no clusters.
+__device__ inline bool wait_for_cluster() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  __syncwarp();
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+  return true;
+#else
+  return false;
+#endif
+}
+
+// The bits that any lane has.
+__device__ inline uint32_t warp_or(uint32_t bits) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  for (int step = kWarp / 2; step > 0; step /= 2) bits |= __shfl_xor_sync(kAllLanes, bits, step);
+  return bits;
+#else
+  return __reduce_or_sync(kAllLanes, bits);
+#endif
+}
+
 __device__ inline int lane() { return int(threadIdx.x) % kWarp; }
 
 // The number of this thread among all of a one-dimensional grid, and how many there are: kernels go

@@ -18,14 +18,6 @@ __device__ inline uint64_t warp_or(uint64_t bits) {
   return bits;
 }
 
-__device__ inline uint32_t warp_or(uint32_t bits) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-  return uint32_t(warp_or(uint64_t(bits)));
-#else
-  return __reduce_or_sync(kAllLanes, bits);
-#endif
-}
-
 // The sum of the values of the threads up to this one.
 template <class Value>
 __device__ inline Value warp_scan(Value value) {
