@@ -182,6 +182,21 @@ def test_interleavings(index, vertex, rounds, monkeypatch):
         np.testing.assert_array_equal(forest.parent, right)
 
 
+@host
+def test_edges_that_unite_connect_all():
+    """Of all that see a union, in whatever order they come: `ClusterPairs` unites no others."""
+    generator = np.random.default_rng(3)
+    for seed in range(300):
+        n = int(generator.integers(4, 60))
+        src, dst = generator.integers(0, n, (2, 8 * n), np.int32)
+        forest = driver.GrowingForest(gpu := HostGpu(seed=seed), n, np.dtype(np.int32))
+        united = forest.unite(gpu, 1, 0, src, dst, Workspace())
+        which = np.unpackbits(united.view(np.uint8), bitorder="little")[: len(src)] > 0
+        right = roots_by_scipy(n, src, dst)
+        np.testing.assert_array_equal(roots_by_scipy(n, src[which], dst[which]), right)
+        assert which.sum() == n - len(np.unique(right))
+
+
 def follow(parent):
     """Return the roots of a forest, which is left as it is."""
     roots = parent

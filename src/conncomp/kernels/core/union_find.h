@@ -36,6 +36,10 @@ struct Unreported {
   template <class Index>
   CONNCOMP_ANYWHERE void united(Index) {}
 };
+template <class Unions>
+constexpr bool kAreReported = true;
+template <>
+inline constexpr bool kAreReported<Unreported> = false;
 
 // Whether an entry has a parent other than itself: as unsigned numbers, so that none are negative.
 template <class Index>
@@ -106,8 +110,16 @@ CONNCOMP_ANYWHERE inline Index hook(Index* parent, Index a, Index b, Unions&& un
 // Two turns do for most, where of those that hook by compare_exchange half are in vain each time. Of many
 // that unite the same two roots the first one does so, and the others see that it has: who replaced a parent
 // goes on with it, at smaller entries each time, so that they need not. They walk to the root all the same,
-// as that shortens its path for all who come after. Source: Playne and Hawick 2018; Allegretti, Bolelli and
-// Grana 2020. The search is ours: without it, all that go on step along one path by atomic operations.
+// as that shortens its path for all who come after.
+//
+// Each entry that is no root any more is reported once, but those who report need not connect all that is
+// united, as a parent that was replaced is united later, and others see it as united already:
+//
+//    5-4 links 5 to 4; 5-3 replaces that by 3, and has to unite 4 and 3; 5-1 finds the root 3, and links it
+//    to 1; 4-1 links 4 to 1; 5-3 goes on and finds 4 and 3 united: 5-4, 5-1 and 4-1 report, which leave out 3
+//
+// Source: Playne and Hawick 2018; Allegretti, Bolelli and Grana 2020. The search is ours: without it, all
+// that go on step along one path by atomic operations.
 template <class Access, class Index, class Unions = Unreported>
 CONNCOMP_ANYWHERE inline Index hook_lowest(Index* parent, Index a, Index b, Unions&& unions = Unions()) {
   while (a != b) {
@@ -121,13 +133,14 @@ CONNCOMP_ANYWHERE inline Index hook_lowest(Index* parent, Index a, Index b, Unio
   return a;
 }
 
-// Unites the sets of a and b, whose parents have just been seen to be these.
+// Unites the sets of a and b, whose parents have just been seen to be these. If unions are reported, those
+// who report them connect all that is united: see hook_lowest.
 template <class Access, class Index, class Unions = Unreported>
 CONNCOMP_ANYWHERE inline void unite_from(Index* parent, Index a, Index above_a, Index b, Index above_b,
                                          Unions&& unions = Unions()) {
   if (above_a == above_b) return;  // as those of two members of a set often are
   a = find_from<Access>(parent, a, above_a), b = find_from<Access>(parent, b, above_b);
-  if constexpr (sizeof(Index) >= kLeastMinimum)
+  if constexpr (sizeof(Index) >= kLeastMinimum && !kAreReported<Unions>)
     hook_lowest<Access>(parent, a, b, unions);
   else
     hook<Access>(parent, a, b, unions);

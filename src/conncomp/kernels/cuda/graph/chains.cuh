@@ -236,6 +236,20 @@ class Chains {
   int turn_ = 0;
 };
 
+// Arcs between sets whose components are not told yet, as arcs between their labels.
+template <class Vertex>
+struct KeepingChains {
+  const Vertex* labels;
+
+  __device__ bool keeps(Vertex u, Vertex v) const {
+    constexpr Vertex kTold = Chains<Vertex>::kTold;
+    return labels[u] != labels[v] && labels[u] != kTold && labels[v] != kTold;
+  }
+  __device__ void write(Vertex u, Vertex v, Vertex& source, Vertex& target) const {
+    source = labels[u], target = labels[v];
+  }
+};
+
 // All blocks run at the same time.
 template <class Pointer, class Vertex>
 __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
@@ -250,15 +264,8 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
   chains.start();
   const auto keep = [&] {
     const Vertex* const labels = chains.labels();
-    const int64_t kept = keep_arcs(
-        arcs, free, memory.bits, memory.sums_of_blocks, barrier,
-        [labels](Vertex u, Vertex v) {
-          return labels[u] != labels[v] && labels[u] != Chains<Vertex>::kTold &&
-                 labels[v] != Chains<Vertex>::kTold;
-        },
-        [labels](Vertex u, Vertex v, Vertex& source, Vertex& target) {
-          source = labels[u], target = labels[v];
-        });
+    const int64_t kept =
+        keep_arcs(arcs, free, memory.bits, memory.sums_of_blocks, barrier, KeepingChains<Vertex>{labels});
     arcs = {free.sources, free.targets, kept};
     const ArcList<Vertex> full = free;
     free = other, other = full;
