@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from conncomp.kernels.cuda.models import spin_sweeps
-from conncomp.models import Potts, simulate
+from conncomp.models import XY, Potts, simulate
 from host_cuda.host_gpu import HostGpu
 
 # Boxes of whole rows and of parts of them, that divide a lattice or do not; blocks of one replica
@@ -117,3 +117,11 @@ def test_blocks_wait_in_the_grid_where_clusters_are_refused(device, monkeypatch)
     monkeypatch.setattr(type(model._engine.gpu), "refusals", ())
     with pytest.raises(RefusedError):
         Potts((8, 130), seed=1, device=device).step(2)
+
+
+@pytest.mark.parametrize("device", ["cuda"])
+@pytest.mark.parametrize("kind", [Potts, XY])
+def test_updates_that_measure_may_be_far_apart(device, kind):
+    right, found = (kind((8, 8), seed=1, device=where) for where in ("cpu", device))
+    records = [simulate(model, 9, measure_every=1 << 31).series.records for model in (right, found)]
+    np.testing.assert_array_equal(*records)

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from conncomp._arguments import INT32_MAX
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, Gpu, ctype, launch
 from conncomp.kernels.lattice import LATTICE, Lattice
 
@@ -109,7 +110,8 @@ def of_updates(numbers: range, records: Any, every: int, before: int) -> dict[st
     every, before : int
     """
     stride = 0 if records is None else records[:1].size
-    return {"count": len(numbers), "every": every, "before": before, "record_stride": stride}
+    often = min(every, INT32_MAX)  # which is further apart than updates of a launch are
+    return {"count": len(numbers), "every": often, "before": before, "record_stride": stride}
 
 
 _OF_LABELS = "choose_clusters", "clear_sizes", "measure_clusters", "sum_clusters"
