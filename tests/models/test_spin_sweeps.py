@@ -125,3 +125,13 @@ def test_updates_that_measure_may_be_far_apart(device, kind):
     right, found = (kind((8, 8), seed=1, device=where) for where in ("cpu", device))
     records = [simulate(model, 9, measure_every=1 << 31).series.records for model in (right, found)]
     np.testing.assert_array_equal(*records)
+
+
+@pytest.mark.parametrize("device", ["cuda"])
+def test_lattices_of_one_block_have_no_counters(device, monkeypatch):
+    """Which would take as much memory as the spins of a million small ones."""
+    monkeypatch.setattr(spin_sweeps, "LEAST_BOX", 64)
+    monkeypatch.setattr(spin_sweeps, "THREADS", 128)
+    many, one = Potts((8, 8), replicas=9, device=device), Potts((8, 130), device=device)
+    assert many._engine.sweeps._arrived.size == 0
+    assert one._engine.sweeps._arrived.size > 0

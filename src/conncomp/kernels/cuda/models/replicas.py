@@ -30,14 +30,14 @@ _STRUCT = np.dtype(
 )
 RECORDS = np.dtype([("record", "u8"), ("length", "i8")])
 
-# Fields of ``Updates`` of ``updates.cuh``, and the counters of blocks that wait for each other.
+# Fields of ``Updates`` of ``updates.cuh``, and its counters of blocks that wait for each other.
 OF_UPDATES: dict[str, np.dtype[Any]] = {
     "count": np.dtype("i4"),
     "every": np.dtype("i4"),
     "before": np.dtype("i4"),
     "record_stride": np.dtype("i8"),
 }
-COUNTER, COUNTER_STRIDE = np.dtype("u4"), 32
+_COUNTER, _COUNTER_STRIDE = np.dtype("u4"), 32
 
 Over = Literal["words", "bonds", "sites"]
 
@@ -96,6 +96,14 @@ class Replicas:
         """Return ``Replicas`` for an update, of a kernel over that."""
         self._struct["step"], self._struct["parts"] = step, self._parts[over]
         return self._struct[()]
+
+
+def new_counters(gpu: Gpu, replicas: Replicas, parts: int) -> Any:
+    """Return counters, all 0, of the blocks of each replica: none of one block, which never waits.
+
+    Of a million small lattices they would take as much memory as the spins.
+    """
+    return gpu.xp.zeros(_COUNTER_STRIDE * replicas.count if parts > 1 else 0, _COUNTER)
 
 
 def of_updates(numbers: range, records: Any, every: int, before: int) -> dict[str, int]:

@@ -11,11 +11,10 @@ import numpy as np
 
 from conncomp.kernels.cuda.launcher import WARP, Gpu, Kernel, launch
 from conncomp.kernels.cuda.models.replicas import (
-    COUNTER,
-    COUNTER_STRIDE,
     OF_UPDATES,
     RECORDS,
     Replicas,
+    new_counters,
     of_updates,
 )
 from conncomp.kernels.cuda.structs import Struct
@@ -139,7 +138,7 @@ class SpinSweeps:
         boxes["extent"] = (*(1,) * (MOST_AXES - lattice.ndim), *plan.extent)
         boxes["segments"], boxes["words"] = plan.segments, plan.words
         self._boxes = boxes[()]
-        self._arrived = gpu.xp.zeros(COUNTER_STRIDE * replicas.count, COUNTER)
+        self._arrived = new_counters(gpu, replicas, plan.parts)
 
     def sweep(
         self,
