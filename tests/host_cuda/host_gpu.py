@@ -348,6 +348,8 @@ class HostGpu(Gpu):
 
     has_clusters = True  # whose blocks wait for each other as those of a grid do
 
+    refusals: tuple[type[Exception], ...] = ()
+
     def together(self, kernel: Any) -> Any:
         return kernel
 

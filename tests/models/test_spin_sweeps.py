@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from conncomp.kernels.cuda.models import spin_sweeps
-from conncomp.models import Potts, simulate
+from conncomp.models import XY, Potts, simulate
 from host_cuda.host_gpu import HostGpu
 
 # Boxes of whole rows and of parts of them, that divide a lattice or do not; blocks of one replica
@@ -86,3 +86,52 @@ def test_lattices_that_are_too_large_are_not_taken(monkeypatch):
     assert spin_sweeps.takes(gpu, model.lattice, 1)
     assert spin_sweeps.takes(gpu, model.lattice, 100)
     assert not spin_sweeps.takes(gpu, Potts((400, 400), seed=1).lattice, 1)
+
+
+@pytest.mark.parametrize("device", ["cuda"])
+def test_blocks_wait_in_the_grid_where_clusters_are_refused(device, monkeypatch):
+    """As in a part of a GPU, or a small one, that has few multiprocessors side by side."""
+    launched = []
+
+    class RefusedError(Exception):
+        pass
+
+    def launch(kernel, *arguments, **options):
+        launched.append(kernel.name)
+        if kernel.name == "sweep_in_cluster":
+            raise RefusedError
+        launch_by_gpu(kernel, *arguments, **options)
+
+    launch_by_gpu = spin_sweeps.launch
+    monkeypatch.setattr(spin_sweeps, "launch", launch)
+    monkeypatch.setattr(spin_sweeps, "LEAST_BOX", 64)
+    monkeypatch.setattr(spin_sweeps, "THREADS", 128)
+    monkeypatch.setattr(spin_sweeps, "BLOCKS_OF_MULTIPROCESSOR", 2)
+    model, other = Potts((8, 130), seed=1, device=device), Potts((8, 130), seed=1, device="cpu")
+    monkeypatch.setattr(type(model._engine.gpu), "refusals", (RefusedError,))
+    for _ in range(2):
+        np.testing.assert_array_equal(
+            model.swendsen_wang(3).records, other.swendsen_wang(3).records
+        )
+    assert launched == ["sweep_in_cluster", "sweep_spins", "sweep_spins"]
+    monkeypatch.setattr(type(model._engine.gpu), "refusals", ())
+    with pytest.raises(RefusedError):
+        Potts((8, 130), seed=1, device=device).step(2)
+
+
+@pytest.mark.parametrize("device", ["cuda"])
+@pytest.mark.parametrize("kind", [Potts, XY])
+def test_updates_that_measure_may_be_far_apart(device, kind):
+    right, found = (kind((8, 8), seed=1, device=where) for where in ("cpu", device))
+    records = [simulate(model, 9, measure_every=1 << 31).series.records for model in (right, found)]
+    np.testing.assert_array_equal(*records)
+
+
+@pytest.mark.parametrize("device", ["cuda"])
+def test_lattices_of_one_block_have_no_counters(device, monkeypatch):
+    """Which would take as much memory as the spins of a million small ones."""
+    monkeypatch.setattr(spin_sweeps, "LEAST_BOX", 64)
+    monkeypatch.setattr(spin_sweeps, "THREADS", 128)
+    many, one = Potts((8, 8), replicas=9, device=device), Potts((8, 130), device=device)
+    assert many._engine.sweeps._arrived.size == 0
+    assert one._engine.sweeps._arrived.size > 0

@@ -354,6 +354,11 @@ class Gpu:
         function = kernel.function.kernel.ptr
         self.xp.cuda.driver.funcSetAttribute(function, _ANY_CLUSTER, 1)
 
+    @property
+    def refusals(self) -> tuple[type[Exception], ...]:
+        """What a launch raises that the GPU does not grant, such as one of large clusters."""
+        return (self.xp.cuda.driver.CUDADriverError,)
+
     def repeat(self, launches: list[Launch], variable: tuple[Any, ...]) -> Again:
         """Return what makes launches again: ``again.run(stream, values)``.
 

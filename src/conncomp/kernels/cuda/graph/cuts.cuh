@@ -5,8 +5,7 @@
 // What the vertices before a cut reach so, of both, tells whether the cut is crossed both ways. From one to
 // the next that is not, vertices are a piece:
 //
-//      0 -> 1 -> 2 <-> 3 -> 4      falling arcs reach from 2 to 3 only: pieces 0 | 1 | 2 3 | 4, one arc pair
-//      stays
+//      0 -> 1 -> 2 <-> 3 -> 4      falling arcs reach from 2 to 3 only: pieces are 0 | 1 | 2 3 | 4
 //
 // An acyclic graph in topological order falls apart into its vertices, and a chain of components whose
 // vertices are numbered side by side into these; a few arcs from end to end leave all in one piece, which a

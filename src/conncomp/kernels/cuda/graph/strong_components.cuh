@@ -219,9 +219,9 @@ __device__ inline void drop_by_extremes(int64_t vertices, ArcList<const Vertex> 
 
 // Drops arcs over cuts, so that those that are left are in the next list, and tells whether to trim. Where
 // there is nothing to trim in a graph whose neighbours lie scattered, a round of extremes takes half of the
-// bytes of one of signatures; where they lie side by side, many are left
-// and some are to trim, all rounds do. A launch of its own, as what it
-// needs would take registers from all that follows. All blocks run at the same time.
+// bytes of one of signatures; where they lie side by side, many are left and some are to trim, all rounds do.
+// A launch of its own, as what it needs would take registers from all that follows. All blocks run at the
+// same time.
 template <class Vertex>
 __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     cut_arcs(int64_t vertices, ArcList<const Vertex> arcs, StrongMemory<Vertex> memory) {
@@ -297,8 +297,8 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     strong_components(int64_t vertices, ArcList<const Vertex> arcs, int64_t most_barriers, bool are_paths,
                       bool are_in_order, StrongMemory<Vertex> memory, Index* __restrict__ roots,
                       int64_t* components) {
-  __shared__ Vertex queue_vertices[kStrongThreads / kWarp][2 * kWarp];
-  __shared__ uint8_t queue_directions[kStrongThreads / kWarp][2 * kWarp];
+  __shared__ Vertex queue_vertices[kStrongThreads / kWarp][kQueued];
+  __shared__ uint8_t queue_directions[kStrongThreads / kWarp][kQueued];
   __shared__ LocalQueue<Vertex> local_queue;
   int64_t *const row_ends = memory.row_ends, *const sums_of_blocks = memory.sums_of_blocks;
   uint32_t *const bits = memory.bits, *const words_of_searches = memory.words_of_searches;

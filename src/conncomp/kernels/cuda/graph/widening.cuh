@@ -19,8 +19,7 @@ namespace conncomp {
 constexpr int kMarkedSweeps = 64;    // of a block, before all meet
 constexpr int kMarkedBarriers = 64;  // before all open vertices pass on
 
-constexpr int kQueued =
-    3 * kWarp;  // pieces of work: two that each thread adds, and less than one that is left
+constexpr int kQueued = 2 * kWarp;  // pieces of work: one that each thread adds, and less that were left
 
 // Work that a warp has before it, so that all of its threads have some where few vertices have any.
 template <class Vertex>

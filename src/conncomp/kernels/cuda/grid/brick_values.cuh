@@ -4,6 +4,7 @@
 #include "core/links.h"
 #include "cuda/core/warp.cuh"
 #include "cuda/grid/brick_links.cuh"
+#include "cuda/grid/word_bytes.cuh"
 
 namespace conncomp {
 
@@ -206,7 +207,7 @@ struct BrickValues {
       const Words in_row = bytes(row, 0);
 #pragma unroll
       for (int k = 0; k < kWords; ++k) {
-        const uint32_t wanted = (uint32_t(elements >> 4 * k) & 15) * 0x00204081u & 0x01010101u;
+        const uint32_t wanted = (uint32_t(elements >> 4 * k) & 15) * 0x00204081u & kEachByte;
         bits |= (in_row.word[k] ^ in_all(value)) & wanted * 0xffu;
       }
     }
@@ -249,7 +250,7 @@ struct BrickValues {
       const uint32_t word = bytes.word[j], from_base = word ^ in_all(frame.base);
 #pragma unroll
       for (int k = 0; k < kPlanes; ++k) in_row[k] = appended(in_row[k], word << (7 - bit[k]) & 0x80808080u);
-      const uint32_t strange = bytes_not_0(from_base) & bytes_not_0(from_base ^ in_all(frame.differing));
+      const uint32_t strange = bytes_set(from_base) & bytes_set(from_base ^ in_all(frame.differing));
       in_row[kPlanes] = appended(in_row[kPlanes], has_all ? 0 : strange);
     }
 #pragma unroll
@@ -320,7 +321,7 @@ struct BrickValues {
     uint32_t half[2] = {0, 0};
 #pragma unroll
     for (int k = 0; k < rows * kWords; ++k) {
-      const uint32_t tops = bytes_not_0(differences[k]);
+      const uint32_t tops = bytes_set(differences[k]);
       odd |= differences[k] ^ (tops >> 7) * value;
       half[k / 8] = appended(half[k / 8], tops);
     }
@@ -331,7 +332,7 @@ struct BrickValues {
     return foreground;
   }
   // A byte in each of the four of a word.
-  __device__ static uint32_t in_all(uint8_t byte) { return byte * 0x01010101u; }
+  __device__ static uint32_t in_all(uint8_t byte) { return byte * kEachByte; }
   // Four bits, the highest ones of bytes, come to the top of a word whose others move down.
   __device__ static uint32_t appended(uint32_t word, uint32_t tops) {
     return word >> 4 | (tops * 0x00204081u & 0xf0000000u);
@@ -346,7 +347,7 @@ struct BrickValues {
 #pragma unroll
         for (int k = 0; k < kWords; ++k)
           half[(row * kWords + k) / 8] =
-              appended(half[(row * kWords + k) / 8], bytes_not_0(in_row.word[k] & in_all(mask)));
+              appended(half[(row * kWords + k) / 8], bytes_set(in_row.word[k] & in_all(mask)));
       } else {
 #pragma unroll
         for (int x = 0; x < kRow; ++x) {
@@ -356,10 +357,6 @@ struct BrickValues {
       }
     }
     return half[0] | Bits(half[1]) << 32;
-  }
-  // The highest bit of every byte that is not 0.
-  __device__ static uint32_t bytes_not_0(uint32_t bytes) {
-    return (((bytes & 0x7f7f7f7fu) + 0x7f7f7f7fu) | bytes) & 0x80808080u;
   }
 
   // Asks a rule for the link of each element to those at some backward steps in this brick, a bit for each

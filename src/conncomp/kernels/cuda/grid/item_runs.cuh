@@ -4,16 +4,15 @@
 // What: as tiled_quads.cuh, with connectivity 1, too; labels are consecutive in each item.
 // How: all in one launch, in shared memory; bits of 32 elements of a row are a word.
 //
-//    words     foreground of each word, and where runs begin: elements that the one to the left is not linked
-//    to runs      are numbered as they lie, by counting beginnings: the run of an element is the last one
-//    that
-//              begins up to it, however many words it covers. A run is a node, and its parent a lower number
+//    words     foreground of each word, and where runs begin: at elements without a link to the one on
+//              their left
+//    runs      are numbered as they lie, by counting beginnings: the run of an element is the last one
+//              that begins up to it, however many words it covers. A run is a node, its parent a lower one
 //    contacts  of a run with those of the row above: the first one is its parent, by a store; then paths are
 //              halved by all at once, and then the others are united. A contact is left out if two others
 //              make up for it (see needed_contacts)
-//    labels    a bit for each run says whether it is a root; the label of a root is the number of bits up to
-//    its
-//              own, as components are numbered by their first elements
+//    labels    a bit for each run says whether it is a root; the label of a root is the number of bits
+//              up to that, as components are numbered by their first elements
 //
 // Where all foreground of an item is of one value, which it finds out, links follow from bits alone; else
 // both values are read again for each link. Values that change meanwhile decide links only: runs follow from
@@ -109,9 +108,9 @@ struct Item {
   // The contacts of a word with the row above that connect all that touch, together with those of elements in
   // rows. Left out are those that a contact beside them makes up for:
   //
-  //    up_left  up  up_right     up if left is linked to own, and up_left to up, as they touch, too; up_left
-  //    if
-  //       left  own  right       left or up is linked to own, as that touches it; up_right likewise
+  //    up_left  up  up_right     up if left is linked to own, and up_left to up, as they touch, too;
+  //       left  own  right       up_left if left or up is linked to own, as that touches it;
+  //                              up_right likewise
   __device__ ContactsAbove needed_contacts(const WordOfItem& word) const {
     if (word.row == 0) return {0, 0, 0};
     const WordOfItem above(word.number - table.columns, table);

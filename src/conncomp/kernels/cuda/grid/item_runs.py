@@ -25,9 +25,8 @@ THREADS = 256, 1024
 FEW_WORDS, LEAST_WORDS, MOST_WORDS = 512, 32, 2048
 WORD_BYTES, RESERVED = 24, 2048
 MOST_PARTS = 4  # blocks of an item
-LEAST_ITEMS = (
-    1.75  # for each multiprocessor; with fewer, quads are faster for noise, where they fit
-)
+# For each multiprocessor: with fewer, quads are faster for noise, where they fit.
+LEAST_ITEMS = 1.75
 NODE = np.dtype(np.int32)
 
 TABLE = Struct(

@@ -1,9 +1,8 @@
 // Stage 1: the components of each tile.
 //
 // A block takes a tile, and each thread a brick of it.
-//   read_foreground    bits of the foreground; is it of one value in the whole tile? If not, read_planes
-//   tries
-//                      to tell its values apart by two bits
+//   read_foreground    bits of the foreground; is it of one value in the whole tile? If not,
+//                      read_planes tries to tell its values apart by two bits
 //   find_isolated      elements without neighbours, which are components and need no more than a bit
 //   unite_components   the components of bricks are listed, and each is put under one that it touches and
 //                      that begins before it by a plain store; the others that it touches are put off as

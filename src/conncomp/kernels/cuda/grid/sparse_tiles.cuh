@@ -11,9 +11,8 @@
 //   link          words of bits say which neighbour before it an element is put under (LinksBefore); those
 //                 that touch two sets are listed as pairs, by the warp
 //   unite_pairs   of each pair one root is put under the other, by compare_exchange
-//   flatten       elements that are under others, which warps list, are pointed to their roots; what is in
-//   the
-//                 outer layers of the tile marks its root
+//   flatten       elements that are under others, which warps list, are pointed to their roots; what is
+//                 in the outer layers of the tile marks its root
 //   settle        they get the labels of their roots; elements of marked sets are listed for stage 4, as
 //                 stage 2 may put their root under another one
 //   write         labels go from shared memory to the image, four at a time

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from conncomp._arguments import INT32_MAX
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, Gpu, ctype, launch
 from conncomp.kernels.lattice import LATTICE, Lattice
 
@@ -29,14 +30,14 @@ _STRUCT = np.dtype(
 )
 RECORDS = np.dtype([("record", "u8"), ("length", "i8")])
 
-# Fields of ``Updates`` of ``updates.cuh``, and the counters of blocks that wait for each other.
+# Fields of ``Updates`` of ``updates.cuh``, and its counters of blocks that wait for each other.
 OF_UPDATES: dict[str, np.dtype[Any]] = {
     "count": np.dtype("i4"),
     "every": np.dtype("i4"),
     "before": np.dtype("i4"),
     "record_stride": np.dtype("i8"),
 }
-COUNTER, COUNTER_STRIDE = np.dtype("u4"), 32
+_COUNTER, _COUNTER_STRIDE = np.dtype("u4"), 32
 
 Over = Literal["words", "bonds", "sites"]
 
@@ -97,6 +98,14 @@ class Replicas:
         return self._struct[()]
 
 
+def new_counters(gpu: Gpu, replicas: Replicas, parts: int) -> Any:
+    """Return counters, all 0, of the blocks of each replica: none of one block, which never waits.
+
+    Of a million small lattices they would take as much memory as the spins.
+    """
+    return gpu.xp.zeros(_COUNTER_STRIDE * replicas.count if parts > 1 else 0, _COUNTER)
+
+
 def of_updates(numbers: range, records: Any, every: int, before: int) -> dict[str, int]:
     """Return the values of `OF_UPDATES`, of updates that one launch makes.
 
@@ -109,7 +118,8 @@ def of_updates(numbers: range, records: Any, every: int, before: int) -> dict[st
     every, before : int
     """
     stride = 0 if records is None else records[:1].size
-    return {"count": len(numbers), "every": every, "before": before, "record_stride": stride}
+    often = min(every, INT32_MAX)  # which is further apart than updates of a launch are
+    return {"count": len(numbers), "every": often, "before": before, "record_stride": stride}
 
 
 _OF_LABELS = "choose_clusters", "clear_sizes", "measure_clusters", "sum_clusters"

@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import WARP, Gpu, launch
+from conncomp.kernels.cuda.launcher import WARP, Gpu, Kernel, launch
 from conncomp.kernels.cuda.models.replicas import (
-    COUNTER,
-    COUNTER_STRIDE,
     OF_UPDATES,
     RECORDS,
     Replicas,
+    new_counters,
     of_updates,
 )
 from conncomp.kernels.cuda.structs import Struct
@@ -129,15 +128,9 @@ class SpinSweeps:
         self._replicas, self._workspace = replicas, Workspace()
         gpu, lattice = replicas.gpu, replicas.lattice
         self._plan = plan = _plan(gpu, lattice, replicas.count)
-        in_cluster, by_warp = gpu.has_clusters and plan.parts in CLUSTERS, True
-        if _is_batch(gpu, replicas.count):
-            by_warp = False
-        names = _names(lattice.ndim, plan.parts if in_cluster else None, by_warp)
-        (kernel,) = gpu.load(FILE, names)
-        # Whatever other streams do, blocks that wait for each other start together.
-        if in_cluster:
-            gpu.allow_cluster(kernel)
-        self._sweep = kernel if in_cluster or plan.parts == 1 else gpu.together(kernel)
+        self._by_warp = by_warp = not _is_batch(gpu, replicas.count)
+        self._in_cluster = gpu.has_clusters and plan.parts in CLUSTERS
+        self._kernel = self._load()
         self._threads = min(
             THREADS, plan.segments * WARP if by_warp else -(-plan.segments // WARP) * WARP
         )
@@ -145,7 +138,7 @@ class SpinSweeps:
         boxes["extent"] = (*(1,) * (MOST_AXES - lattice.ndim), *plan.extent)
         boxes["segments"], boxes["words"] = plan.segments, plan.words
         self._boxes = boxes[()]
-        self._arrived = gpu.xp.zeros(COUNTER_STRIDE * replicas.count, COUNTER)
+        self._arrived = new_counters(gpu, replicas, plan.parts)
 
     def sweep(
         self,
@@ -179,16 +172,28 @@ class SpinSweeps:
         struct = replicas.struct(numbers.start).copy()
         struct["parts"] = parts
         self._arrived[...] = 0
-        grid = replicas.count * parts, self._threads
-        given = struct, updates, self._boxes, probabilities, words, forest
-        launch(
-            self._sweep,
-            grid,
-            *given,
-            of_records[()],
-            self._arrived,
-            shared=self._plan.shared(self._threads),
-        )
+        grid, shared = (replicas.count * parts, self._threads), self._plan.shared(self._threads)
+        given = struct, updates, self._boxes, probabilities, words, forest, of_records[()]
+        try:
+            launch(self._kernel, grid, *given, self._arrived, shared=shared)
+        except gpu.refusals:
+            if not self._in_cluster:
+                raise
+            # Few multiprocessors are side by side in parts of a GPU, and in small ones.
+            self._in_cluster = False
+            self._kernel = self._load()
+            launch(self._kernel, grid, *given, self._arrived, shared=shared)
+
+    def _load(self) -> Kernel:
+        """Return the kernel, whose blocks wait for each other in a cluster, or in the grid."""
+        gpu, axes, parts = self._replicas.gpu, self._replicas.lattice.ndim, self._plan.parts
+        if self._in_cluster:
+            (kernel,) = gpu.load(FILE, _names(axes, parts))
+            gpu.allow_cluster(kernel)
+            return kernel
+        (kernel,) = gpu.load(FILE, _names(axes, None, self._by_warp))
+        # Whatever other streams do, blocks that wait for each other start together.
+        return kernel if parts == 1 else gpu.together(kernel)
 
 
 def _names(axes: int, cluster: int | None, by_warp: bool = True) -> tuple[str, ...]:

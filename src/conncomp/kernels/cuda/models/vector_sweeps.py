@@ -9,11 +9,10 @@ import numpy as np
 
 from conncomp.kernels.cuda.launcher import WARP, Gpu, launch
 from conncomp.kernels.cuda.models.replicas import (
-    COUNTER,
-    COUNTER_STRIDE,
     OF_UPDATES,
     RECORDS,
     Replicas,
+    new_counters,
     of_updates,
 )
 from conncomp.kernels.cuda.structs import POINTER, Struct
@@ -87,7 +86,7 @@ class VectorSweeps:
         self._chunk = min(_most_chunk(gpu, replicas.lattice), -(-chunk // WARP) * WARP)
         self._parts = -(-sites // self._chunk)
         self._workspace = Workspace()
-        self._arrived = gpu.xp.zeros(COUNTER_STRIDE * replicas.count, COUNTER)
+        self._arrived = new_counters(gpu, replicas, self._parts)
 
     def sweep(
         self,
