@@ -82,6 +82,18 @@ def test_threads_agree(algorithm, options, directed):
             np.testing.assert_array_equal(found[1], expected[1])
 
 
+@pytest.mark.usefixtures("restore_threads")
+def test_arcs_that_are_hardly_enough_for_two_threads():
+    """What is shared out to two threads is united as it must be by two."""
+    src, dst, n = random(100_000, 2 * 65536 - 1, seed=13)
+    graph = Graph.from_edges(src, dst, n)
+    conncomp.set_num_threads(1)
+    expected = connected_components(graph, return_labels=False)
+    conncomp.set_num_threads(2)
+    for _ in range(60):  # one in six went wrong where threads united as if each were alone
+        assert connected_components(graph, return_labels=False) == expected
+
+
 @pytest.mark.parametrize("order", ["forwards", "backwards"])
 def test_line_of_ten_million_vertices(order):
     """What called itself for each vertex would overflow its stack."""

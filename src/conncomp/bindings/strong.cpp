@@ -12,11 +12,11 @@ namespace conncomp {
 
 namespace {
 
-// `giant`: whether the giant component may be found by sweeps.
-int64_t strong_of_csr(AnyVector indptr, AnyVector indices, bool giant, bool consecutive, FilledVector out) {
+// `sweeps`: whether the giant component may be looked for by sweeps.
+int64_t strong_of_csr(AnyVector indptr, AnyVector indices, bool sweeps, bool consecutive, FilledVector out) {
   return with_labelled_rows(indptr, indices, out, [&](auto rows, auto* labels) {
     return without_gil([&] {
-      settle_all(rows, giant, labels);
+      settle_all(rows, sweeps, labels);
       return label_settled(labels, rows.vertices, consecutive);
     });
   });

@@ -200,8 +200,8 @@ def connected_components(
         there is one, is found by sweeps along arcs and against them [8]_ [11]_, by all threads; the
         rest as by "tarjan".
     tarjan
-        One depth-first search [6]_ on one thread, with the stacks of [7]_. Five times as much
-        memory again as labels of int32, at most. Lists of arcs are made rows first.
+        One depth-first search [6]_ on one thread, with the stacks of [7]_. Up to 20 bytes a
+        vertex, 32 where labels are int64. Lists of arcs are made rows first.
 
     Topological numbers are found by one thread of the CPU; with the search, they take up to twice
     as long as others, and two more arrays of labels. Of a graph on a GPU, the distinct arcs between

@@ -27,28 +27,36 @@ template <class Vertex, class Index>
 class ForestOfArcs {
  public:
   ForestOfArcs(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices, Index* parent)
-      : src_(src), dst_(dst), arcs_(arcs), vertices_(vertices), parent_(parent) {}
+      : src_(src),
+        dst_(dst),
+        arcs_(arcs),
+        vertices_(vertices),
+        blocks_((arcs + kBlock - 1) / kBlock),
+        parent_(parent) {}
+
+  // Whether there is too little for a second thread. (The number of threads wanted does not tell: another
+  // caller may change it meanwhile.)
+  bool in_one_part() const { return parts_of(blocks_).parts == 1; }
 
   template <class Access>
   void grow() {
     for_each_index(vertices_, [parent = parent_](int64_t v) { parent[v] = Index(v); });
     if (vertices_ == 0) return;
-    const int64_t blocks = (arcs_ + kBlock - 1) / kBlock;
     FrequentRoot giant{-1, 0};
     const int64_t every = arcs_ / vertices_;
     if (every >= kManyArcs && !is_sorted(src_) && !is_sorted(dst_)) {
       for (int64_t round = 0; round < kRounds; ++round) {
-        for_each_block((blocks - round + every - 1) / every,
+        for_each_block((blocks_ - round + every - 1) / every,
                        [=, this](int64_t i) { hook_block(round + i * every); });
         flatten(parent_, vertices_);
       }
       giant = frequent_root();
     }
     if (giant.share < kGiant) {
-      for_each_block(blocks, [this](int64_t block) { unite_block<Access>(block); });
+      for_each_block(blocks_, [this](int64_t block) { unite_block<Access>(block); });
     } else {
       const Members members(parent_, vertices_, giant.root);
-      for_each_block(blocks, [&, this](int64_t block) { unite_block_around<Access>(block, members); });
+      for_each_block(blocks_, [&, this](int64_t block) { unite_block_around<Access>(block, members); });
     }
   }
 
@@ -58,9 +66,11 @@ class ForestOfArcs {
   static constexpr int64_t kRounds = 3;  // by as many arcs as there are vertices each
   static constexpr double kGiant = 0.9;  // a share of the vertices
 
+  static Parts parts_of(int64_t blocks) { return Parts(blocks, kGrain / kBlock); }
+
   template <class Body>
   void for_each_block(int64_t blocks, Body body) const {
-    const Parts parts(blocks, kGrain / kBlock);
+    const Parts parts = parts_of(blocks);
     parallel_for(parts.parts, [&](int64_t part) {
       for (int64_t block = parts.begin(part); block < parts.end(part); ++block) {
         poll(kBlock);
@@ -132,7 +142,7 @@ class ForestOfArcs {
 
   const Vertex* const src_;
   const Vertex* const dst_;
-  const int64_t arcs_, vertices_;
+  const int64_t arcs_, vertices_, blocks_;
   Index* const parent_;
 };
 
@@ -141,9 +151,7 @@ template <class Vertex, class Index>
 void grow_forest_of_arcs(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices,
                          Index* parent) {
   ForestOfArcs<Vertex, Index> forest(src, dst, arcs, vertices, parent);
-  // Exclusive where there is too little for a second thread. (The number of threads wanted does not tell:
-  // another caller may change it meanwhile.)
-  if (Parts(arcs, kGrain).parts == 1)
+  if (forest.in_one_part())
     forest.template grow<Exclusive>();
   else
     forest.template grow<Shared>();

@@ -80,8 +80,9 @@ class BothWays {
     return sweeps < kMostSweeps;
   }
 
-  struct Found {
-    int64_t vertices, arcs;  // that were marked, and looked at
+  // The vertices that were marked, and the arcs that were looked at.
+  struct Tally {
+    int64_t vertices = 0, arcs = 0;
   };
 
   // Calls visit(w) for all words, in turns upwards and downwards, until nothing is marked. Returns whether
@@ -91,54 +92,54 @@ class BothWays {
     int64_t looks = 0, marks = 1;
     for (int turn = 0; promises(turn, marks) && looks <= kMostLooks * rows_.arcs; ++turn) {
       const Parts parts(words(), kGrain / VertexBits::kWord);
-      std::vector<Found> found(parts.parts);
+      std::vector<Tally> tallies(parts.parts);
       parallel_for(parts.parts, [&](int64_t part) {
         const int64_t begin = parts.begin(part), end = parts.end(part);
-        Found sum{0, 0};
+        Tally sum;
         for_each_in(begin, end, [&, turn](int64_t i) {
-          const Found more = visit(turn % 2 ? begin + end - 1 - i : i);
+          const Tally more = visit(turn % 2 ? begin + end - 1 - i : i);
           sum.vertices += more.vertices, sum.arcs += more.arcs;
         });
-        found[part] = sum;
+        tallies[part] = sum;
       });
       const int64_t before = marks;
-      for (const Found& sum : found) marks += sum.vertices, looks += sum.arcs;
+      for (const Tally& sum : tallies) marks += sum.vertices, looks += sum.arcs;
       if (marks == before) return true;
     }
     return false;
   }
 
   // Marks the targets of reached vertices.
-  Found pass_on(int64_t w) {
-    Found found{0, 0};
+  Tally pass_on(int64_t w) {
+    Tally tally;
     for (uint64_t left; (left = reached_.word(w) & ~done_[w]) != 0;) {
       done_[w] |= left;
       for (; left; left &= left - 1) {
-        ++found.vertices;
+        ++tally.vertices;
         rows_.for_each_neighbour(vertex(w, left), [&](int64_t u) {
-          ++found.arcs;
+          ++tally.arcs;
           if (!reached_.has(u)) reached_.set(u);
         });
       }
     }
-    return found;
+    return tally;
   }
 
   // Marks vertices, of those that are reached, with a target that reaches the pivot.
-  Found look_for_reaching(int64_t w) {
-    Found found{0, 0};
+  Tally look_for_reaching(int64_t w) {
+    Tally tally;
     for (uint64_t left = reached_.word(w) & ~reaching_.word(w); left; left &= left - 1) {
       const int64_t v = vertex(w, left);
       for (int64_t begin = rows_.begin(v), end = rows_.begin(v + 1); begin < end; begin += kArcs) {
         poll(kArcs);
-        found.arcs += kArcs;
+        tally.arcs += kArcs;
         if (!any_reaches(begin, std::min(begin + kArcs, end))) continue;
-        ++found.vertices;
+        ++tally.vertices;
         reaching_.add(w, left & -left);
         break;
       }
     }
-    return found;
+    return tally;
   }
 
   static constexpr int64_t kArcs = 8;  // looked at without a branch
@@ -201,11 +202,11 @@ int64_t settle_giant(const Rows<Pointer, Vertex> rows, Index* state) {
   return count;
 }
 
-// Settles all vertices; the giant by sweeps if that `may` be.
+// Settles all vertices; the giant by sweeps, if they may be tried.
 template <class Pointer, class Vertex, class Index>
-void settle_all(const Rows<Pointer, Vertex> rows, bool may, Index* state) {
+void settle_all(const Rows<Pointer, Vertex> rows, bool sweeps, Index* state) {
   int64_t settled = 0;
-  if (may && rows.arcs > kShortRow * rows.vertices && rows.vertices > kGrain / 64)
+  if (sweeps && rows.arcs > kShortRow * rows.vertices && rows.vertices > kGrain / 64)
     settled = settle_giant(rows, state);
   else
     forget_all(state, rows.vertices);

@@ -181,30 +181,9 @@ class FirstRuns {
     for_each_word(bundle, [&](int64_t word, int64_t) {
       Index* const entries = parent_ + runs_.rank[word];
       const uint64_t marks = marks_[word];
-      number_runs(marks, number, entries);
+      number_marks(entries, marks, number);
       number += Index(std::popcount(marks));
     });
-  }
-
-  // Numbers the entries k of marked runs.
-  static void number_runs(uint64_t marks, Index number, Index* entries) {
-#ifdef __AVX512VPOPCNTDQ__
-    if constexpr (sizeof(Index) == 4) {
-      const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-      for (; marks; marks >>= 16, entries += 16) {
-        const __mmask16 marked = __mmask16(marks);
-        const __m512i numbers = _mm512_sub_epi32(_mm512_set1_epi32(~number), lanes);
-        _mm512_mask_storeu_epi32(entries, marked, _mm512_maskz_expand_epi32(marked, numbers));
-        number += Index(std::popcount(marked));
-      }
-      return;
-    }
-#endif
-    const int count = std::popcount(marks);
-    if (!(marks & (marks + 1)))  // the first `count` runs are marked: a loop without branches numbers them
-      for (int k = 0; k < count; ++k) entries[k] = ~(number + k);
-    else
-      for_each_bit(marks, [=](int k) mutable { entries[k] = ~number++; });
   }
 
   // The same, but those without the upper row after those with it.

@@ -99,10 +99,14 @@ class RowContacts final : public ContactFinder {
     if (!gathered && !bundles_.outer.empty())
       most_ = std::clamp<int64_t>(kStretchOfRows / bundles_.words, 1, bundles_.outer.back().length);
     size_ = (most_ * bundles_.words + kWord - 1) / kWord * kWord + kPadding;
-    words_.resize(size_ * (around_.size() + kArrays));
   }
 
-  std::unique_ptr<ContactFinder> copy() const override { return std::make_unique<RowContacts>(*this); }
+  // Copies alone turn to rows, and so have arrays; a row that no others are around needs none.
+  std::unique_ptr<ContactFinder> copy() const override {
+    auto finder = std::make_unique<RowContacts>(*this);
+    if (!around_.empty()) finder->words_.resize(size_ * (around_.size() + kArrays));
+    return finder;
+  }
 
   int64_t turn(int64_t g, int64_t end, const Coordinates& place) override {
     first_ = g;

@@ -20,6 +20,8 @@ inline __m512i counted_from(int32_t first) {
   return _mm512_add_epi32(_mm512_set1_epi32(first), lanes);
 }
 
+inline __m512i complement(__m512i numbers) { return _mm512_xor_si512(numbers, _mm512_set1_epi32(-1)); }
+
 // Of `count` entries, those for which marks_of(entries, k) has bits: sixteen from the k-th on. They are taken
 // by twos, as a loop that ends after one or two could not be foretold.
 template <class Marks>
@@ -67,8 +69,28 @@ uint64_t marks_from(const Index* entries, Index least, int count, int64_t availa
   return entries_where(count, available, [=](int k) { return entries[k] >= least; });
 }
 
-// Numbers the entries that are marked, complemented: those of `upper` from one number on, others from
-// another.
+// Numbers the entries that are marked, complemented, from one number on.
+template <class Index>
+void number_marks(Index* entries, uint64_t marks, Index next) {
+#ifdef __AVX512F__
+  if constexpr (sizeof(Index) == 4) {
+    for (; marks; marks >>= kLanes, entries += kLanes) {
+      const __mmask16 marked = __mmask16(marks);
+      const __m512i numbers = _mm512_maskz_expand_epi32(marked, counted_from(next));
+      _mm512_mask_storeu_epi32(entries, marked, complement(numbers));
+      next += std::popcount(unsigned(marked));
+    }
+    return;
+  }
+#endif
+  const int count = std::popcount(marks);
+  if (!(marks & (marks + 1)))  // the first `count` entries are marked: a loop without branches numbers them
+    for (int k = 0; k < count; ++k) entries[k] = ~(next + k);
+  else
+    for_each_bit(marks, [=](int k) mutable { entries[k] = ~next++; });
+}
+
+// The same, but those of `upper` from one number on, others from another.
 template <class Index>
 void number_marks(Index* entries, uint64_t marks, uint64_t upper, Index next_upper, Index next_lower) {
 #ifdef __AVX512F__
@@ -77,7 +99,7 @@ void number_marks(Index* entries, uint64_t marks, uint64_t upper, Index next_upp
       const __mmask16 uppers = __mmask16(marks & upper), lowers = __mmask16(marks & ~upper);
       const __m512i of_uppers = _mm512_maskz_expand_epi32(uppers, counted_from(next_upper));
       const __m512i numbers = _mm512_mask_expand_epi32(of_uppers, lowers, counted_from(next_lower));
-      _mm512_mask_storeu_epi32(entries, __mmask16(marks), _mm512_xor_si512(numbers, _mm512_set1_epi32(-1)));
+      _mm512_mask_storeu_epi32(entries, __mmask16(marks), complement(numbers));
       next_upper += std::popcount(unsigned(uppers));
       next_lower += std::popcount(unsigned(lowers));
     }
