@@ -9,6 +9,7 @@
 #include <cstdarg>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <new>
 #include <thread>
 
@@ -113,6 +114,10 @@ int memcmp(const void* a, const void* b, size_t size) {
 int bcmp(const void* a, const void* b, size_t size) { return memcmp(a, b, size); }
 
 int madvise(void*, size_t, int) { return 0; }
+int clock_gettime(clockid_t, timespec* time) {
+  *time = {};
+  return 0;
+}
 char* getenv(const char*) { return nullptr; }
 
 int atoi(const char* text) {

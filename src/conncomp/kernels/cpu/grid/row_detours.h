@@ -35,21 +35,27 @@ struct RowAround {
 // the farther comes first: a stretch of rows has none of these in it, and so takes parents that are complete.
 class RowsAround : public std::vector<RowAround> {
  public:
-  explicit RowsAround(const std::vector<Offset>& offsets) : offsets_(offsets) {
-    std::vector<Offset> sorted(offsets.rbegin(), offsets.rend());
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [&](const Offset& one, const Offset& other) { return rank(one) < rank(other); });
+  explicit RowsAround(const std::vector<Offset>& offsets) : offsets_(offsets.rbegin(), offsets.rend()) {
+    std::vector<std::pair<Rank, size_t>> order;
+    for (size_t k = 0; k < offsets_.size(); ++k) order.push_back({rank(offsets_[k]), k});
+    std::sort(order.begin(), order.end());
+    std::vector<Offset> sorted;
+    for (const auto& [of_offset, k] : order) sorted.push_back(offsets_[k]);
     offsets_ = std::move(sorted);
     for (const Offset& offset : offsets_) push_back({offset});
     for (size_t k = 0; k < offsets_.size(); ++k) find_detours(int(k));
   }
 
  private:
+  using Rank = std::pair<std::ptrdiff_t, std::ptrdiff_t>;
+  static constexpr size_t kMostRanked = 64;  // as ranks take the cube of so many steps
+
   // Minus to how many others a row leads, and along how many axes it lies away.
-  std::pair<std::ptrdiff_t, std::ptrdiff_t> rank(const Offset& offset) const {
-    const std::ptrdiff_t led = std::count_if(offsets_.begin(), offsets_.end(), [&](const Offset& other) {
-      return between(offset.step, other.step) != nullptr;
-    });
+  Rank rank(const Offset& offset) const {
+    std::ptrdiff_t led = 0;
+    if (offsets_.size() <= kMostRanked)
+      led = std::count_if(offsets_.begin(), offsets_.end(),
+                          [&](const Offset& other) { return between(offset.step, other.step) != nullptr; });
     const Step& step = offset.step;
     return {-led, std::ptrdiff_t(step.size()) - std::count(step.begin(), step.end(), 0)};
   }
