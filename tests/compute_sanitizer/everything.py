@@ -23,7 +23,14 @@ from conncomp import Graph, IncrementalComponents, Workspace, generate, label, l
 from conncomp.graph import algorithms as graph_algorithms
 from conncomp.grid import algorithms as grid_algorithms
 from conncomp.kernels.cuda import launcher
-from conncomp.kernels.cuda.grid import tiled_elements, tiled_quads
+from conncomp.kernels.cuda.graph import strong_components
+from conncomp.kernels.cuda.grid import (
+    item_runs,
+    sparse_tiles,
+    tiled_bricks,
+    tiled_elements,
+    tiled_quads,
+)
 from conncomp.kernels.cuda.models import kawasaki, spin_sweeps, vector_sweeps
 from conncomp.kernels.cuda.papers.tiles import LOCAL, MERGE
 from conncomp.models import (
@@ -104,6 +111,14 @@ def label_graphs_by(cupy, algorithm, connection):
                     graph, algorithm=algorithm, **asked, **options
                 )
                 check(labels, right, algorithm, options, name)
+
+
+def contract_chains(cupy):
+    """Strong components where a sample of arcs tells of long chains."""
+    graph = generate.cycle(strong_components.LEAST_CHAINED, shuffle=True)
+    there = Graph.from_csr(cupy.asarray(graph.indptr), cupy.asarray(graph.indices))
+    for each in (graph, there):
+        assert conncomp.connected_components(each, connection="strong")[0] == 1
 
 
 def hook_as_printed(cupy):
@@ -264,6 +279,17 @@ def label_by_default(cupy):
         batch[:, :, 100:] *= values - 1
         with patch.object(tiled_quads, "MOST", 0):
             check(label(cupy.asarray(batch), batch_axes=1), label(batch, batch_axes=1))
+    label_items(cupy)
+
+
+def label_items(cupy):
+    """Label a batch by runs, a block an item."""
+    batch = generate.random_array((4, 40, 100), 0.5).astype(np.uint8)
+    enough = patch.object(launcher.current_gpu(), "shared_memory", 200_000)
+    with enough, patch.object(tiled_quads, "MOST", 0), patch.object(item_runs, "LEAST_WORDS", 0):
+        item_runs.takes.cache_clear()
+        check(label(cupy.asarray(batch), batch_axes=1), label(batch, batch_axes=1))
+    item_runs.takes.cache_clear()
 
 
 def label_by_bricks(cupy):
@@ -275,6 +301,16 @@ def label_by_bricks(cupy):
         with one_multiprocessor():
             label_images(cupy, "auto")
             label_by_links(cupy, ((64, 140), (32, 16, 64)))  # in tiles that the compiler knows
+            label_sparse(cupy)
+
+
+def label_sparse(cupy):
+    """Label an image of few elements, as if it were large."""
+    image = generate.random_array((192, 384), 0.05)
+    tiled_bricks.plan_of.cache_clear()
+    with patch.object(sparse_tiles, "LEAST", 0):
+        check(label(cupy.asarray(image), numbering="roots"), label(image, numbering="roots"))
+    tiled_bricks.plan_of.cache_clear()
 
 
 SHAPES = (2000,), (40, 70), (9, 17, 21), (3, 5, 6, 7), (2, 300), (2, 20, 40), (2, 9, 12, 20)
@@ -506,7 +542,7 @@ CELLS = [
 
 
 def flip_cells(cupy):
-    for arguments in some(CELLS, 2):
+    for arguments in CELLS:
         models = pairs_of(Ising, **arguments, beta=0.3)
         check(*(model.bonds() for model in models), arguments)
         alike = models[1].coupling > 0 and (models[1].signs > 0).all()
@@ -747,6 +783,7 @@ PARTS = {
     "graphs-printed": hook_as_printed,
     "paths": count_paths,
     "strong": partial(label_graphs, connection="strong", chosen=is_any_of("auto")),
+    "strong-chains": contract_chains,
     "strong-papers": partial(label_graphs, connection="strong", chosen=is_none_of("auto")),
     "forests": find_forests,
     "growing": grow,
