@@ -171,6 +171,7 @@ def parallel_tempering(
 
 
 def _check_options(model: Tempered, options: dict[str, Any]) -> None:
+    """Raise TypeError or ValueError if options are not those of updates that rounds can measure."""
     model.updater(**options)
     if options.get("clusters") and not options.get("observe"):
         raise ValueError(

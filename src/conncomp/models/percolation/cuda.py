@@ -10,7 +10,7 @@ from conncomp._arguments import shown
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu, launch
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.percolation import FILE, OF_BONDS, OF_SITES
-from conncomp.kernels.cuda.models.replicas import RECORDS, Replicas
+from conncomp.kernels.cuda.models.replicas import Replicas, records_of
 from conncomp.kernels.cuda.models.windings import ClusterWindings
 from conncomp.kernels.lattice import BITS, Lattice
 from conncomp.models._arguments import Drawn
@@ -95,6 +95,4 @@ class Engine:
         raise ValueError("sweeps run on the CPU; make the model with device='cpu'")
 
     def _records(self, record: Any) -> Any:
-        if record is None:
-            return np.zeros((), RECORDS)[()]
-        return np.array((self._gpu.address(record), record.shape[-1]), RECORDS)[()]
+        return records_of(self._gpu, record)

@@ -26,7 +26,7 @@ from conncomp.kernels.cuda.launcher import (
     launch,
 )
 from conncomp.kernels.cuda.models import bricks
-from conncomp.kernels.cuda.models.replicas import CLUSTERS, RECORDS, SPINS, Over, Replicas
+from conncomp.kernels.cuda.models.replicas import CLUSTERS, SPINS, Over, Replicas, records_of
 from conncomp.kernels.cuda.models.spin_sweeps import SpinSweeps, takes
 from conncomp.kernels.cuda.models.windings import ClusterWindings
 from conncomp.kernels.cuda.papers import site_bonds
@@ -395,9 +395,7 @@ class Engine:
 
     def records(self, record: Any) -> Any:
         """Return ``Records`` of an array, or of none."""
-        if record is None:
-            return np.zeros((), RECORDS)[()]
-        return np.array((self.gpu.address(record), record.shape[-1]), RECORDS)[()]
+        return records_of(self.gpu, record)
 
     def _image(self, bonds_of_site: Any, periodic: tuple[bool, ...]) -> Image:
         neighbourhood = Neighbourhood(1, None, periodic)

@@ -12,7 +12,7 @@ import numpy as np
 from conncomp._arguments import INT32_MAX
 from conncomp.kernels.cuda.core.numbering import WORD
 from conncomp.kernels.cuda.grid.image import Geometry, Image
-from conncomp.kernels.cuda.grid.tiled_quads import described, inverse_of
+from conncomp.kernels.cuda.grid.tiled_quads import OF_ITEM, described, inverse_of
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
@@ -32,12 +32,7 @@ NODE = np.dtype(np.int32)
 TABLE = Struct(
     "ItemTable",
     components=POINTER,
-    item_stride=COUNT,
-    row_stride=NODE,
-    stride=NODE,
-    height=NODE,
-    width=NODE,
-    columns=NODE,
+    **OF_ITEM,
     inverse_of_row=np.dtype(np.uint32),
     corners=NODE,
     parts=NODE,

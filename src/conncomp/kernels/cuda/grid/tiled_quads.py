@@ -42,6 +42,15 @@ SHARED_PERCENT = 50  # of a multiprocessor's memory, for all kernels
 FEW_TILES = 8
 QUAD, NODE = np.dtype(np.uint16), np.dtype(np.int32)
 
+# The fields that `described` has.
+OF_ITEM: dict[str, np.dtype[Any]] = {
+    "item_stride": COUNT,
+    "row_stride": NODE,
+    "stride": NODE,
+    "height": NODE,
+    "width": NODE,
+    "columns": NODE,
+}
 TABLE = Struct(
     "QuadTable",
     quad=POINTER,
@@ -50,12 +59,7 @@ TABLE = Struct(
     number_of_word=POINTER,
     roots_of_tile=POINTER,
     components=POINTER,
-    item_stride=COUNT,
-    row_stride=NODE,
-    stride=NODE,
-    height=NODE,
-    width=NODE,
-    columns=NODE,
+    **OF_ITEM,
     tiles_of_row=NODE,
     tiles_of_item=NODE,
     inverse_of_row=WORDS,

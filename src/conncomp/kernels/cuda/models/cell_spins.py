@@ -9,7 +9,7 @@ import numpy as np
 
 from conncomp.kernels.cells import CELL_LATTICE, CellLattice
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, Gpu, ctype, launch
-from conncomp.kernels.cuda.models.replicas import RECORDS, THREADS
+from conncomp.kernels.cuda.models.replicas import THREADS, records_of
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import BITS
 
@@ -109,9 +109,7 @@ class CellKernels:
 
     def records(self, record: Any) -> Any:
         """Return ``Records`` of a record, or of None."""
-        if record is None:
-            return np.zeros((), RECORDS)[()]
-        return np.array((self._gpu.address(record), record.shape[-1]), RECORDS)[()]
+        return records_of(self._gpu, record)
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, launch
 from conncomp.kernels.cuda.models import bricks
-from conncomp.kernels.cuda.models.replicas import RECORDS, THREADS, Replicas
+from conncomp.kernels.cuda.models.replicas import THREADS, Replicas, records_of
 from conncomp.kernels.lattice import BITS, Lattice
 
 FILE = "cuda/models/domains.cuh"
@@ -42,8 +42,7 @@ class DomainKernels:
         blocks = self._gpu.blocks(8 * words, THREADS), THREADS
         rows = lattice.columns, lattice.shape[-1]
         launch(mark, blocks, words, *rows, np.float64(threshold), field, phases)
-        record = np.array((self._gpu.address(records), records.shape[-1]), RECORDS)[()]
-        self._clusters.find(phases, record)
+        self._clusters.find(phases, records_of(self._gpu, records))
 
 
 def takes(shape: tuple[int, ...], count: int) -> bool:

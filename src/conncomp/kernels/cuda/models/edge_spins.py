@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.launcher import Gpu, launch
-from conncomp.kernels.cuda.models.replicas import CLUSTERS, RECORDS, Over, Replicas
+from conncomp.kernels.cuda.models.replicas import CLUSTERS, Over, Replicas, records_of
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.edges import KINDS, EdgeBonds, SpinKind
 from conncomp.kernels.lattice import BITS
@@ -167,8 +167,7 @@ class EdgeKernels:
         return 0 if array is None else int(self._gpu.address(array))
 
     def _records(self, record: Any) -> Any:
-        length = 0 if record is None else record.shape[-1]
-        return np.array((self._address(record), length), RECORDS)[()]
+        return records_of(self._gpu, record)
 
 
 _OF_SIZES = "measure_clusters<int32_t>", "sum_clusters<int32_t>"

@@ -28,7 +28,7 @@ _STRUCT = np.dtype(
     ],
     align=True,
 )
-RECORDS = np.dtype([("record", "u8"), ("length", "i8")])
+_RECORDS = np.dtype([("record", "u8"), ("length", "i8")])
 
 # Fields of ``Updates`` of ``updates.cuh``, and its counters of blocks that wait for each other.
 OF_UPDATES: dict[str, np.dtype[Any]] = {
@@ -38,6 +38,14 @@ OF_UPDATES: dict[str, np.dtype[Any]] = {
     "record_stride": np.dtype("i8"),
 }
 _COUNTER, _COUNTER_STRIDE = np.dtype("u4"), 32
+
+
+def records_of(gpu: Gpu, records: Any) -> Any:
+    """Return ``Records`` of an array, whose last axis has the fields, or of None."""
+    if records is None:
+        return np.zeros((), _RECORDS)[()]
+    return np.array((gpu.address(records), records.shape[-1]), _RECORDS)[()]
+
 
 Over = Literal["words", "bonds", "sites"]
 

@@ -12,10 +12,10 @@ import numpy as np
 from conncomp.kernels.cuda.launcher import WARP, Gpu, Kernel, launch
 from conncomp.kernels.cuda.models.replicas import (
     OF_UPDATES,
-    RECORDS,
     Replicas,
     new_counters,
     of_updates,
+    records_of,
 )
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
@@ -166,14 +166,11 @@ class SpinSweeps:
         of_sites = 0 if parts == 1 else replicas.lattice.sites * replicas.count
         (forest,) = self._workspace.take(gpu, (of_sites, _INDEX))
         updates = UPDATES.of(gpu, **of_updates(numbers, records, every, before))
-        of_records = np.zeros((), RECORDS)
-        if records is not None:
-            of_records[()] = gpu.address(records), records.shape[-1]
         struct = replicas.struct(numbers.start).copy()
         struct["parts"] = parts
         self._arrived[...] = 0
         grid, shared = (replicas.count * parts, self._threads), self._plan.shared(self._threads)
-        given = struct, updates, self._boxes, probabilities, words, forest, of_records[()]
+        given = struct, updates, self._boxes, probabilities, words, forest, records_of(gpu, records)
         try:
             launch(self._kernel, grid, *given, self._arrived, shared=shared)
         except gpu.refusals:

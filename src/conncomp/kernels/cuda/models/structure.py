@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.launcher import Gpu, launch
-from conncomp.kernels.cuda.models.replicas import RECORDS, Replicas
+from conncomp.kernels.cuda.models.replicas import Replicas, records_of
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.structure import LIMBS, NAMES, Waves
 
@@ -51,7 +51,7 @@ class StructureKernels:
             self._launch(self._square, step, sums, records, np.int32(field + LIMBS * wave))
 
     def _records(self, record: Any) -> Any:
-        return np.array((self._gpu.address(record), record.shape[-1]), RECORDS)[()]
+        return records_of(self._gpu, record)
 
     def _launch(self, kernel: Any, step: int, *arguments: Any) -> None:
         replicas = self._replicas

@@ -10,10 +10,10 @@ import numpy as np
 from conncomp.kernels.cuda.launcher import WARP, Gpu, launch
 from conncomp.kernels.cuda.models.replicas import (
     OF_UPDATES,
-    RECORDS,
     Replicas,
     new_counters,
     of_updates,
+    records_of,
 )
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
@@ -136,9 +136,7 @@ class VectorSweeps:
             clusters=clusters,
         )
         memory = MEMORY.of(gpu, parent=parent, size=size, sum=total)
-        of_records = np.zeros((), RECORDS)
-        if records is not None:
-            of_records[()] = gpu.address(records), records.shape[-1]
+        of_records = records_of(gpu, records)
         struct = replicas.struct(numbers.start).copy()
         struct["parts"] = self._parts
         self._arrived[...] = 0
@@ -147,7 +145,7 @@ class VectorSweeps:
         of_axes = _BYTES_OF_AXIS * self._replicas.lattice.ndim
         shared = self._chunk * (_BYTES + of_axes + _BYTES_OF_CLUSTERS * clusters)
         grid = replicas.count * self._parts, THREADS
-        arguments = struct, updates, strengths, spins, memory, of_records[()], self._arrived
+        arguments = struct, updates, strengths, spins, memory, of_records, self._arrived
         launch(kernel, grid, *arguments, shared=shared)
 
 
