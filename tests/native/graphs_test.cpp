@@ -201,8 +201,8 @@ void test_strong() {
   const Rows<int64_t, Index> rows{indptr.data(), indices.data(), vertices, arcs};
   tarjan_roots(rows, roots.data(), static_cast<Index*>(nullptr));
   const int64_t components = topological_labels(rows, numbers.data());
-  settle_all(rows, draw(0, 1), labels.data());
-  check(label_settled(labels.data(), vertices, true) == components, "number of strong components");
+  check(settle_all(rows, draw(0, 1), labels.data()) == components, "number of strong components");
+  label_settled(labels.data(), vertices, components, true);
   std::vector<Index> known = roots;
   label_forest(known.data(), vertices, true);
   check(labels == known, "number of a strong component");
@@ -391,8 +391,8 @@ void test_changing_graph() {
   grow_forest_of_arcs(src.data(), dst.data(), arcs, vertices, roots.data());
   label_forest(roots.data(), vertices, draw(0, 1));
   run_papers(rows, draw(0, 1), src, dst, roots, [&] { label_forest(roots.data(), vertices, draw(0, 1)); });
-  settle_all(rows, draw(0, 1), roots.data());
-  label_settled(roots.data(), vertices, draw(0, 1));
+  const int64_t components = settle_all(rows, draw(0, 1), roots.data());
+  label_settled(roots.data(), vertices, components, draw(0, 1));
   condense(rows, roots.data(), vertices);
   topological_labels(rows, roots.data());
 

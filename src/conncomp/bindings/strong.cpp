@@ -16,8 +16,9 @@ namespace {
 int64_t strong_of_csr(AnyVector indptr, AnyVector indices, bool sweeps, bool consecutive, FilledVector out) {
   return with_labelled_rows(indptr, indices, out, [&](auto rows, auto* labels) {
     return without_gil([&] {
-      settle_all(rows, sweeps, labels);
-      return label_settled(labels, rows.vertices, consecutive);
+      const int64_t components = settle_all(rows, sweeps, labels);
+      label_settled(labels, rows.vertices, components, consecutive);
+      return components;
     });
   });
 }

@@ -202,15 +202,15 @@ int64_t settle_giant(const Rows<Pointer, Vertex> rows, Index* state) {
   return count;
 }
 
-// Settles all vertices; the giant by sweeps, if they may be tried.
+// Settles all vertices, as `search_strong`; the giant by sweeps, if they may be tried.
 template <class Pointer, class Vertex, class Index>
-void settle_all(const Rows<Pointer, Vertex> rows, bool sweeps, Index* state) {
+int64_t settle_all(const Rows<Pointer, Vertex> rows, bool sweeps, Index* state) {
   int64_t settled = 0;
   if (sweeps && rows.arcs > kShortRow * rows.vertices && rows.vertices > kGrain / 64)
     settled = settle_giant(rows, state);
   else
     forget_all(state, rows.vertices);
-  search_strong(rows, state, settled, static_cast<Index*>(nullptr));
+  return (settled > 0) + search_strong(rows, state, settled, static_cast<Index*>(nullptr));
 }
 
 }  // namespace conncomp

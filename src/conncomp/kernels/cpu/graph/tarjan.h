@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "cpu/core/buffer.h"
@@ -50,26 +51,40 @@ class StrongSearch {
         order_(order),
         stack_(rows.vertices),
         runs_(rows.vertices + 2),
-        waiting_(rows.vertices),
-        places_(rows.vertices) {}
+        waiting_(rows.vertices) {}
 
-  // Settles all vertices that are unvisited; `settled` are not.
-  void run(int64_t settled) {
+  // Settles all vertices that are unvisited; `settled` are not. Returns the number of their components. If
+  // that of all vertices is one, they keep what they have.
+  int64_t run(int64_t settled) {
     unsettled_ = rows_.vertices - settled;
-    for_each_in(0, rows_.vertices, [this](int64_t v) {
-      if (Rank(state_[v]) != State::kUnvisited) return;
-      if (order_ || rows_.begin(v) < rows_.begin(v + 1)) {
-        search(Index(v));
-      } else {
-        state_[v] = State::settled(v);
-        --unsettled_;
-      }
-    });
+    for (int64_t begin = 0; unsettled_ > 0; begin += kStretch) {
+      int64_t alone = 0;  // and not counted yet
+      const auto count = [&] { unsettled_ -= alone, components_ += std::exchange(alone, 0); };
+      for_each_in(begin, std::min(begin + kStretch, rows_.vertices), [&, this](int64_t v) {
+        if (Rank(state_[v]) != State::kUnvisited) return;
+        if (order_ || rows_.begin(v) < rows_.begin(v + 1)) {
+          count();
+          search(Index(v));
+        } else {
+          state_[v] = State::settled(v);
+          ++alone;
+        }
+      });
+      count();
+    }
+    return components_;
   }
 
  private:
   using State = SearchState<Index>;
   using Rank = typename State::Rank;
+
+  // A vertex whose row is not at its end: its rank, and where in the row to go on.
+  struct [[gnu::packed]] Waiting {
+    Index rank;
+    Pointer place;
+  };
+
   static constexpr int64_t kAhead = 16;   // arcs of a row whose targets are asked for
   static constexpr int64_t kBeside = 24;  // vertices on which a vertex is asked for
   static constexpr Rank kFew = 4;         // vertices of a component that are settled without a call
@@ -81,8 +96,7 @@ class StrongSearch {
     Index* const state = state_;
     Index* const stack = stack_.data();
     Index* run = runs_.data();
-    Index* waiting = waiting_.data();
-    Pointer* place = places_.data();
+    Waiting* waiting = waiting_.data();
     // Stretches of the stack begin at `first`, `first` + 1, ..., `last`, and where the runs before say.
     Rank first = 0, last = Rank(-1);
     // The height of the stack, the visited vertex, its rank, the lowest one that its arcs lead to, and what
@@ -124,7 +138,8 @@ class StrongSearch {
       rows.guess_bounds(v, begin, end);
       const bool on_a_chain = begin + 1 == end;
       if (on_a_chain && behind_one_arc) {
-        v = follow_chain(v, height);
+        const Chain chain = follow_chain(v, height);
+        v = chain.last, height = chain.height;
         if (height > rank) add_stretches(rank);
         rank = low = height;
         rows.guess_bounds(v, begin, end);
@@ -140,6 +155,7 @@ class StrongSearch {
         for (Rank i = last + 1; i < height; ++i) root = std::min(root, stack[i]);
         for (Rank i = last; i < height; ++i) state[stack[i]] = State::settled(root);
         unsettled_ -= int64_t(height - last);
+        ++components_;
       }
       height = last--;
       if (height == first && height > 0) drop_run();
@@ -158,10 +174,7 @@ class StrongSearch {
         if (seen == State::kUnvisited) {
           if (end - begin == 1) take_last_arc();
           put_on_stack();
-          if (begin < end) {
-            *waiting++ = Index(rank);
-            *place++ = Pointer(from_last ? end : begin);
-          }
+          if (begin < end) *waiting++ = {Index(rank), Pointer(from_last ? end : begin)};
           enter(Index(u));
           goto scan;
         }
@@ -174,32 +187,36 @@ class StrongSearch {
         if (last == 0 && int64_t(height) == unsettled_) break;
       }
       if (waiting == waiting_.data()) break;
-      rank = low = Rank(*--waiting);
+      rank = low = Rank((--waiting)->rank);
       while (last > rank && last < height) settle_last_stretch();
       v = stack[rank], behind_one_arc = false;
-      const int64_t next = rows.bounded(*--place);
+      const int64_t next = rows.bounded(waiting->place);
       begin = from_last ? rows.begin(v) : next, end = from_last ? next : rows.begin(v + 1);
     }
     while (height > 0) settle_last_stretch();
   }
 
+  struct Chain {
+    Index last;
+    Rank height;  // of the stack
+  };
+
   // Goes on from an entered vertex as long as there is a single arc and that leads to an unvisited vertex,
-  // which is entered. Returns the last one; those before it are on the stack now, of which `height` is told.
-  [[gnu::noinline]] Index follow_chain(Index v, Rank& height) {
+  // which is entered. Those before the last one are on the stack then.
+  [[gnu::noinline]] Chain follow_chain(Index v, Rank height) {
     const Rows<Pointer, Vertex> rows = rows_;
     Index* const state = state_;
     Index* const stack = stack_.data();
-    for (Rank rank = height;; poll(kVertex)) {
+    for (;; poll(kVertex)) {
       int64_t begin, end;
       rows.guess_bounds(v, begin, end);
-      height = rank;
-      if (begin + 1 != end) return v;
+      if (begin + 1 != end) return {v, height};
       const Vertex u = rows.target(begin);
-      if (!is_vertex(u, rows.vertices) || Rank(state[u]) != State::kUnvisited) return v;
+      if (!is_vertex(u, rows.vertices) || Rank(state[u]) != State::kUnvisited) return {v, height};
       ask_beside(v, begin);
-      stack[rank++] = v;
+      stack[height++] = v;
       v = Index(u);
-      state[v] = Index(rank);
+      state[v] = Index(height);
     }
   }
 
@@ -230,35 +247,33 @@ class StrongSearch {
 
   void settle_alone(Index v) {
     state_[v] = State::settled(v);
-    --unsettled_;
+    --unsettled_, ++components_;
     if (order_) order_[listed_++] = v;
   }
 
   // Settles the component that lies on the stack from `begin` to before `end`.
   [[gnu::noinline]] void settle(Rank begin, Rank end) {
+    unsettled_ -= int64_t(end - begin), ++components_;
+    if (int64_t(end - begin) == rows_.vertices && !order_) return;
     const Index* const stack = stack_.data();
     Index root = stack[begin];
     for (Rank i = begin + 1; i < end; ++i) root = std::min(root, stack[i]);
     const Index settled = State::settled(root);
-    if (int64_t(end) == rows_.vertices && begin == 0 && !order_)
-      return for_each_in(0, rows_.vertices, [settled, state = state_](int64_t v) { state[v] = settled; });
     for (Rank i = begin; i < end; ++i) {
       if (i % kStretch == 0) [[unlikely]]
         poll(2 * kStretch);
       state_[stack[i]] = settled;
       if (order_) order_[listed_++] = stack[i];
     }
-    unsettled_ -= int64_t(end - begin);
   }
 
   const Rows<Pointer, Vertex> rows_;
   Index* const state_;
   Index* const order_;
-  Buffer<Index> stack_;     // vertices that are not settled
-  Buffer<Index> runs_;      // of stretches of the stack, but for the last run: the first one and the last one
-  Buffer<Index> waiting_;   // ranks of vertices whose rows are not at their end
-  Buffer<Pointer> places_;  // where in these rows to go on
-  int64_t unsettled_ = 0;
+  Buffer<Index> stack_;  // vertices that are not settled
+  Buffer<Index> runs_;   // of stretches of the stack, but for the last run: the first one and the last one
+  Buffer<Waiting> waiting_;
+  int64_t unsettled_ = 0, components_ = 0;
   int64_t listed_ = 0;
 };
 
@@ -268,13 +283,12 @@ class StrongSearch {
 constexpr int64_t kShortRow = 4;
 
 // Settles all vertices whose state is kUnvisited, as `settled` are not, and lists them in `order` unless it
-// is nullptr.
+// is nullptr. Returns the number of their components, as StrongSearch::run.
 template <class Pointer, class Vertex, class Index>
-void search_strong(const Rows<Pointer, Vertex> rows, Index* state, int64_t settled, Index* order) {
+int64_t search_strong(const Rows<Pointer, Vertex> rows, Index* state, int64_t settled, Index* order) {
   if (rows.arcs <= kShortRow * rows.vertices)
-    StrongSearch<true, Pointer, Vertex, Index>(rows, state, order).run(settled);
-  else
-    StrongSearch<false, Pointer, Vertex, Index>(rows, state, order).run(settled);
+    return StrongSearch<true, Pointer, Vertex, Index>(rows, state, order).run(settled);
+  return StrongSearch<false, Pointer, Vertex, Index>(rows, state, order).run(settled);
 }
 
 template <class Index>
@@ -283,53 +297,49 @@ void forget_all(Index* state, int64_t vertices) {
 }
 
 // Replaces what is known of vertices, all of which are settled, by labels 0, 1, ... in the order of the
-// roots, or by roots; returns the number of components. A root is met before the others of its component,
-// but for those that another thread works on.
+// roots, or by roots. A root is met before the others of its component, but for those that another thread
+// works on. Of one component nothing needs to be known.
 template <class Index>
-int64_t label_settled(Index* state, int64_t vertices, bool consecutive) {
+void label_settled(Index* state, int64_t vertices, int64_t components, bool consecutive) {
   using State = SearchState<Index>;
+  if (components == 1) return for_each_index(vertices, [=](int64_t v) { state[v] = 0; });
+  if (components == vertices) return for_each_index(vertices, [=](int64_t v) { state[v] = Index(v); });
+  if (!consecutive) return for_each_index(vertices, [=](int64_t v) { state[v] = State::root(state[v]); });
   Parts parts(vertices, kGrain);
   if (num_threads() == 1) parts.parts = 1;
-  std::vector<int64_t> first(parts.parts + 1);  // of the labels of each part
-  parallel_for(parts.parts, [&](int64_t part) {
+  std::vector<int64_t> first(parts.parts);  // of the labels of each part
+  parallel_for(parts.parts - 1, [&](int64_t part) {
     int64_t roots = 0;
     for_each_in(parts.begin(part), parts.end(part),
                 [&roots, state](int64_t v) { roots += state[v] == State::settled(v); });
     first[part + 1] = roots;
   });
-  for (int64_t part = 0; part < parts.parts; ++part) first[part + 1] += first[part];
+  for (int64_t part = 1; part < parts.parts; ++part) first[part] += first[part - 1];
   const auto label_of_root = [state](int64_t v) {
     const Index label = Shared::load(state + State::root(state[v]));
     return label >= 0 ? label : state[v];
   };
-  if (!consecutive) {
-    for_each_index(vertices, [=](int64_t v) { state[v] = State::root(state[v]); });
-  } else if (first[parts.parts] == 1) {
-    for_each_index(vertices, [=](int64_t v) { state[v] = 0; });
-  } else {
-    parallel_for(parts.parts, [&](int64_t part) {
-      for_each_in(parts.begin(part), parts.end(part),
-                  [label_of_root, state, next = Index(first[part])](int64_t v) mutable {
-                    const bool is_root = state[v] == State::settled(v);
-                    const Index label = label_of_root(v);
-                    Shared::store(state + v, is_root ? next : label);
-                    next += Index(is_root);
-                  });
+  parallel_for(parts.parts, [&](int64_t part) {
+    for_each_in(parts.begin(part), parts.end(part),
+                [label_of_root, state, next = Index(first[part])](int64_t v) mutable {
+                  const bool is_root = state[v] == State::settled(v);
+                  const Index label = label_of_root(v);
+                  Shared::store(state + v, is_root ? next : label);
+                  next += Index(is_root);
+                });
+  });
+  if (parts.parts > 1)
+    for_each_index(vertices, [=](int64_t v) {
+      if (state[v] < 0) Shared::store(state + v, label_of_root(v));
     });
-    if (parts.parts > 1)
-      for_each_index(vertices, [=](int64_t v) {
-        if (state[v] < 0) Shared::store(state + v, label_of_root(v));
-      });
-  }
-  return first[parts.parts];
 }
 
 // Fills roots, and `order` unless it is nullptr.
 template <class Pointer, class Vertex, class Index>
 void tarjan_roots(const Rows<Pointer, Vertex> rows, Index* roots, Index* order) {
   forget_all(roots, rows.vertices);
-  search_strong(rows, roots, 0, order);
-  label_settled(roots, rows.vertices, false);
+  const int64_t components = search_strong(rows, roots, 0, order);
+  label_settled(roots, rows.vertices, components, false);
 }
 
 }  // namespace conncomp
