@@ -11,6 +11,7 @@ from hypothesis import settings
 import conncomp
 import progress
 from conncomp.kernels.cuda import launcher
+from dealt import SOAK
 
 # For processes that are started from here, those of xdist and of tests: else each has a thread of a
 # BLAS for every processor, which turns while it waits for work.
@@ -18,7 +19,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # The same examples on every run: a failure is then a failure for everyone. With CONNCOMP_SOAK they
 # are others on every run, and all that tests ask for; else a share of them, from the first one on.
-SOAK = bool(os.environ.get("CONNCOMP_SOAK"))
 SHARE_OF_EXAMPLES, FEWEST_EXAMPLES = 0.4, 25
 settings.register_profile("conncomp", deadline=None, derandomize=not SOAK, database=None)
 settings.load_profile("conncomp")
