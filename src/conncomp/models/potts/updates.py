@@ -97,6 +97,10 @@ class PottsUpdate(ABC):
     def __call__(self, number: int, record: Any = None) -> None:
         """Make the update of this number, and measure into a record unless that is None."""
         self._change(number, record)
+        self._take_new(number)
+
+    def _take_new(self, number: int) -> None:
+        """Let the new spins be those after the update of this number: no signal comes between."""
         model = self._model
         model._words, model._new_words, model.updates = model._new_words, model._words, number
 
@@ -115,7 +119,7 @@ class PottsUpdate(ABC):
 
 
 def make_at_once(
-    model: Any, sweep: Callable[..., None], most: int, numbers: range, records: Any, every: int
+    sweep: Callable[..., None], most: int, numbers: range, records: Any, every: int
 ) -> None:
     """Do as ``make_updates``, at most so many by a call ``sweep(numbers, records, before)``.
 
@@ -125,7 +129,6 @@ def make_at_once(
     for begin in range(0, len(numbers), most):
         of_call = numbers[begin : begin + most]
         sweep(of_call, None if records is None else records[begin // every :], begin % every)
-        model.updates = of_call[-1]
 
 
 class SwendsenWang(PottsUpdate):
@@ -149,9 +152,11 @@ class SwendsenWang(PottsUpdate):
 
         def sweep(numbers: range, records: Any, before: int) -> None:
             how = {"every": every, "before": before}
-            sweeps.sweep(model._words, numbers, self._probabilities, records, **how)
+            model._new_words[...] = model._words
+            sweeps.sweep(model._new_words, numbers, self._probabilities, records, **how)
+            self._take_new(numbers[-1])
 
-        make_at_once(model, sweep, sweeps.most_updates, numbers, records, every)
+        make_at_once(sweep, sweeps.most_updates, numbers, records, every)
 
     def _change(self, number: int, record: Any) -> None:
         model = self._model
