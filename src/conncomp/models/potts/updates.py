@@ -197,9 +197,6 @@ class LocalUpdate(PottsUpdate):
 
     def __init__(self, model: Spins, asked: Asked) -> None:
         super().__init__(model, asked)
-        if asked.clusters or asked.wrapping:
-            name = "clusters" if asked.clusters else "wrapping"
-            raise ValueError(f'{name}=True is not for update="{self.name}", which has none')
         self._take_engine(model)
 
     def _take_engine(self, model: Spins) -> None:
@@ -246,6 +243,13 @@ ON_EDGES: dict[str, type[PottsUpdate]] = {
     kind.name: kind for kind in (SwendsenWang, Wolff, EdgeMetropolis, HeatBath)
 }
 UPDATES = tuple(KINDS)
+
+
+def check_measures(update: str, clusters: bool, wrapping: bool) -> None:
+    """Raise ValueError if updates of a kind that has no clusters are to measure them."""
+    if (clusters or wrapping) and issubclass(KINDS[update], LocalUpdate):
+        name = "clusters" if clusters else "wrapping"
+        raise ValueError(f'{name}=True is not for update="{update}", which has none')
 
 
 def _check_tile(tile: int | Sequence[int], shape: tuple[int, ...]) -> tuple[int, ...]:
