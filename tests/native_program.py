@@ -30,8 +30,11 @@ INSTRUCTIONS = {
     ],
 }
 
+# Loops of few elements have many parts.
+SMALL_PARTS = ["-DCONNCOMP_GRAIN=32"]
 
-def compile_natively(name, instructions, flags, program):
+
+def compile_natively(name, instructions, flags, program, parts=SMALL_PARTS):
     """Compile ``name.cpp`` for a build of the core that this machine can run; skip if it cannot."""
     if COMPILER is None:
         pytest.skip("no C++ compiler on PATH")
@@ -40,18 +43,16 @@ def compile_natively(name, instructions, flags, program):
     sources = [*CORE, FOLDER / f"{name}.cpp"]
     if "clang" not in COMPILER:  # GCC collects no garbage below a gigabyte
         flags = [*flags, "--param", "ggc-min-heapsize=1000000"]
-    compile_sources([COMPILER, *INSTRUCTIONS[instructions], *flags], sources, program)
+    compiler = [COMPILER, *INSTRUCTIONS[instructions], *flags]
+    compile_sources(compiler, sources, program, parts)
 
 
-def compile_sources(compiler, sources, program):
+def compile_sources(compiler, sources, program, parts=SMALL_PARTS):
     """Compile as one, so that headers that all of them include are read once."""
     one = program.with_name(f"{program.name}_as_one.cpp")
     one.write_text("".join(f'#include "{source}"\n' for source in sources))
-    options = ["-std=c++20", "-ffp-contract=off"]
-    subprocess.run(
-        [*compiler, *options, "-DCONNCOMP_GRAIN=32", "-I", KERNELS, one, "-o", program],
-        check=True,
-    )
+    options = ["-std=c++20", "-ffp-contract=off", *parts, "-I", KERNELS]
+    subprocess.run([*compiler, *options, one, "-o", program], check=True)
 
 
 def compile_for_arm(name, program):

@@ -114,6 +114,13 @@ def test_overlaps_of_bad_labels(first, second, error, message):
             dask.compute(conncomp.match(da.from_array(first, 2), other), scheduler="sync")
 
 
+def test_overlaps_of_bad_items():
+    """The argument is named as it is of labels in memory."""
+    for labels in (LABELS, da.from_array(LABELS, 2)):
+        with pytest.raises(ValueError, match="batch_axes=2 must be from 0 to 1: labels_a has 2"):
+            conncomp.match(labels, labels, batch_axes=2)
+
+
 def test_overlaps_of_unknown_lengths():
     known = da.from_array(LABELS.ravel(), 3)
     with pytest.raises(ValueError, match="labels_b has chunks of unknown lengths"):

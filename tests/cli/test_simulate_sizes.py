@@ -47,6 +47,12 @@ def test_sizes_are_those_of_the_function_and_a_folder_is_gone_on_from(run, repor
     assert "whose thermalise is 2, not 3" in check_failure(
         run(*words_of(name, 40), *folder, "--thermalise", 3)
     )
+    warmer = "--temperatures", "3:6:3"
+    assert check_failure(run(*words_of(name, 40), *folder, *warmer)).endswith(
+        "made/here/4x4.checkpoint: is of another simulation, whose beta has other values; give "
+        "--folder another one than made/here, or remove what is there of this size, 4x4.checkpoint "
+        "and 4x4.h5, to begin anew"
+    )
 
 
 def test_table_and_one_size_in_a_folder(run, report):

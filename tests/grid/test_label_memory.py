@@ -44,6 +44,19 @@ def test_less_than_eight_bytes_an_element(image, connectivity):
     assert bytes_an_element((256, 256, 256), image, connectivity) < 8
 
 
+@pytest.mark.parametrize(
+    ("shape", "image"),
+    [
+        ((1 << 23, 2), "np.arange(size, dtype=np.int32).reshape(shape)"),
+        ((1 << 22, 2, 2), "np.arange(size, dtype=np.float32).reshape(shape)"),
+        ((1 << 24,), "np.arange(2 * size, dtype=np.float32)[::2]"),
+    ],
+    ids=["two columns", "four columns", "every second element"],
+)
+def test_long_rows_are_gathered_by_stretches(shape, image):
+    assert bytes_an_element(shape, image, "len(shape)") < 8
+
+
 def test_row_alone():
     """Bits of contacts are kept where there are other rows alone."""
     image = "np.random.default_rng(0).integers(1, 200, shape, np.uint8)"

@@ -233,6 +233,9 @@ def test_what_needs_no_frustration_and_no_field():
         Ising(TRIANGLES, beta=1.0, field=0.1).swendsen_wang(clusters=True)
     with pytest.raises(ValueError, match='clusters=True is not for update="metropolis"'):
         Ising(TRIANGLES, beta=1.0).updater(update="metropolis", clusters=True)
+    for lattice in ("square", "triangular"):
+        with pytest.raises(ValueError, match='wrapping=True is not for update="heat-bath"'):
+            Ising((4, 4), lattice=lattice).updater(update="heat-bath", wrapping=True)
     with pytest.raises(ValueError, match="satisfied bonds are not counted where couplings differ"):
         Ising(TRIANGLES, beta=1.0, field=0.1).measure().satisfied_bonds  # noqa: B018
     with pytest.raises(ValueError, match="no coordinates"):

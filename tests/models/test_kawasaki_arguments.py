@@ -27,8 +27,15 @@ from models.kawasaki_reference import STEPS
         ({"temperature": np.nan}, ValueError, "temperature=nan must be above 0"),
         ({"temperature": np.inf}, ValueError, "temperature=inf must be above 0, and finite"),
         ({"temperature": "hot"}, ValueError, "temperature='hot' is not one of 'critical'"),
-        ({"temperature": None}, TypeError, "temperature=None must be a number"),
+        ({"temperature": b"hot"}, TypeError, "temperature=b'hot' must be a number"),
         ({"temperature": [1.0, 2.0]}, ValueError, r"temperature has shape \(2,\); .* 1 replicas"),
+        ({"beta": 0}, ValueError, "beta=0 must be above 0, and finite"),
+        ({"beta": -1.0}, ValueError, "beta=-1.0 must be above 0"),
+        ({"beta": np.inf}, ValueError, "beta=inf must be above 0, and finite"),
+        ({"beta": 1e-310}, ValueError, "beta=1e-310 must be above 0, and finite"),
+        ({"beta": "cold"}, ValueError, "beta='cold' is not one of 'critical'"),
+        ({"beta": [1.0, 2.0]}, ValueError, r"beta has shape \(2,\); .* 1 replicas"),
+        ({"beta": 1.0, "temperature": 1.0}, ValueError, "temperature and beta exclude each other"),
         ({"fraction": 0}, ValueError, "fraction=0 must be above 0 and below 1"),
         ({"fraction": 1.0}, ValueError, "fraction=1.0 must be above 0 and below 1"),
         ({"fraction": -0.2}, ValueError, "fraction=-0.2"),
@@ -56,6 +63,20 @@ from models.kawasaki_reference import STEPS
 def test_bad_arguments(arguments, error, message):
     with pytest.raises(error, match=message):
         Kawasaki(**{"shape": (8, 8, 8), **arguments})
+
+
+def test_beta_is_the_inverse_of_temperature():
+    shape, lattice = (8, 8), "square"
+    model = Kawasaki(shape, lattice=lattice, beta=[0.25, 0.5], replicas=2, seed=3)
+    twin = Kawasaki(shape, lattice=lattice, temperature=[4.0, 2.0], replicas=2, seed=3)
+    assert model.beta.tolist() == [0.25, 0.5]
+    assert model.temperature.tolist() == [4.0, 2.0]
+    model.step(5), twin.step(5)
+    np.testing.assert_array_equal(model.spins, twin.spins)
+    assert Kawasaki(shape, lattice=lattice, beta=0.5).beta == 0.5
+    critical = Kawasaki(shape, lattice=lattice, beta="critical", coupling=2.0)
+    assert critical.temperature == Kawasaki(shape, lattice=lattice, coupling=2.0).temperature
+    assert critical.beta == 1 / critical.temperature
 
 
 def test_defaults_and_what_is_told():

@@ -207,6 +207,12 @@ def test_shapes_starts_and_labels():
             lambda: Potts((3, 3), 3).updater(update="heat-bath", wrapping=True),
             'wrapping=True is not for update="heat-bath"',
         ),
+        (
+            lambda: Potts((3, 3), 3, 1.0, lattice="triangular").updater(
+                update="metropolis", wrapping=True
+            ),
+            'wrapping=True is not for update="metropolis"',
+        ),
         (lambda: Potts(GRAPH, 3, 1.0).updater(update="warm"), "update='warm'"),
         (
             lambda: Potts(GRAPH, 3, 1.0).swendsen_wang(wrapping=True),

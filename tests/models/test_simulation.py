@@ -412,7 +412,7 @@ def test_what_is_no_file_is_no_checkpoint(tmp_path):
         ({"q": 4}, {}, "another simulation, whose q is 3, not 4"),
         ({"shape": (8, 11)}, {}, "shape is [8, 12], not [8, 11]"),
         ({"periodic": (True, False)}, {}, "periodic is [True, True], not [True, False]"),
-        ({"beta": [0.9, 1.1]}, {}, "beta is "),
+        ({"beta": [0.9, 1.1]}, {}, "beta has other values"),
         ({"coupling": 2.0}, {}, "coupling is 1.0, not 2.0"),
         ({"seed": 6}, {}, "seed is 5, not 6"),
         ({"replicas": 3, "beta": 1.0}, {}, "replicas is 2, not 3"),

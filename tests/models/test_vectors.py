@@ -205,7 +205,7 @@ def test_interruptions_change_nothing(model_type, tmp_path):
     twin.step(2), model.step(2)
     np.testing.assert_array_equal(raw(twin), raw(model))
     assert [summary.beta for summary in whole.summarise()] == [0.5, 1.5]
-    with pytest.raises(ValueError, match="whose beta is"):
+    with pytest.raises(ValueError, match="whose beta has other values"):
         simulate(make((0.5, 1.0)), 12, thermalise=3, checkpoint=tmp_path / "run")
 
 

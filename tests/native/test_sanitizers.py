@@ -62,6 +62,29 @@ def test_core_is_clean(test, rounds, sanitizer, instructions, tmp_path):
     assert done.stdout == f"{rounds} rounds\n"
 
 
+@pytest.mark.long
+def test_races_of_short_loops_are_found(tmp_path):
+    """After many that helpers gained nothing in, and at the first time."""
+    program = tmp_path / "race_test"
+    flags = ["-g1", "-pthread", *SANITIZERS["thread"]]
+    compile_natively("race_test", "generic", flags, program)
+    done = run(program, 1)
+    assert done.returncode == 66, done.stderr
+    assert done.stdout == "1 rounds\n"
+    reports = [line for line in done.stderr.splitlines() if line.startswith("SUMMARY")]
+    assert len(reports) == 1
+    assert reports[0].startswith("SUMMARY: ThreadSanitizer: data race")
+    assert reports[0].endswith(" in add")
+
+
+@pytest.mark.long
+def test_long_loops_ask_helpers_again(tmp_path):
+    program = tmp_path / "helpers_test"
+    compile_natively("helpers_test", "generic", ["-O1", "-pthread"], program, parts=[])
+    done = run(program, 2)
+    assert (done.returncode, done.stdout) == (0, "2 rounds\n")
+
+
 def test_programs_say_how_they_are_called(tmp_path):
     compile_natively("text_test", "generic", ["-O0", "-pthread"], tmp_path / "text_test")
     for arguments in ([], ["many"], ["3", "4"]):

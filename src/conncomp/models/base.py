@@ -127,9 +127,9 @@ class Simulated(ABC, Generic[Measured]):
         True
         """
         updates, given = check_state(state, f"a {self._name} model", len(self._changing))
-        for name, array in zip(self._changing, self._checked(given), strict=True):
-            setattr(self, name, array)
-        self.updates = updates
+        arrays = zip(self._changing, self._checked(given), strict=True)
+        # In one step, so that no signal comes between them.
+        vars(self).update(arrays, updates=updates)
 
     def __getstate__(self) -> tuple[dict[str, Any], State]:
         made = {"_engine", "_observables", *self._changing, *self._memory}

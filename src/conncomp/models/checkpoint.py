@@ -57,6 +57,22 @@ def write_checkpoint(path: StrPath, facts: dict[str, Any], arrays: Iterable[NDAr
         file.write(digest.digest())
 
 
+class OtherSimulationError(ValueError):
+    """A checkpoint is of another simulation than the one that is to go on from it.
+
+    Parameters
+    ----------
+    path : str
+    reason : str
+        What differs.
+    remedy : str, optional
+    """
+
+    def __init__(self, path: str, reason: str, remedy: str = "give another checkpoint") -> None:
+        super().__init__(f"{path}: {reason}; {remedy}")
+        self.path, self.reason = path, reason
+
+
 class Checkpoint:
     """A checkpoint that is there, whole and of this format; a context that holds its file open.
 

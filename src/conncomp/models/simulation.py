@@ -20,7 +20,12 @@ from conncomp._arguments import as_bool, check_range, shown
 from conncomp._arrays import on_host
 from conncomp._optional import optional
 from conncomp.files.access import StrPath, atomic_path, naming
-from conncomp.models.checkpoint import DIGEST, Checkpoint, write_checkpoint
+from conncomp.models.checkpoint import (
+    DIGEST,
+    Checkpoint,
+    OtherSimulationError,
+    write_checkpoint,
+)
 from conncomp.models.protocol import (
     CONTRACT,
     MOST_UPDATES,
@@ -290,7 +295,7 @@ def simulate(
     run = _Run(model, schedule, update, watch)
     if checkpoint is not None:
         digests = {name: _digest(array) for name, array in arrays.items()}
-        run.keep(checkpoint, wait, parameters | digests)
+        run.keep(checkpoint, wait, parameters, digests)
     shows = as_bool("progress", progress)
     with _display(parameters["model"]) if shows else nullcontext(_no_report) as report:
         run.finish(report)
@@ -346,6 +351,7 @@ class _Run:
         self.records = np.zeros((rows, *kind.shape[1:]), kind.dtype)
         self._path: StrPath | None = None
         self._facts: dict[str, Any] = {}
+        self._digests: dict[str, str] = {}
         self._wait, self._written = 0.0, 0.0
 
     @property
@@ -416,10 +422,13 @@ class _Run:
 
     # ------------------------------------------------------------------------------ the checkpoint
 
-    def keep(self, path: StrPath, wait: float, parameters: dict[str, Any]) -> None:
-        """Keep a checkpoint, and go on from the one that is there."""
+    def keep(
+        self, path: StrPath, wait: float, parameters: dict[str, Any], digests: dict[str, str]
+    ) -> None:
+        """Keep a checkpoint, and go on from the one that is there; digests are of arrays."""
         state = self._model.state()
-        self._facts = {**parameters, "start": _place(state)}
+        self._facts = {**parameters, **digests, "start": _place(state)}
+        self._digests = digests
         self._path, self._wait = path, wait
         if os.path.exists(path):
             self._resume(state)
@@ -452,9 +461,10 @@ class _Run:
             held = State(updates, tuple(np.empty_like(array) for array in state.arrays))
             checkpoint.read((*held.arrays, self.records[:rows]))
         if start != self._facts["start"] and _place(state) != _place(held):
-            raise checkpoint.error(
-                "is of a simulation that began with another state; make the model as it was then, "
-                "or give another checkpoint"
+            raise OtherSimulationError(
+                checkpoint.path,
+                "is of a simulation that began with another state",
+                "make the model as it was then, or give another checkpoint",
             )
         with naming(self._path):
             self._model.restore(held)
@@ -466,10 +476,10 @@ class _Run:
             if name != "start" and held != wanted:
                 of_program = name in ("version", "contract")
                 what = "another conncomp" if of_program else "another simulation"
-                raise checkpoint.error(
-                    f"is of {what}, whose {name} is {shown(held)}, not {shown(wanted)}; give "
-                    "another checkpoint"
-                )
+                values = f"is {shown(held)}, not {shown(wanted)}"
+                if name in self._digests and name in facts:
+                    values = "has other values"
+                raise OtherSimulationError(checkpoint.path, f"is of {what}, whose {name} {values}")
 
 
 def check_output(path: StrPath, force: bool) -> None:

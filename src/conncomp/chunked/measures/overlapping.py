@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp._arguments import as_batch_axes
 from conncomp._arrays import check_kind
 from conncomp.chunked.labelling import on_host
 from conncomp.chunked.measures.label_chunks import kind_of_chunks
@@ -62,6 +63,7 @@ def match(
     """
     kind = kind_of_chunks(labels_a)
     array = kind.checked(labels_a, "labels_a")
+    as_batch_axes(batch_axes, len(array.shape), "labels_a")
     other = kind.beside("labels_b", labels_b, array, _check_second)
     known: dict[str, Any] = {"background": background, "batch_axes": batch_axes}
     if not array.size:

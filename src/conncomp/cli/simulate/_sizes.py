@@ -19,7 +19,7 @@ from conncomp.cli.simulate._common import (
     shown,
 )
 from conncomp.models import Estimate, Summary
-from conncomp.models.checkpoint import Checkpoint
+from conncomp.models.checkpoint import Checkpoint, OtherSimulationError
 from conncomp.models.simulation import check_output
 
 Curves = dict[str, dict[str, list[tuple[float, float, float]]]]
@@ -41,7 +41,19 @@ def run_sizes(
     """
     shapes: list[list[int]] = settings.shape  # type: ignore[assignment]
     _check(settings, shapes, folder)
-    finished = [run(_of_size(settings, shape, folder)) for shape in shapes]
+    finished = []
+    for shape in shapes:
+        own = _of_size(settings, shape, folder)
+        try:
+            finished.append(run(own))
+        except OtherSimulationError as error:
+            if folder is None or own.output is None:
+                raise
+            kept = f"{Path(error.path).name} and {own.output.name}"
+            raise click.ClickException(
+                f"{error.path}: {error.reason}; give --folder another one than {folder}, or remove "
+                f"what is there of this size, {kept}, to begin anew"
+            ) from error
     if len(shapes) == 1:
         [one] = finished
         return [replace(one, settings=replace(one.settings, plot=settings.plot))]

@@ -30,7 +30,7 @@ from conncomp.models.places import (
 )
 from conncomp.models.potts.base import ClusterModel
 from conncomp.models.potts.measurements import Measurements
-from conncomp.models.potts.updates import KINDS, ON_EDGES, Asked
+from conncomp.models.potts.updates import KINDS, ON_EDGES, Asked, check_measures
 from conncomp.models.protocol import Update
 
 UPDATES = tuple(ON_EDGES)
@@ -350,6 +350,7 @@ class Ising(ClusterModel):
         """
         check_choice("update", update, UPDATES)
         sizes, winds = as_bool("clusters", clusters), as_bool("wrapping", wrapping)
+        check_measures(update, sizes, winds)
         if sizes and not self._is_ferromagnet():
             raise ValueError(
                 "clusters=True gives the magnetisation of clusters of equal spins; leave it out "

@@ -62,8 +62,10 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         Body-centred cubic, an array with the neighbours ±e1, ±e2, ±e3 and ±(1, 1, 1); simple cubic;
         square.
     temperature : float, "critical", or sequence of float, optional
-        T above 0, in the units of J; "critical" is `critical_temperature`, times J; one for all or
-        for each replica.
+        T above 0, in the units of J; "critical", the default, is `critical_temperature`, times J;
+        one for all or for each replica.
+    beta : float, "critical", or sequence of float, optional
+        1/T, instead of `temperature`.
     fraction : float or sequence of float, optional
         Which share of the spins is up, above 0 and below 1, rounded to a whole number of sites; one
         for all or for each replica. By default that of `start`, or one half.
@@ -123,7 +125,8 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         shape: int | Sequence[int],
         *,
         lattice: str = "bcc",
-        temperature: ArrayLike = "critical",
+        temperature: ArrayLike | None = None,
+        beta: ArrayLike | None = None,
         fraction: ArrayLike | None = None,
         coupling: float = 1.0,
         replicas: int | None = None,
@@ -136,7 +139,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         self.lattice = ExchangeLattice(_check_shape(shape, lattice), lattice)
         self.coupling = check_positive("coupling", coupling)
         super().__init__(replicas, first_replica, seed, device, start)
-        self._temperatures = self._check_temperatures(temperature)
+        self._temperatures = self._temperatures_of(temperature, beta)
         self._up = None if fraction is None else self._check_fractions(fraction)
         self._prepare()
         self._words = self._first_words(start)
@@ -177,6 +180,11 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
     def temperature(self) -> float | NDArray[np.float64]:
         """The temperature, of each replica if there are several."""
         return float(self._temperatures[0]) if self._single else self._temperatures.copy()
+
+    @property
+    def beta(self) -> float | NDArray[np.float64]:
+        """The inverse temperature, of each replica if there are several."""
+        return 1 / self.temperature
 
     @property
     def fraction(self) -> float | NDArray[np.float64]:
@@ -363,13 +371,20 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
             raise ValueError("start has a lattice without spins of both kinds; none can exchange")
         return pack(xp, lattice, xp.ascontiguousarray(spins))
 
-    def _check_temperatures(self, temperature: Any) -> NDArray[np.float64]:
-        if isinstance(temperature, str):
-            check_choice("temperature", temperature, ("critical",))
-            temperature = self.coupling * self.critical_temperature(self.lattice.kind)
-        temperatures = one_each("temperature", temperature, self.replicas)
-        if not ((temperatures > 0) & (temperatures < inf)).all():
-            raise ValueError(f"temperature={shown(temperature)} must be above 0, and finite")
+    def _temperatures_of(self, temperature: Any, beta: Any) -> NDArray[np.float64]:
+        """Return a temperature for each replica: one of both is given, or neither."""
+        if temperature is not None and beta is not None:
+            raise ValueError("temperature and beta exclude each other; give one of them")
+        name, given = ("temperature", temperature) if beta is None else ("beta", beta)
+        if given is None or isinstance(given, str):
+            check_choice(name, given or "critical", ("critical",))
+            critical = self.coupling * self.critical_temperature(self.lattice.kind)
+            return np.full(self.replicas, critical)
+        numbers = one_each(name, given, self.replicas)
+        with np.errstate(divide="ignore", over="ignore"):
+            temperatures = numbers if beta is None else 1 / numbers
+        if not ((numbers > 0) & (numbers < inf) & (temperatures < inf)).all():
+            raise ValueError(f"{name}={shown(given)} must be above 0, and finite")
         return temperatures
 
     def _check_fractions(self, fraction: Any) -> NDArray[np.int64]:

@@ -32,7 +32,7 @@ from conncomp.models.places import (
 )
 from conncomp.models.potts.base import ClusterModel
 from conncomp.models.potts.measurements import EdgeMeasurements, Measurements
-from conncomp.models.potts.updates import KINDS, ON_EDGES, UPDATES, Asked
+from conncomp.models.potts.updates import KINDS, ON_EDGES, UPDATES, Asked, check_measures
 from conncomp.models.protocol import Update
 
 MOST_STATES = 255
@@ -449,6 +449,7 @@ class Potts(ClusterModel):
         """
         check_choice("update", update, UPDATES)
         sizes, winds = as_bool("clusters", clusters), as_bool("wrapping", wrapping)
+        check_measures(update, sizes, winds)
         if self._edges is not None:
             if update not in ON_EDGES:
                 raise ValueError(f"update={update!r} is for {OF_WORDS}")

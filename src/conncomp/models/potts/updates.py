@@ -97,6 +97,10 @@ class PottsUpdate(ABC):
     def __call__(self, number: int, record: Any = None) -> None:
         """Make the update of this number, and measure into a record unless that is None."""
         self._change(number, record)
+        self._take_new(number)
+
+    def _take_new(self, number: int) -> None:
+        """Let the new spins be those after the update of this number: no signal comes between."""
         model = self._model
         model._words, model._new_words, model.updates = model._new_words, model._words, number
 
@@ -115,7 +119,7 @@ class PottsUpdate(ABC):
 
 
 def make_at_once(
-    model: Any, sweep: Callable[..., None], most: int, numbers: range, records: Any, every: int
+    sweep: Callable[..., None], most: int, numbers: range, records: Any, every: int
 ) -> None:
     """Do as ``make_updates``, at most so many by a call ``sweep(numbers, records, before)``.
 
@@ -125,7 +129,6 @@ def make_at_once(
     for begin in range(0, len(numbers), most):
         of_call = numbers[begin : begin + most]
         sweep(of_call, None if records is None else records[begin // every :], begin % every)
-        model.updates = of_call[-1]
 
 
 class SwendsenWang(PottsUpdate):
@@ -149,9 +152,11 @@ class SwendsenWang(PottsUpdate):
 
         def sweep(numbers: range, records: Any, before: int) -> None:
             how = {"every": every, "before": before}
-            sweeps.sweep(model._words, numbers, self._probabilities, records, **how)
+            model._new_words[...] = model._words
+            sweeps.sweep(model._new_words, numbers, self._probabilities, records, **how)
+            self._take_new(numbers[-1])
 
-        make_at_once(model, sweep, sweeps.most_updates, numbers, records, every)
+        make_at_once(sweep, sweeps.most_updates, numbers, records, every)
 
     def _change(self, number: int, record: Any) -> None:
         model = self._model
@@ -192,9 +197,6 @@ class LocalUpdate(PottsUpdate):
 
     def __init__(self, model: Spins, asked: Asked) -> None:
         super().__init__(model, asked)
-        if asked.clusters or asked.wrapping:
-            name = "clusters" if asked.clusters else "wrapping"
-            raise ValueError(f'{name}=True is not for update="{self.name}", which has none')
         self._take_engine(model)
 
     def _take_engine(self, model: Spins) -> None:
@@ -241,6 +243,13 @@ ON_EDGES: dict[str, type[PottsUpdate]] = {
     kind.name: kind for kind in (SwendsenWang, Wolff, EdgeMetropolis, HeatBath)
 }
 UPDATES = tuple(KINDS)
+
+
+def check_measures(update: str, clusters: bool, wrapping: bool) -> None:
+    """Raise ValueError if updates of a kind that has no clusters are to measure them."""
+    if (clusters or wrapping) and issubclass(KINDS[update], LocalUpdate):
+        name = "clusters" if clusters else "wrapping"
+        raise ValueError(f'{name}=True is not for update="{update}", which has none')
 
 
 def _check_tile(tile: int | Sequence[int], shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -130,18 +130,15 @@ class GlassRound:
         model = self._model
         if record is not None:
             self._measure(record)
-        model._advance(number, houdayer=self._houdayer)
-        if not self._tempering:
-            return
-        betas = model._betas
+        before = model._words, model._new_words, model._betas, model.updates
         try:
-            levels = on_host(self._counted())[:, LEVEL]
-            exchange(model, model._ladders(), levels, 1)
+            model._advance(number, houdayer=self._houdayer)
+            if self._tempering:
+                levels = on_host(self._counted())[:, LEVEL]
+                exchange(model, model._ladders(), levels, 1)
         except BaseException:
             # The sweep is taken back with the exchange, so that both are made again.
-            model._words, model._new_words = model._new_words, model._words
-            model._betas = betas
-            model.updates = number - 1
+            model._words, model._new_words, model._betas, model.updates = before
             raise
 
     def read(self, records: NDArray[np.int64]) -> GlassSeries:

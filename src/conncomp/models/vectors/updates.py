@@ -64,9 +64,11 @@ class ClusterUpdate:
 
         def sweep(numbers: range, records: Any, before: int) -> None:
             how = {"every": every, "one": self._one, "clusters": self._clusters}
-            sweeps.sweep(model._spins, numbers, self._strengths, records, before=before, **how)
+            model._new_spins[...] = model._spins
+            sweeps.sweep(model._new_spins, numbers, self._strengths, records, before=before, **how)
+            _take_new(model, numbers[-1])
 
-        make_at_once(model, sweep, sweeps.most_updates, numbers, records, every)
+        make_at_once(sweep, sweeps.most_updates, numbers, records, every)
 
     def _change(self, number: int, record: Any) -> None:
         """Make the update of this number from spins to others beside them."""
@@ -76,7 +78,7 @@ class ClusterUpdate:
         spins = model._spins, model._new_spins
         sizes = record if self._clusters else None
         model._engine.reflect(*spins, number, self._strengths, self._one, sizes)
-        model._spins, model._new_spins, model.updates = model._new_spins, model._spins, number
+        _take_new(model, number)
 
     def read(self, records: NDArray[np.int64]) -> VectorMeasurements:
         """Return what was measured, of records of shape (rows, replicas, fields)."""
@@ -107,8 +109,13 @@ class LocalUpdate:
         if record is not None:
             model._engine.count(model._spins, record)
         self._engine.offer(model._spins, model._new_spins, number, self._temperatures, "metropolis")
-        model._spins, model._new_spins, model.updates = model._new_spins, model._spins, number
+        _take_new(model, number)
 
     def read(self, records: NDArray[np.int64]) -> VectorMeasurements:
         """Return what was measured, of records of shape (rows, replicas, fields)."""
         return self._model._series(self._model._as_series(records), False)
+
+
+def _take_new(model: Vectors, number: int) -> None:
+    """Let the new spins be those after the update of this number: no signal comes between."""
+    model._spins, model._new_spins, model.updates = model._new_spins, model._spins, number

@@ -5,8 +5,9 @@
 // the helper. For a loop of a fraction of that it was better not to ask; a long one gains all the same. So
 // each loop enters what its helpers have done, in the time that the caller would have taken for it, less the
 // time in which the caller did not compute, up to a slice. Once the account is overdrawn nobody is asked for
-// a while, so long that what was lost is a small part of it. Cost: a look at the clock for each piece. A
-// thread's processor time would tell more, but takes a call of the system.
+// a while, so long that what was lost is a small part of it; a loop that goes on alone asks again at each
+// piece, and when it has become a long one all the same. Cost: a look at the clock for each piece. A thread's
+// processor time would tell more, but takes a call of the system.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +16,14 @@
 #include <ctime>
 
 namespace conncomp {
+
+// Whether helpers are always asked, and waited for, as in programs of tests: their loops are too small to
+// gain anything, and would run on one thread, where a sanitizer sees no race.
+#ifdef CONNCOMP_GRAIN
+constexpr bool kAlwaysHelped = true;
+#else
+constexpr bool kAlwaysHelped = false;
+#endif
 
 // The pieces that a caller has worked on, in nanoseconds. Where one takes far longer than others the caller
 // may have been put aside, so none counts for more than four times what three quarters of them take at most,
@@ -53,10 +62,10 @@ class PieceTimes {
 
 class HelperAccount {
  public:
-  // Whether helpers are to be left alone for now.
-  bool overdrawn() const {
+  // Whether helpers are to be left alone for now, by a loop that began at a time.
+  bool overdrawn(int64_t begin) const {
     const int64_t until = rest_until_.load(std::memory_order_relaxed);
-    return until && PieceTimes::now() < until;
+    return !kAlwaysHelped && until && PieceTimes::now() < std::min(until, begin + kLong);
   }
 
   // Enters a loop of so many pieces, which took so long, of which the caller has worked on some. Callers that
@@ -80,6 +89,8 @@ class HelperAccount {
   static constexpr int64_t kSlice = 3'000'000, kLeast = -200'000, kEnough = 1'000'000, kMost = 20'000'000;
   // Times what was lost: twice as long each time, until helpers gain again.
   static constexpr int64_t kRest = 64, kLongestRest = 1024;
+  // What a loop takes alone before it asks all the same: it loses a slice at most, a small part of that.
+  static constexpr int64_t kLong = 32 * kSlice;
 
   std::atomic<int64_t> balance_{0}, rest_{kRest}, rest_until_{0};
 };

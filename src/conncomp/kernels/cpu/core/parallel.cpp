@@ -2,20 +2,46 @@
 
 #include <atomic>
 #include <exception>
+#include <thread>
 
 #include "cpu/core/thread_pool.h"
 
 namespace conncomp {
 
-bool helpers_wanted() { return num_threads() > 1 && !ThreadPool::get().account.overdrawn(); }
+namespace {
+
+// Calls body(i) for the first numbers, while helpers are not wanted; returns how many.
+int64_t work_alone(int64_t count, FunctionRef<void(int64_t)> body) {
+  int64_t i = 0;
+  if (num_threads() > 1) {
+    const HelperAccount& account = ThreadPool::get().account;
+    const int64_t begin = PieceTimes::now();
+    while (count - i > 1 && account.overdrawn(begin)) body(i++);
+    if (count - i > 1) return i;
+  }
+  for (; i < count; ++i) body(i);
+  return count;
+}
+
+// Waits for a while until so many pieces have been taken.
+void await_pieces(const std::atomic<int64_t>& taken, int64_t wanted) {
+  constexpr int kTimes = 1000;
+  for (int k = 0; k < kTimes && taken.load(std::memory_order_relaxed) < wanted; ++k)
+    std::this_thread::yield();
+}
+
+}  // namespace
+
+bool helpers_wanted(int64_t elements) {
+  if (num_threads() <= 1) return false;
+  return elements >= kLongLoop || !ThreadPool::get().account.overdrawn(PieceTimes::now());
+}
 
 void parallel_for(int64_t count, FunctionRef<void(int64_t)> body) {
-  const int threads = int(std::min<int64_t>(num_threads(), count));
-  if (threads <= 1 || !helpers_wanted()) {
-    for (int64_t i = 0; i < count; ++i) body(i);
-    return;
-  }
-  std::atomic<int64_t> next{0};
+  const int64_t alone = work_alone(count, body);
+  if (alone == count) return;
+  const int threads = int(std::min<int64_t>(num_threads(), count - alone));
+  std::atomic<int64_t> next{alone};
   std::atomic<bool> failed{false};
   std::exception_ptr failure;
   WatchedCall* const call = watch.call;
@@ -27,6 +53,8 @@ void parallel_for(int64_t count, FunctionRef<void(int64_t)> body) {
     if (own) own->begin();
     try {
       for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
+        // Nobody works before each thread has a piece.
+        if constexpr (kAlwaysHelped) await_pieces(next, alone + threads);
         body(i);
         if (own) own->end_piece();
       }
@@ -40,7 +68,7 @@ void parallel_for(int64_t count, FunctionRef<void(int64_t)> body) {
   pool.run(threads - 1, work, [call] {
     if (call && watch.caller) call->ask();
   });
-  pool.account.enter(count, PieceTimes::now() - asked, times);
+  pool.account.enter(count - alone, PieceTimes::now() - asked, times);
   if (failure) std::rethrow_exception(failure);
 }
 

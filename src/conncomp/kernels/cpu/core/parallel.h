@@ -13,9 +13,9 @@ namespace conncomp {
 
 inline int num_threads() { return process().wanted_threads.load(std::memory_order_relaxed); }
 
-// Whether loops go to more than one thread: if there are more, and they have gained something of late
-// (core/helper_account.h).
-bool helpers_wanted();
+// Whether a loop over so many elements is to have parts for several threads: if there are more, and they have
+// gained something of late (core/helper_account.h), or it is so long that it asks again on its way.
+bool helpers_wanted(int64_t elements);
 
 // What is worth a thread's while, in elements; tests set it so low that small inputs come in many parts.
 #ifdef CONNCOMP_GRAIN
@@ -23,6 +23,9 @@ constexpr int64_t kGrain = CONNCOMP_GRAIN;
 #else
 constexpr int64_t kGrain = 1 << 16;
 #endif
+
+// Elements from which on a loop is long: some milliseconds.
+constexpr int64_t kLongLoop = 64 * kGrain;
 
 // Calls body(i) once for every i in [0, count), in any order; the first exception is thrown again here. In
 // the middle of a body of much work there are polls. Loops are compiled once, not for each body: a body

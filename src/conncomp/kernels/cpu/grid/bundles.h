@@ -86,7 +86,7 @@ struct Bundles {
         offset.bytes += offset.step[k] * thickness[k] * outer[k].byte_stride;
       }
     // One thread takes one part, as then nothing crosses parts.
-    parts = Parts(count, helpers_wanted() ? kGrain * count / elements + 1 : count);
+    parts = Parts(count, helpers_wanted(elements) ? kGrain * count / elements + 1 : count);
     layers_whole = in_order && parts.align(layer);
   }
 

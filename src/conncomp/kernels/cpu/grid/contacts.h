@@ -139,8 +139,8 @@ class ContactFinder {
   virtual bool touch(int64_t i, int64_t p, int64_t q) = 0;
 
  protected:
-  // Of places p in words from `begin` on, keeps those where element p of row x is linked to p + shift of row
-  // y.
+  // Of places p in words from `begin` on, keeps those where element p of a row is linked to p + shift of
+  // another; x and y are where these words begin.
   template <class Place, class Count>
   [[gnu::always_inline]] void keep_linked(const LinkWords& links, const char* x, const char* y, int shift,
                                           Place begin, Count words, StepDirection step,
@@ -149,8 +149,7 @@ class ContactFinder {
     const int64_t to = std::min(length, from + words * kWord);
     const int64_t count = shift > 0 ? std::min(to, length - 1) - from : to - from;
     const int bytes = links.value_bytes;
-    links.keep_linked(x + from * bytes, y + (from + shift) * bytes, from + shift < 0, count, step,
-                      candidates);
+    links.keep_linked(x, y + shift * bytes, from + shift < 0, count, step, candidates);
   }
 
   const Offset& step_to(int k) const { return k < 0 ? bundles_.no_step : bundles_.neighbours.offsets[k]; }
@@ -262,10 +261,9 @@ class LinkedElements final : public ContactFinder {
     aligned_ = all_if(offset.aligned);
     next_ = all_if(offset.next);
     step_ = {offset.axis, offset.axis == 0};  // backward to another row, and forward around one
-    const int64_t plane = links_.compares ? 0 : links_.plane(step_.axis), origin_g = origin_g_ + plane;
-    values_h_ =
-        read_h_(h_ - g_ == offset.bundles ? origin_g + offset.bytes : bundles_.byte_origin(place_h_) + plane);
-    values_g_ = links_.compares ? read_g_(origin_g) : values_h_;
+    const int64_t plane = links_.compares ? 0 : links_.plane(step_.axis);
+    values_g_ = origin_g_ + plane;
+    values_h_ = h_ - g_ == offset.bundles ? values_g_ + offset.bytes : bundles_.byte_origin(place_h_) + plane;
     return true;
   }
 
@@ -276,14 +274,14 @@ class LinkedElements final : public ContactFinder {
 
   bool touch(int64_t, int64_t p, int64_t q) override {
     uint64_t linked = bit_at(masks_.row(g_), p) & bit_at(masks_.row(h_), q);
-    const int bytes = links_.value_bytes;
-    links_.keep_linked(values_g_ + p * bytes, values_h_ + q * bytes, 0, 1, step_, &linked);
+    const char* const y = read_h_(values_h_, q);
+    links_.keep_linked(links_.compares ? read_g_(values_g_, p) : y, y, 0, 1, step_, &linked);
     return linked != 0;
   }
 
  private:
   template <class Place, class Count>
-  void find_in(Place begin, Count words, BlockContacts& contacts) const {
+  void find_in(Place begin, Count words, BlockContacts& contacts) {
     const BlockMask h_mask(masks_.row(h_), begin, words, bundles_.words);
     const uint64_t* const mask = masks_.row(g_) + begin;
     const Continuations g(masks_, g_, begin, words), h(masks_, h_, begin, words);
@@ -324,15 +322,17 @@ class LinkedElements final : public ContactFinder {
   }
 
   template <class Place, class Count>
-  [[gnu::always_inline]] void keep(int shift, Place begin, Count words, uint64_t* candidates) const {
-    keep_linked(links_, values_g_, values_h_, shift, begin, words, step_, candidates);
+  [[gnu::always_inline]] void keep(int shift, Place begin, Count words, uint64_t* candidates) {
+    const char* const y = read_h_(values_h_, begin * kWord);
+    const char* const x = links_.compares ? read_g_(values_g_, begin * kWord) : y;
+    keep_linked(links_, x, y, shift, begin, words, step_, candidates);
   }
 
   const LinkWords& links_;
   RowReader read_g_, read_h_;
   BlockContacts block_;
   int64_t h_ = 0, origin_g_ = 0;
-  const char *values_g_ = nullptr, *values_h_ = nullptr;
+  int64_t values_g_ = 0, values_h_ = 0;  // where both rows have the values of links, in bytes
   uint64_t previous_ = 0, aligned_ = 0, next_ = 0;
   StepDirection step_{0, false};
 };

@@ -222,19 +222,25 @@ inline void gather(const char* from, int64_t stride, int value_bytes, int64_t co
   }
 }
 
-// A row of the input as contiguous elements, gathered first where it is not.
+// A row of the input as contiguous elements. Where it is not, stretches of it are gathered first, as a row
+// may be half of the array.
 class RowReader {
  public:
   RowReader(const void* data, int64_t length, int64_t stride, int value_bytes)
       : data_(static_cast<const char*>(data)), length_(length), stride_(stride), value_bytes_(value_bytes) {
-    if (stride_ != value_bytes_) gathered_.resize(length_ * value_bytes_);
+    if (stride_ != value_bytes_) gathered_.resize(std::min(length, kStretch + 2) * value_bytes_);
   }
-  const char* operator()(int64_t byte_offset) {
+  // Where an element of a row is. Those after it in its stretch can be read, too, and one beyond either end
+  // of that, until the next call.
+  const char* operator()(int64_t byte_offset, int64_t element) {
     const char* const row = data_ + byte_offset;
-    if (gathered_.empty()) return row;
-    if (std::exchange(gathered_row_, row) != row)
-      gather(row, stride_, value_bytes_, length_, gathered_.data());
-    return gathered_.data();
+    if (gathered_.empty()) return row + element * value_bytes_;
+    const int64_t stretch = element / kStretch * kStretch;
+    const int64_t begin = std::max<int64_t>(stretch - 1, 0), end = std::min(stretch + kStretch + 1, length_);
+    const bool is_there = std::exchange(gathered_row_, row) == row;
+    if (std::exchange(gathered_stretch_, stretch) != stretch || !is_there)
+      gather(row + begin * stride_, stride_, value_bytes_, end - begin, gathered_.data());
+    return gathered_.data() + (element - begin) * value_bytes_;
   }
 
  private:
@@ -243,6 +249,7 @@ class RowReader {
   int value_bytes_;
   std::vector<char> gathered_;
   const char* gathered_row_ = nullptr;
+  int64_t gathered_stretch_ = 0;
 };
 
 }  // namespace conncomp

@@ -82,7 +82,7 @@ struct Masks {
         for (int64_t r : rows) {
           const int64_t origin = bundles.origin(r, &Axis::byte_stride);
           rows_ahead.prefetch(static_cast<const char*>(data) + origin);
-          if (!read_row_of_one_value(read(origin), r, links, value))
+          if (!read_row_of_one_value(read, origin, r, links, value))
             one_value.store(false, std::memory_order_relaxed);
         }
         if (bundles.folded) fold(rows, &folded[bundle * bundles.words]);
@@ -111,10 +111,9 @@ struct Masks {
       bundles.for_each(part, [&](int64_t r, const Coordinates& place) {
         const int64_t origin = bundles.byte_origin(place) + links.plane(step.axis);
         rows_ahead.prefetch(static_cast<const char*>(data) + origin);
-        const char* const x = read(origin);
         uint64_t before = 0;  // bit 0: whether the element before a word is foreground
         for_each_stretch([&](int64_t begin, int64_t end, int64_t count) {
-          const char* const at = x + begin * kWord * links.value_bytes;
+          const char* const at = read(origin, begin * kWord);
           uint64_t* const inside = &foreground[r * bundles.words + begin];
           uint64_t* const starts = &start[r * bundles.words + begin];
           links.foreground(at, count, inside);
@@ -165,11 +164,12 @@ struct Masks {
     }
   }
 
-  bool read_row_of_one_value(const char* x, int64_t r, const LinkWords& links, CommonValue& value) {
+  bool read_row_of_one_value(RowReader& read, int64_t origin, int64_t r, const LinkWords& links,
+                             CommonValue& value) {
     bool one_value = true;
     for_each_stretch([&](int64_t begin, int64_t, int64_t count) {
       if (one_value)
-        one_value = links.foreground_of_one_value(x + begin * kWord * links.value_bytes, count, value,
+        one_value = links.foreground_of_one_value(read(origin, begin * kWord), count, value,
                                                   &foreground[r * bundles.words + begin]);
     });
     return one_value;

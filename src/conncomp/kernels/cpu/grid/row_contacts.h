@@ -143,10 +143,8 @@ class RowContacts final : public ContactFinder {
   bool touch(int64_t i, int64_t p, int64_t q) override {
     uint64_t linked = bit_at(mask_g_ + i * bundles_.words, p) & bit_at(mask_h_ + i * bundles_.words, q);
     if (links_) {
-      const int bytes = links_->value_bytes;
       const int64_t at = links_->plane(step_.axis) + i * row_bytes();
-      links_->keep_linked((*read_g_)(origin_g_ + at) + p * bytes, (*read_h_)(origin_h_ + at) + q * bytes, 0,
-                          1, step_, &linked);
+      links_->keep_linked((*read_g_)(origin_g_ + at, p), (*read_h_)(origin_h_ + at, q), 0, 1, step_, &linked);
     }
     return linked != 0;
   }
@@ -229,10 +227,10 @@ class RowContacts final : public ContactFinder {
     const int64_t elements = as_one ? rows * length : length;
     for (int64_t i = 0; i < (as_one ? std::min<int64_t>(rows, 1) : rows); ++i) {
       const int64_t at = links_->plane(step.axis) + i * row_bytes();
-      const char *const x = (*read_g_)(origin_g + at), *const y = (*read_h_)(origin_h + at);
       for (int64_t from = 0; from < elements; from += kStretch) {
         bundles_.poll_at(from / kWord);
-        links_->straight(x + from * bytes, y + from * bytes, std::min(kStretch, elements - from), step,
+        links_->straight((*read_g_)(origin_g + at, from), (*read_h_)(origin_h + at, from),
+                         std::min(kStretch, elements - from), step,
                          linked + i * bundles_.words + from / kWord);
       }
     }
@@ -301,11 +299,11 @@ class RowContacts final : public ContactFinder {
     uint64_t any = 0;
     for (int64_t w = 0; w < bundles_.words; ++w) any |= next[w] | previous[w];
     if (!any) return;
-    const char* const x = (*read_g_)(origin_g_ + i * row_bytes());
-    const char* const y = (*read_h_)(origin_h_ + i * row_bytes());
     for (int64_t begin = 0; begin < bundles_.words; begin += kStretchWords) {
       bundles_.poll_at(begin);
       const int64_t words = std::min(kStretchWords, bundles_.words - begin);
+      const char* const x = (*read_g_)(origin_g_ + i * row_bytes(), begin * kWord);
+      const char* const y = (*read_h_)(origin_h_ + i * row_bytes(), begin * kWord);
       keep_linked(*links_, x, y, 1, begin, words, step_, next + begin);
       keep_linked(*links_, x, y, -1, begin, words, step_, previous + begin);
     }

@@ -1,0 +1,59 @@
+// Loops after others in which helpers cost more than they gained: short ones leave helpers alone, long ones
+// ask them again on their way. Built, with loops as users have them, and run by test_sanitizers.py.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+#include <vector>
+
+#include "cpu/core/parallel.h"
+#include "cpu/core/thread_pool.h"
+#include "random_cases.h"
+
+using namespace conncomp;
+
+namespace {
+
+using std::chrono::milliseconds;
+
+// As if a caller had waited for a helper for so long, in a loop of two pieces that take no time.
+void enter_loss(milliseconds lost) {
+  PieceTimes caller;
+  caller.begin();
+  caller.end_piece();
+  ThreadPool::get().account.enter(2, std::chrono::nanoseconds(lost).count(), caller);
+}
+
+// How many of the first pieces of a loop the caller works on before another thread has one.
+int64_t pieces_alone(int64_t pieces, milliseconds piece) {
+  std::vector<std::thread::id> worker(pieces);
+  parallel_for(pieces, [&](int64_t i) {
+    std::this_thread::sleep_for(piece);
+    worker[i] = std::this_thread::get_id();
+  });
+  const auto other = [](std::thread::id id) { return id != std::this_thread::get_id(); };
+  return std::find_if(worker.begin(), worker.end(), other) - worker.begin();
+}
+
+void test_rests() {
+  constexpr milliseconds kPiece{20};
+  check(pieces_alone(8, kPiece) < 8, "a helper comes");
+  for (int k = 0; k < 16; ++k) enter_loss(milliseconds(20));  // more than any balance there was
+  check(pieces_alone(8, milliseconds(0)) == 8, "a short loop leaves helpers alone");
+  check(pieces_alone(1, kPiece) == 1, "a piece is the caller's");
+  const int64_t alone = pieces_alone(40, kPiece);
+  check(alone > 0, "a long loop leaves helpers alone at first");
+  check(alone < 20, "a long loop asks them again");
+  check(helpers_wanted(kLongLoop), "a long loop has parts for several threads");
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const int rounds = rounds_of(count, arguments);
+  process().wanted_threads = 2;
+  for (int round = 0; round < rounds; ++round) test_rests();
+  process().wanted_threads = 1;
+  check(!helpers_wanted(kLongLoop), "one thread has one part");
+  std::printf("%d rounds\n", rounds);
+}
