@@ -31,7 +31,7 @@ from conncomp.kernels.cuda.grid import (
     tiled_elements,
     tiled_quads,
 )
-from conncomp.kernels.cuda.models import kawasaki, spin_sweeps, vector_sweeps
+from conncomp.kernels.cuda.models import kawasaki, spin_sweeps, spin_tiles, vector_sweeps
 from conncomp.kernels.cuda.papers.tiles import LOCAL, MERGE
 from conncomp.models import (
     ON,
@@ -46,6 +46,7 @@ from conncomp.models import (
     SpinGlass,
     parallel_tempering,
 )
+from conncomp.models.potts import cuda as potts_cuda
 from hard_graphs import HARD_GRAPHS, star
 from specialisations import names_by_file
 
@@ -512,6 +513,25 @@ def sweep_spins(cupy):
             check(*(model.spins for model in models), arguments, least)
 
 
+# A block a lattice, and tiles of rows of lattices of any size.
+def update_by_rows(cupy):
+    for arguments in some(LATTICES):
+        with one_multiprocessor():
+            models = pairs_of(Potts, **{**arguments, "replicas": 3})
+            check(*(model.swendsen_wang(3).records for model in models), arguments)
+            check(*(model.spins for model in models), arguments)
+        if len(arguments["shape"]) == 1:
+            continue
+        with (
+            patch.object(potts_cuda, "MOST_OF_MULTIPROCESSOR", 0),
+            patch.object(spin_tiles, "LEAST_FILLED", 0),
+        ):
+            models = pairs_of(Potts, **arguments)
+            for model in models:
+                model.step(), model.step()
+            check(*(model.spins for model in models), arguments)
+
+
 def update_by_tiles(cupy):
     for local, merge in product(LOCAL, MERGE):
         update_spins(cupy, labelling="tiles", local=local, merge=merge, tile=8)
@@ -801,6 +821,7 @@ PARTS = {
     "labels-numbers": renumber,
     "potts": update_spins,
     "potts-sweeps": sweep_spins,
+    "potts-rows": update_by_rows,
     "potts-tiles": update_by_tiles,
     "potts-weigel": update_as_weigel,
     "ising": flip_cells,

@@ -19,11 +19,9 @@ LATTICES = [
     ((5, 4, 70), 2, (False, True, False), 1),
     ((2, 3, 1, 33), 4, True, 1),
     ((3, 2, 3, 9), 2, (False, True, True, False), 2),
-    # More than there are blocks at once.
-    ((24, 70), 2, True, 9),
-    ((20, 33), 3, (True, False), 9),
-    ((5, 4, 70), 2, (False, True, True), 9),
-    ((90,), 2, True, 9),
+    # More than there are blocks at once, with rows that are too short for batches.
+    ((12, 8, 9), 2, (False, True, True), 9),
+    ((5, 4, 15), 3, True, 9),
     ((3, 2, 3, 9), 3, True, 9),
 ]
 

@@ -25,9 +25,10 @@ from conncomp.kernels.cuda.launcher import (
     kept_launches,
     launch,
 )
-from conncomp.kernels.cuda.models import bricks
+from conncomp.kernels.cuda.models import bricks, spin_batches, spin_sweeps, spin_tiles
 from conncomp.kernels.cuda.models.replicas import CLUSTERS, SPINS, Over, Replicas, records_of
-from conncomp.kernels.cuda.models.spin_sweeps import SpinSweeps, takes
+from conncomp.kernels.cuda.models.spin_batches import SpinBatches
+from conncomp.kernels.cuda.models.spin_sweeps import SpinSweeps
 from conncomp.kernels.cuda.models.windings import ClusterWindings
 from conncomp.kernels.cuda.papers import site_bonds
 from conncomp.kernels.cuda.papers.few_cluster import WaveFronts
@@ -133,6 +134,10 @@ class Engine:
         self._is_small = labelling == "auto" and small
         if labelling == "auto" and bricks.takes(lattice, replicas):
             self._clusters = bricks.BrickClusters(self.of_replicas, self._index)
+        self._tiles = None
+        if labelling == "auto" and not self._is_small and spin_tiles.takes(lattice, replicas):
+            workspace = Workspace() if self._clusters is None else self._clusters.workspace
+            self._tiles = spin_tiles.TileClusters(self.of_replicas, workspace)
         self._bond_workspace, self._label_workspace = Workspace(), Workspace()
         self._algorithm_workspace, self._size_workspace = Workspace(), Workspace()
         self._choice_workspace = Workspace()
@@ -226,6 +231,10 @@ class Engine:
         chosen, record, clusters, wrapping, watch = flips
         records = self.records(record)
         winds = wrapping and any(self.lattice.periodic)
+        flips_alone = chosen is None and watch is None and not (clusters or winds)
+        if self._tiles is not None and flips_alone:
+            self._tiles.flip(drawn, step, new)
+            return
         if self._clusters is not None and (winds or not self._is_small):
             windings = (self._windings, records) if winds else None
             components = self._clusters.find(drawn, records if clusters else None, windings)
@@ -247,11 +256,14 @@ class Engine:
         self._launch_by_site(flip, step, words, labels, choice, new)
 
     @cached_property
-    def sweeps(self) -> SpinSweeps | None:
+    def sweeps(self) -> SpinBatches | SpinSweeps | None:
         """What makes many updates at once, of all clusters, of lattices that are small."""
-        if not (self._labelling == "auto" and takes(self.gpu, self.lattice, self.replicas)):
+        if self._labelling != "auto":
             return None
-        return SpinSweeps(self.of_replicas)
+        given = self.gpu, self.lattice, self.replicas
+        if spin_batches.takes(*given):
+            return SpinBatches(self.of_replicas)
+        return SpinSweeps(self.of_replicas) if spin_sweeps.takes(*given) else None
 
     # ------------------------------------------------------------------------------------- stages
 
@@ -410,7 +422,9 @@ class Engine:
         if self._fronts is not None:  # and a queue of one block
             wanted = spins + (sites + lattice.sites) * self._index.itemsize
         elif self._clusters is not None:
-            wanted += bricks.memory(lattice, self.replicas, self._index)
+            of_bricks = bricks.memory(lattice, self.replicas, self._index)
+            of_tiles = 0 if self._tiles is None else spin_tiles.memory(lattice, self.replicas)
+            wanted += max(of_bricks, of_tiles)
         else:
             wanted += sites * (1 + self._index.itemsize)
         check_room(self.gpu, f"{self.replicas} lattices of shape={lattice.shape}", wanted)

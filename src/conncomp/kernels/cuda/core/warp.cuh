@@ -54,4 +54,44 @@ __device__ inline T over_stretch(T value, int length, Combine&& combine) {
   return value;
 }
 
+// What lanes of a warp come upon, few at a time, until there is something for each of them to do. All lanes
+// call together, and keep how many items there are; up to `most` times 32 have room.
+template <class Item, int most = 2>
+struct TasksOfWarp {
+  Item item[most * kWarp];
+
+  // Adds one of each lane that has one; returns how many there are then.
+  __device__ int push(int count, bool has, const Item& added) {
+    const unsigned int lanes = __ballot_sync(kAllLanes, has);
+    if (has) item[count + __popc(lanes & ((1u << lane()) - 1))] = added;
+    return count + __popc(lanes);
+  }
+  // Calls body(item, true) while there is one for each lane; returns how many are left.
+  template <class Body>
+  __device__ int take(int count, Body&& body) {
+    while (count >= kWarp) count = take_some(count, kWarp, body);
+    return count;
+  }
+  // Calls body(item, whether there is one) for those that are left.
+  template <class Body>
+  __device__ void finish(int count, Body&& body) {
+    if (count > 0) take_some(count, count, body);
+  }
+  template <class Body>
+  __device__ int add(int count, bool has, const Item& added, Body&& body) {
+    return take(push(count, has, added), body);
+  }
+
+ private:
+  template <class Body>
+  __device__ int take_some(int count, int taken, Body&& body) {
+    __syncwarp();
+    const Item of_lane = item[count - taken + lane()];
+    __syncwarp();
+    body(of_lane, lane() < taken);
+    __syncwarp();  // else lanes stay apart until they have to meet
+    return count - taken;
+  }
+};
+
 }  // namespace conncomp

@@ -328,21 +328,6 @@ __global__ void __launch_bounds__(Tiles::kThreads)
   if (__syncthreads_or(sums.any())) sums.add_block(records, item);
 }
 
-CONNCOMP_ANYWHERE inline int64_t coin_words(const Lattice& lattice) {
-  return (lattice.sites() + kWordSites - 1) / kWordSites;
-}
-
-// Tosses the coins of all sites, for q = 2.
-template <int = 0>
-__global__ void __launch_bounds__(kSpinThreads) toss_coins(Replicas replicas, Bits64* __restrict__ coins) {
-  follow_launch();
-  const int64_t words = coin_words(replicas.lattice);
-  coins = replicas.at_replica(coins, words);
-  const int64_t part = blockIdx.x % replicas.parts, step = int64_t(replicas.parts) * blockDim.x;
-  for (int64_t word = part * blockDim.x + threadIdx.x; word < words; word += step)
-    coins[word] = draw_coins(replicas.draws(), word);
-}
-
 // New states of the clusters of a replica: by coins, which have been tossed, or drawn for each.
 struct NewStates {
   const Bits64* coins;  // null if q > 2

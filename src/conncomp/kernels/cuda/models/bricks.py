@@ -71,6 +71,11 @@ class BrickClusters:
         The array of sites: by default with neighbours along axes.
     beside : tuple, optional
         What the kernel that links takes between configurations and table.
+
+    Attributes
+    ----------
+    workspace : Workspace
+        What an update takes; none of it is needed after that.
     """
 
     def __init__(
@@ -83,7 +88,7 @@ class BrickClusters:
         beside: tuple[Any, ...] = (),
     ) -> None:
         self._replicas, self._index, self._file = replicas, index, kernels.file
-        self._workspace, self._beside = Workspace(), beside
+        self.workspace, self._beside = Workspace(), beside
         described = described or _described(replicas.lattice, replicas.count)
         multiprocessors = replicas.gpu.multiprocessors
         # Sizes need to know where roots of tiles are, as numbers of components do.
@@ -116,7 +121,7 @@ class BrickClusters:
             "coins": (coin_words if lattice.states == 2 else 0, BITS),
             "size": (0 if sizes is None else sites, self._index),
         }
-        memory = self._workspace.take_struct(gpu, tiled_bricks.TABLE, plan.table, beside)
+        memory = self.workspace.take_struct(gpu, tiled_bricks.TABLE, plan.table, beside)
         table = memory.struct
         entries, coins, size = memory["entries"], memory["coins"], memory["size"]
         components = _Components(entries, coins, table)

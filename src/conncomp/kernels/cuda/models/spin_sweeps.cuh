@@ -21,7 +21,6 @@
 
 #include "core/union_find.h"
 #include "cuda/core/barrier.cuh"
-#include "cuda/models/spins.cuh"
 #include "cuda/models/updates.cuh"
 
 namespace conncomp {
@@ -176,34 +175,6 @@ struct Task {
   int32_t node, other;
 };
 
-// What lanes of a warp come upon, few at a time, until there is something for each of them to do.
-struct TasksOfWarp {
-  Task task[2 * kWarp];
-
-  // Adds one of each lane that has one to the `count` that there are, and calls body(task, true) once each
-  // lane has one. All lanes call together; returns how many there are then, less than 32.
-  template <class Body>
-  __device__ int add(int count, bool has, const Task& added, Body&& body) {
-    const Bits32 lanes = __ballot_sync(kAllLanes, has);
-    if (has) task[count + __popc(lanes & ((Bits32(1) << lane()) - 1))] = added;
-    count += __popc(lanes);
-    if (count < kWarp) return count;
-    finish(kWarp, body);
-    const int left = count - kWarp;
-    const Task moved = task[kWarp + lane()];
-    __syncwarp();
-    if (lane() < left) task[lane()] = moved;
-    return left;
-  }
-  // Calls body(task, whether there is one) for the first ones.
-  template <class Body>
-  __device__ void finish(int count, Body&& body) {
-    __syncwarp();
-    if (count > 0) body(task[lane()], lane() < count);
-    __syncwarp();
-  }
-};
-
 // What a block has in shared memory of its box.
 template <int axes>
 struct BoxMemory {
@@ -211,7 +182,7 @@ struct BoxMemory {
   Segment<axes>* segment;
   Bits32* bonds;    // of an axis and a half of a word: which bonds are active
   int32_t* parent;  // of a place; at last of a root ~state
-  TasksOfWarp& tasks;
+  TasksOfWarp<Task>& tasks;
   int32_t halves;  // of an axis
 
   __device__ BoxMemory(uint64_t* memory, const Boxes& boxes, int32_t halves)
@@ -219,7 +190,7 @@ struct BoxMemory {
         segment(reinterpret_cast<Segment<axes>*>(words + axes * boxes.words)),
         bonds(reinterpret_cast<Bits32*>(segment + boxes.segments)),
         parent(reinterpret_cast<int32_t*>(bonds + axes * 2 * boxes.words)),
-        tasks(reinterpret_cast<TasksOfWarp*>(parent + boxes.segments * kPlaces)[threadIdx.x / kWarp]),
+        tasks(reinterpret_cast<TasksOfWarp<Task>*>(parent + boxes.segments * kPlaces)[threadIdx.x / kWarp]),
         halves(halves) {}
 
   __device__ Bits32 bonds_along(int k, int32_t half) const { return bonds[k * halves + half]; }
@@ -348,27 +319,6 @@ __device__ inline Bits64 bernoulli_together(const Draws& draws, Bits64 word, int
          bernoulli(draws, word, axis, probability << 2 * kDrawing, undecided & wanted, kBond, kDrawing);
 }
 
-// Counts the sites of the box in each state, of words that have been dealt to threads.
-template <class ForEachWord>
-__device__ inline void add_states_of_box(const Lattice& lattice, const Bits64* spins, int64_t replica,
-                                         const Records& records, ForEachWord&& for_each_word) {
-  for (int state = 1; state < lattice.states; ++state) {
-    int32_t count = 0;
-    for_each_word([&](int32_t word) {
-      Bits64 sites = ~Bits64(0);  // beyond a row are zeros, of which such a state has not all
-      for (int k = 0; k < lattice.planes; ++k) {
-        const Bits64 digits = spins[k * lattice.words() + word];
-        sites &= state >> k & 1 ? digits : ~digits;
-      }
-      count += __popcll(sites);
-    });
-    count = warp_sum(count);
-    if (lane() != 0) continue;
-    records.add(replica, kCounts + state, count);
-    records.add(replica, kCounts, -int64_t(count));
-  }
-}
-
 // Makes updates of all replicas. `forest` has an entry for each site, unless a box is a whole lattice.
 template <int axes, bool by_warp, bool in_cluster>
 __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& updates, const Boxes& boxes,
@@ -455,7 +405,7 @@ __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& upda
       satisfied = warp_sum(satisfied), active = warp_sum(active);
       if (lane() == 0) records.add(replica, kSatisfied, satisfied), records.add(replica, kActive, active);
       if (threadIdx.x == 0) records.add(replica, kCounts, int64_t(box.rows) * box.extent[kRowAxis]);
-      add_states_of_box(lattice, spins, replica, records, [&](auto&& body) {
+      add_states_of_words(lattice, spins, replica, records, [&](auto&& body) {
         for_each_bond_word([&](int32_t at) {
           if (at < words) body(memory.words[at].word);
         });

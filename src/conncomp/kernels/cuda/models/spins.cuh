@@ -61,6 +61,10 @@ struct Replicas {
   }
 };
 
+CONNCOMP_ANYWHERE inline int64_t coin_words(const Lattice& lattice) {
+  return (lattice.sites() + kWordSites - 1) / kWordSites;
+}
+
 constexpr int kLimbs = kFourths - kSquares, kFourthLimbs = kWindingAxes - kFourths;
 
 struct Records {
@@ -210,6 +214,17 @@ __global__ void __launch_bounds__(kSpinThreads)
     count_states(Replicas replicas, const Bits64* __restrict__ spins, Records records) {
   follow_launch();
   add_states(replicas, replicas.at_replica(spins, replicas.words_of_states()), records);
+}
+
+// Tosses the coins of all sites, for q = 2.
+template <int = 0>
+__global__ void __launch_bounds__(kSpinThreads) toss_coins(Replicas replicas, Bits64* __restrict__ coins) {
+  follow_launch();
+  const int64_t words = coin_words(replicas.lattice);
+  coins = replicas.at_replica(coins, words);
+  const int64_t part = blockIdx.x % replicas.parts, step = int64_t(replicas.parts) * blockDim.x;
+  for (int64_t word = part * blockDim.x + threadIdx.x; word < words; word += step)
+    coins[word] = draw_coins(replicas.draws(), word);
 }
 
 // ------------------------------------------------------------------------------------------ Metropolis

@@ -1,0 +1,143 @@
+// Many Swendsen-Wang updates of spins as bits in one launch: of batches of small lattices, a block each.
+//
+// How: a lattice, its bonds and its labels stay in shared memory.
+//
+//    draw      bonds, a thread 64 bonds of one axis, and coins, if q = 2 (core/spins.h)
+//    label     clusters (row_labels.cuh), a warp a band of rows
+//    state     digits of the states of roots, at their places: coins, or random numbers of their own
+//    flip      sites follow labels to their roots
+//
+// Cost: about 160 instructions a site and two axes. Source: ours; random numbers as core/spins.h has them.
+#pragma once
+
+#include "cuda/models/row_labels.cuh"
+#include "cuda/models/updates.cuh"
+
+namespace conncomp {
+
+constexpr int kMostBatchThreads = 512;
+
+// NextSites of a word and an axis, of a lattice of less than 2^16 words.
+struct NextInBlock {
+  uint16_t word;
+  uint8_t last, sites;  // kNone for -1; how many sites there are, the first ones
+
+  static constexpr int kNone = 255;
+  __device__ NextInBlock(const NextSites& next)
+      : word(uint16_t(next.word)),
+        last(uint8_t(next.last < 0 ? kNone : next.last)),
+        sites(uint8_t(__popcll(next.sites))) {}
+  __device__ operator NextSites() const {
+    return {word, last == kNone ? -1 : last, sites < kWordSites ? (Bits64(1) << sites) - 1 : ~Bits64(0)};
+  }
+};
+
+__device__ inline int site_of(const BoxRows& box, int place) {
+  return place + place / kWarp / box.columns * (box.width - box.columns * kWarp);
+}
+
+template <int axes>
+__global__ void __launch_bounds__(kMostBatchThreads, 2)
+    sweep_batch(Replicas replicas, Updates updates, BoxRows box, const Bits64* probability, Bits64* spins,
+                Records all_records) {
+  CONNCOMP_DYNAMIC_SHARED(PlacesOfGroup, shared);
+  constexpr int kFirstAxis = kLatticeAxes - axes;
+  using Labels = RowLabels<axes>;
+  using List = typename Labels::List;
+  const Lattice& lattice = replicas.lattice;
+  const int64_t replica = replicas.replica();
+  const int words = int(lattice.words()), states = lattice.states, planes = lattice.planes,
+            thread = int(threadIdx.x), threads = int(blockDim.x), warp = thread / kWarp,
+            warps = threads / kWarp;
+  const bool has_coins = states == 2, as_places = has_coins && box.width % kWarp == 0,
+             has_tails = box.width % kWordSites != 0;
+
+  Place* const label = reinterpret_cast<Place*>(shared);
+  auto* const words_of_box = reinterpret_cast<typename Labels::Links*>(label + box.words() * kWarp);
+  Bits64 *const own_spins = reinterpret_cast<Bits64*>(words_of_box + box.words()), *const coins =
+                                                                                       own_spins +
+                                                                                       planes * words;
+  Bits32* digits = reinterpret_cast<Bits32*>(coins + (has_coins ? coin_words(lattice) : 0));
+  auto* const next = reinterpret_cast<NextInBlock*>(digits + (as_places ? 0 : planes * box.words()));
+  if (as_places) digits = reinterpret_cast<Bits32*>(coins);
+  Bits32* const bonds = reinterpret_cast<Bits32*>(next + axes * words);
+  List* const lists = reinterpret_cast<List*>(bonds + axes * 2 * words);
+  const Labels labels{box, label, words_of_box, bonds, lists[warp], warp, warps};
+
+  const Bits64 active_with = probability[replica];
+  spins = replicas.at_replica(spins, replicas.words_of_states());
+  Draws draws = replicas.draws();
+
+  for (int word = thread; word < words * planes; word += threads) own_spins[word] = spins[word];
+  for (int at = thread; at < axes * words; at += threads) {
+    const WordPlace place = place_of(lattice, at % words);
+    next[at] = NextInBlock(next_sites(lattice, place, kFirstAxis + at / words));
+  }
+  __syncthreads();
+  for (int32_t update = 0; update < updates.count; ++update, ++draws.step) {
+    int32_t satisfied = 0, active = 0;
+    for (int at = thread; at < axes * words; at += threads) {
+      const int axis = at / words, word = at - axis * words;
+      const Bits64 equal = satisfied_bonds(lattice, own_spins, word, next[at]);
+      const Bits64 drawn = bernoulli(draws, Bits64(word), kFirstAxis + axis, active_with, equal);
+      bonds[2 * at] = Bits32(drawn), bonds[2 * at + 1] = Bits32(drawn >> 32);
+      satisfied += __popcll(equal), active += __popcll(drawn);
+    }
+    if (has_coins)
+      for (int word = thread; word < coin_words(lattice); word += threads)
+        coins[word] = draw_coins(draws, word);
+    if (all_records.record != nullptr && updates.measures(update)) {
+      const Records records = updates.records_of(all_records, update);
+      satisfied = warp_sum(satisfied), active = warp_sum(active);
+      if (lane() == 0) records.add(replica, kSatisfied, satisfied), records.add(replica, kActive, active);
+      if (thread == 0) records.add(replica, kCounts, lattice.sites());
+      add_states_of_words(lattice, own_spins, replica, records, [&](auto&& body) {
+        for (int word = thread; word < words; word += threads) body(word);
+      });
+    }
+    __syncthreads();
+    labels.begin();
+    __syncthreads();
+    const int count = labels.label_band();
+    __syncthreads();
+    labels.join(count, true);
+    if (!as_places)
+      for (int word = thread; word < box.words(); word += threads) {
+        const int site = site_of(box, word * kWarp);
+        for (int k = 0; k < planes; ++k)
+          digits[k * box.words() + word] =
+              has_coins ? bits_from(reinterpret_cast<Bits32*>(coins), 2 * int(coin_words(lattice)), site) : 0;
+      }
+    __syncthreads();
+    labels.flatten();
+    __syncthreads();
+    if (!has_coins) {
+      labels.for_each_tree([&](int place) {
+        if (label[place] != place) return;
+        const int state = draw_one_of_several(draws, site_of(box, place), states);
+        for (int k = 0; k < planes; ++k)
+          if (state >> k & 1) digits[k * box.words() + place / kWarp] |= Bits32(1) << place % kWarp;
+      });
+      __syncthreads();
+    }
+    labels.for_each_group([&](int group, const PlacesOfGroup& roots) {
+      int first = group;
+      Bits32 inside = (1 << kGroup) - 1;
+      if (has_tails) {
+        const int row = group / kGroups / box.columns;
+        const int left = box.width - (group - row * box.columns * kGroups) * kGroup;
+        if (left < kGroup) inside = left > 0 ? (1 << left) - 1 : 0;
+        first += row * (box.halves - box.columns) * kGroups;
+      }
+      uint8_t* const byte = reinterpret_cast<uint8_t*>(own_spins) + first;
+#pragma unroll 1
+      for (int k = 0; k < planes; ++k) {
+        byte[k * words * int(sizeof(Bits64))] = uint8_t(roots.bits_in(digits + k * box.words()) & inside);
+      }
+    });
+    __syncthreads();
+  }
+  for (int word = thread; word < words * planes; word += threads) spins[word] = own_spins[word];
+}
+
+}  // namespace conncomp

@@ -1,0 +1,116 @@
+"""Many Swendsen-Wang updates of batches of lattices in one launch: drives ``spin_batches.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from conncomp.kernels.cuda.launcher import WARP, Gpu, launch
+from conncomp.kernels.cuda.models.replicas import OF_UPDATES, Replicas, of_updates, records_of
+from conncomp.kernels.cuda.models.row_labels import (
+    MOST_PLACES,
+    box_rows,
+    list_bytes,
+    places,
+    word_bytes,
+)
+from conncomp.kernels.cuda.structs import Struct
+from conncomp.kernels.lattice import BITS, MOST_AXES, WORD, Lattice
+
+FILE = "cuda/models/spin_batches.cuh"
+MOST_WARPS = 16  # of a block: ``kMostBatchThreads``
+# How many warps a multiprocessor is to have at a time, and how many rows a warp has at least.
+WARPS_OF_MULTIPROCESSOR, LEAST_ROWS = 48, 8
+# Shorter rows leave too many lanes idle, where lattices have more than two axes.
+LEAST_WIDTH = 16
+# Bytes of shared memory of a word of bonds of an axis, and of digits; and what is left free.
+_BYTES_OF_WORD, DIGITS, SHARED_BESIDE = 12, 4, 1 << 10
+
+UPDATES = Struct("Updates", **OF_UPDATES)
+
+
+def _shared(lattice: Lattice, warps: int) -> int:
+    """Return the bytes of shared memory of a block."""
+    words = places(lattice.shape) // WARP
+    coins = -(-lattice.sites // WORD) if lattice.states == 2 else 0
+    spins = lattice.planes * lattice.words
+    digits = 0 if coins and lattice.shape[-1] % WARP == 0 else lattice.planes * words * DIGITS
+    of_box = words * word_bytes(lattice.ndim) + digits
+    of_bonds = lattice.ndim * lattice.words * _BYTES_OF_WORD
+    return (spins + coins) * BITS.itemsize + of_bonds + of_box + warps * list_bytes(lattice.ndim)
+
+
+def takes(gpu: Gpu, lattice: Lattice, replicas: int) -> bool:
+    """Whether there are more replicas than multiprocessors, each so small that a block has room."""
+    return (
+        replicas > gpu.multiprocessors
+        and (lattice.ndim < 3 or lattice.shape[-1] >= LEAST_WIDTH)
+        and places(lattice.shape) <= MOST_PLACES
+        and _shared(lattice, MOST_WARPS) <= gpu.shared_memory - SHARED_BESIDE
+    )
+
+
+class SpinBatches:
+    """Updates of lattices that `takes` takes.
+
+    Parameters
+    ----------
+    replicas : Replicas
+
+    Attributes
+    ----------
+    most_updates : int
+        Of a launch.
+    """
+
+    most_updates = 256
+
+    def __init__(self, replicas: Replicas) -> None:
+        self._replicas = replicas
+        gpu, lattice = replicas.gpu, replicas.lattice
+        self._box = box_rows(lattice.shape, 2 * lattice.columns)
+        blocks = -(-replicas.count // gpu.multiprocessors)
+        at_once = min(blocks, max(1, gpu.shared_memory // (_shared(lattice, 1) + SHARED_BESIDE)))
+        most = min(MOST_WARPS, lattice.rows // LEAST_ROWS, WARPS_OF_MULTIPROCESSOR // at_once)
+        self._warps = 1 << max(1, most).bit_length() - 1  # so that rows are dealt evenly
+        (self._kernel,) = gpu.load(FILE, _names(lattice.ndim))
+
+    def sweep(
+        self,
+        words: Any,
+        numbers: range,
+        probabilities: Any,
+        records: Any = None,
+        *,
+        every: int = 1,
+        before: int = 0,
+    ) -> None:
+        """Make updates where spins are.
+
+        Parameters
+        ----------
+        words : array
+        numbers : range
+            Of the updates, at most `most_updates`.
+        probabilities : array
+            Of a bond of each replica, times 2**64.
+        records, every, before : optional
+            As of `of_updates`.
+        """
+        gpu, replicas = self._replicas.gpu, self._replicas
+        updates = UPDATES.of(gpu, **of_updates(numbers, records, every, before))
+        struct = replicas.struct(numbers.start).copy()
+        struct["parts"] = 1
+        given = struct, updates, self._box, probabilities, words, records_of(gpu, records)
+        grid = replicas.count, self._warps * WARP
+        launch(self._kernel, grid, *given, shared=_shared(replicas.lattice, self._warps))
+
+
+def _names(axes: int) -> tuple[str, ...]:
+    return (f"sweep_batch<{axes}>",)
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that `SpinBatches` can load."""
+    for axes in range(1, MOST_AXES + 1):
+        yield FILE, _names(axes)

@@ -1,0 +1,104 @@
+"""Swendsen-Wang updates of large lattices by tiles of rows: drives ``spin_tiles.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from conncomp.kernels.cuda.launcher import WARP, launch
+from conncomp.kernels.cuda.models.replicas import Replicas
+from conncomp.kernels.cuda.models.row_labels import (
+    BOX_ROWS,
+    PLACE_BYTES,
+    box_rows,
+    list_bytes,
+    word_bytes,
+)
+from conncomp.kernels.cuda.workspace import Workspace
+from conncomp.kernels.lattice import BITS, MOST_AXES, WORD, Lattice
+
+FILE = "cuda/models/spin_tiles.cuh"
+# The logarithms of the sites of a tile along each axis, and the warps of its block.
+LOGS = {2: (7, 6), 3: (4, 4, 5), 4: (3, 3, 2, 5)}
+WARPS = 4
+# Lattices that fill less of their tiles than this are not taken.
+LEAST_FILLED = 0.75
+PLACE, MARKS, INDEX = np.dtype("u2"), np.dtype("u4"), np.dtype("i4")
+
+# ``SpinTiles``.
+_TILES = np.dtype([("count", "i4", MOST_AXES), ("log", "i4", MOST_AXES), ("box", BOX_ROWS)])
+
+
+def _count(lattice: Lattice) -> tuple[int, ...]:
+    """Return how many tiles there are along each axis."""
+    logs = LOGS[lattice.ndim]
+    return tuple(-(-n // (1 << log)) for n, log in zip(lattice.shape, logs, strict=True))
+
+
+def takes(lattice: Lattice, replicas: int) -> bool:
+    """Whether `TileClusters` takes lattices, and these fill their tiles well enough."""
+    if lattice.ndim not in LOGS or lattice.sites * replicas >= 1 << 31:
+        return False
+    of_tiles = prod(_count(lattice)) << sum(LOGS[lattice.ndim])
+    return lattice.sites >= LEAST_FILLED * of_tiles
+
+
+class TileClusters:
+    """Flips all clusters of bonds of lattices that `takes` takes.
+
+    Parameters
+    ----------
+    replicas : Replicas
+    workspace : Workspace
+        Of which nothing is needed after an update.
+    """
+
+    def __init__(self, replicas: Replicas, workspace: Workspace) -> None:
+        self._replicas, self._workspace = replicas, workspace
+        lattice, logs = replicas.lattice, LOGS[replicas.lattice.ndim]
+        before, tiles = MOST_AXES - lattice.ndim, np.zeros((), _TILES)
+        tiles["count"] = (*(1,) * before, *_count(lattice))
+        tiles["log"] = (*(0,) * before, *logs)
+        tiles["box"] = box_rows(tuple(1 << log for log in logs), -(1 << logs[-1]) // -WARP)
+        self._tiles, self._words = tiles[()], (1 << sum(logs)) // WARP
+        self._blocks = prod(_count(lattice)) * replicas.count
+
+    def flip(self, bonds: Any, step: int, new: Any) -> None:
+        """Give each cluster a new state, those of the update `step`, in the spins `new`."""
+        gpu, replicas, lattice = self._replicas.gpu, self._replicas, self._replicas.lattice
+        words, sites = self._blocks * self._words, lattice.sites * replicas.count
+        coin_words = -(-lattice.sites // WORD) * replicas.count if lattice.states == 2 else 0
+        label, marks, forest, coins = self._workspace.take(
+            gpu, (words * WARP, PLACE), (words, MARKS), (sites, INDEX), (coin_words, BITS)
+        )
+        toss, mark, join, flip = gpu.load(FILE, _names(lattice.ndim))
+        grid, lists = (self._blocks, WARPS * WARP), WARPS * list_bytes(lattice.ndim)
+        of_words = word_bytes(lattice.ndim) + MARKS.itemsize * (lattice.ndim + 2)
+        given, shared = (replicas.struct(step), self._tiles), lists + self._words * of_words
+        launch(mark, grid, *given, bonds, label, marks, forest, shared=shared)
+        launch(join, grid, *given, bonds, label, forest)
+        if lattice.states == 2:
+            launch(toss, replicas.grid, given[0], coins)
+        else:
+            coins = None
+        shared = lists + self._words * MARKS.itemsize * (lattice.planes + 1)
+        launch(flip, grid, *given, coins, label, marks, forest, new, shared=shared)
+
+
+def memory(lattice: Lattice, replicas: int) -> int:
+    """Return how many bytes an update takes but for spins and bonds."""
+    places = prod(_count(lattice)) << sum(LOGS[lattice.ndim])
+    return replicas * (lattice.sites * INDEX.itemsize + places * (PLACE_BYTES * 8 + 2) // 8)
+
+
+def _names(axes: int) -> tuple[str, ...]:
+    return "toss_coins<>", *(f"{name}<{axes}>" for name in ("label_rows", "join_rows", "flip_rows"))
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that `TileClusters` can load."""
+    for axes in LOGS:
+        yield FILE, _names(axes)

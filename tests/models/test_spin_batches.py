@@ -1,0 +1,63 @@
+"""Many updates of words of spins in one launch, of more lattices than there are multiprocessors."""
+
+import numpy as np
+import pytest
+
+from conncomp.kernels.cuda.models import spin_batches
+from conncomp.kernels.cuda.models.spin_batches import SpinBatches
+from conncomp.models import Potts, simulate
+from host_cuda.host_gpu import HostGpu
+
+# Rows that are words, or end in them or in their halves; axes as short as can be.
+LATTICES = [
+    ((24, 64), 2, True),
+    ((64, 32), 2, (True, False)),
+    ((24, 70), 2, True),
+    ((20, 33), 3, (True, False)),
+    ((9, 96), 10, True),
+    ((5, 4, 70), 2, (False, True, True)),
+    ((7, 6, 16), 2, True),
+    ((90,), 2, True),
+    ((1, 64), 2, True),
+    ((3, 2, 3, 17), 3, True),
+]
+
+
+def on_host(array):
+    return array.get() if hasattr(array, "get") else array
+
+
+@pytest.mark.parametrize("device", ["cuda"])
+@pytest.mark.parametrize("warps", [1, 1 << 10])
+@pytest.mark.parametrize("beta", [0.6, 1.0, 1.6])
+@pytest.mark.parametrize(("shape", "q", "periodic"), LATTICES)
+def test_batches_go_as_lattices_one_by_one(device, warps, beta, shape, q, periodic, monkeypatch):
+    monkeypatch.setattr(spin_batches, "SHARED_BESIDE", -(64 << 10))
+    monkeypatch.setattr(spin_batches, "WARPS_OF_MULTIPROCESSOR", warps)
+    monkeypatch.setattr(spin_batches, "LEAST_ROWS", 2)
+    monkeypatch.setattr(SpinBatches, "most_updates", 5)
+    beta *= {1: 1.5, 2: 0.9, 3: 0.5, 4: 0.35}[len(shape)] * np.log(1 + np.sqrt(q)) / 0.8814
+    replicas = Potts((8, 8), device=device)._engine.gpu.multiprocessors + 1
+
+    def made(where, **options):
+        how = {"beta": beta, "periodic": periodic, "replicas": replicas, "seed": 4}
+        model = Potts(shape, q, **how, device=where)
+        assert where == "cpu" or isinstance(model._engine.sweeps, SpinBatches)
+        model.step(3)
+        run = simulate(model, 13, thermalise=2, **options)
+        return on_host(model.spins), run.series.records
+
+    for options in ({}, {"measure_every": 3}):
+        for right, found in zip(made("cpu", **options), made(device, **options), strict=True):
+            np.testing.assert_array_equal(found, right)
+
+
+def test_lattices_that_are_too_large_narrow_or_few_are_not_taken():
+    gpu = HostGpu(multiprocessors=8, shared_memory=64 << 10)
+    assert spin_batches.takes(gpu, Potts((64, 64)).lattice, 9)
+    assert not spin_batches.takes(gpu, Potts((64, 64)).lattice, 8)
+    assert not spin_batches.takes(gpu, Potts((8, 8, 8)).lattice, 9)
+    assert not spin_batches.takes(gpu, Potts((200, 200)).lattice, 9)
+    large = HostGpu(multiprocessors=8, shared_memory=228 << 10)
+    assert spin_batches.takes(large, Potts((128, 128)).lattice, 9)
+    assert not spin_batches.takes(large, Potts((2000, 20)).lattice, 9)  # lanes without sites
