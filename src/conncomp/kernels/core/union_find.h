@@ -101,8 +101,9 @@ CONNCOMP_ANYWHERE inline Index hook(Index* parent, Index a, Index b, Unions&& un
   return a;
 }
 
-// The same in fewer turns where many unite one set at once, as none is in vain: an entry keeps the smallest
-// of the parents that it is given, and who finds that it had one goes on with the root that this leads to.
+// The same, of any entries, in fewer turns where many unite one set at once, as none is in vain: an entry
+// keeps the smallest of the parents that it is given, and who finds that it had one goes on with the root
+// that this leads to.
 //
 //    3, 1 and 4 are put above the root 9: it gets 3, then 1; the second one goes on with (1, 3), the third
 //    one, which finds 1 there, with (4, 1)

@@ -1,9 +1,11 @@
-// From a forest of parents to labels, in place. Labels are kept complemented (~label, which is negative)
-// until every entry has one, so that labels and parents can share one array.
+// From a forest of parents to labels, in place. Parents are kept negative until every entry has a label, so
+// that labels and parents can share one array.
 #pragma once
 
 #include <bit>
 #include <cstdint>
+#include <limits>
+#include <numeric>
 #include <vector>
 
 #include "core/union_find.h"
@@ -16,6 +18,19 @@ template <class Body>
 void for_each_index(int64_t count, Body&& body) {
   const Parts parts(count, kGrain);
   parallel_for(parts.parts, [&](int64_t part) { for_each_in(parts.begin(part), parts.end(part), body); });
+}
+
+// The same; returns the sum of what body(i) returns.
+template <class Body>
+int64_t sum_over(int64_t count, Body&& body) {
+  const Parts parts(count, kGrain);
+  std::vector<int64_t> sums(parts.parts);
+  parallel_for(parts.parts, [&](int64_t part) {
+    int64_t sum = 0;
+    for_each_in(parts.begin(part), parts.end(part), [&](int64_t i) { sum += body(i); });
+    sums[part] = sum;
+  });
+  return std::reduce(sums.begin(), sums.end());
 }
 
 // Calls assign(i, sum of value(j) over all j < i) for every i in [0, count), in parallel; returns the
@@ -64,53 +79,71 @@ Index flatten_entry(Index* parent, int64_t i) {
   return root;
 }
 
-// Lets every entry point to its root.
+// Lets every entry point to its root; returns how many roots there are.
 template <class Index>
-void flatten(Index* parent, int64_t count) {
-  for_each_index(count, [&](int64_t i) { flatten_entry(parent, i); });
+int64_t flatten(Index* parent, int64_t count) {
+  return sum_over(count, [parent](int64_t i) { return flatten_entry(parent, i) == Index(i); });
+}
+
+// What an entry holds until it has a label, which is not negative: an entry of its tree that is not larger,
+// itself if it is the root.
+template <class Index>
+struct Unlabelled {
+  static constexpr Index kMark = std::numeric_limits<Index>::min();
+  static Index under(int64_t parent) { return Index(parent) | kMark; }
+  static Index parent(Index entry) { return entry & ~kMark; }
+};
+
+// Replaces entries, all unlabelled, by labels 0, 1, ... in the order of the roots. A part is gone through in
+// ascending order, so that an entry takes the label of what it is under; where that is another thread's and
+// has none yet, the entry goes under what that is under.
+template <class Index>
+void label_in_order(Index* entries, int64_t count) {
+  using Entry = Unlabelled<Index>;
+  Parts parts(count, kGrain);
+  if (num_threads() == 1) parts.parts = 1;
+  std::vector<int64_t> first(parts.parts);  // of the labels of each part
+  parallel_for(parts.parts - 1, [&](int64_t part) {
+    int64_t roots = 0;
+    for_each_in(parts.begin(part), parts.end(part),
+                [&roots, entries](int64_t i) { roots += entries[i] == Entry::under(i); });
+    first[part + 1] = roots;
+  });
+  for (int64_t part = 1; part < parts.parts; ++part) first[part] += first[part - 1];
+  parallel_for(parts.parts, [&](int64_t part) {
+    for_each_in(parts.begin(part), parts.end(part), [entries, next = Index(first[part])](int64_t i) mutable {
+      const bool is_root = entries[i] == Entry::under(i);
+      const Index above = Shared::load(entries + Entry::parent(entries[i]));
+      Shared::store(entries + i, is_root ? next : above);
+      next += Index(is_root);
+    });
+  });
+  if (parts.parts > 1)
+    for_each_index(count, [=](int64_t i) {
+      Index entry = Shared::load(entries + i), label = entry;
+      while (label < 0) label = Shared::load(entries + Entry::parent(label));
+      // The whole path gets the label, or a long one would be gone through again and again.
+      for (int64_t on_path = i; entry < 0; entry = Shared::load(entries + on_path)) {
+        Shared::store(entries + on_path, label);
+        on_path = Entry::parent(entry);
+      }
+    });
 }
 
 // Turns a forest, flat or not, into labels 0, 1, ... in the order of the roots, or into roots; returns the
 // number of components.
 template <class Index>
 int64_t label_forest(Index* parent, int64_t count, bool consecutive) {
-  const Parts parts(count, kGrain);
-  std::vector<int64_t> first(parts.parts + 1);  // of the labels of each part
-  parallel_for(parts.parts, [&](int64_t part) {
-    int64_t roots = 0;
-    for_each_in(parts.begin(part), parts.end(part),
-                [&roots, parent](int64_t i) { roots += parent[i] == Index(i); });
-    first[part + 1] = roots;
+  if (!consecutive) return flatten(parent, count);
+  const int64_t components = sum_over(count, [parent](int64_t i) {
+    const Index above = parent[i];
+    parent[i] = Unlabelled<Index>::under(above);
+    return above == Index(i);
   });
-  for (int64_t part = 0; part < parts.parts; ++part) first[part + 1] += first[part];
-  const int64_t components = first[parts.parts];
-  if (!consecutive) {
-    flatten(parent, count);
-  } else if (components == 1) {
+  if (components == 1)
     for_each_index(count, [=](int64_t i) { parent[i] = 0; });
-  } else {
-    parallel_for(parts.parts, [&](int64_t part) {
-      if (first[part] == first[part + 1]) return;
-      for_each_in(parts.begin(part), parts.end(part),
-                  [parent, label = Index(first[part])](int64_t i) mutable {
-                    if (parent[i] == Index(i)) parent[i] = ~label++;
-                  });
-    });
-    for_each_index(count, [=](int64_t i) {
-      const Index above = Shared::load(parent + i);
-      if (above < 0) return;
-      Index label = Shared::load(parent + above);
-      if (label >= 0) {
-        do label = Shared::load(parent + label);
-        while (label >= 0);
-        // The whole path gets the label, or a long one would be gone through again and again.
-        for (Index on_path = above, next; (next = Shared::load(parent + on_path)) >= 0; on_path = next)
-          Shared::store(parent + on_path, label);
-      }
-      Shared::store(parent + i, label);
-    });
-    for_each_index(count, [=](int64_t i) { parent[i] = ~parent[i]; });
-  }
+  else
+    label_in_order(parent, count);
   return components;
 }
 

@@ -28,10 +28,10 @@
 #include "cpu/core/most_frequent.h"
 #include "cpu/core/numbering.h"
 #include "cpu/core/parallel.h"
-#include "cpu/graph/members.h"
 #include "cpu/graph/rows.h"
 #include "cpu/graph/sparse_forest.h"
 #include "cpu/graph/trees.h"
+#include "cpu/graph/vertex_bits.h"
 
 namespace conncomp {
 
@@ -108,11 +108,11 @@ void sweep(const Rows<Pointer, Vertex> rows, Index* parent, FrequentRoot giant) 
 template <class Pointer, class Vertex, class Index>
 void sweep_around(const Rows<Pointer, Vertex> rows, Index* parent, int64_t giant) {
   constexpr int64_t kRows = 16;
-  const Members members(parent, rows.vertices, giant);
+  const VertexBits members = members_of(giant, parent, rows.vertices);
   for_each_piece(rows, rows.vertices + rows.arcs, [&](int64_t begin, int64_t end, auto piece_of_row) {
     for (int64_t first = begin, last; first < end; first = last) {
       last = std::min(first + kRows, end);
-      const bool inside = members.has_targets(rows, {piece_of_row(first).begin, piece_of_row(last - 1).end});
+      const bool inside = lead_inside(rows, {piece_of_row(first).begin, piece_of_row(last - 1).end}, members);
       for (int64_t v = first; v < last; ++v)
         if (!inside || !members.has(v))
           unite_row(rows, parent, v, shorten(parent, v), rows.vertices, piece_of_row(v));

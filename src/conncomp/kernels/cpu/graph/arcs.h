@@ -19,7 +19,8 @@
 #include "cpu/core/most_frequent.h"
 #include "cpu/core/numbering.h"
 #include "cpu/core/parallel.h"
-#include "cpu/graph/members.h"
+#include "cpu/graph/trees.h"
+#include "cpu/graph/vertex_bits.h"
 
 namespace conncomp {
 
@@ -55,7 +56,7 @@ class ForestOfArcs {
     if (giant.share < kGiant) {
       for_each_block(blocks_, [this](int64_t block) { unite_block<Access>(block); });
     } else {
-      const Members members(parent_, vertices_, giant.root);
+      const VertexBits members = members_of(giant.root, parent_, vertices_);
       for_each_block(blocks_, [&, this](int64_t block) { unite_block_around<Access>(block, members); });
     }
   }
@@ -112,7 +113,7 @@ class ForestOfArcs {
   }
 
   template <class Access>
-  void unite_block_around(int64_t block, const Members& members) {
+  void unite_block_around(int64_t block, const VertexBits& members) {
     for_each_arc(block, [&members, parent = parent_](Index v, Index u) {
       if (!(members.has(v) & members.has(u))) unite<Access>(parent, v, u);
     });

@@ -24,32 +24,9 @@
 #include "cpu/core/parallel.h"
 #include "cpu/graph/rows.h"
 #include "cpu/graph/tarjan.h"
+#include "cpu/graph/vertex_bits.h"
 
 namespace conncomp {
-
-// A bit for each vertex. Threads set them at the same time.
-class VertexBits {
- public:
-  static constexpr int64_t kWord = 64;
-
-  explicit VertexBits(int64_t vertices) : words_(size_t(vertices / kWord + 1)) {}
-
-  int64_t words() const { return int64_t(words_.size()); }
-  uint64_t word(int64_t w) const { return Shared::load(words_.data() + w); }
-  bool has(int64_t v) const { return word(v / kWord) >> (v % kWord) & 1; }
-  void set(int64_t v) { Shared::fetch_or(words_.data() + v / kWord, uint64_t(1) << (v % kWord)); }
-  // By the only thread that sets bits of this word.
-  void add(int64_t w, uint64_t bits) { Shared::store(words_.data() + w, word(w) | bits); }
-
-  int64_t count() const {
-    int64_t sum = 0;
-    for_each_in(0, words(), [&sum, this](int64_t w) { sum += std::popcount(word(w)); });
-    return sum;
-  }
-
- private:
-  std::vector<uint64_t> words_;
-};
 
 template <class Pointer, class Vertex>
 class BothWays {
@@ -190,7 +167,7 @@ int64_t settle_giant(const Rows<Pointer, Vertex> rows, Index* state) {
   if (sample.nearby > 0.5 || !giant.search(sample.hub)) return forget_all(state, rows.vertices), 0;
   int64_t first = 0;
   while (giant.members(first) == 0) ++first;
-  const Index settled = State::settled(first * VertexBits::kWord + std::countr_zero(giant.members(first)));
+  const Index settled = State::under(first * VertexBits::kWord + std::countr_zero(giant.members(first)));
   std::atomic<int64_t> count{0};
   for_each_index(giant.words(), [&](int64_t w) {
     const uint64_t members = giant.members(w);

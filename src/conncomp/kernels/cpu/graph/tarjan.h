@@ -28,16 +28,13 @@
 
 namespace conncomp {
 
-// What a search knows of a vertex: kUnvisited, then its rank, which is below kSettled, then kSettled + its
-// root. An Index must hold the number of vertices, too, as else the last one would look unvisited once it is
-// settled.
+// What a search knows of a vertex: kUnvisited, then its rank, which is below kSettled, then that it is under
+// its root, when it is settled. An Index must hold the number of vertices, too, as else the last one would
+// look unvisited once it is settled.
 template <class Index>
-struct SearchState {
+struct SearchState : Unlabelled<Index> {
   using Rank = std::make_unsigned_t<Index>;
-  static constexpr Rank kUnvisited = ~Rank(0), kSettled = ~(kUnvisited >> 1);
-
-  static Index settled(int64_t root) { return Index(kSettled | Rank(root)); }
-  static Index root(Index settled) { return settled & Index(~kSettled); }
+  static constexpr Rank kUnvisited = ~Rank(0), kSettled = Rank(SearchState::kMark);
 };
 
 // Whether the search goes through a row from its last arc to the first.
@@ -66,7 +63,7 @@ class StrongSearch {
           count();
           search(Index(v));
         } else {
-          state_[v] = State::settled(v);
+          state_[v] = State::under(v);
           ++alone;
         }
       });
@@ -153,7 +150,7 @@ class StrongSearch {
       } else {
         Index root = stack[last];
         for (Rank i = last + 1; i < height; ++i) root = std::min(root, stack[i]);
-        for (Rank i = last; i < height; ++i) state[stack[i]] = State::settled(root);
+        for (Rank i = last; i < height; ++i) state[stack[i]] = State::under(root);
         unsettled_ -= int64_t(height - last);
         ++components_;
       }
@@ -246,7 +243,7 @@ class StrongSearch {
   }
 
   void settle_alone(Index v) {
-    state_[v] = State::settled(v);
+    state_[v] = State::under(v);
     --unsettled_, ++components_;
     if (order_) order_[listed_++] = v;
   }
@@ -258,7 +255,7 @@ class StrongSearch {
     const Index* const stack = stack_.data();
     Index root = stack[begin];
     for (Rank i = begin + 1; i < end; ++i) root = std::min(root, stack[i]);
-    const Index settled = State::settled(root);
+    const Index settled = State::under(root);
     for (Rank i = begin; i < end; ++i) {
       if (i % kStretch == 0) [[unlikely]]
         poll(2 * kStretch);
@@ -297,41 +294,14 @@ void forget_all(Index* state, int64_t vertices) {
 }
 
 // Replaces what is known of vertices, all of which are settled, by labels 0, 1, ... in the order of the
-// roots, or by roots. A root is met before the others of its component, but for those that another thread
-// works on. Of one component nothing needs to be known.
+// roots, or by roots. Of one component nothing needs to be known.
 template <class Index>
 void label_settled(Index* state, int64_t vertices, int64_t components, bool consecutive) {
   using State = SearchState<Index>;
   if (components == 1) return for_each_index(vertices, [=](int64_t v) { state[v] = 0; });
   if (components == vertices) return for_each_index(vertices, [=](int64_t v) { state[v] = Index(v); });
-  if (!consecutive) return for_each_index(vertices, [=](int64_t v) { state[v] = State::root(state[v]); });
-  Parts parts(vertices, kGrain);
-  if (num_threads() == 1) parts.parts = 1;
-  std::vector<int64_t> first(parts.parts);  // of the labels of each part
-  parallel_for(parts.parts - 1, [&](int64_t part) {
-    int64_t roots = 0;
-    for_each_in(parts.begin(part), parts.end(part),
-                [&roots, state](int64_t v) { roots += state[v] == State::settled(v); });
-    first[part + 1] = roots;
-  });
-  for (int64_t part = 1; part < parts.parts; ++part) first[part] += first[part - 1];
-  const auto label_of_root = [state](int64_t v) {
-    const Index label = Shared::load(state + State::root(state[v]));
-    return label >= 0 ? label : state[v];
-  };
-  parallel_for(parts.parts, [&](int64_t part) {
-    for_each_in(parts.begin(part), parts.end(part),
-                [label_of_root, state, next = Index(first[part])](int64_t v) mutable {
-                  const bool is_root = state[v] == State::settled(v);
-                  const Index label = label_of_root(v);
-                  Shared::store(state + v, is_root ? next : label);
-                  next += Index(is_root);
-                });
-  });
-  if (parts.parts > 1)
-    for_each_index(vertices, [=](int64_t v) {
-      if (state[v] < 0) Shared::store(state + v, label_of_root(v));
-    });
+  if (!consecutive) return for_each_index(vertices, [=](int64_t v) { state[v] = State::parent(state[v]); });
+  label_in_order(state, vertices);
 }
 
 // Fills roots, and `order` unless it is nullptr.

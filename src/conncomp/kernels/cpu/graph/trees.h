@@ -20,6 +20,12 @@ struct ArcRange {
   int64_t begin, end;
 };
 
+// A root, and how much of a sample is under it.
+struct FrequentRoot {
+  int64_t root;
+  double share;
+};
+
 // Calls body(v, begin, end) for every vertex and where its arcs begin and end, in parallel.
 template <class Pointer, class Vertex, class Body>
 void for_each_row(const Rows<Pointer, Vertex> rows, Body body) {

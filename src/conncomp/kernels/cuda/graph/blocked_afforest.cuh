@@ -56,9 +56,15 @@ __device__ bool within(T value, T bound) {
   return sizeof(T) == 4 ? uint32_t(value) < uint32_t(bound) : uint64_t(value) < uint64_t(bound);
 }
 
+// How two vertices are united: by a search for their roots; or so that the first one is then put under the
+// root of both, too, which takes a store and spares its next search; or that, but without a search, from
+// their parents. Where trees are flat most of these are roots, and an atomic function tells as much as a
+// search; where they are deep, or many vertices have one root, it would be in vain for many.
+enum class Uniting { kRoots, kRootsThenVertex, kParentsThenVertex };
+
 // Threads of a warp whose `active` is set unite v and u, but not if one is the parent of the other, nor if
 // these have the same parents as those of the thread before, as they mostly have in meshes.
-template <class Access, class Index>
+template <class Access, Uniting uniting, class Index>
 __device__ void unite_once(bool active, Index* parent, Index v, Index u) {
   Index a = -1, b = -1;
   if (active) {
@@ -66,8 +72,12 @@ __device__ void unite_once(bool active, Index* parent, Index v, Index u) {
     b = Access::load(parent + u);
   }
   const Index a_before = __shfl_up_sync(kAllLanes, a, 1), b_before = __shfl_up_sync(kAllLanes, b, 1);
-  if (a != b && a != u && b != v && (lane() == 0 || a != a_before || b != b_before))
-    hook_lowest<Access>(parent, find_from<Access>(parent, v, a), find_from<Access>(parent, u, b));
+  if (a != b && a != u && b != v && (lane() == 0 || a != a_before || b != b_before)) {
+    const bool searches = uniting != Uniting::kParentsThenVertex;
+    const Index root = hook_lowest<Access>(parent, searches ? find_from<Access>(parent, v, a) : a,
+                                           searches ? find_from<Access>(parent, u, b) : b);
+    if (uniting != Uniting::kRoots && root < a) Access::store(parent + v, root);
+  }
 }
 
 // The largest of the targets.
@@ -87,10 +97,10 @@ __device__ void remove(Index (&target)[count], Index removed) {
 }
 
 // Unites v with the targets, where -1 is none. Threads take their next one together, for there are few.
-template <class Access, int count, class Index>
+template <class Access, Uniting uniting, int count, class Index>
 __device__ void unite_all(Index* parent, Index v, Index (&target)[count]) {
   for (Index next; __any_sync(kAllLanes, (next = last_of(target)) >= 0); remove(target, next))
-    unite_once<Access>(next >= 0, parent, v, next);
+    unite_once<Access, uniting>(next >= 0, parent, v, next);
 }
 
 // For 32 vertices of a block, a bit each.
@@ -157,7 +167,7 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
         }
         __syncwarp();
       }
-      unite_all<InBlock>(local_parent, i, target);
+      unite_all<InBlock, Uniting::kRoots>(local_parent, i, target);
     }
     if (row < kLocalThreads) scattered = 16 * warp_sum(arcs_outside) > 15 * warp_sum(arcs_taken);
     if (symmetric && crossings > 0) Shared::store(parent + i, outer_neighbour);
@@ -210,8 +220,8 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     }
     if (__any_sync(kAllLanes, degree > kShort)) {
       arcs_left += degree;
-      unite_once<Shared>(degree > 0, parent, Index(v),
-                         degree > 0 ? Index(indices[begin + degree - 1]) : Index(v));
+      unite_once<Shared, Uniting::kRootsThenVertex>(
+          degree > 0, parent, Index(v), degree > 0 ? Index(indices[begin + degree - 1]) : Index(v));
       continue;
     }
     Index target[kShort];
@@ -222,7 +232,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     }
     // Most vertices started under one of them.
     remove(target, degree > 0 ? Shared::load(parent + v) : Index(v));
-    unite_all<Shared>(parent, Index(v), target);
+    unite_all<Shared, Uniting::kParentsThenVertex>(parent, Index(v), target);
     if (lane() == 0) open[word] = 0;
   }
   arcs_left = warp_sum(arcs_left);

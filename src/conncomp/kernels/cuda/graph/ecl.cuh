@@ -73,7 +73,26 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   if (grid_thread() == 0) *worklist = EclWorklist<Index>{{0}, {0}, {0}, {0}}, *components = 0;
 }
 
-// Unites v, whose parent is `ancestor`, with the neighbours first, first + step, ... of its row.
+template <class Path>
+constexpr bool kAreCounted = true;
+template <>
+inline constexpr bool kAreCounted<Uncounted> = false;
+
+// Takes the first of the vertices that are there; -1 is none.
+template <int count, class Index>
+__device__ Index take_first(Index (&vertex)[count]) {
+  Index first = -1;
+#pragma unroll
+  for (int k = count - 1; k >= 0; --k) first = vertex[k] >= 0 ? vertex[k] : first;
+#pragma unroll
+  for (int k = 0; k < count; ++k)
+    if (vertex[k] == first) vertex[k] = -1;
+  return first;
+}
+
+// Unites v, whose parent is `ancestor`, with the neighbours first, first + step, ... of its row. Threads of a
+// warp take their next one together, wherever it stands in its row, so that none waits for others' paths in
+// vain. With its parent v is united already; where paths are counted, it is looked for as in the paper.
 template <int jump, bool symmetric, class Pointer, class Vertex, class Index, class Path>
 __device__ void ecl_unite(Index v, Index ancestor, Pointer begin, Pointer end, int first, int step,
                           const Vertex* __restrict__ indices, Index* parent, Path& path) {
@@ -84,11 +103,13 @@ __device__ void ecl_unite(Index v, Index ancestor, Pointer begin, Pointer end, i
     // Read at once, as what parents bring into the cache may drive out what is left of a row.
     Index neighbour[kUnitedAtOnce];
 #pragma unroll
-    for (int k = 0; k < kUnitedAtOnce; ++k) neighbour[k] = arcs_left > k * step ? Index(target[k * step]) : v;
-#pragma unroll
-    for (int k = 0; k < kUnitedAtOnce; ++k)
-      if (symmetric ? neighbour[k] < v : neighbour[k] != v)
-        root = hook<Shared>(parent, root, find<Shared, Jump(jump)>(parent, neighbour[k], path));
+    for (int k = 0; k < kUnitedAtOnce; ++k) {
+      const Index u = arcs_left > k * step ? Index(target[k * step]) : v;
+      const bool may_join = (symmetric ? u < v : u != v) && (kAreCounted<Path> || u != ancestor);
+      neighbour[k] = may_join ? u : Index(-1);
+    }
+    for (Index next; (next = take_first(neighbour)) >= 0;)
+      root = hook<Shared>(parent, root, find<Shared, Jump(jump)>(parent, next, path));
   }
 }
 
