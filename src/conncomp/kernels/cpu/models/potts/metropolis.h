@@ -36,6 +36,8 @@ class Metropolis {
   }
 
  private:
+  static constexpr int kMostPlanes = 8, kMostSides = 2 * kLatticeAxes;
+
   // Periodic axes of odd length, as bits.
   int odd_axes() const {
     int axes = 0;
@@ -113,6 +115,29 @@ class Metropolis {
       });
   }
 
+  // Which of the sites of a word flip, if there are two states: sites that lose as many bonds are compared
+  // with one probability, all at once.
+  Bits64 flips_of_two(const Side* sides, int side_count, Bits64 spin, const Bits64 (*beside)[kMostPlanes],
+                      Bits64 sites, const Bits64* chance, const Bits64* accepted) const {
+    Bits64 satisfied[kMostSides + 2] = {kAll}, present[kMostSides + 2] = {kAll};  // on k sides at least
+    for (int i = 0; i < side_count; ++i)
+      for (int k = i + 1; k > 0; --k) {
+        present[k] |= present[k - 1] & sides[i].present;
+        satisfied[k] |= satisfied[k - 1] & sides[i].present & ~(spin ^ beside[i][0]);
+      }
+    Bits64 losing[kMostSides + 1] = {};  // sites by how many bonds they lose
+    for (int all = 0; all <= side_count; ++all)
+      if (const Bits64 with = sites & present[all] & ~present[all + 1])
+        for (int k = 0; k <= all; ++k)
+          losing[std::max(2 * k - all, 0)] |= with & satisfied[k] & ~satisfied[k + 1];
+    Bits64 flips = 0;
+    for (int lost = 0; lost <= side_count; ++lost)
+      if (losing[lost])
+        flips |= losing[lost] &
+                 deposit(mask_where(kWord, [=](int i) { return chance[i] < accepted[lost]; }), sites);
+    return flips;
+  }
+
   void update_word(int64_t replica, const RowPlace& place, int64_t column, Bits64 sites) const {
     poll(kWordSites);
     const Draws draws = replicas_.draws(replica, step_);
@@ -120,19 +145,23 @@ class Metropolis {
     const int64_t word = place.row * lattice_.columns() + column,
                   first_site = place.row * lattice_.length[kRowAxis] + column * kWordSites;
     Bits64* const planes = replicas_.spins(words_, replica);
-    Bits64 index[kWordSites], chance[kWordSites], choice[kWordSites];
+    Bits64 index[kWordSites], chance[kWordSites] = {}, choice[kWordSites];
     int count = 0;
     for_each_bit(sites, [&](int p) { index[count++] = Bits64(first_site + p); });
     draw_all(draws, kMetropolis, index, count, chance, choice);
 
-    constexpr int kMostPlanes = 8;
-    Side sides[2 * kLatticeAxes];
-    Bits64 spin[kMostPlanes], beside[2 * kLatticeAxes][kMostPlanes];
+    Side sides[kMostSides];
+    Bits64 spin[kMostPlanes], beside[kMostSides][kMostPlanes];
     const int side_count = sides_of(place, column, sides), last = last_of(word);
     for (int k = 0; k < lattice_.planes; ++k) {
       Bits64* const plane = planes + k * lattice_.words();
       spin[k] = Shared::load(plane + word);
       for (int i = 0; i < side_count; ++i) beside[i][k] = digits(plane, spin[k], sides[i], last);
+    }
+    if (lattice_.states == 2) {
+      const Bits64 flips = flips_of_two(sides, side_count, spin[0], beside, sites, chance, accepted);
+      if (flips) Shared::store(planes + word, spin[0] ^ flips);
+      return;
     }
     const auto state_of = [&](const Bits64* digits_of, int p) {
       int state = 0;
