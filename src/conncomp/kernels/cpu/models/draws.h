@@ -1,7 +1,8 @@
 // Random numbers of core/spins.h, several at a time: the same bits, sooner.
 //
-// How: with AVX2 a lane of 64 bits computes one block of Philox, four to a register, and registers take turns
-// to hide how long a multiplication takes. Without AVX2 the blocks follow one another.
+// How: with AVX2 a lane of 64 bits computes one block of Philox, four to a register or, with AVX-512, eight,
+// and registers take turns to hide how long a multiplication takes. Without AVX2 the blocks follow one
+// another.
 #pragma once
 
 #include <algorithm>
@@ -17,22 +18,60 @@ namespace conncomp {
 
 #ifdef __AVX2__
 
+// Lanes of 64 bits, four or eight to a register.
+struct FourLanes {
+  using Register = __m256i;
+  static constexpr int kLanes = 4;
+  static Register all(Bits64 value) { return _mm256_set1_epi64x(int64_t(value)); }
+  static Register load(const Bits64* at) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)); }
+  static void store(Bits64* at, Register a) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(at), a); }
+  static Register times(Register a, Register b) { return _mm256_mul_epu32(a, b); }
+  static Register either(Register a, Register b) { return _mm256_xor_si256(a, b); }
+  static Register any(Register a, Register b) { return _mm256_or_si256(a, b); }
+  static Register upper(Register a) { return _mm256_srli_epi64(a, 32); }
+  static Register joined(Register low, Register high) {
+    return _mm256_blend_epi32(low, _mm256_slli_epi64(high, 32), 0xAA);
+  }
+};
+
+#ifdef __AVX512F__
+// Masks of all lanes, as GCC warns of what the forms without masks leave undefined.
+struct EightLanes {
+  using Register = __m512i;
+  static constexpr int kLanes = 8;
+  static Register all(Bits64 value) { return _mm512_set1_epi64(int64_t(value)); }
+  static Register load(const Bits64* at) { return _mm512_loadu_si512(at); }
+  static void store(Bits64* at, Register a) { _mm512_storeu_si512(at, a); }
+  static Register times(Register a, Register b) { return _mm512_maskz_mul_epu32(0xFF, a, b); }
+  static Register either(Register a, Register b) { return _mm512_xor_si512(a, b); }
+  static Register any(Register a, Register b) { return _mm512_or_si512(a, b); }
+  static Register upper(Register a) { return _mm512_maskz_srli_epi64(0xFF, a, 32); }
+  static Register joined(Register low, Register high) {
+    return _mm512_mask_blend_epi32(0xAAAA, low, _mm512_maskz_slli_epi64(0xFF, high, 32));
+  }
+};
+using MostLanes = EightLanes;
+#else
+using MostLanes = FourLanes;
+#endif
+
 // Blocks of Philox, a word of each in the lower half of a lane; the upper halves hold anything.
-template <int kRegisters>
+template <int kRegisters, class Lanes = FourLanes>
 struct BlockLanes {
-  __m256i word[4][kRegisters];
+  using Register = typename Lanes::Register;
+
+  Register word[4][kRegisters];
 
   // Maps counters to blocks.
   void encrypt(Bits64 seed) {
-    const __m256i low_factor = _mm256_set1_epi64x(0xD2511F53), high_factor = _mm256_set1_epi64x(0xCD9E8D57);
+    const Register low_factor = Lanes::all(0xD2511F53), high_factor = Lanes::all(0xCD9E8D57);
     Bits32 key[2] = {Bits32(seed), Bits32(seed >> 32)};
     for (int round = 0; round < 10; ++round) {
-      const __m256i low_key = _mm256_set1_epi64x(key[0]), high_key = _mm256_set1_epi64x(key[1]);
+      const Register low_key = Lanes::all(key[0]), high_key = Lanes::all(key[1]);
       for (int k = 0; k < kRegisters; ++k) {
-        const __m256i a = _mm256_mul_epu32(low_factor, word[0][k]),
-                      b = _mm256_mul_epu32(high_factor, word[2][k]);
-        word[0][k] = _mm256_xor_si256(_mm256_xor_si256(_mm256_srli_epi64(b, 32), low_key), word[1][k]);
-        word[2][k] = _mm256_xor_si256(_mm256_xor_si256(_mm256_srli_epi64(a, 32), high_key), word[3][k]);
+        const Register a = Lanes::times(low_factor, word[0][k]), b = Lanes::times(high_factor, word[2][k]);
+        word[0][k] = Lanes::either(Lanes::either(Lanes::upper(b), low_key), word[1][k]);
+        word[2][k] = Lanes::either(Lanes::either(Lanes::upper(a), high_key), word[3][k]);
         word[1][k] = b;
         word[3][k] = a;
       }
@@ -42,9 +81,8 @@ struct BlockLanes {
   }
 
   // The first and the last 64 bits of the blocks of a register.
-  __m256i half(int register_, int which) const {
-    return _mm256_blend_epi32(word[2 * which][register_],
-                              _mm256_slli_epi64(word[2 * which + 1][register_], 32), 0xAA);
+  Register half(int register_, int which) const {
+    return Lanes::joined(word[2 * which][register_], word[2 * which + 1][register_]);
   }
 };
 
@@ -55,22 +93,22 @@ inline void draw_all(const Draws& draws, Purpose purpose, const Bits64* index, i
                      Bits64* last) {
   int64_t i = 0;
 #ifdef __AVX2__
-  constexpr int kRegisters = 4;
-  const __m256i step = _mm256_set1_epi64x(draws.step), draw = _mm256_set1_epi64x(purpose),
-                replica = _mm256_set1_epi64x(int64_t(draws.replica << kReplicaShift));
-  for (; i + 4 * kRegisters <= count; i += 4 * kRegisters) {
-    BlockLanes<kRegisters> lanes;
+  using Lanes = MostLanes;
+  constexpr int kRegisters = 4, kBlocks = kRegisters * Lanes::kLanes;
+  const Lanes::Register step = Lanes::all(draws.step), draw = Lanes::all(purpose),
+                        replica = Lanes::all(draws.replica << kReplicaShift);
+  for (; i + kBlocks <= count; i += kBlocks) {
+    BlockLanes<kRegisters, Lanes> lanes;
     for (int k = 0; k < kRegisters; ++k) {
-      const __m256i* const from = reinterpret_cast<const __m256i*>(index + i + 4 * k);
-      lanes.word[0][k] = _mm256_or_si256(_mm256_loadu_si256(from), replica);
-      lanes.word[1][k] = _mm256_srli_epi64(lanes.word[0][k], 32);
+      lanes.word[0][k] = Lanes::any(Lanes::load(index + i + Lanes::kLanes * k), replica);
+      lanes.word[1][k] = Lanes::upper(lanes.word[0][k]);
       lanes.word[2][k] = step;
       lanes.word[3][k] = draw;
     }
     lanes.encrypt(draws.seed);
     for (int k = 0; k < kRegisters; ++k) {
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(first + i + 4 * k), lanes.half(k, 0));
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(last + i + 4 * k), lanes.half(k, 1));
+      Lanes::store(first + i + Lanes::kLanes * k, lanes.half(k, 0));
+      Lanes::store(last + i + Lanes::kLanes * k, lanes.half(k, 1));
     }
   }
 #endif
