@@ -108,7 +108,7 @@ def test_more_pairs_than_there_is_room_for(tiles, connectivity):
     full = np.ones_like(points)
     rows = np.stack([full, points] * 40)
     bundles = np.stack([full, full, points, 0 * points] * 20)
-    planes = np.stack([bundles, bundles, rows, 0 * rows] * 3)[:, :48]  # several tiles along each axis
+    planes = np.stack([bundles, bundles, rows, 0 * rows] * 3)[:, :48]  # of several tiles each way
     for image in (rows, bundles, planes):
         check(image.astype(np.uint8), min(connectivity, image.ndim), periodic=False)
 
