@@ -364,7 +364,6 @@ def test_few_sweeps(driver, kernel, image, most, monkeypatch):
     assert 1 < due[kernel] <= most
 
 
-@pytest.mark.dealt
 @host
 @pytest.mark.parametrize(("algorithm", "options"), LINK_CASES, ids=str)
 @pytest.mark.parametrize(
