@@ -11,7 +11,7 @@ from hypothesis import settings
 import conncomp
 import progress
 from conncomp.kernels.cuda import launcher
-from dealt import SOAK
+from dealt import SOAK, deal
 
 # For processes that are started from here, those of xdist and of tests: else each has a thread of a
 # BLAS for every processor, which turns while it waits for work.
@@ -19,7 +19,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # The same examples on every run: a failure is then a failure for everyone. With CONNCOMP_SOAK they
 # are others on every run, and all that tests ask for; else a share of them, from the first one on.
-SHARE_OF_EXAMPLES, FEWEST_EXAMPLES = 0.4, 25
+SHARE_OF_EXAMPLES, FEWEST_EXAMPLES = 0.25, 15
 settings.register_profile("conncomp", deadline=None, derandomize=not SOAK, database=None)
 settings.load_profile("conncomp")
 
@@ -62,11 +62,14 @@ def pytest_configure(config):
         config.pluginmanager.register(progress.Progress(write))
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """Begin with what is marked ``long``, so that no worker ends with it; skip ``gpu`` without one.
 
-    Otherwise a worker is still at work when the others have nothing left to take.
+    Otherwise a worker is still at work when the others have nothing left to take. Cases of what is
+    marked ``dealt`` are left out.
     """
+    items[:], left_out = deal(items)
+    config.hook.pytest_deselected(items=left_out)
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
     marked = [item for item in items if item.get_closest_marker("gpu")]
     if marked and (reason := gpu_missing()):

@@ -1,6 +1,8 @@
 """Fewer cases than all combinations, in which a fault of one part, or of most pairs, comes up."""
 
 import os
+from collections import defaultdict
+from itertools import combinations
 
 # With it all examples of property tests are tried, others on every run, and all cases.
 SOAK = bool(os.environ.get("CONNCOMP_SOAK"))
@@ -32,3 +34,39 @@ def covering(parts):
         chosen.append(best)
         left -= parts[best]
     return sorted(chosen)
+
+
+def pairs_of_values(values):
+    """Return the pairs of the values of a case, each with its name; of one value that alone.
+
+    Values that cannot be looked up, such as arrays, are known by what they are, not by what is in
+    them.
+    """
+    known = [(name, type(value), _key(value)) for name, value in values.items()]
+    return set(combinations(known, min(2, len(known))))
+
+
+def _key(value):
+    try:
+        hash(value)
+    except TypeError:
+        return id(value)
+    return value
+
+
+def deal(items):
+    """Return the tests that a run has, and those that it leaves out.
+
+    Of a test that is marked ``dealt`` it has so many cases that each pair of values that parameters
+    have in any case is in one: a fault that takes three values at once is for `SOAK`, which has all
+    cases, as have those that need a GPU.
+    """
+    cases = defaultdict(list)
+    for item in items:
+        if not SOAK and item.get_closest_marker("dealt") and not item.get_closest_marker("gpu"):
+            cases[item.parent, item.originalname].append(item)
+    left_out = set()
+    for of_test in cases.values():
+        chosen = covering([pairs_of_values(item.callspec.params) for item in of_test])
+        left_out |= set(of_test) - {of_test[place] for place in chosen}
+    return [item for item in items if item not in left_out], list(left_out)

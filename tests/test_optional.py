@@ -201,8 +201,13 @@ def test_hint():
 
 @pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="not in the source tree")
 def test_extras_are_quoted_wherever_they_are_named():
-    """A shell takes brackets for a pattern of names of files."""
-    pages = [ROOT / "README.md", *SOURCES, *(ROOT / "docs").rglob("*.rst")]
-    for page in pages:
+    """A shell takes brackets for a pattern of names of files.
+
+    What a build of the pages has written is no page of ours, and comes and goes.
+    """
+    docs = ROOT / "docs"
+    pages = [*docs.glob("*.rst"), *docs.glob("api/*.rst"), *docs.glob("algorithms/*.rst")]
+    assert len(pages) > 30
+    for page in [ROOT / "README.md", *SOURCES, *pages]:
         for line in page.read_text().splitlines():
             assert not re.search(r"""pip install [^'"]*conncomp\[""", line), (page, line)

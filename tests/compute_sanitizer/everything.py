@@ -56,10 +56,11 @@ SOME = "--host" in sys.argv and not os.environ.get("CONNCOMP_HOST_CUDA_SANITIZER
 turns = count()
 
 
-def some(cases, share=3):
-    """Return the cases, or on the host executor every third, from the next one on each call on."""
+def some(cases, share=6):
+    """Return the cases, or on the host executor every sixth, from the next one on each call on."""
     cases = list(cases)
-    return cases[next(turns) % min(share, len(cases)) :: share] if SOME else cases
+    share = min(share, len(cases))
+    return cases[next(turns) % share :: share] if SOME else cases
 
 
 # ------------------------------------------------------------------------------------------ graphs
@@ -105,7 +106,7 @@ def label_graphs_by(cupy, algorithm, connection):
         graphs = listed, *rows[: 2 if connection == "weak" else 1]
         for graph in graphs:
             variants = GRAPH_VARIANTS.get(algorithm, []) if name == "brooms" else []
-            for options, numbering in some(product(({}, *variants), NUMBERINGS), 2):
+            for options, numbering in some(product(({}, *variants), NUMBERINGS), 4):
                 asked = {**task, "numbering": numbering}
                 _, right = conncomp.connected_components(in_memory, **asked)
                 _, labels = conncomp.connected_components(
@@ -246,7 +247,7 @@ def label_images(cupy, algorithm):
     for image, connectivity in IMAGES:
         variants = ARRAY_VARIANTS.get(algorithm, []) if image is IMAGES[0][0] else []
         for options in ({}, *variants):
-            for numbering, periodic in some(zip(NUMBERINGS, (False, True), strict=True), 2):
+            for numbering, periodic in some(zip(NUMBERINGS, (False, True), strict=True), 4):
                 asked = {"connectivity": connectivity, "numbering": numbering, "periodic": periodic}
                 labels = label(cupy.asarray(image), algorithm=algorithm, **asked, **options)
                 check(labels, label(image, **asked), algorithm, options, asked)
@@ -320,7 +321,7 @@ SHAPES = (2000,), (40, 70), (9, 17, 21), (3, 5, 6, 7), (2, 300), (2, 20, 40), (2
 def label_by_links(cupy, shapes=SHAPES, algorithm="auto"):
     """Label by values within a tolerance, by bonds, and with neighbourhoods of any steps."""
     draw, by = np.random.default_rng(0), {"algorithm": algorithm}
-    for shape in some(shapes, 2):
+    for shape in some(shapes, 4):
         image = draw.integers(0, 9, shape).astype(np.int16)
         bonds = draw.random((len(shape), *shape)) < 0.5
         for batch_axes in (0, 1) if shape[0] == 2 else (0,):
@@ -352,7 +353,7 @@ def find_windings(cupy):
     draw = np.random.default_rng(0)
     for shape, density in (((40, 33), 0.6), ((9, 12, 11), 0.4), ((4, 5, 6, 3), 0.3), ((50,), 0.9)):
         image, bonds = draw.random(shape) < density, draw.random((len(shape), *shape)) < 0.5
-        for periodic in some((True, (True,) + (False,) * (len(shape) - 1)), 2):
+        for periodic in some((True, (True,) + (False,) * (len(shape) - 1)), 4):
             for find, given in (
                 (conncomp.component_wrapping, image),
                 (conncomp.cluster_wrapping, bonds),
@@ -483,7 +484,7 @@ def update_spins(cupy, **options):
         update_both(models)
     if not options:
         with one_multiprocessor():  # and so in tiles that the compiler knows
-            for shape in some(((64, 140), (32, 16, 64)), 2):
+            for shape in some(((64, 140), (32, 16, 64)), 4):
                 update_both(pairs_of(Potts, shape=shape, q=2, beta=0.6))
 
 
@@ -585,7 +586,7 @@ VECTORS = [
 
 def reflect(cupy):
     most = vector_sweeps.MOST_CHUNK
-    for kind, arguments, chunk in some(product((XY, Heisenberg), VECTORS, (most, 0))):
+    for kind, arguments, chunk in some(product((XY, Heisenberg), VECTORS, (most, 0)), 3):
         vector_sweeps.MOST_CHUNK = chunk  # of 0 sites, which none of the lattices is so small as
         models = pairs_of(kind, **arguments, beta=0.8)
         check(*(model.bonds() for model in models), arguments)
@@ -643,7 +644,7 @@ def flip_edges(cupy):
     for sources in (ends[0], np.zeros(1400, int)):
         proper = sources != ends[1]
         graph = Graph.from_edges(sources[proper], ends[1][proper], 700)
-        for arguments in some(EDGES, 2):
+        for arguments in some(EDGES, 4):
             models = pairs_of(Ising, shape=graph, **arguments, beta=0.4)
             check(*(model.bonds() for model in models), arguments)
             alike = arguments["coupling"] > 0 and "field" not in arguments
@@ -699,10 +700,10 @@ def percolate(cupy):
         for case, (kind, replicas) in product(cases, kinds)
     ]
     asked.append({"shape": (20, 30), "lattice": "triangular"})
-    for arguments in some(asked):
+    for arguments in some(asked, 3):
         measure_both(pairs_of(Percolation, **arguments), arguments)
     with one_multiprocessor():
-        for shape, kind in some(product(((64, 140), (32, 16, 64)), ("site", "bond"))):
+        for shape, kind in product(((64, 140), (32, 16, 64)), ("site", "bond")):
             measure_both(pairs_of(Percolation, shape=shape, kind=kind), shape)
 
 

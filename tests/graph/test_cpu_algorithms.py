@@ -33,6 +33,7 @@ def test_hard_graphs(algorithm, options, form):
             np.testing.assert_array_equal(labels, consecutive(expected, first=0))
 
 
+@pytest.mark.dealt
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("vertex", [np.int32, np.int64])
 @pytest.mark.parametrize("pointer", [np.int32, np.int64])

@@ -73,6 +73,7 @@ def test_hard_graphs(algorithm, options, graph_and_form):
             break
 
 
+@pytest.mark.dealt
 @host
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("vertex", [np.int32, np.int64])

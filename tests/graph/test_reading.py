@@ -1025,6 +1025,7 @@ CSV = {
 }
 
 
+@pytest.mark.dealt
 @pytest.mark.parametrize("case", CSV)
 @pytest.mark.parametrize("end", LINE_ENDS, ids=["LF", "CRLF", "CR"])
 @pytest.mark.parametrize("mark", [b"", codecs.BOM_UTF8])

@@ -422,6 +422,7 @@ def test_a_search_that_is_given_up_leaves_a_giant_among_other_sources(monkeypatc
         check(HostGpu(seed=seed), "auto", in_form(graph, "rows"), expected_of(graph))
 
 
+@pytest.mark.dealt
 @host
 @pytest.mark.parametrize("form", ["rows", "arcs"])
 @pytest.mark.parametrize("vertex", [np.int32, np.int64])

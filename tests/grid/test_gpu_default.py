@@ -8,6 +8,7 @@ from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements, tiled_quads
 from conncomp.kernels.cuda.grid.image import Geometry
 from conncomp.kernels.links import Links
 from conncomp.kernels.neighbourhood import Neighbourhood
+from dealt import SOAK
 from gpu_arrays import describe, label_on_gpu
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
 from reference import consecutive, label_by_neighbour_pairs
@@ -71,7 +72,7 @@ def check(image, connectivity, periodic, seed=0, background=0, indices=(np.int32
 
 
 @host
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(4 if SOAK else 2))
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: "x".join(map(str, shape)))
 def test_noise(tiles, shape, seed):
     at = list(TILES).index(tiles), SHAPES.index(shape)
@@ -107,18 +108,22 @@ def test_more_pairs_than_there_is_room_for(tiles, connectivity):
     full = np.ones_like(points)
     rows = np.stack([full, points] * 40)
     bundles = np.stack([full, full, points, 0 * points] * 20)
-    for image in (rows, bundles, np.stack([bundles, bundles, rows, 0 * rows] * 3)):
+    planes = np.stack([bundles, bundles, rows, 0 * rows] * 3)[:, :48]  # of several tiles each way
+    for image in (rows, bundles, planes):
         check(image.astype(np.uint8), min(connectivity, image.ndim), periodic=False)
 
 
 @host
 @pytest.mark.parametrize("shape", [(70,), (21, 61), (9, 13, 21), (3, 5, 6, 7)])
 def test_zeros_that_are_foreground(tiles, shape):
-    """With a background that there is none of: what is beside the array is no neighbour."""
-    for seed in range(3):
-        image = np.random.default_rng(seed).integers(0, 3, shape)
-        for connectivity in {1, len(shape)}:
-            check(image.astype(DTYPES[seed]), connectivity, False, seed, background=99)
+    """With a background that there is none of: what is beside the array is no neighbour.
+
+    Each kind of tiles has another one of three dtypes for each number of axes.
+    """
+    seed = (list(TILES).index(tiles) + len(shape)) % 3
+    image = np.random.default_rng(seed).integers(0, 3, shape)
+    for connectivity in {1, len(shape)}:
+        check(image.astype(DTYPES[1:][seed]), connectivity, False, seed, background=99)
 
 
 # Values that two bits tell apart, that differ in several bits, and that only a comparison does.
@@ -226,7 +231,7 @@ def test_alignment(offset):
 @host
 @pytest.mark.parametrize("sanitizer", ["thread", "address"])
 def test_sanitized(sanitizer):
-    noises = "75x320-0 or 75x320-1 or 75x320-2 or 9x20x96-0 or 9x20x96-1"
+    noises = "75x320 or 9x20x96"
     chosen = (
         f"test_noise and (small or few) and ({noises}) or test_alignment or test_items and small"
     )

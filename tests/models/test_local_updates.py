@@ -156,6 +156,7 @@ ENUMERATED = [
 ]
 
 
+@pytest.mark.dealt
 @pytest.mark.parametrize(("name", "case", "update"), ENUMERATED)
 def test_means_are_those_of_enumeration(name, case, update):
     shape, arguments = SMALL[case]
@@ -197,6 +198,7 @@ WIDE = (2, 70), {"coupling": -1.0, "periodic": False}
 LONG = (3, 67), {"lattice": "kagome", "coupling": RNG.normal(size=1206), "field": -0.2}
 
 
+@pytest.mark.dealt
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(
     ("name", "case"),

@@ -30,6 +30,7 @@ def on_host(array):
     return array.get() if hasattr(array, "get") else array
 
 
+@pytest.mark.dealt
 @pytest.mark.parametrize("device", ["cuda"])
 @pytest.mark.parametrize("least", [32, 1 << 20])
 @pytest.mark.parametrize("clusters", [(4,), (0,)])

@@ -1,0 +1,69 @@
+"""What a run has of cases that are dealt."""
+
+from itertools import combinations, product
+from types import SimpleNamespace
+
+import dealt
+from dealt import covering, deal
+
+VALUES = {"axis": (0, 1, 2), "kind": ("a", "b", "c"), "shape": ([2], [3]), "whole": (True, 1)}
+CASES = [dict(zip(VALUES, case, strict=True)) for case in product(*VALUES.values())]
+
+
+class Item:
+    """What `deal` asks of a test of pytest."""
+
+    def __init__(self, name, values, marks):
+        self.parent, self.originalname, self.marks = "test_this.py", name, marks
+        self.callspec = SimpleNamespace(params=values)
+
+    def get_closest_marker(self, name):
+        return name if name in self.marks else None
+
+
+def items(*marks):
+    return [Item("test_it", values, marks) for values in CASES]
+
+
+def pairs(found):
+    """Return the pairs of values that cases have; `repr` tells True from 1."""
+    values = [
+        [f"{name}={value!r}" for name, value in each.callspec.params.items()] for each in found
+    ]
+    return {pair for case in values for pair in combinations(case, 2)}
+
+
+def test_each_pair_of_values_is_in_a_case():
+    everything = items("dealt")
+    kept, left_out = deal(everything)
+    assert pairs(kept) == pairs(everything)
+    assert 9 <= len(kept) <= 12 < len(everything)
+    assert kept == [each for each in everything if each not in left_out]
+    assert len(kept) + len(left_out) == len(everything)
+
+
+def test_what_is_not_marked_or_needs_a_gpu_is_kept():
+    others = [*items(), *items("dealt", "gpu")]
+    assert deal(others) == (others, [])
+
+
+def test_tests_are_dealt_one_by_one():
+    both = [Item(name, values, ["dealt"]) for values in CASES for name in ("test_a", "test_b")]
+    kept, _ = deal(both)
+    for name in ("test_a", "test_b"):
+        assert pairs([each for each in kept if each.originalname == name]) == pairs(both)
+
+
+def test_all_of_them_in_a_soak(monkeypatch):
+    monkeypatch.setattr(dealt, "SOAK", True)
+    assert deal(items("dealt"))[1] == []
+
+
+def test_values_of_one_parameter_are_all_kept():
+    alone = [Item("test_it", {"seed": seed}, ["dealt"]) for seed in range(9)]
+    assert deal(alone) == (alone, [])
+
+
+def test_few_sets_have_what_all_have():
+    assert covering([{1}, {1, 2}, {3}, {2, 3}]) == [1, 2]
+    assert covering([]) == []
