@@ -14,6 +14,7 @@ import typing
 import warnings
 import zlib
 from pathlib import Path
+from xml.parsers import expat
 
 import networkx
 import numpy as np
@@ -876,6 +877,10 @@ BAD_GRAPHML = {
     "deep": ("<a>" * 10**5 + "</a>" * 10**5, "begins with <a>"),
     "a node without a name": (GRAPHML.format("<node/>"), "1: a node has no id"),
     "an edge without an end": (GRAPHML.format("\n<edge source='a'/>"), "2: an edge has no target"),
+    "lines of all kinds": (
+        GRAPHML.format("\r<!--\r\n-->\r\r\n\n<node/>"),
+        "6: a node has no id",
+    ),
     "a hyperedge": (GRAPHML.format("<hyperedge/>"), "a hyperedge has any number of ends"),
     "edges of both kinds": (
         GRAPHML.format("<edge source='a' target='b' directed='false'/>"),
@@ -961,6 +966,66 @@ def test_graphml_is_what_networkx_reads(tmp_path_factory, data, encoding):
     assert arcs_of(graph) == arcs_of(Graph.from_networkx(want))
     with_arcs = {end for edge in edges for end in edge}
     assert ids.tolist() == [name for name in want if name in with_arcs]
+
+
+# Of a graph's text: what a parser need not see, and what it must see.
+PIECES_OF_XML = [
+    "<edge source='a' target='b'/>\n" * 12,
+    "<node id='n'><data key = \"k\">1 > 0</data>\r\n</node >\r" * 8,
+    "<a><b><c><d/></c></b></a>" * 12,
+    "<a><b><c><d><e/></d></c></b></a>" * 9,
+    "<!-- ",
+    " -- ",
+    "-->",
+    "<![CDATA[",
+    "]]>",
+    "]",
+    "<?i ",
+    "?>",
+    "&amp;",
+    "&no;",
+    "ä",
+    "\x01",
+    "<a b='1' b='2'/>" * 20,
+    "<a b='<'/>",
+    "<a b='1'c='2'/>" * 20,
+    "<a>",
+    "</a>",
+    "</graph></graphml>",
+    "<node id='",
+    ' "',
+]
+
+
+def outcome_of(path):
+    try:
+        graph = Graph.read(path)
+    except ValueError as error:
+        return str(error)
+    return graph.num_vertices, arcs_of(graph)
+
+
+@given(data=st.data())
+@settings(max_examples=400, deadline=None)
+def test_plain_xml_is_what_a_parser_takes(tmp_path_factory, data):
+    """Files, most of them malformed, with and without the pieces that no parser sees."""
+    parts = data.draw(st.lists(st.sampled_from(PIECES_OF_XML), min_size=1, max_size=8))
+    text = bytearray(GRAPHML.format("".join(parts)).encode())
+    if data.draw(st.booleans()):
+        place = data.draw(st.integers(0, len(text) - 1))
+        text[place : place + data.draw(st.integers(0, 1))] = data.draw(
+            st.sampled_from(b"<>/='&]a \0")
+        ).to_bytes()
+    for begin, end in native.plain_pieces(np.frombuffer(text, np.uint8)):
+        expat.ParserCreate().Parse(b"<r>" + text[begin:end] + b"</r>", True)
+    path = tmp_path_factory.mktemp("xml") / "a.graphml"
+    path.write_bytes(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(graph_files, "HEAD", 64)
+        patch.setattr(graph_files, "CHUNK", data.draw(st.sampled_from([50, 700, 1 << 12])))
+        outcome = outcome_of(path)
+        patch.setattr(graph_files.native, "plain_pieces", lambda block: [])
+        assert outcome == outcome_of(path)
 
 
 def test_graphml_of_any_length(tmp_path):

@@ -14,6 +14,7 @@
 #include "cpu/files/graphml.h"
 #include "cpu/files/mirrored.h"
 #include "cpu/files/named_arcs.h"
+#include "cpu/files/plain_xml.h"
 
 namespace conncomp {
 
@@ -78,6 +79,15 @@ nb::object numbers_of_names(const Reader& reader) {
   return give_away(std::move(*numbers), count);
 }
 
+// Where the pieces begin and end that a parser of XML needs not see.
+std::vector<std::pair<int64_t, int64_t>> plain_pieces(Vector<const uint8_t> text) {
+  const std::vector<PlainXml::Piece> pieces = without_gil(
+      [&] { return PlainXml::pieces({reinterpret_cast<const char*>(text.data()), text.size()}); });
+  std::vector<std::pair<int64_t, int64_t>> found;
+  for (const auto& [begin, end] : pieces) found.emplace_back(begin, end);
+  return found;
+}
+
 // A reader whose vertices have names.
 template <class Reader>
 nb::class_<Reader> named_reader(nb::module_& m, const char* name) {
@@ -111,6 +121,7 @@ void define_graph_inputs(nb::module_& m) {
       .def(nb::init<>())
       .def_prop_ro("is_directed", &GraphmlReader::is_directed)
       .def_prop_ro("has_graph", &GraphmlReader::has_graph);
+  m.def("plain_pieces", &plain_pieces);
   m.attr("longest_row") = NamedArcReader::kLongestRow;
 }
 

@@ -84,6 +84,9 @@ UTF_16_HEADS = {
 # with each block: of longer ones time would grow with the square of their length.
 LONGEST_PIECE = 1 << 20
 
+# What a parser of XML sees instead of plain elements.
+PLAIN_ELEMENT = b"<a/>"
+
 # The arrays of an .npz file that tell where a matrix has entries.
 LAYOUTS = {
     "csr": ("indptr", "indices"),
@@ -347,7 +350,11 @@ def _layout_of_npz(path: str) -> tuple[str, set[str]]:
 
 
 class _XmlText:
-    """The text of a file of XML in UTF-8, which a parser has found to be well-formed so far."""
+    """The text of a file of XML in UTF-8, which a parser has found to be well-formed so far.
+
+    The parser does not see what is plain (`native.plain_pieces`), but an element in its place, and
+    after it ends of lines and blanks, so that it knows where it is.
+    """
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -355,7 +362,10 @@ class _XmlText:
         self._is_over, self._parsed = False, 0
         self._declared: str | None = None
         self._decode: Callable[[bytes], bytes] | None = None
+        self._begun = False  # the first element
+        self._cut = b""  # a tag that the end of a block has cut
         self._parser = expat.ParserCreate()
+        self._parser.StartElementHandler = self._begin
         self._parser.StartDoctypeDeclHandler = self._refuse
         self._parser.XmlDeclHandler = self._declare
 
@@ -366,15 +376,54 @@ class _XmlText:
             block = bytes(self._source.read_bytes(CHUNK if self._decode else max(CHUNK, HEAD)))
             self._is_over = not block
             with naming(self._source.path):
-                self._parser.Parse(block, self._is_over)
-                self._parsed += len(block)
-                self._check_held()
+                if self._is_plain():
+                    block = self._parse_around_pieces(self._cut + block)
+                else:
+                    block, self._cut = self._cut + block, b""
+                    self._parse(block)
                 self._decode = self._decode or self._decoder(block[:2])
                 self._text = memoryview(self._decode(block))
         count = min(len(target), len(self._text))
         target[:count] = self._text[:count]
         self._text = self._text[count:]
         return count
+
+    def _begin(self, *element: object) -> None:
+        self._begun = True
+        self._parser.StartElementHandler = None
+
+    def _is_plain(self) -> bool:
+        """Tell whether the next byte is outside of tags, in the first element, and of ASCII's."""
+        is_read = self._parsed == self._parser.CurrentByteIndex
+        return self._decode is bytes and self._begun and is_read and not self._is_over
+
+    def _parse_around_pieces(self, block: bytes) -> bytes:
+        """Parse a block up to a tag that its end may have cut, and return that part of it."""
+        tag = block.rfind(b"<")
+        is_cut = tag >= 0 and block.find(b">", tag) < 0 and len(block) - tag <= LONGEST_ROW
+        whole = tag if is_cut else len(block)
+        block, self._cut = block[:whole], block[whole:]
+        parsed = 0
+        for begin, end in native.plain_pieces(np.frombuffer(block, np.uint8)):
+            self._parse(block[parsed:begin])
+            if not self._is_plain():  # it is in a comment or an instruction
+                parsed = begin
+                break
+            piece = block[begin:end]
+            lines = piece.count(b"\n")
+            if b"\r" in piece:
+                lines += piece.count(b"\r") - piece.count(b"\r\n")
+            column = end - begin - 1 - max(piece.rfind(b"\n"), piece.rfind(b"\r"))
+            blanks = b" " * (column if lines else column - len(PLAIN_ELEMENT))
+            self._parse(PLAIN_ELEMENT + b"\n" * lines + blanks)
+            parsed = end
+        self._parse(block[parsed:])
+        return block
+
+    def _parse(self, text: bytes) -> None:
+        self._parser.Parse(text, self._is_over)
+        self._parsed += len(text)
+        self._check_held()
 
     def _check_held(self) -> None:
         """Raise if what the parser keeps, as its end has not come yet, is too long."""

@@ -2,10 +2,10 @@
 //
 // What: the names of the nodes of the first graph and the edges between them; whether these are directed.
 // Data, ports and nested graphs are not looked at. How: a scan for tags. Whoever calls has found by a parser
-// of XML that the text so far is well-formed UTF-8 without a DOCTYPE; so tags end, attributes are quoted, and
-// a name before a tag's attributes says what it is. Text that is not well-formed gives wrong nodes or an
-// error, and nothing worse. A tag that the chunk's end cuts is left unused: tags have fewer than kLongestTag
-// bytes. How long comments and instructions may be is the parser's business.
+// of XML, or by plain_xml.h, that the text so far is well-formed UTF-8 without a DOCTYPE; so tags end,
+// attributes are quoted, and a name before a tag's attributes says what it is. Text that is not well-formed
+// gives wrong nodes or an error, and nothing worse. A tag that the chunk's end cuts is left unused: tags have
+// fewer than kLongestTag bytes. How long comments and instructions may be is the parser's business.
 //
 //   <graphml> <graph edgedefault="directed"> <node id="a"/> <edge source="a" target="b"/> </graph> </graphml>
 //   depth 0   1                              2              2
@@ -43,7 +43,7 @@ class GraphmlReader {
         next = read_markup(at, end);
       }
       if (!next) break;
-      line_ += std::count(at, next, '\n');
+      count_lines(at, next);
       at = next;
       if (!hidden_by_.empty() && end - at < int64_t(hidden_by_.size())) break;
     }
@@ -67,6 +67,17 @@ class GraphmlReader {
     names_.flush();  // a name of an earlier tag may be wrong as well
     throw std::invalid_argument(std::to_string(line_) + ": " + reason);
   }
+
+  // Lines end with LF, CR or both.
+  void count_lines(const char* at, const char* end) {
+    if (at == end) return;
+    line_ += *at == '\r' || (*at == '\n' && !returned_);
+    for (const char* next = at + 1; next < end; ++next)
+      line_ += (*next == '\r') | ((*next == '\n') & (next[-1] != '\r'));
+    returned_ = end[-1] == '\r';
+  }
+
+  static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
   // Goes on to the end of what hides tags; as far as that cannot have begun if it is not there.
   const char* leave_hidden(const char* at, const char* end) {
@@ -119,7 +130,8 @@ class GraphmlReader {
   }
 
   void open(std::string_view tag) {
-    std::string_view name = tag.substr(0, tag.find_first_of(" \t\r\n/"));
+    const auto behind = std::find_if(tag.begin(), tag.end(), [](char c) { return c == '/' || is_blank(c); });
+    std::string_view name = tag.substr(0, size_t(behind - tag.begin()));
     const std::string_view attributes = tag.substr(name.size());
     name.remove_prefix(name.find(':') + 1);  // 0 where there is no colon
     if (depth_ == 0) {
@@ -154,7 +166,7 @@ class GraphmlReader {
   void add(std::string_view attributes, std::string_view name, const char* whose, int64_t* number) {
     const std::string_view value = attribute(attributes, name);
     if (!value.data()) fail(std::string(whose) + " has no " + std::string(name));
-    if (value.find_first_of("&\t\r\n") != std::string_view::npos)
+    if (std::any_of(value.begin(), value.end(), [](char c) { return c == '&' || (c != ' ' && is_blank(c)); }))
       names_.add(unescaped(value), line_, number);
     else
       names_.add(Bytes{value.data(), int64_t(value.size())}, line_, number);
@@ -162,17 +174,18 @@ class GraphmlReader {
 
   // The value of an attribute as it is written, without data if there is none.
   static std::string_view attribute(std::string_view attributes, std::string_view name) {
+    const char *at = attributes.data(), *const end = at + attributes.size();
     while (true) {
-      const size_t begin = attributes.find_first_not_of(" \t\r\n"), equals = attributes.find('=');
-      if (equals == std::string_view::npos || begin > equals) return {};
-      std::string_view key = attributes.substr(begin, equals - begin);
-      key = key.substr(0, key.find_first_of(" \t\r\n"));
-      const size_t quote = attributes.find_first_of("\"'", equals);
-      if (quote == std::string_view::npos) return {};
-      const size_t close = attributes.find(attributes[quote], quote + 1);
-      if (close == std::string_view::npos) return {};
-      if (key == name) return attributes.substr(quote + 1, close - quote - 1);
-      attributes.remove_prefix(close + 1);
+      while (at != end && is_blank(*at)) ++at;
+      const char* const begin = at;
+      while (at != end && *at != '=' && !is_blank(*at)) ++at;
+      const std::string_view key(begin, size_t(at - begin));
+      while (at != end && *at != '"' && *at != '\'') ++at;
+      if (at == end) return {};
+      const char* const close = std::find(at + 1, end, *at);
+      if (close == end) return {};
+      if (key == name) return {at + 1, size_t(close - at - 1)};
+      at = close + 1;
     }
   }
 
@@ -224,6 +237,7 @@ class GraphmlReader {
   State state_ = State::kBefore;
   bool directed_ = false;
   int64_t depth_ = 0, line_ = 1;
+  bool returned_ = false;       // whether a CR was last, with which an LF is one end of a line
   std::string_view hidden_by_;  // the end of a comment, section or instruction that has begun
   int64_t *src_ = nullptr, *dst_ = nullptr, edges_ = 0, node_ = 0;
   VertexNames names_;

@@ -122,7 +122,7 @@ struct Masks {
             std::copy_n(inside, words, starts);
             return;
           }
-          if (links.compares && links.transitive && (begin > 0 || count > kWord)) {
+          if ((links.transitive || !links.compares) && (begin > 0 || count > kWord)) {
             // No element is before the first one, so its word is asked for apart.
             const int64_t head = begin > 0 ? 0 : 1;
             if (head) {
