@@ -109,8 +109,10 @@ struct Crossings {
   uint32_t unfinished;  // has more of them than one, or arcs that were not taken
 };
 
-// Dynamic shared memory: Crossings for every 32 vertices of `span`, and a local parent for each.
-template <bool symmetric, class Pointer, class Vertex, class Index>
+// Dynamic shared memory: Crossings for every 32 vertices of `span`, and a local parent for each. A vertex
+// starts under the first of its smaller neighbours outside the block, or under the lowest, which makes flat
+// trees and, where there are many arcs, more vertices that wait for one root.
+template <bool symmetric, bool lowest, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
     unite_blocks(int64_t vertices, int64_t span, const Pointer* __restrict__ indptr,
                  const Vertex* __restrict__ indices, Index* parent, uint32_t* __restrict__ open,
@@ -133,7 +135,7 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
     const int most_arcs = scattered ? kChunk : kTaken;
     const int arcs_taken = degree < most_arcs ? int(degree) : most_arcs;
     int crossings = 0, arcs_outside = 0;
-    Index outer_neighbour = 0;
+    Vertex outer_neighbour = 0;  // as from the block's first vertex
     for (int first = 0; __any_sync(kAllLanes, first < arcs_taken); first += kChunk) {
       int target[kChunk];  // in the block, or -1
       const bool has_crossed = crossings > 0;
@@ -145,8 +147,9 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
         target[k] = stays ? int(neighbour) : -1;
         if (symmetric ? neighbour < 0 : exists && !stays) {
           ++crossings;
-          if (!has_crossed) outer_neighbour = Index(base + neighbour);
+          if (!lowest && !has_crossed) outer_neighbour = neighbour;
         }
+        if (lowest && neighbour < outer_neighbour) outer_neighbour = neighbour;
         if (row < kLocalThreads) arcs_outside += !within(neighbour, Vertex(size));
       }
       // One smaller neighbour in the row of the warp each: the threads find the first vertex of their tree.
@@ -170,7 +173,7 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
       unite_all<InBlock, Uniting::kRoots>(local_parent, i, target);
     }
     if (row < kLocalThreads) scattered = 16 * warp_sum(arcs_outside) > 15 * warp_sum(arcs_taken);
-    if (symmetric && crossings > 0) Shared::store(parent + i, outer_neighbour);
+    if (symmetric && crossings > 0) Shared::store(parent + i, Index(base + outer_neighbour));
     const uint32_t crossing = __ballot_sync(kAllLanes, crossings > 0);
     const uint32_t unfinished = __ballot_sync(kAllLanes, crossings > 1 || degree > arcs_taken);
     if (lane() == 0) crossings_of[row / kWarp] = Crossings{crossing, unfinished};

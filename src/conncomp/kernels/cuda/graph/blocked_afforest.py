@@ -19,6 +19,7 @@ MID_ROW, HUB = 128, 4096
 VERTEX_BYTES = 4 + 2 * 4 / WARP  # that a block takes for each vertex
 # Of a block that unites vertices: two share a multiprocessor, which keeps a kilobyte of each. Where
 # there are more than so many arcs a vertex, few of them stay in a block: smaller ones are faster.
+# Where there are fewer, vertices start under their lowest neighbours.
 BLOCKS_TOGETHER, RESERVED = 2, 1024
 MANY_ARCS = 7
 # Where so many arcs lead anywhere and a thread has so few vertices, all threads at once would unite
@@ -50,8 +51,10 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         return ecl.fill_roots(gpu, graph, roots, workspace)
     indptr, indices = graph._csr
     count, arcs = graph.num_vertices, len(indices)
+    symmetric = bool(graph._symmetric)
+    types = indptr.dtype, indices.dtype, roots.dtype
     unite_blocks, sample, guess, unite_remainder, unite_long, flatten = gpu.load(
-        FILE, _names(indptr.dtype, indices.dtype, roots.dtype, bool(graph._symmetric))
+        FILE, _names(*types, symmetric, symmetric and arcs <= MANY_ARCS * count)
     )
     words = -(-count // WARP)
     # Of rows of d > HUB arcs there are ceil(d / HUB) parts, each two numbers.
@@ -97,11 +100,16 @@ def _span(gpu: Gpu, count: int, arcs: int) -> int:
 
 @cache
 def _names(
-    pointer: np.dtype[Any], vertex: np.dtype[Any], index: np.dtype[Any], symmetric: bool
+    pointer: np.dtype[Any],
+    vertex: np.dtype[Any],
+    index: np.dtype[Any],
+    symmetric: bool,
+    lowest: bool,
 ) -> tuple[str, ...]:
-    types = f"{str(symmetric).lower()}, {', '.join(map(ctype, (pointer, vertex, index)))}"
+    numbers = ", ".join(map(ctype, (pointer, vertex, index)))
+    types = f"{str(symmetric).lower()}, {numbers}"
     return (
-        f"unite_blocks<{types}>",
+        f"unite_blocks<{str(symmetric).lower()}, {str(lowest).lower()}, {numbers}>",
         f"sample_arcs<{types}>",
         f"guess_giant<{str(symmetric).lower()}, {ctype(index)}>",
         f"unite_remainder<{types}>",
@@ -112,5 +120,6 @@ def _names(
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `fill_roots` can load."""
-    for types in product(INDEX_TYPES, INDEX_TYPES, INDEX_TYPES, (False, True)):
-        yield FILE, _names(*types)
+    for types in product(INDEX_TYPES, repeat=3):
+        for symmetric, lowest in ((False, False), (True, False), (True, True)):
+            yield FILE, _names(*types, symmetric, lowest)
