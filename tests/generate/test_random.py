@@ -27,6 +27,16 @@ def test_known_answers(key, counter, result):
     assert random.philox(seed, counter) == result
 
 
+@pytest.mark.parametrize("dtype", [np.int32, np.uint32, np.int64, np.float64])
+def test_words_of_other_dtypes_are_refused(dtype):
+    """Their products were cut off, or negative: other numbers in silence."""
+    for place in range(4):
+        counter = [0] * 4
+        counter[place] = np.arange(3, dtype=dtype)
+        with pytest.raises(TypeError, match=f"of dtype {np.dtype(dtype)}; it must be of uint64"):
+            random.philox(5, tuple(counter))
+
+
 DRAWS = [
     ("uniform_bits", (), np.uint64),
     ("uniform_bits", (), np.uint32),

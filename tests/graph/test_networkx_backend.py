@@ -24,17 +24,8 @@ from conncomp import networkx as backend
 from conncomp.networkx import blocks
 from conncomp.networkx.choice import FEWEST_NODES
 from conncomp.networkx.conversion import ConvertedGraph
+from fuzz.networkx_graphs import DIRECTED, KINDS, UNDIRECTED
 
-KINDS = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
-UNDIRECTED = ["connected_components", "number_connected_components", "is_connected", "is_forest"]
-DIRECTED = [
-    "weakly_connected_components",
-    "number_weakly_connected_components",
-    "is_weakly_connected",
-    "number_strongly_connected_components",
-    "is_strongly_connected",
-    "is_forest",
-]
 TREES = [nx.minimum_spanning_tree, nx.maximum_spanning_tree]
 TREE_EDGES = [nx.minimum_spanning_edges, nx.maximum_spanning_edges]
 NAMES = ["a", "b", (1, 2), 3.5, frozenset(), *"cdefghijkl", -7, 10**20, True, "ä", ((), "x"), b"y"]

@@ -128,6 +128,21 @@ def test_every_kernel_compiles(file, names, kind):
     assert compile_kernels(source(file), names, options) == ""
 
 
+# The table of compute capabilities in NVIDIA's CUDA C++ Programming Guide.
+RESIDENT = {75: 1024, 80: 2048, 86: 1536, 87: 1536, 89: 1536, 90: 2048, 100: 2048, 120: 1536}
+
+
+@pytest.mark.parametrize(("architecture", "threads"), RESIDENT.items())
+def test_threads_of_a_multiprocessor(architecture, threads):
+    file = "cuda/core/launch.cuh"
+    checks = (
+        f"template <int> __global__ void f() {{ static_assert(kResidentThreads == {threads}); }}"
+    )
+    text = f"{source(file)}\nnamespace conncomp {{ {checks} }}"
+    options = (*compile_options(file), f"-arch=sm_{architecture}", UNOPTIMISED)
+    assert compile_kernels(text, ("f<0>",), options) == ""
+
+
 @pytest.mark.parametrize(
     ("kind", "statement", "message"),
     [

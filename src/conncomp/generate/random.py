@@ -240,8 +240,12 @@ def _check_draw(count: int, seed: int, purpose: int, start: int) -> tuple[int, i
 def philox(seed: int, counter: tuple[Any, Any, Any, Any]) -> tuple[Any, Any, Any, Any]:
     """Return what Philox makes of words below 2**32, which are ints or arrays of uint64.
 
-    The same as ``philox`` in ``kernels/core/philox.h``.
+    The same as ``philox`` in ``kernels/core/philox.h``. TypeError is raised for arrays of other
+    dtypes, whose products of 64 bits would not fit.
     """
+    for word in counter:
+        if getattr(word, "dtype", np.uint64) != np.uint64:
+            raise TypeError(f"a word of counters is of dtype {word.dtype}; it must be of uint64")
     a, b, c, d = counter
     low, high = seed & MASK, seed >> 32
     for _ in range(10):

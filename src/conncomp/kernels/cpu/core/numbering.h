@@ -13,10 +13,11 @@
 
 namespace conncomp {
 
-// Calls body(i) for every i in [0, count), in parallel, each part in ascending order.
+// Calls body(i) for every i in [0, count), in parallel, each part in ascending order; `of_body` is how many
+// elements a body is for.
 template <class Body>
-void for_each_index(int64_t count, Body&& body) {
-  const Parts parts(count, kGrain);
+void for_each_index(int64_t count, Body&& body, int64_t of_body = 1) {
+  const Parts parts(count, kGrain / of_body);
   parallel_for(parts.parts, [&](int64_t part) { for_each_in(parts.begin(part), parts.end(part), body); });
 }
 

@@ -1,6 +1,7 @@
 #include "cpu/core/parallel.h"
 
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <thread>
 
@@ -23,11 +24,13 @@ int64_t work_alone(int64_t count, FunctionRef<void(int64_t)> body) {
   return count;
 }
 
-// Waits for a while until so many pieces have been taken.
+// Waits until so many pieces have been taken, or some milliseconds: asleep, as on a busy machine whoever
+// yields comes last.
 void await_pieces(const std::atomic<int64_t>& taken, int64_t wanted) {
-  constexpr int kTimes = 1000;
-  for (int k = 0; k < kTimes && taken.load(std::memory_order_relaxed) < wanted; ++k)
-    std::this_thread::yield();
+  constexpr int64_t kPatience = 5'000'000;
+  const int64_t begin = PieceTimes::now();
+  while (taken.load(std::memory_order_relaxed) < wanted && PieceTimes::now() < begin + kPatience)
+    std::this_thread::sleep_for(std::chrono::microseconds(10));
 }
 
 }  // namespace

@@ -169,13 +169,14 @@ int64_t settle_giant(const Rows<Pointer, Vertex> rows, Index* state) {
   while (giant.members(first) == 0) ++first;
   const Index settled = State::under(first * VertexBits::kWord + std::countr_zero(giant.members(first)));
   std::atomic<int64_t> count{0};
-  for_each_index(giant.words(), [&](int64_t w) {
+  const auto settle = [&](int64_t w) {
     const uint64_t members = giant.members(w);
     const int64_t begin = w * VertexBits::kWord, end = std::min(begin + VertexBits::kWord, rows.vertices);
     for (int64_t v = begin; v < end; ++v)
       state[v] = members >> (v - begin) & 1 ? settled : Index(State::kUnvisited);
     count.fetch_add(std::popcount(members), std::memory_order_relaxed);
-  });
+  };
+  for_each_index(giant.words(), settle, VertexBits::kWord);
   return count;
 }
 

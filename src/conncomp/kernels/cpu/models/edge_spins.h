@@ -122,12 +122,11 @@ class EdgeEngine {
              void* spins) const {
     constexpr int64_t kSome = 64;
     for_each_part(together.count, kGrain / kSome, [&](int64_t replica, int64_t begin, int64_t end) {
-      const LocalUpdate of_replica{arcs, edges_.field, update.logarithm, update.temperatures[replica], rule};
+      const LocalUpdate local{arcs, edges_.field, update.logarithm, update.temperatures[replica], rule};
       const Draws draws = replicas_.draws(replica, update.step);
       for (; begin < end; begin += kSome) {
         poll(kSome * kSome);
-        kind_->offer(draws, replica, of_replica, {together.vertices + begin, std::min(kSome, end - begin)},
-                     spins);
+        kind_->offer(draws, replica, local, {together.vertices + begin, std::min(kSome, end - begin)}, spins);
       }
     });
   }

@@ -14,11 +14,10 @@ constexpr unsigned int kAllLanes = 0xffffffffu;
 
 // How many blocks of `threads` fill a multiprocessor, to be given to __launch_bounds__ where hiding latency
 // is worth more than registers.
-#ifdef __CUDA_ARCH__
-constexpr int kResidentThreads =
-    __CUDA_ARCH__ == 750
-        ? 1024
-        : (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200 ? 1536 : 2048);
+#if __CUDA_ARCH__ == 750
+constexpr int kResidentThreads = 1024;
+#elif (__CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900) || __CUDA_ARCH__ >= 1200
+constexpr int kResidentThreads = 1536;
 #else
 constexpr int kResidentThreads = 2048;
 #endif

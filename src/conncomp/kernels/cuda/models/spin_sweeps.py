@@ -171,15 +171,19 @@ class SpinSweeps:
         self._arrived[...] = 0
         grid, shared = (replicas.count * parts, self._threads), self._plan.shared(self._threads)
         given = struct, updates, self._boxes, probabilities, words, forest, records_of(gpu, records)
+        self._launch(grid, *given, self._arrived, shared=shared)
+
+    def _launch(self, grid: tuple[int, int], *arguments: Any, shared: int) -> None:
+        """Launch the kernel; from the first time on that clusters are refused, in the grid."""
         try:
-            launch(self._kernel, grid, *given, self._arrived, shared=shared)
-        except gpu.refusals:
+            launch(self._kernel, grid, *arguments, shared=shared)
+        except self._replicas.gpu.refusals:
             if not self._in_cluster:
                 raise
             # Few multiprocessors are side by side in parts of a GPU, and in small ones.
             self._in_cluster = False
             self._kernel = self._load()
-            launch(self._kernel, grid, *given, self._arrived, shared=shared)
+            self._launch(grid, *arguments, shared=shared)
 
     def _load(self) -> Kernel:
         """Return the kernel, whose blocks wait for each other in a cluster, or in the grid."""
