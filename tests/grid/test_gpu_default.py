@@ -114,6 +114,13 @@ def test_more_pairs_than_there_is_room_for(tiles, connectivity):
 
 
 @host
+@pytest.mark.parametrize("tiles", ["usual", "small"], indirect=True)
+def test_more_pairs_between_tiles_than_there_is_room_for(tiles):
+    """Noise of two values without background: a brick has many contacts in tiles beside its own."""
+    image = np.random.default_rng(1).integers(1, 3, (40, 40, 140))
+    check(image.astype(np.uint8), 3, periodic=False, background=99)
+
+@host
 @pytest.mark.parametrize("shape", [(70,), (21, 61), (9, 13, 21), (3, 5, 6, 7)])
 def test_zeros_that_are_foreground(tiles, shape):
     """With a background that there is none of: what is beside the array is no neighbour.

@@ -16,7 +16,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache, cached_property
 from hashlib import sha256
@@ -355,6 +356,15 @@ class HostGpu(Gpu):
 
     def allow_cluster(self, kernel: Any) -> None:
         pass
+
+    def load_at_once(self, groups: Sequence[tuple[str, tuple[str, ...]]]) -> None:
+        """Compile all as one text a file: headers are most of what a compiler here reads."""
+        missing = defaultdict(list)
+        for group in groups:
+            if group not in self._kernels:
+                missing[group[0]] += group[1]
+        for file, names in missing.items():
+            self._libraries(file, tuple(names))
 
     def _compile(self, file: str, names: tuple[str, ...]) -> list[Callable[..., None]]:
         return [

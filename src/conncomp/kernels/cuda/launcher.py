@@ -8,7 +8,8 @@ GPU only through `Gpu`, so that the tests can put the host executor in its place
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, cached_property, partial
 from hashlib import sha256
@@ -305,22 +306,43 @@ class Gpu:
             wants another share than the one before begins when that has ended, microseconds later:
             so kernels that follow each other ask for one.
         """
-        global _deadline
         key = file, names
         if key not in self._kernels:
-            start = perf_counter()
-            with telling(file):
-                functions = self._compile(file, names)
-            if _deadline is not None:
-                _deadline += perf_counter() - start
-            self._kernels[key] = tuple(
-                Kernel(name.partition("<")[0], function, function)
-                for name, function in zip(names, functions, strict=True)
-            )
+            self._load_missing([key])
             if shared_percent is not None:
                 for kernel in self._kernels[key]:
                     kernel.function.preferred_shared_memory_carveout = shared_percent
         return self._kernels[key]
+
+    def load_at_once(self, groups: Sequence[tuple[str, tuple[str, ...]]]) -> None:
+        """Compile what ``load(*group)`` asks for, each group by a thread.
+
+        NVRTC compiles several modules at the same time, so a person waits for the longest only.
+        """
+        missing = [group for group in groups if group not in self._kernels]
+        if missing:
+            self._load_missing(missing)
+
+    def _load_missing(self, groups: list[tuple[str, tuple[str, ...]]]) -> None:
+        global _deadline
+        start = perf_counter()
+        with telling(groups[0][0]):
+            if len(groups) == 1:
+                compiled = [self._compile(*groups[0])]
+            else:
+                with ThreadPoolExecutor(len(groups)) as threads:
+                    compiled = list(threads.map(self._compile_in_thread, groups))
+        if _deadline is not None:
+            _deadline += perf_counter() - start
+        for group, functions in zip(groups, compiled, strict=True):
+            self._kernels[group] = tuple(
+                Kernel(name.partition("<")[0], function, function)
+                for name, function in zip(group[1], functions, strict=True)
+            )
+
+    def _compile_in_thread(self, group: tuple[str, tuple[str, ...]]) -> list[Callable[..., None]]:
+        with self.xp.cuda.Device(self.device):  # each thread has a current one
+            return self._compile(*group)
 
     def load_together(self, file: str, groups: list[tuple[str, tuple[str, ...]]]) -> None:
         """Compile what ``load(*group)`` asks for at once, of files that a file includes.

@@ -57,6 +57,20 @@ __device__ inline bool wait_for_cluster() {
 #endif
 }
 
+// Calls body(0), body(1), ..., body(count - 1), for up to six. Not a loop: NVRTC unrolls loops late, when it
+// has spent most of its time, and until then what is indexed in one is memory, and what a constant would make
+// simple is not.
+template <int count, class Body>
+CONNCOMP_ANYWHERE constexpr void unrolled(Body&& body) {
+  static_assert(count <= 6, "");
+  if constexpr (count > 0) body(0);
+  if constexpr (count > 1) body(1);
+  if constexpr (count > 2) body(2);
+  if constexpr (count > 3) body(3);
+  if constexpr (count > 4) body(4);
+  if constexpr (count > 5) body(5);
+}
+
 // The bits that any lane has.
 __device__ inline uint32_t warp_or(uint32_t bits) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
@@ -67,7 +81,17 @@ __device__ inline uint32_t warp_or(uint32_t bits) {
 #endif
 }
 
-__device__ inline int lane() { return int(threadIdx.x) % kWarp; }
+// The sum of the numbers of all lanes.
+__device__ inline int warp_sum(int number) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  for (int step = kWarp / 2; step > 0; step /= 2) number += __shfl_xor_sync(kAllLanes, number, step);
+  return number;
+#else
+  return __reduce_add_sync(kAllLanes, number);
+#endif
+}
+
+__device__ inline int lane() { return int(threadIdx.x % kWarp); }
 
 // The number of this thread among all of a one-dimensional grid, and how many there are: kernels go
 // through their work in steps of the latter, so that every grid does all of it.

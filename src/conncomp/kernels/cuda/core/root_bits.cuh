@@ -23,13 +23,13 @@ __global__ void __launch_bounds__(kWordThreads)
                  const int64_t* __restrict__ roots_in_chunk, Index* __restrict__ number_of_word) {
   follow_launch();
   for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {
-    int64_t number = 1 + sum_of_first<kWordThreads>(part, roots_in_chunk);
+    Index number = 1 + sum_of_first<kWordThreads, Index>(part, roots_in_chunk);
     const int64_t begin = part * chunk, end = begin + chunk < words ? begin + chunk : words;
     for (int64_t row = begin; row < end; row += kWordThreads) {
       const int64_t word = row + threadIdx.x;
       int total;
       const int in_row = block_scan<kWordThreads>(word < end ? __popc(roots_of_word[word]) : 0, total);
-      if (word < end) number_of_word[word] = Index(number + in_row);
+      if (word < end) number_of_word[word] = number + in_row;
       number += total;
     }
   }

@@ -44,11 +44,11 @@ __device__ inline Value block_sum(Value value) {
 }
 
 // Returns the sum of the first values of an array. All threads of the block, as many as said, call it.
-template <int threads>
-__device__ inline int64_t sum_of_first(int64_t count, const int64_t* values) {
-  int64_t sum = 0;
+template <int threads, class Sum = int64_t>
+__device__ inline Sum sum_of_first(int64_t count, const int64_t* values) {
+  Sum sum = 0;
 #pragma unroll 1
-  for (int64_t k = threadIdx.x; k < count; k += threads) sum += values[k];
+  for (int64_t k = threadIdx.x; k < count; k += threads) sum += Sum(values[k]);
   return block_sum<threads>(sum);
 }
 

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "core/neighbourhood.h"
+#include "cuda/core/launch.cuh"
 
 namespace conncomp {
 
@@ -34,7 +35,7 @@ struct Brick : Steps<axes> {
   CONNCOMP_ANYWHERE static constexpr int stride(int axis) { return 1 << axis * kLog; }
   CONNCOMP_ANYWHERE static constexpr int distance_back(int step) {
     int distance = 0;
-    for (int a = 0; a < axes; ++a) distance -= Steps<axes>::step(step, a) * stride(a);
+    unrolled<axes>([&](int a) { distance -= Steps<axes>::step(step, a) * stride(a); });
     return distance;
   }
   CONNCOMP_ANYWHERE static constexpr Bits ones(int count) {
@@ -45,21 +46,23 @@ struct Brick : Steps<axes> {
     return ones(stride(axis) * end) * (~Bits(0) / ones(stride(axis) * kSide));
   }
   CONNCOMP_ANYWHERE static constexpr Bits layer(int axis, int at) {
-    return layers(axis, 1) << stride(axis) * at;
+    // Constants, as axes of loops are none until these are unrolled.
+    constexpr Bits kOfAxis0 = layers(0, 1), kOfAxis1 = layers(axes > 1, 1), kOfAxis2 = layers(axes - 1, 1);
+    return (axis == 0 ? kOfAxis0 : axis == 1 ? kOfAxis1 : kOfAxis2) << stride(axis) * at;
   }
   // The elements whose neighbours are all in the brick.
   CONNCOMP_ANYWHERE static constexpr Bits interior() {
     Bits elements = ~Bits(0);
-    for (int a = 0; a < axes; ++a) elements &= ~layer(a, 0) & ~layer(a, kSide - 1);
+    unrolled<axes>([&](int a) { elements &= ~layer(a, 0) & ~layer(a, kSide - 1); });
     return elements;
   }
   // The elements that have one at a step in the brick.
   CONNCOMP_ANYWHERE static constexpr Bits with_element_at(int step) {
     Bits elements = ~Bits(0);
-    for (int a = 0; a < axes; ++a) {
+    unrolled<axes>([&](int a) {
       if (Steps<axes>::step(step, a) < 0) elements &= ~layer(a, 0);
       if (Steps<axes>::step(step, a) > 0) elements &= ~layer(a, kSide - 1);
-    }
+    });
     return elements;
   }
   // The elements for which the one at a backward step is in the same brick, of which only those `inside` are
@@ -87,33 +90,30 @@ struct Brick : Steps<axes> {
   // The elements around others: along axes if `most_moves` is 1, otherwise diagonally, too.
   __device__ static Bits surroundings(Bits bits, int most_moves) {
     Bits around = 0;
-#pragma unroll
-    for (int a = 0; a < axes; ++a) around |= beside(most_moves == 1 ? bits : bits | around, a);
+    unrolled<axes>([&](int a) { around |= beside(most_moves == 1 ? bits : bits | around, a); });
     return around;
   }
   // Without the elements that have one of the others before them along an axis.
   __device__ static Bits without_next(Bits bits) {
     Bits first = bits;
-#pragma unroll
-    for (int a = 0; a < axes; ++a) first &= ~ahead(bits, a);
+    unrolled<axes>([&](int a) { first &= ~ahead(bits, a); });
     return first;
   }
   // The elements and their neighbours along some of the axes, a bit for each: at most `most_moves`
   // coordinates differ, by one.
   __device__ static Bits dilated(Bits bits, int along, int most_moves) {
     if (most_moves >= axes) {
-#pragma unroll
-      for (int a = 0; a < axes; ++a)
+      unrolled<axes>([&](int a) {
         if (along >> a & 1) bits |= beside(bits, a);
+      });
       return bits;
     }
     Bits one = bits, two = bits;  // what is reached along so many axes
-#pragma unroll
-    for (int a = 0; a < axes; ++a)
-      if (along >> a & 1) {
-        if (axes > 2 && most_moves == 2) two |= beside(one, a);
-        one |= beside(bits, a);
-      }
+    unrolled<axes>([&](int a) {
+      if (!(along >> a & 1)) return;
+      if (axes > 2 && most_moves == 2) two |= beside(one, a);
+      one |= beside(bits, a);
+    });
     return most_moves == 0 ? bits : most_moves == 1 ? one : two;
   }
 };

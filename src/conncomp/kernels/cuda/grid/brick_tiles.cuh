@@ -23,9 +23,9 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
   template <class Index>
   __device__ int brick_of(const Cell<rank, Index>& cell) const {
     int brick = 0;
-#pragma unroll
-    for (int a = 0; a < kAxes; ++a)
+    unrolled<kAxes>([&](int a) {
       brick |= int(cell.at[rank - 1 - a] >> B::kLog & ((1 << log[a]) - 1)) << log_before(a);
+    });
     return brick;
   }
   template <class Index>
@@ -38,34 +38,29 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
   // How far the node of an element is from that of the first one of its brick.
   __device__ int distance_in_tile(int bit) const {
     int distance = 0;
-#pragma unroll
-    for (int a = 0; a < kAxes; ++a) distance |= B::coordinate(bit, a) << shift(a);
+    unrolled<kAxes>([&](int a) { distance |= B::coordinate(bit, a) << shift(a); });
     return distance;
   }
   // How far the node of an element is from that of one at a step in the tile.
   __device__ int distance_back_in_tile(int step) const {
     int distance = 0;
-#pragma unroll
-    for (int a = 0; a < kAxes; ++a) distance -= B::step(step, a) * (1 << shift(a));
+    unrolled<kAxes>([&](int a) { distance -= B::step(step, a) * (1 << shift(a)); });
     return distance;
   }
   __device__ int node_of(int brick, int bit) const {
     int node = distance_in_tile(bit);
-#pragma unroll
-    for (int a = 0; a < kAxes; ++a) node |= place(brick, a) << (B::kLog + shift(a));
+    unrolled<kAxes>([&](int a) { node |= place(brick, a) << (B::kLog + shift(a)); });
     return node;
   }
   __device__ int brick_of_node(int node) const {
     int brick = 0;
-#pragma unroll
-    for (int a = 0; a < kAxes; ++a)
-      brick |= (node >> (shift(a) + B::kLog) & ((1 << log[a]) - 1)) << log_before(a);
+    unrolled<kAxes>(
+        [&](int a) { brick |= (node >> (shift(a) + B::kLog) & ((1 << log[a]) - 1)) << log_before(a); });
     return brick;
   }
   __device__ int bit_of_node(int node) const {
     int bit = 0;
-#pragma unroll
-    for (int a = 0; a < kAxes; ++a) bit |= (node >> shift(a) & (B::kSide - 1)) << a * B::kLog;
+    unrolled<kAxes>([&](int a) { bit |= (node >> shift(a) & (B::kSide - 1)) << a * B::kLog; });
     return bit;
   }
 
@@ -73,9 +68,9 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
   template <class Index>
   __device__ Index index_of_node(int node) const {
     Index index = 0;
-#pragma unroll
-    for (int a = 0; a < kAxes; ++a)
+    unrolled<kAxes>([&](int a) {
       index += Index(node >> shift(a) & ((1 << (log[a] + B::kLog)) - 1)) * Index(axis(a).index_stride);
+    });
     return index;
   }
   template <class Index>
@@ -90,14 +85,13 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
   template <class Index, class Along, class Stride>
   __device__ auto distance_across(const Cell<rank, Index>& first, Along&& along, Stride&& stride) const {
     decltype(stride(axis(0))) sum = 0;
-#pragma unroll
-    for (int a = 0; a < kAxes; ++a) {
+    unrolled<kAxes>([&](int a) {
       const int64_t at = first.at[rank - 1 - a], length = axis(a).length;
       int64_t to = at + along(a);
       if (to < 0) to += length;
       if (to >= length) to -= length;
       sum += Index(to - at) * stride(axis(a));
-    }
+    });
     return sum;
   }
   // The length of a brick along an axis, and which of its elements are in the array.
@@ -109,47 +103,41 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
   template <class Index>
   __device__ Bits inside(const Cell<rank, Index>& first) const {
     Bits elements = ~Bits(0);
-#pragma unroll
-    for (int a = 0; a < kAxes; ++a) {
+    unrolled<kAxes>([&](int a) {
       const int brick_length = length(first, a);
       elements &= brick_length == B::kSide ? ~Bits(0) : brick_length == 0 ? 0 : B::layers(a, brick_length);
-    }
+    });
     return elements;
   }
   template <class Value>
   __device__ BrickValues<Value, kAxes> values_at(const Value* first, Bits inside) const {
-    int64_t strides[kAxes];
-#pragma unroll
-    for (int a = 0; a < kAxes; ++a) strides[a] = axis(a).value_stride;
-    return {first, strides, inside};
+    return {first, [&](int a) { return axis(a).value_stride; }, inside};
   }
 
   // The elements of a brick that a step takes out of the tile, or across the end of a periodic axis.
   template <class Index>
   __device__ Bits leaving(const Cell<rank, Index>& first, int brick, int step) const {
     Bits elements = 0;
-#pragma unroll
-    for (int a = 0; a < kAxes; ++a) {
+    unrolled<kAxes>([&](int a) {
       const int brick_length = length(first, a), move = B::step(step, a);
       const bool ends = int64_t(first.at[rank - 1 - a]) + B::kSide >= axis(a).length;
       if (move < 0 && place(brick, a) == 0) elements |= B::layer(a, 0);
       if (move > 0 && brick_length > 0 && (ends || place(brick, a) == (1 << log[a]) - 1))
         elements |= B::layer(a, brick_length - 1);
-    }
+    });
     return elements;
   }
   // The elements of a brick whose neighbours at a step lie over the end of an axis.
   template <class Index>
   __device__ Bits over_ends(const Cell<rank, Index>& first, int step) const {
     Bits elements = 0;
-#pragma unroll
-    for (int a = 0; a < kAxes; ++a) {
+    unrolled<kAxes>([&](int a) {
       const int brick_length = length(first, a), move = B::step(step, a);
       const int64_t at = first.at[rank - 1 - a];
       if (move < 0 && at == 0) elements |= B::layer(a, 0);
       if (move > 0 && brick_length > 0 && at + B::kSide >= axis(a).length)
         elements |= B::layer(a, brick_length - 1);
-    }
+    });
     return elements;
   }
 };
@@ -182,8 +170,7 @@ struct BrickTable {
   __device__ Bits& plane(int k, int64_t number) const { return planes[k * bricks + number]; }
   __device__ ValuePlanes planes_of(int64_t number) const {
     ValuePlanes values;
-#pragma unroll
-    for (int k = 0; k < kPlanes; ++k) values.plane[k] = plane(k, number);
+    unrolled<kPlanes>([&](int k) { values.plane[k] = plane(k, number); });
     return values;
   }
   __device__ FirstDigits first_digits(int64_t number) const {
@@ -204,13 +191,13 @@ struct BrickTable {
 // The links of a brick by a rule, of which bricks know three: Equal and Above, for the steps of a
 // connectivity, and GivenLinks, for what any rule and neighbourhood have been turned into (link_bricks.cuh).
 template <class T, class Tiles, class Index>
-__device__ inline BrickLinks<Tiles::kAxes> links_of_brick(const Equal<T>& rule, const Tiles& tiles,
+__device__ inline BrickLinks<Tiles::kAxes> links_of_brick(const Equal<T>&, const Tiles& tiles,
                                                           const BrickTable& table, const T* values,
                                                           const Cell<Tiles::kRank, Index>& first,
                                                           int64_t number, Bits inside, Bits foreground,
                                                           Comparison comparison) {
   if (comparison == Comparison::kValues)
-    return tiles.values_at(values + first.offset, inside).links(rule, foreground, tiles.neighbours());
+    return tiles.values_at(values + first.offset, inside).equal_links(foreground, tiles.neighbours());
   BrickLinks<Tiles::kAxes> links{foreground, int(tiles.grid.connectivity), comparison, {}};
   if (kHasPlanes<T> && comparison == Comparison::kPlanes) links.planes = table.planes_of(number);
   return links;

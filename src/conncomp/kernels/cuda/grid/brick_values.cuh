@@ -103,22 +103,22 @@ struct BrickValues {
   Bits inside;
   bool aligned;
 
-  __device__ BrickValues(const Value* first, const int64_t (&strides)[axes], Bits inside)
+  // The stride along an axis is stride_of(axis).
+  template <class StrideOf>
+  __device__ BrickValues(const Value* first, StrideOf&& stride_of, Bits inside)
       : first(first), inside(inside) {
     size_t places = reinterpret_cast<size_t>(first);
-#pragma unroll
-    for (int a = 0; a < axes; ++a) {
-      stride[a] = strides[a];
-      if (a > 0) places |= size_t(strides[a]) * sizeof(Value);
-    }
-    aligned = strides[0] == 1 && places % alignof(Words) == 0 && inside == ~Bits(0);
+    unrolled<axes>([&](int a) {
+      stride[a] = stride_of(a);
+      if (a > 0) places |= size_t(stride[a]) * sizeof(Value);
+    });
+    aligned = stride[0] == 1 && places % alignof(Words) == 0 && inside == ~Bits(0);
   }
 
   __device__ const Value* at(int bit) const {
-    int64_t offset = 0;
-#pragma unroll
-    for (int a = 0; a < axes; ++a) offset += B::coordinate(bit, a) * stride[a];
-    return first + offset;
+    const Value* place = first;
+    unrolled<axes>([&](int a) { place += B::coordinate(bit, a) * stride[a]; });
+    return place;
   }
   __device__ Words words(int row) const { return *reinterpret_cast<const Words*>(at(row * kRow)); }
   __device__ static Value value_in(const Words& words, int k) {
@@ -217,14 +217,13 @@ struct BrickValues {
   // The planes of a frame; `strangers` gets the elements that it does not have.
   __device__ ValuePlanes planes(const Frame<Value>& frame, Bits& strangers) const {
     const int bit[kPlanes] = {frame.bit(0), frame.bit(1)};
-    const bool has_all = frame.has_two_bits();
     ValuePlanes planes{};
     strangers = 0;
 #pragma unroll 1
     for (int row = 0; row < kRows; ++row) {
       uint32_t in_row[kPlanes + 1] = {};
       if constexpr (sizeof(Value) == 1) {
-        planes_of_bytes(bytes(row, 0), bit, frame, has_all, in_row);
+        planes_of_bytes(bytes(row, 0), bit, frame, in_row);
       } else {
         Value values[kRow];
         read_row(row, values);
@@ -232,26 +231,26 @@ struct BrickValues {
         for (int x = 0; x < kRow; ++x) {
 #pragma unroll
           for (int k = 0; k < kPlanes; ++k) in_row[k] |= uint32_t(values[x] >> bit[k] & 1) << x;
-          in_row[kPlanes] |= uint32_t(!has_all && !frame.has(values[x])) << x;
+          in_row[kPlanes] |= uint32_t(!frame.has(values[x])) << x;
         }
       }
 #pragma unroll
       for (int k = 0; k < kPlanes; ++k) planes.plane[k] |= Bits(in_row[k]) << row * kRow;
       strangers |= Bits(in_row[kPlanes]) << row * kRow;
     }
+    if (frame.has_two_bits()) strangers = 0;
     return planes;
   }
   // The same of a row of bytes, four at a time; of each plane, and of strangers, the bits of the row.
   __device__ static void planes_of_bytes(const Words& bytes, const int (&bit)[kPlanes],
-                                         const Frame<Value>& frame, bool has_all,
-                                         uint32_t (&in_row)[kPlanes + 1]) {
+                                         const Frame<Value>& frame, uint32_t (&in_row)[kPlanes + 1]) {
 #pragma unroll
     for (int j = 0; j < kWords; ++j) {
       const uint32_t word = bytes.word[j], from_base = word ^ in_all(frame.base);
 #pragma unroll
       for (int k = 0; k < kPlanes; ++k) in_row[k] = appended(in_row[k], word << (7 - bit[k]) & 0x80808080u);
       const uint32_t strange = bytes_set(from_base) & bytes_set(from_base ^ in_all(frame.differing));
-      in_row[kPlanes] = appended(in_row[kPlanes], has_all ? 0 : strange);
+      in_row[kPlanes] = appended(in_row[kPlanes], strange);
     }
 #pragma unroll
     for (uint32_t& bits : in_row) bits >>= 32 - kRow;
@@ -357,6 +356,59 @@ struct BrickValues {
       }
     }
     return half[0] | Bits(half[1]) << 32;
+  }
+
+  // The links between equal elements at some backward steps in this brick, a bit for each code.
+  __device__ BrickLinks<axes> equal_links(Bits foreground, uint32_t steps) const {
+    if constexpr (sizeof(Value) == 1)
+      return links_of_bytes(foreground, steps);
+    else
+      return links(Equal<Value>{}, foreground, steps);
+  }
+  // Of bytes, a row at once, as one number.
+  __device__ BrickLinks<axes> links_of_bytes(Bits foreground, uint32_t steps) const {
+    constexpr int kLayer = axes < 3 ? 1 : kRows / B::kSide;  // rows before that may be compared
+    BrickLinks<axes> brick{foreground, 0, Comparison::kValues, {}};
+    Bits current[kLayer], before[kLayer] = {};
+#pragma unroll 1
+    for (int layer = 0; layer < kRows / kLayer; ++layer) {
+#pragma unroll
+      for (int row = 0; row < kLayer; ++row) current[row] = as_number(bytes(layer * kLayer + row, 0));
+#pragma unroll
+      for (int step = 0; step < B::kNoStep; ++step) {
+        if (!(steps >> step & 1)) continue;
+        uint32_t differing = 0;
+#pragma unroll
+        for (int row = 0; row < kLayer; ++row) {
+          const int to = axes < 3 ? 0 : row + B::step(step, 1);
+          if (to < 0 || to >= kLayer) continue;  // not in this brick
+          Bits neighbours = B::step(step, axes - 1) < 0 && axes > 1 ? before[to] : current[to];
+          if (B::step(step, 0) > 0) neighbours >>= 8;
+          if (B::step(step, 0) < 0) neighbours <<= 8;
+          if (axes == 1) neighbours |= before[to] >> 8 * (kRow - 1);
+          differing |= bytes_differing(current[row] ^ neighbours) << row * kRow;
+        }
+        brick.back[step] = brick.back[step] >> kLayer * kRow | Bits(differing) << (kBits - kLayer * kRow);
+      }
+#pragma unroll
+      for (int row = 0; row < kLayer; ++row) before[row] = current[row];
+    }
+#pragma unroll
+    for (int step = 0; step < B::kNoStep; ++step)
+      brick.back[step] = !(steps >> step & 1)
+                             ? 0
+                             : ~brick.back[step] & foreground & foreground << B::distance_back(step) &
+                                   B::with_element_at(step);
+    return brick;
+  }
+  __device__ static Bits as_number(const Words& row) {
+    if constexpr (kWords == 1) return row.word[0];
+    if constexpr (kWords > 1) return row.word[0] | Bits(row.word[1]) << 32;
+  }
+  // The bytes of a row that are not 0, as bits.
+  __device__ static uint32_t bytes_differing(Bits row) {
+    const uint32_t low = bits_of_bytes(bytes_set(uint32_t(row)));
+    return kRow == 4 ? low : low | uint32_t(bits_of_bytes(bytes_set(uint32_t(row >> 32)))) << 4;
   }
 
   // Asks a rule for the link of each element to those at some backward steps in this brick, a bit for each

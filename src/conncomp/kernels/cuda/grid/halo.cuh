@@ -148,8 +148,7 @@ struct HaloOfWords {
   template <class Same>
   __device__ HaloOfWords touched_by(Bits component, int most_moves, Same&& same) const {
     HaloOfWords touched{};
-#pragma unroll
-    for (int a = 0; a < axes; ++a) touched.word[word_of(a)] |= layer(a, component) << begin(a);
+    unrolled<axes>([&](int a) { touched.word[word_of(a)] |= layer(a, component) << begin(a); });
 #pragma unroll
     for (int k = 0; k < kWords; ++k) {
       Word& part = touched.word[k];
@@ -168,9 +167,9 @@ struct HaloOfWords {
   // The elements of the brick that touch some of these.
   __device__ Bits touching(int most_moves) const {
     Bits elements = 0;
-#pragma unroll
-    for (int a = 0; a < axes; ++a)
+    unrolled<axes>([&](int a) {
       elements |= from_layer(a, dilated(word_of(a), word[word_of(a)], most_moves) >> begin(a));
+    });
     return elements;
   }
   // One of each group of neighbours in a word, at least: those that have none before them.

@@ -29,11 +29,10 @@ struct CutLayers {
   __device__ CutLayers(const Tiles& tiles, const Cell<Tiles::kRank, Index>& first) {
     constexpr int rank = Tiles::kRank;
     constexpr int kSide = Brick<axes>::kSide;
-#pragma unroll
-    for (int a = 0; a < axes; ++a) {
+    unrolled<axes>([&](int a) {
       of_brick_before[a] = first.at[rank - 1 - a] == 0 ? int((tiles.axis(a).length - 1) % kSide) : kSide - 1;
       of_brick[a] = tiles.length(first, a) - 1;
-    }
+    });
   }
   __device__ int last_before(int a) const { return of_brick_before[a]; }
   __device__ int last(int a) const { return of_brick[a]; }
@@ -83,7 +82,7 @@ struct Entries {
 #pragma unroll
     for (int k = kRank - 1; k >= 0; --k) {
       const Index length = Index(tiles.grid.axes[k].length);
-      Index at = quotient % length;
+      Index at = tiles.is_outermost(k) ? quotient : quotient % length;
       quotient /= length;
       if (kRank - 1 - k < kAxes) {
         bit |= int(at & (B::kSide - 1)) << (kRank - 1 - k) * B::kLog;
@@ -190,7 +189,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
 #pragma unroll
     for (int k = kRank - 1; k >= 0; --k) {
       const uint32_t count = tiles.along(k);
-      uint32_t at = quotient % count;
+      uint32_t at = tiles.is_outermost(k) ? quotient : quotient % count;
       quotient /= count;
       if (kRank - 1 - k < kAxes) {
         const int by = B::step(step, kRank - 1 - k);
@@ -213,8 +212,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
     // Along each axis: where the brick before, this one and the one after are in their tile, and how far
     // the code of the step to that tile is from that of none.
     int place[kAxes][3], code[kAxes][3];
-#pragma unroll
-    for (int a = 0; a < kAxes; ++a) {
+    unrolled<kAxes>([&](int a) {
       const int last = (1 << tiles.log[a]) - 1, at = tiles.place(brick, a);
       const int64_t length = tiles.axis(a).length, first_along = first.at[kRank - 1 - a];
       const int last_of_all = int((length - 1) >> B::kLog) & last;
@@ -227,16 +225,15 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
       code[a][2] = ends ? B::unit(a) : 0;
 #pragma unroll
       for (int& brick_at : place[a]) brick_at <<= tiles.log_before(a);
-    }
+    });
     Halo halo{};
     comparison = Comparison::kNone;
     halo.for_each_brick([&](int a, const int (&steps)[3]) {
       int neighbour = 0, step = B::kNoStep;
-#pragma unroll
-      for (int k = 0; k < kAxes; ++k) {
+      unrolled<kAxes>([&](int k) {
         neighbour += place[k][steps[k] + 1];
         step += code[k][steps[k] + 1];
-      }
+      });
       if (step == B::kNoStep || beside[step].first < 0) return;
       if (beside[step].comparison > comparison) comparison = beside[step].comparison;
       halo.add(a, steps, of_brick[beside[step].first + neighbour], layers);
@@ -258,25 +255,25 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
       bricks.plane[source % kPlanes][thread] = of_brick[number];
     }
   }
-  __device__ void put_off(Index entry, Index neighbour) const {
-    if (!pairs.add({entry, neighbour})) this->unite_with(entry, neighbour);
-  }
-  // A component of a thread's brick with what it touches in the halo.
+  // A component of a thread's brick with what it touches in the halo: pairs are put off, or united where
+  // there is no room for them. The lanes of a warp call together, with 0 where there is no component, and
+  // each warp for once with its `last` ones: then all pairs of the block are united. So there is one copy of
+  // what unites.
   template <class Bricks>
-  __device__ void join(const Bricks& bricks, int thread, Bits component) const {
+  __device__ void join(const Bricks& bricks, int thread, Bits component, bool last) const {
     const Cell& first = bricks.first[thread];
     const Comparison comparison = bricks.comparison[thread];
     Halo halo = bricks.halo[0][thread];
     if (Bricks::kSources > 1 && comparison == Comparison::kPlanes) {
-#pragma unroll
-      for (int k = 0; k < kPlanes; ++k)
+      unrolled<kPlanes>([&](int k) {
         halo = halo.with(bricks.halo[1 + k][thread], (bricks.plane[k][thread] & component) != 0);
+      });
     }
     const Index entry = first.index + tiles.template distance<Index>(lowest(component));
     const auto distance_to = [&](int word, int bit, auto&& stride) {
       return tiles.distance_across(first, [&](int a) { return Halo::distance(word, bit, a); }, stride);
     };
-    const Halo touched = halo.touched_by(component, connectivity(), [&](int word, auto elements) {
+    Halo contacts = halo.touched_by(component, connectivity(), [&](int word, auto elements) {
       if (Rule::kOneValue || comparison != Comparison::kValues) return elements;
       // One value is asked for: equality is transitive.
       const Value of_component = *values_of(first).at(lowest(component));
@@ -289,11 +286,37 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
     });
 #pragma unroll
     for (int word = 0; word < Halo::kWords; ++word)
-      for (auto contacts = Halo::without_next(word, touched.word[word], connectivity()); contacts != 0;
-           contacts &= contacts - 1)
-        put_off(entry, first.index + distance_to(word, lowest(contacts),
-                                                 [](auto& axis) { return Index(axis.index_stride); }));
+      contacts.word[word] = Halo::without_next(word, contacts.word[word], connectivity());
     if constexpr (kOuter > 0) join_outside(first, component, entry);
+    bool all_listed = false;
+    for (int k = 0, stored = 0;;) {
+      bool has_pair, unites;
+      Pair pair{};
+      if (all_listed) {
+        unites = has_pair = k < stored;
+        if (has_pair) pair = pairs.pair[k];
+        k += kJoinThreads;
+      } else {
+        const int word = contacts.word[0] == 0 ? Halo::kWords - 1 : 0;
+        auto& bits = contacts.word[word];
+        has_pair = bits != 0;
+        if (has_pair) {
+          pair = {entry, first.index + distance_to(word, lowest(bits),
+                                                   [](auto& axis) { return Index(axis.index_stride); })};
+          bits &= bits - 1;
+        }
+        unites = has_pair && !pairs.add(pair);
+      }
+      if (!__any_sync(kAllLanes, has_pair)) {
+        if (all_listed || !last) return;
+        all_listed = true;
+        __syncthreads();
+        k = int(threadIdx.x), stored = pairs.stored();
+        continue;
+      }
+      if (unites) this->unite_with(pair.entry, pair.neighbour);
+      __syncwarp();
+    }
   }
   // The same with bricks beside it along the axes that bricks do not have, the outer ones, and those around
   // these. Of two outer axes, four of the nine steps lead back, and are numbered as digits of base 3:
@@ -314,6 +337,9 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
   //    . . . .         . # . #                          . . . .
   //    . . . #         . . # #                          # . . .
   //                dilated(component, along, 1)     (component & layer(x, 3)) >> 3 * stride(x)
+  __device__ void unite_or_put_off(Index entry, Index neighbour) const {
+    if (!pairs.add({entry, neighbour})) this->unite_with(entry, neighbour);
+  }
   __device__ void join_outside(const Cell& first, Bits component, Index entry) const {
     const CutLayers<kAxes> layers(tiles, first);
     const uint32_t tiles_before =
@@ -337,8 +363,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
         bool exists = true;
         int moves = outer_moves, along = 0, shift = 0;
         Bits facing = component;
-#pragma unroll
-        for (int a = 0; a < kAxes; ++a) {
+        unrolled<kAxes>([&](int a) {
           const int by = B::step(step, a), last = layers.last(a);
           moves += by != 0;
           exists &= move(neighbour, kRank - 1 - a, by, B::kSide);
@@ -346,7 +371,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
           if (by < 0) shift += B::stride(a) * layers.last_before(a);
           if (by > 0) shift -= B::stride(a) * last;
           if (by != 0) facing &= B::layer(a, by < 0 ? 0 : last);
-        }
+        });
         if (!exists || facing == 0 || moves > connectivity()) continue;
         const uint32_t tile_of_neighbour = tiles_before + tiles.tile_of(neighbour);
         if (!may_equal(tile, tile_of_neighbour)) continue;
@@ -356,7 +381,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
         if (!Rule::kOneValue && comparison(tile, tile_of_neighbour) != Comparison::kNone)
           touched = values_of(neighbour).equal_to(*values_of(first).at(lowest(component)), touched);
         for (Bits contacts = B::without_next(touched); contacts != 0; contacts &= contacts - 1)
-          put_off(entry, neighbour.index + tiles.template distance<Index>(lowest(contacts)));
+          unite_or_put_off(entry, neighbour.index + tiles.template distance<Index>(lowest(contacts)));
       }
     }
   }
@@ -417,19 +442,22 @@ __global__ void __launch_bounds__(kJoinThreads, Tiles::kRank < 3 && resident_blo
   const int thread = int(threadIdx.x), first_of_warp = thread - lane();
   if (thread == 0) pairs.count = 0;
 
-  const int64_t k = int64_t(blockIdx.x) * blockDim.x + thread;
-  const uint32_t first_tile = uint32_t((k - thread) / each), tile = uint32_t(k / each);
-  const int64_t last = (k - thread + blockDim.x - 1) / each;
-  const uint32_t tiles_of_block = uint32_t((last < count ? last + 1 : count) - first_tile);
+  // The quotient of blockIdx.x * kJoinThreads, and what is left, in 32 bits.
+  const uint32_t of_tile = uint32_t(each), first_of_rest = blockIdx.x % of_tile * kJoinThreads;
+  const uint32_t first_tile = blockIdx.x / of_tile * kJoinThreads + first_of_rest / of_tile;
+  const uint32_t first_in_tile = first_of_rest % of_tile;
+  const uint32_t tile = first_tile + (first_in_tile + thread) / of_tile;
+  const uint32_t last = first_tile + (first_in_tile + blockDim.x - 1) / of_tile;
+  const uint32_t tiles_of_block = (last < uint32_t(count) ? last + 1 : uint32_t(count)) - first_tile;
   for (int at = thread; at < int(tiles_of_block) * Join::kSides; at += int(blockDim.x))
     beside[at] = join.beside(first_tile + at / Join::kSides, at % Join::kSides);
   __syncthreads();
   Bits touching = 0;
   BrickLinks<kAxes> links{0, join.connectivity(), Comparison::kNone, {}};
   bricks.comparison[thread] = Comparison::kNone;
-  if (k < count * each) {
+  if (tile < uint32_t(count)) {
     const auto corner = tiles.template corner_of<Index>(tile);
-    const int brick = brick_to_join(tiles, corner, int(k - int64_t(tile) * each));
+    const int brick = brick_to_join(tiles, corner, int((first_in_tile + thread) % of_tile));
     Cell<rank, Index> first = tiles.first_of(corner, brick);
     if (tiles.has_items()) first.move_to_item(tiles.grid, tiles.item_of(tile));
     bricks.first[thread] = first;
@@ -444,17 +472,15 @@ __global__ void __launch_bounds__(kJoinThreads, Tiles::kRank < 3 && resident_blo
       links.comparison = table.comparison[tile];
       if (links.comparison == Comparison::kPlanes) links.planes = table.planes_of(number);
       if (touching != 0 && links.one_by_one())
-        links = join.values_of(first).links(Rule{}, links.foreground, tiles.neighbours());
+        links = join.values_of(first).equal_links(links.foreground, tiles.neighbours());
     }
   }
   __syncthreads();
-  list_of_warp[thread / kWarp].for_each_component(
+  list_of_warp[thread / kWarp].template for_each_component<true>(
       [&](auto&& use) { use(links); }, touching, kBits, [](Bits, int) {},
-      [&](Bits component, int lane_of_brick, int) {
-        if (component != 0) join.join(bricks, first_of_warp + lane_of_brick, component);
+      [&](Bits component, int lane_of_brick, int, bool last) {
+        join.join(bricks, first_of_warp + lane_of_brick, component, last);
       });
-  __syncthreads();
-  pairs.for_each([&](const typename Join::Pair& pair) { join.unite_with(pair.entry, pair.neighbour); });
 }
 
 // Which links leave a tile: all, or but those over the ends of axes.

@@ -162,7 +162,7 @@ struct TileLabelling {
       const auto brick_values = tiles.values_at(values + first.offset, tiles.inside(first));
       Value bits = met.any ? Value(met.differing | (met.value ^ frame.base)) : Value(0);
       if constexpr (sizeof(Value) == 1) bits = brick_values.differing(foreground, frame.base);
-      const Bits differing = warp_or(Bits(bits));
+      const Bits differing = sizeof(Value) > 4 ? warp_or(Bits(bits)) : warp_or(uint32_t(bits));
       if (lane() == 0) InBlock::fetch_or(&memory.differing, differing);
       __syncthreads();
       frame = frame_of(frame.base, Value(memory.differing));
@@ -170,8 +170,7 @@ struct TileLabelling {
       const ValuePlanes planes = brick_values.planes(frame, strangers);
       if (__syncthreads_or((foreground & strangers) != 0)) return;
       comparison = Comparison::kPlanes;
-#pragma unroll
-      for (int k = 0; k < kPlanes; ++k) table.plane(k, number()) = memory.plane[k][brick] = planes.plane[k];
+      unrolled<kPlanes>([&](int k) { table.plane(k, number()) = memory.plane[k][brick] = planes.plane[k]; });
       __syncthreads();
     }
   }
@@ -181,50 +180,38 @@ struct TileLabelling {
   // The elements of the brick that touch others outside of the tile, or could.
   __device__ Bits border_of_tile() const {
     Bits border = 0;
-#pragma unroll
-    for (int k = 0; k < kRank; ++k) {
+    unrolled<kRank>([&](int k) {
       const GridAxis& axis = tiles.grid.axes[k];
       const int a = kRank - 1 - k;
       if (a >= kAxes) {
         if (axis.length > 1) border = ~Bits(0);
-        continue;
+        return;
       }
       const int place = tiles.place(brick, a), length = tiles.length(first, a);
       const bool ends = int64_t(first.at[k]) + B::kSide >= axis.length;
       if (place == 0 && (first.at[k] > 0 || axis.periodic)) border |= B::layer(a, 0);
       if (ends ? axis.periodic && length > 0 : place == (1 << tiles.log[a]) - 1)
         border |= B::layer(a, length - 1);
-    }
+    });
     return border;
   }
 
-  // The elements of each brick that have no foreground around them in the tile. All threads call together;
-  // `neighbours` has room for as many as axes for each of them.
+  // The elements of each brick that have no foreground around them in the tile, or along axes alone. All
+  // threads call together; `neighbours` has room for as many as axes for each of them.
   __device__ Bits without_foreground_around(Neighbours<kAxes>* neighbours) const {
+    Bits several = 0;
     Neighbours<kAxes> sum{foreground, 0};
 #pragma unroll
     for (int a = 0; a < kAxes; ++a, neighbours += blockDim.x) {
+      if (connectivity() == 1) sum = {foreground, 0};
       neighbours[brick] = sum;
       __syncthreads();
       const int by = 1 << tiles.log_before(a), place = tiles.place(brick, a);
       sum = sum.spread(a, place > 0 ? neighbours[brick - by] : Neighbours<kAxes>{},
                        place + 1 < 1 << tiles.log[a] ? neighbours[brick + by] : Neighbours<kAxes>{});
+      several |= sum.several;
     }
     __syncthreads();
-    return foreground & ~sum.several;
-  }
-
-  // The same along axes alone.
-  __device__ Bits without_foreground_beside() const {
-    const Neighbours<kAxes> own{foreground, 0};
-    Bits several = 0;
-#pragma unroll
-    for (int a = 0; a < kAxes; ++a) {
-      const int by = 1 << tiles.log_before(a), place = tiles.place(brick, a);
-      const Bits before = place > 0 ? memory.foreground[brick - by] : 0;
-      const Bits after = place + 1 < 1 << tiles.log[a] ? memory.foreground[brick + by] : 0;
-      several |= own.spread(a, {before, 0}, {after, 0}).several;
-    }
     return foreground & ~several;
   }
 
@@ -232,14 +219,13 @@ struct TileLabelling {
   // more values for.
   template <class Links>
   __device__ Bits find_isolated(const Links& links, Bits border) const {
-    if (comparison != Comparison::kNone)
-      return foreground & ~links.with_neighbour() & B::interior() & ~border;
+    const Bits single = foreground & ~links.with_neighbour();
+    if (comparison != Comparison::kNone) return single & B::interior() & ~border;
     if (kRank > kAxes) return 0;
-    const bool has_several = __popcll(foreground & ~links.with_neighbour()) > 1;
+    const bool has_several = __popcll(single) > 1;
     const uint32_t with_several = __ballot_sync(kAllLanes, has_several);
     if (!__syncthreads_or(__popc(with_several) >= kLanesWithIsolated)) return 0;
-    return ~border & (connectivity() == 1 ? without_foreground_beside()
-                                          : without_foreground_around(dynamic_memory->neighbours));
+    return ~border & without_foreground_around(dynamic_memory->neighbours);
   }
 
   // ----------------------------------------------------------------------------------- components, unions
@@ -251,12 +237,11 @@ struct TileLabelling {
     halo.for_each_brick([&](int a, const int (&steps)[3]) {
       bool exists = true;
       int neighbour = brick;
-#pragma unroll
-      for (int k = 0; k < kAxes; ++k) {
+      unrolled<kAxes>([&](int k) {
         const int to = tiles.place(brick, k) + steps[k];
         exists &= to >= 0 && to < 1 << tiles.log[k];
         neighbour += steps[k] * (1 << tiles.log_before(k));
-      }
+      });
       if (exists) halo.add(a, steps, of_brick[neighbour], layers);
     });
     return halo;
@@ -291,9 +276,9 @@ struct TileLabelling {
 #pragma unroll 1
     for (Word untested = touched; untested != 0; untested &= untested - 1) {
       const Value* in_halo = of_brick;
-#pragma unroll
-      for (int a = 0; a < kAxes; ++a)
+      unrolled<kAxes>([&](int a) {
         in_halo += Halo<kAxes>::distance(word, lowest(untested), a) * tiles.axis(a).value_stride;
+      });
       if (*in_halo == of_component) equal |= lowest_bit(untested);
     }
     return equal;
@@ -317,8 +302,7 @@ struct TileLabelling {
       }
     } else {
       Bits last = 0;
-#pragma unroll
-      for (int a = 0; a < kAxes; ++a) last |= B::layer(a, kLast);
+      unrolled<kAxes>([&](int a) { last |= B::layer(a, kLast); });
       for (Bits elements = component & last; elements != 0; elements &= elements - 1)
         body(tiles.distance_in_tile(lowest(elements)));
     }
@@ -374,9 +358,8 @@ struct TileLabelling {
         if (contacts != 0) {
           int bit = lowest(contacts), neighbour = origin;
           if (kAxes == 2 && comparison != Comparison::kValues) bit = halo.start_of_run(bit);
-#pragma unroll
-          for (int a = 0; a < kAxes; ++a)
-            neighbour += Halo<kAxes>::distance(word, bit, a) * (1 << tiles.shift(a));
+          unrolled<kAxes>(
+              [&](int a) { neighbour += Halo<kAxes>::distance(word, bit, a) * (1 << tiles.shift(a)); });
           if (at_once)
             unite<InBlock>(parent, uint16_t(node), uint16_t(neighbour));
           else if (under == node && neighbour < node)
@@ -399,7 +382,7 @@ struct TileLabelling {
     for (bool at_once = false;; at_once = true) {
       list().for_each_component([&](auto&& use) { use(links); }, elements, kBits,
                                 [&](Bits component, int) { firsts.add(component, border); },
-                                [&](Bits component, int lane_of_brick, int) {
+                                [&](Bits component, int lane_of_brick, int, bool) {
                                   unite_component(component, lane_of_brick, at_once);
                                 });
       __syncthreads();

@@ -72,8 +72,7 @@ __device__ inline uint32_t gather_word(const Tiles& tiles, const BrickTable& tab
   item += move_to_row(tiles.grid, rank - 1, row, cell);
   cell.move(tiles.grid, rank - 1, column * kRootWord);
   int bit = 0;  // of the first element, in its brick
-#pragma unroll
-  for (int a = 0; a < Tiles::kAxes; ++a) bit += int(cell.at[rank - 1 - a] & (B::kSide - 1)) << a * B::kLog;
+  unrolled<Tiles::kAxes>([&](int a) { bit += int(cell.at[rank - 1 - a] & (B::kSide - 1)) << a * B::kLog; });
   uint32_t roots = 0;
   int64_t brick = tiles.number_of(cell);
   if (item > 0) brick += int64_t(item) * tiles.tiles_of_item() << tiles.log_parts();
@@ -100,7 +99,7 @@ __global__ void __launch_bounds__(kWordThreads)
     int count = 0;
     for (int64_t word = begin + threadIdx.x; word < end; word += kWordThreads) {
       const uint32_t roots =
-          gather_word<Index>(tiles, table, 0, Index(word / columns), Index(word % columns));
+          gather_word<Index>(tiles, table, 0, Index(word) / Index(columns), Index(word) % Index(columns));
       roots_of_word[word] = roots;
       count += __popc(roots);
     }

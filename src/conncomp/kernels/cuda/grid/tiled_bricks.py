@@ -88,8 +88,9 @@ def fill_labels(
         The number of components of each item, in `workspace`.
     """
     plan = plan_of(image.geometry, image.links, labels.dtype, gpu.multiprocessors, consecutive)
-    label, join, *links = gpu.load(FILE, plan.names)
-    write, *number = gpu.load(FILE, plan.last_names)
+    modules = [(FILE, names) for names in (*_modules(plan.names), plan.last_names)]
+    gpu.load_at_once(modules)
+    (label,), (join, *links), (write, *number) = (gpu.load(*module) for module in modules)
     memory = workspace.take_struct(gpu, TABLE, plan.table, plan.by_word)
     table = memory.struct
     roots, numbers, in_chunk = (memory[name] if consecutive else None for name in BY_WORD)
@@ -286,6 +287,11 @@ def _names(links: Links, given: int | None, tiles: str, index: Any) -> tuple[str
     return f"label_tiles<{words}>", f"join_links<{words}>", f"link_bricks<{rule}, {kinds}>"
 
 
+def _modules(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of kernels as two modules that take as long as each other, about."""
+    return names[:1], names[1:]
+
+
 def _last_names(
     links: Links, given: int | None, tiles: str, index: Any, numbering: tuple[bool, bool]
 ) -> tuple[str, ...]:
@@ -321,7 +327,8 @@ def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
         kinds = [(None, False), (None, True), *([(LOGS[rank], False)] if rank in FIXED else [])]
         for logs, items in kinds:
             tiles = _tiles(rank, logs, items)
-            yield FILE, _names(links, given, tiles, index)
+            for names in _modules(_names(links, given, tiles, index)):
+                yield FILE, names
             for numbering in ((False, False), (True, False), *([(True, True)] if items else [])):
                 yield FILE, _last_names(links, given, tiles, index, numbering)
     for links in rules():
@@ -329,5 +336,6 @@ def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
             continue
         tiles, index = _tiles(sparse_tiles.AXES, LOGS[sparse_tiles.AXES], False), sparse_tiles.INDEX
         yield sparse_tiles.FILE, sparse_tiles.names(rule_of(links).name, tiles)
-        yield FILE, _where_written(_names(links, None, tiles, index))
+        for names in _modules(_where_written(_names(links, None, tiles, index))):
+            yield FILE, names
         yield FILE, _where_written(_last_names(links, None, tiles, index, (False, False)))

@@ -13,6 +13,8 @@ struct GivenLogs {
   int32_t log[3];
 
   __device__ int operator[](int axis) const { return log[axis]; }
+  // The sum of those of the axes before one.
+  __device__ int before(int axis) const { return (axis > 0 ? log[0] : 0) + (axis > 1 ? log[1] : 0); }
 };
 template <int log0, int log1, int log2>
 struct FixedLogs {
@@ -20,6 +22,7 @@ struct FixedLogs {
   int32_t log[3];  // is not read
 
   __device__ constexpr int operator[](int axis) const { return axis == 0 ? log0 : axis == 1 ? log1 : log2; }
+  __device__ constexpr int before(int axis) const { return (axis > 0 ? log0 : 0) + (axis > 1 ? log1 : 0); }
 };
 
 // A tile has 2^log[a] parts along axis a, which are counted from the last one of the array, and a part is
@@ -44,13 +47,14 @@ struct Tiling {
 
   __device__ uint32_t tiles_of_item() const {
     uint32_t tiles = 1;
-#pragma unroll
-    for (int k = 0; k < rank; ++k) tiles *= along(k);
+    unrolled<rank>([&](int k) { tiles *= along(k); });
     return tiles;
   }
   __device__ bool has_items() const { return Logs::kItems && grid.items > 1; }
   __device__ int64_t item_of(uint32_t tile) const { return has_items() ? tile / tiles_of_item() : 0; }
 
+  // Whether what is left of a number along an axis needs no division, as there is no other axis, nor item.
+  __device__ static constexpr bool is_outermost(int k) { return k == 0 && !Logs::kItems; }
   __device__ bool begins_item(uint32_t tile) const {
     return has_items() ? tile % tiles_of_item() == 0 : tile == 0;
   }
@@ -73,8 +77,8 @@ struct Tiling {
     Cell<rank, Index> cell{};
 #pragma unroll
     for (int k = rank - 1; k >= 0; --k) {
-      const uint32_t count = along(k);
-      cell.move(grid, k, Index(tile % count) << log_of(k));
+      const uint32_t count = along(k), at = is_outermost(k) ? tile : tile % count;
+      cell.move(grid, k, Index(at) << log_of(k));
       tile /= count;
     }
     return cell;
@@ -82,8 +86,7 @@ struct Tiling {
   template <class Index>
   __device__ uint32_t tile_of(const Cell<rank, Index>& cell) const {
     uint32_t tile = 0;
-#pragma unroll
-    for (int k = 0; k < rank; ++k) tile = tile * along(k) + uint32_t(cell.at[k] >> log_of(k));
+    unrolled<rank>([&](int k) { tile = tile * along(k) + uint32_t(cell.at[k] >> log_of(k)); });
     return tile;
   }
 
@@ -91,23 +94,16 @@ struct Tiling {
   template <class Index>
   __device__ bool has(const Cell<rank, Index>& cell) const {
     bool inside = true;
-#pragma unroll
-    for (int k = 0; k < rank; ++k) inside &= cell.at[k] < grid.axes[k].length;
+    unrolled<rank>([&](int k) { inside &= cell.at[k] < grid.axes[k].length; });
     return inside;
   }
 
   // Parts of a tile are numbered as they lie there, from its corner.
-  __device__ int log_before(int a) const {
-    int sum = 0;
-#pragma unroll
-    for (int k = 0; k < kAxes; ++k) sum += k < a ? log[k] : 0;
-    return sum;
-  }
+  __device__ int log_before(int a) const { return log.before(a); }
   __device__ int place(int part, int a) const { return part >> log_before(a) & ((1 << log[a]) - 1); }
   template <class Index>
   __device__ Cell<rank, Index> first_of(Cell<rank, Index> corner, int part) const {
-#pragma unroll
-    for (int a = 0; a < kAxes; ++a) corner.move(grid, rank - 1 - a, Index(place(part, a)) << part_log);
+    unrolled<kAxes>([&](int a) { corner.move(grid, rank - 1 - a, Index(place(part, a)) << part_log); });
     return corner;
   }
 };

@@ -63,18 +63,19 @@ struct WarpList {
   uint16_t origin[kRoom];  // the lane of its brick + 32 * its number in the brick
 
   // Calls each(component, number) for the components of every lane's brick that have some of `elements`, but
-  // for no more than `most`, and body(component, lane of its brick, number) for the same in any lane. All
-  // lanes call together, body too, with 0 where there is no component left. Returns the elements of the
-  // components beyond `most`. with_links(use) calls use(links): links of several kinds have code of their own
-  // that finds components, but one copy of `body`, as two of them were a seventh of write_labels.
-  template <class WithLinks, class Each, class Body>
+  // for no more than `most`, and body(component, lane of its brick, number, whether no call follows) for the
+  // same in any lane. All lanes call together, body too, with 0 where there is no component left. Returns the
+  // elements of the components beyond `most`. with_links(use) calls use(links): links of several kinds have
+  // code of their own that finds components, but one copy of `body`, as two of them were a seventh of
+  // write_labels.
+  template <bool tells_last = false, class WithLinks, class Each, class Body>
   __device__ Bits for_each_component(WithLinks&& with_links, Bits elements, int most, Each&& each,
                                      Body&& body) {
     Bits grown, beyond = 0;
     // If all bricks of a warp are whole, one step of growth does instead of eight.
     with_links([&](const auto& links) { grown = links.whole(elements) ? elements : links.start(elements); });
     int number = 0;
-    while (__any_sync(kAllLanes, elements != 0)) {
+    for (bool begins = tells_last; begins || __any_sync(kAllLanes, elements != 0); begins = false) {
       int count = 0;
       with_links([&](const auto& links) {
         do {
@@ -96,11 +97,12 @@ struct WarpList {
           count += __popc(lanes);
         } while (count <= kRoom - kWarp && __any_sync(kAllLanes, elements != 0));
       });
+      const bool last_list = tells_last && !__any_sync(kAllLanes, elements != 0);
       __syncwarp();
-      for (int begin = 0; begin < count; begin += kWarp) {
+      for (int begin = 0; begin < count || (tells_last && begin == 0); begin += kWarp) {
         const int k = begin + lane();
         const uint32_t code = k < count ? origin[k] : 0;
-        body(k < count ? component[k] : 0, code % kWarp, code / kWarp);
+        body(k < count ? component[k] : 0, code % kWarp, code / kWarp, last_list && begin + kWarp >= count);
         __syncwarp();
       }
     }
@@ -127,13 +129,13 @@ struct PairList {
     if (at < capacity()) pair[at] = added;
     return at < capacity();
   }
+  __device__ int stored() const { return count < capacity() ? count : capacity(); }
   // Calls body(pair) for all pairs. All threads of the block call, and no one adds any more.
   template <class Body>
   __device__ void for_each(Body&& body) const {
-    const int stored = count < capacity() ? count : capacity();
-    for (int begin = 0; begin < stored; begin += int(blockDim.x)) {
+    for (int begin = 0; begin < stored(); begin += int(blockDim.x)) {
       const int k = begin + int(threadIdx.x);
-      if (k < stored) body(pair[k]);
+      if (k < stored()) body(pair[k]);
       __syncwarp();
     }
   }

@@ -157,7 +157,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
 #pragma unroll
             for (int k = 0; k < 4; ++k) digit[k] |= (number + 1) >> k & 1 ? component : 0;
           },
-          [&](Bits component, int lane_of_brick, int number) {
+          [&](Bits component, int lane_of_brick, int number, bool) {
             if (component == 0) return;
             const int owner = first_of_warp + lane_of_brick, bit = lowest(component);
             const Index entry = corner.index + tiles.template index_of_node<Index>(tiles.node_of(owner, bit));

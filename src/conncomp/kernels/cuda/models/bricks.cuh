@@ -256,7 +256,7 @@ __global__ void __launch_bounds__(Tiles::kThreads)
   const FirstDigits digits = table.first_digits(number);
   list_of_warp[brick / kWarp].for_each_component(
       [&](auto&& use) { use(digits); }, __ldg(table.foreground + number), kBits, [](Bits, int) {},
-      [&](Bits component, int lane_of_brick, int) {
+      [&](Bits component, int lane_of_brick, int, bool) {
         if (component == 0) return;
         const int owner = first_of_warp + lane_of_brick, bit = lowest(component);
         int node = tiles.node_of(owner, bit);
@@ -399,7 +399,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
   const FirstDigits first_digits = table.first_digits(number);
   list_of_warp[brick / kWarp].for_each_component(
       [&](auto&& use) { use(first_digits); }, inside & ~single, kBits, [](Bits, int) {},
-      [&](Bits component, int lane_of_brick, int) {
+      [&](Bits component, int lane_of_brick, int, bool) {
         if (component == 0) return;
         const int owner = first_of_warp + lane_of_brick, bit = lowest(component);
         const Index entry = corner.index + tiles.template index_of_node<Index>(tiles.node_of(owner, bit));
