@@ -307,11 +307,15 @@ def label_by_bricks(cupy):
 
 
 def label_sparse(cupy):
-    """Label an image of few elements, as if it were large."""
-    image = generate.random_array((192, 384), 0.05)
+    """Label an image of few elements, and one of many values, as if they were large."""
+    few, many = (
+        generate.random_array((192, 384), 0.05),
+        generate.random_array((192, 384), 1, values=3),
+    )
     tiled_bricks.plan_of.cache_clear()
     with patch.object(sparse_tiles, "LEAST", 0):
-        check(label(cupy.asarray(image), numbering="roots"), label(image, numbering="roots"))
+        for image in (few, many.astype(np.int32)):
+            check(label(cupy.asarray(image), numbering="roots"), label(image, numbering="roots"))
     tiled_bricks.plan_of.cache_clear()
 
 

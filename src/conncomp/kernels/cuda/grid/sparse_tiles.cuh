@@ -366,8 +366,9 @@ __global__ void __launch_bounds__(Tiles::kThreads)
   const int both = block_sum<kThreads>(__popcll(elements) | own_beside << 16);
   if (thread != 0) return;
   const int all = both & 0xffff, beside = both >> 16;
-  table.written[0] =
+  const bool is_sparse =
       kMostOfOne * all <= kAll && kLeastOfOne * all >= kAll && kElementsOfTwoBeside * beside <= 2 * all;
+  table.written[0] = is_sparse ? kBySparseTiles : 0;
   table.written[1] = 0;
   table.components[0] = 0;  // the tile that does it otherwise may be written
 }
@@ -398,7 +399,7 @@ template <class Tiles>
 __global__ void __launch_bounds__(kFollowThreads)
     follow_sparse_tiles(Tiles tiles, int32_t* label, BrickTable table, int64_t count) {
   follow_launch();
-  if (!table.written[0]) return;
+  if (table.written[0] != kBySparseTiles) return;
   constexpr int kOfList = kWarp / 2, kLists = Tiles::kThreads / kWarp;
   using List = ListToFollow<Tiles>;
   const int thread = int(threadIdx.x) % kOfList;

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp.kernels.cuda.core.numbering import MOST_CHUNKS, THREADS, WORD, WORDS
-from conncomp.kernels.cuda.grid import sparse_tiles
+from conncomp.kernels.cuda.grid import row_tiles, sparse_tiles
 from conncomp.kernels.cuda.grid.image import RANKS, Geometry, Image, rule_of, rules
 from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, given_logs, tiling
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
-from conncomp.kernels.cuda.workspace import Part, Workspace
+from conncomp.kernels.cuda.workspace import Part, PlacedStruct, Workspace
 from conncomp.kernels.links import Links, values_above
 
 FILE = "cuda/grid/tiled_bricks.cuh"
@@ -104,6 +104,8 @@ def fill_labels(
         labelling, following = sparse_tiles.grids(gpu, count)
         launch(sample, (1, labelling[1]), tiles, plan.rule, values, table, count)
         launch(label_sparse, labelling, tiles, plan.rule, values, labels, table, count)
+    if plan.by_rows:
+        _label_by_rows(gpu, plan.by_rows, image, labels, memory)
     launch(label, plan.by_tile, tiles, plan.rule, values, labels, table, shared=plan.shared)
     if plan.joins:
         launch(join, plan.by_border, tiles, *plan.border, values, labels, table)
@@ -126,6 +128,21 @@ def fill_labels(
     return memory["components"]
 
 
+def _label_by_rows(
+    gpu: Gpu, plan: row_tiles.RowPlan, image: Image, labels: Any, memory: PlacedStruct
+) -> None:
+    """Label an image of many components of several values, if it is one."""
+    sample, label, join, follow = gpu.load(row_tiles.FILE, plan.names)
+    sampling, labelling, joining, following = plan.grids(gpu)
+    rule, values, shape, tiles = image.rule, image.values, plan.shape, plan.tiles
+    written, components = memory["written"], memory["components"]
+    between = memory["reaching"], memory["settled_of_rows"]
+    launch(sample, sampling, rule, values, shape, written)
+    launch(label, labelling, rule, values, labels, shape, written, *between, tiles)
+    launch(join, joining, values, labels, shape, written, tiles)
+    launch(follow, following, labels, shape, written, *between, components, plan.words, tiles)
+
+
 class Plan(NamedTuple):
     """What depends on the kind of an array only, and is kept for the next one of that kind.
 
@@ -133,6 +150,8 @@ class Plan(NamedTuple):
     ----------
     names, last_names, sparse_names : tuple of str
         Of kernels: those that any labels need, those that differ, and those of sparse tiles.
+    by_rows : RowPlan, optional
+        How the image is labelled if it has many components of several values.
     rule : numpy.generic
         ``Equal<T>`` or ``GivenLinks``.
     tiles : numpy.void
@@ -162,6 +181,7 @@ class Plan(NamedTuple):
     names: tuple[str, ...]
     last_names: tuple[str, ...]
     sparse_names: tuple[str, ...]
+    by_rows: row_tiles.RowPlan | None
     rule: Any
     tiles: Any
     bricks: int
@@ -220,12 +240,14 @@ def plan_of(
     }
     given = None if by_value else 1 if geometry.steps.most_moves <= 1 else 3
     by_word = ((words, WORDS), (words, index), (chunks, COUNT)) if consecutive else ()
+    by_rows = row_tiles.plan_of(geometry, links) if sparse else None
     names = _names(links, given, kind, index)
     last_names = _last_names(links, given, kind, index, (consecutive, by_item))
     return Plan(
         _where_written(names) if sparse else names,
         _where_written(last_names) if sparse else last_names,
         sparse_tiles.names(rule_of(links).name, kind) if sparse else (),
+        by_rows,
         rule_of(links).struct if by_value else np.uint8(0),
         tiling(geometry, logs),
         bricks,
@@ -239,7 +261,7 @@ def plan_of(
         (tiles, border),
         of_tile * BRICK * NODE.itemsize,
         table,
-        dict(zip(BY_WORD, by_word, strict=False)),
+        by_rows.parts if by_rows else dict(zip(BY_WORD, by_word, strict=False)),
     )
 
 
@@ -339,3 +361,4 @@ def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
         for names in _modules(_where_written(_names(links, None, tiles, index))):
             yield FILE, names
         yield FILE, _where_written(_last_names(links, None, tiles, index, (False, False)))
+    yield from row_tiles.specialisations()

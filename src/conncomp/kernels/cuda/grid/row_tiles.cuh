@@ -1,0 +1,451 @@
+// Connected components of large images of many small components on the GPU, such as noise of several values,
+// by rows of tiles. The default for them, if a sample says that they are so (sparse_tiles.cuh).
+//
+// What: fills label[i] with the smallest index of i's component, or with -1 where there is background.
+// How: a block labels a tile in shared memory; each warp has 32 columns of it and goes from row to row:
+//
+//    label_row_tiles  the labels of the row above are in registers, and each is a root of the tile. A run of
+//                     a row takes the label of the first element above that it is linked to, or is a root
+//                     itself. If others that it is linked to have another label, one root is put under the
+//                     other, and its label is replaced in all lanes: so no path is walked. Then columns of
+//                     warps side by side are united in the same way, and all labels are written, as if the
+//                     tile were alone
+//    join_row_tiles   unites, among the labels, what touches across the borders of tiles
+//    follow_row_roots gives elements whose component reaches a border the root that their label leads to
+//
+//    row 0    1 1 . 2 .     the runs 1 and 2 begin
+//    row 1    . 1 . 2 3     3 begins, as it has another value
+//    row 2    1 1 1 1 3     1 and 2 meet: 2 is put under 1, and is 1 in all lanes
+//
+// An entry of a node is an ancestor, or background; that of a root is itself, with a bit above all nodes if
+// its component reaches the border of the tile. Values and labels may be memory that its owner changes
+// meanwhile: values only choose among entries that are no background, and labels are followed to smaller
+// indices only.
+//
+// Cost: values are read once and labels written once; a bit an element beside, and labels whose component
+// reaches a border are read once more. 70 instructions of a warp for 32 elements of a row, 16 for each union
+// and 50 to write labels.
+//
+// Source: ours. To keep labels of the row above is from Hoshen and Kopelman 1976.
+#pragma once
+
+#include "core/links.h"
+#include "core/union_find.h"
+#include "cuda/core/scan.cuh"
+#include "cuda/grid/brick_tiles.cuh"
+
+namespace conncomp {
+
+// An image, axis by axis, the last one first. Laid out as in row_tiles.py.
+struct RowShape {
+  int64_t value_stride[2];
+  int32_t length[2];
+  int32_t tiles_of_row, words_of_row;
+};
+
+// The lanes up to this one.
+__device__ inline uint32_t lanes_up_to_this() {
+#ifdef __CUDA_ARCH__
+  uint32_t lanes;  // not to be worked out again for each row
+  asm volatile("mov.u32 %0, %%lanemask_le;" : "=r"(lanes));
+  return lanes;
+#else
+  return (2u << lane()) - 1;
+#endif
+}
+
+// The place of the highest bit, of which there is one.
+__device__ inline int highest_bit(uint32_t bits) {
+#ifdef __CUDA_ARCH__
+  int place;
+  asm("bfind.u32 %0, %1;" : "=r"(place) : "r"(bits));
+  return place;
+#else
+  return 31 - __clz(int(bits));
+#endif
+}
+
+// What a value is in a register: lanes exchange words.
+template <class Value>
+struct HeldAs {
+  using Type = Value;
+};
+template <>
+struct HeldAs<uint8_t> {
+  using Type = uint32_t;
+};
+template <>
+struct HeldAs<uint16_t> {
+  using Type = uint32_t;
+};
+
+// A tile: where its elements are. The node of an element is its place in the tile.
+struct RowTile {
+  static constexpr int kLogWidth = 7, kWidth = 1 << kLogWidth, kHeight = 64;
+  static constexpr int kNodes = kWidth * kHeight, kThreads = kWidth;
+
+  const RowShape& shape;
+  int first_column, first_row;
+
+  __device__ RowTile(const RowShape& shape, uint32_t tile) : shape(shape) {
+    const uint32_t row = tile / uint32_t(shape.tiles_of_row);
+    first_column = int(tile - row * uint32_t(shape.tiles_of_row)) * kWidth, first_row = int(row) * kHeight;
+  }
+  // The part of the tile that is in the image.
+  __device__ int width() const {
+    const int left = shape.length[0] - first_column;
+    return left < kWidth ? left : kWidth;
+  }
+  __device__ int height() const {
+    const int left = shape.length[1] - first_row;
+    return left < kHeight ? left : kHeight;
+  }
+  __device__ int32_t index(int x, int y) const {
+    return (first_row + y) * shape.length[0] + first_column + x;
+  }
+  template <class Value>
+  __device__ const Value* at(const Value* values, int x, int y) const {
+    return values + (first_column + x) * shape.value_stride[0] + (first_row + y) * shape.value_stride[1];
+  }
+};
+
+// Calls body(how far the other element is along the border) for the contacts of an element with those behind
+// a border that are needed: others are made up for by contacts beside them along the border, `before` and
+// `after`, as far as there are any. `across` and `along` are strides of values.
+template <bool corners, class Value, class Body>
+__device__ inline void for_each_contact(const Value* value, int64_t across, int64_t along, bool before,
+                                        bool after, Body&& body) {
+  const Value own = *value;
+  const auto is_alike = [&](int64_t ahead) { return value[ahead] == own; };
+  int found = 0;  // bits of -1, 0, 1
+  if (is_alike(-across)) {
+    if (!(before && is_alike(-along) && is_alike(-along - across))) found = 2;
+  } else if (corners) {
+    if (before && is_alike(-along - across) && !is_alike(-along)) found |= 1;
+    if (after && is_alike(along - across) && !is_alike(along)) found |= 4;
+  }
+#pragma unroll 1
+  for (; found != 0; found &= found - 1) body(lowest(uint32_t(found)) - 1);
+}
+
+// A warp's part in a tile.
+template <class Rule, bool corners>
+struct RowLabelling {
+  using Value = typename Rule::Value;
+  using Held = typename HeldAs<Value>::Type;
+  using Node = uint16_t;
+  static constexpr Node kBackground = 0xffff, kReaching = 0x8000;
+  static constexpr int kNone = -1;
+  static_assert(RowTile::kNodes < kReaching && Node(kNone) == kBackground, "");
+
+  const Rule& rule;
+  const Value* values;
+  RowTile tile;
+  Node* entries;
+
+  const int x = int(threadIdx.x), height = tile.height();
+  const bool is_column = x < tile.width();
+
+  // The label of each lane's run: that of the first element of the run which has one, of what it is linked to
+  // above, or else its first node.
+  __device__ int label_runs(uint32_t starts, uint32_t up_to_lane, int linked, int first_node) const {
+    const uint32_t lanes = __ballot_sync(kAllLanes, linked >= 0);
+    const int start = highest_bit(starts & up_to_lane);
+    const uint32_t later = starts & ~up_to_lane;
+    const uint32_t of_run = lanes & ~later & (later - 1) & (~0u << start);
+    const int label = __shfl_sync(kAllLanes, linked, (__ffs(int(of_run)) - 1) & (kWarp - 1));
+    return of_run != 0 ? label : first_node + start;
+  }
+  // Unites the label of each lane, which is a root of the tile, with one or two others, and replaces what is
+  // put under another one in all lanes; returns what the lanes' labels are then.
+  template <bool two>
+  __device__ int unite(int label, int other, int second) const {
+#pragma unroll 1
+    for (;;) {
+      if (two && other == label) other = second;
+      const uint32_t differing = __ballot_sync(kAllLanes, other != label);
+      if (differing == 0) return label;
+      const int from = __ffs(int(differing)) - 1;
+      const int one = __shfl_sync(kAllLanes, label, from), another = __shfl_sync(kAllLanes, other, from);
+      const int low = one < another ? one : another, high = one < another ? another : one;
+      InBlock::store(entries + high, Node(low));  // by all lanes alike
+      if (label == high) label = low;
+      if (other == high) other = low;
+      if (two && second == high) second = low;
+    }
+  }
+
+  __device__ void label_rows() const {
+    const int64_t row_stride = tile.shape.value_stride[1];
+    const uint32_t up_to_lane = lanes_up_to_this();
+    const Background<Held> background{Held(rule.background.value), rule.background.present};
+    const Value* at = tile.at(values, is_column ? x : tile.width() - 1, 0);
+    Held next = *at, above = next, above_left = next, above_right = next;
+    int label = kNone;  // of the row above
+    int node = x;
+#pragma unroll 1
+    for (int rows = height; rows > 0; --rows) {
+      const Held value = next;
+      at += row_stride;
+      if (rows > 1) next = *at;
+      const bool is_foreground = is_column && !background.is(value);
+      const Held left = __shfl_up_sync(kAllLanes, value, 1);
+      const bool is_linked = is_foreground && lane() > 0 && value == left;
+      const uint32_t starts = ~__ballot_sync(kAllLanes, is_linked);
+      // The first lane has itself on its left, and the last one on its right.
+      int linked = is_foreground && value == above ? label : kNone, linked_right = kNone;
+      if constexpr (corners) {
+        const int label_left = __shfl_up_sync(kAllLanes, label, 1);
+        const int label_right = __shfl_down_sync(kAllLanes, label, 1);
+        if (value == above_left && is_foreground && !is_linked && linked < 0) linked = label_left;
+        if (value == above_right && is_foreground) linked_right = label_right;
+        if (linked < 0) linked = linked_right;
+        above_left = left;
+        above_right = __shfl_down_sync(kAllLanes, value, 1);
+      }
+      label = label_runs(starts, up_to_lane, linked, node - lane());
+      // An element is linked to one label at most that its run does not have.
+      if (corners && linked == label) linked = linked_right;
+      label = unite<false>(label, linked < 0 ? label : linked, 0);
+      if (!is_foreground) label = kNone;
+      InBlock::store(entries + node, Node(label));
+      above = value;
+      node += RowTile::kWidth;
+    }
+  }
+
+  __device__ int root_of(int node) const {
+    for (int next; (next = InBlock::load(entries + node)) < node; node = next) {
+    }
+    return node;
+  }
+  // Unites the warp's first column with the one before it. Nobody else has to do with these sets meanwhile.
+  __device__ void unite_with_columns_before() const {
+    const int64_t* stride = tile.shape.value_stride;
+    const int column = x - lane();
+    if (column >= tile.width()) return;
+#pragma unroll 1
+    for (int first = 0; first < height; first += kWarp) {
+      const int y = first + lane(), node = y * RowTile::kWidth + column;
+      int label = kNone, other = kNone, second = kNone;
+      if (y < height && InBlock::load(entries + node) != kBackground) {
+        for_each_contact<corners>(tile.at(values, column, y), stride[0], stride[1], y > 0, y + 1 < height,
+                                  [&](int down) {
+                                    second = other;
+                                    other = node + down * RowTile::kWidth - 1;
+                                  });
+        // Values may have changed since.
+        if (other >= 0 && InBlock::load(entries + other) == kBackground) other = kNone;
+        if (second >= 0 && InBlock::load(entries + second) == kBackground) second = kNone;
+        label = root_of(node);
+        other = other < 0 ? label : root_of(other);
+        second = second < 0 ? label : root_of(second);
+      }
+      __syncwarp();
+      unite<corners>(label, other, second);
+      __syncwarp();
+    }
+  }
+  // Unites the columns of pairs of warps, of pairs of these, and so on.
+  __device__ void unite_columns() const {
+    const int warp = x / kWarp;
+    for (int beside = 1; beside < RowTile::kWidth / kWarp; beside *= 2) {
+      if ((warp & (2 * beside - 1)) == beside) unite_with_columns_before();
+      __syncthreads();
+    }
+  }
+  // Marks the roots of elements at the border.
+  __device__ void mark_reaching() const {
+    constexpr int kWidth = RowTile::kWidth, kHeight = RowTile::kHeight;
+    for (int k = int(threadIdx.x); k < 2 * (kWidth + kHeight); k += RowTile::kThreads) {
+      const int at = k / 2, x = at < kWidth ? at : k % 2 * (kWidth - 1);
+      const int y = at < kWidth ? k % 2 * (kHeight - 1) : at - kWidth;
+      if (x >= tile.width() || y >= height) continue;
+      const int node = y * kWidth + x;
+      if (InBlock::load(entries + node) == kBackground) continue;
+      const int root = root_of(node);
+      InBlock::store(entries + root, Node(root | kReaching));
+    }
+  }
+  // Writes the labels of the warp's rows, and which of them reach the border; returns how many components of
+  // this lane do not.
+  __device__ int write(int32_t* label, uint32_t* reaching) const {
+    const int32_t corner = tile.index(0, 0), width = tile.shape.length[0];
+    int settled = 0, node = x, index = corner + x;
+    int64_t word = int64_t(tile.first_row) * tile.shape.words_of_row + (tile.first_column + x) / kWarp;
+#pragma unroll 1
+    for (int rows = height; rows > 0; --rows) {
+      int root = node, entry = InBlock::load(entries + node);
+      while (entry < root) {
+        root = entry;
+        entry = InBlock::load(entries + root);
+      }
+      __syncwarp();  // else what follows is done once for each length of a path
+      // Rows below find their roots by what is above.
+      if (root != node) InBlock::store(entries + node, Node(root));
+      const bool is_foreground = entry != kBackground;
+      const int32_t of_root = corner + root / RowTile::kWidth * width + root % RowTile::kWidth;
+      if (is_column) label[index] = is_foreground ? of_root : -1;
+      settled += entry == node;
+      const uint32_t lanes = __ballot_sync(kAllLanes, is_foreground && entry >= kReaching);
+      if (lane() == 0 && is_column) reaching[word] = lanes;
+      node += RowTile::kWidth;
+      index += width;
+      word += tile.shape.words_of_row;
+    }
+    return settled;
+  }
+};
+
+// Where `written` says which tile is next: blocks take them in turn, so that few blocks do, which have little
+// to return from where images are labelled otherwise.
+constexpr int kNextToLabel = 2, kNextToJoin = 3;
+
+// The next tile for a block, all threads of which call.
+__device__ inline int64_t next_tile(int32_t* next) {
+  __shared__ int32_t tile;
+  __syncthreads();  // the last one is done, and its number has been read
+  if (threadIdx.x == 0) tile = Shared::fetch_add(next, 1);
+  __syncthreads();
+  return tile;
+}
+
+constexpr int kSampleRowThreads = 1024, kSampledWords = 128;
+// Of sampled elements, one of so many is linked to none before it, at least.
+constexpr int kMostOfOneRun = 10;
+
+// A block. Says in `written` that the image is labelled by rows, if it has many components of several values,
+// and is not labelled as sparse.
+template <class Rule, bool corners>
+__global__ void __launch_bounds__(kSampleRowThreads)
+    sample_rows(Rule rule, const typename Rule::Value* __restrict__ values, RowShape shape,
+                int32_t* written) {
+  follow_launch();
+  using Held = typename HeldAs<typename Rule::Value>::Type;
+  constexpr int kWarps = kSampleRowThreads / kWarp, kInside = kWarp - 2;  // lanes with two beside them
+  int apart = 0, several = 0;
+#pragma unroll 1
+  for (int k = int(threadIdx.x) / kWarp; k < kSampledWords; k += kWarps) {
+    const int64_t row = 1 + (int64_t(shape.length[1]) - 1) * k / kSampledWords;
+    const int64_t column = int64_t(k * 37 % (shape.length[0] / kWarp)) * kWarp + lane();
+    const auto* const at = values + row * shape.value_stride[1] + column * shape.value_stride[0];
+    const Held value = at[0], above = at[-shape.value_stride[1]];
+    const bool is_foreground = !rule.background.is(typename Rule::Value(value));
+    bool is_linked = value == __shfl_up_sync(kAllLanes, value, 1);
+    is_linked |= value == above;
+    if (corners) {
+      is_linked |= value == __shfl_up_sync(kAllLanes, above, 1);
+      is_linked |= value == __shfl_down_sync(kAllLanes, above, 1);
+    }
+    const int of_word = __ffs(int(__ballot_sync(kAllLanes, is_foreground))) - 1;
+    const Held first = __shfl_sync(kAllLanes, value, of_word & (kWarp - 1));
+    const bool differs = __any_sync(kAllLanes, is_foreground && !(value == first));
+    apart += is_foreground && !is_linked && lane() > 0 && lane() <= kInside;
+    several += lane() == 0 && differs;
+  }
+  apart = block_sum<kSampleRowThreads>(apart), several = block_sum<kSampleRowThreads>(several);
+  if (threadIdx.x != 0 || written[0]) return;
+  if (kMostOfOneRun * apart < kInside * kSampledWords || 2 * several < kSampledWords) return;
+  written[0] = kByRows, written[1] = 0;
+  written[kNextToLabel] = written[kNextToJoin] = 0;
+}
+
+// Any grid, as in the kernels below; `tiles` of the image.
+template <class Rule, bool corners>
+__global__ void __launch_bounds__(RowTile::kThreads)
+    label_row_tiles(Rule rule, const typename Rule::Value* __restrict__ values, int32_t* __restrict__ label,
+                    RowShape shape, int32_t* written, uint32_t* __restrict__ reaching,
+                    int32_t* __restrict__ settled, int64_t tiles) {
+  follow_launch();
+  if (written[0] != kByRows) return;
+  using Labelling = RowLabelling<Rule, corners>;
+  __shared__ typename Labelling::Node entries[RowTile::kNodes];
+  for (int64_t tile; (tile = next_tile(written + kNextToLabel)) < tiles;) {
+    const Labelling labelling{rule, values, RowTile(shape, uint32_t(tile)), entries};
+    labelling.label_rows();
+    __syncthreads();
+    labelling.unite_columns();
+    labelling.mark_reaching();
+    __syncthreads();
+    const int of_tile = block_sum<RowTile::kThreads>(labelling.write(label, reaching));
+    if (threadIdx.x == 0) settled[tile] = of_tile;
+  }
+}
+
+constexpr int kJoinRowThreads = RowTile::kWidth + RowTile::kHeight;
+
+// A block has a tile at a time, and a thread an element at its upper or left border.
+template <class Rule, bool corners>
+__global__ void __launch_bounds__(kJoinRowThreads)
+    join_row_tiles(const typename Rule::Value* __restrict__ values, int32_t* label, RowShape shape,
+                   int32_t* written, int64_t tiles) {
+  follow_launch();
+  if (written[0] != kByRows) return;
+  const int at = int(threadIdx.x);
+  const bool is_above = at < RowTile::kWidth;
+  const int x = is_above ? at : 0, y = is_above ? 0 : at - RowTile::kWidth;
+  const int across = is_above, along = !is_above;
+  const int32_t width = shape.length[0], up_or_left = is_above ? -width : -1, beside = is_above ? 1 : width;
+  for (int64_t k; (k = next_tile(written + kNextToJoin)) < tiles;) {
+    const RowTile tile(shape, uint32_t(k));
+    if (x >= tile.width() || y >= tile.height()) continue;
+    if ((is_above ? tile.first_row : tile.first_column) == 0) continue;
+    const int32_t index = tile.index(x, y);
+    // Corners of tiles are of the borders between rows, which go on from tile to tile.
+    const bool before = is_above ? tile.first_column + x > 0 : y > 0;
+    const bool after = is_above ? tile.first_column + x + 1 < width : y + 1 < tile.height();
+    for_each_contact<corners>(tile.at(values, x, y), shape.value_stride[across], shape.value_stride[along],
+                              before, after, [&](int steps) {
+                                const int32_t other = index + up_or_left + steps * beside;
+                                const int32_t entry = Shared::load(label + index);
+                                const int32_t behind = Shared::load(label + other);
+                                if (entry >= 0 && behind >= 0)
+                                  unite_from<Shared>(label, index, entry, other, behind);
+                              });
+  }
+}
+
+constexpr int kFollowRowThreads = 256, kWordsAtOnce = 4;
+
+// A warp has 32 words in turn, and follows the labels of several words at once.
+template <int = 0>
+__global__ void __launch_bounds__(kFollowRowThreads)
+    follow_row_roots(int32_t* label, RowShape shape, const int32_t* written,
+                     const uint32_t* __restrict__ reaching, const int32_t* __restrict__ settled,
+                     int64_t* components, int64_t words, int64_t tiles) {
+  follow_launch();
+  if (written[0] != kByRows) return;
+  int count = 0;
+  for (int64_t first = grid_thread() - lane(); first < words; first += grid_threads()) {
+    const int64_t word = first + lane();
+    const uint32_t elements = word < words ? reaching[word] : 0;
+    const int32_t row = int32_t(word / shape.words_of_row);
+    const int32_t begin = row * shape.length[0] + int32_t(word % shape.words_of_row) * kWarp;
+    for (uint32_t left = __ballot_sync(kAllLanes, elements != 0); left != 0;) {
+      int32_t index[kWordsAtOnce], entry[kWordsAtOnce], above[kWordsAtOnce];
+#pragma unroll
+      for (int k = 0; k < kWordsAtOnce; ++k) {
+        const int from = (__ffs(int(left)) - 1) & (kWarp - 1);
+        const uint32_t of_word = __shfl_sync(kAllLanes, elements, from);
+        index[k] = __shfl_sync(kAllLanes, begin, from) + lane();
+        entry[k] = left != 0 && of_word >> lane() & 1 ? Shared::load(label + index[k]) : -1;
+        if (entry[k] > index[k]) entry[k] = -1;  // somebody else has written it
+        left &= left - 1;
+      }
+#pragma unroll
+      for (int k = 0; k < kWordsAtOnce; ++k) above[k] = entry[k] < 0 ? -1 : Shared::load(label + entry[k]);
+#pragma unroll
+      for (int k = 0; k < kWordsAtOnce; ++k) {
+        const int32_t root = find_from<Shared, Jump::kNone>(label, entry[k], above[k]);
+        __syncwarp();
+        if (root != entry[k]) Shared::store(label + index[k], root);
+        count += root == index[k];
+      }
+    }
+  }
+  for (int64_t tile = grid_thread(); tile < tiles; tile += grid_threads()) count += settled[tile];
+  count = block_sum<kFollowRowThreads>(count);
+  if (threadIdx.x == 0) Shared::fetch_add(components, int64_t(count));
+}
+
+}  // namespace conncomp

@@ -1,0 +1,104 @@
+"""Large images of many small components: what ``tiled_bricks`` needs to drive ``row_tiles.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from conncomp.kernels.cuda.core.numbering import WORD, WORDS
+from conncomp.kernels.cuda.grid.image import VALUE_CTYPES, Geometry, rule_of
+from conncomp.kernels.cuda.launcher import Gpu
+from conncomp.kernels.cuda.workspace import Part
+from conncomp.kernels.links import Links
+
+FILE = "cuda/grid/row_tiles.cuh"
+# Of a tile, in elements.
+WIDTH, HEIGHT = 128, 64
+# The threads of blocks that sample, label, join and follow, and how many blocks of tiles there are
+# for a multiprocessor, as many as run at once.
+SAMPLING, LABELLING, JOINING, FOLLOWING, BLOCKS = 1024, WIDTH, WIDTH + HEIGHT, 256, 14
+
+SHAPE = np.dtype(
+    [
+        ("value_stride", "i8", 2),
+        ("length", "i4", 2),
+        ("tiles_of_row", "i4"),
+        ("words_of_row", "i4"),
+    ],
+    align=True,
+)
+COUNTS = np.dtype(np.int32)
+# Bytes seldom have many values, and their first call shall not wait for more kernels; lanes do not
+# exchange numbers of half precision.
+LEFT_OUT = "u1", "f2"
+
+
+class RowPlan(NamedTuple):
+    """What depends on the kind of an image only.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of kernels: to sample, to label, to join, to follow what was put off.
+    shape : numpy.void
+        ``RowShape``.
+    words, tiles : int
+        Of 32 elements of a row, and how many the image has of both.
+    parts : dict
+        What they need of a workspace.
+    """
+
+    names: tuple[str, ...]
+    shape: Any
+    words: int
+    tiles: int
+    parts: dict[str, Part]
+
+    def grids(self, gpu: Gpu) -> tuple[tuple[int, int], ...]:
+        """Return the blocks and threads of the kernels."""
+        blocks = min(self.tiles, gpu.multiprocessors * BLOCKS)
+        return (
+            (1, SAMPLING),
+            (blocks, LABELLING),
+            (blocks, JOINING),
+            (gpu.blocks(self.words, FOLLOWING), FOLLOWING),
+        )
+
+
+def plan_of(geometry: Geometry, links: Links) -> RowPlan | None:
+    """Return how an image that may have sparse tiles is labelled by rows; None if it is not."""
+    if links.value_type in LEFT_OUT:
+        return None
+    height, width = geometry.shape
+    if any(geometry.steps.periodic) or height == 1 or width < WORD:
+        return None
+    tiles_of_row, columns = -(-width // WIDTH), -(-width // WORD)
+    tiles, words = tiles_of_row * -(-height // HEIGHT), height * columns
+    strides = geometry.value_strides[::-1]
+    return RowPlan(
+        _names(rule_of(links).name, geometry.connectivity == 2),
+        np.array((strides, (width, height), tiles_of_row, columns), SHAPE)[()],
+        words,
+        tiles,
+        {"reaching": (words, WORDS), "settled_of_rows": (tiles, COUNTS)},
+    )
+
+
+def _names(rule: str, corners: bool) -> tuple[str, ...]:
+    kind = f"{rule}, {str(corners).lower()}"
+    return (
+        f"sample_rows<{kind}>",
+        f"label_row_tiles<{kind}>",
+        f"join_row_tiles<{kind}>",
+        "follow_row_roots<>",
+    )
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that are loaded."""
+    for value_type, corners in product(VALUE_CTYPES, (False, True)):
+        if value_type not in LEFT_OUT:
+            yield FILE, _names(rule_of(Links("equal", value_type)).name, corners)

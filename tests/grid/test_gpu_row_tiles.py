@@ -1,0 +1,175 @@
+"""Images of many components of several values, which the default for large ones labels by rows."""
+
+import numpy as np
+import pytest
+
+from changing_memory import ChangingGpu, SeparateWorkspace, images, labels
+from conncomp import Workspace, generate, label
+from conncomp.kernels.cuda.grid import sparse_tiles, tiled_bricks, tiled_elements
+from gpu_arrays import describe, label_on_gpu
+from hard_images import HARD_IMAGES
+from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
+from reference import label_by_neighbour_pairs
+
+pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
+BY_ROWS = 2  # kByRows
+
+
+@pytest.fixture(autouse=True)
+def every_size(monkeypatch):
+    monkeypatch.setattr(tiled_elements, "MOST", 0)
+    monkeypatch.setattr(sparse_tiles, "LEAST", 0)
+    tiled_bricks.plan_of.cache_clear()
+    yield
+    tiled_bricks.plan_of.cache_clear()
+
+
+@pytest.fixture
+def by_rows(monkeypatch):
+    """Label every image by rows."""
+
+    def launch(kernel, grid, *arguments, shared=0, made=tiled_bricks.launch):
+        made(kernel, grid, *arguments, shared=shared)
+        if kernel.name == "sample_rows":
+            arguments[-1][:4] = BY_ROWS, 0, 0, 0
+
+    monkeypatch.setattr(tiled_bricks, "launch", launch)
+
+
+def check(image, connectivity, seed=0, background=0, expected=None):
+    """Compare labels; return whether the image was labelled by rows."""
+    if expected is None:
+        expected = label_by_neighbour_pairs(image, background, connectivity, False)
+    described = describe(image, background, connectivity)
+    found = np.full(image.shape, -7, np.int32)
+    gpu, workspace = HostGpu(seed=seed, multiprocessors=1), Workspace()
+    num = label_on_gpu(gpu, described, found, "roots", "auto", True, workspace)
+    np.testing.assert_array_equal(found, expected)
+    assert num == len(np.unique(expected[expected >= 0]))
+    plan = tiled_bricks.plan_of(described.geometry, described.links, found.dtype, 1, False)
+    memory = workspace.take_struct(gpu, tiled_bricks.TABLE, plan.table, plan.by_word)
+    return memory["written"][0] == BY_ROWS
+
+
+@pytest.mark.parametrize("shape", [(64, 256), (130, 300), (70, 140), (200, 260), (40, 520)])
+@pytest.mark.parametrize("connectivity", [1, 2])
+def test_noise(by_rows, shape, connectivity):
+    random = np.random.default_rng(shape[1])
+    for values in (1, 2, 3, 9):
+        image = random.integers(0, values + 1, shape).astype(np.int32)
+        assert check(image, connectivity, values)
+        assert check(image, connectivity, values, background=99)
+
+
+@pytest.mark.parametrize("name", sorted(HARD_IMAGES))
+def test_hard_images(by_rows, name):
+    """Long paths, and unions of many."""
+    image = HARD_IMAGES[name].astype(np.int32)
+    if image.ndim != 2:
+        return
+    for hard in (image, image[::-1, ::-1], image.T):
+        # Where four tiles meet.
+        whole = np.zeros((120, 320), np.int32)
+        corner = tuple(
+            slice(at - n // 2, at - n // 2 + n) for at, n in zip((64, 256), hard.shape, strict=True)
+        )
+        if min(part.start for part in corner) < 0 or corner[0].stop > 120 or corner[1].stop > 320:
+            continue
+        whole[corner] = hard
+        for connectivity in (1, 2):
+            assert check(whole, connectivity)
+
+
+def test_patterns(by_rows):
+    y, x = np.indices((150, 280))
+    steps = (x + 2 * y) % 24 < 2
+    roofs = (x + 3 * y) % 40 < 20  # each row unites what began apart in the one above
+    teeth = (y + x // 2 % 32 > 40) & (x % 2 == 0) | (y % 70 == 69)
+    for image in (steps, steps[:, ::-1], roofs, teeth, teeth[:, ::-1], generate.spiral(200)):
+        for connectivity in (1, 2):
+            assert check(np.ascontiguousarray(image).astype(np.int32), connectivity)
+
+
+@pytest.mark.parametrize("dtype", ["i2", "u4", "i8", "f4", "f8"])
+def test_types(by_rows, dtype):
+    image = np.random.default_rng(3).integers(0, 3, (70, 140)).astype(dtype)
+    assert check(image, 2)
+    assert check(image[::2, ::-1], 1, background=2)
+    if dtype[0] == "f":
+        image[image == 1] = np.nan  # nothing equals it
+        image[:, ::2] *= -1  # -0.0 equals 0.0
+        check(image, 2)
+        by_cpu = label(image, background=np.nan, connectivity=1, numbering="roots")
+        check(image, 1, background=np.nan, expected=by_cpu)
+
+
+def test_who_is_taken():
+    random = np.random.default_rng(7)
+    shape = 140, 280
+    y, x = np.indices(shape)
+    three, two = random.integers(0, 3, shape), random.integers(0, 2, shape)
+    for image, connectivity, background, by_rows in (
+        (three + 1, 2, 0, True),
+        (three, 2, 0, True),
+        (three, 1, 99, True),
+        (two, 2, 0, False),
+        (two, 1, 0, False),
+        (two, 1, 99, True),
+        (two, 2, 99, False),
+        (random.integers(1, 9, (35, 70)).repeat(4, 0).repeat(4, 1), 2, 0, False),
+        ((x + y) % 2, 1, 0, False),
+        ((x + y) % 2, 2, 99, False),
+        (random.random(shape) < 0.1, 2, 0, False),
+        (0 * three, 2, 0, False),
+        (0 * three, 2, 99, False),
+    ):
+        found = check(image.astype(np.int32), connectivity, background=background)
+        assert found == by_rows
+
+
+def test_who_is_asked():
+    def asks(image, index=np.int32, consecutive=False, **asked):
+        described = describe(image, **asked)
+        kind = described.geometry, described.links, np.dtype(index)
+        return tiled_bricks.plan_of(*kind, 1, consecutive).by_rows is not None
+
+    image = np.zeros((140, 280), np.int32)
+    assert asks(image)
+    assert asks(image, connectivity=1)
+    assert asks(image.astype(np.float32))
+    assert not asks(image, index=np.int64)
+    assert not asks(image, consecutive=True)
+    assert not asks(image, periodic=True)
+    assert not asks(image, tolerance=1)
+    assert not asks(image, structure=np.eye(3))
+    assert not asks(image, batch_axes=1)
+    assert not asks(image.astype(np.uint8))
+    assert not asks(image.astype(np.float16))
+    assert not asks(image.reshape(70, 2, 280))
+    assert not asks(image[:1])
+
+
+@pytest.mark.parametrize("at", range(9))
+def test_changes_between_launches(at):
+    """Of values, and of labels that are entries: any answer, but no access out of bounds."""
+    shape = 70, 140
+    first = np.random.default_rng(2).integers(0, 4, shape).astype(np.int32)
+    for of_labels in (False, True):
+        for changed in (labels(shape) if of_labels else images(shape, np.int32)).values():
+            image, out = first.copy(), np.zeros(shape, np.int32)
+            target = out if of_labels else image
+
+            def change(launch, target=target, changed=changed):
+                if launch == at:
+                    target[...] = changed
+
+            gpu = ChangingGpu(change, multiprocessors=1)
+            described = describe(image, connectivity=2)
+            label_on_gpu(gpu, described, out, "roots", "auto", True, SeparateWorkspace())
+            assert gpu.launches == 10
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("sanitizer", ["address", "thread"])
+def test_sanitized(sanitizer):
+    check_sanitized(sanitizer, __file__, "test_changes or test_patterns or taken")
