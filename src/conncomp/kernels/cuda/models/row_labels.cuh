@@ -38,19 +38,32 @@ struct BoxRows {
   __device__ int words() const { return rows * columns; }
 };
 
-// Places that a thread has at once, two in a word: as bits, a byte.
+// Places that a thread has at once: as bits, a byte; and as they lie in memory, two in a word.
 constexpr int kGroup = 8, kGroups = kWarp / kGroup;
-struct alignas(16) PlacesOfGroup {
-  Bits32 pair[kGroup / 2];
+struct PlacesOfGroup {
+  Bits32 place[kGroup];
 
-  __device__ Bits32 place(int j) const { return pair[j / 2] >> j % 2 * 16 & 0xffff; }
   // A bit of each place in a string of bits.
   __device__ Bits32 bits_in(const Bits32* words) const {
     Bits32 bits = 0;
 #pragma unroll
     for (int j = kGroup - 1; j >= 0; --j)
-      bits = bits << 1 | (words[place(j) / kWarp] >> place(j) % kWarp & 1);
+      bits = bits << 1 | (words[place[j] / kWarp] >> place[j] % kWarp & 1);
     return bits;
+  }
+};
+struct alignas(16) PairsOfPlaces {
+  Bits32 pair[kGroup / 2];
+
+  __device__ explicit PairsOfPlaces(const PlacesOfGroup& of) {
+#pragma unroll
+    for (int j = 0; j < kGroup; j += 2) pair[j / 2] = of.place[j] | of.place[j + 1] << 16;
+  }
+  __device__ operator PlacesOfGroup() const {
+    PlacesOfGroup of;
+#pragma unroll
+    for (int j = 0; j < kGroup; ++j) of.place[j] = pair[j / 2] >> j % 2 * 16 & 0xffff;
+    return of;
   }
 };
 
@@ -233,10 +246,9 @@ struct RowLabels {
   __device__ void for_each_group(Body&& body) const {
 #pragma unroll 1
     for (int group = int(threadIdx.x); group < box.words() * kGroups; group += int(blockDim.x)) {
-      PlacesOfGroup of_group = reinterpret_cast<const PlacesOfGroup*>(label)[group];
+      PlacesOfGroup of_group = reinterpret_cast<const PairsOfPlaces*>(label)[group];
 #pragma unroll
-      for (int j = 0; j < kGroup; j += 2)
-        of_group.pair[j / 2] = label[of_group.place(j)] | Bits32(label[of_group.place(j + 1)]) << 16;
+      for (int j = 0; j < kGroup; ++j) of_group.place[j] = label[of_group.place[j]];
       body(group, of_group);
     }
   }

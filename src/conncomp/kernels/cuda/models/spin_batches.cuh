@@ -40,7 +40,7 @@ template <int axes>
 __global__ void __launch_bounds__(kMostBatchThreads, 2)
     sweep_batch(Replicas replicas, Updates updates, BoxRows box, const Bits64* probability, Bits64* spins,
                 Records all_records) {
-  CONNCOMP_DYNAMIC_SHARED(PlacesOfGroup, shared);
+  CONNCOMP_DYNAMIC_SHARED(PairsOfPlaces, shared);
   constexpr int kFirstAxis = kLatticeAxes - axes;
   using Labels = RowLabels<axes>;
   using List = typename Labels::List;
@@ -52,7 +52,8 @@ __global__ void __launch_bounds__(kMostBatchThreads, 2)
   const bool has_coins = states == 2, as_places = has_coins && box.width % kWarp == 0,
              has_tails = box.width % kWordSites != 0;
 
-  Place* const label = reinterpret_cast<Place*>(shared);
+  List* const lists = reinterpret_cast<List*>(shared);
+  Place* const label = reinterpret_cast<Place*>(lists + warps);
   auto* const words_of_box = reinterpret_cast<typename Labels::Links*>(label + box.words() * kWarp);
   Bits64 *const own_spins = reinterpret_cast<Bits64*>(words_of_box + box.words()), *const coins =
                                                                                        own_spins +
@@ -61,7 +62,6 @@ __global__ void __launch_bounds__(kMostBatchThreads, 2)
   auto* const next = reinterpret_cast<NextInBlock*>(digits + (as_places ? 0 : planes * box.words()));
   if (as_places) digits = reinterpret_cast<Bits32*>(coins);
   Bits32* const bonds = reinterpret_cast<Bits32*>(next + axes * words);
-  List* const lists = reinterpret_cast<List*>(bonds + axes * 2 * words);
   const Labels labels{box, label, words_of_box, bonds, lists[warp], warp, warps};
 
   const Bits64 active_with = probability[replica];

@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(kMostTileThreads)
     label_rows(Replicas replicas, SpinTiles tiles, const Bits64* __restrict__ bonds_of_all,
                Place* __restrict__ labels_of_all, Bits32* __restrict__ marks_of_all, int32_t* forest) {
   follow_launch();
-  CONNCOMP_DYNAMIC_SHARED(PlacesOfGroup, shared);
+  CONNCOMP_DYNAMIC_SHARED(PairsOfPlaces, shared);
   using Labels = RowLabels<axes>;
   const Lattice& lattice = replicas.lattice;
   const TilePlace<axes> tile(tiles, lattice, int(blockIdx.x));
@@ -185,7 +185,7 @@ __global__ void __launch_bounds__(kMostTileThreads)
   __syncthreads();
   labels_of_all += tile.first_place();
   labels.for_each_group([&](int group, const PlacesOfGroup& roots) {
-    reinterpret_cast<PlacesOfGroup*>(labels_of_all)[group] = roots;
+    reinterpret_cast<PairsOfPlaces*>(labels_of_all)[group] = PairsOfPlaces(roots);
   });
   for (int word = thread; word < words; word += threads)
     for (Bits32 sites = outer[word]; sites != 0; sites &= sites - 1) {
@@ -328,7 +328,7 @@ __global__ void __launch_bounds__(kMostTileThreads, 6)
   __syncthreads();
   const int left_in_row = int(lattice.length[kRowAxis]) - tile.begin[kRowAxis];
   for (int group = thread; group < words * kGroups; group += threads) {
-    const PlacesOfGroup roots = reinterpret_cast<const PlacesOfGroup*>(label)[group];
+    const PlacesOfGroup roots = reinterpret_cast<const PairsOfPlaces*>(label)[group];
     const int word = group / kGroups, number = place_in_plane[word];
     const int left = left_in_row - (word & (tiles.box.columns - 1)) * kWarp - group % kGroups * kGroup;
     if (number < 0 || left <= 0) continue;
