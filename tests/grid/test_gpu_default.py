@@ -120,6 +120,7 @@ def test_more_pairs_between_tiles_than_there_is_room_for(tiles):
     image = np.random.default_rng(1).integers(1, 3, (40, 40, 140))
     check(image.astype(np.uint8), 3, periodic=False, background=99)
 
+
 @host
 @pytest.mark.parametrize("shape", [(70,), (21, 61), (9, 13, 21), (3, 5, 6, 7)])
 def test_zeros_that_are_foreground(tiles, shape):
