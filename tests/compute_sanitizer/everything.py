@@ -521,7 +521,7 @@ def sweep_spins(cupy):
 # A block a lattice, and tiles of rows of lattices of any size.
 def update_by_rows(cupy):
     for arguments in some(LATTICES):
-        with one_multiprocessor():
+        with one_multiprocessor(shared_memory=64 << 10):  # that of the host has 3500 bytes
             models = pairs_of(Potts, **{**arguments, "replicas": 3})
             check(*(model.swendsen_wang(3).records for model in models), arguments)
             check(*(model.spins for model in models), arguments)
@@ -868,10 +868,10 @@ def columns_of(result):
 
 
 @contextmanager
-def one_multiprocessor():
+def one_multiprocessor(**features):
     """Let the GPU say that it has one, so that small inputs get tiles as large as large ones."""
     gpu = launcher.current_gpu()
-    with patch.object(gpu, "multiprocessors", 1):
+    with patch.multiple(gpu, multiprocessors=1, **features):
         yield
 
 

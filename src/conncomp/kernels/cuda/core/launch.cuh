@@ -93,6 +93,28 @@ __device__ inline int warp_sum(int number) {
 
 __device__ inline int lane() { return int(threadIdx.x % kWarp); }
 
+// The lanes up to this one.
+__device__ inline uint32_t lanes_up_to_this() {
+#ifdef __CUDA_ARCH__
+  uint32_t lanes;  // not to be worked out again for each row
+  asm volatile("mov.u32 %0, %%lanemask_le;" : "=r"(lanes));
+  return lanes;
+#else
+  return (2u << lane()) - 1;
+#endif
+}
+
+// The place of the highest bit, of which there is one.
+__device__ inline int highest_bit(uint32_t bits) {
+#ifdef __CUDA_ARCH__
+  int place;
+  asm("bfind.u32 %0, %1;" : "=r"(place) : "r"(bits));
+  return place;
+#else
+  return 31 - __clz(int(bits));
+#endif
+}
+
 // The number of this thread among all of a one-dimensional grid, and how many there are: kernels go
 // through their work in steps of the latter, so that every grid does all of it.
 __device__ inline int64_t grid_thread() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }

@@ -43,28 +43,6 @@ struct RowShape {
   int32_t tiles_of_row, words_of_row;
 };
 
-// The lanes up to this one.
-__device__ inline uint32_t lanes_up_to_this() {
-#ifdef __CUDA_ARCH__
-  uint32_t lanes;  // not to be worked out again for each row
-  asm volatile("mov.u32 %0, %%lanemask_le;" : "=r"(lanes));
-  return lanes;
-#else
-  return (2u << lane()) - 1;
-#endif
-}
-
-// The place of the highest bit, of which there is one.
-__device__ inline int highest_bit(uint32_t bits) {
-#ifdef __CUDA_ARCH__
-  int place;
-  asm("bfind.u32 %0, %1;" : "=r"(place) : "r"(bits));
-  return place;
-#else
-  return 31 - __clz(int(bits));
-#endif
-}
-
 // What a value is in a register: lanes exchange words.
 template <class Value>
 struct HeldAs {

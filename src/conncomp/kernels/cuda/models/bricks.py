@@ -266,17 +266,19 @@ def _links_and_kinds(join: str) -> tuple[str, str]:
 
 def specialisations(of: Kernels = OF_SPINS) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `BrickClusters` can load."""
-    given = None
+    given, module_before = None, ()
     links = ("<1>",) if of.words is not None else ("<1>", "<3>")
     # Sites of cells are labelled as a graph's.
     tasks = _TASKS if of.words is not None else (_FINDING, _MEASURING, _FLIPPING)
     starts = tuple(f"join_links<conncomp::GivenLinks{each}" for each in links)
+    # A module that labels tiles comes ahead of the one that joins them, one that writes after it.
     for _, names in tiled_bricks.specialisations():
-        if len(names) == 3 and names[1].startswith(starts):
-            given = names
-        elif given is not None and len(names) == 1:
+        if names[0].startswith(starts):
+            given = *module_before, *names
+        elif given is not None:
             of_tasks = _names(given, names, of)
             yield from ((of.file, of_tasks[task]) for task in tasks if of_tasks[task])
             if of.words is not None:
                 yield WINDINGS_FILE, _names_of_windings(given)
             given = None
+        module_before = names

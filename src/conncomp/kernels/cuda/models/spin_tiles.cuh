@@ -18,6 +18,7 @@
 namespace conncomp {
 
 constexpr int kMostTileThreads = 256;
+constexpr int kFlippingBlocks = resident_blocks(kMostTileThreads) < 6 ? resident_blocks(kMostTileThreads) : 6;
 
 // Laid out as in spin_tiles.py.
 struct SpinTiles {
@@ -267,7 +268,7 @@ __global__ void __launch_bounds__(kMostTileThreads)
 // A block a tile. Dynamic shared memory: lists, a word of digits of the states of roots for each word of
 // sites and plane, and where words are.
 template <int axes>
-__global__ void __launch_bounds__(kMostTileThreads, 6)
+__global__ void __launch_bounds__(kMostTileThreads, kFlippingBlocks)
     flip_rows(Replicas replicas, SpinTiles tiles, const Bits64* __restrict__ coins_of_all,
               const Place* __restrict__ label, const Bits32* __restrict__ marks, const int32_t* forest,
               Bits64* __restrict__ new_spins) {
