@@ -266,7 +266,8 @@ def _links_and_kinds(join: str) -> tuple[str, str]:
 
 def specialisations(of: Kernels = OF_SPINS) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `BrickClusters` can load."""
-    given, module_before = None, ()
+    given: tuple[str, ...] | None = None
+    module_before: tuple[str, ...] = ()
     links = ("<1>",) if of.words is not None else ("<1>", "<3>")
     # Sites of cells are labelled as a graph's.
     tasks = _TASKS if of.words is not None else (_FINDING, _MEASURING, _FLIPPING)
