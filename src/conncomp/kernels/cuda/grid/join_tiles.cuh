@@ -318,6 +318,9 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
       __syncwarp();
     }
   }
+  __device__ void unite_or_put_off(Index entry, Index neighbour) const {
+    if (!pairs.add({entry, neighbour})) this->unite_with(entry, neighbour);
+  }
   // The same with bricks beside it along the axes that bricks do not have, the outer ones, and those around
   // these. Of two outer axes, four of the nine steps lead back, and are numbered as digits of base 3:
   //
@@ -337,9 +340,6 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
   //    . . . .         . # . #                          . . . .
   //    . . . #         . . # #                          # . . .
   //                dilated(component, along, 1)     (component & layer(x, 3)) >> 3 * stride(x)
-  __device__ void unite_or_put_off(Index entry, Index neighbour) const {
-    if (!pairs.add({entry, neighbour})) this->unite_with(entry, neighbour);
-  }
   __device__ void join_outside(const Cell& first, Bits component, Index entry) const {
     const CutLayers<kAxes> layers(tiles, first);
     const uint32_t tiles_before =
