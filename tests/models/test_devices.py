@@ -167,6 +167,11 @@ def test_lattice_that_does_not_fit(device, monkeypatch):
     monkeypatch.setattr("conncomp.kernels.cuda.launcher.Gpu.free_memory", lambda gpu: free)
     with pytest.raises(MemoryError, match=r"shape=\(4000, 4000\) take \d+ bytes.*1000000 free"):
         Potts((4000, 4000), device=device)
+    # Four axes have no bricks. Tiles take 102,400 bytes, spins and bonds 24,576.
+    free = 126_000
+    monkeypatch.setattr("conncomp.models.potts.cuda.MOST_OF_MULTIPROCESSOR", 0)
+    with pytest.raises(MemoryError, match=r"shape=\(8, 8, 8, 32\) take 126976 bytes"):
+        Potts((8, 8, 8, 32), beta=0.3, device=device)
 
 
 LONG = [

@@ -61,3 +61,8 @@ def test_lattices_that_are_too_large_narrow_or_few_are_not_taken():
     large = HostGpu(multiprocessors=8, shared_memory=228 << 10)
     assert spin_batches.takes(large, Potts((128, 128)).lattice, 9)
     assert not spin_batches.takes(large, Potts((2000, 20)).lattice, 9)  # lanes without sites
+    # Few rows are few warps, which label one word after the other.
+    assert spin_batches.takes(large, Potts((2048,), beta=1).lattice, 9)
+    assert not spin_batches.takes(large, Potts((2080,), beta=1).lattice, 9)
+    assert spin_batches.takes(large, Potts((16, 256)).lattice, 9)
+    assert not spin_batches.takes(large, Potts((8, 4096)).lattice, 9)

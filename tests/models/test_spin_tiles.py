@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from conncomp.kernels.cuda.models import spin_tiles
+from conncomp.kernels.lattice import Lattice
 from conncomp.models import Potts
 from conncomp.models.potts import cuda
 
@@ -49,3 +50,14 @@ def test_spins_are_those_of_the_cpu(
         np.testing.assert_array_equal(spins.get() if hasattr(spins, "get") else spins, right.spins)
     records = [model.swendsen_wang(2).records for model in (right, found)]
     np.testing.assert_array_equal(*records)
+
+
+def test_sites_of_tiles_have_numbers_of_32_bits():
+    def takes(shape, replicas=1):
+        return spin_tiles.takes(Lattice(shape, (True, True), 2), replicas)
+
+    assert takes((46080, 46080))
+    # 2,147,395,600 sites, and 2,155,929,600 with those that the last tiles have beyond the lattice.
+    assert not takes((46340, 46340))
+    assert takes((128, 128), (1 << 17) - 1)
+    assert not takes((128, 128), 1 << 17)

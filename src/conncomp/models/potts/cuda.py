@@ -421,12 +421,12 @@ class Engine:
         wanted = spins + bonds
         if self._fronts is not None:  # and a queue of one block
             wanted = spins + (sites + lattice.sites) * self._index.itemsize
-        elif self._clusters is not None:
-            of_bricks = bricks.memory(lattice, self.replicas, self._index)
-            of_tiles = 0 if self._tiles is None else spin_tiles.memory(lattice, self.replicas)
-            wanted += max(of_bricks, of_tiles)
         else:
-            wanted += sites * (1 + self._index.itemsize)
+            of_sites = sites * (1 + self._index.itemsize)
+            if self._clusters is not None:
+                of_sites = bricks.memory(lattice, self.replicas, self._index)
+            of_tiles = 0 if self._tiles is None else spin_tiles.memory(lattice, self.replicas)
+            wanted += max(of_sites, of_tiles)
         check_room(self.gpu, f"{self.replicas} lattices of shape={lattice.shape}", wanted)
 
 

@@ -318,6 +318,9 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
       __syncwarp();
     }
   }
+  __device__ void unite_or_put_off(Index entry, Index neighbour) const {
+    if (!pairs.add({entry, neighbour})) this->unite_with(entry, neighbour);
+  }
   // The same with bricks beside it along the axes that bricks do not have, the outer ones, and those around
   // these. Of two outer axes, four of the nine steps lead back, and are numbered as digits of base 3:
   //
@@ -337,9 +340,6 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
   //    . . . .         . # . #                          . . . .
   //    . . . #         . . # #                          # . . .
   //                dilated(component, along, 1)     (component & layer(x, 3)) >> 3 * stride(x)
-  __device__ void unite_or_put_off(Index entry, Index neighbour) const {
-    if (!pairs.add({entry, neighbour})) this->unite_with(entry, neighbour);
-  }
   __device__ void join_outside(const Cell& first, Bits component, Index entry) const {
     const CutLayers<kAxes> layers(tiles, first);
     const uint32_t tiles_before =
@@ -443,10 +443,10 @@ __global__ void __launch_bounds__(kJoinThreads, Tiles::kRank < 3 && resident_blo
   const int thread = int(threadIdx.x), first_of_warp = thread - lane();
   if (thread == 0) pairs.count = 0;
 
-  // The quotient of blockIdx.x * kJoinThreads, and what is left, in 32 bits.
-  const uint32_t of_tile = uint32_t(each), first_of_rest = blockIdx.x % of_tile * kJoinThreads;
-  const uint32_t first_tile = blockIdx.x / of_tile * kJoinThreads + first_of_rest / of_tile;
-  const uint32_t first_in_tile = first_of_rest % of_tile;
+  // blockIdx.x * kJoinThreads bricks are of blocks before: whole tiles, and some over, in 32 bits.
+  const uint32_t of_tile = uint32_t(each), bricks_over = blockIdx.x % of_tile * kJoinThreads;
+  const uint32_t first_tile = blockIdx.x / of_tile * kJoinThreads + bricks_over / of_tile;
+  const uint32_t first_in_tile = bricks_over % of_tile;
   const uint32_t tile = first_tile + (first_in_tile + thread) / of_tile;
   const uint32_t last = first_tile + (first_in_tile + blockDim.x - 1) / of_tile;
   const uint32_t tiles_of_block = (last < uint32_t(count) ? last + 1 : uint32_t(count)) - first_tile;

@@ -36,90 +36,96 @@ __device__ inline int site_of(const BoxRows& box, int place) {
   return place + place / kWarp / box.columns * (box.width - box.columns * kWarp);
 }
 
+// A lattice that a block has in shared memory, with its bonds and labels; what threads do with it.
 template <int axes>
-__global__ void __launch_bounds__(kMostBatchThreads, 2)
-    sweep_batch(Replicas replicas, Updates updates, BoxRows box, const Bits64* probability, Bits64* spins,
-                Records all_records) {
-  CONNCOMP_DYNAMIC_SHARED(PairsOfPlaces, shared);
-  constexpr int kFirstAxis = kLatticeAxes - axes;
+struct LatticeOfBlock {
   using Labels = RowLabels<axes>;
   using List = typename Labels::List;
-  const Lattice& lattice = replicas.lattice;
-  const int64_t replica = replicas.replica();
-  const int words = int(lattice.words()), states = lattice.states, planes = lattice.planes,
-            thread = int(threadIdx.x), threads = int(blockDim.x), warp = thread / kWarp,
-            warps = threads / kWarp;
-  const bool has_coins = states == 2, as_places = has_coins && box.width % kWarp == 0,
-             has_tails = box.width % kWordSites != 0;
+  static constexpr int kFirstAxis = kLatticeAxes - axes;
 
-  List* const lists = reinterpret_cast<List*>(shared);
-  Place* const label = reinterpret_cast<Place*>(lists + warps);
-  auto* const words_of_box = reinterpret_cast<typename Labels::Links*>(label + box.words() * kWarp);
-  Bits64 *const own_spins = reinterpret_cast<Bits64*>(words_of_box + box.words()), *const coins =
-                                                                                       own_spins +
-                                                                                       planes * words;
-  Bits32* digits = reinterpret_cast<Bits32*>(coins + (has_coins ? coin_words(lattice) : 0));
-  auto* const next = reinterpret_cast<NextInBlock*>(digits + (as_places ? 0 : planes * box.words()));
-  if (as_places) digits = reinterpret_cast<Bits32*>(coins);
-  Bits32* const bonds = reinterpret_cast<Bits32*>(next + axes * words);
-  const Labels labels{box, label, words_of_box, bonds, lists[warp], warp, warps};
+  const Lattice& lattice;
+  const BoxRows& box;
+  const int words = int(lattice.words()), planes = lattice.planes, thread = int(threadIdx.x),
+            threads = int(blockDim.x), warps = threads / kWarp;
+  // Coins are digits of places where rows of places are rows of sites.
+  const bool has_coins = lattice.states == 2, as_places = has_coins && box.width % kWarp == 0;
+  List* lists;
+  Place* label;
+  typename Labels::Links* links;
+  Bits64 *spins, *coins;
+  Bits32* digits;  // of the states of roots
+  NextInBlock* next;
+  Bits32* bonds;
 
-  const Bits64 active_with = probability[replica];
-  spins = replicas.at_replica(spins, replicas.words_of_states());
-  Draws draws = replicas.draws();
-
-  for (int word = thread; word < words * planes; word += threads) own_spins[word] = spins[word];
-  for (int at = thread; at < axes * words; at += threads) {
-    const WordPlace place = place_of(lattice, at % words);
-    next[at] = NextInBlock(next_sites(lattice, place, kFirstAxis + at / words));
+  __device__ LatticeOfBlock(const Lattice& lattice, const BoxRows& box, void* shared)
+      : lattice(lattice),
+        box(box),
+        lists(static_cast<List*>(shared)),
+        label(reinterpret_cast<Place*>(lists + warps)),
+        links(reinterpret_cast<typename Labels::Links*>(label + box.words() * kWarp)),
+        spins(reinterpret_cast<Bits64*>(links + box.words())),
+        coins(spins + planes * words) {
+    Bits32* const own_digits = reinterpret_cast<Bits32*>(coins + (has_coins ? coin_words(lattice) : 0));
+    digits = as_places ? reinterpret_cast<Bits32*>(coins) : own_digits;
+    next = reinterpret_cast<NextInBlock*>(own_digits + (as_places ? 0 : planes * box.words()));
+    bonds = reinterpret_cast<Bits32*>(next + axes * words);
   }
-  __syncthreads();
-  for (int32_t update = 0; update < updates.count; ++update, ++draws.step) {
-    int32_t satisfied = 0, active = 0;
+  __device__ Labels labels() const {
+    const int warp = thread / kWarp;
+    return {box, label, links, bonds, lists[warp], warp, warps};
+  }
+
+  __device__ void find_next() const {
+    for (int at = thread; at < axes * words; at += threads) {
+      const WordPlace place = place_of(lattice, at % words);
+      next[at] = NextInBlock(next_sites(lattice, place, kFirstAxis + at / words));
+    }
+  }
+  // Counts those bonds that are satisfied and those that become active.
+  __device__ void draw_bonds(const Draws& draws, Bits64 active_with, int32_t& satisfied,
+                             int32_t& active) const {
     for (int at = thread; at < axes * words; at += threads) {
       const int axis = at / words, word = at - axis * words;
-      const Bits64 equal = satisfied_bonds(lattice, own_spins, word, next[at]);
+      const Bits64 equal = satisfied_bonds(lattice, spins, word, next[at]);
       const Bits64 drawn = bernoulli(draws, Bits64(word), kFirstAxis + axis, active_with, equal);
       bonds[2 * at] = Bits32(drawn), bonds[2 * at + 1] = Bits32(drawn >> 32);
       satisfied += __popcll(equal), active += __popcll(drawn);
     }
+  }
+  __device__ void toss(const Draws& draws) const {
     if (has_coins)
       for (int word = thread; word < coin_words(lattice); word += threads)
         coins[word] = draw_coins(draws, word);
-    if (all_records.record != nullptr && updates.measures(update)) {
-      const Records records = updates.records_of(all_records, update);
-      satisfied = warp_sum(satisfied), active = warp_sum(active);
-      if (lane() == 0) records.add(replica, kSatisfied, satisfied), records.add(replica, kActive, active);
-      if (thread == 0) records.add(replica, kCounts, lattice.sites());
-      add_states_of_words(lattice, own_spins, replica, records, [&](auto&& body) {
-        for (int word = thread; word < words; word += threads) body(word);
-      });
+  }
+  __device__ void record(const Records& records, int64_t replica, int32_t satisfied, int32_t active) const {
+    satisfied = warp_sum(satisfied), active = warp_sum(active);
+    if (lane() == 0) records.add(replica, kSatisfied, satisfied), records.add(replica, kActive, active);
+    if (thread == 0) records.add(replica, kCounts, lattice.sites());
+    add_states_of_words(lattice, spins, replica, records, [&](auto&& body) {
+      for (int word = thread; word < words; word += threads) body(word);
+    });
+  }
+  // Lets places have the coins of their sites as digits; without coins all digits are 0.
+  __device__ void begin_digits() const {
+    if (as_places) return;
+    for (int word = thread; word < box.words(); word += threads) {
+      const int site = site_of(box, word * kWarp);
+      for (int k = 0; k < planes; ++k)
+        digits[k * box.words() + word] =
+            has_coins ? bits_from(reinterpret_cast<Bits32*>(coins), 2 * int(coin_words(lattice)), site) : 0;
     }
-    __syncthreads();
-    labels.begin();
-    __syncthreads();
-    const int count = labels.label_band();
-    __syncthreads();
-    labels.join(count, true);
-    if (!as_places)
-      for (int word = thread; word < box.words(); word += threads) {
-        const int site = site_of(box, word * kWarp);
-        for (int k = 0; k < planes; ++k)
-          digits[k * box.words() + word] =
-              has_coins ? bits_from(reinterpret_cast<Bits32*>(coins), 2 * int(coin_words(lattice)), site) : 0;
-      }
-    __syncthreads();
-    labels.flatten();
-    __syncthreads();
-    if (!has_coins) {
-      labels.for_each_tree([&](int place) {
-        if (label[place] != place) return;
-        const int state = draw_one_of_several(draws, site_of(box, place), states);
-        for (int k = 0; k < planes; ++k)
-          if (state >> k & 1) digits[k * box.words() + place / kWarp] |= Bits32(1) << place % kWarp;
-      });
-      __syncthreads();
-    }
+  }
+  __device__ void draw_states(const Labels& labels, const Draws& draws) const {
+    labels.for_each_tree([&](int place) {
+      if (label[place] != place) return;
+      const int state = draw_one_of_several(draws, site_of(box, place), lattice.states);
+      for (int k = 0; k < planes; ++k)
+        if (state >> k & 1) digits[k * box.words() + place / kWarp] |= Bits32(1) << place % kWarp;
+    });
+  }
+  // Gives each site the digits of its root.
+  __device__ void flip(const Labels& labels) const {
+    const bool has_tails = box.width % kWordSites != 0;
     labels.for_each_group([&](int group, const PlacesOfGroup& roots) {
       int first = group;
       Bits32 inside = (1 << kGroup) - 1;
@@ -129,15 +135,54 @@ __global__ void __launch_bounds__(kMostBatchThreads, 2)
         if (left < kGroup) inside = left > 0 ? (1 << left) - 1 : 0;
         first += row * (box.halves - box.columns) * kGroups;
       }
-      uint8_t* const byte = reinterpret_cast<uint8_t*>(own_spins) + first;
+      uint8_t* const byte = reinterpret_cast<uint8_t*>(spins) + first;
 #pragma unroll 1
-      for (int k = 0; k < planes; ++k) {
+      for (int k = 0; k < planes; ++k)
         byte[k * words * int(sizeof(Bits64))] = uint8_t(roots.bits_in(digits + k * box.words()) & inside);
-      }
     });
+  }
+};
+
+template <int axes>
+__global__ void __launch_bounds__(kMostBatchThreads, 2)
+    sweep_batch(Replicas replicas, Updates updates, BoxRows box, const Bits64* probability, Bits64* spins,
+                Records all_records) {
+  CONNCOMP_DYNAMIC_SHARED(PairsOfPlaces, shared);
+  const LatticeOfBlock<axes> block(replicas.lattice, box, shared);
+  const auto labels = block.labels();
+  const int64_t replica = replicas.replica();
+  const Bits64 active_with = probability[replica];
+  spins = replicas.at_replica(spins, replicas.words_of_states());
+  Draws draws = replicas.draws();
+
+  const int words_of_spins = block.words * block.planes;
+  for (int word = block.thread; word < words_of_spins; word += block.threads) block.spins[word] = spins[word];
+  block.find_next();
+  __syncthreads();
+  for (int32_t update = 0; update < updates.count; ++update, ++draws.step) {
+    int32_t satisfied = 0, active = 0;
+    block.draw_bonds(draws, active_with, satisfied, active);
+    block.toss(draws);
+    if (all_records.record != nullptr && updates.measures(update))
+      block.record(updates.records_of(all_records, update), replica, satisfied, active);
+    __syncthreads();
+    labels.begin();
+    __syncthreads();
+    const int count = labels.label_band();
+    __syncthreads();
+    labels.join(count, true);
+    block.begin_digits();
+    __syncthreads();
+    labels.flatten();
+    __syncthreads();
+    if (!block.has_coins) {
+      block.draw_states(labels, draws);
+      __syncthreads();
+    }
+    block.flip(labels);
     __syncthreads();
   }
-  for (int word = thread; word < words * planes; word += threads) spins[word] = own_spins[word];
+  for (int word = block.thread; word < words_of_spins; word += block.threads) spins[word] = block.spins[word];
 }
 
 }  // namespace conncomp

@@ -21,8 +21,9 @@ FILE = "cuda/models/spin_batches.cuh"
 MOST_WARPS = 16  # of a block: ``kMostBatchThreads``
 # How many warps a multiprocessor is to have at a time, and how many rows a warp has at least.
 WARPS_OF_MULTIPROCESSOR, LEAST_ROWS = 48, 8
-# Shorter rows leave too many lanes idle, where lattices have more than two axes.
-LEAST_WIDTH = 16
+# Shorter rows leave too many lanes idle, where lattices have more than two axes. A warp labels at
+# most so many words of 32 sites, one after the other: lattices of few rows have few warps.
+LEAST_WIDTH, MOST_OF_WARP = 16, 64
 # Bytes of shared memory of a word of bonds of an axis, and of digits; and what is left free.
 _BYTES_OF_WORD, DIGITS, SHARED_BESIDE = 12, 4, 1 << 10
 
@@ -40,12 +41,17 @@ def _shared(lattice: Lattice, warps: int) -> int:
     return (spins + coins) * BITS.itemsize + of_bonds + of_box + warps * list_bytes(lattice.ndim)
 
 
+def _most_warps(lattice: Lattice) -> int:
+    return max(1, min(MOST_WARPS, lattice.rows // LEAST_ROWS))
+
+
 def takes(gpu: Gpu, lattice: Lattice, replicas: int) -> bool:
     """Whether there are more replicas than multiprocessors, each so small that a block has room."""
+    count = places(lattice.shape)
     return (
         replicas > gpu.multiprocessors
         and (lattice.ndim < 3 or lattice.shape[-1] >= LEAST_WIDTH)
-        and places(lattice.shape) <= MOST_PLACES
+        and count <= min(MOST_PLACES, MOST_OF_WARP * WARP * _most_warps(lattice))
         and _shared(lattice, MOST_WARPS) <= gpu.shared_memory - SHARED_BESIDE
     )
 
@@ -71,8 +77,8 @@ class SpinBatches:
         self._box = box_rows(lattice.shape, 2 * lattice.columns)
         blocks = -(-replicas.count // gpu.multiprocessors)
         at_once = min(blocks, max(1, gpu.shared_memory // (_shared(lattice, 1) + SHARED_BESIDE)))
-        most = min(MOST_WARPS, lattice.rows // LEAST_ROWS, WARPS_OF_MULTIPROCESSOR // at_once)
-        self._warps = 1 << max(1, most).bit_length() - 1  # so that rows are dealt evenly
+        most = max(1, min(_most_warps(lattice), WARPS_OF_MULTIPROCESSOR // at_once))
+        self._warps = 1 << most.bit_length() - 1  # so that rows are dealt evenly
         (self._kernel,) = gpu.load(FILE, _names(lattice.ndim))
 
     def sweep(

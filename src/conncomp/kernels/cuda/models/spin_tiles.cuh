@@ -6,6 +6,18 @@
 //    join_rows    unites roots by bonds that leave a tile
 //    flip_rows    new states of roots, by coins if q = 2, then of sites
 //
+// For example, tiles of two rows of four sites, with labels as sites of the lattice:
+//
+//    tile A               tile B
+//    0 - 1   2 -  3   -    4    5 -  6 -  7
+//        |                 |
+//    8   9  10 - 11   -   12 - 13   14   15
+//
+//    label_rows   labels 0 0 2 2, 8 0 10 10 of A, and 4 5 5 5, 4 4 14 15 of B. 3-4 and 11-12 leave tiles:
+//                 their roots 2, 10 and 4 are marked, and are roots of the forest
+//    join_rows    3-4 puts 4 under 2, and 11-12 puts 10 under 2
+//    flip_rows    2, 4 and 10 have the state of 2; other roots have their own, and no entry in the forest
+//
 // Tiles are blocks of 2^k sites along each axis; what of one is beyond the lattice has no bonds.
 //
 // Bytes a site: bonds a bit for each axis read, and coins; labels two, written and read; forest entries four,

@@ -39,11 +39,14 @@ def _count(lattice: Lattice) -> tuple[int, ...]:
 
 
 def takes(lattice: Lattice, replicas: int) -> bool:
-    """Whether `TileClusters` takes lattices, and these fill their tiles well enough."""
-    if lattice.ndim not in LOGS or lattice.sites * replicas >= 1 << 31:
+    """Whether `TileClusters` takes lattices, and these fill their tiles well enough.
+
+    Sites of tiles have numbers of 32 bits, also those that are beyond the lattice.
+    """
+    if lattice.ndim not in LOGS:
         return False
     of_tiles = prod(_count(lattice)) << sum(LOGS[lattice.ndim])
-    return lattice.sites >= LEAST_FILLED * of_tiles
+    return of_tiles * replicas < 1 << 31 and lattice.sites >= LEAST_FILLED * of_tiles
 
 
 class TileClusters:
