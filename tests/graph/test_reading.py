@@ -989,6 +989,7 @@ PIECES_OF_XML = [
     "<a b='1' b='2'/>" * 20,
     "<a b='<'/>",
     "<a b='1'c='2'/>" * 20,
+    "<a b=']]>'/>" * 24,
     "<a>",
     "</a>",
     "</graph></graphml>",
@@ -1026,6 +1027,16 @@ def test_plain_xml_is_what_a_parser_takes(tmp_path_factory, data):
         outcome = outcome_of(path)
         patch.setattr(graph_files.native, "plain_pieces", lambda block: [])
         assert outcome == outcome_of(path)
+
+
+@pytest.mark.parametrize(("end", "is_well_formed"), [("", True), ("]]>", False)])
+def test_a_section_ends_in_what_looks_like_a_value(end, is_well_formed, tmp_path, monkeypatch):
+    """The section has begun before, as a scan of a later block does not know."""
+    monkeypatch.setattr(graph_files, "HEAD", 64)
+    monkeypatch.setattr(graph_files, "CHUNK", 1 << 10)
+    text = " " * 2000 + "<![CDATA[ " + "<a b=']]>'/>" * 200 + end
+    outcome = outcome_of(put(tmp_path, "a.graphml", GRAPHML.format(text)))
+    assert isinstance(outcome, str) != is_well_formed
 
 
 def test_graphml_of_any_length(tmp_path):

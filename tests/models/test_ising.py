@@ -316,6 +316,7 @@ def test_first_spins():
         ({"temperature": np.nan}, "temperature=nan must be above 0, and finite"),
         ({"temperature": 1.0, "beta": 1.0}, "temperature and beta exclude each other"),
         ({"temperature": "hot"}, "temperature='hot'"),
+        ({"temperature": ""}, "temperature=''"),
         ({"beta": -1.0}, "beta=-1.0 must be finite, and not negative"),
         ({"beta": [1.0, 2.0]}, "beta has shape"),
         ({"periodic": "mobius"}, "periodic='mobius' must be True, False or"),

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import pickle
 import random
 import re
 import signal
@@ -432,6 +433,8 @@ def test_checkpoint_of_something_else_is_refused(path, model, arguments, words):
     with pytest.raises(ValueError, match=re.escape(words)) as caught:
         simulate(other, 20, checkpoint=path, **arguments)
     assert str(path) in str(caught.value)
+    copied = pickle.loads(pickle.dumps(caught.value))  # as from a process that simulates
+    assert str(copied) == str(caught.value)
     assert other.updates == 0
     assert path.read_bytes() == before
 

@@ -565,6 +565,7 @@ def test_first_spins_that_are_given():
         ({"temperature": 1e-30}, "must not be negative and, times the coupling, below 1e"),
         ({"temperature": 1.0, "beta": 1.0}, "temperature and beta exclude each other"),
         ({"temperature": "hot"}, "temperature='hot'"),
+        ({"temperature": ""}, "temperature=''"),
         ({"beta": -1.0}, "must not be negative"),
         ({"beta": np.nan}, "must not be negative"),
         ({"beta": [1.0, 2.0]}, "beta has shape"),

@@ -11,6 +11,7 @@
 #include "cpu/files/graph_text.h"
 #include "cpu/files/graphml.h"
 #include "cpu/files/named_arcs.h"
+#include "cpu/files/plain_xml.h"
 #include "cpu/files/png_filters.h"
 #include "rounds.h"
 
@@ -19,6 +20,8 @@ using namespace conncomp;
 namespace {
 
 std::mt19937 generator(1);
+
+int64_t plain_pieces = 0;  // that have been found
 
 int draw(int low, int high) { return std::uniform_int_distribution<int>(low, high)(generator); }
 
@@ -132,6 +135,23 @@ std::string draw_graphml() {
          (draw(0, 1) ? "</graph></graphml>" : "");
 }
 
+// Runs of elements, some long enough to be a piece, with anything between.
+std::string draw_elements() {
+  static const std::string elements[] = {"<edge source='a' target='b'/>",
+                                         "<node id = \"n\" ><data>1 > 0</data>\n</node >",
+                                         "<a><b><c><d/></c></b></a>",
+                                         "<a><b><c><d><e/></d></c></b></a>",
+                                         "<e s=']]>'/>",
+                                         "<a b='1' b='2'/>"};
+  std::string text;
+  for (int k = draw(1, 4); k > 0; --k) {
+    const std::string& element = elements[draw(0, 5)];
+    for (int times = draw(1, 40); times > 0; --times) text += element;
+    text += draw_graphml();
+  }
+  return text.substr(size_t(draw(0, 9)), text.size() - size_t(draw(0, 40)) / 4);
+}
+
 std::string draw_text() {
   static const std::string words[] = {"0",
                                       "1",
@@ -168,6 +188,27 @@ void test(Make make, const std::string& text) {
     return;
   std::printf("wrong: chunks change what is read, or its error: %s\n", whole.error.c_str());
   std::exit(1);
+}
+
+// Pieces that no parser sees come in order and are long; each is one by itself, in memory of its own.
+void test_plain_xml(const std::string& text) {
+  const auto pieces_of = [](const std::string& part) {
+    const auto bytes = std::make_unique<char[]>(part.size());
+    std::copy(part.begin(), part.end(), bytes.get());
+    return PlainXml::pieces({bytes.get(), part.size()});
+  };
+  int64_t last = 0;
+  for (const auto& [begin, end] : pieces_of(text)) {
+    const std::string piece = text.substr(size_t(begin), size_t(end - begin));
+    const auto alone = pieces_of(piece);
+    if (begin < last || end - begin < PlainXml::kShortest || piece.find_first_of("&]") != piece.npos ||
+        alone.size() != 1 || alone[0].begin != 0 || alone[0].end != end - begin) {
+      std::printf("wrong: a piece of XML\n");
+      std::exit(1);
+    }
+    last = end;
+    ++plain_pieces;
+  }
 }
 
 template <class Vertex>
@@ -229,10 +270,15 @@ int main(int count, char** arguments) {
     const int64_t column = draw(0, 1);
     test([=] { return NamedArcReader(',', 2 + column, column, 1 - column, 1); }, draw_csv());
     test([] { return GraphmlReader(); }, draw_graphml());
+    test_plain_xml(draw_elements());
     process().wanted_threads = draw(1, 5);
     test_compact<int32_t>();
     test_compact<int64_t>();
     test_png_lines();
+  }
+  if (rounds > 20 && plain_pieces < rounds / 4) {
+    std::printf("wrong: %d pieces of XML are few\n", int(plain_pieces));
+    std::exit(1);
   }
   std::printf("%d rounds\n", rounds);
 }

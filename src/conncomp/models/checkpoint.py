@@ -69,8 +69,11 @@ class OtherSimulationError(ValueError):
     """
 
     def __init__(self, path: str, reason: str, remedy: str = "give another checkpoint") -> None:
-        super().__init__(f"{path}: {reason}; {remedy}")
-        self.path, self.reason = path, reason
+        super().__init__(path, reason, remedy)  # by which it is copied to another process
+        self.path, self.reason, self.remedy = path, reason, remedy
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}; {self.remedy}"
 
 
 class Checkpoint:

@@ -58,7 +58,8 @@ class Thermal(Simulated[Measured]):
         if beta is not None:
             return self._check_betas("beta", beta)
         if temperature is None or isinstance(temperature, str):
-            check_choice("temperature", temperature or "critical", ("critical",))
+            given = "critical" if temperature is None else temperature
+            check_choice("temperature", given, ("critical",))
             return self._check_betas("beta", "critical")
         temperatures = one_each("temperature", temperature, self.replicas)
         with np.errstate(divide="ignore", over="ignore"):

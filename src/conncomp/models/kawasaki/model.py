@@ -377,15 +377,15 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
             raise ValueError("temperature and beta exclude each other; give one of them")
         name, given = ("temperature", temperature) if beta is None else ("beta", beta)
         if given is None or isinstance(given, str):
-            check_choice(name, given or "critical", ("critical",))
+            check_choice(name, "critical" if given is None else given, ("critical",))
             critical = self.coupling * self.critical_temperature(self.lattice.kind)
             return np.full(self.replicas, critical)
         numbers = one_each(name, given, self.replicas)
         with np.errstate(divide="ignore", over="ignore"):
-            temperatures = numbers if beta is None else 1 / numbers
-        if not ((numbers > 0) & (numbers < inf) & (temperatures < inf)).all():
+            inverses = 1 / numbers
+        if not ((numbers > 0) & (numbers < inf) & (inverses < inf)).all():
             raise ValueError(f"{name}={shown(given)} must be above 0, and finite")
-        return temperatures
+        return numbers if beta is None else inverses
 
     def _check_fractions(self, fraction: Any) -> NDArray[np.int64]:
         """Return how many spins of each replica are up."""

@@ -5,7 +5,8 @@
 // such a piece, it is well-formed with the piece, and the other way round; so a parser of XML needs not see
 // the piece.
 // How: a scan of each element with a stack of the names that are open. What it does not know, or what is not
-// well-formed, is in no piece, and is left to the parser.
+// well-formed, is in no piece, and is left to the parser. Nor is "]", not even in values: a section may have
+// begun before, which the scan does not know, and "]]>" would end it.
 // Cost: one pass over the bytes, and up to kDeepest more where elements do not end.
 // Source: the grammar of XML 1.0, productions 1, 3 to 5, 10, 14, 25 and 39 to 44.
 #pragma once
@@ -58,7 +59,7 @@ class PlainXml {
       if (letter || c == '_' || c == ':') kinds[c] |= kNameStart | kName;
       if ((c >= '0' && c <= '9') || c == '-' || c == '.') kinds[c] |= kName;
       if (plain && c != ']') kinds[c] |= kText;
-      if (plain && c != '"' && c != '\'') kinds[c] |= kValue;
+      if (plain && c != ']' && c != '"' && c != '\'') kinds[c] |= kValue;
       if (blank) kinds[c] |= kBlank;
     }
     return kinds;
