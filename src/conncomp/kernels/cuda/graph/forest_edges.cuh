@@ -1,0 +1,194 @@
+// Lists of the edges between the trees of a spanning forest, each of which lowers the least keys of both
+// trees.
+//
+// How: a block goes through a span of arcs, notes in shared memory which of them are wanted, and lists these,
+// so that all its threads have edges to look at. Cost: each arc is read once, each edge that exists written
+// once. Source: boruvka.cuh, step 2.
+#pragma once
+
+#include "core/union_find.h"
+#include "cuda/graph/forest_memory.cuh"
+
+namespace conncomp {
+
+// Puts edges of a block's threads at the end of a list. All its threads call it.
+template <int threads, int count, class Edge>
+__device__ inline void append(const bool (&wanted)[count], const Edge (&edges)[count], Edge* list,
+                              int64_t* listed) {
+  int of_thread = 0;
+#pragma unroll
+  for (int k = 0; k < count; ++k) of_thread += wanted[k];
+  int64_t place = place_for<threads>(of_thread, listed);
+#pragma unroll
+  for (int k = 0; k < count; ++k)
+    if (wanted[k]) list[place++] = edges[k];
+}
+
+// Edges that a warp puts at the end of a list, 32 at a time, as far as there is room: if rows change
+// meanwhile, an arc may come twice.
+template <class Edge>
+class WarpOfEdges {
+ public:
+  // `waiting` has room for those of two warps.
+  __device__ WarpOfEdges(Edge* waiting, Edge* list, int64_t room_of_list, int64_t* listed)
+      : waiting_(waiting), list_(list), room_of_list_(room_of_list), listed_(listed) {}
+  // By all threads of the warp.
+  __device__ void put(bool wanted, const Edge& edge) {
+    const uint32_t all = __ballot_sync(kAllLanes, wanted);
+    if (wanted) waiting_[number_ + __popc(all & ~(kAllLanes << lane()))] = edge;
+    number_ += __popc(all);
+    __syncwarp();
+    if (number_ >= kWarp) write(kWarp);
+  }
+  // The last of them.
+  __device__ void finish() { write(number_); }
+
+ private:
+  __device__ void write(int count) {
+    number_ -= count;
+    int64_t place = 0;
+    if (lane() == 0 && count > 0) place = Shared::fetch_add(listed_, int64_t(count));
+    place = __shfl_sync(kAllLanes, place, 0) + lane();
+    if (lane() < count && place < room_of_list_) list_[place] = waiting_[number_ + lane()];
+    __syncwarp();
+  }
+
+  Edge *waiting_, *list_;
+  int64_t room_of_list_, *listed_;
+  int number_ = 0;
+};
+
+// Puts numbers of a warp's threads at the end of a list in shared memory.
+__device__ inline void push_by_warp(bool wanted, uint16_t entry, uint16_t* entries, int* number) {
+  const uint32_t all = __ballot_sync(kAllLanes, wanted);
+  int place = 0;
+  if (lane() == 0 && all) place = InBlock::fetch_add(number, __popc(all));
+  place = __shfl_sync(kAllLanes, place, 0) + __popc(all & ~(kAllLanes << lane()));
+  if (wanted) entries[place] = entry;
+}
+
+template <class Key>
+__device__ inline void lower(Key* least, Key key) {
+  if (key < Shared::load(least)) Shared::fetch_min(least, key);
+}
+
+// Lowers the least keys of both trees, but for that of one, which need not choose an edge.
+template <class Index, class Key>
+__device__ inline void lower_both(Key* least, const ForestEdge<Index, Key>& edge, Index skipped) {
+  if (edge.a != skipped) lower(least + edge.a, edge.key);
+  if (edge.b != skipped) lower(least + edge.b, edge.key);
+}
+
+// The root of an entry, whose parent has just been seen, while nobody unites trees. Paths are halved.
+template <class Index>
+__device__ inline Index root_above(Index* parent, Index entry, Index above) {
+  while (above != entry) {
+    const Index next = Shared::load(parent + above);
+    if (next == above) break;
+    Shared::store(parent + entry, next);
+    entry = above, above = next;
+  }
+  return above;
+}
+
+// Lets edges lead from root to root, and tells which of them lead to another tree. The parents of all are
+// under way at the same time.
+template <int count, class Index, class Key>
+__device__ inline void look_for_roots(bool (&exists)[count], ForestEdge<Index, Key> (&edges)[count],
+                                      Index* parent) {
+  Index above_a[count], above_b[count];
+#pragma unroll
+  for (int k = 0; k < count; ++k)
+    if (exists[k])
+      above_a[k] = Shared::load(parent + edges[k].a), above_b[k] = Shared::load(parent + edges[k].b);
+#pragma unroll
+  for (int k = 0; k < count; ++k) {
+    if (!exists[k]) continue;
+    edges[k].a = root_above(parent, edges[k].a, above_a[k]);
+    edges[k].b = root_above(parent, edges[k].b, above_b[k]);
+    exists[k] = edges[k].a != edges[k].b;
+  }
+}
+
+// Lists edges, and lowers the least keys of their trees, but for that of one, which need not choose an edge.
+// All threads of the block call it.
+template <int threads, int count, class Index, class Key>
+__device__ inline void list_and_lower(const bool (&exists)[count],
+                                      const ForestEdge<Index, Key> (&edges)[count], Key* least,
+                                      ForestEdge<Index, Key>* list, int64_t* listed, Index skipped = -1) {
+#pragma unroll
+  for (int k = 0; k < count; ++k)
+    if (exists[k]) lower_both(least, edges[k], skipped);
+  append<threads>(exists, edges, list, listed);
+}
+
+// Which keys list_edges_of_forest takes.
+enum KeyRange { kAllKeys, kKeysToLimit, kKeysAboveLimit };
+
+// Lists the edges between trees, from their smaller ends; if arcs from larger ends are not known to be the
+// same, from both. Where rows are known, list_edges_outside lists those above the limit.
+template <class Arcs, class Keys, class Index>
+__global__ void __launch_bounds__(kForestThreads, kListingBlocks)
+    list_edges_of_forest(Arcs graph, int64_t arcs, Keys keys, int64_t key_range,
+                         ForestMemory<Index, typename Keys::Key> memory) {
+  using Key = typename Keys::Key;
+  follow_launch();
+  const bool from_smaller_end = *memory.imbalance == 0;
+  const Index* const tree = memory.tree;
+  const Key bound = key_range == kAllKeys ? Key(0) : *memory.limit;
+  if (grid_thread() == 0)
+    for (uint32_t& word : memory.counters->barrier) word = 0;
+  if (key_range == kKeysAboveLimit && (bound == kNoKey<Key> || (from_smaller_end && *memory.disorder == 0)))
+    return;
+  __shared__ uint16_t wanted[kSpan];
+  __shared__ int number;
+  // Where keys are in order, those up to the limit are the first ones.
+  if (Keys::kInOrder && key_range == kKeysToLimit && bound < Key(arcs)) arcs = int64_t(bound) + 1;
+  graph.visit_spans(arcs, [&](int64_t begin, int64_t end, const auto& sources) {
+    __syncthreads();  // those of an earlier span have been read
+    if (threadIdx.x == 0) number = 0;
+    __syncthreads();
+    for (int64_t row = begin; row < end; row += kSeenAtOnce * kForestThreads) {
+      bool exists[kSeenAtOnce];
+#pragma unroll
+      for (int k = 0; k < kSeenAtOnce; ++k) {
+        const int64_t arc = row + k * kForestThreads + int(threadIdx.x);
+        exists[k] =
+            arc < end && (key_range == kAllKeys || (keys.key(arc) <= bound) == (key_range == kKeysToLimit));
+      }
+#pragma unroll
+      for (int k = 0; k < kSeenAtOnce; ++k) {
+        if (!exists[k]) continue;
+        const int64_t arc = row + k * kForestThreads + int(threadIdx.x);
+        const int64_t u = sources.source(arc), v = graph.target(arc);
+        exists[k] = (from_smaller_end ? u < v : u != v) && is_vertex(u, graph.vertices) &&
+                    is_vertex(v, graph.vertices);
+      }
+#pragma unroll
+      for (int k = 0; k < kSeenAtOnce; ++k) {
+        const int64_t arc = row + k * kForestThreads + int(threadIdx.x);
+        push_by_warp(exists[k], uint16_t(arc - begin), wanted, &number);
+      }
+    }
+    __syncthreads();
+    for (int first = 0; first < number; first += kListedAtOnce * kForestThreads) {
+      ForestEdge<Index, Key> edges[kListedAtOnce];
+      bool exists[kListedAtOnce];
+#pragma unroll
+      for (int k = 0; k < kListedAtOnce; ++k) {
+        const int place = first + k * kForestThreads + int(threadIdx.x);
+        exists[k] = place < number;
+        if (!exists[k]) continue;
+        const int64_t arc = begin + wanted[place], u = sources.source(arc), v = graph.target(arc);
+        exists[k] = is_vertex(v, graph.vertices);  // still, if the rows change meanwhile
+        if (exists[k]) edges[k] = {keys.key(arc), tree[u], tree[v]};
+      }
+#pragma unroll
+      for (int k = 0; k < kListedAtOnce; ++k) exists[k] = exists[k] && edges[k].a != edges[k].b;
+      list_and_lower<kForestThreads>(exists, edges, memory.least, memory.list,
+                                     &memory.counters->edges[0].count);
+    }
+  });
+}
+
+}  // namespace conncomp

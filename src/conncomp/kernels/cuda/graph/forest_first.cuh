@@ -1,0 +1,181 @@
+// The first edges of a spanning forest: the least edge of each vertex, found in its own row, without a list
+// of edges.
+//
+// What: says whether rows are sorted and every arc has an opposite one of the same weight (count_descents,
+// weigh_both_ways). If so, lets each vertex choose the least edge of its row (choose_first), and unites all
+// vertices with the ends of these (unite_first). How: a thread a vertex, a warp a long row. Cost: each arc is
+// read once for the checks, and up to once by choose_first. Source: boruvka.cuh, step 1.
+#pragma once
+
+#include "core/mix.h"
+#include "core/union_find.h"
+#include "cuda/graph/forest_memory.cuh"
+
+namespace conncomp {
+
+constexpr int kLongForestRow = 32;  // from here on a row is the work of a warp
+constexpr int kHubInFirst = 256;    // up to here, where the vertices of a warp may all have long ones
+// As many blocks that choose first edges as leave a thread the registers that it needs: with vertices of 64
+// bits more.
+template <class Vertex>
+constexpr int kChoosingBlocks = resident_blocks(kForestThreads) * (sizeof(Vertex) == 4 ? 4 : 3) / 4;
+
+// Each vertex is a tree, no arc is chosen, and of rows nothing is known that speaks against them.
+template <class Index, class Key>
+__global__ void __launch_bounds__(kForestThreads)
+    start_forest(int64_t vertices, int64_t words, int64_t imbalance, ForestMemory<Index, Key> memory,
+                 int64_t* total) {
+  follow_launch();
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) memory.first_parent[v] = Index(v);
+  for (int64_t w = grid_thread(); w < words; w += grid_threads()) memory.chosen[w] = 0;
+  if (grid_thread() == 0) {
+    memory.counters->edges[0].count = memory.counters->edges[1].count = 0;
+    *memory.trees = *total = 0, memory.counters->has_hubs_outside = 0;
+    *memory.imbalance = uint64_t(imbalance), *memory.disorder = 0;
+  }
+}
+
+// Adds to *disorder how often an arc leads to a smaller vertex than the arc before does, but where rows
+// begin: it stays 0 if each row is sorted.
+template <class Pointer, class Vertex>
+__global__ void __launch_bounds__(kForestThreads)
+    count_descents(int64_t vertices, int64_t arcs, const Pointer* __restrict__ indptr,
+                   const Vertex* __restrict__ indices, uint64_t* disorder) {
+  follow_launch();
+  int64_t descents = 0;
+  const auto descends = [=](int64_t arc) { return arc > 0 && indices[arc] < indices[arc - 1]; };
+#pragma unroll 4
+  for (int64_t arc = grid_thread(); arc < arcs; arc += grid_threads()) descents += descends(arc);
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads())
+    if (indptr[v] < indptr[v + 1]) descents -= descends(int64_t(indptr[v]));
+  descents = block_sum<kForestThreads>(descents);
+  if (threadIdx.x == 0 && descents != 0) Shared::fetch_add(disorder, uint64_t(descents));
+}
+
+// Adds to *imbalance a hash of each arc to a larger vertex, and subtracts that of each other one; and to
+// *disorder, how many arcs lead to a smaller vertex than the arc before in their row.
+template <class Bits, class Pointer, class Vertex>
+__global__ void __launch_bounds__(kForestThreads, kListingBlocks)
+    weigh_both_ways(ForestRows<Pointer, Vertex> rows, int64_t arcs, const Bits* __restrict__ weights,
+                    WeightOrder<Bits> order, uint64_t key, uint64_t* imbalance, uint64_t* disorder) {
+  follow_launch();
+  const Pointer* __restrict__ indptr = rows.indptr;
+  const Vertex* __restrict__ indices = rows.indices;
+  uint64_t sum = 0, descents = 0;
+  rows.visit_spans(arcs, [&](int64_t begin, int64_t end, const auto& sources) {
+    for (int64_t row = begin; row < end; row += kListedAtOnce * kForestThreads) {
+      Vertex target[kListedAtOnce], target_before[kListedAtOnce];
+      Bits weight[kListedAtOnce];
+#pragma unroll
+      for (int k = 0; k < kListedAtOnce; ++k) {
+        const int64_t arc = row + k * kForestThreads + int(threadIdx.x);
+        if (arc >= end) continue;
+        target[k] = indices[arc], target_before[k] = indices[arc > 0 ? arc - 1 : 0];
+        weight[k] = weights[arc];
+      }
+#pragma unroll
+      for (int k = 0; k < kListedAtOnce; ++k) {
+        const int64_t arc = row + k * kForestThreads + int(threadIdx.x);
+        const int64_t u = arc < end ? sources.source(arc) : -1, v = int64_t(target[k]);
+        if (u < 0) continue;
+        descents += target[k] < target_before[k] && arc > int64_t(indptr[u]);
+        const uint64_t low = uint64_t(u < v ? u : v), high = uint64_t(u < v ? v : u);
+        const uint64_t ends = sizeof(Vertex) == 4 ? low << 32 | high : mix(low ^ key) + high;
+        const uint64_t hash = mix(mix(ends ^ key) + uint64_t(order(weight[k])));
+        if (u != v) sum += u < v ? hash : uint64_t(0) - hash;
+      }
+    }
+  });
+  sum = block_sum<kForestThreads>(sum);
+  descents = block_sum<kForestThreads>(descents);
+  if (threadIdx.x == 0) {
+    Shared::fetch_add(imbalance, sum);
+    if (descents != 0) Shared::fetch_add(disorder, descents);
+  }
+}
+
+// The least edge of a vertex, as far as it is known.
+template <class Vertex, class Key>
+struct LeastEdge {
+  Key key = kNoKey<Key>;
+  Vertex end = -1;
+
+  __device__ void include(Key candidate_key, Vertex candidate_end) {
+    if (candidate_key < key) key = candidate_key, end = candidate_end;
+  }
+};
+
+// Lets ends[v] be the other end of the least edge of v, which is chosen if it goes by the number that it has
+// in the row of v; or v where it has none, its row is too long for a warp to look for it, or nothing is known
+// of rows.
+template <class Keys, class Pointer, class Vertex, class Index>
+__global__ void __launch_bounds__(kForestThreads, kChoosingBlocks<Vertex>)
+    choose_first(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
+                 Keys keys, const uint64_t* imbalance, const uint64_t* disorder, Index* __restrict__ ends,
+                 uint32_t* chosen) {
+  using Key = typename Keys::Key;
+  follow_launch();
+  const bool is_known = *imbalance == 0 && *disorder == 0;
+  for (int64_t row = grid_thread() - lane(); row < vertices; row += grid_threads()) {
+    const int64_t v = row + lane();
+    const bool exists = is_known && v < vertices;
+    const int64_t begin = exists ? int64_t(indptr[v]) : 0;
+    int64_t end = exists ? int64_t(indptr[v + 1]) : 0;
+    if (!Keys::kInOrder && end - begin > kHubInFirst) end = begin;
+    LeastEdge<Vertex, Key> least;
+    const auto look_at = [&, keys](int64_t arc, int64_t source) {
+      const Vertex target = indices[arc];
+      const bool is_edge = target != source && is_vertex(target, vertices);
+      if (is_edge) least.include(keys.key(arc), target);
+      return is_edge;
+    };
+    if (Keys::kInOrder || end - begin < kLongForestRow)
+      for (int64_t arc = begin; arc < end; ++arc)
+        if (look_at(arc, v) && Keys::kInOrder) break;
+    if (!Keys::kInOrder)
+      for (uint32_t open = __ballot_sync(kAllLanes, end - begin >= kLongForestRow); open; open &= open - 1) {
+        const int worker = __ffs(int(open)) - 1;
+        const int64_t row_end = __shfl_sync(kAllLanes, end, worker);
+        const LeastEdge<Vertex, Key> least_of_lane = least;
+        least = {};
+#pragma unroll 4
+        for (int64_t arc = __shfl_sync(kAllLanes, begin, worker) + lane(); arc < row_end; arc += kWarp)
+          look_at(arc, row + worker);
+        for (int step = kWarp / 2; step > 0; step /= 2)
+          least.include(__shfl_xor_sync(kAllLanes, least.key, step),
+                        __shfl_xor_sync(kAllLanes, least.end, step));
+        if (lane() != worker) least = least_of_lane;
+      }
+    if (v < vertices) ends[v] = least.end < 0 ? Index(v) : Index(least.end);
+    if (int64_t(least.end) > v) choose_arc(chosen, keys.arc(least.key));
+  }
+}
+
+// Unites all vertices with the given ends of their least edges, and chooses those that are not known to be
+// chosen by a smaller end. Where keys rise with the numbers of arcs, an end is the smallest neighbour, so
+// that no two edges lead a vertex to different parents: one that is smaller than all its neighbours is put
+// where the neighbour is.
+template <class Keys, class Pointer, class Vertex, class Index>
+__global__ void __launch_bounds__(kForestThreads)
+    unite_first(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
+                Keys keys, const Index* __restrict__ ends, Index* parent, uint32_t* chosen) {
+  follow_launch();
+  const ForestRows<Pointer, Vertex> rows{indptr, indices, vertices};
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
+    const int64_t u = ends[v];
+    if (u == v) continue;
+    if constexpr (Keys::kInOrder) {
+      const Index above = u < v ? Index(u) : ends[u];
+      // If the rows have changed meanwhile, it may be a larger one, which is no parent.
+      if (above < v) Shared::store(parent + v, above);
+    } else {
+      unite<Shared>(parent, Index(v), Index(u));
+    }
+    // Few vertices choose each other where keys are in order, so that to look costs more than it saves.
+    if (v < u || (!Keys::kInOrder && ends[u] == v)) continue;
+    const int64_t arc = rows.least_arc(keys, u, v);
+    if (arc >= 0) choose_arc(chosen, arc);
+  }
+}
+
+}  // namespace conncomp

@@ -1,0 +1,151 @@
+// What the kernels of spanning forests share: a graph, as rows or as a list of arcs; the keys of arcs; the
+// edges between trees; and the memory (boruvka.cuh).
+#pragma once
+
+#include "core/vertices.h"
+#include "core/weight_order.h"
+#include "cuda/core/barrier.cuh"
+#include "cuda/core/scan.cuh"
+#include "cuda/graph/check.cuh"
+#include "cuda/graph/ecl.cuh"
+
+namespace conncomp {
+
+constexpr int kForestThreads = 256;
+constexpr int kArcsOfWord = 32;
+// The blocks on each multiprocessor, of every kind of GPU, whose threads have several arcs each.
+constexpr int kListingBlocks = resident_blocks(kForestThreads) < 4 ? resident_blocks(kForestThreads) : 4;
+constexpr int kListedAtOnce = 2;  // edges that a thread has under way
+constexpr int kSeenAtOnce = 8;    // arcs that a thread looks at together
+
+// Compressed sparse rows.
+template <class Pointer, class Vertex>
+struct ForestRows {
+  const Pointer* indptr;
+  const Vertex* indices;
+  int64_t vertices;
+
+  // Calls visit(begin, end, sources) for the spans of a block, which all its threads do: sources.source(arc)
+  // is that of one of their arcs.
+  template <class Visit>
+  __device__ void visit_spans(int64_t arcs, Visit&& visit) const {
+    SpansOfBlock<Pointer>(indptr, vertices, arcs).visit([&](const Span& span) {
+      SpanSources<Vertex> sources;
+      sources.note(indptr, span, AnyRow());
+      visit(span.begin, span.end, sources);
+    });
+  }
+  __device__ int64_t target(int64_t arc) const { return int64_t(indices[arc]); }
+  // The arc of the least key from u to v, in a sorted row; -1 if there is none.
+  template <class Keys>
+  __device__ int64_t least_arc(const Keys& keys, int64_t u, int64_t v) const {
+    int64_t low = indptr[u], high = indptr[u + 1];
+    const int64_t end = high;
+    while (low < high) {
+      const int64_t middle = low + (high - low) / 2;
+      if (target(middle) < v)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    int64_t least = -1;
+    for (; low < end && target(low) == v; ++low)
+      if (least < 0 || keys.key(low) < keys.key(least)) least = low;
+    return least;
+  }
+};
+
+// A list of arcs.
+template <class Vertex>
+struct ForestList {
+  const Vertex *src, *dst;
+  int64_t vertices;
+
+  template <class Visit>
+  __device__ void visit_spans(int64_t arcs, Visit&& visit) const {
+    for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan)
+      visit(begin, begin + kSpan < arcs ? begin + kSpan : arcs, *this);
+  }
+  __device__ int64_t source(int64_t arc) const { return int64_t(src[arc]); }
+  __device__ int64_t target(int64_t arc) const { return int64_t(dst[arc]); }
+};
+
+template <class Number>
+struct ArcNumbers {
+  using Key = Number;
+  static constexpr bool kInOrder = true;  // whether keys rise with the numbers of arcs
+  __device__ Key key(int64_t arc) const { return Key(arc); }
+  __device__ int64_t arc(Key key) const { return int64_t(key); }
+};
+
+// `order` lists the arcs from the first to the last, `rank` has the place of each.
+template <class Number>
+struct RankedArcs {
+  using Key = Number;
+  static constexpr bool kInOrder = false;
+  const Number *rank, *order;
+  __device__ Key key(int64_t arc) const { return rank[arc]; }
+  __device__ int64_t arc(Key key) const { return int64_t(order[key]); }
+};
+
+struct PackedWeights {
+  using Key = uint64_t;
+  static constexpr bool kInOrder = false;
+  const uint32_t* weights;
+  WeightOrder<uint32_t> order;
+  __device__ Key key(int64_t arc) const { return uint64_t(order(weights[arc])) << 32 | uint32_t(arc); }
+  __device__ int64_t arc(Key key) const { return int64_t(uint32_t(key)); }
+};
+
+// Between two trees, which had these roots when it was listed.
+template <class Index, class Key>
+struct ForestEdge {
+  Key key;
+  Index a, b;
+};
+
+// What the blocks share: how many edges are in each of two lists, each number with a cache line to itself,
+// and where they meet.
+struct ForestCounters {
+  EclCounter<int64_t> edges[2];
+  uint32_t barrier[GridBarrier::kWords];
+  uint32_t has_hubs_outside;
+};
+
+// The memory of a forest. Laid out as in boruvka.py.
+template <class Index, class Key>
+struct ForestMemory {
+  Index* first_parent;                       // of each vertex, in the first round
+  Index* tree;                               // of each vertex: its number, from when trees are numbered
+  Index* parent;                             // of each tree
+  uint32_t* chosen;                          // a bit of each arc
+  Key *least, *other_least;                  // of each tree: the least key of its edges
+  ForestEdge<Index, Key>*list, *other_list;  // of edges between trees, with room for all arcs
+  ForestCounters* counters;
+  int64_t* trees;       // how many there are after the first round
+  Key* limit;           // of the edges that are gone through first
+  uint64_t* imbalance;  // 0 if each arc has an opposite one of the same weight
+  uint64_t* disorder;   // 0 if each row is sorted
+  Index* giant;         // the tree that most vertices are in
+};
+
+template <class Key>
+constexpr Key kNoKey = Key(~Key(0));
+
+__device__ inline void choose_arc(uint32_t* chosen, int64_t arc) {
+  Shared::fetch_or(chosen + arc / kArcsOfWord, uint32_t(1) << arc % kArcsOfWord);
+}
+
+// Adds to a number of entries, and returns the first of those of this thread. All threads of the block call
+// it.
+template <int threads>
+__device__ inline int64_t place_for(int of_thread, int64_t* entries) {
+  __shared__ int64_t room;
+  int total;
+  const int64_t place = block_scan<threads>(of_thread, total);
+  if (threadIdx.x == 0 && total > 0) room = Shared::fetch_add(entries, int64_t(total));
+  __syncthreads();
+  return place + room;
+}
+
+}  // namespace conncomp

@@ -1,0 +1,153 @@
+// Edges of a spanning forest that come second: up to which key the others go first, and the edges above it,
+// which lie outside of the giant tree.
+//
+// How: a block sorts a sample of keys for the limit (guess_limit). Once lighter edges have made a giant tree,
+// only the rows of vertices outside are read: by warps, 32 rows as if they were one (list_edges_outside), and
+// long ones by blocks (list_edges_of_hubs). Cost: each arc of a vertex outside is read once. Source:
+// boruvka.cuh, step 3; the sort: Batcher 1968.
+#pragma once
+
+#include "cuda/graph/forest_edges.cuh"
+
+namespace conncomp {
+
+constexpr int kLimitSamples = 1024;
+constexpr int kHubOfForest = 4096;  // arcs of a row, up to which a warp reads it
+// Of a multiprocessor, on every kind of GPU.
+constexpr int kOutsideThreads = 128;
+constexpr int kOutsideBlocks = resident_blocks(kOutsideThreads) < 12 ? resident_blocks(kOutsideThreads) : 12;
+constexpr int kHubBlocks = resident_blocks(kForestThreads) < 6 ? resident_blocks(kForestThreads) : 6;
+constexpr int64_t kLightEdges = 8;  // that are gone through first, for each tree; many are within one
+// And for each kLightVertices vertices, where the order of keys has nothing to do with that of vertices: so
+// many edges, and the least of each vertex, join all but some hundredths of the vertices.
+constexpr int64_t kLightOfVertices = 5;
+constexpr int64_t kLightVertices = 4;
+
+// Lets *limit be the key below which the light edges are, as a sorted sample has it, or kNoKey where all are.
+// One block. Source of the sort: Batcher 1968.
+template <class Keys>
+__global__ void __launch_bounds__(kLimitSamples)
+    guess_limit(int64_t vertices, int64_t arcs, int64_t edges, const int64_t* trees, Keys keys,
+                typename Keys::Key* limit) {
+  using Key = typename Keys::Key;
+  follow_launch();
+  __shared__ Key sample[kLimitSamples];
+  const int thread = int(threadIdx.x);
+  sample[thread] = keys.key(arcs / kLimitSamples * thread + arcs % kLimitSamples * thread / kLimitSamples);
+  __syncthreads();
+  for (int length = 2; length <= kLimitSamples; length *= 2)
+    for (int step = length / 2; step > 0; step /= 2) {
+      const int other = thread ^ step;
+      const Key key = sample[thread], other_key = sample[other];
+      const bool wants_smaller = (thread < other) == ((thread & length) == 0);
+      __syncthreads();
+      sample[thread] = wants_smaller == (key < other_key) ? key : other_key;
+      __syncthreads();
+    }
+  const int64_t light = Keys::kInOrder ? kLightEdges * *trees : kLightOfVertices * vertices / kLightVertices;
+  const int64_t wanted = light * kLimitSamples / edges;
+  if (thread == 0) *limit = wanted < kLimitSamples ? sample[wanted] : kNoKey<Key>;
+}
+
+// The edges of keys above the limit where rows are known: all have an end outside the giant tree, so only
+// rows of such vertices are read. An edge into the giant may be listed by its larger end then, by the number
+// that its smaller end has for it.
+template <class Keys, class Pointer, class Vertex, class Index>
+struct OutsideEdges {
+  using Edge = ForestEdge<Index, typename Keys::Key>;
+  ForestRows<Pointer, Vertex> rows;
+  int64_t arcs;
+  Keys keys;
+  ForestMemory<Index, typename Keys::Key> memory;
+
+  __device__ bool are_wanted() const {
+    return *memory.imbalance == 0 && *memory.disorder == 0 && *memory.limit != kNoKey<typename Keys::Key>;
+  }
+  __device__ bool is_outside(int64_t v) const { return memory.tree[v] != *memory.giant; }
+  // Lists those of the arcs of a warp's threads that lead from u.
+  __device__ void list(bool exists, int64_t u, int64_t arc, WarpOfEdges<Edge>& warp) const {
+    Edge edge{0, 0, 0};
+    if (exists) {
+      const int64_t v = rows.target(arc);
+      exists = u != v && is_vertex(v, rows.vertices);
+      if (exists) edge.a = memory.tree[u], edge.b = memory.tree[v];
+      exists = exists && edge.a != edge.b && (u < v || edge.b == *memory.giant);
+      const int64_t number = exists && v < u ? rows.least_arc(keys, v, u) : arc;
+      exists = exists && number >= 0;
+      if (exists) edge.key = keys.key(number), exists = edge.key > *memory.limit;
+    }
+    if (exists) lower_both(memory.least, edge, *memory.giant);
+    warp.put(exists, edge);
+  }
+  __device__ WarpOfEdges<Edge> warp(Edge (*waiting)[2 * kWarp]) const {
+    return {waiting[threadIdx.x / kWarp], memory.list, arcs, &memory.counters->edges[0].count};
+  }
+};
+
+// Lists the edges outside, but for those of hubs. A block gathers the vertices of its stretches that are
+// outside, and a warp goes through the rows of 32 of them as if they were one.
+template <class Keys, class Pointer, class Vertex, class Index>
+__global__ void __launch_bounds__(kOutsideThreads, kOutsideBlocks)
+    list_edges_outside(ForestRows<Pointer, Vertex> rows, int64_t arcs, Keys keys,
+                       ForestMemory<Index, typename Keys::Key> memory) {
+  follow_launch();
+  const OutsideEdges<Keys, Pointer, Vertex, Index> edges{rows, arcs, keys, memory};
+  if (!edges.are_wanted()) return;
+  __shared__ ForestEdge<Index, typename Keys::Key> waiting[kOutsideThreads / kWarp][2 * kWarp];
+  auto warp = edges.warp(waiting);
+  constexpr int kStretch = kSeenAtOnce * kOutsideThreads;
+  __shared__ uint16_t outside[kStretch];
+  __shared__ int number;
+  for (int64_t begin = int64_t(blockIdx.x) * kStretch; begin < rows.vertices;
+       begin += int64_t(gridDim.x) * kStretch) {
+    __syncthreads();  // those of an earlier stretch have been read
+    if (threadIdx.x == 0) number = 0;
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < kSeenAtOnce; ++k) {
+      const int64_t v = begin + k * kOutsideThreads + int(threadIdx.x);
+      push_by_warp(v < rows.vertices && edges.is_outside(v), uint16_t(v - begin), outside, &number);
+    }
+    __syncthreads();
+    for (int first = int(threadIdx.x) - lane(); first < number; first += kOutsideThreads) {
+      const bool is_one = first + lane() < number;
+      const int64_t v = begin + (is_one ? outside[first + lane()] : 0);
+      const int64_t row = is_one ? int64_t(rows.indptr[v]) : 0;
+      int64_t length = is_one ? int64_t(rows.indptr[v + 1]) - row : 0;
+      if (length > kHubOfForest) length = 0, Shared::store(&memory.counters->has_hubs_outside, uint32_t(1));
+      const int end = warp_scan(int(length)), all = __shfl_sync(kAllLanes, end, kWarp - 1);
+      for (int at = lane(); at - lane() < all; at += kWarp) {
+        // The first row that ends beyond.
+        int owner = 0;
+        for (int step = kWarp / 2; step > 0; step /= 2)
+          if (__shfl_sync(kAllLanes, end, owner + step - 1) <= at) owner += step;
+        const int64_t u = __shfl_sync(kAllLanes, v, owner), arc_of_row = __shfl_sync(kAllLanes, row, owner);
+        const int place = at - __shfl_sync(kAllLanes, end - int(length), owner);
+        edges.list(at < all, u, arc_of_row + place, warp);
+      }
+    }
+  }
+  warp.finish();
+}
+
+// Lists the edges of hubs outside.
+template <class Keys, class Pointer, class Vertex, class Index>
+__global__ void __launch_bounds__(kForestThreads, kHubBlocks)
+    list_edges_of_hubs(ForestRows<Pointer, Vertex> rows, int64_t arcs, Keys keys,
+                       ForestMemory<Index, typename Keys::Key> memory) {
+  follow_launch();
+  const OutsideEdges<Keys, Pointer, Vertex, Index> edges{rows, arcs, keys, memory};
+  if (!edges.are_wanted() || memory.counters->has_hubs_outside == 0) return;
+  __shared__ ForestEdge<Index, typename Keys::Key> waiting[kForestThreads / kWarp][2 * kWarp];
+  auto warp = edges.warp(waiting);
+  const auto is_hub_outside = [&](int64_t v) {
+    return int64_t(rows.indptr[v + 1]) - int64_t(rows.indptr[v]) > kHubOfForest && edges.is_outside(v);
+  };
+  SpansOfBlock<Pointer>(rows.indptr, rows.vertices, arcs).visit([&](const Span& span) {
+    visit_span<Vertex>(rows.indptr, span, is_hub_outside,
+                       [&](bool exists, int64_t u, int64_t arc) { edges.list(exists, u, arc, warp); });
+  });
+  warp.finish();
+}
+
+}  // namespace conncomp

@@ -1,0 +1,104 @@
+// The trees of a spanning forest: numbers of those of the first round, the tree of each vertex, and the one
+// that most vertices are in.
+//
+// How: a thread has some vertices under way at a time. Cost: each vertex is read twice after the first round,
+// and once more where some edges went first. Source: boruvka.cuh, step 2.
+#pragma once
+
+#include "core/union_find.h"
+#include "cuda/graph/forest_memory.cuh"
+#include "cuda/graph/giant_guess.cuh"
+
+namespace conncomp {
+
+constexpr int kNumberedAtOnce = 4;  // vertices that a thread has under way
+
+// Numbers the trees of the first round, so that what is kept for each lies close together; each of them is
+// one of its own, without a key. In the entries of other vertices than roots nothing is written yet.
+template <class Index, class Key>
+__global__ void __launch_bounds__(kForestThreads)
+    number_trees(int64_t vertices, ForestMemory<Index, Key> memory) {
+  follow_launch();
+  constexpr int64_t kAtOnce = kNumberedAtOnce * kForestThreads;
+  for (int64_t begin = blockIdx.x * kAtOnce; begin < vertices; begin += gridDim.x * kAtOnce) {
+    bool is_root[kNumberedAtOnce];
+    int of_thread = 0;
+#pragma unroll
+    for (int k = 0; k < kNumberedAtOnce; ++k) {
+      const int64_t v = begin + k * kForestThreads + int(threadIdx.x);
+      is_root[k] = v < vertices && memory.first_parent[v] == Index(v);
+      of_thread += is_root[k];
+    }
+    int64_t tree = place_for<kForestThreads>(of_thread, memory.trees);
+#pragma unroll
+    for (int k = 0; k < kNumberedAtOnce; ++k) {
+      if (!is_root[k]) continue;
+      memory.tree[begin + k * kForestThreads + int(threadIdx.x)] = Index(tree);
+      memory.parent[tree] = Index(tree);
+      memory.least[tree] = memory.other_least[tree] = kNoKey<Key>;
+      ++tree;
+    }
+  }
+}
+
+// Gives each vertex the number of its root. Where keys are in order, paths may be as long as the graph, and
+// lead down: those of smaller vertices are mostly flat already. Elsewhere they are halved on the way.
+template <class Keys, class Index>
+__global__ void __launch_bounds__(kForestThreads)
+    find_trees(int64_t vertices, ForestMemory<Index, typename Keys::Key> memory) {
+  follow_launch();
+  constexpr Jump kJump = Keys::kInOrder ? Jump::kSingle : Jump::kIntermediate;
+  const int64_t step = grid_threads();
+  for (int64_t first = grid_thread(); first < vertices; first += kNumberedAtOnce * step) {
+    Index above[kNumberedAtOnce], root[kNumberedAtOnce];
+#pragma unroll
+    for (int k = 0; k < kNumberedAtOnce; ++k)
+      if (first + k * step < vertices) above[k] = Shared::load(memory.first_parent + first + k * step);
+#pragma unroll
+    for (int k = 0; k < kNumberedAtOnce; ++k)
+      if (first + k * step < vertices)
+        root[k] = find_from<Shared, kJump>(memory.first_parent, Index(first + k * step), above[k]);
+#pragma unroll
+    for (int k = 0; k < kNumberedAtOnce; ++k) {
+      const int64_t v = first + k * step;
+      if (v < vertices && root[k] != Index(v)) memory.tree[v] = memory.tree[root[k]];
+    }
+  }
+}
+
+// Finds the root of each tree, unless all edges have been gone through: where parents of the first round
+// were. Nobody writes parents, so that those that most paths lead to stay in the first-level caches.
+template <class Index, class Key>
+__global__ void __launch_bounds__(kForestThreads) find_roots(ForestMemory<Index, Key> memory) {
+  follow_launch();
+  if (*memory.limit == kNoKey<Key>) return;
+  const int64_t trees = *memory.trees;
+  const Index* __restrict__ parent = memory.parent;
+  for (int64_t tree = grid_thread(); tree < trees; tree += grid_threads()) {
+    Index root = Index(tree);
+    for (Index above; (above = parent[root]) != root;) root = above;
+    memory.first_parent[tree] = root;
+  }
+}
+
+// Gives each vertex the root of its tree.
+template <class Index, class Key>
+__global__ void __launch_bounds__(kForestThreads)
+    find_trees_again(int64_t vertices, ForestMemory<Index, Key> memory) {
+  follow_launch();
+  if (*memory.limit == kNoKey<Key>) return;
+  const Index* __restrict__ root = memory.first_parent;
+#pragma unroll 4
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) memory.tree[v] = root[memory.tree[v]];
+}
+
+// The tree that most vertices are in, which have the numbers of roots. One block.
+template <class Index>
+__global__ void __launch_bounds__(kGuessers)
+    guess_giant_of_forest(int64_t vertices, const Index* __restrict__ tree, Index* giant) {
+  follow_launch();
+  const GiantGuess<Index> guess = guess_giant_tree(vertices, [=](int64_t v) { return tree[v]; });
+  if (threadIdx.x == 0) *giant = guess.root;
+}
+
+}  // namespace conncomp
