@@ -149,6 +149,27 @@ def test_who_is_asked():
     assert not asks(image[:1])
 
 
+def test_modules_of_a_first_call_are_compiled_at_once():
+    gpu = HostGpu()
+    asked, missing = [], []
+
+    def load_at_once(groups):
+        asked.extend(groups)
+        HostGpu.load_at_once(gpu, groups)
+
+    def load(file, names, shared_percent=None):
+        if (file, names) not in asked:
+            missing.append(names)
+        return HostGpu.load(gpu, file, names, shared_percent)
+
+    gpu.load_at_once, gpu.load = load_at_once, load
+    image = np.zeros((70, 140), np.int32)
+    out = np.empty(image.shape, np.int32)
+    label_on_gpu(gpu, describe(image), out, "roots", "auto", False, Workspace())
+    assert len(asked) == 5
+    assert missing == []
+
+
 @pytest.mark.parametrize("at", range(9))
 def test_changes_between_launches(at):
     """Of values, and of labels that are entries: any answer, but no access out of bounds."""

@@ -89,7 +89,7 @@ def fill_labels(
     """
     plan = plan_of(image.geometry, image.links, labels.dtype, gpu.multiprocessors, consecutive)
     modules = [(FILE, names) for names in (*_modules(plan.names), plan.last_names)]
-    gpu.load_at_once(modules)
+    gpu.load_at_once([*modules, *plan.modules_of_large])
     (label,), (join, *links), (write, *number) = (gpu.load(*module) for module in modules)
     memory = workspace.take_struct(gpu, TABLE, plan.table, plan.by_word)
     table = memory.struct
@@ -196,6 +196,14 @@ class Plan(NamedTuple):
     shared: int
     table: dict[str, Part | int | None]
     by_word: dict[str, Part]
+
+    @property
+    def modules_of_large(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Yield the (file, names) of kernels that only large images have."""
+        if self.sparse_names:
+            yield sparse_tiles.FILE, self.sparse_names
+        if self.by_rows:
+            yield row_tiles.FILE, self.by_rows.names
 
 
 @lru_cache(maxsize=1024)
