@@ -105,6 +105,12 @@ class Replicas:
         self._struct["step"], self._struct["parts"] = step, self._parts[over]
         return self._struct[()]
 
+    def struct_in_parts(self, step: int, parts: int) -> Any:
+        """Return ``Replicas`` for an update, of a kernel with so many blocks a replica: a copy."""
+        struct = self.struct(step).copy()
+        struct["parts"] = parts
+        return struct
+
 
 def new_counters(gpu: Gpu, replicas: Replicas, parts: int) -> Any:
     """Return counters, all 0, of the blocks of each replica: none of one block, which never waits.

@@ -105,8 +105,7 @@ class SpinBatches:
         """
         gpu, replicas = self._replicas.gpu, self._replicas
         updates = UPDATES.of(gpu, **of_updates(numbers, records, every, before))
-        struct = replicas.struct(numbers.start).copy()
-        struct["parts"] = 1
+        struct = replicas.struct_in_parts(numbers.start, 1)
         given = struct, updates, self._box, probabilities, words, records_of(gpu, records)
         grid = replicas.count, self._warps * WARP
         launch(self._kernel, grid, *given, shared=_shared(replicas.lattice, self._warps))

@@ -166,8 +166,7 @@ class SpinSweeps:
         of_sites = 0 if parts == 1 else replicas.lattice.sites * replicas.count
         (forest,) = self._workspace.take(gpu, (of_sites, _INDEX))
         updates = UPDATES.of(gpu, **of_updates(numbers, records, every, before))
-        struct = replicas.struct(numbers.start).copy()
-        struct["parts"] = parts
+        struct = replicas.struct_in_parts(numbers.start, parts)
         self._arrived[...] = 0
         grid, shared = (replicas.count * parts, self._threads), self._plan.shared(self._threads)
         given = struct, updates, self._boxes, probabilities, words, forest, records_of(gpu, records)

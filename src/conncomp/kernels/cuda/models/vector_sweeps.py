@@ -137,8 +137,7 @@ class VectorSweeps:
         )
         memory = MEMORY.of(gpu, parent=parent, size=size, sum=total)
         of_records = records_of(gpu, records)
-        struct = replicas.struct(numbers.start).copy()
-        struct["parts"] = self._parts
+        struct = replicas.struct_in_parts(numbers.start, self._parts)
         self._arrived[...] = 0
         # Whatever other streams do, blocks that wait for each other start together.
         kernel = gpu.together(self._sweep) if self._parts > 1 else self._sweep
