@@ -1,12 +1,12 @@
 """Many updates of words of spins in one launch, of more lattices than there are multiprocessors."""
 
-import numpy as np
 import pytest
 
 from conncomp.kernels.cuda.models import spin_batches
 from conncomp.kernels.cuda.models.spin_batches import SpinBatches
-from conncomp.models import Potts, simulate
+from conncomp.models import Potts
 from host_cuda.host_gpu import HostGpu
+from models.updates_at_once import check_updates_at_once
 
 # Rows that are words, or end in them or in their halves; axes as short as can be.
 LATTICES = [
@@ -23,10 +23,6 @@ LATTICES = [
 ]
 
 
-def on_host(array):
-    return array.get() if hasattr(array, "get") else array
-
-
 @pytest.mark.parametrize("device", ["cuda"])
 @pytest.mark.parametrize("warps", [1, 1 << 10])
 @pytest.mark.parametrize("beta", [0.6, 1.0, 1.6])
@@ -36,20 +32,9 @@ def test_batches_go_as_lattices_one_by_one(device, warps, beta, shape, q, period
     monkeypatch.setattr(spin_batches, "WARPS_OF_MULTIPROCESSOR", warps)
     monkeypatch.setattr(spin_batches, "LEAST_ROWS", 2)
     monkeypatch.setattr(SpinBatches, "most_updates", 5)
-    beta *= {1: 1.5, 2: 0.9, 3: 0.5, 4: 0.35}[len(shape)] * np.log(1 + np.sqrt(q)) / 0.8814
     replicas = Potts((8, 8), device=device)._engine.gpu.multiprocessors + 1
 
-    def made(where, **options):
-        how = {"beta": beta, "periodic": periodic, "replicas": replicas, "seed": 4}
-        model = Potts(shape, q, **how, device=where)
-        assert where == "cpu" or isinstance(model._engine.sweeps, SpinBatches)
-        model.step(3)
-        run = simulate(model, 13, thermalise=2, **options)
-        return on_host(model.spins), run.series.records
-
-    for options in ({}, {"measure_every": 3}):
-        for right, found in zip(made("cpu", **options), made(device, **options), strict=True):
-            np.testing.assert_array_equal(found, right)
+    check_updates_at_once(SpinBatches, device, shape, q, periodic, replicas, beta)
 
 
 def test_lattices_that_are_too_large_narrow_or_few_are_not_taken():

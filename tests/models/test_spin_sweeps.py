@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from conncomp.kernels.cuda.models import spin_sweeps
+from conncomp.kernels.cuda.models.spin_batches import SpinBatches
+from conncomp.kernels.cuda.models.spin_sweeps import SpinSweeps
 from conncomp.models import XY, Potts, simulate
 from host_cuda.host_gpu import HostGpu
+from models.updates_at_once import check_updates_at_once
 
 # Boxes of whole rows and of parts of them, that divide a lattice or do not; blocks of one replica
 # and of several; axes as short as can be.
@@ -26,10 +29,6 @@ LATTICES = [
 ]
 
 
-def on_host(array):
-    return array.get() if hasattr(array, "get") else array
-
-
 @pytest.mark.dealt
 @pytest.mark.parametrize("device", ["cuda"])
 @pytest.mark.parametrize("least", [32, 1 << 20])
@@ -45,19 +44,9 @@ def test_many_updates_at_once_go_as_one_by_one(
     monkeypatch.setattr(spin_sweeps, "LEAST_OF_MANY", least)
     monkeypatch.setattr(spin_sweeps.SpinSweeps, "most_updates", 5)
     monkeypatch.setattr(spin_sweeps, "CLUSTERS", clusters)
-    beta = {1: 1.5, 2: 0.9, 3: 0.5, 4: 0.35}[len(shape)] * np.log(1 + np.sqrt(q)) / 0.8814
 
-    def made(where, **options):
-        how = {"beta": beta, "periodic": periodic, "replicas": replicas, "seed": 4}
-        model = Potts(shape, q, **how, device=where)
-        assert where == "cpu" or model._engine.sweeps is not None
-        model.step(3)
-        run = simulate(model, 13, thermalise=2, **options)
-        return on_host(model.spins), run.series.records
-
-    for options in ({}, {"measure_every": 3}):
-        for right, found in zip(made("cpu", **options), made(device, **options), strict=True):
-            np.testing.assert_array_equal(found, right)
+    engines = SpinBatches, SpinSweeps
+    check_updates_at_once(engines, device, shape, q, periodic, replicas)
 
 
 @pytest.mark.parametrize(
