@@ -130,9 +130,7 @@ class ReferencePotts:
         words, bits = self._words()
         shared = words // (2 * JOINED) * JOINED + words % JOINED
         places = bits // 2 * 2 + words // JOINED % 2
-        return self._numbers_by_digits(
-            FLIP_DIGITS, of_class, shared, places, number, self.step
-        )
+        return self._numbers_by_digits(FLIP_DIGITS, of_class, shared, places, number, self.step)
 
     # ---------------------------------------------------------------------------------- the lattice
 

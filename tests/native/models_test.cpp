@@ -141,6 +141,17 @@ void offer_by_pairs(const Replicas& replicas, const std::vector<Bits64>& accepta
                    : offer_by_pairs<4, false>(replicas, acceptance, words);
   }
 }
+// The number that says whether a site flips, of which the digits are drawn.
+Bits64 number_of(const Draws& draws, int64_t word, int bit, int site_class) {
+  const int place = (bit & ~1) | int(word / kPairs % 2);
+  Bits64 number = 0;
+  for (int digit = 0; digit < 64; ++digit) {
+    const PhiloxBlock block = draws(kFlipDigits, Bits64(pair_with(word)), site_class, digit / 2);
+    number = number << 1 | (half(block, digit % 2) >> place & 1);
+  }
+  return number;
+}
+
 void test_flips() {
   Replicas replicas = random_replicas();
   replicas.lattice.states = 2, replicas.lattice.planes = 1;
@@ -152,6 +163,17 @@ void test_flips() {
   engine.metropolis(spins.data(), new_spins.data(), 5, acceptance.data(), most_lost, nullptr);
   offer_by_pairs(replicas, acceptance, spins);
   check(new_spins == spins, "flips that are offered together");
+  // A probability that is as large as the number of a site of the first replica, or larger by 2^-64.
+  const WordPlace place = place_of(replicas.lattice, draw(0, replicas.lattice.words() - 1));
+  const int bit = int(draw(0, std::bit_width(replicas.lattice.sites_of(place.column)) - 1));
+  int site_class = 0;
+  while (!(sites_of_class(replicas.lattice, place.at, place.column, site_class) >> bit & 1)) ++site_class;
+  const Bits64 number = number_of(replicas.draws(0, 6), place.word, bit, site_class);
+  for (const Bits64 more : {0, 1}) {
+    std::fill(acceptance.begin(), acceptance.end(), number + more);
+    engine.metropolis(spins.data(), new_spins.data(), 6, acceptance.data(), most_lost, nullptr);
+    check(((spins[place.word] ^ new_spins[place.word]) >> bit & 1) == more, "the last digit of a number");
+  }
 }
 
 // Words are drawn together as each alone.
