@@ -15,9 +15,10 @@ import numpy as np
 from conncomp.generate.random import philox
 from winding_search import search
 
-START, BOND, CLUSTER, CHOSEN_SITE, METROPOLIS, EXCHANGE, COIN = range(1, 8)  # purposes
+# Purposes.
+START, BOND, CLUSTER, CHOSEN_SITE, METROPOLIS, EXCHANGE, COIN, FLIP_DIGITS = range(1, 9)
 AXES = 4
-WORD = 64
+WORD, JOINED = 64, 16
 CERTAIN = 1 << 64
 SATISFIED, ACTIVE, CLUSTERS, LARGEST, SQUARES, FOURTHS = 0, 1, 2, 3, 4, 7
 WINDING_AXES, WINDING_RANK, COUNTS = 12, 13, 14
@@ -97,22 +98,39 @@ class ReferencePotts:
         )
         return a | b << 32, c | d << 32
 
-    def _bond_numbers(self, number, step, axis):
-        """Return the number of 64 bits that is drawn for the bond of each site along an axis.
-
-        Digit k of it, from the highest one, is the site's bit of half k % 2 of block k // 2 of the
-        site's word.
-        """
+    def _words(self):
+        """Return of which word each site is, and which bit of it."""
         row = self.shape[-1]
-        columns = -(-row // WORD)
-        words = np.arange(len(self.sites) // row * columns, dtype=np.uint64)[:, None]
+        lines, columns = np.divmod(np.arange(len(self.sites)), row)
+        return lines * -(-row // WORD) + columns // WORD, columns % WORD
+
+    def _numbers_by_digits(self, purpose, axis, words, bits, number, step):
+        """Return the numbers of 64 bits of sites, as lists.
+
+        Digit k of one, from the highest one, is a bit of half k % 2 of block k // 2 of a word.
+        """
+        drawn, places = np.unique(words, return_inverse=True)
         blocks = np.arange(32, dtype=np.uint64)
+        halves = self._draw(purpose, drawn.astype(np.uint64)[:, None], number, step, axis, blocks)
+        digits = np.stack(halves, axis=-1).reshape(-1, 64)[places]
+        of_sites = digits >> bits.astype(np.uint64)[:, None] & 1
+        return (of_sites << np.arange(63, -1, -1, dtype=np.uint64)).sum(axis=-1).tolist()
+
+    def _bond_numbers(self, number, step, axis):
+        """Return the number that is drawn for the bond of each site along an axis."""
         numbered = AXES - len(self.shape) + axis
-        halves = self._draw(BOND, words, number, step, numbered, blocks)
-        digits = np.stack(halves, axis=-1).reshape(-1, 1, 64)
-        of_sites = digits >> np.arange(WORD, dtype=np.uint64)[:, None] & 1
-        numbers = (of_sites << np.arange(63, -1, -1, dtype=np.uint64)).sum(axis=-1)
-        return numbers.reshape(-1, columns * WORD)[:, :row].ravel().tolist()
+        return self._numbers_by_digits(BOND, numbered, *self._words(), number, step)
+
+    def _offer_numbers(self, number, of_class):
+        """Return the number by which a site flips or not, if it is of this class, and q = 2.
+
+        Of 32 words that follow each other the first 16 share digits with the last 16: they have
+        those at even places, of which a site takes that of its pair of sites.
+        """
+        words, bits = self._words()
+        shared = words // (2 * JOINED) * JOINED + words % JOINED
+        places = bits // 2 * 2 + words // JOINED % 2
+        return self._numbers_by_digits(FLIP_DIGITS, of_class, shared, places, number, self.step)
 
     # ---------------------------------------------------------------------------------- the lattice
 
@@ -245,10 +263,14 @@ class ReferencePotts:
         classes = [self._class(site) for site in self.sites]
         for of_class in sorted(set(classes)):
             before = list(states)
+            numbers = self._offer_numbers(number, of_class) if self.q == 2 else None
             for site, old in enumerate(before):
                 if classes[site] != of_class:
                     continue
-                bits, choice = self._draw(METROPOLIS, site, number, self.step)
+                if numbers is not None:
+                    bits, choice = numbers[site], 0
+                else:
+                    bits, choice = self._draw(METROPOLIS, site, number, self.step)
                 new = another_state(choice, old, self.q)
                 equal = [before[neighbour] for neighbour in around[site]]
                 lost = equal.count(old) - equal.count(new)

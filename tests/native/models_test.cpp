@@ -99,6 +99,83 @@ void test_updates() {
   check(new_spins == serial_spins, "the spins of Metropolis");
 }
 
+// Flips of two states that are offered pair by pair of words, as on a GPU.
+template <int axes, bool whole>
+void offer_by_pairs(const Replicas& replicas, const std::vector<Bits64>& acceptance,
+                    std::vector<Bits64>& words) {
+  const Lattice& lattice = replicas.lattice;
+  const int most_lost = 2 * kLatticeAxes;
+  for (int64_t k = 0; k < replicas.count; ++k) {
+    Bits64* const spins = replicas.spins(words.data(), k);
+    for (int site_class = 0; site_class < 2 << kLatticeAxes; ++site_class) {
+      const FlipOffer offer{replicas.draws(k, 5), site_class, &acceptance[k * (most_lost + 1)], most_lost};
+      for (int64_t pair = 0; pair < pairs_of(lattice.words()); ++pair)
+        offer_pair<axes, whole>(
+            lattice, offer, pair, {0, lattice.words()}, [=](int64_t word) { return spins[word]; },
+            [=](int64_t word, Bits64 bits) { spins[word] = bits; });
+    }
+  }
+}
+void offer_by_pairs(const Replicas& replicas, const std::vector<Bits64>& acceptance,
+                    std::vector<Bits64>& words) {
+  int axes = 0;
+  bool whole = true;
+  for (int k = 0; k < kLatticeAxes; ++k) {
+    if (replicas.lattice.length[k] == 1) continue;
+    ++axes;
+    whole &= replicas.lattice.closes(k);
+  }
+  switch (axes) {
+    case 0:
+    case 1:
+      return whole ? offer_by_pairs<1, true>(replicas, acceptance, words)
+                   : offer_by_pairs<1, false>(replicas, acceptance, words);
+    case 2:
+      return whole ? offer_by_pairs<2, true>(replicas, acceptance, words)
+                   : offer_by_pairs<2, false>(replicas, acceptance, words);
+    case 3:
+      return whole ? offer_by_pairs<3, true>(replicas, acceptance, words)
+                   : offer_by_pairs<3, false>(replicas, acceptance, words);
+    default:
+      return whole ? offer_by_pairs<4, true>(replicas, acceptance, words)
+                   : offer_by_pairs<4, false>(replicas, acceptance, words);
+  }
+}
+// The number that says whether a site flips, of which the digits are drawn.
+Bits64 number_of(const Draws& draws, int64_t word, int bit, int site_class) {
+  const int place = (bit & ~1) | int(word / kPairs % 2);
+  Bits64 number = 0;
+  for (int digit = 0; digit < 64; ++digit) {
+    const PhiloxBlock block = draws(kFlipDigits, Bits64(pair_with(word)), site_class, digit / 2);
+    number = number << 1 | (half(block, digit % 2) >> place & 1);
+  }
+  return number;
+}
+
+void test_flips() {
+  Replicas replicas = random_replicas();
+  replicas.lattice.states = 2, replicas.lattice.planes = 1;
+  const PottsEngine engine(replicas, kLatticeAxes, false);
+  std::vector<Bits64> spins(replicas.count * replicas.words(1)), new_spins(spins), acceptance;
+  engine.start(spins.data());
+  const int most_lost = 2 * kLatticeAxes;
+  for (int64_t k = 0; k < replicas.count * (most_lost + 1); ++k) acceptance.push_back(generator());
+  engine.metropolis(spins.data(), new_spins.data(), 5, acceptance.data(), most_lost, nullptr);
+  offer_by_pairs(replicas, acceptance, spins);
+  check(new_spins == spins, "flips that are offered together");
+  // A probability that is as large as the number of a site of the first replica, or larger by 2^-64.
+  const WordPlace place = place_of(replicas.lattice, draw(0, replicas.lattice.words() - 1));
+  const int bit = int(draw(0, std::bit_width(replicas.lattice.sites_of(place.column)) - 1));
+  int site_class = 0;
+  while (!(sites_of_class(replicas.lattice, place.at, place.column, site_class) >> bit & 1)) ++site_class;
+  const Bits64 number = number_of(replicas.draws(0, 6), place.word, bit, site_class);
+  for (const Bits64 more : {0, 1}) {
+    std::fill(acceptance.begin(), acceptance.end(), number + more);
+    engine.metropolis(spins.data(), new_spins.data(), 6, acceptance.data(), most_lost, nullptr);
+    check(((spins[place.word] ^ new_spins[place.word]) >> bit & 1) == more, "the last digit of a number");
+  }
+}
+
 // Words are drawn together as each alone.
 void test_draws() {
   const Draws draws{generator(), Bits64(draw(0, 1 << 24)), Bits32(generator())};
@@ -664,6 +741,7 @@ int main(int count, char** arguments) {
   for (int round = 0; round < rounds; ++round) {
     process().wanted_threads = int(draw(1, 5));
     test_updates();
+    test_flips();
     test_draws();
     test_tally();
     test_percolation();

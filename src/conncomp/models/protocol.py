@@ -11,7 +11,7 @@ MOST_UPDATES = (1 << 32) - 1  # what a counter of random numbers has room for
 
 # The version of which random numbers a model draws for what. It is to be raised by whoever changes
 # that for any model: checkpoints of another one are refused, as they would go on differently.
-CONTRACT = 2
+CONTRACT = 3
 
 
 class Series(Protocol):

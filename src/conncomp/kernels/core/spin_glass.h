@@ -35,6 +35,7 @@
 // M. Weigel, T. Yavors'kii, Physics Procedia 15, 92 (2011).
 #pragma once
 
+#include "core/chances.h"
 #include "core/spins.h"
 
 namespace conncomp {
@@ -81,12 +82,9 @@ struct GlassReplicas {
 
 // ------------------------------------------------------------------------------------------------ sites
 
-CONNCOMP_ANYWHERE inline bool is_odd_ring(const Lattice& lattice, int axis) {
-  return lattice.closes(axis) && lattice.length[axis] % 2 == 1 && lattice.length[axis] > 1;
-}
 CONNCOMP_ANYWHERE inline int glass_colours(const Lattice& lattice) {
   for (int axis = 0; axis < kLatticeAxes; ++axis)
-    if (is_odd_ring(lattice, axis)) return 3;
+    if (lattice.is_odd_ring(axis)) return 3;
   return 2;
 }
 
@@ -97,9 +95,9 @@ struct ColouredSites {
 CONNCOMP_ANYWHERE inline ColouredSites sites_of_colour(const Lattice& lattice, int colours, int colour,
                                                        const int32_t (&row)[kRowAxis]) {
   for (int axis = 0; axis < kRowAxis; ++axis)
-    colour -= is_odd_ring(lattice, axis) && row[axis] == lattice.length[axis] - 1 ? 2 : row[axis] & 1;
+    colour -= lattice.is_odd_ring(axis) && row[axis] == lattice.length[axis] - 1 ? 2 : row[axis] & 1;
   colour = (colour % colours + colours) % colours;
-  const int32_t length = int32_t(lattice.length[kRowAxis]), odd = is_odd_ring(lattice, kRowAxis);
+  const int32_t length = int32_t(lattice.length[kRowAxis]), odd = lattice.is_odd_ring(kRowAxis);
   if (colour < 2) return {colour, length - odd};
   return {length - odd, length};
 }
@@ -145,50 +143,6 @@ CONNCOMP_ANYWHERE inline GlassSite<axes, int32_t> glass_site(const Lattice& latt
 
 // ------------------------------------------------------------------------------------------------- bits
 
-// A number from 0 to `most` at each bit of a word: where it is at least k.
-template <int most, class Word>
-struct Levels {
-  Word at_least[most + 2];
-
-  CONNCOMP_ANYWHERE explicit Levels(Word ones) {
-    at_least[0] = ones;
-    for (int k = 1; k < most + 2; ++k) at_least[k] = ones ^ ones;
-  }
-  CONNCOMP_ANYWHERE void add(Word bits) {
-#pragma unroll
-    for (int k = most; k >= 1; --k) at_least[k] |= at_least[k - 1] & bits;
-  }
-  CONNCOMP_ANYWHERE Word exactly(int k) const { return at_least[k] & ~at_least[k + 1]; }
-};
-
-// With `whole` every site has all of its bonds, and a level is a bond; else it is half of one, of which an
-// absent bond has one, whatever the spins are.
-template <int axes, bool whole>
-constexpr int kMiddleLevel = whole ? axes : 2 * axes;
-
-// What is decided by chance at each bit: `kind[k]` are those bits whose probability is that of kind k.
-template <int kinds, class Word>
-struct Chances {
-  Word kind[kinds];
-
-  // The digit of each bit's probability, given those of the kinds.
-  CONNCOMP_ANYWHERE Word digit(const Bits64* of_kinds) const {
-    Word digit = kind[0] & of_kinds[0];
-#pragma unroll
-    for (int k = 1; k < kinds; ++k) digit |= kind[k] & of_kinds[k];
-    return digit;
-  }
-};
-template <class Word>
-struct Outcome {
-  Word happened, undecided;
-
-  CONNCOMP_ANYWHERE void compare(Word probability, Word drawn) {
-    happened |= undecided & probability & ~drawn;
-    undecided &= ~(probability ^ drawn);
-  }
-};
-
 // A site before its update: chances, and what becomes of the spins.
 template <int axes, bool whole, class Word>
 struct GlassUpdate {
@@ -213,9 +167,7 @@ struct GlassUpdate {
     if (rule == kGlassMetropolis) {
       flips_if = ~spin;
       otherwise = spin;
-      chances.kind[0] = ~levels.at_least[kMiddle + 1];
-#pragma unroll
-      for (int k = 1; k < kKinds; ++k) chances.kind[k] = levels.exactly(kMiddle + k);
+      chances = chances_to_lose<kMiddle>(levels);
     } else {
       flips_if = levels.at_least[kMiddle + 1];
       otherwise = ~flips_if;

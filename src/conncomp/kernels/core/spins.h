@@ -22,6 +22,8 @@
 //   kCluster      smallest site of a cluster        first 64 bits: the new state; last: whether it flips
 //   kChosenSite   tile                              below(first 64 bits, sites of a tile): its chosen site
 //   kMetropolis   site                              first 64 bits: whether to accept; last: the new state
+//   kFlipDigits   pair of joined words, with the    q = 2 instead: digits, as of bernoulli, of the numbers
+//                 class of sites as the axis        that say whether sites flip: see core/metropolis.h
 //   kExchange     the colder one of a pair          first 64 bits: whether replicas exchange
 //   kOccupied     word, with the axis of bonds      percolation: which sites or bonds of the word are there
 //   kOrder        i / 2 in percolation, step: run   half i % 2: the i-th number of a permutation
@@ -98,6 +100,7 @@ enum Purpose : Bits32 {
   kMetropolis,
   kExchange,
   kCoin,
+  kFlipDigits,
   kOccupied = 16,
   kOrder,
   kGlassDigits = 24,
@@ -119,6 +122,9 @@ struct Lattice {
   int32_t planes;    // of words: as many as q - 1 has digits
 
   CONNCOMP_ANYWHERE bool closes(int axis) const { return periodic >> axis & 1; }
+  CONNCOMP_ANYWHERE bool is_odd_ring(int axis) const {
+    return closes(axis) && length[axis] % 2 == 1 && length[axis] > 1;
+  }
   // Of a row, and of a plane.
   CONNCOMP_ANYWHERE int64_t columns() const { return (length[kRowAxis] + kWordSites - 1) / kWordSites; }
   CONNCOMP_ANYWHERE int64_t rows() const { return length[0] * length[1] * length[2]; }
@@ -187,12 +193,22 @@ CONNCOMP_ANYWHERE inline WordPlace place_of(const Lattice& lattice, int64_t word
   return lattice.words() >> 32 == 0 ? place_as(lattice, Bits32(word)) : place_as(lattice, word);
 }
 
-// The word of the next row along an axis that is not the last one; -1 if there is none.
-CONNCOMP_ANYWHERE inline int64_t next_along(const Lattice& lattice, const WordPlace& place, int axis) {
+// How many words a step along an axis that is not the last one moves.
+CONNCOMP_ANYWHERE inline int64_t word_stride(const Lattice& lattice, int axis) {
   int64_t stride = lattice.columns();
   for (int k = kRowAxis - 1; k > axis; --k) stride *= lattice.length[k];
+  return stride;
+}
+// The word of the next, or the previous, row along such an axis; -1 if there is none.
+CONNCOMP_ANYWHERE inline int64_t next_along(const Lattice& lattice, const WordPlace& place, int axis) {
+  const int64_t stride = word_stride(lattice, axis);
   if (place.at[axis] + 1 < lattice.length[axis]) return place.word + stride;
   return lattice.closes(axis) ? place.word - place.at[axis] * stride : -1;
+}
+CONNCOMP_ANYWHERE inline int64_t previous_along(const Lattice& lattice, const WordPlace& place, int axis) {
+  const int64_t stride = word_stride(lattice, axis);
+  if (place.at[axis] > 0) return place.word - stride;
+  return lattice.closes(axis) ? place.word + (lattice.length[axis] - 1) * stride : -1;
 }
 
 // The bits of the next sites along an axis, each at the bit of its site; and the sites that have one.

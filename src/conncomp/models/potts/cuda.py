@@ -26,7 +26,14 @@ from conncomp.kernels.cuda.launcher import (
     launch,
 )
 from conncomp.kernels.cuda.models import bricks, spin_batches, spin_sweeps, spin_tiles
-from conncomp.kernels.cuda.models.replicas import CLUSTERS, SPINS, Over, Replicas, records_of
+from conncomp.kernels.cuda.models.replicas import (
+    CLUSTERS,
+    SPINS,
+    Over,
+    Replicas,
+    offering_kernel,
+    records_of,
+)
 from conncomp.kernels.cuda.models.spin_batches import SpinBatches
 from conncomp.kernels.cuda.models.spin_sweeps import SpinSweeps
 from conncomp.kernels.cuda.models.windings import ClusterWindings
@@ -173,8 +180,9 @@ class Engine:
         if record is not None:
             self.count(words, record)
         new[...] = words
+        name, over = offering_kernel(self.lattice)
         for site_class in _classes(self.lattice):
-            self._launch(SPINS, "update_class<>", step, np.int32(site_class), acceptance, new)
+            self._launch(SPINS, name, step, np.int32(site_class), acceptance, new, over=over)
 
     def update(
         self,

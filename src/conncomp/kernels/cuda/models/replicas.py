@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any, Literal
 
 import numpy as np
 
 from conncomp._arguments import INT32_MAX
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, Gpu, ctype, launch
-from conncomp.kernels.lattice import LATTICE, Lattice
+from conncomp.kernels.lattice import LATTICE, MOST_AXES, Lattice
 
 SPINS, CLUSTERS = "cuda/models/spins.cuh", "cuda/models/clusters.cuh"
 THREADS = 128
@@ -47,7 +48,10 @@ def records_of(gpu: Gpu, records: Any) -> Any:
     return np.array((gpu.address(records), records.shape[-1]), _RECORDS)[()]
 
 
-Over = Literal["words", "bonds", "sites"]
+Over = Literal["words", "pairs", "bonds", "sites"]
+
+# ``kPairs`` of ``core/metropolis.h``, of words that follow each other.
+PAIRS = 16
 
 
 class Replicas:
@@ -88,6 +92,7 @@ class Replicas:
         axes = lattice.ndim if planes is None else planes
         self._parts: dict[Over, int] = {
             "words": parts(lattice.words, wanted),
+            "pairs": parts(-(-lattice.words // (2 * PAIRS)) * PAIRS, wanted),
             "bonds": axes * parts(lattice.words, -(-wanted // axes)),
             "sites": parts(lattice.words * WARP, wanted),
         }
@@ -97,7 +102,7 @@ class Replicas:
         self.grid = self.grid_over("words")
 
     def grid_over(self, what: Over) -> tuple[int, int]:
-        """Return blocks and threads of a kernel over words, bonds of words, or sites."""
+        """Return blocks and threads of a kernel over words, pairs or bonds of them, or sites."""
         return self.count * self._parts[what], THREADS
 
     def struct(self, step: int, over: Over = "words") -> Any:
@@ -136,6 +141,15 @@ def of_updates(numbers: range, records: Any, every: int, before: int) -> dict[st
     return {"count": len(numbers), "every": often, "before": before, "record_stride": stride}
 
 
+def offering_kernel(lattice: Lattice) -> tuple[str, Over]:
+    """Return the name of the kernel that offers the sites of a class other states, and its grid."""
+    if lattice.states > 2:
+        return "update_class<>", "words"
+    axes = [k for k, length in enumerate(lattice.shape) if length > 1]
+    whole = bool(axes) and all(lattice.periodic[k] for k in axes)
+    return f"offer_flips<{max(len(axes), 1)}, {str(whole).lower()}>", "pairs"
+
+
 _OF_LABELS = "choose_clusters", "clear_sizes", "measure_clusters", "sum_clusters"
 
 
@@ -149,6 +163,8 @@ def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that engines load but for updates by bricks."""
     for name in ("start_spins<>", "activate_bonds<>", "count_states<>", "update_class<>"):
         yield SPINS, (name,)
+    for axes, whole in product(range(1, MOST_AXES + 1), ("true", "false")):
+        yield SPINS, (f"offer_flips<{axes}, {whole}>",)
     yield CLUSTERS, ("spread_bonds<>",)
     for index in INDEX_TYPES:
         for name in _OF_LABELS:

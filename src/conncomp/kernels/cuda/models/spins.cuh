@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/atomics.h"
+#include "core/metropolis.h"
 #include "core/spins.h"
 #include "cuda/core/scan.cuh"
 
@@ -32,12 +33,15 @@ struct Replicas {
     return words + replica() * each;
   }
 
-  // Calls body(word) for the words of this thread.
+  // Calls body(i) for those of so many that are this thread's.
+  template <class Body>
+  __device__ void for_each(int64_t count, Body&& body) const {
+    const int64_t part = blockIdx.x % parts, step_of_part = int64_t(parts) * blockDim.x;
+    for (int64_t i = part * blockDim.x + threadIdx.x; i < count; i += step_of_part) body(i);
+  }
   template <class Body>
   __device__ void for_each_word(Body&& body) const {
-    const int64_t part = blockIdx.x % parts, step_of_part = int64_t(parts) * blockDim.x;
-    for (int64_t word = part * blockDim.x + threadIdx.x; word < lattice.words(); word += step_of_part)
-      body(word);
+    for_each(lattice.words(), body);
   }
   // The same for words of the bonds along each axis, of which a block has one: parts are a multiple of axes.
   template <class Body>
@@ -55,9 +59,7 @@ struct Replicas {
   }
   template <class Body>
   __device__ void for_each_site(Body&& body) const {
-    const int64_t part = blockIdx.x % parts, step_of_part = int64_t(parts) * blockDim.x;
-    for (int64_t site = part * blockDim.x + threadIdx.x; site < lattice.sites(); site += step_of_part)
-      body(site);
+    for_each(lattice.sites(), body);
   }
 };
 
@@ -229,25 +231,6 @@ __global__ void __launch_bounds__(kSpinThreads) toss_coins(Replicas replicas, Bi
 
 // ------------------------------------------------------------------------------------------ Metropolis
 
-// The sites of a word that are of a class: those of even and of odd sums of coordinates, and apart from them
-// those that are last along periodic axes of odd length. No two sites of a class are neighbours.
-__device__ inline Bits64 sites_of_class(const Lattice& lattice, const WordPlace& place, int site_class) {
-  int odd = 0, ends = 0;
-  for (int k = 0; k < kRowAxis; ++k) {
-    odd ^= int(place.at[k] & 1);
-    const bool closes = lattice.closes(k) && lattice.length[k] % 2 == 1 && lattice.length[k] > 1;
-    if (closes && place.at[k] == lattice.length[k] - 1) ends |= 2 << k;
-  }
-  Bits64 sites = lattice.sites_of(place.column), last = 0;
-  const int64_t length = lattice.length[kRowAxis];
-  if (lattice.closes(kRowAxis) && length % 2 == 1 && length > 1 && place.column + 1 == lattice.columns())
-    last = Bits64(1) << (length - 1) % kWordSites;
-  const bool at_end = site_class >> 1 & (1 << kRowAxis);
-  if ((site_class & ~1 & ~(2 << kRowAxis)) != ends) return 0;
-  sites &= at_end ? last : ~last;
-  return sites & ((site_class & 1) ^ odd ? 0xaaaaaaaaaaaaaaaaull : 0x5555555555555555ull);
-}
-
 // The neighbours of a site: two along each axis that is longer than 1, unless it ends there.
 struct SpinAt {
   int64_t word;
@@ -291,7 +274,8 @@ __global__ void __launch_bounds__(kSpinThreads)
   replicas.for_each_word([&](int64_t word) {
     const WordPlace place = place_of(lattice, word);
     const int64_t first = word / lattice.columns() * lattice.length[kRowAxis] + place.column * kWordSites;
-    for (Bits64 sites = sites_of_class(lattice, place, site_class); sites != 0; sites &= sites - 1) {
+    for (Bits64 sites = sites_of_class(lattice, place.at, place.column, site_class); sites != 0;
+         sites &= sites - 1) {
       const int bit = __ffsll((long long)sites) - 1;
       const PhiloxBlock drawn = draws(kMetropolis, Bits64(first + bit));
       const int old = state_at({word, bit});
@@ -307,6 +291,22 @@ __global__ void __launch_bounds__(kSpinThreads)
         if ((old ^ offered) >> k & 1)
           Shared::store(spins + k * words + word, Shared::load(spins + k * words + word) ^ Bits64(1) << bit);
     }
+  });
+}
+
+// The same for two states, a thread for two words: see core/metropolis.h.
+template <int axes, bool whole>
+__global__ void __launch_bounds__(kSpinThreads)
+    offer_flips(Replicas replicas, int32_t site_class, const Bits64* __restrict__ acceptance, Bits64* spins) {
+  const Lattice& lattice = replicas.lattice;
+  const int most_lost = 2 * replicas.axes;
+  const FlipOffer offer{replicas.draws(), site_class, replicas.at_replica(acceptance, most_lost + 1),
+                        most_lost};
+  spins = replicas.at_replica(spins, lattice.words());
+  replicas.for_each(pairs_of(lattice.words()), [&](int64_t pair) {
+    offer_pair<axes, whole>(
+        lattice, offer, pair, {0, lattice.words()}, [&](int64_t word) { return Shared::load(spins + word); },
+        [&](int64_t word, Bits64 bits) { Shared::store(spins + word, bits); });
   });
 }
 

@@ -1,17 +1,18 @@
-// The update of Metropolis: sites are offered other states class by class, and 64 at a time.
+// The update of Metropolis: sites are offered other states class by class (core/metropolis.h).
 //
-// How: no two sites of a class are neighbours: they are those of an even, or of an odd, sum of coordinates,
-// but that along a periodic axis of odd length the last site, which has the parity of its neighbour, is of a
-// class of its own. So a class can be updated by any number of threads, each of which writes the rows of its
-// own. Source: N. Metropolis and others 1953, in the order of a checkerboard.
+// How: no two sites of a class are neighbours, so that a class can be updated by any number of threads, each
+// of which writes the rows of its own; flips of two states are in flip_offers.h, of more a site is updated at
+// a time. Source: N. Metropolis and others 1953, in the order of a checkerboard.
 #pragma once
 
 #include <algorithm>
 #include <bit>
 
 #include "core/atomics.h"
+#include "core/metropolis.h"
 #include "cpu/core/bits.h"
 #include "cpu/models/draws.h"
+#include "cpu/models/potts/flip_offers.h"
 #include "cpu/models/rows.h"
 
 namespace conncomp {
@@ -31,8 +32,13 @@ class Metropolis {
         words_(words) {}
 
   void sweep() const {
-    for (int number = 0; number < 2 << kLatticeAxes; ++number)
-      if (!(number >> 1 & ~odd_axes())) strips_.for_each([&](const Strip& strip) { update(strip, number); });
+    const FlipOffers flips(replicas_, step_, acceptance_, most_lost_, words_);
+    for (int number = 0; number < 2 << kLatticeAxes; ++number) {
+      if (number >> 1 & ~odd_axes()) continue;
+      strips_.for_each([&](const Strip& strip) {
+        lattice_.states == 2 ? flips.offer(strip, number) : update(strip, number);
+      });
+    }
   }
 
  private:
@@ -42,7 +48,7 @@ class Metropolis {
   int odd_axes() const {
     int axes = 0;
     for (int k = 0; k < kLatticeAxes; ++k)
-      if (lattice_.closes(k) && lattice_.length[k] > 1 && lattice_.length[k] % 2) axes |= 1 << k;
+      if (lattice_.is_odd_ring(k)) axes |= 1 << k;
     return axes;
   }
 
@@ -87,55 +93,12 @@ class Metropolis {
     return count;
   }
 
-  // The sites of a word of a row that are of a class.
-  Bits64 sites_of_class(const RowPlace& place, int64_t column, int number) const {
-    int parity = number & 1, row_class = 0;
-    const int odd = odd_axes();
-    for (int axis = 0; axis < kRowAxis; ++axis) {
-      parity ^= int(place.at[axis] & 1);
-      if (odd >> axis & 1 && place.at[axis] + 1 == lattice_.length[axis]) row_class |= 1 << axis;
-    }
-    const int row_axis = 1 << kRowAxis;
-    if (row_class != (number >> 1 & ~row_axis)) return 0;
-    const Bits64 even = 0x5555555555555555;
-    Bits64 sites = lattice_.sites_of(column) & (parity ? ~even : even);
-    if (odd & row_axis) {
-      const bool ends = column + 1 == lattice_.columns();
-      const Bits64 last = ends ? Bits64(1) << (lattice_.length[kRowAxis] - 1) % kWordSites : 0;
-      sites &= number >> 1 & row_axis ? last : ~last;
-    }
-    return sites;
-  }
-
   void update(const Strip& strip, int number) const {
     for (RowPlace place(lattice_, strip.begin); place.row < strip.end; place.advance(lattice_))
       for_each_in(0, lattice_.columns(), [&](int64_t column) {
-        if (const Bits64 sites = sites_of_class(place, column, number))
+        if (const Bits64 sites = sites_of_class(lattice_, place.at, column, number))
           update_word(strip.replica, place, column, sites);
       });
-  }
-
-  // Which of the sites of a word flip, if there are two states: sites that lose as many bonds are compared
-  // with one probability, all at once.
-  Bits64 flips_of_two(const Side* sides, int side_count, Bits64 spin, const Bits64 (*beside)[kMostPlanes],
-                      Bits64 sites, const Bits64* chance, const Bits64* accepted) const {
-    Bits64 satisfied[kMostSides + 2] = {kAll}, present[kMostSides + 2] = {kAll};  // on k sides at least
-    for (int i = 0; i < side_count; ++i)
-      for (int k = i + 1; k > 0; --k) {
-        present[k] |= present[k - 1] & sides[i].present;
-        satisfied[k] |= satisfied[k - 1] & sides[i].present & ~(spin ^ beside[i][0]);
-      }
-    Bits64 losing[kMostSides + 1] = {};  // sites by how many bonds they lose
-    for (int all = 0; all <= side_count; ++all)
-      if (const Bits64 with = sites & present[all] & ~present[all + 1])
-        for (int k = 0; k <= all; ++k)
-          losing[std::max(2 * k - all, 0)] |= with & satisfied[k] & ~satisfied[k + 1];
-    Bits64 flips = 0;
-    for (int lost = 0; lost <= side_count; ++lost)
-      if (losing[lost])
-        flips |= losing[lost] &
-                 deposit(mask_where(kWord, [=](int i) { return chance[i] < accepted[lost]; }), sites);
-    return flips;
   }
 
   void update_word(int64_t replica, const RowPlace& place, int64_t column, Bits64 sites) const {
@@ -157,11 +120,6 @@ class Metropolis {
       Bits64* const plane = planes + k * lattice_.words();
       spin[k] = Shared::load(plane + word);
       for (int i = 0; i < side_count; ++i) beside[i][k] = digits(plane, spin[k], sides[i], last);
-    }
-    if (lattice_.states == 2) {
-      const Bits64 flips = flips_of_two(sides, side_count, spin[0], beside, sites, chance, accepted);
-      if (flips) Shared::store(planes + word, spin[0] ^ flips);
-      return;
     }
     const auto state_of = [&](const Bits64* digits_of, int p) {
       int state = 0;

@@ -1,0 +1,68 @@
+// What is decided by chance at the bits of words: probabilities of a few kinds, numbers drawn digit by digit.
+//
+// Levels count bits of words in thermometer code, Chances say which bits have a probability of which kind,
+// and Outcome compares digits as they are drawn, those of the highest value first, until all bits are decided
+// (core/spins.h). A Word is one of 64 bits, or a register of several.
+#pragma once
+
+#include "core/philox.h"
+
+namespace conncomp {
+
+// A number from 0 to `most` at each bit of a word: where it is at least k.
+template <int most, class Word>
+struct Levels {
+  Word at_least[most + 2];
+
+  CONNCOMP_ANYWHERE explicit Levels(Word ones) {
+    at_least[0] = ones;
+    for (int k = 1; k < most + 2; ++k) at_least[k] = ones ^ ones;
+  }
+  CONNCOMP_ANYWHERE void add(Word bits) {
+#pragma unroll
+    for (int k = most; k >= 1; --k) at_least[k] |= at_least[k - 1] & bits;
+  }
+  CONNCOMP_ANYWHERE Word exactly(int k) const { return at_least[k] & ~at_least[k + 1]; }
+};
+
+// With `whole` every site has all of its bonds, and a level is a bond; else it is half of one, of which an
+// absent bond has one, whatever the spins are.
+template <int axes, bool whole>
+constexpr int kMiddleLevel = whole ? axes : 2 * axes;
+
+// What is decided by chance at each bit: `kind[k]` are those bits whose probability is that of kind k.
+template <int kinds, class Word>
+struct Chances {
+  Word kind[kinds];
+
+  // The digit of each bit's probability, given those of the kinds.
+  CONNCOMP_ANYWHERE Word digit(const Bits64* of_kinds) const {
+    Word digit = kind[0] & of_kinds[0];
+#pragma unroll
+    for (int k = 1; k < kinds; ++k) digit |= kind[k] & of_kinds[k];
+    return digit;
+  }
+};
+template <class Word>
+struct Outcome {
+  Word happened, undecided;
+
+  CONNCOMP_ANYWHERE void compare(Word probability, Word drawn) {
+    happened |= undecided & probability & ~drawn;
+    undecided &= ~(probability ^ drawn);
+  }
+};
+
+// The chances of sites that lose so many satisfied bonds, or halves, by a flip: those that lose none are of
+// kind 0.
+template <int middle, class Word>
+CONNCOMP_ANYWHERE inline Chances<middle + 1, Word> chances_to_lose(
+    const Levels<2 * middle, Word>& satisfied) {
+  Chances<middle + 1, Word> chances;
+  chances.kind[0] = ~satisfied.at_least[middle + 1];
+#pragma unroll
+  for (int k = 1; k <= middle; ++k) chances.kind[k] = satisfied.exactly(middle + k);
+  return chances;
+}
+
+}  // namespace conncomp
