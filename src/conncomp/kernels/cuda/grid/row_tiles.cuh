@@ -113,7 +113,7 @@ struct RowLabelling {
   using Held = typename HeldAs<Value>::Type;
   using Node = uint16_t;
   static constexpr Node kBackground = 0xffff, kReaching = 0x8000;
-  static constexpr int kNone = -1;
+  static constexpr int kNone = -1, kNode = kReaching - 1, kOtherColumns = RowTile::kWidth - kWarp;
   static_assert(RowTile::kNodes < kReaching && Node(kNone) == kBackground, "");
 
   const Rule& rule;
@@ -253,19 +253,21 @@ struct RowLabelling {
     int64_t word = int64_t(tile.first_row) * tile.shape.words_of_row + (tile.first_column + x) / kWarp;
 #pragma unroll 1
     for (int rows = height; rows > 0; --rows) {
-      int root = node, entry = InBlock::load(entries + node);
-      while (entry < root) {
-        root = entry;
-        entry = InBlock::load(entries + root);
+      const int entry = InBlock::load(entries + node);
+      const bool is_foreground = entry != kBackground;
+      int above = is_foreground ? entry & kNode : node, root = InBlock::load(entries + above);
+      // What the warp has been at points to its root.
+      while ((root & kNode) < above && (above >= node - x || ((above ^ node) & kOtherColumns) != 0)) {
+        above = root & kNode;
+        root = InBlock::load(entries + above);
       }
       __syncwarp();  // else what follows is done once for each length of a path
-      // Rows below find their roots by what is above.
-      if (root != node) InBlock::store(entries + node, Node(root));
-      const bool is_foreground = entry != kBackground;
-      const int32_t of_root = corner + root / RowTile::kWidth * width + root % RowTile::kWidth;
+      if (root != entry) InBlock::store(entries + node, Node(root));
+      const int of_tile = root & kNode;
+      const int32_t of_root = corner + of_tile / RowTile::kWidth * width + of_tile % RowTile::kWidth;
       if (is_column) label[index] = is_foreground ? of_root : -1;
       settled += entry == node;
-      const uint32_t lanes = __ballot_sync(kAllLanes, is_foreground && entry >= kReaching);
+      const uint32_t lanes = __ballot_sync(kAllLanes, is_foreground && root >= kReaching);
       if (lane() == 0 && is_column) reaching[word] = lanes;
       node += RowTile::kWidth;
       index += width;
@@ -275,9 +277,9 @@ struct RowLabelling {
   }
 };
 
-// Where `written` says which tile is next: blocks take them in turn, so that few blocks do, which have little
+// Where `by_rows` says which tile is next: blocks take them in turn, so that few blocks do, which have little
 // to return from where images are labelled otherwise.
-constexpr int kNextToLabel = 2, kNextToJoin = 3;
+constexpr int kNextToLabel = 1, kNextToJoin = 2;
 
 // The next tile for a block, all threads of which call.
 __device__ inline int64_t next_tile(int32_t* next) {
@@ -289,19 +291,20 @@ __device__ inline int64_t next_tile(int32_t* next) {
 }
 
 constexpr int kSampleRowThreads = 1024, kSampledWords = 128;
-// Of sampled elements, one of so many is linked to none before it, at least.
-constexpr int kMostOfOneRun = 10;
+// Of sampled elements, one of so many is linked to none before it, at least; and one of so many is foreground,
+// as fewer may be labelled as sparse tiles.
+constexpr int kMostOfOneRun = 10, kMostOfOneElement = 7;
 
-// A block. Says in `written` that the image is labelled by rows, if it has many components of several values,
-// and is not labelled as sparse.
+// A block. Says in `by_rows` whether the image is labelled by rows: if it has many components of several
+// values, and does not seem sparse.
 template <class Rule, bool corners>
 __global__ void __launch_bounds__(kSampleRowThreads)
     sample_rows(Rule rule, const typename Rule::Value* __restrict__ values, RowShape shape,
-                int32_t* written) {
+                int32_t* by_rows, int64_t* components) {
   follow_launch();
   using Held = typename HeldAs<typename Rule::Value>::Type;
   constexpr int kWarps = kSampleRowThreads / kWarp, kInside = kWarp - 2;  // lanes with two beside them
-  int apart = 0, several = 0;
+  int apart = 0, several = 0, elements = 0;
 #pragma unroll 1
   for (int k = int(threadIdx.x) / kWarp; k < kSampledWords; k += kWarps) {
     const int64_t row = 1 + (int64_t(shape.length[1]) - 1) * k / kSampledWords;
@@ -320,25 +323,28 @@ __global__ void __launch_bounds__(kSampleRowThreads)
     const bool differs = __any_sync(kAllLanes, is_foreground && !(value == first));
     apart += is_foreground && !is_linked && lane() > 0 && lane() <= kInside;
     several += lane() == 0 && differs;
+    elements += is_foreground;
   }
   apart = block_sum<kSampleRowThreads>(apart), several = block_sum<kSampleRowThreads>(several);
-  if (threadIdx.x != 0 || written[0]) return;
-  if (kMostOfOneRun * apart < kInside * kSampledWords || 2 * several < kSampledWords) return;
-  written[0] = kByRows, written[1] = 0;
-  written[kNextToLabel] = written[kNextToJoin] = 0;
+  elements = block_sum<kSampleRowThreads>(elements);
+  if (threadIdx.x != 0) return;
+  by_rows[0] = kMostOfOneRun * apart >= kInside * kSampledWords && 2 * several >= kSampledWords &&
+               kMostOfOneElement * elements >= kWarp * kSampledWords;
+  by_rows[kNextToLabel] = by_rows[kNextToJoin] = 0;
+  components[0] = 0;
 }
 
 // Any grid, as in the kernels below; `tiles` of the image.
 template <class Rule, bool corners>
 __global__ void __launch_bounds__(RowTile::kThreads)
     label_row_tiles(Rule rule, const typename Rule::Value* __restrict__ values, int32_t* __restrict__ label,
-                    RowShape shape, int32_t* written, uint32_t* __restrict__ reaching,
+                    RowShape shape, int32_t* by_rows, uint32_t* __restrict__ reaching,
                     int32_t* __restrict__ settled, int64_t tiles) {
   follow_launch();
-  if (written[0] != kByRows) return;
+  if (!by_rows[0]) return;
   using Labelling = RowLabelling<Rule, corners>;
   __shared__ typename Labelling::Node entries[RowTile::kNodes];
-  for (int64_t tile; (tile = next_tile(written + kNextToLabel)) < tiles;) {
+  for (int64_t tile; (tile = next_tile(by_rows + kNextToLabel)) < tiles;) {
     const Labelling labelling{rule, values, RowTile(shape, uint32_t(tile)), entries};
     labelling.label_rows();
     __syncthreads();
@@ -356,15 +362,15 @@ constexpr int kJoinRowThreads = RowTile::kWidth + RowTile::kHeight;
 template <class Rule, bool corners>
 __global__ void __launch_bounds__(kJoinRowThreads)
     join_row_tiles(const typename Rule::Value* __restrict__ values, int32_t* label, RowShape shape,
-                   int32_t* written, int64_t tiles) {
+                   int32_t* by_rows, int64_t tiles) {
   follow_launch();
-  if (written[0] != kByRows) return;
+  if (!by_rows[0]) return;
   const int at = int(threadIdx.x);
   const bool is_above = at < RowTile::kWidth;
   const int x = is_above ? at : 0, y = is_above ? 0 : at - RowTile::kWidth;
   const int across = is_above, along = !is_above;
   const int32_t width = shape.length[0], up_or_left = is_above ? -width : -1, beside = is_above ? 1 : width;
-  for (int64_t k; (k = next_tile(written + kNextToJoin)) < tiles;) {
+  for (int64_t k; (k = next_tile(by_rows + kNextToJoin)) < tiles;) {
     const RowTile tile(shape, uint32_t(k));
     if (x >= tile.width() || y >= tile.height()) continue;
     if ((is_above ? tile.first_row : tile.first_column) == 0) continue;
@@ -388,11 +394,11 @@ constexpr int kFollowRowThreads = 256, kWordsAtOnce = 4;
 // A warp has 32 words in turn, and follows the labels of several words at once.
 template <int = 0>
 __global__ void __launch_bounds__(kFollowRowThreads)
-    follow_row_roots(int32_t* label, RowShape shape, const int32_t* written,
+    follow_row_roots(int32_t* label, RowShape shape, const int32_t* by_rows,
                      const uint32_t* __restrict__ reaching, const int32_t* __restrict__ settled,
                      int64_t* components, int64_t words, int64_t tiles) {
   follow_launch();
-  if (written[0] != kByRows) return;
+  if (!by_rows[0]) return;
   int count = 0;
   for (int64_t first = grid_thread() - lane(); first < words; first += grid_threads()) {
     const int64_t word = first + lane();
