@@ -26,7 +26,7 @@ from conncomp.kernels.cuda import launcher
 from conncomp.kernels.cuda.graph import strong_components
 from conncomp.kernels.cuda.grid import (
     item_runs,
-    sparse_tiles,
+    row_tiles,
     tiled_bricks,
     tiled_elements,
     tiled_quads,
@@ -313,7 +313,7 @@ def label_sparse(cupy):
         generate.random_array((192, 384), 1, values=3),
     )
     tiled_bricks.plan_of.cache_clear()
-    with patch.object(sparse_tiles, "LEAST", 0):
+    with patch.object(row_tiles, "LEAST", 0):
         for image in (few, many.astype(np.int32)):
             check(label(cupy.asarray(image), numbering="roots"), label(image, numbering="roots"))
     tiled_bricks.plan_of.cache_clear()

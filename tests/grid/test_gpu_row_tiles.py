@@ -5,20 +5,19 @@ import pytest
 
 from changing_memory import ChangingGpu, SeparateWorkspace, images, labels
 from conncomp import Workspace, generate, label
-from conncomp.kernels.cuda.grid import sparse_tiles, tiled_bricks, tiled_elements
+from conncomp.kernels.cuda.grid import row_tiles, tiled_bricks, tiled_elements
 from gpu_arrays import describe, label_on_gpu
 from hard_images import HARD_IMAGES
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
 from reference import label_by_neighbour_pairs
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
-BY_ROWS = 2  # kByRows
 
 
 @pytest.fixture(autouse=True)
 def every_size(monkeypatch):
     monkeypatch.setattr(tiled_elements, "MOST", 0)
-    monkeypatch.setattr(sparse_tiles, "LEAST", 0)
+    monkeypatch.setattr(row_tiles, "LEAST", 0)
     tiled_bricks.plan_of.cache_clear()
     yield
     tiled_bricks.plan_of.cache_clear()
@@ -31,7 +30,7 @@ def by_rows(monkeypatch):
     def launch(kernel, grid, *arguments, shared=0, made=tiled_bricks.launch):
         made(kernel, grid, *arguments, shared=shared)
         if kernel.name == "sample_rows":
-            arguments[-1][:4] = BY_ROWS, 0, 0, 0
+            arguments[-2][:] = 1, 0, 0
 
     monkeypatch.setattr(tiled_bricks, "launch", launch)
 
@@ -48,7 +47,7 @@ def check(image, connectivity, seed=0, background=0, expected=None):
     assert num == len(np.unique(expected[expected >= 0]))
     plan = tiled_bricks.plan_of(described.geometry, described.links, found.dtype, 1, False)
     memory = workspace.take_struct(gpu, tiled_bricks.TABLE, plan.table, plan.by_word)
-    return memory["written"][0] == BY_ROWS
+    return memory["by_rows"][0]
 
 
 @pytest.mark.parametrize("shape", [(64, 256), (130, 300), (70, 140), (200, 260), (40, 520)])
@@ -166,11 +165,11 @@ def test_modules_of_a_first_call_are_compiled_at_once():
     image = np.zeros((70, 140), np.int32)
     out = np.empty(image.shape, np.int32)
     label_on_gpu(gpu, describe(image), out, "roots", "auto", False, Workspace())
-    assert len(asked) == 5
+    assert len(asked) == 4
     assert missing == []
 
 
-@pytest.mark.parametrize("at", range(9))
+@pytest.mark.parametrize("at", range(6))
 def test_changes_between_launches(at):
     """Of values, and of labels that are entries: any answer, but no access out of bounds."""
     shape = 70, 140
@@ -187,7 +186,7 @@ def test_changes_between_launches(at):
             gpu = ChangingGpu(change, multiprocessors=1)
             described = describe(image, connectivity=2)
             label_on_gpu(gpu, described, out, "roots", "auto", True, SeparateWorkspace())
-            assert gpu.launches == 10
+            assert gpu.launches == 7
 
 
 @pytest.mark.long

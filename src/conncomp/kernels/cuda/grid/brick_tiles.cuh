@@ -142,9 +142,6 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
   }
 };
 
-// Who labels images instead of bricks, all but the tiles that it leaves: sparse_tiles.cuh, row_tiles.cuh.
-constexpr int kBySparseTiles = 1, kByRows = 2;
-
 // What the kernels tell each other, in global memory: of each brick, numbered tile by tile, of each tile and
 // of each item. Laid out as in tiled_bricks.py.
 struct BrickTable {
@@ -160,18 +157,15 @@ struct BrickTable {
                      // plane follow each other. Null where neighbours are not compared by value
   Comparison* comparison;  // of a tile: how its foreground is compared
   void* frame;             // of a tile: the Frame of its values, unless they are compared one by one
-  Bits* first_digit;  // of a brick and a digit: which component each element is in (FirstDigits); those of
-                      // one digit follow each other. Null where neighbours are compared by value
-  int32_t* written;  // who labels: kBySparseTiles, kByRows, or neither; how many tiles are left by them; then
-                     // of each tile whether it has been labelled. Null where these are not asked
+  Bits* first_digit;    // of a brick and a digit: which component each element is in (FirstDigits); those of
+                        // one digit follow each other. Null where neighbours are compared by value
+  bool* sparse;         // of a tile: whether it has been labelled by sparse_tiles.cuh. Null where none is
+  int32_t* by_rows;     // whether the array is labelled by row_tiles.cuh instead, and what that needs for it.
+                        // Null where it is not asked
   int64_t* components;  // of an item: how many it has
   int64_t bricks;
 
-  __device__ bool is_written(int64_t tile) const {
-    return written[0] && (written[1] == 0 || written[2 + tile]);
-  }
-  // Whether the tiles of bricks have nothing to join.
-  __device__ bool is_by_rows() const { return written != nullptr && written[0] == kByRows; }
+  __device__ bool is_by_rows() const { return by_rows != nullptr && by_rows[0]; }
   __device__ Bits& plane(int k, int64_t number) const { return planes[k * bricks + number]; }
   __device__ ValuePlanes planes_of(int64_t number) const {
     ValuePlanes values;

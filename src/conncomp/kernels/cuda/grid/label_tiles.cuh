@@ -21,6 +21,7 @@
 #include "cuda/core/root_bits.cuh"
 #include "cuda/grid/brick_tiles.cuh"
 #include "cuda/grid/halo.cuh"
+#include "cuda/grid/sparse_tiles.cuh"
 #include "cuda/grid/worklist.cuh"
 
 namespace conncomp {
@@ -126,6 +127,7 @@ struct TileLabelling {
   const Cell<kRank, Index> corner = tiles.template corner_of<Index>(blockIdx.x);  // of the tile
   const Cell<kRank, Index> first = tiles.first_of(corner, brick);                 // of the brick
   Bits foreground = 0;
+  ValuesMet<Value> met = {};                  // in the brick
   Comparison comparison = Comparison::kNone;  // of the foreground of the tile
   Frame<Value> frame = {};                    // of its values, unless they are compared one by one
 
@@ -137,26 +139,31 @@ struct TileLabelling {
 
   __device__ void read_foreground() {
     if constexpr (!Rule::kTransitive) {
-      memory.foreground[brick] = foreground = table.foreground[number()];
-      comparison = Comparison::kValues;
-    } else if constexpr (Rule::kOneValue) {
-      foreground = tiles.values_at(values + first.offset, tiles.inside(first)).where([&](const Value& value) {
-        return rule.is_foreground(value);
-      });
-      memory.foreground[brick] = foreground;
-      __syncthreads();
+      foreground = table.foreground[number()];
     } else {
-      ValuesMet<Value> met{};
-      foreground =
-          tiles.values_at(values + first.offset, tiles.inside(first)).foreground(rule.background, met);
-      memory.foreground[brick] = foreground;
-      frame.base = memory.value.common(met);
-      if (__syncthreads_or(met.several)) read_planes(met);
+      const auto brick_values = tiles.values_at(values + first.offset, tiles.inside(first));
+      if constexpr (Rule::kOneValue)
+        foreground = brick_values.where([&](const Value& value) { return rule.is_foreground(value); });
+      else
+        foreground = brick_values.foreground(rule.background, met);
     }
   }
 
-  // Tells the values of a tile apart by planes, if two bits are enough for that. All threads call together.
-  __device__ void read_planes(const ValuesMet<Value>& met) {
+  // Finds out how values are compared. All threads call together, in this function and the next one.
+  __device__ void compare() {
+    memory.foreground[brick] = foreground;
+    if constexpr (!Rule::kTransitive) {
+      comparison = Comparison::kValues;
+    } else if constexpr (Rule::kOneValue) {
+      __syncthreads();
+    } else {
+      frame.base = memory.value.common(met);
+      if (__syncthreads_or(met.several)) read_planes();
+    }
+  }
+
+  // Tells the values of a tile apart by planes, if two bits are enough for that.
+  __device__ void read_planes() {
     comparison = Comparison::kValues;
     if constexpr (kHasPlanes<Value>) {
       const auto brick_values = tiles.values_at(values + first.offset, tiles.inside(first));
@@ -555,26 +562,53 @@ struct TileLabelling {
   }
 };
 
-// A block a tile, which may be written already. Dynamic shared memory: two bytes for each element of a tile.
-template <class Rule, class Tiles, class Index, bool may_be_written = false>
+// What a tile has in shared memory, if it may be sparse.
+template <class Rule, class Tiles>
+union TileOrSparse {
+  struct {
+    TileMemory<Rule, Tiles> memory;
+    BrickNodes<Tiles::kAxes> nodes[Tiles::kThreads];
+  } tile;
+  SparseMemory<typename Rule::Value, Tiles> sparse;
+};
+
+// A block a tile. Dynamic shared memory: two bytes for each element of a tile, unless it may be sparse.
+template <class Rule, class Tiles, class Index, bool may_be_sparse = false>
 __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
     label_tiles(Tiles tiles, Rule rule, const typename Rule::Value* __restrict__ values,
                 Index* __restrict__ label, BrickTable table) {
   follow_launch();
-  if constexpr (may_be_written)
-    if (table.is_written(blockIdx.x)) return;
-  CONNCOMP_DYNAMIC_SHARED(BrickNodes<Tiles::kAxes>, nodes_of_bricks);
-  __shared__ TileMemory<Rule, Tiles> memory;
   const int brick = int(threadIdx.x);
   const int64_t item = tiles.item_of(blockIdx.x);
   values += item * tiles.grid.item_stride;
   label += item * tiles.grid.cells_of_item();
+  TileMemory<Rule, Tiles>* memory;
+  BrickNodes<Tiles::kAxes>* nodes_of_bricks;
+  SparseMemory<typename Rule::Value, Tiles>* sparse_memory = nullptr;
+  if constexpr (may_be_sparse) {
+    if (table.is_by_rows()) return;
+    __shared__ TileOrSparse<Rule, Tiles> either;
+    memory = &either.tile.memory, nodes_of_bricks = either.tile.nodes, sparse_memory = &either.sparse;
+  } else {
+    CONNCOMP_DYNAMIC_SHARED(BrickNodes<Tiles::kAxes>, nodes_of_tile);
+    __shared__ TileMemory<Rule, Tiles> memory_of_tile;
+    memory = &memory_of_tile, nodes_of_bricks = nodes_of_tile;
+  }
   if (brick == 0 && tiles.begins_item(blockIdx.x)) table.components[item] = 0;
-  if (brick == 0) memory.pairs.count = 0;
-  if (brick == 0) memory.differing = 0;
 
-  TileLabelling<Rule, Tiles, Index> tile{tiles, rule, values, table, memory, nodes_of_bricks};
+  TileLabelling<Rule, Tiles, Index> tile{tiles, rule, values, table, *memory, nodes_of_bricks};
   tile.read_foreground();
+  if constexpr (may_be_sparse) {
+    const SparseTile<Rule, Tiles> sparse{tiles, table, *sparse_memory, blockIdx.x};
+    const bool is_sparse = !__syncthreads_or(sparse.is_crowded(tile.foreground));
+    // Not expected, so that the code of bricks stays together.
+    const bool labelled = __builtin_expect(is_sparse, 0) && sparse.label(tile.foreground, tile.met, label);
+    if (brick == 0) table.sparse[blockIdx.x] = labelled;
+    if (labelled) return;
+  }
+  if (brick == 0) memory->pairs.count = 0;
+  if (brick == 0) memory->differing = 0;
+  tile.compare();
   const auto links = links_of_brick(rule, tiles, table, values, tile.first, tile.number(),
                                     tiles.inside(tile.first), tile.foreground, tile.comparison);
   if constexpr (Rule::kTransitive) tile.make_halos();

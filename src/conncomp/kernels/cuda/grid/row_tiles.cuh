@@ -1,5 +1,5 @@
 // Connected components of large images of many small components on the GPU, such as noise of several values,
-// by rows of tiles. The default for them, if a sample says that they are so (sparse_tiles.cuh).
+// by rows of tiles. The default for them, if a sample says that they are so.
 //
 // What: fills label[i] with the smallest index of i's component, or with -1 where there is background.
 // How: a block labels a tile in shared memory; each warp has 32 columns of it and goes from row to row:
@@ -18,13 +18,13 @@
 //    row 2    1 1 1 1 3     1 and 2 meet: 2 is put under 1, and is 1 in all lanes
 //
 // An entry of a node is an ancestor, or background; that of a root is itself, with a bit above all nodes if
-// its component reaches the border of the tile. Values and labels may be memory that its owner changes
-// meanwhile: values only choose among entries that are no background, and labels are followed to smaller
-// indices only.
+// its component reaches the border of the tile; where labels have been written, that of their root. Values
+// and labels may be memory that its owner changes meanwhile: values only choose among entries that are no
+// background, and labels are followed to smaller indices only.
 //
 // Cost: values are read once and labels written once; a bit an element beside, and labels whose component
-// reaches a border are read once more. 70 instructions of a warp for 32 elements of a row, 16 for each union
-// and 50 to write labels.
+// reaches a border are read once more. 75 instructions of a warp for 32 elements of a row, 15 for each union
+// and 45 to write labels.
 //
 // Source: ours. To keep labels of the row above is from Hoshen and Kopelman 1976.
 #pragma once
@@ -113,7 +113,8 @@ struct RowLabelling {
   using Held = typename HeldAs<Value>::Type;
   using Node = uint16_t;
   static constexpr Node kBackground = 0xffff, kReaching = 0x8000;
-  static constexpr int kNone = -1;
+  static constexpr int kNone = -1, kNode = kReaching - 1, kTogether = RowTile::kWidth / kWarp,
+                       kBitsOfByte = 8;
   static_assert(RowTile::kNodes < kReaching && Node(kNone) == kBackground, "");
 
   const Rule& rule;
@@ -143,7 +144,7 @@ struct RowLabelling {
       if (two && other == label) other = second;
       const uint32_t differing = __ballot_sync(kAllLanes, other != label);
       if (differing == 0) return label;
-      const int from = __ffs(int(differing)) - 1;
+      const int from = highest_bit(differing);
       const int one = __shfl_sync(kAllLanes, label, from), another = __shfl_sync(kAllLanes, other, from);
       const int low = one < another ? one : another, high = one < another ? another : one;
       InBlock::store(entries + high, Node(low));  // by all lanes alike
@@ -245,39 +246,74 @@ struct RowLabelling {
       InBlock::store(entries + root, Node(root | kReaching));
     }
   }
-  // Writes the labels of the warp's rows, and which of them reach the border; returns how many components of
-  // this lane do not.
+  // Follows the entries of nodes from `first` on to those of their roots, all at once. That of background is
+  // larger than any node, and stays.
+  __device__ void follow(int (&entry)[kTogether], int first) const {
+    int node[kTogether];
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k) node[k] = entry[k] == kBackground ? first + k : entry[k] & kNode;
+    for (bool more = true; more;) {
+      more = false;
+#pragma unroll
+      for (int k = 0; k < kTogether; ++k) {
+        entry[k] = InBlock::load(entries + node[k]);
+        const int above = entry[k] & kNode;
+        more |= above < node[k];
+        node[k] = above < node[k] ? above : node[k];
+      }
+    }
+    __syncwarp();  // else what follows is done once for each length of a path
+  }
+  // Writes the labels of the tile, and which of them reach the border: four elements of a row a lane, and a
+  // row a warp. Returns how many components of this lane do not reach it.
   __device__ int write(int32_t* label, uint32_t* reaching) const {
     const int32_t corner = tile.index(0, 0), width = tile.shape.length[0];
-    int settled = 0, node = x, index = corner + x;
-    int64_t word = int64_t(tile.first_row) * tile.shape.words_of_row + (tile.first_column + x) / kWarp;
+    const int64_t bytes_of_row = int64_t(tile.shape.words_of_row) * sizeof(*reaching);
+    const int column = lane() * kTogether, byte = (tile.first_column + column) / kBitsOfByte;
+    const bool has_byte = lane() % 2 == 0 && byte < bytes_of_row, is_inside = column < tile.width();
+    const bool fits = reinterpret_cast<size_t>(label) % (kTogether * sizeof(*label)) == 0;
+    int settled = 0;
 #pragma unroll 1
-    for (int rows = height; rows > 0; --rows) {
-      int root = node, entry = InBlock::load(entries + node);
-      while (entry < root) {
-        root = entry;
-        entry = InBlock::load(entries + root);
+    for (int y = x / kWarp; y < height; y += RowTile::kThreads / kWarp) {
+      const int node = y * RowTile::kWidth + column;
+      auto* const of_lane = reinterpret_cast<uint64_t*>(entries + node);
+      const uint64_t begin = InBlock::load(of_lane);
+      int entry[kTogether];
+#pragma unroll
+      for (int k = 0; k < kTogether; ++k) entry[k] = int(begin >> 16 * k) & kBackground;
+      follow(entry, node);
+      int32_t labels[kTogether];
+      uint64_t roots = 0;
+      uint32_t reach = 0;
+#pragma unroll
+      for (int k = 0; k < kTogether; ++k) {
+        const int root = entry[k] & kNode;
+        const bool is_background = entry[k] == kBackground;
+        labels[k] = corner + root / RowTile::kWidth * width + root % RowTile::kWidth;
+        if (is_background) labels[k] = -1;
+        reach |= uint32_t(!is_background && entry[k] >= kReaching) << k;
+        settled += entry[k] == node + k;
+        roots |= uint64_t(entry[k]) << 16 * k;
       }
-      __syncwarp();  // else what follows is done once for each length of a path
-      // Rows below find their roots by what is above.
-      if (root != node) InBlock::store(entries + node, Node(root));
-      const bool is_foreground = entry != kBackground;
-      const int32_t of_root = corner + root / RowTile::kWidth * width + root % RowTile::kWidth;
-      if (is_column) label[index] = is_foreground ? of_root : -1;
-      settled += entry == node;
-      const uint32_t lanes = __ballot_sync(kAllLanes, is_foreground && entry >= kReaching);
-      if (lane() == 0 && is_column) reaching[word] = lanes;
-      node += RowTile::kWidth;
-      index += width;
-      word += tile.shape.words_of_row;
+      InBlock::store(of_lane, roots);  // so that paths from below are short
+      int32_t* const to = label + tile.index(column, y);
+      if (is_inside && fits) {
+        Shared::store_all(to, labels);
+      } else if (is_inside) {
+#pragma unroll
+        for (int k = 0; k < kTogether; ++k) to[k] = labels[k];
+      }
+      reach |= __shfl_down_sync(kAllLanes, reach, 1) << kTogether;
+      if (has_byte)
+        reinterpret_cast<uint8_t*>(reaching)[(tile.first_row + y) * bytes_of_row + byte] = uint8_t(reach);
     }
     return settled;
   }
 };
 
-// Where `written` says which tile is next: blocks take them in turn, so that few blocks do, which have little
+// Where `by_rows` says which tile is next: blocks take them in turn, so that few blocks do, which have little
 // to return from where images are labelled otherwise.
-constexpr int kNextToLabel = 2, kNextToJoin = 3;
+constexpr int kNextToLabel = 1, kNextToJoin = 2;
 
 // The next tile for a block, all threads of which call.
 __device__ inline int64_t next_tile(int32_t* next) {
@@ -289,19 +325,20 @@ __device__ inline int64_t next_tile(int32_t* next) {
 }
 
 constexpr int kSampleRowThreads = 1024, kSampledWords = 128;
-// Of sampled elements, one of so many is linked to none before it, at least.
-constexpr int kMostOfOneRun = 10;
+// Of sampled elements, one of so many is linked to none before it, at least; and one of so many is
+// foreground, as fewer may be labelled as sparse tiles.
+constexpr int kMostOfOneRun = 10, kMostOfOneElement = 7;
 
-// A block. Says in `written` that the image is labelled by rows, if it has many components of several values,
-// and is not labelled as sparse.
+// A block. Says in `by_rows` whether the image is labelled by rows: if it has many components of several
+// values, and does not seem sparse.
 template <class Rule, bool corners>
 __global__ void __launch_bounds__(kSampleRowThreads)
-    sample_rows(Rule rule, const typename Rule::Value* __restrict__ values, RowShape shape,
-                int32_t* written) {
+    sample_rows(Rule rule, const typename Rule::Value* __restrict__ values, RowShape shape, int32_t* by_rows,
+                int64_t* components) {
   follow_launch();
   using Held = typename HeldAs<typename Rule::Value>::Type;
   constexpr int kWarps = kSampleRowThreads / kWarp, kInside = kWarp - 2;  // lanes with two beside them
-  int apart = 0, several = 0;
+  int apart = 0, several = 0, elements = 0;
 #pragma unroll 1
   for (int k = int(threadIdx.x) / kWarp; k < kSampledWords; k += kWarps) {
     const int64_t row = 1 + (int64_t(shape.length[1]) - 1) * k / kSampledWords;
@@ -320,25 +357,28 @@ __global__ void __launch_bounds__(kSampleRowThreads)
     const bool differs = __any_sync(kAllLanes, is_foreground && !(value == first));
     apart += is_foreground && !is_linked && lane() > 0 && lane() <= kInside;
     several += lane() == 0 && differs;
+    elements += is_foreground;
   }
   apart = block_sum<kSampleRowThreads>(apart), several = block_sum<kSampleRowThreads>(several);
-  if (threadIdx.x != 0 || written[0]) return;
-  if (kMostOfOneRun * apart < kInside * kSampledWords || 2 * several < kSampledWords) return;
-  written[0] = kByRows, written[1] = 0;
-  written[kNextToLabel] = written[kNextToJoin] = 0;
+  elements = block_sum<kSampleRowThreads>(elements);
+  if (threadIdx.x != 0) return;
+  by_rows[0] = kMostOfOneRun * apart >= kInside * kSampledWords && 2 * several >= kSampledWords &&
+               kMostOfOneElement * elements >= kWarp * kSampledWords;
+  by_rows[kNextToLabel] = by_rows[kNextToJoin] = 0;
+  components[0] = 0;
 }
 
 // Any grid, as in the kernels below; `tiles` of the image.
 template <class Rule, bool corners>
 __global__ void __launch_bounds__(RowTile::kThreads)
     label_row_tiles(Rule rule, const typename Rule::Value* __restrict__ values, int32_t* __restrict__ label,
-                    RowShape shape, int32_t* written, uint32_t* __restrict__ reaching,
+                    RowShape shape, int32_t* by_rows, uint32_t* __restrict__ reaching,
                     int32_t* __restrict__ settled, int64_t tiles) {
   follow_launch();
-  if (written[0] != kByRows) return;
+  if (!by_rows[0]) return;
   using Labelling = RowLabelling<Rule, corners>;
-  __shared__ typename Labelling::Node entries[RowTile::kNodes];
-  for (int64_t tile; (tile = next_tile(written + kNextToLabel)) < tiles;) {
+  __shared__ __align__(16) typename Labelling::Node entries[RowTile::kNodes];
+  for (int64_t tile; (tile = next_tile(by_rows + kNextToLabel)) < tiles;) {
     const Labelling labelling{rule, values, RowTile(shape, uint32_t(tile)), entries};
     labelling.label_rows();
     __syncthreads();
@@ -356,15 +396,15 @@ constexpr int kJoinRowThreads = RowTile::kWidth + RowTile::kHeight;
 template <class Rule, bool corners>
 __global__ void __launch_bounds__(kJoinRowThreads)
     join_row_tiles(const typename Rule::Value* __restrict__ values, int32_t* label, RowShape shape,
-                   int32_t* written, int64_t tiles) {
+                   int32_t* by_rows, int64_t tiles) {
   follow_launch();
-  if (written[0] != kByRows) return;
+  if (!by_rows[0]) return;
   const int at = int(threadIdx.x);
   const bool is_above = at < RowTile::kWidth;
   const int x = is_above ? at : 0, y = is_above ? 0 : at - RowTile::kWidth;
   const int across = is_above, along = !is_above;
   const int32_t width = shape.length[0], up_or_left = is_above ? -width : -1, beside = is_above ? 1 : width;
-  for (int64_t k; (k = next_tile(written + kNextToJoin)) < tiles;) {
+  for (int64_t k; (k = next_tile(by_rows + kNextToJoin)) < tiles;) {
     const RowTile tile(shape, uint32_t(k));
     if (x >= tile.width() || y >= tile.height()) continue;
     if ((is_above ? tile.first_row : tile.first_column) == 0) continue;
@@ -388,11 +428,11 @@ constexpr int kFollowRowThreads = 256, kWordsAtOnce = 4;
 // A warp has 32 words in turn, and follows the labels of several words at once.
 template <int = 0>
 __global__ void __launch_bounds__(kFollowRowThreads)
-    follow_row_roots(int32_t* label, RowShape shape, const int32_t* written,
+    follow_row_roots(int32_t* label, RowShape shape, const int32_t* by_rows,
                      const uint32_t* __restrict__ reaching, const int32_t* __restrict__ settled,
                      int64_t* components, int64_t words, int64_t tiles) {
   follow_launch();
-  if (written[0] != kByRows) return;
+  if (!by_rows[0]) return;
   int count = 0;
   for (int64_t first = grid_thread() - lane(); first < words; first += grid_threads()) {
     const int64_t word = first + lane();

@@ -31,6 +31,9 @@ SHAPE = np.dtype(
     align=True,
 )
 COUNTS = np.dtype(np.int32)
+WORDS_OF_CHOICE = 3  # whether an image is labelled by rows, and which tile is next
+# How many elements an image has at least, so that launches that may be in vain take little time.
+LEAST = 1 << 27
 # Bytes seldom have many values, and their first call shall not wait for more kernels; lanes do not
 # exchange numbers of half precision.
 LEFT_OUT = "u1", "f2"
@@ -70,7 +73,7 @@ class RowPlan(NamedTuple):
 
 def plan_of(geometry: Geometry, links: Links) -> RowPlan | None:
     """Return how an image that may have sparse tiles is labelled by rows; None if it is not."""
-    if links.value_type in LEFT_OUT:
+    if links.value_type in LEFT_OUT or geometry.item_size < LEAST:
         return None
     height, width = geometry.shape
     if any(geometry.steps.periodic) or height == 1 or width < WORD:

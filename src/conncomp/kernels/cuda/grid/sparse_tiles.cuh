@@ -1,10 +1,10 @@
-// Sparse tiles: stages 1 and 4 in large images with few elements, each element by itself.
+// Sparse tiles: stages 1 and 4 in tiles with few elements, each element by itself.
 //
-// What: labels the tiles that have few elements, all of one value, and says which tiles it has labelled; the
-// stages of bricks (tiled_bricks.cuh) leave these out. For labels that are roots.
-// How: a block takes one tile after another, with an entry in shared memory for each element: -1 where there
-// is background, its index if it has no neighbour before it, and else -2 - node of one that it has, so that
-// what is not negative ends a path:
+// What: labels a tile that has few elements, all of one value, in the place of bricks. For labels that are
+// roots of images.
+// How: a tile has an entry in shared memory for each element: -1 where there is background, its index if it
+// has no neighbour before it, and else -2 - node of one that it has, so that what is not negative ends a
+// path:
 //
 //      foreground  . # # .     entries  -1  9 -11 -1     labels  -1 9 9 -1      (a row that begins at node 8)
 //
@@ -16,11 +16,10 @@
 //   settle        they get the labels of their roots; elements of marked sets are listed for stage 4, as
 //                 stage 2 may put their root under another one
 //   write         labels go from shared memory to the image, four at a time
-// follow_sparse_tiles is stage 4: what has been listed is followed to its root.
+// Stage 4 follows what has been listed to its root (follow_sparse_tile).
 //
-// The image is asked first (sample_tiles): unless a sample of bricks has few elements, and few of them beside
-// each other, no tile is tried. A tile that is cut off by the end of the image, or that has more of something
-// than there is room for, is left to the stages of bricks.
+// A tile is tried that has few elements, and few of them beside each other. One that is cut off by the end of
+// the image, or that has more of something than there is room for, is left to bricks.
 //
 // Cost: the image is read once and labels are written once, four bytes for each element that is listed, both
 // written and read. Some 35 instructions for an element, 80 for one that is under another, 3 for four labels.
@@ -30,59 +29,66 @@
 
 #include "core/union_find.h"
 #include "cuda/grid/brick_tiles.cuh"
-#include "cuda/grid/write_labels.cuh"
 
 namespace conncomp {
 
-// Of the sample: one element of so many is foreground at most and at least, and of so many of these two are
-// beside others.
-constexpr int kMostOfOne = 7, kLeastOfOne = 64, kElementsOfTwoBeside = 5;
+// Of the elements of a warp's bricks, so many are foreground at most, and of so many of these two are beside
+// others, and a few.
+constexpr int kMostOfWarp = 450, kElementsOfTwoBeside = 5, kFewBeside = 4;
 
-// The neighbours before elements that these are put under, and those that touch another set, too. Of
-// neighbours that are neighbours of each other one is enough:
+// The pairs before pairs that these are put under, and those that touch another set, too; a pair is where its
+// left element is, or would be. Of what touches each other one is enough:
 //
-//    nw n ne      n alone, if there is one, as it touches the three others; else w or nw, and ne, which
-//    w  e         touches neither. Where only faces connect: n, and w unless both touch nw
-struct LinksBefore {
+//    nw  n     n is the pair above: it is alone, unless what is on the left touches none of its elements,
+//    w  pair   or what is on the right; and one of what is on the left, w or nw
+struct PairLinks {
   using B = Brick<2>;
-  Bits up, left, right;  // the neighbour is so many steps away, all in one
-  Bits second;           // links to what is right of the one above, or where only faces connect, to the left
+  static constexpr Bits kPairs = Bits(0x5555555555555555);
+  Bits pairs, right_only;            // all, and those without their left element
+  Bits up, left, up_left, up_right;  // the pair is put under the one there
+  Bits second_up, second_right;      // links to others, of these
 
   // The brick, and those beside it, above it, and beside that.
-  __device__ LinksBefore(Bits brick, Bits before, Bits after, const Bits (&above)[3], bool corners) {
-    const Bits over = B::ahead_across(brick, 1, above[1]);
-    const Bits n = over & brick, w = B::ahead_across(brick, 0, before) & brick;
-    const Bits nw = B::ahead_across(over, 0, B::ahead_across(before, 1, above[0])) & brick;
-    const Bits ne = B::back_across(over, 0, B::ahead_across(after, 1, above[2])) & brick;
-    up = corners ? n | ((nw | ne) & ~w) : n;
-    left = (corners ? w | nw : w) & ~n;
-    right = corners ? ne & ~n & ~w & ~nw : 0;
-    second = corners ? ne & ~n & (w | nw) : n & w & ~nw;
+  __device__ PairLinks(Bits brick, Bits before, Bits after, const Bits (&above)[3], bool corners) {
+    const Bits over = B::ahead_across(brick, 1, above[1]), a = brick & kPairs, b = brick >> 1 & kPairs;
+    const Bits over_a = over & kPairs, over_b = over >> 1 & kPairs;
+    const Bits w = B::ahead_across(brick, 0, before) & kPairs;
+    const Bits nw = B::ahead_across(over, 0, B::ahead_across(before, 1, above[0])) & kPairs;
+    const Bits ne = B::back_across(over, 0, B::ahead_across(after, 1, above[2])) >> 1 & kPairs;
+    pairs = a | b, right_only = b & ~a;
+    const Bits n = corners ? pairs & (over_a | over_b) : (a & over_a) | (b & over_b);
+    const Bits on_left = corners ? a & (w | nw) & ~over_a : a & w;
+    const Bits on_right = corners ? b & ne & ~over_b : 0;
+    left = on_left & w, up_left = on_left & ~w;
+    up = n & ~on_left, up_right = on_right & ~n & ~on_left;
+    second_up = n & on_left & (corners ? ~Bits(0) : ~(over_a & nw));
+    second_right = on_right & (on_left | n);
   }
-  __device__ Bits all() const { return up | left | right; }
+  __device__ Bits all() const { return up | left | up_left | up_right; }
 };
 
 template <class Value, class Tiles>
 struct SparseMemory {
   static constexpr int kThreads = Tiles::kThreads, kWarps = kThreads / kWarp;
-  static constexpr int kUnderOthers = 160, kPairs = 48;  // of a warp: room for elements, and for pairs
-  static constexpr uint32_t kNoPair = ~0u;
-  alignas(16) int32_t entries[kThreads * kBits];  // of each node of the tile
+  static constexpr int kUnderOthers = 320, kSecond = 96;  // of a warp: room for pairs, and for second links
+  static constexpr uint32_t kNoLink = ~0u;
+  alignas(16) int32_t entries[kThreads * kBits / 2];  // of each pair of the tile
   Bits foreground[kThreads];
   uint32_t reaching[2 * kThreads];  // of each brick: which roots have elements in the outer layers
   uint16_t under_others[kWarps][kUnderOthers];
-  // The node of an element, and << 16 that of a neighbour; once they are united the root that is under
-  // another one since, or kNoPair.
-  uint32_t pair[kWarps][kPairs];
+  // A pair, and << 16 another one; once they are united the root that is under another one since, or kNoLink.
+  uint32_t second[kWarps][kSecond];
   ValueOfBlock<Value, kWarps> value;
 };
 
-// What a warp lists of a tile for stage 4, in the place of the planes of its values: elements, by their nodes
-// and those of their roots in the tile. The head says how many there are, and how many roots are not listed.
+// What a warp lists of a tile for stage 4, in the place of the planes of its values: pairs, by their first
+// elements, and by those of their roots in the tile. The head says how many there are, and how many roots are
+// not listed.
 template <class Tiles>
 struct ListToFollow {
   static constexpr int kOfPlane = Tiles::kThreads * int(sizeof(Bits) / sizeof(uint32_t));
   static constexpr int kNumbers = kPlanes * kOfPlane * kWarp / Tiles::kThreads, kRoom = kNumbers - 1;
+  static constexpr int kTwo = 1 << 15;  // both elements of a pair are there; a node is less
   uint32_t* const numbers;
 
   __device__ ListToFollow(const BrickTable& table, int64_t tile, int warp)
@@ -94,18 +100,21 @@ struct ListToFollow {
   __device__ static int high(uint32_t number) { return int(number >> 16); }
 
   __device__ uint32_t& head() const { return numbers[0]; }
-  __device__ uint32_t& element(int k) const { return numbers[1 + k]; }
+  __device__ uint32_t& pair(int k) const { return numbers[1 + k]; }
 };
 
-// A thread's part in a tile, and the brick that it has.
+// A thread's part in a tile, and the brick that it has. A pair is given by the node of its left element.
 template <class Rule, class Tiles>
 struct SparseTile {
   using B = Brick<2>;
   using Value = typename Rule::Value;
   using Memory = SparseMemory<Value, Tiles>;
-  static constexpr int kThreads = Memory::kThreads, kTogether = 4;
+  static constexpr int kThreads = Memory::kThreads, kTogether = 4, kLast = B::kSide - 1;
   struct alignas(16) Four {
     int32_t label[kTogether];
+  };
+  struct alignas(8) Two {
+    int32_t label[2];
   };
 
   const Tiles& tiles;
@@ -120,25 +129,19 @@ struct SparseTile {
   const int origin = tiles.node_of(brick, 0);
   const ListToFollow<Tiles> list{table, tile, warp};
 
-  // Not negative: the label of a root. Otherwise that of the entry's node.
-  __device__ static int32_t entry_to(int node) { return -2 - node; }
-  __device__ static int node_of(int32_t entry) { return -2 - entry; }
-  // The root that an element leads to, and its entry.
-  __device__ int root_of(int node, int32_t& entry) const {
-    while ((entry = InBlock::load(entries + node)) < -1) node = node_of(entry);
-    return node;
+  // Not negative: the label of a root. Otherwise that of the entry's pair.
+  __device__ static int32_t entry_to(int pair) { return -1 - pair; }
+  __device__ static int pair_of(int32_t entry) { return -1 - entry; }
+  __device__ int32_t* entry_of(int pair) const { return entries + (pair >> 1); }
+  // The root that a pair leads to, and its entry.
+  __device__ int root_of(int pair, int32_t& entry) const {
+    while ((entry = InBlock::load(entry_of(pair))) < 0) pair = pair_of(entry);
+    return pair;
   }
-  // Returns its root.
-  __device__ int point_to_root(int node) const {
-    int32_t entry;
-    const int root = root_of(node, entry);
-    InBlock::store(entries + node, entry_to(root));
-    return root;
+  __device__ int word_of(int pair) const {
+    return 2 * tiles.brick_of_node(pair) + tiles.bit_of_node(pair) / 32;
   }
-  __device__ int word_of(int node) const {
-    return 2 * tiles.brick_of_node(node) + tiles.bit_of_node(node) / 32;
-  }
-  __device__ uint32_t bit_of(int node) const { return 1u << tiles.bit_of_node(node) % 32; }
+  __device__ uint32_t bit_of(int pair) const { return 1u << tiles.bit_of_node(pair) % 32; }
   __device__ int side(int a) const { return B::kSide << tiles.log[a]; }
   __device__ int row_stride() const { return int(tiles.axis(1).index_stride); }
 
@@ -153,76 +156,86 @@ struct SparseTile {
                         unsigned(tiles.place(brick, 1) + y) < 1u << tiles.log[1];
     return exists ? memory.foreground[brick + x + y * (1 << tiles.log[0])] : 0;
   }
-  // The elements of the brick in the outer layers of the tile.
+  // The places of pairs of the brick in the outer layers of the tile.
   __device__ Bits rim() const {
-    Bits elements = 0;
-#pragma unroll
-    for (int a = 0; a < 2; ++a) {
-      const int place = tiles.place(brick, a);
-      if (place == 0) elements |= B::layer(a, 0);
-      if (place == (1 << tiles.log[a]) - 1) elements |= B::layer(a, B::kSide - 1);
-    }
-    return elements;
+    Bits places = 0;
+    if (tiles.place(brick, 0) == 0) places |= B::layer(0, 0);
+    if (tiles.place(brick, 0) == (1 << tiles.log[0]) - 1) places |= B::layer(0, kLast - 1);
+    if (tiles.place(brick, 1) == 0) places |= B::layer(1, 0);
+    if (tiles.place(brick, 1) == (1 << tiles.log[1]) - 1) places |= B::layer(1, kLast);
+    return places & PairLinks::kPairs;
   }
-  __device__ bool in_rim(int node) const {
-    const int x = node & (side(0) - 1), y = node >> tiles.shift(1);
-    return x == 0 || x == side(0) - 1 || y == 0 || y == side(1) - 1;
+  __device__ bool in_rim(int pair) const {
+    const int x = pair & (side(0) - 1), y = pair >> tiles.shift(1);
+    return x == 0 || x == side(0) - 2 || y == 0 || y == side(1) - 1;
   }
-  // Calls body(bit, half, its place in the half) for some elements of the brick.
+  // Calls body(bit, half, its place in the half) for some pairs of the brick.
   template <class Body>
-  __device__ void for_each(Bits elements, Body&& body) const {
+  __device__ void for_each(Bits pairs, Body&& body) const {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      for (uint32_t bits = uint32_t(elements >> 32 * half); bits != 0; bits &= bits - 1)
+      for (uint32_t bits = uint32_t(pairs >> 32 * half); bits != 0; bits &= bits - 1)
         body(lowest(bits), half, lowest_bit(bits));
       __syncwarp();
     }
   }
-  __device__ int node_at(int bit, int half) const {
+  __device__ int pair_at(int bit, int half) const {
     return origin + ((bit >> 3) + 4 * half) * side(0) + (bit & 7);
   }
 
-  // Fills entries and lists of the warp, from places on that are this lane's.
-  __device__ void link(Bits foreground, const LinksBefore& links, int under_others, int pairs,
-                       int second) const {
-    for_each(foreground, [&](int bit, int half, uint32_t element) {
-      const int node = node_at(bit, half);
-      const auto has = [&](Bits elements) { return (uint32_t(elements >> 32 * half) & element) != 0; };
-      const bool under = has(links.all());
-      const int steps =
-          (has(links.right) ? 1 : 0) - (has(links.left) ? 1 : 0) - (has(links.up) ? side(0) : 0);
-      entries[node] =
-          under ? entry_to(node + steps) : first.index + ((bit >> 3) + 4 * half) * row_stride() + (bit & 7);
-      if (under) memory.under_others[warp][under_others] = uint16_t(node);
-      under_others += under;
+  // Makes each pair of the brick a root: its label is the index of its first element.
+  __device__ void begin(Bits right_only) const {
+    Four* to = reinterpret_cast<Four*>(entry_of(origin));
+    int32_t index = first.index;
+#pragma unroll
+    for (int row = 0; row < B::kSide; ++row) {
+      const uint32_t of_row = uint32_t(right_only >> row * B::kSide);
+      Four own;
+#pragma unroll
+      for (int k = 0; k < kTogether; ++k) own.label[k] = index + 2 * k + int32_t(of_row >> 2 * k & 1);
+      *to = own;
+      to += side(0) / (2 * kTogether);
+      index += row_stride();
+    }
+  }
+  // Puts pairs under others, and lists what that leaves, from places of the warp's lists on that are this
+  // lane's.
+  __device__ void link(const PairLinks& links, int under_others, int second) const {
+    for_each(links.all(), [&](int bit, int half, uint32_t place) {
+      const int pair = pair_at(bit, half);
+      const auto has = [&](Bits pairs) { return (uint32_t(pairs >> 32 * half) & place) != 0; };
+      const int along = has(links.left | links.up_left) ? -2 : has(links.up_right) ? 2 : 0;
+      *entry_of(pair) = entry_to(pair + along - (has(links.left) ? 0 : side(0)));
+      memory.under_others[warp][under_others++] = uint16_t(pair);
     });
-    for_each(links.second, [&](int bit, int half, uint32_t) {
-      const int node = node_at(bit, half);
-      memory.pair[warp][pairs++] = uint32_t(node) | uint32_t(node + second) << 16;
+    for_each(links.second_up | links.second_right, [&](int bit, int half, uint32_t place) {
+      const int pair = pair_at(bit, half);
+      const int along = uint32_t(links.second_right >> 32 * half) & place ? 2 : 0;
+      memory.second[warp][second++] = uint32_t(pair) | uint32_t(pair + along - side(0)) << 16;
     });
   }
-  // Puts the root of one of two elements under that of the other. Returns which one, or -1 if they had one.
-  __device__ int unite(int node, int other) const {
+  // Puts the root of one of two pairs under that of the other. Returns which one, or -1 if they had one.
+  __device__ int unite(int pair, int other) const {
     for (;;) {
-      int32_t entry, entry_of_other;
-      node = root_of(node, entry);
-      other = root_of(other, entry_of_other);
-      if (node == other) return -1;
-      if (node < other) {
-        const int lower = node;
-        node = other, other = lower;
-        entry = entry_of_other;
+      int32_t entry, entry_of_root;
+      pair = root_of(pair, entry);
+      other = root_of(other, entry_of_root);
+      if (pair == other) return -1;
+      if (pair < other) {
+        const int lower = pair;
+        pair = other, other = lower;
+        entry = entry_of_root;
       }
-      if (InBlock::compare_exchange(entries + node, entry, entry_to(other)) == entry) return node;
+      if (InBlock::compare_exchange(entry_of(pair), entry, entry_to(other)) == entry) return pair;
     }
   }
   // Returns how many roots have been put under others.
-  __device__ int unite_pairs(int count) const {
+  __device__ int unite_second(int count) const {
     int united = 0;
     for (int k = lane(); k < count; k += kWarp) {
-      const uint32_t pair = memory.pair[warp][k];
-      const int under = unite(int(pair & 0xffffu), int(pair >> 16));
-      memory.pair[warp][k] = under < 0 ? Memory::kNoPair : uint32_t(under);
+      const uint32_t link = memory.second[warp][k];
+      const int under = unite(int(link & 0xffffu), int(link >> 16));
+      memory.second[warp][k] = under < 0 ? Memory::kNoLink : uint32_t(under);
       if (under < 0) continue;
       ++united;
       // Of what was a root in the outer layers, the root will be marked.
@@ -231,70 +244,88 @@ struct SparseTile {
     __syncwarp();
     return united;
   }
-  __device__ void flatten(int count, int pairs) const {
-    const auto flatten_one = [&](int node) {
-      const int root = point_to_root(node);
-      if (in_rim(node)) InBlock::fetch_or(memory.reaching + word_of(root), bit_of(root));
-    };
-    for (int k = lane(); k < count; k += kWarp) flatten_one(int(memory.under_others[warp][k]));
-    __syncwarp();
-    for (int k = lane(); k < pairs; k += kWarp)
-      if (memory.pair[warp][k] != Memory::kNoPair) flatten_one(int(memory.pair[warp][k]));
-    __syncwarp();
+  // Calls body(whether there is one, a pair under others) for those that the warp lists, all lanes together.
+  template <class Body>
+  __device__ void for_each_under_others(int count, int second, Body&& body) const {
+    for (int begin = 0; begin < count; begin += kWarp) {
+      const int k = begin + lane();
+      body(k < count, k < count ? memory.under_others[warp][k] : 0);
+    }
+    for (int begin = 0; begin < second; begin += kWarp) {
+      const int k = begin + lane();
+      const uint32_t under = k < second ? memory.second[warp][k] : Memory::kNoLink;
+      body(under != Memory::kNoLink, int(under));
+    }
   }
-  // Gives an element under others the label of its root, and lists it if that is marked; returns how many
-  // have been listed so far.
-  __device__ int settle(int listed, bool exists, int node) const {
+  __device__ void flatten(int count, int second) const {
+    for_each_under_others(count, second, [&](bool exists, int pair) {
+      int32_t entry;
+      const int root = exists ? root_of(pair, entry) : 0;
+      __syncwarp();  // else what follows is done once for each length of a path
+      if (exists) InBlock::store(entry_of(pair), entry_to(root));
+      if (exists && in_rim(pair)) InBlock::fetch_or(memory.reaching + word_of(root), bit_of(root));
+      __syncwarp();
+    });
+  }
+  // Whether a pair has no left element; and whether it has both.
+  __device__ bool starts_right(int pair) const {
+    return !(memory.foreground[tiles.brick_of_node(pair)] >> tiles.bit_of_node(pair) & 1);
+  }
+  __device__ bool has_two(int pair) const {
+    return (memory.foreground[tiles.brick_of_node(pair)] >> tiles.bit_of_node(pair) & 3) == 3;
+  }
+  // Gives a pair under others the label of its root, and lists it if that is marked; returns how many have
+  // been listed so far.
+  __device__ int settle(int listed, bool exists, int pair) const {
     bool marked = false;
     int root = 0;
     if (exists) {
-      root = node_of(InBlock::load(entries + node));
-      InBlock::store(entries + node, InBlock::load(entries + root));
+      root = pair_of(InBlock::load(entry_of(pair)));
+      InBlock::store(entry_of(pair), InBlock::load(entry_of(root)));
       marked = memory.reaching[word_of(root)] & bit_of(root);
     }
     const uint32_t lanes = __ballot_sync(kAllLanes, marked);
     const int at = listed + __popc(lanes & ((1u << lane()) - 1));
-    if (marked && at < list.kRoom) list.element(at) = list.both(node, root);
+    if (marked && at < list.kRoom)
+      list.pair(at) =
+          list.both(pair + starts_right(pair) + (has_two(pair) ? list.kTwo : 0), root + starts_right(root));
     return listed + __popc(lanes);
   }
-  // The same for all of the warp, and for the roots of the brick that are marked.
-  __device__ int settle_all(int count, int pairs, Bits roots) const {
+  // The same for all of the warp, and for the roots of the brick that are marked, some of which have no left
+  // element, or both.
+  __device__ int settle_all(int count, int second, Bits roots, Bits right_only, Bits two) const {
     int listed = 0;
-    for (int begin = 0; begin < count; begin += kWarp) {
-      const int k = begin + lane();
-      listed = settle(listed, k < count, k < count ? memory.under_others[warp][k] : 0);
-    }
-    for (int begin = 0; begin < pairs; begin += kWarp) {
-      const int k = begin + lane();
-      const uint32_t under = k < pairs ? memory.pair[warp][k] : Memory::kNoPair;
-      listed = settle(listed, under != Memory::kNoPair, int(under));
-    }
+    for_each_under_others(count, second,
+                          [&](bool exists, int pair) { listed = settle(listed, exists, pair); });
     const int own = __popcll(roots), up_to_lane = warp_scan(own);
     int at = listed + up_to_lane - own;
-    for_each(roots, [&](int bit, int half, uint32_t) {
-      const int node = node_at(bit, half);
-      if (at < list.kRoom) list.element(at) = list.both(node, node);
+    for_each(roots, [&](int bit, int half, uint32_t place) {
+      const int root = pair_at(bit, half) + ((uint32_t(right_only >> 32 * half) & place) != 0);
+      const bool has_two = uint32_t(two >> 32 * half) & place;
+      if (at < list.kRoom) list.pair(at) = list.both(root + (has_two ? list.kTwo : 0), root);
       ++at;
     });
     return listed + __shfl_sync(kAllLanes, up_to_lane, kWarp - 1);
   }
 
-  // Four entries of the tile; lanes beside each other have entries beside each other.
-  __device__ Four& four(int k) const { return reinterpret_cast<Four*>(entries)[k * kThreads + brick]; }
-  // All entries say that there is background, as they do after each call of `label`.
-  __device__ void clear() const {
-#pragma unroll
-    for (int k = 0; k < kBits / kTogether; ++k) four(k) = Four{{-1, -1, -1, -1}};
-  }
+  // Four labels a lane; lanes beside each other have labels beside each other, a warp a row.
   __device__ void write(int32_t* label) const {
-    const int of_row = side(0) / kTogether;
-    int32_t* to = label + (corner.index + brick / of_row * row_stride() + brick % of_row * kTogether);
+    constexpr int kOfBrick = B::kSide / Memory::kWarps;  // rows that a warp has of a brick
+    const int x = lane() * kTogether;
+    const Two* from = reinterpret_cast<const Two*>(entry_of(warp * side(0) + x));
+    const auto* rows = reinterpret_cast<const uint8_t*>(memory.foreground + x / B::kSide) + warp;
+    int32_t* to = label + (corner.index + warp * row_stride() + x);
 #pragma unroll
     for (int k = 0; k < kBits / kTogether; ++k) {
-      const Four own = four(k);
+      const Two of_pairs = from[k * Memory::kWarps * side(0) / kTogether];
+      const int brick_row = k / kOfBrick, row = k % kOfBrick * Memory::kWarps;
+      const uint32_t elements =
+          uint32_t(rows[(brick_row << tiles.log[0]) * B::kSide + row]) >> (x & kTogether);
+      Four own;
+#pragma unroll
+      for (int j = 0; j < kTogether; ++j) own.label[j] = elements >> j & 1 ? of_pairs.label[j / 2] : -1;
       Shared::store_all(to, own.label);
-      four(k) = Four{{-1, -1, -1, -1}};
-      to += kThreads / of_row * row_stride();
+      to += Memory::kWarps * row_stride();
     }
   }
   // Stage 2 looks at bricks at the border alone.
@@ -305,123 +336,45 @@ struct SparseTile {
     static_cast<Frame<Value>*>(table.frame)[tile] = {value, Value{}};
   }
 
-  // Labels the tile, if it is sparse. All threads call together.
-  __device__ bool label(const Rule& rule, const Value* values, int32_t* label) const {
+  // Whether the warp's bricks have too many elements, or too many of these beside each other.
+  __device__ static bool is_crowded(Bits foreground) {
+    const int own_beside = __popcll(foreground & ~B::without_next(foreground));
+    const int both = warp_sum(__popcll(foreground) | own_beside << 16), all = both & 0xffff;
+    return all > kMostOfWarp || kElementsOfTwoBeside * ((both >> 16) - kFewBeside) > 2 * all;
+  }
+  // Labels the tile, if there is room for what it has; `met` in the brick. All threads call together.
+  __device__ bool label(Bits foreground, ValuesMet<Value> met, int32_t* label) const {
     if (!fits(label)) return false;
-    ValuesMet<Value> met{};
-    const Bits foreground = tiles.values_at(values + first.offset, ~Bits(0)).foreground(rule.background, met);
     memory.foreground[brick] = foreground;
     const Value value = memory.value.common(met);
     const bool corners = tiles.grid.connectivity > 1;
-    const LinksBefore links(foreground, foreground_at(-1, 0), foreground_at(1, 0),
-                            {foreground_at(-1, -1), foreground_at(0, -1), foreground_at(1, -1)}, corners);
-    const int own = __popcll(links.all()), own_pairs = __popcll(links.second);
-    const int up_to_lane = warp_scan(own | own_pairs << 16);
+    const PairLinks links(foreground, foreground_at(-1, 0), foreground_at(1, 0),
+                          {foreground_at(-1, -1), foreground_at(0, -1), foreground_at(1, -1)}, corners);
+    const int own = __popcll(links.all()), own_second = __popcll(links.second_up | links.second_right);
+    const int up_to_lane = warp_scan(own | own_second << 16);
     const int of_warp = __shfl_sync(kAllLanes, up_to_lane, kWarp - 1);
-    const int under_others = of_warp & 0xffff, pairs = of_warp >> 16;
-    const bool has_room = under_others <= Memory::kUnderOthers && pairs <= Memory::kPairs;
-    const Bits at_rim = foreground & rim(), roots = foreground & ~links.all();
+    const int under_others = of_warp & 0xffff, second = of_warp >> 16;
+    const bool has_room = under_others <= Memory::kUnderOthers && second <= Memory::kSecond;
+    const Bits at_rim = links.pairs & rim(), roots = links.pairs & ~links.all();
     memory.reaching[2 * brick] = uint32_t(at_rim);
     memory.reaching[2 * brick + 1] = uint32_t(at_rim >> 32);
-    if (has_room)
-      link(foreground, links, (up_to_lane & 0xffff) - own, (up_to_lane >> 16) - own_pairs,
-           corners ? 1 - side(0) : -1);
-    if (__syncthreads_or(met.several || !has_room)) {
-      clear();
-      return false;
-    }
-    int settled = __popcll(roots) - unite_pairs(pairs);
+    begin(links.right_only);
+    if (has_room) link(links, (up_to_lane & 0xffff) - own, (up_to_lane >> 16) - own_second);
+    if (__syncthreads_or(met.several || !has_room)) return false;
+    int settled = __popcll(roots) - unite_second(second);
     __syncthreads();
-    flatten(under_others, pairs);
+    flatten(under_others, second);
     __syncthreads();
     const Bits marked = memory.reaching[2 * brick] | Bits(memory.reaching[2 * brick + 1]) << 32;
-    const int listed = settle_all(under_others, pairs, roots & marked);
+    const Bits two = foreground & foreground >> 1;
+    const int listed = settle_all(under_others, second, roots & marked, links.right_only, two);
     settled = warp_sum(settled - __popcll(roots & marked));
     if (lane() == 0) list.head() = list.both(listed, settled);
-    if (__syncthreads_or(listed > list.kRoom)) {
-      clear();
-      return false;
-    }
+    if (__syncthreads_or(listed > list.kRoom)) return false;
     write(label);
     write_table(foreground, value);
     return true;
   }
 };
-
-// A block, whose threads have a brick each of the sample; `count` tiles.
-template <class Rule, class Tiles>
-__global__ void __launch_bounds__(Tiles::kThreads)
-    sample_tiles(Tiles tiles, Rule rule, const typename Rule::Value* __restrict__ values, BrickTable table,
-                 int64_t count) {
-  follow_launch();
-  constexpr int kThreads = Tiles::kThreads, kAll = kThreads * kBits;
-  const int thread = int(threadIdx.x);
-  const uint32_t tile = uint32_t((2 * thread + 1) * count / (2 * kThreads));
-  const auto first = tiles.first_of(tiles.template corner_of<int32_t>(tile), thread * 37 % tiles.parts());
-  const Bits elements =
-      tiles.values_at(values + first.offset, tiles.inside(first)).where([&](const auto& value) {
-        return !rule.background.is(value);
-      });
-  const int own_beside = __popcll(elements & ~Brick<2>::without_next(elements));
-  const int both = block_sum<kThreads>(__popcll(elements) | own_beside << 16);
-  if (thread != 0) return;
-  const int all = both & 0xffff, beside = both >> 16;
-  const bool is_sparse =
-      kMostOfOne * all <= kAll && kLeastOfOne * all >= kAll && kElementsOfTwoBeside * beside <= 2 * all;
-  table.written[0] = is_sparse ? kBySparseTiles : 0;
-  table.written[1] = 0;
-  table.components[0] = 0;  // the tile that does it otherwise may be written
-}
-
-// Blocks as many as run at once; `count` tiles.
-template <class Rule, class Tiles>
-__global__ void __launch_bounds__(Tiles::kThreads, 6)
-    label_sparse_tiles(Tiles tiles, Rule rule, const typename Rule::Value* __restrict__ values,
-                       int32_t* __restrict__ label, BrickTable table, int64_t count) {
-  follow_launch();
-  if (!table.written[0]) return;
-  __shared__ SparseMemory<typename Rule::Value, Tiles> memory;
-  int left = 0;
-  SparseTile<Rule, Tiles>{tiles, table, memory, 0}.clear();
-  for (int64_t tile = blockIdx.x; tile < count; tile += gridDim.x) {
-    const SparseTile<Rule, Tiles> part{tiles, table, memory, uint32_t(tile)};
-    const bool written = part.label(rule, values, label);
-    if (threadIdx.x == 0) table.written[2 + tile] = written;
-    left += !written;
-  }
-  if (threadIdx.x == 0 && left > 0) Shared::fetch_add(table.written + 1, left);
-}
-
-constexpr int kFollowThreads = 256;
-
-// Half a warp the list of one.
-template <class Tiles>
-__global__ void __launch_bounds__(kFollowThreads)
-    follow_sparse_tiles(Tiles tiles, int32_t* label, BrickTable table, int64_t count) {
-  follow_launch();
-  if (table.written[0] != kBySparseTiles) return;
-  constexpr int kOfList = kWarp / 2, kLists = Tiles::kThreads / kWarp;
-  using List = ListToFollow<Tiles>;
-  const int thread = int(threadIdx.x) % kOfList;
-  int roots = 0;
-  for (int64_t k = grid_thread() / kOfList; k < count * kLists; k += grid_threads() / kOfList) {
-    const int64_t tile = k / kLists;
-    if (!table.is_written(tile)) continue;
-    const List list{table, tile, int(k % kLists)};
-    const uint32_t head = list.head();
-    const int32_t corner = tiles.template corner_of<int32_t>(uint32_t(tile)).index;
-    const auto index_of = [&](int node) { return corner + tiles.template index_of_node<int32_t>(node); };
-    if (thread == 0) roots += List::high(head);
-    for (int at = thread; at < List::low(head); at += kOfList) {
-      const uint32_t element = list.element(at);
-      const int node = List::low(element), root_of_tile = List::high(element);
-      const int32_t entry = index_of(root_of_tile), root = follow_entry<false>(label, entry).root;
-      if (root != entry) Shared::store(label + index_of(node), root);
-      roots += root == entry && node == root_of_tile;
-    }
-  }
-  roots = block_sum<kFollowThreads>(roots);
-  if (threadIdx.x == 0) Shared::fetch_add(table.components, int64_t(roots));
-}
 
 }  // namespace conncomp

@@ -10,11 +10,11 @@
 //   join_tiles     their unions across the borders of tiles, among the labels
 //   number_tiles   for consecutive labels: bits of roots, and the numbers of words of them
 //   write_labels   the label of each element
-// Of large images that seem to have few elements, sparse tiles are labelled by sparse_tiles.cuh instead.
-// A component stands where its first element is, so that the smallest index is the root. What reaches no
-// border of its tile is labelled with that: nothing but a bit is written for it, or its root if it is in
-// several bricks. The others get an entry in global memory. An image of 16 x 16, drawn through every stage,
-// is in worked_example.md.
+// Tiles of images with few elements are labelled by sparse_tiles.cuh instead, in label_tiles and
+// write_labels. A component stands where its first element is, so that the smallest index is the root. What
+// reaches no border of its tile is labelled with that: nothing but a bit is written for it, or its root if it
+// is in several bricks. The others get an entry in global memory. An image of 16 x 16, drawn through every
+// stage, is in worked_example.md.
 //
 // The values and the labels may be memory that its owner changes meanwhile, and values of several kinds are
 // read by each kernel anew. So no kernel takes for granted what another one found in them, or wrote to the

@@ -35,7 +35,7 @@ ABOVE = ("f4", "f8")
 ITEM_THREADS, LEAST_OF_ITEM, MOST_OF_ITEM = 1024, 256, 4096
 # What is known of words of the labels, where they are numbered.
 BY_WORD = "roots_of_words", "numbers", "in_chunk"
-BITS, NODE, COMPARISON, WRITTEN = (np.dtype(name) for name in ("u8", "u2", "u1", "i4"))
+BITS, NODE, COMPARISON, SPARSE = (np.dtype(name) for name in ("u8", "u2", "u1", "u1"))
 
 TABLE = Struct(
     "BrickTable",
@@ -47,7 +47,8 @@ TABLE = Struct(
     comparison=POINTER,
     frame=POINTER,
     first_digit=POINTER,
-    written=POINTER,
+    sparse=POINTER,
+    by_rows=POINTER,
     components=POINTER,
     bricks=COUNT,
 )
@@ -98,19 +99,11 @@ def fill_labels(
     for link in links:
         by_brick = gpu.blocks(plan.bricks, LINK_THREADS), LINK_THREADS
         launch(link, by_brick, tiles, image.rule, values, table)
-    count = plan.border[0]
-    if plan.sparse_names:
-        sample, label_sparse, follow = gpu.load(sparse_tiles.FILE, plan.sparse_names)
-        labelling, following = sparse_tiles.grids(gpu, count)
-        launch(sample, (1, labelling[1]), tiles, plan.rule, values, table, count)
-        launch(label_sparse, labelling, tiles, plan.rule, values, labels, table, count)
     if plan.by_rows:
         _label_by_rows(gpu, plan.by_rows, image, labels, memory)
     launch(label, plan.by_tile, tiles, plan.rule, values, labels, table, shared=plan.shared)
     if plan.joins:
         launch(join, plan.by_border, tiles, *plan.border, values, labels, table)
-    if plan.sparse_names:
-        launch(follow, following, tiles, labels, table, count)
     words, columns = plan.words
     if plan.words_of_item:
         (number_items,) = number
@@ -135,12 +128,12 @@ def _label_by_rows(
     sample, label, join, follow = gpu.load(row_tiles.FILE, plan.names)
     sampling, labelling, joining, following = plan.grids(gpu)
     rule, values, shape, tiles = image.rule, image.values, plan.shape, plan.tiles
-    written, components = memory["written"], memory["components"]
+    by_rows, components = memory["by_rows"], memory["components"]
     between = memory["reaching"], memory["settled_of_rows"]
-    launch(sample, sampling, rule, values, shape, written)
-    launch(label, labelling, rule, values, labels, shape, written, *between, tiles)
-    launch(join, joining, values, labels, shape, written, tiles)
-    launch(follow, following, labels, shape, written, *between, components, plan.words, tiles)
+    launch(sample, sampling, rule, values, shape, by_rows, components)
+    launch(label, labelling, rule, values, labels, shape, by_rows, *between, tiles)
+    launch(join, joining, values, labels, shape, by_rows, tiles)
+    launch(follow, following, labels, shape, by_rows, *between, components, plan.words, tiles)
 
 
 class Plan(NamedTuple):
@@ -148,8 +141,8 @@ class Plan(NamedTuple):
 
     Attributes
     ----------
-    names, last_names, sparse_names : tuple of str
-        Of kernels: those that any labels need, those that differ, and those of sparse tiles.
+    names, last_names : tuple of str
+        Of kernels: those that any labels need, and those that differ.
     by_rows : RowPlan, optional
         How the image is labelled if it has many components of several values.
     rule : numpy.generic
@@ -180,7 +173,6 @@ class Plan(NamedTuple):
 
     names: tuple[str, ...]
     last_names: tuple[str, ...]
-    sparse_names: tuple[str, ...]
     by_rows: row_tiles.RowPlan | None
     rule: Any
     tiles: Any
@@ -200,8 +192,6 @@ class Plan(NamedTuple):
     @property
     def modules_of_large(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Yield the (file, names) of kernels that only large images have."""
-        if self.sparse_names:
-            yield sparse_tiles.FILE, self.sparse_names
         if self.by_rows:
             yield row_tiles.FILE, self.by_rows.names
 
@@ -233,6 +223,7 @@ def plan_of(
     border = _count_at_border(rank, logs)
     linked, digits = bricks * len(geometry.steps.backward), bricks * FIRST_DIGITS
     sparse = fixed and not consecutive and sparse_tiles.takes(geometry, links, index)
+    by_rows = row_tiles.plan_of(geometry, links) if sparse else None
     table: dict[str, Part | int | None] = {
         "foreground": (bricks, BITS),
         "links": None if by_value else (linked, BITS),
@@ -242,19 +233,18 @@ def plan_of(
         "comparison": (tiles, COMPARISON),
         "frame": (2 * tiles, np.dtype(links.value_type)) if by_value else None,
         "first_digit": None if by_value else (digits, BITS),
-        "written": (2 + tiles, WRITTEN) if sparse else None,
+        "sparse": (tiles, SPARSE) if sparse else None,
+        "by_rows": (row_tiles.WORDS_OF_CHOICE, row_tiles.COUNTS) if by_rows else None,
         "components": (items, COUNT),
         "bricks": bricks,
     }
     given = None if by_value else 1 if geometry.steps.most_moves <= 1 else 3
     by_word = ((words, WORDS), (words, index), (chunks, COUNT)) if consecutive else ()
-    by_rows = row_tiles.plan_of(geometry, links) if sparse else None
     names = _names(links, given, kind, index)
     last_names = _last_names(links, given, kind, index, (consecutive, by_item))
     return Plan(
-        _where_written(names) if sparse else names,
-        _where_written(last_names) if sparse else last_names,
-        sparse_tiles.names(rule_of(links).name, kind) if sparse else (),
+        _where_sparse(names) if sparse else names,
+        _where_sparse(last_names) if sparse else last_names,
         by_rows,
         rule_of(links).struct if by_value else np.uint8(0),
         tiling(geometry, logs),
@@ -267,7 +257,7 @@ def plan_of(
         (-(-tiles * border // JOIN_THREADS), JOIN_THREADS),
         tiles > items or any(geometry.steps.periodic),
         (tiles, border),
-        of_tile * BRICK * NODE.itemsize,
+        0 if sparse else of_tile * BRICK * NODE.itemsize,
         table,
         by_rows.parts if by_rows else dict(zip(BY_WORD, by_word, strict=False)),
     )
@@ -338,8 +328,8 @@ def _last_names(
     return write, f"settle_roots<{kinds}>", f"gather_roots<{kinds}>", number
 
 
-def _where_written(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of kernels, the first one for tiles that may be written already."""
+def _where_sparse(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of kernels, the first one for tiles that may be sparse."""
     return f"{names[0][:-1]}, true>", *names[1:]
 
 
@@ -365,8 +355,7 @@ def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
         if links.rule != "equal":
             continue
         tiles, index = _tiles(sparse_tiles.AXES, LOGS[sparse_tiles.AXES], False), sparse_tiles.INDEX
-        yield sparse_tiles.FILE, sparse_tiles.names(rule_of(links).name, tiles)
-        for names in _modules(_where_written(_names(links, None, tiles, index))):
+        for names in _modules(_where_sparse(_names(links, None, tiles, index))):
             yield FILE, names
-        yield FILE, _where_written(_last_names(links, None, tiles, index, (False, False)))
+        yield FILE, _where_sparse(_last_names(links, None, tiles, index, (False, False)))
     yield from row_tiles.specialisations()

@@ -15,6 +15,7 @@
 #include "core/union_find.h"
 #include "cuda/core/root_bits.cuh"
 #include "cuda/grid/brick_tiles.cuh"
+#include "cuda/grid/sparse_tiles.cuh"
 #include "cuda/grid/worklist.cuh"
 
 namespace conncomp {
@@ -95,16 +96,51 @@ __device__ inline FollowedEntry<Index> follow_entry(Index* label, Index entry) {
   }
 }
 
-// A block a tile, which may be written already.
-template <class Rule, bool consecutive, class Tiles, class Index, bool may_be_written = false>
+// What is left to do of a sparse tile: its components that reach the border are followed to their roots.
+// The lane's number of the list comes first. Returns how many components of the tile have their root in this
+// thread's part.
+template <class Tiles>
+__device__ inline int follow_sparse_tile(const Tiles& tiles, int32_t* label, const ListToFollow<Tiles>& list,
+                                         uint32_t number, uint32_t tile) {
+  using List = ListToFollow<Tiles>;
+  const int32_t corner = tiles.template corner_of<int32_t>(tile).index;
+  const auto index_of = [&](int node) { return corner + tiles.template index_of_node<int32_t>(node); };
+  const uint32_t head = __shfl_sync(kAllLanes, number, 0);
+  int roots = lane() == 0 ? List::high(head) : 0;
+  for (int at = lane() - 1; at < List::low(head); at += kWarp) {
+    if (at < 0) continue;
+    if (at >= kWarp - 1) number = list.pair(at);
+    const int place = List::low(number), node = place & (List::kTwo - 1), root_of_tile = List::high(number);
+    const int32_t entry = index_of(root_of_tile), root = follow_entry<false>(label, entry).root;
+    if (root != entry) {
+      Shared::store(label + index_of(node), root);
+      if (place & List::kTwo) Shared::store(label + index_of(node) + 1, root);
+    }
+    roots += root == entry && node == root_of_tile;
+  }
+  __syncwarp();
+  return roots;
+}
+
+// A block a tile.
+template <class Rule, bool consecutive, class Tiles, class Index, bool may_be_sparse = false>
 __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
     write_labels(Tiles tiles, const typename Rule::Value* __restrict__ values, Index* label, BrickTable table,
                  int64_t columns, const uint32_t* __restrict__ roots_of_word,
                  const Index* __restrict__ number_of_word) {
   follow_launch();
-  if constexpr (may_be_written)
-    if (table.is_written(blockIdx.x)) return;
   constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes, kThreads = Tiles::kThreads;
+  if constexpr (may_be_sparse) {
+    if (table.is_by_rows()) return;
+    // Asked for at once with the flag: the tile is done when both are here.
+    const ListToFollow<Tiles> list{table, blockIdx.x, int(threadIdx.x) / kWarp};
+    const uint32_t number = list.numbers[lane()];
+    if (table.sparse[blockIdx.x]) {
+      const int roots = block_sum<kThreads>(follow_sparse_tile(tiles, label, list, number, blockIdx.x));
+      if (threadIdx.x == 0) Shared::fetch_add(table.components, int64_t(roots));
+      return;
+    }
+  }
   using B = Brick<kAxes>;
   // Labels of the background and of up to so many components of each brick, in turn for the bricks of a warp.
   constexpr bool kSingles = !Rule::kTransitive;
