@@ -408,6 +408,37 @@ def test_hubs_outside_the_giant():
 
 
 @host
+@pytest.mark.parametrize("seed", range(3))
+def test_long_rows_outside_the_giant(seed):
+    """Of many edges of equal weight into the giant the least one of each tree is of use."""
+    draw = np.random.default_rng(seed)
+    names = draw.permutation(160)
+    giant, outside = names[:120], names[120:]
+    inner = draw.choice(giant, (2, 4000))
+    outer = draw.choice(outside, 1500), draw.choice(names, 1500)
+    src, dst = (np.append(a, b) for a, b in zip(inner, outer, strict=True))
+    graph = sorted_rows(from_arcs(src, dst, 160, "both ends"))
+    low, high = np.minimum(*ends_of(graph)), np.maximum(*ends_of(graph))
+    is_inner = np.isin(low, giant) & np.isin(high, giant)
+    heavy = 2 + (low + high) % 2, 200 + high
+    for weights in (np.where(is_inner, *both) for both in zip((1, low), heavy, strict=True)):
+        for dtype in (np.int32, np.float64):
+            check_forest(graph, find_on_host(graph, weights.astype(dtype), seed=seed), weights)
+    check_forest(graph, find_on_host(graph, seed=seed))
+
+
+@host
+def test_small_forests_keep_little_memory():
+    src, dst = np.triu_indices(20, 1)
+    graph = sorted_rows(from_arcs(src, dst, 900, "both ends"))
+    arcs = find_on_host(graph)
+    check_forest(graph, arcs)
+    assert arcs.base is None
+    path = np.arange(50)
+    assert len(find_on_host(sorted_rows(from_arcs(path, path + 1, 51, "both ends")))) == 50
+
+
+@host
 def test_symmetric_but_for_multiplicities():
     indptr, indices = np.array([0, 5, 6]), np.array([1, 1, 1, 1, 1, 0], np.int32)
     graph = Graph._of_checked(2, csr=(indptr, indices), symmetric=True)

@@ -7,6 +7,7 @@ import pytest
 
 from conncomp import Graph, Workspace, _arrays, minimum_spanning_forest, spanning_forest
 from conncomp.graph import forests, graph, repeated_forests
+from conncomp.kernels.cuda.graph import boruvka
 from conncomp.kernels.cuda.graph.boruvka import ForestTask
 from conncomp.kernels.cuda.launcher import time_limit
 from forest_reference import forest_by_kruskal
@@ -71,6 +72,29 @@ def test_later_calls_make_the_launches_of_the_first(cupy, tasks, own_workspace):
     check(here, there, uneven, **options)
     check(here, there, -weights(7), **options)
     assert tasks == [there] * 2
+
+
+@pytest.mark.parametrize("is_sorted", [True, False])
+def test_that_rows_are_sorted_is_looked_up_once(cupy, monkeypatch, is_sorted):
+    """Of graphs whose launches are not kept, too."""
+    launched = []
+
+    def noted(kernel, *arguments, **options):
+        launched.append(kernel.name)
+        return launch(kernel, *arguments, **options)
+
+    launch = boruvka.launch
+    monkeypatch.setattr(boruvka, "launch", noted)
+    monkeypatch.setattr(repeated_forests, "MOST_ENTRIES", 0)
+    here, there, _ = both_ways()
+    if is_sorted:
+        order = np.lexsort([here.indices, np.repeat(np.arange(200), np.diff(here.indptr))])
+        here = Graph.from_csr(here.indptr, here.indices[order])
+        there = Graph.from_csr(Array(here.indptr), Array(here.indices))
+        there._symmetric = True
+    for _ in range(3):
+        check(here, there)
+    assert launched.count("count_descents") == (1 if is_sorted else 3)
 
 
 def test_kinds_of_weights_are_kept_apart(cupy, tasks):

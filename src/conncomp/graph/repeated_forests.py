@@ -13,20 +13,21 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from conncomp._arguments import INT32_MAX
 from conncomp.gpu import Workspace
 from conncomp.graph.graph import Graph
 from conncomp.kernels.cuda.graph.boruvka import CHECK_OF_ROWS, ForestTask, WeightBits, forest_arcs
-from conncomp.kernels.cuda.launcher import Gpu, are_watched, kept_launches
+from conncomp.kernels.cuda.launcher import Gpu, are_watched, first_entry, kept_launches
 
 # So many vertices and arcs are gone through in memory that is kept, some 32 bytes for each.
-MOST_ENTRIES = 1 << 22
+MOST_ENTRIES = 1 << 23
 
 _Kinds = dict[Hashable, "RepeatedForest"]
 _kept: WeakKeyDictionary[Graph, WeakKeyDictionary[Workspace, _Kinds]] = WeakKeyDictionary()
 _workspaces: dict[int, Workspace] = {}  # by device
+_sorted: WeakSet[Graph] = WeakSet()  # graphs whose rows have been found to be sorted
 
 
 class RepeatedForest:
@@ -37,13 +38,13 @@ class RepeatedForest:
     ) -> None:
         self._gpu = gpu
         with kept_launches() as launches:
-            self._task = ForestTask(gpu, graph, weights, workspace)
-            self._task.choose()
-        self.arcs = self._task.chosen_arcs()
+            self._task = task = ForestTask(gpu, graph, weights, workspace)
+            arcs = task.find()
+        self.arcs = task.as_many(arcs, first_entry(task.total))
         self._memory = self._task.memory.struct.tobytes()
         if weights is None and self._task.has_sorted_rows():
             launches = [made for made in launches if made.kernel.name != CHECK_OF_ROWS]
-        variable = () if weights is None else (weights.bits,)
+        variable = (arcs,) if weights is None else (arcs, weights.bits)
         self._again = gpu.repeat(launches, variable)._replace(memory=())
         self._task.memory = self._task.weights = self._task.keys = None
 
@@ -55,11 +56,12 @@ class RepeatedForest:
             return None
         task.memory = memory
         stream = self._gpu.current_stream()
-        values = () if weights is None else (self._gpu.address(weights.bits),)
-        self._again.run(stream, values)
-        arcs = task.chosen_arcs(self._again.read(stream, self._gpu.address(task.total)))
+        arcs = task.room()
+        variable = (arcs,) if weights is None else (arcs, weights.bits)
+        self._again.run(stream, tuple(map(self._gpu.address, variable)))
+        number = self._again.read(stream, self._gpu.address(task.total))
         task.memory = None
-        return arcs
+        return task.as_many(arcs, number)
 
 
 def kept_forest_arcs(
@@ -72,7 +74,7 @@ def kept_forest_arcs(
     may_be_kept = arcs > 0 and is_plain and not are_watched() and gpu.keeps_launches_of(stream)
     if not may_be_kept or (workspace is None and not is_small):
         with Workspace() if workspace is None else workspace as memory:
-            return forest_arcs(gpu, graph, weights, memory)
+            return forest_arcs(gpu, graph, weights, memory, _sorted)
     if workspace is None:
         workspace = _workspaces.setdefault(gpu.device, Workspace())
     kind = stream, None if weights is None else weights.order, graph._symmetric

@@ -107,7 +107,7 @@ __device__ inline Index busiest_tree(const ForestEdge<Index, Key>* list, int64_t
 // has a key. Where there are many edges, some lower keys first: the keys of most others are no lower then,
 // which they see without atomic functions. In the lists of late rounds there are few of the trees, whose keys
 // alone are cleared then, and the last rounds are those of one block, which waits for no other. All blocks
-// run at the same time.
+// run at the same time. A key that other_least has before is of an edge of this tree that is listed.
 template <class Keys, class Index>
 __global__ void __launch_bounds__(kSettlingThreads, 1)
     settle_edges(int64_t arcs, Keys keys, ForestMemory<Index, typename Keys::Key> memory) {
@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(kSettlingThreads, 1)
       worker.threads = kSettlingThreads;
       barrier.go_on_alone();
     }
-    if (count > arcs) count = arcs;  // for which there was room
+    if (count > arcs) count = arcs, other_is_clear = false;  // for which there was room
     choose_edges(keys, list, count, least, worker, memory.parent, memory.chosen);
     if (!other_is_clear) clear_other();
     barrier.wait();
@@ -191,12 +191,12 @@ __global__ void __launch_bounds__(kForestThreads)
   }
 }
 
-// Writes the numbers of the chosen arcs, in ascending order. They are put side by side in shared memory
-// first.
+// Writes the numbers of the chosen arcs, in ascending order, as far as there is room: if rows change
+// meanwhile, more may be chosen than a forest has. They are put side by side in shared memory first.
 template <class Number>
 __global__ void __launch_bounds__(kForestThreads)
     list_chosen(int64_t words, int64_t chunk, const uint32_t* __restrict__ chosen,
-                const int64_t* __restrict__ chosen_in_chunk, Number* __restrict__ arcs) {
+                const int64_t* __restrict__ chosen_in_chunk, int64_t room, Number* __restrict__ arcs) {
   follow_launch();
   __shared__ Number staged[kStaged<Number>];
   for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {
@@ -213,7 +213,7 @@ __global__ void __launch_bounds__(kForestThreads)
           if (at >= 0 && at < kStaged<Number>) staged[at] = Number(w * kArcsOfWord + __ffs(int(left)) - 1);
         __syncthreads();
         for (int k = int(threadIdx.x); k < kStaged<Number> && first + k < total; k += kForestThreads)
-          arcs[before + first + k] = staged[k];
+          if (before + first + k < room) arcs[before + first + k] = staged[k];
         __syncthreads();
       }
       before += total;

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
+from weakref import WeakSet
 
 import numpy as np
 
@@ -97,7 +98,13 @@ class _Keys(NamedTuple):
     arrays: tuple[Any, ...]
 
 
-def forest_arcs(gpu: Gpu, graph: Any, weights: WeightBits | None, workspace: Workspace) -> Any:
+def forest_arcs(
+    gpu: Gpu,
+    graph: Any,
+    weights: WeightBits | None,
+    workspace: Workspace,
+    sorted_graphs: WeakSet[Any] | None = None,
+) -> Any:
     """Return the arcs of the spanning forest of least weight, and of least numbers.
 
     It waits for the GPU.
@@ -110,15 +117,21 @@ def forest_arcs(gpu: Gpu, graph: Any, weights: WeightBits | None, workspace: Wor
     weights : WeightBits or None
         None if all arcs weigh the same.
     workspace : Workspace
+    sorted_graphs : WeakSet, optional
+        Those whose rows are known to be sorted, so that it is not looked up again.
 
     Returns
     -------
     array of int32 or int64
         In ascending order.
     """
-    task = ForestTask(gpu, graph, weights, workspace)
-    task.choose()
-    return task.chosen_arcs()
+    is_known = sorted_graphs is not None and graph in sorted_graphs
+    task = ForestTask(gpu, graph, weights, workspace, is_known)
+    arcs = task.find()
+    found = task.as_many(arcs, first_entry(task.total))
+    if sorted_graphs is not None and weights is None and not is_known and task.has_sorted_rows():
+        sorted_graphs.add(graph)
+    return found
 
 
 class ForestTask:
@@ -133,9 +146,14 @@ class ForestTask:
     """
 
     def __init__(
-        self, gpu: Gpu, graph: Any, weights: WeightBits | None, workspace: Workspace
+        self,
+        gpu: Gpu,
+        graph: Any,
+        weights: WeightBits | None,
+        workspace: Workspace,
+        is_sorted: bool = False,
     ) -> None:
-        self.gpu, self.count = gpu, graph.num_vertices
+        self.gpu, self.count, self.is_sorted = gpu, graph.num_vertices, is_sorted
         is_list = graph._arcs is not None
         self.ends = first, second = graph._arcs if is_list else graph._csr
         self.arcs = arcs = len(second)
@@ -196,8 +214,26 @@ class ForestTask:
         """How many arcs are chosen."""
         return self.memory["total"]
 
+    def room(self) -> Any:
+        """Return an array for as many arcs as a forest may have."""
+        return self.gpu.xp.empty(min(self.count, self.arcs), self.number)
+
+    def find(self) -> Any:
+        """Return an array that begins with the arcs of the forest, and count them."""
+        self.choose()
+        arcs = self.room()
+        bits = self.words, self._chunk(), self.memory["chosen"], self.memory["of_chunk"]
+        launch(self.kernels[-2], self._by_chunk(), *bits, self.total)
+        launch(self.kernels[-1], self._by_chunk(), *bits, len(arcs), arcs)
+        return arcs
+
+    def as_many(self, arcs: Any, number: int) -> Any:
+        """Return the first arcs of an array, and little memory that is not used."""
+        number = min(number, len(arcs))
+        return arcs[:number] if 2 * number >= len(arcs) else arcs[:number].copy()
+
     def choose(self) -> None:
-        """Set the bits of the arcs of the forest, and count them."""
+        """Set the bits of the arcs of the forest."""
         self.start()
         if self.is_symmetric:
             self.unite_by_rows()
@@ -210,27 +246,32 @@ class ForestTask:
             self.settle(KEYS_ABOVE_LIMIT)
         else:
             self.settle(ALL_KEYS)
-        launch(self.kernels[-2], self._by_chunk(), *self._bits(), self.total)
 
     def start(self) -> None:
         """Let each vertex be a tree."""
         imbalance = 0 if self.is_symmetric else 1
-        numbers = self.count, self.words, imbalance
+        # By rows in order each vertex is put somewhere at once.
+        alone = 0 if self.is_symmetric and self.weights is None else self.count
+        numbers = alone, self.words, imbalance
         launch(self.kernels[0], self.by_vertex, *numbers, self.memory.struct, self.total)
 
     def unite_by_rows(self) -> None:
         """Unite vertices with the ends of their least edges, if rows are known to show these."""
-        descents, choose_first, unite_first, *_ = self.kernels_of_rows
         memory, ends = self.memory, self.memory["parent"]
         known = memory["imbalance"], memory["disorder"]
-        if self.weights is None:
-            launch(descents, self.by_vertex, self.count, self.arcs, *self.ends, known[1])
-        else:
-            self._weigh_both_ways(self.weights, known)
         rows = self.count, *self.ends, self.keys.struct
-        launch(choose_first, self.by_vertex, *rows, *known, ends, memory["chosen"])
         united = memory["first_parent"], memory["chosen"]
-        launch(unite_first, self.by_vertex, *rows, ends, *united)
+        if self.weights is None:
+            descents, unite_in_order, *_ = self.kernels_of_rows
+            if not self.is_sorted:
+                launch(descents, self.by_vertex, self.count, self.arcs, *self.ends, known[1])
+            launch(unite_in_order, self.by_vertex, *rows, known[1], *united)
+            return
+        choose_first, unite_first, *_ = self.kernels_of_rows
+        self._weigh_both_ways(self.weights, known)
+        one_each = max(1, -(-self.count // THREADS)), THREADS
+        launch(choose_first, one_each, *rows, *known, ends, memory["chosen"])
+        launch(unite_first, one_each, *rows, ends, *united)
 
     def number_trees(self) -> None:
         """Give each vertex the number of its tree."""
@@ -255,9 +296,8 @@ class ForestTask:
         launch(list_edges, self.by_span, *graph, key_range, memory)
         if key_range == KEYS_ABOVE_LIMIT and self.is_symmetric:
             *_, guess_giant, list_outside, list_of_hubs = self.kernels_of_rows
-            launch(
-                guess_giant, (1, GUESSERS), self.count, self.memory["tree"], self.memory["giant"]
-            )
+            numbers = self.count, self.arcs
+            launch(guess_giant, (1, GUESSERS), *numbers, self.ends[1], memory)
             threads = OUTSIDE_THREADS
             by_stretch = self.gpu.blocks(-(-self.count // SEEN_AT_ONCE), threads), threads
             launch(list_outside, by_stretch, *graph, memory)
@@ -265,14 +305,6 @@ class ForestTask:
         most = self.gpu.blocks_together(SETTLING_THREADS, 1)
         grid = max(1, min(-(-self.arcs // SETTLING_THREADS), most)), SETTLING_THREADS
         launch(self.gpu.together(settle), grid, self.arcs, self.keys.struct, memory)
-
-    def chosen_arcs(self, number: int | None = None) -> Any:
-        """Return the numbers of the arcs whose bits are set, once it is known how many are."""
-        if number is None:
-            number = first_entry(self.total)
-        arcs = self.gpu.xp.empty(number, self.number)
-        launch(self.kernels[-1], self._by_chunk(), *self._bits(), arcs)
-        return arcs
 
     def has_sorted_rows(self) -> bool:
         """Whether the last call has found each row to be sorted, once it has ended."""
@@ -283,9 +315,6 @@ class ForestTask:
 
     def _by_chunk(self) -> tuple[int, int]:
         return max(1, -(-self.words // self._chunk())), THREADS
-
-    def _bits(self) -> tuple[Any, ...]:
-        return self.words, self._chunk(), self.memory["chosen"], self.memory["of_chunk"]
 
     def _weigh_both_ways(self, weights: WeightBits, known: tuple[Any, Any]) -> None:
         """Add to the imbalance what is 0 if arcs weigh the same both ways, but by a rare chance."""
@@ -356,13 +385,14 @@ def _names_of_rows(
     keys: _KeyKind,
 ) -> tuple[str, ...]:
     types = f"{ctype(pointer)}, {ctype(vertex)}"
+    all_types = f"{keys.ctype()}, {types}, {ctype(index)}"
+    in_order = f"{CHECK_OF_ROWS}<{types}>", f"unite_in_order<{all_types}>"
+    by_weight = f"choose_first<{all_types}>", f"unite_first<{all_types}>"
     return (
-        f"{CHECK_OF_ROWS}<{types}>",
-        f"choose_first<{keys.ctype()}, {types}, {ctype(index)}>",
-        f"unite_first<{keys.ctype()}, {types}, {ctype(index)}>",
-        f"guess_giant_of_forest<{ctype(index)}>",
-        f"list_edges_outside<{keys.ctype()}, {types}, {ctype(index)}>",
-        f"list_edges_of_hubs<{keys.ctype()}, {types}, {ctype(index)}>",
+        *(in_order if keys.struct == "ArcNumbers" else by_weight),
+        f"guess_giant_of_forest<{ctype(vertex)}, {ctype(index)}, {ctype(keys.dtype)}>",
+        f"list_edges_outside<{all_types}>",
+        f"list_edges_of_hubs<{all_types}>",
     )
 
 

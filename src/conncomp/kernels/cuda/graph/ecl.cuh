@@ -22,7 +22,7 @@ namespace conncomp {
 
 constexpr int kEclThreads = 256;
 constexpr int kLowDegree = 16, kMidDegree = 352;
-constexpr int kFinishedAtOnce = 4, kUnitedAtOnce = 8;
+constexpr int kSeenAtStart = 4, kFinishedAtOnce = 4, kUnitedAtOnce = 8;
 
 // A counter that many threads advance, with a cache line to itself: whoever reads its neighbours would have
 // to queue with them.
@@ -66,8 +66,16 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
     Index start = Index(v);
     if constexpr (init > 1)
-      for (Pointer arc = indptr[v], end = indptr[v + 1]; arc < end && (init == 2 || start == Index(v)); ++arc)
-        start = Index(indices[arc]) < start ? Index(indices[arc]) : start;
+      for (Pointer arc = indptr[v], end = indptr[v + 1]; arc < end && (init == 2 || start == Index(v));
+           arc += kSeenAtStart) {
+        Index neighbour[kSeenAtStart];
+#pragma unroll
+        for (int k = 0; k < kSeenAtStart; ++k)
+          neighbour[k] = end - arc > k ? Index(indices[arc + k]) : Index(v);
+#pragma unroll
+        for (int k = 0; k < kSeenAtStart; ++k)
+          if ((init == 2 || start == Index(v)) && neighbour[k] < start) start = neighbour[k];
+      }
     parent[v] = start;
   }
   if (grid_thread() == 0) *worklist = EclWorklist<Index>{{0}, {0}, {0}, {0}}, *components = 0;

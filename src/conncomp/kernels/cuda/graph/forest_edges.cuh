@@ -138,6 +138,7 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
   const Key bound = key_range == kAllKeys ? Key(0) : *memory.limit;
   if (grid_thread() == 0)
     for (uint32_t& word : memory.counters->barrier) word = 0;
+  if (*memory.trees == 1) return;
   if (key_range == kKeysAboveLimit && (bound == kNoKey<Key> || (from_smaller_end && *memory.disorder == 0)))
     return;
   __shared__ uint16_t wanted[kSpan];

@@ -2,9 +2,10 @@
 // of edges.
 //
 // What: says whether rows are sorted and every arc has an opposite one of the same weight (count_descents,
-// weigh_both_ways). If so, lets each vertex choose the least edge of its row (choose_first), and unites all
-// vertices with the ends of these (unite_first). How: a thread a vertex, a warp a long row. Cost: each arc is
-// read once for the checks, and up to once by choose_first. Source: boruvka.cuh, step 1.
+// weigh_both_ways). If so, unites each vertex with the end of the least edge of its row: with its smallest
+// neighbour where keys are in order (unite_in_order), or, by weight, once all vertices have chosen
+// (choose_first, unite_first). How: a thread a vertex, a warp a long row. Cost: each arc is read once for the
+// checks, and up to once by choose_first. Source: boruvka.cuh, step 1.
 #pragma once
 
 #include "core/mix.h"
@@ -20,7 +21,7 @@ constexpr int kHubInFirst = 256;    // up to here, where the vertices of a warp 
 template <class Vertex>
 constexpr int kChoosingBlocks = resident_blocks(kForestThreads) * (sizeof(Vertex) == 4 ? 4 : 3) / 4;
 
-// Each vertex is a tree, no arc is chosen, and of rows nothing is known that speaks against them.
+// Each of the vertices is a tree, no arc is chosen, and of rows nothing is known that speaks against them.
 template <class Index, class Key>
 __global__ void __launch_bounds__(kForestThreads)
     start_forest(int64_t vertices, int64_t words, int64_t imbalance, ForestMemory<Index, Key> memory,
@@ -94,6 +95,33 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
   }
 }
 
+// Where keys are the numbers of arcs, and rows are known: puts each vertex under its smallest neighbour, and
+// chooses the edge between them, by its number in the row of the smaller one. A vertex that is smaller than
+// all its neighbours is put where the smallest of them is, and the smaller one of two that choose each other
+// stays a root. So no two edges lead a vertex to different parents, and what is written need not be read.
+template <class Keys, class Pointer, class Vertex, class Index>
+__global__ void __launch_bounds__(kForestThreads)
+    unite_in_order(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
+                   Keys keys, const uint64_t* disorder, Index* __restrict__ parent, uint32_t* chosen) {
+  follow_launch();
+  const ForestRows<Pointer, Vertex> rows{indptr, indices, vertices};
+  const bool is_known = *disorder == 0;
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
+    int64_t above = v, arc = is_known ? rows.first_edge(v) : -1;
+    const int64_t u = arc < 0 ? v : rows.target(arc);
+    if (u < v) {
+      above = u;
+      arc = rows.least_arc(keys, u, v);
+    } else if (u > v) {
+      const int64_t back = rows.first_edge(u);
+      if (back >= 0) above = rows.target(back);
+    }
+    // If the rows have changed meanwhile, it may be a larger one, which is no parent.
+    parent[v] = Index(above < v ? above : v);
+    if (arc >= 0) choose_arc(chosen, arc);
+  }
+}
+
 // The least edge of a vertex, as far as it is known.
 template <class Vertex, class Key>
 struct LeastEdge {
@@ -105,9 +133,9 @@ struct LeastEdge {
   }
 };
 
-// Lets ends[v] be the other end of the least edge of v, which is chosen if it goes by the number that it has
-// in the row of v; or v where it has none, its row is too long for a warp to look for it, or nothing is known
-// of rows.
+// By weight: lets ends[v] be the other end of the least edge of v, which is chosen if it goes by the number
+// that it has in the row of v; or v where it has none, its row is too long for a warp to look for it, or
+// nothing is known of rows.
 template <class Keys, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kForestThreads, kChoosingBlocks<Vertex>)
     choose_first(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
@@ -121,40 +149,34 @@ __global__ void __launch_bounds__(kForestThreads, kChoosingBlocks<Vertex>)
     const bool exists = is_known && v < vertices;
     const int64_t begin = exists ? int64_t(indptr[v]) : 0;
     int64_t end = exists ? int64_t(indptr[v + 1]) : 0;
-    if (!Keys::kInOrder && end - begin > kHubInFirst) end = begin;
+    if (end - begin > kHubInFirst) end = begin;
     LeastEdge<Vertex, Key> least;
     const auto look_at = [&, keys](int64_t arc, int64_t source) {
       const Vertex target = indices[arc];
-      const bool is_edge = target != source && is_vertex(target, vertices);
-      if (is_edge) least.include(keys.key(arc), target);
-      return is_edge;
+      if (target != source && is_vertex(target, vertices)) least.include(keys.key(arc), target);
     };
-    if (Keys::kInOrder || end - begin < kLongForestRow)
-      for (int64_t arc = begin; arc < end; ++arc)
-        if (look_at(arc, v) && Keys::kInOrder) break;
-    if (!Keys::kInOrder)
-      for (uint32_t open = __ballot_sync(kAllLanes, end - begin >= kLongForestRow); open; open &= open - 1) {
-        const int worker = __ffs(int(open)) - 1;
-        const int64_t row_end = __shfl_sync(kAllLanes, end, worker);
-        const LeastEdge<Vertex, Key> least_of_lane = least;
-        least = {};
+    if (end - begin < kLongForestRow)
+      for (int64_t arc = begin; arc < end; ++arc) look_at(arc, v);
+    for (uint32_t open = __ballot_sync(kAllLanes, end - begin >= kLongForestRow); open; open &= open - 1) {
+      const int worker = __ffs(int(open)) - 1;
+      const int64_t row_end = __shfl_sync(kAllLanes, end, worker);
+      const LeastEdge<Vertex, Key> least_of_lane = least;
+      least = {};
 #pragma unroll 4
-        for (int64_t arc = __shfl_sync(kAllLanes, begin, worker) + lane(); arc < row_end; arc += kWarp)
-          look_at(arc, row + worker);
-        for (int step = kWarp / 2; step > 0; step /= 2)
-          least.include(__shfl_xor_sync(kAllLanes, least.key, step),
-                        __shfl_xor_sync(kAllLanes, least.end, step));
-        if (lane() != worker) least = least_of_lane;
-      }
+      for (int64_t arc = __shfl_sync(kAllLanes, begin, worker) + lane(); arc < row_end; arc += kWarp)
+        look_at(arc, row + worker);
+      for (int step = kWarp / 2; step > 0; step /= 2)
+        least.include(__shfl_xor_sync(kAllLanes, least.key, step),
+                      __shfl_xor_sync(kAllLanes, least.end, step));
+      if (lane() != worker) least = least_of_lane;
+    }
     if (v < vertices) ends[v] = least.end < 0 ? Index(v) : Index(least.end);
     if (int64_t(least.end) > v) choose_arc(chosen, keys.arc(least.key));
   }
 }
 
 // Unites all vertices with the given ends of their least edges, and chooses those that are not known to be
-// chosen by a smaller end. Where keys rise with the numbers of arcs, an end is the smallest neighbour, so
-// that no two edges lead a vertex to different parents: one that is smaller than all its neighbours is put
-// where the neighbour is.
+// chosen by a smaller end.
 template <class Keys, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kForestThreads)
     unite_first(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
@@ -164,15 +186,8 @@ __global__ void __launch_bounds__(kForestThreads)
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
     const int64_t u = ends[v];
     if (u == v) continue;
-    if constexpr (Keys::kInOrder) {
-      const Index above = u < v ? Index(u) : ends[u];
-      // If the rows have changed meanwhile, it may be a larger one, which is no parent.
-      if (above < v) Shared::store(parent + v, above);
-    } else {
-      unite<Shared>(parent, Index(v), Index(u));
-    }
-    // Few vertices choose each other where keys are in order, so that to look costs more than it saves.
-    if (v < u || (!Keys::kInOrder && ends[u] == v)) continue;
+    unite<Shared>(parent, Index(v), Index(u));
+    if (v < u || ends[u] == v) continue;
     const int64_t arc = rows.least_arc(keys, u, v);
     if (arc >= 0) choose_arc(chosen, arc);
   }

@@ -36,6 +36,13 @@ struct ForestRows {
     });
   }
   __device__ int64_t target(int64_t arc) const { return int64_t(indices[arc]); }
+  // The first arc of u that leads elsewhere; -1 if there is none.
+  __device__ int64_t first_edge(int64_t u) const {
+    const int64_t end = indptr[u + 1];
+    for (int64_t arc = indptr[u]; arc < end; ++arc)
+      if (target(arc) != u && is_vertex(target(arc), vertices)) return arc;
+    return -1;
+  }
   // The arc of the least key from u to v, in a sorted row; -1 if there is none.
   template <class Keys>
   __device__ int64_t least_arc(const Keys& keys, int64_t u, int64_t v) const {
@@ -75,6 +82,8 @@ struct ArcNumbers {
   using Key = Number;
   static constexpr bool kInOrder = true;  // whether keys rise with the numbers of arcs
   __device__ Key key(int64_t arc) const { return Key(arc); }
+  // No key of an arc that weighs as much, and has this number or a larger one, is less.
+  __device__ Key least_key(int64_t, int64_t number) const { return Key(number); }
   __device__ int64_t arc(Key key) const { return int64_t(key); }
 };
 
@@ -85,6 +94,7 @@ struct RankedArcs {
   static constexpr bool kInOrder = false;
   const Number *rank, *order;
   __device__ Key key(int64_t arc) const { return rank[arc]; }
+  __device__ Key least_key(int64_t, int64_t) const { return 0; }
   __device__ int64_t arc(Key key) const { return int64_t(order[key]); }
 };
 
@@ -93,7 +103,10 @@ struct PackedWeights {
   static constexpr bool kInOrder = false;
   const uint32_t* weights;
   WeightOrder<uint32_t> order;
-  __device__ Key key(int64_t arc) const { return uint64_t(order(weights[arc])) << 32 | uint32_t(arc); }
+  __device__ Key key(int64_t arc) const { return least_key(arc, arc); }
+  __device__ Key least_key(int64_t arc, int64_t number) const {
+    return uint64_t(order(weights[arc])) << 32 | uint32_t(number);
+  }
   __device__ int64_t arc(Key key) const { return int64_t(uint32_t(key)); }
 };
 
@@ -105,11 +118,11 @@ struct ForestEdge {
 };
 
 // What the blocks share: how many edges are in each of two lists, each number with a cache line to itself,
-// and where they meet.
+// where they meet, and what is outside the giant tree.
 struct ForestCounters {
   EclCounter<int64_t> edges[2];
   uint32_t barrier[GridBarrier::kWords];
-  uint32_t has_hubs_outside;
+  uint32_t has_hubs_outside, many_are_outside;
 };
 
 // The memory of a forest. Laid out as in boruvka.py.
@@ -126,7 +139,7 @@ struct ForestMemory {
   Key* limit;           // of the edges that are gone through first
   uint64_t* imbalance;  // 0 if each arc has an opposite one of the same weight
   uint64_t* disorder;   // 0 if each row is sorted
-  Index* giant;         // the tree that most vertices are in
+  Index* giant;         // the tree that most arcs lead to
 };
 
 template <class Key>

@@ -3,8 +3,10 @@
 //
 // How: a block sorts a sample of keys for the limit (guess_limit). Once lighter edges have made a giant tree,
 // only the rows of vertices outside are read: by warps, 32 rows as if they were one (list_edges_outside), and
-// long ones by blocks (list_edges_of_hubs). Cost: each arc of a vertex outside is read once. Source:
-// boruvka.cuh, step 3; the sort: Batcher 1968.
+// long ones by blocks, as all are where they are long and many (list_edges_of_hubs). Of the edges of a tree
+// into the giant one only the least is of use, so that those are left out that are no lower than one before:
+// their keys are not even looked for. Cost: each arc of a vertex outside is read once. Source: boruvka.cuh,
+// step 3; the sort: Batcher 1968.
 #pragma once
 
 #include "cuda/graph/forest_edges.cuh"
@@ -12,12 +14,13 @@
 namespace conncomp {
 
 constexpr int kLimitSamples = 1024;
-constexpr int kHubOfForest = 4096;  // arcs of a row, up to which a warp reads it
 // Of a multiprocessor, on every kind of GPU.
 constexpr int kOutsideThreads = 128;
 constexpr int kOutsideBlocks = resident_blocks(kOutsideThreads) < 12 ? resident_blocks(kOutsideThreads) : 12;
 constexpr int kHubBlocks = resident_blocks(kForestThreads) < 6 ? resident_blocks(kForestThreads) : 6;
-constexpr int64_t kLightEdges = 8;  // that are gone through first, for each tree; many are within one
+constexpr int64_t kHubOfForest = 4096;  // arcs of a row, up to which a warp reads it
+constexpr int64_t kLongRows = 32;       // from so many arcs a vertex on rows are long
+constexpr int64_t kLightEdges = 8;      // that are gone through first, for each tree; many are within one
 // And for each kLightVertices vertices, where the order of keys has nothing to do with that of vertices: so
 // many edges, and the least of each vertex, join all but some hundredths of the vertices.
 constexpr int64_t kLightOfVertices = 5;
@@ -63,6 +66,10 @@ struct OutsideEdges {
   __device__ bool are_wanted() const {
     return *memory.imbalance == 0 && *memory.disorder == 0 && *memory.limit != kNoKey<typename Keys::Key>;
   }
+  // How many arcs the rows have that a warp reads.
+  __device__ int64_t most_of_warp() const {
+    return memory.counters->many_are_outside && arcs > kLongRows * rows.vertices ? 0 : kHubOfForest;
+  }
   __device__ bool is_outside(int64_t v) const { return memory.tree[v] != *memory.giant; }
   // Lists those of the arcs of a warp's threads that lead from u.
   __device__ void list(bool exists, int64_t u, int64_t arc, WarpOfEdges<Edge>& warp) const {
@@ -71,28 +78,42 @@ struct OutsideEdges {
       const int64_t v = rows.target(arc);
       exists = u != v && is_vertex(v, rows.vertices);
       if (exists) edge.a = memory.tree[u], edge.b = memory.tree[v];
-      exists = exists && edge.a != edge.b && (u < v || edge.b == *memory.giant);
-      const int64_t number = exists && v < u ? rows.least_arc(keys, v, u) : arc;
-      exists = exists && number >= 0;
-      if (exists) edge.key = keys.key(number), exists = edge.key > *memory.limit;
+      exists = exists && edge.a != edge.b && find_key(u, v, arc, edge);
     }
     if (exists) lower_both(memory.least, edge, *memory.giant);
     warp.put(exists, edge);
+  }
+  // Finds the key of an edge, and returns whether it is to be listed. The least keys into the giant are kept
+  // where those of the next round will be.
+  __device__ bool find_key(int64_t u, int64_t v, int64_t arc, Edge& edge) const {
+    const bool is_to_giant = edge.b == *memory.giant;
+    auto* const least = memory.other_least + edge.a;
+    if (u > v) {
+      if (!is_to_giant || keys.least_key(arc, int64_t(rows.indptr[v])) >= Shared::load(least)) return false;
+      arc = rows.least_arc(keys, v, u);
+      if (arc < 0) return false;
+    }
+    edge.key = keys.key(arc);
+    if (edge.key <= *memory.limit) return false;
+    if (!is_to_giant) return true;
+    return edge.key < Shared::load(least) && edge.key < Shared::fetch_min(least, edge.key);
   }
   __device__ WarpOfEdges<Edge> warp(Edge (*waiting)[2 * kWarp]) const {
     return {waiting[threadIdx.x / kWarp], memory.list, arcs, &memory.counters->edges[0].count};
   }
 };
 
-// Lists the edges outside, but for those of hubs. A block gathers the vertices of its stretches that are
-// outside, and a warp goes through the rows of 32 of them as if they were one.
+// Lists the edges outside, but for those of hubs, which have more arcs than a warp is to read. A block
+// gathers the vertices of its stretches that are outside, and a warp goes through the rows of 32 of them as
+// if they were one.
 template <class Keys, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kOutsideThreads, kOutsideBlocks)
     list_edges_outside(ForestRows<Pointer, Vertex> rows, int64_t arcs, Keys keys,
                        ForestMemory<Index, typename Keys::Key> memory) {
   follow_launch();
   const OutsideEdges<Keys, Pointer, Vertex, Index> edges{rows, arcs, keys, memory};
-  if (!edges.are_wanted()) return;
+  const int64_t most_of_warp = edges.most_of_warp();
+  if (!edges.are_wanted() || most_of_warp == 0) return;
   __shared__ ForestEdge<Index, typename Keys::Key> waiting[kOutsideThreads / kWarp][2 * kWarp];
   auto warp = edges.warp(waiting);
   constexpr int kStretch = kSeenAtOnce * kOutsideThreads;
@@ -114,7 +135,7 @@ __global__ void __launch_bounds__(kOutsideThreads, kOutsideBlocks)
       const int64_t v = begin + (is_one ? outside[first + lane()] : 0);
       const int64_t row = is_one ? int64_t(rows.indptr[v]) : 0;
       int64_t length = is_one ? int64_t(rows.indptr[v + 1]) - row : 0;
-      if (length > kHubOfForest) length = 0, Shared::store(&memory.counters->has_hubs_outside, uint32_t(1));
+      if (length > most_of_warp) length = 0, Shared::store(&memory.counters->has_hubs_outside, uint32_t(1));
       const int end = warp_scan(int(length)), all = __shfl_sync(kAllLanes, end, kWarp - 1);
       for (int at = lane(); at - lane() < all; at += kWarp) {
         // The first row that ends beyond.
@@ -130,18 +151,19 @@ __global__ void __launch_bounds__(kOutsideThreads, kOutsideBlocks)
   warp.finish();
 }
 
-// Lists the edges of hubs outside.
+// Lists the edges of hubs outside, or of all vertices outside.
 template <class Keys, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kForestThreads, kHubBlocks)
     list_edges_of_hubs(ForestRows<Pointer, Vertex> rows, int64_t arcs, Keys keys,
                        ForestMemory<Index, typename Keys::Key> memory) {
   follow_launch();
   const OutsideEdges<Keys, Pointer, Vertex, Index> edges{rows, arcs, keys, memory};
-  if (!edges.are_wanted() || memory.counters->has_hubs_outside == 0) return;
+  const int64_t most_of_warp = edges.most_of_warp();
+  if (!edges.are_wanted() || (most_of_warp > 0 && memory.counters->has_hubs_outside == 0)) return;
   __shared__ ForestEdge<Index, typename Keys::Key> waiting[kForestThreads / kWarp][2 * kWarp];
   auto warp = edges.warp(waiting);
   const auto is_hub_outside = [&](int64_t v) {
-    return int64_t(rows.indptr[v + 1]) - int64_t(rows.indptr[v]) > kHubOfForest && edges.is_outside(v);
+    return int64_t(rows.indptr[v + 1]) - int64_t(rows.indptr[v]) > most_of_warp && edges.is_outside(v);
   };
   SpansOfBlock<Pointer>(rows.indptr, rows.vertices, arcs).visit([&](const Span& span) {
     visit_span<Vertex>(rows.indptr, span, is_hub_outside,

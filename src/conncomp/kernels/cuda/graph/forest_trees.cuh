@@ -1,5 +1,5 @@
 // The trees of a spanning forest: numbers of those of the first round, the tree of each vertex, and the one
-// that most vertices are in.
+// that most arcs lead to.
 //
 // How: a thread has some vertices under way at a time. Cost: each vertex is read twice after the first round,
 // and once more where some edges went first. Source: boruvka.cuh, step 2.
@@ -12,6 +12,7 @@
 namespace conncomp {
 
 constexpr int kNumberedAtOnce = 4;  // vertices that a thread has under way
+constexpr int kNearlyAllGuesses = kGuessers - kGuessers / 64;
 
 // Numbers the trees of the first round, so that what is kept for each lies close together; each of them is
 // one of its own, without a key. In the entries of other vertices than roots nothing is written yet.
@@ -41,13 +42,13 @@ __global__ void __launch_bounds__(kForestThreads)
   }
 }
 
-// Gives each vertex the number of its root. Where keys are in order, paths may be as long as the graph, and
-// lead down: those of smaller vertices are mostly flat already. Elsewhere they are halved on the way.
+// Gives each vertex the number of its root. Where keys are in order, paths may be as long as the graph: all
+// that walk them at the same time take twice as large steps each time. Elsewhere they are halved on the way.
 template <class Keys, class Index>
 __global__ void __launch_bounds__(kForestThreads)
     find_trees(int64_t vertices, ForestMemory<Index, typename Keys::Key> memory) {
   follow_launch();
-  constexpr Jump kJump = Keys::kInOrder ? Jump::kSingle : Jump::kIntermediate;
+  constexpr Jump kJump = Keys::kInOrder ? Jump::kLeading : Jump::kIntermediate;
   const int64_t step = grid_threads();
   for (int64_t first = grid_thread(); first < vertices; first += kNumberedAtOnce * step) {
     Index above[kNumberedAtOnce], root[kNumberedAtOnce];
@@ -92,13 +93,21 @@ __global__ void __launch_bounds__(kForestThreads)
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) memory.tree[v] = root[memory.tree[v]];
 }
 
-// The tree that most vertices are in, which have the numbers of roots. One block.
-template <class Index>
+// The tree that most of a sample of arcs lead to, which have the numbers of roots; and whether those that
+// lead elsewhere are many. One block.
+template <class Vertex, class Index, class Key>
 __global__ void __launch_bounds__(kGuessers)
-    guess_giant_of_forest(int64_t vertices, const Index* __restrict__ tree, Index* giant) {
+    guess_giant_of_forest(int64_t vertices, int64_t arcs, const Vertex* __restrict__ indices,
+                          ForestMemory<Index, Key> memory) {
   follow_launch();
-  const GiantGuess<Index> guess = guess_giant_tree(vertices, [=](int64_t v) { return tree[v]; });
-  if (threadIdx.x == 0) *giant = guess.root;
+  const GiantGuess<Index> guess = guess_giant_tree(arcs, [&](int64_t arc) {
+    const int64_t v = indices[arc];
+    return is_vertex(v, vertices) ? memory.tree[v] : Index(0);
+  });
+  if (threadIdx.x == 0) {
+    *memory.giant = guess.root;
+    memory.counters->many_are_outside = guess.votes < kNearlyAllGuesses;
+  }
 }
 
 }  // namespace conncomp
