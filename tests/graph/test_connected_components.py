@@ -147,6 +147,23 @@ def separate(n, parts, rng):
     return src, dst
 
 
+def dense(n, members, parts, rng):
+    """Return many arcs inside each part of some vertices, and few between the others."""
+    order = rng.permutation(n)
+    inside, others = order[:members], order[members:]
+    src = rng.integers(0, members, 6 * n)
+    dst = src % parts + parts * rng.integers(0, members // parts, 6 * n)
+    islands = rng.choice(others, (2, len(others) // 2 + 1)) if len(others) else others.reshape(2, 0)
+    return np.append(inside[src], islands[0]), np.append(inside[dst], islands[1])
+
+
+def shuffled_ring(n, reach, rng):
+    order = rng.permutation(n)
+    steps = np.arange(1, reach + 1).repeat(n)
+    src = np.tile(np.arange(n), reach)
+    return order[src], order[(src + steps) % n]
+
+
 def outsiders(n):
     """Return a giant under vertex 7, and vertices that no arcs tie to it of which trees grow.
 
@@ -181,6 +198,12 @@ LARGE = {
     "many random arcs": lambda rng: rng.integers(0, N, (2, 1_000_000)),
     "many arcs of few vertices": lambda rng: rng.integers(0, 1000, (2, 300_000)),
     "100 components": lambda rng: separate(N, 100, rng),
+    "a giant and islands": lambda rng: dense(N, 3 * N // 4, 1, rng),
+    "a giant of few vertices": lambda rng: dense(N, N // 5, 1, rng),
+    "a giant alone": lambda rng: dense(N, N, 1, rng),
+    "two giants": lambda rng: dense(N, N, 2, rng),
+    "ten giants": lambda rng: dense(N, N, 10, rng),
+    "shuffled ring of many arcs": lambda rng: shuffled_ring(N, 5, rng),
     "outsiders of a giant": lambda rng: outsiders(N),
     "loops": lambda rng: (np.arange(N), np.arange(N)),
     "no arcs": lambda rng: np.zeros((2, 0), np.int64),

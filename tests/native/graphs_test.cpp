@@ -20,6 +20,7 @@
 #include "cpu/graph/bridges.h"
 #include "cpu/graph/condensation.h"
 #include "cpu/graph/filter_kruskal.h"
+#include "cpu/graph/giant.h"
 #include "cpu/graph/incremental.h"
 #include "cpu/graph/spanning_forest.h"
 #include "cpu/graph/topological.h"
@@ -176,6 +177,53 @@ void test_graph() {
     if (expected[v] == v) others[v] = next++;
     check(roots[v] == others[expected[v]], "number of a vertex");
   }
+}
+
+int giants_found = 0, giants_given_up = 0;
+
+// Parts of many arcs each and vertices without any, in any order, whose arcs are listed from both ends.
+template <class Index>
+void test_giant() {
+  const int parts = draw(1, 3), vertices = parts * draw(20, 200), members = parts * draw(4, vertices / parts);
+  const int arcs = 7 * vertices, reach = draw(0, 1) ? vertices : 5;
+  std::vector<Index> order(vertices), src, dst;
+  std::iota(order.begin(), order.end(), Index(0));
+  std::shuffle(order.begin(), order.end(), generator);
+  const auto add = [&](Index v, Index u) { src.push_back(order[v]), dst.push_back(order[u]); };
+  for (int i = 0; i < arcs; ++i) {
+    const int v = draw(0, members - 1), u = (v + parts * draw(0, reach)) % members;
+    add(Index(v), Index(u)), add(Index(u), Index(v));
+  }
+  std::vector<int64_t> indptr(vertices + 1);
+  std::vector<Index> indices(src.size()), roots(vertices);
+  group_by_key(
+      int64_t(src.size()), vertices, [&](int64_t i) { return src[i]; }, [&](int64_t i) { return dst[i]; },
+      indptr.data(), indices.data(), int64_t(indices.size()));
+  const Rows<int64_t, Index> rows{indptr.data(), indices.data(), vertices, int64_t(indices.size())};
+  const auto expected = flood_fill(
+      vertices, [](int64_t) { return true; },
+      [&](int64_t v, auto&& visit) { rows.for_each_neighbour(v, visit); });
+  Giant<int64_t, Index> giant(rows);
+  const bool is_found = giant.search();
+  ++(is_found ? giants_found : giants_given_up);
+  int64_t root = -1, left = 0;
+  for (int64_t v = 0; v < vertices; ++v) {
+    if (!giant.members().has(v))
+      left += indptr[v + 1] - indptr[v];
+    else if (root < 0)
+      root = expected[v];
+    check(!giant.members().has(v) || expected[v] == root, "a member of a giant");
+  }
+  check(!is_found || left <= rows.arcs / 4, "a giant of most arcs");
+  if (is_found) {
+    sweep_others(rows, roots.data(), giant.members());
+    label_forest(roots.data(), vertices, false);
+    for (int64_t v = 0; v < vertices; ++v) check(roots[v] == Index(expected[v]), "root beside a giant");
+  }
+  grow_forest(rows, true, roots.data());
+  label_forest(roots.data(), vertices, false);
+  for (int64_t v = 0; v < vertices; ++v)
+    check(roots[v] == Index(expected[v]), "root in a graph of many arcs");
 }
 
 // Strong components, by which vertices reach which; few vertices, so that there are many of any size.
@@ -473,6 +521,8 @@ int main(int count, char** arguments) {
     test_forest<int64_t>();
     test_graph<int32_t>();
     test_graph<int64_t>();
+    test_giant<int32_t>();
+    test_giant<int64_t>();
     test_strong<int32_t>();
     test_strong<int64_t>();
     test_bridges();
@@ -488,5 +538,6 @@ int main(int count, char** arguments) {
     test_changing_graph<int64_t, int64_t>();
   }
   test_spare_memory();
+  check(rounds < 20 || (giants_found > rounds / 4 && giants_given_up > rounds / 8), "giants that are sought");
   std::printf("%d rounds\n", rounds);
 }

@@ -135,6 +135,48 @@ std::string draw_graphml() {
          (draw(0, 1) ? "</graph></graphml>" : "");
 }
 
+// Nodes and edges of few forms, mostly listed one after the other, whose names and data are of any kind.
+std::string draw_listed_graphml() {
+  static const std::string forms[] = {
+      "<edge source=\"*\" target=\"*\"/>\n",
+      "<edge  id='*' target='*'\n source='*' ><data key='w'>*</data>\n</edge>\n ",
+      "<node id=\"*\" />",
+      "<node id='*'>\n<data key=\"id\">*</data><port name='*'/> * </node>\n\n",
+      "<edge directed='true' source='*' target='*'/>",
+      "<node id='*'\r>\r</node>",
+      "<node n='1' id='*' o='*' p='*' q='*' r='*' s='*' t='*' u='*' v='*'/>\t",
+      "<node a='*'><port id='*'/></node>",
+      "<edge source='*' directed='*' target='*'/>",
+      "<edges source='*' target='*'/>",
+      "<data id='*'>*</data>"};
+  static const std::string words[] = {
+      "a",     "b",    "an id of sixteen", "c d", "/>", "=",    "\xc3\xa4",
+      "&amp;", "x\ny", "x\r\ny",           "]",   "",   "true", std::string(300, 'x')};
+  const int common = draw(0, 3) ? 5 : 12, kinds = draw(0, 3) ? 6 : 11;
+  std::string text = "<graphml>\n<graph edgedefault='directed'>";
+  for (int k = draw(0, 5); k > 0; --k) {
+    const std::string& form = forms[draw(0, kinds - 1)];
+    for (int times = draw(1, 20); times > 0; --times)
+      for (const char c : form) c == '*' ? text += words[draw(0, common + draw(0, 1))] : text += c;
+    if (!draw(0, 2)) text += "<!-- <node id='e'/> -->\r\n";
+  }
+  return text + "</graph><graph><node id='f'/></graph></graphml>";
+}
+
+// Nodes and edges that are told by their form are read as others, such as those with a prefix.
+void test_forms(const std::string& text) {
+  std::string prefixed;
+  for (size_t k = 0; k < text.size(); ++k) {
+    prefixed += text[k];
+    const std::string_view rest = std::string_view(text).substr(k + 1);
+    if (text[k] == '<' && (rest.starts_with("node") || rest.starts_with("edge"))) prefixed += "x:";
+  }
+  if (read(GraphmlReader(), text, text.size() + 1) == read(GraphmlReader(), prefixed, prefixed.size() + 1))
+    return;
+  std::printf("wrong: a plain node or edge of GraphML\n");
+  std::exit(1);
+}
+
 // Runs of elements, some long enough to be a piece, with anything between.
 std::string draw_elements() {
   static const std::string elements[] = {"<edge source='a' target='b'/>",
@@ -270,6 +312,10 @@ int main(int count, char** arguments) {
     const int64_t column = draw(0, 1);
     test([=] { return NamedArcReader(',', 2 + column, column, 1 - column, 1); }, draw_csv());
     test([] { return GraphmlReader(); }, draw_graphml());
+    const std::string listed = draw_listed_graphml();
+    test([] { return GraphmlReader(); }, listed);
+    test_forms(listed);
+    test_plain_xml(listed);
     test_plain_xml(draw_elements());
     process().wanted_threads = draw(1, 5);
     test_compact<int32_t>();

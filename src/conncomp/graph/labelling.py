@@ -178,8 +178,10 @@ def connected_components(
 
     auto, afforest
         Trees are hooked along few arcs of each vertex, as in [3]_; then subgraph sampling [1]_ over
-        the union-find of [2]_, on all threads. No memory beyond the labels, but for a symmetric
-        graph of fewer than three arcs a vertex a bit for each.
+        the union-find of [2]_, on all threads. In a graph known to be symmetric, of seven arcs a
+        vertex or more that mostly lead far, vertices are first asked whether a neighbour is in the
+        giant component, from a hub on [12]_. No memory beyond the labels, but for a symmetric
+        graph a bit for each vertex and, for the hub's search, a third of the labels' memory.
     ecl
         Union-find with intermediate pointer jumping [2]_, on all threads or, if there is one, by
         the paper's serial code. No memory beyond the labels.
@@ -278,6 +280,8 @@ def connected_components(
        parallel on CUDA", IPDPS 2011.
     .. [11] G. M. Slota, S. Rajamanickam, K. Madduri, "BFS and coloring-based parallel algorithms
        for strongly connected components and related problems", IPDPS 2014.
+    .. [12] S. Beamer, K. Asanović, D. Patterson, "Direction-optimizing breadth-first search",
+       SC 2012.
 
     Examples
     --------

@@ -10,6 +10,7 @@
 //   <graphml> <graph edgedefault="directed"> <node id="a"/> <edge source="a" target="b"/> </graph> </graphml>
 //   depth 0   1                              2              2
 //
+// Nodes and edges that have the form of the one before, which is plain (plain_xml.h), are read at once.
 // Cost: one pass over the bytes, and interning for each name. Source: the GraphML primer (Brandes et al.).
 #pragma once
 
@@ -21,6 +22,7 @@
 #include <string_view>
 
 #include "cpu/files/graph_text.h"
+#include "cpu/files/plain_xml.h"
 #include "cpu/files/vertex_names.h"
 
 namespace conncomp {
@@ -40,6 +42,11 @@ class GraphmlReader {
         next = static_cast<const char*>(std::memchr(at, '<', size_t(end - at)));
         if (!next) next = end;
       } else {
+        next = read_plain_parts(at, end);
+        if (next != at) {
+          at = next;
+          continue;
+        }
         next = read_markup(at, end);
       }
       if (!next) break;
@@ -113,6 +120,56 @@ class GraphmlReader {
       if (is_empty && depth_ == 1 && state_ == State::kInside) state_ = State::kBehind;
     }
     return close + 1;
+  }
+
+  // Reads plain nodes and edges of one form each, and blanks between them, as far as there are any. Returns
+  // where that is.
+  const char* read_plain_parts(const char* at, const char* end) {
+    if (depth_ != 2 || state_ != State::kInside) return at;
+    std::string_view values[PlainParts::kMost];
+    const char* next = form_.match(at, end, values);
+    if (!next && form_.may_learn() && learn_form(at, end)) next = form_.match(at, end, values);
+    for (; next && next - at < kLongestTag; next = form_.match(at, end, values)) {
+      if (is_edge_) {
+        add_plain(values[first_], src_ + edges_);
+        add_plain(values[second_], dst_ + edges_);
+        ++edges_;
+      } else {
+        add_plain(values[first_], &node_);
+      }
+      line_ += lines_;
+      returned_ = false;
+      for (at = next; at != end && (*at == '\n' || *at == ' '); ++at) line_ += *at == '\n';
+    }
+    return at;
+  }
+
+  // Takes the form of the node or edge that begins here, if it is plain.
+  bool learn_form(const char* at, const char* end) {
+    PlainParts parts;
+    const char* const stop = PlainXml::end_of_element(at, end, parts);
+    if (!stop) return false;
+    const std::string_view element(at, size_t(stop - at));
+    const bool is_edge = element.starts_with("<edge"), is_node = element.starts_with("<node");
+    if ((!is_edge && !is_node) || !is_blank(at[5]) || element.find('\r') != std::string_view::npos)
+      return false;
+    if (parts.count > PlainParts::kMost) return false;
+    const auto place = [&parts](std::string_view name) {
+      int k = 0;
+      while (k < parts.count && (parts.parts[k].depth > 0 || parts.parts[k].name != name)) ++k;
+      return k;
+    };
+    const int first = place(is_edge ? "source" : "id"), second = is_edge ? place("target") : first;
+    // Whether an edge is directed is looked at elsewhere.
+    if (std::max(first, second) == parts.count || (is_edge && place("directed") < parts.count)) return false;
+    form_.learn(element, parts);
+    is_edge_ = is_edge, first_ = first, second_ = second;
+    lines_ = std::count(form_.fixed().begin(), form_.fixed().end(), '\n');
+    return true;
+  }
+
+  void add_plain(std::string_view name, int64_t* number) {
+    names_.add(Bytes{name.data(), int64_t(name.size())}, line_, number);
   }
 
   // The ">" of a tag, which is in no quotes.
@@ -241,6 +298,12 @@ class GraphmlReader {
   std::string_view hidden_by_;  // the end of a comment, section or instruction that has begun
   int64_t *src_ = nullptr, *dst_ = nullptr, edges_ = 0, node_ = 0;
   VertexNames names_;
+
+  // Of plain nodes or edges: how they are written, their lines, and which of their parts are names.
+  PlainForm form_;
+  bool is_edge_ = false;
+  int first_ = 0, second_ = 0;
+  int64_t lines_ = 0;
 };
 
 }  // namespace conncomp

@@ -4,8 +4,10 @@
 // comments and instructions, and not deep. If all around is well-formed with one empty element in place of
 // such a piece, it is well-formed with the piece, and the other way round; so a parser of XML needs not see
 // the piece.
-// How: a scan of each element with a stack of the names that are open. What it does not know, or what is not
-// well-formed, is in no piece, and is left to the parser. Nor is "]", not even in values: a section may have
+// How: a scan of each element with a stack of the names that are open. Files list elements that differ in
+// values and texts alone: one that has the same bytes as the element before around these (PlainForm), and
+// plain characters in their places, needs no scan. What the scan does not know, or what is not well-formed,
+// is in no piece, and is left to the parser. Nor is "]", not even in values: a section may have
 // begun before, which the scan does not know, and "]]>" would end it.
 // Cost: one pass over the bytes, and up to kDeepest more where elements do not end.
 // Source: the grammar of XML 1.0, productions 1, 3 to 5, 10, 14, 25 and 39 to 44.
@@ -13,12 +15,109 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace conncomp {
+
+// Bytes that stand for themselves in a value, whatever quotes are around it, and in a text: of ASCII, and no
+// quotes, "<", "&", "]" or controls.
+inline bool is_plain(char c) {
+  return c >= ' ' && c <= '~' && c != '"' && c != '\'' && c != '<' && c != '&' && c != ']';
+}
+
+// Where such bytes end: sixteen at a time, as values are short.
+inline const char* end_of_plain(const char* at, const char* end) {
+  constexpr int64_t kBytes = 16;
+  __extension__ typedef uint8_t Vector __attribute__((vector_size(kBytes)));
+  for (; end - at >= kBytes; at += kBytes) {
+    Vector c;
+    std::memcpy(&c, at, sizeof c);
+    const auto others = (c - uint8_t(' ') > uint8_t('~' - ' ')) | (c == uint8_t('"')) | (c == uint8_t('\'')) |
+                        (c == uint8_t('<')) | (c == uint8_t('&')) | (c == uint8_t(']'));
+    uint64_t halves[2];
+    static_assert(sizeof halves == sizeof others && std::endian::native == std::endian::little);
+    std::memcpy(halves, &others, sizeof halves);
+    if (halves[0]) return at + std::countr_zero(halves[0]) / 8;
+    if (halves[1]) return at + 8 + std::countr_zero(halves[1]) / 8;
+  }
+  while (at != end && is_plain(*at)) ++at;
+  return at;
+}
+
+// What elements of one form differ in: values of attributes and texts that are not blank.
+struct PlainParts {
+  static constexpr int kMost = 8;
+  struct Part {
+    std::string_view text, name;  // of the attribute, or of none
+    int depth;                    // of the tag, 0 of the element's own
+  };
+
+  int count = 0;  // of all, of which the first kMost are kept
+  Part parts[kMost];
+
+  void add(const Part& part) {
+    if (count < kMost) parts[count] = part;
+    ++count;
+  }
+};
+
+// The bytes of an element around its parts.
+class PlainForm {
+ public:
+  // Whether another form is worth it: not where forms have been taken in vain.
+  bool may_learn() const { return misses_ < kMostMisses; }
+
+  // Takes the form of a plain element; one of many parts, or of much else, has none.
+  void learn(std::string_view element, const PlainParts& parts) {
+    ++misses_;
+    parts_ = -1;
+    if (parts.count > PlainParts::kMost || element.size() > kLongest) return;
+    fixed_.clear();
+    const char* at = element.data();
+    for (int k = 0; k <= parts.count; ++k) {
+      const char* const stop = k < parts.count ? parts.parts[k].text.data() : element.data() + element.size();
+      fixed_.append(at, stop);
+      lengths_[k] = size_t(stop - at);
+      if (k < parts.count) at = stop + parts.parts[k].text.size();
+    }
+    parts_ = parts.count;
+  }
+
+  // Where an element of this form ends that begins at a place, and what it has as parts; nullptr if there is
+  // none, or it is cut.
+  const char* match(const char* at, const char* end, std::string_view* parts) {
+    const char* fixed = fixed_.data();
+    for (int k = 0; k <= parts_; ++k) {
+      const size_t length = lengths_[k];
+      if (size_t(end - at) < length || std::memcmp(at, fixed, length) != 0) return nullptr;
+      at += length, fixed += length;
+      if (k == parts_) {
+        misses_ = 0;
+        return at;
+      }
+      const char* const stop = end_of_plain(at, end);
+      parts[k] = {at, size_t(stop - at)};
+      at = stop;
+    }
+    return nullptr;
+  }
+
+  const std::string& fixed() const { return fixed_; }
+
+ private:
+  static constexpr size_t kLongest = 1 << 10;
+  static constexpr int kMostMisses = 64;
+
+  int misses_ = 0;  // forms that were taken since one was of use
+  int parts_ = -1;  // -1 where there is no form
+  size_t lengths_[PlainParts::kMost + 1] = {};
+  std::string fixed_;
+};
 
 class PlainXml {
  public:
@@ -34,9 +133,18 @@ class PlainXml {
     std::vector<Piece> found;
     const char *const begin = text.data(), *const end = begin + text.size();
     const char* at = next_tag(begin, end);
+    PlainForm form;
+    const auto end_of_next = [&](const char* next) {
+      std::string_view values[PlainParts::kMost];
+      if (const char* const stop = form.match(next, end, values)) return stop;
+      PlainParts parts;
+      const char* const stop = end_of_element(next, end, parts);
+      if (stop && form.may_learn()) form.learn({next, size_t(stop - next)}, parts);
+      return stop;
+    };
     while (at != end) {
       const char* last = at;
-      for (const char* next = at; next != end && (next = end_of_element(next, end));) {
+      for (const char* next = at; next != end && (next = end_of_next(next));) {
         last = next;
         while (next != end && is(kBlank, *next)) ++next;
         if (next != end && *next != '<') break;
@@ -45,6 +153,30 @@ class PlainXml {
       at = next_tag(std::max(last, at + 1), end);
     }
     return found;
+  }
+
+  // Where an element ends that begins with the "<" at a place, and its parts; nullptr if it is not plain, or
+  // has no end.
+  static const char* end_of_element(const char* at, const char* end, PlainParts& parts) {
+    std::string_view open[kDeepest];
+    for (int depth = 0;;) {
+      if (end - at < 2) return nullptr;
+      if (at[1] == '/') {
+        if (depth == 0) return nullptr;
+        at = end_of_end_tag(at, end, open[--depth]);
+        if (!at) return nullptr;
+      } else {
+        const Tag tag = tag_at(at, end, depth, parts);
+        if (!tag.end || (!tag.is_empty && depth == kDeepest)) return nullptr;
+        at = tag.end;
+        if (!tag.is_empty) open[depth++] = tag.name;
+      }
+      if (depth == 0) return at;
+      const char* const text = at;
+      at = skip(kText, at, end);
+      if (at == end || *at != '<') return nullptr;
+      if (skip(kBlank, text, at) != at) parts.add({{text, size_t(at - text)}, {}, depth});
+    }
   }
 
  private:
@@ -94,7 +226,7 @@ class PlainXml {
   };
 
   // The tag that begins with the "<" at a place.
-  static Tag tag_at(const char* at, const char* end) {
+  static Tag tag_at(const char* at, const char* end, int depth, PlainParts& parts) {
     Tag tag;
     tag.name = name_at(at + 1, end);
     if (tag.name.empty()) return {};
@@ -113,19 +245,22 @@ class PlainXml {
       if (name.empty() || after == at || count == kMostAttributes) return {};
       if (std::find(attributes, attributes + count, name) != attributes + count) return {};
       attributes[count] = name;
-      at = end_of_value(after + name.size(), end);
-      if (!at) return {};
+      const std::string_view value = value_at(after + name.size(), end);
+      if (!value.data()) return {};
+      parts.add({value, name, depth});
+      at = value.data() + value.size() + 1;
     }
   }
 
-  // Where the value of an attribute ends whose name ends here; nullptr if it is not plain.
-  static const char* end_of_value(const char* at, const char* end) {
+  // The value of an attribute whose name ends here; without data if it is not plain.
+  static std::string_view value_at(const char* at, const char* end) {
     at = skip(kBlank, at, end);
-    if (at == end || *at != '=') return nullptr;
+    if (at == end || *at != '=') return {};
     at = skip(kBlank, at + 1, end);
-    if (at == end || (*at != '"' && *at != '\'')) return nullptr;
+    if (at == end || (*at != '"' && *at != '\'')) return {};
     const char* const close = skip(kValue, at + 1, end);
-    return close == end || *close != *at ? nullptr : close + 1;
+    return close == end || *close != *at ? std::string_view()
+                                         : std::string_view(at + 1, size_t(close - at - 1));
   }
 
   // Where the end tag of an element ends, which begins here; nullptr if it is another's.
@@ -133,27 +268,6 @@ class PlainXml {
     if (name_at(at + 2, end) != element) return nullptr;
     at = skip(kBlank, at + 2 + element.size(), end);
     return at == end || *at != '>' ? nullptr : at + 1;
-  }
-
-  // Where an element ends that begins with the "<" at a place; nullptr if it is not plain, or has no end.
-  static const char* end_of_element(const char* at, const char* end) {
-    std::string_view open[kDeepest];
-    for (int depth = 0;;) {
-      if (end - at < 2) return nullptr;
-      if (at[1] == '/') {
-        if (depth == 0) return nullptr;
-        at = end_of_end_tag(at, end, open[--depth]);
-        if (!at) return nullptr;
-      } else {
-        const Tag tag = tag_at(at, end);
-        if (!tag.end || (!tag.is_empty && depth == kDeepest)) return nullptr;
-        at = tag.end;
-        if (!tag.is_empty) open[depth++] = tag.name;
-      }
-      if (depth == 0) return at;
-      at = skip(kText, at, end);
-      if (at == end || *at != '<') return nullptr;
-    }
   }
 };
 

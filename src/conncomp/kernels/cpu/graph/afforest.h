@@ -11,16 +11,18 @@
 // which one look at four parents tells that they are united; or, where hardly a vertex is outside the giant
 // component, one look at a bit for each arc of some rows (sweep_around). Where every arc is listed from both
 // ends, the vertices of the giant component need not be visited at all: the arcs that leave it are seen from
-// their other end. A sparse graph of that kind is left to sparse_forest.h.
+// their other end. A sparse graph of that kind is left to sparse_forest.h; in one of many arcs a giant is
+// first sought by giant.h, and all of the above is done only if there is none.
 // Cost: each arc read once, and a random access for it; in a symmetric graph with a giant component
 // only a few arcs a vertex. No memory beyond the parents, which become the labels, a bit a vertex, and
-// what sparse_forest.h needs.
+// what sparse_forest.h and giant.h need.
 // Source: Sutton, Ben-Nun and Barak 2018, "Optimizing Parallel Graph Connectivity Computation via
 // Subgraph Sampling"; start and union–find of Jaiganesh and Burtscher 2018; trees are hooked as by Shiloach
 // and Vishkin 1982, "An O(log n) parallel connectivity algorithm".
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -28,6 +30,7 @@
 #include "cpu/core/most_frequent.h"
 #include "cpu/core/numbering.h"
 #include "cpu/core/parallel.h"
+#include "cpu/graph/giant.h"
 #include "cpu/graph/rows.h"
 #include "cpu/graph/sparse_forest.h"
 #include "cpu/graph/trees.h"
@@ -37,6 +40,9 @@ namespace conncomp {
 
 // With fewer arcs a vertex, to hook trees costs more than it spares.
 constexpr int64_t kHookedDegree = 3;
+
+// With fewer arcs a vertex, a giant is not sought by sweeps.
+constexpr int64_t kSweptDegree = 7;
 
 // Lets each vertex point to the smaller end of its first and last arc, or to itself.
 template <class Pointer, class Vertex, class Index>
@@ -120,6 +126,35 @@ void sweep_around(const Rows<Pointer, Vertex> rows, Index* parent, int64_t giant
   });
 }
 
+// Puts all members under the smallest one, and unites the others with what their arcs lead to. Every arc that
+// leaves the members is listed from its other end, too.
+template <class Pointer, class Vertex, class Index>
+void sweep_others(const Rows<Pointer, Vertex> rows, Index* parent, const VertexBits& members) {
+  int64_t w = 0;
+  while (members.word(w) == 0) ++w;
+  const Index root = Index(w * VertexBits::kWord + std::countr_zero(members.word(w)));
+  const auto first_of = [](int64_t word) { return word * VertexBits::kWord; };
+  const auto behind = [=](int64_t word) { return std::min(first_of(word + 1), rows.vertices); };
+  for_each_index(
+      members.words(),
+      [&, parent](int64_t word) {
+        const uint64_t bits = members.word(word);
+        for (int64_t v = first_of(word); v < behind(word); ++v)
+          parent[v] = bits >> (v % VertexBits::kWord) & 1 ? root : Index(v);
+      },
+      VertexBits::kWord);
+  for_each_index(
+      members.words(),
+      [&, parent](int64_t word) {
+        for (uint64_t left = ~members.word(word); left; left &= left - 1) {
+          const int64_t v = first_of(word) + std::countr_zero(left);
+          if (v >= rows.vertices) break;
+          unite_row(rows, parent, v, shorten(parent, v), rows.vertices, {rows.begin(v), rows.begin(v + 1)});
+        }
+      },
+      VertexBits::kWord);
+}
+
 // Fills parent[v], for a graph in CSR form, with a smaller vertex of v's component, or with v if there is
 // none.
 template <class Pointer, class Vertex, class Index>
@@ -127,6 +162,10 @@ void grow_forest(const Rows<Pointer, Vertex> rows, bool symmetric, Index* parent
   if (rows.vertices == 0) return;
   const bool sparse = rows.arcs / kHookedDegree < rows.vertices;
   if (symmetric && sparse) return grow_sparse_forest(rows, parent);
+  if (symmetric && rows.arcs / kSweptDegree >= rows.vertices && rows.vertices > kGrain / 64) {
+    Giant<Pointer, Vertex> giant(rows);
+    if (giant.search()) return sweep_others(rows, parent, giant.members());
+  }
   start_trees(rows, parent);
   flatten(parent, rows.vertices);
   FrequentRoot giant{-1, 0};

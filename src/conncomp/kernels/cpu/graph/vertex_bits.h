@@ -13,7 +13,7 @@
 
 namespace conncomp {
 
-// A bit for each vertex. Threads set them at the same time.
+// A bit for each vertex, and one more. Threads set them at the same time.
 class VertexBits {
  public:
   static constexpr int64_t kWord = 64;

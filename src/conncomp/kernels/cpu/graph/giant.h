@@ -1,0 +1,211 @@
+// The giant component of a graph of many arcs that lead far, by bits.
+//
+// What: marks vertices that are connected with a hub, and says whether these are so many that only the others
+// need be united.
+// How: a search from the hub along arcs marks a third of the vertices; it needs to read few rows, as those of
+// hubs are long. From then on a sweep asks each vertex that is not marked whether one of its targets is, in
+// the order of memory, by all threads; what it marks counts at once. So most vertices look at their first
+// arcs only, and bits of all vertices are in a cache where parents of them are not. It is given up where the
+// hub's component is small, and where the first vertices that are asked are mostly not marked; and not tried
+// where most arcs lead to near vertices, as the search may then take as many steps as there are vertices.
+// Cost: an arc or two looked at for each vertex, at its bit; a bit a vertex, and numbers of those that the
+// search marks. Where it is given up, up to a tenth of the arcs have been looked at.
+// Source: Beamer, Asanović and Patterson 2012, "Direction-optimizing breadth-first search"; a giant first:
+// Slota, Rajamanickam and Madduri 2014, "BFS and coloring-based parallel algorithms for strongly connected
+// components and related problems".
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+
+#include "cpu/core/buffer.h"
+#include "cpu/core/parallel.h"
+#include "cpu/graph/rows.h"
+#include "cpu/graph/trees.h"
+#include "cpu/graph/vertex_bits.h"
+
+namespace conncomp {
+
+template <class Pointer, class Vertex>
+class Giant {
+ public:
+  explicit Giant(const Rows<Pointer, Vertex> rows) : rows_(rows), marked_(rows.vertices) {}
+
+  // Marks vertices; returns whether most arcs are theirs.
+  bool search() {
+    const Sample sample = sample_rows();
+    if (2 * sample.near > sample.rows) return false;
+    int64_t left = search_from(sample.hub);
+    for (int64_t before = 2 * rows_.arcs; !is_whole_ && left > rows_.arcs / kFew && left < before / 4 * 3;)
+      before = left, left = sweep(sample.hub / VertexBits::kWord);
+    return left <= rows_.arcs / 4;
+  }
+
+  const VertexBits& members() const { return marked_; }
+
+ private:
+  static constexpr int64_t kArcs = 4;       // of a row that are looked at without a branch
+  static constexpr int64_t kAhead = 8;      // vertices on which a row of the search is asked for
+  static constexpr int64_t kFarther = 128;  // arcs on which one of a sweep is
+  static constexpr int64_t kFew = 256;      // arcs, of which one is left to union-find
+  static constexpr int64_t kTold = 4;       // words after which threads tell each other of them
+  static constexpr int64_t kSeen = 32;      // arcs, of which one is looked at by the search
+
+  // Of some rows, evenly spread, the first arcs: how many they are, how many lead to near vertices, and the
+  // end with the most arcs.
+  struct Sample {
+    int64_t rows = 0, near = 0, hub = 0;
+  };
+  Sample sample_rows() const {
+    constexpr int64_t kSamples = 64;
+    Sample sample;
+    int64_t most = -1;
+    for (int64_t i = 0; i < kSamples; ++i) {
+      const int64_t v = rows_.vertices / kSamples * i, begin = rows_.begin(v);
+      if (begin >= rows_.begin(v + 1)) continue;
+      const Vertex u = rows_.target(begin);
+      if (!is_vertex(u, rows_.vertices)) continue;
+      ++sample.rows;
+      sample.near += std::abs(int64_t(u) - v) < rows_.vertices / kSamples;
+      if (const int64_t arcs = rows_.begin(u + 1) - rows_.begin(u); arcs > most) sample.hub = u, most = arcs;
+    }
+    return sample;
+  }
+
+  // Marks vertices from the hub on: a third of them, or as many as few arcs show. Returns how many arcs have
+  // not been looked at.
+  int64_t search_from(int64_t hub) {
+    const int64_t wanted = rows_.vertices / 3 + 1;
+    Buffer<Vertex> queue(wanted + 1);
+    int64_t height = 0, left = rows_.arcs;
+    queue[height++] = Vertex(hub);
+    marked_.add(hub / VertexBits::kWord, uint64_t(1) << (hub % VertexBits::kWord));
+    for (int64_t next = 0; next < height; ++next) {
+      if (height >= wanted || left <= rows_.arcs - rows_.arcs / kSeen) return left;
+      const auto later = [&](int64_t k) { return queue[std::min(next + k, height - 1)]; };
+      __builtin_prefetch(rows_.indptr + later(2 * kAhead));
+      __builtin_prefetch(rows_.indices + rows_.begin(later(kAhead)));
+      const int64_t begin = rows_.begin(queue[next]), end = rows_.begin(int64_t(queue[next]) + 1);
+      height = mark_targets({begin, end}, queue.data(), height, wanted);
+      left -= std::max<int64_t>(end - begin, 0);
+    }
+    is_whole_ = true;
+    return left;
+  }
+
+  // Marks the targets of some arcs, and puts those that were not marked behind others, but for the last ones.
+  // Returns how many all are then.
+  int64_t mark_targets(ArcRange arcs, Vertex* queue, int64_t height, int64_t most) {
+    for_each_in(arcs.begin, arcs.end, [&, rows = rows_](int64_t arc) {
+      const Vertex u = rows.target(arc);
+      if (!is_vertex(u, rows.vertices)) [[unlikely]]
+        return;
+      const int64_t w = int64_t(u) / VertexBits::kWord;
+      const uint64_t word = marked_.word(w), bit = uint64_t(1) << (uint64_t(u) % VertexBits::kWord);
+      marked_.add(w, bit);
+      queue[std::min(height, most)] = u;
+      height += (word & bit) == 0;
+    });
+    return height;
+  }
+
+  // Of the vertices that are asked: how many they are, how many have been marked then, and the arcs of the
+  // others.
+  struct Tally {
+    std::atomic<int64_t> asked{0}, marked{0}, left{0};
+
+    bool in_vain(int64_t vertices) const { return asked >= vertices / 64 && marked < asked / 4; }
+  };
+
+  // Asks all vertices that are not marked, those beside the word `middle` first. Returns how many arcs are
+  // left, all of them if it is given up.
+  int64_t sweep(int64_t middle) {
+    const int64_t words = marked_.words();
+    const int64_t length = std::max<int64_t>(words / Parts(rows_.vertices + rows_.arcs, kGrain).parts, 1);
+    const auto pieces = [=](int64_t count) { return (count + length - 1) / length; };
+    const int64_t above = pieces(words - middle), below = pieces(middle), both = 2 * std::min(above, below);
+    Tally tally;
+    parallel_for(above + below, [&](int64_t piece) {
+      const bool upwards = piece < both ? piece % 2 == 0 : above > below;
+      const int64_t begin = (piece < both ? piece / 2 : piece - both / 2) * length;
+      const int64_t end = std::min(begin + length, upwards ? words - middle : middle);
+      for (int64_t k = begin; k < end && !tally.in_vain(rows_.vertices); k += kTold) {
+        const int64_t stop = std::min(k + kTold, end);
+        upwards ? ask<true>(middle + k, middle + stop, tally) : ask<false>(middle - stop, middle - k, tally);
+      }
+    });
+    return tally.in_vain(rows_.vertices) ? rows_.arcs : tally.left.load();
+  }
+
+  // Asks the vertices of some words.
+  template <bool upwards>
+  void ask(int64_t begin, int64_t end, Tally& tally) {
+    int64_t asked = 0, marked = 0, left = 0;
+    for_each_in(begin, end, [&, this](int64_t w) {
+      for_each_unmarked<upwards>(upwards ? w : begin + end - 1 - w,
+                                 [&](int64_t word, uint64_t bit, ArcRange row) {
+                                   const bool marks = leads_inside<upwards>(row);
+                                   ++asked, marked += marks, left += marks ? 0 : row.end - row.begin;
+                                   if (marks) marked_.add(word, bit);
+                                 });
+    });
+    tally.asked += asked, tally.marked += marked, tally.left += left;
+  }
+
+  // Calls body(w, bit, row) for the vertices of a word that are not marked and have arcs.
+  template <bool upwards, class Body>
+  void for_each_unmarked(int64_t w, Body body) const {
+    const Rows<Pointer, Vertex> rows = rows_;
+    const int64_t first = w * VertexBits::kWord, count = std::min(rows.vertices - first, VertexBits::kWord);
+    poll(kArcs * VertexBits::kWord);
+    uint64_t word = ~marked_.word(w);
+    if (count < VertexBits::kWord) word &= (uint64_t(1) << count) - 1;
+    for (uint64_t bit; word; word ^= bit) {
+      bit = upwards ? word & -word : std::bit_floor(word);
+      const int64_t v = first + std::countr_zero(bit), begin = rows.begin(v), end = rows.begin(v + 1);
+      ask_for(upwards ? end + kFarther : begin - kFarther);
+      if (begin < end) body(w, bit, ArcRange{begin, end});
+    }
+  }
+
+  // Whether one of some arcs leads to a marked vertex. From the end of the row that is nearer to the hub if
+  // rows are in order, as vertices there are marked.
+  template <bool from_first>
+  bool leads_inside(ArcRange row) const {
+    const Vertex* const nearest = rows_.indices + (from_first ? row.begin : row.end - 1);
+    const auto is_marked_at = [=, this](int64_t k) {
+      return is_marked(Shared::load(nearest + (from_first ? k : -k)));
+    };
+    const int64_t arcs = row.end - row.begin;
+    int64_t k = 0;
+    if (arcs >= kArcs) {
+      bool any = false;
+      for (; k < kArcs; ++k) any |= is_marked_at(k);
+      if (any) return true;
+    }
+    for (; k < arcs; ++k) {
+      if (is_marked_at(k)) return true;
+      poll(1);
+    }
+    return false;
+  }
+
+  // What is no vertex is as the bit behind the last one, which is never set.
+  bool is_marked(Vertex u) const {
+    return marked_.has(int64_t(std::min(uint64_t(int64_t(u)), uint64_t(rows_.vertices))));
+  }
+
+  // Asks for what may lie anywhere.
+  void ask_for(int64_t arc) const {
+    __builtin_prefetch(reinterpret_cast<const void*>(uintptr_t(rows_.indices) + sizeof(Vertex) * arc));
+  }
+
+  const Rows<Pointer, Vertex> rows_;
+  VertexBits marked_;
+  bool is_whole_ = false;  // whether the search has found a whole component
+};
+
+}  // namespace conncomp
