@@ -142,8 +142,9 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
   }
 };
 
-// Who labels images instead of bricks, all but the tiles that it leaves: sparse_tiles.cuh, row_tiles.cuh.
-constexpr int kBySparseTiles = 1, kByRows = 2;
+// Who labels arrays instead of bricks: sparse_tiles.cuh, all but the tiles that it leaves, row_tiles.cuh or
+// bundle_tiles.cuh.
+constexpr int kBySparseTiles = 1, kByRows = 2, kByBundles = 3;
 
 // What the kernels tell each other, in global memory: of each brick, numbered tile by tile, of each tile and
 // of each item. Laid out as in tiled_bricks.py.
@@ -162,8 +163,9 @@ struct BrickTable {
   void* frame;             // of a tile: the Frame of its values, unless they are compared one by one
   Bits* first_digit;  // of a brick and a digit: which component each element is in (FirstDigits); those of
                       // one digit follow each other. Null where neighbours are compared by value
-  int32_t* written;  // who labels: kBySparseTiles, kByRows, or neither; how many tiles are left by them; then
-                     // of each tile whether it has been labelled. Null where these are not asked
+  int32_t* written;   // who labels: kBySparseTiles, kByRows, kByBundles, or none of them; how many tiles are
+                     // left by them; then of each tile whether it has been labelled. Null where these are not
+                     // asked
   int64_t* components;  // of an item: how many it has
   int64_t bricks;
 
@@ -171,7 +173,7 @@ struct BrickTable {
     return written[0] && (written[1] == 0 || written[2 + tile]);
   }
   // Whether the tiles of bricks have nothing to join.
-  __device__ bool is_by_rows() const { return written != nullptr && written[0] == kByRows; }
+  __device__ bool is_joined() const { return written != nullptr && written[0] >= kByRows; }
   __device__ Bits& plane(int k, int64_t number) const { return planes[k * bricks + number]; }
   __device__ ValuePlanes planes_of(int64_t number) const {
     ValuePlanes values;

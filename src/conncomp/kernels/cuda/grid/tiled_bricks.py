@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp.kernels.cuda.core.numbering import MOST_CHUNKS, THREADS, WORD, WORDS
-from conncomp.kernels.cuda.grid import row_tiles, sparse_tiles
+from conncomp.kernels.cuda.grid import bundle_tiles, row_tiles, sparse_tiles
 from conncomp.kernels.cuda.grid.image import RANKS, Geometry, Image, rule_of, rules
 from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, given_logs, tiling
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
@@ -106,6 +106,8 @@ def fill_labels(
         launch(label_sparse, labelling, tiles, plan.rule, values, labels, table, count)
     if plan.by_rows:
         _label_by_rows(gpu, plan.by_rows, image, labels, memory)
+    if plan.by_bundles:
+        _label_by_bundles(gpu, plan.by_bundles, image, labels, memory)
     launch(label, plan.by_tile, tiles, plan.rule, values, labels, table, shared=plan.shared)
     if plan.joins:
         launch(join, plan.by_border, tiles, *plan.border, values, labels, table)
@@ -143,6 +145,20 @@ def _label_by_rows(
     launch(follow, following, labels, shape, written, *between, components, plan.words, tiles)
 
 
+def _label_by_bundles(
+    gpu: Gpu, plan: bundle_tiles.BundlePlan, image: Image, labels: Any, memory: PlacedStruct
+) -> None:
+    """Label a volume whose foreground has one value, if it has."""
+    sample, label, join, write = gpu.load(bundle_tiles.FILE, bundle_tiles.NAMES)
+    sampling, labelling, joining, writing = plan.grids
+    rule, values, shape = image.rule, image.values, plan.shape
+    written, kept, components = memory["written"], memory["kept"], memory["components"]
+    launch(sample, sampling, rule, values, shape, written)
+    launch(label, labelling, rule, values, labels, shape, written, kept, components)
+    launch(join, joining, labels, shape, written, kept)
+    launch(write, writing, labels, shape, written, kept, components)
+
+
 class Plan(NamedTuple):
     """What depends on the kind of an array only, and is kept for the next one of that kind.
 
@@ -152,6 +168,8 @@ class Plan(NamedTuple):
         Of kernels: those that any labels need, those that differ, and those of sparse tiles.
     by_rows : RowPlan, optional
         How the image is labelled if it has many components of several values.
+    by_bundles : BundlePlan, optional
+        How the volume is labelled if its foreground has one value.
     rule : numpy.generic
         ``Equal<T>`` or ``GivenLinks``.
     tiles : numpy.void
@@ -182,6 +200,7 @@ class Plan(NamedTuple):
     last_names: tuple[str, ...]
     sparse_names: tuple[str, ...]
     by_rows: row_tiles.RowPlan | None
+    by_bundles: bundle_tiles.BundlePlan | None
     rule: Any
     tiles: Any
     bricks: int
@@ -204,6 +223,32 @@ class Plan(NamedTuple):
             yield sparse_tiles.FILE, self.sparse_names
         if self.by_rows:
             yield row_tiles.FILE, self.by_rows.names
+        if self.by_bundles:
+            yield bundle_tiles.FILE, bundle_tiles.NAMES
+
+
+class _Ahead(NamedTuple):
+    """Who may label an array ahead of bricks, as in `Plan`; and what is written of it."""
+
+    sparse: bool = False
+    by_rows: row_tiles.RowPlan | None = None
+    by_bundles: bundle_tiles.BundlePlan | None = None
+    written: Part | None = None
+
+    @property
+    def parts(self) -> dict[str, Part]:
+        """What they need of a workspace."""
+        plan = self.by_rows or self.by_bundles
+        return plan.parts if plan else {}
+
+
+def _ahead_of_bricks(geometry: Geometry, links: Links, index: np.dtype[Any], tiles: int) -> _Ahead:
+    if sparse_tiles.takes(geometry, links, index):
+        by_rows = row_tiles.plan_of(geometry, links)
+        return _Ahead(True, by_rows, written=(2 + tiles, WRITTEN))
+    by_bundles = bundle_tiles.plan_of(geometry, links, index)
+    written = (bundle_tiles.WRITTEN, WRITTEN) if by_bundles else None
+    return _Ahead(by_bundles=by_bundles, written=written)
 
 
 @lru_cache(maxsize=1024)
@@ -232,7 +277,9 @@ def plan_of(
     chunks = -(-words // chunk)
     border = _count_at_border(rank, logs)
     linked, digits = bricks * len(geometry.steps.backward), bricks * FIRST_DIGITS
-    sparse = fixed and not consecutive and sparse_tiles.takes(geometry, links, index)
+    ahead = _Ahead()
+    if fixed and not consecutive:
+        ahead = _ahead_of_bricks(geometry, links, index, tiles)
     table: dict[str, Part | int | None] = {
         "foreground": (bricks, BITS),
         "links": None if by_value else (linked, BITS),
@@ -242,20 +289,20 @@ def plan_of(
         "comparison": (tiles, COMPARISON),
         "frame": (2 * tiles, np.dtype(links.value_type)) if by_value else None,
         "first_digit": None if by_value else (digits, BITS),
-        "written": (2 + tiles, WRITTEN) if sparse else None,
+        "written": ahead.written,
         "components": (items, COUNT),
         "bricks": bricks,
     }
     given = None if by_value else 1 if geometry.steps.most_moves <= 1 else 3
     by_word = ((words, WORDS), (words, index), (chunks, COUNT)) if consecutive else ()
-    by_rows = row_tiles.plan_of(geometry, links) if sparse else None
     names = _names(links, given, kind, index)
     last_names = _last_names(links, given, kind, index, (consecutive, by_item))
     return Plan(
-        _where_written(names) if sparse else names,
-        _where_written(last_names) if sparse else last_names,
-        sparse_tiles.names(rule_of(links).name, kind) if sparse else (),
-        by_rows,
+        _where_written(names) if ahead.written else names,
+        _where_written(last_names) if ahead.written else last_names,
+        sparse_tiles.names(rule_of(links).name, kind) if ahead.sparse else (),
+        ahead.by_rows,
+        ahead.by_bundles,
         rule_of(links).struct if by_value else np.uint8(0),
         tiling(geometry, logs),
         bricks,
@@ -269,7 +316,7 @@ def plan_of(
         (tiles, border),
         of_tile * BRICK * NODE.itemsize,
         table,
-        by_rows.parts if by_rows else dict(zip(BY_WORD, by_word, strict=False)),
+        {**dict(zip(BY_WORD, by_word, strict=False)), **ahead.parts},
     )
 
 
@@ -364,9 +411,12 @@ def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     for links in rules():
         if links.rule != "equal":
             continue
-        tiles, index = _tiles(sparse_tiles.AXES, LOGS[sparse_tiles.AXES], False), sparse_tiles.INDEX
-        yield sparse_tiles.FILE, sparse_tiles.names(rule_of(links).name, tiles)
-        for names in _modules(_where_written(_names(links, None, tiles, index))):
-            yield FILE, names
-        yield FILE, _where_written(_last_names(links, None, tiles, index, (False, False)))
+        rule, index = rule_of(links).name, sparse_tiles.INDEX
+        yield sparse_tiles.FILE, sparse_tiles.names(rule, _tiles(2, LOGS[2], False))
+        for rank in FIXED if links.value_type == "u1" else FIXED[:1]:
+            tiles = _tiles(rank, LOGS[rank], False)
+            for names in _modules(_where_written(_names(links, None, tiles, index))):
+                yield FILE, names
+            yield FILE, _where_written(_last_names(links, None, tiles, index, (False, False)))
     yield from row_tiles.specialisations()
+    yield from bundle_tiles.specialisations()
