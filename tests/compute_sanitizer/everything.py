@@ -25,8 +25,10 @@ from conncomp.grid import algorithms as grid_algorithms
 from conncomp.kernels.cuda import launcher
 from conncomp.kernels.cuda.graph import strong_components
 from conncomp.kernels.cuda.grid import (
+    bundle_tiles,
     item_runs,
     row_tiles,
+    run_tiles,
     tiled_bricks,
     tiled_elements,
     tiled_quads,
@@ -304,6 +306,7 @@ def label_by_bricks(cupy):
             label_images(cupy, "auto")
             label_by_links(cupy, ((64, 140), (32, 16, 64)))  # in tiles that the compiler knows
             label_sparse(cupy)
+            label_volumes(cupy)
 
 
 def label_sparse(cupy):
@@ -316,6 +319,21 @@ def label_sparse(cupy):
     with patch.object(row_tiles, "LEAST", 0):
         for image in (few, many.astype(np.int32)):
             check(label(cupy.asarray(image), numbering="roots"), label(image, numbering="roots"))
+    tiled_bricks.plan_of.cache_clear()
+
+
+def label_volumes(cupy):
+    """Label volumes of bytes, of one value and of several, as if they were large."""
+    shape = 20, 35, 140
+    tiled_bricks.plan_of.cache_clear()
+    with patch.object(run_tiles, "LEAST_FILLED", 0), patch.object(bundle_tiles, "LEAST", 0):
+        run_tiles.takes.cache_clear()
+        for values in 1, 2, 200:
+            image = generate.random_array(shape, 0.4, values=values).astype(np.uint8)
+            for numbering, connectivity in ("roots", 1), ("consecutive", 1), ("roots", 3):
+                asked = {"numbering": numbering, "connectivity": connectivity}
+                check(label(cupy.asarray(image), **asked), label(image, **asked))
+    run_tiles.takes.cache_clear()
     tiled_bricks.plan_of.cache_clear()
 
 

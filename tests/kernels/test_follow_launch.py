@@ -15,7 +15,13 @@ from conncomp.kernels.cuda.components import (
 )
 from conncomp.kernels.cuda.core import numbering
 from conncomp.kernels.cuda.graph import arcs, blocked_afforest, boruvka, ecl, strong_components
-from conncomp.kernels.cuda.grid import item_runs, tiled_bricks, tiled_elements, tiled_quads
+from conncomp.kernels.cuda.grid import (
+    item_runs,
+    run_tiles,
+    tiled_bricks,
+    tiled_elements,
+    tiled_quads,
+)
 from conncomp.kernels.cuda.launcher import SOURCES, compile_options, includes, source
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import SPINS
@@ -46,6 +52,7 @@ def one_of_each_template():
         *tiled_elements.specialisations(),
         *tiled_quads.specialisations(),
         *item_runs.specialisations(),
+        *run_tiles.specialisations(),
         *(one for one in of_models if one[0] != bricks.WINDINGS_FILE),
     ):
         chosen |= {

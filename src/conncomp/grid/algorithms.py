@@ -10,7 +10,13 @@ from conncomp.gpu import Workspace
 from conncomp.grid import runs, scans
 from conncomp.kernels.cuda.core import numbering
 from conncomp.kernels.cuda.core.numbering import count_roots, number_roots, place_roots_within_items
-from conncomp.kernels.cuda.grid import item_runs, tiled_bricks, tiled_elements, tiled_quads
+from conncomp.kernels.cuda.grid import (
+    item_runs,
+    run_tiles,
+    tiled_bricks,
+    tiled_elements,
+    tiled_quads,
+)
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import Gpu
 from conncomp.kernels.cuda.papers import (
@@ -32,7 +38,9 @@ def _fill_by_default(
 ) -> Any:
     described = image.geometry, image.links
     is_small = image.size <= tiled_quads.MOST * gpu.multiprocessors
-    default: Any = tiled_bricks if takes_by_bricks(gpu, image) else tiled_elements
+    default: Any = tiled_elements
+    if takes_by_bricks(gpu, image):
+        default = run_tiles if run_tiles.takes(*described, labels.dtype) else tiled_bricks
     if is_small and tiled_quads.takes(*described):
         default = tiled_quads
     many = not is_small or image.items >= item_runs.LEAST_ITEMS * gpu.multiprocessors
@@ -112,6 +120,7 @@ ALGORITHMS = table_of(
             tiled_elements.specialisations,
             tiled_quads.specialisations,
             item_runs.specialisations,
+            run_tiles.specialisations,
         ),
     ),
     _of_paper(

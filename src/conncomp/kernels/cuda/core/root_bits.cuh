@@ -8,13 +8,26 @@
 // reads the counts of those before it.
 #pragma once
 
-#include "cuda/core/launch.cuh"
+#include "core/atomics.h"
 #include "cuda/core/scan.cuh"
 
 namespace conncomp {
 
 constexpr int kRootWord = 32;  // bits of a word of roots
 constexpr int kWordThreads = 256;
+
+// Points an entry of a forest to its root, complemented, which is returned. Others may be settled already.
+template <class Index>
+__device__ inline Index settle_entry(Index* parent, Index entry) {
+  Index root = entry;
+  for (Index above; (above = Shared::load(parent + root)) < root; root = above)
+    if (above < 0) {
+      root = ~above;
+      break;
+    }
+  Shared::store(parent + entry, Index(~root));
+  return root;
+}
 
 // The label of the first root of each word.
 template <class Index>

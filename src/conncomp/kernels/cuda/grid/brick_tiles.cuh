@@ -157,15 +157,15 @@ struct BrickTable {
                      // plane follow each other. Null where neighbours are not compared by value
   Comparison* comparison;  // of a tile: how its foreground is compared
   void* frame;             // of a tile: the Frame of its values, unless they are compared one by one
-  Bits* first_digit;    // of a brick and a digit: which component each element is in (FirstDigits); those of
-                        // one digit follow each other. Null where neighbours are compared by value
-  bool* sparse;         // of a tile: whether it has been labelled by sparse_tiles.cuh. Null where none is
-  int32_t* by_rows;     // whether the array is labelled by row_tiles.cuh instead, and what that needs for it.
-                        // Null where it is not asked
+  Bits* first_digit;   // of a brick and a digit: which component each element is in (FirstDigits); those of
+                       // one digit follow each other. Null where neighbours are compared by value
+  bool* sparse;        // of a tile: whether it has been labelled by sparse_tiles.cuh. Null where none is
+  int32_t* elsewhere;  // whether the array is labelled by row_tiles.cuh or bundle_tiles.cuh instead, and what
+                       // these need for it. Null where it is not asked
   int64_t* components;  // of an item: how many it has
   int64_t bricks;
 
-  __device__ bool is_by_rows() const { return by_rows != nullptr && by_rows[0]; }
+  __device__ bool is_elsewhere() const { return elsewhere != nullptr && elsewhere[0]; }
   __device__ Bits& plane(int k, int64_t number) const { return planes[k * bricks + number]; }
   __device__ ValuePlanes planes_of(int64_t number) const {
     ValuePlanes values;

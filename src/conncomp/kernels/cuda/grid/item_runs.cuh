@@ -6,11 +6,9 @@
 //
 //    words     foreground of each word, and where runs begin: at elements without a link to the one on
 //              their left
-//    runs      are numbered as they lie, by counting beginnings: the run of an element is the last one
-//              that begins up to it, however many words it covers. A run is a node, its parent a lower one
-//    contacts  of a run with those of the row above: the first one is its parent, by a store; then paths are
-//              halved by all at once, and then the others are united. A contact is left out if two others
-//              make up for it (see needed_contacts)
+//    runs      are nodes of a forest, by their numbers (run_forest.cuh)
+//    contacts  of a run with those of the row above connect them. A contact is left out if two others make up
+//              for it (see needed_contacts)
 //    labels    a bit for each run says whether it is a root; the label of a root is the number of bits
 //              up to that, as components are numbered by their first elements
 //
@@ -25,8 +23,8 @@
 #pragma once
 
 #include "core/links.h"
-#include "core/union_find.h"
 #include "cuda/core/root_bits.cuh"
+#include "cuda/grid/run_forest.cuh"
 #include "cuda/grid/word_bytes.cuh"
 
 namespace conncomp {
@@ -58,19 +56,15 @@ struct alignas(16) LabelsOfGroup {
   Label label[4];
 };
 
-struct alignas(16) SixteenBytes {
-  uint32_t word[4];
-};
+// The contacts of a word with the row above: with the element above, and those beside it.
+struct RowAbove {
+  static constexpr int kDirections = 3;
+  int columns;
 
-// Which contacts with the row above there are, or are needed: with the element above, and those beside it.
-struct ContactsAbove {
-  uint32_t up, up_left, up_right;
-
-  __device__ uint32_t any() const { return up | up_left | up_right; }
-  __device__ ContactsAbove operator&(uint32_t bits) const {
-    return {up & bits, up_left & bits, up_right & bits};
-  }
+  __device__ int word_before(int word, int) const { return word - columns; }
+  __device__ static int right(int direction) { return direction == 0 ? 0 : direction == 1 ? -1 : 1; }
 };
+using ContactsAbove = RunContacts<RowAbove::kDirections>;
 
 struct Item {
   const uint8_t* values;
@@ -116,153 +110,47 @@ struct Item {
     const WordOfItem above(word.number - table.columns, table);
     const uint32_t own = foreground[word.number], of_above = foreground[above.number];
     const uint32_t left = own & ~starts[word.number], left_above = of_above & ~starts[above.number];
-    ContactsAbove needed{alike(own & of_above & ~(left & left_above), word, -1, 0), 0, 0};
-    if (!table.corners) return needed;
-    const uint32_t apart = own & ~(is_mixed ? needed.up : of_above);
+    const uint32_t up = alike(own & of_above & ~(left & left_above), word, -1, 0);
+    if (!table.corners) return {up, 0, 0};
+    const uint32_t apart = own & ~(is_mixed ? up : of_above);
     uint32_t right = left >> 1;
     if (word.column + 1 < table.columns)
       right |= (foreground[word.number + 1] & ~starts[word.number + 1]) << 31;
-    needed.up_left = alike(apart & ~left & from_left(foreground, above), word, -1, -1);
-    needed.up_right = alike(apart & ~right & from_right(foreground, above), word, -1, 1);
-    return needed;
+    return {up, alike(apart & ~left & from_left(foreground, above), word, -1, -1),
+            alike(apart & ~right & from_right(foreground, above), word, -1, 1)};
   }
 
-  // The foreground of a word, by what is read of its values; and the bits that any of these values has, and
-  // that all have.
-  __device__ uint32_t read(const WordOfItem& word, const Background<uint8_t>& background, uint32_t& any,
-                           uint32_t& all) const {
-    const int first = word.column * kRootWord, left = table.width - first;
+  // The foreground of a word, by what is read of its values, whose bits `of_values` gets.
+  __device__ uint32_t read(const WordOfItem& word, const Background<uint8_t>& background,
+                           BitsOfValues& of_values) const {
+    const int first = word.column * kRootWord;
     const uint8_t* const at = values + int64_t(word.row) * table.row_stride + int64_t(first) * table.stride;
-    uint32_t bytes[8];
-    if (table.stride == 1 && left >= kRootWord && reinterpret_cast<size_t>(at) % 16 == 0) {
-      const auto* const loaded = reinterpret_cast<const SixteenBytes*>(at);
-      const SixteenBytes low = loaded[0], high = loaded[1];
-#pragma unroll
-      for (int k = 0; k < 4; ++k) bytes[k] = low.word[k], bytes[k + 4] = high.word[k];
-    } else {
-#pragma unroll
-      for (int k = 0; k < 8; ++k) {
-        bytes[k] = 0;
-#pragma unroll
-        for (int j = 0; j < 4; ++j)
-          if (4 * k + j < left) bytes[k] |= uint32_t(at[int64_t(4 * k + j) * table.stride]) << 8 * j;
-      }
-    }
-    uint32_t elements = 0;
-#pragma unroll
-    for (int k = 0; k < 8; ++k) {
-      uint32_t kept = background.present ? bytes_set(bytes[k] ^ background.value * kEachByte) : 0x80808080u;
-      const int after = 4 * k + 4 - left;  // bytes that are none of the item's
-      if (after > 0) kept = after < 4 ? kept & (~0u >> 8 * after) : 0;
-      elements |= uint32_t(bits_of_bytes(kept)) << 4 * k;
-      const uint32_t whole = (kept >> 7) * 255;
-      any |= bytes[k] & whole, all &= bytes[k] | ~whole;
-    }
-    return elements;
+    return BytesOfWord(at, table.stride, table.width - first).foreground(background, of_values);
   }
 };
 
-// The parents of the runs of an item, and what is asked of it. Runs are numbered by 32 bits where there is
+// The forest of the runs of an item, and what is asked of it. Runs are numbered by 32 bits where there is
 // memory for that.
-struct RunWords {
-  const uint32_t *starts, *before;
-  uint32_t* contacts[3];  // left ones, those above, right ones
-  int words, columns, runs;
-};
 template <int threads, class Run>
-struct RunForest : RunWords {
-  Run* parent;
-
-  __device__ RunForest(const RunWords& words, void* parent)
-      : RunWords(words), parent(static_cast<Run*>(parent)) {}
-
-  __device__ Run run_of(int word, int bit) const {
-    return Run(before[word] + __popc(starts[word] & ((2u << bit) - 1)) - 1);
-  }
-  // The run of the element above, or of the one so far to the right of that.
-  __device__ Run run_above(int word, int bit, int right) const {
-    const int place = bit + right;
-    return run_of(word - columns + (place < 0 ? -1 : place / kRootWord), place & (kRootWord - 1));
-  }
-
-  // Puts each run under the first one that it touches above, among the elements of the word where it begins;
-  // returns whether there are other contacts, which are kept.
-  __device__ bool take_parents(const Item& item) {
-    bool has_more = false;
-    for (int word = int(threadIdx.x); word < words; word += threads) {
-      ContactsAbove of_word = item.needed_contacts({word, item.table});
-      Run run = Run(before[word]);
-#pragma unroll 1
-      for (uint32_t unvisited = starts[word]; unvisited != 0; ++run) {
-        const uint32_t begin = unvisited & (0 - unvisited);
-        unvisited -= begin;
-        const uint32_t end = unvisited & (0 - unvisited);
-        Run above = run;
-        if (const uint32_t touching = of_word.any() & (end - 1) & ~(begin - 1)) {
-          const uint32_t bit = touching & (0 - touching);
-          const int right = of_word.up & bit ? 0 : of_word.up_left & bit ? -1 : 1;
-          above = run_above(word, __ffs(int(bit)) - 1, right);
-          (right == 0 ? of_word.up : right < 0 ? of_word.up_left : of_word.up_right) -= bit;
-        }
-        parent[run] = above;
-      }
-      contacts[0][word] = of_word.up_left, contacts[1][word] = of_word.up,
-      contacts[2][word] = of_word.up_right;
-      has_more |= of_word.any() != 0;
-    }
-    return has_more;
-  }
-
-  // Points each run to its root, as far as that is known; calls last(run, whether it is one) with all
-  // threads. Paths are halved by all who are on them, as each moves up.
-  template <class Last>
-  __device__ void flatten(Last&& last) {
-#pragma unroll 1
-    for (int first = 0; first < runs; first += threads) {
-      const int run = first + int(threadIdx.x);
-      bool is_root = false;
-      if (run < runs) {
-        Run above = InBlock::load(parent + run);
-        is_root = above == Run(run);
-        for (Run next; (next = InBlock::load(parent + above)) != above; above = next)
-          InBlock::store(parent + run, next);
-      }
-      last(run, is_root);
-    }
-    __syncthreads();
-  }
-
-  __device__ void unite_contacts() {
-    for (int word = int(threadIdx.x); word < words; word += threads) {
-      uint32_t left = contacts[0][word], up = contacts[1][word], right = contacts[2][word];
-#pragma unroll 1
-      while (left | up | right) {
-        const uint32_t bits = up ? up : left ? left : right;
-        const int bit = __ffs(int(bits)) - 1, aside = up ? 0 : left ? -1 : 1;
-        (up ? up : left ? left : right) &= bits - 1;
-        const Run own = run_of(word, bit), above = run_above(word, bit, aside);
-        if constexpr (sizeof(Run) >= kLeastMinimum)  // most parents are roots still
-          hook_lowest<InBlock>(parent, InBlock::load(parent + own), InBlock::load(parent + above));
-        else
-          unite<InBlock>(parent, own, above);
-      }
-    }
-    __syncthreads();
-  }
+struct ItemForest : RunForest<threads, Run, RowAbove> {
+  using Forest = RunForest<threads, Run, RowAbove>;
+  using Forest::before, Forest::contacts, Forest::parent, Forest::runs, Forest::starts, Forest::words;
+  using Forest::Forest;
 
   // Lets the parent of each run be its label, less 1, and returns how many components there are.
   __device__ int label_runs(const Item& item) {
-    const bool has_more = __syncthreads_or(take_parents(item));
-    uint32_t *const roots = contacts[0], *const number = contacts[1];  // once contacts have been read
+    const auto contacts_of = [&](int word) { return item.needed_contacts({word, item.table}); };
+    const bool has_more = __syncthreads_or(this->take_parents(contacts_of));
+    uint32_t *const roots = contacts, *const number = contacts + words;  // once contacts have been read
     const auto keep_roots = [&](int run, bool is_root) {
       const uint32_t bits = __ballot_sync(kAllLanes, is_root);
       if (lane() == 0 && run < runs) roots[run / kRootWord] = bits;
     };
     if (has_more) {
-      flatten([](int, bool) {});
-      unite_contacts();
+      this->flatten([](int, bool) {});
+      this->unite_contacts();
     }
-    flatten(keep_roots);
+    this->flatten(keep_roots);
     int components = 0;
     for (int first = 0; first * kRootWord < runs; first += threads) {
       const int word = first + int(threadIdx.x);
@@ -308,7 +196,7 @@ struct RunForest : RunWords {
       const WordOfItem word(at, item.table);
       const int x = word.column * kRootWord + lane();
       const bool is_foreground = item.foreground[at] >> lane() & 1;
-      const Label label = is_foreground ? Label(parent[run_of(at, lane())]) + 1 : 0;
+      const Label label = is_foreground ? Label(parent[this->run_of(at, lane())]) + 1 : 0;
       if (x < width) labels[word.row * width + x] = label;
     }
   }
@@ -332,14 +220,13 @@ __global__ void __launch_bounds__(threads, 1)
   labels += int64_t(number) * table.height * table.width;
   Item item{values, table, foreground, starts, false};
 
-  uint32_t any = 0, all = ~0u;
+  BitsOfValues bits;
   for (int word = thread; word < words; word += threads)
-    foreground[word] = item.read({word, table}, rule.background, any, all);
-  any = (any | any >> 16 | any >> 8 | any >> 24) & 255, all = all & all >> 16 & all >> 8 & all >> 24 & 255;
-  const bool has_any = all <= any;  // else there is no foreground, as all bits are set
-  if (has_any) InBlock::store(&any_value, any);
+    foreground[word] = item.read({word, table}, rule.background, bits);
+  bits = bits.of_bytes();
+  if (bits.has_any()) InBlock::store(&any_value, bits.any);
   __syncthreads();
-  item.is_mixed = __syncthreads_or(has_any && (any != all || any != any_value));
+  item.is_mixed = __syncthreads_or(bits.has_any() && (bits.any != bits.all || bits.any != any_value));
 
   int runs = 0;
   for (int first = 0; first < words; first += threads) {
@@ -359,12 +246,11 @@ __global__ void __launch_bounds__(threads, 1)
     if (thread == 0 && part == 0) table.components[number] = components;
     forest.write(item, begin, end, labels);
   };
-  const RunWords of_words{starts, before,        {contacts, contacts + words, contacts + 2 * words},
-                          words,  table.columns, runs};
+  const RunWords<RowAbove> of_words{starts, before, contacts, words, runs, {table.columns}};
   if (runs <= table.most_runs)
-    label_all(RunForest<threads, int32_t>(of_words, parents));
+    label_all(ItemForest<threads, int32_t>(of_words, parents));
   else
-    label_all(RunForest<threads, uint16_t>(of_words, parents));
+    label_all(ItemForest<threads, uint16_t>(of_words, parents));
 }
 
 }  // namespace conncomp

@@ -432,7 +432,7 @@ __global__ void __launch_bounds__(kJoinThreads, Tiles::kRank < 3 && resident_blo
     join_tiles(Tiles tiles, int64_t count, int64_t each, const typename Rule::Value* __restrict__ values,
                Index* label, BrickTable table) {
   follow_launch();
-  if (table.is_by_rows()) return;
+  if (table.is_elsewhere()) return;
   constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes;
   using Join = TileJoin<Rule, Tiles, Index>;
   __shared__ BricksToJoin<Join> bricks;

@@ -572,8 +572,9 @@ union TileOrSparse {
   SparseMemory<typename Rule::Value, Tiles> sparse;
 };
 
-// A block a tile. Dynamic shared memory: two bytes for each element of a tile, unless it may be sparse.
-template <class Rule, class Tiles, class Index, bool may_be_sparse = false>
+// A block a tile of an array that may be labelled elsewhere; of two axes, a tile may also be sparse then.
+// Dynamic shared memory: two bytes for each element of a tile, unless it may be sparse.
+template <class Rule, class Tiles, class Index, bool may_be_elsewhere = false>
 __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
     label_tiles(Tiles tiles, Rule rule, const typename Rule::Value* __restrict__ values,
                 Index* __restrict__ label, BrickTable table) {
@@ -585,8 +586,10 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
   TileMemory<Rule, Tiles>* memory;
   BrickNodes<Tiles::kAxes>* nodes_of_bricks;
   SparseMemory<typename Rule::Value, Tiles>* sparse_memory = nullptr;
+  constexpr bool may_be_sparse = may_be_elsewhere && Tiles::kRank == 2;
+  if constexpr (may_be_elsewhere)
+    if (table.is_elsewhere()) return;
   if constexpr (may_be_sparse) {
-    if (table.is_by_rows()) return;
     __shared__ TileOrSparse<Rule, Tiles> either;
     memory = &either.tile.memory, nodes_of_bricks = either.tile.nodes, sparse_memory = &either.sparse;
   } else {

@@ -26,15 +26,7 @@ __device__ inline Bits settle_brick(const Tiles& tiles, Index* label, const Bric
     first = tiles.first_of(tiles.template corner_of<Index>(tile), int(number & (tiles.parts() - 1))).index;
   for (Bits unsettled = tile_roots; unsettled != 0; unsettled &= unsettled - 1) {
     const Index i = first + tiles.template distance<Index>(lowest(unsettled));
-    Index root = i;
-    // Others may be settled already.
-    for (Index above; (above = Shared::load(parent + root)) < root; root = above)
-      if (above < 0) {
-        root = ~above;
-        break;
-      }
-    Shared::store(parent + i, Index(~root));
-    if (root == i) roots |= lowest_bit(unsettled);
+    if (settle_entry(parent, i) == i) roots |= lowest_bit(unsettled);
   }
   table.roots[number] = roots;
   return roots;

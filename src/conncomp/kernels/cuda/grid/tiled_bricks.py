@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp.kernels.cuda.core.numbering import MOST_CHUNKS, THREADS, WORD, WORDS
-from conncomp.kernels.cuda.grid import row_tiles, sparse_tiles
+from conncomp.kernels.cuda.grid import bundle_tiles, row_tiles, sparse_tiles
 from conncomp.kernels.cuda.grid.image import RANKS, Geometry, Image, rule_of, rules
 from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, given_logs, tiling
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
@@ -48,7 +48,7 @@ TABLE = Struct(
     frame=POINTER,
     first_digit=POINTER,
     sparse=POINTER,
-    by_rows=POINTER,
+    elsewhere=POINTER,
     components=POINTER,
     bricks=COUNT,
 )
@@ -101,6 +101,8 @@ def fill_labels(
         launch(link, by_brick, tiles, image.rule, values, table)
     if plan.by_rows:
         _label_by_rows(gpu, plan.by_rows, image, labels, memory)
+    if plan.by_bundles:
+        _label_by_bundles(gpu, plan.by_bundles, image, labels, memory)
     launch(label, plan.by_tile, tiles, plan.rule, values, labels, table, shared=plan.shared)
     if plan.joins:
         launch(join, plan.by_border, tiles, *plan.border, values, labels, table)
@@ -128,12 +130,26 @@ def _label_by_rows(
     sample, label, join, follow = gpu.load(row_tiles.FILE, plan.names)
     sampling, labelling, joining, following = plan.grids(gpu)
     rule, values, shape, tiles = image.rule, image.values, plan.shape, plan.tiles
-    by_rows, components = memory["by_rows"], memory["components"]
+    by_rows, components = memory["elsewhere"], memory["components"]
     between = memory["reaching"], memory["settled_of_rows"]
     launch(sample, sampling, rule, values, shape, by_rows, components)
     launch(label, labelling, rule, values, labels, shape, by_rows, *between, tiles)
     launch(join, joining, values, labels, shape, by_rows, tiles)
     launch(follow, following, labels, shape, by_rows, *between, components, plan.words, tiles)
+
+
+def _label_by_bundles(
+    gpu: Gpu, plan: bundle_tiles.BundlePlan, image: Image, labels: Any, memory: PlacedStruct
+) -> None:
+    """Label a volume whose foreground has one value, if it has."""
+    sample, label, join, write = gpu.load(bundle_tiles.FILE, bundle_tiles.NAMES)
+    sampling, labelling, joining, writing = plan.grids
+    rule, values, shape = image.rule, image.values, plan.shape
+    by_bundles, kept, components = memory["elsewhere"], memory["kept"], memory["components"]
+    launch(sample, sampling, rule, values, shape, by_bundles)
+    launch(label, labelling, rule, values, labels, shape, by_bundles, kept, components)
+    launch(join, joining, labels, shape, by_bundles, kept)
+    launch(write, writing, labels, shape, by_bundles, kept, components)
 
 
 class Plan(NamedTuple):
@@ -145,6 +161,8 @@ class Plan(NamedTuple):
         Of kernels: those that any labels need, and those that differ.
     by_rows : RowPlan, optional
         How the image is labelled if it has many components of several values.
+    by_bundles : BundlePlan, optional
+        How the volume is labelled if its foreground has one value.
     rule : numpy.generic
         ``Equal<T>`` or ``GivenLinks``.
     tiles : numpy.void
@@ -174,6 +192,7 @@ class Plan(NamedTuple):
     names: tuple[str, ...]
     last_names: tuple[str, ...]
     by_rows: row_tiles.RowPlan | None
+    by_bundles: bundle_tiles.BundlePlan | None
     rule: Any
     tiles: Any
     bricks: int
@@ -194,6 +213,35 @@ class Plan(NamedTuple):
         """Yield the (file, names) of kernels that only large images have."""
         if self.by_rows:
             yield row_tiles.FILE, self.by_rows.names
+        if self.by_bundles:
+            yield bundle_tiles.FILE, bundle_tiles.NAMES
+
+
+class _Ahead(NamedTuple):
+    """Who may label an array instead of bricks, as in `Plan`, and whether tiles may be sparse."""
+
+    sparse: bool = False
+    by_rows: row_tiles.RowPlan | None = None
+    by_bundles: bundle_tiles.BundlePlan | None = None
+
+    @property
+    def elsewhere(self) -> Part | None:
+        """Where it is written whether they do."""
+        if self.by_rows:
+            return row_tiles.WORDS_OF_CHOICE, row_tiles.COUNTS
+        return (bundle_tiles.WORDS_OF_CHOICE, row_tiles.COUNTS) if self.by_bundles else None
+
+    @property
+    def parts(self) -> dict[str, Part]:
+        """What they need of a workspace."""
+        plan = self.by_rows or self.by_bundles
+        return plan.parts if plan else {}
+
+
+def _ahead_of_bricks(geometry: Geometry, links: Links, index: np.dtype[Any]) -> _Ahead:
+    if sparse_tiles.takes(geometry, links, index):
+        return _Ahead(True, row_tiles.plan_of(geometry, links))
+    return _Ahead(by_bundles=bundle_tiles.plan_of(geometry, links, index))
 
 
 @lru_cache(maxsize=1024)
@@ -222,8 +270,9 @@ def plan_of(
     chunks = -(-words // chunk)
     border = _count_at_border(rank, logs)
     linked, digits = bricks * len(geometry.steps.backward), bricks * FIRST_DIGITS
-    sparse = fixed and not consecutive and sparse_tiles.takes(geometry, links, index)
-    by_rows = row_tiles.plan_of(geometry, links) if sparse else None
+    ahead = _Ahead()
+    if fixed and not consecutive:
+        ahead = _ahead_of_bricks(geometry, links, index)
     table: dict[str, Part | int | None] = {
         "foreground": (bricks, BITS),
         "links": None if by_value else (linked, BITS),
@@ -233,8 +282,8 @@ def plan_of(
         "comparison": (tiles, COMPARISON),
         "frame": (2 * tiles, np.dtype(links.value_type)) if by_value else None,
         "first_digit": None if by_value else (digits, BITS),
-        "sparse": (tiles, SPARSE) if sparse else None,
-        "by_rows": (row_tiles.WORDS_OF_CHOICE, row_tiles.COUNTS) if by_rows else None,
+        "sparse": (tiles, SPARSE) if ahead.sparse else None,
+        "elsewhere": ahead.elsewhere,
         "components": (items, COUNT),
         "bricks": bricks,
     }
@@ -243,9 +292,10 @@ def plan_of(
     names = _names(links, given, kind, index)
     last_names = _last_names(links, given, kind, index, (consecutive, by_item))
     return Plan(
-        _where_sparse(names) if sparse else names,
-        _where_sparse(last_names) if sparse else last_names,
-        by_rows,
+        _where_elsewhere(names) if ahead != _Ahead() else names,
+        _where_elsewhere(last_names) if ahead != _Ahead() else last_names,
+        ahead.by_rows,
+        ahead.by_bundles,
         rule_of(links).struct if by_value else np.uint8(0),
         tiling(geometry, logs),
         bricks,
@@ -257,9 +307,9 @@ def plan_of(
         (-(-tiles * border // JOIN_THREADS), JOIN_THREADS),
         tiles > items or any(geometry.steps.periodic),
         (tiles, border),
-        0 if sparse else of_tile * BRICK * NODE.itemsize,
+        0 if ahead.sparse else of_tile * BRICK * NODE.itemsize,
         table,
-        by_rows.parts if by_rows else dict(zip(BY_WORD, by_word, strict=False)),
+        {**dict(zip(BY_WORD, by_word, strict=False)), **ahead.parts},
     )
 
 
@@ -328,8 +378,8 @@ def _last_names(
     return write, f"settle_roots<{kinds}>", f"gather_roots<{kinds}>", number
 
 
-def _where_sparse(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of kernels, the first one for tiles that may be sparse."""
+def _where_elsewhere(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of kernels, the first one for arrays that may be labelled elsewhere."""
     return f"{names[0][:-1]}, true>", *names[1:]
 
 
@@ -354,8 +404,10 @@ def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     for links in rules():
         if links.rule != "equal":
             continue
-        tiles, index = _tiles(sparse_tiles.AXES, LOGS[sparse_tiles.AXES], False), sparse_tiles.INDEX
-        for names in _modules(_where_sparse(_names(links, None, tiles, index))):
-            yield FILE, names
-        yield FILE, _where_sparse(_last_names(links, None, tiles, index, (False, False)))
+        for rank in FIXED if links.value_type == "u1" else (sparse_tiles.AXES,):
+            tiles, index = _tiles(rank, LOGS[rank], False), sparse_tiles.INDEX
+            for names in _modules(_where_elsewhere(_names(links, None, tiles, index))):
+                yield FILE, names
+            yield FILE, _where_elsewhere(_last_names(links, None, tiles, index, (False, False)))
     yield from row_tiles.specialisations()
+    yield from bundle_tiles.specialisations()

@@ -122,16 +122,17 @@ __device__ inline int follow_sparse_tile(const Tiles& tiles, int32_t* label, con
   return roots;
 }
 
-// A block a tile.
-template <class Rule, bool consecutive, class Tiles, class Index, bool may_be_sparse = false>
+// A block a tile of an array that may be labelled elsewhere; of two axes, a tile may also be sparse then.
+template <class Rule, bool consecutive, class Tiles, class Index, bool may_be_elsewhere = false>
 __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
     write_labels(Tiles tiles, const typename Rule::Value* __restrict__ values, Index* label, BrickTable table,
                  int64_t columns, const uint32_t* __restrict__ roots_of_word,
                  const Index* __restrict__ number_of_word) {
   follow_launch();
   constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes, kThreads = Tiles::kThreads;
-  if constexpr (may_be_sparse) {
-    if (table.is_by_rows()) return;
+  if constexpr (may_be_elsewhere)
+    if (table.is_elsewhere()) return;
+  if constexpr (may_be_elsewhere && Tiles::kRank == 2) {
     // Asked for at once with the flag: the tile is done when both are here.
     const ListToFollow<Tiles> list{table, blockIdx.x, int(threadIdx.x) / kWarp};
     const uint32_t number = list.numbers[lane()];

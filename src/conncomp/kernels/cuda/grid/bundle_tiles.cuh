@@ -1,0 +1,459 @@
+// Connected components of large volumes of bytes of one value whose elements touch at corners, on the GPU, by
+// runs of bundles of 2 x 2 rows. The default for them, if a sample sees no other value.
+//
+// What: fills label[i] with the smallest index of i's component, or with -1 where there is background.
+// How: whatever rows of a bundle hold in neighbouring columns touches. So a run of the "or" of four rows is
+// connected, and is a node; there are few, as runs of noise grow together. A tile of 64 x 16 x 16 elements
+// has 128 words of bundles, of which each thread of a block has one:
+//
+//    sample_bundles       whether foreground has one value, as far as a sample tells; a tile with another one
+//                         takes that back, and bricks label the array
+//    label_bundle_tiles   runs become nodes of a forest in shared memory (run_forest.cuh), linked to those of
+//                         bundles before, by the rows that lie beside each other, within the tile; the first
+//                         element of a component is the least of all its runs'. The rest as in run_tiles.cuh
+//    join_bundle_tiles    likewise, across the borders of tiles
+//    write_bundle_labels  likewise
+//
+// Along two axes four bundles come before one; of each a row or two lie beside it, which are its edge:
+//
+//    z    before   . .  2 2  . .      0  (y - 1)         rows 0 and 2 touch rows 1 and 3 of that
+//         before   . 1  2 2  3 .      1  (y - 1, z - 1)  row 0 touches row 3
+//         own      0 0  # #           2  (z - 1)         rows 0 and 1 touch rows 2 and 3
+//         own      0 0  # #    y      3  (y + 1, z - 1)  row 1 touches row 2
+//
+// Cost: 1 byte read and 4 written for each element, and beside a quarter of a byte for each written and twice
+// read, and 2 for each run. Memory: 0.43 bytes an element.
+//
+// Source: ours, from runs (He, Chao and Suzuki 2008) and union–find; to treat rows as one is Grana,
+// Borghesani and Cucchiara 2010.
+#pragma once
+
+#include "cuda/grid/brick_tiles.cuh"
+#include "cuda/grid/run_tiles.cuh"
+
+namespace conncomp {
+
+// The four rows of a bundle, in a word each, in the order of their elements.
+struct alignas(16) BundleWord {
+  uint32_t row[4];
+
+  __device__ uint32_t all() const { return row[0] | row[1] | row[2] | row[3]; }
+  // The rows that lie beside the bundle before in a direction, and those of a bundle before that do.
+  __device__ uint32_t edge(int direction) const {
+    return direction == 0   ? row[0] | row[2]
+           : direction == 1 ? row[0]
+           : direction == 2 ? row[0] | row[1]
+                            : row[1];
+  }
+  __device__ uint32_t edge_before(int direction) const {
+    return direction == 0   ? row[1] | row[3]
+           : direction == 1 ? row[3]
+           : direction == 2 ? row[2] | row[3]
+                            : row[2];
+  }
+};
+
+// How words of bundles lie in a tile, where each thread has one, and which come before.
+struct BundlesBefore {
+  static constexpr int kRow = RunTile::kRow, kPlane = RunTile::kPlane / 2, kWords = RunTile::kWords / 4;
+  static constexpr int kOfRow = RunTile::side(1) / 2, kMostRuns = kWords * kRunWord / 2;
+  static constexpr int kDirections = 4, kRowsOfBundle = 4;
+
+  __device__ static int down(int direction) { return direction == 2 ? 0 : direction == 3 ? 1 : -1; }
+  __device__ static int behind(int direction) { return direction == 0 ? 0 : -1; }
+  __device__ static int word_before(int word, int direction) {
+    return word + down(direction) * kRow + behind(direction) * kPlane;
+  }
+  __device__ static int right(int) { return 0; }
+  __device__ static int row(int word) { return word / kRow % kOfRow; }
+  __device__ static int plane(int word) { return word / kPlane; }
+  __device__ static bool has_before(int word, int direction) {
+    const int row_before = row(word) + down(direction);
+    return row_before >= 0 && row_before < kOfRow && plane(word) + behind(direction) >= 0;
+  }
+  // The word of the tile that is a row of a bundle, and the bundle that has a word.
+  __device__ static int word_of_row(int word, int row_of) {
+    const int plane_of = 2 * plane(word) + row_of / 2;
+    return plane_of * RunTile::kPlane + (2 * row(word) + row_of % 2) * kRow + RunTile::column(word);
+  }
+  __device__ static int bundle_of(int word) {
+    return RunTile::plane(word) / 2 * kPlane + RunTile::row(word) / 2 * kRow + RunTile::column(word);
+  }
+};
+
+// What is kept of a tile. Its size stands in bundle_tiles.py.
+struct KeptBundles {
+  static constexpr int kWords = BundlesBefore::kWords;
+  BundleWord rows[kWords];
+  uint32_t starts[kWords];
+  uint16_t before[kWords];
+  int32_t runs, settled, unused[2];
+  uint16_t node[BundlesBefore::kMostRuns];  // see RunNode
+};
+static_assert(sizeof(KeptBundles) == 6928, "");
+
+// The rows of a word of bundles that lie beside others, whether the element to the left of the word is set in
+// them, and where runs begin.
+struct BundleEdge {
+  uint32_t edge;
+  bool has_left;
+  uint32_t starts;
+
+  // Columns with an element there or to the left.
+  __device__ uint32_t reached() const { return edge | edge << 1 | uint32_t(has_left); }
+};
+
+// The contacts of an edge with one of a bundle before: one for each pair of runs, or few. The runs of a
+// column are the last ones that begin up to it. So two elements in one column, or in columns beside each
+// other, are a contact in the right one of these:
+//
+//    own     # #    #      . #        In the first column of a word the left one may be in the word before;
+//    before  # #    . #    #          the runs are those of that word then
+//    contact x        x      x
+//
+// Of contacts between which no run of both begins, the first one is enough.
+__device__ inline uint32_t contacts_of_edges(const BundleEdge& own, const BundleEdge& other) {
+  const uint32_t contacts = own.reached() & other.reached(), going_on = ~(own.starts | other.starts);
+  uint32_t after = contacts, path = going_on;
+#pragma unroll
+  for (int step = 1; step < kRunWord; step *= 2) after |= path & after << step, path &= path << step;
+  return contacts & ~(after << 1 & going_on);
+}
+
+struct BundleMemory {
+  static constexpr int kWords = BundlesBefore::kWords, kMostRuns = BundlesBefore::kMostRuns;
+  BundleWord rows[kWords];
+  uint32_t starts[kWords], before[kWords + 1], any_value;
+  union {
+    uint32_t contacts[BundlesBefore::kDirections * kWords];
+    int32_t first[kMostRuns];  // then: where the component of a root begins
+  };
+  int32_t parent[kMostRuns];
+};
+
+// A block's part in a tile.
+struct BundleLabelling {
+  using Rows = BundlesBefore;
+  using Forest = TileForest<Rows, int32_t>;
+  const RunTile& tile;
+  BundleMemory& memory;
+  const int word = int(threadIdx.x), column = RunTile::column(word);
+
+  // Where runs of the thread's word begin.
+  __device__ uint32_t starts() const {
+    const uint32_t own = memory.rows[word].all();
+    return own & ~(own << 1 | (column > 0 ? memory.rows[word - 1].all() >> 31 : 0));
+  }
+  __device__ void find_contacts() {
+    const BundleWord own = memory.rows[word];
+    unrolled<Rows::kDirections>([&](int direction) {
+      uint32_t found = 0;
+      if (Rows::has_before(word, direction)) {
+        const int before = Rows::word_before(word, direction), left = column > 0;
+        const bool own_left = left && memory.rows[word - left].edge(direction) >> 31;
+        const bool left_before = left && memory.rows[before - left].edge_before(direction) >> 31;
+        found = contacts_of_edges(
+            {own.edge(direction), own_left, memory.starts[word]},
+            {memory.rows[before].edge_before(direction), left_before, memory.starts[before]});
+      }
+      memory.contacts[direction * Rows::kWords + word] = found;
+    });
+  }
+  // The first element of the thread's word that is in some columns, of which it has one.
+  __device__ int first_place(uint32_t columns) const {
+    int place = 0;
+#pragma unroll
+    for (int k = Rows::kRowsOfBundle - 1; k >= 0; --k)
+      if (const uint32_t of_row = memory.rows[word].row[k] & columns)
+        place = Rows::word_of_row(word, k) * kRunWord + __ffs(int(of_row)) - 1;
+    return place;
+  }
+  // Lets the nodes of roots be their places, which are the first ones of all their runs.
+  __device__ void place_roots(Forest& forest) {
+    const int thread = int(threadIdx.x), threads = Rows::kWords;
+    for (int run = thread; run < forest.runs; run += threads) memory.first[run] = RunNode::kIsRoot;
+    __syncthreads();
+    const uint32_t all = memory.rows[word].all();
+    uint32_t left = memory.starts[word];
+    int run = int(memory.before[word]) - 1;
+    // What goes on from the word before, then each run that begins here.
+    uint32_t columns = all & ((left & (0 - left)) - 1);
+    if (columns == 0 && left != 0) columns = take_run(left, run);
+#pragma unroll 1
+    while (columns != 0) {
+      InBlock::fetch_min(memory.first + forest.parent[run], first_place(columns & all));
+      columns = left != 0 ? take_run(left, run) : 0;
+    }
+    __syncthreads();
+    for (int run = thread; run < forest.runs; run += threads)
+      if (const int first = memory.first[run]; first != RunNode::kIsRoot)
+        forest.parent[run] = RunNode::kIsRoot | first;
+    __syncthreads();
+  }
+  // Takes the first beginning of `left`; returns the columns up to the next one.
+  __device__ static uint32_t take_run(uint32_t& left, int& run) {
+    const uint32_t begin = left & (0 - left);
+    left -= begin, ++run;
+    return ((left & (0 - left)) - 1) & ~(begin - 1);
+  }
+};
+
+// In `by_bundles`: whether the volume is labelled so, and the value of all foreground, or kSeveral if none
+// has been seen.
+constexpr int kValueOfBundles = 1;
+
+constexpr int kSampleBundleThreads = 1024, kSampledOfThread = 4;
+
+// A block. Says that the volume is labelled by bundles, if a sample has one value.
+template <int = 0>
+__global__ void __launch_bounds__(kSampleBundleThreads)
+    sample_bundles(Equal<uint8_t> rule, const uint8_t* __restrict__ values, RunShape shape,
+                   int32_t* by_bundles) {
+  follow_launch();
+  __shared__ int32_t value;
+  const int thread = int(threadIdx.x);
+  if (thread == 0) value = kSeveral;
+  __syncthreads();
+  BitsOfValues bits;
+#pragma unroll
+  for (int k = 0; k < kSampledOfThread; ++k) {
+    // Elements all over the volume, by steps that its lengths do not divide.
+    const uint32_t number = uint32_t(thread + k * kSampleBundleThreads);
+    int64_t at = 0;
+    unrolled<3>([&](int a) {
+      at += int64_t(number * (7 + 6 * a) % uint32_t(shape.length[a])) * shape.value_stride[a];
+    });
+    const uint8_t element = values[at];
+    if (!rule.is_background(element)) bits.any |= element, bits.all &= element;
+  }
+  if (bits.has_any()) InBlock::store(&value, int32_t(bits.any));
+  __syncthreads();
+  const int32_t seen = InBlock::load(&value);
+  const bool several =
+      __syncthreads_or(bits.has_any() && (bits.any != bits.all || int32_t(bits.any) != seen));
+  if (thread != 0) return;
+  by_bundles[0] = !several, by_bundles[kValueOfBundles] = seen;
+}
+
+// A block a tile, and a thread a word of bundles, as in the kernel below.
+template <int = 0>
+__global__ void __launch_bounds__(BundlesBefore::kWords)
+    label_bundle_tiles(Equal<uint8_t> rule, const uint8_t* __restrict__ values, int32_t* __restrict__ label,
+                       RunShape shape, int32_t* by_bundles, KeptBundles* __restrict__ kept,
+                       int64_t* components) {
+  follow_launch();
+  // Other blocks may take it back meanwhile: a block goes on if none of its threads has seen that.
+  if (__syncthreads_or(Shared::load(by_bundles) == 0)) return;
+  using Rows = BundlesBefore;
+  __shared__ BundleMemory memory;
+  const RunTile tile(shape, blockIdx.x);
+  BundleLabelling labelling{tile, memory};
+  const int word = int(threadIdx.x);
+  BitsOfValues bits;
+  BundleWord rows;
+#pragma unroll
+  for (int k = 0; k < Rows::kRowsOfBundle; ++k) {
+    const int of_row = Rows::word_of_row(word, k);
+    rows.row[k] = tile.has(of_row) ? tile.read(values, of_row).foreground(rule.background, bits) : 0;
+  }
+  memory.rows[word] = rows;
+  bits = bits.of_bytes();
+  if (bits.has_any()) InBlock::store(&memory.any_value, bits.any);
+  __syncthreads();
+  const uint32_t value = InBlock::load(&memory.any_value);
+  const bool has_any = __syncthreads_or(bits.has_any());
+  const bool several = __syncthreads_or(bits.has_any() && (bits.any != bits.all || bits.any != value));
+  if (has_any && word == 0) {
+    int32_t* const of_all = by_bundles + kValueOfBundles;
+    int32_t seen = Shared::load(of_all);
+    if (seen == kSeveral) seen = Shared::compare_exchange(of_all, kSeveral, int32_t(value));
+    if (several || (seen != kSeveral && seen != int32_t(value))) Shared::store(by_bundles, 0);
+  }
+  if (several) return;
+  const uint32_t starts = labelling.starts();
+  int runs;
+  const int before = block_scan<Rows::kWords>(__popc(starts), runs);
+  memory.starts[word] = starts, memory.before[word] = uint32_t(before);
+  if (word == 0) memory.before[Rows::kWords] = uint32_t(runs);
+  __syncthreads();
+  labelling.find_contacts();
+  BundleLabelling::Forest forest({memory.starts, memory.before, memory.contacts, Rows::kWords, runs, {}},
+                                 memory.parent);
+  forest.unite();
+  labelling.place_roots(forest);
+  forest.mark_reaching(rows.all());
+  KeptBundles& of_tile = kept[blockIdx.x];
+  int settled = forest.keep(tile, label, of_tile.node, [](int, bool) {});
+  of_tile.rows[word] = rows, of_tile.starts[word] = starts, of_tile.before[word] = uint16_t(before);
+  settled = block_sum<Rows::kWords>(settled);
+  if (word != 0) return;
+  of_tile.runs = runs, of_tile.settled = settled;
+  if (blockIdx.x == 0) components[0] = 0;
+}
+
+// A word of bundles, by where it lies in the array, in words and bundles.
+struct BundlePlace {
+  int x, y, z;
+
+  __device__ BundlePlace moved(int right, int down, int behind) const {
+    return {x + right, y + down, z + behind};
+  }
+};
+struct BundlesOfArray {
+  using Rows = BundlesBefore;
+  static constexpr int kLog[3] = {RunTile::kLog[0] - 5, RunTile::kLog[1] - 1, RunTile::kLog[2] - 1};
+  const RunShape& shape;
+  const KeptBundles* kept;
+
+  __device__ uint32_t tile_of(const BundlePlace& at) const {
+    const uint32_t of_row = uint32_t(shape.tiles[0]), of_plane = of_row * uint32_t(shape.tiles[1]);
+    return uint32_t(at.z >> kLog[2]) * of_plane + uint32_t(at.y >> kLog[1]) * of_row +
+           uint32_t(at.x >> kLog[0]);
+  }
+  __device__ static int word_of(const BundlePlace& at) {
+    return (at.z & ((1 << kLog[2]) - 1)) * Rows::kPlane + (at.y & ((1 << kLog[1]) - 1)) * Rows::kRow +
+           (at.x & ((1 << kLog[0]) - 1));
+  }
+  // None lie after the array along the first axis that are asked for.
+  __device__ bool has(const BundlePlace& at) const {
+    return at.x >= 0 && at.y >= 0 && at.z >= 0 && at.x < shape.tiles[0] << kLog[0] &&
+           at.y < shape.tiles[1] << kLog[1];
+  }
+  __device__ BundleWord rows(const BundlePlace& at) const {
+    return has(at) ? kept[tile_of(at)].rows[word_of(at)] : BundleWord{};
+  }
+  __device__ uint32_t starts(const BundlePlace& at) const { return kept[tile_of(at)].starts[word_of(at)]; }
+  // The entry of the run of a column.
+  __device__ int32_t entry_of(const BundlePlace& at, int column) const {
+    const uint32_t tile = tile_of(at);
+    const KeptBundles& of_tile = kept[tile];
+    const int place = root_of_element(of_tile.starts, of_tile.before, of_tile.node, word_of(at), column);
+    return RunTile(shape, tile).index_of_place(place);
+  }
+};
+
+// Contacts of a tile across its borders, as they are found: a thread each unites them, when all are listed;
+// those for which there is no room are united at once.
+struct ListedContacts {
+  // Of which words: both in one column, or one of the two in the last column of the word to the left.
+  enum Way { kInColumn, kLeftBefore, kOwnLeft };
+  static constexpr int kMost = 2048, kAside = BundlesBefore::kDirections;  // no direction, but the left
+  BundlesOfArray bundles;
+  BundlePlace corner;  // of the tile
+  int32_t* label;
+  uint32_t* listed;
+  int* count;
+
+  __device__ BundlePlace place_of(int word) const {
+    return corner.moved(RunTile::column(word), BundlesBefore::row(word), BundlesBefore::plane(word));
+  }
+  __device__ void add(int word, uint32_t columns, int direction, Way way) const {
+    if (columns == 0) return;
+    int at = InBlock::fetch_add(count, __popc(columns));
+    for (; columns != 0; columns &= columns - 1, ++at) {
+      const uint32_t contact = uint32_t(word | (__ffs(int(columns)) - 1) << 7 | way << 12 | direction << 14);
+      if (at < kMost)
+        listed[at] = contact;
+      else
+        unite_contact(contact);
+    }
+  }
+  __device__ void unite_contact(uint32_t contact) const {
+    const int column = contact >> 7 & (kRunWord - 1), way = contact >> 12 & 3, direction = int(contact >> 14);
+    const BundlePlace own = place_of(contact & (BundlesBefore::kWords - 1));
+    BundlePlace other = own;
+    if (direction != kAside)
+      other = own.moved(0, BundlesBefore::down(direction), BundlesBefore::behind(direction));
+    const int32_t a = entry_in(own, column, way == kOwnLeft), b = entry_in(other, column, way == kLeftBefore);
+    unite_from<Shared>(label, a, Shared::load(label + a), b, Shared::load(label + b));
+  }
+  __device__ int32_t entry_in(const BundlePlace& word, int column, bool is_left) const {
+    return bundles.entry_of(word.moved(-int(is_left), 0, 0), is_left ? kRunWord - 1 : column);
+  }
+  __device__ void unite_all() const {
+    const int all = *count < kMost ? *count : kMost;
+    for (int k = int(threadIdx.x); k < all; k += BundlesBefore::kWords) unite_contact(listed[k]);
+  }
+};
+
+// The contacts of a word with bundles of other tiles.
+__device__ inline void list_contacts(const ListedContacts& contacts, const KeptBundles& own_tile, int word) {
+  using Rows = BundlesBefore;
+  const BundlesOfArray& bundles = contacts.bundles;
+  const BundlePlace place = contacts.place_of(word);
+  const bool is_first = RunTile::column(word) == 0;
+  const BundleWord own = own_tile.rows[word], own_left = bundles.rows(place.moved(-1, 0, 0));
+  if (is_first && own.all() & own_left.all() >> 31)
+    contacts.add(word, 1, ListedContacts::kAside, ListedContacts::kLeftBefore);
+#pragma unroll 1
+  for (int direction = 0; direction < Rows::kDirections; ++direction) {
+    const BundlePlace before = place.moved(0, Rows::down(direction), Rows::behind(direction));
+    const bool is_inside = Rows::has_before(word, direction);
+    if (!bundles.has(before) || (is_inside && !is_first)) continue;
+    const uint32_t edge = own.edge(direction), left = own_left.edge(direction) >> 31;
+    if (edge == 0 && left == 0) continue;
+    const uint32_t edge_before = bundles.rows(before).edge_before(direction);
+    const uint32_t left_before = bundles.rows(before.moved(-1, 0, 0)).edge_before(direction) >> 31;
+    if (is_first) {
+      // Across the border between the columns; an element beside one of the two is united with both.
+      if (edge & left_before & ~edge_before & ~left)
+        contacts.add(word, 1, direction, ListedContacts::kLeftBefore);
+      if (left & edge_before & ~edge & ~left_before)
+        contacts.add(word, 1, direction, ListedContacts::kOwnLeft);
+    }
+    if (is_inside) continue;
+    const uint32_t found = contacts_of_edges({edge, !is_first && left, own_tile.starts[word]},
+                                             {edge_before, !is_first && left_before, bundles.starts(before)});
+    contacts.add(word, found, direction, ListedContacts::kInColumn);
+  }
+}
+
+template <int = 0>
+__global__ void __launch_bounds__(BundlesBefore::kWords)
+    join_bundle_tiles(int32_t* label, RunShape shape, const int32_t* by_bundles,
+                      const KeptBundles* __restrict__ kept) {
+  follow_launch();
+  if (by_bundles[0] == 0) return;
+  __shared__ uint32_t listed[ListedContacts::kMost];
+  __shared__ int count;
+  const RunTile tile(shape, blockIdx.x);
+  const BundlePlace corner{tile.corner[0] / kRunWord, tile.corner[1] / 2, tile.corner[2] / 2};
+  const ListedContacts contacts{{shape, kept}, corner, label, listed, &count};
+  if (threadIdx.x == 0) count = 0;
+  __syncthreads();
+  list_contacts(contacts, kept[blockIdx.x], int(threadIdx.x));
+  __syncthreads();
+  contacts.unite_all();
+}
+
+// A block a tile.
+template <int = 0>
+__global__ void __launch_bounds__(RunTile::kThreads)
+    write_bundle_labels(int32_t* label, RunShape shape, const int32_t* by_bundles,
+                        const KeptBundles* __restrict__ kept, int64_t* components) {
+  follow_launch();
+  if (by_bundles[0] == 0) return;
+  using Labels = RunLabels<false>;
+  using Rows = BundlesBefore;
+  __shared__ uint32_t rows[RunTile::kWords];  // as they lie in the tile
+  __shared__ uint32_t starts[Rows::kWords];
+  __shared__ uint16_t before[Rows::kWords];
+  __shared__ int32_t of_run[Rows::kMostRuns];
+  const RunTile tile(shape, blockIdx.x);
+  const KeptBundles& of_tile = kept[blockIdx.x];
+  const Labels labels{tile, label, {}};
+  const int thread = int(threadIdx.x);
+  rows[Rows::word_of_row(thread / Rows::kRowsOfBundle, thread % Rows::kRowsOfBundle)] =
+      of_tile.rows[thread / Rows::kRowsOfBundle].row[thread % Rows::kRowsOfBundle];
+  if (thread < Rows::kWords) starts[thread] = of_tile.starts[thread], before[thread] = of_tile.before[thread];
+  int roots = 0;
+  labels.label_runs(of_tile.node, 0, of_tile.runs, of_run, roots);
+  labels.write(
+      0, RunTile::kWords, of_run, [&](int word) { return rows[word]; },
+      [&](int word) { return starts[Rows::bundle_of(word)]; },
+      [&](int word) { return before[Rows::bundle_of(word)]; });
+  roots = block_sum<RunTile::kThreads>(roots);
+  if (thread == 0) Shared::fetch_add(components, int64_t(roots + of_tile.settled));
+}
+
+}  // namespace conncomp

@@ -1,0 +1,61 @@
+"""Large volumes of bytes along corners: what ``tiled_bricks`` needs for ``bundle_tiles.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from conncomp.kernels.cuda.grid import run_tiles
+from conncomp.kernels.cuda.grid.image import Geometry
+from conncomp.kernels.cuda.workspace import Part
+from conncomp.kernels.links import Links
+
+FILE = "cuda/grid/bundle_tiles.cuh"
+NAMES = "sample_bundles<>", "label_bundle_tiles<>", "join_bundle_tiles<>", "write_bundle_labels<>"
+# How many elements a volume has at least, so that launches that may be in vain take little of its
+# time.
+LEAST = 1 << 24
+# The threads of blocks that sample, label and join, and write.
+SAMPLING, LABELLING, WRITING = 1024, run_tiles.WORDS_OF_TILE // 4, run_tiles.LABELLING
+KEPT = np.dtype((np.void, 6928))  # ``KeptBundles``
+WORDS_OF_CHOICE = 2  # whether a volume is labelled by bundles, and the value of its foreground
+
+
+class BundlePlan(NamedTuple):
+    """What depends on the kind of a volume only.
+
+    Attributes
+    ----------
+    shape : numpy.void
+        ``RunShape``.
+    grids : tuple of tuple of int
+        The blocks and threads of the kernels.
+    parts : dict
+        What they need of a workspace.
+    """
+
+    shape: Any
+    grids: tuple[tuple[int, int], ...]
+    parts: dict[str, Part]
+
+
+def plan_of(geometry: Geometry, links: Links, index: np.dtype[Any]) -> BundlePlan | None:
+    """Return how a volume is labelled by bundles, if it has one value; None if it is not."""
+    if not run_tiles.takes_kind(geometry, links, index, run_tiles.AXES):
+        return None
+    if geometry.item_size < LEAST:
+        return None
+    tiles = prod(run_tiles.tiles_along(geometry.shape))
+    return BundlePlan(
+        run_tiles.shape_of(geometry),
+        ((1, SAMPLING), (tiles, LABELLING), (tiles, LABELLING), (tiles, WRITING)),
+        {"kept": (tiles, KEPT)},
+    )
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that are loaded."""
+    yield FILE, NAMES

@@ -1,0 +1,174 @@
+"""Large volumes of bytes that touch at faces, on the GPU: drives ``run_tiles.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from conncomp.kernels.cuda.core.numbering import MOST_CHUNKS, THREADS, WORD, WORDS
+from conncomp.kernels.cuda.grid.image import Geometry, Image
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, ctype, launch
+from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.workspace import Part, Workspace
+from conncomp.kernels.links import Links
+
+FILE = "cuda/grid/run_tiles.cuh"
+INDEX = np.dtype(np.int32)
+AXES = 3
+# Of a tile, in elements, from the last axis; its words, and the threads of blocks.
+SIDES = 64, 16, 16
+ELEMENTS = prod(SIDES)
+WORDS_OF_TILE = LABELLING = ELEMENTS // WORD
+JOINING = 128
+LEAST_FILLED = 0.6  # how much of its tiles a volume fills at least
+NODE, BITS = np.dtype(np.uint16), WORDS
+# ``RunTileMemory``: words, what begins before them, contacts, two numbers, and parents.
+SHARED = 4 * (5 * WORDS_OF_TILE + 4) + 2 * ELEMENTS
+
+TABLE = Struct(
+    "RunTable",
+    foreground=POINTER,
+    starts=POINTER,
+    before=POINTER,
+    node=POINTER,
+    runs=POINTER,
+    value=POINTER,
+    settled=POINTER,
+    roots_of_word=POINTER,
+    entries_of_word=POINTER,
+    number_of_word=POINTER,
+    components=POINTER,
+)
+SHAPE = np.dtype(
+    [
+        ("value_stride", "i8", AXES),
+        ("length", "i4", AXES),
+        ("tiles", "i4", AXES),
+        ("columns", "i4"),
+    ],
+    align=True,
+)
+
+
+@lru_cache(maxsize=1024)
+def takes(geometry: Geometry, links: Links, index: np.dtype[Any]) -> bool:
+    """Whether `fill_labels` can label an array, and it fills its tiles well enough."""
+    if not takes_kind(geometry, links, index, 1):
+        return False
+    elements = ELEMENTS * prod(tiles_along(geometry.shape))
+    return geometry.item_size >= LEAST_FILLED * elements
+
+
+def takes_kind(geometry: Geometry, links: Links, index: np.dtype[Any], connectivity: int) -> bool:
+    """Whether an array is a volume of bytes, by itself, with ends, and so connected."""
+    return (
+        (links.rule, links.value_type) == ("equal", "u1")
+        and index == INDEX
+        and len(geometry.shape) == AXES
+        and geometry.items == 1
+        and geometry.connectivity == connectivity
+        and not any(geometry.steps.periodic)
+    )
+
+
+def shape_of(geometry: Geometry) -> Any:
+    """Return ``RunShape``."""
+    strides, lengths = geometry.value_strides[::-1], geometry.shape[::-1]
+    columns = -(-geometry.shape[-1] // WORD)
+    return np.array((strides, lengths, tiles_along(geometry.shape), columns), SHAPE)[()]
+
+
+def tiles_along(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return how many tiles an array is cut into along each axis, from the last one."""
+    return tuple(-(-length // side) for length, side in zip(reversed(shape), SIDES, strict=True))
+
+
+def fill_labels(
+    gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool
+) -> Any:
+    """Fill `labels` with roots, or with consecutive labels, as `tiled_bricks.fill_labels` does."""
+    plan = _plan_of(image.geometry, consecutive)
+    label, join, write, *number = gpu.load(FILE, _names(consecutive))
+    memory = workspace.take_struct(gpu, TABLE, plan.table, plan.beside)
+    values, shape, table = image.values, plan.shape, memory.struct
+    launch(label, (plan.tiles, LABELLING), image.rule, values, labels, shape, table, shared=SHARED)
+    launch(join, (plan.tiles, JOINING), values, labels, shape, table)
+    if consecutive:
+        settle, assign = number
+        by_chunk, in_chunk = (plan.chunks, THREADS), memory["in_chunk"]
+        roots, numbers = memory["roots_of_word"], memory["number_of_word"]
+        launch(settle, by_chunk, labels, shape, table, plan.words, plan.chunk, in_chunk)
+        launch(assign, by_chunk, plan.words, plan.chunk, roots, in_chunk, numbers)
+    launch(write, (plan.tiles, LABELLING), labels, shape, table)
+    return memory["components"]
+
+
+class _Plan(NamedTuple):
+    """What depends on the kind of an array only, and is kept for the next one of that kind.
+
+    Attributes
+    ----------
+    shape : numpy.void
+        ``RunShape``.
+    tiles, words : int
+        How many there are; words of 32 elements of a row.
+    chunk, chunks : int
+        The words whose roots are counted together, and the number of those chunks.
+    table : dict
+        The fields of ``RunTable``.
+    beside : dict
+        A further part, for numbering.
+    """
+
+    shape: Any
+    tiles: int
+    words: int
+    chunk: int
+    chunks: int
+    table: dict[str, Part | int | None]
+    beside: dict[str, Part]
+
+
+@lru_cache(maxsize=1024)
+def _plan_of(geometry: Geometry, consecutive: bool) -> _Plan:
+    """Return how `fill_labels` labels arrays of a kind."""
+    tiles = prod(tiles_along(geometry.shape))
+    words = prod(geometry.shape[:-1]) * -(-geometry.shape[-1] // WORD)
+    chunk = THREADS * -(-words // (THREADS * MOST_CHUNKS))
+    chunks = -(-words // chunk)
+    of_tile, of_array = tiles * WORDS_OF_TILE, words if consecutive else 0
+    parts: dict[str, Part] = {
+        "foreground": (of_tile, BITS),
+        "starts": (of_tile, BITS),
+        "before": (of_tile, NODE),
+        "node": (tiles * ELEMENTS, NODE),
+        **dict.fromkeys(("runs", "value", "settled"), (tiles, INDEX)),
+        **dict.fromkeys(("roots_of_word", "entries_of_word"), (of_array, BITS)),
+        "number_of_word": (of_array, INDEX),
+        "components": (1, COUNT),
+    }
+    return _Plan(
+        shape_of(geometry),
+        tiles,
+        words,
+        chunk,
+        chunks,
+        {name: part if part[0] else None for name, part in parts.items()},
+        {"in_chunk": (chunks, COUNT)} if consecutive else {},
+    )
+
+
+def _names(consecutive: bool) -> tuple[str, ...]:
+    kind = str(consecutive).lower()
+    number = ("settle_run_roots<>", f"number_words<{ctype(INDEX)}>") if consecutive else ()
+    return f"label_run_tiles<{kind}>", "join_run_tiles<>", f"write_run_labels<{kind}>", *number
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that `fill_labels` can load."""
+    for consecutive in (False, True):
+        yield FILE, _names(consecutive)
