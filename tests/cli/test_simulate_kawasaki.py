@@ -66,6 +66,15 @@ def test_plots_of_temperatures_and_of_the_square_lattice(run):
         assert min(image.size) > 500
 
 
+def test_an_inverse_temperature(report):
+    options = *BASE.split(), "--fractions", "0.1:0.3:2", "--replicas", 2, "--seed", 5
+    found, same = (
+        report(*options, *by)["summaries"] for by in (("--beta", 0.25), ("--temperature", 4))
+    )
+    assert found == same
+    assert [point["temperature"] for point in found] == [4.0, 4.0]
+
+
 @pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 def test_gpu_gives_the_same(report, monkeypatch):
     executor = HostGpu()
@@ -98,6 +107,10 @@ def test_a_killed_run_goes_on(run, report):
         ("--shape 8x8x8 --sweeps 4 --fractions 0.2:1:3", "--fraction 1.0 must be above 0"),
         ("--shape 8x8x8 --sweeps 4 --lattice fcc", "fcc"),
         ("--shape 8x8x8 --sweeps 4 --temperature 1 --temperatures 1:2:3", "exclude each other"),
+        ("--shape 8x8x8 --sweeps 4 --beta 1 --temperature 1", "--temperature exclude each other"),
+        ("--shape 8x8x8 --sweeps 4 --beta 1 --temperatures 1:2:3", "--temperatures exclude each"),
+        ("--shape 8x8x8 --sweeps 4 --beta 0", "--beta 0.0 must be above 0"),
+        ("--shape 8x8x8 --sweeps 4 --beta inf", "--beta inf must be above 0, and finite"),
         ("--shape 8x8x8 --sweeps 4 --fraction 0.5 --fractions 0.1:0.2:3", "exclude each other"),
         ("--shape 8x8x8 --sweeps 4 --fractions 0.1:nan:3", "must be two numbers"),
         ("--shape 8x8x8 --sweeps 4 --temperatures 1:2:300 --fractions 0.1:0.3:300", "90000 points"),

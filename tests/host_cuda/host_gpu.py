@@ -17,8 +17,8 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -356,6 +356,11 @@ class HostGpu(Gpu):
 
     def allow_cluster(self, kernel: Any) -> None:
         pass
+
+    @contextmanager
+    def loading(self, groups: Sequence[tuple[str, tuple[str, ...]]]) -> Iterator[None]:
+        self.load_at_once(groups)
+        yield
 
     def load_at_once(self, groups: Sequence[tuple[str, tuple[str, ...]]]) -> None:
         """Compile all as one text a file: headers are most of what a compiler here reads."""

@@ -2,13 +2,14 @@
 
 import io
 import sys
+import threading
 import time
 from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
 
-from conncomp.kernels.cuda import compiling
+from conncomp.kernels.cuda import compiling, launcher
 from conncomp.kernels.cuda.launcher import Gpu
 
 
@@ -116,3 +117,46 @@ def test_a_module_that_fails_is_told_and_asked_for_again():
     for _ in range(2):
         with pytest.raises(ValueError, match="no such file"):
             gpu.load_at_once([("a.cuh", ("f<int>",)), ("none", ("g<int>",))])
+
+
+def test_modules_are_compiled_while_a_context_loads_others(monkeypatch):
+    terminal = at_terminal(monkeypatch)
+    gpu, ahead = ManyModules(), [("b.cuh", ("g<int>",)), ("b.cuh", ("h<int>",))]
+    start = time.perf_counter()
+    with gpu.loading(ahead):
+        gpu.load("a.cuh", ("f<int>",))
+    assert time.perf_counter() - start < 0.8
+    assert gpu.devices == [3] * 2
+    assert terminal.getvalue().count("compiles") == 1
+    with gpu.loading(ahead):
+        kernels = [gpu.load(*group) for group in ahead]
+    assert [kernel.name for of in kernels for kernel in of] == ["g", "h"]
+    assert len(gpu.compiled) == 3
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+def test_an_interrupted_context_waits_for_its_threads(error):
+    gpu, before = ManyModules(), threading.active_count()
+    with pytest.raises(error, match="now"), gpu.loading([("b.cuh", ("g<int>",))]):
+        raise error("now")
+    assert threading.active_count() == before
+    assert gpu.compiled == [("g<int>",)]
+    gpu.load("b.cuh", ("g<int>",))
+    assert gpu.compiled == [("g<int>",)] * 2  # where CuPy finds it
+
+
+def test_what_fails_in_a_thread_is_told_at_the_end_of_the_context():
+    gpu = ManyModules()
+    for _ in range(2):
+        with pytest.raises(ValueError, match="no such file"), gpu.loading([("none", ("g<int>",))]):
+            gpu.load("a.cuh", ("f<int>",))
+    assert sorted(gpu.compiled) == [("f<int>",), ("g<int>",), ("g<int>",)]
+
+
+def test_a_time_limit_does_not_count_what_a_context_waits_for():
+    gpu = ManyModules()
+    with launcher.time_limit(10):
+        before = launcher.seconds_left()
+        with gpu.loading([("b.cuh", ("g<int>",))]):
+            pass
+        assert launcher.seconds_left() > before - 0.2

@@ -63,7 +63,8 @@ def _numbering(fill_roots: Callable[..., Any]) -> Callable[..., Any]:
         counted: bool,
         **options: Any,
     ) -> Any:
-        counts = fill_roots(gpu, graph, labels, workspace, **options)
+        with gpu.loading(numbering.modules_of(labels) if consecutive else ()):
+            counts = fill_roots(gpu, graph, labels, workspace, **options)
         return number_roots(gpu, labels, 0, workspace) if consecutive else counts
 
     return fill

@@ -56,6 +56,9 @@ class Point(NamedTuple):
     callback=parse_number_or_critical,
     help="kT in units of J, in the Ising convention. Default: the critical one of --fraction 0.5.",
 )
+@click.option(
+    "--beta", metavar="BETA", type=float, help="The inverse temperature, in place of --temperature."
+)
 @range_option("--temperatures", "N temperatures from A to B, side by side.")
 @click.option(
     "--fraction", metavar="F", type=float, help="The share of spins that are up. Default: 0.5."
@@ -66,6 +69,7 @@ def kawasaki(
     settings: Settings,
     lattice: str,
     temperature: str | float | None,
+    beta: float | None,
     temperatures: Range | None,
     fraction: float | None,
     fractions: Range | None,
@@ -84,12 +88,15 @@ def kawasaki(
     ):
         if None not in chosen:
             raise click.UsageError(f"--{name} and --{name}s exclude each other.")
+    if beta is not None and (temperature is not None or temperatures is not None):
+        given = "--temperature" if temperatures is None else "--temperatures"
+        raise click.UsageError(f"--beta and {given} exclude each other.")
     if temperature is None or temperature == "critical":
         temperature = coupling * Kawasaki.critical_temperature(lattice)
     fraction = 0.5 if fraction is None else fraction
-    along = (
-        [float(temperature)] if temperatures is None else values_of("--temperatures", temperatures)
-    )
+    along = [float(temperature)] if beta is None else [beta]
+    if temperatures is not None:
+        along = values_of("--temperatures", temperatures)
     across = [fraction] if fractions is None else values_of("--fractions", fractions)
     side_by_side = temperatures is not None or fractions is not None
     each = settings.replicas or 1
@@ -100,10 +107,12 @@ def kawasaki(
         )
 
     def build() -> Kawasaki:
+        chosen = np.repeat(along, len(across) * each) if side_by_side else along[0]
+        named: Any = {"temperature" if beta is None else "beta": chosen}
         return Kawasaki(
             settings.shape,
             lattice=lattice,
-            temperature=np.repeat(along, len(across) * each),
+            **named,
             fraction=np.tile(np.repeat(across, each), len(along)),
             coupling=coupling,
             replicas=len(along) * len(across) * each if side_by_side else settings.replicas,

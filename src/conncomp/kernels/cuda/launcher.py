@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, cached_property, partial
 from hashlib import sha256
 from itertools import chain, islice, repeat
@@ -308,7 +308,7 @@ class Gpu:
         """
         key = file, names
         if key not in self._kernels:
-            self._load_missing([key])
+            self._load_missing(key)
             if shared_percent is not None:
                 for kernel in self._kernels[key]:
                     kernel.function.preferred_shared_memory_carveout = shared_percent
@@ -320,29 +320,54 @@ class Gpu:
         NVRTC compiles several modules at the same time, so a person waits for the longest only.
         """
         missing = [group for group in groups if group not in self._kernels]
-        if missing:
-            self._load_missing(missing)
+        if len(missing) == 1:
+            self._load_missing(missing[0])
+        elif missing:
+            with self._loading(missing):
+                pass
 
-    def _load_missing(self, groups: list[tuple[str, tuple[str, ...]]]) -> None:
+    def loading(
+        self, groups: Sequence[tuple[str, tuple[str, ...]]]
+    ) -> AbstractContextManager[None]:
+        """Compile what ``load(*group)`` asks for, each group by a thread, during a context.
+
+        The context loads other modules, which come before these or tell whether there are more. It
+        does not load these itself; its end waits for them, an interrupted one, too.
+        """
+        missing = [group for group in groups if group not in self._kernels]
+        return self._loading(missing) if missing else nullcontext()
+
+    @contextmanager
+    def _loading(self, groups: list[tuple[str, tuple[str, ...]]]) -> Iterator[None]:
         global _deadline
-        start = perf_counter()
-        with telling(groups[0][0]):
-            if len(groups) == 1:
-                compiled = [self._compile(*groups[0])]
-            else:
-                with ThreadPoolExecutor(len(groups)) as threads:
-                    compiled = list(threads.map(self._compile_in_thread, groups))
+        with telling(groups[0][0]), ThreadPoolExecutor(len(groups)) as threads:
+            compiled = [threads.submit(self._compile_in_thread, *group) for group in groups]
+            yield
+            start = perf_counter()
+            for group, functions in zip(groups, compiled, strict=True):
+                self._keep(group, functions.result())
         if _deadline is not None:
             _deadline += perf_counter() - start
-        for group, functions in zip(groups, compiled, strict=True):
-            self._kernels[group] = tuple(
-                Kernel(name.partition("<")[0], function, function)
-                for name, function in zip(group[1], functions, strict=True)
-            )
 
-    def _compile_in_thread(self, group: tuple[str, tuple[str, ...]]) -> list[Callable[..., None]]:
+    def _load_missing(self, group: tuple[str, tuple[str, ...]]) -> None:
+        global _deadline
+        start = perf_counter()
+        with telling(group[0]):
+            self._keep(group, self._compile(*group))
+        if _deadline is not None:
+            _deadline += perf_counter() - start
+
+    def _keep(
+        self, group: tuple[str, tuple[str, ...]], functions: list[Callable[..., None]]
+    ) -> None:
+        self._kernels[group] = tuple(
+            Kernel(name.partition("<")[0], function, function)
+            for name, function in zip(group[1], functions, strict=True)
+        )
+
+    def _compile_in_thread(self, file: str, names: tuple[str, ...]) -> list[Callable[..., None]]:
         with self.xp.cuda.Device(self.device):  # each thread has a current one
-            return self._compile(*group)
+            return self._compile(file, names)
 
     def load_together(self, file: str, groups: list[tuple[str, tuple[str, ...]]]) -> None:
         """Compile what ``load(*group)`` asks for at once, of files that a file includes.

@@ -231,16 +231,18 @@ class Engine:
             self._grow(words, new, step, probabilities, chosen, record, clusters or wrapping)
             return
         count_active = chosen is None or clusters or wrapping
-        drawn = self._draw(words, step, probabilities, record, count_active)
-        self.flip(drawn, words, new, step, Flips(chosen, record, clusters, wrapping))
+        flips = Flips(chosen, record, clusters, wrapping)
+        with self.gpu.loading(self._modules(flips)):
+            drawn = self._draw(words, step, probabilities, record, count_active)
+        self.flip(drawn, words, new, step, flips)
 
     def flip(self, drawn: Any, words: Any, new: Any, step: int, flips: Flips) -> None:
         """Fill `new` with the spins after an update, given its active bonds as words."""
         chosen, record, clusters, wrapping, watch = flips
         records = self.records(record)
         winds = wrapping and any(self.lattice.periodic)
-        flips_alone = chosen is None and watch is None and not (clusters or winds)
-        if self._tiles is not None and flips_alone:
+        if self._flips_tiles(flips):
+            assert self._tiles is not None
             self._tiles.flip(drawn, step, new)
             return
         if self._clusters is not None and (winds or not self._is_small):
@@ -262,6 +264,20 @@ class Engine:
         choice = self._choose(labels, step, chosen)
         flip = f"flip_clusters<{ctype(self._index)}, {str(settled).lower()}>"
         self._launch_by_site(flip, step, words, labels, choice, new)
+
+    def _flips_tiles(self, flips: Flips) -> bool:
+        winds = flips.wrapping and any(self.lattice.periodic)
+        flips_alone = flips.chosen is None and flips.watch is None and not (flips.clusters or winds)
+        return self._tiles is not None and flips_alone
+
+    def _modules(self, flips: Flips) -> list[tuple[str, tuple[str, ...]]]:
+        """Return the (file, names) of what `flip` loads, as far as that takes long to compile."""
+        if self._flips_tiles(flips):
+            assert self._tiles is not None
+            return [self._tiles.module]
+        if self._clusters is not None and not self._is_small and flips.chosen is None:
+            return self._clusters.modules(flips.clusters)
+        return []
 
     @cached_property
     def sweeps(self) -> SpinBatches | SpinSweeps | None:

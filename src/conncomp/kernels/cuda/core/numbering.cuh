@@ -103,19 +103,26 @@ __device__ inline void replace_roots(int64_t count, Index* labels, LabelOf&& lab
   }
 }
 
-template <class Index>
+// Of `several` items or of one, for which there is nothing to divide: two thirds of what this takes to
+// compile.
+template <class Index, bool several>
 __global__ void __launch_bounds__(kWordThreads, resident_blocks(kWordThreads))
     number_labels(int64_t count, int64_t items, Index first, Index* labels,
                   const uint32_t* __restrict__ roots_of_word, const Index* __restrict__ number_of_word,
                   int64_t* __restrict__ components) {
   follow_launch();
   const RootBits<Index> roots{count, items, roots_of_word, number_of_word};
-  roots.count_in_items(components);
-  const Index length = Index(count / items);
-  replace_roots(count, labels, [&](Index index, Index root) {
-    const int64_t before = items == 1 ? 0 : roots.below(index / length * length);
-    return Index(roots.label_of(root) - Index(before) - Index(1 - first));
-  });
+  if constexpr (several) {
+    roots.count_in_items(components);
+    const Index length = Index(count / items);
+    replace_roots(count, labels, [&](Index index, Index root) {
+      return Index(roots.label_of(root) - Index(roots.below(index / length * length)) - Index(1 - first));
+    });
+  } else {
+    if (grid_thread() == 0) *components = roots.below(count);
+    replace_roots(count, labels,
+                  [&](Index, Index root) { return Index(roots.label_of(root) - Index(1 - first)); });
+  }
 }
 
 // The same of one item with so few words that each block numbers them for itself.

@@ -19,6 +19,9 @@ WORDS = np.dtype(np.uint32)
 # Chunks of words whose roots the defaults count together; each adds up the counts of those before.
 MOST_CHUNKS = 4096
 LABELS_AT_ONCE = 4
+# Kernels that come last: numbers of one item, of several, or their counts alone.
+_ONE, _SEVERAL = "number_labels<{}, false>", "number_labels<{}, true>"
+_COUNTS = "count_roots<{}>"
 # Chunks are whole rounds of a block's words, and no more than run at once: each adds up the counts
 # of those before it.
 ROUND = THREADS // WORD * LABELS_AT_ONCE
@@ -44,8 +47,8 @@ def number_roots(gpu: Gpu, labels: Any, first: int, workspace: Workspace, items:
     array of int64, shape (items,)
         The number of components of each item, in `workspace`.
     """
-    count, last = len(labels), "number_labels"
-    if 0 < count <= MOST_WORDS_IN_BLOCK * WORD and items == 1:
+    count, last = len(labels), _last(items)
+    if _are_few(count, items):
         return _number_few(gpu, labels, first, workspace)
     roots, numbers, components = _find_root_bits(gpu, labels, workspace, items, last)
     if count:
@@ -54,6 +57,23 @@ def number_roots(gpu: Gpu, labels: Any, first: int, workspace: Workspace, items:
         start = labels.dtype.type(first)
         launch(number, grid, count, items, start, labels, roots, numbers, components)
     return components
+
+
+def modules_of(labels: Any, items: int = 1) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the (file, names) that `number_roots` loads."""
+    if _are_few(len(labels), items):
+        return [(FILE, _names_of_few(labels.dtype))]
+    return [(FILE, _names(labels.dtype, _last(items)))] if len(labels) else []
+
+
+def _last(items: int) -> str:
+    """Return the kernel that numbers the labels of so many items."""
+    return _ONE if items == 1 else _SEVERAL
+
+
+def _are_few(count: int, items: int) -> bool:
+    """Whether each block numbers all words of roots itself."""
+    return 0 < count <= MOST_WORDS_IN_BLOCK * WORD and items == 1
 
 
 def _number_few(gpu: Gpu, labels: Any, first: int, workspace: Workspace) -> Any:
@@ -72,7 +92,7 @@ def _number_few(gpu: Gpu, labels: Any, first: int, workspace: Workspace) -> Any:
 
 def count_roots(gpu: Gpu, labels: Any, workspace: Workspace, items: int = 1) -> Any:
     """Return the number of components of each item, as `number_roots` does; `labels` stay."""
-    last = "count_roots"
+    last = _COUNTS
     roots, numbers, components = _find_root_bits(gpu, labels, workspace, items, last)
     if len(labels):
         *_, count = gpu.load(FILE, _names(labels.dtype, last))
@@ -129,7 +149,8 @@ def _find_root_bits(
 
 @cache
 def _names(index: np.dtype[Any], last: str) -> tuple[str, ...]:
-    return tuple(f"{name}<{ctype(index)}>" for name in ("mark_roots", "number_words", last))
+    kinds = "mark_roots<{}>", "number_words<{}>", last
+    return tuple(kind.format(ctype(index)) for kind in kinds)
 
 
 @cache
@@ -145,7 +166,7 @@ def _names_within(index: np.dtype[Any]) -> tuple[str, ...]:
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that the functions here can load."""
     for index in INDEX_TYPES:
-        yield FILE, _names(index, "number_labels")
-        yield FILE, _names(index, "count_roots")
+        for last in (_ONE, _SEVERAL, _COUNTS):
+            yield FILE, _names(index, last)
         yield FILE, _names_of_few(index)
         yield FILE, _names_within(index)

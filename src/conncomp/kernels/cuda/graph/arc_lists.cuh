@@ -27,8 +27,10 @@ struct Share {
   int64_t begin, end;
 
   __device__ explicit Share(int64_t count, int64_t smallest = kWarp) {
-    const int64_t fair = (count + gridDim.x - 1) / gridDim.x;
-    const int64_t size = fair < smallest ? smallest : (fair + kWarp - 1) / kWarp * kWarp;
+    // In words, of which there are fewer than 2^32 wherever arcs have room: a division of 64 bits is long.
+    const uint32_t words = uint32_t((count + kWarp - 1) / kWarp);
+    const int64_t fair = int64_t((words + gridDim.x - 1) / gridDim.x) * kWarp;
+    const int64_t size = fair < smallest ? smallest : fair;
     begin = size * blockIdx.x < count ? size * blockIdx.x : count;
     end = begin + size < count ? begin + size : count;
   }
@@ -50,16 +52,37 @@ __device__ inline void visit_rows(const Share& share, Visit&& visit) {
   for (int64_t row = share.begin; row < share.end; row += kStrongThreads) visit(row);
 }
 
+// Where all blocks meet, and the sum of the threads of a block: called, not inlined, by steps that do so a
+// few times, as copies of both were a twentieth of what strong_components takes to compile, and a sixth of
+// cut_arcs.
+template <int = 0>
+CONNCOMP_PHASE void meet(GridBarrier& barrier) {
+  barrier.wait();
+}
+template <int = 0>
+CONNCOMP_PHASE int64_t sum_of_block(int64_t value) {
+  return block_sum<kStrongThreads>(value);
+}
+template <int = 0>
+CONNCOMP_PHASE int scan_of_block(int value, int& total) {
+  return block_scan<kStrongThreads>(value, total);
+}
+
 // Returns the sum of `value` over all threads of the blocks before this one, and lets `total` be that of all
 // blocks. All blocks meet. A call, as copies of it were a fifth of what strong_components takes to compile.
 template <int = 0>
 CONNCOMP_PHASE int64_t grid_scan(int64_t value, int64_t& total, int64_t* sums_of_blocks,
                                  GridBarrier& barrier) {
-  value = block_sum<kStrongThreads>(value);
+  value = sum_of_block(value);
   if (threadIdx.x == 0) sums_of_blocks[blockIdx.x] = value;
   barrier.wait();
-  total = sum_of_first<kStrongThreads>(gridDim.x, sums_of_blocks);
-  return sum_of_first<kStrongThreads>(blockIdx.x, sums_of_blocks);
+  int64_t before = 0, after = 0;
+#pragma unroll 1
+  for (unsigned int block = threadIdx.x; block < gridDim.x; block += kStrongThreads)
+    (block < blockIdx.x ? before : after) += sums_of_blocks[block];
+  before = sum_of_block(before);
+  total = before + sum_of_block(after);
+  return before;
 }
 
 // Copies the arcs u -> v for which keeping.keeps(u, v) to another list, in their order, as keeping.write(u,
@@ -114,11 +137,11 @@ __device__ inline void add_up(int64_t vertices, int64_t* lengths, int64_t* sums_
     const int64_t v = row + int(threadIdx.x);
     const int length = v < share.end ? int(lengths[v]) : 0;
     int length_of_row;
-    const int64_t begin = before + block_scan<kStrongThreads>(length, length_of_row);
+    const int64_t begin = before + scan_of_block(length, length_of_row);
     if (v < share.end) lengths[v] = begin;
     before += length_of_row;
   });
-  barrier.wait();
+  meet(barrier);
 }
 
 // Sorts the ends of arcs by where they start. A row begins where that of the vertex before ends: there is an
@@ -129,13 +152,13 @@ CONNCOMP_PHASE EndsOfVertices<Vertex> sort_ends(int64_t arcs, const Vertex* star
                                                 int64_t* sums_of_blocks, GridBarrier& barrier) {
   int64_t* const row_ends = begins + 1;
   visit_of_grid(vertices + 1, [=](int64_t v) { begins[v] = 0; });
-  barrier.wait();
+  meet(barrier);
   visit_of_grid(arcs, [=](int64_t arc) { Current::fetch_add(row_ends + starts[arc], int64_t(1)); });
-  barrier.wait();
+  meet(barrier);
   add_up(vertices, row_ends, sums_of_blocks, barrier);
   visit_of_grid(
       arcs, [=](int64_t arc) { sorted[Current::fetch_add(row_ends + starts[arc], int64_t(1))] = ends[arc]; });
-  barrier.wait();
+  meet(barrier);
   return {begins, row_ends, sorted};
 }
 
@@ -145,13 +168,13 @@ CONNCOMP_PHASE EndsOfVertices<Vertex> rows_in_order(ArcList<const Vertex> arcs, 
                                                     int64_t* begins, int64_t* row_ends,
                                                     GridBarrier& barrier) {
   visit_of_grid(vertices, [=](int64_t v) { begins[v] = row_ends[v] = 0; });
-  barrier.wait();
+  meet(barrier);
   visit_of_grid(arcs.count, [=](int64_t arc) {
     const Vertex u = arcs.sources[arc];
     if (arc == 0 || arcs.sources[arc - 1] != u) begins[u] = arc;
     if (arc + 1 == arcs.count || arcs.sources[arc + 1] != u) row_ends[u] = arc + 1;
   });
-  barrier.wait();
+  meet(barrier);
   return {begins, row_ends, arcs.targets};
 }
 

@@ -46,6 +46,14 @@ def list_arcs(gpu: Gpu, graph: Any, sources: Any) -> tuple[Any, Any]:
     return sources, targets
 
 
+def modules_of_lists(graph: Any) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the (file, names) that `list_arcs` loads for a graph."""
+    if graph._csr is None:
+        return []
+    indptr, targets = graph._csr
+    return [(FILE, _names(indptr.dtype, targets.dtype))]
+
+
 @cache
 def _names(pointer: np.dtype[Any], vertex: np.dtype[Any]) -> tuple[str, ...]:
     return (f"list_sources<{ctype(pointer)}, {ctype(vertex)}>",)

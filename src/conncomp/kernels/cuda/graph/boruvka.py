@@ -173,9 +173,10 @@ class ForestTask:
         self.by_span = gpu.blocks(-(-arcs // SPAN) * THREADS, THREADS), THREADS
         kind = self.keys.kind
         names = _names(is_list, first.dtype, second.dtype, self.index, kind, self.number)
+        of_rows = _names_of_rows(first.dtype, second.dtype, self.index, kind)
+        gpu.load_at_once([(FILE, names), *([(FILE, of_rows)] if self.is_symmetric else [])])
         self.kernels = gpu.load(FILE, names)
-        names = _names_of_rows(first.dtype, second.dtype, self.index, kind)
-        self.kernels_of_rows = gpu.load(FILE, names) if self.is_symmetric else ()
+        self.kernels_of_rows = gpu.load(FILE, of_rows) if self.is_symmetric else ()
 
     def _parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what the memory points to, and what is beside it."""

@@ -66,20 +66,20 @@ class Pieces {
   // Finds the pieces; returns whether there are several. All blocks meet.
   __device__ bool find(const ArcList<const Vertex>& arcs, GridBarrier& barrier) {
     visit_of_grid(vertices_, [&](int64_t v) { farthest_[kRising][v] = farthest_[kFalling][v] = 0; });
-    barrier.wait();
+    meet(barrier);
     note_farthest(arcs);
-    barrier.wait();
+    meet(barrier);
     const Share share(vertices_);
     reach_of_share(share);
-    barrier.wait();
+    meet(barrier);
     cut(share);
-    barrier.wait();
+    meet(barrier);
     const Vertex open = largest_of_blocks(kFirst, blockIdx.x);
 #pragma unroll 1
     for (int64_t v = share.begin + int(threadIdx.x); v < share.end; v += kStrongThreads)
       if (first_[v] == 0) first_[v] = open;
     const bool are_several = largest_of_blocks(kFirst, gridDim.x) > 0;
-    barrier.wait();
+    meet(barrier);
     return are_several;
   }
 

@@ -132,7 +132,7 @@ CONNCOMP_PHASE void reset_ends(ArcList<const Vertex> arcs, Signatures<Vertex> si
     signatures.reset(arcs.sources[arc]);
     signatures.reset(arcs.targets[arc]);
   });
-  barrier.wait();
+  meet(barrier);
 }
 
 // Which arcs cut_arcs keeps. One type, as each copy of keep_arcs takes time to compile.
@@ -155,7 +155,7 @@ __device__ inline void reset_extremes(const ArcList<const Vertex>& arcs, const E
     extremes.reset(arcs.sources[arc]);
     extremes.reset(arcs.targets[arc]);
   });
-  barrier.wait();
+  meet(barrier);
 }
 
 // Passes extremes along arcs, each block in its share; returns whether they are final after so many barriers.
@@ -165,7 +165,7 @@ __device__ inline bool settle_extremes(const ArcList<const Vertex>& arcs, const 
                                        bool are_near, GridBarrier& barrier) {
   // What an arc tells its ends of each other needs nothing to be read.
   visit_of_grid(arcs.count, [&](int64_t arc) { extremes.join(arcs.sources[arc], arcs.targets[arc]); });
-  barrier.wait();
+  meet(barrier);
   const Share share(arcs.count, kSmallestShare);
   const int most_sweeps = are_near ? kNearSweeps : kArcSweeps;
   bool backwards = false;
@@ -199,7 +199,7 @@ __device__ inline void drop_by_extremes(int64_t vertices, ArcList<const Vertex> 
   };
   if (arcs.sources == free.sources) swap_lists();
   visit_of_grid(vertices, [=](int64_t v) { extremes.reset(Vertex(v)); });
-  barrier.wait();
+  meet(barrier);
   while (arcs.count > 0 && settle_extremes(arcs, extremes, are_near, barrier)) {
     const int64_t kept = keep_arcs(arcs, free, memory.bits, memory.sums_of_blocks, barrier,
                                    KeepingUncut<Vertex>{nullptr, extremes});

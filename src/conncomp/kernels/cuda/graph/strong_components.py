@@ -1,6 +1,7 @@
 """The default for strong components on the GPU.
 
-Drives ``strong_components.cuh``, and before it ``chains.cuh`` where a sample tells that it pays.
+Drives ``strong_components.cuh``, before it ``pivot.cuh``, and ``chains.cuh`` where a sample tells
+that it pays.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from conncomp.kernels.cuda.graph import blocked_afforest
-from conncomp.kernels.cuda.graph.arcs import list_arcs, vertex_dtype
+from conncomp.kernels.cuda.graph.arcs import list_arcs, modules_of_lists, vertex_dtype
 from conncomp.kernels.cuda.launcher import (
     COUNT,
     INDEX_TYPES,
@@ -26,9 +27,10 @@ from conncomp.kernels.cuda.launcher import (
     launch,
 )
 from conncomp.kernels.cuda.structs import POINTER, Struct
-from conncomp.kernels.cuda.workspace import Workspace
+from conncomp.kernels.cuda.workspace import PlacedStruct, Workspace
 
 FILE, FILE_OF_CHAINS = "cuda/graph/strong_components.cuh", "cuda/graph/chains.cuh"
+FILE_OF_PIVOT = "cuda/graph/pivot.cuh"
 THREADS, MOST_BLOCKS_TOGETHER, SMALLEST_SHARE = 512, 3, 4096
 VERTICES_OF_WORD = 16
 STATE_BYTES, BYTE = 128, np.dtype(np.uint8)
@@ -93,9 +95,6 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     if graph._symmetric:
         return blocked_afforest.fill_roots(gpu, graph, roots, workspace)
     vertices, arcs, vertex = graph.num_vertices, graph.num_arcs, vertex_dtype(graph)
-    indptr = None if graph._csr is None else graph._csr[0]
-    pointer = COUNT if indptr is None else indptr.dtype
-    choose, strong = gpu.load(FILE, _names(pointer, vertex, roots.dtype))
     most_blocks = gpu.blocks_together(THREADS, MOST_BLOCKS_TOGETHER)
     ends = arcs, vertex
     memory = workspace.take_struct(
@@ -116,6 +115,28 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         {"components": (1, COUNT)},
     )
     components = memory["components"]
+    names = _names(vertex, roots.dtype)
+    work = -(-max(arcs, vertices) // SMALLEST_SHARE)
+    grid = max(1, min(most_blocks, work)), THREADS
+    # What comes first tells which kernels there are, while the longest is being compiled.
+    with gpu.loading([(FILE, names)]):
+        listed = _begin(gpu, graph, memory, grid)
+    (strong,) = gpu.load(FILE, names)
+    are_paths = bool(arcs <= PATH_DEGREE * vertices)
+    are_in_order = np.bool_(graph._csr is not None)
+    options = ARC_BARRIERS[are_paths], np.bool_(are_paths), are_in_order
+    launch(gpu.together(strong), grid, vertices, listed, *options, memory.struct, roots, components)
+    return components
+
+
+def _begin(gpu: Gpu, graph: Any, memory: PlacedStruct, grid: tuple[int, int]) -> Any:
+    """Choose a pivot, and launch the kernels that a sample asks for; return ``ArcList``."""
+    vertices, arcs, vertex = graph.num_vertices, graph.num_arcs, vertex_dtype(graph)
+    indptr = None if graph._csr is None else graph._csr[0]
+    pointer = COUNT if indptr is None else indptr.dtype
+    names = _names_of_pivot(pointer, vertex)
+    gpu.load_together(FILE_OF_PIVOT, [(FILE_OF_PIVOT, names), *modules_of_lists(graph)])
+    (choose,) = gpu.load(FILE_OF_PIVOT, names)
     sources, targets = list_arcs(gpu, graph, memory["spare_sources"])
     listed = ARCS.of(gpu, sources=sources, targets=targets, count=arcs)
     limits = LIMITS.of(
@@ -126,13 +147,8 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         most_of_chains=int(CHAIN_DEGREE * vertices),
         most_ends=MOST_ENDS,
     )
-    state = memory["state"]
+    state, components = memory["state"], memory["components"]
     launch(choose, (1, THREADS), vertices, listed, indptr, limits, state, components)
-    work = -(-max(arcs, vertices) // SMALLEST_SHARE)
-    grid = max(1, min(most_blocks, work)), THREADS
-    are_paths = bool(arcs <= PATH_DEGREE * vertices)
-    options = ARC_BARRIERS[are_paths], np.bool_(are_paths), np.bool_(indptr is not None)
-    work = vertices, listed, *options, memory.struct
     steps = _first_steps(gpu, graph, state)
     chains, cuts = _first_kernels(pointer, vertex)
     if steps & CONTRACT_CHAINS:
@@ -141,8 +157,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     if steps & CUT_ARCS:
         (cut,) = gpu.load(FILE, cuts)
         launch(gpu.together(cut), grid, vertices, listed, memory.struct)
-    launch(gpu.together(strong), grid, *work, roots, components)
-    return components
+    return listed
 
 
 # What choose_pivot has found to do first in a graph.
@@ -175,11 +190,13 @@ def _long_arc(vertices: int) -> int:
 
 
 @cache
-def _names(pointer: np.dtype[Any], vertex: np.dtype[Any], index: np.dtype[Any]) -> tuple[str, ...]:
-    return (
-        f"choose_pivot<{ctype(pointer)}, {ctype(vertex)}>",
-        f"strong_components<{ctype(vertex)}, {ctype(index)}>",
-    )
+def _names(vertex: np.dtype[Any], index: np.dtype[Any]) -> tuple[str, ...]:
+    return (f"strong_components<{ctype(vertex)}, {ctype(index)}>",)
+
+
+@cache
+def _names_of_pivot(pointer: np.dtype[Any], vertex: np.dtype[Any]) -> tuple[str, ...]:
+    return (f"choose_pivot<{ctype(pointer)}, {ctype(vertex)}>",)
 
 
 @cache
@@ -193,9 +210,10 @@ def _first_kernels(
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `fill_roots` can load."""
-    for types in product(INDEX_TYPES, repeat=3):
+    for types in product(INDEX_TYPES, repeat=2):
         yield FILE, _names(*types)
     for pointer, vertex in product(INDEX_TYPES, repeat=2):
+        yield FILE_OF_PIVOT, _names_of_pivot(pointer, vertex)
         chains, cuts = _first_kernels(pointer, vertex)
         yield FILE_OF_CHAINS, chains
         if pointer == COUNT:

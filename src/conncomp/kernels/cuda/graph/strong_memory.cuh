@@ -9,6 +9,14 @@ namespace conncomp {
 
 constexpr int kVerticesOfWord = 16;
 
+constexpr int64_t kFewArcs = 16;  // for so many vertices one, so that trimming does not pay
+constexpr int64_t kManyArcs = 4;  // a vertex, so that jumps by vertices cost less
+
+// Where trimming pays, as far as numbers of arcs tell.
+__device__ inline bool are_few(int64_t arcs, int64_t vertices) {
+  return arcs > vertices / kFewArcs && arcs < kManyArcs * vertices;
+}
+
 // As many of a multiprocessor, on every kind of GPU, as leave a thread the registers that it needs.
 constexpr int kStrongBlocks = resident_blocks(kStrongThreads) < 3 ? resident_blocks(kStrongThreads) : 3;
 

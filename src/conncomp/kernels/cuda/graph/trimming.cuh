@@ -49,11 +49,11 @@ class Trimming {
   __device__ int64_t run(int64_t arcs, const Vertex* starts, const Vertex* ends, GridBarrier& barrier) {
     if (grid_thread() < 3) queued_[grid_thread()] = 0;
     visit_of_grid(vertices_, [&](int64_t v) { awaited_[v] = 0; });
-    barrier.wait();
+    meet(barrier);
     visit_of_grid(arcs, [&](int64_t arc) {
       if (starts[arc] != ends[arc]) Current::fetch_add(awaited_ + ends[arc], Vertex(1));
     });
-    barrier.wait();
+    meet(barrier);
     queue_first();
     for (int level = 0; end_of_level(level, barrier); ++level) {
       const Share share(end_ - begin_);
@@ -83,7 +83,7 @@ class Trimming {
       const bool is_first =
           v < share.end && awaited_[v] == 0 && rows_.begin(Vertex(v)) < rows_.end(Vertex(v));
       int total;
-      const int before = block_scan<kStrongThreads>(is_first, total);
+      const int before = scan_of_block(is_first, total);
       if (threadIdx.x == 0 && total > 0) room = Current::fetch_add(queued_, int64_t(total));
       __syncthreads();
       if (is_first) queue_[room + before] = Vertex(v);
@@ -178,7 +178,7 @@ __device__ inline bool has_first(ArcList<const Vertex> arcs, int64_t vertices, V
   while (vertices >> shift > kSampledVertices) ++shift;
   const int64_t groups = vertices >> shift;
   visit_of_grid(groups, [=](int64_t group) { awaited[group] = 0; });
-  barrier.wait();
+  meet(barrier);
   // Which one of a group changes from group to group, as meshes have rows of equal lengths.
   const uint32_t mask = (uint32_t(1) << shift) - 1;
   visit_of_grid(arcs.count, [=](int64_t arc) {
@@ -186,7 +186,7 @@ __device__ inline bool has_first(ArcList<const Vertex> arcs, int64_t vertices, V
     if ((uint32_t(v) ^ uint32_t(group) * 2654435761u >> 16) & mask || group >= groups) return;
     if (arcs.sources[arc] != v) Shared::store(awaited + group, Vertex(1));
   });
-  barrier.wait();
+  meet(barrier);
   bool is_first = false;
   visit_of_grid(groups, [&](int64_t group) { is_first |= awaited[group] == 0; });
   return barrier.any(is_first);

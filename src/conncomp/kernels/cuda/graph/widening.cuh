@@ -125,6 +125,7 @@ class Widening {
       const int64_t row_end = __shfl_sync(kAllLanes, end, worker);
       const Range<Vertex> known_there{__shfl_sync(kAllLanes, known.low, worker),
                                       __shfl_sync(kAllLanes, known.high, worker)};
+#pragma unroll 1
       for (int64_t k = __shfl_sync(kAllLanes, begin, worker) + lane(); k < row_end; k += kWarp)
         tell(rows_[way].ends[k], way, known_there);
     }

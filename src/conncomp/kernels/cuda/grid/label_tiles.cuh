@@ -195,7 +195,7 @@ struct TileLabelling {
         return;
       }
       const int place = tiles.place(brick, a), length = tiles.length(first, a);
-      const bool ends = int64_t(first.at[k]) + B::kSide >= axis.length;
+      const bool ends = tiles.to_end(first, a) <= B::kSide;
       if (place == 0 && (first.at[k] > 0 || axis.periodic)) border |= B::layer(a, 0);
       if (ends ? axis.periodic && length > 0 : place == (1 << tiles.log[a]) - 1)
         border |= B::layer(a, length - 1);

@@ -146,6 +146,11 @@ class BrickClusters:
             launch(sum_sizes, tile, *measured)
         return components
 
+    def modules(self, measures: bool) -> list[tuple[str, tuple[str, ...]]]:
+        """Return the (file, names) that `find`, with or without sizes, and `flip` load."""
+        tasks = (_FINDING, _MEASURING, _FLIPPING) if measures else (_FINDING, _FLIPPING)
+        return [(self._file, self._names[task]) for task in tasks]
+
     def _load(self, task: slice) -> tuple[Kernel, ...]:
         """Return the kernels of a task, which are compiled together, and not before its turn."""
         return self._replicas.gpu.load(self._file, self._names[task])

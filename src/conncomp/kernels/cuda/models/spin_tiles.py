@@ -69,6 +69,11 @@ class TileClusters:
         self._tiles, self._words = tiles[()], (1 << sum(logs)) // WARP
         self._blocks = prod(_count(lattice)) * replicas.count
 
+    @property
+    def module(self) -> tuple[str, tuple[str, ...]]:
+        """The (file, names) that `flip` loads."""
+        return FILE, _names(self._replicas.lattice.ndim)
+
     def flip(self, bonds: Any, step: int, new: Any) -> None:
         """Give each cluster a new state, those of the update `step`, in the spins `new`."""
         gpu, replicas, lattice = self._replicas.gpu, self._replicas, self._replicas.lattice
@@ -77,7 +82,7 @@ class TileClusters:
         label, marks, forest, coins = self._workspace.take(
             gpu, (words * WARP, PLACE), (words, MARKS), (sites, INDEX), (coin_words, BITS)
         )
-        toss, mark, join, flip = gpu.load(FILE, _names(lattice.ndim))
+        toss, mark, join, flip = gpu.load(*self.module)
         grid, lists = (self._blocks, WARPS * WARP), WARPS * list_bytes(lattice.ndim)
         of_words = word_bytes(lattice.ndim) + MARKS.itemsize * (lattice.ndim + 2)
         given, shared = (replicas.struct(step), self._tiles), lists + self._words * of_words

@@ -1,0 +1,102 @@
+// Which vertex the searches for a giant start from, and which kernel is the first, by a sample of the arcs.
+//
+// How: one block looks at some thousand arcs. Cost: a few random accesses for each of them. It has a file of
+// its own, with what lists arcs before it: these are compiled and launched first, and tell whether there is
+// more to compile, while strong_components is being compiled. Source: ours.
+#pragma once
+
+#include "cuda/graph/arcs.cuh"
+#include "cuda/graph/strong_memory.cuh"
+
+namespace conncomp {
+
+constexpr int kSamples = 8;        // arcs that each thread looks at
+constexpr int kFewLong = 4;        // of these, so that cuts may be found
+constexpr int64_t kMutualRow = 8;  // that is looked through for an arc back
+constexpr int kFarSamples = 16;    // of so many one is long at most where neighbours are near
+
+// Which arc is the sample-th of kSampled that are spread over a list, with equal steps; and with unequal
+// ones, as arcs may repeat with a period that divides equal ones.
+constexpr int64_t kSampled = kSamples * kStrongThreads;
+__device__ inline int64_t sampled_arc(int64_t arcs, int64_t sample) {
+  return arcs / kSampled * sample + arcs % kSampled * sample / kSampled;
+}
+__device__ inline int64_t shifted_arc(int64_t arcs, int64_t sample) {
+  const int64_t step = arcs / kSampled;
+  const uint32_t shift = uint32_t(sample) * 2654435761u >> 16;  // of 16 bits
+  return sampled_arc(arcs, sample) + (step == 0 ? 0 : step > shift ? shift : shift % uint32_t(step));
+}
+
+// What a sample of arcs is held against.
+struct SampleLimits {
+  int64_t least_hub;       // the length of a row around which there may be a giant
+  int64_t long_arc;        // how far an arc leads that few of may cross a cut
+  int64_t least_chained;   // vertices, where chains are contracted or mutual arcs
+  int64_t most_of_chains;  // arcs, where chains are contracted and few are mutual
+  int64_t most_ends;  // of the sample, that lead to vertices without arcs out, where there are long chains
+};
+
+// Chooses the target of a sample of arcs that has the longest row; none, if there is no hub. Without rows, it
+// is the target of an arc in the middle. By the same sample it tells which step is the first: where few arcs
+// are long, cuts are looked for (cuts.cuh), or else, where chains are long, or many arcs mutual, these are
+// contracted (chains.cuh). One block of kStrongThreads.
+template <class Pointer, class Vertex>
+__global__ void __launch_bounds__(kStrongThreads)
+    choose_pivot(int64_t vertices, ArcList<const Vertex> arcs, const Pointer* __restrict__ indptr,
+                 SampleLimits limits, StrongState<Vertex>* state, int64_t* components) {
+  follow_launch();
+  constexpr int64_t kLongest = 0x7fffffff;
+  __shared__ unsigned long long longest;  // and in its lower half the number of the sample
+  if (threadIdx.x == 0) longest = 0;
+  unsigned long long longest_of_thread = 0;
+  int rising = 0, falling = 0;  // those that are long
+  int ends = 0, mutual = 0;     // targets without arcs out, and those with an arc back
+  __syncthreads();
+  for (int k = 0; k < kSamples && arcs.count > 0; ++k) {
+    const int64_t sample = k * kStrongThreads + int(threadIdx.x), arc = shifted_arc(arcs.count, sample);
+    const Vertex u = arcs.sources[arc], v = arcs.targets[arc];
+    rising += int64_t(v) - u >= limits.long_arc, falling += int64_t(u) - v >= limits.long_arc;
+    if (!indptr) continue;
+    ends += indptr[v] == indptr[v + 1], mutual += leads_back(arcs, indptr, u, v, kMutualRow);
+    const Vertex hub = arcs.targets[sampled_arc(arcs.count, sample)];
+    const int64_t degree = indptr[hub + 1] - indptr[hub];
+    const int64_t shown = degree < kLongest ? degree : kLongest;
+    const auto row = (unsigned long long)(shown << 32 | sample);
+    if (degree >= limits.least_hub && row > longest_of_thread) longest_of_thread = row;
+  }
+  if (longest_of_thread > 0) InBlock::fetch_max(&longest, longest_of_thread);
+  rising = block_sum<kStrongThreads>(rising), falling = block_sum<kStrongThreads>(falling);
+  ends = block_sum<kStrongThreads>(ends), mutual = block_sum<kStrongThreads>(mutual);
+  if (threadIdx.x != 0) return;
+  *components = 0;
+  *state = StrongState<Vertex>{0,
+                               {},
+                               {},
+                               {},
+                               {},
+                               -1,
+                               -1,
+                               rising <= kFewLong || falling <= kFewLong,
+                               rising + falling > kSampled / 2,
+                               rising + falling <= kSampled / kFarSamples,
+                               0,
+                               0,
+                               0,
+                               arcs.count};
+  if (arcs.count > 0 && (!indptr || longest > 0))
+    state->pivot = state->member =
+        arcs.targets[sampled_arc(arcs.count, indptr ? longest & 0xffffffff : kSampled / 2)];
+  // Cuts are faster for chains of pairs side by side.
+  const bool are_mutual = mutual > (state->may_be_cut ? kSampled * 3 / 4 : kSampled / 4);
+  const bool are_chains =
+      longest == 0 && vertices >= limits.least_chained &&
+      (are_mutual || (arcs.count <= limits.most_of_chains && ends <= limits.most_ends && !state->may_be_cut));
+  if (are_chains) state->pivot = -1;
+  const bool are_cut = state->may_be_cut || (state->pivot < 0 && are_few(arcs.count, vertices));
+  state->first_steps = arcs.count == 0 ? 0
+                       : are_chains    ? kContractChains + (are_mutual ? kUniteMutual : 0)
+                       : are_cut       ? kCutArcs
+                                       : 0;
+}
+
+}  // namespace conncomp
