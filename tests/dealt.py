@@ -1,7 +1,7 @@
 """Fewer cases than all combinations, in which a fault of one part, or of most pairs, comes up."""
 
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from itertools import combinations
 
 # With it all examples of property tests are tried, others on every run, and all cases.
@@ -23,16 +23,24 @@ def dealt(cases, inputs, share=3):
     ]
 
 
-def covering(parts):
+def covering(parts, evenly=False):
     """Return the places of few cases, given by sets of their parts, that together have all parts.
 
-    Each is the first of those that have the most parts that none before it has.
+    Each is the first of those that have the most parts that none before it has; or `evenly`, of
+    those the one whose parts were chosen the fewest times.
     """
-    left, chosen = set().union(*parts), []
+    left, chosen, times = set().union(*parts), [], Counter()
+
+    def worth(place):
+        new = len(parts[place] & left)
+        return (new, -sum(times[part] for part in parts[place])) if evenly else new
+
     while left:
-        best = max(range(len(parts)), key=lambda place: len(parts[place] & left))
+        best = max(range(len(parts)), key=worth)
         chosen.append(best)
         left -= parts[best]
+        if evenly:
+            times.update(parts[best])
     return sorted(chosen)
 
 
@@ -54,12 +62,24 @@ def _key(value):
     return value
 
 
+def values_given_together(item):
+    """Return the values that a case has, those of each decorator as one, each with their names."""
+    values = dict(item.callspec.params)
+    found = set()
+    for mark in item.iter_markers("parametrize"):
+        names = mark.args[0].split(",") if isinstance(mark.args[0], str) else mark.args[0]
+        given = [(name.strip(), values.pop(name.strip())) for name in names]
+        found.add(tuple((name, type(value), _key(value)) for name, value in given))
+    return found | {((name, type(value), _key(value)),) for name, value in values.items()}
+
+
 def deal(items):
     """Return the tests that a run has, and those that it leaves out.
 
     Of a test that is marked ``dealt`` it has so many cases that each pair of values that parameters
     have in any case is in one: a fault that takes three values at once is for `SOAK`, which has all
-    cases, as have those that need a GPU.
+    cases, as have those that need a GPU. Of one that is marked ``dealt(1)`` it has so many that
+    each value is in one, where those that stand together in a decorator are one value.
     """
     cases = defaultdict(list)
     for item in items:
@@ -67,6 +87,9 @@ def deal(items):
             cases[item.parent, item.originalname].append(item)
     left_out = set()
     for of_test in cases.values():
-        chosen = covering([pairs_of_values(item.callspec.params) for item in of_test])
+        if of_test[0].get_closest_marker("dealt").args == (1,):
+            chosen = covering([values_given_together(item) for item in of_test], evenly=True)
+        else:
+            chosen = covering([pairs_of_values(item.callspec.params) for item in of_test])
         left_out |= set(of_test) - {of_test[place] for place in chosen}
     return [item for item in items if item not in left_out], list(left_out)

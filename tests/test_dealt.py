@@ -1,5 +1,6 @@
 """What a run has of cases that are dealt."""
 
+from collections import Counter
 from itertools import combinations, product
 from types import SimpleNamespace
 
@@ -11,14 +12,17 @@ CASES = [dict(zip(VALUES, case, strict=True)) for case in product(*VALUES.values
 
 
 class Item:
-    """What `deal` asks of a test of pytest."""
+    """What `deal` asks of a test of pytest, whose axis and kind are given together."""
 
-    def __init__(self, name, values, marks):
+    def __init__(self, name, values, marks, arguments=()):
         self.parent, self.originalname, self.marks = "test_this.py", name, marks
-        self.callspec = SimpleNamespace(params=values)
+        self.callspec, self.arguments = SimpleNamespace(params=values), arguments
 
     def get_closest_marker(self, name):
-        return name if name in self.marks else None
+        return SimpleNamespace(args=self.arguments) if name in self.marks else None
+
+    def iter_markers(self, name):
+        return [SimpleNamespace(args=[names]) for names in ("axis, kind", ["shape"])]
 
 
 def items(*marks):
@@ -52,6 +56,18 @@ def test_tests_are_dealt_one_by_one():
     kept, _ = deal(both)
     for name in ("test_a", "test_b"):
         assert pairs([each for each in kept if each.originalname == name]) == pairs(both)
+
+
+def test_each_value_is_in_a_case_and_none_in_many_more():
+    """Nine values of axes with kinds, two of shapes, and two of what no decorator has."""
+    everything = [Item("test_it", values, ["dealt"], (1,)) for values in CASES]
+    kept, left_out = deal(everything)
+    values = [each.callspec.params for each in kept]
+    assert len({(of["axis"], of["kind"]) for of in values}) == len(kept) == 9
+    for name in ("shape", "whole"):
+        counts = Counter(repr(of[name]) for of in values)
+        assert sorted(counts.values()) == [4, 5]
+    assert len(kept) + len(left_out) == len(everything)
 
 
 def test_all_of_them_in_a_soak(monkeypatch):

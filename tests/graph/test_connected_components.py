@@ -215,6 +215,7 @@ def large_graph(name):
     return LARGE[name](np.random.default_rng(11))
 
 
+@pytest.mark.dealt(1)
 @pytest.mark.parametrize("name", LARGE)
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.usefixtures("restore_threads")

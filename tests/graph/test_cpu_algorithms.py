@@ -71,6 +71,7 @@ def large_graphs(directed):
     return graphs
 
 
+@pytest.mark.dealt(1)
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize(("algorithm", "options"), CASES, ids=str)
 @pytest.mark.usefixtures("restore_threads")

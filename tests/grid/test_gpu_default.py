@@ -24,9 +24,17 @@ TILES = {
     "elements": (tiled_elements, {1: (9, 0, 0), 2: (5, 4, 0), 3: (5, 2, 2)}),
     "few elements": (tiled_elements, {1: (6, 0, 0), 2: (3, 3, 0), 3: (2, 2, 2)}),
 }
-# Rows of bytes are read eight or four at a time where they are aligned.
-SHAPES = [(3000,), (700, 5), (75, 320), (135, 97), (17, 19, 70), (9, 20, 96), (3, 5, 30, 40)]
-DTYPES = (np.uint8, np.uint8, np.int32, np.float64, np.float16)
+# Shapes, each with two dtypes. Rows that lie at multiples of some bytes are read by words: each
+# dtype has such ones and others. Arrays of as many axes share what is compiled for them.
+SHAPES = {
+    (3000,): (np.float64, np.uint8),
+    (700, 5): (np.int32, np.float64),
+    (75, 320): (np.float16, np.uint8),
+    (135, 97): (np.float16, np.uint8),
+    (17, 19, 70): (np.int32, np.uint8),
+    (9, 20, 96): (np.int32, np.uint8),
+    (3, 5, 30, 40): (np.float64, np.uint8),
+}
 
 
 @pytest.fixture(params=TILES)
@@ -71,19 +79,22 @@ def check(image, connectivity, periodic, seed=0, background=0, indices=(np.int32
         assert num == len(np.unique(expected[expected >= 0]))
 
 
+def index_of(shape):
+    """Return the types of roots and of numbers: of all at once there is too much to compile."""
+    return [(np.int32, np.int64)[len(shape) % 2]] * 2
+
+
 @host
 @pytest.mark.parametrize("seed", range(4 if SOAK else 2))
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: "x".join(map(str, shape)))
 def test_noise(tiles, shape, seed):
-    at = list(TILES).index(tiles), SHAPES.index(shape)
-    seed += 4 * (at[0] + len(TILES) * at[1])  # each kind of tiles sees arrays of its own
+    dtype = SHAPES[shape][seed % 2]
+    # Each kind of tiles sees arrays of its own.
+    seed += 4 * (list(TILES).index(tiles) + len(TILES) * list(SHAPES).index(shape))
     random = np.random.default_rng(seed)
     connectivity = random.choice([len(shape), random.integers(1, len(shape) + 1)])
     periodic = [bool(axis) for axis in random.random(len(shape)) < 0.3]
-    # Each dtype and each type of indices with each kind of tiles, with each shape, and with each
-    # other: of all at once there are too many kernels to compile.
-    dtype, index = DTYPES[sum(at) % len(DTYPES)], (np.int32, np.int64)[sum(at) % 2]
-    check(noise(seed, shape, dtype), int(connectivity), periodic, seed, indices=(index, index))
+    check(noise(seed, shape, dtype), int(connectivity), periodic, seed, indices=index_of(shape))
 
 
 @host
@@ -124,14 +135,12 @@ def test_more_pairs_between_tiles_than_there_is_room_for(tiles):
 @host
 @pytest.mark.parametrize("shape", [(70,), (21, 61), (9, 13, 21), (3, 5, 6, 7)])
 def test_zeros_that_are_foreground(tiles, shape):
-    """With a background that there is none of: what is beside the array is no neighbour.
-
-    Each kind of tiles has another one of three dtypes for each number of axes.
-    """
+    """With a background that there is none of: what is beside the array is no neighbour."""
     seed = (list(TILES).index(tiles) + len(shape)) % 3
-    image = np.random.default_rng(seed).integers(0, 3, shape)
+    (dtype, *_), *_ = (SHAPES[other] for other in SHAPES if len(other) == len(shape))
+    image = np.random.default_rng(seed).integers(0, 3, shape).astype(dtype)
     for connectivity in {1, len(shape)}:
-        check(image.astype(DTYPES[1:][seed]), connectivity, False, seed, background=99)
+        check(image, connectivity, False, seed, background=99, indices=index_of(shape))
 
 
 # Values that two bits tell apart, that differ in several bits, and that only a comparison does.
