@@ -222,7 +222,8 @@ def test_every_kernel_file_has_a_driver():
     shared = {f"cuda/core/{name}.cuh" for name in words}
     stages = ("link_bricks", "label_tiles", "join_tiles", "number_tiles", "write_labels")
     parts = ("brick", "brick_links", "brick_tiles", "brick_values", "cells", "halo", "tiling")
-    shared |= {f"cuda/grid/{name}.cuh" for name in (*stages, *parts, "word_bytes", "worklist")}
+    parts += ("run_forest", "sparse_tiles", "word_bytes", "worklist")
+    shared |= {f"cuda/grid/{name}.cuh" for name in (*stages, *parts)}
     parts = (
         "arc_lists",
         "cuts",
