@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -149,6 +149,7 @@ class Engine:
         self._algorithm_workspace, self._size_workspace = Workspace(), Workspace()
         self._choice_workspace = Workspace()
         self._repeated: dict[Hashable, Again] = {}
+        self._compiled: set[tuple[bool, ...]] = set()  # kinds of updates
         self._check_memory()
         if self._clusters is None and self._fronts is None:
             of_sites = np.broadcast_to(np.zeros((), "u1"), (replicas, *lattice.shape))
@@ -232,7 +233,10 @@ class Engine:
             return
         count_active = chosen is None or clusters or wrapping
         flips = Flips(chosen, record, clusters, wrapping)
-        with self.gpu.loading(self._modules(flips)):
+        kind = chosen is None, clusters, wrapping
+        modules = () if kind in self._compiled else self._modules(flips)
+        self._compiled.add(kind)
+        with self.gpu.loading(modules):
             drawn = self._draw(words, step, probabilities, record, count_active)
         self.flip(drawn, words, new, step, flips)
 
@@ -270,7 +274,7 @@ class Engine:
         flips_alone = flips.chosen is None and flips.watch is None and not (flips.clusters or winds)
         return self._tiles is not None and flips_alone
 
-    def _modules(self, flips: Flips) -> list[tuple[str, tuple[str, ...]]]:
+    def _modules(self, flips: Flips) -> Sequence[tuple[str, tuple[str, ...]]]:
         """Return the (file, names) of what `flip` loads, as far as that takes long to compile."""
         if self._flips_tiles(flips):
             assert self._tiles is not None

@@ -73,9 +73,9 @@ template <class Vertex>
 CONNCOMP_PHASE bool sweep_with_jumps(ArcList<const Vertex> arcs, Share share, Signatures<Vertex> signatures,
                                      Jumps jumps) {
   bool changed = false;
-  visit_share(share, false, [&](int64_t arc) {
+#pragma unroll 1
+  for (int64_t arc = share.begin + int(threadIdx.x); arc < share.end; arc += kStrongThreads)
     changed |= pass_along(signatures, arcs.sources[arc], arcs.targets[arc], jumps);
-  });
   return changed;
 }
 
