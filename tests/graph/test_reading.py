@@ -970,6 +970,10 @@ def test_graphml_is_what_networkx_reads(tmp_path_factory, data, encoding):
 
 # Of a graph's text: what a parser need not see, and what it must see.
 PIECES_OF_XML = [
+    "".join(f'<edge source="{k}" target="n{k % 7}"/>\n' for k in range(40)),
+    "".join(f"<node id='{k % 5}'><data key='k'>{'v' * (k % 37)}</data></node>" for k in range(30)),
+    "".join(f"<a b='{c}'/>" for c in "xyz.>-&x<x]x'x\"xx\nxx\rxx\x7fxx\u00e4x" * 3),
+    "".join(f"<a b='c'>{c}</a>" for c in "xyz.>-&x<x]x'x\"xx\nxx\rxx\x7fxx\u00e4x" * 3),
     "<edge source='a' target='b'/>\n" * 12,
     "<node id='n'><data key = \"k\">1 > 0</data>\r\n</node >\r" * 8,
     "<a><b><c><d/></c></b></a>" * 12,
@@ -1017,8 +1021,9 @@ def test_plain_xml_is_what_a_parser_takes(tmp_path_factory, data):
         text[place : place + data.draw(st.integers(0, 1))] = data.draw(
             st.sampled_from(b"<>/='&]a \0")
         ).to_bytes()
-    for begin, end in native.plain_pieces(np.frombuffer(text, np.uint8)):
+    for begin, end, lines in native.plain_pieces(np.frombuffer(text, np.uint8)):
         expat.ParserCreate().Parse(b"<r>" + text[begin:end] + b"</r>", True)
+        assert lines == text[begin:end].count(b"\n")
     path = tmp_path_factory.mktemp("xml") / "a.graphml"
     path.write_bytes(text)
     with pytest.MonkeyPatch.context() as patch:

@@ -240,8 +240,9 @@ void test_plain_xml(const std::string& text) {
     return PlainXml::pieces({bytes.get(), part.size()});
   };
   int64_t last = 0;
-  for (const auto& [begin, end] : pieces_of(text)) {
+  for (const auto& [begin, end, line_feeds] : pieces_of(text)) {
     const std::string piece = text.substr(size_t(begin), size_t(end - begin));
+    if (line_feeds != std::count(piece.begin(), piece.end(), '\n')) std::abort();
     const auto alone = pieces_of(piece);
     if (begin < last || end - begin < PlainXml::kShortest || piece.find_first_of("&]") != piece.npos ||
         alone.size() != 1 || alone[0].begin != 0 || alone[0].end != end - begin) {

@@ -79,12 +79,12 @@ nb::object numbers_of_names(const Reader& reader) {
   return give_away(std::move(*numbers), count);
 }
 
-// Where the pieces begin and end that a parser of XML needs not see.
-std::vector<std::pair<int64_t, int64_t>> plain_pieces(Vector<const uint8_t> text) {
+// Where the pieces begin and end that a parser of XML needs not see, and how many line feeds are there.
+std::vector<std::tuple<int64_t, int64_t, int64_t>> plain_pieces(Vector<const uint8_t> text) {
   const std::vector<PlainXml::Piece> pieces = without_gil(
       [&] { return PlainXml::pieces({reinterpret_cast<const char*>(text.data()), text.size()}); });
-  std::vector<std::pair<int64_t, int64_t>> found;
-  for (const auto& [begin, end] : pieces) found.emplace_back(begin, end);
+  std::vector<std::tuple<int64_t, int64_t, int64_t>> found;
+  for (const auto& [begin, end, line_feeds] : pieces) found.emplace_back(begin, end, line_feeds);
   return found;
 }
 

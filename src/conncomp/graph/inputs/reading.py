@@ -404,13 +404,12 @@ class _XmlText:
         whole = tag if is_cut else len(block)
         block, self._cut = block[:whole], block[whole:]
         parsed = 0
-        for begin, end in native.plain_pieces(np.frombuffer(block, np.uint8)):
+        for begin, end, lines in native.plain_pieces(np.frombuffer(block, np.uint8)):
             self._parse(block[parsed:begin])
             if not self._is_plain():  # it is in a comment or an instruction
                 parsed = begin
                 break
             piece = block[begin:end]
-            lines = piece.count(b"\n")
             if b"\r" in piece:
                 lines += piece.count(b"\r") - piece.count(b"\r\n")
             column = end - begin - 1 - max(piece.rfind(b"\n"), piece.rfind(b"\r"))

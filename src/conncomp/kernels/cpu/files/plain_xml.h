@@ -49,6 +49,24 @@ inline const char* end_of_plain(const char* at, const char* end) {
   return at;
 }
 
+// How often a byte comes: sixteen at a time, whose counts are added up before they are more than a byte
+// holds.
+inline int64_t count_of(char wanted, const char* at, const char* end) {
+  constexpr int64_t kBytes = 16, kMost = 255;
+  __extension__ typedef uint8_t Vector __attribute__((vector_size(kBytes)));
+  int64_t count = 0;
+  while (end - at >= kBytes) {
+    Vector sums{};
+    for (int64_t k = std::min((end - at) / kBytes, kMost); k > 0; --k, at += kBytes) {
+      Vector c;
+      std::memcpy(&c, at, sizeof c);
+      sums -= Vector(c == uint8_t(wanted));  // -1 where it is
+    }
+    for (int64_t k = 0; k < kBytes; ++k) count += sums[k];
+  }
+  return count + std::count(at, end, wanted);
+}
+
 // What elements of one form differ in: values of attributes and texts that are not blank.
 struct PlainParts {
   static constexpr int kMost = 8;
@@ -125,7 +143,7 @@ class PlainXml {
   static constexpr std::ptrdiff_t kShortest = 256;  // bytes of a piece that is worth it
 
   struct Piece {
-    int64_t begin, end;
+    int64_t begin, end, line_feeds;
   };
 
   // The pieces of a text that begins outside of tags.
@@ -149,7 +167,7 @@ class PlainXml {
         while (next != end && is(kBlank, *next)) ++next;
         if (next != end && *next != '<') break;
       }
-      if (last - at >= kShortest) found.push_back({at - begin, last - begin});
+      if (last - at >= kShortest) found.push_back({at - begin, last - begin, count_of('\n', at, last)});
       at = next_tag(std::max(last, at + 1), end);
     }
     return found;

@@ -130,24 +130,12 @@ void sweep_around(const Rows<Pointer, Vertex> rows, Index* parent, int64_t giant
 // leaves the members is listed from its other end, too.
 template <class Pointer, class Vertex, class Index>
 void sweep_others(const Rows<Pointer, Vertex> rows, Index* parent, const VertexBits& members) {
-  int64_t w = 0;
-  while (members.word(w) == 0) ++w;
-  const Index root = Index(w * VertexBits::kWord + std::countr_zero(members.word(w)));
-  const auto first_of = [](int64_t word) { return word * VertexBits::kWord; };
-  const auto behind = [=](int64_t word) { return std::min(first_of(word + 1), rows.vertices); };
+  put_members_under_first(members, rows.vertices, parent);
   for_each_index(
       members.words(),
-      [&, parent](int64_t word) {
-        const uint64_t bits = members.word(word);
-        for (int64_t v = first_of(word); v < behind(word); ++v)
-          parent[v] = bits >> (v % VertexBits::kWord) & 1 ? root : Index(v);
-      },
-      VertexBits::kWord);
-  for_each_index(
-      members.words(),
-      [&, parent](int64_t word) {
-        for (uint64_t left = ~members.word(word); left; left &= left - 1) {
-          const int64_t v = first_of(word) + std::countr_zero(left);
+      [&, parent](int64_t w) {
+        for (uint64_t left = ~members.word(w); left; left &= left - 1) {
+          const int64_t v = w * VertexBits::kWord + std::countr_zero(left);
           if (v >= rows.vertices) break;
           unite_row(rows, parent, v, shorten(parent, v), rows.vertices, {rows.begin(v), rows.begin(v + 1)});
         }

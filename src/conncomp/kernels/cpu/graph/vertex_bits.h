@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -42,6 +43,20 @@ VertexBits members_of(int64_t root, const Index* parent, int64_t vertices) {
     members.add(w, bits);
   });
   return members;
+}
+
+// Lets members, of which there is one, have the first of them as their parent, and the others themselves.
+template <class Index>
+void put_members_under_first(const VertexBits& members, int64_t vertices, Index* parent) {
+  int64_t first = 0;
+  while (members.word(first) == 0) ++first;
+  const Index root = Index(first * VertexBits::kWord + std::countr_zero(members.word(first)));
+  const auto fill = [&, parent](int64_t w) {
+    const uint64_t bits = members.word(w);
+    const int64_t begin = w * VertexBits::kWord, count = std::min(vertices - begin, VertexBits::kWord);
+    for (int64_t k = 0; k < count; ++k) parent[begin + k] = bits >> k & 1 ? root : Index(begin + k);
+  };
+  for_each_index(members.words(), fill, VertexBits::kWord);
 }
 
 // Whether arcs lead to members alone, or to vertices that do not exist.
