@@ -20,7 +20,9 @@
 #include "cpu/components/distinct.h"
 #include "cpu/components/intensities.h"
 #include "cpu/components/measures.h"
+#include "cpu/components/members.h"
 #include "cpu/components/paired_runs.h"
+#include "cpu/components/spans.h"
 #include "cpu/components/surfaces.h"
 #include "cpu/components/tables.h"
 #include "cpu/core/buffer.h"
@@ -338,17 +340,38 @@ void test_measures(const std::vector<int64_t>& shape, const std::vector<Index>& 
     test_values<uint16_t>(shape, numbers, measured);
 }
 
+// Items have all axes but the first ones of a shape.
 template <class Index>
-void test_members(const std::vector<Index>& numbers, int64_t rows, const std::vector<int64_t>& sizes) {
+void test_spans(const std::vector<int64_t>& shape, const std::vector<Index>& numbers, int64_t rows) {
+  const std::vector<int64_t> item(shape.begin() + draw(0, int(shape.size()) - 1), shape.end());
+  const int64_t axes = int64_t(item.size()), count = int64_t(numbers.size());
+  const auto spans = std::make_unique<bool[]>(rows * axes);
+  find_spans({{numbers.data(), count, 0}, item}, rows, spans.get());
+  int64_t stride = 1;
+  for (int64_t axis = axes - 1; axis >= 0; stride *= item[axis--]) {
+    std::vector<int> faces(rows);
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t place = i / stride % item[axis];
+      faces[numbers[i]] |= int(place == 0) | int(place == item[axis] - 1) << 1;
+    }
+    faces[0] = 0;  // the background
+    for (int64_t row = 0; row < rows; ++row)
+      check(spans[row * axes + axis] == (faces[row] == 3), "a label that spans");
+  }
+}
+
+template <class Index>
+void test_members(const std::vector<Index>& numbers, int64_t rows) {
   const int64_t count = int64_t(numbers.size()), items = draw(1, 2), length = count / items;
-  std::vector<int64_t> begins(rows + 1);
-  for (int64_t row = 0; row < rows; ++row) begins[row + 1] = begins[row] + sizes[row];
-  std::vector<int32_t> members(begins[rows], -1);
   if (length == 0) return;
-  list_members({numbers.data(), items * length, 0}, length, rows, begins.data(), members.data());
+  std::vector<int64_t> begins(rows + 1);
+  MemberLists lists({numbers.data(), items * length, 0}, rows, begins.data());
+  std::vector<int32_t> members(lists.count(), -1);
+  lists.write(length, members.data());
   std::vector<int64_t> next = begins;
   for (int64_t i = 0; i < items * length; ++i)
     if (numbers[i] > 0) check(members[next[numbers[i]]++] == i % length, "a member");
+  for (int64_t row = 0; row < rows; ++row) check(next[row] == begins[row + 1], "where members end");
 }
 
 template <class Value, class Index>
@@ -396,7 +419,8 @@ void test_grid() {
   for (Index label : numbers) recount[label] += label > 0;
   check(sizes == recount, "sizes");
   test_measures(image.shape, numbers, rows, recount);
-  test_members(numbers, rows, recount);
+  test_members(numbers, rows);
+  test_spans(image.shape, numbers, rows);
   const auto [low, high] = extremes(numbers.data(), image.size);
   check(low == *std::min_element(numbers.begin(), numbers.end()), "the smallest label");
   check(high == count, "the largest label");
@@ -501,7 +525,8 @@ void test_words() {
   for (Index number : numbers) recount[number] += number > 0;
   check(sizes == recount, "sizes of words");
   test_measures(shape, numbers, rows, recount);
-  test_members(numbers, rows, recount);
+  test_members(numbers, rows);
+  test_spans(shape, numbers, rows);
   if (shape.back() > 1 && rows < 100) test_contacts(numbers, shape.back(), rows);
   if (rows < 100) test_paired_runs(numbers, shape.back(), rows);
   test_distinct(numbers);
@@ -674,11 +699,14 @@ void test_changing_labels() {
     std::memcpy(&value, &bits, sizeof(value));
   }
   Intensities<double>(items, values.data(), known, {components.data(), boxes.data()}, draw(43, 84));
-  // There is room for fewer than there are now.
+  // There is room for those of other labels.
   std::vector<int64_t> begins(rows + 1);
-  for (int64_t row = 0; row < rows; ++row) begins[row + 1] = begins[row] + draw(0, 40);
-  std::vector<int32_t> members(begins[rows]);
-  list_members(array, std::max<int64_t>(count, 1), rows, begins.data(), members.data());
+  std::vector<int32_t> others(labels.size());
+  for (int32_t& label : others) label = draw(-1, int(rows));
+  MemberLists lists(LabelArray(others.data(), count, draw(-1, 0)), rows, begins.data());
+  std::vector<int32_t> members(lists.count());
+  std::copy(labels.begin(), labels.end(), others.begin());
+  lists.write(std::max<int64_t>(count, 1), members.data());
   std::vector<int64_t> combined(count);
   combine_labels(labels.data(), count, draw(1, 300), 0, rows, combined.data());
   replace_labels(labels.data(), count, draw(-1, 0), table.data(), rows, replaced.data());

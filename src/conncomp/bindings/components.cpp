@@ -10,6 +10,8 @@
 #include "cpu/components/distinct.h"
 #include "cpu/components/known_components.h"
 #include "cpu/components/measures.h"
+#include "cpu/components/members.h"
+#include "cpu/components/spans.h"
 #include "cpu/components/surfaces.h"
 #include "cpu/components/tables.h"
 
@@ -31,13 +33,23 @@ void combine(AnyVector labels, int64_t length, int64_t background, int64_t rows,
   });
 }
 
-// As list_members; `begins` has an entry more than there are rows.
-void members(AnyVector labels, int64_t length, int64_t background, Vector<const int64_t> begins,
-             FilledVector indices) {
+// Where the elements of each label below `rows` begin in lists, and the lists, as MemberLists writes them: of
+// int64 if they are to be wide, else of int32.
+nb::tuple members(AnyVector labels, int64_t length, int64_t background, int64_t rows, bool wide) {
   const LabelArray array = label_array(labels, background);
-  with_integers(indices, [&](auto* out) {
-    without_gil([&] { list_members(array, length, int64_t(begins.size()) - 1, begins.data(), out); });
-  });
+  const auto list = [&]<class Index>(Index) {
+    Buffer<int64_t> begins;
+    Buffer<Index> indices = without_gil([&] {
+      begins = Buffer<int64_t>(rows + 1);
+      MemberLists lists(array, rows, begins.data());
+      Buffer<Index> indices(lists.count());
+      lists.write(length, indices.data());
+      return indices;
+    });
+    const int64_t count = begins[rows];
+    return nb::make_tuple(give_away(std::move(begins), rows + 1), give_away(std::move(indices), count));
+  };
+  return wide ? list(int64_t()) : list(int32_t());
 }
 
 // `shape` is that of an item.
@@ -63,6 +75,13 @@ void faces(AnyVector labels, const std::vector<int64_t>& shape, int64_t backgrou
     const RowsOfLabels rows(components.data(), int64_t(components.size()));
     count_faces(items, rows, faces.data());
   });
+}
+
+// `shape` is that of an item; the table has an entry for each label below `rows` and each axis.
+void spans(AnyVector labels, const std::vector<int64_t>& shape, int64_t background, int64_t rows,
+           Vector<bool> table) {
+  const LabelledItems items{label_array(labels, background), shape};
+  without_gil([&] { find_spans(items, rows, table.data()); });
 }
 
 // `table` and `out` are of one type.
@@ -150,6 +169,7 @@ void define_components(nb::module_& m) {
   m.def("members", &members);
   m.def("measure_labels", &measure);
   m.def("count_faces", &faces);
+  m.def("find_spans", &spans);
   m.def("replace_labels", &replace);
   m.def("choose_colours", &colour);
   m.def("number_labels", &number);

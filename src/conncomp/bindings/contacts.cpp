@@ -24,6 +24,14 @@ std::unique_ptr<LabelContacts> contacts(Vector<const Label> labels, const std::v
       [&] { return std::make_unique<LabelContacts>(find_contacts(labels.data(), background, rows, grid)); });
 }
 
+// As weigh_contacts: `by_kind` has a number for each pair and kind, one pair after another.
+void weigh(Vector<const int64_t> by_kind, const std::vector<int64_t>& times, const std::vector<double>& face,
+           Vector<int64_t> counts, Vector<double> areas) {
+  without_gil([&] {
+    weigh_contacts(by_kind.data(), int64_t(counts.size()), times, face, counts.data(), areas.data());
+  });
+}
+
 // As pair_runs; arrays are of one length and type.
 nb::object runs_of_pairs(AnyVector one, AnyVector other) {
   return with_integers(one, [&]<class Label>(const Label* labels) {
@@ -45,6 +53,7 @@ void define_contacts(nb::module_& m) {
       });
   m.def("find_contacts", &contacts<int32_t>);
   m.def("find_contacts", &contacts<int64_t>);
+  m.def("weigh_contacts", &weigh);
   m.def("pair_runs", &runs_of_pairs);
 }
 

@@ -193,10 +193,9 @@ def component_members(
             current_gpu(), array.reshape(-1), empty, sizes, length, index
         )
         return _by_item(begins, items), indices
-    begins = np.zeros(items.all_rows + 1, np.int64)
-    np.cumsum(count_rows(items), out=begins[1:])
-    indices = np.empty(begins[-1], index)
-    native.members(array.reshape(-1), length, empty, begins, indices)
+    begins, indices = native.members(
+        array.reshape(-1), length, empty, items.all_rows, index == np.int64
+    )
     return _by_item(begins, items), indices
 
 

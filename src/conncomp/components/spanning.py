@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conncomp._core import native
 from conncomp.components._labels import (
     Background,
     check_dimensions,
@@ -59,8 +60,13 @@ def component_spans(
     items = check_items(labels, background, batch_axes)
     ndim = len(items.shape)
     check_dimensions(ndim)
-    spans: Any = items.xp.zeros((items.all_rows, ndim), bool)
-    if items.length:
+    table = items.all_rows, ndim
+    on_cpu = isinstance(items.labels, np.ndarray)
+    spans: Any = np.empty(table, bool) if on_cpu else items.xp.zeros(table, bool)
+    if on_cpu:
+        flat = items.labels.reshape(-1)
+        native.find_spans(flat, items.shape, items.background, items.all_rows, spans.reshape(-1))
+    elif items.length:
         array = items.labels.reshape(-1, *items.shape)
         for axis in range(ndim):
             spans[:, axis] = at_both_faces(

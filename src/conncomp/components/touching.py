@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arrays import few_on_host
+from conncomp._arrays import few_on_host, new_array
 from conncomp._core import native
 from conncomp._lazy import function_for
 from conncomp.components._labels import (
@@ -202,16 +202,31 @@ def _contacts(
     pairs, kinds = count_contacts(
         items.labels, items.background, items.all_rows, items.count, steps
     )
-    xp = library_at(pairs)
-    areas, counts = xp.zeros(len(pairs)), xp.zeros(len(pairs), np.int64)
-    for kind, axis in enumerate(steps.axes):
-        areas = areas + kinds[:, kind] * prod(lengths[:axis] + lengths[axis + 1 :])
-    for kind, times in enumerate(steps.times):
-        counts = counts + kinds[:, kind] * times
+    face = [prod(lengths[:axis] + lengths[axis + 1 :]) for axis in steps.axes]
+    counts, areas = _weighed(kinds, face, steps.times)
     batch, first = items_of_rows(items, pairs[:, 0])
-    before = pairs[:, 0] - first  # rows of the items before
-    columns = pairs - before[:, None], counts, areas, batch
+    if items.batch:
+        pairs = pairs - (pairs[:, 0] - first)[:, None]  # without the rows of the items before
+    columns = pairs, counts, areas, batch
     return tuple(items.xp.asarray(column) for column in columns)
+
+
+def _weighed(kinds: Any, face: list[float], times: tuple[int, ...]) -> tuple[Any, Any]:
+    """Return how many contacts and how large an area the contacts of all kinds of each pair are.
+
+    The first kinds are faces, which have an area.
+    """
+    xp, length = library_at(kinds), len(kinds)
+    if xp is np:
+        counts, areas = new_array(np, (length,), np.int64), new_array(np, (length,), np.float64)
+        native.weigh_contacts(kinds.reshape(-1), list(times), face, counts, areas)
+        return counts, areas
+    counts, areas = xp.zeros(length, np.int64), xp.zeros(length)
+    for kind, area in enumerate(face):
+        areas = areas + kinds[:, kind] * area
+    for kind, many in enumerate(times):
+        counts = counts + kinds[:, kind] * many
+    return counts, areas
 
 
 @where_labels_lie
@@ -371,8 +386,8 @@ def count_contacts(
         keys, times = on_gpu.find_contacts(current_gpu(), labels, background, rows, *problem)
         return pairs_of_keys(few_on_host(keys), few_on_host(times), rows, steps.kinds)
     contacts_of_kinds = native.find_contacts(labels.reshape(-1), *problem, background, rows)
-    pairs = np.empty((contacts_of_kinds.pairs, 2), np.int64)
-    counts = np.empty((contacts_of_kinds.pairs, steps.kinds), np.int64)
+    pairs = new_array(np, (contacts_of_kinds.pairs, 2), np.int64)
+    counts = new_array(np, (contacts_of_kinds.pairs, steps.kinds), np.int64)
     contacts_of_kinds.write(pairs.reshape(-1), counts.reshape(-1))
     return pairs, counts
 

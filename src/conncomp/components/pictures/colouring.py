@@ -249,11 +249,7 @@ def _choose(components: Labels, drawn: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _places(components: Labels, rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return where the elements of each component are, one after another, and where they begin."""
-    sizes = np.empty(rows, np.int64)
-    native.count_labels(components, rows, sizes)
-    begins = np.concatenate([[0], np.cumsum(sizes)])
-    places = np.empty(begins[-1], np.int64)
-    native.members(components, len(components), rows, begins, places)
+    begins, places = native.members(components, len(components), rows, rows, True)
     return begins, places
 
 

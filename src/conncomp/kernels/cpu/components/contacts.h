@@ -18,13 +18,14 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <tuple>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "core/atomics.h"
 #include "cpu/core/bits.h"
 #include "cpu/core/key_counts.h"
+#include "cpu/core/numbering.h"
 #include "cpu/core/parallel.h"
 
 namespace conncomp {
@@ -190,49 +191,80 @@ class ContactCounter {
   std::vector<LineSteps> steps_;  // those of one line together
 };
 
-// Pairs of labels that touch, ascending, and how often.
+// Pairs of labels that touch, ascending, and how often. Threads share the sorted keys, in parts; a pair is of
+// the part where its first key is.
 class LabelContacts {
  public:
   LabelContacts(const std::vector<KeyCounts>& tables, int64_t rows, int64_t kinds)
-      : rows_(rows), kinds_(kinds) {
-    std::tie(counts_, keys_) = sorted_counts(tables);
-    for_each_pair([this](int64_t, int64_t, int64_t) { ++pairs_; }, [](int64_t, int64_t) {});
+      : rows_(rows),
+        kinds_(kinds),
+        counts_(sorted_counts(tables)),
+        parts_(counts_.second, kGrain),
+        first_pair_(parts_.parts + 1) {
+    parallel_for(parts_.parts, [this](int64_t part) {
+      int64_t pairs = 0;
+      for_each_in(parts_.begin(part), parts_.end(part), [&, this](int64_t i) { pairs += begins_pair(i); });
+      first_pair_[part + 1] = pairs;
+    });
+    std::partial_sum(first_pair_.begin(), first_pair_.end(), first_pair_.begin());
   }
 
-  int64_t pairs() const { return pairs_; }
+  int64_t pairs() const { return first_pair_.back(); }
 
   // Fills two labels, and a count for each kind, for each pair.
   void write(int64_t* labels, int64_t* counts) const {
-    int64_t next = -1;
-    for_each_pair(
-        [&](int64_t, int64_t first, int64_t second) {
-          ++next;
-          labels[2 * next] = first, labels[2 * next + 1] = second;
-          std::fill_n(counts + next * kinds_, kinds_, 0);
-        },
-        [&](int64_t kind, int64_t count) { counts[next * kinds_ + kind] = count; });
-  }
-
- private:
-  // Calls begin(key, first, second) for each pair, and then add(kind, count) for its kinds.
-  template <class Begin, class Add>
-  void for_each_pair(Begin&& begin, Add&& add) const {
-    uint64_t pair = ~uint64_t(0);
-    for_each_in(0, keys_, [&](int64_t i) {
-      const KeyCount& entry = counts_[i];
-      const uint64_t key = entry.key / uint64_t(kinds_);
-      if (key != pair) {
-        pair = key;
-        begin(int64_t(key), int64_t(key / uint64_t(rows_)), int64_t(key % uint64_t(rows_)));
-      }
-      add(int64_t(entry.key - key * uint64_t(kinds_)), entry.count);
+    parallel_for(parts_.parts, [=, this](int64_t part) {
+      int64_t pair = first_pair_[part] - 1;
+      const auto add = [&, this](int64_t i) {
+        if (begins_pair(i)) {
+          const uint64_t both = pair_at(i);
+          ++pair;
+          labels[2 * pair] = int64_t(both / uint64_t(rows_));
+          labels[2 * pair + 1] = int64_t(both % uint64_t(rows_));
+          std::fill_n(counts + pair * kinds_, kinds_, 0);
+        }
+        // Those before the first pair of the part are of the one before.
+        if (pair < first_pair_[part]) return;
+        const KeyCount& entry = counts_.first[i];
+        counts[pair * kinds_ + int64_t(entry.key % uint64_t(kinds_))] += entry.count;
+      };
+      int64_t i = parts_.end(part);
+      for_each_in(parts_.begin(part), i, add);
+      for (; pair >= first_pair_[part] && i < counts_.second && !begins_pair(i); ++i) add(i);
     });
   }
 
+ private:
+  uint64_t key(int64_t i) const { return counts_.first[i].key; }
+  uint64_t pair_at(int64_t i) const { return key(i) / uint64_t(kinds_); }
+  bool begins_pair(int64_t i) const {
+    if (i == 0 || key(i) - key(i - 1) >= uint64_t(kinds_)) return true;  // mostly, without a division
+    return pair_at(i) != pair_at(i - 1);
+  }
+
   const int64_t rows_, kinds_;
-  Buffer<KeyCount> counts_;
-  int64_t keys_ = 0, pairs_ = 0;
+  std::pair<Buffer<KeyCount>, int64_t> counts_;  // in the order of keys, and how many
+  const Parts parts_;
+  std::vector<int64_t> first_pair_;  // of each part, and how many there are
 };
+
+// Adds up how many contacts, and how large an area, the contacts of each pair are, given their numbers by
+// kind: what a contact of each kind stands for, and the area of the first kinds.
+inline void weigh_contacts(const int64_t* by_kind, int64_t pairs, const std::vector<int64_t>& times,
+                           const std::vector<double>& face, int64_t* counts, double* areas) {
+  const int64_t kinds = int64_t(times.size()), faces = int64_t(face.size());
+  for_each_index(
+      pairs,
+      [=, times = times.data(), face = face.data()](int64_t pair) {
+        const int64_t* const of_pair = by_kind + pair * kinds;
+        int64_t count = 0;
+        double area = 0;
+        for (int64_t kind = 0; kind < faces; ++kind) area += double(of_pair[kind]) * face[kind];
+        for (int64_t kind = 0; kind < kinds; ++kind) count += of_pair[kind] * times[kind];
+        counts[pair] = count, areas[pair] = area;
+      },
+      kinds + 1);
+}
 
 // Counts the contacts of labels below `rows`; `grid` has as many elements as there are labels.
 template <class Label>

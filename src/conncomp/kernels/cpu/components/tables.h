@@ -1,4 +1,4 @@
-// Tables with a row for each label: counts and lists the elements of each label, replaces and ranks labels.
+// Tables with a row for each label: counts the elements of each label, replaces and ranks labels.
 //
 // How: labels are taken a word at a time (stretches.h). To count, each thread fills a table of its own, a row
 // for each label, and the tables are added, so the result depends neither on threads nor on order; fewer
@@ -45,57 +45,47 @@ void combine_labels(const Label* labels, int64_t count, int64_t length, Label ba
   });
 }
 
-// Splits [0, count) among threads whose tables of `table_bytes` together stay below `limit`; thread t
-// calls fill(t, begin, end).
+// How many threads, of `most`, may have tables of `table_bytes` each that together stay below `limit`.
+inline int64_t sharing_threads(int64_t table_bytes, int64_t limit, int64_t most) {
+  return std::clamp<int64_t>(limit / std::max<int64_t>(table_bytes, 1), 1, most);
+}
+
+// Splits [0, count) among such threads; thread t calls fill(t, begin, end).
 inline void share_out(int64_t count, int64_t table_bytes, int64_t limit, int64_t most,
                       FunctionRef<void(int64_t, int64_t, int64_t)> fill) {
-  const int64_t threads = std::clamp<int64_t>(limit / std::max<int64_t>(table_bytes, 1), 1, most);
+  const int64_t threads = sharing_threads(table_bytes, limit, most);
   parallel_for(threads, [&](int64_t t) { fill(t, count * t / threads, count * (t + 1) / threads); });
+}
+
+// As many threads as labels are worth.
+inline int64_t most_sharing(const LabelArray& labels) {
+  return std::min<int64_t>(num_threads(), labels.count() / kGrain + 1);
+}
+
+// Adds the elements of each label below `rows` that are from `begin` to before `end` to its size.
+inline void add_sizes(const LabelArray& labels, int64_t begin, int64_t end, int64_t rows, int64_t* sizes) {
+  for_each_piece(labels, begin, end, rows, [=](const LabelPiece& piece) {
+    for_each_word(piece.begin, piece.end,
+                  [labels = piece.labels, background = piece.background, rows = piece.rows,
+                   table = sizes + piece.base](int64_t first, int count) {
+                    for_each_label_of_word(
+                        labels + first, count, background, rows,
+                        [=](int32_t label, const auto& places) { table[label] += places.size(); });
+                  });
+  });
 }
 
 // The number of elements of each label below `rows`; 0 for the background.
 inline void count_labels(const LabelArray& labels, int64_t rows, int64_t* sizes) {
   for_each_index(rows, [&](int64_t row) { sizes[row] = 0; });
-  const int64_t most = std::min<int64_t>(num_threads(), labels.count() / kGrain + 1);
+  const int64_t most = most_sharing(labels);
   std::vector<Buffer<int64_t>> helper_tables(most - 1);
   share_out(labels.count(), rows * 8, labels.bytes(), most, [&](int64_t t, int64_t begin, int64_t end) {
     if (t > 0) helper_tables[t - 1] = Buffer<int64_t>::zeros(rows);
-    int64_t* const sizes_of_part = t > 0 ? helper_tables[t - 1].data() : sizes;
-    for_each_piece(labels, begin, end, rows, [=](const LabelPiece& piece) {
-      for_each_word(piece.begin, piece.end,
-                    [labels = piece.labels, background = piece.background, rows = piece.rows,
-                     table = sizes_of_part + piece.base](int64_t first, int count) {
-                      for_each_label_of_word(
-                          labels + first, count, background, rows,
-                          [=](int32_t label, const auto& places) { table[label] += places.size(); });
-                    });
-    });
+    add_sizes(labels, begin, end, rows, t > 0 ? helper_tables[t - 1].data() : sizes);
   });
   for (const Buffer<int64_t>& table : helper_tables)
     if (table.data()) for_each_index(rows, [&](int64_t row) { sizes[row] += table[row]; });
-}
-
-// Lists the elements of each label below `rows`, ascending: those of label k at begin[k] ... begin[k + 1],
-// where there is room for as many as count_labels has counted. Indices are those within items of `length`
-// labels.
-template <class Index>
-void list_members(const LabelArray& labels, int64_t length, int64_t rows, const int64_t* begin,
-                  Index* indices) {
-  Buffer<int64_t> next(rows);
-  for_each_index(rows, [=, next = next.data()](int64_t row) { next[row] = begin[row]; });
-  for (int64_t item = 0; item < labels.count(); item += length)
-    for_each_piece(labels.part(item, length), 0, length, rows,
-                   [=, next = next.data()](const LabelPiece& piece) {
-                     for_each_stretch(piece, [=, begin = begin + piece.base, next = next + piece.base](
-                                                 int32_t label, int64_t from, int64_t to) {
-                       // Who changes labels meanwhile may have more of one than were counted.
-                       const int64_t room = begin[label + 1] - next[label];
-                       Index* const place = indices + next[label];
-                       const int64_t members = std::min(to - from, room);
-                       next[label] += members;
-                       write_run(place, members, room, [=](int64_t k) { return Index(from + k); });
-                     });
-                   });
 }
 
 // Replaces every label by its row of `table`, where that of the background, if it has one, is the background.

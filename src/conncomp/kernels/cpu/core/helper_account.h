@@ -6,8 +6,8 @@
 // each loop enters what its helpers have done, in the time that the caller would have taken for it, less the
 // time in which the caller did not compute, up to a slice. Once the account is overdrawn nobody is asked for
 // a while, so long that what was lost is a small part of it; a loop that goes on alone asks again at each
-// piece, and when it has become a long one all the same. Cost: a look at the clock for each piece. A thread's
-// processor time would tell more, but takes a call of the system.
+// piece, and when it has become a long one all the same. Cost: two calls of the system for each loop, as a
+// clock does not tell a caller that is put aside from one with a large piece.
 #pragma once
 
 #include <algorithm>
@@ -25,39 +25,19 @@ constexpr bool kAlwaysHelped = true;
 constexpr bool kAlwaysHelped = false;
 #endif
 
-// The pieces that a caller has worked on, in nanoseconds. Where one takes far longer than others the caller
-// may have been put aside, so none counts for more than four times what three quarters of them take at most,
-// or the shortest of a few.
-class PieceTimes {
- public:
-  static int64_t now() {
-    timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec * 1'000'000'000 + time.tv_nsec;
-  }
+// In nanoseconds.
+inline int64_t time_of(clockid_t clock) {
+  timespec time;
+  clock_gettime(clock, &time);
+  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+}
+inline int64_t time_now() { return time_of(CLOCK_MONOTONIC); }
+// For which this thread has had a processor.
+inline int64_t processor_time() { return time_of(CLOCK_THREAD_CPUTIME_ID); }
 
-  void begin() { last_ = now(); }
-  void end_piece() {
-    const int64_t time = now();
-    (count_ < kKept ? kept_[count_] : later_) += time - last_;
-    last_ = time;
-    ++count_;
-  }
-
-  int64_t count() const { return count_; }
-
-  int64_t sum() {
-    const int64_t kept = std::min(count_, kKept), usual = kept < 4 ? 0 : kept * 3 / 4;
-    std::nth_element(kept_, kept_ + usual, kept_ + kept);
-    int64_t sum = 0;
-    for (int64_t k = 0; k < kept; ++k) sum += std::min(kept_[k], 4 * kept_[usual]);
-    return sum + std::min(later_, (count_ - kept) * 4 * kept_[usual]);
-  }
-
- private:
-  static constexpr int64_t kKept = 32;
-
-  int64_t last_ = 0, count_ = 0, later_ = 0, kept_[kKept] = {};
+// How many pieces of a loop its caller has worked on, and for how long it had a processor meanwhile.
+struct CallerWork {
+  int64_t pieces, time;
 };
 
 class HelperAccount {
@@ -65,20 +45,20 @@ class HelperAccount {
   // Whether helpers are to be left alone for now, by a loop that began at a time.
   bool overdrawn(int64_t begin) const {
     const int64_t until = rest_until_.load(std::memory_order_relaxed);
-    return !kAlwaysHelped && until && PieceTimes::now() < std::min(until, begin + kLong);
+    return !kAlwaysHelped && until && time_now() < std::min(until, begin + kLong);
   }
 
   // Enters a loop of so many pieces, which took so long, of which the caller has worked on some. Callers that
   // do so at the same time may lose an entry, which matters little.
-  void enter(int64_t pieces, int64_t taken, PieceTimes& caller) {
-    if (caller.count() == 0) return;
-    const int64_t computed = caller.sum(), spared = computed / caller.count() * (pieces - caller.count());
+  void enter(int64_t pieces, int64_t taken, CallerWork caller) {
+    if (caller.pieces == 0) return;
+    const int64_t computed = caller.time, spared = computed / caller.pieces * (pieces - caller.pieces);
     const int64_t gained =
         spared - std::clamp<int64_t>(taken - computed, 0, std::max<int64_t>(kSlice - computed, 0));
     const int64_t balance = std::min(balance_.load(std::memory_order_relaxed) + gained, kMost);
     const int64_t rest = rest_.load(std::memory_order_relaxed);
     const bool over = balance < kLeast;
-    if (over) rest_until_.store(PieceTimes::now() - rest * balance, std::memory_order_relaxed);
+    if (over) rest_until_.store(time_now() - rest * balance, std::memory_order_relaxed);
     if (over) rest_.store(std::min(2 * rest, kLongestRest), std::memory_order_relaxed);
     if (balance > kEnough) rest_.store(kRest, std::memory_order_relaxed);
     balance_.store(over ? 0 : balance, std::memory_order_relaxed);

@@ -22,9 +22,9 @@ void for_each_index(int64_t count, Body&& body, int64_t of_body = 1) {
 }
 
 // The same; returns the sum of what body(i) returns.
-template <class Body>
+template <int64_t of_body = 1, class Body>
 int64_t sum_over(int64_t count, Body&& body) {
-  const Parts parts(count, kGrain);
+  const Parts parts(count, kGrain / of_body);
   std::vector<int64_t> sums(parts.parts);
   parallel_for(parts.parts, [&](int64_t part) {
     int64_t sum = 0;
@@ -70,6 +70,9 @@ int64_t rank_words(const uint64_t* words, int64_t count, Index* rank) {
       [&](int64_t w, int64_t before) { rank[w] = Index(before); });
 }
 
+// What it costs to look at the parent of an entry, in elements of an array: a random access.
+constexpr int64_t kParentWork = 4;
+
 // Lets an entry point to its root, which it returns. In ascending order the parent of an entry is mostly
 // flat already, so two steps reach the root, and the loop's branch is well predicted.
 template <class Index>
@@ -83,7 +86,7 @@ Index flatten_entry(Index* parent, int64_t i) {
 // Lets every entry point to its root; returns how many roots there are.
 template <class Index>
 int64_t flatten(Index* parent, int64_t count) {
-  return sum_over(count, [parent](int64_t i) { return flatten_entry(parent, i) == Index(i); });
+  return sum_over<kParentWork>(count, [parent](int64_t i) { return flatten_entry(parent, i) == Index(i); });
 }
 
 // What an entry holds until it has a label, which is not negative: an entry of its tree that is not larger,
@@ -101,7 +104,7 @@ struct Unlabelled {
 template <class Index>
 void label_in_order(Index* entries, int64_t count) {
   using Entry = Unlabelled<Index>;
-  Parts parts(count, kGrain);
+  Parts parts(count, kGrain / kParentWork);
   if (num_threads() == 1) parts.parts = 1;
   std::vector<int64_t> first(parts.parts);  // of the labels of each part
   parallel_for(parts.parts - 1, [&](int64_t part) {
@@ -120,15 +123,18 @@ void label_in_order(Index* entries, int64_t count) {
     });
   });
   if (parts.parts > 1)
-    for_each_index(count, [=](int64_t i) {
-      Index entry = Shared::load(entries + i), label = entry;
-      while (label < 0) label = Shared::load(entries + Entry::parent(label));
-      // The whole path gets the label, or a long one would be gone through again and again.
-      for (int64_t on_path = i; entry < 0; entry = Shared::load(entries + on_path)) {
-        Shared::store(entries + on_path, label);
-        on_path = Entry::parent(entry);
-      }
-    });
+    for_each_index(
+        count,
+        [=](int64_t i) {
+          Index entry = Shared::load(entries + i), label = entry;
+          while (label < 0) label = Shared::load(entries + Entry::parent(label));
+          // The whole path gets the label, or a long one would be gone through again and again.
+          for (int64_t on_path = i; entry < 0; entry = Shared::load(entries + on_path)) {
+            Shared::store(entries + on_path, label);
+            on_path = Entry::parent(entry);
+          }
+        },
+        kParentWork);
 }
 
 // Turns a forest, flat or not, into labels 0, 1, ... in the order of the roots, or into roots; returns the

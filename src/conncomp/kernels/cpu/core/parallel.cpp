@@ -16,7 +16,7 @@ int64_t work_alone(int64_t count, FunctionRef<void(int64_t)> body) {
   int64_t i = 0;
   if (num_threads() > 1) {
     const HelperAccount& account = ThreadPool::get().account;
-    const int64_t begin = PieceTimes::now();
+    const int64_t begin = time_now();
     while (count - i > 1 && account.overdrawn(begin)) body(i++);
     if (count - i > 1) return i;
   }
@@ -28,8 +28,8 @@ int64_t work_alone(int64_t count, FunctionRef<void(int64_t)> body) {
 // yields comes last.
 void await_pieces(const std::atomic<int64_t>& taken, int64_t wanted) {
   constexpr int64_t kPatience = 5'000'000;
-  const int64_t begin = PieceTimes::now();
-  while (taken.load(std::memory_order_relaxed) < wanted && PieceTimes::now() < begin + kPatience)
+  const int64_t begin = time_now();
+  while (taken.load(std::memory_order_relaxed) < wanted && time_now() < begin + kPatience)
     std::this_thread::sleep_for(std::chrono::microseconds(10));
 }
 
@@ -37,7 +37,7 @@ void await_pieces(const std::atomic<int64_t>& taken, int64_t wanted) {
 
 bool helpers_wanted(int64_t elements) {
   if (num_threads() <= 1) return false;
-  return elements >= kLongLoop || !ThreadPool::get().account.overdrawn(PieceTimes::now());
+  return elements >= kLongLoop || !ThreadPool::get().account.overdrawn(time_now());
 }
 
 void parallel_for(int64_t count, FunctionRef<void(int64_t)> body) {
@@ -49,29 +49,30 @@ void parallel_for(int64_t count, FunctionRef<void(int64_t)> body) {
   std::exception_ptr failure;
   WatchedCall* const call = watch.call;
   const Watch* const of_caller = &watch;  // there is one for each thread
-  PieceTimes times;
+  CallerWork own{0, 0};
   const auto work = [&] {
     const Assistance assistance(call);
-    PieceTimes* const own = &watch == of_caller ? &times : nullptr;
-    if (own) own->begin();
+    const bool is_caller = &watch == of_caller;
+    const int64_t begin = is_caller ? processor_time() : 0;
     try {
       for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
         // Nobody works before each thread has a piece.
         if constexpr (kAlwaysHelped) await_pieces(next, alone + threads);
         body(i);
-        if (own) own->end_piece();
+        if (is_caller) ++own.pieces;
       }
     } catch (...) {
       next = count;
       if (!failed.exchange(true)) failure = std::current_exception();
     }
+    if (is_caller) own.time = processor_time() - begin;
   };
   ThreadPool& pool = ThreadPool::get();
-  const int64_t asked = PieceTimes::now();
+  const int64_t asked = time_now();
   pool.run(threads - 1, work, [call] {
     if (call && watch.caller) call->ask();
   });
-  pool.account.enter(count - alone, PieceTimes::now() - asked, times);
+  pool.account.enter(count - alone, time_now() - asked, own);
   if (failure) std::rethrow_exception(failure);
 }
 

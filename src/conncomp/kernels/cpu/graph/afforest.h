@@ -87,13 +87,14 @@ FrequentRoot frequent_root(const Rows<Pointer, Vertex> rows, Index* parent) {
 template <class Pointer, class Vertex, class Index>
 void unite_some(const Rows<Pointer, Vertex> rows, Index* parent) {
   constexpr int64_t kUnited = std::max<int64_t>(kGrain / 1024, 1), kBlock = 16 * kUnited, kNeighbours = 4;
-  for_each_index(rows.vertices / kBlock, [=](int64_t block) {
+  const auto unite_block = [=](int64_t block) {
     poll(kUnited);
     for (int64_t v = block * kBlock; v < block * kBlock + kUnited; ++v) {
       const int64_t begin = rows.begin(v), end = std::min(begin + kNeighbours, rows.begin(v + 1));
       unite_row(rows, parent, v, Shared::load(parent + v), rows.vertices, {begin, end});
     }
-  });
+  };
+  for_each_index(rows.vertices / kBlock, unite_block, kBlock);
 }
 
 // Unites the ends of all arcs that may connect trees. If there is a `giant`, a root in a symmetric graph or

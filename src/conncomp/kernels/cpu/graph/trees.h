@@ -26,10 +26,13 @@ struct FrequentRoot {
   double share;
 };
 
+// What a vertex costs in a pass over the vertices, in elements of an array: a random access or two.
+constexpr int64_t kVertexWork = 8;
+
 // Calls body(v, begin, end) for every vertex and where its arcs begin and end, in parallel.
 template <class Pointer, class Vertex, class Body>
 void for_each_row(const Rows<Pointer, Vertex> rows, Body body) {
-  const Parts parts(rows.vertices, kGrain);
+  const Parts parts(rows.vertices, kGrain / kVertexWork);
   parallel_for(parts.parts, [&](int64_t part) {
     int64_t begin = rows.begin(parts.begin(part));
     for_each_in(parts.begin(part), parts.end(part), [&begin, rows, body](int64_t v) {
@@ -51,8 +54,8 @@ Index parent_of(const Index* parent, Vertex u, int64_t bound, int64_t v) {
 // v. There are so many pieces as `visited` vertices and arcs are worth.
 template <class Pointer, class Vertex, class Body>
 void for_each_piece(const Rows<Pointer, Vertex> rows, int64_t visited, Body body) {
-  Parts parts(rows.arcs, kGrain);
-  parts.parts = std::min(parts.parts, Parts(visited, kGrain).parts);
+  Parts parts(rows.arcs, kGrain / kVertexWork);
+  parts.parts = std::min(parts.parts, Parts(visited, kGrain / kVertexWork).parts);
   if (rows.arcs == 0) return;
   parallel_for(parts.parts, [=](int64_t part) {
     const int64_t begin = parts.begin(part), end = parts.end(part);

@@ -31,18 +31,20 @@ struct Roots {
 
   template <class Index>
   Roots(Index* parent, int64_t count) : words((count + kWord - 1) / kWord), masks(words) {
-    for_each_index(words, [&](int64_t w) {
+    const auto flatten_word = [&](int64_t w) {
       uint64_t mask = 0;
       for (int64_t i = w * kWord, end = std::min(i + kWord, count); i < end; ++i)
         mask |= uint64_t(flatten_entry(parent, i) == Index(i)) << i % kWord;
       masks[w] = mask;
-    });
+    };
+    for_each_index(words, flatten_word, kWord);
   }
 
   // Calls body(i) for every root i, in parallel.
   template <class Body>
   void for_each(Body&& body) const {
-    for_each_index(words, [&](int64_t w) { for_each_bit(masks[w], [&](int p) { body(w * kWord + p); }); });
+    const auto visit = [&](int64_t w) { for_each_bit(masks[w], [&](int p) { body(w * kWord + p); }); };
+    for_each_index(words, visit, kWord);
   }
 };
 

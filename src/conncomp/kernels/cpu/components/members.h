@@ -1,0 +1,104 @@
+// Lists the elements of each label, ascending.
+//
+// What: those of label k are at begin[k] ... begin[k + 1] of the lists. How: a counting sort by all threads,
+// of which each has a part of the array. It counts the labels of the part in a table of its own; sums over
+// labels and parts say where in the lists the elements of the part go, label by label, and there it writes
+// them.
+//
+//     labels of a part, and of the next      1 1 2    2 1 1
+//     elements go to                         0 1 4    5 2 3
+//
+// Cost: labels read twice, indices written once. Memory beyond the lists: two tables a thread, so that fewer
+// threads take part where these would outgrow the labels.
+// Labels are the caller's, who may change them after they were counted (contract 5): what there is no room
+// for is left out.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "cpu/components/stretches.h"
+#include "cpu/components/tables.h"
+#include "cpu/core/buffer.h"
+#include "cpu/core/numbering.h"
+#include "cpu/core/parallel.h"
+
+namespace conncomp {
+
+class MemberLists {
+ public:
+  // Counts the labels below `rows`. `begin` has an entry more than there are rows.
+  MemberLists(const LabelArray& labels, int64_t rows, int64_t* begin)
+      : labels_(labels),
+        rows_(rows),
+        tables_(sharing_threads(2 * rows * 8, labels.bytes(), most_sharing(labels))) {
+    for_each_part([&](Tables& tables, int64_t first, int64_t end) {
+      tables.next = Buffer<int64_t>::zeros(rows), tables.end = Buffer<int64_t>(rows);
+      add_sizes(labels, first, end, rows, tables.next.data());
+    });
+    begin[rows] = scan(
+        rows,
+        [this](int64_t row) {
+          int64_t size = 0;
+          for (const Tables& tables : tables_) size += tables.next[row];
+          return size;
+        },
+        [this, begin](int64_t row, int64_t before) {
+          begin[row] = before;
+          for (Tables& tables : tables_) {
+            before += std::exchange(tables.next[row], before);
+            tables.end[row] = before;
+          }
+        });
+    count_ = begin[rows];
+  }
+
+  // The number of elements in all lists.
+  int64_t count() const { return count_; }
+
+  // Writes the lists, once, as indices within items of `length` labels.
+  template <class Index>
+  void write(int64_t length, Index* indices) {
+    for_each_part([&](Tables& tables, int64_t first, int64_t end) {
+      for (int64_t begin = first, stop; begin < end; begin = stop) {
+        const int64_t item = begin / length * length;
+        stop = std::min(item + length, end);
+        for_each_piece(labels_.part(item, length), begin - item, stop - item, rows_,
+                       [&](const LabelPiece& piece) { write_piece(piece, tables, indices); });
+      }
+    });
+  }
+
+ private:
+  // Of a part, by label: where the next element goes, and where no more may.
+  struct Tables {
+    Buffer<int64_t> next, end;
+  };
+
+  // Calls visit(tables, begin, end) for each part, in parallel.
+  template <class Visit>
+  void for_each_part(Visit&& visit) {
+    const int64_t parts = int64_t(tables_.size()), count = labels_.count();
+    parallel_for(
+        parts, [&](int64_t part) { visit(tables_[part], count * part / parts, count * (part + 1) / parts); });
+  }
+
+  template <class Index>
+  static void write_piece(const LabelPiece& piece, Tables& tables, Index* indices) {
+    for_each_stretch(piece, [indices, next = tables.next.data() + piece.base,
+                             end = tables.end.data() + piece.base](int32_t label, int64_t from, int64_t to) {
+      const int64_t place = next[label], room = end[label] - place, members = std::min(to - from, room);
+      next[label] = place + members;
+      write_run(indices + place, members, room, [=](int64_t k) { return Index(from + k); });
+    });
+  }
+
+  const LabelArray labels_;
+  const int64_t rows_;
+  std::vector<Tables> tables_;
+  int64_t count_;
+};
+
+}  // namespace conncomp

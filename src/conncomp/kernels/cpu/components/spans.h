@@ -1,0 +1,80 @@
+// Along which axes components reach from one face of an array to the opposite one.
+//
+// How: threads share the lines of faces. First faces leave marks in a table of labels and axes; last faces
+// look for them. Cost: the labels of faces read once, and the table. Labels are the caller's, who may change
+// them meanwhile (contract 5): each is loaded once.
+#pragma once
+
+#include <cstdint>
+
+#include "core/atomics.h"
+#include "cpu/components/known_components.h"
+#include "cpu/core/numbering.h"
+
+namespace conncomp {
+
+// For each label and axis what is known: whether the label is on the first face, and then on the last one,
+// too.
+class SpanMarks {
+ public:
+  SpanMarks(const LabelledItems& items, int64_t rows, uint8_t* marks)
+      : items_(items), rows_(rows), axes_(int64_t(items.shape.size())), marks_(marks) {}
+
+  // Lets each mark be whether it is on both.
+  void find() const {
+    for_each_index(rows_ * axes_, [this](int64_t i) { marks_[i] = kNone; });
+    for (int64_t axis = 0; axis < axes_ && items_.labels.count() > 0; ++axis) mark(axis);
+    for_each_index(rows_ * axes_, [this](int64_t i) { marks_[i] = marks_[i] == kOnBoth; });
+  }
+
+ private:
+  static constexpr uint8_t kNone = 0, kOnFirst = 1, kOnBoth = 2;
+
+  void mark(int64_t axis) const {
+    for_each_on_face(axis, 0, [](uint8_t* mark) { Shared::store(mark, kOnFirst); });
+    for_each_on_face(axis, items_.shape[axis] - 1, [](uint8_t* mark) {
+      if (Shared::load(mark) != kNone) Shared::store(mark, kOnBoth);
+    });
+  }
+
+  // Calls visit(mark) for the elements at a coordinate along an axis, in parallel.
+  template <class Visit>
+  void for_each_on_face(int64_t axis, int64_t coordinate, Visit visit) const {
+    constexpr int64_t kScattered = 16;  // what an element costs that lies alone, in elements
+    const int64_t length = items_.length(), lines = items_.lines();
+    if (axis + 1 == axes_)
+      return for_each_index(
+          lines, [=, this](int64_t line) { visit_mark(axis, line * length + coordinate, visit); },
+          kScattered);
+    int64_t between = 1;  // lines from one coordinate to the next
+    for (int64_t k = axis + 1; k + 1 < axes_; ++k) between *= items_.shape[k];
+    for_each_index(
+        lines / items_.shape[axis],
+        [=, this](int64_t k) {
+          const int64_t line = (k / between * items_.shape[axis] + coordinate) * between + k % between;
+          for_each_in(line * length, (line + 1) * length,
+                      [=, this](int64_t i) { visit_mark(axis, i, visit); });
+        },
+        length);
+  }
+
+  template <class Visit>
+  void visit_mark(int64_t axis, int64_t i, Visit visit) const {
+    const LabelArray& labels = items_.labels;
+    const int64_t label =
+        labels.is_wide() ? Shared::load(labels.wide() + i) : Shared::load(labels.narrow() + i);
+    if (label != labels.background() && uint64_t(label) < uint64_t(rows_))
+      visit(marks_ + label * axes_ + axis);
+  }
+
+  const LabelledItems& items_;
+  const int64_t rows_, axes_;
+  uint8_t* const marks_;
+};
+
+// Fills a table that has an entry for each label below `rows` and each axis of an item.
+inline void find_spans(const LabelledItems& items, int64_t rows, bool* spans) {
+  SpanMarks(items, rows, reinterpret_cast<uint8_t*>(spans)).find();
+}
+
+}  // namespace conncomp
