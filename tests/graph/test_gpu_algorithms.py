@@ -8,7 +8,7 @@ import pytest
 from conncomp import Graph, PathLengths, Workspace, connected_components, path_lengths
 from conncomp.graph.algorithms import ALGORITHMS
 from conncomp.kernels.cuda.core.numbering import number_roots
-from conncomp.kernels.cuda.graph import ecl
+from conncomp.kernels.cuda.graph import blocked_afforest, ecl
 from conncomp.kernels.cuda.graph.check import check_rows
 from conncomp.kernels.cuda.graph.edges import list_edges, memory_for_edges, rows_from_both_ends
 from conncomp.kernels.cuda.launcher import launch
@@ -171,6 +171,28 @@ def test_stages_of_default(form):
         v = np.arange(first, first + 32)
         src, dst = np.append(np.repeat(v, 80), v), np.append(np.repeat(v, 80), v[0] + 32 + v % 32)
         check_default(src, dst, first + 64, form)
+
+
+@host
+@pytest.mark.parametrize("kept", [0.8, 1])
+def test_what_default_postpones(kept, monkeypatch):
+    """Rows of at most four arcs, of vertices in no order: a giant, and others of eight vertices."""
+    monkeypatch.setattr(blocked_afforest, "POSTPONING_FROM", 0)
+    postponed = []
+
+    def noted(kernel, grid, *arguments, **options):
+        launch(kernel, grid, *arguments, **options)
+        if kernel.name == "flatten_postponed":
+            postponed.append(int(arguments[-1].view(np.int64)[3]))
+
+    monkeypatch.setattr(blocked_afforest, "launch", noted)
+    draw = np.random.default_rng(14)
+    n = 5000
+    pairs = np.concatenate([draw.permutation(n).reshape(2, -1) for _ in range(4)], 1)
+    giant = *pairs[:, draw.random(pairs.shape[1]) < kept], n
+    rings = [(np.arange(8), (np.arange(8) + k) % 8, 8) for k in (1, 3)]
+    check_default(*shuffled([giant, *rings * 20], seed=15), "both ends")
+    assert min(postponed) > n / 8
 
 
 def check_default(src, dst, n, form):

@@ -8,15 +8,17 @@
 // its own root then is put under a smaller neighbour elsewhere, if it has one. A bit for each vertex says
 // whether arcs to smaller vertices are left over (open). Next, every open vertex is united with its last
 // neighbour (sample_arcs), and the component that most vertices are in by now, the giant, is guessed
-// (guess_giant). The last arcs (unite_remainder, and unite_long for rows that are listed, to be shared among
-// all blocks) are gone through in the cheaper of two ways: those of the open vertices; or those of the
-// vertices outside the giant, up to the first that leads into it. The second way needs every arc to be listed
-// from both ends. Rows longer than kTaken are taken up to there by unite_blocks, so that no hub holds up its
-// block, and up to kChunk where few arcs stay in the block. Cost: one read of indptr and the first arcs of
-// each row, two of the parents; further arcs where order is not local and there is no giant. One bit a
-// vertex, and at most 4 or 8 bytes for every kMidRow arcs. Source: the sampling is of Sutton, Ben-Nun and
-// Barak 2018 (Afforest), the union–find and the start under a smaller neighbour of Jaiganesh and Burtscher
-// 2018 (ECL-CC); the blocks are ours.
+// (guess_giant). Where rows are short, all that is left of them is united at once; but in large graphs whose
+// order is not local and that have some arcs a vertex, one neighbour each makes a giant, and where it has,
+// all are pointed to their roots first (flatten_postponed). The last arcs (unite_remainder, and unite_long
+// for rows that are listed, to be shared among all blocks) are gone through in the cheaper of two ways: those
+// of the open vertices; or those of the vertices outside the giant, up to the first that leads into it. The
+// second way needs every arc to be listed from both ends. Rows longer than kTaken are taken up to there by
+// unite_blocks, so that no hub holds up its block, and up to kChunk where few arcs stay in the block. Cost:
+// one read of indptr and the first arcs of each row, two of the parents; further arcs where order is not
+// local and there is no giant. One bit a vertex, and at most 4 or 8 bytes for every kMidRow arcs. Source: the
+// sampling is of Sutton, Ben-Nun and Barak 2018 (Afforest), the union–find and the start under a smaller
+// neighbour of Jaiganesh and Burtscher 2018 (ECL-CC); the blocks are ours.
 #pragma once
 
 #include "core/union_find.h"
@@ -37,9 +39,10 @@ constexpr int kHub = 4096;    // the longest row that is a block's
 // The arcs that sample_arcs has left over.
 template <class Index>
 struct Remainder {
-  int64_t rows;   // how many rows of more than kMidRow arcs are listed
-  int64_t parts;  // and how many parts of rows of more than kHub
-  int64_t arcs;   // of open vertices, about
+  int64_t rows;       // how many rows of more than kMidRow arcs are listed
+  int64_t parts;      // and how many parts of rows of more than kHub
+  int64_t arcs;       // of open vertices, about
+  int64_t postponed;  // how many open vertices have short rows
   Index giant;
   bool skip_giant;
 };
@@ -103,6 +106,25 @@ __device__ void unite_all(Index* parent, Index v, Index (&target)[count]) {
     unite_once<Access, uniting>(next >= 0, parent, v, next);
 }
 
+// Unites v and u, from their roots on by atomic functions alone, as trees are flat as long as few are united.
+template <class Index>
+__device__ void unite_flat(Index* parent, Index v, Index u) {
+  Index a = find<Shared, Jump::kNone>(parent, v), b = find<Shared, Jump::kNone>(parent, u);
+  while (a != b) {
+    const Index low = a < b ? a : b, high = a < b ? b : a;
+    const Index seen = Shared::fetch_min(parent + high, low);
+    if (!leads_to(high, seen) || seen == low) return;
+    a = seen, b = low;
+  }
+}
+
+// Whether few of the neighbours of 32 vertices, of which -1 is none, lie beside each other.
+template <class Index>
+__device__ bool are_scattered(Index neighbour) {
+  const Index before = __shfl_up_sync(kAllLanes, neighbour, 1);
+  return __popc(__ballot_sync(kAllLanes, neighbour >= 0 && neighbour == before + 1)) < kWarp / 4;
+}
+
 // For 32 vertices of a block, a bit each.
 struct Crossings {
   uint32_t crossing;    // has arcs out of the block
@@ -123,7 +145,7 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
   const int64_t base = blockIdx.x * span;
   const int size = int(vertices - base < span ? vertices - base : span);
   indptr += base, parent += base, open += base / kWarp;
-  if (grid_thread() == 0) *remainder = Remainder<Index>{0, 0, 0, 0, false}, *components = 0;
+  if (grid_thread() == 0) *remainder = Remainder<Index>{0, 0, 0, 0, 0, false}, *components = 0;
   for (int i = threadIdx.x; i < size; i += kLocalThreads) local_parent[i] = i;
   __syncthreads();
 
@@ -195,13 +217,16 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
   }
 }
 
-// Which words of 32 vertices sample_arcs goes through: all; or every kStride-th one, and later the others.
-enum Stage { kAllWords, kFewWords, kOtherWords };
+// Which words of 32 vertices sample_arcs goes through: all; or every kStride-th one, and later the others; or
+// all, where some of the neighbours may be postponed.
+enum Stage { kAllWords, kFewWords, kOtherWords, kFirstOfWords };
 constexpr int kStride = 8;
+constexpr int64_t kOnePostponed = int64_t(1) << 40, kMostPostponed = 8;
 
 // Unites every open vertex with the last of its neighbours; or with all of them, and closes it, where a warp
 // has short rows only. The first neighbours were seen by unite_blocks and are often near to each other, so
-// the last one joins most.
+// the last one joins most. In kFirstOfWords one neighbour is enough for now, where most vertices of a warp
+// are open, and what they have left is scattered.
 template <bool symmetric, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     sample_arcs(int64_t vertices, int64_t span, int64_t stage, const Pointer* __restrict__ indptr,
@@ -209,7 +234,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
                 Remainder<Index>* remainder) {
   follow_launch();
   const int step = stage == kFewWords ? kStride : 1;
-  int64_t arcs_left = 0;
+  int64_t arcs_left = 0;  // and from kOnePostponed on vertices postponed, for want of registers
   for (int64_t word = grid_thread() / kWarp * step; word * kWarp < vertices;
        word += grid_threads() / kWarp * step) {
     if (stage == kOtherWords && word % kStride == 0) continue;
@@ -235,11 +260,32 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     }
     // Most vertices started under one of them.
     remove(target, degree > 0 ? Shared::load(parent + v) : Index(v));
-    unite_all<Shared, Uniting::kParentsThenVertex>(parent, Index(v), target);
-    if (lane() == 0) open[word] = 0;
+    const Index last = last_of(target);
+    uint32_t open_bits = 0;
+    if (stage == kFirstOfWords && __popc(bits) > kWarp / 2 && are_scattered(last)) {
+      if (last >= 0) unite_flat(parent, Index(v), last);
+      __syncwarp();
+      remove(target, last);
+      const bool has_more = last_of(target) >= 0;
+      open_bits = __ballot_sync(kAllLanes, has_more);
+      arcs_left += has_more ? kOnePostponed + degree : 0;
+    } else {
+      unite_all<Shared, Uniting::kParentsThenVertex>(parent, Index(v), target);
+    }
+    if (lane() == 0) open[word] = open_bits;
   }
-  arcs_left = warp_sum(arcs_left);
-  if (lane() == 0 && arcs_left > 0) Shared::fetch_add(&remainder->arcs, arcs_left);
+  const int postponed = warp_sum(int(arcs_left / kOnePostponed));
+  const int arcs = warp_sum(int(arcs_left % kOnePostponed));
+  if (lane() == 0 && arcs > 0) Shared::fetch_add(&remainder->arcs, int64_t(arcs));
+  if (lane() == 0 && postponed > 0) Shared::fetch_add(&remainder->postponed, int64_t(postponed));
+}
+
+// Points every vertex to its root, where many are postponed.
+template <class Index>
+__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
+    flatten_postponed(int64_t vertices, Index* parent, const Remainder<Index>* remainder) {
+  follow_launch();
+  if (remainder->postponed > vertices / kMostPostponed) point_to_roots<3>(vertices, parent);
 }
 
 // Lets `giant` be the root that most of a spread sample of vertices have, and chooses the way to go through

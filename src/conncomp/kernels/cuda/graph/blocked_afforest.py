@@ -25,7 +25,10 @@ MANY_ARCS = 7
 # Where so many arcs lead anywhere and a thread has so few vertices, all threads at once would unite
 # the same few growing components, and wait for each other at their roots. So an eighth begins.
 FEW_VERTICES, STRIDE = 8, 8
-ALL_WORDS, FEW_WORDS, OTHER_WORDS = range(3)
+ALL_WORDS, FEW_WORDS, OTHER_WORDS, FIRST_OF_WORDS = range(4)
+# In graphs of more vertices whose mean number of arcs is above this, and not above MANY_ARCS, one
+# neighbour of each vertex beside the one that it started under makes a giant, if there is one.
+POSTPONING_FROM, SOME_ARCS = 1 << 21, 3
 BITS = np.dtype(np.uint32)
 REMAINDER_BYTES, BYTE = 64, np.dtype(np.uint8)
 
@@ -53,7 +56,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     count, arcs = graph.num_vertices, len(indices)
     symmetric = bool(graph._symmetric)
     types = indptr.dtype, indices.dtype, roots.dtype
-    unite_blocks, sample, guess, unite_remainder, unite_long, flatten = gpu.load(
+    unite_blocks, sample, guess, unite_remainder, unite_long, flatten, flatten_postponed = gpu.load(
         FILE, _names(*types, symmetric, symmetric and arcs <= MANY_ARCS * count)
     )
     words = -(-count // WARP)
@@ -80,7 +83,12 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
             launch(flatten, vertices, count, roots, components)
             launch(sample, vertices, count, span, OTHER_WORDS, *sampled)
         else:
-            launch(sample, vertices, count, span, ALL_WORDS, *sampled)
+            is_dense = SOME_ARCS * count < arcs <= MANY_ARCS * count
+            postpones = symmetric and is_dense and count > POSTPONING_FROM
+            stage = FIRST_OF_WORDS if postpones else ALL_WORDS
+            launch(sample, vertices, count, span, stage, *sampled)
+            if postpones:
+                launch(flatten_postponed, vertices, count, roots, remainder)
         launch(guess, (1, GUESSERS), count, arcs, roots, remainder, components)
         launch(unite_remainder, vertices, count, *rows, open_, remainder, long_rows, parts)
         if arcs > MID_ROW:
@@ -115,6 +123,7 @@ def _names(
         f"unite_remainder<{types}>",
         f"unite_long<{types}>",
         f"ecl_finish<3, {ctype(index)}>",
+        f"flatten_postponed<{ctype(index)}>",
     )
 
 

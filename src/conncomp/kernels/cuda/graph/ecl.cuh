@@ -217,16 +217,12 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   report(path, tally);
 }
 
-// Points every vertex to its root, and counts the roots. A thread loads the parents of several vertices at
-// once: they come from afar, while the rest of a path mostly lies in the caches.
+// Points every vertex to its root, and returns how many roots are among those of this thread. A thread loads
+// the parents of several vertices at once: they come from afar, while the rest of a path mostly lies in the
+// caches.
 template <int finish, class Index>
-__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
-    ecl_finish(int64_t vertices, Index* parent, int64_t* components) {
-  follow_launch();
-  __shared__ int roots_of_block;
-  if (threadIdx.x == 0) roots_of_block = 0;
-  __syncthreads();
-  int roots_of_thread = 0;
+__device__ inline int point_to_roots(int64_t vertices, Index* parent) {
+  int roots = 0;
   const int64_t step = grid_threads();
   for (int64_t first = grid_thread(); first < vertices; first += kFinishedAtOnce * step) {
     Index ancestor[kFinishedAtOnce];
@@ -237,10 +233,21 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     for (int k = 0; k < kFinishedAtOnce; ++k) {
       const int64_t v = first + k * step;
       if (v >= vertices) break;
-      roots_of_thread += finish_path<Shared, finish>(parent, Index(v), ancestor[k]) == Index(v);
+      roots += finish_path<Shared, finish>(parent, Index(v), ancestor[k]) == Index(v);
     }
   }
-  InBlock::fetch_add(&roots_of_block, roots_of_thread);
+  return roots;
+}
+
+// The same, and counts the roots.
+template <int finish, class Index>
+__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
+    ecl_finish(int64_t vertices, Index* parent, int64_t* components) {
+  follow_launch();
+  __shared__ int roots_of_block;
+  if (threadIdx.x == 0) roots_of_block = 0;
+  __syncthreads();
+  InBlock::fetch_add(&roots_of_block, point_to_roots<finish>(vertices, parent));
   __syncthreads();
   if (threadIdx.x == 0) Shared::fetch_add(components, int64_t(roots_of_block));
 }
