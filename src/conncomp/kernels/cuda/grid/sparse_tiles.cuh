@@ -71,12 +71,11 @@ template <class Value, class Tiles>
 struct SparseMemory {
   static constexpr int kThreads = Tiles::kThreads, kWarps = kThreads / kWarp;
   static constexpr int kUnderOthers = 320, kSecond = 96;  // of a warp: room for pairs, and for second links
-  static constexpr uint32_t kNoLink = ~0u;
-  alignas(16) int32_t entries[kThreads * kBits / 2];  // of each pair of the tile
+  alignas(16) int32_t entries[kThreads * kBits / 2];      // of each pair of the tile
   Bits foreground[kThreads];
   uint32_t reaching[2 * kThreads];  // of each brick: which roots have elements in the outer layers
-  uint16_t under_others[kWarps][kUnderOthers];
-  // A pair, and << 16 another one; once they are united the root that is under another one since, or kNoLink.
+  uint16_t under_others[kWarps][kUnderOthers + kSecond];
+  // A pair, and << 16 another one.
   uint32_t second[kWarps][kSecond];
   ValueOfBlock<Value, kWarps> value;
 };
@@ -229,36 +228,34 @@ struct SparseTile {
       if (InBlock::compare_exchange(entry_of(pair), entry, entry_to(other)) == entry) return pair;
     }
   }
-  // Returns how many roots have been put under others.
-  __device__ int unite_second(int count) const {
-    int united = 0;
-    for (int k = lane(); k < count; k += kWarp) {
-      const uint32_t link = memory.second[warp][k];
-      const int under = unite(int(link & 0xffffu), int(link >> 16));
-      memory.second[warp][k] = under < 0 ? Memory::kNoLink : uint32_t(under);
-      if (under < 0) continue;
-      ++united;
-      // Of what was a root in the outer layers, the root will be marked.
-      if (in_rim(under)) InBlock::fetch_add(memory.reaching + word_of(under), 0u - bit_of(under));
+  // Lists roots that are put under others with those `under_others` pairs that have been; returns how many
+  // there are then.
+  __device__ int unite_second(int second, int under_others) const {
+    for (int begin = 0; begin < second; begin += kWarp) {
+      const bool exists = begin + lane() < second;
+      const uint32_t link = exists ? memory.second[warp][begin + lane()] : 0;
+      const int under = exists ? unite(int(link & 0xffffu), int(link >> 16)) : -1;
+      const uint32_t lanes = __ballot_sync(kAllLanes, under >= 0);
+      if (under >= 0) {
+        memory.under_others[warp][under_others + __popc(lanes & ((1u << lane()) - 1))] = uint16_t(under);
+        // Of what was a root in the outer layers, the root will be marked.
+        if (in_rim(under)) InBlock::fetch_add(memory.reaching + word_of(under), 0u - bit_of(under));
+      }
+      under_others += __popc(lanes);
     }
     __syncwarp();
-    return united;
+    return under_others;
   }
   // Calls body(whether there is one, a pair under others) for those that the warp lists, all lanes together.
   template <class Body>
-  __device__ void for_each_under_others(int count, int second, Body&& body) const {
+  __device__ void for_each_under_others(int count, Body&& body) const {
     for (int begin = 0; begin < count; begin += kWarp) {
-      const int k = begin + lane();
-      body(k < count, k < count ? memory.under_others[warp][k] : 0);
-    }
-    for (int begin = 0; begin < second; begin += kWarp) {
-      const int k = begin + lane();
-      const uint32_t under = k < second ? memory.second[warp][k] : Memory::kNoLink;
-      body(under != Memory::kNoLink, int(under));
+      const bool exists = begin + lane() < count;
+      body(exists, exists ? memory.under_others[warp][begin + lane()] : 0);
     }
   }
-  __device__ void flatten(int count, int second) const {
-    for_each_under_others(count, second, [&](bool exists, int pair) {
+  __device__ void flatten(int count) const {
+    for_each_under_others(count, [&](bool exists, int pair) {
       int32_t entry;
       const int root = exists ? root_of(pair, entry) : 0;
       __syncwarp();  // else what follows is done once for each length of a path
@@ -293,10 +290,9 @@ struct SparseTile {
   }
   // The same for all of the warp, and for the roots of the brick that are marked, some of which have no left
   // element, or both.
-  __device__ int settle_all(int count, int second, Bits roots, Bits right_only, Bits two) const {
+  __device__ int settle_all(int count, Bits roots, Bits right_only, Bits two) const {
     int listed = 0;
-    for_each_under_others(count, second,
-                          [&](bool exists, int pair) { listed = settle(listed, exists, pair); });
+    for_each_under_others(count, [&](bool exists, int pair) { listed = settle(listed, exists, pair); });
     const int own = __popcll(roots), up_to_lane = warp_scan(own);
     int at = listed + up_to_lane - own;
     for_each(roots, [&](int bit, int half, uint32_t place) {
@@ -353,7 +349,8 @@ struct SparseTile {
     const int own = __popcll(links.all()), own_second = __popcll(links.second_up | links.second_right);
     const int up_to_lane = warp_scan(own | own_second << 16);
     const int of_warp = __shfl_sync(kAllLanes, up_to_lane, kWarp - 1);
-    const int under_others = of_warp & 0xffff, second = of_warp >> 16;
+    int under_others = of_warp & 0xffff;
+    const int second = of_warp >> 16, linked = under_others;
     const bool has_room = under_others <= Memory::kUnderOthers && second <= Memory::kSecond;
     const Bits at_rim = links.pairs & rim(), roots = links.pairs & ~links.all();
     memory.reaching[2 * brick] = uint32_t(at_rim);
@@ -361,14 +358,14 @@ struct SparseTile {
     begin(links.right_only);
     if (has_room) link(links, (up_to_lane & 0xffff) - own, (up_to_lane >> 16) - own_second);
     if (__syncthreads_or(met.several || !has_room)) return false;
-    int settled = __popcll(roots) - unite_second(second);
+    under_others = unite_second(second, under_others);
     __syncthreads();
-    flatten(under_others, second);
+    flatten(under_others);
     __syncthreads();
     const Bits marked = memory.reaching[2 * brick] | Bits(memory.reaching[2 * brick + 1]) << 32;
     const Bits two = foreground & foreground >> 1;
-    const int listed = settle_all(under_others, second, roots & marked, links.right_only, two);
-    settled = warp_sum(settled - __popcll(roots & marked));
+    const int listed = settle_all(under_others, roots & marked, links.right_only, two);
+    const int settled = warp_sum(__popcll(roots) - __popcll(roots & marked)) - (under_others - linked);
     if (lane() == 0) list.head() = list.both(listed, settled);
     if (__syncthreads_or(listed > list.kRoom)) return false;
     write(label);
