@@ -64,7 +64,6 @@ struct BundlesBefore {
   __device__ static int word_before(int word, int direction) {
     return word + down(direction) * kRow + behind(direction) * kPlane;
   }
-  __device__ static int right(int) { return 0; }
   __device__ static int row(int word) { return word / kRow % kOfRow; }
   __device__ static int plane(int word) { return word / kPlane; }
   __device__ static bool has_before(int word, int direction) {
@@ -277,9 +276,8 @@ __global__ void __launch_bounds__(BundlesBefore::kWords)
   if (word == 0) memory.before[Rows::kWords] = uint32_t(runs);
   __syncthreads();
   labelling.find_contacts();
-  BundleLabelling::Forest forest({memory.starts, memory.before, memory.contacts, Rows::kWords, runs, {}},
-                                 memory.parent);
-  forest.unite();
+  BundleLabelling::Forest forest({memory.starts, memory.before, memory.contacts, runs}, memory.parent);
+  forest.unite_all();
   labelling.place_roots(forest);
   forest.mark_reaching(rows.all());
   KeptBundles& of_tile = kept[blockIdx.x];

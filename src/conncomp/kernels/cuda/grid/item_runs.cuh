@@ -6,9 +6,11 @@
 //
 //    words     foreground of each word, and where runs begin: at elements without a link to the one on
 //              their left
-//    runs      are nodes of a forest, by their numbers (run_forest.cuh)
-//    contacts  of a run with those of the row above connect them. A contact is left out if two others make up
-//              for it (see needed_contacts)
+//    runs      are numbered as they lie, by counting beginnings: the run of an element is the last one
+//              that begins up to it, however many words it covers. A run is a node, its parent a lower one
+//    contacts  of a run with those of the row above: the first one is its parent, by a store; then paths are
+//              halved by all at once, and then the others are united. A contact is left out if two others
+//              make up for it (see needed_contacts)
 //    labels    a bit for each run says whether it is a root; the label of a root is the number of bits
 //              up to that, as components are numbered by their first elements
 //
@@ -56,15 +58,15 @@ struct alignas(16) LabelsOfGroup {
   Label label[4];
 };
 
-// The contacts of a word with the row above: with the element above, and those beside it.
-struct RowAbove {
-  static constexpr int kDirections = 3;
-  int columns;
+// Which contacts with the row above there are, or are needed: with the element above, and those beside it.
+struct ContactsAbove {
+  uint32_t up, up_left, up_right;
 
-  __device__ int word_before(int word, int) const { return word - columns; }
-  __device__ static int right(int direction) { return direction == 0 ? 0 : direction == 1 ? -1 : 1; }
+  __device__ uint32_t any() const { return up | up_left | up_right; }
+  __device__ ContactsAbove operator&(uint32_t bits) const {
+    return {up & bits, up_left & bits, up_right & bits};
+  }
 };
-using ContactsAbove = RunContacts<RowAbove::kDirections>;
 
 struct Item {
   const uint8_t* values;
@@ -110,14 +112,15 @@ struct Item {
     const WordOfItem above(word.number - table.columns, table);
     const uint32_t own = foreground[word.number], of_above = foreground[above.number];
     const uint32_t left = own & ~starts[word.number], left_above = of_above & ~starts[above.number];
-    const uint32_t up = alike(own & of_above & ~(left & left_above), word, -1, 0);
-    if (!table.corners) return {up, 0, 0};
-    const uint32_t apart = own & ~(is_mixed ? up : of_above);
+    ContactsAbove needed{alike(own & of_above & ~(left & left_above), word, -1, 0), 0, 0};
+    if (!table.corners) return needed;
+    const uint32_t apart = own & ~(is_mixed ? needed.up : of_above);
     uint32_t right = left >> 1;
     if (word.column + 1 < table.columns)
       right |= (foreground[word.number + 1] & ~starts[word.number + 1]) << 31;
-    return {up, alike(apart & ~left & from_left(foreground, above), word, -1, -1),
-            alike(apart & ~right & from_right(foreground, above), word, -1, 1)};
+    needed.up_left = alike(apart & ~left & from_left(foreground, above), word, -1, -1);
+    needed.up_right = alike(apart & ~right & from_right(foreground, above), word, -1, 1);
+    return needed;
   }
 
   // The foreground of a word, by what is read of its values, whose bits `of_values` gets.
@@ -129,28 +132,88 @@ struct Item {
   }
 };
 
-// The forest of the runs of an item, and what is asked of it. Runs are numbered by 32 bits where there is
+// The parents of the runs of an item, and what is asked of it. Runs are numbered by 32 bits where there is
 // memory for that.
+struct ItemWords {
+  const uint32_t *starts, *before;
+  uint32_t* contacts[3];  // left ones, those above, right ones
+  int words, columns, runs;
+};
 template <int threads, class Run>
-struct ItemForest : RunForest<threads, Run, RowAbove> {
-  using Forest = RunForest<threads, Run, RowAbove>;
-  using Forest::before, Forest::contacts, Forest::parent, Forest::runs, Forest::starts, Forest::words;
-  using Forest::Forest;
+struct ItemForest : ItemWords {
+  Run* parent;
+
+  __device__ ItemForest(const ItemWords& words, void* parent)
+      : ItemWords(words), parent(static_cast<Run*>(parent)) {}
+
+  __device__ Run run_of(int word, int bit) const {
+    return Run(before[word] + __popc(starts[word] & ((2u << bit) - 1)) - 1);
+  }
+  // The run of the element above, or of the one so far to the right of that.
+  __device__ Run run_above(int word, int bit, int right) const {
+    const int place = bit + right;
+    return run_of(word - columns + (place < 0 ? -1 : place / kRootWord), place & (kRootWord - 1));
+  }
+
+  // Puts each run under the first one that it touches above, among the elements of the word where it begins;
+  // returns whether there are other contacts, which are kept.
+  __device__ bool take_parents(const Item& item) {
+    bool has_more = false;
+    for (int word = int(threadIdx.x); word < words; word += threads) {
+      ContactsAbove of_word = item.needed_contacts({word, item.table});
+      for_each_run(starts[word], Run(before[word]), [&](Run run, uint32_t columns) {
+        Run above = run;
+        if (const uint32_t touching = of_word.any() & columns) {
+          const uint32_t bit = touching & (0 - touching);
+          const int right = of_word.up & bit ? 0 : of_word.up_left & bit ? -1 : 1;
+          above = run_above(word, __ffs(int(bit)) - 1, right);
+          (right == 0 ? of_word.up : right < 0 ? of_word.up_left : of_word.up_right) -= bit;
+        }
+        parent[run] = above;
+      });
+      contacts[0][word] = of_word.up_left, contacts[1][word] = of_word.up,
+      contacts[2][word] = of_word.up_right;
+      has_more |= of_word.any() != 0;
+    }
+    return has_more;
+  }
+
+  template <class Last>
+  __device__ void flatten(Last&& last) {
+    flatten_runs<threads>(parent, runs, last);
+  }
+
+  __device__ void unite_contacts() {
+    for (int word = int(threadIdx.x); word < words; word += threads) {
+      uint32_t left = contacts[0][word], up = contacts[1][word], right = contacts[2][word];
+#pragma unroll 1
+      while (left | up | right) {
+        const uint32_t bits = up ? up : left ? left : right;
+        const int bit = __ffs(int(bits)) - 1, aside = up ? 0 : left ? -1 : 1;
+        (up ? up : left ? left : right) &= bits - 1;
+        const Run own = run_of(word, bit), above = run_above(word, bit, aside);
+        if constexpr (sizeof(Run) >= kLeastMinimum)  // most parents are roots still
+          hook_lowest<InBlock>(parent, InBlock::load(parent + own), InBlock::load(parent + above));
+        else
+          unite<InBlock>(parent, own, above);
+      }
+    }
+    __syncthreads();
+  }
 
   // Lets the parent of each run be its label, less 1, and returns how many components there are.
   __device__ int label_runs(const Item& item) {
-    const auto contacts_of = [&](int word) { return item.needed_contacts({word, item.table}); };
-    const bool has_more = __syncthreads_or(this->take_parents(contacts_of));
-    uint32_t *const roots = contacts, *const number = contacts + words;  // once contacts have been read
+    const bool has_more = __syncthreads_or(take_parents(item));
+    uint32_t *const roots = contacts[0], *const number = contacts[1];  // once contacts have been read
     const auto keep_roots = [&](int run, bool is_root) {
       const uint32_t bits = __ballot_sync(kAllLanes, is_root);
       if (lane() == 0 && run < runs) roots[run / kRootWord] = bits;
     };
     if (has_more) {
-      this->flatten([](int, bool) {});
-      this->unite_contacts();
+      flatten([](int, bool) {});
+      unite_contacts();
     }
-    this->flatten(keep_roots);
+    flatten(keep_roots);
     int components = 0;
     for (int first = 0; first * kRootWord < runs; first += threads) {
       const int word = first + int(threadIdx.x);
@@ -196,7 +259,7 @@ struct ItemForest : RunForest<threads, Run, RowAbove> {
       const WordOfItem word(at, item.table);
       const int x = word.column * kRootWord + lane();
       const bool is_foreground = item.foreground[at] >> lane() & 1;
-      const Label label = is_foreground ? Label(parent[this->run_of(at, lane())]) + 1 : 0;
+      const Label label = is_foreground ? Label(parent[run_of(at, lane())]) + 1 : 0;
       if (x < width) labels[word.row * width + x] = label;
     }
   }
@@ -246,7 +309,8 @@ __global__ void __launch_bounds__(threads, 1)
     if (thread == 0 && part == 0) table.components[number] = components;
     forest.write(item, begin, end, labels);
   };
-  const RunWords<RowAbove> of_words{starts, before, contacts, words, runs, {table.columns}};
+  const ItemWords of_words{starts, before,        {contacts, contacts + words, contacts + 2 * words},
+                           words,  table.columns, runs};
   if (runs <= table.most_runs)
     label_all(ItemForest<threads, int32_t>(of_words, parents));
   else

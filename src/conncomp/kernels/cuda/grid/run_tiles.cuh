@@ -118,7 +118,6 @@ struct RowsBefore {
   __device__ static int word_before(int word, int direction) {
     return word - (direction == 0 ? kRow : kPlane);
   }
-  __device__ static int right(int) { return 0; }
 };
 
 struct RunTileMemory {
@@ -189,24 +188,13 @@ struct RunLabelling {
 
 // The forest of the runs of a tile, whose words lie as `Rows` says: RowsBefore, or another.
 template <class Rows, class Run>
-struct TileForest : RunForest<Rows::kWords, Run, Rows> {
-  static constexpr int kRow = Rows::kRow, kPlane = Rows::kPlane, kWords = Rows::kWords, kThreads = kWords;
-  using Forest = RunForest<kThreads, Run, Rows>;
-  using Forest::before, Forest::contacts, Forest::parent, Forest::run_of, Forest::runs, Forest::starts;
+struct TileForest : RunForest<Rows, Run> {
+  using Forest = RunForest<Rows, Run>;
+  static constexpr int kRow = Rows::kRow, kPlane = Rows::kPlane;
+  using Forest::before, Forest::parent, Forest::run_of, Forest::runs, Forest::starts;
   using Forest::Forest;
+  using Forest::kWords, Forest::kThreads;
 
-  __device__ void unite() {
-    const auto kept = [&](int word) {
-      typename Forest::Contacts of_word;
-      unrolled<Rows::kDirections>([&](int k) { of_word.of[k] = contacts[k * kWords + word]; });
-      return of_word;
-    };
-    if (__syncthreads_or(this->take_parents(kept))) {
-      this->flatten([](int, bool) {});
-      this->unite_contacts();
-    }
-    this->flatten([](int, bool) {});
-  }
   // Lets the nodes of roots be their places, which are where their runs begin.
   __device__ void place_roots(int word) {
     Run run = Run(before[word]);
@@ -308,7 +296,7 @@ __global__ void __launch_bounds__(RunTile::kThreads)
   uint32_t *const roots = memory->contacts, *const entries = roots + RunTile::kWords;
   int settled;
   const auto label_all = [&](auto&& forest) {
-    forest.unite();
+    forest.unite_all();
     if (consecutive) roots[word] = entries[word] = 0;
     forest.place_roots(word);
     forest.mark_reaching(memory->foreground[word]);
@@ -318,8 +306,7 @@ __global__ void __launch_bounds__(RunTile::kThreads)
       if (reaches) InBlock::fetch_or(entries + place / kRunWord, 1u << place % kRunWord);
     });
   };
-  const RunWords<RowsBefore> words{memory->starts,  memory->before, memory->contacts,
-                                   RunTile::kWords, runs,           {}};
+  const RunWords words{memory->starts, memory->before, memory->contacts, runs};
   if (runs <= RunTile::kFewRuns)
     label_all(TileForest<RowsBefore, int32_t>(words, memory->parents));
   else
