@@ -1,7 +1,7 @@
 // Connected components of large volumes of bytes of one value whose elements touch at corners, on the GPU, by
 // runs of bundles of 2 x 2 rows. The default for them, if a sample sees no other value.
 //
-// What: fills label[i] with the smallest index of i's component, or with -1 where there is background.
+// What: as tiled_bricks.cuh.
 // How: whatever rows of a bundle hold in neighbouring columns touches. So a run of the "or" of four rows is
 // connected, and is a node; there are few, as runs of noise grow together. A tile of 64 x 16 x 16 elements
 // has 128 words of bundles, of which each thread of a block has one:
@@ -125,7 +125,8 @@ struct BundleMemory {
   uint32_t starts[kWords], before[kWords + 1], any_value;
   union {
     uint32_t contacts[BundlesBefore::kDirections * kWords];
-    int32_t first[kMostRuns];  // then: where the component of a root begins
+    int32_t first[kMostRuns];           // then: where the component of a root begins
+    uint32_t bits[2][RunTile::kWords];  // then: of roots, and of entries
   };
   int32_t parent[kMostRuns];
 };
@@ -207,7 +208,7 @@ constexpr int kSampleBundleThreads = 1024, kSampledOfThread = 4;
 template <int = 0>
 __global__ void __launch_bounds__(kSampleBundleThreads)
     sample_bundles(Equal<uint8_t> rule, const uint8_t* __restrict__ values, RunShape shape,
-                   int32_t* by_bundles) {
+                   int32_t* by_bundles, int64_t* components) {
   follow_launch();
   __shared__ int32_t value;
   const int thread = int(threadIdx.x);
@@ -232,14 +233,15 @@ __global__ void __launch_bounds__(kSampleBundleThreads)
       __syncthreads_or(bits.has_any() && (bits.any != bits.all || int32_t(bits.any) != seen));
   if (thread != 0) return;
   by_bundles[0] = !several, by_bundles[kValueOfBundles] = seen;
+  components[0] = 0;
 }
 
 // A block a tile, and a thread a word of bundles, as in the kernel below.
-template <int = 0>
+template <bool consecutive>
 __global__ void __launch_bounds__(BundlesBefore::kWords)
     label_bundle_tiles(Equal<uint8_t> rule, const uint8_t* __restrict__ values, int32_t* __restrict__ label,
                        RunShape shape, int32_t* by_bundles, KeptBundles* __restrict__ kept,
-                       int64_t* components) {
+                       uint32_t* __restrict__ roots_of_word, uint32_t* __restrict__ entries_of_word) {
   follow_launch();
   // Other blocks may take it back meanwhile: a block goes on if none of its threads has seen that.
   if (__syncthreads_or(Shared::load(by_bundles) == 0)) return;
@@ -279,14 +281,24 @@ __global__ void __launch_bounds__(BundlesBefore::kWords)
   BundleLabelling::Forest forest({memory.starts, memory.before, memory.contacts, runs}, memory.parent);
   forest.unite_all();
   labelling.place_roots(forest);
+  if (consecutive)
+    for (int k = word; k < RunTile::kWords; k += Rows::kWords) memory.bits[0][k] = memory.bits[1][k] = 0;
   forest.mark_reaching(rows.all());
   KeptBundles& of_tile = kept[blockIdx.x];
-  int settled = forest.keep(tile, label, of_tile.node, [](int, bool) {});
+  int settled = forest.keep(tile, label, of_tile.node, [&](int place, bool reaches) {
+    if (!consecutive) return;
+    InBlock::fetch_or(memory.bits[0] + place / kRunWord, 1u << place % kRunWord);
+    if (reaches) InBlock::fetch_or(memory.bits[1] + place / kRunWord, 1u << place % kRunWord);
+  });
   of_tile.rows[word] = rows, of_tile.starts[word] = starts, of_tile.before[word] = uint16_t(before);
-  settled = block_sum<Rows::kWords>(settled);
-  if (word != 0) return;
-  of_tile.runs = runs, of_tile.settled = settled;
-  if (blockIdx.x == 0) components[0] = 0;
+  settled = block_sum<Rows::kWords>(settled);  // all roots are known
+  if (consecutive)
+    for (int k = word; k < RunTile::kWords; k += Rows::kWords) {
+      if (!tile.has(k)) continue;
+      const int64_t of_array = tile.word_of_array(k);
+      roots_of_word[of_array] = memory.bits[0][k], entries_of_word[of_array] = memory.bits[1][k];
+    }
+  if (word == 0) of_tile.runs = runs, of_tile.settled = settled;
 }
 
 // A word of bundles, by where it lies in the array, in words and bundles.
@@ -425,13 +437,14 @@ __global__ void __launch_bounds__(BundlesBefore::kWords)
 }
 
 // A block a tile.
-template <int = 0>
+template <bool consecutive>
 __global__ void __launch_bounds__(RunTile::kThreads)
     write_bundle_labels(int32_t* label, RunShape shape, const int32_t* by_bundles,
-                        const KeptBundles* __restrict__ kept, int64_t* components) {
+                        const KeptBundles* __restrict__ kept, const uint32_t* __restrict__ roots_of_word,
+                        const int32_t* __restrict__ number_of_word, int64_t* components) {
   follow_launch();
   if (by_bundles[0] == 0) return;
-  using Labels = RunLabels<false>;
+  using Labels = RunLabels<consecutive>;
   using Rows = BundlesBefore;
   __shared__ uint32_t rows[RunTile::kWords];  // as they lie in the tile
   __shared__ uint32_t starts[Rows::kWords];
@@ -439,7 +452,7 @@ __global__ void __launch_bounds__(RunTile::kThreads)
   __shared__ int32_t of_run[Rows::kMostRuns];
   const RunTile tile(shape, blockIdx.x);
   const KeptBundles& of_tile = kept[blockIdx.x];
-  const Labels labels{tile, label, {}};
+  const Labels labels{tile, label, {shape.length[0], shape.columns, roots_of_word, number_of_word}};
   const int thread = int(threadIdx.x);
   rows[Rows::word_of_row(thread / Rows::kRowsOfBundle, thread % Rows::kRowsOfBundle)] =
       of_tile.rows[thread / Rows::kRowsOfBundle].row[thread % Rows::kRowsOfBundle];
@@ -450,6 +463,7 @@ __global__ void __launch_bounds__(RunTile::kThreads)
       0, RunTile::kWords, of_run, [&](int word) { return rows[word]; },
       [&](int word) { return starts[Rows::bundle_of(word)]; },
       [&](int word) { return before[Rows::bundle_of(word)]; });
+  if (consecutive) return;
   roots = block_sum<RunTile::kThreads>(roots);
   if (thread == 0) Shared::fetch_add(components, int64_t(roots + of_tile.settled));
 }

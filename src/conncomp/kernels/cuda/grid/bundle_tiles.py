@@ -8,19 +8,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from conncomp.kernels.cuda.core.numbering import WORDS
 from conncomp.kernels.cuda.grid import run_tiles
 from conncomp.kernels.cuda.grid.image import Geometry
 from conncomp.kernels.cuda.workspace import Part
 from conncomp.kernels.links import Links
 
 FILE = "cuda/grid/bundle_tiles.cuh"
-NAMES = "sample_bundles<>", "label_bundle_tiles<>", "join_bundle_tiles<>", "write_bundle_labels<>"
 # How many elements a volume has at least, so that launches that may be in vain take little of its
 # time.
 LEAST = 1 << 24
 # The threads of blocks that sample, label and join, and write.
 SAMPLING, LABELLING, WRITING = 1024, run_tiles.WORDS_OF_TILE // 4, run_tiles.LABELLING
 KEPT = np.dtype((np.void, 6928))  # ``KeptBundles``
+AXES, ENTRIES = run_tiles.AXES, "entries_of_words"
 WORDS_OF_CHOICE = 2  # whether a volume is labelled by bundles, and the value of its foreground
 
 
@@ -29,6 +30,8 @@ class BundlePlan(NamedTuple):
 
     Attributes
     ----------
+    names : tuple of str
+        Of kernels: to sample, to label, to join, to write, and, for consecutive labels, to settle.
     shape : numpy.void
         ``RunShape``.
     grids : tuple of tuple of int
@@ -37,25 +40,40 @@ class BundlePlan(NamedTuple):
         What they need of a workspace.
     """
 
+    names: tuple[str, ...]
     shape: Any
     grids: tuple[tuple[int, int], ...]
     parts: dict[str, Part]
 
 
-def plan_of(geometry: Geometry, links: Links, index: np.dtype[Any]) -> BundlePlan | None:
+def plan_of(
+    geometry: Geometry, links: Links, index: np.dtype[Any], consecutive: bool
+) -> BundlePlan | None:
     """Return how a volume is labelled by bundles, if it has one value; None if it is not."""
-    if not run_tiles.takes_kind(geometry, links, index, run_tiles.AXES):
+    if not run_tiles.takes_kind(geometry, links, index, AXES):
         return None
     if geometry.item_size < LEAST:
         return None
-    tiles = prod(run_tiles.tiles_along(geometry.shape))
+    tiles, words = prod(run_tiles.tiles_along(geometry.shape)), run_tiles.words_of(geometry.shape)
+    parts: dict[str, Part] = {"kept": (tiles, KEPT)}
+    if consecutive:
+        parts[ENTRIES] = words, WORDS
     return BundlePlan(
+        _names(consecutive),
         run_tiles.shape_of(geometry),
         ((1, SAMPLING), (tiles, LABELLING), (tiles, LABELLING), (tiles, WRITING)),
-        {"kept": (tiles, KEPT)},
+        parts,
     )
+
+
+def _names(consecutive: bool) -> tuple[str, ...]:
+    kind = str(consecutive).lower()
+    settle = ("settle_run_roots<true>",) if consecutive else ()
+    label, write = f"label_bundle_tiles<{kind}>", f"write_bundle_labels<{kind}>"
+    return "sample_bundles<>", label, "join_bundle_tiles<>", write, *settle
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that are loaded."""
-    yield FILE, NAMES
+    for consecutive in (False, True):
+        yield FILE, _names(consecutive)

@@ -161,21 +161,16 @@ struct ItemForest : ItemWords {
     bool has_more = false;
     for (int word = int(threadIdx.x); word < words; word += threads) {
       ContactsAbove of_word = item.needed_contacts({word, item.table});
-      Run run = Run(before[word]);
-#pragma unroll 1
-      for (uint32_t unvisited = starts[word]; unvisited != 0; ++run) {
-        const uint32_t begin = unvisited & (0 - unvisited);
-        unvisited -= begin;
-        const uint32_t end = unvisited & (0 - unvisited);
+      for_each_run(starts[word], Run(before[word]), [&](Run run, uint32_t columns) {
         Run above = run;
-        if (const uint32_t touching = of_word.any() & (end - 1) & ~(begin - 1)) {
+        if (const uint32_t touching = of_word.any() & columns) {
           const uint32_t bit = touching & (0 - touching);
           const int right = of_word.up & bit ? 0 : of_word.up_left & bit ? -1 : 1;
           above = run_above(word, __ffs(int(bit)) - 1, right);
           (right == 0 ? of_word.up : right < 0 ? of_word.up_left : of_word.up_right) -= bit;
         }
         parent[run] = above;
-      }
+      });
       contacts[0][word] = of_word.up_left, contacts[1][word] = of_word.up,
       contacts[2][word] = of_word.up_right;
       has_more |= of_word.any() != 0;

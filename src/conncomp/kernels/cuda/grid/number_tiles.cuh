@@ -36,6 +36,7 @@ __device__ inline Bits settle_brick(const Tiles& tiles, Index* label, const Bric
 template <class Tiles, class Index>
 __global__ void __launch_bounds__(kWordThreads) settle_roots(Tiles tiles, Index* label, BrickTable table) {
   follow_launch();
+  if (table.is_elsewhere()) return;
   int count = 0;
   for (int64_t number = grid_thread(); number < table.bricks; number += grid_threads()) {
     const int roots = __popcll(settle_brick(tiles, label, table, number));
@@ -86,6 +87,7 @@ __global__ void __launch_bounds__(kWordThreads)
     gather_roots(Tiles tiles, int64_t words, int64_t columns, int64_t chunk, BrickTable table,
                  uint32_t* __restrict__ roots_of_word, int64_t* __restrict__ roots_in_chunk) {
   follow_launch();
+  if (table.is_elsewhere()) return;
   for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {
     const int64_t begin = part * chunk, end = begin + chunk < words ? begin + chunk : words;
     int count = 0;

@@ -37,6 +37,19 @@ __device__ inline void flatten_runs(Run* parent, int runs, Last&& last) {
   __syncthreads();
 }
 
+// Calls body(run, its columns in the word) for the runs that begin in a word; the columns of each are those
+// up to the next beginning.
+template <class Run, class Body>
+__device__ inline void for_each_run(uint32_t starts, Run run, Body&& body) {
+#pragma unroll 1
+  for (uint32_t unvisited = starts; unvisited != 0; ++run) {
+    const uint32_t begin = unvisited & (0 - unvisited);
+    unvisited -= begin;
+    const uint32_t end = unvisited & (0 - unvisited);
+    body(run, (end - 1) & ~(begin - 1));
+  }
+}
+
 // Which columns of a word have contacts that are needed, in so many directions.
 template <int directions>
 struct RunContacts {
@@ -100,20 +113,15 @@ struct RunForest : RunWords {
     const int word = int(threadIdx.x);
     Contacts of_word = contacts_of(word);
     const uint32_t any = of_word.any();
-    Run run = Run(before[word]);
-#pragma unroll 1
-    for (uint32_t unvisited = starts[word]; unvisited != 0; ++run) {
-      const uint32_t begin = unvisited & (0 - unvisited);
-      unvisited -= begin;
-      const uint32_t end = unvisited & (0 - unvisited);
+    for_each_run(starts[word], Run(before[word]), [&](Run run, uint32_t columns) {
       Run above = run;
-      if (const uint32_t touching = any & (end - 1) & ~(begin - 1)) {
+      if (const uint32_t touching = any & columns) {
         int word_before;
         const int column = take(word, of_word, touching & (0 - touching), word_before);
         above = run_of(word_before, column);
       }
       parent[run] = above;
-    }
+    });
     unrolled<kDirections>([&](int k) { contacts[k * kWords + word] = of_word.of[k]; });
     return of_word.any() != 0;
   }

@@ -440,17 +440,21 @@ __global__ void __launch_bounds__(kJoinRunThreads)
 }
 
 // Points entries to their roots, complemented; counts the roots in each chunk of words, and keeps their bits.
-template <int = 0>
+// Of an array that may be labelled otherwise `is_chosen` says whether it is labelled so.
+template <bool may_be_elsewhere>
 __global__ void __launch_bounds__(kWordThreads)
-    settle_run_roots(int32_t* label, RunShape shape, RunTable table, int64_t words, int64_t chunk,
-                     int64_t* __restrict__ roots_in_chunk) {
+    settle_run_roots(int32_t* label, RunShape shape, const int32_t* is_chosen, uint32_t* roots_of_word,
+                     const uint32_t* __restrict__ entries_of_word, int64_t chunk,
+                     int64_t* __restrict__ roots_in_chunk, int64_t* components) {
   follow_launch();
+  if (may_be_elsewhere && is_chosen[0] == 0) return;
+  const int64_t words = int64_t(shape.length[1]) * shape.length[2] * shape.columns;
   for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {
     const int64_t begin = part * chunk, end = begin + chunk < words ? begin + chunk : words;
     int count = 0;
     for (int64_t word = begin + threadIdx.x; word < end; word += kWordThreads) {
-      uint32_t roots = table.roots_of_word[word];
-      const uint32_t entries = table.entries_of_word[word];
+      uint32_t roots = roots_of_word[word];
+      const uint32_t entries = entries_of_word[word];
       if (entries != 0) {
         const int32_t row = int32_t(word / shape.columns);
         const int32_t first = row * shape.length[0] + int32_t(word - int64_t(row) * shape.columns) * kRunWord;
@@ -458,14 +462,14 @@ __global__ void __launch_bounds__(kWordThreads)
           const int32_t entry = first + __ffs(int(left)) - 1;
           if (settle_entry(label, entry) != entry) roots &= ~(left & (0 - left));
         }
-        table.roots_of_word[word] = roots;
+        roots_of_word[word] = roots;
       }
       count += __popc(roots);
     }
     const int total = block_sum<kWordThreads>(count);
     if (threadIdx.x != 0) continue;
     roots_in_chunk[part] = total;
-    Shared::fetch_add(table.components, int64_t(total));
+    Shared::fetch_add(components, int64_t(total));
   }
 }
 

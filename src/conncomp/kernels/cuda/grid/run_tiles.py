@@ -100,8 +100,10 @@ def fill_labels(
     if consecutive:
         settle, assign = number
         by_chunk, in_chunk = (plan.chunks, THREADS), memory["in_chunk"]
-        roots, numbers = memory["roots_of_word"], memory["number_of_word"]
-        launch(settle, by_chunk, labels, shape, table, plan.words, plan.chunk, in_chunk)
+        roots, entries = memory["roots_of_word"], memory["entries_of_word"]
+        counts = in_chunk, memory["components"]
+        launch(settle, by_chunk, labels, shape, None, roots, entries, plan.chunk, *counts)
+        numbers = memory["number_of_word"]
         launch(assign, by_chunk, plan.words, plan.chunk, roots, in_chunk, numbers)
     launch(write, (plan.tiles, LABELLING), labels, shape, table)
     return memory["components"]
@@ -137,7 +139,7 @@ class _Plan(NamedTuple):
 def _plan_of(geometry: Geometry, consecutive: bool) -> _Plan:
     """Return how `fill_labels` labels arrays of a kind."""
     tiles = prod(tiles_along(geometry.shape))
-    words = prod(geometry.shape[:-1]) * -(-geometry.shape[-1] // WORD)
+    words = words_of(geometry.shape)
     chunk = THREADS * -(-words // (THREADS * MOST_CHUNKS))
     chunks = -(-words // chunk)
     of_tile, of_array = tiles * WORDS_OF_TILE, words if consecutive else 0
@@ -162,9 +164,14 @@ def _plan_of(geometry: Geometry, consecutive: bool) -> _Plan:
     )
 
 
+def words_of(shape: tuple[int, ...]) -> int:
+    """Return how many words of 32 elements the rows of an array have."""
+    return prod(shape[:-1]) * -(-shape[-1] // WORD)
+
+
 def _names(consecutive: bool) -> tuple[str, ...]:
     kind = str(consecutive).lower()
-    number = ("settle_run_roots<>", f"number_words<{ctype(INDEX)}>") if consecutive else ()
+    number = ("settle_run_roots<false>", f"number_words<{ctype(INDEX)}>") if consecutive else ()
     return f"label_run_tiles<{kind}>", "join_run_tiles<>", f"write_run_labels<{kind}>", *number
 
 

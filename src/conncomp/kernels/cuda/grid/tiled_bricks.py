@@ -102,7 +102,7 @@ def fill_labels(
     if plan.by_rows:
         _label_by_rows(gpu, plan.by_rows, image, labels, memory)
     if plan.by_bundles:
-        _label_by_bundles(gpu, plan.by_bundles, image, labels, memory)
+        _label_by_bundles(gpu, plan, image, labels, memory)
     launch(label, plan.by_tile, tiles, plan.rule, values, labels, table, shared=plan.shared)
     if plan.joins:
         launch(join, plan.by_border, tiles, *plan.border, values, labels, table)
@@ -119,6 +119,8 @@ def fill_labels(
         by_chunk = min(plan.chunks, gpu.resident_threads), THREADS
         launch(gather, by_chunk, tiles, words, columns, plan.chunk, table, roots, in_chunk)
         launch(assign, by_chunk, words, plan.chunk, roots, in_chunk, numbers)
+    if plan.by_bundles:
+        _write_by_bundles(gpu, plan.by_bundles, labels, memory, roots, numbers)
     launch(write, plan.by_tile, tiles, values, labels, table, columns, roots, numbers)
     return memory["components"]
 
@@ -139,17 +141,41 @@ def _label_by_rows(
 
 
 def _label_by_bundles(
-    gpu: Gpu, plan: bundle_tiles.BundlePlan, image: Image, labels: Any, memory: PlacedStruct
+    gpu: Gpu, plan: Plan, image: Image, labels: Any, memory: PlacedStruct
 ) -> None:
-    """Label a volume whose foreground has one value, if it has."""
-    sample, label, join, write = gpu.load(bundle_tiles.FILE, bundle_tiles.NAMES)
-    sampling, labelling, joining, writing = plan.grids
-    rule, values, shape = image.rule, image.values, plan.shape
+    """Find the components of a volume whose foreground has one value, if it has."""
+    bundles = plan.by_bundles
+    assert bundles is not None
+    sample, label, join, _, *settle = gpu.load(bundle_tiles.FILE, bundles.names)
+    sampling, labelling, joining, _ = bundles.grids
+    rule, values, shape = image.rule, image.values, bundles.shape
     by_bundles, kept, components = memory["elsewhere"], memory["kept"], memory["components"]
-    launch(sample, sampling, rule, values, shape, by_bundles)
-    launch(label, labelling, rule, values, labels, shape, by_bundles, kept, components)
+    roots, entries = (
+        memory[name] if settle else None for name in (BY_WORD[0], bundle_tiles.ENTRIES)
+    )
+    launch(sample, sampling, rule, values, shape, by_bundles, components)
+    launch(label, labelling, rule, values, labels, shape, by_bundles, kept, roots, entries)
     launch(join, joining, labels, shape, by_bundles, kept)
-    launch(write, writing, labels, shape, by_bundles, kept, components)
+    for settle_roots in settle:
+        by_chunk = min(plan.chunks, gpu.resident_threads), THREADS
+        counts = memory["in_chunk"], components
+        launch(
+            settle_roots, by_chunk, labels, shape, by_bundles, roots, entries, plan.chunk, *counts
+        )
+
+
+def _write_by_bundles(
+    gpu: Gpu,
+    plan: bundle_tiles.BundlePlan,
+    labels: Any,
+    memory: PlacedStruct,
+    roots: Any,
+    numbers: Any,
+) -> None:
+    """Write the labels of a volume whose foreground has one value, if it has."""
+    _, _, _, write, *_ = gpu.load(bundle_tiles.FILE, plan.names)
+    between = memory["elsewhere"], memory["kept"], roots, numbers
+    launch(write, plan.grids[-1], labels, plan.shape, *between, memory["components"])
 
 
 class Plan(NamedTuple):
@@ -214,7 +240,7 @@ class Plan(NamedTuple):
         if self.by_rows:
             yield row_tiles.FILE, self.by_rows.names
         if self.by_bundles:
-            yield bundle_tiles.FILE, bundle_tiles.NAMES
+            yield bundle_tiles.FILE, self.by_bundles.names
 
 
 class _Ahead(NamedTuple):
@@ -238,10 +264,12 @@ class _Ahead(NamedTuple):
         return plan.parts if plan else {}
 
 
-def _ahead_of_bricks(geometry: Geometry, links: Links, index: np.dtype[Any]) -> _Ahead:
-    if sparse_tiles.takes(geometry, links, index):
+def _ahead_of_bricks(
+    geometry: Geometry, links: Links, index: np.dtype[Any], consecutive: bool
+) -> _Ahead:
+    if not consecutive and sparse_tiles.takes(geometry, links, index):
         return _Ahead(True, row_tiles.plan_of(geometry, links))
-    return _Ahead(by_bundles=bundle_tiles.plan_of(geometry, links, index))
+    return _Ahead(by_bundles=bundle_tiles.plan_of(geometry, links, index, consecutive))
 
 
 @lru_cache(maxsize=1024)
@@ -271,8 +299,8 @@ def plan_of(
     border = _count_at_border(rank, logs)
     linked, digits = bricks * len(geometry.steps.backward), bricks * FIRST_DIGITS
     ahead = _Ahead()
-    if fixed and not consecutive:
-        ahead = _ahead_of_bricks(geometry, links, index)
+    if fixed:
+        ahead = _ahead_of_bricks(geometry, links, index, consecutive)
     table: dict[str, Part | int | None] = {
         "foreground": (bricks, BITS),
         "links": None if by_value else (linked, BITS),
@@ -408,6 +436,8 @@ def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
             tiles, index = _tiles(rank, LOGS[rank], False), sparse_tiles.INDEX
             for names in _modules(_where_elsewhere(_names(links, None, tiles, index))):
                 yield FILE, names
-            yield FILE, _where_elsewhere(_last_names(links, None, tiles, index, (False, False)))
+            for consecutive in (False, True) if rank == bundle_tiles.AXES else (False,):
+                last_names = _last_names(links, None, tiles, index, (consecutive, False))
+                yield FILE, _where_elsewhere(last_names)
     yield from row_tiles.specialisations()
     yield from bundle_tiles.specialisations()
