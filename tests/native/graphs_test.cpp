@@ -181,7 +181,7 @@ void test_graph() {
 
 int giants_found = 0, giants_given_up = 0;
 
-// Parts of many arcs each and vertices without any, in any order, whose arcs are listed from both ends.
+// Parts of many arcs each and vertices of few, in any order, whose arcs are listed from both ends.
 template <class Index>
 void test_giant() {
   const int parts = draw(1, 3), vertices = parts * draw(20, 200), members = parts * draw(4, vertices / parts);
@@ -192,6 +192,10 @@ void test_giant() {
   const auto add = [&](Index v, Index u) { src.push_back(order[v]), dst.push_back(order[u]); };
   for (int i = 0; i < arcs; ++i) {
     const int v = draw(0, members - 1), u = (v + parts * draw(0, reach)) % members;
+    add(Index(v), Index(u)), add(Index(u), Index(v));
+  }
+  for (int i = draw(0, (vertices - members) / 8); i > 0; --i) {  // islands
+    const int v = draw(members, vertices - 1), u = draw(members, vertices - 1);
     add(Index(v), Index(u)), add(Index(u), Index(v));
   }
   std::vector<int64_t> indptr(vertices + 1);
@@ -538,6 +542,6 @@ int main(int count, char** arguments) {
     test_changing_graph<int64_t, int64_t>();
   }
   test_spare_memory();
-  check(rounds < 20 || (giants_found > rounds / 4 && giants_given_up > rounds / 8), "giants that are sought");
+  check(rounds < 20 || (giants_found > rounds / 8 && giants_given_up > rounds / 8), "giants that are sought");
   std::printf("%d rounds\n", rounds);
 }
