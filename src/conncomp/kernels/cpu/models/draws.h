@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 #include "core/spins.h"
 
@@ -121,46 +122,44 @@ inline void draw_all(const Draws& draws, Purpose purpose, const Bits64* index, i
 
 #ifdef __AVX2__
 
-// bernoulli() for eight consecutive words, in place: two registers of words, and two blocks of each at a
-// time.
-inline void activate_eight(const Draws& draws, Bits64 first_word, int axis, Bits64 probability, Bits64* words,
-                           Purpose purpose) {
-  __m256i* const at = reinterpret_cast<__m256i*>(words);
-  const __m256i replica = _mm256_set1_epi64x(int64_t(draws.replica << kReplicaShift)),
-                step = _mm256_set1_epi64x(draws.step);
-  __m256i index[2], undecided[2], set[2];
-  for (int k = 0; k < 2; ++k) {
-    const __m256i place =
-        _mm256_add_epi64(_mm256_set1_epi64x(int64_t(first_word) + 4 * k), _mm256_setr_epi64x(0, 1, 2, 3));
-    index[k] = _mm256_or_si256(place, replica);
-    undecided[k] = _mm256_loadu_si256(at + k);
-    set[k] = _mm256_setzero_si256();
-  }
+// bernoulli() for eight words that are `stride` apart, in place: two registers of words and two blocks of
+// each at a time or, with AVX-512, one and four.
+inline void activate_eight(const Draws& draws, Bits64 first_word, int64_t stride, int axis,
+                           Bits64 probability, Bits64* words, Purpose purpose = kBond) {
+  using Lanes = FourLanes;
+  using Words = Bits64 __attribute__((vector_size(8 * Lanes::kLanes)));
+  constexpr int kRegisters = 8 / Lanes::kLanes, kBlocks = 4 / kRegisters;
+  Bits64 index[8];
+  for (int k = 0; k < 8; ++k) index[k] = (first_word + Bits64(k * stride)) | draws.replica << kReplicaShift;
+  Words undecided[kRegisters], set[kRegisters] = {};
+  std::memcpy(undecided, words, sizeof undecided);
   const auto done = [&] {
-    const __m256i any = _mm256_or_si256(undecided[0], undecided[1]);
-    return probability == 0 || _mm256_testz_si256(any, any);
+    Words any = undecided[0];
+    for (int k = 1; k < kRegisters; ++k) any |= undecided[k];
+    const Words none{};
+    return probability == 0 || std::memcmp(&any, &none, sizeof any) == 0;
   };
-  for (int block = 0; !done(); block += 2) {
-    BlockLanes<4> lanes;  // of words 0 to 3 and 4 to 7 of this block, then of the next one
+  for (int block = 0; !done(); block += kBlocks) {
+    BlockLanes<4, Lanes> lanes;  // of all registers for this block, then for the next ones
     for (int k = 0; k < 4; ++k) {
-      lanes.word[0][k] = index[k % 2];
-      lanes.word[1][k] = _mm256_srli_epi64(index[k % 2], 32);
-      lanes.word[2][k] = step;
-      lanes.word[3][k] = _mm256_set1_epi64x(purpose | axis << 8 | (block + k / 2) << 16);
+      lanes.word[0][k] = Lanes::load(index + k % kRegisters * Lanes::kLanes);
+      lanes.word[1][k] = Lanes::upper(lanes.word[0][k]);
+      lanes.word[2][k] = Lanes::all(draws.step);
+      lanes.word[3][k] = Lanes::all(purpose | axis << 8 | (block + k / kRegisters) << 16);
     }
     lanes.encrypt(draws.seed);
-    for (int digit = 0; digit < 4; ++digit, probability <<= 1)
-      for (int k = 0; k < 2; ++k) {
-        const __m256i drawn = lanes.half(digit / 2 * 2 + k, digit % 2);
+    for (int digit = 0; digit < 2 * kBlocks; ++digit, probability <<= 1)
+      for (int k = 0; k < kRegisters; ++k) {
+        const Words drawn = Words(lanes.half(digit / 2 * kRegisters + k, digit % 2));
         if (probability >> 63) {
-          set[k] = _mm256_or_si256(set[k], _mm256_andnot_si256(drawn, undecided[k]));
-          undecided[k] = _mm256_and_si256(undecided[k], drawn);
+          set[k] |= undecided[k] & ~drawn;
+          undecided[k] &= drawn;
         } else {
-          undecided[k] = _mm256_andnot_si256(drawn, undecided[k]);
+          undecided[k] &= ~drawn;
         }
       }
   }
-  for (int k = 0; k < 2; ++k) _mm256_storeu_si256(at + k, set[k]);
+  std::memcpy(words, set, sizeof set);
 }
 
 // bernoulli() for one word: four blocks at a time.
@@ -192,6 +191,12 @@ inline Bits64 activate_word(const Draws& draws, Bits64 word, int axis, Bits64 pr
 
 #else
 
+inline void activate_eight(const Draws& draws, Bits64 first_word, int64_t stride, int axis,
+                           Bits64 probability, Bits64* words, Purpose purpose = kBond) {
+  for (int k = 0; k < 8; ++k)
+    words[k] = bernoulli(draws, first_word + Bits64(k * stride), axis, probability, words[k], purpose);
+}
+
 inline Bits64 activate_word(const Draws& draws, Bits64 word, int axis, Bits64 probability, Bits64 wanted) {
   return bernoulli(draws, word, axis, probability, wanted);
 }
@@ -205,11 +210,11 @@ inline void activate(const Draws& draws, int64_t first_word, int axis, Bits64 pr
   constexpr int64_t kGroup = 8;
   for (int64_t w = 0; w < count; w += kGroup) {
     if (w + kGroup <= count) {
-      activate_eight(draws, Bits64(first_word + w), axis, probability, words + w, purpose);
+      activate_eight(draws, Bits64(first_word + w), 1, axis, probability, words + w, purpose);
     } else {
       Bits64 group[kGroup] = {};
       std::copy(words + w, words + count, group);
-      activate_eight(draws, Bits64(first_word + w), axis, probability, group, purpose);
+      activate_eight(draws, Bits64(first_word + w), 1, axis, probability, group, purpose);
       std::copy_n(group, count - w, words + w);
     }
   }

@@ -24,6 +24,8 @@ class Cells {
     return axis;
   }
   static int words_of_cell(const Lattice& lattice) { return kBonds + kLatticeAxes - first_axis(lattice); }
+  // How many words the cells of a replica take.
+  static int64_t memory(const Lattice& lattice) { return lattice.words() * words_of_cell(lattice); }
 
   Cells(const Lattice& lattice, const Draws& draws, Bits64 probability, const Bits64* spins, Bits64 update,
         Bits64* cells)
@@ -96,22 +98,17 @@ class Cells {
   const int first_axis_, words_of_cell_;
 };
 
-// The memory of cells, which updates share; they are numbered from 1, so that cells of 0 are of none.
+// The memory of cells or patches of replicas, which updates share; they are numbered from 1, so that those of
+// 0 are of none.
 struct CellMemory {
-  Buffer<Bits64> cells;
+  int64_t of_replica;
+  Buffer<Bits64> words;
   Bits64 updates = 0;
 
-  explicit CellMemory(const Replicas& replicas) : cells(size(replicas)) {
-    for_each_index(size(replicas), [&](int64_t i) { cells[i] = 0; });
+  CellMemory(int64_t of_replica, int64_t replicas) : of_replica(of_replica), words(of_replica * replicas) {
+    for_each_index(of_replica * replicas, [&](int64_t i) { words[i] = 0; });
   }
-  Bits64* of(const Replicas& replicas, int64_t replica) {
-    return cells.data() + replica * (size(replicas) / replicas.count);
-  }
-
- private:
-  static int64_t size(const Replicas& replicas) {
-    return replicas.count * replicas.lattice.words() * Cells::words_of_cell(replicas.lattice);
-  }
+  Bits64* of(int64_t replica) { return words.data() + replica * of_replica; }
 };
 
 // The word before along an axis that is not the last one; -1 if there is none.

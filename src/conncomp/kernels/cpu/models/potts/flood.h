@@ -1,4 +1,5 @@
-// The updates of Wolff and of few clusters: the clusters of chosen sites alone, 64 sites at a time.
+// Clusters of chosen sites alone, 64 sites at a time: where bonds are dear to draw, as of spins that are
+// vectors. Those of states grow by patches (patch_flood.h).
 //
 // What: a cluster grows from a chosen site by words. Sites of a word that active bonds have reached wait
 // there until its turn; then they spread along the row as far as bonds lead, and reach the words beside,
@@ -16,16 +17,26 @@
 
 namespace conncomp {
 
+// Sites of a word.
+struct Members {
+  int64_t word;
+  Bits64 sites;
+};
+
+// The smallest site of some members, at least one.
+inline int64_t smallest_site(const Lattice& lattice, const std::vector<Members>& members) {
+  Members first = members.front();
+  for (const Members& some : members) {
+    if (some.word > first.word) continue;
+    first = {some.word, some.word < first.word ? some.sites : first.sites | some.sites};
+  }
+  return site_at(lattice, first.word, std::countr_zero(first.sites));
+}
+
 class Flood {
  public:
   Flood(const Lattice& lattice, Cells& cells)
       : lattice_(lattice), cells_(cells), last_bit_(int((lattice.length[kRowAxis] - 1) % kWordSites)) {}
-
-  // Sites of a word.
-  struct Members {
-    int64_t word;
-    Bits64 sites;
-  };
 
   // Visits the cluster of a site that has not been visited; returns its smallest site. Its members are there
   // until the next one grows.
@@ -38,10 +49,7 @@ class Flood {
       waiting_words_.pop_back();
       spread(word);
     }
-    int64_t smallest = lattice_.sites();
-    for (const Members& some : members_)
-      smallest = std::min(smallest, site_at(lattice_, some.word, std::countr_zero(some.sites)));
-    return smallest;
+    return smallest_site(lattice_, members_);
   }
   const std::vector<Members>& members() const { return members_; }
 
@@ -111,21 +119,5 @@ class Flood {
   std::vector<int64_t> waiting_words_;  // those with sites that wait, each once
   std::vector<Members> members_;
 };
-
-// Flips clusters with chosen sites of a replica, in spins that are the old ones.
-inline void flip_chosen(const Lattice& lattice, const Draws& draws, Cells cells, const ChoiceRule& rule,
-                        Bits64* spins) {
-  Flood flood(lattice, cells);
-  for_each_in(0, rule.tiles.count(lattice), [&](int64_t tile) {
-    const SitePlace start(lattice, rule.tiles.chosen_site(lattice, draws, tile));
-    if (cells[start.word].visited() >> start.bit & 1) return;
-    const int old_state = state_at(lattice, spins, start);
-    const ClusterDraw drawn = draw_cluster(draws, flood.grow(start));
-    if (!rule.flips(drawn)) return;
-    const int new_state = drawn.another_state(lattice.states, old_state);
-    for (const Flood::Members& some : flood.members())
-      set_state(lattice, spins, some.word, some.sites, new_state);
-  });
-}
 
 }  // namespace conncomp

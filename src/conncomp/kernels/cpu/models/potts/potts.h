@@ -7,9 +7,9 @@
 
 #include "cpu/core/numbering.h"
 #include "cpu/models/potts/cells.h"
-#include "cpu/models/potts/flood.h"
 #include "cpu/models/potts/forest.h"
 #include "cpu/models/potts/metropolis.h"
+#include "cpu/models/potts/patch_flood.h"
 #include "cpu/models/potts/record.h"
 #include "cpu/models/potts/serial.h"
 #include "cpu/models/potts/swendsen_wang.h"
@@ -120,10 +120,11 @@ class PottsEngine {
       count(words, record);
     }
     copy(words, new_words);
-    for_each_replica(memory, words, step, probabilities,
-                     [&](int64_t replica, const Draws& draws, Cells& cells) {
-                       flip_chosen(lattice_, draws, cells, *rule, replicas_.spins(new_words, replica));
-                     });
+    for_each_replica<Patches>(memory, words, step, probabilities,
+                              [&](int64_t replica, const Draws& draws, Patches& patches) {
+                                Bits64* const spins = replicas_.spins(new_words, replica);
+                                flip_chosen(lattice_, draws, patches, *rule, spins);
+                              });
   }
 
  private:
@@ -156,16 +157,16 @@ class PottsEngine {
     if (new_words) update.flip(new_words);
   }
 
-  // Calls body(replica, draws, cells) for each replica, in parallel.
-  template <class Body>
+  // Calls body(replica, draws, cells) for each replica, in parallel; of an engine always Cells, or Patches.
+  template <class Cells, class Body>
   void for_each_replica(PottsMemory& memory, const Bits64* words, Bits32 step, const Bits64* probabilities,
                         Body&& body) const {
-    if (!memory.cells) memory.cells.emplace(replicas_);
+    if (!memory.cells) memory.cells.emplace(Cells::memory(lattice_), replicas_.count);
     const Bits64 update = ++memory.cells->updates;
     parallel_for(replicas_.count, [&](int64_t replica) {
       const Draws draws = replicas_.draws(replica, step);
       Cells cells(lattice_, draws, probabilities[replica], replicas_.spins(words, replica), update,
-                  memory.cells->of(replicas_, replica));
+                  memory.cells->of(replica));
       body(replica, draws, cells);
     });
   }
@@ -175,17 +176,17 @@ class PottsEngine {
                        bool clusters) const {
     if (record) count(words, record);
     copy(words, new_words);
-    for_each_replica(memory, words, step, probabilities,
-                     [&](int64_t replica, const Draws& draws, Cells& cells) {
-                       SerialClusters serial(lattice_, draws, cells);
-                       Bits64* const spins = replicas_.spins(new_words, replica);
-                       rule ? serial.flip_chosen(*rule, spins) : serial.flip_all(spins);
-                       if (rule && clusters) serial.visit_others();
-                       if (!record || (rule && !clusters)) return;
-                       int64_t* const measured = record_of(record, replica);
-                       measured[kActive] += serial.active_bonds();
-                       if (clusters) serial.tally().add_to(measured);
-                     });
+    for_each_replica<Cells>(memory, words, step, probabilities,
+                            [&](int64_t replica, const Draws& draws, Cells& cells) {
+                              SerialClusters serial(lattice_, draws, cells);
+                              Bits64* const spins = replicas_.spins(new_words, replica);
+                              rule ? serial.flip_chosen(*rule, spins) : serial.flip_all(spins);
+                              if (rule && clusters) serial.visit_others();
+                              if (!record || (rule && !clusters)) return;
+                              int64_t* const measured = record_of(record, replica);
+                              measured[kActive] += serial.active_bonds();
+                              if (clusters) serial.tally().add_to(measured);
+                            });
   }
 
   const Replicas replicas_;

@@ -1,0 +1,161 @@
+// The active bonds of an update where clusters ask for them, eight words at a time: drawn when a patch is
+// first touched, and kept. Memory: 6 bits a site of two long axes.
+//
+// Patches. A patch has the words of eight rows that follow each other along the last axis but one, one above
+// the other; the last ones along that axis may have fewer.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/spins.h"
+#include "cpu/models/draws.h"
+#include "cpu/models/potts/cells.h"
+
+namespace conncomp {
+
+constexpr int kPatchRows = 8, kColumnAxis = kRowAxis - 1;
+
+// Where a patch is: its number, first word and rows, the coordinates of the first row, and the column.
+struct PatchPlace {
+  int64_t patch;
+  WordPlace first;
+  int rows;
+
+  WordPlace at(const Lattice& lattice, int row) const {
+    WordPlace place = first;
+    place.word += row * lattice.columns();
+    place.at[kColumnAxis] += row;
+    return place;
+  }
+};
+
+class Patches {
+ public:
+  Patches(const Lattice& lattice, const Draws& draws, Bits64 probability, const Bits64* spins, Bits64 update,
+          Bits64* patches)
+      : lattice_(lattice),
+        draws_(draws),
+        probability_(probability),
+        spins_(spins),
+        update_(update),
+        patches_(patches),
+        groups_(groups(lattice)),
+        words_of_patch_(words_of_patch(lattice)) {}
+
+  // How many words the patches of a replica take.
+  static int64_t memory(const Lattice& lattice) {
+    return lattice.length[0] * lattice.length[1] * groups(lattice) * lattice.columns() *
+           words_of_patch(lattice);
+  }
+
+  // The patch that has a word.
+  int64_t patch_with(int64_t word) const {
+    const int64_t columns = lattice_.columns(), row = word / columns,
+                  line = row / lattice_.length[kColumnAxis];
+    const int64_t group = row % lattice_.length[kColumnAxis] / kPatchRows;
+    return (line * groups_ + group) * columns + word % columns;
+  }
+  PatchPlace place_of(int64_t patch) const {
+    const int64_t columns = lattice_.columns(), groups = patch / columns, line = groups / groups_,
+                  at = groups % groups_ * kPatchRows;
+    const int64_t length = lattice_.length[kColumnAxis], column = patch % columns;
+    const WordPlace first{(line * length + at) * columns + column,
+                          {line / lattice_.length[1], line % lattice_.length[1], at},
+                          column};
+    return {patch, first, int(std::min<int64_t>(length - at, kPatchRows))};
+  }
+  // The next or the previous patch along an axis, around the lattice if need be.
+  int64_t beside(const PatchPlace& place, int axis, bool after) const {
+    const int64_t columns = lattice_.columns();
+    int64_t at = place.first.column, length = columns, stride = 1;
+    if (axis < kRowAxis) {
+      at = axis == kColumnAxis ? place.first.at[axis] / kPatchRows : place.first.at[axis];
+      length = axis == kColumnAxis ? groups_ : lattice_.length[axis];
+      stride = axis == kColumnAxis ? columns : groups_ * columns * (axis == 0 ? lattice_.length[1] : 1);
+    }
+    if (after) return place.patch + (at + 1 < length ? stride : -at * stride);
+    return place.patch + (at > 0 ? -stride : (length - 1) * stride);
+  }
+
+  // What is known of a patch in this update, words of eight rows each: which sites have been visited, which
+  // wait, and whose bonds along an axis are active; and whether any wait.
+  class Patch {
+   public:
+    Bits64& is_waiting() const { return words_[1]; }
+    PatchPlace place(int64_t patch) const {
+      const auto at = [&](int k) { return int64_t(words_[k]); };
+      return {patch, {at(2), {at(3), at(4), at(5)}, at(6)}, int(words_[7])};
+    }
+    Bits64* visited() const { return words_ + kPatchRows; }
+    Bits64* waiting() const { return words_ + 2 * kPatchRows; }
+    // Those between rows of a patch are there once more, without those that lead out of it.
+    Bits64* active(int axis) const { return words_ + (4 + kRowAxis - axis) * kPatchRows; }
+    Bits64* inner() const { return words_ + 3 * kPatchRows; }
+
+   private:
+    friend class Patches;
+    explicit Patch(Bits64* words) : words_(words) {}
+
+    Bits64* const words_;
+  };
+  Patch operator[](int64_t patch) {
+    const Patch found(patches_ + patch * words_of_patch_);
+    if (found.words_[0] != update_) fill(place_of(patch), found);
+    return found;
+  }
+
+ private:
+  static int64_t groups(const Lattice& lattice) {
+    return (lattice.length[kColumnAxis] + kPatchRows - 1) / kPatchRows;
+  }
+  // The first axis that is longer than 1, or the last one.
+  static int first_axis(const Lattice& lattice) {
+    int axis = 0;
+    while (axis < kRowAxis && lattice.length[axis] == 1) ++axis;
+    return axis;
+  }
+  static int words_of_patch(const Lattice& lattice) {
+    return (4 + kLatticeAxes - first_axis(lattice)) * kPatchRows;
+  }
+
+  [[gnu::noinline]] void fill(const PatchPlace& place, const Patch& patch) const {
+    std::fill_n(patch.words_, words_of_patch_, 0);
+    for (int axis = first_axis(lattice_); axis < kLatticeAxes; ++axis) {
+      if (axis < kRowAxis && lattice_.length[axis] == 1) continue;
+      Bits64* const bonds = patch.active(axis);
+      offer(place, axis, bonds);
+      activate_eight(draws_, Bits64(place.first.word), lattice_.columns(), axis, probability_, bonds);
+    }
+    if (lattice_.length[kColumnAxis] > 1)
+      std::copy_n(patch.active(kColumnAxis), place.rows - 1, patch.inner());
+    const WordPlace& first = place.first;
+    const int64_t header[kPatchRows] = {int64_t(update_), 0,           first.word,   first.at[0],
+                                        first.at[1],      first.at[2], first.column, place.rows};
+    std::copy_n(header, kPatchRows, patch.words_);
+  }
+
+  // The satisfied bonds of the rows of a patch along an axis: but for that along which rows follow each other
+  // the next sites are as far apart as rows are.
+  void offer(const PatchPlace& place, int axis, Bits64* bonds) const {
+    const int64_t columns = lattice_.columns();
+    NextSites next = next_sites(lattice_, place.first, axis);
+    for (int row = 0; row < place.rows; ++row, next.word += columns) {
+      const int64_t word = place.first.word + row * columns;
+      if (axis == kColumnAxis && row + 1 == place.rows)
+        next = next_sites(lattice_, place.at(lattice_, row), axis);
+      bonds[row] = satisfied_bonds(lattice_, spins_, word, next);
+    }
+  }
+
+  const Lattice lattice_;
+  const Draws draws_;
+  const Bits64 probability_;
+  const Bits64* const spins_;
+  const Bits64 update_;
+  Bits64* const patches_;
+  const int64_t groups_;
+  const int words_of_patch_;
+};
+
+}  // namespace conncomp
