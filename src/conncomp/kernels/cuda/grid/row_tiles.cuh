@@ -423,61 +423,7 @@ __global__ void __launch_bounds__(kJoinRowThreads)
   }
 }
 
-// Four labels of a row side by side, of which some are followed to their roots.
-struct FollowedLabels {
-  static constexpr int kTogether = 4;  // of them a row has whole numbers
-  int32_t entry[kTogether], root[kTogether];
-
-  // Returns how many of them are roots.
-  __device__ int follow(int32_t* label, int32_t first, uint32_t wanted) {
-    const bool fits = reinterpret_cast<size_t>(label) % sizeof(entry) == 0;
-    int32_t above[kTogether];
-#pragma unroll
-    for (int k = 0; k < kTogether; ++k) entry[k] = root[k] = above[k] = -1;
-    if (wanted != 0 && fits) {
-      Shared::load_all(label + first, entry);
-    } else if (wanted != 0) {
-#pragma unroll
-      for (int k = 0; k < kTogether; ++k) entry[k] = Shared::load(label + first + k);
-    }
-#pragma unroll
-    for (int k = 0; k < kTogether; ++k) {
-      root[k] = entry[k];
-      // What is larger somebody else has written.
-      if ((wanted >> k & 1) && uint32_t(entry[k]) <= uint32_t(first + k))
-        above[k] = Shared::load(label + entry[k]);
-    }
-    for (bool more = true; more;) {
-      more = false;
-#pragma unroll
-      for (int k = 0; k < kTogether; ++k) {
-        if (above[k] < 0 || !leads_to(root[k], above[k])) continue;
-        root[k] = above[k];
-        above[k] = Shared::load(label + root[k]);
-        more = true;
-      }
-    }
-    __syncwarp();
-    bool changed = false;
-    int roots = 0;
-#pragma unroll
-    for (int k = 0; k < kTogether; ++k) {
-      changed |= root[k] != entry[k];
-      roots += (wanted >> k & 1) && root[k] == first + k;
-    }
-    if (changed && fits) {
-      Shared::store_all(label + first, root);
-    } else if (changed) {
-#pragma unroll
-      for (int k = 0; k < kTogether; ++k)
-        if (root[k] != entry[k]) Shared::store(label + first + k, root[k]);
-    }
-    __syncwarp();
-    return roots;
-  }
-};
-
-constexpr int kFollowRowThreads = 256;
+constexpr int kFollowRowThreads = 256, kWordsAtOnce = 4;
 
 // A warp has 32 words in turn, and follows the labels of several words at once.
 template <int = 0>
@@ -487,22 +433,32 @@ __global__ void __launch_bounds__(kFollowRowThreads)
                      int64_t* components, int64_t words, int64_t tiles) {
   follow_launch();
   if (!by_rows[0]) return;
-  constexpr int kTogether = FollowedLabels::kTogether, kLanes = kWarp / kTogether;  // of a word
-  const int place = lane() % kLanes * kTogether;
   int count = 0;
   for (int64_t first = grid_thread() - lane(); first < words; first += grid_threads()) {
     const int64_t word = first + lane();
     const uint32_t elements = word < words ? reaching[word] : 0;
     const int32_t row = int32_t(word / shape.words_of_row);
     const int32_t begin = row * shape.length[0] + int32_t(word % shape.words_of_row) * kWarp;
-    if (!__any_sync(kAllLanes, elements != 0)) continue;
-#pragma unroll 1
-    for (int part = 0; part < kWarp; part += kTogether) {
-      const int from = part + lane() / kLanes;
-      const uint32_t of_word = __shfl_sync(kAllLanes, elements, from);
-      const int32_t at = __shfl_sync(kAllLanes, begin, from) + place;
-      FollowedLabels labels;
-      count += labels.follow(label, at, of_word >> place & ((1u << kTogether) - 1));
+    for (uint32_t left = __ballot_sync(kAllLanes, elements != 0); left != 0;) {
+      int32_t index[kWordsAtOnce], entry[kWordsAtOnce], above[kWordsAtOnce];
+#pragma unroll
+      for (int k = 0; k < kWordsAtOnce; ++k) {
+        const int from = (__ffs(int(left)) - 1) & (kWarp - 1);
+        const uint32_t of_word = __shfl_sync(kAllLanes, elements, from);
+        index[k] = __shfl_sync(kAllLanes, begin, from) + lane();
+        entry[k] = left != 0 && of_word >> lane() & 1 ? Shared::load(label + index[k]) : -1;
+        if (entry[k] > index[k]) entry[k] = -1;  // somebody else has written it
+        left &= left - 1;
+      }
+#pragma unroll
+      for (int k = 0; k < kWordsAtOnce; ++k) above[k] = entry[k] < 0 ? -1 : Shared::load(label + entry[k]);
+#pragma unroll
+      for (int k = 0; k < kWordsAtOnce; ++k) {
+        const int32_t root = find_from<Shared, Jump::kNone>(label, entry[k], above[k]);
+        __syncwarp();
+        if (root != entry[k]) Shared::store(label + index[k], root);
+        count += root == index[k];
+      }
     }
   }
   for (int64_t tile = grid_thread(); tile < tiles; tile += grid_threads()) count += settled[tile];
