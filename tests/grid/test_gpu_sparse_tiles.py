@@ -52,6 +52,17 @@ def test_noise(shape, density):
         assert written.sum() == (shape[0] // 64) * (shape[1] // 128)
 
 
+@pytest.mark.parametrize(
+    ("connectivity", "elements"),
+    [(2, [(15, 3), (16, 4), (16, 5), (15, 6)]), (1, [(15, 3), (16, 3), (16, 4), (16, 5), (15, 5)])],
+)
+def test_roots_put_under_others_by_another_warp(connectivity, elements):
+    """A warp then has fewer roots than none."""
+    image = np.zeros((64, 256), np.uint8)
+    image[tuple(np.transpose(elements))] = 1
+    assert check(image, connectivity).all()
+
+
 @pytest.mark.parametrize("dtype", [np.int32, np.float64, np.int16])
 def test_types(dtype):
     image = noise(3, (128, 256), 0.08).astype(dtype)

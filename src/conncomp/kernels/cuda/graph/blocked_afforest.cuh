@@ -275,8 +275,8 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     if (lane() == 0) open[word] = open_bits;
   }
   const int postponed = warp_sum(int(arcs_left / kOnePostponed));
-  const int arcs = warp_sum(int(arcs_left % kOnePostponed));
-  if (lane() == 0 && arcs > 0) Shared::fetch_add(&remainder->arcs, int64_t(arcs));
+  const int64_t arcs = warp_sum(arcs_left % kOnePostponed);  // a hub alone may have more than 2^31
+  if (lane() == 0 && arcs > 0) Shared::fetch_add(&remainder->arcs, arcs);
   if (lane() == 0 && postponed > 0) Shared::fetch_add(&remainder->postponed, int64_t(postponed));
 }
 

@@ -97,6 +97,7 @@ struct ListToFollow {
   __device__ static uint32_t both(int low, int high) { return uint32_t(low) | uint32_t(high) << 16; }
   __device__ static int low(uint32_t number) { return int(number & 0xffffu); }
   __device__ static int high(uint32_t number) { return int(number >> 16); }
+  __device__ static int signed_high(uint32_t number) { return int32_t(number) >> 16; }
 
   __device__ uint32_t& head() const { return numbers[0]; }
   __device__ uint32_t& pair(int k) const { return numbers[1 + k]; }

@@ -98,7 +98,7 @@ __device__ inline FollowedEntry<Index> follow_entry(Index* label, Index entry) {
 
 // What is left to do of a sparse tile: its components that reach the border are followed to their roots.
 // The lane's number of the list comes first. Returns how many components of the tile have their root in this
-// thread's part.
+// thread's part; below 0 where its warp has put roots of another warp under others.
 template <class Tiles>
 __device__ inline int follow_sparse_tile(const Tiles& tiles, int32_t* label, const ListToFollow<Tiles>& list,
                                          uint32_t number, uint32_t tile) {
@@ -106,7 +106,7 @@ __device__ inline int follow_sparse_tile(const Tiles& tiles, int32_t* label, con
   const int32_t corner = tiles.template corner_of<int32_t>(tile).index;
   const auto index_of = [&](int node) { return corner + tiles.template index_of_node<int32_t>(node); };
   const uint32_t head = __shfl_sync(kAllLanes, number, 0);
-  int roots = lane() == 0 ? List::high(head) : 0;
+  int roots = lane() == 0 ? List::signed_high(head) : 0;
   for (int at = lane() - 1; at < List::low(head); at += kWarp) {
     if (at < 0) continue;
     if (at >= kWarp - 1) number = list.pair(at);
