@@ -81,7 +81,7 @@ def check(image, connectivity, periodic, seed=0, background=0, indices=(np.int32
 
 def index_of(shape):
     """Return the types of roots and of numbers: of all at once there is too much to compile."""
-    return [(np.int32, np.int64)[len(shape) % 2]] * 2
+    return [(np.int64, np.int32)[len(shape) % 2]] * 2
 
 
 @host

@@ -93,6 +93,11 @@ def test_configurations_of_small_lattices(update, shape, q, periodic, beta, repl
     assert of_energy(measured, expected.moments(beta)) > FALSE_ALARM
 
 
+def test_open_borders_by_metropolis():
+    """Sites with fewer bonds are offered flips by another count."""
+    test_configurations_of_small_lattices("metropolis", (4, 4), 2, False, 1.0, REPLICAS // 2)
+
+
 # What independent samples tell does not depend on what they are made by.
 @pytest.mark.parametrize("update", UPDATES if SOAK else ["swendsen_wang"])
 def test_probability_off_by_one_percent_fails(update):

@@ -33,9 +33,11 @@ class MemberLists {
   MemberLists(const LabelArray& labels, int64_t rows, int64_t* begin)
       : labels_(labels),
         rows_(rows),
+        begin_(begin),
         tables_(sharing_threads(2 * rows * 8, labels.bytes(), most_sharing(labels))) {
     for_each_part([&](Tables& tables, int64_t first, int64_t end) {
-      tables.next = Buffer<int64_t>::zeros(rows), tables.end = Buffer<int64_t>(rows);
+      tables.next = Buffer<int64_t>::zeros(rows);
+      if (tables_.size() > 1) tables.end = Buffer<int64_t>(rows);
       add_sizes(labels, first, end, rows, tables.next.data());
     });
     begin[rows] = scan(
@@ -49,7 +51,7 @@ class MemberLists {
           begin[row] = before;
           for (Tables& tables : tables_) {
             before += std::exchange(tables.next[row], before);
-            tables.end[row] = before;
+            if (tables_.size() > 1) tables.end[row] = before;
           }
         });
     count_ = begin[rows];
@@ -72,7 +74,8 @@ class MemberLists {
   }
 
  private:
-  // Of a part, by label: where the next element goes, and where no more may.
+  // Of a part, by label: where the next element goes, and where no more may; that is where the next list
+  // begins if there is one part.
   struct Tables {
     Buffer<int64_t> next, end;
   };
@@ -86,9 +89,10 @@ class MemberLists {
   }
 
   template <class Index>
-  static void write_piece(const LabelPiece& piece, Tables& tables, Index* indices) {
-    for_each_stretch(piece, [indices, next = tables.next.data() + piece.base,
-                             end = tables.end.data() + piece.base](int32_t label, int64_t from, int64_t to) {
+  void write_piece(const LabelPiece& piece, Tables& tables, Index* indices) const {
+    const int64_t* const ends = tables_.size() > 1 ? tables.end.data() : begin_ + 1;
+    for_each_stretch(piece, [indices, next = tables.next.data() + piece.base, end = ends + piece.base](
+                                int32_t label, int64_t from, int64_t to) {
       const int64_t place = next[label], room = end[label] - place, members = std::min(to - from, room);
       next[label] = place + members;
       write_run(indices + place, members, room, [=](int64_t k) { return Index(from + k); });
@@ -97,6 +101,7 @@ class MemberLists {
 
   const LabelArray labels_;
   const int64_t rows_;
+  const int64_t* const begin_;
   std::vector<Tables> tables_;
   int64_t count_;
 };

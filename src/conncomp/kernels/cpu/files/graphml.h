@@ -128,8 +128,10 @@ class GraphmlReader {
     if (depth_ != 2 || state_ != State::kInside) return at;
     std::string_view values[PlainParts::kMost];
     const char* next = form_.match(at, end, values);
+    bool is_of_use = next;  // and not only for the element that it is that of
     if (!next && form_.may_learn() && learn_form(at, end)) next = form_.match(at, end, values);
-    for (; next && next - at < kLongestTag; next = form_.match(at, end, values)) {
+    for (; next && next - at < kLongestTag; next = form_.match(at, end, values), is_of_use = true) {
+      if (is_of_use) form_.was_of_use();
       if (is_edge_) {
         add_plain(values[first_], src_ + edges_);
         add_plain(values[second_], dst_ + edges_);
@@ -149,6 +151,7 @@ class GraphmlReader {
     PlainParts parts;
     const char* const stop = PlainXml::end_of_element(at, end, parts);
     if (!stop) return false;
+    form_.count_learning();
     const std::string_view element(at, size_t(stop - at));
     const bool is_edge = element.starts_with("<edge"), is_node = element.starts_with("<node");
     if ((!is_edge && !is_node) || !is_blank(at[5]) || element.find('\r') != std::string_view::npos)

@@ -90,9 +90,11 @@ class PlainForm {
   // Whether another form is worth it: not where forms have been taken in vain.
   bool may_learn() const { return misses_ < kMostMisses; }
 
+  void count_learning() { ++misses_; }
+  void was_of_use() { misses_ = 0; }
+
   // Takes the form of a plain element; one of many parts, or of much else, has none.
   void learn(std::string_view element, const PlainParts& parts) {
-    ++misses_;
     parts_ = -1;
     if (parts.count > PlainParts::kMost || element.size() > kLongest) return;
     fixed_.clear();
@@ -108,16 +110,13 @@ class PlainForm {
 
   // Where an element of this form ends that begins at a place, and what it has as parts; nullptr if there is
   // none, or it is cut.
-  const char* match(const char* at, const char* end, std::string_view* parts) {
+  const char* match(const char* at, const char* end, std::string_view* parts) const {
     const char* fixed = fixed_.data();
     for (int k = 0; k <= parts_; ++k) {
       const size_t length = lengths_[k];
       if (size_t(end - at) < length || std::memcmp(at, fixed, length) != 0) return nullptr;
       at += length, fixed += length;
-      if (k == parts_) {
-        misses_ = 0;
-        return at;
-      }
+      if (k == parts_) return at;
       const char* const stop = end_of_plain(at, end);
       parts[k] = {at, size_t(stop - at)};
       at = stop;
@@ -154,10 +153,16 @@ class PlainXml {
     PlainForm form;
     const auto end_of_next = [&](const char* next) {
       std::string_view values[PlainParts::kMost];
-      if (const char* const stop = form.match(next, end, values)) return stop;
+      if (const char* const stop = form.match(next, end, values)) {
+        form.was_of_use();
+        return stop;
+      }
       PlainParts parts;
       const char* const stop = end_of_element(next, end, parts);
-      if (stop && form.may_learn()) form.learn({next, size_t(stop - next)}, parts);
+      if (stop && form.may_learn()) {
+        form.count_learning();
+        form.learn({next, size_t(stop - next)}, parts);
+      }
       return stop;
     };
     while (at != end) {

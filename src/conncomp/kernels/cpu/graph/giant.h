@@ -70,7 +70,8 @@ class Giant {
       if (!is_vertex(u, rows_.vertices)) continue;
       ++sample.rows;
       sample.near += std::abs(int64_t(u) - v) < rows_.vertices / kSamples;
-      if (const int64_t arcs = rows_.begin(u + 1) - rows_.begin(u); arcs > most) sample.hub = u, most = arcs;
+      if (const int64_t arcs = rows_.begin(int64_t(u) + 1) - rows_.begin(u); arcs > most)
+        sample.hub = u, most = arcs;
     }
     return sample;
   }

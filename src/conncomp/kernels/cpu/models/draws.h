@@ -123,7 +123,7 @@ inline void draw_all(const Draws& draws, Purpose purpose, const Bits64* index, i
 #ifdef __AVX2__
 
 // bernoulli() for eight words that are `stride` apart, in place: two registers of words and two blocks of
-// each at a time or, with AVX-512, one and four.
+// each at a time.
 inline void activate_eight(const Draws& draws, Bits64 first_word, int64_t stride, int axis,
                            Bits64 probability, Bits64* words, Purpose purpose = kBond) {
   using Lanes = FourLanes;

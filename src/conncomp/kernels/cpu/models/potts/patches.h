@@ -1,5 +1,6 @@
 // The active bonds of an update where clusters ask for them, eight words at a time: drawn when a patch is
-// first touched, and kept. Memory: 6 bits a site of two long axes.
+// first touched, and kept. Memory: 8 * (4 + axes) words a patch, which are 6 bits a site of two long axes, 5
+// bytes of a chain, and more where a row has fewer than 64 sites: 24 bytes of 4 x 4.
 //
 // Patches. A patch has the words of eight rows that follow each other along the last axis but one, one above
 // the other; the last ones along that axis may have fewer.
