@@ -23,7 +23,7 @@ from conncomp import Graph, IncrementalComponents, Workspace, generate, label, l
 from conncomp.graph import algorithms as graph_algorithms
 from conncomp.grid import algorithms as grid_algorithms
 from conncomp.kernels.cuda import launcher
-from conncomp.kernels.cuda.graph import strong_components
+from conncomp.kernels.cuda.graph import blocked_afforest, strong_components
 from conncomp.kernels.cuda.grid import (
     bundle_tiles,
     item_runs,
@@ -141,6 +141,16 @@ def graphs_of(cupy, src, dst, n):
     listed, doubled = Graph.from_edges(*arcs, n), Graph.from_edges(*both, n)
     rows = [Graph.from_csr(graph.indptr, graph.indices) for graph in (listed, doubled)]
     return Graph.from_edges(*arcs, n), *rows
+
+
+def label_postponed(cupy):
+    """Weak components of few arcs a vertex, in no order, as of many vertices."""
+    draw, n = np.random.default_rng(0), 3000
+    src, dst = np.concatenate([draw.permutation(n).reshape(2, -1) for _ in range(4)], 1)
+    *_, doubled = graphs_of(cupy, src, dst, n)
+    with patch.object(blocked_afforest, "POSTPONING_FROM", 0):
+        _, labels = conncomp.connected_components(doubled)
+    check(labels, conncomp.connected_components(Graph.from_edges(src, dst, n))[1])
 
 
 def count_paths(cupy):
@@ -330,7 +340,7 @@ def label_volumes(cupy):
         run_tiles.takes.cache_clear()
         for values in 1, 2, 200:
             image = generate.random_array(shape, 0.4, values=values).astype(np.uint8)
-            for numbering, connectivity in ("roots", 1), ("consecutive", 1), ("roots", 3):
+            for numbering, connectivity in product(("roots", "consecutive"), (1, 3)):
                 asked = {"numbering": numbering, "connectivity": connectivity}
                 check(label(cupy.asarray(image), **asked), label(image, **asked))
     run_tiles.takes.cache_clear()
@@ -824,6 +834,7 @@ PARTS = {
     "graphs-ecl": partial(label_graphs, connection="weak", chosen=is_any_of("ecl")),
     "graphs-papers": partial(label_graphs, connection="weak", chosen=is_none_of("auto", "ecl")),
     "graphs-printed": hook_as_printed,
+    "graphs-postponed": label_postponed,
     "paths": count_paths,
     "strong": partial(label_graphs, connection="strong", chosen=is_any_of("auto")),
     "strong-chains": contract_chains,
