@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.gpu import Workspace
+from gpu_arrays import describe, label_on_gpu
 from host_cuda.host_gpu import HostGpu
 
 MOST_LAUNCHES = 2000  # far more than any call here needs: one that goes on for ever is found so
@@ -85,6 +86,27 @@ def labels(shape, dtype=np.int32):
         "any": random.integers(limits.min, limits.max, size, dtype, endpoint=True),
     }
     return {name: array.astype(dtype).reshape(shape) for name, array in made.items()}
+
+
+def label_while_changed(first, at, launches, connectivity=None, numbering="roots"):
+    """Label an array whose values, or labels that are entries, change ahead of launch `at`.
+
+    Any answer is right, but no access out of bounds, and there are so many launches.
+    """
+    shape = first.shape
+    of_values = [(changed, False) for changed in images(shape, first.dtype).values()]
+    for changed, of_labels in (*of_values, *((array, True) for array in labels(shape).values())):
+        image, out = first.copy(), np.zeros(shape, np.int32)
+        target = out if of_labels else image
+
+        def change(launch, target=target, changed=changed):
+            if launch == at:
+                target[...] = changed
+
+        gpu = ChangingGpu(change, multiprocessors=1)
+        described = describe(image, connectivity=connectivity)
+        label_on_gpu(gpu, described, out, numbering, "auto", True, SeparateWorkspace())
+        assert gpu.launches == launches
 
 
 @contextmanager

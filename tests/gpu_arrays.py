@@ -2,11 +2,13 @@
 
 import numpy as np
 
+from conncomp.gpu import Workspace
 from conncomp.grid._values import describe_values
 from conncomp.grid.bonds import describe_bonds as sites_and_links
 from conncomp.grid.request import Request
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.neighbourhood import Neighbourhood
+from host_cuda.host_gpu import HostGpu
 from reference import wrapping_axes
 
 
@@ -48,3 +50,41 @@ def fill(gpu, algorithm, image, index=np.int32, **options):
     roots = np.full(image.values.shape, -7, index)
     label_on_gpu(gpu, image, roots, "roots", algorithm, False, None, **options)
     return roots
+
+
+def modules_of_first_call(image):
+    """Return the modules that a first call for roots loads at once, and those it loads besides."""
+    gpu = HostGpu()
+    at_once, besides = [], []
+
+    def load_at_once(groups):
+        at_once.extend(groups)
+        HostGpu.load_at_once(gpu, groups)
+
+    def load(file, names, shared_percent=None):
+        if (file, names) not in at_once:
+            besides.append((file, names))
+        return HostGpu.load(gpu, file, names, shared_percent)
+
+    gpu.load_at_once, gpu.load = load_at_once, load
+    out = np.empty(image.shape, np.int32)
+    label_on_gpu(gpu, describe(image), out, "roots", "auto", False, Workspace())
+    return at_once, besides
+
+
+def noise_of_kinds(random, shape, batch_axes=0, stretch=100, values_of_blocks=4):
+    """Return noise of any density: of one value, of many, of two in some places, or of blocks."""
+    image = random.random(shape) < random.choice([0.02, 0.1, 0.3, 0.5, 0.9, 1])
+    kind, x = random.integers(4), np.arange(shape[-1])
+    if kind == 1:
+        image = image * random.integers(1, random.choice([3, 200]), shape)
+    elif kind == 2:
+        few = x % stretch < stretch * 4 // 5
+        image = image * np.where(few, 255, random.integers(1, 3, shape))
+    elif kind == 3:
+        items, sides = shape[:batch_axes], shape[batch_axes:]
+        counts = *items, *(length // 5 + 1 for length in sides)
+        blocks = random.integers(0, values_of_blocks, counts)
+        block = np.ones((1,) * len(items) + (5,) * len(sides), int)
+        image = np.kron(blocks, block)[tuple(map(slice, shape))]
+    return image.astype(np.uint8)

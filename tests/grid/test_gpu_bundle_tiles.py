@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from changing_memory import ChangingGpu, SeparateWorkspace, images, labels
+from changing_memory import label_while_changed
 from conncomp import Workspace, generate, label
 from conncomp.kernels.cuda.grid import bundle_tiles, tiled_bricks, tiled_elements
-from gpu_arrays import describe, label_on_gpu
+from gpu_arrays import describe, label_on_gpu, modules_of_first_call
 from hard_images import HARD_IMAGES
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
 from reference import label_by_neighbour_pairs
@@ -162,24 +162,9 @@ def test_who_is_asked(monkeypatch):
 
 
 def test_modules_of_a_first_call_are_compiled_at_once():
-    gpu = HostGpu()
-    asked, missing = [], []
-
-    def load_at_once(groups):
-        asked.extend(groups)
-        HostGpu.load_at_once(gpu, groups)
-
-    def load(file, names, shared_percent=None):
-        if (file, names) not in asked:
-            missing.append(names)
-        return HostGpu.load(gpu, file, names, shared_percent)
-
-    gpu.load_at_once, gpu.load = load_at_once, load
-    image = np.zeros((20, 35, 140), np.uint8)
-    out = np.empty(image.shape, np.int32)
-    label_on_gpu(gpu, describe(image), out, "roots", "auto", False, Workspace())
-    assert len(asked) == 4
-    assert missing == []
+    at_once, besides = modules_of_first_call(np.zeros((20, 35, 140), np.uint8))
+    assert len(at_once) == 4
+    assert besides == []
 
 
 @pytest.mark.parametrize("numbering", ["roots", "consecutive"])
@@ -189,20 +174,8 @@ def test_changes_between_launches(at, numbering):
     launches = 7 if numbering == "roots" else 11
     if at >= launches:
         return
-    shape = 20, 35, 70
-    first = (np.random.default_rng(2).random(shape) < 0.1).astype(np.uint8)
-    for changed in (*images(shape).values(), *labels(shape).values()):
-        image, out = first.copy(), np.zeros(shape, np.int32)
-        target = image if changed.dtype == image.dtype else out
-
-        def change(launch, target=target, changed=changed):
-            if launch == at:
-                target[...] = changed
-
-        gpu = ChangingGpu(change, multiprocessors=1)
-        described = describe(image, connectivity=3)
-        label_on_gpu(gpu, described, out, numbering, "auto", True, SeparateWorkspace())
-        assert gpu.launches == launches
+    first = (np.random.default_rng(2).random((20, 35, 70)) < 0.1).astype(np.uint8)
+    label_while_changed(first, at, launches, 3, numbering)
 
 
 @pytest.mark.long

@@ -6,7 +6,7 @@ import pytest
 from conncomp import Workspace, generate, label
 from conncomp.kernels.cuda.grid import item_runs, tiled_elements, tiled_quads
 from conncomp.kernels.cuda.launcher import INDEX_TYPES
-from gpu_arrays import describe, label_on_gpu
+from gpu_arrays import describe, label_on_gpu, noise_of_kinds
 from host_cuda.host_gpu import AVAILABLE, SANITIZER, HostGpu, check_sanitized
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -30,17 +30,7 @@ def always(monkeypatch):
 
 
 def noise(random, shape):
-    """Return noise of any density: of one value, of many, of two in some places, or of classes."""
-    image = random.random(shape) < random.choice([0.02, 0.1, 0.3, 0.5, 0.9, 1])
-    kind, x = random.integers(4), np.arange(shape[-1])
-    if kind == 1:
-        image = image * random.integers(1, random.choice([3, 200]), shape)
-    elif kind == 2:
-        image = image * np.where(x % 50 < 40, 255, random.integers(1, 3, shape))
-    elif kind == 3:
-        blocks = random.integers(0, 3, (len(image), *(length // 5 + 1 for length in shape[1:])))
-        image = np.kron(blocks, np.ones((1, 5, 5), int))[tuple(map(slice, shape))]
-    return image.astype(np.uint8)
+    return noise_of_kinds(random, shape, batch_axes=1, stretch=50, values_of_blocks=3)
 
 
 def check(image, seed=0, index=np.int32, shared=SHARED, **asked):

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from changing_memory import ChangingGpu, SeparateWorkspace, images, labels
+from changing_memory import label_while_changed
 from conncomp import Workspace, generate, label
 from conncomp.kernels.cuda.grid import row_tiles, tiled_bricks, tiled_elements
-from gpu_arrays import describe, label_on_gpu
+from gpu_arrays import describe, label_on_gpu, modules_of_first_call
 from hard_images import HARD_IMAGES
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
 from reference import label_by_neighbour_pairs
@@ -149,44 +149,16 @@ def test_who_is_asked():
 
 
 def test_modules_of_a_first_call_are_compiled_at_once():
-    gpu = HostGpu()
-    asked, missing = [], []
-
-    def load_at_once(groups):
-        asked.extend(groups)
-        HostGpu.load_at_once(gpu, groups)
-
-    def load(file, names, shared_percent=None):
-        if (file, names) not in asked:
-            missing.append(names)
-        return HostGpu.load(gpu, file, names, shared_percent)
-
-    gpu.load_at_once, gpu.load = load_at_once, load
-    image = np.zeros((70, 140), np.int32)
-    out = np.empty(image.shape, np.int32)
-    label_on_gpu(gpu, describe(image), out, "roots", "auto", False, Workspace())
-    assert len(asked) == 4
-    assert missing == []
+    at_once, besides = modules_of_first_call(np.zeros((70, 140), np.int32))
+    assert len(at_once) == 4
+    assert besides == []
 
 
 @pytest.mark.parametrize("at", range(6))
 def test_changes_between_launches(at):
     """Of values, and of labels that are entries: any answer, but no access out of bounds."""
-    shape = 70, 140
-    first = np.random.default_rng(2).integers(0, 4, shape).astype(np.int32)
-    for of_labels in (False, True):
-        for changed in (labels(shape) if of_labels else images(shape, np.int32)).values():
-            image, out = first.copy(), np.zeros(shape, np.int32)
-            target = out if of_labels else image
-
-            def change(launch, target=target, changed=changed):
-                if launch == at:
-                    target[...] = changed
-
-            gpu = ChangingGpu(change, multiprocessors=1)
-            described = describe(image, connectivity=2)
-            label_on_gpu(gpu, described, out, "roots", "auto", True, SeparateWorkspace())
-            assert gpu.launches == 7
+    first = np.random.default_rng(2).integers(0, 4, (70, 140)).astype(np.int32)
+    label_while_changed(first, at, 7, 2)
 
 
 @pytest.mark.long

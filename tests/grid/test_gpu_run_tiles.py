@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from changing_memory import ChangingGpu, SeparateWorkspace, images, labels
+from changing_memory import label_while_changed
 from conncomp import Workspace, generate, label
 from conncomp.kernels.cuda.grid import run_tiles, tiled_elements
-from gpu_arrays import describe, label_on_gpu
+from gpu_arrays import describe, label_on_gpu, noise_of_kinds
 from hard_images import HARD_IMAGES
 from host_cuda.host_gpu import AVAILABLE, SANITIZER, HostGpu, check_sanitized
 from reference import label_by_neighbour_pairs
@@ -46,30 +46,16 @@ def check(image, seed=0, background=0, expected=None):
         assert gpu.launched == (3, 5)[k]
 
 
-def noise(random, shape):
-    """Return noise of any density: of one value, of many, of two in some places, or of blocks."""
-    image = random.random(shape) < random.choice([0.02, 0.1, 0.3, 0.5, 0.9, 1])
-    kind, x = random.integers(4), np.arange(shape[-1])
-    if kind == 1:
-        image = image * random.integers(1, random.choice([3, 200]), shape)
-    elif kind == 2:
-        image = image * np.where(x % 100 < 80, 255, random.integers(1, 3, shape))
-    elif kind == 3:
-        blocks = random.integers(0, 4, [length // 5 + 1 for length in shape])
-        image = np.kron(blocks, np.ones((5, 5, 5), int))[tuple(map(slice, shape))]
-    return image.astype(np.uint8)
-
-
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_noise(shape):
     random = np.random.default_rng(shape)
     for seed in range(ROUNDS):
-        check(noise(random, shape), seed, int(random.choice([0, 0, 1, 9])))
+        check(noise_of_kinds(random, shape), seed, int(random.choice([0, 0, 1, 9])))
 
 
 def test_views():
     random = np.random.default_rng(8)
-    whole = noise(random, (40, 44, 150))
+    whole = noise_of_kinds(random, (40, 44, 150))
     for seed, view in enumerate((np.s_[1:, 3:, 5:], np.s_[::2, ::-1, ::-1], np.s_[:, ::2, ::2])):
         check(whole[view], seed)
         check(whole.T[view[::-1]], seed)
@@ -196,21 +182,8 @@ def test_changes_between_launches(at, numbering):
     """Of values, and of labels that are entries: any answer, but no access out of bounds."""
     if at > 2 and numbering == "roots":
         return
-    shape = 20, 20, 70
-    first = np.random.default_rng(2).integers(0, 4, shape).astype(np.uint8)
-    for changed in (*images(shape).values(), *labels(shape).values()):
-        image, out = first.copy(), np.zeros(shape, np.int32)
-        target = image if changed.dtype == image.dtype else out
-
-        def change(launch, target=target, changed=changed):
-            if launch == at:
-                target[...] = changed
-
-        gpu = ChangingGpu(change, multiprocessors=1)
-        label_on_gpu(
-            gpu, describe(image, connectivity=1), out, numbering, "auto", True, SeparateWorkspace()
-        )
-        assert gpu.launches == (3 if numbering == "roots" else 5)
+    first = np.random.default_rng(2).integers(0, 4, (20, 20, 70)).astype(np.uint8)
+    label_while_changed(first, at, 3 if numbering == "roots" else 5, 1, numbering)
 
 
 @pytest.mark.long

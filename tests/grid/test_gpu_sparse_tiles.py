@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from changing_memory import ChangingGpu, SeparateWorkspace, images, labels
+from changing_memory import label_while_changed
 from conncomp import Workspace, generate
 from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements, tiled_quads
 from gpu_arrays import describe, label_on_gpu
@@ -111,20 +111,7 @@ def test_patterns():
 @pytest.mark.parametrize("at", range(1, 3))
 def test_changes_between_launches(at):
     """Of values, and of labels that are entries: any answer, but no access out of bounds."""
-    shape = 128, 256
-    first = noise(2, shape, 0.1).astype(np.uint8)
-    for changed in (*images(shape).values(), *labels(shape).values()):
-        image, out = first.copy(), np.zeros(shape, np.int32)
-        target = image if changed.dtype == image.dtype else out
-
-        def change(launch, target=target, changed=changed):
-            if launch == at:
-                target[...] = changed
-
-        described = describe(image, connectivity=2)
-        gpu = ChangingGpu(change, multiprocessors=1)
-        label_on_gpu(gpu, described, out, "roots", "auto", True, SeparateWorkspace())
-        assert gpu.launches == 3
+    label_while_changed(noise(2, (128, 256), 0.1).astype(np.uint8), at, 3, 2)
 
 
 @pytest.mark.long
