@@ -1,5 +1,5 @@
 // Loops after others in which helpers cost more than they gained: short ones leave helpers alone, long ones
-// ask them again on their way. Helpers leave the core of their caller. Built,
+// ask them again on their way. Helpers leave the core of their caller, and the parts of a loop taper. Built,
 // with loops as users have them, and run by test_sanitizers.py.
 #include <sched.h>
 
@@ -106,6 +106,23 @@ void test_loops_on_cores() {
   allow(all);
 }
 
+void test_parts() {
+  const Parts many(64000, 1000), few(4000, 1000);
+  check(many.parts == 16 && many.end(0) > 7000 && many.begin(15) > 63000, "many parts taper");
+  for (int64_t k = 0; k < 4; ++k) check(few.begin(k) == 1000 * k, "few parts are of one size");
+  for (int round = 0; round < 200; ++round) {
+    const int64_t unit = draw(1, 4), count = unit * draw(1, 5000);
+    Parts parts(count, draw(1, 100));
+    if (!parts.align(unit)) continue;
+    check(parts.begin(0) == 0 && parts.end(parts.parts - 1) == count, "parts are all");
+    for (int64_t k = 0; k < parts.parts; ++k) {
+      const int64_t length = parts.end(k) - parts.begin(k);
+      check(length > 0 && length % unit == 0, "a part has units");
+      if (k > 0) check(length <= parts.end(k - 1) - parts.begin(k - 1) + unit, "parts become no larger");
+    }
+  }
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -114,6 +131,7 @@ int main(int count, char** arguments) {
   for (int round = 0; round < rounds; ++round) test_rests();
   test_cores();
   test_loops_on_cores();
+  test_parts();
   process().wanted_threads = 1;
   check(!helpers_wanted(kLongLoop), "one thread has one part");
   std::printf("%d rounds\n", rounds);

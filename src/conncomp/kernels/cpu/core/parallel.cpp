@@ -41,6 +41,14 @@ bool helpers_wanted(int64_t elements) {
   return elements >= kLongLoop || !ThreadPool::get().account.overdrawn(time_now());
 }
 
+// Tapered, part k of P is 2 (P - k) - 1 shares of P², and a unit so that none is empty.
+int64_t Parts::begin(int64_t part) const {
+  const int64_t units = count / unit, left = parts - part, others = units - parts;
+  if (!tapered || others < 0) return (units / parts * part + std::min(part, units % parts)) * unit;
+  const int64_t shares = parts * parts, shares_left = left * left;
+  return (others - others / shares * shares_left - others % shares * shares_left / shares + part) * unit;
+}
+
 void parallel_for(int64_t count, FunctionRef<void(int64_t)> body) {
   const int64_t alone = work_alone(count, body);
   if (alone == count) return;
