@@ -31,5 +31,7 @@ def tabulated(
     numbers: NDArray[np.float64], function: Callable[[float], list[int]], dtype: Any
 ) -> NDArray[Any]:
     """Return a row for each number, which a function makes once of those that are equal."""
+    if numbers.size == 1:  # to sort takes longer than all else of a small update
+        return np.array([function(float(numbers[0]))], dtype)
     distinct, places = np.unique(numbers, return_inverse=True)
     return np.array([function(number) for number in distinct.tolist()], dtype)[places]

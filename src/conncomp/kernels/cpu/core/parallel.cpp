@@ -5,6 +5,7 @@
 #include <exception>
 #include <thread>
 
+#include "cpu/core/caller_core.h"
 #include "cpu/core/thread_pool.h"
 
 namespace conncomp {
@@ -40,6 +41,14 @@ bool helpers_wanted(int64_t elements) {
   return elements >= kLongLoop || !ThreadPool::get().account.overdrawn(time_now());
 }
 
+// Tapered, part k of P is 2 (P - k) - 1 shares of P², and a unit so that none is empty.
+int64_t Parts::begin(int64_t part) const {
+  const int64_t units = count / unit, left = parts - part, others = units - parts;
+  if (!tapered || others < 0) return (units / parts * part + std::min(part, units % parts)) * unit;
+  const int64_t shares = parts * parts, shares_left = left * left;
+  return (others - others / shares * shares_left - others % shares * shares_left / shares + part) * unit;
+}
+
 void parallel_for(int64_t count, FunctionRef<void(int64_t)> body) {
   const int64_t alone = work_alone(count, body);
   if (alone == count) return;
@@ -49,30 +58,35 @@ void parallel_for(int64_t count, FunctionRef<void(int64_t)> body) {
   std::exception_ptr failure;
   WatchedCall* const call = watch.call;
   const Watch* const of_caller = &watch;  // there is one for each thread
-  CallerWork own{0, 0};
+  CallerCore core_of_caller;
+  core_of_caller.enter();
+  CallerWork own;
   const auto work = [&] {
     const Assistance assistance(call);
     const bool is_caller = &watch == of_caller;
-    const int64_t begin = is_caller ? processor_time() : 0;
+    if (is_caller) own.begin();
     try {
-      for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
+      while (is_caller || kAlwaysHelped || !core_of_caller.is_here()) {
+        const int64_t i = next.fetch_add(1, std::memory_order_relaxed);
+        if (i >= count) break;
         // Nobody works before each thread has a piece.
         if constexpr (kAlwaysHelped) await_pieces(next, alone + threads);
         body(i);
-        if (is_caller) ++own.pieces;
+        if (!is_caller) continue;
+        core_of_caller.enter();
+        ++own.pieces;
       }
     } catch (...) {
       next = count;
       if (!failed.exchange(true)) failure = std::current_exception();
     }
-    if (is_caller) own.time = processor_time() - begin;
+    if (is_caller) own.end();
   };
   ThreadPool& pool = ThreadPool::get();
-  const int64_t asked = time_now();
-  pool.run(threads - 1, work, [call] {
+  pool.run(threads - 1, work, core_of_caller, [call] {
     if (call && watch.caller) call->ask();
   });
-  pool.account.enter(count - alone, time_now() - asked, own);
+  pool.account.enter(count - alone, own);
   if (failure) std::rethrow_exception(failure);
 }
 

@@ -32,18 +32,19 @@ constexpr int64_t kLongLoop = 64 * kGrain;
 // is to be worth a call.
 void parallel_for(int64_t count, FunctionRef<void(int64_t)> body);
 
-// Splits [0, count) into contiguous parts of at least `grain`, a few for each thread so that uneven
-// parts even out.
+// Splits [0, count) into contiguous parts, a few for each thread so that uneven parts even out: of at least
+// `grain` each, or of so much on average if there are many, when each is smaller than the one before. The
+// last ones are small, so that whoever has finished waits for others only briefly.
 struct Parts {
   int64_t count, parts, unit = 1;
+  bool tapered;
 
   Parts(int64_t count, int64_t grain)
-      : count(count), parts(std::clamp<int64_t>(count / std::max<int64_t>(grain, 1), 1, 8 * num_threads())) {}
+      : count(count),
+        parts(std::clamp<int64_t>(count / std::max<int64_t>(grain, 1), 1, 8 * num_threads())),
+        tapered(parts >= 4 * num_threads()) {}
 
-  int64_t begin(int64_t part) const {
-    const int64_t units = count / unit;
-    return (units / parts * part + std::min(part, units % parts)) * unit;
-  }
+  int64_t begin(int64_t part) const;
   int64_t end(int64_t part) const { return begin(part + 1); }
 
   // Lets parts begin at multiples of `unit`, which divides count, if that leaves work for every thread.

@@ -6,8 +6,9 @@
 // cores free 1.2 and 1.3 ms.) Its threads do not survive a fork, and a child that uses them hangs. And not
 // every compiler has it.
 // Here the caller works too, and waits only for helpers that have begun. One that comes late finds nothing
-// left. If the pool is busy with another caller, the caller works alone. And it does so for a while when
-// helpers have cost more than they gained (HelperAccount).
+// left, and none works on the core of its caller (CallerCore). If the pool is busy with another caller, the
+// caller works alone. And it does so for a while when helpers have cost more than they gained
+// (HelperAccount).
 #pragma once
 
 #include <cxxabi.h>
@@ -22,6 +23,7 @@
 #include <mutex>
 #include <thread>
 
+#include "cpu/core/caller_core.h"
 #include "cpu/core/function_ref.h"
 #include "cpu/core/helper_account.h"
 #include "cpu/core/process.h"
@@ -47,9 +49,9 @@ class ThreadPool {
 
   HelperAccount account;
 
-  // Runs work(), which throws nothing, on this thread and on up to `helpers` others at once, which have all
-  // returned at the end. While this one waits for them it calls idle() now and then.
-  void run(int helpers, FunctionRef<void()> work, FunctionRef<void()> idle) {
+  // Runs work(), which throws nothing, on this thread, whose core is told, and on up to `helpers` others at
+  // once, which have all returned at the end. While this one waits for them it calls idle() now and then.
+  void run(int helpers, FunctionRef<void()> work, const CallerCore& core, FunctionRef<void()> idle) {
     if (busy_.test_and_set()) return work();
     {
       const std::lock_guard lock(mutex_);
@@ -58,6 +60,7 @@ class ThreadPool {
       } catch (const std::exception&) {  // no more threads, or no memory for them: fewer will do
       }
       work_ = &work;
+      core_ = &core;
       places_ = helpers;
       ++generation_;
     }
@@ -106,7 +109,14 @@ class ThreadPool {
       return;
     }
     for (;;) {
-      if (places_ > 0) {
+      if (is_beside_caller()) {
+        // Before it has begun: it may have to wait for the other core, and nobody is to wait for it then.
+        const int core = core_->number();
+        lock.unlock();
+        leave_core(core);
+        lock.lock();
+      }
+      if (places_ > 0 && !is_beside_caller()) {
         --places_;
         ++working_;
         lock.unlock();
@@ -119,6 +129,9 @@ class ThreadPool {
       wake_.wait(lock, wanted);
     }
   }
+
+  // Whether this helper is wanted, and on the core of who wants it.
+  bool is_beside_caller() const { return !kAlwaysHelped && places_ > 0 && core_->is_here(); }
 
   // One loop often follows the other at once: looks out for what is awaited before going to sleep.
   template <class Condition>
@@ -142,6 +155,7 @@ class ThreadPool {
   std::atomic<int> working_{0};  // helpers at work
   int size_ = 0, places_ = 0;    // helpers there are, and still wanted
   const FunctionRef<void()>* work_ = nullptr;
+  const CallerCore* core_ = nullptr;  // while helpers are wanted
 };
 
 }  // namespace conncomp

@@ -11,6 +11,7 @@
 #include "core/atomics.h"
 #include "core/metropolis.h"
 #include "cpu/core/bits.h"
+#include "cpu/core/numbering.h"
 #include "cpu/models/draws.h"
 #include "cpu/models/potts/flip_offers.h"
 #include "cpu/models/rows.h"
@@ -19,24 +20,32 @@ namespace conncomp {
 
 class Metropolis {
  public:
-  // The spins are those before, and become those after. `acceptance` has, for each replica and each number of
+  // Makes the spins `words` of those `before`. `acceptance` has, for each replica and each number of
   // satisfied bonds lost, from 0 to twice the axes of the model, the probability to accept that; what gains
   // bonds has that of 0.
-  Metropolis(const Replicas& replicas, Bits32 step, const Bits64* acceptance, int most_lost, Bits64* words)
+  Metropolis(const Replicas& replicas, Bits32 step, const Bits64* acceptance, int most_lost,
+             const Bits64* before, Bits64* words)
       : replicas_(replicas),
         lattice_(replicas.lattice),
         strips_(replicas),
         step_(step),
         acceptance_(acceptance),
         most_lost_(most_lost),
+        before_(before),
         words_(words) {}
 
   void sweep() const {
+    const bool two_states = lattice_.states == 2;
     const FlipOffers flips(replicas_, step_, acceptance_, most_lost_, words_);
+    if (!two_states)
+      for_each_index(replicas_.count * replicas_.words(lattice_.planes),
+                     [from = before_, to = words_](int64_t w) { to[w] = from[w]; });
     for (int number = 0; number < 2 << kLatticeAxes; ++number) {
       if (number >> 1 & ~odd_axes()) continue;
+      // The first class finds its neighbours as they were, and writes all words.
+      const Bits64* const found = number == 0 ? before_ : words_;
       strips_.for_each([&](const Strip& strip) {
-        lattice_.states == 2 ? flips.offer(strip, number) : update(strip, number);
+        two_states ? flips.offer(strip, number, found) : update(strip, number);
       });
     }
   }
@@ -150,6 +159,7 @@ class Metropolis {
   const Bits32 step_;
   const Bits64* const acceptance_;
   const int most_lost_;
+  const Bits64* const before_;
   Bits64* const words_;
 };
 

@@ -98,8 +98,7 @@ class PottsEngine {
   void metropolis(const Bits64* words, Bits64* new_words, Bits32 step, const Bits64* acceptance,
                   int most_lost, int64_t* record) const {
     if (record) count(words, record);
-    copy(words, new_words);
-    Metropolis(replicas_, step, acceptance, most_lost, new_words).sweep();
+    Metropolis(replicas_, step, acceptance, most_lost, words, new_words).sweep();
   }
 
   // Without a rule of chosen sites the update of Swendsen and Wang. Only a forest of runs tells windings.
