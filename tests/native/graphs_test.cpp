@@ -23,6 +23,7 @@
 #include "cpu/graph/giant.h"
 #include "cpu/graph/incremental.h"
 #include "cpu/graph/spanning_forest.h"
+#include "cpu/graph/sparse_forest.h"
 #include "cpu/graph/topological.h"
 #include "cpu/graph/union_by_size.h"
 #include "cpu/papers/bfs.h"
@@ -177,6 +178,34 @@ void test_graph() {
     if (expected[v] == v) others[v] = next++;
     check(roots[v] == others[expected[v]], "number of a vertex");
   }
+}
+
+// Vertices of few arcs, listed from both ends in any order, that mostly lead to near ones, and hubs.
+template <class Index>
+void test_sparse() {
+  const int vertices = draw(1, 1500), links = draw(0, vertices * 5 / 4), hubs = draw(0, 3);
+  const int reach = draw(0, 3) ? draw(1, 60) : vertices;
+  std::vector<Index> src, dst;
+  for (int i = 0; i < links; ++i) {
+    const int v = draw(0, vertices - 1), hub = vertices / 4 * draw(0, hubs);
+    const int u = hubs && draw(0, 5) == 0 ? hub : std::clamp(v + draw(-reach, reach), 0, vertices - 1);
+    for (const int end : {v, u}) src.push_back(Index(end)), dst.push_back(Index(u + v - end));
+  }
+  const int64_t arcs = int64_t(src.size());
+  std::vector<int64_t> indptr(vertices + 1);
+  std::vector<Index> indices(arcs), roots(vertices);
+  group_by_key(
+      arcs, vertices, [&](int64_t i) { return src[i]; }, [&](int64_t i) { return dst[i]; }, indptr.data(),
+      indices.data(), arcs);
+  const Rows<int64_t, Index> rows{indptr.data(), indices.data(), vertices, arcs};
+  const auto expected = flood_fill(
+      vertices, [](int64_t) { return true; },
+      [&](int64_t v, auto&& visit) { rows.for_each_neighbour(v, visit); });
+  SparseForest<int64_t, Index, Index>(rows, roots.data()).grow();
+  for (int v = 0; v < vertices; ++v)
+    check(roots[v] <= v && expected[roots[v]] == expected[v], "a smaller vertex of the component");
+  label_forest(roots.data(), vertices, false);
+  for (int v = 0; v < vertices; ++v) check(roots[v] == Index(expected[v]), "root in a sparse graph");
 }
 
 int giants_found = 0, giants_given_up = 0;
@@ -525,6 +554,8 @@ int main(int count, char** arguments) {
     test_forest<int64_t>();
     test_graph<int32_t>();
     test_graph<int64_t>();
+    test_sparse<int32_t>();
+    test_sparse<int64_t>();
     test_giant<int32_t>();
     test_giant<int64_t>();
     test_strong<int32_t>();

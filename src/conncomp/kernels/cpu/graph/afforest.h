@@ -150,7 +150,7 @@ template <class Pointer, class Vertex, class Index>
 void grow_forest(const Rows<Pointer, Vertex> rows, bool symmetric, Index* parent) {
   if (rows.vertices == 0) return;
   const bool sparse = rows.arcs / kHookedDegree < rows.vertices;
-  if (symmetric && sparse) return grow_sparse_forest(rows, parent);
+  if (symmetric && sparse) return SparseForest<Pointer, Vertex, Index>(rows, parent).grow();
   if (symmetric && rows.arcs / kSweptDegree >= rows.vertices && rows.vertices > kGrain / 64) {
     Giant<Pointer, Vertex> giant(rows);
     if (giant.search()) return sweep_others(rows, parent, giant.members());

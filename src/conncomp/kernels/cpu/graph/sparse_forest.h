@@ -1,17 +1,27 @@
 // A forest for a sparse graph that lists every arc from both ends, such as a map of roads.
 //
-// What: fills parent[v] with a smaller vertex of v's component, or with v if there is none. How: each vertex
-// starts under the smaller end of its first or last arc. Along a chain that is all: only vertices that may
-// have a second smaller neighbour are marked, and their arcs to smaller vertices unite their ends.
-// Cost: two passes over the vertices, and a visit to the marked ones: fewer than one in ten of a map whose
-// roads bend. A bit for each vertex beyond the parents. Source: start and union–find of Jaiganesh and
-// Burtscher 2018.
+// What: fills parent[v] with a smaller vertex of v's component, or with v if there is none. How: if numbers
+// follow the map, vertices are split into parts, of which each is one thread's, and which few arcs leave.
+// Inside of a part, block by block, while rows are in a cache, each vertex starts under the root of the
+// smaller end of its first or last arc. Along a chain that is all: only of vertices that may have a second
+// smaller neighbour are pairs of roots that differ gathered, without a branch, and united. What leaves its
+// part is postponed, and united by all threads at last, as are rows of hubs. If arcs lead far, all vertices
+// start under smaller ones first, and all that may have a second one are postponed. Cost: a pass over rows
+// and parents, a second look at rows of crossings, and a search for roots by those arcs that are not inside a
+// tree yet. A bit for each vertex beyond the parents. Source: start and union–find of Jaiganesh and Burtscher
+// 2018; parts: Patwary, Refsnes and Manne 2012, "Multi-core spanning forest algorithms using the disjoint-set
+// data structure".
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <bit>
 #include <cstdint>
+#include <cstdlib>
+#include <type_traits>
 
+#include "core/union_find.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
 #include "cpu/core/parallel.h"
@@ -21,34 +31,213 @@
 namespace conncomp {
 
 template <class Pointer, class Vertex, class Index>
-void grow_sparse_forest(const Rows<Pointer, Vertex> rows, Index* parent) {
-  constexpr int64_t kWord = 64;
-  const int64_t words = (rows.vertices + kWord - 1) / kWord;
-  Buffer<uint64_t> buffer(words);
-  uint64_t* const marked = buffer.data();
-  const Parts parts(words, kGrain / kWord);
-  parallel_for(parts.parts, [=](int64_t part) {
-    for_each_in(parts.begin(part), parts.end(part), [=](int64_t w) {
-      const int64_t first = w * kWord, stop = std::min(first + kWord, rows.vertices);
-      poll(kWord);
+class SparseForest {
+ public:
+  SparseForest(const Rows<Pointer, Vertex> rows, Index* parent)
+      : rows_(rows), parent_(parent), words_((rows.vertices + kWord - 1) / kWord), postponed_(words_) {}
+
+  void grow() {
+    Parts parts(words_, kGrain / kVertexWork / kWord);
+    if (num_threads() == 1) parts.parts = 1;
+    const bool in_parts = parts.parts == 1 || leads_near();
+    parallel_for(parts.parts, [&, this](int64_t part) {
+      const int64_t begin = parts.begin(part) * kWord,
+                    end = std::min(parts.end(part) * kWord, rows_.vertices);
+      if (in_parts)
+        grow_part(begin, end);
+      else
+        start_part(begin, end);
+    });
+    if (postponed_vertices_ > rows_.vertices / kMany) flatten(parent_, rows_.vertices);
+    unite_postponed();
+  }
+
+ private:
+  using Unsigned = std::make_unsigned_t<Vertex>;  // in which numbers below a part are large
+
+  static constexpr int64_t kWord = 64;
+  static constexpr int64_t kBlock = 16 * kWord;  // vertices, whose rows are read twice
+  static constexpr int64_t kArcs = 3;            // that are looked at without a branch
+  static constexpr int64_t kLongRow =
+      std::min<int64_t>(1024, kGrain);  // arcs, of which one thread takes no more
+  static constexpr int64_t kPairs = 512;
+  static constexpr int64_t kMany = 16;  // vertices, with one postponed for which paths are made short
+
+  // Vertices, and roots that each is connected with.
+  struct Pairs {
+    std::array<Index, kPairs + kArcs> vertices, roots;
+  };
+
+  // Whether most arcs lead to vertices of near numbers, by the first ones of some rows.
+  bool leads_near() const {
+    constexpr int64_t kSamples = 64;
+    int64_t rows = 0, near = 0;
+    for (int64_t i = 0; i < kSamples; ++i) {
+      const int64_t v = rows_.vertices / kSamples * i, begin = rows_.begin(v);
+      if (begin >= rows_.begin(v + 1)) continue;
+      ++rows, near += std::abs(int64_t(rows_.target(begin)) - v) < rows_.vertices / kSamples;
+    }
+    return 2 * near >= rows;
+  }
+
+  // Lets vertices, whose entries are this thread's alone and lead to others of them, start and be united.
+  void grow_part(int64_t part, int64_t end) {
+    for (int64_t first = part, last; first < end; first = last) {
+      last = std::min(first + kBlock, end);
+      start_block<true>(part, first, last);
+      unite_block(part, first, last);
+    }
+    leave_part(part, end);
+  }
+
+  // Lets vertices start under smaller ones anywhere.
+  void start_part(int64_t begin, int64_t end) {
+    int64_t vertices = 0;
+    for (int64_t first = begin, last; first < end; first = last) {
+      last = std::min(first + kBlock, end);
+      start_block<false>(0, first, last);
+    }
+    for (int64_t w = begin / kWord; w * kWord < end; ++w) vertices += std::popcount(postponed_[w]);
+    postponed_vertices_ += vertices, postponed_arcs_ += rows_.begin(end) - rows_.begin(begin);
+  }
+
+  // Lets the vertices of a block start. Those are marked, as postponed, that may have more arcs to smaller
+  // ones.
+  template <bool under_root>
+  [[gnu::noinline]] void start_block(int64_t part, int64_t first, int64_t last) {
+    const Rows<Pointer, Vertex> rows = rows_;
+    Index* const parent = parent_;
+    poll(kBlock);
+    int64_t row = rows.begin(first);
+    for (int64_t v = first; v < last;) {
       uint64_t word = 0;
-      int64_t begin = rows.begin(first);
-      for (int64_t v = first; v < stop; ++v) {
+      const int64_t of_word = v, stop = std::min(v + kWord, last);
+      for (; v < stop; ++v) {
         const int64_t end = rows.begin(v + 1);
-        word |= uint64_t(start_tree(rows, parent, v, {begin, end})) << (v - first);
-        begin = end;
+        word = word >> 1 | uint64_t(start<under_root>(rows, parent, part, v, {row, end})) << (kWord - 1);
+        row = end;
       }
-      marked[w] = word;
+      postponed_[of_word / kWord] = word >> (of_word + kWord - stop);
+    }
+  }
+
+  // Lets v point to the smaller end of its first and last arc, or to the root of that, or to itself if that
+  // is below the part; returns whether there may be other arcs to smaller vertices.
+  template <bool under_root>
+  static bool start(const Rows<Pointer, Vertex> rows, Index* parent, int64_t part, int64_t v, ArcRange row) {
+    const Unsigned offset = Unsigned(part), self = Unsigned(v);
+    Unsigned low = self, high = self;
+    if (row.begin < row.end) [[likely]] {
+      const Unsigned first = Unsigned(rows.target(row.begin)), last = Unsigned(rows.target(row.end - 1));
+      low = std::min(first, last),
+      high = first ^ last ^ low;  // of minimum and maximum compilers make a branch
+    }
+    Index root = Index(std::min(Unsigned(low - offset), Unsigned(self - offset)) + offset);
+    Shared::store(parent + v, root);
+    if constexpr (under_root) {
+      root = Shared::load(parent + root);
+      if (const Index next = Shared::load(parent + root); next != root) [[unlikely]]
+        root = find_from<Exclusive>(parent, root, next);
+      Shared::store(parent + v, root);
+    }
+    return (row.end - row.begin + (high < self) > 2) | (low < offset);
+  }
+
+  // Unites the marked vertices of a block with ends of their arcs. They stay marked if one is below the part,
+  // or if they have too many.
+  void unite_block(int64_t part, int64_t first, int64_t last) {
+    const Rows<Pointer, Vertex> rows = rows_;
+    Index* const parent = parent_;
+    const Unsigned offset = Unsigned(part);
+    Pairs pairs;
+    int64_t height = 0;
+    const auto make_room = [&, this] {
+      if (height >= kPairs) unite_pairs(pairs, height), height = 0;
+    };
+    for (int64_t w = first / kWord; w * kWord < last; ++w) {
+      uint64_t stay = 0;
+      for (uint64_t word = postponed_[w]; word; word &= word - 1) {
+        const int64_t v = w * kWord + std::countr_zero(word), begin = rows.begin(v), end = rows.begin(v + 1);
+        if (uint64_t(end - begin - 1) >= uint64_t(kLongRow)) [[unlikely]] {  // or none, if it has changed
+          stay |= word & -word;
+          continue;
+        }
+        const Index root = Shared::load(parent + v);
+        const auto add = [&, root, v](Unsigned u) {
+          const Unsigned inside = std::min(Unsigned(u - offset), Unsigned(Unsigned(v) - offset));
+          pairs.vertices[height] = Index(v);
+          pairs.roots[height] = Shared::load(parent + int64_t(offset) + int64_t(inside));
+          height += pairs.roots[height] != root;
+        };
+        // The smaller end of the first and the last arc has been seen, or is below.
+        const Unsigned front = Unsigned(rows.target(begin)), back = Unsigned(rows.target(end - 1));
+        Unsigned low = std::min(front, back);
+        add(front ^ back ^ low);
+        for (int64_t k = 1; k < kArcs; ++k) {
+          const Unsigned u = Unsigned(rows.target(std::min(begin + k, end - 1)));
+          low = std::min(low, u);
+          add(u);
+        }
+        for (int64_t arc = begin + kArcs; arc < end - 1; ++arc) {
+          const Unsigned u = Unsigned(rows.target(arc));
+          low = std::min(low, u);
+          add(u);
+          make_room();
+        }
+        make_room();
+        stay |= low < offset ? word & -word : 0;
+      }
+      postponed_[w] = stay;
+    }
+    unite_pairs(pairs, height);
+  }
+
+  void unite_pairs(const Pairs& pairs, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) unite<Exclusive>(parent_, pairs.vertices[i], pairs.roots[i]);
+  }
+
+  // Puts roots of a part under what their arcs show below it. Such a vertex stays postponed unless that was
+  // its only such arc.
+  void leave_part(int64_t part, int64_t end) {
+    const Unsigned offset = Unsigned(part);
+    int64_t vertices = 0, arcs = 0;
+    for (int64_t w = part / kWord; w * kWord < end; ++w) {
+      poll(kWord);
+      for (uint64_t word = postponed_[w]; word; word &= word - 1) {
+        const int64_t v = w * kWord + std::countr_zero(word), first = rows_.begin(v),
+                      last = rows_.begin(v + 1);
+        Unsigned low = Unsigned(v);
+        int64_t below = 0;
+        for (int64_t arc = first; arc < std::min(last, first + kLongRow); ++arc) {
+          const Unsigned u = Unsigned(rows_.target(arc));
+          low = std::min(low, u), below += u < offset;
+        }
+        const bool leaves = low < offset && parent_[v] == Index(v);
+        if (leaves) parent_[v] = Index(low);
+        if (leaves && below == 1 && last - first <= kLongRow)
+          postponed_[w] ^= word & -word;
+        else
+          ++vertices, arcs += last - first;
+      }
+    }
+    postponed_vertices_ += vertices, postponed_arcs_ += arcs;
+  }
+
+  void unite_postponed() {
+    for_each_piece(rows_, postponed_arcs_, [this](int64_t begin, int64_t end, auto piece_of_row) {
+      for_each_in(begin / kWord, (end + kWord - 1) / kWord, [=, this](int64_t w) {
+        for (uint64_t word = postponed_[w]; word; word &= word - 1)
+          if (const int64_t v = w * kWord + std::countr_zero(word); v >= begin && v < end)
+            unite_row(rows_, parent_, v, shorten(parent_, v), v, piece_of_row(v));
+      });
     });
-  });
-  flatten(parent, rows.vertices);
-  for_each_piece(rows, rows.arcs, [=](int64_t begin, int64_t end, auto piece_of_row) {
-    for_each_in(begin / kWord, (end + kWord - 1) / kWord, [=](int64_t w) {
-      for (uint64_t word = marked[w]; word; word &= word - 1)
-        if (const int64_t v = w * kWord + std::countr_zero(word); v >= begin && v < end)
-          unite_row(rows, parent, v, shorten(parent, v), v, piece_of_row(v));
-    });
-  });
-}
+  }
+
+  const Rows<Pointer, Vertex> rows_;
+  Index* const parent_;
+  const int64_t words_;
+  Buffer<uint64_t> postponed_;  // vertices, a bit each
+  std::atomic<int64_t> postponed_vertices_{0}, postponed_arcs_{0};
+};
 
 }  // namespace conncomp
