@@ -1,6 +1,8 @@
 """The Potts model on the CPU: strips of rows, threads, labellings, interrupts."""
 
 import signal
+import subprocess
+import sys
 import timeit
 
 import numpy as np
@@ -129,6 +131,28 @@ def test_one_update_can_be_interrupted(update, labelling):
     for each in (model, twin):
         getattr(each, update)()
     np.testing.assert_array_equal(model.spins, twin.spins)
+
+
+SMALL_LATTICES = """
+import conncomp
+from conncomp import _memory
+from conncomp.models import Potts
+
+conncomp.set_num_threads(2)
+model = Potts((4, 4), beta=0.9, seed=1, replicas=300_000)
+model.metropolis(2)
+before = _memory.peak_memory()
+model.wolff(2)
+print(_memory.peak_memory() - before)
+"""
+
+
+def test_replicas_share_the_memory_of_clusters_that_grow():
+    """Bytes a site: patches of each lattice would be 24."""
+    done = subprocess.run(
+        [sys.executable, "-c", SMALL_LATTICES], capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) < 4 * 300_000 * 16
 
 
 def test_what_a_gpu_has_is_refused():

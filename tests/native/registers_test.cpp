@@ -12,6 +12,7 @@
 #include "core/half.h"
 #include "core/links.h"
 #include "cpu/core/bits.h"
+#include "cpu/core/many_words.h"
 #include "cpu/grid/expand.h"
 #include "cpu/grid/link_words.h"
 #include "cpu/grid/runs.h"
@@ -241,6 +242,33 @@ void test_labels(const Array& array, const std::vector<typename Rule::Value>& va
   check(labels == expected, "labels");
 }
 
+// Bits of rows spread along links and move from row to row, one by one and all at once.
+template <int kRows>
+void test_many_words() {
+  using Bits = ManyWords<kRows>;
+  std::array<unsigned long long, kRows> bits, links, found;
+  for (int row = 0; row < kRows; ++row) {
+    bits[row] = draw_word();
+    links[row] = draw_word() & below(kWord - 1);
+  }
+  const Bits some = Bits::load(bits.data()), others = Bits::load(links.data());
+  const auto check_rows = [&](const Bits& words, const char* what, auto&& expected) {
+    words.store(found.data());
+    for (int row = 0; row < kRows; ++row) check(found[row] == expected(row), what);
+  };
+  check_rows(some.carried(others), "bits behind links", [&](int row) {
+    uint64_t reached = bits[row];
+    for (int p = 1; p < kWord; ++p) reached |= (reached & links[row]) << 1 & uint64_t(1) << p;
+    return reached;
+  });
+  check_rows(Bits::all(5).add(some, others), "bits of a mask",
+             [&](int row) { return 5 | (bits[row] & links[row]); });
+  check_rows(some.moved_on(), "the rows before", [&](int row) { return row > 0 ? bits[row - 1] : 0; });
+  check_rows(some.moved_back(), "the next rows",
+             [&](int row) { return row + 1 < kRows ? bits[row + 1] : 0; });
+  check(some.any() == (std::count(bits.begin(), bits.end(), 0) < kRows), "whether there are any");
+}
+
 template <class T>
 std::vector<T> draw_array(const Array& array, int values) {
   const int percent = draw(0, 100);
@@ -265,6 +293,8 @@ int main(int count, char** arguments) {
     test_masks<double>(Distance<double>{{double(draw(0, 2))}});
     test_distance();
     for (int i = 0; i < 20; ++i) {
+      test_many_words<8>();
+      test_many_words<16>();
       test_expand<int32_t>();
       test_expand<int64_t>();
       test_marks<int32_t>();

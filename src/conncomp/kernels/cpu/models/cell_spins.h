@@ -194,7 +194,7 @@ class CellClusters : public RunClusters<Index> {
       }
       if (record_) {
         const Bits64* const spins = replicas_.spins(words_, strip.replica);
-        for (int64_t row = begin; row < end; ++row) tally.add_row(lattice_, spins, row);
+        tally.add_rows(lattice_, spins, begin, end);
       }
     });
     end_[piece] = next;

@@ -17,12 +17,26 @@
 
 namespace conncomp {
 
+// Bonds of an axis that eight words have, which are `stride` apart.
+struct EightBonds {
+  Bits64 first_word;
+  int64_t stride;
+  int axis;
+  Bits64* words;
+
+  // Writes the indices of their random numbers.
+  void number(const Draws& draws, Bits64* index) const {
+    for (int k = 0; k < 8; ++k) index[k] = (first_word + Bits64(k * stride)) | draws.replica << kReplicaShift;
+  }
+};
+
 #ifdef __AVX2__
 
 // Lanes of 64 bits, four or eight to a register.
 struct FourLanes {
   using Register = __m256i;
   static constexpr int kLanes = 4;
+  using Words = Bits64 __attribute__((vector_size(8 * kLanes)));
   static Register all(Bits64 value) { return _mm256_set1_epi64x(int64_t(value)); }
   static Register load(const Bits64* at) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)); }
   static void store(Bits64* at, Register a) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(at), a); }
@@ -40,6 +54,7 @@ struct FourLanes {
 struct EightLanes {
   using Register = __m512i;
   static constexpr int kLanes = 8;
+  using Words = Bits64 __attribute__((vector_size(8 * kLanes)));
   static Register all(Bits64 value) { return _mm512_set1_epi64(int64_t(value)); }
   static Register load(const Bits64* at) { return _mm512_loadu_si512(at); }
   static void store(Bits64* at, Register a) { _mm512_storeu_si512(at, a); }
@@ -122,35 +137,31 @@ inline void draw_all(const Draws& draws, Purpose purpose, const Bits64* index, i
 
 #ifdef __AVX2__
 
-// bernoulli() for eight words that are `stride` apart, in place: two registers of words and two blocks of
-// each at a time.
-inline void activate_eight(const Draws& draws, Bits64 first_word, int64_t stride, int axis,
-                           Bits64 probability, Bits64* words, Purpose purpose = kBond) {
-  using Lanes = FourLanes;
-  using Words = Bits64 __attribute__((vector_size(8 * Lanes::kLanes)));
-  constexpr int kRegisters = 8 / Lanes::kLanes, kBlocks = 4 / kRegisters;
-  Bits64 index[8];
-  for (int k = 0; k < 8; ++k) index[k] = (first_word + Bits64(k * stride)) | draws.replica << kReplicaShift;
-  Words undecided[kRegisters], set[kRegisters] = {};
-  std::memcpy(undecided, words, sizeof undecided);
+// bernoulli() for the words of two registers, in place: two blocks of each at a time. Of the blocks one knows
+// the indices, by lane, and a purpose and an axis for each register.
+template <class Lanes>
+inline void activate_two(const Draws& draws, const Bits64* index, const Bits32 (&draw)[2], Bits64 probability,
+                         Bits64* const (&words)[2]) {
+  using Words = typename Lanes::Words;
+  constexpr int kBlocks = 2;
+  Words undecided[2], set[2] = {};
+  for (int k = 0; k < 2; ++k) std::memcpy(&undecided[k], words[k], sizeof undecided[k]);
   const auto done = [&] {
-    Words any = undecided[0];
-    for (int k = 1; k < kRegisters; ++k) any |= undecided[k];
-    const Words none{};
+    const Words any = undecided[0] | undecided[1], none{};
     return probability == 0 || std::memcmp(&any, &none, sizeof any) == 0;
   };
   for (int block = 0; !done(); block += kBlocks) {
-    BlockLanes<4, Lanes> lanes;  // of all registers for this block, then for the next ones
-    for (int k = 0; k < 4; ++k) {
-      lanes.word[0][k] = Lanes::load(index + k % kRegisters * Lanes::kLanes);
+    BlockLanes<2 * kBlocks, Lanes> lanes;  // of both registers for this block, then for the next one
+    for (int k = 0; k < 2 * kBlocks; ++k) {
+      lanes.word[0][k] = Lanes::load(index + k % 2 * Lanes::kLanes);
       lanes.word[1][k] = Lanes::upper(lanes.word[0][k]);
       lanes.word[2][k] = Lanes::all(draws.step);
-      lanes.word[3][k] = Lanes::all(purpose | axis << 8 | (block + k / kRegisters) << 16);
+      lanes.word[3][k] = Lanes::all(draw[k % 2] | (block + k / 2) << 16);
     }
     lanes.encrypt(draws.seed);
     for (int digit = 0; digit < 2 * kBlocks; ++digit, probability <<= 1)
-      for (int k = 0; k < kRegisters; ++k) {
-        const Words drawn = Words(lanes.half(digit / 2 * kRegisters + k, digit % 2));
+      for (int k = 0; k < 2; ++k) {
+        const Words drawn = Words(lanes.half(digit / 2 * 2 + k, digit % 2));
         if (probability >> 63) {
           set[k] |= undecided[k] & ~drawn;
           undecided[k] &= drawn;
@@ -159,7 +170,31 @@ inline void activate_eight(const Draws& draws, Bits64 first_word, int64_t stride
         }
       }
   }
-  std::memcpy(words, set, sizeof set);
+  for (int k = 0; k < 2; ++k) std::memcpy(words[k], &set[k], sizeof set[k]);
+}
+
+// bernoulli() for eight words that are `stride` apart, in place.
+inline void activate_eight(const Draws& draws, const EightBonds& bonds, Bits64 probability,
+                           Purpose purpose = kBond) {
+  const Bits32 draw = purpose | bonds.axis << 8;
+  Bits64 index[8];
+  bonds.number(draws, index);
+  activate_two<FourLanes>(draws, index, {draw, draw}, probability, {bonds.words, bonds.words + 4});
+}
+// The same twice.
+inline void activate_both(const Draws& draws, const EightBonds& first, const EightBonds& second,
+                          Bits64 probability, Purpose purpose = kBond) {
+#ifdef __AVX512F__
+  Bits64 index[16];
+  first.number(draws, index);
+  second.number(draws, index + 8);
+  activate_two<EightLanes>(draws, index,
+                           {Bits32(purpose | first.axis << 8), Bits32(purpose | second.axis << 8)},
+                           probability, {first.words, second.words});
+#else
+  activate_eight(draws, first, probability, purpose);
+  activate_eight(draws, second, probability, purpose);
+#endif
 }
 
 // bernoulli() for one word: four blocks at a time.
@@ -191,10 +226,16 @@ inline Bits64 activate_word(const Draws& draws, Bits64 word, int axis, Bits64 pr
 
 #else
 
-inline void activate_eight(const Draws& draws, Bits64 first_word, int64_t stride, int axis,
-                           Bits64 probability, Bits64* words, Purpose purpose = kBond) {
+inline void activate_eight(const Draws& draws, const EightBonds& bonds, Bits64 probability,
+                           Purpose purpose = kBond) {
   for (int k = 0; k < 8; ++k)
-    words[k] = bernoulli(draws, first_word + Bits64(k * stride), axis, probability, words[k], purpose);
+    bonds.words[k] = bernoulli(draws, bonds.first_word + Bits64(k * bonds.stride), bonds.axis, probability,
+                               bonds.words[k], purpose);
+}
+inline void activate_both(const Draws& draws, const EightBonds& first, const EightBonds& second,
+                          Bits64 probability, Purpose purpose = kBond) {
+  activate_eight(draws, first, probability, purpose);
+  activate_eight(draws, second, probability, purpose);
 }
 
 inline Bits64 activate_word(const Draws& draws, Bits64 word, int axis, Bits64 probability, Bits64 wanted) {
@@ -208,16 +249,21 @@ inline void activate(const Draws& draws, int64_t first_word, int axis, Bits64 pr
                      Bits64* words, Purpose purpose = kBond) {
 #ifdef __AVX2__
   constexpr int64_t kGroup = 8;
-  for (int64_t w = 0; w < count; w += kGroup) {
-    if (w + kGroup <= count) {
-      activate_eight(draws, Bits64(first_word + w), 1, axis, probability, words + w, purpose);
-    } else {
-      Bits64 group[kGroup] = {};
-      std::copy(words + w, words + count, group);
-      activate_eight(draws, Bits64(first_word + w), 1, axis, probability, group, purpose);
-      std::copy_n(group, count - w, words + w);
-    }
+  const auto eight = [&](int64_t w, Bits64* bonds) {
+    return EightBonds{Bits64(first_word + w), 1, axis, bonds};
+  };
+  int64_t w = 0;
+  for (; w + 2 * kGroup <= count; w += 2 * kGroup)
+    activate_both(draws, eight(w, words + w), eight(w + kGroup, words + w + kGroup), probability, purpose);
+  if (w + kGroup <= count) {
+    activate_eight(draws, eight(w, words + w), probability, purpose);
+    w += kGroup;
   }
+  if (w == count) return;
+  Bits64 group[kGroup] = {};
+  std::copy(words + w, words + count, group);
+  activate_eight(draws, eight(w, group), probability, purpose);
+  std::copy_n(group, count - w, words + w);
 #else
   for (int64_t w = 0; w < count; ++w)
     words[w] = bernoulli(draws, Bits64(first_word + w), axis, probability, words[w], purpose);

@@ -61,31 +61,56 @@ inline int64_t row_around(const Lattice& lattice, const RowPlace& place, int axi
   return place.row - place.at[axis] * row_stride(lattice, axis);
 }
 
-// Writes which sites of two rows hold equal spins.
+// Writes which sites of rows from `row` on hold the spins of rows from `other_row` on.
 inline void equal_sites(const Lattice& lattice, const Bits64* spins, int64_t row, int64_t other_row,
-                        Bits64* equal) {
-  const int64_t columns = lattice.columns();
-  std::fill_n(equal, columns, ~Bits64(0));
+                        int64_t rows, Bits64* equal) {
+  const int64_t columns = lattice.columns(), words = rows * columns;
+  std::fill_n(equal, words, ~Bits64(0));
   for (int k = 0; k < lattice.planes; ++k) {
     const Bits64 *const plane = spins + k * lattice.words(), *const g = plane + row * columns,
                         *const h = plane + other_row * columns;
-    for (int64_t c = 0; c < columns; ++c) equal[c] &= ~(g[c] ^ h[c]);
+    for (int64_t w = 0; w < words; ++w) equal[w] &= ~(g[w] ^ h[w]);
   }
-  equal[columns - 1] &= lattice.sites_of(columns - 1);
+  const Bits64 sites = lattice.sites_of(columns - 1);
+  for (int64_t w = columns - 1; w < words; w += columns) equal[w] &= sites;
 }
 
-// Writes which sites of a row hold the spin of the next one along the row.
-inline void equal_along(const Lattice& lattice, const Bits64* spins, int64_t row, Bits64* equal) {
-  const int64_t columns = lattice.columns(), length = lattice.length[kRowAxis];
-  const int last = int((length - 1) % kWordSites);
-  std::fill_n(equal, columns, ~Bits64(0));
+// Writes which sites of rows from `row` on hold the spin of the next one along the row: as if rows never
+// ended, and then of the last words of rows.
+inline void equal_along(const Lattice& lattice, const Bits64* spins, int64_t row, int64_t rows,
+                        Bits64* equal) {
+  const int64_t columns = lattice.columns(), words = rows * columns;
+  const int last = int((lattice.length[kRowAxis] - 1) % kWordSites);
+  std::fill_n(equal, words, ~Bits64(0));
   for (int k = 0; k < lattice.planes; ++k) {
     const Bits64* const g = spins + k * lattice.words() + row * columns;
-    for (int64_t c = 0; c + 1 < columns; ++c)
-      equal[c] &= ~(g[c] ^ (g[c] >> 1 | g[c + 1] << (kWordSites - 1)));
-    equal[columns - 1] &= ~(g[columns - 1] ^ (g[columns - 1] >> 1 | (g[0] & 1) << last));
+    for (int64_t w = 0; w + 1 < words; ++w) equal[w] &= ~(g[w] ^ (g[w] >> 1 | g[w + 1] << (kWordSites - 1)));
   }
-  equal[columns - 1] &= lattice.sites_of(columns - 1) & ~(lattice.closes(kRowAxis) ? 0 : Bits64(1) << last);
+  const Bits64 sites = lattice.sites_of(columns - 1) & ~(lattice.closes(kRowAxis) ? 0 : Bits64(1) << last);
+  for (int64_t w = columns - 1; w < words; w += columns) {
+    equal[w] = sites;
+    for (int k = 0; k < lattice.planes; ++k) {
+      const Bits64* const g = spins + k * lattice.words() + row * columns + w;
+      equal[w] &= ~(*g ^ (*g >> 1 | (g[1 - columns] & 1) << last));
+    }
+  }
+}
+
+// Writes the satisfied bonds that rows have along an axis: bit by bit those of their sites.
+inline void satisfied_bonds(const Lattice& lattice, const Bits64* spins, int64_t row, int64_t rows, int axis,
+                            Bits64* bonds) {
+  if (axis == kRowAxis) return equal_along(lattice, spins, row, rows, bonds);
+  const int64_t stride = row_stride(lattice, axis), period = stride * lattice.length[axis];
+  for (int64_t g = row, end; g < row + rows; g = end) {
+    const int64_t at = g % period;
+    const bool around = at + stride >= period;
+    end = std::min(row + rows, g - at + (around ? period : period - stride));
+    Bits64* const out = bonds + (g - row) * lattice.columns();
+    if (around && !lattice.closes(axis))
+      std::fill_n(out, (end - g) * lattice.columns(), Bits64(0));
+    else
+      equal_sites(lattice, spins, g, around ? g + stride - period : g + stride, end - g, out);
+  }
 }
 
 // Rows of a replica that are one piece of work.

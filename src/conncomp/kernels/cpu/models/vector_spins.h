@@ -119,30 +119,30 @@ class VectorEngine {
 
   // The update of Wolff: reflects the cluster of a site that is drawn.
   void reflect_one(VectorMemory& memory, const Update& update, Spin* new_spins) const {
-    if (!memory.cells) memory.cells.emplace(Cells::memory(lattice_), replicas_.count);
     const Source source(*this, update);
     const auto draw = [&](int64_t replica, int64_t word, int64_t count, int axis, Bits64* bonds) {
       source.draw(replica, word, count, axis, bonds);
     };
     const BondSource given(draw);
-    const Bits64 number = ++memory.cells->updates;
     for_each_index(replicas_.count * lattice_.sites(),
                    [&](int64_t site) { new_spins[site] = update.spins[site]; });
-    parallel_for(replicas_.count, [&](int64_t replica) {
-      Cells cells(lattice_, given, replica, number, memory.cells->of(replica));
-      Flood flood(lattice_, cells);
-      Tiles whole;
-      std::copy_n(lattice_.length, kLatticeAxes, whole.length);
-      const int64_t chosen = whole.chosen_site(lattice_, replicas_.draws(replica, update.step), 0);
-      flood.grow(SitePlace(lattice_, chosen));
-      Spin* const spins = of_replica(new_spins, replica);
-      const Mirror mirror = source.mirror(replica);
-      for (const Members& some : flood.members()) {
-        Spin* const first = spins + site_at(lattice_, some.word, 0);
-        poll(kWordSites);
-        for_each_bit(some.sites, [&](int p) { first[p] = Kind::reflected(mirror, first[p]); });
-      }
-    });
+    CellMemory::for_each_replica(
+        memory.cells, Cells::memory(lattice_), replicas_.count,
+        [&](int64_t replica, Bits64 number, Bits64* words_of_cells) {
+          Cells cells(lattice_, given, replica, number, words_of_cells);
+          Flood flood(lattice_, cells);
+          Tiles whole;
+          std::copy_n(lattice_.length, kLatticeAxes, whole.length);
+          const int64_t chosen = whole.chosen_site(lattice_, replicas_.draws(replica, update.step), 0);
+          flood.grow(SitePlace(lattice_, chosen));
+          Spin* const spins = of_replica(new_spins, replica);
+          const Mirror mirror = source.mirror(replica);
+          for (const Members& some : flood.members()) {
+            Spin* const first = spins + site_at(lattice_, some.word, 0);
+            poll(kWordSites);
+            for_each_bit(some.sites, [&](int p) { first[p] = Kind::reflected(mirror, first[p]); });
+          }
+        });
   }
 
  private:

@@ -36,11 +36,11 @@ class ActiveBonds {
   // `owner` has them.
   void offer_along(int64_t row, Bits64* bonds) const {
     source_ ? (*source_)(replica_, row * lattice_.columns(), lattice_.columns(), kRowAxis, bonds)
-            : equal_along(lattice_, spins_, row, bonds);
+            : equal_along(lattice_, spins_, row, 1, bonds);
   }
   void offer_between(int64_t g, int64_t h, int64_t owner, int axis, Bits64* bonds) const {
     source_ ? (*source_)(replica_, owner * lattice_.columns(), lattice_.columns(), axis, bonds)
-            : equal_sites(lattice_, spins_, g, h, bonds);
+            : equal_sites(lattice_, spins_, g, h, 1, bonds);
   }
 
   // Of the bonds that rows from `row` on have along an axis, leaves those that become active, given those

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "core/spins.h"
 #include "cpu/core/buffer.h"
@@ -98,17 +99,33 @@ class Cells {
   const int first_axis_, words_of_cell_;
 };
 
-// The memory of cells or patches of replicas, which updates share; they are numbered from 1, so that those of
-// 0 are of none.
-struct CellMemory {
-  int64_t of_replica;
-  Buffer<Bits64> words;
-  Bits64 updates = 0;
-
-  CellMemory(int64_t of_replica, int64_t replicas) : of_replica(of_replica), words(of_replica * replicas) {
-    for_each_index(of_replica * replicas, [&](int64_t i) { words[i] = 0; });
+// The memory of cells or patches, which updates share. Replicas of a part follow each other and have the same
+// memory, one after another, so that many small ones take no more than a few of them. Each gets a number of
+// its own, from 1 on, so that cells of another number, or of 0, are of none.
+class CellMemory {
+ public:
+  CellMemory(int64_t of_replica, int64_t parts) : parts_(parts), words_(of_replica * parts) {
+    for_each_index(of_replica * parts, [&](int64_t i) { words_[i] = 0; });
   }
-  Bits64* of(int64_t replica) { return words.data() + replica * of_replica; }
+
+  // Calls body(replica, number, cells) for each replica, in parallel; always with the same size of cells.
+  template <class Body>
+  static void for_each_replica(std::optional<CellMemory>& memory, int64_t of_replica, int64_t replicas,
+                               Body&& body) {
+    const Parts parts(replicas, 1);
+    if (!memory || memory->parts_ < parts.parts) memory.emplace(of_replica, parts.parts);
+    const Bits64 before = memory->numbers_;
+    memory->numbers_ += Bits64(replicas);
+    parallel_for(parts.parts, [&](int64_t part) {
+      for (int64_t replica = parts.begin(part); replica < parts.end(part); ++replica)
+        body(replica, before + Bits64(replica) + 1, memory->words_.data() + part * of_replica);
+    });
+  }
+
+ private:
+  int64_t parts_;
+  Buffer<Bits64> words_;
+  Bits64 numbers_ = 0;
 };
 
 // The word before along an axis that is not the last one; -1 if there is none.

@@ -64,15 +64,16 @@ class PottsEngine {
     const int64_t columns = lattice_.columns();
     Strips(replicas_).for_each([&](const Strip& strip) {
       const Bits64* const spins = replicas_.spins(words, strip.replica);
+      const Draws draws = replicas_.draws(strip.replica, step);
       Bits64* const planes = out + strip.replica * replicas_.words(kLatticeAxes - first_axis_);
-      for (RowPlace place(lattice_, strip.begin); place.row < strip.end; place.advance(lattice_))
+      for_each_chunk(lattice_, strip, [&](int64_t begin, int64_t end) {
         for (int axis = first_axis_; axis < kLatticeAxes; ++axis) {
-          poll(lattice_.length[kRowAxis]);
-          Bits64* const bonds = planes + (axis - first_axis_) * lattice_.words() + place.row * columns;
-          satisfied(spins, place, axis, bonds);
-          activate(replicas_.draws(strip.replica, step), place.row * columns, axis,
-                   probabilities[strip.replica], columns, bonds);
+          Bits64* const bonds = planes + (axis - first_axis_) * lattice_.words() + begin * columns;
+          satisfied_bonds(lattice_, spins, begin, end - begin, axis, bonds);
+          activate(draws, begin * columns, axis, probabilities[strip.replica], (end - begin) * columns,
+                   bonds);
         }
+      });
     });
   }
 
@@ -81,15 +82,16 @@ class PottsEngine {
     Strips(replicas_).for_each([&](const Strip& strip) {
       const Bits64* const spins = replicas_.spins(words, strip.replica);
       SpinTally tally(lattice_);
-      std::vector<Bits64> bonds(lattice_.columns());
-      for (RowPlace place(lattice_, strip.begin); place.row < strip.end; place.advance(lattice_)) {
-        poll(lattice_.columns());
-        for (int axis = 0; axis < kLatticeAxes; ++axis) {
-          satisfied(spins, place, axis, bonds.data());
-          tally.satisfied += count_bits(bonds.data(), lattice_.columns());
+      std::vector<Bits64> bonds;
+      for_each_chunk(lattice_, strip, [&](int64_t begin, int64_t end) {
+        const int64_t count = (end - begin) * lattice_.columns();
+        bonds.resize(count);
+        for (int axis = first_axis_; axis < kLatticeAxes; ++axis) {
+          satisfied_bonds(lattice_, spins, begin, end - begin, axis, bonds.data());
+          tally.satisfied += count_bits(bonds.data(), count);
         }
-        tally.add_row(lattice_, spins, place.row);
-      }
+        tally.add_rows(lattice_, spins, begin, end);
+      });
       tally.add_to(record_of(record, strip.replica));
     });
   }
@@ -119,25 +121,14 @@ class PottsEngine {
       count(words, record);
     }
     copy(words, new_words);
-    for_each_replica<Patches>(memory, words, step, probabilities,
-                              [&](int64_t replica, const Draws& draws, Patches& patches) {
-                                Bits64* const spins = replicas_.spins(new_words, replica);
-                                flip_chosen(lattice_, draws, patches, *rule, spins);
-                              });
+    lattice_.length[kColumnAxis] <= kFewPatchRows
+        ? flip_patches<kFewPatchRows>(memory, words, new_words, step, probabilities, *rule)
+        : flip_patches<kMostPatchRows>(memory, words, new_words, step, probabilities, *rule);
   }
 
  private:
   int64_t* record_of(int64_t* record, int64_t replica) const {
     return record + replica * (kCounts + lattice_.states);
-  }
-
-  // The satisfied bonds of a row along an axis.
-  void satisfied(const Bits64* spins, const RowPlace& place, int axis, Bits64* bonds) const {
-    if (axis == kRowAxis) return equal_along(lattice_, spins, place.row, bonds);
-    int64_t next = row_around(lattice_, place, axis);
-    if (place.at[axis] + 1 < lattice_.length[axis]) next = place.row + row_stride(lattice_, axis);
-    if (next >= 0) return equal_sites(lattice_, spins, place.row, next, bonds);
-    std::fill_n(bonds, lattice_.columns(), Bits64(0));
   }
 
   void copy(const Bits64* words, Bits64* new_words) const {
@@ -156,18 +147,27 @@ class PottsEngine {
     if (new_words) update.flip(new_words);
   }
 
-  // Calls body(replica, draws, cells) for each replica, in parallel; of an engine always Cells, or Patches.
+  template <int kRows>
+  void flip_patches(PottsMemory& memory, const Bits64* words, Bits64* new_words, Bits32 step,
+                    const Bits64* probabilities, const ChoiceRule& rule) const {
+    for_each_replica<Patches<kRows>>(memory, words, step, probabilities,
+                                     [&](int64_t replica, const Draws& draws, Patches<kRows>& patches) {
+                                       Bits64* const spins = replicas_.spins(new_words, replica);
+                                       flip_chosen(lattice_, draws, patches, rule, spins);
+                                     });
+  }
+
+  // Calls body(replica, draws, cells) for each replica, in parallel; of an engine always the same cells.
   template <class Cells, class Body>
   void for_each_replica(PottsMemory& memory, const Bits64* words, Bits32 step, const Bits64* probabilities,
                         Body&& body) const {
-    if (!memory.cells) memory.cells.emplace(Cells::memory(lattice_), replicas_.count);
-    const Bits64 update = ++memory.cells->updates;
-    parallel_for(replicas_.count, [&](int64_t replica) {
-      const Draws draws = replicas_.draws(replica, step);
-      Cells cells(lattice_, draws, probabilities[replica], replicas_.spins(words, replica), update,
-                  memory.cells->of(replica));
-      body(replica, draws, cells);
-    });
+    CellMemory::for_each_replica(memory.cells, Cells::memory(lattice_), replicas_.count,
+                                 [&](int64_t replica, Bits64 number, Bits64* words_of_cells) {
+                                   const Draws draws = replicas_.draws(replica, step);
+                                   Cells cells(lattice_, draws, probabilities[replica],
+                                               replicas_.spins(words, replica), number, words_of_cells);
+                                   body(replica, draws, cells);
+                                 });
   }
 
   void update_serially(PottsMemory& memory, const Bits64* words, Bits64* new_words, Bits32 step,

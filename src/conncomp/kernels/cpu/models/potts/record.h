@@ -61,6 +61,13 @@ inline void count_states(const Lattice& lattice, const Bits64* spins, int64_t wo
   count_states(lattice, spins, word, sites & digit, plane - 1, state | 1 << plane, counts);
 }
 
+// How many bits of words are set.
+inline int64_t count_bits(const Bits64* words, int64_t count) {
+  int64_t bits = 0;
+  for (int64_t w = 0; w < count; ++w) bits += std::popcount(words[w]);
+  return bits;
+}
+
 // What is counted of the spins and the bonds of a piece of work.
 struct SpinTally {
   int64_t satisfied = 0, active = 0;
@@ -68,18 +75,17 @@ struct SpinTally {
 
   explicit SpinTally(const Lattice& lattice) : counts(lattice.states) {}
 
-  // The states of a row.
-  void add_row(const Lattice& lattice, const Bits64* spins, int64_t row) {
+  // The states of rows.
+  void add_rows(const Lattice& lattice, const Bits64* spins, int64_t begin, int64_t end) {
     const int64_t columns = lattice.columns();
     if (lattice.planes == 1) {
-      int64_t ones = 0;
-      for (int64_t c = 0; c < columns; ++c) ones += std::popcount(spins[row * columns + c]);
-      counts[0] += lattice.length[kRowAxis] - ones;
+      const int64_t ones = count_bits(spins + begin * columns, (end - begin) * columns);
+      counts[0] += (end - begin) * lattice.length[kRowAxis] - ones;
       counts[1] += ones;
       return;
     }
-    for (int64_t c = 0; c < columns; ++c)
-      count_states(lattice, spins, row * columns + c, lattice.sites_of(c), lattice.planes - 1, 0,
+    for (int64_t word = begin * columns; word < end * columns; ++word)
+      count_states(lattice, spins, word, lattice.sites_of(word % columns), lattice.planes - 1, 0,
                    counts.data());
   }
 
@@ -90,12 +96,5 @@ struct SpinTally {
       Shared::fetch_add(record + kCounts + state, counts[state]);
   }
 };
-
-// How many bits of words are set.
-inline int64_t count_bits(const Bits64* words, int64_t count) {
-  int64_t bits = 0;
-  for (int64_t w = 0; w < count; ++w) bits += std::popcount(words[w]);
-  return bits;
-}
 
 }  // namespace conncomp

@@ -9,8 +9,10 @@
 //
 //      runs start       1 . . 1 . 1 1 .
 //      their states     1     0   1 1           of a digit
-//      changes          1     1   1 0           from the run before, the first one from the word before
+//      changes          1     1   1 0           from the run before, the first one from none
 //      spins            1 1 1 0 0 1 1 1         the parity of the changes so far
+//
+// and bits before the first run of a word are those of the run before.
 //
 // Cost: a look at the parent of each run, eight at once with AVX2; a random number a root, or a word if q =
 // 2; some forty instructions a word and digit. Source: ours.
@@ -91,8 +93,9 @@ class StripFlip {
     settle(runs_begin, runs_end);
     const Index* const entry = forest_.parents() + runs_begin;
     for (int plane = 0; plane < lattice_.planes; ++plane) {
+      const Index digit = Index(1) << plane;  // of a state, whose complement is the entry
       digits_.fill(entry, runs_begin, runs_end - runs_begin,
-                   [=](Index state, Index) { return (~state >> plane & 1) != 0; });
+                   [=](Index entry, Index) { return (entry & digit) == 0; });
       for (int64_t row = begin; row < end; ++row)
         write_row(row, runs_begin, spins + plane * lattice_.words() + row * columns_);
     }
@@ -216,9 +219,10 @@ class StripFlip {
     Bits64 before = 0;  // the digit of the site before
     for (int64_t c = 0; c < columns_; ++c) {
       const int64_t word = row * columns_ + c;
-      const Bits64 run_digits = digits_.from(forest_.before(word) - runs_begin),
-                   changes = deposit(run_digits ^ (run_digits << 1 | before), forest_.start(word));
-      digits[c] = parity_up_to(changes) ^ (0 - before);
+      const Bits64 start = forest_.start(word), run_digits = digits_.from(forest_.before(word) - runs_begin),
+                   changes = deposit(run_digits ^ run_digits << 1, start),
+                   of_run_before = ~start & (start - 1);
+      digits[c] = parity_up_to(changes) | ((0 - before) & of_run_before);
       before = digits[c] >> (kWord - 1);
     }
     digits[columns_ - 1] &= lattice_.sites_of(columns_ - 1);

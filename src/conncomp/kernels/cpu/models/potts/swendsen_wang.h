@@ -68,8 +68,7 @@ class SwendsenWang : public RunClusters<Index> {
         if (closes(bonds.along(place.row))) close_row(piece, forest, place.row);
         forest.shorten(first, next);
       }
-      if (record_ && !source_)
-        for (int64_t row = begin; row < end; ++row) tally.add_row(lattice_, active.spins(), row);
+      if (record_ && !source_) tally.add_rows(lattice_, active.spins(), begin, end);
     });
     end_[piece] = next;
     if (record_) tally.add_to(record_of(strip.replica));
