@@ -106,13 +106,17 @@ struct Bundles {
   // The same for bundles from one up to another.
   template <class Body>
   void for_each_between(int64_t bundle, int64_t end, Body&& body) const {
-    int64_t quotient = bundle;
     Coordinates place(outer.size());
-    for (size_t k = place.size(); k-- > 0; quotient /= shape[k]) place[k] = quotient % shape[k];
+    locate(bundle, place);
     for (; bundle < end; ++bundle) {
       body(bundle, place);
       for (size_t k = place.size(); k-- > 0 && ++place[k] == shape[k];) place[k] = 0;
     }
+  }
+
+  // Writes where a bundle is.
+  void locate(int64_t bundle, Coordinates& place) const {
+    for (size_t k = place.size(); k-- > 0; bundle /= shape[k]) place[k] = bundle % shape[k];
   }
 
   int64_t number(const Coordinates& place) const {
