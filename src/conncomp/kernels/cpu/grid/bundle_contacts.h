@@ -20,7 +20,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <type_traits>
 #include <vector>
 
 #include "cpu/core/bits.h"
@@ -30,16 +29,6 @@
 #include "cpu/grid/stretches.h"
 
 namespace conncomp {
-
-// Calls body(words) with the words of a bundle, as a number that the compiler knows if they are few.
-template <class Body>
-void with_words(int64_t words, Body&& body) {
-  if (words == 1) return body(std::integral_constant<int64_t, 1>());
-  if (words == 2) return body(std::integral_constant<int64_t, 2>());
-  if (words == 3) return body(std::integral_constant<int64_t, 3>());
-  if (words == 4) return body(std::integral_constant<int64_t, 4>());
-  body(words);
-}
 
 // What is known of words of bundles that face each other: their sides, where their runs go on, and where
 // detours lead from the one to the other. One word more on either side may be read.
@@ -197,31 +186,10 @@ class BundleContacts final : public ContactFinder {
     for (int which : {kSideG, kSideH, kFreeG, kFreeH, kGoesOnG, kGoesOnH}) array(which)[words] = 0;
   }
 
-  // Writes the ORs of rows of bundles from one on, as Bundles::facing tells which.
+  // Writes sides of bundles from one on.
   void fold(int64_t bundle, int64_t count, const Offset& offset, int towards, uint64_t* mask) {
     bundles_.locate(bundle, place_h_);
-    bundles_.facing(place_h_, offset, towards, rows_);
-    const int64_t length = bundles_.outer.back().length, words = bundles_.words;
-    with_words(words, [&](auto known_words) {
-      uint64_t keep = 0;
-      for (int64_t row : rows_) {
-        // The last bundle may be of one row along the axis, which is on both sides.
-        const int64_t whole = std::min(count, (length - 1 - row % length) / 2 + 1);
-        add_rows(masks_.row(row), whole, known_words, keep, mask);
-        if (whole < count)
-          add_rows(masks_.row(row / length * length + length - 1), 1, known_words, keep,
-                   mask + whole * words);
-        keep = kAll;
-      }
-    });
-  }
-
-  // Adds every other row to masks of which `keep` is kept.
-  template <class Words>
-  static void add_rows(const uint64_t* row, int64_t count, Words words, uint64_t keep,
-                       uint64_t* __restrict mask) {
-    for (int64_t i = 0; i < count; ++i, row += 2 * words, mask += words)
-      for (int64_t w = 0; w < words; ++w) mask[w] = row[w] | (mask[w] & keep);
+    masks_.fold(place_h_, count, offset, towards, rows_, mask);
   }
 
   // Whether there are any.
