@@ -3,7 +3,7 @@
 // What: of all contacts of a bundle with earlier ones, about one for each of its runs, as the bundles around
 // are mostly alike.
 // How: the sides that bundles turn to each other are laid one after the other, and all of a stretch is done
-// in one loop over words (stretches.h). First comes the layer before, straight ahead: h. Links with the
+// in one loop over words (bundle_stretch.h). First comes the layer before, straight ahead: h. Links with the
 // others are superfluous where an element of h makes up for them, as all elements that touch are linked:
 //
 //     layer before    d . c h    . .      c: of the row of h that faces d, or a. It touches whatever of g
@@ -23,10 +23,10 @@
 #include <vector>
 
 #include "cpu/core/bits.h"
+#include "cpu/grid/bundle_stretch.h"
 #include "cpu/grid/bundles.h"
 #include "cpu/grid/contacts.h"
 #include "cpu/grid/masks.h"
-#include "cpu/grid/stretches.h"
 
 namespace conncomp {
 
@@ -263,7 +263,7 @@ class BundleContacts final : public ContactFinder {
     return any != 0;
   }
 
-  Stretch stretch_;
+  BundleStretch stretch_;
   std::vector<Around> around_;   // in the order of links
   int64_t step_ahead_ = 0;       // from a bundle to the one ahead of it
   std::vector<uint64_t> words_;  // the arrays

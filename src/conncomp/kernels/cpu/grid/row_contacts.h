@@ -21,12 +21,12 @@
 #include <vector>
 
 #include "cpu/core/bits.h"
+#include "cpu/grid/bundle_stretch.h"
 #include "cpu/grid/bundles.h"
 #include "cpu/grid/contacts.h"
 #include "cpu/grid/link_words.h"
 #include "cpu/grid/masks.h"
 #include "cpu/grid/row_detours.h"
-#include "cpu/grid/stretches.h"
 
 namespace conncomp {
 
@@ -289,7 +289,7 @@ class RowContacts final : public ContactFinder {
 
   const LinkWords* const links_;
   const bool transitive_;
-  Stretch stretch_;
+  BundleStretch stretch_;
   const RowsAround around_;
   std::vector<Row> rows_;  // by row around
   std::optional<RowReader> read_g_, read_h_;

@@ -16,10 +16,10 @@ namespace conncomp {
 // may be read.
 constexpr int64_t kStretchOfBundles = 128, kStretchPadding = 8;
 
-class Stretch {
+class BundleStretch {
  public:
   // Of single bundles, if it is not to be of several.
-  explicit Stretch(const Bundles& bundles, bool several = true) : bundles_(bundles) {
+  explicit BundleStretch(const Bundles& bundles, bool several = true) : bundles_(bundles) {
     if (several && !bundles.outer.empty())
       most_ = std::clamp<int64_t>(kStretchOfBundles / bundles.words, 1, bundles.shape.back());
     words_ = (most_ * bundles.words + kWord - 1) / kWord * kWord + kStretchPadding;
