@@ -54,6 +54,7 @@ struct Image {
       shape.push_back(draw(0, 3) ? draw(2, longest[ndim - 1]) : 2);
       periodic.push_back(k >= batch_axes && draw(0, 1));
     }
+    if (ndim == 3 && !draw(0, 7)) shape = {draw(2, 6), draw(2, 8), draw(60, 200)};  // rows of several words
     stride.resize(ndim);
     for (int k = ndim - 1; k >= 0; size *= shape[k--]) {
       if (k >= batch_axes) item_size *= shape[k];

@@ -23,6 +23,9 @@ constexpr uint64_t kAll = ~uint64_t(0);
 constexpr uint64_t below(int p) { return (uint64_t(1) << p) - 1; }
 constexpr uint64_t up_to(int p) { return kAll >> (kWord - 1 - p); }
 
+// A word of ones where a condition holds.
+constexpr uint64_t all_if(bool condition) { return condition ? kAll : 0; }
+
 // Turns 32 bytes of 0 or 1 into a mask.
 inline uint64_t pack(const uint8_t* flags) {
 #if defined(__AVX512BW__) && defined(__AVX512VL__)

@@ -37,6 +37,7 @@ struct Bundles {
   int64_t layer;  // the bundles of a layer, which are equal along all axes up to the first of an item
   RowNeighbours neighbours;
   Offset no_step;     // from a row to itself
+  Offset line_step;   // to which the first row of a bundle along the last outer axis faces
   Parts parts{1, 1};  // of the bundles, for threads
   bool layers_whole;  // in_order, and no layer is in two parts
 
@@ -55,7 +56,9 @@ struct Bundles {
         members_most(1),
         layer(1),
         neighbours(grid),
-        no_step{Step(outer.size(), 0), false, true, false, 0} {
+        no_step{Step(outer.size(), 0), false, true, false, 0},
+        line_step(no_step) {
+    if (!outer.empty()) line_step.step.back() = -1;
     for (size_t k = 0; k < outer.size(); ++k) {
       const bool batch = k < batch_axes;
       rows *= outer[k].length;
@@ -106,12 +109,28 @@ struct Bundles {
   // The same for bundles from one up to another.
   template <class Body>
   void for_each_between(int64_t bundle, int64_t end, Body&& body) const {
-    int64_t quotient = bundle;
     Coordinates place(outer.size());
-    for (size_t k = place.size(); k-- > 0; quotient /= shape[k]) place[k] = quotient % shape[k];
+    locate(bundle, place);
     for (; bundle < end; ++bundle) {
       body(bundle, place);
       for (size_t k = place.size(); k-- > 0 && ++place[k] == shape[k];) place[k] = 0;
+    }
+  }
+
+  // Writes where a bundle is.
+  void locate(int64_t bundle, Coordinates& place) const {
+    for (size_t k = place.size(); k-- > 0; bundle /= shape[k]) place[k] = bundle % shape[k];
+  }
+
+  // Calls body(bundle, count, place) for bundles from one up to another, as stretches of at most so many that
+  // follow each other along the last outer axis.
+  template <class Body>
+  void for_each_stretch(int64_t bundle, int64_t end, int64_t most, Body&& body) const {
+    Coordinates place(outer.size());
+    for (int64_t count; bundle < end; bundle += count) {
+      locate(bundle, place);
+      count = outer.empty() ? 1 : std::min({most, end - bundle, shape.back() - place.back()});
+      body(bundle, count, place);
     }
   }
 
@@ -164,6 +183,16 @@ struct Bundles {
   // All rows of a bundle.
   void members(const Coordinates& place, std::vector<int64_t>& member_rows) const {
     facing(place, no_step, 0, member_rows);
+  }
+
+  // The same as lines of rows that follow each other, of a stretch of bundles from a place on: the first row
+  // of each line, and how many rows a line has.
+  void lines(const Coordinates& place, std::vector<int64_t>& first_rows) const {
+    facing(place, line_step, 1, first_rows);
+  }
+  int64_t rows_of_line(const Coordinates& place, int64_t bundles) const {
+    if (outer.empty()) return 1;
+    return std::min(thickness.back() * bundles, outer.back().length - thickness.back() * place.back());
   }
 
   // Where the row at a place begins: `stride` is &Axis::index_stride or &Axis::byte_stride.

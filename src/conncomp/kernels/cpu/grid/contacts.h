@@ -45,9 +45,6 @@ struct BlockContacts {
   uint64_t aligned[kBlockWords], next[kBlockWords], previous[kBlockWords];
 };
 
-// A word of ones where a condition holds.
-constexpr uint64_t all_if(bool condition) { return condition ? kAll : 0; }
-
 // The lowest of the bits in each field of a word. Fields begin at bit 0 and where `starts` has a bit; taking
 // one from each field turns its bits up to the lowest one, so that it needs one, as the last bit then is.
 //
@@ -226,7 +223,7 @@ class OneValue final : public ContactFinder {
     bundles_.facing(place, offset, towards, rows_);
     if (rows_.size() == 1) return masks_.row(rows_[0]);
     folded.resize(bundles_.words);
-    masks_.fold(rows_, folded.data());
+    masks_.fold(place, 1, offset, towards, rows_, folded.data());
     return folded.data();
   }
 

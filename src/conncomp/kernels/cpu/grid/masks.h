@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <type_traits>
 #include <vector>
 
 #include "cpu/core/bits.h"
@@ -13,6 +14,17 @@
 #include "cpu/grid/link_words.h"
 
 namespace conncomp {
+
+// Calls body(words) with the words of a row, as a number that the compiler knows if they are few: it takes a
+// while to begin a loop.
+template <class Body>
+void with_words(int64_t words, Body&& body) {
+  if (words == 1) return body(std::integral_constant<int64_t, 1>());
+  if (words == 2) return body(std::integral_constant<int64_t, 2>());
+  if (words == 3) return body(std::integral_constant<int64_t, 3>());
+  if (words == 4) return body(std::integral_constant<int64_t, 4>());
+  body(words);
+}
 
 // Lets rows come into a cache that are read after the next ones. Processors do so by themselves where rows
 // are long or follow each other, but not in a part of a larger array.
@@ -57,11 +69,24 @@ struct Masks {
     return w < bundles.words ? body(bundle)[w] & ~start[bundle * bundles.words + w] : 0;
   }
 
-  // Writes the OR of rows to `mask`.
-  void fold(const std::vector<int64_t>& rows, uint64_t* mask) const {
-    std::copy_n(row(rows[0]), bundles.words, mask);
-    for (size_t i = 1; i < rows.size(); ++i)
-      for (int64_t w = 0; w < bundles.words; ++w) mask[w] |= row(rows[i])[w];
+  // Writes the ORs of rows of bundles, from that at a place on along the last outer axis: of those rows that
+  // Bundles::facing tells.
+  void fold(const Coordinates& place, int64_t count, const Offset& offset, int towards,
+            std::vector<int64_t>& rows, uint64_t* mask) const {
+    bundles.facing(place, offset, towards, rows);
+    const int64_t length = bundles.outer.empty() ? 1 : bundles.outer.back().length, words = bundles.words;
+    const int64_t thickness = bundles.outer.empty() ? 1 : bundles.thickness.back();
+    with_words(words, [&](auto known_words) {
+      uint64_t keep = 0;
+      for (int64_t row : rows) {
+        // The last bundle may be of one row along the axis, which is on both sides.
+        const int64_t last = row / length * length + length - 1;
+        const int64_t whole = std::min(count, (last - row) / thickness + 1);
+        add_rows(this->row(row), whole, known_words, thickness, keep, mask);
+        if (whole < count) add_rows(this->row(last), 1, known_words, thickness, keep, mask + whole * words);
+        keep = kAll;
+      }
+    });
   }
 
   // How many elements of a row word w covers.
@@ -71,27 +96,21 @@ struct Masks {
   bool read_one_value(const void* data, const LinkWords& links) {
     std::vector<CommonValue> part_values(bundles.parts.parts);
     std::atomic<bool> one_value{true};
-    const RowsAhead rows_ahead(bundles, links.value_bytes);
     parallel_for(bundles.parts.parts, [&](int64_t part) {
-      RowReader read = reader(data, links);
+      LineReader read{reader(data, links), RowsAhead(bundles, links.value_bytes), data};
       std::vector<int64_t> rows;
       CommonValue value;
-      bundles.for_each(part, [&](int64_t bundle, const Coordinates& place) {
+      const int64_t most = std::max<int64_t>(1, kStretchWords / bundles.words);
+      const auto read_stretch = [&](int64_t bundle, int64_t count, const Coordinates& place) {
         if (!one_value.load(std::memory_order_relaxed)) return;
-        bundles.members(place, rows);
-        for (int64_t r : rows) {
-          const int64_t origin = bundles.origin(r, &Axis::byte_stride);
-          rows_ahead.prefetch(static_cast<const char*>(data) + origin);
-          if (!read_row_of_one_value(read, origin, r, links, value))
-            one_value.store(false, std::memory_order_relaxed);
-        }
-        if (bundles.folded) fold(rows, &folded[bundle * bundles.words]);
-        for (int64_t w = 0; w < bundles.words; ++w) {
-          const uint64_t left =
-              bundles.neighbours.connected ? ShiftedWord(body(bundle), w, bundles.words).left : 0;
-          start[bundle * bundles.words + w] = body(bundle)[w] & ~left;
-        }
-      });
+        bundles.lines(place, rows);
+        for (int64_t line : rows)
+          if (!read_line_of_one_value(read, line, bundles.rows_of_line(place, count), links, value))
+            return one_value.store(false, std::memory_order_relaxed);
+        if (bundles.folded) fold(place, count, bundles.no_step, 0, rows, &folded[bundle * bundles.words]);
+        find_starts(bundle, count);
+      };
+      bundles.for_each_stretch(bundles.parts.begin(part), bundles.parts.end(part), most, read_stretch);
       part_values[part] = value;
     });
     CommonValue value;
@@ -164,15 +183,51 @@ struct Masks {
     }
   }
 
-  bool read_row_of_one_value(RowReader& read, int64_t origin, int64_t r, const LinkWords& links,
-                             CommonValue& value) {
-    bool one_value = true;
-    for_each_stretch([&](int64_t begin, int64_t, int64_t count) {
-      if (one_value)
-        one_value = links.foreground_of_one_value(read(origin, begin * kWord), count, value,
-                                                  &foreground[r * bundles.words + begin]);
-    });
-    return one_value;
+  // Adds rows, so many apart, to masks of which `keep` is kept.
+  template <class Words>
+  static void add_rows(const uint64_t* row, int64_t count, Words words, int64_t apart, uint64_t keep,
+                       uint64_t* __restrict mask) {
+    for (int64_t i = 0; i < count; ++i, row += apart * words, mask += words)
+      for (int64_t w = 0; w < words; ++w) mask[w] = row[w] | (mask[w] & keep);
+  }
+
+  struct LineReader {
+    RowReader read;
+    RowsAhead ahead;
+    const void* data;
+  };
+
+  // Reads rows that follow each other, which are as one where nothing is between them.
+  bool read_line_of_one_value(LineReader& reader, int64_t row, int64_t rows, const LinkWords& links,
+                              CommonValue& value) {
+    const int64_t origin = bundles.origin(row, &Axis::byte_stride), length = bundles.row_axis.length;
+    const int64_t stride = bundles.outer.empty() ? 0 : bundles.outer.back().byte_stride;
+    const bool as_one = length % kWord == 0 && bundles.row_axis.byte_stride == links.value_bytes &&
+                        stride == length * links.value_bytes;
+    const int64_t count = as_one ? rows * length : length;
+    for (int64_t i = 0; i < (as_one ? 1 : rows); ++i) {
+      reader.ahead.prefetch(static_cast<const char*>(reader.data) + origin + i * stride);
+      for (int64_t from = 0; from < count; from += kStretch) {
+        const int64_t elements = std::min(kStretch, count - from);
+        poll(elements);
+        if (!links.foreground_of_one_value(reader.read(origin + i * stride, from), elements, value,
+                                           &foreground[(row + i) * bundles.words + from / kWord]))
+          return false;
+      }
+    }
+    return true;
+  }
+
+  // Finds where the runs of bundles start: beside the ends of a bundle are others.
+  void find_starts(int64_t bundle, int64_t count) {
+    const int64_t words = count * bundles.words;
+    const uint64_t* const mask = body(bundle);
+    uint64_t* __restrict const starts = start.data() + bundle * bundles.words;
+    const uint64_t beside = all_if(bundles.neighbours.connected);
+    starts[0] = mask[0] & ~(mask[0] << 1 & beside);
+    for (int64_t w = 1; w < words; ++w)
+      starts[w] = mask[w] & ~((mask[w] << 1 | mask[w - 1] >> (kWord - 1)) & beside);
+    for (int64_t w = bundles.words; w < words; w += bundles.words) starts[w] |= mask[w] & 1;
   }
 };
 

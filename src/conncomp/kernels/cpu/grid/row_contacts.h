@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "cpu/core/bits.h"
+#include "cpu/grid/bundle_stretch.h"
 #include "cpu/grid/bundles.h"
 #include "cpu/grid/contacts.h"
 #include "cpu/grid/link_words.h"
@@ -92,34 +93,24 @@ class RowContacts final : public ContactFinder {
       : ContactFinder(masks),
         links_(links),
         transitive_(!links || links->transitive),
+        stretch_(bundles_, !links || bundles_.row_axis.byte_stride == links->value_bytes),
         around_(bundles_.neighbours.offsets),
         rows_(around_.size()) {
     if (links) read_g_.emplace(masks.reader(data, *links)), read_h_ = read_g_;
-    const bool gathered = links && bundles_.row_axis.byte_stride != links->value_bytes;
-    if (!gathered && !bundles_.outer.empty())
-      most_ = std::clamp<int64_t>(kStretchOfRows / bundles_.words, 1, bundles_.outer.back().length);
-    size_ = (most_ * bundles_.words + kWord - 1) / kWord * kWord + kPadding;
   }
 
   // Copies alone turn to rows, and so have arrays; a row that no others are around needs none.
   std::unique_ptr<ContactFinder> copy() const override {
     auto finder = std::make_unique<RowContacts>(*this);
-    if (!around_.empty()) finder->words_.resize(size_ * (around_.size() + kArrays));
+    if (!around_.empty()) finder->words_.resize(stretch_.words() * (around_.size() + kArrays));
     return finder;
   }
 
   int64_t turn(int64_t g, int64_t end, const Coordinates& place) override {
-    first_ = g;
     origin_ = bundles_.byte_origin(place);
-    count_ = 1;
-    if (!place.empty()) {
-      const int64_t before = place.back(), after = bundles_.shape.back() - before;
-      // Of a periodic axis the first row and the last one, which others face around it, are turned to alone.
-      const bool alone = bundles_.outer.back().periodic && (before == 0 || after == 1);
-      count_ = alone ? 1 : std::min({most_, end - g, after - bundles_.outer.back().periodic});
-    }
-    for (size_t k = 0; k < rows_.size(); ++k) rows_[k] = {pairs_at(around_[k].offset, place)};
-    return count_;
+    const int64_t count = stretch_.turn(g, end, place);
+    for (size_t k = 0; k < rows_.size(); ++k) rows_[k] = {stretch_.pairs_at(around_[k].offset, place)};
+    return count;
   }
 
   const Offset& offset(int k) const override { return around_[k].offset; }
@@ -150,8 +141,6 @@ class RowContacts final : public ContactFinder {
   }
 
  private:
-  static constexpr int64_t kStretchOfRows = 128;  // words that stay near with what is made of them
-  static constexpr int64_t kPadding = 8;          // words beyond the end of an array may be read
   // Arrays of words, beside one for each row around, of elements that are linked straight ahead: contacts,
   // and which words have any, as bits; then what these are made of.
   enum { kAligned, kNext, kPrevious, kBusy, kFree, kLinked, kStraight, kGoesOn, kMaskOfH, kNone, kArrays };
@@ -162,32 +151,11 @@ class RowContacts final : public ContactFinder {
     bool compared = false;
   };
 
-  uint64_t* array(int which) { return words_.data() + which * size_; }
+  uint64_t* array(int which) { return words_.data() + which * stretch_.words(); }
   int64_t row_bytes() const { return bundles_.outer.empty() ? 0 : bundles_.outer.back().byte_stride; }
-  int64_t origin(int64_t row) const { return origin_ + (row - first_) * row_bytes(); }
-  int64_t word_of(int64_t row) const { return (row - first_) * bundles_.words; }
+  int64_t origin(int64_t row) const { return origin_ + (row - stretch_.first()) * row_bytes(); }
   RowMasks masks_of(int64_t row) const {
     return {masks_.row(row), masks_.start.data() + row * bundles_.words};
-  }
-
-  // The rows of the stretch that face one at an offset.
-  FacingBundles pairs_at(const Offset& offset, const Coordinates& place) const {
-    int64_t begin = 0, end = count_, h = 0;
-    for (size_t k = 0; k < place.size(); ++k) {
-      const int64_t length = bundles_.shape[k];
-      int64_t c = place[k] + offset.step[k];
-      if (bundles_.outer[k].periodic) {
-        c = c < 0 ? length - 1 : c == length ? 0 : c;
-      } else if (k + 1 < place.size()) {
-        if (c < 0 || c == length) return {};
-      } else {
-        begin = c < 0;
-        end = std::min(count_, length - c);
-        c += begin;
-      }
-      h = h * length + c;
-    }
-    return begin < end ? FacingBundles{first_ + begin, h, end - begin} : FacingBundles{};
   }
 
   // Which elements of the stretch are linked straight ahead to row k around; none are where there is none, or
@@ -197,11 +165,11 @@ class RowContacts final : public ContactFinder {
     if (std::exchange(rows_[k].compared, true)) return linked;
     const Offset& offset = around_[k].offset;
     FacingBundles pairs = rows_[k].pairs;
-    if (pairs.h - pairs.g != offset.bundles) pairs = {first_, first_, 0};
+    if (pairs.h - pairs.g != offset.bundles) pairs = {stretch_.first(), stretch_.first(), 0};
     const int64_t words = pairs.count * bundles_.words, at = origin(pairs.g);
-    uint64_t* const begin = linked + word_of(pairs.g);
+    uint64_t* const begin = linked + stretch_.word_of(pairs.g);
     std::fill(linked, begin, 0);
-    std::fill(begin + words, linked + count_ * bundles_.words, 0);
+    std::fill(begin + words, linked + stretch_.count() * bundles_.words, 0);
     if (!links_) {
       const uint64_t *const g = masks_.row(pairs.g), *const h = masks_.row(pairs.h);
       for (int64_t w = 0; w < words; ++w) begin[w] = g[w] & h[w];
@@ -242,7 +210,7 @@ class RowContacts final : public ContactFinder {
   // Finds contacts of rows with those at offset k; whether there are any.
   [[gnu::noinline]] bool find_contacts(const FacingBundles& pairs, int k, bool by_step) {
     const RowAround& row = around_[k];
-    const int64_t words = pairs.count * bundles_.words, at = word_of(pairs.g);
+    const int64_t words = pairs.count * bundles_.words, at = stretch_.word_of(pairs.g);
     const RowMasks g = masks_of(pairs.g), h = masks_of(pairs.h);
     const uint64_t* free = g.mask;
     if (by_step && row.by[0] >= 0) {
@@ -321,12 +289,11 @@ class RowContacts final : public ContactFinder {
 
   const LinkWords* const links_;
   const bool transitive_;
+  BundleStretch stretch_;
   const RowsAround around_;
   std::vector<Row> rows_;  // by row around
   std::optional<RowReader> read_g_, read_h_;
   std::vector<uint64_t> words_;          // the arrays
-  int64_t most_ = 1, size_ = 0;          // rows of a stretch; words of an array
-  int64_t first_ = 0, count_ = 0;        // the rows of the stretch
   int64_t origin_ = 0;                   // of its first row, in bytes
   int64_t origin_g_ = 0, origin_h_ = 0;  // of the first row that is faced, and of the one that it faces
   StepDirection step_{0, false};         // to it

@@ -83,10 +83,13 @@ class Claims {
     });
     const int64_t words = (bundles_.elements + kWord - 1) / kWord;
     Buffer<uint64_t> claimed(words);
+    const bool alone = num_threads() == 1;
     for_each_index(words, [&](int64_t w) { claimed[w] = 0; });
     roots.for_each([&](int64_t i) {
       const Index index = ~parent_[i];
-      Shared::fetch_or(&claimed[index / kWord], uint64_t(1) << index % kWord);
+      const uint64_t bit = uint64_t(1) << index % kWord;
+      uint64_t& word = claimed[index / kWord];
+      alone ? void(word |= bit) : void(Shared::fetch_or(&word, bit));
     });
     const Ranks<Index> ranks(claimed.data(), words);
     const int64_t item_elements = bundles_.elements / bundles_.items;
@@ -109,10 +112,10 @@ class Claims {
     const int64_t layer_words = bundles_.layer * bundles_.words;
     RunPlaces<Index> places(runs_);
     bundles_.for_each(part, [&](int64_t bundle, const Coordinates& place) {
-      if (runs_.blank(bundle)) return;
-      places.face(bundle, place);
       const int64_t first_word = bundle * bundles_.words;
       const Index first_of_layer = bundles_.in_order ? runs_.rank[first_word / layer_words * layer_words] : 0;
+      if (!any_claims<Access>(bundle, first_of_layer)) return;
+      places.face(bundle, place);
       for (int64_t w = 0; w < bundles_.words; ++w) {
         bundles_.poll_at(w);
         places.face_word(w);
@@ -123,6 +126,16 @@ class Claims {
         });
       }
     });
+  }
+
+  // Whether a run of a bundle is to claim: its root is in the layer. In most arrays few are.
+  template <class Access>
+  bool any_claims(int64_t bundle, Index first_of_layer) const {
+    for (int64_t run = runs_.first_of(bundle), end = runs_.first_of(bundle + 1); run < end; ++run) {
+      const Index parent = Access::load(&parent_[run]);
+      if (parent < 0 || parent >= first_of_layer) return true;
+    }
+    return false;
   }
 
   Runs<Index>& runs_;

@@ -48,12 +48,15 @@ class RunLabels {
   // Writes the labels of bundles from one up to another.
   void write_bundles(int64_t begin, int64_t end) const {
     if (in_strips_) return write_strips(begin, end);
-    std::vector<int64_t> rows;
-    Buffer<Index> labels(labels_of(std::min(bundles_.words, kBlock)));
+    std::vector<int64_t> lines;
+    const int64_t most = std::max<int64_t>(1, kBlock / bundles_.words);
+    Buffer<Index> labels(labels_of(std::min(bundles_.words * most, kBlock)));
     LabelsOfWords run_labels{labels.data(), 0};
-    bundles_.for_each_between(begin, end, [&](int64_t bundle, const Coordinates& place) {
-      bundles_.members(place, rows);
-      write_bundle(bundle, rows, run_labels);
+    bundles_.for_each_stretch(begin, end, most, [&](int64_t first, int64_t count, const Coordinates& place) {
+      bundles_.lines(place, lines);
+      const int64_t rows = bundles_.rows_of_line(place, count);
+      runs_.blank(first, count) ? write_background(lines, rows)
+                                : write_stretch(first, count, lines, rows, run_labels);
     });
   }
 
@@ -77,33 +80,54 @@ class RunLabels {
     }
   };
 
-  // Bundles are written in blocks of so many words: first the labels of a block's runs, then those of its
-  // elements, row by row. Memory takes whole rows one after the other faster than pieces of each in turn.
+  // Bundles are written in blocks of so many words, which are several bundles or of one: first the labels of
+  // a block's runs, then those of its elements, line by line. Memory takes long pieces one after the other
+  // faster than short ones here and there in turn.
   static constexpr int64_t kBlock = 256;
 
-  void write_bundle(int64_t bundle, const std::vector<int64_t>& rows, LabelsOfWords& run_labels) const {
-    if (runs_.blank(bundle)) return write_background(rows);
-    const int64_t first_word = bundle * bundles_.words;
-    for (int64_t begin = 0; begin < bundles_.words; begin += kBlock) {
-      const int64_t end = std::min(begin + kBlock, bundles_.words);
-      poll((end - begin) * kWord * int64_t(rows.size()));
+  void write_stretch(int64_t first, int64_t count, const std::vector<int64_t>& lines, int64_t rows,
+                     LabelsOfWords& run_labels) const {
+    const int64_t first_word = first * bundles_.words, words = count * bundles_.words;
+    const int64_t thickness = bundles_.outer.empty() ? 1 : bundles_.thickness.back();
+    for (int64_t begin = 0; begin < words; begin += kBlock) {
+      const int64_t end = std::min(begin + kBlock, words);
+      poll((end - begin) * kWord * rows * int64_t(lines.size()) / count);
       run_labels.find(*this, first_word + begin, first_word + end);
-      for (int64_t row : rows) {
-        Label* out = labels_ + bundles_.origin(row, &Axis::index_stride);
-        for (int64_t w = begin; w < end; ++w)
-          write_word(row, w, masks_.start[first_word + w], run_labels.at(*this, first_word + w),
-                     out + w * kWord * bundles_.row_axis.index_stride);
-      }
+      // A block of several bundles is of all of their words.
+      const int64_t from = count > 1 ? 0 : begin, to = count > 1 ? bundles_.words : end;
+      for (int64_t line : lines)
+        for_each_row(line, rows, [&](int64_t row, Label* out) {
+          write_row(row, first + (row - line) / thickness, {from, to}, run_labels, out);
+        });
     }
   }
 
-  void write_background(const std::vector<int64_t>& rows) const {
+  // Calls body(row, where its labels are) for the rows of a line.
+  template <class Body>
+  void for_each_row(int64_t line, int64_t rows, Body&& body) const {
+    const int64_t stride = bundles_.outer.empty() ? 0 : bundles_.outer.back().index_stride;
+    Label* out = labels_ + bundles_.origin(line, &Axis::index_stride);
+    for (int64_t row = line; row < line + rows; ++row, out += stride) body(row, out);
+  }
+
+  struct Words {
+    int64_t from, to;
+  };
+  void write_row(int64_t row, int64_t bundle, Words words, const LabelsOfWords& run_labels,
+                 Label* out) const {
+    const int64_t first_word = bundle * bundles_.words, stride = bundles_.row_axis.index_stride;
+    for (int64_t w = words.from; w < words.to; ++w)
+      write_word(row, w, masks_.start[first_word + w], run_labels.at(*this, first_word + w),
+                 out + w * kWord * stride);
+  }
+
+  void write_background(const std::vector<int64_t>& lines, int64_t rows) const {
     const int64_t stride = bundles_.row_axis.index_stride;
-    for (int64_t row : rows) {
-      Label* const out = labels_ + bundles_.origin(row, &Axis::index_stride);
-      for_each_in(0, bundles_.row_axis.length,
-                  [out, stride, label = Label(background_)](int64_t p) { out[p * stride] = label; });
-    }
+    for (int64_t line : lines)
+      for_each_row(line, rows, [&](int64_t, Label* out) {
+        for_each_in(0, bundles_.row_axis.length,
+                    [out, stride, label = Label(background_)](int64_t p) { out[p * stride] = label; });
+      });
   }
 
   [[gnu::always_inline]] void write_word(int64_t row, int64_t w, uint64_t start, const Index* run_labels,

@@ -18,6 +18,7 @@
 #include <limits>
 #include <memory>
 
+#include "cpu/grid/bundle_contacts.h"
 #include "cpu/grid/bundles.h"
 #include "cpu/grid/contacts.h"
 #include "cpu/grid/masks.h"
@@ -36,6 +37,7 @@ inline std::unique_ptr<ContactFinder> contact_finder(const Masks& masks, const v
                                                      const LinkWords* links) {
   if (RowContacts::apply(masks.bundles, links)) return std::make_unique<RowContacts>(masks, data, links);
   if (links) return std::make_unique<LinkedElements>(masks, data, *links);
+  if (BundleContacts::apply(masks.bundles)) return std::make_unique<BundleContacts>(masks);
   return std::make_unique<OneValue>(masks);
 }
 

@@ -1,0 +1,275 @@
+// Contacts of bundles of several rows in volumes, a stretch of bundles at a time.
+//
+// What: of all contacts of a bundle with earlier ones, about one for each of its runs, as the bundles around
+// are mostly alike.
+// How: the sides that bundles turn to each other are laid one after the other, and all of a stretch is done
+// in one loop over words (bundle_stretch.h). First comes the layer before, straight ahead: h. Links with the
+// others are superfluous where an element of h makes up for them, as all elements that touch are linked:
+//
+//     layer before    d . c h    . .      c: of the row of h that faces d, or a. It touches whatever of g
+//     layer           a . x g    . .      is beside it, at x, and whatever of d is, or of the row of a that
+//                                         faces the layer before
+//
+// A link of g with h is never left out, and one of h or a with the bundle that c is in only for others of
+// which more lie in the layer before; so by induction others make up for it. Where two runs are side by side,
+// one place at which there is such a detour makes up for all of them; else there is one contact.
+// Cost: for 64 elements of a bundle and one around, some forty instructions on words, several words at once.
+// Source: ours.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "cpu/core/bits.h"
+#include "cpu/grid/bundle_stretch.h"
+#include "cpu/grid/bundles.h"
+#include "cpu/grid/contacts.h"
+#include "cpu/grid/masks.h"
+
+namespace conncomp {
+
+// What is known of words of bundles that face each other: their sides, where their runs go on, and where
+// detours lead from the one to the other. One word more on either side may be read.
+struct FacingWords {
+  const uint64_t *g, *h, *goes_on_g, *goes_on_h, *detours;
+};
+
+// Contacts, and what they need of the word before: whether the two runs at its last place are linked.
+struct FoundContacts {
+  uint64_t *aligned, *next, *previous, *linked;
+};
+
+// Which stretches where two runs are side by side have one of the bits, as their last places. These are
+// given; a bit added to ones at all places before carries over to the last one.
+inline uint64_t any_in_fields(uint64_t bits, uint64_t last) {
+  return (((bits & ~last) + ~last) | bits) & last;
+}
+
+// Finds contacts, as those of OneValue are found.
+[[gnu::noinline]] inline void find_facing(int64_t words, FacingWords facing, FoundContacts found) {
+  const uint64_t *const g = facing.g, *const h = facing.h;
+  const uint64_t *const goes_on_g = facing.goes_on_g, *const goes_on_h = facing.goes_on_h;
+  const uint64_t* const detours = facing.detours;
+  uint64_t *__restrict const aligned = found.aligned, *__restrict const next = found.next,
+                             *__restrict const previous = found.previous, *__restrict const linked = found.linked;
+  const auto left = [](const uint64_t* x, int64_t w) { return x[w] << 1 | x[w - 1] >> (kWord - 1); };
+  const auto right = [](const uint64_t* x, int64_t w) { return x[w] >> 1 | x[w + 1] << (kWord - 1); };
+  for (int64_t w = 0; w < words; ++w) {
+    const uint64_t will_go_on_g = right(goes_on_g, w), will_go_on_h = right(goes_on_h, w);
+    const uint64_t to_next = g[w] & right(h, w), to_previous = g[w] & left(h, w);
+    const uint64_t straight = (g[w] & h[w]) | (to_next & will_go_on_h) | (to_previous & goes_on_h[w]) |
+                              (left(g, w) & h[w] & goes_on_g[w]) | (right(g, w) & h[w] & will_go_on_g);
+    const uint64_t last = ~(goes_on_g[w] & goes_on_h[w]) >> 1 | uint64_t(1) << (kWord - 1);
+    const uint64_t touch = any_in_fields(straight, last), by_detour = any_in_fields(detours[w], last);
+    aligned[w] = touch & ~by_detour;
+    linked[w] = touch | by_detour;
+    next[w] = to_next & ~(will_go_on_g | will_go_on_h);
+    previous[w] = to_previous & ~(goes_on_g[w] | goes_on_h[w]);
+  }
+}
+
+// Leaves out contacts of two runs that go on from the word before and have one there. Such words are in the
+// same bundle, as runs begin in its first word.
+[[gnu::noinline]] inline void drop_repeated(int64_t words, FacingWords facing, const uint64_t* linked,
+                                            uint64_t* __restrict aligned) {
+  const uint64_t *const goes_on_g = facing.goes_on_g, *const goes_on_h = facing.goes_on_h;
+  for (int64_t w = 0; w < words; ++w) {
+    const uint64_t both = goes_on_g[w] & goes_on_h[w];
+    const uint64_t last = ~both >> 1 | uint64_t(1) << (kWord - 1);
+    aligned[w] &= ~(last & (0 - last) & (0 - (both & linked[w - 1] >> (kWord - 1))));
+  }
+}
+
+class BundleContacts final : public ContactFinder {
+ public:
+  // Rows are not so long that arrays of some words for each would take a while, or much memory.
+  static bool apply(const Bundles& bundles) {
+    return bundles.folded && bundles.outer.size() > bundles.batch_axes + 1 && bundles.words <= kStretchWords;
+  }
+
+  explicit BundleContacts(const Masks& masks) : ContactFinder(masks), stretch_(bundles_) {
+    const std::vector<Offset>& offsets = bundles_.neighbours.offsets;
+    for (const Offset& offset : offsets) around_.push_back(around(offset));
+    const auto ahead = std::find_if(around_.begin(), around_.end(), [this](const Around& bundle) {
+      const Step& step = bundle.offset.step;
+      return bundle.before && std::count(step.begin(), step.end(), 0) + 1 == int64_t(step.size());
+    });
+    if (ahead == around_.end()) {
+      for (Around& bundle : around_) bundle.detours = false;
+      return;
+    }
+    ahead->detours = false;
+    step_ahead_ = ahead->offset.bundles;
+    std::rotate(around_.begin(), ahead, ahead + 1);
+  }
+
+  // Copies alone turn to bundles, and so have arrays.
+  std::unique_ptr<ContactFinder> copy() const override {
+    auto finder = std::make_unique<BundleContacts>(*this);
+    finder->words_.resize(stretch_.words() * kArrays);
+    return finder;
+  }
+
+  int64_t turn(int64_t g, int64_t end, const Coordinates& place) override {
+    place_g_ = &place;
+    const int64_t count = stretch_.turn(g, end, place);
+    is_before_ = place[bundles_.batch_axes] > 0;
+    return count;
+  }
+
+  const Offset& offset(int k) const override { return around_[k].offset; }
+  FacingBundles neighbours(int k) override { return stretch_.pairs_at(around_[k].offset, *place_g_); }
+
+  bool face(const FacingBundles& pairs, int k) override {
+    if (k < 0) {
+      side_g_ = side_h_ = masks_.body(pairs.g);
+      return false;
+    }
+    uint64_t *const g = array(kSideG), *const h = array(kSideH);
+    const Around& bundle = around_[k];
+    fold(pairs.g, pairs.count, bundle.offset, 1, g);
+    fold(pairs.h, pairs.count, bundle.offset, -1, h);
+    end_arrays(pairs.count * bundles_.words);
+    side_g_ = g, side_h_ = h;
+    return find_contacts(pairs, bundle);
+  }
+
+  Contacts find(int64_t begin, int64_t end) override {
+    const uint64_t busy = array(kBusy)[begin / kWord] >> begin % kWord;
+    return {array(kAligned) + begin, array(kNext) + begin, array(kPrevious) + begin,
+            busy & below(int(end - begin))};
+  }
+
+  bool touch(int64_t i, int64_t p, int64_t q) override {
+    return bit_at(side_g_ + i * bundles_.words, p) && bit_at(side_h_ + i * bundles_.words, q);
+  }
+
+ private:
+  // Arrays of words: contacts, and which words have any, as bits; then what these are made of.
+  enum {
+    kAligned,
+    kNext,
+    kPrevious,
+    kBusy,
+    kSideG,
+    kSideH,
+    kFreeG,
+    kFreeH,
+    kGoesOnG,
+    kGoesOnH,
+    kDetours,
+    kRow,
+    kLinked,
+    kArrays
+  };
+
+  // A bundle around. Detours lead to it by a row of the one ahead in the layer before, which faces it as
+  // `row` says.
+  struct Around {
+    Offset offset, row;
+    bool before;  // whether it is in the layer before
+    bool detours = true;
+  };
+  Around around(const Offset& offset) const {
+    Offset row = offset;
+    row.step[bundles_.batch_axes] = 1;
+    return {offset, row, offset.step[bundles_.batch_axes] < 0};
+  }
+
+  // An array begins after a word that may be read, too.
+  uint64_t* array(int which) { return words_.data() + which * stretch_.words() + 1; }
+
+  // Lets nothing be beyond the end of what is in the arrays.
+  void end_arrays(int64_t words) {
+    for (int which : {kSideG, kSideH, kFreeG, kFreeH, kGoesOnG, kGoesOnH}) array(which)[words] = 0;
+  }
+
+  // Writes sides of bundles from one on.
+  void fold(int64_t bundle, int64_t count, const Offset& offset, int towards, uint64_t* mask) {
+    bundles_.locate(bundle, place_h_);
+    masks_.fold(place_h_, count, offset, towards, rows_, mask);
+  }
+
+  // Whether there are any.
+  bool find_contacts(const FacingBundles& pairs, const Around& bundle) {
+    const int64_t words = pairs.count * bundles_.words;
+    const uint64_t *g = side_g_, *h = side_h_;
+    uint64_t* const detours = array(kDetours);
+    if (bundle.detours && is_before_ && pairs.h - pairs.g == bundle.offset.bundles) {
+      find_detours(pairs, bundle);
+      if (bundle.before) {
+        if (!without(words, array(kRow), side_g_, array(kFreeG)) ||
+            !without(words, array(kRow), side_h_, array(kFreeH)))
+          return false;
+        g = array(kFreeG), h = array(kFreeH);
+      }
+    } else {
+      std::fill_n(detours, words, 0);
+    }
+    find_continuations(pairs.g, words, array(kGoesOnG));
+    find_continuations(pairs.h, words, array(kGoesOnH));
+    const FacingWords facing = {g, h, array(kGoesOnG), array(kGoesOnH), detours};
+    find_facing(words, facing, {array(kAligned), array(kNext), array(kPrevious), array(kLinked)});
+    drop_repeated(words, facing, array(kLinked), array(kAligned));
+    // Beside the ends of a bundle are others.
+    for (int64_t w = 0; w < words; w += bundles_.words) {
+      array(kPrevious)[w] &= ~uint64_t(1);
+      array(kNext)[w + bundles_.words - 1] &= kAll >> 1;
+    }
+    return mark_busy(words);
+  }
+
+  // Finds at which places of sides an element of the bundle ahead makes up for links; in `kRow`, where such
+  // elements are.
+  void find_detours(const FacingBundles& pairs, const Around& bundle) {
+    const int64_t words = pairs.count * bundles_.words;
+    uint64_t *const detours = array(kDetours), *const row = array(kRow);
+    fold(pairs.g + step_ahead_, pairs.count, bundle.row, 1, row);
+    if (bundle.before) {
+      for (int64_t w = 0; w < words; ++w) detours[w] = row[w] & side_g_[w] & side_h_[w];
+      return;
+    }
+    // Of the sides, those rows that face the layer before.
+    Offset upper = bundle.row;
+    upper.step[bundles_.batch_axes] = -1;
+    fold(pairs.g, pairs.count, upper, 1, array(kFreeG));
+    fold(pairs.h, pairs.count, bundle.row, -1, array(kFreeH));
+    const uint64_t *const upper_g = array(kFreeG), *const upper_h = array(kFreeH);
+    for (int64_t w = 0; w < words; ++w) detours[w] = row[w] & upper_g[w] & upper_h[w];
+  }
+
+  // Writes which elements of a side are not in a row; whether there are any.
+  static bool without(int64_t words, const uint64_t* row, const uint64_t* side, uint64_t* __restrict free) {
+    uint64_t any = 0;
+    for (int64_t w = 0; w < words; ++w) any |= free[w] = side[w] & ~row[w];
+    return any != 0;
+  }
+
+  void find_continuations(int64_t bundle, int64_t words, uint64_t* __restrict goes_on) const {
+    const uint64_t *const body = masks_.body(bundle), *const start =
+                                                          masks_.start.data() + bundle * bundles_.words;
+    for (int64_t w = 0; w < words; ++w) goes_on[w] = body[w] & ~start[w];
+  }
+
+  bool mark_busy(int64_t words) {
+    const uint64_t *const aligned = array(kAligned), *const next = array(kNext),
+                          *const previous = array(kPrevious);
+    uint64_t any = 0;
+    for (int64_t w = 0; w < words; w += kWord)
+      any |= array(kBusy)[w / kWord] =
+          mask_where(kWord, [=](int i) { return (aligned[w + i] | next[w + i] | previous[w + i]) != 0; });
+    return any != 0;
+  }
+
+  BundleStretch stretch_;
+  std::vector<Around> around_;   // in the order of links
+  int64_t step_ahead_ = 0;       // from a bundle to the one ahead of it
+  std::vector<uint64_t> words_;  // the arrays
+  std::vector<int64_t> rows_;
+  bool is_before_ = false;  // whether a layer is before that of the stretch
+  const uint64_t *side_g_ = nullptr, *side_h_ = nullptr;
+};
+
+}  // namespace conncomp

@@ -1,0 +1,75 @@
+// Bundles one after the other that are turned to at once: a stretch of them along the last outer axis.
+//
+// Bundles of a stretch lie one after the other, and so do those at an offset; so what is done for a bundle
+// and for one around it is done for all of a stretch in one loop over words.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "cpu/grid/bundles.h"
+#include "cpu/grid/contacts.h"
+
+namespace conncomp {
+
+// The words of a stretch that stay near with what is made of them, and those beyond the end of an array that
+// may be read.
+constexpr int64_t kStretchOfBundles = 128, kStretchPadding = 8;
+
+class BundleStretch {
+ public:
+  // Of single bundles, if it is not to be of several.
+  explicit BundleStretch(const Bundles& bundles, bool several = true) : bundles_(bundles) {
+    if (several && !bundles.outer.empty())
+      most_ = std::clamp<int64_t>(kStretchOfBundles / bundles.words, 1, bundles.shape.back());
+    words_ = (most_ * bundles.words + kWord - 1) / kWord * kWord + kStretchPadding;
+  }
+
+  // The words of an array for a stretch.
+  int64_t words() const { return words_; }
+
+  int64_t first() const { return first_; }
+  int64_t count() const { return count_; }
+  // How many words of the stretch come before a bundle of it.
+  int64_t word_of(int64_t bundle) const { return (bundle - first_) * bundles_.words; }
+
+  // Turns to bundles from g on, before `end`; returns to how many.
+  int64_t turn(int64_t g, int64_t end, const Coordinates& place) {
+    first_ = g;
+    count_ = 1;
+    if (!place.empty()) {
+      const int64_t before = place.back(), after = bundles_.shape.back() - before;
+      // Of a periodic axis the first bundle and the last one, which others face around it, are turned to
+      // alone.
+      const bool alone = bundles_.outer.back().periodic && (before == 0 || after == 1);
+      count_ = alone ? 1 : std::min({most_, end - g, after - bundles_.outer.back().periodic});
+    }
+    return count_;
+  }
+
+  // The bundles of the stretch that face one at an offset, from the place of the first one on.
+  FacingBundles pairs_at(const Offset& offset, const Coordinates& place) const {
+    int64_t begin = 0, end = count_, h = 0;
+    for (size_t k = 0; k < place.size(); ++k) {
+      const int64_t length = bundles_.shape[k];
+      int64_t c = place[k] + offset.step[k];
+      if (bundles_.outer[k].periodic) {
+        c = c < 0 ? length - 1 : c == length ? 0 : c;
+      } else if (k + 1 < place.size()) {
+        if (c < 0 || c == length) return {};
+      } else {
+        begin = c < 0;
+        end = std::min(count_, length - c);
+        c += begin;
+      }
+      h = h * length + c;
+    }
+    return begin < end ? FacingBundles{first_ + begin, h, end - begin} : FacingBundles{};
+  }
+
+ private:
+  const Bundles& bundles_;
+  int64_t most_ = 1, words_, first_ = 0, count_ = 0;
+};
+
+}  // namespace conncomp
