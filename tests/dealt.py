@@ -15,12 +15,12 @@ def dealt(cases, inputs, share=6, soaked=3, forms=1):
 
     A way without options has all inputs, but where each comes in several forms, one after the
     other, one form of each. The others, each a variant of one that has them, have one of `share`
-    inputs. Each has others than the way before it, so that together they have all. In a soak, and
-    for sanitizers, the first have all forms, and the others one of `soaked` inputs.
+    inputs. Each has others than the way before it, so that together they have all. In a soak the
+    first have all forms, and there, as for sanitizers, the others one of `soaked` inputs.
     """
     inputs = list(inputs)
     if SOAK or SANITIZED:
-        share, forms = soaked, 1
+        share, forms = soaked, 1 if SOAK else forms
     return [
         (name, options, each)
         for k, (name, options) in enumerate(cases)

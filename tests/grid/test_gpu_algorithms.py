@@ -516,11 +516,12 @@ def test_background_is_no_lower_label(algorithm, options, tolerance):
 @host
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
-    chosen = "test_small_images and not auto or test_bonds and 33 and True"
+    chosen = "test_small_images and not auto or test_numbering_and and noise"
     if sanitizer == "thread":  # to which links, indices and ranks are as any others
-        chosen += " or test_numbering_and and noise"
-    else:
-        chosen += " or test_numbering_and and not one or test_small_batches and not (auto or tiles)"
+        chosen += " or test_bonds and 33 and True"
+    else:  # where tiles lie, and items, is found in one place for all ways
+        bonds = "test_bonds and 33 and True and not tiles"
+        chosen += f" or {bonds} or test_small_batches and (equivalence or union-find)"
     check_sanitized(sanitizer, __file__, chosen)
 
 

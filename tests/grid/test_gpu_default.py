@@ -254,8 +254,6 @@ def test_alignment(offset):
 @host
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
-    noises = "75x320 or 9x20x96"
-    chosen = (
-        f"test_noise and (small or few) and ({noises}) or test_alignment or test_items and small"
-    )
+    noises = "small-75x320 or few and 9x20x96"
+    chosen = f"test_noise and ({noises}) or test_alignment and 1 or test_items and small"
     check_sanitized(sanitizer, __file__, chosen)
