@@ -192,7 +192,7 @@ def dealt_types():
     shaped = [kind for kind in LINK_TYPES if kind[1] == "u1" and kind not in plain]
     others = [name for name in ON_GPU if name != "auto"]
     for k, name in enumerate(others):
-        yield from ((name, *kind) for kind in plain + shaped[k % 2 :: 2] + wide[k::3])
+        yield from ((name, *kind) for kind in plain + shaped[k % 3 :: 3] + wide[k::3])
     yield from (("auto", *kind) for kind in LINK_TYPES)
 
 
