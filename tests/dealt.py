@@ -6,20 +6,27 @@ from itertools import combinations
 
 # With it all examples of property tests are tried, others on every run, and all cases.
 SOAK = bool(os.environ.get("CONNCOMP_SOAK"))
+# A process for a sanitizer chooses few inputs itself, which each way is to have.
+SANITIZED = bool(os.environ.get("CONNCOMP_HOST_CUDA_SANITIZER"))
 
 
-def dealt(cases, inputs, share=3):
+def dealt(cases, inputs, share=6, soaked=3, forms=1):
     """Return triples of the name of a way, its options, and an input.
 
-    A way without options has all inputs. The others, each a variant of one that has them, have one
-    of so many inputs, each others than the way before it, so that together they have all.
+    A way without options has all inputs, but where each comes in several forms, one after the
+    other, one form of each. The others, each a variant of one that has them, have one of `share`
+    inputs. Each has others than the way before it, so that together they have all. In a soak the
+    first have all forms, and there, as for sanitizers, the others one of `soaked` inputs.
     """
     inputs = list(inputs)
+    if SOAK or SANITIZED:
+        share, forms = soaked, 1 if SOAK else forms
     return [
         (name, options, each)
         for k, (name, options) in enumerate(cases)
         for i, each in enumerate(inputs)
-        if not options or (i + i // share + k) % share == 0
+        for one_of in (share if options else forms,)
+        if (i + i // one_of + k) % one_of == 0
     ]
 
 
@@ -79,13 +86,17 @@ def deal(items):
     Of a test that is marked ``dealt`` it has so many cases that each pair of values that parameters
     have in any case is in one: a fault that takes three values at once is for `SOAK`, which has all
     cases, as have those that need a GPU. Of one that is marked ``dealt(1)`` it has so many that
-    each value is in one, where those that stand together in a decorator are one value.
+    each value is in one, where those that stand together in a decorator are one value. What is
+    marked ``soak`` is for `SOAK`, too. Where a sanitizer looks, cases are chosen by name.
     """
-    cases = defaultdict(list)
+    if SOAK or SANITIZED:
+        return items, []
+    cases, left_out = defaultdict(list), set()
     for item in items:
-        if not SOAK and item.get_closest_marker("dealt") and not item.get_closest_marker("gpu"):
+        if item.get_closest_marker("soak"):
+            left_out.add(item)
+        elif item.get_closest_marker("dealt") and not item.get_closest_marker("gpu"):
             cases[item.parent, item.originalname].append(item)
-    left_out = set()
     for of_test in cases.values():
         if of_test[0].get_closest_marker("dealt").args == (1,):
             chosen = covering([values_given_together(item) for item in of_test], evenly=True)

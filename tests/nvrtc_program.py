@@ -23,3 +23,11 @@ def program_of(text, names):
     for name in names:
         checked(nvrtc.nvrtcAddNameExpression(program, f"conncomp::{name}".encode()))
     return program
+
+
+def ptx_of(program):
+    """Return what a program that is compiled gives the assembler, and end it."""
+    ptx = bytearray(checked(nvrtc.nvrtcGetPTXSize(program)))
+    checked(nvrtc.nvrtcGetPTX(program, ptx))
+    nvrtc.nvrtcDestroyProgram(program)
+    return ptx.decode()

@@ -70,9 +70,17 @@ def test_each_value_is_in_a_case_and_none_in_many_more():
     assert len(kept) + len(left_out) == len(everything)
 
 
+def test_what_is_for_a_soak_is_left_out():
+    others, soaked = items("dealt"), items("dealt", "soak")
+    kept, left_out = deal([*others, *soaked])
+    assert set(soaked) <= set(left_out)
+    assert kept == deal(others)[0]
+
+
 def test_all_of_them_in_a_soak(monkeypatch):
     monkeypatch.setattr(dealt, "SOAK", True)
-    assert deal(items("dealt"))[1] == []
+    everything = [*items("dealt"), *items("soak")]
+    assert deal(everything) == (everything, [])
 
 
 def test_values_of_one_parameter_are_all_kept():

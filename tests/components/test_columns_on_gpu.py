@@ -11,7 +11,7 @@ from conncomp import _arrays
 from conncomp.components.columns.properties import PROPERTIES
 from conncomp.kernels.cuda.components import configurations, measures, moments, runs
 from conncomp.kernels.cuda.components.runs import find_runs
-from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
 from host_cupy import place_on_host
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -231,6 +231,6 @@ def test_labels_that_change_meanwhile(shape):
 
 
 @host
-@pytest.mark.parametrize("sanitizer", ["thread", "address"])
+@pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
     check_sanitized(sanitizer, __file__, "changing or moments_of_more or one_noise")

@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 
 from conncomp.kernels.cuda.components import distinct as driver
 from conncomp.kernels.cuda.core.key_table import FACTOR
-from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
@@ -95,7 +95,7 @@ def test_each_label_once():
 
 
 @host
-@pytest.mark.parametrize("sanitizer", ["thread", "address"])
+@pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
     check_sanitized(sanitizer, __file__, "test_many_labels or test_more_labels")
 

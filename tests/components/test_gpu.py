@@ -21,7 +21,7 @@ from conncomp.kernels.cuda.components import members, shapes
 from conncomp.kernels.cuda.components.rows import extent_of
 from conncomp.kernels.cuda.components.runs import find_runs
 from conncomp.kernels.cuda.launcher import launch
-from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
 from host_cupy import HostCuPyGpu, place_on, place_on_host
 from stand_in import Array
 
@@ -314,7 +314,7 @@ def test_colours_need_main_memory(cupy):
 
 @pytest.mark.long
 @host
-@pytest.mark.parametrize("sanitizer", ["thread", "address"])
+@pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
     chosen = "test_hard_labels and (noise-0 or noise--1) or test_members_by_parts and 0-1000"
     check_sanitized(sanitizer, __file__, chosen)

@@ -9,7 +9,7 @@ import pytest
 from compute_sanitizer import sanitize
 from compute_sanitizer.everything import PARTS
 from compute_sanitizer.sanitize import EVERYTHING, Outcome, attempt, find_sanitizer, probe
-from host_cuda.host_gpu import AVAILABLE, run_sanitized, sanitizer_library
+from host_cuda.host_gpu import AVAILABLE, SANITIZERS, run_sanitized, sanitizer_library
 from specialisations import template_of, templates
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -64,7 +64,7 @@ SANITIZED = "kawasaki", "tempering"
 @host
 @pytest.mark.long
 @pytest.mark.parametrize("part", SANITIZED)
-@pytest.mark.parametrize("sanitizer", ["thread", "address"])
+@pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer, part):
     if sanitizer_library(sanitizer) is None:
         pytest.skip(f"no runtime of the {sanitizer} sanitizer")

@@ -23,7 +23,7 @@ from conncomp.kernels.cuda.graph.boruvka import forest_arcs
 from dealt import SOAK
 from forest_reference import ends_of, forest_by_kruskal
 from hard_graphs import FORMS, HARD_GRAPHS, from_arcs, make, random
-from host_cuda.host_gpu import AVAILABLE, SANITIZER, HostGpu, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, SANITIZER, SANITIZERS, HostGpu, check_sanitized
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 # One graph with something for each kernel: in all of them the sanitizers take minutes.
@@ -65,6 +65,7 @@ def check_forest(graph, arcs, weights=None):
     assert arcs.dtype == np.int32
 
 
+@pytest.mark.dealt
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", HARD_GRAPHS)
 @pytest.mark.usefixtures("_threads")
@@ -282,6 +283,7 @@ def find_on_host(graph, weights=None, **options):
     return forest_arcs(HostGpu(**options), graph, bits, Workspace())
 
 
+@pytest.mark.dealt(1)
 @host
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", HARD_GRAPHS)
@@ -463,7 +465,7 @@ def test_changing_weights_on_gpu():
 
 @pytest.mark.long
 @host
-@pytest.mark.parametrize("sanitizer", ["thread", "address"])
+@pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
     check_sanitized(sanitizer, __file__, SANITIZED)
 

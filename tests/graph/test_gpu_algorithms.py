@@ -26,7 +26,7 @@ from hard_graphs import (
     shuffled,
     star,
 )
-from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized, interleavings
+from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized, interleavings
 from reference import components_by_search, consecutive
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -58,7 +58,7 @@ def fill(gpu, algorithm, graph, index=np.int32, **options):
 @host
 @pytest.mark.parametrize(
     ("algorithm", "options", "graph_and_form"),
-    dealt(CASES, product(HARD_GRAPHS, FORMS)),
+    dealt(CASES, product(HARD_GRAPHS, FORMS), forms=len(FORMS)),
     ids=str,
 )
 def test_hard_graphs(algorithm, options, graph_and_form):
@@ -204,7 +204,7 @@ def check_default(src, dst, n, form):
 
 @pytest.mark.long
 @host
-@pytest.mark.parametrize("sanitizer", ["thread", "address"])
+@pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
     chosen = " ".join(SANITIZED.split())
     check_sanitized(sanitizer, __file__, chosen)

@@ -17,7 +17,7 @@ from conncomp.graph import graph as graph_module
 from conncomp.graph import incremental
 from conncomp.kernels.cuda.graph import incremental as driver
 from hard_graphs import HARD_GRAPHS, shuffled
-from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
 from host_cupy import place_on_host
 from reference import consecutive
 
@@ -230,7 +230,7 @@ def test_long_paths_are_not_left(order):
 
 @pytest.mark.long
 @host
-@pytest.mark.parametrize("sanitizer", ["thread", "address"])
+@pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
     check_sanitized(sanitizer, __file__, "interleavings or ends_that_change or long_paths")
 

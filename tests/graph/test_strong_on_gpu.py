@@ -8,7 +8,7 @@ from conncomp.graph.algorithms import STRONG_ALGORITHMS
 from conncomp.kernels.cuda.graph import strong_components
 from conncomp.kernels.cuda.graph.arcs import list_arcs
 from conncomp.kernels.cuda.launcher import kept_launches
-from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized, interleavings
+from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized, interleavings
 from reference import strong_components_by_tarjan
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -199,6 +199,7 @@ def expected_of(graph):
     return strong_components_by_tarjan(graph.num_vertices, arcs_of(graph).tolist())
 
 
+@pytest.mark.dealt
 @host
 @pytest.mark.parametrize("form", ["rows", "arcs"])
 @pytest.mark.parametrize("name", DIGRAPHS)
@@ -232,6 +233,7 @@ def test_members_of_a_giant_that_is_not_complete():
     check(HostGpu(seed=1), "auto", in_form(graph, "rows"), expected_of(graph))
 
 
+@pytest.mark.dealt(1)
 @host
 @pytest.mark.parametrize("barriers", [0, 1])
 @pytest.mark.parametrize("name", DIGRAPHS)
@@ -254,6 +256,7 @@ def test_with_and_without_a_search_for_a_giant(hub, monkeypatch):
         check(HostGpu(), "auto", in_form(graph, "rows"), expected_of(graph))
 
 
+@pytest.mark.dealt(1)
 @host
 @pytest.mark.parametrize("long_arc", [1, 10**6])
 @pytest.mark.parametrize("name", DIGRAPHS)
@@ -293,6 +296,7 @@ CHAINS = DIGRAPHS | {
 }
 
 
+@pytest.mark.dealt(1)
 @host
 @pytest.mark.parametrize("form", ["rows", "arcs"])
 @pytest.mark.parametrize("name", CHAINS)
@@ -462,7 +466,7 @@ def test_a_symmetric_graph_has_weak_components(monkeypatch):
 # One digraph with something for each kernel: in all of them the sanitizers take minutes.
 @host
 @pytest.mark.long
-@pytest.mark.parametrize("sanitizer", ["thread", "address"])
+@pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
     tests = "(test_digraphs or test_what_sweeps) and hubs and not hubs-arcs"
     check_sanitized(sanitizer, __file__, tests)

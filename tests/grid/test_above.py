@@ -10,12 +10,12 @@ from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.links import values_above
 from conncomp.kernels.neighbourhood import Neighbourhood
 from conncomp.models import CahnHilliard
-from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
 
-@pytest.mark.dealt
+@pytest.mark.dealt(1)
 @host
 @pytest.mark.parametrize("numbering", ["roots", "consecutive"])
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
@@ -54,9 +54,9 @@ def test_equals_label_of_what_is_above(seed, dtype, numbering):
 
 
 @host
-@pytest.mark.parametrize("sanitizer", ["thread", "address"])
+@pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
-    check_sanitized(sanitizer, __file__, "test_equals_label_of_what_is_above and ([0- or [4-)")
+    check_sanitized(sanitizer, __file__, "above and (0-f4-roots or 4-f8-consecutive)")
 
 
 @pytest.mark.gpu

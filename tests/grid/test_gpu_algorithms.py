@@ -26,10 +26,10 @@ from conncomp.kernels.cuda.papers import (
 )
 from conncomp.kernels.links import equal_values
 from conncomp.kernels.neighbourhood import Neighbourhood
-from dealt import dealt
+from dealt import SOAK, dealt
 from gpu_arrays import describe, describe_bonds, fill, label_on_gpu
 from hard_images import HARD_IMAGES, roots_of, settings_of
-from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
 from reference import (
     consecutive,
     label_by_bonds,
@@ -73,6 +73,7 @@ CASES += [(name, options) for name, variants in VARIANTS.items() for options in 
 # Those that find links in ways of their own.
 LINK_CASES = [(name, {}) for name in ON_GPU if name != "tiles"]
 LINK_CASES += [("tiles", options) for options in (*WAYS, {"trees": "size", "tile": 4})]
+SHAPES_OF_BONDS = [(1,), (2,), (70,), (1, 5), (16, 16), (17, 33), (40, 2), (1, 8, 9), (9, 10, 7)]
 # How small tiles are sewn.
 SEWN = [{"tile": 4, "merge": merge} for merge in tiles.MERGE] + [{"tile": 4, "trees": "size"}]
 
@@ -191,7 +192,7 @@ def dealt_types():
     shaped = [kind for kind in LINK_TYPES if kind[1] == "u1" and kind not in plain]
     others = [name for name in ON_GPU if name != "auto"]
     for k, name in enumerate(others):
-        yield from ((name, *kind) for kind in plain + shaped[k % 2 :: 2] + wide[k::3])
+        yield from ((name, *kind) for kind in plain + shaped[k % 3 :: 3] + wide[k::3])
     yield from (("auto", *kind) for kind in LINK_TYPES)
 
 
@@ -311,6 +312,7 @@ def test_equals_reference_by_any_rule(algorithm, rule, value_type, rank, index, 
     np.testing.assert_array_equal(roots, expected)
 
 
+@pytest.mark.dealt(1)
 @host
 @pytest.mark.parametrize("algorithm", ON_GPU)
 @pytest.mark.parametrize("shape", [(130, 70), (17, 19, 23), (4097,), (3, 3001)])
@@ -322,6 +324,7 @@ def test_larger_images(algorithm, shape):
         np.testing.assert_array_equal(roots, expected)
 
 
+@pytest.mark.dealt(1)
 @host
 @pytest.mark.parametrize("name", ["noise", "empty", "checkerboard in 3-D", "one"])
 @pytest.mark.parametrize("algorithm", ON_GPU)
@@ -376,9 +379,8 @@ def test_few_sweeps(driver, kernel, image, most, monkeypatch):
 
 
 @host
-@pytest.mark.parametrize(("algorithm", "options"), LINK_CASES, ids=str)
 @pytest.mark.parametrize(
-    "shape", [(1,), (2,), (70,), (1, 5), (16, 16), (17, 33), (40, 2), (1, 8, 9), (9, 10, 7)]
+    ("algorithm", "options", "shape"), dealt(LINK_CASES, SHAPES_OF_BONDS, soaked=1), ids=str
 )
 @pytest.mark.parametrize("periodic", [False, True])
 def test_bonds(shape, periodic, algorithm, options):
@@ -387,7 +389,7 @@ def test_bonds(shape, periodic, algorithm, options):
     bonds = sum((rng.random(shape) < 0.4).astype(np.uint8) << bit for bit in range(8))
     expected = label_by_bonds(unpack(bonds, len(shape)), periodic)
     lattice = describe_bonds(bonds, periodic)
-    for index in (np.int32, np.int64):
+    for index in (np.int32, np.int64) if SOAK else (np.int64 if periodic else np.int32,):
         roots = fill(HostGpu(), algorithm, lattice, index, **options)
         np.testing.assert_array_equal(roots, expected)
 
@@ -490,6 +492,7 @@ def test_small_batches(algorithm, options):
         np.testing.assert_array_equal(roots, expected)
 
 
+@pytest.mark.dealt(1)
 @host
 @pytest.mark.parametrize("tolerance", [0, 1])
 @pytest.mark.parametrize(("algorithm", "options"), [case for case in CASES if case[0] != "auto"])
@@ -511,11 +514,14 @@ def test_background_is_no_lower_label(algorithm, options, tolerance):
 
 @pytest.mark.long
 @host
-@pytest.mark.parametrize("sanitizer", ["thread", "address"])
+@pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
-    chosen = "test_small and not auto or test_bonds and shape5 and True or test_numbering_and"
+    chosen = "test_small_images and not auto or test_numbering_and and noise"
     if sanitizer == "thread":  # to which links, indices and ranks are as any others
-        chosen = chosen.replace("test_small", "test_small_images") + " and noise"
+        chosen += " or test_bonds and 33 and True"
+    else:  # where tiles lie, and items, is found in one place for all ways
+        bonds = "test_bonds and 33 and True and not tiles"
+        chosen += f" or {bonds} or test_small_batches and (equivalence or union-find)"
     check_sanitized(sanitizer, __file__, chosen)
 
 

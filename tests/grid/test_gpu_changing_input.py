@@ -21,8 +21,9 @@ from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements, tiled_quads
 from conncomp.kernels.cuda.grid.tiling import tiling
 from conncomp.kernels.cuda.launcher import launch
+from dealt import SOAK
 from gpu_arrays import describe, label_on_gpu
-from host_cuda.host_gpu import AVAILABLE, SANITIZER, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, SANITIZER, check_sanitized, interleavings
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
@@ -89,6 +90,7 @@ def test_changes_between_launches(run, algorithm, options, numbering):
             run(ChangingGpu(change), algorithm, options, image, out, numbering)
 
 
+@pytest.mark.dealt(1)
 @pytest.mark.parametrize("seed", range(1 if SANITIZER else 3))
 @pytest.mark.parametrize(("algorithm", "options", "numbering"), CASES, ids=str)
 def test_changes_ahead_of_each_launch(run, algorithm, options, numbering, seed):
@@ -114,7 +116,7 @@ def test_changes_during_launches(run, algorithm, options, numbering):
     if only_writes_or_checks(algorithm, options):
         writes.append((out, wrong))
     with written_by_another_thread(*writes):
-        for seed in range(1 if SANITIZER else 3):
+        for seed in interleavings(3):
             run(ChangingGpu(seed=seed), algorithm, options, image, out, numbering)
 
 
@@ -136,4 +138,5 @@ def test_values_that_no_longer_equal_themselves():
 
 @pytest.mark.long
 def test_sanitized():
-    check_sanitized("address", __file__, "test_changes")
+    between = "between or " if SOAK else ""  # all that is ahead of any launch
+    check_sanitized("address", __file__, f"test_changes and ({between}ahead or during)")

@@ -10,7 +10,7 @@ from conncomp.kernels.links import Links
 from conncomp.kernels.neighbourhood import Neighbourhood
 from dealt import SOAK
 from gpu_arrays import describe, label_on_gpu
-from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
 from reference import consecutive, label_by_neighbour_pairs
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -84,6 +84,7 @@ def index_of(shape):
     return [(np.int64, np.int32)[len(shape) % 2]] * 2
 
 
+@pytest.mark.dealt
 @host
 @pytest.mark.parametrize("seed", range(4 if SOAK else 2))
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: "x".join(map(str, shape)))
@@ -97,6 +98,7 @@ def test_noise(tiles, shape, seed):
     check(noise(seed, shape, dtype), int(connectivity), periodic, seed, indices=index_of(shape))
 
 
+@pytest.mark.dealt(1)
 @host
 @pytest.mark.parametrize("image", ["spiral", "rings", "comb", "maze", "hilbert"])
 def test_patterns(tiles, image):
@@ -111,6 +113,7 @@ def test_patterns(tiles, image):
         check(made, connectivity, periodic=False)
 
 
+@pytest.mark.dealt(1)
 @host
 @pytest.mark.parametrize("connectivity", [1, 2, 3])
 def test_more_pairs_than_there_is_room_for(tiles, connectivity):
@@ -132,6 +135,7 @@ def test_more_pairs_between_tiles_than_there_is_room_for(tiles):
     check(image.astype(np.uint8), 3, periodic=False, background=99)
 
 
+@pytest.mark.dealt(1)
 @host
 @pytest.mark.parametrize("shape", [(70,), (21, 61), (9, 13, 21), (3, 5, 6, 7)])
 def test_zeros_that_are_foreground(tiles, shape):
@@ -170,6 +174,7 @@ def test_tiles_of_different_values(tiles, shape):
             check(image.astype(np.int32), connectivity, seed % 2 == 0, seed, background)
 
 
+@pytest.mark.dealt(1)
 @host
 @pytest.mark.parametrize("axes", [(0, 1), (1, 0), (0, 1, 2), (0, 2, 1), (1, 2, 0), (2, 1, 0)])
 def test_corners_at_ends(tiles, axes):
@@ -181,6 +186,7 @@ def test_corners_at_ends(tiles, axes):
         check(np.ascontiguousarray(given.transpose(axes)), len(axes), periodic=True)
 
 
+@pytest.mark.dealt(1)
 @host
 @pytest.mark.parametrize("most", [1, 3])
 def test_many_words_in_a_chunk(tiles, monkeypatch, most):
@@ -246,10 +252,8 @@ def test_alignment(offset):
 
 @pytest.mark.long
 @host
-@pytest.mark.parametrize("sanitizer", ["thread", "address"])
+@pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
-    noises = "75x320 or 9x20x96"
-    chosen = (
-        f"test_noise and (small or few) and ({noises}) or test_alignment or test_items and small"
-    )
+    noises = "small-75x320 or few and 9x20x96"
+    chosen = f"test_noise and ({noises}) or test_alignment and 1 or test_items and small"
     check_sanitized(sanitizer, __file__, chosen)

@@ -8,7 +8,7 @@ from conncomp import Workspace, generate, label
 from conncomp.kernels.cuda.grid import row_tiles, tiled_bricks, tiled_elements
 from gpu_arrays import describe, label_on_gpu, modules_of_first_call
 from hard_images import HARD_IMAGES
-from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
 from reference import label_by_neighbour_pairs
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -50,6 +50,7 @@ def check(image, connectivity, seed=0, background=0, expected=None):
     return memory["elsewhere"][0]
 
 
+@pytest.mark.dealt(1)
 @pytest.mark.parametrize("shape", [(64, 256), (130, 300), (70, 140), (200, 260), (40, 520)])
 @pytest.mark.parametrize("connectivity", [1, 2])
 def test_noise(by_rows, shape, connectivity):
@@ -162,6 +163,6 @@ def test_changes_between_launches(at):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("sanitizer", ["address", "thread"])
+@pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
     check_sanitized(sanitizer, __file__, "test_changes or test_patterns or taken")

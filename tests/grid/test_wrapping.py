@@ -10,7 +10,8 @@ from conncomp.grid import array
 from conncomp.grid import wrapping as module
 from conncomp.kernels.cuda.launcher import launch
 from conncomp.kernels.seams import LATTICE, MOST_CLOSED
-from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
+from dealt import SOAK
+from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
 from winding_search import hermite, search
 
 KERNELS = Path(__file__).parent / "kernels"
@@ -63,9 +64,9 @@ def test_lattices(seed):
 
 @pytest.mark.long
 @pytest.mark.skipif(not AVAILABLE, reason="no g++")
-@pytest.mark.parametrize("sanitizer", ["thread", "address"])
+@pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
-    chosen = " or ".join(f"-{k}]" for k in (1, 3, 5))  # each seed is of one device
+    chosen = " or ".join(f"-{k}]" for k in (1, 3))  # each seed is of one device
     check_sanitized(sanitizer, __file__, f"host and ({chosen}) or test_lattices and ({chosen})")
 
 
@@ -79,7 +80,7 @@ def steps_of(structure):
 
 
 @pytest.mark.dealt(1)
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", range(150 if SOAK else 60))
 def test_images(wrapping_on, seed):
     """Any shape, with lengths of 1, 2 and 3 among them, any neighbourhood and values."""
     random = np.random.default_rng(seed)
@@ -114,7 +115,7 @@ def test_images(wrapping_on, seed):
 
 
 @pytest.mark.dealt(1)
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(60 if SOAK else 24))
 def test_bonds(wrapping_on, seed):
     random = np.random.default_rng(seed)
     shape = random_shape(random)

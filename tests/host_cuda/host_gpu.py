@@ -23,11 +23,13 @@ from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pytest
 
 from conncomp.kernels.cuda.launcher import SOURCES, Again, Gpu, Launch, includes, launch, source
+from dealt import SOAK
 from native_program import AT_FIXED_ADDRESSES
 
 HERE = Path(__file__).parent
@@ -37,6 +39,8 @@ CACHE = Path(tempfile.gettempdir()) / f"conncomp-host-cuda-{getpass.getuser()}"
 AVAILABLE = COMPILER is not None and sys.platform == "linux"
 # Which build is loaded by default: in a process for a sanitizer its own.
 SANITIZER = os.environ.get("CONNCOMP_HOST_CUDA_SANITIZER")
+# Those that tests are run for; what takes a hundred times as long as without one is for a soak.
+SANITIZERS = ("address", pytest.param("thread", marks=pytest.mark.soak))
 # How many blocks run at the same time. ThreadSanitizer has a clock for each of their threads, with
 # an entry for every other one: half as many take it half the time.
 WORKERS = 2 if SANITIZER == "thread" else 4
@@ -399,12 +403,16 @@ class HostGpu(Gpu):
 
 
 def interleavings(count: int) -> range:
-    """Return the seeds of so many interleavings, but of one for ThreadSanitizer.
+    """Return the seeds of so many interleavings in a soak; else one of them, dealt by tests' names.
 
-    That looks for accesses without an order, which it sees however they interleave, and takes a
-    hundred times as long.
+    A sanitizer has one, too: ThreadSanitizer looks for accesses without an order, which it sees
+    however they interleave, and AddressSanitizer for places.
     """
-    return range(1 if SANITIZER == "thread" else count)
+    if SOAK and SANITIZER is None:
+        return range(count)
+    test = os.environ.get("PYTEST_CURRENT_TEST", "")
+    seed = crc32(test.partition(" ")[0].encode()) % count
+    return range(seed, seed + 1)
 
 
 def sanitizer_library(sanitizer: str) -> str | None:

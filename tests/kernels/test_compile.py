@@ -6,9 +6,10 @@ from itertools import combinations, combinations_with_replacement
 
 import pytest
 
+from clamps import wrong_clamps
 from conncomp.kernels.cuda.launcher import SOURCES, compile_options, includes, source
 from dealt import SOAK, covering
-from nvrtc_program import checked, nvrtc, program_of
+from nvrtc_program import checked, nvrtc, program_of, ptx_of
 from specialisations import names_by_file, template_of
 
 # Of 90 as users have it; elsewhere what a GPU lacks is found in a third of the time. What those of
@@ -28,17 +29,18 @@ NAMES = names_by_file()
 
 
 def compile_kernels(text, names, options):
-    """Compile with NVRTC; return its log, which is empty if there is nothing to say."""
-
+    """Compile with NVRTC; return its log, which is empty if there is nothing to say, and PTX."""
     program = program_of(text, names)
     encoded = [option.encode() for option in options]
     (status,) = nvrtc.nvrtcCompileProgram(program, len(encoded), encoded)
     # The compiler writes into it, and of one byte Python has a single object for all who use it.
     log = b" " * (1 + checked(nvrtc.nvrtcGetProgramLogSize(program)))
     checked(nvrtc.nvrtcGetProgramLog(program, log))
-    nvrtc.nvrtcDestroyProgram(program)
     text = log.rstrip(b"\0 ").decode()
-    return text if status == nvrtc.nvrtcResult.NVRTC_SUCCESS else text or str(status)
+    if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
+        nvrtc.nvrtcDestroyProgram(program)
+        return text or str(status), ""
+    return text, ptx_of(program)
 
 
 TYPES = re.compile(r"u?int\d+_t|float|double|conncomp::Half")
@@ -125,7 +127,10 @@ PARTS = {
 @pytest.mark.parametrize(("file", "names", "kind"), PARTS.values(), ids=PARTS)
 def test_every_kernel_compiles(file, names, kind):
     options = (*compile_options(file), *KINDS[kind])
-    assert compile_kernels(source(file), names, options) == ""
+    log, ptx = compile_kernels(source(file), names, options)
+    assert log == ""
+    if kind == "90":
+        assert wrong_clamps(ptx) == []
 
 
 # The table of compute capabilities in NVIDIA's CUDA C++ Programming Guide.
@@ -140,7 +145,7 @@ def test_threads_of_a_multiprocessor(architecture, threads):
     )
     text = f"{source(file)}\nnamespace conncomp {{ {checks} }}"
     options = (*compile_options(file), f"-arch=sm_{architecture}", UNOPTIMISED)
-    assert compile_kernels(text, ("f<0>",), options) == ""
+    assert compile_kernels(text, ("f<0>",), options)[0] == ""
 
 
 @pytest.mark.parametrize(
@@ -163,7 +168,7 @@ def test_threads_of_a_multiprocessor(architecture, threads):
 )
 def test_mistakes_are_seen(kind, statement, message):
     text = f"namespace conncomp {{ template <class T> __global__ void f(T* x) {{ {statement}; }} }}"
-    log = compile_kernels(text, ("f<int>",), KINDS[kind])
+    log, _ = compile_kernels(text, ("f<int>",), KINDS[kind])
     assert re.search(message, log)
 
 

@@ -25,7 +25,7 @@ from conncomp.kernels.cuda.grid import (
 from conncomp.kernels.cuda.launcher import SOURCES, compile_options, includes, source
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import SPINS
-from nvrtc_program import checked, nvrtc, program_of
+from nvrtc_program import checked, nvrtc, program_of, ptx_of
 from specialisations import template_of
 
 MEMORY = re.compile(r"\b(ld|st|atom|red|ldu|cp)\.(?!param|local|shared)[\w.]+")
@@ -61,14 +61,11 @@ def one_of_each_template():
     return sorted((file, name) for (file, _), name in chosen.items())
 
 
-def ptx_of(text, name, options):
+def ptx_for(text, name, options):
     program = program_of(text, (name,))
     encoded = [option.encode() for option in options]
     checked(nvrtc.nvrtcCompileProgram(program, len(encoded), encoded))
-    ptx = bytearray(checked(nvrtc.nvrtcGetPTXSize(program)))
-    checked(nvrtc.nvrtcGetPTX(program, ptx))
-    nvrtc.nvrtcDestroyProgram(program)
-    return ptx.decode()
+    return ptx_of(program)
 
 
 def touches_before_wait(ptx, name):
@@ -96,7 +93,7 @@ def test_kernels_of_runs_wait_at_once(driver):
 @pytest.mark.parametrize(("file", "name"), one_of_each_template())
 def test_kernels_wait_before_they_touch_memory(file, name):
     options = (*compile_options(file), "-arch=compute_90")
-    assert touches_before_wait(ptx_of(source(file), name, options), name) == []
+    assert touches_before_wait(ptx_for(source(file), name, options), name) == []
 
 
 def test_a_kernel_that_reads_first_is_seen():
@@ -106,4 +103,4 @@ def test_a_kernel_that_reads_first_is_seen():
         " const T first = x[1]; follow_launch(); x[0] = first; } }"
     )
     options = (*compile_options("cuda/core/launch.cuh"), "-arch=compute_90")
-    assert touches_before_wait(ptx_of(text, "f<int>", options), "f<int>") == ["ld.global.u32"]
+    assert touches_before_wait(ptx_for(text, "f<int>", options), "f<int>") == ["ld.global.u32"]

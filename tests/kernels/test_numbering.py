@@ -12,7 +12,7 @@ from conncomp.kernels.cuda.core.numbering import (
     number_roots,
     place_roots_within_items,
 )
-from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
 from reference import consecutive
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -147,7 +147,7 @@ def test_changes_during_launches(work):
 
 @pytest.mark.long
 @host
-@pytest.mark.parametrize("sanitizer", ["thread", "address"])
+@pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
     chosen = "test_chunks and 64-32" if sanitizer == "thread" else "64-32 or test_changes"
     check_sanitized(sanitizer, __file__, chosen)

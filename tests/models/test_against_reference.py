@@ -164,6 +164,7 @@ def all_updates_of_the_reference(tile, **arguments):
     ]
 
 
+@pytest.mark.dealt(1)
 @pytest.mark.parametrize(
     ("shape", "q", "periodic", "tile"),
     [

@@ -1,4 +1,4 @@
-"""The C++ core under AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer."""
+"""The C++ core under AddressSanitizer and UndefinedBehaviorSanitizer; in a soak ThreadSanitizer."""
 
 import subprocess
 
@@ -36,18 +36,18 @@ def run(program, rounds):
     ("test", "rounds", "sanitizer", "instructions"),
     [
         ("core_test", 60, "address", WIDEST_OF_RUNS),
-        ("core_test", 60, "thread", "generic"),
+        pytest.param("core_test", 60, "thread", "generic", marks=pytest.mark.soak),
         ("columns_test", 4, "address", "generic"),
-        ("columns_test", 4, "thread", "generic"),
+        pytest.param("columns_test", 4, "thread", "generic", marks=pytest.mark.soak),
         # Compiled once, for any processor, in each build.
         ("graphs_test", 60, "address", "generic"),
-        ("graphs_test", 60, "thread", "generic"),
+        pytest.param("graphs_test", 60, "thread", "generic", marks=pytest.mark.soak),
         ("tables_test", 60, "address", "generic"),
-        ("tables_test", 60, "thread", "generic"),
+        pytest.param("tables_test", 60, "thread", "generic", marks=pytest.mark.soak),
         ("models_test", 50, "address", WIDEST),
-        ("models_test", 50, "thread", "generic"),
+        pytest.param("models_test", 50, "thread", "generic", marks=pytest.mark.soak),
         ("structure_test", 60, "address", WIDEST),
-        ("structure_test", 60, "thread", "generic"),
+        pytest.param("structure_test", 60, "thread", "generic", marks=pytest.mark.soak),
         ("text_test", 1500, "address", "generic"),
     ],
 )
@@ -62,6 +62,7 @@ def test_core_is_clean(test, rounds, sanitizer, instructions, tmp_path):
     assert done.stdout == f"{rounds} rounds\n"
 
 
+@pytest.mark.soak
 @pytest.mark.long
 def test_races_of_short_loops_are_found(tmp_path):
     """After many that helpers gained nothing in, and at the first time."""

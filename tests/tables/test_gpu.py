@@ -15,7 +15,7 @@ from conncomp.kernels.cuda import launcher
 from conncomp.kernels.cuda.graph import incremental
 from conncomp.kernels.cuda.tables import interning, pair_clusters
 from conncomp.tables import clusters as clusters_module
-from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
 from host_cupy import place_on_host
 from pairs_reference import clusters_of, table_of
 
@@ -316,7 +316,7 @@ def test_after_an_interruption_all_is_as_before(monkeypatch, end):
 
 @host
 @pytest.mark.long
-@pytest.mark.parametrize("sanitizer", ["thread", "address"])
+@pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
     check_sanitized(sanitizer, __file__, "test_numbers_are_the_order_of_first_appearance")
 
