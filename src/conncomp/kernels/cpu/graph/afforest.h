@@ -141,7 +141,7 @@ void sweep_others(const Rows<Pointer, Vertex> rows, Index* parent, const VertexB
           unite_row(rows, parent, v, shorten(parent, v), rows.vertices, {rows.begin(v), rows.begin(v + 1)});
         }
       },
-      VertexBits::kWord);
+      VertexBits::kWord * kParentWork);
 }
 
 // Fills parent[v], for a graph in CSR form, with a smaller vertex of v's component, or with v if there is

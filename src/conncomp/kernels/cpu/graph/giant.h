@@ -19,7 +19,6 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
-#include <cstdlib>
 
 #include "cpu/core/buffer.h"
 #include "cpu/core/parallel.h"
@@ -36,7 +35,7 @@ class Giant {
 
   // Marks vertices; returns whether most arcs are theirs.
   bool search() {
-    const Sample sample = sample_rows();
+    const RowSample sample = sample_rows(rows_);
     if (2 * sample.near > sample.rows) return false;
     int64_t left = search_from(sample.hub);
     for (int64_t before = 2 * rows_.arcs; !is_whole_ && left > rows_.arcs / kFew && left < before / 4 * 3;)
@@ -53,28 +52,6 @@ class Giant {
   static constexpr int64_t kFew = 256;      // arcs, of which one is left to union-find
   static constexpr int64_t kTold = 4;       // words after which threads tell each other of them
   static constexpr int64_t kSeen = 32;      // arcs, of which one is looked at by the search
-
-  // Of some rows, evenly spread, the first arcs: how many they are, how many lead to near vertices, and the
-  // end with the most arcs.
-  struct Sample {
-    int64_t rows = 0, near = 0, hub = 0;
-  };
-  Sample sample_rows() const {
-    constexpr int64_t kSamples = 64;
-    Sample sample;
-    int64_t most = -1;
-    for (int64_t i = 0; i < kSamples; ++i) {
-      const int64_t v = rows_.vertices / kSamples * i, begin = rows_.begin(v);
-      if (begin >= rows_.begin(v + 1)) continue;
-      const Vertex u = rows_.target(begin);
-      if (!is_vertex(u, rows_.vertices)) continue;
-      ++sample.rows;
-      sample.near += std::abs(int64_t(u) - v) < rows_.vertices / kSamples;
-      if (const int64_t arcs = rows_.begin(int64_t(u) + 1) - rows_.begin(u); arcs > most)
-        sample.hub = u, most = arcs;
-    }
-    return sample;
-  }
 
   // Marks vertices from the hub on: a third of them, or as many as few arcs show. Returns how many arcs have
   // not been looked at.

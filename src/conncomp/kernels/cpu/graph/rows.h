@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 
 #include "core/atomics.h"
 #include "core/vertices.h"
@@ -57,5 +58,29 @@ struct Rows {
     });
   }
 };
+
+// Of some rows, evenly spread, the first arcs: how many they are, how many lead to near vertices, and the end
+// with the most arcs.
+struct RowSample {
+  int64_t rows = 0, near = 0, hub = 0;
+};
+
+template <class Pointer, class Vertex>
+RowSample sample_rows(const Rows<Pointer, Vertex> rows) {
+  constexpr int64_t kSamples = 64;
+  RowSample sample;
+  int64_t most = -1;
+  for (int64_t i = 0; i < kSamples; ++i) {
+    const int64_t v = rows.vertices / kSamples * i, begin = rows.begin(v);
+    if (begin >= rows.begin(v + 1)) continue;
+    const Vertex u = rows.target(begin);
+    if (!is_vertex(u, rows.vertices)) continue;
+    ++sample.rows;
+    sample.near += std::abs(int64_t(u) - v) < rows.vertices / kSamples;
+    if (const int64_t arcs = rows.begin(int64_t(u) + 1) - rows.begin(u); arcs > most)
+      sample.hub = u, most = arcs;
+  }
+  return sample;
+}
 
 }  // namespace conncomp

@@ -18,7 +18,6 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
-#include <cstdlib>
 #include <type_traits>
 
 #include "core/union_find.h"
@@ -39,15 +38,15 @@ class SparseForest {
   void grow() {
     Parts parts(words_, kGrain / kVertexWork / kWord);
     if (num_threads() == 1) parts.parts = 1;
-    const bool in_parts = parts.parts == 1 || leads_near();
-    parallel_for(parts.parts, [&, this](int64_t part) {
-      const int64_t begin = parts.begin(part) * kWord,
-                    end = std::min(parts.end(part) * kWord, rows_.vertices);
-      if (in_parts)
-        grow_part(begin, end);
-      else
-        start_part(begin, end);
-    });
+    if (parts.parts > 1 && !leads_near()) {
+      parallel_for(parts.parts, [&, this](int64_t part) {
+        for_each_block(parts, part,
+                       [this](int64_t first, int64_t last) { start_block<false>(0, first, last); });
+      });
+      postponed_vertices_ = rows_.vertices, postponed_arcs_ = rows_.arcs;
+    } else {
+      parallel_for(parts.parts, [&, this](int64_t part) { grow_part(parts, part); });
+    }
     if (postponed_vertices_ > rows_.vertices / kMany) flatten(parent_, rows_.vertices);
     unite_postponed();
   }
@@ -58,47 +57,31 @@ class SparseForest {
   static constexpr int64_t kWord = 64;
   static constexpr int64_t kBlock = 16 * kWord;  // vertices, whose rows are read twice
   static constexpr int64_t kArcs = 3;            // that are looked at without a branch
-  static constexpr int64_t kLongRow =
-      std::min<int64_t>(1024, kGrain);  // arcs, of which one thread takes no more
-  static constexpr int64_t kPairs = 512;
+  static constexpr int64_t kLongRow = 32;        // arcs, of which more are left to all threads
   static constexpr int64_t kMany = 16;  // vertices, with one postponed for which paths are made short
 
-  // Vertices, and roots that each is connected with.
-  struct Pairs {
-    std::array<Index, kPairs + kArcs> vertices, roots;
-  };
-
-  // Whether most arcs lead to vertices of near numbers, by the first ones of some rows.
+  // Whether most arcs lead to near vertices.
   bool leads_near() const {
-    constexpr int64_t kSamples = 64;
-    int64_t rows = 0, near = 0;
-    for (int64_t i = 0; i < kSamples; ++i) {
-      const int64_t v = rows_.vertices / kSamples * i, begin = rows_.begin(v);
-      if (begin >= rows_.begin(v + 1)) continue;
-      ++rows, near += std::abs(int64_t(rows_.target(begin)) - v) < rows_.vertices / kSamples;
-    }
-    return 2 * near >= rows;
+    const RowSample sample = sample_rows(rows_);
+    return 2 * sample.near >= sample.rows;
+  }
+
+  // Calls body(first, last) for the blocks of a part.
+  template <class Body>
+  void for_each_block(const Parts& parts, int64_t part, Body body) const {
+    const int64_t end = std::min(parts.end(part) * kWord, rows_.vertices);
+    for (int64_t first = parts.begin(part) * kWord; first < end; first += kBlock)
+      body(first, std::min(first + kBlock, end));
   }
 
   // Lets vertices, whose entries are this thread's alone and lead to others of them, start and be united.
-  void grow_part(int64_t part, int64_t end) {
-    for (int64_t first = part, last; first < end; first = last) {
-      last = std::min(first + kBlock, end);
-      start_block<true>(part, first, last);
-      unite_block(part, first, last);
-    }
-    leave_part(part, end);
-  }
-
-  // Lets vertices start under smaller ones anywhere.
-  void start_part(int64_t begin, int64_t end) {
-    int64_t vertices = 0;
-    for (int64_t first = begin, last; first < end; first = last) {
-      last = std::min(first + kBlock, end);
-      start_block<false>(0, first, last);
-    }
-    for (int64_t w = begin / kWord; w * kWord < end; ++w) vertices += std::popcount(postponed_[w]);
-    postponed_vertices_ += vertices, postponed_arcs_ += rows_.begin(end) - rows_.begin(begin);
+  void grow_part(const Parts& parts, int64_t part) {
+    const int64_t begin = parts.begin(part) * kWord;
+    for_each_block(parts, part, [=, this](int64_t first, int64_t last) {
+      start_block<true>(begin, first, last);
+      unite_block(begin, first, last);
+    });
+    leave_part(begin, std::min(parts.end(part) * kWord, rows_.vertices));
   }
 
   // Lets the vertices of a block start. Those are marked, as postponed, that may have more arcs to smaller
@@ -129,7 +112,7 @@ class SparseForest {
     Unsigned low = self, high = self;
     if (row.begin < row.end) [[likely]] {
       const Unsigned first = Unsigned(rows.target(row.begin)), last = Unsigned(rows.target(row.end - 1));
-      low = std::min(first, last),
+      low = std::min(first, last);
       high = first ^ last ^ low;  // of minimum and maximum compilers make a branch
     }
     Index root = Index(std::min(Unsigned(low - offset), Unsigned(self - offset)) + offset);
@@ -149,13 +132,10 @@ class SparseForest {
     const Rows<Pointer, Vertex> rows = rows_;
     Index* const parent = parent_;
     const Unsigned offset = Unsigned(part);
-    Pairs pairs;
-    int64_t height = 0;
-    const auto make_room = [&, this] {
-      if (height >= kPairs) unite_pairs(pairs, height), height = 0;
-    };
+    std::array<Index, kWord * kLongRow> vertices, roots;  // pairs, of roots that differ
     for (int64_t w = first / kWord; w * kWord < last; ++w) {
       uint64_t stay = 0;
+      int64_t pairs = 0;
       for (uint64_t word = postponed_[w]; word; word &= word - 1) {
         const int64_t v = w * kWord + std::countr_zero(word), begin = rows.begin(v), end = rows.begin(v + 1);
         if (uint64_t(end - begin - 1) >= uint64_t(kLongRow)) [[unlikely]] {  // or none, if it has changed
@@ -163,37 +143,23 @@ class SparseForest {
           continue;
         }
         const Index root = Shared::load(parent + v);
-        const auto add = [&, root, v](Unsigned u) {
-          const Unsigned inside = std::min(Unsigned(u - offset), Unsigned(Unsigned(v) - offset));
-          pairs.vertices[height] = Index(v);
-          pairs.roots[height] = Shared::load(parent + int64_t(offset) + int64_t(inside));
-          height += pairs.roots[height] != root;
-        };
+        const Unsigned self = Unsigned(Unsigned(v) - offset);
         // The smaller end of the first and the last arc has been seen, or is below.
         const Unsigned front = Unsigned(rows.target(begin)), back = Unsigned(rows.target(end - 1));
         Unsigned low = std::min(front, back);
-        add(front ^ back ^ low);
-        for (int64_t k = 1; k < kArcs; ++k) {
-          const Unsigned u = Unsigned(rows.target(std::min(begin + k, end - 1)));
-          low = std::min(low, u);
-          add(u);
-        }
-        for (int64_t arc = begin + kArcs; arc < end - 1; ++arc) {
-          const Unsigned u = Unsigned(rows.target(arc));
-          low = std::min(low, u);
-          add(u);
-          make_room();
-        }
-        make_room();
+        const auto see = [&](Unsigned u) {
+          const int64_t inside = int64_t(std::min(Unsigned(u - offset), self));
+          vertices[pairs] = Index(v), roots[pairs] = Shared::load(parent + part + inside);
+          pairs += roots[pairs] != root, low = std::min(low, u);
+        };
+        see(front ^ back ^ low);
+        for (int64_t k = 1; k < kArcs; ++k) see(Unsigned(rows.target(std::min(begin + k, end - 1))));
+        for (int64_t arc = begin + kArcs; arc < end - 1; ++arc) see(Unsigned(rows.target(arc)));
         stay |= low < offset ? word & -word : 0;
       }
       postponed_[w] = stay;
+      for (int64_t i = 0; i < pairs; ++i) unite<Exclusive>(parent, vertices[i], roots[i]);
     }
-    unite_pairs(pairs, height);
-  }
-
-  void unite_pairs(const Pairs& pairs, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) unite<Exclusive>(parent_, pairs.vertices[i], pairs.roots[i]);
   }
 
   // Puts roots of a part under what their arcs show below it. Such a vertex stays postponed unless that was

@@ -56,7 +56,7 @@ void put_members_under_first(const VertexBits& members, int64_t vertices, Index*
     const int64_t begin = w * VertexBits::kWord, count = std::min(vertices - begin, VertexBits::kWord);
     for (int64_t k = 0; k < count; ++k) parent[begin + k] = bits >> k & 1 ? root : Index(begin + k);
   };
-  for_each_index(members.words(), fill, VertexBits::kWord);
+  for_each_index(members.words(), fill, VertexBits::kWord * kParentWork);
 }
 
 // Whether arcs lead to members alone, or to vertices that do not exist.
