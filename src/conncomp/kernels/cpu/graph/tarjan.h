@@ -199,12 +199,14 @@ class StrongSearch {
   };
 
   // Goes on from an entered vertex as long as there is a single arc and that leads to an unvisited vertex,
-  // which is entered. Those before the last one are on the stack then.
+  // which is entered. Those before the last one are on the stack then. The processor guesses that each step
+  // is as the last one, and goes on with the vertex there while it still loads the target: a chain in the
+  // order of memory does not wait for its loads.
   [[gnu::noinline]] Chain follow_chain(Index v, Rank height) {
     const Rows<Pointer, Vertex> rows = rows_;
     Index* const state = state_;
     Index* const stack = stack_.data();
-    for (;; poll(kVertex)) {
+    for (Rank step = 1;; poll(kVertex)) {
       int64_t begin, end;
       rows.guess_bounds(v, begin, end);
       if (begin + 1 != end) return {v, height};
@@ -212,7 +214,13 @@ class StrongSearch {
       if (!is_vertex(u, rows.vertices) || Rank(state[u]) != State::kUnvisited) return {v, height};
       ask_beside(v, begin);
       stack[height++] = v;
-      v = Index(u);
+      Rank next = Rank(v) + step, guess = next;
+      asm("" : "+r"(guess));  // or compilers know that a right guess is the target, and take that
+      if (guess != Rank(u)) [[unlikely]] {
+        asm volatile("");  // so that they make a branch of it
+        step = Rank(u) - Rank(v), next = Rank(u);
+      }
+      v = Index(next);
       state[v] = Index(height);
     }
   }
