@@ -183,31 +183,29 @@ int64_t settle_giant(const Rows<Pointer, Vertex> rows, Index* state) {
   return count;
 }
 
-// Settles all vertices, as `search_strong`, first those that sweeps find, if they may be tried: the giant, or
-// who is alone. What is left is for two searches, if that is worth it: not after the latter, as most of what
-// is left is one component then, which both would go through. Of graphs whose labels need 64 bits only the
+// Settles all vertices, as `search_strong`, first those that sweeps find, if they may be tried: who is alone,
+// or the giant. What is left is for two searches, if that is worth it; not if many are alone, as what is left
+// is mostly one component then, which both would go through. Of graphs whose labels need 64 bits only the
 // giant is sought, as all else would be compiled once more for them.
 template <class Pointer, class Vertex, class Index>
 int64_t settle_all(const Rows<Pointer, Vertex> rows, bool sweeps, Index* state) {
   constexpr bool kAll = sizeof(Index) <= sizeof(int32_t);
+  Index* const no_order = nullptr;
   const bool short_rows = has_short_rows(rows);
-  bool trimmed = false;
   sweeps &= rows.vertices > kGrain / 64;
-  int64_t settled = 0, components = 0;
-  if (sweeps && !short_rows) {
-    components = (settled = settle_giant(rows, state)) > 0;
-  } else if constexpr (kAll) {
-    components = settled = sweeps ? settle_trimmed(rows, state) : 0;
-    trimmed = settled > 0;
+  if constexpr (kAll) {
+    const int64_t alone = sweeps && short_rows ? settle_trimmed(rows, state) : 0;
+    if (alone > 0) return alone + search_strong(rows, state, alone, no_order);
   }
+  const int64_t settled = sweeps && !short_rows ? settle_giant(rows, state) : 0;
   if (settled == 0) forget_all(state, rows.vertices);
   if constexpr (kAll) {
-    if (const int64_t left = rows.vertices - settled;
-        sweeps && !trimmed && left > kGrain && helpers_wanted(left))
+    const int64_t left = rows.vertices - settled;
+    if (sweeps && left > kGrain && helpers_wanted(left))
       return short_rows ? search_from_both_ends<true>(rows, state, settled)
                         : search_from_both_ends<false>(rows, state, settled);
   }
-  return components + search_strong(rows, state, settled, static_cast<Index*>(nullptr));
+  return (settled > 0) + search_strong(rows, state, settled, no_order);
 }
 
 }  // namespace conncomp
