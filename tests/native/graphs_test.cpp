@@ -8,6 +8,7 @@
 #include <numeric>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "cpu/core/buffer.h"
@@ -25,6 +26,8 @@
 #include "cpu/graph/spanning_forest.h"
 #include "cpu/graph/sparse_forest.h"
 #include "cpu/graph/topological.h"
+#include "cpu/graph/trimming.h"
+#include "cpu/graph/two_searches.h"
 #include "cpu/graph/union_by_size.h"
 #include "cpu/papers/bfs.h"
 #include "cpu/papers/ecl.h"
@@ -494,6 +497,66 @@ void test_changing_graph() {
       begin.data(), grouped.data(), arcs);
 }
 
+// Graphs that keep two searches busy for a while: arcs anywhere, to near vertices, or along cycles in a row,
+// mostly in one direction.
+template <class Index>
+std::vector<std::pair<Index, Index>> draw_long_graph(int vertices) {
+  std::vector<std::pair<Index, Index>> arcs;
+  const auto add = [&](int v, int u) {
+    if (u >= 0 && u < vertices) arcs.emplace_back(Index(v), Index(u));
+  };
+  const int kind = draw(0, 3), length = draw(1, 20), arcs_of_six = draw(1, 15);
+  for (int v = 0; v < vertices; ++v) {
+    const bool ends = (v + 1) % length == 0;
+    if (kind == 0) {
+      for (int i = 0; i < 4; ++i)
+        if (draw(0, 23) < arcs_of_six) add(v, draw(0, vertices - 1));
+    } else if (kind == 1) {
+      for (int i = draw(0, 3); i > 0; --i) add(v, v + draw(-8, 8));
+    } else if (kind == 2) {
+      add(v, ends ? v + 1 - length : v + 1);
+      if (ends) add(arcs_of_six % 2 ? v : v + 1, arcs_of_six % 2 ? v + 1 : v);
+    } else {
+      for (const int step : {1, length}) draw(0, 9) < 8 ? add(v, v + step) : add(v + step, v);
+    }
+  }
+  std::erase_if(arcs, [=](const auto& arc) { return arc.first >= vertices; });
+  return arcs;
+}
+
+int graphs_trimmed = 0;
+
+// Strong components by all that settles them, beside those of one search.
+template <class Index>
+void test_strong_of_long_graph() {
+  const int vertices = draw(1, 600);
+  const std::vector<std::pair<Index, Index>> arcs = draw_long_graph<Index>(vertices);
+  std::vector<int64_t> indptr(vertices + 1);
+  std::vector<Index> indices(arcs.size()), roots(vertices), found(vertices);
+  group_by_key(
+      int64_t(arcs.size()), vertices, [&](int64_t i) { return arcs[i].first; },
+      [&](int64_t i) { return arcs[i].second; }, indptr.data(), indices.data(), int64_t(arcs.size()));
+  const Rows<int64_t, Index> rows{indptr.data(), indices.data(), vertices, int64_t(arcs.size())};
+  tarjan_roots(rows, roots.data(), static_cast<Index*>(nullptr));
+  int64_t components = 0;
+  for (int v = 0; v < vertices; ++v) components += roots[v] == Index(v);
+  const auto check_settled = [&](int64_t count) {
+    check(count == components, "number of strong components of a long graph");
+    label_settled(found.data(), vertices, count, false);
+    check(found == roots, "strong components of a long graph");
+  };
+  check_settled(settle_all(rows, true, found.data()));
+  forget_all(found.data(), vertices);
+  check_settled(draw(0, 1) ? search_from_both_ends<true>(rows, found.data(), 0)
+                           : search_from_both_ends<false>(rows, found.data(), 0));
+  const int64_t alone = settle_trimmed(rows, found.data());
+  graphs_trimmed += alone > 0;
+  for (int v = 0; alone && v < vertices; ++v)
+    check(Index(found[v]) == Index(SearchState<Index>::kUnvisited) ||
+              SearchState<Index>::parent(found[v]) == roots[v],
+          "a vertex that is alone");
+}
+
 // Memory that was freed comes back, unless it is small, large, or more than twice what is asked for.
 void test_spare_memory() {
   constexpr int64_t kLarge = 1 << 20;
@@ -560,6 +623,8 @@ int main(int count, char** arguments) {
     test_giant<int64_t>();
     test_strong<int32_t>();
     test_strong<int64_t>();
+    test_strong_of_long_graph<int32_t>();
+    test_strong_of_long_graph<int64_t>();
     test_bridges();
     test_union_by_size();
     test_copy_of_two_moments<int32_t>();
@@ -574,5 +639,6 @@ int main(int count, char** arguments) {
   }
   test_spare_memory();
   check(rounds < 20 || (giants_found > rounds / 8 && giants_given_up > rounds / 8), "giants that are sought");
+  check(rounds < 20 || graphs_trimmed > rounds / 8, "graphs that are trimmed");
   std::printf("%d rounds\n", rounds);
 }

@@ -24,6 +24,8 @@
 #include "cpu/core/parallel.h"
 #include "cpu/graph/rows.h"
 #include "cpu/graph/tarjan.h"
+#include "cpu/graph/trimming.h"
+#include "cpu/graph/two_searches.h"
 #include "cpu/graph/vertex_bits.h"
 
 namespace conncomp {
@@ -158,13 +160,14 @@ Sample sample_arcs(const Rows<Pointer, Vertex> rows) {
   return {hub, double(near) / kSamples};
 }
 
-// Lets state[v] be kUnvisited, or for v of the giant that it is settled; returns how many are.
+// Lets state[v] be kUnvisited, or for v of the giant that it is settled; returns how many are. If none is, it
+// leaves states as they are.
 template <class Pointer, class Vertex, class Index>
 int64_t settle_giant(const Rows<Pointer, Vertex> rows, Index* state) {
   using State = SearchState<Index>;
   const Sample sample = sample_arcs(rows);
   BothWays<Pointer, Vertex> giant(rows);
-  if (sample.nearby > 0.5 || !giant.search(sample.hub)) return forget_all(state, rows.vertices), 0;
+  if (sample.nearby > 0.5 || !giant.search(sample.hub)) return 0;
   int64_t first = 0;
   while (giant.members(first) == 0) ++first;
   const Index settled = State::under(first * VertexBits::kWord + std::countr_zero(giant.members(first)));
@@ -180,15 +183,29 @@ int64_t settle_giant(const Rows<Pointer, Vertex> rows, Index* state) {
   return count;
 }
 
-// Settles all vertices, as `search_strong`; the giant by sweeps, if they may be tried.
+// Settles all vertices, as `search_strong`, first those that sweeps find, if they may be tried: who is alone,
+// or the giant. What is left is for two searches, if that is worth it; not if many are alone, as what is left
+// is mostly one component then, which both would go through. Of graphs whose labels need 64 bits only the
+// giant is sought, as all else would be compiled once more for them.
 template <class Pointer, class Vertex, class Index>
 int64_t settle_all(const Rows<Pointer, Vertex> rows, bool sweeps, Index* state) {
-  int64_t settled = 0;
-  if (sweeps && rows.arcs > kShortRow * rows.vertices && rows.vertices > kGrain / 64)
-    settled = settle_giant(rows, state);
-  else
-    forget_all(state, rows.vertices);
-  return (settled > 0) + search_strong(rows, state, settled, static_cast<Index*>(nullptr));
+  constexpr bool kAll = sizeof(Index) <= sizeof(int32_t);
+  Index* const no_order = nullptr;
+  const bool short_rows = has_short_rows(rows);
+  sweeps &= rows.vertices > kGrain / 64;
+  if constexpr (kAll) {
+    const int64_t alone = sweeps && short_rows ? settle_trimmed(rows, state) : 0;
+    if (alone > 0) return alone + search_strong(rows, state, alone, no_order);
+  }
+  const int64_t settled = sweeps && !short_rows ? settle_giant(rows, state) : 0;
+  if (settled == 0) forget_all(state, rows.vertices);
+  if constexpr (kAll) {
+    const int64_t left = rows.vertices - settled;
+    if (sweeps && left > kGrain && helpers_wanted(left))
+      return short_rows ? search_from_both_ends<true>(rows, state, settled)
+                        : search_from_both_ends<false>(rows, state, settled);
+  }
+  return (settled > 0) + search_strong(rows, state, settled, no_order);
 }
 
 }  // namespace conncomp

@@ -26,7 +26,14 @@ class VertexBits {
   bool has(int64_t v) const { return word(v / kWord) >> (v % kWord) & 1; }
   void set(int64_t v) { Shared::fetch_or(words_.data() + v / kWord, uint64_t(1) << (v % kWord)); }
   // By the only thread that sets bits of this word.
-  void add(int64_t w, uint64_t bits) { Shared::store(words_.data() + w, word(w) | bits); }
+  void add(int64_t w, uint64_t bits) { put(w, word(w) | bits); }
+  void put(int64_t w, uint64_t bits) { Shared::store(words_.data() + w, bits); }
+  // Those of a word, none of which is set then.
+  uint64_t take(int64_t w) {
+    const uint64_t bits = word(w);
+    put(w, 0);
+    return bits;
+  }
 
  private:
   std::vector<uint64_t> words_;
