@@ -4,15 +4,16 @@
 // are mostly alike.
 // How: the sides that bundles turn to each other are laid one after the other, and all of a stretch is done
 // in one loop over words (bundle_stretch.h). First comes the layer before, straight ahead: h. Links with the
-// others are superfluous where an element of h makes up for them, as all elements that touch are linked:
+// others are superfluous where an element c of h makes up for them, as all elements that touch are linked:
 //
-//     layer before    d . c h    . .      c: of the row of h that faces d, or a. It touches whatever of g
-//     layer           a . x g    . .      is beside it, at x, and whatever of d is, or of the row of a that
-//                                         faces the layer before
+//     layer before    d c h      c is of the row of h that faces d, or a, and is in the layer's last rows
+//     layer           a   g
 //
-// A link of g with h is never left out, and one of h or a with the bundle that c is in only for others of
-// which more lie in the layer before; so by induction others make up for it. Where two runs are side by side,
-// one place at which there is such a detour makes up for all of them; else there is one contact.
+// So it touches all of g's side to d and all of d's to g that is in its column; of the sides of a and g to
+// each other it touches what faces the layer before, and only that counts. A link of g with h is never left
+// out; one of h with d, or of a with h, is, but only for others of the layer before, or of a with the bundle
+// ahead of it; so by induction over layers others make up for it. Where two runs are side by side, one place
+// at which there is such a detour makes up for all of them; else there is one contact.
 // Cost: for 64 elements of a bundle and one around, some forty instructions on words, several words at once.
 // Source: ours.
 #pragma once
@@ -197,7 +198,7 @@ class BundleContacts final : public ContactFinder {
     const int64_t words = pairs.count * bundles_.words;
     const uint64_t *g = side_g_, *h = side_h_;
     uint64_t* const detours = array(kDetours);
-    if (bundle.detours && is_before_ && pairs.h - pairs.g == bundle.offset.bundles) {
+    if (bundle.detours && is_before_) {
       find_detours(pairs, bundle);
       if (bundle.before) {
         if (!without(words, array(kRow), side_g_, array(kFreeG)) ||
