@@ -32,7 +32,8 @@
 namespace conncomp {
 
 // What is known of words of bundles that face each other: their sides, where their runs go on, and where
-// detours lead from the one to the other. One word more on either side may be read.
+// detours lead from the one to the other. One word more on either side may be read: no run goes on in it from
+// words of the stretch, whatever a longer one has left there.
 struct FacingWords {
   const uint64_t *g, *h, *goes_on_g, *goes_on_h, *detours;
 };
@@ -132,7 +133,6 @@ class BundleContacts final : public ContactFinder {
     const Around& bundle = around_[k];
     fold(pairs.g, pairs.count, bundle.offset, 1, g);
     fold(pairs.h, pairs.count, bundle.offset, -1, h);
-    end_arrays(pairs.count * bundles_.words);
     side_g_ = g, side_h_ = h;
     return find_contacts(pairs, bundle);
   }
@@ -181,11 +181,6 @@ class BundleContacts final : public ContactFinder {
 
   // An array begins after a word that may be read, too.
   uint64_t* array(int which) { return words_.data() + which * stretch_.words() + 1; }
-
-  // Lets nothing be beyond the end of what is in the arrays.
-  void end_arrays(int64_t words) {
-    for (int which : {kSideG, kSideH, kFreeG, kFreeH, kGoesOnG, kGoesOnH}) array(which)[words] = 0;
-  }
 
   // Writes sides of bundles from one on.
   void fold(int64_t bundle, int64_t count, const Offset& offset, int towards, uint64_t* mask) {
