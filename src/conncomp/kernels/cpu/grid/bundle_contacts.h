@@ -4,15 +4,16 @@
 // are mostly alike.
 // How: the sides that bundles turn to each other are laid one after the other, and all of a stretch is done
 // in one loop over words (bundle_stretch.h). First comes the layer before, straight ahead: h. Links with the
-// others are superfluous where an element of h makes up for them, as all elements that touch are linked:
+// others are superfluous where an element c of h makes up for them, as all elements that touch are linked:
 //
-//     layer before    d . c h    . .      c: of the row of h that faces d, or a. It touches whatever of g
-//     layer           a . x g    . .      is beside it, at x, and whatever of d is, or of the row of a that
-//                                         faces the layer before
+//     layer before    d c h      c is of the row of h that faces d, or a, and is in the layer's last rows
+//     layer           a   g
 //
-// A link of g with h is never left out, and one of h or a with the bundle that c is in only for others of
-// which more lie in the layer before; so by induction others make up for it. Where two runs are side by side,
-// one place at which there is such a detour makes up for all of them; else there is one contact.
+// So it touches all of g's side to d and all of d's to g that is in its column; of the sides of a and g to
+// each other it touches what faces the layer before, and only that counts. A link of g with h is never left
+// out; one of h with d, or of a with h, is, but only for others of the layer before, or of a with the bundle
+// ahead of it; so by induction over layers others make up for it. Where two runs are side by side, one place
+// at which there is such a detour makes up for all of them; else there is one contact.
 // Cost: for 64 elements of a bundle and one around, some forty instructions on words, several words at once.
 // Source: ours.
 #pragma once
@@ -31,7 +32,8 @@
 namespace conncomp {
 
 // What is known of words of bundles that face each other: their sides, where their runs go on, and where
-// detours lead from the one to the other. One word more on either side may be read.
+// detours lead from the one to the other. One word more on either side may be read: no run goes on in it from
+// words of the stretch, whatever a longer one has left there.
 struct FacingWords {
   const uint64_t *g, *h, *goes_on_g, *goes_on_h, *detours;
 };
@@ -131,7 +133,6 @@ class BundleContacts final : public ContactFinder {
     const Around& bundle = around_[k];
     fold(pairs.g, pairs.count, bundle.offset, 1, g);
     fold(pairs.h, pairs.count, bundle.offset, -1, h);
-    end_arrays(pairs.count * bundles_.words);
     side_g_ = g, side_h_ = h;
     return find_contacts(pairs, bundle);
   }
@@ -181,11 +182,6 @@ class BundleContacts final : public ContactFinder {
   // An array begins after a word that may be read, too.
   uint64_t* array(int which) { return words_.data() + which * stretch_.words() + 1; }
 
-  // Lets nothing be beyond the end of what is in the arrays.
-  void end_arrays(int64_t words) {
-    for (int which : {kSideG, kSideH, kFreeG, kFreeH, kGoesOnG, kGoesOnH}) array(which)[words] = 0;
-  }
-
   // Writes sides of bundles from one on.
   void fold(int64_t bundle, int64_t count, const Offset& offset, int towards, uint64_t* mask) {
     bundles_.locate(bundle, place_h_);
@@ -197,7 +193,7 @@ class BundleContacts final : public ContactFinder {
     const int64_t words = pairs.count * bundles_.words;
     const uint64_t *g = side_g_, *h = side_h_;
     uint64_t* const detours = array(kDetours);
-    if (bundle.detours && is_before_ && pairs.h - pairs.g == bundle.offset.bundles) {
+    if (bundle.detours && is_before_) {
       find_detours(pairs, bundle);
       if (bundle.before) {
         if (!without(words, array(kRow), side_g_, array(kFreeG)) ||

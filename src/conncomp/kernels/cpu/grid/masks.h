@@ -79,11 +79,10 @@ struct Masks {
     with_words(words, [&](auto known_words) {
       uint64_t keep = 0;
       for (int64_t row : rows) {
-        // The last bundle may be of one row along the axis, which is on both sides.
-        const int64_t last = row / length * length + length - 1;
-        const int64_t whole = std::min(count, (last - row) / thickness + 1);
+        // The last bundle may be of one row along the axis. That is a first one, which comes first; who asks
+        // for last rows alone asks for none of it, as no bundle comes after, or for it alone.
+        const int64_t whole = std::min(count, (length - 1 - row % length) / thickness + 1);
         add_rows(this->row(row), whole, known_words, thickness, keep, mask);
-        if (whole < count) add_rows(this->row(last), 1, known_words, thickness, keep, mask + whole * words);
         keep = kAll;
       }
     });
