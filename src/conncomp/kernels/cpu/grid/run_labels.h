@@ -113,15 +113,6 @@ class RunLabels {
   struct Words {
     int64_t from, to;
   };
-  void write_background(const std::vector<int64_t>& lines, int64_t rows) const {
-    const int64_t stride = bundles_.row_axis.index_stride;
-    for (int64_t line : lines)
-      for_each_row(line, rows, [&](int64_t, Label* out) {
-        for_each_in(0, bundles_.row_axis.length,
-                    [out, stride, label = Label(background_)](int64_t p) { out[p * stride] = label; });
-      });
-  }
-
   // Writes the labels of words of a row, which is of a bundle, from `out` on those of the row.
   void write_row(int64_t row, int64_t bundle, Words words, const LabelsOfWords& run_labels,
                  Label* out) const {
@@ -141,6 +132,15 @@ class RunLabels {
       const int count = masks_.covered(w);
       for (int p = 0; p < count; ++p) out[(w * kWord + p) * stride] = Label(word[p]);
     }
+  }
+
+  void write_background(const std::vector<int64_t>& lines, int64_t rows) const {
+    const int64_t stride = bundles_.row_axis.index_stride;
+    for (int64_t line : lines)
+      for_each_row(line, rows, [&](int64_t, Label* out) {
+        for_each_in(0, bundles_.row_axis.length,
+                    [out, stride, label = Label(background_)](int64_t p) { out[p * stride] = label; });
+      });
   }
 
   // Bundles side by side along the last outer axis, and their rows: ascending, so that those that follow each
