@@ -206,9 +206,9 @@ struct Bundles {
   // The same of a row by its number.
   int64_t origin(int64_t row, int64_t Axis::* stride) const {
     int64_t sum = 0;
-    for (size_t k = outer.size(); k-- > 0; row /= outer[k].length)
+    for (size_t k = outer.size(); k-- > 1; row /= outer[k].length)
       sum += row % outer[k].length * (outer[k].*stride);
-    return sum;
+    return outer.empty() ? 0 : sum + row * (outer[0].*stride);
   }
 };
 

@@ -43,19 +43,38 @@ struct Contacts {
 constexpr int kBlockWords = 32;
 struct BlockContacts {
   uint64_t aligned[kBlockWords], next[kBlockWords], previous[kBlockWords];
+
+  // Those of so many words.
+  Contacts contacts(int64_t words) const {
+    uint64_t busy = 0;
+    for (int64_t k = 0; k < words; ++k) busy |= uint64_t((aligned[k] | next[k] | previous[k]) != 0) << k;
+    return {aligned, next, previous, busy};
+  }
 };
 
-// The lowest of the bits in each field of a word. Fields begin at bit 0 and where `starts` has a bit; taking
-// one from each field turns its bits up to the lowest one, so that it needs one, as the last bit then is.
+// The lowest of the bits in each field of a word. Fields begin where `starts` has a bit; what is before the
+// first one has none. Taking one from each field turns its bits up to the lowest one, so that it needs one,
+// as the last bit then is.
 //
-//     starts               . . . 1 . . . . 1 .         bit 0 at the left
+//     starts               1 . . 1 . . . . 1 .         bit 0 at the left
 //     bits                 . 1 . . . 1 1 . . .
 //     with the last ones   . 1 1 . . 1 1 1 . 1
 //     minus the first ones 1 . 1 1 1 . 1 1 1 .
 //     lowest               . 1 . . . 1 . . . .
 inline uint64_t lowest_in_fields(uint64_t bits, uint64_t starts) {
   const uint64_t guarded = bits | starts >> 1 | uint64_t(1) << (kWord - 1);
-  return bits & ~(guarded - (starts | 1));
+  return bits & ~(guarded - starts);
+}
+
+// Of contacts in a word, one for each stretch in which both runs go on. A stretch from the word before that
+// has a contact at its end has been told of.
+//
+//     both go on           1 1 1 . 1 1 1 1 . 1         bit 0 at the left
+//     contacts             1 1 1 1 . . . 1 1 1
+//     where one is before  . . . 1 . . . . 1 .
+//     where none is        1 . . 1 . . . . 1 .
+inline uint64_t one_a_stretch(uint64_t contacts, uint64_t contacts_before, uint64_t both_go_on) {
+  return lowest_in_fields(contacts, ~both_go_on | ~contacts_before >> (kWord - 1));
 }
 
 // Calls body(begin, words) with the words of a block: for rows so short that it takes a while to begin a
@@ -181,7 +200,7 @@ class OneValue final : public ContactFinder {
 
   Contacts find(int64_t begin, int64_t end) override {
     with_block(bundles_.words, begin, end, [&](auto first, auto words) { find_in(first, words, block_); });
-    return {block_.aligned, block_.next, block_.previous, below(int(end - begin))};
+    return block_.contacts(end - begin);
   }
 
   bool touch(int64_t, int64_t p, int64_t q) override { return bit_at(side_g_, p) && bit_at(side_h_, q); }
@@ -191,30 +210,32 @@ class OneValue final : public ContactFinder {
   void find_in(Place begin, Count words, BlockContacts& contacts) const {
     const Continuations g_continued(masks_, g_, begin, words);
     const Continuations h_continued(masks_, h_, begin, words);
+    uint64_t all[kBlockWords + 1];  // contacts that are aligned, from those of the word before on
+    all[0] = 0;
     if (!diagonal_) {
       for (int64_t k = 0; k < words; ++k) {
-        contacts.aligned[k] = lowest_in_fields(side_g_[begin + k] & side_h_[begin + k],
-                                               ~(g_continued.at(k) & h_continued.at(k)));
+        all[k + 1] = side_g_[begin + k] & side_h_[begin + k];
         contacts.next[k] = contacts.previous[k] = 0;
       }
-      return;
+    } else {
+      const BlockMask g(side_g_, begin, words, bundles_.words), h(side_h_, begin, words, bundles_.words);
+      for (int64_t k = 0; k < words; ++k) {
+        // Diagonal links between element p of g and element p + 1 or p - 1 of h.
+        const uint64_t next = g.at(k) & h.right(k) & next_, previous = g.at(k) & h.left(k) & previous_;
+        // The same links, by the place p of the element of h: from element p - 1 or p + 1 of g.
+        const uint64_t next_to_h = g.left(k) & h.at(k) & next_,
+                       previous_to_h = g.right(k) & h.at(k) & previous_;
+        // Where the run of one end goes on to the place of the other, both runs are at this place.
+        all[k + 1] = (g.at(k) & h.at(k) & aligned_) | (next & h_continued.right(k)) |
+                     (previous & h_continued.at(k)) | (next_to_h & g_continued.at(k)) |
+                     (previous_to_h & g_continued.right(k));
+        // What is left are corners: both runs break between the places.
+        contacts.next[k] = next & ~h_continued.right(k) & ~g_continued.right(k);
+        contacts.previous[k] = previous & ~h_continued.at(k) & ~g_continued.at(k);
+      }
     }
-    const BlockMask g(side_g_, begin, words, bundles_.words), h(side_h_, begin, words, bundles_.words);
-    for (int64_t k = 0; k < words; ++k) {
-      // Diagonal links between element p of g and element p + 1 or p - 1 of h.
-      const uint64_t next = g.at(k) & h.right(k) & next_, previous = g.at(k) & h.left(k) & previous_;
-      // The same links, by the place p of the element of h: from element p - 1 or p + 1 of g.
-      const uint64_t next_to_h = g.left(k) & h.at(k) & next_,
-                     previous_to_h = g.right(k) & h.at(k) & previous_;
-      // Where the run of one end goes on to the place of the other, both runs are at this place.
-      const uint64_t aligned = (g.at(k) & h.at(k) & aligned_) | (next & h_continued.right(k)) |
-                               (previous & h_continued.at(k)) | (next_to_h & g_continued.at(k)) |
-                               (previous_to_h & g_continued.right(k));
-      contacts.aligned[k] = lowest_in_fields(aligned, ~(g_continued.at(k) & h_continued.at(k)));
-      // What is left are corners: both runs break between the places.
-      contacts.next[k] = next & ~h_continued.right(k) & ~g_continued.right(k);
-      contacts.previous[k] = previous & ~h_continued.at(k) & ~g_continued.at(k);
-    }
+    for (int64_t k = 0; k < words; ++k)
+      contacts.aligned[k] = one_a_stretch(all[k + 1], all[k], g_continued.at(k) & h_continued.at(k));
   }
 
   const uint64_t* side(int64_t bundle, const Coordinates& place, const Offset& offset, int towards,
@@ -266,7 +287,7 @@ class LinkedElements final : public ContactFinder {
 
   Contacts find(int64_t begin, int64_t end) override {
     with_block(bundles_.words, begin, end, [&](auto first, auto words) { find_in(first, words, block_); });
-    return {block_.aligned, block_.next, block_.previous, below(int(end - begin))};
+    return block_.contacts(end - begin);
   }
 
   bool touch(int64_t, int64_t p, int64_t q) override {
@@ -293,7 +314,7 @@ class LinkedElements final : public ContactFinder {
     if (aligned_) keep(0, begin, words, contacts.aligned);
     if (!(next_ | previous_)) {
       for (int64_t k = 0; k < words; ++k) {
-        contacts.aligned[k] = lowest_in_fields(contacts.aligned[k], ~(g.at(k) & h.at(k)));
+        contacts.aligned[k] = lowest_in_fields(contacts.aligned[k], ~(g.at(k) & h.at(k)) | 1);
         contacts.next[k] = contacts.previous[k] = 0;
       }
       return;
@@ -312,7 +333,7 @@ class LinkedElements final : public ContactFinder {
     for (int64_t k = 0; k < words; ++k) {
       const uint64_t aligned =
           contacts.aligned[k] | (contacts.next[k] & h.right(k)) | (contacts.previous[k] & h.at(k));
-      contacts.aligned[k] = lowest_in_fields(aligned, ~(g.at(k) & h.at(k)));
+      contacts.aligned[k] = lowest_in_fields(aligned, ~(g.at(k) & h.at(k)) | 1);
       contacts.next[k] &= ~h.right(k);
       contacts.previous[k] &= ~h.at(k);
     }

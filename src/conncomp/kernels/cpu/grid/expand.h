@@ -105,14 +105,16 @@ inline void expand_vectors(uint64_t foreground, uint64_t start, const int32_t* l
 // complemented label of the run before, and moves on by one at every start.
 template <class Index>
 void expand(uint64_t foreground, uint64_t start, const Index* label, Index background, Index* out) {
+#ifdef __AVX512VPOPCNTDQ__
+  // Whether a word has one label only could not be foretold, and would not save much.
+  expand_vectors(foreground, start, label, background, out);
+#else
   if (!foreground) {
     std::fill_n(out, kWord, background);
   } else if (foreground == kAll && start <= 1) {
     std::fill_n(out, kWord, Index(~label[start]));
   } else {
-#ifdef __AVX512VPOPCNTDQ__
-    return expand_vectors(foreground, start, label, background, out);
-#elif defined(__AVX2__) || defined(__aarch64__)
+#if defined(__AVX2__) || defined(__aarch64__)
     if constexpr (sizeof(Index) == 4) return expand_vectors(foreground, start, label, background, out);
 #endif
     for (int p = 0; p < kWord; ++p) {
@@ -120,6 +122,7 @@ void expand(uint64_t foreground, uint64_t start, const Index* label, Index backg
       out[p] = foreground >> p & 1 ? ~*label : background;
     }
   }
+#endif
 }
 
 }  // namespace conncomp

@@ -63,12 +63,17 @@ class FirstRuns {
   }
 
  private:
-  // Calls body(word, w) for the words of a bundle, with polls.
+  // Calls body(word, w) for the words of a bundle for which `chosen` is not 0, with polls. They are found
+  // before, as whether the next one is could not be foretold.
   template <class Body>
-  void for_each_word(int64_t bundle, Body&& body) const {
-    for (int64_t w = 0, word = bundle * bundles_.words; w < bundles_.words; ++w, ++word) {
-      bundles_.poll_at(w);
-      body(word, w);
+  void for_each_word(int64_t bundle, const Buffer<uint64_t>& chosen, Body&& body) const {
+    for (int64_t begin = 0; begin < bundles_.words; begin += kWord) {
+      bundles_.poll_at(begin);
+      const int64_t first = bundle * bundles_.words + begin,
+                    count = std::min<int64_t>(kWord, bundles_.words - begin);
+      uint64_t found = 0;
+      for (int64_t k = 0; k < count; ++k) found |= uint64_t(chosen[first + k] != 0) << k;
+      for_each_bit(found, [&](int k) { body(first + k, begin + k); });
     }
   }
 
@@ -84,10 +89,9 @@ class FirstRuns {
         find_upper(bundle, places.first_row());
       }
       const Index first = Index(runs_.first_of(bundle));
-      for_each_word(bundle, [&](int64_t word, int64_t) {
+      std::fill_n(marks_.data() + bundle * bundles_.words, bundles_.words, uint64_t(0));
+      for_each_word(bundle, masks_.start, [&](int64_t word, int64_t) {
         const Index rank = runs_.rank[word];
-        marks_[word] = 0;
-        if (!masks_.start[word]) return;
         const int count = std::popcount(masks_.start[word]);
         const uint64_t roots = root_marks(parent_ + rank, rank, count, end - rank);
         marks_[word] = roots;
@@ -128,10 +132,6 @@ class FirstRuns {
     for (int64_t w = bundles_.words, word = (bundle + 1) * bundles_.words; w-- > 0;) {
       --word;
       const uint64_t start = masks_.start[word];
-      if (!start) {
-        next_word |= upper_row[w] != 0;
-        continue;
-      }
       // The elements of a run but for its last one in the word, added to ones at all these places, carry over
       // to the last one if there are any.
       const uint64_t last = start >> 1 | uint64_t(1) << (kWord - 1), upper = upper_row[w];
@@ -178,7 +178,7 @@ class FirstRuns {
 
   // Numbers the marks of a bundle from `number` on.
   void number_in_order(int64_t bundle, Index number) {
-    for_each_word(bundle, [&](int64_t word, int64_t) {
+    for_each_word(bundle, marks_, [&](int64_t word, int64_t) {
       Index* const entries = parent_ + runs_.rank[word];
       const uint64_t marks = marks_[word];
       number_marks(entries, marks, number);
@@ -189,10 +189,10 @@ class FirstRuns {
   // The same, but those without the upper row after those with it.
   void number_by_rows(int64_t bundle, Index upper_number) {
     Index lower_number = upper_number;
-    for_each_word(bundle, [&](int64_t word, int64_t) {
+    for_each_word(bundle, marks_, [&](int64_t word, int64_t) {
       lower_number += Index(std::popcount(marks_[word] & upper_[word]));
     });
-    for_each_word(bundle, [&](int64_t word, int64_t) {
+    for_each_word(bundle, marks_, [&](int64_t word, int64_t) {
       Index* const entries = parent_ + runs_.rank[word];
       const uint64_t marks = marks_[word], upper = upper_[word];
       number_marks(entries, marks, upper, upper_number, lower_number);
@@ -208,7 +208,7 @@ class FirstRuns {
       if (!marked(bundle)) return;
       places.face(bundle, place);
       const int64_t first_index = bundles_.item(bundle) * item_elements;
-      for_each_word(bundle, [&](int64_t word, int64_t w) {
+      for_each_word(bundle, marks_, [&](int64_t word, int64_t w) {
         places.face_word(w);
         for_each_bit(deposit(marks_[word], masks_.start[word]), [&](int bit) {
           parent_[runs_.run_in(word, up_to(bit))] = ~Index(places.smallest_index(bit) - first_index);

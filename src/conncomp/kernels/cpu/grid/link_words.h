@@ -25,6 +25,13 @@ struct CommonValue {
   bool known = false;
 };
 
+// Whether a comparison of many elements is a mask at once: to leave one out is not worth a branch.
+#ifdef __AVX512BW__
+constexpr bool kMasksAtOnce = true;
+#else
+constexpr bool kMasksAtOnce = false;
+#endif
+
 // A step to a neighbour, as rules ask for it: its first axis that it moves along, counted from the last one,
 // and whether it does so forward.
 struct StepDirection {
@@ -69,10 +76,18 @@ class LinkWords {
 
   template <class Condition>
   static void fill(int64_t count, uint64_t* words, Condition&& condition) {
-    int64_t begin = 0;
-    for (; begin + kWord <= count; begin += kWord)
-      *words++ = mask_where(kWord, [&](int p) { return condition(begin + p); });
-    if (begin < count) *words = mask_where(int(count - begin), [&](int p) { return condition(begin + p); });
+    for (int64_t begin = 0; begin < count; begin += kWord) *words++ = word_where(begin, count, condition);
+  }
+
+  // The mask of a word of `count` elements p, from `begin` on, for which condition(p) holds. If it is not
+  // whole, elements before it make it so, as elements one by one take longer.
+  template <class Condition>
+  [[gnu::always_inline]] static uint64_t word_where(int64_t begin, int64_t count, Condition&& condition) {
+    if (begin + kWord <= count) return mask_where(kWord, [&](int p) { return condition(begin + p); });
+    if (count >= kWord)
+      return mask_where(kWord, [&](int p) { return condition(count - kWord + p); }) >>
+             (begin + kWord - count);
+    return mask_where(int(count - begin), [&](int p) { return condition(begin + p); });
   }
 
   // Keeps the bits of places p in [first, count) for which linked(p) holds, counted from the word's first.
@@ -112,19 +127,19 @@ class ValueWords : public LinkWords {
     const T background = background_.value;
     T same;
     std::memcpy(&same, common.value, sizeof(T));
-    for (; count > 0; count -= kWord, values += kWord, ++words) {
-      const int covered = int(std::min<int64_t>(kWord, count));
-      const uint64_t mask = mask_where(covered, [&](int p) { return values[p] != background; });
+    uint64_t others = 0;  // places of other values
+    for (int64_t begin = 0; begin < count; begin += kWord, ++words) {
+      const uint64_t mask = word_where(begin, count, [=](int64_t p) { return values[p] != background; });
       *words = mask;
-      if (!mask) continue;
-      if (!common.known) {
-        same = values[std::countr_zero(mask)];
+      if (!common.known && mask) {
+        same = values[begin + std::countr_zero(mask)];
         std::memcpy(common.value, &same, sizeof(T));
         common.known = true;
       }
-      if (mask != mask_where(covered, [&](int p) { return values[p] == same; })) return false;
+      if (kMasksAtOnce || mask)
+        others |= mask & ~word_where(begin, count, [=](int64_t p) { return values[p] == same; });
     }
-    return true;
+    return !others;
   }
 
  protected:

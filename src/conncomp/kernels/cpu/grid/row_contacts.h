@@ -76,7 +76,7 @@ struct StraightLinks {
   for (int64_t w = 0; w < words; ++w) {
     const uint64_t continued_g = g.mask[w] & ~g.start[w], continued_h = h.mask[w] & ~h.start[w];
     const uint64_t straight = links.linked[w] & g.mask[w] & h.mask[w];
-    aligned[w] = lowest_in_fields(straight, ~(continued_g & continued_h)) & links.free[w];
+    aligned[w] = lowest_in_fields(straight, ~(continued_g & continued_h) | 1) & links.free[w];
   }
 }
 

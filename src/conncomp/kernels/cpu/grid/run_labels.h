@@ -113,12 +113,25 @@ class RunLabels {
   struct Words {
     int64_t from, to;
   };
+  // Writes the labels of words of a row, which is of a bundle, from `out` on those of the row.
   void write_row(int64_t row, int64_t bundle, Words words, const LabelsOfWords& run_labels,
                  Label* out) const {
     const int64_t first_word = bundle * bundles_.words, stride = bundles_.row_axis.index_stride;
-    for (int64_t w = words.from; w < words.to; ++w)
-      write_word(row, w, masks_.start[first_word + w], run_labels.at(*this, first_word + w),
-                 out + w * kWord * stride);
+    // Held by this function, as labels that are written might be any of what it would read again.
+    const uint64_t *const foreground = masks_.row(row), *const start = masks_.start.data() + first_word;
+    const Index *const rank = runs_.rank.data() + first_word, background = background_;
+    const Index* const labels = run_labels.labels - (run_labels.before + 1);
+    int64_t w = words.from;
+    if constexpr (std::is_same_v<Label, Index>)
+      if (stride == 1)
+        for (const int64_t whole = std::min(words.to, bundles_.row_axis.length / kWord); w < whole; ++w)
+          expand(foreground[w], start[w], labels + rank[w], background, out + w * kWord);
+    for (; w < words.to; ++w) {
+      Index word[kWord];
+      expand(foreground[w], start[w], labels + rank[w], background, word);
+      const int count = masks_.covered(w);
+      for (int p = 0; p < count; ++p) out[(w * kWord + p) * stride] = Label(word[p]);
+    }
   }
 
   void write_background(const std::vector<int64_t>& lines, int64_t rows) const {
@@ -128,18 +141,6 @@ class RunLabels {
         for_each_in(0, bundles_.row_axis.length,
                     [out, stride, label = Label(background_)](int64_t p) { out[p * stride] = label; });
       });
-  }
-
-  [[gnu::always_inline]] void write_word(int64_t row, int64_t w, uint64_t start, const Index* run_labels,
-                                         Label* out) const {
-    const uint64_t foreground = masks_.row(row)[w];
-    const int64_t stride = bundles_.row_axis.index_stride;
-    const int count = masks_.covered(w);
-    if constexpr (std::is_same_v<Label, Index>)
-      if (count == kWord && stride == 1) return expand(foreground, start, run_labels, background_, out);
-    Index word[kWord];
-    expand(foreground, start, run_labels, background_, word);
-    for (int p = 0; p < count; ++p) out[p * stride] = Label(word[p]);
   }
 
   // Bundles side by side along the last outer axis, and their rows: ascending, so that those that follow each

@@ -120,24 +120,29 @@ class RunLinks {
         unite<Exclusive>(parent_, runs_.run_at(g + i, last), runs_.run_at(g + i, 0));
   }
 
-  // Calls body(pair, contacts) for the words of bundles that face each other, all or those that have
-  // contacts.
-  template <bool all = false, class Body>
-  void for_each_word(ContactFinder& finder, const FacingBundles& pairs, Body&& body) {
+  // Calls body(word, pair, contacts) for the words of bundles that face each other which have contacts,
+  // counted from the first one, and pass(starts) with the OR of where runs of g start in the words between.
+  template <class Body, class Pass>
+  void for_each_word(ContactFinder& finder, const FacingBundles& pairs, Body&& body, Pass&& pass) {
     const int64_t words = pairs.count * bundles_.words;
     for (int64_t begin = 0; begin < words; begin += kBlockWords) {
       const int64_t end = std::min<int64_t>(begin + kBlockWords, words);
       bundles_.poll_at(begin);
       const Contacts contacts = finder.find(begin, end);
       const int64_t g_word = pairs.g * bundles_.words + begin, h_word = pairs.h * bundles_.words + begin;
-      const auto link_word = [&](int64_t k) {
-        body(WordPair<Index>{runs_.at(g_word + k), runs_.at(h_word + k)},
-             WordContacts{contacts.aligned[k], contacts.next[k], contacts.previous[k]});
+      int64_t next = 0;
+      const auto pass_up_to = [&](int64_t k) {
+        uint64_t starts = 0;
+        for (; next < k; ++next) starts |= runs_.masks.start[g_word + next];
+        pass(starts);
+        ++next;
       };
-      if constexpr (all)
-        for (int64_t k = 0; k < end - begin; ++k) link_word(k);
-      else
-        for_each_bit(contacts.busy, link_word);
+      for_each_bit(contacts.busy, [&](int64_t k) {
+        pass_up_to(k);
+        body(begin + k, WordPair<Index>{runs_.at(g_word + k), runs_.at(h_word + k)},
+             WordContacts{contacts.aligned[k], contacts.next[k], contacts.previous[k]});
+      });
+      pass_up_to(end - begin);
     }
   }
 
@@ -145,10 +150,13 @@ class RunLinks {
   template <class Follow>
   void for_each_contact(ContactFinder& finder, const FacingBundles& pairs, Follow&& follow) {
     ContactPairs<Index, Follow> contacts(follow);
-    for_each_word(finder, pairs, [&](const WordPair<Index>& pair, const WordContacts& of_word) {
-      contacts.add(pair, of_word);
-      if (contacts.full()) contacts.finish();
-    });
+    for_each_word(
+        finder, pairs,
+        [&](int64_t, const WordPair<Index>& pair, const WordContacts& of_word) {
+          contacts.add(pair, of_word);
+          if (contacts.full()) contacts.finish();
+        },
+        [](uint64_t) {});
     contacts.finish();
   }
 
@@ -175,11 +183,13 @@ class RunLinks {
     ContactPairs<Index, decltype(unite_runs)> others(unite_runs);
     // Where rows face each other, each is finished before the next, lest long ways lead by it.
     const bool by_rows = firsts.kKept && pairs.h + pairs.count > pairs.g;
-    int64_t left = bundles_.words;
-    for_each_word<true>(finder, pairs, [&](const WordPair<Index>& pair, const WordContacts& contacts) {
-      if (by_rows && left-- == 0) firsts.finish(), others.finish(), left = bundles_.words - 1;
+    int64_t row_end = bundles_.words;
+    const auto add = [&](int64_t word, const WordPair<Index>& pair, const WordContacts& contacts) {
+      if (by_rows && word >= row_end) {
+        firsts.finish(), others.finish();
+        row_end = (word / bundles_.words + 1) * bundles_.words;
+      }
       const uint64_t first = first_contacts(pair.g.start, contacts.any());
-      if (!contacts.any()) return;
       if (first == contacts.aligned && !(contacts.next | contacts.previous) && one_to_one(pair, first))
         return copy_parents(pair, first);
       // A place may be the first of several contacts.
@@ -188,7 +198,8 @@ class RunLinks {
       firsts.add(pair, {aligned, next, previous});
       others.add(pair, {contacts.aligned & ~aligned, contacts.next & ~next, contacts.previous & ~previous});
       if (firsts.full() || others.full()) firsts.finish(), others.finish();
-    });
+    };
+    for_each_word(finder, pairs, add, [&](uint64_t starts) { first_contacts(starts, 0); });
     firsts.finish(), others.finish();
     unite_pairs(apart);
   }
@@ -242,7 +253,7 @@ class RunLinks {
                    to_last = up_to(kWord - 1 - std::countl_zero(contacts));
     return pair.g.run_in(to_last) - pair.g.run_in(to_first) == count - 1 &&
            pair.h.run_in(to_last) - pair.h.run_in(to_first) == count - 1 &&
-           lowest_in_fields(contacts, pair.h.start) == contacts;
+           lowest_in_fields(contacts, pair.h.start | 1) == contacts;
   }
   void copy_parents(const WordPair<Index>& pair, uint64_t contacts) {
     const uint64_t to_first = up_to(std::countr_zero(contacts));
