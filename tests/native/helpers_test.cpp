@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "cpu/core/caller_core.h"
 #include "cpu/core/parallel.h"
+#include "cpu/core/thread_core.h"
 #include "cpu/core/thread_pool.h"
 #include "random_cases.h"
 
@@ -67,25 +67,17 @@ cpu_set_t only(int core) {
 }
 
 void test_cores() {
-  CallerCore core;
-  check(!core.is_here(), "a caller that is nowhere yet is not here");
-  const cpu_set_t all = allow(only(sched_getcpu()));
-  core.enter();
-  check(core.is_here() && core.number() == sched_getcpu(), "a caller is where it is");
-  std::thread([&] {
-    leave_core(core.number());
-    check(core.is_here(), "a helper that may run on one core cannot leave it");
-    const cpu_set_t one = allow(all);
-    check(CPU_COUNT(&one) == 1, "a helper that cannot leave keeps its core");
-    if (CPU_COUNT(&all) == 1) return;
-    allow(only(core.number()));
-    allow(all);
-    leave_core(core.number());
-    check(!core.is_here(), "a helper leaves the core of its caller");
-    const cpu_set_t kept = allow(all);
-    check(CPU_EQUAL(&kept, &all), "a helper may run on all cores again");
-  }).join();
+  const int core = current_core();
+  const cpu_set_t all = allow(only(core));
+  check(current_core() == core && !leave_core(core) && current_core() == core, "the only core is kept");
+  const cpu_set_t one = allow(all);
+  check(CPU_COUNT(&one) == 1, "a thread that cannot leave keeps its cores");
+  if (CPU_COUNT(&all) == 1) return;
+  allow(only(core));
   allow(all);
+  check(leave_core(core) && current_core() != core, "a thread leaves its core");
+  const cpu_set_t kept = allow(all);
+  check(CPU_EQUAL(&kept, &all), "a thread that has left keeps its cores");
 }
 
 // Whether a helper works for a caller on some cores, made by a thread on others, where it stays.
@@ -100,7 +92,7 @@ bool is_helped(const cpu_set_t& of_caller, const cpu_set_t& of_helper) {
 }
 
 void test_loops_on_cores() {
-  const cpu_set_t all = allow(only(sched_getcpu())), here = only(sched_getcpu());
+  const cpu_set_t here = only(current_core()), all = allow(here);
   check(!is_helped(here, here), "a helper that cannot leave the core of its caller does not work");
   check(CPU_COUNT(&all) == 1 || is_helped(here, all), "a helper that can leaves it and works");
   allow(all);

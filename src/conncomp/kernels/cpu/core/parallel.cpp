@@ -5,7 +5,6 @@
 #include <exception>
 #include <thread>
 
-#include "cpu/core/caller_core.h"
 #include "cpu/core/thread_pool.h"
 
 namespace conncomp {
@@ -58,23 +57,17 @@ void parallel_for(int64_t count, FunctionRef<void(int64_t)> body) {
   std::exception_ptr failure;
   WatchedCall* const call = watch.call;
   const Watch* const of_caller = &watch;  // there is one for each thread
-  CallerCore core_of_caller;
-  core_of_caller.enter();
   CallerWork own;
   const auto work = [&] {
     const Assistance assistance(call);
     const bool is_caller = &watch == of_caller;
     if (is_caller) own.begin();
     try {
-      while (is_caller || kAlwaysHelped || !core_of_caller.is_here()) {
-        const int64_t i = next.fetch_add(1, std::memory_order_relaxed);
-        if (i >= count) break;
+      for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
         // Nobody works before each thread has a piece.
         if constexpr (kAlwaysHelped) await_pieces(next, alone + threads);
         body(i);
-        if (!is_caller) continue;
-        core_of_caller.enter();
-        ++own.pieces;
+        if (is_caller) ++own.pieces;
       }
     } catch (...) {
       next = count;
@@ -83,7 +76,7 @@ void parallel_for(int64_t count, FunctionRef<void(int64_t)> body) {
     if (is_caller) own.end();
   };
   ThreadPool& pool = ThreadPool::get();
-  pool.run(threads - 1, work, core_of_caller, [call] {
+  pool.run(threads - 1, work, [call] {
     if (call && watch.caller) call->ask();
   });
   pool.account.enter(count - alone, own);

@@ -6,8 +6,8 @@
 // cores free 1.2 and 1.3 ms.) Its threads do not survive a fork, and a child that uses them hangs. And not
 // every compiler has it.
 // Here the caller works too, and waits only for helpers that have begun. One that comes late finds nothing
-// left, and none works on the core of its caller (CallerCore). If the pool is busy with another caller, the
-// caller works alone. And it does so for a while when helpers have cost more than they gained
+// left, and none begins on the core of its caller (core/thread_core.h). If the pool is busy with another
+// caller, the caller works alone. And it does so for a while when helpers have cost more than they gained
 // (HelperAccount).
 #pragma once
 
@@ -23,10 +23,10 @@
 #include <mutex>
 #include <thread>
 
-#include "cpu/core/caller_core.h"
 #include "cpu/core/function_ref.h"
 #include "cpu/core/helper_account.h"
 #include "cpu/core/process.h"
+#include "cpu/core/thread_core.h"
 
 #ifdef _LIBCPP_VERSION
 // libc++ has this, and does not declare it.
@@ -49,9 +49,9 @@ class ThreadPool {
 
   HelperAccount account;
 
-  // Runs work(), which throws nothing, on this thread, whose core is told, and on up to `helpers` others at
-  // once, which have all returned at the end. While this one waits for them it calls idle() now and then.
-  void run(int helpers, FunctionRef<void()> work, const CallerCore& core, FunctionRef<void()> idle) {
+  // Runs work(), which throws nothing, on this thread and on up to `helpers` others at once, which have all
+  // returned at the end. While this one waits for them it calls idle() now and then.
+  void run(int helpers, FunctionRef<void()> work, FunctionRef<void()> idle) {
     if (busy_.test_and_set()) return work();
     {
       const std::lock_guard lock(mutex_);
@@ -60,7 +60,7 @@ class ThreadPool {
       } catch (const std::exception&) {  // no more threads, or no memory for them: fewer will do
       }
       work_ = &work;
-      core_ = &core;
+      core_of_caller_ = current_core();
       places_ = helpers;
       ++generation_;
     }
@@ -109,14 +109,7 @@ class ThreadPool {
       return;
     }
     for (;;) {
-      if (is_beside_caller()) {
-        // Before it has begun: it may have to wait for the other core, and nobody is to wait for it then.
-        const int core = core_->number();
-        lock.unlock();
-        leave_core(core);
-        lock.lock();
-      }
-      if (places_ > 0 && !is_beside_caller()) {
+      if (places_ > 0 && leave_caller(lock) && places_ > 0) {
         --places_;
         ++working_;
         lock.unlock();
@@ -130,8 +123,16 @@ class ThreadPool {
     }
   }
 
-  // Whether this helper is wanted, and on the core of who wants it.
-  bool is_beside_caller() const { return !kAlwaysHelped && places_ > 0 && core_->is_here(); }
+  // Lets this helper be on another core than its caller, if it can; the lock is open meanwhile. It has not
+  // begun yet, as it may have to wait for that core, and then nobody is to wait for it.
+  bool leave_caller(std::unique_lock<std::mutex>& lock) const {
+    const int core = core_of_caller_;
+    if (kAlwaysHelped || core < 0 || core != current_core()) return true;
+    lock.unlock();
+    const bool left = leave_core(core);
+    lock.lock();
+    return left;
+  }
 
   // One loop often follows the other at once: looks out for what is awaited before going to sleep.
   template <class Condition>
@@ -155,7 +156,7 @@ class ThreadPool {
   std::atomic<int> working_{0};  // helpers at work
   int size_ = 0, places_ = 0;    // helpers there are, and still wanted
   const FunctionRef<void()>* work_ = nullptr;
-  const CallerCore* core_ = nullptr;  // while helpers are wanted
+  int core_of_caller_ = -1;
 };
 
 }  // namespace conncomp
