@@ -15,7 +15,7 @@ from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
 
-@pytest.mark.dealt(1)
+@pytest.mark.dealt
 @host
 @pytest.mark.parametrize("numbering", ["roots", "consecutive"])
 @pytest.mark.parametrize("dtype", ["f4", "f8"])

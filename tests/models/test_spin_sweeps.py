@@ -29,7 +29,7 @@ LATTICES = [
 ]
 
 
-@pytest.mark.dealt(1)
+@pytest.mark.dealt
 @pytest.mark.parametrize("device", ["cuda"])
 @pytest.mark.parametrize("least", [32, 1 << 20])
 @pytest.mark.parametrize("clusters", [(4,), (0,)])

@@ -22,7 +22,7 @@ curves, lengths, runs = {}, {}, {}
 for side in (8, 16, 32, 64):
     model = Ising(side, temperature=temperatures, replicas=8, seed=side + 100)
     how = {"clusters": True, "observe": "structure"}
-    run = simulate(model, 4000, thermalise=100, **how)
+    run = simulate(model, 2000, thermalise=100, **how)
     runs[side], rows = run.series, run.summarise()
     curves[side] = [(1 / each.beta, *each.binder_ratio) for each in rows]
     lengths[side] = [(1 / each.beta, *each.correlation_ratio) for each in rows]
