@@ -1,8 +1,6 @@
 // Loops after others in which helpers cost more than they gained: short ones leave helpers alone, long ones
-// ask them again on their way. Helpers leave the core of their caller, and the parts of a loop taper. Built,
+// ask them again on their way. The parts of a loop taper. Built,
 // with loops as users have them, and run by test_sanitizers.py.
-#include <sched.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -10,7 +8,6 @@
 #include <vector>
 
 #include "cpu/core/parallel.h"
-#include "cpu/core/thread_core.h"
 #include "cpu/core/thread_pool.h"
 #include "random_cases.h"
 
@@ -22,10 +19,7 @@ using std::chrono::milliseconds;
 
 // As if a caller had waited for a helper for so long, in a loop of two pieces that take no time.
 void enter_loss(milliseconds lost) {
-  CallerWork work;
-  work.pieces = 1;
-  work.waited = std::chrono::nanoseconds(lost).count();
-  ThreadPool::get().account.enter(2, work);
+  ThreadPool::get().account.enter(2, std::chrono::nanoseconds(lost).count(), {1, 0});
 }
 
 // How many of the first pieces of a loop the caller works on before another thread has one.
@@ -51,53 +45,6 @@ void test_rests() {
   check(helpers_wanted(kLongLoop), "a long loop has parts for several threads");
 }
 
-// Lets this thread run on some cores only; returns those that it could run on.
-cpu_set_t allow(const cpu_set_t& cores) {
-  cpu_set_t before;
-  check(sched_getaffinity(0, sizeof before, &before) == 0, "cores are known");
-  check(sched_setaffinity(0, sizeof cores, &cores) == 0, "cores are set");
-  return before;
-}
-
-cpu_set_t only(int core) {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  CPU_SET(core, &cores);
-  return cores;
-}
-
-void test_cores() {
-  const int core = current_core();
-  const cpu_set_t all = allow(only(core));
-  check(current_core() == core && !leave_core(core) && current_core() == core, "the only core is kept");
-  const cpu_set_t one = allow(all);
-  check(CPU_COUNT(&one) == 1, "a thread that cannot leave keeps its cores");
-  if (CPU_COUNT(&all) == 1) return;
-  allow(only(core));
-  allow(all);
-  check(leave_core(core) && current_core() != core, "a thread leaves its core");
-  const cpu_set_t kept = allow(all);
-  check(CPU_EQUAL(&kept, &all), "a thread that has left keeps its cores");
-}
-
-// Whether a helper works for a caller on some cores, made by a thread on others, where it stays.
-bool is_helped(const cpu_set_t& of_caller, const cpu_set_t& of_helper) {
-  process().pool = new ThreadPool;
-  std::thread([&] {
-    allow(of_helper);
-    parallel_for(2, [](int64_t) {});
-  }).join();
-  allow(of_caller);
-  return pieces_alone(8, milliseconds(20)) < 8;
-}
-
-void test_loops_on_cores() {
-  const cpu_set_t here = only(current_core()), all = allow(here);
-  check(!is_helped(here, here), "a helper that cannot leave the core of its caller does not work");
-  check(CPU_COUNT(&all) == 1 || is_helped(here, all), "a helper that can leaves it and works");
-  allow(all);
-}
-
 void test_parts() {
   const Parts many(64000, 1000), few(4000, 1000);
   check(many.parts == 16 && many.end(0) > 7000 && many.begin(15) > 63000, "many parts taper");
@@ -121,8 +68,6 @@ int main(int count, char** arguments) {
   const int rounds = rounds_of(count, arguments);
   process().wanted_threads = 2;
   for (int round = 0; round < rounds; ++round) test_rests();
-  test_cores();
-  test_loops_on_cores();
   test_parts();
   process().wanted_threads = 1;
   check(!helpers_wanted(kLongLoop), "one thread has one part");

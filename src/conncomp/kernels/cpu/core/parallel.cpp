@@ -57,11 +57,11 @@ void parallel_for(int64_t count, FunctionRef<void(int64_t)> body) {
   std::exception_ptr failure;
   WatchedCall* const call = watch.call;
   const Watch* const of_caller = &watch;  // there is one for each thread
-  CallerWork own;
+  CallerWork own{0, 0};
   const auto work = [&] {
     const Assistance assistance(call);
     const bool is_caller = &watch == of_caller;
-    if (is_caller) own.begin();
+    const int64_t begin = is_caller ? processor_time() : 0;
     try {
       for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
         // Nobody works before each thread has a piece.
@@ -73,13 +73,14 @@ void parallel_for(int64_t count, FunctionRef<void(int64_t)> body) {
       next = count;
       if (!failed.exchange(true)) failure = std::current_exception();
     }
-    if (is_caller) own.end();
+    if (is_caller) own.time = processor_time() - begin;
   };
   ThreadPool& pool = ThreadPool::get();
+  const int64_t asked = time_now();
   pool.run(threads - 1, work, [call] {
     if (call && watch.caller) call->ask();
   });
-  pool.account.enter(count - alone, own);
+  pool.account.enter(count - alone, time_now() - asked, own);
   if (failure) std::rethrow_exception(failure);
 }
 

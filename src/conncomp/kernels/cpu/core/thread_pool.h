@@ -6,9 +6,8 @@
 // cores free 1.2 and 1.3 ms.) Its threads do not survive a fork, and a child that uses them hangs. And not
 // every compiler has it.
 // Here the caller works too, and waits only for helpers that have begun. One that comes late finds nothing
-// left, and none begins on the core of its caller (core/thread_core.h). If the pool is busy with another
-// caller, the caller works alone. And it does so for a while when helpers have cost more than they gained
-// (HelperAccount).
+// left. If the pool is busy with another caller, the caller works alone. And it does so for a while when
+// helpers have cost more than they gained (HelperAccount).
 #pragma once
 
 #include <cxxabi.h>
@@ -26,7 +25,6 @@
 #include "cpu/core/function_ref.h"
 #include "cpu/core/helper_account.h"
 #include "cpu/core/process.h"
-#include "cpu/core/thread_core.h"
 
 #ifdef _LIBCPP_VERSION
 // libc++ has this, and does not declare it.
@@ -60,7 +58,6 @@ class ThreadPool {
       } catch (const std::exception&) {  // no more threads, or no memory for them: fewer will do
       }
       work_ = &work;
-      core_of_caller_ = current_core();
       places_ = helpers;
       ++generation_;
     }
@@ -109,7 +106,7 @@ class ThreadPool {
       return;
     }
     for (;;) {
-      if (places_ > 0 && leave_caller(lock) && places_ > 0) {
+      if (places_ > 0) {
         --places_;
         ++working_;
         lock.unlock();
@@ -121,17 +118,6 @@ class ThreadPool {
       look_out(lock, wanted);
       wake_.wait(lock, wanted);
     }
-  }
-
-  // Lets this helper be on another core than its caller, if it can; the lock is open meanwhile. It has not
-  // begun yet, as it may have to wait for that core, and then nobody is to wait for it.
-  bool leave_caller(std::unique_lock<std::mutex>& lock) const {
-    const int core = core_of_caller_;
-    if (kAlwaysHelped || core < 0 || core != current_core()) return true;
-    lock.unlock();
-    const bool left = leave_core(core);
-    lock.lock();
-    return left;
   }
 
   // One loop often follows the other at once: looks out for what is awaited before going to sleep.
@@ -156,7 +142,6 @@ class ThreadPool {
   std::atomic<int> working_{0};  // helpers at work
   int size_ = 0, places_ = 0;    // helpers there are, and still wanted
   const FunctionRef<void()>* work_ = nullptr;
-  int core_of_caller_ = -1;
 };
 
 }  // namespace conncomp
