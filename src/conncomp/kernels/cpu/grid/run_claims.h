@@ -46,6 +46,12 @@ struct Roots {
     const auto visit = [&](int64_t w) { for_each_bit(masks[w], [&](int p) { body(w * kWord + p); }); };
     for_each_index(words, visit, kWord);
   }
+
+  // The same by this thread alone.
+  template <class Body>
+  void for_each_alone(Body&& body) const {
+    for_each_in(0, words, [&](int64_t w) { for_each_bit(masks[w], [&](int p) { body(w * kWord + p); }); });
+  }
 };
 
 // How many members of a set of numbers, given as bits, come before a number.
@@ -83,14 +89,14 @@ class Claims {
     });
     const int64_t words = (bundles_.elements + kWord - 1) / kWord;
     Buffer<uint64_t> claimed(words);
-    const bool alone = num_threads() == 1;
     for_each_index(words, [&](int64_t w) { claimed[w] = 0; });
-    roots.for_each([&](int64_t i) {
-      const Index index = ~parent_[i];
-      const uint64_t bit = uint64_t(1) << index % kWord;
-      uint64_t& word = claimed[index / kWord];
-      alone ? void(word |= bit) : void(Shared::fetch_or(&word, bit));
-    });
+    const auto claimed_bit = [this](int64_t i) { return uint64_t(1) << ~parent_[i] % kWord; };
+    const auto claimed_word = [&, this](int64_t i) { return claimed.data() + ~parent_[i] / kWord; };
+    // The number of threads is looked up once, as another caller may change it meanwhile.
+    if (num_threads() == 1)
+      roots.for_each_alone([&](int64_t i) { *claimed_word(i) |= claimed_bit(i); });
+    else
+      roots.for_each([&](int64_t i) { Shared::fetch_or(claimed_word(i), claimed_bit(i)); });
     const Ranks<Index> ranks(claimed.data(), words);
     const int64_t item_elements = bundles_.elements / bundles_.items;
     Buffer<Index> before_item(bundles_.items);
