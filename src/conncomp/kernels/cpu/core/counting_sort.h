@@ -19,7 +19,7 @@ void group_by_key(int64_t items, int64_t keys, Key&& key, Value&& value, int64_t
   // Counting two places ahead leaves begin[k + 1] at the start of group k, from where it runs to its end.
   for_each_in(0, keys + 1, [&](int64_t k) { begin[k] = 0; });
   for_each_in(0, items, [&](int64_t i) {
-    if (const int64_t k = key(i); k >= 0 && k + 2 <= keys) ++begin[k + 2];
+    if (const int64_t k = key(i); k >= 0 && k <= keys - 2) ++begin[k + 2];
   });
   for_each_in(2, keys + 1, [&](int64_t k) { begin[k] += begin[k - 1]; });
   take_pages(values, room);
