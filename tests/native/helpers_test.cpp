@@ -49,6 +49,9 @@ void test_parts() {
   const Parts many(64000, 1000), few(4000, 1000);
   check(many.parts == 16 && many.end(0) > 7000 && many.begin(15) > 63000, "many parts taper");
   for (int64_t k = 0; k < 4; ++k) check(few.begin(k) == 1000 * k, "few parts are of one size");
+  Parts two = many;
+  two.at_most(2);
+  check(two.parts == 2 && two.begin(1) == 32000, "two of many parts are halves");
   for (int round = 0; round < 200; ++round) {
     const int64_t unit = draw(1, 4), count = unit * draw(1, 5000);
     Parts parts(count, draw(1, 100));

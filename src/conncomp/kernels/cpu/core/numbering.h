@@ -105,7 +105,7 @@ template <class Index>
 void label_in_order(Index* entries, int64_t count) {
   using Entry = Unlabelled<Index>;
   Parts parts(count, kGrain / kParentWork);
-  if (num_threads() == 1) parts.parts = 1;
+  if (num_threads() == 1) parts.at_most(1);
   std::vector<int64_t> first(parts.parts);  // of the labels of each part
   parallel_for(parts.parts - 1, [&](int64_t part) {
     int64_t roots = 0;

@@ -47,6 +47,11 @@ struct Parts {
   int64_t begin(int64_t part) const;
   int64_t end(int64_t part) const { return begin(part + 1); }
 
+  // Lets there be so many parts at most; if that is fewer, they are as long as each other.
+  void at_most(int64_t most) {
+    if (most < parts) parts = most, tapered = false;
+  }
+
   // Lets parts begin at multiples of `unit`, which divides count, if that leaves work for every thread.
   bool align(int64_t wanted) {
     if (count / wanted < std::min<int64_t>(parts, num_threads())) return false;

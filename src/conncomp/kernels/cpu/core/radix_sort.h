@@ -28,7 +28,7 @@ class RadixSort {
   explicit RadixSort(Buffer<Item>& items, int64_t count)
       : items_(items), count_(count), parts_(count, kGrain) {
     if (count < 2) return;
-    parts_.parts = std::min<int64_t>(parts_.parts, num_threads());
+    parts_.at_most(num_threads());
     const auto [low, high] = extreme_keys();
     low_ = low;
     const int bits = std::bit_width(Key(high - low));

@@ -78,7 +78,7 @@ ChosenArcs<Index> forest_of_parts(int64_t vertices, int64_t arcs,
                                   FunctionRef<void(PartForest<Index>&, const ChosenArcs<Index>&)> add_some) {
   const int64_t most = arcs / (kPartDegree * std::max<int64_t>(vertices, 1));
   Parts parts(arcs, kGrain);
-  parts.parts = std::min({parts.parts, std::max<int64_t>(most, 1), int64_t(num_threads())});
+  parts.at_most(std::min<int64_t>(std::max<int64_t>(most, 1), num_threads()));
   std::vector<PartForest<Index>> forests(parts.parts);
   parallel_for(parts.parts, [&](int64_t part) {
     PartForest<Index> forest(vertices, arcs);

@@ -55,7 +55,7 @@ Index parent_of(const Index* parent, Vertex u, int64_t bound, int64_t v) {
 template <class Pointer, class Vertex, class Body>
 void for_each_piece(const Rows<Pointer, Vertex> rows, int64_t visited, Body body) {
   Parts parts(rows.arcs, kGrain / kVertexWork);
-  parts.parts = std::min(parts.parts, Parts(visited, kGrain / kVertexWork).parts);
+  parts.at_most(Parts(visited, kGrain / kVertexWork).parts);
   if (rows.arcs == 0) return;
   parallel_for(parts.parts, [=](int64_t part) {
     const int64_t begin = parts.begin(part), end = parts.end(part);

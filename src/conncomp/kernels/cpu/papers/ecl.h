@@ -34,7 +34,7 @@ struct EclOptions {
 template <class Body>
 void ecl_for_each(bool concurrent, int64_t count, int64_t work, Body body) {
   Parts parts(count, kGrain * count / std::max<int64_t>(work, 1));
-  if (!concurrent) parts.parts = 1;
+  if (!concurrent) parts.at_most(1);
   parallel_for(parts.parts, [&](int64_t part) { for_each_in(parts.begin(part), parts.end(part), body); });
 }
 
