@@ -35,7 +35,8 @@ inline int64_t time_now() { return time_of(CLOCK_MONOTONIC); }
 // For which this thread has had a processor.
 inline int64_t processor_time() { return time_of(CLOCK_THREAD_CPUTIME_ID); }
 
-// How many pieces of a loop its caller has worked on, and for how long it had a processor meanwhile.
+// How many pieces of a loop its caller has worked on, and for how long it had a processor, from when it began
+// to wake helpers until no piece was left.
 struct CallerWork {
   int64_t pieces, time;
 };

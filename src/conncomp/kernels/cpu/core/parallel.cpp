@@ -61,7 +61,6 @@ void parallel_for(int64_t count, FunctionRef<void(int64_t)> body) {
   const auto work = [&] {
     const Assistance assistance(call);
     const bool is_caller = &watch == of_caller;
-    const int64_t begin = is_caller ? processor_time() : 0;
     try {
       for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
         // Nobody works before each thread has a piece.
@@ -73,14 +72,15 @@ void parallel_for(int64_t count, FunctionRef<void(int64_t)> body) {
       next = count;
       if (!failed.exchange(true)) failure = std::current_exception();
     }
-    if (is_caller) own.time = processor_time() - begin;
+    if (is_caller) own.time += processor_time();
   };
   ThreadPool& pool = ThreadPool::get();
   const int64_t asked = time_now();
-  pool.run(threads - 1, work, [call] {
+  own.time = -processor_time();
+  const bool helped = pool.run(threads - 1, work, [call] {
     if (call && watch.caller) call->ask();
   });
-  pool.account.enter(count - alone, time_now() - asked, own);
+  if (helped) pool.account.enter(count - alone, time_now() - asked, own);
   if (failure) std::rethrow_exception(failure);
 }
 

@@ -48,9 +48,10 @@ class ThreadPool {
   HelperAccount account;
 
   // Runs work(), which throws nothing, on this thread and on up to `helpers` others at once, which have all
-  // returned at the end. While this one waits for them it calls idle() now and then.
-  void run(int helpers, FunctionRef<void()> work, FunctionRef<void()> idle) {
-    if (busy_.test_and_set()) return work();
+  // returned at the end. While this one waits for them it calls idle() now and then. Returns whether it has
+  // asked any: there are none for it while another caller has them.
+  bool run(int helpers, FunctionRef<void()> work, FunctionRef<void()> idle) {
+    if (busy_.test_and_set()) return work(), false;
     {
       const std::lock_guard lock(mutex_);
       try {
@@ -74,6 +75,7 @@ class ThreadPool {
     }
     lock.unlock();
     busy_.clear();
+    return true;
   }
 
  private:
