@@ -25,7 +25,6 @@
 #include "cpu/graph/rows.h"
 #include "cpu/graph/tarjan.h"
 #include "cpu/graph/trimming.h"
-#include "cpu/graph/two_searches.h"
 #include "cpu/graph/vertex_bits.h"
 
 namespace conncomp {
@@ -183,29 +182,21 @@ int64_t settle_giant(const Rows<Pointer, Vertex> rows, Index* state) {
   return count;
 }
 
-// Settles all vertices, as `search_strong`, first those that sweeps find, if they may be tried: who is alone,
-// or the giant. What is left is for two searches, if that is worth it; not if many are alone, as what is left
-// is mostly one component then, which both would go through. Of graphs whose labels need 64 bits only the
-// giant is sought, as all else would be compiled once more for them.
+// Settles all vertices, as `search_strong`, first those that sweeps find, if they may be tried: who is alone
+// in a graph of short rows, or the giant of another one. Of graphs whose labels need 64 bits only the giant
+// is sought, as all else would be compiled once more for them.
 template <class Pointer, class Vertex, class Index>
 int64_t settle_all(const Rows<Pointer, Vertex> rows, bool sweeps, Index* state) {
-  constexpr bool kAll = sizeof(Index) <= sizeof(int32_t);
   Index* const no_order = nullptr;
   const bool short_rows = has_short_rows(rows);
   sweeps &= rows.vertices > kGrain / 64;
-  if constexpr (kAll) {
-    const int64_t alone = sweeps && short_rows ? settle_trimmed(rows, state) : 0;
-    if (alone > 0) return alone + search_strong(rows, state, alone, no_order);
-  }
-  const int64_t settled = sweeps && !short_rows ? settle_giant(rows, state) : 0;
+  int64_t alone = 0, of_giant = 0;
+  if constexpr (sizeof(Index) <= sizeof(int32_t))
+    if (sweeps && short_rows) alone = settle_trimmed(rows, state);
+  if (sweeps && !short_rows) of_giant = settle_giant(rows, state);
+  const int64_t settled = alone + of_giant;
   if (settled == 0) forget_all(state, rows.vertices);
-  if constexpr (kAll) {
-    const int64_t left = rows.vertices - settled;
-    if (sweeps && left > kGrain && helpers_wanted(left))
-      return short_rows ? search_from_both_ends<true>(rows, state, settled)
-                        : search_from_both_ends<false>(rows, state, settled);
-  }
-  return (settled > 0) + search_strong(rows, state, settled, no_order);
+  return alone + (of_giant > 0) + search_strong(rows, state, settled, no_order);
 }
 
 }  // namespace conncomp

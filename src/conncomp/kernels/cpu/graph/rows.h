@@ -62,12 +62,13 @@ struct Rows {
 // Of some rows, evenly spread, the first arcs: how many they are, how many lead to near vertices, and the end
 // with the most arcs.
 struct RowSample {
+  static constexpr int64_t kSamples = 64;
   int64_t rows = 0, near = 0, hub = 0;
 };
 
 template <class Pointer, class Vertex>
 RowSample sample_rows(const Rows<Pointer, Vertex> rows) {
-  constexpr int64_t kSamples = 64;
+  constexpr int64_t kSamples = RowSample::kSamples;
   RowSample sample;
   int64_t most = -1;
   for (int64_t i = 0; i < kSamples; ++i) {

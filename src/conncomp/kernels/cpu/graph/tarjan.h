@@ -35,50 +35,35 @@ template <class Index>
 struct SearchState : Unlabelled<Index> {
   using Rank = std::make_unsigned_t<Index>;
   static constexpr Rank kUnvisited = ~Rank(0), kSettled = Rank(SearchState::kMark);
-  static bool is_settled(Index state) { return Rank(state) >= kSettled && Rank(state) != kUnvisited; }
 };
 
-// The company of a search that has none. What others have to say is in two_searches.h.
-template <class Index>
-struct NoCompany {
-  static constexpr bool kExists = false;
-};
-
-// Whether the search goes through a row from its last arc to the first, and what it knows of another search.
-template <bool from_last, class Pointer, class Vertex, class Index, class Company = NoCompany<Index>>
+// Whether the search goes through a row from its last arc to the first.
+template <bool from_last, class Pointer, class Vertex, class Index>
 class StrongSearch {
  public:
-  // `state` is memory that nobody else writes to, as what is there leads the search. `order` may be nullptr,
-  // and is so in company.
-  StrongSearch(const Rows<Pointer, Vertex> rows, Index* state, Index* order, Company company = {})
+  // `state` is memory that nobody else writes to, as what is there leads the search. `order` may be nullptr.
+  StrongSearch(const Rows<Pointer, Vertex> rows, Index* state, Index* order)
       : rows_(rows),
         state_(state),
         order_(order),
-        company_(company),
         stack_(rows.vertices),
         runs_(rows.vertices + 2),
         waiting_(rows.vertices) {}
 
   // Settles all vertices that are unvisited; `settled` are not. Returns the number of their components. If
-  // that of all vertices is one, they keep what they have. In company, it may end before.
+  // that of all vertices is one, they keep what they have.
   int64_t run(int64_t settled) {
     unsettled_ = rows_.vertices - settled;
     for (int64_t begin = 0; unsettled_ > 0; begin += kStretch) {
-      if constexpr (Company::kExists)
-        if (!company_.reaches(begin)) break;
       int64_t alone = 0;  // and not counted yet
       const auto count = [&] { unsettled_ -= alone, components_ += std::exchange(alone, 0); };
       for_each_in(begin, std::min(begin + kStretch, rows_.vertices), [&, this](int64_t v) {
-        if constexpr (Company::kExists) {
-          if (company_.is_over()) return;
-          v = company_.vertex(v);
-        }
-        if (Rank(state_[v]) != State::kUnvisited || is_known(v)) return;
+        if (Rank(state_[v]) != State::kUnvisited) return;
         if (order_ || rows_.begin(v) < rows_.begin(v + 1)) {
           count();
           search(Index(v));
         } else {
-          Shared::store(state_ + v, State::under(v));
+          state_[v] = State::under(v);
           ++alone;
         }
       });
@@ -146,7 +131,7 @@ class StrongSearch {
     const auto enter = [&](Index entered) {
       poll(kVertex);
       v = entered, rank = low = height;
-      Shared::store(state + v, Index(rank));
+      state[v] = Index(rank);
       rows.guess_bounds(v, begin, end);
       const bool on_a_chain = begin + 1 == end;
       if (on_a_chain && behind_one_arc) {
@@ -160,7 +145,7 @@ class StrongSearch {
       ask_for(v, begin, end);
     };
     const auto settle_last_stretch = [&] {
-      if (Company::kExists || height - last > kFew || order_) {
+      if (height - last > kFew || order_) {
         settle(last, height);
       } else {
         Index root = stack[last];
@@ -184,10 +169,6 @@ class StrongSearch {
           continue;
         const Rank seen = Rank(state[u]);
         if (seen == State::kUnvisited) {
-          if constexpr (Company::kExists) {
-            if (is_known(u)) continue;
-            if (company_.is_over()) return;
-          }
           if (end - begin == 1) take_last_arc();
           put_on_stack();
           if (begin < end) *waiting++ = {Index(rank), Pointer(from_last ? end : begin)};
@@ -231,8 +212,6 @@ class StrongSearch {
       if (begin + 1 != end) return {v, height};
       const Vertex u = rows.target(begin);
       if (!is_vertex(u, rows.vertices) || Rank(state[u]) != State::kUnvisited) return {v, height};
-      if constexpr (Company::kExists)
-        if (company_.is_over() || is_known(u)) return {v, height};
       ask_beside(v, begin);
       stack[height++] = v;
       Rank next = Rank(v) + step, guess = next;
@@ -242,7 +221,7 @@ class StrongSearch {
         step = Rank(u) - Rank(v), next = Rank(u);
       }
       v = Index(next);
-      Shared::store(state + v, Index(height));
+      state[v] = Index(height);
     }
   }
 
@@ -253,21 +232,16 @@ class StrongSearch {
     const int64_t from = from_last ? std::max(begin, end - kAhead) : begin + 1;
     const int64_t to = from_last ? end - 1 : std::min(end, begin + kAhead);
     for (int64_t arc = from; arc < to; ++arc) ask_for_row(int64_t(rows_.target(arc)));
-    if constexpr (Company::kExists)
-      if (begin < end) __builtin_prefetch(at(company_.state(), rows_.target(from_last ? end - 1 : begin)));
   }
 
   void ask_beside(int64_t v, int64_t begin) const {
-    int64_t beside = kBeside;
-    if constexpr (Company::kExists) beside *= company_.direction();
-    ask_for_row(v + beside);
-    __builtin_prefetch(at(rows_.indices, begin + 2 * beside));
+    ask_for_row(v + kBeside);
+    __builtin_prefetch(at(rows_.indices, begin + 2 * kBeside));
   }
 
   void ask_for_row(int64_t v) const {
     __builtin_prefetch(at(state_, v), 1);
     __builtin_prefetch(at(rows_.indptr, v));
-    if constexpr (Company::kExists) __builtin_prefetch(at(company_.state(), v));
   }
 
   // An address that may lie anywhere.
@@ -276,24 +250,8 @@ class StrongSearch {
     return reinterpret_cast<const void*>(uintptr_t(array) + sizeof(T) * uintptr_t(i));
   }
 
-  // Whether the other search has settled an unvisited vertex, which then is so here, too.
-  bool is_known(int64_t v) {
-    if constexpr (Company::kExists) {
-      const Index known = company_.load(v);
-      if (!State::is_settled(known)) return false;
-      Shared::store(state_ + v, known);
-      --unsettled_;
-      return true;
-    }
-    return false;
-  }
-
   void settle_alone(Index v) {
-    if constexpr (Company::kExists) {
-      company_.settle(&v, 1, State::under(v), state_);
-    } else {
-      state_[v] = State::under(v);
-    }
+    state_[v] = State::under(v);
     --unsettled_, ++components_;
     if (order_) order_[listed_++] = v;
   }
@@ -306,7 +264,6 @@ class StrongSearch {
     Index root = stack[begin];
     for (Rank i = begin + 1; i < end; ++i) root = std::min(root, stack[i]);
     const Index settled = State::under(root);
-    if constexpr (Company::kExists) return company_.settle(stack + begin, end - begin, settled, state_);
     for (Rank i = begin; i < end; ++i) {
       if (i % kStretch == 0) [[unlikely]]
         poll(2 * kStretch);
@@ -318,7 +275,6 @@ class StrongSearch {
   const Rows<Pointer, Vertex> rows_;
   Index* const state_;
   Index* const order_;
-  const Company company_;
   Buffer<Index> stack_;  // vertices that are not settled
   Buffer<Index> runs_;   // of stretches of the stack, but for the last run: the first one and the last one
   Buffer<Waiting> waiting_;

@@ -8,9 +8,10 @@
 // copied, with both ends, and in turns those of them kept that still are between such: each turn reads them
 // in the order of memory, looks at bits in a cache, and has no branch that has to be guessed. It ends where a
 // turn leaves nearly as many; and is not tried where most arcs lead to near vertices or few vertices have
-// none, as in meshes and cycles.
-// Cost: some nanoseconds for each arc that is left in each turn; two indices an arc, of two arcs a vertex at
-// most, and three bits a vertex for each thread.
+// none, as in meshes and cycles, or where arcs are so many that there may be a giant component, which all
+// turns would copy.
+// Cost: some nanoseconds for each arc that is left in each turn; two indices an arc, of five arcs for four
+// vertices at most, a bit a vertex, and two for each thread, of eight at most.
 // Source: McLendon, Hendrickson, Plimpton and Rauchwerger 2005, "Finding strongly connected components in
 // distributed graphs".
 #pragma once
@@ -33,9 +34,9 @@ namespace conncomp {
 // Vertices that are left, and copies of the arcs between them.
 class TrimmedArcs {
  public:
-  TrimmedArcs(int64_t vertices, int64_t arcs) : vertices_(vertices), left_(vertices), arcs_(arcs) {
-    sides_.reserve(num_threads());
-    for (int side = 0; side < num_threads(); ++side) sides_.emplace_back(vertices);
+  TrimmedArcs(int64_t vertices, int64_t arcs)
+      : vertices_(vertices), left_(vertices), arcs_(arcs), sides_(std::min(num_threads(), kMostSides)) {
+    for_each_side([=](Side& side, int64_t) { side = Side(vertices); });
     for_each_index(left_.words(), [this](int64_t w) { left_.put(w, ~uint64_t(0)); });
   }
 
@@ -55,17 +56,18 @@ class TrimmedArcs {
 
  protected:
   static constexpr int64_t kWord = VertexBits::kWord;
+  static constexpr int kMostSides = 8;  // as each has bits of all vertices
 
   struct Arc {
     int32_t source, target;
   };
   // What a thread has found: vertices with arcs from them and with arcs to them; and where its copies of arcs
-  // lie, and may lie.
-  struct Side {
+  // lie, and may lie. Lines of the cache are not shared, as each arc that is kept moves an end.
+  struct alignas(64) Side {
     VertexBits from, to;
     ArcRange arcs{0, 0};
     int64_t most = 0;
-    explicit Side(int64_t vertices) : from(vertices), to(vertices) {}
+    explicit Side(int64_t vertices = 0) : from(vertices), to(vertices) {}
 
     void mark_from(int64_t v, bool has_arcs) { mark(from, v, has_arcs); }
     void mark_to(int64_t v, bool has_arcs) { mark(to, v, has_arcs); }
@@ -77,10 +79,10 @@ class TrimmedArcs {
   };
 
   void for_each_side(FunctionRef<void(Side&, int64_t)> body) {
-    parallel_for(int64_t(sides_.size()), [&](int64_t side) { body(sides_[side], side); });
+    parallel_for(int64_t(sides_.size()), [&](int64_t number) { body(sides_[number], number); });
   }
   // The words of vertices that a thread looks at, from the first one.
-  int64_t first_word(int64_t side) const { return left_.words() * side / int64_t(sides_.size()); }
+  int64_t first_word(int64_t number) const { return left_.words() * number / int64_t(sides_.size()); }
 
   // Lets those vertices be left that have arcs both ways.
   void keep_vertices() {
@@ -106,10 +108,10 @@ class TrimmedArcs {
   }
 
   // Puts an arc at the end of others, if it is kept.
-  void keep(Side& found, Arc arc, bool is_kept) {
-    arcs_[found.arcs.end] = arc;
-    found.arcs.end += is_kept;
-    found.mark_from(arc.source, is_kept), found.mark_to(arc.target, is_kept);
+  void keep(Side& side, Arc arc, bool is_kept) {
+    arcs_[side.arcs.end] = arc;
+    side.arcs.end += is_kept;
+    side.mark_from(arc.source, is_kept), side.mark_to(arc.target, is_kept);
   }
 
   const int64_t vertices_;
@@ -119,12 +121,12 @@ class TrimmedArcs {
 
  private:
   void keep_arcs() {
-    for_each_side([this](Side& found, int64_t) {
-      const ArcRange arcs = found.arcs;
-      found.arcs.end = arcs.begin;
-      for_each_in(arcs.begin, arcs.end, [&found, this](int64_t i) {
+    for_each_side([this](Side& side, int64_t) {
+      const ArcRange arcs = side.arcs;
+      side.arcs.end = arcs.begin;
+      for_each_in(arcs.begin, arcs.end, [&side, this](int64_t i) {
         const Arc arc = arcs_[i];
-        keep(found, arc, left_.has(arc.source) & left_.has(arc.target));
+        keep(side, arc, left_.has(arc.source) & left_.has(arc.target));
       });
     });
   }
@@ -146,15 +148,15 @@ class Trimming : public TrimmedArcs {
 
  private:
   void look_at_rows() {
-    for_each_side([this](Side& found, int64_t side) {
-      const int64_t first = first_word(side) * kWord, behind = first_word(side + 1) * kWord;
+    for_each_side([this](Side& side, int64_t number) {
+      const int64_t first = first_word(number) * kWord, behind = first_word(number + 1) * kWord;
       for_each_in(first, std::min(behind, rows_.vertices),
-                  [&, this](int64_t v) { found.mark_from(v, rows_.begin(v) < rows_.begin(v + 1)); });
+                  [&, this](int64_t v) { side.mark_from(v, rows_.begin(v) < rows_.begin(v + 1)); });
       const int64_t count = int64_t(sides_.size());
-      for_each_in(rows_.arcs * side / count, rows_.arcs * (side + 1) / count, [&, this](int64_t arc) {
+      for_each_in(rows_.arcs * number / count, rows_.arcs * (number + 1) / count, [&, this](int64_t arc) {
         const Vertex u = rows_.target(arc);
         const bool exists = is_vertex(u, rows_.vertices);
-        found.mark_to(exists ? int64_t(u) : 0, exists);
+        side.mark_to(exists ? int64_t(u) : 0, exists);
       });
     });
   }
@@ -162,26 +164,26 @@ class Trimming : public TrimmedArcs {
   // The first turn. Copies lie where the rows are, unless these change meanwhile.
   void copy_arcs() {
     int64_t begin = 0;
-    for (size_t side = 0; side < sides_.size(); ++side) {
-      const int64_t end = rows_.begin(std::min(first_word(int64_t(side) + 1) * kWord, rows_.vertices));
-      sides_[side].arcs = {begin, begin};
-      sides_[side].most = begin = std::max(begin, end);
+    for (size_t number = 0; number < sides_.size(); ++number) {
+      const int64_t end = rows_.begin(std::min(first_word(int64_t(number) + 1) * kWord, rows_.vertices));
+      sides_[number].arcs = {begin, begin};
+      sides_[number].most = begin = std::max(begin, end);
     }
-    for_each_side([this](Side& found, int64_t side) {
-      for_each_in(first_word(side), first_word(side + 1), [&, this](int64_t w) {
+    for_each_side([this](Side& side, int64_t number) {
+      for_each_in(first_word(number), first_word(number + 1), [&, this](int64_t w) {
         poll(kWord);
         for (uint64_t bits = left_.word(w); bits; bits &= bits - 1)
-          copy_row(found, w * kWord + std::countr_zero(bits));
+          copy_row(side, w * kWord + std::countr_zero(bits));
       });
     });
   }
 
-  void copy_row(Side& found, int64_t v) {
-    const int64_t begin = rows_.begin(v), most = begin + found.most - found.arcs.end;
+  void copy_row(Side& side, int64_t v) {
+    const int64_t begin = rows_.begin(v), most = begin + side.most - side.arcs.end;
     for_each_in(begin, std::min(rows_.begin(v + 1), most), [&, this](int64_t arc) {
       const Vertex u = rows_.target(arc);
       const int64_t target = is_vertex(u, rows_.vertices) ? int64_t(u) : v;
-      keep(found, {int32_t(v), int32_t(target)}, (target != v) & left_.has(target));
+      keep(side, {int32_t(v), int32_t(target)}, (target != v) & left_.has(target));
     });
   }
 
@@ -191,16 +193,11 @@ class Trimming : public TrimmedArcs {
 // Whether vertices that are alone may be worth looking for.
 template <class Pointer, class Vertex>
 bool promises_trimming(const Rows<Pointer, Vertex> rows) {
-  constexpr int64_t kSamples = 256, kNear = 64, kArcsOfVertex = 2;
-  if (rows.arcs > kArcsOfVertex * rows.vertices) return false;
-  int64_t arcs = 0, near = 0;
-  for (int64_t i = 0; i < kSamples; ++i) {
-    const int64_t v = rows.vertices * i / kSamples, begin = rows.begin(v);
-    if (begin >= rows.begin(v + 1)) continue;
-    near += std::abs(int64_t(rows.target(begin)) - v) < rows.vertices / kNear;
-    ++arcs;
-  }
-  return kSamples / 8 < arcs && arcs <= kSamples - kSamples / 8 && near <= arcs / 2;
+  constexpr int64_t kSamples = RowSample::kSamples, kArcsOfFour = 5;
+  if (rows.arcs / kArcsOfFour > rows.vertices / 4) return false;
+  const RowSample sample = sample_rows(rows);
+  return kSamples / 8 < sample.rows && sample.rows <= kSamples - kSamples / 8 &&
+         sample.near <= sample.rows / 2;
 }
 
 // Lets state[v] be kUnvisited, or for v that is found to be alone that it is settled; returns how many are.
