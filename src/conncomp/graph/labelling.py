@@ -201,8 +201,8 @@ def connected_components(
         In a graph of more than four arcs a vertex that mostly lead far, the giant component, if
         there is one, is found by sweeps along arcs and against them [8]_ [11]_, by all threads. In
         one of at most five arcs for four vertices that mostly lead far, where some vertices have
-        none, vertices are left out that no arc leads to, or away from, again and again [13]_, by all
-        threads, if labels are int32. The rest as by "tarjan".
+        none, vertices are left out that no arc leads to, or away from, again and again [13]_, by
+        all threads, if labels are int32. The rest as by "tarjan".
     tarjan
         One depth-first search [6]_ on one thread, with the stacks of [7]_. Up to 20 bytes a
         vertex, 32 where labels are int64. Lists of arcs are made rows first.
