@@ -4,11 +4,22 @@ from collections import Counter
 from itertools import combinations, product
 from types import SimpleNamespace
 
+import pytest
+
 import dealt
 from dealt import covering, deal
 
 VALUES = {"axis": (0, 1, 2), "kind": ("a", "b", "c"), "shape": ([2], [3]), "whole": (True, 1)}
 CASES = [dict(zip(VALUES, case, strict=True)) for case in product(*VALUES.values())]
+
+
+WAYS = [("a", {}), ("a", {"tile": 4}), ("b", {}), ("b", {"tile": 8})]
+
+
+@pytest.fixture(autouse=True)
+def _without_a_soak(monkeypatch):
+    for name in ("SOAK", "SANITIZED"):
+        monkeypatch.setattr(dealt, name, False)
 
 
 class Item:
@@ -86,6 +97,30 @@ def test_all_of_them_in_a_soak(monkeypatch):
 def test_values_of_one_parameter_are_all_kept():
     alone = [Item("test_it", {"seed": seed}, ["dealt"]) for seed in range(9)]
     assert deal(alone) == (alone, [])
+
+
+def inputs_of_ways(forms):
+    """Return which of six graphs in three forms each has: two ways, each before a variant of it."""
+    graphs = [f"{name}{form}" for name, form in product("uvwxyz", range(3))]
+    triples = dealt.dealt(WAYS, graphs, forms=forms)
+    return [[graph for name, options, graph in triples if (name, options) == way] for way in WAYS]
+
+
+def test_a_way_has_each_graph_in_a_form_and_a_variant_a_share():
+    first, variant, second, other = inputs_of_ways(forms=3)
+    for graphs in (first, second):
+        assert [name for name, form in graphs] == list("uvwxyz")
+        assert {form for name, form in graphs} == set("012")
+    assert not set(first) & set(second)
+    assert len(variant) == len(other) == 3
+    assert not set(variant) & set(other)
+    assert [len(graphs) for graphs in inputs_of_ways(forms=1)] == [18, 3, 18, 3]
+
+
+@pytest.mark.parametrize(("name", "counts"), [("SOAK", [18, 6, 18, 6]), ("SANITIZED", [6] * 4)])
+def test_a_soak_and_sanitizers_have_a_larger_share(monkeypatch, name, counts):
+    monkeypatch.setattr(dealt, name, True)
+    assert [len(graphs) for graphs in inputs_of_ways(forms=3)] == counts
 
 
 def test_few_sets_have_what_all_have():

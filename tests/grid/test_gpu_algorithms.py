@@ -191,8 +191,9 @@ def dealt_types():
     plain = [kind for kind in LINK_TYPES if kind[1:] == ("u1", 2, np.int32)]
     shaped = [kind for kind in LINK_TYPES if kind[1] == "u1" and kind not in plain]
     others = [name for name in ON_GPU if name != "auto"]
+    share = 2 if SOAK else 3
     for k, name in enumerate(others):
-        yield from ((name, *kind) for kind in plain + shaped[k % 3 :: 3] + wide[k::3])
+        yield from ((name, *kind) for kind in plain + shaped[k % share :: share] + wide[k::3])
     yield from (("auto", *kind) for kind in LINK_TYPES)
 
 
@@ -517,11 +518,14 @@ def test_background_is_no_lower_label(algorithm, options, tolerance):
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
     chosen = "test_small_images and not auto or test_numbering_and and noise"
+    bonds = "test_bonds and 33 and True"
     if sanitizer == "thread":  # to which links, indices and ranks are as any others
-        chosen += " or test_bonds and 33 and True"
+        chosen += f" or {bonds}"
+    elif SOAK:
+        chosen = f"test_small and not auto or test_numbering_and or {bonds}"
     else:  # where tiles lie, and items, is found in one place for all ways
-        bonds = "test_bonds and 33 and True and not tiles"
-        chosen += f" or {bonds} or test_small_batches and (equivalence or union-find)"
+        batches = "test_small_batches and (equivalence or union-find)"
+        chosen += f" or {bonds} and not tiles or {batches}"
     check_sanitized(sanitizer, __file__, chosen)
 
 

@@ -254,6 +254,8 @@ def test_alignment(offset):
 @host
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
-    noises = "small-75x320 or few and 9x20x96"
-    chosen = f"test_noise and ({noises}) or test_alignment and 1 or test_items and small"
+    noises, offsets = "small-75x320 or few and 9x20x96", "test_alignment and 1"
+    if SOAK:
+        noises, offsets = "(small or few) and (75x320 or 9x20x96)", "test_alignment"
+    chosen = f"test_noise and ({noises}) or {offsets} or test_items and small"
     check_sanitized(sanitizer, __file__, chosen)

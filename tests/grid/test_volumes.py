@@ -42,14 +42,12 @@ def volumes(shape):
 
 
 @pytest.mark.dealt(1)
-@pytest.mark.usefixtures("restore_threads")
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("periodic", PERIODIC, ids=str)
 def test_labels_of_volumes(shape, periodic):
     if np.ndim(periodic):
         periodic = (False,) * (len(shape) - 3) + periodic
     for k, volume in enumerate(volumes(shape)):
-        set_num_threads(1 + k % 2)
         image = volume.astype([np.uint8, np.int16, np.float32, np.float64][k % 4])
         roots = label_by_neighbour_pairs(image, connectivity=image.ndim, periodic=periodic)
         for view in (image, np.repeat(image, 2, axis=-2)[..., ::2, :], np.asfortranarray(image)):
@@ -59,3 +57,25 @@ def test_labels_of_volumes(shape, periodic):
         np.testing.assert_array_equal(labels, consecutive(roots, first=1))
         items = label(np.stack([image, image]), periodic=periodic, batch_axes=1)
         np.testing.assert_array_equal(items, [labels, labels])
+
+
+@pytest.mark.usefixtures("restore_threads")
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("shape", [(9, 140, 130), (3, 700, 130)], ids=str)
+def test_parts_that_cut_stretches(shape, order):
+    """Rows of three words and several parts, which end amid layers.
+
+    Those of the first shape do so in Fortran order, of the second with three threads, too.
+    """
+    rng = np.random.default_rng(shape)
+    smooth = ndimage.gaussian_filter(rng.standard_normal(shape), (1, 1, 3))
+    volumes = (rng.random(shape) < 0.07, False), (smooth > np.quantile(smooth, 0.8), True)
+    for volume, periodic in volumes:
+        image = volume if order == "C" else volume.T
+        roots = label_by_neighbour_pairs(image, periodic=periodic)
+        for threads in (1, 2, 3):
+            set_num_threads(threads)
+            found = label(image, connectivity=3, periodic=periodic, numbering="roots")
+            np.testing.assert_array_equal(found, roots)
+            labels = label(image, connectivity=3, periodic=periodic)
+            np.testing.assert_array_equal(labels, consecutive(roots, first=1))

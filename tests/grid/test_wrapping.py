@@ -66,8 +66,9 @@ def test_lattices(seed):
 @pytest.mark.skipif(not AVAILABLE, reason="no g++")
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
-    chosen = " or ".join(f"-{k}]" for k in (1, 3))  # each seed is of one device
-    check_sanitized(sanitizer, __file__, f"host and ({chosen}) or test_lattices and ({chosen})")
+    seeds = (1, 3, 5) if SOAK else (1, 3)  # each is of one device
+    on_host, alone = (" or ".join(f"{before}{k}]" for k in seeds) for before in "-[")
+    check_sanitized(sanitizer, __file__, f"host and ({on_host}) or test_lattices and ({alone})")
 
 
 def random_shape(random):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from conncomp.kernels.cuda.launcher import launch
+from host_cuda import host_gpu
 from host_cuda.host_gpu import (
     AVAILABLE,
     COMPILER,
@@ -11,6 +12,7 @@ from host_cuda.host_gpu import (
     SANITIZERS,
     HostGpu,
     LaunchError,
+    interleavings,
     run_sanitized,
     sanitizer_library,
 )
@@ -325,3 +327,25 @@ def test_mistake_is_found(sanitizer, kernel):
 def test_twins_without_mistakes_are_clean(sanitizer):
     code, output = mistakes(sanitizer, "true", *(k for names in MISTAKES.values() for k in names))
     assert (code, output) == (0, "")
+
+
+def seeds_of(test, monkeypatch):
+    monkeypatch.setenv("PYTEST_CURRENT_TEST", f"{test} (call)")
+    return list(interleavings(3))
+
+
+def test_interleavings_are_dealt_by_whole_names(monkeypatch):
+    """Names have spaces where parameters are dicts and tuples."""
+    monkeypatch.setattr(host_gpu, "SOAK", False)
+    tests = [f"test_it[tiles-{{'tile': {k}}}-({k}, 1)]" for k in range(20)]
+    seeds = [seeds_of(test, monkeypatch) for test in tests]
+    assert sorted({seed for (seed,) in seeds}) == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("sanitizer", "count"), [(None, 3), ("address", 3), ("thread", 1)], ids=str
+)
+def test_interleavings_of_a_soak(monkeypatch, sanitizer, count):
+    monkeypatch.setattr(host_gpu, "SOAK", True)
+    monkeypatch.setattr(host_gpu, "SANITIZER", sanitizer)
+    assert len(seeds_of("test_it", monkeypatch)) == count

@@ -39,6 +39,10 @@ using namespace conncomp;
 
 namespace {
 
+// Any array, one where neighbours share faces, and a volume with rows of several words, where all that touch
+// are neighbours.
+enum class Kind { kAny, kLattice, kVolume };
+
 // A random array: its shape, and which of its elements are neighbours.
 struct Image {
   std::vector<int64_t> shape, stride;
@@ -47,20 +51,21 @@ struct Image {
   std::vector<Step> steps;  // in both directions, along the axes of an item
   int64_t size = 1, item_size = 1;
 
-  explicit Image(bool faces = false) {
-    const int ndim = draw(1, 4), longest[] = {400, 90, 20, 8};
-    batch_axes = draw(0, 1) ? draw(0, ndim - 1) : 0;
+  explicit Image(Kind kind = Kind::kAny) {
+    const bool is_volume = kind == Kind::kVolume;
+    const int ndim = is_volume ? 3 : draw(1, 4), longest[] = {400, 90, 20, 8};
+    batch_axes = !is_volume && draw(0, 1) ? draw(0, ndim - 1) : 0;
     for (int k = 0; k < ndim; ++k) {
       shape.push_back(draw(0, 3) ? draw(2, longest[ndim - 1]) : 2);
       periodic.push_back(k >= batch_axes && draw(0, 1));
     }
-    if (ndim == 3 && !draw(0, 7)) shape = {draw(2, 6), draw(2, 8), draw(60, 200)};  // rows of several words
+    if (is_volume || (ndim == 3 && !draw(0, 7))) shape = {draw(2, 6), draw(2, 8), draw(60, 200)};
     stride.resize(ndim);
     for (int k = ndim - 1; k >= 0; size *= shape[k--]) {
       if (k >= batch_axes) item_size *= shape[k];
       stride[k] = size;
     }
-    draw_steps(ndim - batch_axes, faces);
+    draw_steps(ndim - batch_axes, kind);
   }
 
   int64_t items() const { return size / item_size; }
@@ -102,9 +107,10 @@ struct Image {
 
  private:
   // Those of a connectivity, or any.
-  void draw_steps(int ndim, bool faces) {
-    const int connectivity = faces ? 1 : draw(1, ndim), percent = draw(0, 100);
-    const bool any = !faces && draw(0, 1);
+  void draw_steps(int ndim, Kind kind) {
+    const bool any = kind == Kind::kAny && draw(0, 1);
+    const int connectivity = kind == Kind::kVolume ? ndim : kind == Kind::kLattice ? 1 : draw(1, ndim);
+    const int percent = draw(0, 100);
     Step step(ndim, -1);
     for (bool more = true; more;) {
       const int moves = ndim - int(std::count(step.begin(), step.end(), 0));
@@ -587,7 +593,7 @@ void test_colours() {
 // Bonds as planes, with a byte more between them, or as bits.
 template <class Index>
 void test_bonds() {
-  const Image image(true);
+  const Image image(Kind::kLattice);
   const int axes = int(image.shape.size()) - image.batch_axes, percent = draw(0, 100);
   const bool packed = draw(0, 1);
   const int64_t plane = packed ? 0 : image.size + 1;
@@ -615,6 +621,24 @@ void test_bonds() {
   test_labels<Index>(image, data.data(), RuleWords(bonds), grid, expected);
 }
 
+// Bundles of a stretch are linked at once where all that touch are neighbours and values are equal.
+template <class Index>
+void test_volume() {
+  const Image image(Kind::kVolume);
+  const int percent = draw(1, 100);
+  std::vector<uint8_t> data(image.size);
+  for (uint8_t& value : data) value = draw(1, 100) <= percent;
+  const auto expected = flood_fill(
+      image.size, [&](int64_t i) { return data[i]; },
+      [&](int64_t i, auto&& visit) {
+        image.for_each_neighbour(i, [&](int64_t j, const Step&) {
+          if (data[j]) visit(j);
+        });
+      });
+  const Grid grid = image.grid(byte_strides<uint8_t>(image));
+  test_labels<Index>(image, data.data(), RuleWords(Equal<uint8_t>{{0, true}}), grid, expected);
+}
+
 // A value that compares as it likes, as one does that its owner changes between any two looks at it.
 struct Fickle {
   static bool toss() { return coin() & 1; }
@@ -640,7 +664,7 @@ struct FickleLinks {
 // Inputs that change while they are read: any answer will do, if the sanitizers find nothing.
 template <class Index>
 void test_changing_image() {
-  const Image image, lattice(true);
+  const Image image, lattice(Kind::kLattice);
   std::vector<Index> labels(std::max(image.size, lattice.size));
   std::vector<int64_t> counts(labels.size());
   const std::vector<Fickle> data(image.size);
@@ -760,6 +784,8 @@ int main(int count, char** arguments) {
     test_grid<uint64_t, int64_t>();
     test_grid<Half, int32_t>();
     test_grid<float, int32_t>();
+    test_volume<int32_t>();
+    test_volume<int64_t>();
     test_words<int32_t>();
     test_words<int64_t>();
     test_colours<int32_t>();

@@ -1,6 +1,6 @@
 // Loops after others in which helpers cost more than they gained: short ones leave helpers alone, long ones
-// ask them again on their way. The parts of a loop taper. Built,
-// with loops as users have them, and run by test_sanitizers.py.
+// ask them again on their way. The parts of a loop taper. Built, with loops as users have them, and run by
+// test_sanitizers.py.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
