@@ -63,10 +63,7 @@ def test_labels_of_volumes(shape, periodic):
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("shape", [(9, 140, 130), (3, 700, 130)], ids=str)
 def test_parts_that_cut_stretches(shape, order):
-    """Rows of three words and several parts, which end amid layers.
-
-    Those of the first shape do so in Fortran order, of the second with three threads, too.
-    """
+    """Rows of three words, and several parts, unless helpers have gained nothing of late."""
     rng = np.random.default_rng(shape)
     smooth = ndimage.gaussian_filter(rng.standard_normal(shape), (1, 1, 3))
     volumes = (rng.random(shape) < 0.07, False), (smooth > np.quantile(smooth, 0.8), True)
@@ -79,3 +76,17 @@ def test_parts_that_cut_stretches(shape, order):
             np.testing.assert_array_equal(found, roots)
             labels = label(image, connectivity=3, periodic=periodic)
             np.testing.assert_array_equal(labels, consecutive(roots, first=1))
+
+
+@pytest.mark.usefixtures("restore_threads")
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_parts_of_a_long_loop_that_cut_stretches(order):
+    """There are parts whatever helpers have gained, and more threads than layers of bundles."""
+    volume = np.random.default_rng(1).random((3, 10_800, 130), np.float32) < 0.07
+    image = volume if order == "C" else volume.T
+    set_num_threads(1)
+    roots = label(image, connectivity=3, numbering="roots")
+    for threads in (2, 3):
+        set_num_threads(threads)
+        found = label(image, connectivity=3, numbering="roots")
+        np.testing.assert_array_equal(found, roots)
