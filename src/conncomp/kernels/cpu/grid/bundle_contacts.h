@@ -38,12 +38,6 @@ struct FacingWords {
   const uint64_t *g, *h, *goes_on_g, *goes_on_h, *detours;
 };
 
-// Which stretches where two runs are side by side have one of the bits, as their last places. These are
-// given; a bit added to ones at all places before carries over to the last one.
-inline uint64_t any_in_fields(uint64_t bits, uint64_t last) {
-  return (((bits & ~last) + ~last) | bits) & last;
-}
-
 // Finds contacts, as those of OneValue are found, and whether the two runs at the last place of a word are
 // linked.
 [[gnu::noinline]] inline void find_facing(int64_t words, FacingWords facing, StretchContacts contacts,
@@ -60,6 +54,7 @@ inline uint64_t any_in_fields(uint64_t bits, uint64_t last) {
     const uint64_t to_next = g[w] & right(h, w), to_previous = g[w] & left(h, w);
     const uint64_t straight = (g[w] & h[w]) | (to_next & will_go_on_h) | (to_previous & goes_on_h[w]) |
                               (left(g, w) & h[w] & goes_on_g[w]) | (right(g, w) & h[w] & will_go_on_g);
+    // Of stretches where both runs go on.
     const uint64_t last = ~(goes_on_g[w] & goes_on_h[w]) >> 1 | uint64_t(1) << (kWord - 1);
     const uint64_t touch = any_in_fields(straight, last), by_detour = any_in_fields(detours[w], last);
     aligned[w] = touch & ~by_detour;

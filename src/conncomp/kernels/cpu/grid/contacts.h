@@ -66,6 +66,16 @@ inline uint64_t lowest_in_fields(uint64_t bits, uint64_t starts) {
   return bits & ~(guarded - starts);
 }
 
+// Which fields of a word have one of the bits, told at their last places, which are given. A bit that is
+// added to ones at all places but the last ones carries over to the last one of its field.
+//
+//     last                 . . 1 1 . . . . 1 1         bit 0 at the left
+//     bits                 . 1 . . . 1 1 . . 1
+//     fields that have any . . 1 . . . . . 1 1
+inline uint64_t any_in_fields(uint64_t bits, uint64_t last) {
+  return (((bits & ~last) + ~last) | bits) & last;
+}
+
 // Of contacts in a word, one for each stretch in which both runs go on. A stretch from the word before that
 // has a contact at its end has been told of.
 //
