@@ -175,7 +175,8 @@ class BundleContacts final : public ContactFinder {
   // Writes sides of bundles from one on.
   void fold(int64_t bundle, int64_t count, const Offset& offset, int towards, uint64_t* mask) {
     bundles_.locate(bundle, place_h_);
-    masks_.fold(place_h_, count, offset, towards, rows_, mask);
+    bundles_.facing(place_h_, offset, towards, rows_);
+    masks_.fold(rows_, count, mask);
   }
 
   // Whether there are any.

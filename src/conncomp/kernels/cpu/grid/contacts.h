@@ -254,7 +254,7 @@ class OneValue final : public ContactFinder {
     bundles_.facing(place, offset, towards, rows_);
     if (rows_.size() == 1) return masks_.row(rows_[0]);
     folded.resize(bundles_.words);
-    masks_.fold(place, 1, offset, towards, rows_, folded.data());
+    masks_.fold(rows_, 1, folded.data());
     return folded.data();
   }
 
