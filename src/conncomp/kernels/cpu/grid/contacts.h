@@ -220,11 +220,11 @@ class OneValue final : public ContactFinder {
   void find_in(Place begin, Count words, BlockContacts& contacts) const {
     const Continuations g_continued(masks_, g_, begin, words);
     const Continuations h_continued(masks_, h_, begin, words);
-    uint64_t all[kBlockWords + 1];  // contacts that are aligned, from those of the word before on
-    all[0] = 0;
+    uint64_t aligned[kBlockWords + 1];  // contacts, from those of the word before on
+    aligned[0] = 0;
     if (!diagonal_) {
       for (int64_t k = 0; k < words; ++k) {
-        all[k + 1] = side_g_[begin + k] & side_h_[begin + k];
+        aligned[k + 1] = side_g_[begin + k] & side_h_[begin + k];
         contacts.next[k] = contacts.previous[k] = 0;
       }
     } else {
@@ -236,16 +236,16 @@ class OneValue final : public ContactFinder {
         const uint64_t next_to_h = g.left(k) & h.at(k) & next_,
                        previous_to_h = g.right(k) & h.at(k) & previous_;
         // Where the run of one end goes on to the place of the other, both runs are at this place.
-        all[k + 1] = (g.at(k) & h.at(k) & aligned_) | (next & h_continued.right(k)) |
-                     (previous & h_continued.at(k)) | (next_to_h & g_continued.at(k)) |
-                     (previous_to_h & g_continued.right(k));
+        aligned[k + 1] = (g.at(k) & h.at(k) & aligned_) | (next & h_continued.right(k)) |
+                         (previous & h_continued.at(k)) | (next_to_h & g_continued.at(k)) |
+                         (previous_to_h & g_continued.right(k));
         // What is left are corners: both runs break between the places.
         contacts.next[k] = next & ~h_continued.right(k) & ~g_continued.right(k);
         contacts.previous[k] = previous & ~h_continued.at(k) & ~g_continued.at(k);
       }
     }
     for (int64_t k = 0; k < words; ++k)
-      contacts.aligned[k] = one_a_stretch(all[k + 1], all[k], g_continued.at(k) & h_continued.at(k));
+      contacts.aligned[k] = one_a_stretch(aligned[k + 1], aligned[k], g_continued.at(k) & h_continued.at(k));
   }
 
   const uint64_t* side(int64_t bundle, const Coordinates& place, const Offset& offset, int towards,

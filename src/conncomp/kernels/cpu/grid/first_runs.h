@@ -72,9 +72,9 @@ class FirstRuns {
       bundles_.poll_at(begin);
       const int64_t first = bundle * bundles_.words + begin,
                     count = std::min<int64_t>(kWord, bundles_.words - begin);
-      uint64_t found = 0;
-      for (int64_t k = 0; k < count; ++k) found |= uint64_t(chosen[first + k] != 0) << k;
-      for_each_bit(found, [&](int k) { body(first + k, begin + k); });
+      uint64_t chosen_words = 0;
+      for (int64_t k = 0; k < count; ++k) chosen_words |= uint64_t(chosen[first + k] != 0) << k;
+      for_each_bit(chosen_words, [&](int k) { body(first + k, begin + k); });
     }
   }
 
