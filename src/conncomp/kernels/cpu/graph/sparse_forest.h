@@ -108,14 +108,14 @@ class SparseForest {
   // is below the part; returns whether there may be other arcs to smaller vertices.
   template <bool under_root>
   static bool start(const Rows<Pointer, Vertex> rows, Index* parent, int64_t part, int64_t v, ArcRange row) {
-    const Unsigned offset = Unsigned(part), self = Unsigned(v);
-    Unsigned low = self, high = self;
+    const Unsigned offset = Unsigned(part), vertex = Unsigned(v);
+    Unsigned low = vertex, high = vertex;
     if (row.begin < row.end) [[likely]] {
       const Unsigned first = Unsigned(rows.target(row.begin)), last = Unsigned(rows.target(row.end - 1));
       low = std::min(first, last);
       high = first ^ last ^ low;  // of minimum and maximum compilers make a branch
     }
-    Index root = Index(std::min(Unsigned(low - offset), Unsigned(self - offset)) + offset);
+    Index root = Index(std::min(Unsigned(low - offset), Unsigned(vertex - offset)) + offset);
     Shared::store(parent + v, root);
     if constexpr (under_root) {
       root = Shared::load(parent + root);
@@ -123,7 +123,7 @@ class SparseForest {
         root = find_from<Exclusive>(parent, root, next);
       Shared::store(parent + v, root);
     }
-    return (row.end - row.begin + (high < self) > 2) | (low < offset);
+    return (row.end - row.begin + (high < vertex) > 2) | (low < offset);
   }
 
   // Unites the marked vertices of a block with ends of their arcs. They stay marked if one is below the part,
@@ -143,12 +143,12 @@ class SparseForest {
           continue;
         }
         const Index root = Shared::load(parent + v);
-        const Unsigned self = Unsigned(Unsigned(v) - offset);
+        const Unsigned place = Unsigned(Unsigned(v) - offset);  // in the part
         // The smaller end of the first and the last arc has been seen, or is below.
         const Unsigned front = Unsigned(rows.target(begin)), back = Unsigned(rows.target(end - 1));
         Unsigned low = std::min(front, back);
         const auto see = [&](Unsigned u) {
-          const int64_t inside = int64_t(std::min(Unsigned(u - offset), self));
+          const int64_t inside = int64_t(std::min(Unsigned(u - offset), place));
           vertices[pairs] = Index(v), roots[pairs] = Shared::load(parent + part + inside);
           pairs += roots[pairs] != root, low = std::min(low, u);
         };

@@ -38,24 +38,15 @@ struct FacingWords {
   const uint64_t *g, *h, *goes_on_g, *goes_on_h, *detours;
 };
 
-// Contacts, and what they need of the word before: whether the two runs at its last place are linked.
-struct FoundContacts {
-  uint64_t *aligned, *next, *previous, *linked;
-};
-
-// Which stretches where two runs are side by side have one of the bits, as their last places. These are
-// given; a bit added to ones at all places before carries over to the last one.
-inline uint64_t any_in_fields(uint64_t bits, uint64_t last) {
-  return (((bits & ~last) + ~last) | bits) & last;
-}
-
-// Finds contacts, as those of OneValue are found.
-[[gnu::noinline]] inline void find_facing(int64_t words, FacingWords facing, FoundContacts found) {
+// Finds contacts, as those of OneValue are found, and whether the two runs at the last place of a word are
+// linked.
+[[gnu::noinline]] inline void find_facing(int64_t words, FacingWords facing, StretchContacts contacts,
+                                          uint64_t* __restrict linked) {
   const uint64_t *const g = facing.g, *const h = facing.h;
   const uint64_t *const goes_on_g = facing.goes_on_g, *const goes_on_h = facing.goes_on_h;
   const uint64_t* const detours = facing.detours;
-  uint64_t *__restrict const aligned = found.aligned, *__restrict const next = found.next,
-                             *__restrict const previous = found.previous, *__restrict const linked = found.linked;
+  uint64_t *__restrict const aligned = contacts.aligned, *__restrict const next = contacts.next,
+                             *__restrict const previous = contacts.previous;
   const auto left = [](const uint64_t* x, int64_t w) { return x[w] << 1 | x[w - 1] >> (kWord - 1); };
   const auto right = [](const uint64_t* x, int64_t w) { return x[w] >> 1 | x[w + 1] << (kWord - 1); };
   for (int64_t w = 0; w < words; ++w) {
@@ -63,6 +54,7 @@ inline uint64_t any_in_fields(uint64_t bits, uint64_t last) {
     const uint64_t to_next = g[w] & right(h, w), to_previous = g[w] & left(h, w);
     const uint64_t straight = (g[w] & h[w]) | (to_next & will_go_on_h) | (to_previous & goes_on_h[w]) |
                               (left(g, w) & h[w] & goes_on_g[w]) | (right(g, w) & h[w] & will_go_on_g);
+    // Of stretches where both runs go on.
     const uint64_t last = ~(goes_on_g[w] & goes_on_h[w]) >> 1 | uint64_t(1) << (kWord - 1);
     const uint64_t touch = any_in_fields(straight, last), by_detour = any_in_fields(detours[w], last);
     aligned[w] = touch & ~by_detour;
@@ -111,6 +103,8 @@ class BundleContacts final : public ContactFinder {
   std::unique_ptr<ContactFinder> copy() const override {
     auto finder = std::make_unique<BundleContacts>(*this);
     finder->words_.resize(stretch_.words() * kArrays);
+    finder->contacts_ = {finder->array(kAligned), finder->array(kNext), finder->array(kPrevious),
+                         finder->array(kBusy)};
     return finder;
   }
 
@@ -137,11 +131,7 @@ class BundleContacts final : public ContactFinder {
     return find_contacts(pairs, bundle);
   }
 
-  Contacts find(int64_t begin, int64_t end) override {
-    const uint64_t busy = array(kBusy)[begin / kWord] >> begin % kWord;
-    return {array(kAligned) + begin, array(kNext) + begin, array(kPrevious) + begin,
-            busy & below(int(end - begin))};
-  }
+  Contacts find(int64_t begin, int64_t end) override { return contacts_.block(begin, end); }
 
   bool touch(int64_t i, int64_t p, int64_t q) override {
     return bit_at(side_g_ + i * bundles_.words, p) && bit_at(side_h_ + i * bundles_.words, q);
@@ -185,7 +175,8 @@ class BundleContacts final : public ContactFinder {
   // Writes sides of bundles from one on.
   void fold(int64_t bundle, int64_t count, const Offset& offset, int towards, uint64_t* mask) {
     bundles_.locate(bundle, place_h_);
-    masks_.fold(place_h_, count, offset, towards, rows_, mask);
+    bundles_.facing(place_h_, offset, towards, rows_);
+    masks_.fold(rows_, count, mask);
   }
 
   // Whether there are any.
@@ -207,14 +198,10 @@ class BundleContacts final : public ContactFinder {
     find_continuations(pairs.g, words, array(kGoesOnG));
     find_continuations(pairs.h, words, array(kGoesOnH));
     const FacingWords facing = {g, h, array(kGoesOnG), array(kGoesOnH), detours};
-    find_facing(words, facing, {array(kAligned), array(kNext), array(kPrevious), array(kLinked)});
-    drop_repeated(words, facing, array(kLinked), array(kAligned));
-    // Beside the ends of a bundle are others.
-    for (int64_t w = 0; w < words; w += bundles_.words) {
-      array(kPrevious)[w] &= ~uint64_t(1);
-      array(kNext)[w + bundles_.words - 1] &= kAll >> 1;
-    }
-    return mark_busy(words);
+    find_facing(words, facing, contacts_, array(kLinked));
+    drop_repeated(words, facing, array(kLinked), contacts_.aligned);
+    drop_beside_ends(words, bundles_.words, contacts_.next, contacts_.previous);
+    return contacts_.mark_busy(words);
   }
 
   // Finds at which places of sides an element of the bundle ahead makes up for links; in `kRow`, where such
@@ -249,20 +236,11 @@ class BundleContacts final : public ContactFinder {
     for (int64_t w = 0; w < words; ++w) goes_on[w] = body[w] & ~start[w];
   }
 
-  bool mark_busy(int64_t words) {
-    const uint64_t *const aligned = array(kAligned), *const next = array(kNext),
-                          *const previous = array(kPrevious);
-    uint64_t any = 0;
-    for (int64_t w = 0; w < words; w += kWord)
-      any |= array(kBusy)[w / kWord] =
-          mask_where(kWord, [=](int i) { return (aligned[w + i] | next[w + i] | previous[w + i]) != 0; });
-    return any != 0;
-  }
-
   BundleStretch stretch_;
   std::vector<Around> around_;   // in the order of links
   int64_t step_ahead_ = 0;       // from a bundle to the one ahead of it
   std::vector<uint64_t> words_;  // the arrays
+  StretchContacts contacts_{};
   std::vector<int64_t> rows_;
   bool is_before_ = false;  // whether a layer is before that of the stretch
   const uint64_t *side_g_ = nullptr, *side_h_ = nullptr;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "cpu/core/bits.h"
 #include "cpu/grid/bundles.h"
 #include "cpu/grid/contacts.h"
 
@@ -15,6 +16,34 @@ namespace conncomp {
 // The words of a stretch that stay near with what is made of them, and those beyond the end of an array that
 // may be read.
 constexpr int64_t kStretchOfBundles = 128, kStretchPadding = 8;
+
+// Contacts of a stretch, and which words have any, as bits.
+struct StretchContacts {
+  uint64_t *aligned, *next, *previous, *busy;
+
+  // Finds which words have contacts; whether any have.
+  bool mark_busy(int64_t words) const {
+    uint64_t any = 0;
+    for (int64_t w = 0; w < words; w += kWord)
+      any |= busy[w / kWord] = mask_where(
+          kWord, [=, *this](int i) { return (aligned[w + i] | next[w + i] | previous[w + i]) != 0; });
+    return any != 0;
+  }
+
+  // Those of words [begin, end), as of ContactFinder::find.
+  Contacts block(int64_t begin, int64_t end) const {
+    return {aligned + begin, next + begin, previous + begin,
+            busy[begin / kWord] >> begin % kWord & below(int(end - begin))};
+  }
+};
+
+// Leaves out contacts beside the ends of bundles, where others are.
+inline void drop_beside_ends(int64_t words, int64_t bundle_words, uint64_t* next, uint64_t* previous) {
+  for (int64_t w = 0; w < words; w += bundle_words) {
+    previous[w] &= ~uint64_t(1);
+    next[w + bundle_words - 1] &= kAll >> 1;
+  }
+}
 
 class BundleStretch {
  public:

@@ -156,13 +156,6 @@ struct Bundles {
     return around ? number(neighbour_place) : bundle + offset.bundles;
   }
 
-  // Whether a bundle has neighbours on all sides.
-  bool inner(const Coordinates& place) const {
-    bool inside = true;
-    for (size_t k = batch_axes; k < place.size(); ++k) inside &= (place[k] > 0) & (place[k] + 1 < shape[k]);
-    return inside;
-  }
-
   // The rows of a bundle that face the neighbour one offset away, where towards is 1, or the one that the
   // offset comes from, where it is -1.
   void facing(const Coordinates& place, const Offset& offset, int towards,
@@ -195,15 +188,14 @@ struct Bundles {
     return std::min(thickness.back() * bundles, outer.back().length - thickness.back() * place.back());
   }
 
-  // Where the row at a place begins: `stride` is &Axis::index_stride or &Axis::byte_stride.
-  int64_t origin_at(const Coordinates& place, int64_t Axis::* stride) const {
+  // Where the row at a place begins, in bytes.
+  int64_t byte_origin(const Coordinates& place) const {
     int64_t sum = 0;
-    for (size_t k = 0; k < place.size(); ++k) sum += place[k] * (outer[k].*stride);
+    for (size_t k = 0; k < place.size(); ++k) sum += place[k] * outer[k].byte_stride;
     return sum;
   }
-  int64_t byte_origin(const Coordinates& place) const { return origin_at(place, &Axis::byte_stride); }
 
-  // The same of a row by its number.
+  // Where a row begins: `stride` is &Axis::index_stride or &Axis::byte_stride.
   int64_t origin(int64_t row, int64_t Axis::* stride) const {
     int64_t sum = 0;
     for (size_t k = outer.size(); k-- > 1; row /= outer[k].length)

@@ -30,7 +30,8 @@ struct WordContacts {
 };
 
 #ifdef __AVX512VPOPCNTDQ__
-// Calls follow(run of g, run of h) for every contact, until the end of finish().
+// Calls follow(run of g, run of h) for every contact, until the end of finish(). Forms with masks of all
+// lanes are taken where GCC warns of what the others leave undefined.
 template <class Index, class Follow>
 class ContactPairs {
  public:
@@ -66,10 +67,11 @@ class ContactPairs {
     next = extract(next, places), before = extract(before, places);
     alignas(64) uint8_t bytes[kWord];
     if (count > kLanes) _mm512_store_si512(bytes, numbers);
-    __m128i eight = _mm512_castsi512_si128(numbers);
+    __m128i eight = _mm512_maskz_extracti32x4_epi32(0xF, numbers, 0);
     for (int i = 0;;) {
-      const __m512i up_to_place = _mm512_srlv_epi64(
-          _mm512_set1_epi64(-1), _mm512_sub_epi64(_mm512_set1_epi64(kWord - 1), _mm512_cvtepu8_epi64(eight)));
+      const __m512i places_after =
+          _mm512_sub_epi64(_mm512_set1_epi64(kWord - 1), _mm512_maskz_cvtepu8_epi64(0xFF, eight));
+      const __m512i up_to_place = _mm512_maskz_srlv_epi64(0xFF, _mm512_set1_epi64(-1), places_after);
       const auto runs_in = [&](const RunWord<Index>& word) {
         const __m512i starts = _mm512_and_si512(up_to_place, _mm512_set1_epi64(int64_t(word.start)));
         return _mm512_add_epi64(_mm512_popcnt_epi64(starts), _mm512_set1_epi64(int64_t(word.before) - 1));
@@ -88,7 +90,7 @@ class ContactPairs {
 
   static void put(__m512i runs, Index* to) {
     if constexpr (sizeof(Index) == 4)
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_cvtepi64_epi32(runs));
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_maskz_cvtepi64_epi32(0xFF, runs));
     else
       _mm512_storeu_si512(to, runs);
   }

@@ -66,6 +66,16 @@ inline uint64_t lowest_in_fields(uint64_t bits, uint64_t starts) {
   return bits & ~(guarded - starts);
 }
 
+// Which fields of a word have one of the bits, told at their last places, which are given. A bit that is
+// added to ones at all places but the last ones carries over to the last one of its field.
+//
+//     last                 . . 1 1 . . . . 1 1         bit 0 at the left
+//     bits                 . 1 . . . 1 1 . . 1
+//     fields that have any . . 1 . . . . . 1 1
+inline uint64_t any_in_fields(uint64_t bits, uint64_t last) {
+  return (((bits & ~last) + ~last) | bits) & last;
+}
+
 // Of contacts in a word, one for each stretch in which both runs go on. A stretch from the word before that
 // has a contact at its end has been told of.
 //
@@ -210,11 +220,11 @@ class OneValue final : public ContactFinder {
   void find_in(Place begin, Count words, BlockContacts& contacts) const {
     const Continuations g_continued(masks_, g_, begin, words);
     const Continuations h_continued(masks_, h_, begin, words);
-    uint64_t all[kBlockWords + 1];  // contacts that are aligned, from those of the word before on
-    all[0] = 0;
+    uint64_t aligned[kBlockWords + 1];  // contacts, from those of the word before on
+    aligned[0] = 0;
     if (!diagonal_) {
       for (int64_t k = 0; k < words; ++k) {
-        all[k + 1] = side_g_[begin + k] & side_h_[begin + k];
+        aligned[k + 1] = side_g_[begin + k] & side_h_[begin + k];
         contacts.next[k] = contacts.previous[k] = 0;
       }
     } else {
@@ -226,16 +236,16 @@ class OneValue final : public ContactFinder {
         const uint64_t next_to_h = g.left(k) & h.at(k) & next_,
                        previous_to_h = g.right(k) & h.at(k) & previous_;
         // Where the run of one end goes on to the place of the other, both runs are at this place.
-        all[k + 1] = (g.at(k) & h.at(k) & aligned_) | (next & h_continued.right(k)) |
-                     (previous & h_continued.at(k)) | (next_to_h & g_continued.at(k)) |
-                     (previous_to_h & g_continued.right(k));
+        aligned[k + 1] = (g.at(k) & h.at(k) & aligned_) | (next & h_continued.right(k)) |
+                         (previous & h_continued.at(k)) | (next_to_h & g_continued.at(k)) |
+                         (previous_to_h & g_continued.right(k));
         // What is left are corners: both runs break between the places.
         contacts.next[k] = next & ~h_continued.right(k) & ~g_continued.right(k);
         contacts.previous[k] = previous & ~h_continued.at(k) & ~g_continued.at(k);
       }
     }
     for (int64_t k = 0; k < words; ++k)
-      contacts.aligned[k] = one_a_stretch(all[k + 1], all[k], g_continued.at(k) & h_continued.at(k));
+      contacts.aligned[k] = one_a_stretch(aligned[k + 1], aligned[k], g_continued.at(k) & h_continued.at(k));
   }
 
   const uint64_t* side(int64_t bundle, const Coordinates& place, const Offset& offset, int towards,
@@ -244,7 +254,7 @@ class OneValue final : public ContactFinder {
     bundles_.facing(place, offset, towards, rows_);
     if (rows_.size() == 1) return masks_.row(rows_[0]);
     folded.resize(bundles_.words);
-    masks_.fold(place, 1, offset, towards, rows_, folded.data());
+    masks_.fold(rows_, 1, folded.data());
     return folded.data();
   }
 

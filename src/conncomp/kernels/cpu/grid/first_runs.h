@@ -25,6 +25,7 @@
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
 #include "cpu/core/parallel.h"
+#include "cpu/grid/contacts.h"
 #include "cpu/grid/run_marks.h"
 #include "cpu/grid/run_places.h"
 #include "cpu/grid/run_table.h"
@@ -71,9 +72,9 @@ class FirstRuns {
       bundles_.poll_at(begin);
       const int64_t first = bundle * bundles_.words + begin,
                     count = std::min<int64_t>(kWord, bundles_.words - begin);
-      uint64_t found = 0;
-      for (int64_t k = 0; k < count; ++k) found |= uint64_t(chosen[first + k] != 0) << k;
-      for_each_bit(found, [&](int k) { body(first + k, begin + k); });
+      uint64_t chosen_words = 0;
+      for (int64_t k = 0; k < count; ++k) chosen_words |= uint64_t(chosen[first + k] != 0) << k;
+      for_each_bit(chosen_words, [&](int k) { body(first + k, begin + k); });
     }
   }
 
@@ -132,10 +133,8 @@ class FirstRuns {
     for (int64_t w = bundles_.words, word = (bundle + 1) * bundles_.words; w-- > 0;) {
       --word;
       const uint64_t start = masks_.start[word];
-      // The elements of a run but for its last one in the word, added to ones at all these places, carry over
-      // to the last one if there are any.
-      const uint64_t last = start >> 1 | uint64_t(1) << (kWord - 1), upper = upper_row[w];
-      const uint64_t has = ((upper & ~last) + ~last) | upper | uint64_t(next_word) << (kWord - 1);
+      const uint64_t last = start >> 1 | uint64_t(1) << (kWord - 1);
+      const uint64_t has = any_in_fields(upper_row[w], last) | uint64_t(next_word) << (kWord - 1);
       const uint64_t of_runs = extract(has, last);
       const int before = ~start & 1;  // whether the first of these runs has started before
       upper_[word] = of_runs >> before;

@@ -69,11 +69,9 @@ struct Masks {
     return w < bundles.words ? body(bundle)[w] & ~start[bundle * bundles.words + w] : 0;
   }
 
-  // Writes the ORs of rows of bundles, from that at a place on along the last outer axis: of those rows that
-  // Bundles::facing tells.
-  void fold(const Coordinates& place, int64_t count, const Offset& offset, int towards,
-            std::vector<int64_t>& rows, uint64_t* mask) const {
-    bundles.facing(place, offset, towards, rows);
+  // Writes the ORs of rows of bundles that follow each other along the last outer axis, given those of the
+  // first, as Bundles::facing tells them.
+  void fold(const std::vector<int64_t>& rows, int64_t count, uint64_t* mask) const {
     const int64_t length = bundles.outer.empty() ? 1 : bundles.outer.back().length, words = bundles.words;
     const int64_t thickness = bundles.outer.empty() ? 1 : bundles.thickness.back();
     with_words(words, [&](auto known_words) {
@@ -106,7 +104,10 @@ struct Masks {
         for (int64_t line : rows)
           if (!read_line_of_one_value(read, line, bundles.rows_of_line(place, count), links, value))
             return one_value.store(false, std::memory_order_relaxed);
-        if (bundles.folded) fold(place, count, bundles.no_step, 0, rows, &folded[bundle * bundles.words]);
+        if (bundles.folded) {
+          bundles.members(place, rows);
+          fold(rows, count, &folded[bundle * bundles.words]);
+        }
         find_starts(bundle, count);
       };
       bundles.for_each_stretch(bundles.parts.begin(part), bundles.parts.end(part), most, read_stretch);

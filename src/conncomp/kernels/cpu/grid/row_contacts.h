@@ -126,10 +126,7 @@ class RowContacts final : public ContactFinder {
     return k >= 0 && find_contacts(pairs, k, by_step);
   }
 
-  Contacts find(int64_t begin, int64_t end) override {
-    const uint64_t busy = array(kBusy)[begin / kWord] >> begin % kWord;
-    return {array(kAligned) + begin, next_ + begin, previous_ + begin, busy & below(int(end - begin))};
-  }
+  Contacts find(int64_t begin, int64_t end) override { return contacts_.block(begin, end); }
 
   bool touch(int64_t i, int64_t p, int64_t q) override {
     uint64_t linked = bit_at(mask_g_ + i * bundles_.words, p) & bit_at(mask_h_ + i * bundles_.words, q);
@@ -221,19 +218,19 @@ class RowContacts final : public ContactFinder {
     }
     if (!by_step && links_) compare(origin_g_, origin_h_, pairs.count, step_, array(kLinked));
     const uint64_t* const straight = !links_ ? h.mask : by_step ? linked(k) + at : array(kLinked);
-    next_ = previous_ = array(kNone);
+    contacts_ = {array(kAligned), array(kNone), array(kNone), array(kBusy)};
     if (!transitive_) {
-      find_lowest(words, g, h, {straight, free}, array(kAligned));
-      return mark_busy(words);
+      find_lowest(words, g, h, {straight, free}, contacts_.aligned);
+      return contacts_.mark_busy(words);
     }
-    find_straight(words, g, h, {straight, free}, array(kAligned), array(kStraight), array(kGoesOn) + 1,
+    find_straight(words, g, h, {straight, free}, contacts_.aligned, array(kStraight), array(kGoesOn) + 1,
                   array(kMaskOfH) + 1);
     if (row.offset.diagonal() &&
         find_across(row.across ? free : g.mask, words, row.offset, array(kNext), array(kPrevious))) {
-      next_ = array(kNext), previous_ = array(kPrevious);
+      contacts_.next = array(kNext), contacts_.previous = array(kPrevious);
       for (int64_t i = 0; links_ && i < pairs.count; ++i) keep_across(i);
     }
-    return mark_busy(words);
+    return contacts_.mark_busy(words);
   }
 
   // Where elements may be linked across that nothing makes up for; whether there are any.
@@ -250,11 +247,7 @@ class RowContacts final : public ContactFinder {
       next[w] = g[w] & right & all_next & ~(will_go_on | (beside & (straight[w] | straight[w] >> 1)));
       previous[w] = g[w] & left & all_previous & ~(goes_on[w] | (beside & (straight[w] | straight[w] << 1)));
     }
-    // Beside the ends of a row are others.
-    for (int64_t w = 0; w < words; w += bundles_.words) {
-      previous[w] &= ~uint64_t(1);
-      next[w + bundles_.words - 1] &= kAll >> 1;
-    }
+    drop_beside_ends(words, bundles_.words, next, previous);
     uint64_t any = 0;
     for (int64_t w = 0; w < words; ++w) any |= next[w] | previous[w];
     return any != 0;
@@ -277,16 +270,6 @@ class RowContacts final : public ContactFinder {
     }
   }
 
-  // Whether there are contacts.
-  bool mark_busy(int64_t words) {
-    const uint64_t *const aligned = array(kAligned), *const next = next_, *const previous = previous_;
-    uint64_t any = 0;
-    for (int64_t w = 0; w < words; w += kWord)
-      any |= array(kBusy)[w / kWord] =
-          mask_where(kWord, [=](int i) { return (aligned[w + i] | next[w + i] | previous[w + i]) != 0; });
-    return any != 0;
-  }
-
   const LinkWords* const links_;
   const bool transitive_;
   BundleStretch stretch_;
@@ -294,11 +277,11 @@ class RowContacts final : public ContactFinder {
   std::vector<Row> rows_;  // by row around
   std::optional<RowReader> read_g_, read_h_;
   std::vector<uint64_t> words_;          // the arrays
+  StretchContacts contacts_{};           // among them
   int64_t origin_ = 0;                   // of its first row, in bytes
   int64_t origin_g_ = 0, origin_h_ = 0;  // of the first row that is faced, and of the one that it faces
   StepDirection step_{0, false};         // to it
   const uint64_t *mask_g_ = nullptr, *mask_h_ = nullptr;
-  const uint64_t *next_ = nullptr, *previous_ = nullptr;
 };
 
 }  // namespace conncomp

@@ -36,16 +36,16 @@ class FlipOffers {
     whole_ = whole_ && (axes_ == 2 || axes_ == 3);
   }
 
-  // Offers flips to the sites of a class that a strip has, whose spins are `found`, as are those beside them.
+  // Offers flips to the sites of a class that a strip has; their spins and those beside them are of `source`.
   // Of class 0 all words of the strip are written. What is rare has the code of more axes.
-  void offer(const Strip& strip, int site_class, const Bits64* found) const {
+  void offer(const Strip& strip, int site_class, const Bits64* source) const {
     const Draws draws = replicas_.draws(strip.replica, step_);
     const Bits64* const acceptance = acceptance_ + strip.replica * (most_lost_ + 1);
     const int64_t columns = lattice_.columns();
     const Work work{strip,
                     {strip.begin * columns, strip.end * columns},
                     {draws, site_class, acceptance, most_lost_},
-                    replicas_.spins(found, strip.replica),
+                    replicas_.spins(source, strip.replica),
                     replicas_.spins(words_, strip.replica)};
     if (whole_) return axes_ == 2 ? offer<2, true>(work) : offer<3, true>(work);
     axes_ <= 2 ? offer<2, false>(work) : offer<4, false>(work);
@@ -57,10 +57,10 @@ class FlipOffers {
     Strip strip;
     WordRange words;
     FlipOffer offer;
-    const Bits64* found;
+    const Bits64* source;
     Bits64* spins;
 
-    Bits64 load(int64_t word) const { return Shared::load(found + word); }
+    Bits64 load(int64_t word) const { return Shared::load(source + word); }
     void store(int64_t word, Bits64 bits) const { Shared::store(spins + word, bits); }
   };
 
@@ -71,7 +71,7 @@ class FlipOffers {
     offer_chunks<axes, whole>(work);
 #else
     // Words may have no site of a class.
-    if (work.found != work.spins)
+    if (work.source != work.spins)
       for_each_in(work.words.begin, work.words.end, [&](int64_t word) { work.store(word, work.load(word)); });
     for (int64_t pair = work.words.begin / kPairedWords * kPairs; pair < pairs_of(work.words.end); ++pair)
       offer_pair<axes, whole>(work, pair, work.words);

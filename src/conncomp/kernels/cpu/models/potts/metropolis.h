@@ -43,9 +43,9 @@ class Metropolis {
     for (int number = 0; number < 2 << kLatticeAxes; ++number) {
       if (number >> 1 & ~odd_axes()) continue;
       // The first class finds its neighbours as they were, and writes all words.
-      const Bits64* const found = number == 0 ? before_ : words_;
+      const Bits64* const source = number == 0 ? before_ : words_;
       strips_.for_each([&](const Strip& strip) {
-        two_states ? flips.offer(strip, number, found) : update(strip, number);
+        two_states ? flips.offer(strip, number, source) : update(strip, number);
       });
     }
   }
