@@ -165,8 +165,9 @@ template <class Pointer, class Vertex, class Index>
 int64_t settle_giant(const Rows<Pointer, Vertex> rows, Index* state) {
   using State = SearchState<Index>;
   const Sample sample = sample_arcs(rows);
+  if (sample.nearby > 0.5) return 0;
   BothWays<Pointer, Vertex> giant(rows);
-  if (sample.nearby > 0.5 || !giant.search(sample.hub)) return 0;
+  if (!giant.search(sample.hub)) return 0;
   int64_t first = 0;
   while (giant.members(first) == 0) ++first;
   const Index settled = State::under(first * VertexBits::kWord + std::countr_zero(giant.members(first)));

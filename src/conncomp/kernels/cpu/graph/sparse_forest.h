@@ -37,7 +37,7 @@ class SparseForest {
 
   void grow() {
     Parts parts(words_, kGrain / kVertexWork / kWord);
-    if (num_threads() == 1) parts.parts = 1;
+    if (num_threads() == 1) parts.at_most(1);
     if (parts.parts > 1 && !leads_near()) {
       parallel_for(parts.parts, [&, this](int64_t part) {
         for_each_block(parts, part,

@@ -55,7 +55,7 @@ struct FacingWords {
     const uint64_t straight = (g[w] & h[w]) | (to_next & will_go_on_h) | (to_previous & goes_on_h[w]) |
                               (left(g, w) & h[w] & goes_on_g[w]) | (right(g, w) & h[w] & will_go_on_g);
     // Of stretches where both runs go on.
-    const uint64_t last = ~(goes_on_g[w] & goes_on_h[w]) >> 1 | uint64_t(1) << (kWord - 1);
+    const uint64_t last = last_in_fields(~(goes_on_g[w] & goes_on_h[w]));
     const uint64_t touch = any_in_fields(straight, last), by_detour = any_in_fields(detours[w], last);
     aligned[w] = touch & ~by_detour;
     linked[w] = touch | by_detour;
@@ -71,7 +71,7 @@ struct FacingWords {
   const uint64_t *const goes_on_g = facing.goes_on_g, *const goes_on_h = facing.goes_on_h;
   for (int64_t w = 0; w < words; ++w) {
     const uint64_t both = goes_on_g[w] & goes_on_h[w];
-    const uint64_t last = ~both >> 1 | uint64_t(1) << (kWord - 1);
+    const uint64_t last = last_in_fields(~both);
     aligned[w] &= ~(last & (0 - last) & (0 - (both & linked[w - 1] >> (kWord - 1))));
   }
 }

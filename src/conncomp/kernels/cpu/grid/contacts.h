@@ -52,6 +52,9 @@ struct BlockContacts {
   }
 };
 
+// The last places of the fields of a word, which begin where `starts` has a bit.
+inline uint64_t last_in_fields(uint64_t starts) { return starts >> 1 | uint64_t(1) << (kWord - 1); }
+
 // The lowest of the bits in each field of a word. Fields begin where `starts` has a bit; what is before the
 // first one has none. Taking one from each field turns its bits up to the lowest one, so that it needs one,
 // as the last bit then is.
@@ -62,7 +65,7 @@ struct BlockContacts {
 //     minus the first ones 1 . 1 1 1 . 1 1 1 .
 //     lowest               . 1 . . . 1 . . . .
 inline uint64_t lowest_in_fields(uint64_t bits, uint64_t starts) {
-  const uint64_t guarded = bits | starts >> 1 | uint64_t(1) << (kWord - 1);
+  const uint64_t guarded = bits | last_in_fields(starts);
   return bits & ~(guarded - starts);
 }
 

@@ -133,7 +133,7 @@ class FirstRuns {
     for (int64_t w = bundles_.words, word = (bundle + 1) * bundles_.words; w-- > 0;) {
       --word;
       const uint64_t start = masks_.start[word];
-      const uint64_t last = start >> 1 | uint64_t(1) << (kWord - 1);
+      const uint64_t last = last_in_fields(start);
       const uint64_t has = any_in_fields(upper_row[w], last) | uint64_t(next_word) << (kWord - 1);
       const uint64_t of_runs = extract(has, last);
       const int before = ~start & 1;  // whether the first of these runs has started before

@@ -43,14 +43,19 @@ struct Roots {
   // Calls body(i) for every root i, in parallel.
   template <class Body>
   void for_each(Body&& body) const {
-    const auto visit = [&](int64_t w) { for_each_bit(masks[w], [&](int p) { body(w * kWord + p); }); };
-    for_each_index(words, visit, kWord);
+    for_each_index(words, [&](int64_t w) { visit(w, body); }, kWord);
   }
 
   // The same by this thread alone.
   template <class Body>
   void for_each_alone(Body&& body) const {
-    for_each_in(0, words, [&](int64_t w) { for_each_bit(masks[w], [&](int p) { body(w * kWord + p); }); });
+    for_each_in(0, words, [&](int64_t w) { visit(w, body); });
+  }
+
+ private:
+  template <class Body>
+  void visit(int64_t w, Body& body) const {
+    for_each_bit(masks[w], [&](int p) { body(w * kWord + p); });
   }
 };
 
