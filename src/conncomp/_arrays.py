@@ -111,6 +111,16 @@ def as_cupy(array: Any) -> Any:
     return cupy.asarray(array)
 
 
+def check_gpu(array: Any, name: str) -> None:
+    """Raise ValueError if a CuPy array lies on another GPU than on the one where work is done."""
+    current = import_cupy().cuda.runtime.getDevice()
+    if array.data.device_id != current:
+        raise ValueError(
+            f"{name} lies on GPU {array.data.device_id}, but the other arrays on GPU {current}; "
+            f"copy it there, for example inside `with cupy.cuda.Device({current}):`"
+        )
+
+
 def in_library(array: Any, library: str) -> Any:
     """Return an array of NumPy or CuPy, or a tuple or dict of such, as those of `library`.
 
@@ -162,7 +172,11 @@ class _ForeignStream:
 
 
 def caller_stream(library: str, device: int) -> AbstractContextManager[object]:
-    """Let CuPy work on a device, and on the stream that is current in the caller's library."""
+    """Let CuPy work on a device, and on the stream that is current in the caller's library.
+
+    PyTorch works on it, too: where it has used another one only, it has a device of its own that is
+    current, and exports no tensor of this one.
+    """
     cupy = import_cupy()
     on_device = device == cupy.cuda.runtime.getDevice()
     if on_device and library != "torch":
@@ -173,6 +187,8 @@ def caller_stream(library: str, device: int) -> AbstractContextManager[object]:
         if library == "torch":
             import torch
 
+            if torch.cuda.current_device() != device:
+                stack.enter_context(torch.cuda.device(device))
             stream = _ForeignStream(torch.cuda.current_stream(device).cuda_stream)
             stack.enter_context(cupy.cuda.Stream.from_external(stream))
         return stack.pop_all()
@@ -604,6 +620,7 @@ def check_output(
         if not on_gpu(out):
             raise TypeError(f"out must lie in GPU memory, as the input does: {type(out).__name__}")
         out = as_cupy(out)
+        check_gpu(out, "out")
         usable = out.flags.c_contiguous
     if out.shape != shape:
         raise ValueError(f"out has shape {out.shape}; the labels have shape {shape}")

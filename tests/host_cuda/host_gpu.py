@@ -313,6 +313,9 @@ class HostGpu(Gpu):
     def answer(self) -> Any:
         return np.zeros(1, np.int64)
 
+    def is_current(self) -> bool:
+        return True
+
     def current_stream(self) -> int:
         return 0
 

@@ -66,6 +66,7 @@ def placed(cupy, library, device, arrays):
 
 
 def number_of(array):
+    array = array[0] if isinstance(array, tuple) else array
     return array.get_device() if hasattr(array, "get_device") else array.device.id
 
 
@@ -84,7 +85,10 @@ def test_each_call_works_where_its_arrays_lie(cupy, library, name):
                 continue
             assert number_of(result) == device, (turn, current, device)
             with cupy.cuda.Device(device):
-                np.testing.assert_array_equal(cupy.asarray(result).get(), expected)
+                results = result if isinstance(result, tuple) else [result]
+                for part, right in zip(results, np.split(expected, len(results)), strict=True):
+                    got = cupy.asarray(part).get()
+                    np.testing.assert_array_equal(got, right.reshape(got.shape))
 
 
 def test_main_memory_is_labelled_on_the_current_gpu(cupy):
@@ -108,13 +112,56 @@ def test_a_labeller_and_its_output(cupy, library):
                 np.testing.assert_array_equal(cupy.asarray(labels).get(), expected)
 
 
+def test_graphs_stay_where_their_arrays_are(cupy):
+    graphs = []
+    for device in (0, 1):
+        arrays = placed(cupy, "cupy", device, ROWS)
+        with cupy.cuda.Device(1 - device):
+            graphs.append(Graph.from_csr(*arrays))
+    expected = [
+        conncomp.connected_components(GRAPH, connection="weak")[1],
+        conncomp.spanning_forest(GRAPH),
+        conncomp.connected_components(GRAPH, connection="strong")[1],
+    ]
+    for turn in range(3):
+        for current in (0, 1):
+            for device, graph in enumerate(graphs):
+                with cupy.cuda.Device(current):
+                    results = [
+                        conncomp.connected_components(graph, connection="weak")[1],
+                        conncomp.spanning_forest(graph),
+                        conncomp.connected_components(graph, connection="strong")[1],
+                    ]
+                for result, right in zip(results, expected, strict=True):
+                    assert number_of(result) == device, (turn, current)
+                    np.testing.assert_array_equal(result.get(), right)
+
+
+def test_one_workspace(cupy):
+    workspace, expected = conncomp.Workspace(), conncomp.label(MASK)
+    for device in (0, 1, 0, 1):
+        [image] = placed(cupy, "cupy", device, [MASK])
+        labels = conncomp.label(image, workspace=workspace)
+        np.testing.assert_array_equal(labels.get(), expected)
+
+
 def test_arrays_of_two_gpus_are_refused(cupy):
     [labels] = placed(cupy, "cupy", 0, [LABELS])
     [other] = placed(cupy, "cupy", 1, [LABELS])
-    with pytest.raises((TypeError, ValueError), match="GPU"):
-        conncomp.match(labels, other)
-    with pytest.raises((TypeError, ValueError), match="GPU"):
-        conncomp.label(labels, out=other)
+    rows = placed(cupy, "cupy", 0, ROWS)
+    [far] = placed(cupy, "cupy", 1, ROWS[1:])
+    graph = Graph.from_csr(*rows)
+    calls = {
+        "labels_b": lambda: conncomp.match(labels, other),
+        "image": lambda: conncomp.component_statistics(labels, other),
+        "out": lambda: conncomp.label(labels, out=other),
+        "indices": lambda: Graph.from_csr(rows[0], far),
+        "weights": lambda: conncomp.minimum_spanning_forest(graph, far),
+        "dst": lambda: conncomp.cluster_pairs(rows[1], far),
+    }
+    for name, call in calls.items():
+        with pytest.raises(ValueError, match=f"{name}.* lies on GPU 1, but .* on GPU 0"):
+            call()
 
 
 @pytest.mark.parametrize(
@@ -126,16 +173,16 @@ def test_arrays_of_two_gpus_are_refused(cupy):
     ids=["ising", "percolation"],
 )
 def test_a_simulation_stays_where_it_was_made(cupy, make):
-    def run(simulation, current):
-        for _ in range(3):
-            with cupy.cuda.Device(current):
-                simulation.step()
-        return simulation.measure()
-
-    expected = run(make(device="cuda"), 0)
+    expected = make()
+    expected.step(3)
     with cupy.cuda.Device(1):
-        simulation = make(device="cuda")
-    assert str(run(simulation, 0)) == str(expected)
+        model = make(device="cuda")
+        model.step(2)
+    with pytest.raises(RuntimeError, match="lies on GPU 1"):
+        model.step()
+    with cupy.cuda.Device(1):
+        model.step()
+        assert str(model.measure()) == str(expected.measure())
 
 
 def test_two_threads_with_a_gpu_each(cupy):

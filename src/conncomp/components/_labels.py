@@ -16,6 +16,7 @@ from conncomp._arrays import (
     as_cupy,
     as_numpy_and_mask,
     caller_stream,
+    check_gpu,
     check_kind,
     check_memory,
     contiguous,
@@ -216,7 +217,7 @@ def check_items(
 
 
 def check_place(image: Any, placed: bool, name: str = "image", labels: str = "labels") -> None:
-    """Raise if an image does not lie where labels do, on a GPU if they are `placed` there.
+    """Raise if an image does not lie where labels do, on the current GPU if they are `placed`.
 
     Messages have the names of both arguments.
     """
@@ -226,6 +227,8 @@ def check_place(image: Any, placed: bool, name: str = "image", labels: str = "la
             f"{name} lies in {places[placed]}, but {labels} in {places[not placed]}; copy one of "
             "them to where the other one is"
         )
+    if placed:
+        check_gpu(as_cupy(image), name)
 
 
 def as_mask(labels: Any) -> Any:

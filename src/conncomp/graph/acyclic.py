@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import also_named, check_choice
-from conncomp._arrays import as_cupy, as_numpy, caller_stream
+from conncomp._arrays import as_cupy, as_numpy
 from conncomp.graph._condensing import condense
 from conncomp.graph.graph import Graph
 from conncomp.graph.labelling import as_graph, connected_components
@@ -89,8 +89,7 @@ def condensation(
     if arcs.device == "cpu":
         rows = condense(np, arcs, as_numpy(labels, "labels"), count)
     else:
-        some_array: Any = arcs._kept()[0]
-        with caller_stream(arcs._library, some_array.device.id):
+        with arcs._stream():
             rows = condense(current_gpu().xp, arcs, as_cupy(labels), count)
     made = Graph._of_checked(count, csr=rows, library=arcs._library)
     return Condensation(made, labels, count)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import nullcontext
 from typing import Any, cast
 
 import numpy as np
@@ -14,7 +15,7 @@ from conncomp._arrays import (
     as_cupy,
     as_numpy,
     as_numpy_and_mask,
-    caller_stream,
+    check_gpu,
     check_kind,
     choose_device,
     contiguous,
@@ -223,7 +224,18 @@ def _as_weights(weights: Any, graph: Graph) -> WeightBits:
     if there != (graph.device == "cuda"):
         here, away = ("GPU", "main") if there else ("main", "GPU")
         raise TypeError(f"weights lies in {here} memory, but the graph in {away} memory; move one")
-    array: Any = as_cupy(weights) if there else as_numpy(weights, "weights")
+    with graph._stream() if there else nullcontext():
+        return _bits_of_weights(weights, graph, there)
+
+
+def _bits_of_weights(weights: Any, graph: Graph, there: bool) -> WeightBits:
+    """Return the same of weights that lie in GPU memory if they are `there`, as the graph does."""
+    array: Any
+    if there:
+        array = as_cupy(weights)
+        check_gpu(array, "weights")
+    else:
+        array = as_numpy(weights, "weights")
     if array.size == 0 and not hasattr(weights, "dtype"):
         array = array.astype(np.float64)
     check_kind(array, "biuf", weights, "weights", "of real numbers")
@@ -287,8 +299,7 @@ def _find_on_cpu(graph: Graph, weights: WeightBits | None) -> Arcs:
 
 
 def _find_on_gpu(graph: Graph, weights: WeightBits | None, workspace: Workspace | None) -> Arcs:
-    some_array: Any = graph._kept()[0]
-    with caller_stream(graph._library, some_array.device.id):
+    with graph._stream():
         arcs = kept_forest_arcs(current_gpu(), graph, weights, workspace)
         placed: Arcs = in_library(arcs, graph._library)
     return placed

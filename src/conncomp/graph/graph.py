@@ -8,6 +8,8 @@ graph there has arrays of its own, which it never gives away.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -16,6 +18,8 @@ from numpy.typing import ArrayLike
 
 from conncomp._arguments import as_bool, as_sequence, check_choice, shown
 from conncomp._arrays import (
+    as_cupy,
+    caller_stream,
     converted,
     extremes,
     library_of,
@@ -147,29 +151,30 @@ class Graph:
 
     def _keep_arcs(self, src: ArrayLike, dst: ArrayLike, num_vertices: int | None) -> None:
         """Keep arcs, once checked; by default vertices end with the largest that occurs."""
-        library = _library_of(src=src, dst=dst)
-        arcs, told = as_arcs(src, dst), num_vertices is not None
-        if num_vertices is None:
-            num_vertices = 1 + max((extremes(ends)[1] for ends in arcs if len(ends)), default=-1)
-        made = Graph._of_checked(num_vertices, arcs=arcs, library=library)
-        made._check_arcs()
-        if not told:
-            refuse_excess(arcs, num_vertices)
+        told = num_vertices is not None
+        with _where_they_lie(src=src, dst=dst) as library:
+            arcs = as_arcs(src, dst)
+            if num_vertices is None:
+                largest = (extremes(ends)[1] for ends in arcs if len(ends))
+                num_vertices = 1 + max(largest, default=-1)
+            made = Graph._of_checked(num_vertices, arcs=arcs, library=library)
+            made._check_arcs()
+            if not told:
+                refuse_excess(arcs, num_vertices)
         self.__dict__.update(made.__dict__)
 
     def _keep_rows(
         self, indptr: ArrayLike, indices: ArrayLike, num_vertices: int | None = None
     ) -> None:
         """Keep compressed sparse rows, once checked; by default there is a vertex for each row."""
-        library = _library_of(indptr=indptr, indices=indices)
-        rows = as_rows(indptr, indices)
-        count = len(rows[0]) - 1
-        if num_vertices not in (None, count):
-            raise ValueError(
-                f"indptr has {count + 1} entries; {num_vertices} vertices need {num_vertices + 1}"
-            )
-        made = Graph._of_checked(count, csr=rows, library=library)
-        made._check_rows()
+        with _where_they_lie(indptr=indptr, indices=indices) as library:
+            rows = as_rows(indptr, indices)
+            count = len(rows[0]) - 1
+            if num_vertices not in (None, count):
+                needed = f"{num_vertices} vertices need {num_vertices + 1}"
+                raise ValueError(f"indptr has {count + 1} entries; {needed}")
+            made = Graph._of_checked(count, csr=rows, library=library)
+            made._check_rows()
         self.__dict__.update(made.__dict__)
 
     def _check_arcs(self) -> None:
@@ -552,6 +557,11 @@ class Graph:
     def _kept(self) -> tuple[Indices, ...]:
         return (*(self._arcs or ()), *(self._csr or ()))
 
+    def _stream(self) -> AbstractContextManager[object]:
+        """Work on the GPU where the arrays lie, on the stream that is current in their library."""
+        some_array: Any = self._kept()[0]
+        return caller_stream(self._library, some_array.device.id)
+
     def _given_away(self, array: Indices) -> Indices:
         return array if self.device == "cpu" else array.copy()
 
@@ -580,7 +590,8 @@ class Graph:
             assert self._arcs is not None
             src, dst = self._arcs
             if self.device == "cuda":
-                self._csr = rows_of_arcs(current_gpu().xp, src, dst, self.num_vertices)
+                with self._stream():
+                    self._csr = rows_of_arcs(current_gpu().xp, src, dst, self.num_vertices)
             else:
                 indptr, indices = np.empty(self.num_vertices + 1, np.int64), np.empty_like(dst)
                 native.csr_of_arcs(src, dst, indptr, indices)
@@ -603,7 +614,8 @@ class Graph:
         False
         """
         if self._symmetric is None and self.device == "cuda":
-            self._symmetric = check_rows(current_gpu(), *self._rows()).symmetric
+            with self._stream():
+                self._symmetric = check_rows(current_gpu(), *self._rows()).symmetric
         elif self._symmetric is None:
             rows = self._checked_rows()
             # Where multiplicities match, too, as they mostly do, one pass is enough.
@@ -691,10 +703,14 @@ def _two(name: str, pair: Any) -> tuple[ArrayLike, ArrayLike]:
     return first, second
 
 
-def _library_of(**arrays: Any) -> str:
-    """Return the library of the first of some arrays, which must all lie on a GPU or none."""
+@contextmanager
+def _where_they_lie(**arrays: Any) -> Iterator[str]:
+    """Work where some arrays lie, all on a GPU or none; the value is the library of the first."""
     places = {name: on_gpu(array) for name, array in arrays.items()}
     if len(set(places.values())) > 1:
         on_device, in_memory = sorted(places, key=places.__getitem__, reverse=True)
         raise TypeError(f"{on_device} lies in GPU memory, but {in_memory} does not; move one")
-    return library_of(next(iter(arrays.values())))
+    first, library = next(iter(arrays.values())), library_of(next(iter(arrays.values())))
+    place = caller_stream(library, as_cupy(first).device.id) if on_gpu(first) else nullcontext()
+    with place:
+        yield library

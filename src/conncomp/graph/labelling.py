@@ -14,7 +14,6 @@ from conncomp._arrays import (
     Output,
     as_cupy,
     as_numpy_and_mask,
-    caller_stream,
     check_kind,
     choose_device,
     in_library,
@@ -361,8 +360,7 @@ def _label_on_gpu(
     workspace: Workspace | None,
 ) -> tuple[Any, Any]:
     """Label a graph that lies on a GPU; return the number of components and the labels."""
-    some_array: Any = graph._kept()[0]
-    with caller_stream(graph._library, some_array.device.id):
+    with graph._stream():
         gpu = current_gpu()
         largest = max(graph.num_vertices - 1, 0)
         # What goes on until nothing changes would go on for ever while the caller changes `out`;

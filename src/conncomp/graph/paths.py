@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from conncomp._arrays import caller_stream
 from conncomp.graph.labelling import as_graph
 from conncomp.kernels.cuda.graph import ecl
 from conncomp.kernels.cuda.launcher import current_gpu
@@ -91,8 +90,7 @@ def path_lengths(graph: Any, *, init: int = 3, jump: int = 4) -> PathLengths:
     PathLengths(paths=6, average=1.5, maximum=3, walked=5)
     """
     placed = as_graph(graph).to("cuda")
-    some_array: Any = placed._kept()[0]
-    with caller_stream(placed._library, some_array.device.id):
+    with placed._stream():
         counted = ecl.count_paths(current_gpu(), placed, init, jump)
     average = counted.steps / counted.paths if counted.paths else 0.0
     return PathLengths(counted.paths, average, counted.longest, counted.walked)

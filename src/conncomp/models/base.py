@@ -132,7 +132,7 @@ class Simulated(ABC, Generic[Measured]):
         vars(self).update(arrays, updates=updates)
 
     def __getstate__(self) -> tuple[dict[str, Any], State]:
-        made = {"_engine", "_observables", *self._changing, *self._memory}
+        made = {"_made_engine", "_observables", *self._changing, *self._memory}
         described = {name: value for name, value in vars(self).items() if name not in made}
         return described, self.state()
 
@@ -204,7 +204,21 @@ class Simulated(ABC, Generic[Measured]):
 
     # ---------------------------------------------------------------------- what a model says of it
 
-    _engine: Any
+    @property
+    def _engine(self) -> Any:
+        """What makes updates; RuntimeError unless the GPU is current that the model lies on."""
+        engine = self._made_engine
+        gpu = getattr(engine, "gpu", None)
+        if gpu is not None and not gpu.is_current():
+            raise RuntimeError(
+                f"this model lies on GPU {gpu.device}, which was current when it was made, and "
+                f"another one is now; use it inside `with cupy.cuda.Device({gpu.device}):`"
+            )
+        return engine
+
+    @_engine.setter
+    def _engine(self, engine: Any) -> None:
+        self._made_engine = engine
 
     @abstractmethod
     def _described(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from conncomp._arguments import as_integer
 from conncomp._arrays import (
     as_cupy,
     as_numpy,
+    check_gpu,
     check_kind,
     check_memory,
     contiguous,
@@ -86,10 +87,15 @@ def as_rows(indptr: ArrayLike, indices: ArrayLike) -> tuple[Indices, Indices]:
 def as_indices(values: ArrayLike, name: str) -> Indices:
     """Return `values` as a contiguous vector of int32 or int64.
 
-    In main memory without a copy if it is one, as a view whose shape is the graph's own; on a GPU a
-    copy, made before anything is checked.
+    In main memory without a copy if it is one, as a view whose shape is the graph's own; on a GPU,
+    which is the current one, a copy, made before anything is checked.
     """
-    array: Any = as_cupy(values) if on_gpu(values) else as_numpy(values, name)
+    array: Any
+    if on_gpu(values):
+        array = as_cupy(values)
+        check_gpu(array, name)
+    else:
+        array = as_numpy(values, name)
     if array.size == 0:
         array = array.astype(np.int64)
     if array.ndim != 1:

@@ -480,6 +480,10 @@ class Gpu:
         number[0] = 0
         return number
 
+    def is_current(self) -> bool:
+        """Whether it is the device that work is launched on."""
+        return bool(self.xp.cuda.runtime.getDevice() == self.device)
+
     def current_stream(self) -> int:
         """Return what tells the stream apart that work is launched on."""
         return int(self.xp.cuda.get_current_stream().ptr)

@@ -33,9 +33,12 @@ _thread = _Thread()
 
 
 def _current_stream(gpu: Any) -> Hashable:
-    """Return what tells the current stream apart, be it one of many with one handle."""
+    """Return what tells the current stream apart, be it one of many with one handle.
+
+    Each GPU has default streams, with the same handles on all of them.
+    """
     stream: int = gpu.current_stream()
-    return ("thread", _thread.number) if stream == PER_THREAD else stream
+    return gpu.device, ("thread", _thread.number) if stream == PER_THREAD else stream
 
 
 class Workspace:

@@ -25,6 +25,8 @@ class Engine:
 
     Attributes
     ----------
+    gpu : Gpu
+        The device that was current.
     xp : module
         The array library.
 
@@ -36,7 +38,7 @@ class Engine:
 
     def __init__(self, drawn: Drawn, cells: CellLattice) -> None:
         gpu, (replicas, first_replica, seed) = current_gpu(), drawn
-        self._gpu, self.xp = gpu, gpu.xp
+        self.gpu, self.xp = gpu, gpu.xp
         self._cells, self._count = cells, replicas
         named = seed, first_replica, replicas
         self._kernels, self._rows = (
@@ -53,7 +55,7 @@ class Engine:
 
     def start(self, words: Any) -> None:
         """Fill words, which are 0, with random spins."""
-        start_spins(self._gpu, self._rows, words)
+        start_spins(self.gpu, self._rows, words)
 
     def count(self, words: Any, record: Any) -> None:
         """Count the satisfied bonds and the sites in each state."""

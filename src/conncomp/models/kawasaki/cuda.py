@@ -22,6 +22,8 @@ class Engine:
 
     Attributes
     ----------
+    gpu : Gpu
+        The device that was current.
     xp : module
         The array library.
     most_sweeps : int
@@ -35,7 +37,7 @@ class Engine:
 
     def __init__(self, drawn: Drawn, lattice: ExchangeLattice) -> None:
         gpu, (replicas, first_replica, seed) = current_gpu(), drawn
-        self.xp = gpu.xp
+        self.gpu, self.xp = gpu, gpu.xp
         wanted = 2 * lattice.words * replicas * BITS.itemsize
         check_room(gpu, f"{replicas} lattices of shape={lattice.shape}", wanted)
         self._kernels = ExchangeKernels(gpu, lattice, seed, first_replica, replicas)

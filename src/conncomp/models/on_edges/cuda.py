@@ -26,6 +26,8 @@ class Engine:
 
     Attributes
     ----------
+    gpu : Gpu
+        The device that was current.
     xp : module
         The array library.
 
@@ -37,7 +39,7 @@ class Engine:
 
     def __init__(self, drawn: Drawn, edges: EdgeBonds, kind: SpinKind) -> None:
         gpu, (replicas, first_replica, seed) = current_gpu(), drawn
-        self._gpu, self.xp, self._edges, self._count = gpu, gpu.xp, edges, replicas
+        self.gpu, self.xp, self._edges, self._count = gpu, gpu.xp, edges, replicas
         itemsize = kind.dtype.itemsize
         held = kind.width * edges.sites or edges.of_sites.planes * edges.of_sites.words
         wanted = EdgeKernels.memory(edges, replicas) + 2 * itemsize * replicas * held
@@ -52,7 +54,7 @@ class Engine:
         if self._rows is None:
             self._kernels.start(spins)
         else:
-            start_spins(self._gpu, self._rows, spins)
+            start_spins(self.gpu, self._rows, spins)
 
     def count(self, words: Any, record: Any) -> None:
         """Add what the spins tell to each replica's record."""

@@ -42,11 +42,11 @@ class Engine:
                 f"lattice={shown(geometry.name)} is for the CPU: a GPU has sites of cells of one "
                 "site, and bonds of lattice='square'; use device='cpu'"
             )
-        self._gpu, (replicas, first_replica, seed) = current_gpu(), drawn
-        self.xp, lattice = self._gpu.xp, cells
+        self.gpu, (replicas, first_replica, seed) = current_gpu(), drawn
+        self.xp, lattice = self.gpu.xp, cells
         self._lattice, self._geometry, self._of_bonds = cells, geometry, geometry.of_bonds
         self._planes = geometry.planes
-        self._replicas = Replicas(self._gpu, lattice, seed, first_replica, replicas)
+        self._replicas = Replicas(self.gpu, lattice, seed, first_replica, replicas)
         self._clusters: bricks.BrickClusters | None = None
         self._windings: ClusterWindings | None = None
         if geometry.is_hypercubic and bricks.takes(lattice, replicas):
@@ -67,7 +67,7 @@ class Engine:
         lattice = self._lattice
         shape = self._replicas.count, self._planes, lattice.rows, lattice.columns
         words = self.xp.empty(shape, BITS)
-        (kernel,) = self._gpu.load(FILE, ("draw_configurations<>",))
+        (kernel,) = self.gpu.load(FILE, ("draw_configurations<>",))
         launch(
             kernel,
             self._replicas.grid,
@@ -95,4 +95,4 @@ class Engine:
         raise ValueError("sweeps run on the CPU; make the model with device='cpu'")
 
     def _records(self, record: Any) -> Any:
-        return records_of(self._gpu, record)
+        return records_of(self.gpu, record)

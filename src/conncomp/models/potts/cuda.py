@@ -97,6 +97,8 @@ class Engine:
 
     Attributes
     ----------
+    gpu : Gpu
+        The device that was current.
     xp : module
         The array library.
 

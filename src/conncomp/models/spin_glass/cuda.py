@@ -25,6 +25,8 @@ class Engine:
 
     Attributes
     ----------
+    gpu : Gpu
+        The device that was current.
     xp : module
         The array library.
 
@@ -36,7 +38,7 @@ class Engine:
 
     def __init__(self, drawn: Any, replicas: GlassReplicas, rule: str, acting: Acting) -> None:
         gpu, lattice = current_gpu(), replicas.lattice
-        self.xp = gpu.xp
+        self.gpu, self.xp = gpu, gpu.xp
         wanted = sum(array.nbytes for array in acting.arrays if array is not None)
         wanted += 2 * replicas.groups * lattice.sites * BITS.itemsize
         check_room(gpu, f"{replicas.replicas} lattices of shape={lattice.shape}", wanted)

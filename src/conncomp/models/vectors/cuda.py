@@ -33,6 +33,8 @@ class Engine:
 
     Attributes
     ----------
+    gpu : Gpu
+        The device that was current.
     xp : module
         The array library.
     sweeps : VectorSweeps or None
@@ -46,13 +48,13 @@ class Engine:
 
     def __init__(self, drawn: Drawn, lattice: Lattice, kind: Kind, negative: bool) -> None:
         self._clusters = of_words.Engine(drawn, lattice, "auto", {})
-        self._gpu, self.xp = self._clusters.gpu, self._clusters.xp
+        self.gpu, self.xp = self._clusters.gpu, self._clusters.xp
         self._lattice, self._replicas = lattice, drawn.replicas
         spins = 2 * drawn.replicas * lattice.sites * kind.dtype.itemsize
-        check_room(self._gpu, f"{drawn.replicas} lattices of shape={lattice.shape}", spins)
-        of_spins = self._gpu, self._clusters.of_replicas, kind, negative
+        check_room(self.gpu, f"{drawn.replicas} lattices of shape={lattice.shape}", spins)
+        of_spins = self.gpu, self._clusters.of_replicas, kind, negative
         self._kernels = VectorKernels(*of_spins)
-        small = takes(self._gpu, lattice, drawn.replicas)
+        small = takes(self.gpu, lattice, drawn.replicas)
         self.sweeps = VectorSweeps(*of_spins) if small else None
         self._workspace, self._sum_workspace = Workspace(), Workspace()
 
@@ -78,7 +80,7 @@ class Engine:
         """Reflect clusters, or one; add sizes of all to a record unless that is None."""
         lattice, words = self._lattice, self._replicas * self._lattice.words
         bonds, before, reflected = self._workspace.take(
-            self._gpu, (lattice.ndim * words, BITS), (words, BITS), (words, BITS)
+            self.gpu, (lattice.ndim * words, BITS), (words, BITS), (words, BITS)
         )
         self._kernels.draw(spins, step, strengths, bonds, self._clusters.records(record))
         chosen, watch = None, None
@@ -95,6 +97,6 @@ class Engine:
     def _measure_projections(self, spins: Any, step: int, record: Any, labels: Any) -> None:
         """Add the squares of clusters' sums of projections to a record, given labels."""
         sites = self._replicas * self._lattice.sites
-        (sums,) = self._sum_workspace.take(self._gpu, (sites, np.dtype(np.int64)))
+        (sums,) = self._sum_workspace.take(self.gpu, (sites, np.dtype(np.int64)))
         sums[...] = 0
         self._kernels.project(spins, step, labels, sums, self._clusters.records(record))
