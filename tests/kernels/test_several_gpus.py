@@ -77,8 +77,9 @@ def test_each_call_works_where_its_arrays_lie(cupy, library, name):
     expected = np.asarray(function(*arrays))
     for turn in range(3):  # from the second one on launches are made again
         for current, device in ((0, 1), (1, 0), (1, 1), (0, 0)):
+            there = placed(cupy, library, device, arrays)
             with cupy.cuda.Device(current):
-                result = function(*placed(cupy, library, device, arrays))
+                result = function(*there)
                 assert cupy.cuda.runtime.getDevice() == current
             if not np.ndim(expected):
                 assert result == expected
@@ -112,26 +113,26 @@ def test_a_labeller_and_its_output(cupy, library):
                 np.testing.assert_array_equal(cupy.asarray(labels).get(), expected)
 
 
+def what_is_found(graph):
+    labels = [
+        conncomp.connected_components(graph, connection=connection)[1]
+        for connection in ("weak", "strong")
+    ]
+    return [*labels, conncomp.spanning_forest(graph)]
+
+
 def test_graphs_stay_where_their_arrays_are(cupy):
     graphs = []
     for device in (0, 1):
         arrays = placed(cupy, "cupy", device, ROWS)
         with cupy.cuda.Device(1 - device):
             graphs.append(Graph.from_csr(*arrays))
-    expected = [
-        conncomp.connected_components(GRAPH, connection="weak")[1],
-        conncomp.spanning_forest(GRAPH),
-        conncomp.connected_components(GRAPH, connection="strong")[1],
-    ]
+    expected = what_is_found(Graph.from_csr(*ROWS))
     for turn in range(3):
         for current in (0, 1):
             for device, graph in enumerate(graphs):
                 with cupy.cuda.Device(current):
-                    results = [
-                        conncomp.connected_components(graph, connection="weak")[1],
-                        conncomp.spanning_forest(graph),
-                        conncomp.connected_components(graph, connection="strong")[1],
-                    ]
+                    results = what_is_found(graph)
                 for result, right in zip(results, expected, strict=True):
                     assert number_of(result) == device, (turn, current)
                     np.testing.assert_array_equal(result.get(), right)
@@ -157,7 +158,7 @@ def test_arrays_of_two_gpus_are_refused(cupy):
         "out": lambda: conncomp.label(labels, out=other),
         "indices": lambda: Graph.from_csr(rows[0], far),
         "weights": lambda: conncomp.minimum_spanning_forest(graph, far),
-        "dst": lambda: conncomp.cluster_pairs(rows[1], far),
+        "right": lambda: conncomp.cluster_pairs(rows[1], far),
     }
     for name, call in calls.items():
         with pytest.raises(ValueError, match=f"{name}.* lies on GPU 1, but .* on GPU 0"):
@@ -179,7 +180,7 @@ def test_a_simulation_stays_where_it_was_made(cupy, make):
         model = make(device="cuda")
         model.step(2)
     with pytest.raises(RuntimeError, match="lies on GPU 1"):
-        model.step()
+        model.measure()
     with cupy.cuda.Device(1):
         model.step()
         assert str(model.measure()) == str(expected.measure())

@@ -242,6 +242,11 @@ class ClusterPairs:
                     f"{there.name} lies in GPU memory, but {here.name} does not; move one of them, "
                     "for example by cupy.asarray"
                 )
+            if column.on_gpu and gpu_of(column) != gpu_of(first):
+                raise ValueError(
+                    f"{column.name} lies on GPU {gpu_of(column)}, but {first.name} on GPU "
+                    f"{gpu_of(first)}; copy it there"
+                )
         if self._space is None or self._space.size == 0:
             return
         if first.on_gpu and not self._space.on_gpu:
