@@ -109,9 +109,9 @@ class Patches {
     Bits64* const words_;
   };
   Patch operator[](int64_t patch) {
-    const Patch found(patches_ + patch * words_of_patch_);
-    if (found.words_[0] != update_) fill(place_of(patch), found);
-    return found;
+    const Patch bits(patches_ + patch * words_of_patch_);
+    if (bits.words_[0] != update_) fill(place_of(patch), bits);
+    return bits;
   }
 
  private:
