@@ -1,5 +1,4 @@
 import gc
-import math
 import os
 import warnings
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from hypothesis import settings
 import conncomp
 import progress
 from conncomp.kernels.cuda import launcher
-from dealt import SOAK, deal
+from dealt import SOAK, deal, examples
 
 # For processes that are started from here, those of xdist and of tests: else each has a thread of a
 # BLAS for every processor, which turns while it waits for work.
@@ -19,7 +18,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # The same examples on every run: a failure is then a failure for everyone. With CONNCOMP_SOAK they
 # are others on every run, and all that tests ask for; else a share of them, from the first one on.
-SHARE_OF_EXAMPLES, FEWEST_EXAMPLES = 0.25, 15
 settings.register_profile("conncomp", deadline=None, derandomize=not SOAK, database=None)
 settings.load_profile("conncomp")
 
@@ -83,9 +81,8 @@ def pytest_itemcollected(item):
     asked = getattr(test, "_hypothesis_internal_use_settings", None)
     if asked is not None and not SOAK and not hasattr(test, "examples_asked_for"):
         test.examples_asked_for = asked.max_examples
-        tried = max(math.ceil(SHARE_OF_EXAMPLES * asked.max_examples), FEWEST_EXAMPLES)
-        tried = min(tried, asked.max_examples)
-        test._hypothesis_internal_use_settings = settings(asked, max_examples=tried)
+        tried = settings(asked, max_examples=examples(asked.max_examples))
+        test._hypothesis_internal_use_settings = tried
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,13 +1,22 @@
 """Fewer cases than all combinations, in which a fault of one part, or of most pairs, comes up."""
 
+import math
 import os
 from collections import Counter, defaultdict
 from itertools import combinations
 
 # With it all examples of property tests are tried, others on every run, and all cases.
 SOAK = bool(os.environ.get("CONNCOMP_SOAK"))
+# What a run has of the random inputs that a test asks for, those of Hypothesis among them.
+SHARE_OF_EXAMPLES, FEWEST_EXAMPLES = 0.25, 15
 # A process for a sanitizer chooses few inputs itself, which each way is to have.
 SANITIZED = bool(os.environ.get("CONNCOMP_HOST_CUDA_SANITIZER"))
+
+
+def examples(asked_for):
+    """Return how many random inputs of those that a test asks for it tries, all with `SOAK`."""
+    share = max(math.ceil(SHARE_OF_EXAMPLES * asked_for), FEWEST_EXAMPLES)
+    return asked_for if SOAK else min(share, asked_for)
 
 
 def dealt(cases, inputs, share=6, soaked=3, forms=1):

@@ -6,6 +6,7 @@ import pytest
 
 import conncomp
 from chunked_cases import random_labels
+from dealt import examples
 
 FUNCTIONS = {
     "sizes": (conncomp.component_sizes, {}),
@@ -22,7 +23,7 @@ FUNCTIONS = {
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_as_in_memory(name):
     function, arguments = FUNCTIONS[name]
-    for seed in range(40):
+    for seed in range(examples(40)):
         labels, chunks, known = random_labels(seed)
         lazy = da.from_array(labels, chunks)
         given, want = (function(array, **known, **arguments) for array in (lazy, labels))

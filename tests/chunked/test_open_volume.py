@@ -15,6 +15,7 @@ from conncomp.chunked.volumes import volume
 from conncomp.chunked.volumes.formats import slices
 from conncomp.chunked.volumes.labelling import bytes_of_block
 from conncomp.chunked.volumes.targets import ZarrTarget
+from dealt import examples
 from measured_command import measured_program
 from volume_sources import SOURCES, read_labels, write_image, write_zarr
 
@@ -61,7 +62,7 @@ def assert_same(given, want, rounded=()):
 
 
 def test_sizes_and_selections(tmp_path):
-    for seed in range(40):
+    for seed in range(examples(40)):
         labels, known, opened = case(seed, tmp_path)
         for function in ARRAYS.values():
             for array, want in zip(
@@ -75,7 +76,7 @@ def test_sizes_and_selections(tmp_path):
 
 
 def test_statistics_and_contacts(tmp_path):
-    for seed in range(60):
+    for seed in range(examples(60)):
         labels, known, opened = case(seed, tmp_path)
         rng = np.random.default_rng(seed)
         axes = labels.ndim - known["batch_axes"]

@@ -14,6 +14,7 @@ from conncomp.chunked import (
     union,
 )
 from conncomp.grid.kept_runs import Placed, write_together
+from dealt import examples
 from reference import label_by_bonds, label_by_flood_fill
 
 NUMBERINGS = ["roots", "consecutive"]
@@ -40,7 +41,7 @@ def label_in_chunks(values, layout, rules, numbering, again=False):
 @pytest.mark.parametrize("part", range(8))
 def test_images(part, monkeypatch):
     """Hundreds of cases; every second one by unions of few regions, so that the tree is high."""
-    for seed in range(60 * part, 60 * part + 60):
+    for seed in range(60 * part, 60 * part + examples(60)):
         image, chunks, arguments = random_case(seed)
         monkeypatch.setattr(union, "GROUP", [64, 4][seed % 2])
         layout, rules = rules_of_image(chunks, image.dtype, **arguments)
@@ -54,7 +55,7 @@ def test_images(part, monkeypatch):
 
 
 def test_images_by_flood_fill():
-    for seed in range(1000, 1060):
+    for seed in range(1000, 1000 + examples(60)):
         image, chunks, arguments = random_case(seed)
         layout, rules = rules_of_image(chunks, image.dtype, **arguments)
         if layout.crossed:
@@ -65,7 +66,7 @@ def test_images_by_flood_fill():
 
 @pytest.mark.parametrize("part", range(2))
 def test_bonds(part):
-    for seed in range(60 * part, 60 * part + 60):
+    for seed in range(60 * part, 60 * part + examples(60)):
         bonds, chunks, arguments = random_bonds(seed)
         planes = bonds.dtype == bool
         ahead = ((len(bonds),),) if planes else ()

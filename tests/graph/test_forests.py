@@ -20,7 +20,7 @@ from conncomp import (
 from conncomp.graph.forests import _as_weights
 from conncomp.kernels.cuda.graph import boruvka
 from conncomp.kernels.cuda.graph.boruvka import forest_arcs
-from dealt import SOAK
+from dealt import SOAK, examples
 from forest_reference import ends_of, forest_by_kruskal
 from hard_graphs import FORMS, HARD_GRAPHS, from_arcs, make, random
 from host_cuda.host_gpu import AVAILABLE, SANITIZER, SANITIZERS, HostGpu, check_sanitized
@@ -80,7 +80,7 @@ def test_hard_graphs(name, form):
 
 def test_random_graphs():
     draw = np.random.default_rng(5)
-    for seed in range(1500):
+    for seed in range(examples(1500)):
         n = int(draw.integers(1, 40))
         src, dst, _ = random(n, int(draw.integers(0, 160)), seed)
         graph = from_arcs(src, dst, n, FORMS[seed % 3])

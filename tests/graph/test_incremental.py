@@ -16,6 +16,7 @@ from conncomp import Graph, IncrementalComponents, Workspace, _arrays
 from conncomp.graph import graph as graph_module
 from conncomp.graph import incremental
 from conncomp.kernels.cuda.graph import incremental as driver
+from dealt import examples
 from hard_graphs import HARD_GRAPHS, shuffled
 from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
 from host_cupy import place_on_host
@@ -107,7 +108,7 @@ def check_growing(place, seed, most_vertices, batches, most, **options):
 @pytest.mark.usefixtures("restore_threads")
 @pytest.mark.parametrize("dtype", [None, np.int64])
 def test_thousands_of_batches(dtype):
-    for seed in range(250):
+    for seed in range(examples(250)):
         conncomp.set_num_threads(1 + seed % 3)
         check_growing(Place("cpu"), seed, 60, 8, 30, dtype=dtype)
 
@@ -186,7 +187,7 @@ def test_interleavings(index, vertex, rounds, monkeypatch):
 def test_edges_that_unite_connect_all():
     """Of all that see a union, in whatever order they come: `ClusterPairs` unites no others."""
     generator = np.random.default_rng(3)
-    for seed in range(300):
+    for seed in range(examples(300)):
         n = int(generator.integers(4, 60))
         src, dst = generator.integers(0, n, (2, 8 * n), np.int32)
         forest = driver.GrowingForest(gpu := HostGpu(seed=seed), n, np.dtype(np.int32))

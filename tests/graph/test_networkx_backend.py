@@ -24,6 +24,7 @@ from conncomp import networkx as backend
 from conncomp.networkx import blocks
 from conncomp.networkx.choice import FEWEST_NODES
 from conncomp.networkx.conversion import ConvertedGraph
+from dealt import examples
 from fuzz.networkx_graphs import DIRECTED, KINDS, UNDIRECTED
 
 TREES = [nx.minimum_spanning_tree, nx.maximum_spanning_tree]
@@ -64,7 +65,7 @@ def random_graph(kind, rng, weights=None):
 @pytest.mark.parametrize("kind", KINDS)
 def test_components_of_random_graphs(kind):
     rng = random.Random(1)
-    for _ in range(150):
+    for _ in range(examples(150)):
         graph = random_graph(kind, rng)
         for name in DIRECTED if graph.is_directed() else UNDIRECTED:
             assert by_conncomp(name, graph) == by_networkx(name, graph), name
@@ -107,7 +108,7 @@ def test_trees_of_random_graphs(kind, weights):
     rng = random.Random(2)
     if weights[-1] == 0:
         weights = [*weights, 7]
-    for _ in range(60):
+    for _ in range(examples(60)):
         graph = random_graph(kind, rng, weights if rng.random() < 0.9 else None)
         for tree in TREES:
             result, expected = (tree(graph, backend=name) for name in ("conncomp", "networkx"))

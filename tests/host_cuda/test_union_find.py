@@ -6,6 +6,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from conncomp.kernels.cuda.launcher import launch
+from dealt import examples
 from host_cuda.host_gpu import AVAILABLE, HERE, HostGpu
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -60,7 +61,7 @@ def test_random_edges(gpu, kernels, jump, ctype):
     unite = kernels[
         f"unite_edges<{ctype}, conncomp::Jump::{jump}>" if jump else f"unite_edges_default<{ctype}>"
     ]
-    for seed in range(60):
+    for seed in range(examples(60)):
         count, edges = random_edges(seed, ctype[:-2])
         parent = run(gpu, unite, find, count, edges)
         np.testing.assert_array_equal(parent, smallest_members(count, edges), err_msg=f"{seed=}")
@@ -69,7 +70,7 @@ def test_random_edges(gpu, kernels, jump, ctype):
 @pytest.mark.parametrize("ctype", TYPES)
 def test_lowest(gpu, kernels, ctype):
     """Of each set one root is left, and each other one was told of once."""
-    for seed in range(60):
+    for seed in range(examples(60)):
         count, edges = random_edges(seed, ctype[:-2])
         parent, unions = np.arange(count, dtype=edges.dtype), np.zeros(1, np.int64)
         unite, grid = kernels[f"unite_edges_lowest<{ctype}>"], (gpu.blocks(len(edges), 96), 96)

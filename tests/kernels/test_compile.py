@@ -1,7 +1,7 @@
 """Every CUDA kernel that can be asked for compiles, for every kind of GPU, without a warning."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from itertools import combinations, combinations_with_replacement
 
 import pytest
@@ -82,16 +82,37 @@ def leaves(name, place=()):
     return [(place, name.partition("<")[0]), *within]
 
 
-def parts_for_assembler(name):
-    """Return what of a kernel's name the assembler is to see: its leaves, and pairs of numbers.
-
-    An instruction that a GPU lacks stands where a leaf tells that it is wanted; arrays in shared
-    memory are as large as numbers say, one or two of them.
-    """
+def parts_in_a_soak(name):
+    """Return the leaves of a kernel's name, and pairs of its numbers, each with the template."""
     found = leaves(without_types(name))
     numbers = [leaf for leaf in found if leaf[1].isdigit()]
     of_template = [(leaf,) for leaf in found] + list(combinations(numbers, 2))
     return {(template_of(name), *part) for part in of_template}
+
+
+def parts_for_assembler(names, soak=SOAK):
+    """Return what of each name of a file the assembler is to see.
+
+    An instruction that a GPU lacks stands in one of few functions, which a template calls, or where
+    a leaf tells that it is wanted: each template, and each leaf in some template of the file.
+    Arrays in shared memory are as large as numbers say: the largest number at each place. In a soak
+    all that `parts_in_a_soak` says.
+    """
+    if soak:
+        return {name: parts_in_a_soak(name) for name in names}
+    parts, largest = {}, Counter()
+    for name in names:
+        found = [(template_of(name), *leaf) for leaf in leaves(without_types(name))]
+        parts[name] = {leaf for _, _, leaf in found if not leaf.isdigit()}
+        for template, place, leaf in found:
+            if leaf.isdigit():
+                largest[template, place] = max(largest[template, place], int(leaf))
+    for (template, place), number in largest.items():
+        part = (place, str(number))
+        for name in names:
+            if template_of(name) == template and part in leaves(without_types(name)):
+                parts[name].add((template, *part))
+    return parts
 
 
 def fewest(names, parts_of, seen=()):
@@ -108,7 +129,7 @@ def dealt(names):
     memory than others, sees what `parts_for_assembler` says. To that for the newest little is new,
     and to the optimiser: they have one of each file, and all templates come to it with `SOAK`.
     """
-    oldest = fewest(names, parts_for_assembler)
+    oldest = fewest(names, parts_for_assembler(names).get)
     kinds = {"typed": fewest(names, pairs_in, oldest), "75": oldest, "100": list(names[-1:])}
     optimised = [alike[-1] for alike in grouped(names, template_of)]
     return kinds | {"90": optimised if SOAK else optimised[-1:]}
@@ -182,10 +203,14 @@ def compiled(kinds, key=str):
 
 def test_each_kernel_is_compiled_with_all_pairs_of_types_and_for_each_kind_of_gpu():
     everything = {(file, name) for file, names in NAMES.items() for name in names}
-    for kinds, parts_of in ((KINDS, pairs_in), (["75"], parts_for_assembler)):
-        wanted = {(file, part) for file, name in everything for part in parts_of(name)}
+    parts = {file: parts_for_assembler(names) for file, names in NAMES.items()}
+    for kinds, parts_of in (
+        (KINDS, lambda _, name: pairs_in(name)),
+        (["75"], lambda file, name: parts[file][name]),
+    ):
+        wanted = {(file, part) for file, name in everything for part in parts_of(file, name)}
         names = set().union(*compiled(kinds))
-        assert {(file, part) for file, name in names for part in parts_of(name)} == wanted
+        assert {(file, part) for file, name in names for part in parts_of(file, name)} == wanted
     for names in compiled(GPUS):
         assert {file for file, _ in names} == set(NAMES)
 
@@ -208,7 +233,12 @@ def test_parts_for_the_assembler():
         ((1,), "3"),
     ]
     names = [f"f<A<{n}, {b}>, {m}>" for n in "12" for m in "34" for b in "xy"]
-    assert len(fewest(names, parts_for_assembler)) == 4  # pairs of numbers
+    assert len(fewest(names, parts_for_assembler(names, soak=True).get)) == 4  # pairs of numbers
+    others = [f"g<A<{n}, {b}>>" for n in "12" for b in "xy"]
+    parts = parts_for_assembler([*names, *others], soak=False)
+    chosen = fewest([*names, *others], parts.get)
+    assert len(chosen) == 2  # both templates and both leaves, with the largest numbers
+    assert set().union(*map(leaves, chosen)) >= {((1,), "4"), ((0, 0), "2")}
 
 
 def test_kinds_of_gpu_see_the_same_text():

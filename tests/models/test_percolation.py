@@ -12,6 +12,7 @@ from conncomp.kernels.lattice import pack
 from conncomp.models import Percolation, PercolationMeasurements, UnitCell, simulate
 from conncomp.models.percolation.binomial import binomial, numbers_between
 from conncomp.models.percolation.crossing import WRAPPING_AT_THRESHOLD
+from dealt import examples
 from models.alarms import FALSE_ALARM, of_classes, of_mean
 from models.percolation_reference import Torus, all_configurations, permutation, search
 
@@ -168,7 +169,7 @@ def stripes(rng, shape):
 def test_stripes_wrap_as_by_search(torus):
     rng, links, kinds = np.random.default_rng(1), torus.links(), set()
     model = Percolation(**torus.arguments)
-    for _ in range(150):
+    for _ in range(examples(150)):
         image = stripes(rng, torus.shape)
         record = model.new_records(1)
         words = pack(np, model._cells, image[np.newaxis].astype("u1"))
