@@ -33,14 +33,27 @@ def kinds(monkeypatch):
     numbering=st.sampled_from(["consecutive", "roots"]),
     with_out=st.booleans(),
     return_num=st.booleans(),
+    batch_axes=st.sampled_from([0, 0, 1, 2]),
     seed=st.integers(0, 2**32),
 )
 @settings(max_examples=300)
 def test_later_images_equal_a_flood_fill(
-    shape, dtype, layout, background, reach, periodic, numbering, with_out, return_num, seed
+    shape,
+    dtype,
+    layout,
+    background,
+    reach,
+    periodic,
+    numbering,
+    with_out,
+    return_num,
+    batch_axes,
+    seed,
 ):
     random = np.random.default_rng(seed)
-    connectivity = None if reach is None else min(reach, len(shape))
+    batch = min(batch_axes, len(shape) - 1)
+    axes = len(shape) - batch
+    connectivity = None if reach is None else min(reach, axes)
     for _ in range(3):
         image = lay_out(random.integers(0, 3, shape).astype(dtype), layout)
         out = np.full(shape, 7, np.int32) if with_out else None
@@ -50,17 +63,28 @@ def test_later_images_equal_a_flood_fill(
             return_num,
             connectivity,
             periodic=periodic,
+            batch_axes=batch,
             numbering=numbering,
             out=out,
         )
         labels, num = answer if return_num else (answer, None)
-        closed = (periodic,) * len(shape)
-        roots = label_by_flood_fill(image, background, connectivity or len(shape), closed)
-        expected = roots if numbering == "roots" else consecutive(roots, first=1)
-        np.testing.assert_array_equal(labels, expected)
+        closed = (periodic,) * axes
+        counts = np.zeros(shape[:batch], np.int64)
+        for place in np.ndindex(shape[:batch]):
+            roots = label_by_flood_fill(image[place], background, connectivity or axes, closed)
+            expected = roots if numbering == "roots" else consecutive(roots, first=1)
+            np.testing.assert_array_equal(labels[place], expected)
+            counts[place] = len(np.unique(roots[roots >= 0]))
         assert labels.dtype == np.int32
         assert not with_out or labels is out
-        assert num is None or (type(num) is int and num == len(np.unique(roots[roots >= 0])))
+        assert (num is not None) == return_num
+        if return_num and batch:
+            np.testing.assert_array_equal(num, counts)
+            assert num.dtype == np.int64
+            assert num.shape == counts.shape
+        elif return_num:
+            assert type(num) is int
+            assert num == counts
 
 
 def test_a_kind_is_kept_once_it_is_labelled(kinds):
@@ -84,6 +108,12 @@ def test_a_kind_is_kept_once_it_is_labelled(kinds):
         ({"device": "gpu"}, ValueError),
         ({"out": np.zeros((4, 6), np.int32)}, ValueError),
         ({"out": np.zeros((4, 5), np.int8, order="F")}, ValueError),
+        ({"out": np.zeros((4, 5), np.int32, order="F")}, ValueError),
+        ({"out": np.zeros((4, 5, 1), np.int32)}, ValueError),
+        ({"out": np.zeros((4, 10), np.int32)[:, ::2]}, ValueError),
+        ({"out": np.zeros(81, np.uint8)[1:].view(np.int32).reshape(4, 5)}, ValueError),
+        ({"out": np.zeros((4, 5), ">i4")}, ValueError),
+        ({"out": np.broadcast_to(np.int32(0), (4, 5))}, ValueError),
         ({"out": [0]}, TypeError),
     ],
 )
@@ -104,8 +134,27 @@ def test_out_of_other_types_and_of_the_image_itself():
     wide = np.zeros((4, 5), np.int64)
     assert label(image, out=wide) is wide
     np.testing.assert_array_equal(wide, 1)
-    with pytest.raises(ValueError, match="shares memory"):
-        label(image, out=image)
+    memory = np.zeros((8, 5), np.int32)
+    for shown, out in [
+        (image, image),
+        (memory[:4], memory[3:7]),
+        (memory[5:1:-1], memory[:4]),
+    ]:
+        label(shown, out=np.zeros(shown.shape, np.int32))
+        with pytest.raises(ValueError, match="shares memory"):
+            label(shown, out=out)
+    beside = memory[4:]
+    assert label(memory[:4], out=beside) is beside
+
+
+def test_an_image_that_has_got_another_layout_since_its_kind_was_asked_for(kinds):
+    image, wider = np.ones((4, 5), np.uint8), np.ones((4, 7), np.uint8)[:, :5]
+    label(image)
+    kind = known.kind_of_call(image, None, False, None, False, 0, "consecutive")
+    for other in (np.ones((5, 4), np.uint8), np.ones(20, np.uint8), wider, np.ones((4, 5), bool).T):
+        assert known.call_again(kind, other, np.zeros((4, 5), np.int32)) is None
+    assert known.call_again(kind, np.ones((4, 5), np.uint16), None) is None
+    assert known.call_again(kind, image, None) is not None
 
 
 def test_images_that_lie_between_addresses_of_their_type(kinds):
@@ -116,7 +165,7 @@ def test_images_that_lie_between_addresses_of_their_type(kinds):
     np.testing.assert_array_equal(label(image)[1], 1)
     assert len(kinds) == 1
     # Kernels may read them by instructions that need their addresses.
-    assert known.kind_of_call(image, None, False, None, False, 0, "consecutive") is None
+    assert known.call_again(next(iter(kinds)), image, None) is None
 
 
 def test_more_kinds_than_are_kept(monkeypatch, kinds):

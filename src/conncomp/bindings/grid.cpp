@@ -60,40 +60,89 @@ constexpr auto by_runs = [](const auto&... task) { label_runs(task...); };
 // The memory of an array of NumPy, which Python keeps from being resized meanwhile.
 class HeldMemory {
  public:
-  HeldMemory(nb::handle array, int flags) {
-    if (PyObject_GetBuffer(array.ptr(), &buffer_, flags) != 0) throw nb::python_error();
+  HeldMemory(nb::handle array, int flags) : held_(PyObject_GetBuffer(array.ptr(), &buffer_, flags) == 0) {
+    if (!held_) PyErr_Clear();
   }
-  ~HeldMemory() { PyBuffer_Release(&buffer_); }
+  ~HeldMemory() {
+    if (held_) PyBuffer_Release(&buffer_);
+  }
   HeldMemory(const HeldMemory&) = delete;
   HeldMemory& operator=(const HeldMemory&) = delete;
 
   void* data() const { return buffer_.buf; }
 
+  // Whether the array is as `flags` wanted it, and of a shape, with aligned entries of so many bytes.
+  bool has(const std::vector<int64_t>& shape, int64_t entry_bytes) const {
+    return held_ && std::equal(shape.begin(), shape.end(), buffer_.shape, buffer_.shape + buffer_.ndim) &&
+           buffer_.itemsize == entry_bytes && uintptr_t(buffer_.buf) % uintptr_t(entry_bytes) == 0;
+  }
+
+  // Whether entries lie so far apart, along axes that are longer than 1.
+  bool steps_by(const std::vector<int64_t>& strides) const {
+    for (int k = 0; k < buffer_.ndim; ++k)
+      if (buffer_.shape[k] > 1 && buffer_.strides[k] != strides[k]) return false;
+    return true;
+  }
+
+  // Whether the memory between the ends of two arrays overlaps.
+  bool overlaps(const HeldMemory& other) const {
+    const auto [begin, end] = ends();
+    const auto [other_begin, other_end] = other.ends();
+    return begin < other_end && other_begin < end;
+  }
+
  private:
+  std::pair<uintptr_t, uintptr_t> ends() const {
+    uintptr_t begin = uintptr_t(buffer_.buf), end = begin + buffer_.itemsize;
+    for (int k = 0; k < buffer_.ndim; ++k) {
+      const int64_t reach = buffer_.strides[k] * (buffer_.shape[k] - 1);
+      (reach < 0 ? begin : end) += reach;
+    }
+    return {begin, end};
+  }
+
   Py_buffer buffer_;
+  const bool held_;
 };
 
 // Images that differ in their values only. Python has checked one of them: its layout, and how it is to be
-// labelled with labels of int32 and no batch.
+// labelled with labels of int32.
 class ImageKind {
  public:
-  ImageKind(const LinkRule& links, const Grid& grid, bool consecutive)
-      : links_(links), grid_(grid), consecutive_(consecutive) {}
+  ImageKind(const LinkRule& links, const Grid& grid, bool consecutive, std::vector<int64_t> shape,
+            std::vector<int64_t> strides, int batch_axes)
+      : links_(links),
+        grid_(grid),
+        consecutive_(consecutive),
+        shape_(std::move(shape)),
+        strides_(std::move(strides)),
+        batch_axes_(batch_axes) {}
 
-  int64_t label(nb::handle image, nb::handle labels) const {
-    const HeldMemory values(image, PyBUF_STRIDES), filled(labels, PyBUF_WRITABLE);
-    int64_t count = 0;
+  // Returns the number of components, or, if there are batch axes, those of the items. Nothing is written,
+  // and None is returned, where the image is of another layout, as after a change by another thread, or
+  // `labels` cannot take what is written, or may share memory with it.
+  nb::object label(nb::handle image, nb::handle labels) const {
+    const HeldMemory values(image, PyBUF_STRIDES), filled(labels, PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS);
+    if (!values.has(shape_, links_.words->value_bytes) || !values.steps_by(strides_) ||
+        !filled.has(shape_, sizeof(int32_t)) || filled.overlaps(values))
+      return nb::none();
+    int64_t items = 1;
+    for (int k = 0; k < batch_axes_; ++k) items *= shape_[k];
+    std::vector<int64_t> counts(items);
     without_gil([&] {
       label_runs(values.data(), *links_.words, grid_, consecutive_, static_cast<int32_t*>(filled.data()),
-                 &count);
+                 counts.data());
     });
-    return count;
+    if (batch_axes_ == 0) return nb::int_(counts[0]);
+    return give_away(std::move(counts), items);
   }
 
  private:
   const LinkRule links_;
   const Grid grid_;
   const bool consecutive_;
+  const std::vector<int64_t> shape_, strides_;
+  const int batch_axes_;
 };
 
 }  // namespace
@@ -111,8 +160,9 @@ void define_grid(nb::module_& m) {
   m.def("write_runs_together", &write_runs_together);
   define_labels<by_runs>(m, "label_by_runs");
   nb::class_<ImageKind>(m, "ImageKind")
-      .def(nb::init<const LinkRule&, const Grid&, bool>(), nb::arg("links"), nb::arg("grid"),
-           nb::arg("consecutive"))
+      .def(nb::init<const LinkRule&, const Grid&, bool, std::vector<int64_t>, std::vector<int64_t>, int>(),
+           nb::arg("links"), nb::arg("grid"), nb::arg("consecutive"), nb::arg("shape"), nb::arg("strides"),
+           nb::arg("batch_axes"))
       .def("label", &ImageKind::label, nb::arg("image"), nb::arg("labels"));
 }
 

@@ -35,13 +35,14 @@ void WithoutGil::take_back() {
 }
 
 void run_without_gil(FunctionRef<void()> body, double seconds) {
-  using Seconds = std::chrono::duration<double>;
-  const auto start = std::chrono::steady_clock::now();
+  using Clock = std::chrono::steady_clock;
+  const bool limited = seconds < std::numeric_limits<double>::infinity();
+  const Clock::time_point start = limited ? Clock::now() : Clock::time_point();
   bool given_up = false, late = false;
   {
     WithoutGil lock;
     const auto is_over = [&] {
-      late = Seconds(std::chrono::steady_clock::now() - start).count() > seconds;
+      late = limited && std::chrono::duration<double>(Clock::now() - start).count() > seconds;
       return late || lock.signalled();
     };
     WatchedCall call(is_over);

@@ -299,7 +299,8 @@ def label(
            [0, 0, 0, 1],
            [1, 0, 2, 0]], dtype=int32), array([2, 1, 2]))
     """
-    _refuse_names_of_elsewhere(options)
+    if options:
+        _refuse_names_of_elsewhere(options)
     other = None if type(label_image) is np.ndarray else function_for(label_image, "label")
     if other is not None:
         returned: Labels | tuple[Labels, Any] = other(

@@ -18,6 +18,8 @@ namespace conncomp {
 namespace {
 
 constexpr size_t kHugePage = size_t(1) << 21;
+// Of so few the C library has some ready, but for those that are to be aligned as a cache line.
+constexpr size_t kFewBytes = size_t(1) << 10;
 
 // Says how much memory there was none of.
 class OutOfMemory : public std::bad_alloc {
@@ -87,7 +89,7 @@ void* allocate(size_t& bytes) {
   bytes = (bytes + alignment) / alignment * alignment;
   void* memory = bytes < SpareMemory::kSmallest ? nullptr : SpareMemory::take(bytes);
   if (!memory) {
-    memory = std::aligned_alloc(alignment, bytes);
+    memory = bytes <= kFewBytes ? std::malloc(bytes) : std::aligned_alloc(alignment, bytes);
     if (!memory) throw OutOfMemory(bytes);
 #ifdef __linux__
     if (alignment == kHugePage) madvise(memory, bytes, MADV_HUGEPAGE);

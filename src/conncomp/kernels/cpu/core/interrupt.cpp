@@ -14,13 +14,14 @@ int64_t milliseconds_now() {
 }  // namespace
 
 WatchedCall::WatchedCall(FunctionRef<bool()> question)
-    : question_(question), next_question_(milliseconds_now() + kPause), outer_(watch) {
+    : question_(question), outer_(watch) {
   watch = {this, true, kBudget};
 }
 
 void WatchedCall::ask() {
-  if (given_up() || milliseconds_now() < next_question_) return;
-  if (question_()) given_up_.store(true, std::memory_order_relaxed);
+  if (given_up()) return;
+  if (next_question_ && milliseconds_now() < next_question_) return;
+  if (next_question_ && question_()) given_up_.store(true, std::memory_order_relaxed);
   next_question_ = milliseconds_now() + kPause;
 }
 

@@ -3,8 +3,8 @@
 // What: long loops say now and then how much work they are about to do (poll). Where a call is watched,
 // the thread that made it asks a question every kPause, whether to go on; its helpers read the answer. Once
 // it is no, every poll of the call throws Interrupted, which leaves the loop as any failure does.
-// Cost: a subtraction, and a look at the clock every kBudget of work. The question, which may have to wait
-// for Python's lock, is asked by calls longer than kPause only.
+// Cost: a subtraction, and a look at the clock every kBudget of work, so none for a short call. The question,
+// which may have to wait for Python's lock, is asked by calls longer than kPause only.
 #pragma once
 
 #include <atomic>
@@ -58,7 +58,7 @@ class WatchedCall {
   explicit WatchedCall(FunctionRef<bool()> question);
 
   const FunctionRef<bool()> question_;
-  int64_t next_question_;  // in milliseconds of a clock
+  int64_t next_question_ = 0;  // in milliseconds of a clock; 0 until the first look at it
   std::atomic<bool> given_up_{false};
   const Watch outer_;  // calls nest: a question may run code of the user, which may call again
 };

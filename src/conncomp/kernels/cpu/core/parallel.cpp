@@ -14,7 +14,7 @@ namespace {
 // Calls body(i) for the first numbers, while helpers are not wanted; returns how many.
 int64_t work_alone(int64_t count, FunctionRef<void(int64_t)> body) {
   int64_t i = 0;
-  if (num_threads() > 1) {
+  if (count > 1 && num_threads() > 1) {
     const HelperAccount& account = ThreadPool::get().account;
     const int64_t begin = time_now();
     while (count - i > 1 && account.overdrawn(begin)) body(i++);
@@ -36,7 +36,7 @@ void await_pieces(const std::atomic<int64_t>& taken, int64_t wanted) {
 }  // namespace
 
 bool helpers_wanted(int64_t elements) {
-  if (num_threads() <= 1) return false;
+  if (elements <= kGrain || num_threads() <= 1) return false;
   return elements >= kLongLoop || !ThreadPool::get().account.overdrawn(time_now());
 }
 

@@ -50,7 +50,7 @@ class RunLabels {
     if (in_strips_) return write_strips(begin, end);
     std::vector<int64_t> lines;
     const int64_t most = std::max<int64_t>(1, kBlock / bundles_.words);
-    Buffer<Index> labels(labels_of(std::min(bundles_.words * most, kBlock)));
+    Buffer<Index> labels(labels_of(std::min(bundles_.words * std::min(most, end - begin), kBlock)));
     LabelsOfWords run_labels{labels.data(), 0};
     bundles_.for_each_stretch(begin, end, most, [&](int64_t first, int64_t count, const Coordinates& place) {
       bundles_.lines(place, lines);
