@@ -118,11 +118,11 @@ __device__ void unite_flat(Index* parent, Index v, Index u) {
   }
 }
 
-// Whether few of the neighbours of 32 vertices, of which -1 is none, lie beside each other.
+// Whether few of the parents of 32 vertices are one, or lie beside each other.
 template <class Index>
-__device__ bool are_scattered(Index neighbour) {
-  const Index before = __shfl_up_sync(kAllLanes, neighbour, 1);
-  return __popc(__ballot_sync(kAllLanes, neighbour >= 0 && neighbour == before + 1)) < kWarp / 4;
+__device__ bool are_scattered(Index parent) {
+  const Index before = __shfl_up_sync(kAllLanes, parent, 1);
+  return __popc(__ballot_sync(kAllLanes, parent == before || parent == before + 1)) < kWarp / 4;
 }
 
 // For 32 vertices of a block, a bit each.
@@ -222,6 +222,7 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
 enum Stage { kAllWords, kFewWords, kOtherWords, kFirstOfWords };
 constexpr int kStride = 8;
 constexpr int64_t kOnePostponed = int64_t(1) << 40, kMostPostponed = 8;
+constexpr int kSampled = 2;
 
 // Unites every open vertex with the last of its neighbours; or with all of them, and closes it, where a warp
 // has short rows only. The first neighbours were seen by unite_blocks and are often near to each other, so
@@ -241,15 +242,33 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     const uint32_t bits = open[word];
     if (bits == 0) continue;
     const int64_t base = word * kWarp / span * span, v = word * kWarp + lane();
+    const bool is_open = bits >> lane() & 1;
     Pointer begin = 0, degree = 0;
-    if (bits >> lane() & 1) {
+    if (is_open) {
       begin = indptr[v];
       degree = indptr[v + 1] - begin;
     }
+    const Index start = v < vertices ? Shared::load(parent + v) : Index(-1);
+    const bool postpones = stage == kFirstOfWords && __popc(bits) > kWarp / 4 && are_scattered(start);
+    if (postpones) {
+      arcs_left += is_open ? kOnePostponed + degree : 0;
+      if (word % kSampled == 0 && is_open) {
+        Index last = Index(indices[begin + degree - 1]);
+        if (last == start && degree > 1) last = Index(indices[begin + degree - 2]);
+        unite_flat(parent, Index(v), last);
+      }
+      __syncwarp();
+      continue;
+    }
     if (__any_sync(kAllLanes, degree > kShort)) {
       arcs_left += degree;
+      // One does for vertices that have one parent.
+      const int first = __ffs(int(bits)) - 1;
+      const Index start_of_first = __shfl_sync(kAllLanes, start, first);
+      const bool are_one = __all_sync(kAllLanes, !is_open || start == start_of_first);
+      const bool joins = are_one ? lane() == first : is_open;
       unite_once<Shared, Uniting::kRootsThenVertex>(
-          degree > 0, parent, Index(v), degree > 0 ? Index(indices[begin + degree - 1]) : Index(v));
+          joins, parent, Index(v), joins ? Index(indices[begin + degree - 1]) : Index(v));
       continue;
     }
     Index target[kShort];
@@ -259,20 +278,9 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
       if (target[k] >= base && (symmetric || target[k] < base + span)) target[k] = -1;
     }
     // Most vertices started under one of them.
-    remove(target, degree > 0 ? Shared::load(parent + v) : Index(v));
-    const Index last = last_of(target);
-    uint32_t open_bits = 0;
-    if (stage == kFirstOfWords && __popc(bits) > kWarp / 2 && are_scattered(last)) {
-      if (last >= 0) unite_flat(parent, Index(v), last);
-      __syncwarp();
-      remove(target, last);
-      const bool has_more = last_of(target) >= 0;
-      open_bits = __ballot_sync(kAllLanes, has_more);
-      arcs_left += has_more ? kOnePostponed + degree : 0;
-    } else {
-      unite_all<Shared, Uniting::kParentsThenVertex>(parent, Index(v), target);
-    }
-    if (lane() == 0) open[word] = open_bits;
+    remove(target, start);
+    unite_all<Shared, Uniting::kParentsThenVertex>(parent, Index(v), target);
+    if (lane() == 0) open[word] = 0;
   }
   const int postponed = warp_sum(int(arcs_left / kOnePostponed));
   const int64_t arcs = warp_sum(arcs_left % kOnePostponed);  // a hub alone may have more than 2^31
@@ -280,30 +288,27 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   if (lane() == 0 && postponed > 0) Shared::fetch_add(&remainder->postponed, int64_t(postponed));
 }
 
-// Points every vertex to its root, where many are postponed.
-template <class Index>
-__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
-    flatten_postponed(int64_t vertices, Index* parent, const Remainder<Index>* remainder) {
-  follow_launch();
-  if (remainder->postponed > vertices / kMostPostponed) point_to_roots<3>(vertices, parent);
-}
-
 // Lets `giant` be the root that most of a spread sample of vertices have, and chooses the way to go through
-// the arcs that are left: outside the giant if that is expected to be less work. One block. What ecl_finish
-// has counted between the stages is taken back.
+// the arcs that are left: outside the giant if that is expected to be less work. The first block does so.
+// What ecl_finish has counted between the stages is taken back. Where many vertices are postponed, all blocks
+// meanwhile point every vertex to its root.
 template <bool symmetric, class Index>
-__global__ void __launch_bounds__(kGuessers) guess_giant(int64_t vertices, int64_t arcs, Index* parent,
-                                                         Remainder<Index>* remainder, int64_t* components) {
+__global__ void __launch_bounds__(kGuessers, resident_blocks(kGuessers))
+    guess_giant(int64_t vertices, int64_t arcs, Index* parent, Remainder<Index>* remainder,
+                int64_t* components) {
   follow_launch();
-  const GiantGuess<Index> guess =
-      guess_giant_tree(vertices, [=](int64_t v) { return find<Shared>(parent, Index(v)); });
-  if (threadIdx.x == 0) {
-    const double share_outside = 1 - double(guess.votes) / kGuessers;
-    remainder->giant = guess.root;
-    *components = 0;
-    remainder->skip_giant =
-        symmetric && double(remainder->arcs) > share_outside * double(arcs) + double(vertices);
+  if (blockIdx.x == 0) {
+    const GiantGuess<Index> guess =
+        guess_giant_tree(vertices, [=](int64_t v) { return find<Shared, Jump::kNone>(parent, Index(v)); });
+    if (threadIdx.x == 0) {
+      const double share_outside = 1 - double(guess.votes) / kGuessers;
+      remainder->giant = guess.root;
+      *components = 0;
+      remainder->skip_giant =
+          symmetric && double(remainder->arcs) > share_outside * double(arcs) + double(vertices);
+    }
   }
+  if (remainder->postponed > vertices / kMostPostponed) point_to_roots<3>(vertices, parent);
 }
 
 // Unites v, whose root is given, with the neighbours first, first + step, ... of its row, or the smaller ones

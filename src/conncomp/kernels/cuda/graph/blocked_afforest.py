@@ -28,7 +28,7 @@ FEW_VERTICES, STRIDE = 8, 8
 ALL_WORDS, FEW_WORDS, OTHER_WORDS, FIRST_OF_WORDS = range(4)
 # In graphs of more vertices whose mean number of arcs is above this, and not above MANY_ARCS, one
 # neighbour of each vertex beside the one that it started under makes a giant, if there is one.
-POSTPONING_FROM, SOME_ARCS = 1 << 21, 3
+POSTPONING_FROM, SOME_ARCS = 1 << 17, 3
 BITS = np.dtype(np.uint32)
 REMAINDER_BYTES, BYTE = 64, np.dtype(np.uint8)
 
@@ -56,7 +56,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     count, arcs = graph.num_vertices, len(indices)
     symmetric = bool(graph._symmetric)
     types = indptr.dtype, indices.dtype, roots.dtype
-    unite_blocks, sample, guess, unite_remainder, unite_long, flatten, flatten_postponed = gpu.load(
+    unite_blocks, sample, guess, unite_remainder, unite_long, flatten = gpu.load(
         FILE, _names(*types, symmetric, symmetric and arcs <= MANY_ARCS * count)
     )
     words = -(-count // WARP)
@@ -77,19 +77,18 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     if count:
         vertices = gpu.blocks(words * WARP, THREADS), THREADS
         sampled = *rows, open_, remainder
+        is_dense = SOME_ARCS * count < arcs <= MANY_ARCS * count
+        postpones = symmetric and is_dense and count > POSTPONING_FROM
         if arcs > MANY_ARCS * count and count <= FEW_VERTICES * gpu.resident_threads:
             few_blocks = max(1, vertices[0] // STRIDE), THREADS
             launch(sample, few_blocks, count, span, FEW_WORDS, *sampled)
             launch(flatten, vertices, count, roots, components)
             launch(sample, vertices, count, span, OTHER_WORDS, *sampled)
         else:
-            is_dense = SOME_ARCS * count < arcs <= MANY_ARCS * count
-            postpones = symmetric and is_dense and count > POSTPONING_FROM
             stage = FIRST_OF_WORDS if postpones else ALL_WORDS
             launch(sample, vertices, count, span, stage, *sampled)
-            if postpones:
-                launch(flatten_postponed, vertices, count, roots, remainder)
-        launch(guess, (1, GUESSERS), count, arcs, roots, remainder, components)
+        guessers = vertices if postpones else (1, GUESSERS)
+        launch(guess, guessers, count, arcs, roots, remainder, components)
         launch(unite_remainder, vertices, count, *rows, open_, remainder, long_rows, parts)
         if arcs > MID_ROW:
             grid = gpu.resident_threads // THREADS, THREADS
@@ -101,8 +100,9 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
 def _span(gpu: Gpu, count: int, arcs: int) -> int:
     """Return how many vertices a block takes: as many as fit, or fewer to give work to all."""
     blocks = BLOCKS_TOGETHER * (2 if arcs > MANY_ARCS * count else 1)
-    most = int((gpu.shared_memory // blocks - RESERVED) / VERTEX_BYTES)
-    fair = max(LOCAL_THREADS, -(-count // (blocks * gpu.multiprocessors)))
+    most = max(WARP, int((gpu.shared_memory // blocks - RESERVED) / VERTEX_BYTES))
+    waves = -(-count // (blocks * gpu.multiprocessors * most))
+    fair = max(LOCAL_THREADS, -(-count // (blocks * gpu.multiprocessors * max(1, waves))))
     return max(1, min(most // WARP, -(-fair // WARP))) * WARP
 
 
@@ -123,7 +123,6 @@ def _names(
         f"unite_remainder<{types}>",
         f"unite_long<{types}>",
         f"ecl_finish<3, {ctype(index)}>",
-        f"flatten_postponed<{ctype(index)}>",
     )
 
 
