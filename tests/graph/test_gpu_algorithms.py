@@ -182,8 +182,8 @@ def test_what_default_postpones(kept, monkeypatch):
 
     def noted(kernel, grid, *arguments, **options):
         launch(kernel, grid, *arguments, **options)
-        if kernel.name == "flatten_postponed":
-            postponed.append(int(arguments[-1].view(np.int64)[3]))
+        if kernel.name == "guess_giant":
+            postponed.append(int(arguments[-2].view(np.int64)[3]))
 
     monkeypatch.setattr(blocked_afforest, "launch", noted)
     draw = np.random.default_rng(14)

@@ -106,15 +106,30 @@ __device__ void unite_all(Index* parent, Index v, Index (&target)[count]) {
     unite_once<Access, uniting>(next >= 0, parent, v, next);
 }
 
-// Unites v and u, from their roots on by atomic functions alone, as trees are flat as long as few are united.
+// Unites v and u: of their paths the one that is at the larger entry goes on, until they meet or that is a
+// root. Paths that meet early are left there, so few threads come to the roots of large trees.
 template <class Index>
-__device__ void unite_flat(Index* parent, Index v, Index u) {
-  Index a = find<Shared, Jump::kNone>(parent, v), b = find<Shared, Jump::kNone>(parent, u);
-  while (a != b) {
-    const Index low = a < b ? a : b, high = a < b ? b : a;
-    const Index seen = Shared::fetch_min(parent + high, low);
-    if (!leads_to(high, seen) || seen == low) return;
-    a = seen, b = low;
+__device__ void unite_paths(Index* parent, Index v, Index u) {
+  const auto above = [parent](Index of) {
+    const Index ancestor = Shared::load(parent + of);
+    return leads_to(of, ancestor) ? ancestor : of;
+  };
+  Index low = above(v), high = above(u);
+  Index below = u;  // the entry whose parent is `high`
+  for (Index below_low = v; low != high;) {
+    if (low > high) {
+      const Index entry = below, ancestor = high;
+      below = below_low, high = low;
+      below_low = entry, low = ancestor;
+    }
+    if (high == below) {
+      const Index seen = Shared::fetch_min(parent + high, low);
+      if (!leads_to(high, seen) || seen == low) return;
+      below = seen;
+    } else {
+      below = high;
+    }
+    high = above(below);
   }
 }
 
@@ -255,20 +270,20 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
       if (word % kSampled == 0 && is_open) {
         Index last = Index(indices[begin + degree - 1]);
         if (last == start && degree > 1) last = Index(indices[begin + degree - 2]);
-        unite_flat(parent, Index(v), last);
+        unite_paths(parent, Index(v), last);
       }
       __syncwarp();
       continue;
     }
     if (__any_sync(kAllLanes, degree > kShort)) {
       arcs_left += degree;
-      // One does for vertices that have one parent.
-      const int first = __ffs(int(bits)) - 1;
-      const Index start_of_first = __shfl_sync(kAllLanes, start, first);
-      const bool are_one = __all_sync(kAllLanes, !is_open || start == start_of_first);
-      const bool joins = are_one ? lane() == first : is_open;
+      // Of what a block has made one, few words are enough.
+      const Index start_of_first = __shfl_sync(kAllLanes, start, __ffs(int(bits)) - 1);
+      if (stage == kFirstOfWords && word % kStride != 0 &&
+          __all_sync(kAllLanes, !is_open || start == start_of_first))
+        continue;
       unite_once<Shared, Uniting::kRootsThenVertex>(
-          joins, parent, Index(v), joins ? Index(indices[begin + degree - 1]) : Index(v));
+          degree > 0, parent, Index(v), degree > 0 ? Index(indices[begin + degree - 1]) : Index(v));
       continue;
     }
     Index target[kShort];
@@ -299,7 +314,7 @@ __global__ void __launch_bounds__(kGuessers, resident_blocks(kGuessers))
   follow_launch();
   if (blockIdx.x == 0) {
     const GiantGuess<Index> guess =
-        guess_giant_tree(vertices, [=](int64_t v) { return find<Shared, Jump::kNone>(parent, Index(v)); });
+        guess_giant_tree(vertices, [=](int64_t v) { return find<Lowering<Shared>>(parent, Index(v)); });
     if (threadIdx.x == 0) {
       const double share_outside = 1 - double(guess.votes) / kGuessers;
       remainder->giant = guess.root;
