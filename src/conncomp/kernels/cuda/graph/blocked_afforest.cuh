@@ -237,7 +237,12 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
 enum Stage { kAllWords, kFewWords, kOtherWords, kFirstOfWords };
 constexpr int kStride = 8;
 constexpr int64_t kOnePostponed = int64_t(1) << 40, kMostPostponed = 8;
-constexpr int kSampled = 2;
+
+// One of `share` words, a power of two: spread, so that each warp comes upon some, whatever its step.
+template <unsigned share>
+__device__ bool is_one_of(int64_t word) {
+  return uint32_t(word) * 0x9e3779b1u < uint32_t(-1) / share;
+}
 
 // Unites every open vertex with the last of its neighbours; or with all of them, and closes it, where a warp
 // has short rows only. The first neighbours were seen by unite_blocks and are often near to each other, so
@@ -267,7 +272,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     const bool postpones = stage == kFirstOfWords && __popc(bits) > kWarp / 4 && are_scattered(start);
     if (postpones) {
       arcs_left += is_open ? kOnePostponed + degree : 0;
-      if (word % kSampled == 0 && is_open) {
+      if (is_one_of<2>(word) && is_open) {
         Index last = Index(indices[begin + degree - 1]);
         if (last == start && degree > 1) last = Index(indices[begin + degree - 2]);
         unite_paths(parent, Index(v), last);
@@ -279,7 +284,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
       arcs_left += degree;
       // Of what a block has made one, few words are enough.
       const Index start_of_first = __shfl_sync(kAllLanes, start, __ffs(int(bits)) - 1);
-      if (stage == kFirstOfWords && word % kStride != 0 &&
+      if (stage == kFirstOfWords && !is_one_of<8>(word) &&
           __all_sync(kAllLanes, !is_open || start == start_of_first))
         continue;
       unite_once<Shared, Uniting::kRootsThenVertex>(
@@ -364,9 +369,14 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     const uint32_t bits = skip_giant ? kAllLanes : open[word];
     if (bits == 0) continue;
     const int64_t v = word * kWarp + lane();
+    const bool is_left = v < vertices && (bits >> lane() & 1);
     Pointer begin = 0, end = 0;
-    Index root = 0;
-    if (v < vertices && (bits >> lane() & 1)) {
+    Index root = is_left ? Shared::load(parent + v) : giant;
+    if (skip_giant) {  // most are in it, and few steps from its root
+      if (root != giant && leads_to(Index(v), root)) root = Shared::load(parent + root);
+      if (__all_sync(kAllLanes, root == giant)) continue;
+    }
+    if (is_left) {
       root = find<Shared>(parent, Index(v));
       if (root != giant) {
         begin = indptr[v];
