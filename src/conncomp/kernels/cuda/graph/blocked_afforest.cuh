@@ -8,17 +8,17 @@
 // its own root then is put under a smaller neighbour elsewhere, if it has one. A bit for each vertex says
 // whether arcs to smaller vertices are left over (open). Next, every open vertex is united with its last
 // neighbour (sample_arcs), and the component that most vertices are in by now, the giant, is guessed
-// (guess_giant). Where rows are short, all that is left of them is united at once; but in large graphs whose
-// order is not local and that have some arcs a vertex, one neighbour each makes a giant, and where it has,
-// all are pointed to their roots first (flatten_postponed). The last arcs (unite_remainder, and unite_long
-// for rows that are listed, to be shared among all blocks) are gone through in the cheaper of two ways: those
-// of the open vertices; or those of the vertices outside the giant, up to the first that leads into it. The
-// second way needs every arc to be listed from both ends. Rows longer than kTaken are taken up to there by
-// unite_blocks, so that no hub holds up its block, and up to kChunk where few arcs stay in the block. Cost:
-// one read of indptr and the first arcs of each row, two of the parents; further arcs where order is not
-// local and there is no giant. One bit a vertex, and at most 4 or 8 bytes for every kMidRow arcs. Source: the
-// sampling is of Sutton, Ben-Nun and Barak 2018 (Afforest), the union–find and the start under a smaller
-// neighbour of Jaiganesh and Burtscher 2018 (ECL-CC); the blocks are ours.
+// (guess_giant). Where rows are short, all that is left of them is united at once; but in large graphs that
+// have some arcs a vertex, and whose order is not local, one neighbour of half of the vertices makes a giant:
+// then the others are postponed, and meanwhile all are pointed to their roots. The last arcs
+// (unite_remainder, and unite_long for rows that are listed, to be shared among all blocks) are gone through
+// in the cheaper of two ways: those of the open vertices; or those of the vertices outside the giant, up to
+// the first that leads into it. The second way needs every arc to be listed from both ends. Rows longer than
+// kTaken are taken up to there by unite_blocks, so that no hub holds up its block, and up to kChunk where few
+// arcs stay in the block. Cost: one read of indptr and the first arcs of each row, two of the parents;
+// further arcs where order is not local and there is no giant. One bit a vertex, and at most 4 or 8 bytes for
+// every kMidRow arcs. Source: the sampling is of Sutton, Ben-Nun and Barak 2018 (Afforest), the union–find
+// and the start under a smaller neighbour of Jaiganesh and Burtscher 2018 (ECL-CC); the blocks are ours.
 #pragma once
 
 #include "core/union_find.h"
@@ -106,8 +106,9 @@ __device__ void unite_all(Index* parent, Index v, Index (&target)[count]) {
     unite_once<Access, uniting>(next >= 0, parent, v, next);
 }
 
-// Unites v and u: of their paths the one that is at the larger entry goes on, until they meet or that is a
-// root. Paths that meet early are left there, so few threads come to the roots of large trees.
+// Unites v and u: of their paths the one that has come to the larger entry goes on, until they meet, or that
+// entry is a root. Few threads so come to the roots of large trees, and wait for each other there.
+// Source: Rem's algorithm, in Dijkstra 1976, without its splicing.
 template <class Index>
 __device__ void unite_paths(Index* parent, Index v, Index u) {
   const auto above = [parent](Index of) {
@@ -233,8 +234,8 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
 }
 
 // Which words of 32 vertices sample_arcs goes through: all; or every kStride-th one, and later the others; or
-// all, where some of the neighbours may be postponed.
-enum Stage { kAllWords, kFewWords, kOtherWords, kFirstOfWords };
+// few of those that a block has united, and half of those whose vertices are scattered, which are postponed.
+enum Stage { kAllWords, kFewWords, kOtherWords, kHalfOfScattered };
 constexpr int kStride = 8;
 constexpr int64_t kOnePostponed = int64_t(1) << 40, kMostPostponed = 8;
 
@@ -246,8 +247,7 @@ __device__ bool is_one_of(int64_t word) {
 
 // Unites every open vertex with the last of its neighbours; or with all of them, and closes it, where a warp
 // has short rows only. The first neighbours were seen by unite_blocks and are often near to each other, so
-// the last one joins most. In kFirstOfWords one neighbour is enough for now, where most vertices of a warp
-// are open, and what they have left is scattered.
+// the last one joins most.
 template <bool symmetric, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     sample_arcs(int64_t vertices, int64_t span, int64_t stage, const Pointer* __restrict__ indptr,
@@ -269,22 +269,22 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
       degree = indptr[v + 1] - begin;
     }
     const Index start = v < vertices ? Shared::load(parent + v) : Index(-1);
-    const bool postpones = stage == kFirstOfWords && __popc(bits) > kWarp / 4 && are_scattered(start);
+    const bool postpones = stage == kHalfOfScattered && __popc(bits) > kWarp / 4 && are_scattered(start);
     if (postpones) {
       arcs_left += is_open ? kOnePostponed + degree : 0;
       if (is_one_of<2>(word) && is_open) {
-        Index last = Index(indices[begin + degree - 1]);
-        if (last == start && degree > 1) last = Index(indices[begin + degree - 2]);
-        unite_paths(parent, Index(v), last);
+        Index neighbour = Index(indices[begin + degree - 1]);
+        if (neighbour == start && degree > 1) neighbour = Index(indices[begin + degree - 2]);
+        unite_paths(parent, Index(v), neighbour);
       }
       __syncwarp();
       continue;
     }
     if (__any_sync(kAllLanes, degree > kShort)) {
       arcs_left += degree;
-      // Of what a block has made one, few words are enough.
+      // Of trees that blocks have made few words are enough.
       const Index start_of_first = __shfl_sync(kAllLanes, start, __ffs(int(bits)) - 1);
-      if (stage == kFirstOfWords && !is_one_of<8>(word) &&
+      if (stage == kHalfOfScattered && !is_one_of<8>(word) &&
           __all_sync(kAllLanes, !is_open || start == start_of_first))
         continue;
       unite_once<Shared, Uniting::kRootsThenVertex>(
@@ -372,7 +372,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     const bool is_left = v < vertices && (bits >> lane() & 1);
     Pointer begin = 0, end = 0;
     Index root = is_left ? Shared::load(parent + v) : giant;
-    if (skip_giant) {  // most are in it, and few steps from its root
+    if (skip_giant) {  // most vertices are in it, at one step or two from its root
       if (root != giant && leads_to(Index(v), root)) root = Shared::load(parent + root);
       if (__all_sync(kAllLanes, root == giant)) continue;
     }
