@@ -5,7 +5,14 @@ from itertools import product
 import numpy as np
 import pytest
 
-from conncomp import Graph, PathLengths, Workspace, connected_components, path_lengths
+from conncomp import (
+    Graph,
+    PathLengths,
+    Workspace,
+    connected_components,
+    generate,
+    path_lengths,
+)
 from conncomp.graph.algorithms import ALGORITHMS
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.graph import blocked_afforest, ecl
@@ -182,8 +189,8 @@ def test_what_default_postpones(kept, monkeypatch):
 
     def noted(kernel, grid, *arguments, **options):
         launch(kernel, grid, *arguments, **options)
-        if kernel.name == "flatten_postponed":
-            postponed.append(int(arguments[-1].view(np.int64)[3]))
+        if kernel.name == "guess_giant":
+            postponed.append(int(arguments[-2].view(np.int64)[3]))
 
     monkeypatch.setattr(blocked_afforest, "launch", noted)
     draw = np.random.default_rng(14)
@@ -193,6 +200,33 @@ def test_what_default_postpones(kept, monkeypatch):
     rings = [(np.arange(8), (np.arange(8) + k) % 8, 8) for k in (1, 3)]
     check_default(*shuffled([giant, *rings * 20], seed=15), "both ends")
     assert min(postponed) > n / 8
+
+
+@host
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_lattices_of_default(shuffle, monkeypatch):
+    """Two of 12 by 15 by 20, in blocks of shared memory and in an order of their own."""
+    monkeypatch.setattr(blocked_afforest, "POSTPONING_FROM", 0)
+    lattice = generate.grid((12, 15, 20), shuffle=shuffle)
+    n = lattice.num_vertices
+    src, dst = np.repeat(np.arange(n), np.diff(lattice.indptr)), lattice.indices
+    src, dst = src[src < dst], dst[src < dst]
+    graph = from_arcs(np.append(src, src + n), np.append(dst, dst + n), 2 * n, "both ends")
+    for seed in interleavings(3):
+        gpu = HostGpu(multiprocessors=1, shared_memory=20_000, seed=seed)
+        np.testing.assert_array_equal(fill(gpu, "auto", graph)[0], np.repeat([0, n], n))
+
+
+def test_turns_of_blocks():
+    """Of as many vertices as fit, or fewer, so that no turn has a few blocks only."""
+    gpu = HostGpu(multiprocessors=4, shared_memory=100_000)
+    fit = blocked_afforest._span(gpu, 10**9, 10**9)
+    assert fit * blocked_afforest.VERTEX_BYTES < 50_000 - 1024
+    for count in (10, 30_000, 90_000, 95_000, 10**6):
+        blocks = -(-count // blocked_afforest._span(gpu, count, count))
+        turns = -(-count // (8 * fit))
+        assert blocks <= 8 * turns
+        assert count < 8 * 1024 or blocks > 8 * turns - 8 * turns // 8
 
 
 def check_default(src, dst, n, form):

@@ -8,17 +8,17 @@
 // its own root then is put under a smaller neighbour elsewhere, if it has one. A bit for each vertex says
 // whether arcs to smaller vertices are left over (open). Next, every open vertex is united with its last
 // neighbour (sample_arcs), and the component that most vertices are in by now, the giant, is guessed
-// (guess_giant). Where rows are short, all that is left of them is united at once; but in large graphs whose
-// order is not local and that have some arcs a vertex, one neighbour each makes a giant, and where it has,
-// all are pointed to their roots first (flatten_postponed). The last arcs (unite_remainder, and unite_long
-// for rows that are listed, to be shared among all blocks) are gone through in the cheaper of two ways: those
-// of the open vertices; or those of the vertices outside the giant, up to the first that leads into it. The
-// second way needs every arc to be listed from both ends. Rows longer than kTaken are taken up to there by
-// unite_blocks, so that no hub holds up its block, and up to kChunk where few arcs stay in the block. Cost:
-// one read of indptr and the first arcs of each row, two of the parents; further arcs where order is not
-// local and there is no giant. One bit a vertex, and at most 4 or 8 bytes for every kMidRow arcs. Source: the
-// sampling is of Sutton, Ben-Nun and Barak 2018 (Afforest), the union–find and the start under a smaller
-// neighbour of Jaiganesh and Burtscher 2018 (ECL-CC); the blocks are ours.
+// (guess_giant). Where rows are short, all that is left of them is united at once; but in large graphs that
+// have some arcs a vertex, and whose order is not local, one neighbour of half of the vertices makes a giant:
+// then the others are postponed, and meanwhile all are pointed to their roots. The last arcs
+// (unite_remainder, and unite_long for rows that are listed, to be shared among all blocks) are gone through
+// in the cheaper of two ways: those of the open vertices; or those of the vertices outside the giant, up to
+// the first that leads into it. The second way needs every arc to be listed from both ends. Rows longer than
+// kTaken are taken up to there by unite_blocks, so that no hub holds up its block, and up to kChunk where few
+// arcs stay in the block. Cost: one read of indptr and the first arcs of each row, two of the parents;
+// further arcs where order is not local and there is no giant. One bit a vertex, and at most 4 or 8 bytes for
+// every kMidRow arcs. Source: the sampling is of Sutton, Ben-Nun and Barak 2018 (Afforest), the union–find
+// and the start under a smaller neighbour of Jaiganesh and Burtscher 2018 (ECL-CC); the blocks are ours.
 #pragma once
 
 #include "core/union_find.h"
@@ -106,23 +106,39 @@ __device__ void unite_all(Index* parent, Index v, Index (&target)[count]) {
     unite_once<Access, uniting>(next >= 0, parent, v, next);
 }
 
-// Unites v and u, from their roots on by atomic functions alone, as trees are flat as long as few are united.
+// Unites v and u: of their paths the one that has come to the larger entry goes on, until they meet, or that
+// entry is a root. Few threads so come to the roots of large trees, and wait for each other there.
+// Source: Rem's algorithm, in Dijkstra 1976, without its splicing.
 template <class Index>
-__device__ void unite_flat(Index* parent, Index v, Index u) {
-  Index a = find<Shared, Jump::kNone>(parent, v), b = find<Shared, Jump::kNone>(parent, u);
-  while (a != b) {
-    const Index low = a < b ? a : b, high = a < b ? b : a;
-    const Index seen = Shared::fetch_min(parent + high, low);
-    if (!leads_to(high, seen) || seen == low) return;
-    a = seen, b = low;
+__device__ void unite_paths(Index* parent, Index v, Index u) {
+  const auto above = [parent](Index of) {
+    const Index ancestor = Shared::load(parent + of);
+    return leads_to(of, ancestor) ? ancestor : of;
+  };
+  Index low = above(v), high = above(u);
+  Index below = u;  // the entry whose parent is `high`
+  for (Index below_low = v; low != high;) {
+    if (low > high) {
+      const Index entry = below, ancestor = high;
+      below = below_low, high = low;
+      below_low = entry, low = ancestor;
+    }
+    if (high == below) {
+      const Index seen = Shared::fetch_min(parent + high, low);
+      if (!leads_to(high, seen) || seen == low) return;
+      below = seen;
+    } else {
+      below = high;
+    }
+    high = above(below);
   }
 }
 
-// Whether few of the neighbours of 32 vertices, of which -1 is none, lie beside each other.
+// Whether few of the parents of 32 vertices are one, or lie beside each other.
 template <class Index>
-__device__ bool are_scattered(Index neighbour) {
-  const Index before = __shfl_up_sync(kAllLanes, neighbour, 1);
-  return __popc(__ballot_sync(kAllLanes, neighbour >= 0 && neighbour == before + 1)) < kWarp / 4;
+__device__ bool are_scattered(Index parent) {
+  const Index before = __shfl_up_sync(kAllLanes, parent, 1);
+  return __popc(__ballot_sync(kAllLanes, parent == before || parent == before + 1)) < kWarp / 4;
 }
 
 // For 32 vertices of a block, a bit each.
@@ -218,15 +234,20 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
 }
 
 // Which words of 32 vertices sample_arcs goes through: all; or every kStride-th one, and later the others; or
-// all, where some of the neighbours may be postponed.
-enum Stage { kAllWords, kFewWords, kOtherWords, kFirstOfWords };
+// few of those that a block has united, and half of those whose vertices are scattered, which are postponed.
+enum Stage { kAllWords, kFewWords, kOtherWords, kHalfOfScattered };
 constexpr int kStride = 8;
 constexpr int64_t kOnePostponed = int64_t(1) << 40, kMostPostponed = 8;
 
+// One of `share` words, a power of two: spread, so that each warp comes upon some, whatever its step.
+template <unsigned share>
+__device__ bool is_one_of(int64_t word) {
+  return uint32_t(word) * 0x9e3779b1u < uint32_t(-1) / share;
+}
+
 // Unites every open vertex with the last of its neighbours; or with all of them, and closes it, where a warp
 // has short rows only. The first neighbours were seen by unite_blocks and are often near to each other, so
-// the last one joins most. In kFirstOfWords one neighbour is enough for now, where most vertices of a warp
-// are open, and what they have left is scattered.
+// the last one joins most.
 template <bool symmetric, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     sample_arcs(int64_t vertices, int64_t span, int64_t stage, const Pointer* __restrict__ indptr,
@@ -241,13 +262,31 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     const uint32_t bits = open[word];
     if (bits == 0) continue;
     const int64_t base = word * kWarp / span * span, v = word * kWarp + lane();
+    const bool is_open = bits >> lane() & 1;
     Pointer begin = 0, degree = 0;
-    if (bits >> lane() & 1) {
+    if (is_open) {
       begin = indptr[v];
       degree = indptr[v + 1] - begin;
     }
+    const Index start = v < vertices ? Shared::load(parent + v) : Index(-1);
+    const bool postpones = stage == kHalfOfScattered && __popc(bits) > kWarp / 4 && are_scattered(start);
+    if (postpones) {
+      arcs_left += is_open ? kOnePostponed + degree : 0;
+      if (is_one_of<2>(word) && is_open) {
+        Index neighbour = Index(indices[begin + degree - 1]);
+        if (neighbour == start && degree > 1) neighbour = Index(indices[begin + degree - 2]);
+        unite_paths(parent, Index(v), neighbour);
+      }
+      __syncwarp();
+      continue;
+    }
     if (__any_sync(kAllLanes, degree > kShort)) {
       arcs_left += degree;
+      // Of trees that blocks have made few words are enough.
+      const Index start_of_first = __shfl_sync(kAllLanes, start, __ffs(int(bits)) - 1);
+      if (stage == kHalfOfScattered && !is_one_of<8>(word) &&
+          __all_sync(kAllLanes, !is_open || start == start_of_first))
+        continue;
       unite_once<Shared, Uniting::kRootsThenVertex>(
           degree > 0, parent, Index(v), degree > 0 ? Index(indices[begin + degree - 1]) : Index(v));
       continue;
@@ -259,20 +298,9 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
       if (target[k] >= base && (symmetric || target[k] < base + span)) target[k] = -1;
     }
     // Most vertices started under one of them.
-    remove(target, degree > 0 ? Shared::load(parent + v) : Index(v));
-    const Index last = last_of(target);
-    uint32_t open_bits = 0;
-    if (stage == kFirstOfWords && __popc(bits) > kWarp / 2 && are_scattered(last)) {
-      if (last >= 0) unite_flat(parent, Index(v), last);
-      __syncwarp();
-      remove(target, last);
-      const bool has_more = last_of(target) >= 0;
-      open_bits = __ballot_sync(kAllLanes, has_more);
-      arcs_left += has_more ? kOnePostponed + degree : 0;
-    } else {
-      unite_all<Shared, Uniting::kParentsThenVertex>(parent, Index(v), target);
-    }
-    if (lane() == 0) open[word] = open_bits;
+    remove(target, start);
+    unite_all<Shared, Uniting::kParentsThenVertex>(parent, Index(v), target);
+    if (lane() == 0) open[word] = 0;
   }
   const int postponed = warp_sum(int(arcs_left / kOnePostponed));
   const int64_t arcs = warp_sum(arcs_left % kOnePostponed);  // a hub alone may have more than 2^31
@@ -280,30 +308,27 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   if (lane() == 0 && postponed > 0) Shared::fetch_add(&remainder->postponed, int64_t(postponed));
 }
 
-// Points every vertex to its root, where many are postponed.
-template <class Index>
-__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
-    flatten_postponed(int64_t vertices, Index* parent, const Remainder<Index>* remainder) {
-  follow_launch();
-  if (remainder->postponed > vertices / kMostPostponed) point_to_roots<3>(vertices, parent);
-}
-
 // Lets `giant` be the root that most of a spread sample of vertices have, and chooses the way to go through
-// the arcs that are left: outside the giant if that is expected to be less work. One block. What ecl_finish
-// has counted between the stages is taken back.
+// the arcs that are left: outside the giant if that is expected to be less work. The first block does so.
+// What ecl_finish has counted between the stages is taken back. Where many vertices are postponed, all blocks
+// meanwhile point every vertex to its root.
 template <bool symmetric, class Index>
-__global__ void __launch_bounds__(kGuessers) guess_giant(int64_t vertices, int64_t arcs, Index* parent,
-                                                         Remainder<Index>* remainder, int64_t* components) {
+__global__ void __launch_bounds__(kGuessers, resident_blocks(kGuessers))
+    guess_giant(int64_t vertices, int64_t arcs, Index* parent, Remainder<Index>* remainder,
+                int64_t* components) {
   follow_launch();
-  const GiantGuess<Index> guess =
-      guess_giant_tree(vertices, [=](int64_t v) { return find<Shared>(parent, Index(v)); });
-  if (threadIdx.x == 0) {
-    const double share_outside = 1 - double(guess.votes) / kGuessers;
-    remainder->giant = guess.root;
-    *components = 0;
-    remainder->skip_giant =
-        symmetric && double(remainder->arcs) > share_outside * double(arcs) + double(vertices);
+  if (blockIdx.x == 0) {
+    const GiantGuess<Index> guess =
+        guess_giant_tree(vertices, [=](int64_t v) { return find<Lowering<Shared>>(parent, Index(v)); });
+    if (threadIdx.x == 0) {
+      const double share_outside = 1 - double(guess.votes) / kGuessers;
+      remainder->giant = guess.root;
+      *components = 0;
+      remainder->skip_giant =
+          symmetric && double(remainder->arcs) > share_outside * double(arcs) + double(vertices);
+    }
   }
+  if (remainder->postponed > vertices / kMostPostponed) point_to_roots<3>(vertices, parent);
 }
 
 // Unites v, whose root is given, with the neighbours first, first + step, ... of its row, or the smaller ones
@@ -344,9 +369,14 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     const uint32_t bits = skip_giant ? kAllLanes : open[word];
     if (bits == 0) continue;
     const int64_t v = word * kWarp + lane();
+    const bool is_left = v < vertices && (bits >> lane() & 1);
     Pointer begin = 0, end = 0;
-    Index root = 0;
-    if (v < vertices && (bits >> lane() & 1)) {
+    Index root = is_left ? Shared::load(parent + v) : giant;
+    if (skip_giant) {  // most vertices are in it, at one step or two from its root
+      if (root != giant && leads_to(Index(v), root)) root = Shared::load(parent + root);
+      if (__all_sync(kAllLanes, root == giant)) continue;
+    }
+    if (is_left) {
       root = find<Shared>(parent, Index(v));
       if (root != giant) {
         begin = indptr[v];

@@ -25,10 +25,11 @@ MANY_ARCS = 7
 # Where so many arcs lead anywhere and a thread has so few vertices, all threads at once would unite
 # the same few growing components, and wait for each other at their roots. So an eighth begins.
 FEW_VERTICES, STRIDE = 8, 8
-ALL_WORDS, FEW_WORDS, OTHER_WORDS, FIRST_OF_WORDS = range(4)
+ALL_WORDS, FEW_WORDS, OTHER_WORDS, HALF_OF_SCATTERED = range(4)
 # In graphs of more vertices whose mean number of arcs is above this, and not above MANY_ARCS, one
-# neighbour of each vertex beside the one that it started under makes a giant, if there is one.
-POSTPONING_FROM, SOME_ARCS = 1 << 21, 3
+# neighbour of half of the vertices, beside those that all started under, makes a giant if there is
+# one to be found.
+POSTPONING_FROM, SOME_ARCS = 1 << 17, 3
 BITS = np.dtype(np.uint32)
 REMAINDER_BYTES, BYTE = 64, np.dtype(np.uint8)
 
@@ -56,7 +57,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     count, arcs = graph.num_vertices, len(indices)
     symmetric = bool(graph._symmetric)
     types = indptr.dtype, indices.dtype, roots.dtype
-    unite_blocks, sample, guess, unite_remainder, unite_long, flatten, flatten_postponed = gpu.load(
+    unite_blocks, sample, guess, unite_remainder, unite_long, flatten = gpu.load(
         FILE, _names(*types, symmetric, symmetric and arcs <= MANY_ARCS * count)
     )
     words = -(-count // WARP)
@@ -77,19 +78,18 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     if count:
         vertices = gpu.blocks(words * WARP, THREADS), THREADS
         sampled = *rows, open_, remainder
+        is_dense = SOME_ARCS * count < arcs <= MANY_ARCS * count
+        postpones = symmetric and is_dense and count > POSTPONING_FROM
         if arcs > MANY_ARCS * count and count <= FEW_VERTICES * gpu.resident_threads:
             few_blocks = max(1, vertices[0] // STRIDE), THREADS
             launch(sample, few_blocks, count, span, FEW_WORDS, *sampled)
             launch(flatten, vertices, count, roots, components)
             launch(sample, vertices, count, span, OTHER_WORDS, *sampled)
         else:
-            is_dense = SOME_ARCS * count < arcs <= MANY_ARCS * count
-            postpones = symmetric and is_dense and count > POSTPONING_FROM
-            stage = FIRST_OF_WORDS if postpones else ALL_WORDS
+            stage = HALF_OF_SCATTERED if postpones else ALL_WORDS
             launch(sample, vertices, count, span, stage, *sampled)
-            if postpones:
-                launch(flatten_postponed, vertices, count, roots, remainder)
-        launch(guess, (1, GUESSERS), count, arcs, roots, remainder, components)
+        guessers = vertices if postpones else (1, GUESSERS)  # who may point all to their roots
+        launch(guess, guessers, count, arcs, roots, remainder, components)
         launch(unite_remainder, vertices, count, *rows, open_, remainder, long_rows, parts)
         if arcs > MID_ROW:
             grid = gpu.resident_threads // THREADS, THREADS
@@ -99,11 +99,17 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
 
 
 def _span(gpu: Gpu, count: int, arcs: int) -> int:
-    """Return how many vertices a block takes: as many as fit, or fewer to give work to all."""
+    """Return how many vertices a block takes: so many that all blocks have work to the end.
+
+    They take turns where not all can run at once; a last turn of a few blocks would be a wait for
+    the others.
+    """
     blocks = BLOCKS_TOGETHER * (2 if arcs > MANY_ARCS * count else 1)
-    most = int((gpu.shared_memory // blocks - RESERVED) / VERTEX_BYTES)
-    fair = max(LOCAL_THREADS, -(-count // (blocks * gpu.multiprocessors)))
-    return max(1, min(most // WARP, -(-fair // WARP))) * WARP
+    most = max(WARP, int((gpu.shared_memory // blocks - RESERVED) / VERTEX_BYTES) // WARP * WARP)
+    at_once = blocks * gpu.multiprocessors
+    turns = max(1, -(-count // (at_once * most)))
+    fair = max(LOCAL_THREADS, -(-count // (at_once * turns)))
+    return min(most, -(-fair // WARP) * WARP)
 
 
 @cache
@@ -123,7 +129,6 @@ def _names(
         f"unite_remainder<{types}>",
         f"unite_long<{types}>",
         f"ecl_finish<3, {ctype(index)}>",
-        f"flatten_postponed<{ctype(index)}>",
     )
 
 
