@@ -14,6 +14,7 @@
 #include "cpu/core/bits.h"
 #include "cpu/core/many_words.h"
 #include "cpu/grid/expand.h"
+#include "cpu/grid/label_stream.h"
 #include "cpu/grid/link_words.h"
 #include "cpu/grid/runs.h"
 #include "random_cases.h"
@@ -157,6 +158,39 @@ void test_expand() {
   }
 }
 
+// Labels of rows of words, or of one label, from anywhere in a line on and with gaps or without, beside
+// elements that are to stay.
+template <class Label>
+void test_stream() {
+  if constexpr (kStreamed<Label>) {
+    const int rows = draw(1, 5), words = draw(0, 4), gap = draw(0, 1) ? 0 : draw(1, 40), begin = draw(0, 40);
+    const Label background = Label(draw(-1, 1));
+    std::vector<Label> written(begin + rows * (words * kWord + gap) + 40, 77), wanted = written;
+    {
+      LabelStream<Label> stream;
+      for (int row = 0; row < rows; ++row) {
+        const int at = begin + row * (words * kWord + gap);
+        std::vector<uint64_t> foreground(words), start(words);
+        std::vector<Label> labels(words * kWord + 1 + kSlack);
+        for (Label& label : labels) label = Label(generator());
+        for (int w = 0; w < words; ++w) foreground[w] = draw_word(), start[w] = draw_word();
+        stream.turn(written.data() + at);
+        if (draw(0, 3) == 0) {
+          stream.fill(words, labels[0]);
+          std::fill_n(wanted.begin() + at, words * kWord, labels[0]);
+          continue;
+        }
+        stream.write(
+            0, words, foreground.data(), start.data(), [&](int64_t w) { return labels.data() + w; },
+            background);
+        for (int w = 0; w < words; ++w)
+          expand(foreground[w], start[w], labels.data() + w, background, wanted.data() + at + w * kWord);
+      }
+    }
+    check(written == wanted, "labels of a stream");
+  }
+}
+
 // Marks of the runs of a word, whose entries lie on a heap without one more than may be read.
 template <class Index>
 void test_marks() {
@@ -297,6 +331,8 @@ int main(int count, char** arguments) {
       test_many_words<16>();
       test_expand<int32_t>();
       test_expand<int64_t>();
+      test_stream<int32_t>();
+      test_stream<int64_t>();
       test_marks<int32_t>();
       test_marks<int64_t>();
     }

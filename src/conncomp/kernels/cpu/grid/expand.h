@@ -35,16 +35,17 @@ alignas(64) constexpr std::array<Index, 64 / sizeof(Index)> kAfterFirst = [] {
   return bits;
 }();
 
-// A register of labels at a time: those of the runs ahead, permuted by the number of starts after the first
-// element.
-template <class Index>
-void expand_vectors(uint64_t foreground, uint64_t start, const Index* label, Index background, Index* out) {
+// A register of labels at a time, of which put(p, labels) takes those from element p on: those of the runs
+// ahead, permuted by the number of starts after the first element.
+template <class Index, class Put>
+[[gnu::always_inline]] inline void expand_registers(uint64_t foreground, uint64_t start, const Index* label,
+                                                    Index background, Put&& put) {
   const __m512i empty = broadcast(background), after_first = _mm512_load_si512(kAfterFirst<Index>.data());
   for (int p = 0; p < kWord; p += kAfterFirst<Index>.size()) {
     const __m512i ahead = _mm512_loadu_si512(label + std::popcount(start & up_to(p)));
     const __m512i starts = _mm512_and_si512(broadcast(Index(start >> p)), after_first);
     const __m512i complements = _mm512_xor_si512(ahead, broadcast(Index(-1)));
-    _mm512_storeu_si512(out + p, permute<Index>(complements, starts, foreground >> p, empty));
+    put(p, permute<Index>(complements, starts, foreground >> p, empty));
   }
 }
 #elif defined(__AVX2__)
@@ -107,7 +108,8 @@ template <class Index>
 void expand(uint64_t foreground, uint64_t start, const Index* label, Index background, Index* out) {
 #ifdef __AVX512VPOPCNTDQ__
   // Whether a word has one label only could not be foretold, and would not save much.
-  expand_vectors(foreground, start, label, background, out);
+  expand_registers(foreground, start, label, background,
+                   [out](int p, __m512i labels) { _mm512_storeu_si512(out + p, labels); });
 #else
   if (!foreground) {
     std::fill_n(out, kWord, background);

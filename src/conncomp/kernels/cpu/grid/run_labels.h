@@ -19,6 +19,7 @@
 #include "cpu/core/parallel.h"
 #include "cpu/grid/bundles.h"
 #include "cpu/grid/expand.h"
+#include "cpu/grid/label_stream.h"
 #include "cpu/grid/masks.h"
 #include "cpu/grid/run_table.h"
 
@@ -37,7 +38,9 @@ class RunLabels {
         background_(background),
         labels_(labels),
         in_strips_(places.row_axis.index_stride != 1 && !places.outer.empty() &&
-                   places.outer.back().index_stride == 1) {}
+                   places.outer.back().index_stride == 1),
+        streamed_(places.row_axis.index_stride == 1 &&
+                  places.elements * int64_t(sizeof(Label)) > kCachedLabels) {}
 
   void write() {
     parallel_for(bundles_.parts.parts, [this](int64_t part) {
@@ -52,11 +55,12 @@ class RunLabels {
     const int64_t most = std::max<int64_t>(1, kBlock / bundles_.words);
     Buffer<Index> labels(labels_of(std::min(bundles_.words * std::min(most, end - begin), kBlock)));
     LabelsOfWords run_labels{labels.data(), 0};
+    LabelStream<Label> stream;
     bundles_.for_each_stretch(begin, end, most, [&](int64_t first, int64_t count, const Coordinates& place) {
       bundles_.lines(place, lines);
       const int64_t rows = bundles_.rows_of_line(place, count);
-      runs_.blank(first, count) ? write_background(lines, rows)
-                                : write_stretch(first, count, lines, rows, run_labels);
+      runs_.blank(first, count) ? write_background(lines, rows, stream)
+                                : write_stretch(first, count, lines, rows, run_labels, stream);
     });
   }
 
@@ -86,7 +90,7 @@ class RunLabels {
   static constexpr int64_t kBlock = 256;
 
   void write_stretch(int64_t first, int64_t count, const std::vector<int64_t>& lines, int64_t rows,
-                     LabelsOfWords& run_labels) const {
+                     LabelsOfWords& run_labels, LabelStream<Label>& stream) const {
     const int64_t first_word = first * bundles_.words, words = count * bundles_.words;
     const int64_t thickness = bundles_.outer.empty() ? 1 : bundles_.thickness.back();
     for (int64_t begin = 0; begin < words; begin += kBlock) {
@@ -97,7 +101,7 @@ class RunLabels {
       const int64_t from = count > 1 ? 0 : begin, to = count > 1 ? bundles_.words : end;
       for (int64_t line : lines)
         for_each_row(line, rows, [&](int64_t row, Label* out) {
-          write_row(row, first + (row - line) / thickness, {from, to}, run_labels, out);
+          write_row(row, first + (row - line) / thickness, {from, to}, run_labels, out, stream);
         });
     }
   }
@@ -114,18 +118,24 @@ class RunLabels {
     int64_t from, to;
   };
   // Writes the labels of words of a row, which is of a bundle, from `out` on those of the row.
-  void write_row(int64_t row, int64_t bundle, Words words, const LabelsOfWords& run_labels,
-                 Label* out) const {
+  void write_row(int64_t row, int64_t bundle, Words words, const LabelsOfWords& run_labels, Label* out,
+                 LabelStream<Label>& stream) const {
     const int64_t first_word = bundle * bundles_.words, stride = bundles_.row_axis.index_stride;
     // Held by this function, as labels that are written might be any of what it would read again.
     const uint64_t *const foreground = masks_.row(row), *const start = masks_.start.data() + first_word;
     const Index *const rank = runs_.rank.data() + first_word, background = background_;
     const Index* const labels = run_labels.labels - (run_labels.before + 1);
     int64_t w = words.from;
+    const int64_t whole = std::min(words.to, bundles_.row_axis.length / kWord);
+    if constexpr (std::is_same_v<Label, Index> && kStreamed<Label>)
+      if (streamed_) {
+        stream.turn(out + w * kWord);
+        stream.write(w, whole, foreground, start, [=](int64_t at) { return labels + rank[at]; }, background);
+        w = whole;
+      }
     if constexpr (std::is_same_v<Label, Index>)
       if (stride == 1)
-        for (const int64_t whole = std::min(words.to, bundles_.row_axis.length / kWord); w < whole; ++w)
-          expand(foreground[w], start[w], labels + rank[w], background, out + w * kWord);
+        for (; w < whole; ++w) expand(foreground[w], start[w], labels + rank[w], background, out + w * kWord);
     for (; w < words.to; ++w) {
       Index word[kWord];
       expand(foreground[w], start[w], labels + rank[w], background, word);
@@ -134,11 +144,19 @@ class RunLabels {
     }
   }
 
-  void write_background(const std::vector<int64_t>& lines, int64_t rows) const {
-    const int64_t stride = bundles_.row_axis.index_stride;
+  void write_background(const std::vector<int64_t>& lines, int64_t rows, LabelStream<Label>& stream) const {
+    const int64_t stride = bundles_.row_axis.index_stride, length = bundles_.row_axis.length;
     for (int64_t line : lines)
       for_each_row(line, rows, [&](int64_t, Label* out) {
-        for_each_in(0, bundles_.row_axis.length,
+        int64_t begin = 0;
+        if constexpr (kStreamed<Label>)
+          if (streamed_) {
+            poll(length);
+            stream.turn(out);
+            stream.fill(length / kWord, Label(background_));
+            begin = length / kWord * kWord;
+          }
+        for_each_in(begin, length,
                     [out, stride, label = Label(background_)](int64_t p) { out[p * stride] = label; });
       });
   }
@@ -216,6 +234,7 @@ class RunLabels {
   const Index background_;
   Label* const labels_;
   const bool in_strips_;
+  const bool streamed_;  // whether labels go past the caches, if they can
 };
 
 }  // namespace conncomp
