@@ -166,10 +166,14 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
   __syncthreads();
 
   bool scattered = false;  // whether arcs that stay in the block are few
+  // Where the next row's arcs are is read while those of this one are united.
+  Pointer begin_ahead = int(threadIdx.x) < size ? indptr[threadIdx.x] : 0;
+  Pointer end_ahead = int(threadIdx.x) < size ? indptr[threadIdx.x + 1] : 0;
   for (int row = int(threadIdx.x) - lane(); row < size; row += kLocalThreads) {
-    const int i = row + lane();
-    const Pointer begin = i < size ? indptr[i] : 0;
-    const Pointer degree = i < size ? indptr[i + 1] - begin : 0;
+    const int i = row + lane(), next = i + kLocalThreads;
+    const Pointer begin = begin_ahead, degree = end_ahead - begin_ahead;
+    begin_ahead = next < size ? indptr[next] : 0;
+    end_ahead = next < size ? indptr[next + 1] : 0;
     const int most_arcs = scattered ? kChunk : kTaken;
     const int arcs_taken = degree < most_arcs ? int(degree) : most_arcs;
     int crossings = 0, arcs_outside = 0;
@@ -255,6 +259,9 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
                 Remainder<Index>* remainder) {
   follow_launch();
   const int step = stage == kFewWords ? kStride : 1;
+  __shared__ int64_t left_of_block;
+  if (threadIdx.x == 0) left_of_block = 0;
+  __syncthreads();
   int64_t arcs_left = 0;  // and from kOnePostponed on vertices postponed, for want of registers
   for (int64_t word = grid_thread() / kWarp * step; word * kWarp < vertices;
        word += grid_threads() / kWarp * step) {
@@ -263,20 +270,19 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     if (bits == 0) continue;
     const int64_t base = word * kWarp / span * span, v = word * kWarp + lane();
     const bool is_open = bits >> lane() & 1;
+    const Index start = v < vertices ? Shared::load(parent + v) : Index(-1);
+    const bool postpones = stage == kHalfOfScattered && __popc(bits) > kWarp / 4 && are_scattered(start);
+    if (postpones) arcs_left += is_open ? kOnePostponed + kShort : 0;
+    if (postpones && !is_one_of<2>(word)) continue;
     Pointer begin = 0, degree = 0;
     if (is_open) {
       begin = indptr[v];
       degree = indptr[v + 1] - begin;
     }
-    const Index start = v < vertices ? Shared::load(parent + v) : Index(-1);
-    const bool postpones = stage == kHalfOfScattered && __popc(bits) > kWarp / 4 && are_scattered(start);
     if (postpones) {
-      arcs_left += is_open ? kOnePostponed + degree : 0;
-      if (is_one_of<2>(word) && is_open) {
-        Index neighbour = Index(indices[begin + degree - 1]);
-        if (neighbour == start && degree > 1) neighbour = Index(indices[begin + degree - 2]);
-        unite_paths(parent, Index(v), neighbour);
-      }
+      Index neighbour = degree > 0 ? Index(indices[begin + degree - 1]) : start;
+      if (neighbour == start && degree > 1) neighbour = Index(indices[begin + degree - 2]);
+      if (is_open) unite_paths(parent, Index(v), neighbour);
       __syncwarp();
       continue;
     }
@@ -287,8 +293,13 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
       if (stage == kHalfOfScattered && !is_one_of<8>(word) &&
           __all_sync(kAllLanes, !is_open || start == start_of_first))
         continue;
-      unite_once<Shared, Uniting::kRootsThenVertex>(
-          degree > 0, parent, Index(v), degree > 0 ? Index(indices[begin + degree - 1]) : Index(v));
+      const Index neighbour = degree > 0 ? Index(indices[begin + degree - 1]) : Index(v);
+      if (stage == kFewWords || stage == kOtherWords) {
+        unite_paths(parent, Index(v), neighbour);
+        __syncwarp();
+      } else {
+        unite_once<Shared, Uniting::kRootsThenVertex>(degree > 0, parent, Index(v), neighbour);
+      }
       continue;
     }
     Index target[kShort];
@@ -302,10 +313,13 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     unite_all<Shared, Uniting::kParentsThenVertex>(parent, Index(v), target);
     if (lane() == 0) open[word] = 0;
   }
-  const int postponed = warp_sum(int(arcs_left / kOnePostponed));
-  const int64_t arcs = warp_sum(arcs_left % kOnePostponed);  // a hub alone may have more than 2^31
-  if (lane() == 0 && arcs > 0) Shared::fetch_add(&remainder->arcs, arcs);
-  if (lane() == 0 && postponed > 0) Shared::fetch_add(&remainder->postponed, int64_t(postponed));
+  // A hub alone may have more than 2^31, and all warps at once would wait for each other at the counters.
+  const int64_t left_of_warp = warp_sum(arcs_left);
+  if (lane() == 0) InBlock::fetch_add(&left_of_block, left_of_warp);
+  __syncthreads();
+  if (threadIdx.x != 0 || left_of_block == 0) return;
+  Shared::fetch_add(&remainder->arcs, left_of_block % kOnePostponed);
+  Shared::fetch_add(&remainder->postponed, left_of_block / kOnePostponed);
 }
 
 // Lets `giant` be the root that most of a spread sample of vertices have, and chooses the way to go through

@@ -23,13 +23,14 @@ VERTEX_BYTES = 4 + 2 * 4 / WARP  # that a block takes for each vertex
 BLOCKS_TOGETHER, RESERVED = 2, 1024
 MANY_ARCS = 7
 # Where so many arcs lead anywhere and a thread has so few vertices, all threads at once would unite
-# the same few growing components, and wait for each other at their roots. So an eighth begins.
-FEW_VERTICES, STRIDE = 8, 8
+# the same few growing components, and wait for each other at their roots. So an eighth of the
+# vertices begins.
+FEW_VERTICES = 8
 ALL_WORDS, FEW_WORDS, OTHER_WORDS, HALF_OF_SCATTERED = range(4)
 # In graphs of more vertices whose mean number of arcs is above this, and not above MANY_ARCS, one
 # neighbour of half of the vertices, beside those that all started under, makes a giant if there is
 # one to be found.
-POSTPONING_FROM, SOME_ARCS = 1 << 17, 3
+POSTPONING_FROM, SOME_ARCS = 1 << 16, 3
 BITS = np.dtype(np.uint32)
 REMAINDER_BYTES, BYTE = 64, np.dtype(np.uint8)
 
@@ -81,8 +82,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         is_dense = SOME_ARCS * count < arcs <= MANY_ARCS * count
         postpones = symmetric and is_dense and count > POSTPONING_FROM
         if arcs > MANY_ARCS * count and count <= FEW_VERTICES * gpu.resident_threads:
-            few_blocks = max(1, vertices[0] // STRIDE), THREADS
-            launch(sample, few_blocks, count, span, FEW_WORDS, *sampled)
+            launch(sample, vertices, count, span, FEW_WORDS, *sampled)
             launch(flatten, vertices, count, roots, components)
             launch(sample, vertices, count, span, OTHER_WORDS, *sampled)
         else:
