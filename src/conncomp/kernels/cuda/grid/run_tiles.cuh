@@ -80,6 +80,9 @@ struct RunTile {
     corner[1] = int(row - plane * uint32_t(shape.tiles[1])) << kLog[1];
     corner[2] = int(plane) << kLog[2];
   }
+  // Of the tile that so many along each axis come before.
+  __device__ RunTile(const RunShape& shape, uint32_t number, int x, int y, int z)
+      : shape(shape), number(number), corner{x << kLog[0], y << kLog[1], z << kLog[2]} {}
   __device__ static int column(int word) { return word & (kRow - 1); }
   __device__ static int row(int word) { return word / kRow & (side(1) - 1); }
   __device__ static int plane(int word) { return word / kPlane; }
@@ -296,7 +299,7 @@ __global__ void __launch_bounds__(RunTile::kThreads)
   uint32_t *const roots = memory->contacts, *const entries = roots + RunTile::kWords;
   int settled;
   const auto label_all = [&](auto&& forest) {
-    forest.unite_all();
+    forest.unite_all([](int, uint32_t) {});
     if (consecutive) roots[word] = entries[word] = 0;
     forest.place_roots(word);
     forest.mark_reaching(memory->foreground[word]);
