@@ -122,7 +122,8 @@ __device__ inline uint32_t contacts_of_edges(const BundleEdge& own, const Bundle
 struct BundleMemory {
   static constexpr int kWords = BundlesBefore::kWords, kMostRuns = BundlesBefore::kMostRuns;
   BundleWord rows[kWords];
-  uint32_t starts[kWords], before[kWords + 1], any_value;
+  uint32_t starts[kWords], before[kWords + 1];
+  int32_t value;  // of foreground, or kSeveral if there is none
   struct Uniting {
     uint32_t contacts[BundlesBefore::kDirections * kWords];
     uint16_t first[kMostRuns];  // the first place of a run, in the word where it begins; of a root, of all
@@ -142,6 +143,23 @@ struct BundleLabelling {
   BundleMemory& memory;
   const int word = int(threadIdx.x), column = RunTile::column(word);
 
+  // Finds the value of foreground, where the sample has seen none: of all that has been seen so far, or a
+  // value of the tile. What has another one will differ.
+  __device__ void find_value(const Background<uint8_t>& background, const uint8_t* values, int32_t* of_all) {
+    BitsOfValues bits;
+#pragma unroll 1
+    for (int k = 0; k < Rows::kRowsOfBundle; ++k)
+      if (const int of_row = Rows::word_of_row(word, k); tile.has(of_row))
+        tile.read(values, of_row).foreground(background, bits);
+    bits = bits.of_bytes();
+    __syncthreads();  // it has been asked that there is none
+    if (bits.has_any()) InBlock::store(&memory.value, int32_t(bits.any));
+    __syncthreads();
+    if (word == 0 && memory.value != kSeveral)
+      if (const int32_t seen = Shared::compare_exchange(of_all, kSeveral, memory.value); seen != kSeveral)
+        memory.value = seen;
+    __syncthreads();
+  }
   // Where runs of the thread's word begin.
   __device__ uint32_t starts() const {
     const uint32_t own = memory.rows[word].all();
@@ -241,34 +259,29 @@ __global__ void __launch_bounds__(BundlesBefore::kWords)
                        RunShape shape, int32_t* by_bundles, KeptBundles* __restrict__ kept,
                        uint32_t* __restrict__ roots_of_word, uint32_t* __restrict__ entries_of_word) {
   follow_launch();
-  // Other blocks may take it back meanwhile: a block goes on if none of its threads has seen that.
-  if (__syncthreads_or(Shared::load(by_bundles) == 0)) return;
   using Rows = BundlesBefore;
   __shared__ BundleMemory memory;
   const RunTile tile(shape, blockIdx.x);
   BundleLabelling labelling{tile, memory};
   const int word = int(threadIdx.x);
-  BitsOfValues bits;
+  // Other blocks may take it back meanwhile, or be the first ones to see foreground: one thread asks.
+  if (word == 0) memory.value = Shared::load(by_bundles + kValueOfBundles);
+  if (__syncthreads_or(word == 0 && Shared::load(by_bundles) == 0)) return;
+  if (memory.value == kSeveral) labelling.find_value(rule.background, values, by_bundles + kValueOfBundles);
+  uint32_t differing = 0;
+  const OneByteValue value(rule.background,
+                           memory.value == kSeveral ? rule.background.value ^ 1 : memory.value);
   BundleWord rows;
 #pragma unroll
   for (int k = 0; k < Rows::kRowsOfBundle; ++k) {
     const int of_row = Rows::word_of_row(word, k);
-    rows.row[k] = tile.has(of_row) ? tile.read(values, of_row).foreground(rule.background, bits) : 0;
+    rows.row[k] = tile.has(of_row) ? tile.read(values, of_row).foreground(value, differing) : 0;
   }
   memory.rows[word] = rows;
-  bits = bits.of_bytes();
-  if (bits.has_any()) InBlock::store(&memory.any_value, bits.any);
-  __syncthreads();
-  const uint32_t value = InBlock::load(&memory.any_value);
-  const bool has_any = __syncthreads_or(bits.has_any());
-  const bool several = __syncthreads_or(bits.has_any() && (bits.any != bits.all || bits.any != value));
-  if (has_any && word == 0) {
-    int32_t* const of_all = by_bundles + kValueOfBundles;
-    int32_t seen = Shared::load(of_all);
-    if (seen == kSeveral) seen = Shared::compare_exchange(of_all, kSeveral, int32_t(value));
-    if (several || (seen != kSeveral && seen != int32_t(value))) Shared::store(by_bundles, 0);
+  if (__syncthreads_or(differing != 0)) {
+    if (word == 0) Shared::store(by_bundles, 0);
+    return;
   }
-  if (several) return;
   const uint32_t starts = labelling.starts();
   int runs;
   const int before = block_scan<Rows::kWords>(__popc(starts), runs);
@@ -443,36 +456,69 @@ __global__ void __launch_bounds__(BundlesBefore::kWords)
   for (int k = int(threadIdx.x); k < count; k += BundlesBefore::kWords) contacts.unite(listed[k]);
 }
 
+constexpr int kWriteBundleThreads = 256;
+
+// Writes the labels of a tile, four columns of a bundle a thread: its rows share their runs. `of_run` has the
+// label of each run.
+__device__ inline void write_bundles(const RunTile& tile, int32_t* label, const KeptBundles& of_tile,
+                                     const int32_t* of_run, int32_t background) {
+  using Rows = BundlesBefore;
+  constexpr int kTogether = 4, kGroups = kRunWord / kTogether;
+  const RunShape& shape = tile.shape;
+  const int32_t width = shape.length[0], plane = width * shape.length[1];
+  const bool fits = width % kTogether == 0 && reinterpret_cast<size_t>(label) % 16 == 0;
+  const int bit = int(threadIdx.x) % kGroups * kTogether;
+#pragma unroll 1
+  for (int word = int(threadIdx.x) / kGroups; word < Rows::kWords; word += kWriteBundleThreads / kGroups) {
+    const int first = Rows::word_of_row(word, 0), left = width - tile.x_of(first) - bit;
+    if (left <= 0 || !tile.has(first)) continue;
+    const BundleWord rows = of_tile.rows[word];
+    const uint32_t starts = of_tile.starts[word];
+    const int32_t* run = of_run + of_tile.before[word] + __popc(starts & ((1u << bit) - 1)) - 1;
+    int32_t of_column[kTogether];
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k) of_column[k] = *(run += starts >> bit >> k & 1);
+    int32_t* const to = label + tile.index(first, bit);
+#pragma unroll
+    for (int k = 0; k < Rows::kRowsOfBundle; ++k) {
+      if (!tile.has(Rows::word_of_row(word, k))) continue;
+      const uint32_t elements = rows.row[k] >> bit;
+      int32_t labels[kTogether];
+#pragma unroll
+      for (int j = 0; j < kTogether; ++j) labels[j] = elements >> j & 1 ? of_column[j] : background;
+      int32_t* const of_row = to + k / 2 * plane + k % 2 * width;
+      if (fits) {
+        Shared::store_all(of_row, labels);
+      } else {
+#pragma unroll
+        for (int j = 0; j < kTogether; ++j)
+          if (j < left) Shared::store(of_row + j, labels[j]);
+      }
+    }
+  }
+}
+
 // A block a tile.
 template <bool consecutive>
-__global__ void __launch_bounds__(RunTile::kThreads)
+__global__ void __launch_bounds__(kWriteBundleThreads)
     write_bundle_labels(int32_t* label, RunShape shape, const int32_t* by_bundles,
                         const KeptBundles* __restrict__ kept, const uint32_t* __restrict__ roots_of_word,
                         const int32_t* __restrict__ number_of_word, int64_t* components) {
   follow_launch();
   if (by_bundles[0] == 0) return;
-  using Labels = RunLabels<consecutive>;
-  using Rows = BundlesBefore;
-  __shared__ uint32_t rows[RunTile::kWords];  // as they lie in the tile
-  __shared__ uint32_t starts[Rows::kWords];
-  __shared__ uint16_t before[Rows::kWords];
-  __shared__ int32_t of_run[Rows::kMostRuns];
+  using Labels = RunLabels<consecutive, kWriteBundleThreads>;
+  __shared__ int32_t of_run[1 + BundlesBefore::kMostRuns];  // columns ahead of all runs ask for one, too
   const RunTile tile(shape, blockIdx.x);
   const KeptBundles& of_tile = kept[blockIdx.x];
   const Labels labels{tile, label, {shape.length[0], shape.columns, roots_of_word, number_of_word}};
-  const int thread = int(threadIdx.x);
-  rows[Rows::word_of_row(thread / Rows::kRowsOfBundle, thread % Rows::kRowsOfBundle)] =
-      of_tile.rows[thread / Rows::kRowsOfBundle].row[thread % Rows::kRowsOfBundle];
-  if (thread < Rows::kWords) starts[thread] = of_tile.starts[thread], before[thread] = of_tile.before[thread];
+  const int32_t background = consecutive ? 0 : -1;
+  if (threadIdx.x == 0) of_run[0] = background;
   int roots = 0;
-  labels.label_runs(of_tile.node, 0, of_tile.runs, of_run, roots);
-  labels.write(
-      0, RunTile::kWords, of_run, [&](int word) { return rows[word]; },
-      [&](int word) { return starts[Rows::bundle_of(word)]; },
-      [&](int word) { return before[Rows::bundle_of(word)]; });
+  labels.label_runs(of_tile.node, 0, of_tile.runs, of_run + 1, roots);
+  write_bundles(tile, label, of_tile, of_run + 1, background);
   if (consecutive) return;
-  roots = block_sum<RunTile::kThreads>(roots);
-  if (thread == 0) Shared::fetch_add(components, int64_t(roots + of_tile.settled));
+  roots = block_sum<kWriteBundleThreads>(roots);
+  if (threadIdx.x == 0) Shared::fetch_add(components, int64_t(roots + of_tile.settled));
 }
 
 }  // namespace conncomp

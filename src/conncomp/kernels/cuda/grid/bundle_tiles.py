@@ -19,7 +19,7 @@ FILE = "cuda/grid/bundle_tiles.cuh"
 # time.
 LEAST = 1 << 24
 # The threads of blocks that sample, label and join, and write.
-SAMPLING, LABELLING, WRITING = 1024, run_tiles.WORDS_OF_TILE // 4, run_tiles.LABELLING
+SAMPLING, LABELLING, WRITING = 1024, run_tiles.WORDS_OF_TILE // 4, 256
 KEPT = np.dtype((np.void, 6928))  # ``KeptBundles``
 AXES, ENTRIES = run_tiles.AXES, "entries_of_words"
 WORDS_OF_CHOICE = 2  # whether a volume is labelled by bundles, and the value of its foreground

@@ -477,9 +477,9 @@ __global__ void __launch_bounds__(kWordThreads)
 }
 
 // The labels of a tile, which a block writes.
-template <bool consecutive>
+template <bool consecutive, int threads = RunTile::kThreads>
 struct RunLabels {
-  static constexpr int kThreads = RunTile::kThreads, kTogether = 4;
+  static constexpr int kThreads = threads, kTogether = 4;
   const RunTile& tile;
   int32_t* label;
   LabelOfRoot<consecutive, int32_t> label_of;
