@@ -456,69 +456,87 @@ __global__ void __launch_bounds__(BundlesBefore::kWords)
   for (int k = int(threadIdx.x); k < count; k += BundlesBefore::kWords) contacts.unite(listed[k]);
 }
 
-constexpr int kWriteBundleThreads = 256;
+constexpr int kWriteBundleThreads = 256, kRunsAtOnce = 4;
 
-// Writes the labels of a tile, four columns of a bundle a thread: its rows share their runs. `of_run` has the
-// label of each run.
-__device__ inline void write_bundles(const RunTile& tile, int32_t* label, const KeptBundles& of_tile,
-                                     const int32_t* of_run, int32_t background) {
+// What a block knows of a tile when it writes its labels.
+struct BundleLabels {
   using Rows = BundlesBefore;
-  constexpr int kTogether = 4, kGroups = kRunWord / kTogether;
-  const RunShape& shape = tile.shape;
-  const int32_t width = shape.length[0], plane = width * shape.length[1];
-  const bool fits = width % kTogether == 0 && reinterpret_cast<size_t>(label) % 16 == 0;
-  const int bit = int(threadIdx.x) % kGroups * kTogether;
+  BundleWord rows[Rows::kWords];
+  uint32_t starts[Rows::kWords];
+  uint16_t before[Rows::kWords];
+  int32_t of_run[1 + Rows::kMostRuns];  // that of background first, which columns ahead of all runs ask for
+
+  // Writes the labels of a tile, four columns of a bundle a thread: its rows share their runs.
+  __device__ void write(const RunTile& tile, int32_t* label) const {
+    constexpr int kTogether = 4, kGroups = kRunWord / kTogether;
+    const RunShape& shape = tile.shape;
+    const int32_t width = shape.length[0], plane = width * shape.length[1];
+    const bool fits = width % kTogether == 0 && reinterpret_cast<size_t>(label) % 16 == 0;
+    const int32_t background = of_run[0];
+    const int bit = int(threadIdx.x) % kGroups * kTogether;
 #pragma unroll 1
-  for (int word = int(threadIdx.x) / kGroups; word < Rows::kWords; word += kWriteBundleThreads / kGroups) {
-    const int first = Rows::word_of_row(word, 0), left = width - tile.x_of(first) - bit;
-    if (left <= 0 || !tile.has(first)) continue;
-    const BundleWord rows = of_tile.rows[word];
-    const uint32_t starts = of_tile.starts[word];
-    const int32_t* run = of_run + of_tile.before[word] + __popc(starts & ((1u << bit) - 1)) - 1;
-    int32_t of_column[kTogether];
+    for (int word = int(threadIdx.x) / kGroups; word < Rows::kWords; word += kWriteBundleThreads / kGroups) {
+      const int first = Rows::word_of_row(word, 0), left = width - tile.x_of(first) - bit;
+      if (left <= 0 || !tile.has(first)) continue;
+      const BundleWord of_word = rows[word];
+      const uint32_t starts_of_word = starts[word];
+      int run = before[word] + __popc(starts_of_word & ((1u << bit) - 1));
+      int32_t of_column[kTogether];
 #pragma unroll
-    for (int k = 0; k < kTogether; ++k) of_column[k] = *(run += starts >> bit >> k & 1);
-    int32_t* const to = label + tile.index(first, bit);
+      for (int k = 0; k < kTogether; ++k) {
+        run += starts_of_word >> bit >> k & 1;
+        of_column[k] = of_run[run];
+      }
+      int32_t* const to = label + tile.index(first, bit);
 #pragma unroll
-    for (int k = 0; k < Rows::kRowsOfBundle; ++k) {
-      if (!tile.has(Rows::word_of_row(word, k))) continue;
-      const uint32_t elements = rows.row[k] >> bit;
-      int32_t labels[kTogether];
+      for (int k = 0; k < Rows::kRowsOfBundle; ++k) {
+        if (!tile.has(Rows::word_of_row(word, k))) continue;
+        const uint32_t elements = of_word.row[k] >> bit;
+        int32_t labels[kTogether];
 #pragma unroll
-      for (int j = 0; j < kTogether; ++j) labels[j] = elements >> j & 1 ? of_column[j] : background;
-      int32_t* const of_row = to + k / 2 * plane + k % 2 * width;
-      if (fits) {
-        Shared::store_all(of_row, labels);
-      } else {
+        for (int j = 0; j < kTogether; ++j) labels[j] = elements >> j & 1 ? of_column[j] : background;
+        int32_t* const of_row = to + k / 2 * plane + k % 2 * width;
+        if (fits) {
+          Shared::store_all(of_row, labels);
+        } else {
 #pragma unroll
-        for (int j = 0; j < kTogether; ++j)
-          if (j < left) Shared::store(of_row + j, labels[j]);
+          for (int j = 0; j < kTogether; ++j)
+            if (j < left) Shared::store(of_row + j, labels[j]);
+        }
       }
     }
   }
-}
+};
 
 // A block a tile.
 template <bool consecutive>
-__global__ void __launch_bounds__(kWriteBundleThreads)
+__global__ void __launch_bounds__(kWriteBundleThreads, 6)
     write_bundle_labels(int32_t* label, RunShape shape, const int32_t* by_bundles,
                         const KeptBundles* __restrict__ kept, const uint32_t* __restrict__ roots_of_word,
                         const int32_t* __restrict__ number_of_word, int64_t* components) {
   follow_launch();
   if (by_bundles[0] == 0) return;
-  using Labels = RunLabels<consecutive, kWriteBundleThreads>;
-  __shared__ int32_t of_run[1 + BundlesBefore::kMostRuns];  // columns ahead of all runs ask for one, too
+  using Labels = RunLabels<consecutive, kWriteBundleThreads, kRunsAtOnce>;
+  __shared__ BundleLabels of_tile;
   const RunTile tile(shape, blockIdx.x);
-  const KeptBundles& of_tile = kept[blockIdx.x];
+  const KeptBundles& kept_of_tile = kept[blockIdx.x];
   const Labels labels{tile, label, {shape.length[0], shape.columns, roots_of_word, number_of_word}};
-  const int32_t background = consecutive ? 0 : -1;
-  if (threadIdx.x == 0) of_run[0] = background;
+  const int thread = int(threadIdx.x), word = thread % BundlesBefore::kWords;
+  // Asked for ahead of the labels, and put down behind them.
+  const BundleWord rows = kept_of_tile.rows[word];
+  const uint32_t starts = kept_of_tile.starts[word];
+  const uint16_t before = kept_of_tile.before[word];
+  const int32_t settled = kept_of_tile.settled;
   int roots = 0;
-  labels.label_runs(of_tile.node, 0, of_tile.runs, of_run + 1, roots);
-  write_bundles(tile, label, of_tile, of_run + 1, background);
+  labels.label_runs(kept_of_tile.node, 0, kept_of_tile.runs, of_tile.of_run + 1, roots);
+  if (thread < BundlesBefore::kWords)
+    of_tile.rows[word] = rows, of_tile.starts[word] = starts, of_tile.before[word] = before;
+  if (thread == 0) of_tile.of_run[0] = consecutive ? 0 : -1;
+  __syncthreads();
+  of_tile.write(tile, label);
   if (consecutive) return;
   roots = block_sum<kWriteBundleThreads>(roots);
-  if (threadIdx.x == 0) Shared::fetch_add(components, int64_t(roots + of_tile.settled));
+  if (thread == 0) Shared::fetch_add(components, int64_t(roots + settled));
 }
 
 }  // namespace conncomp
