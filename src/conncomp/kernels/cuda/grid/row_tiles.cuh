@@ -423,10 +423,9 @@ __global__ void __launch_bounds__(kJoinRowThreads)
   }
 }
 
-constexpr int kFollowRowThreads = 256, kFollowedAtOnce = 4;
+constexpr int kFollowRowThreads = 256, kWordsAtOnce = 4;
 
-// A warp has 32 words in turn, and lists their elements that are to be followed, of which a lane follows
-// several at once.
+// A warp has 32 words in turn, and follows the labels of several words at once.
 template <int = 0>
 __global__ void __launch_bounds__(kFollowRowThreads)
     follow_row_roots(int32_t* label, RowShape shape, const int32_t* by_rows,
@@ -434,34 +433,27 @@ __global__ void __launch_bounds__(kFollowRowThreads)
                      int64_t* components, int64_t words, int64_t tiles) {
   follow_launch();
   if (!by_rows[0]) return;
-  __shared__ uint16_t listed_of_warp[kFollowRowThreads / kWarp][kWarp * kWarp];
-  uint16_t* const listed = listed_of_warp[threadIdx.x / kWarp];
   int count = 0;
   for (int64_t first = grid_thread() - lane(); first < words; first += grid_threads()) {
     const int64_t word = first + lane();
     const uint32_t elements = word < words ? reaching[word] : 0;
-    const uint32_t of_row = uint32_t(shape.words_of_row), row = uint32_t(word) / of_row;
-    const int32_t begin = int32_t(row) * shape.length[0] + int32_t(uint32_t(word) - row * of_row) * kWarp;
-    const int up_to_lane = warp_scan(__popc(elements)), all = __shfl_sync(kAllLanes, up_to_lane, kWarp - 1);
-    int place = up_to_lane - __popc(elements);
-#pragma unroll 1
-    for (uint32_t left = elements; left != 0; left &= left - 1)
-      listed[place++] = uint16_t(lane() * kWarp + __ffs(int(left)) - 1);
-    __syncwarp();
-    for (int at = lane(); at - lane() < all; at += kFollowedAtOnce * kWarp) {
-      int32_t index[kFollowedAtOnce], entry[kFollowedAtOnce], above[kFollowedAtOnce];
+    const int32_t row = int32_t(word / shape.words_of_row);
+    const int32_t begin = row * shape.length[0] + int32_t(word % shape.words_of_row) * kWarp;
+    for (uint32_t left = __ballot_sync(kAllLanes, elements != 0); left != 0;) {
+      int32_t index[kWordsAtOnce], entry[kWordsAtOnce], above[kWordsAtOnce];
 #pragma unroll
-      for (int k = 0; k < kFollowedAtOnce; ++k) {
-        const bool has_element = at + k * kWarp < all;
-        const int element = has_element ? listed[at + k * kWarp] : 0;
-        index[k] = __shfl_sync(kAllLanes, begin, element / kWarp) + element % kWarp;
-        entry[k] = has_element ? Shared::load(label + index[k]) : -1;
+      for (int k = 0; k < kWordsAtOnce; ++k) {
+        const int from = (__ffs(int(left)) - 1) & (kWarp - 1);
+        const uint32_t of_word = __shfl_sync(kAllLanes, elements, from);
+        index[k] = __shfl_sync(kAllLanes, begin, from) + lane();
+        entry[k] = left != 0 && of_word >> lane() & 1 ? Shared::load(label + index[k]) : -1;
         if (entry[k] > index[k]) entry[k] = -1;  // somebody else has written it
+        left &= left - 1;
       }
 #pragma unroll
-      for (int k = 0; k < kFollowedAtOnce; ++k) above[k] = entry[k] < 0 ? -1 : Shared::load(label + entry[k]);
+      for (int k = 0; k < kWordsAtOnce; ++k) above[k] = entry[k] < 0 ? -1 : Shared::load(label + entry[k]);
 #pragma unroll
-      for (int k = 0; k < kFollowedAtOnce; ++k) {
+      for (int k = 0; k < kWordsAtOnce; ++k) {
         const int32_t root = find_from<Shared, Jump::kNone>(label, entry[k], above[k]);
         __syncwarp();
         if (root != entry[k]) Shared::store(label + index[k], root);
