@@ -144,16 +144,15 @@ struct BundleLabelling {
   const int word = int(threadIdx.x), column = RunTile::column(word);
 
   // Finds the value of foreground, where the sample has seen none: of all that has been seen so far, or a
-  // value of the tile. What has another one will differ.
+  // value of the tile. What has another one will differ. Without background, the sample has seen one.
   __device__ void find_value(const Background<uint8_t>& background, const uint8_t* values, int32_t* of_all) {
-    BitsOfValues bits;
+    uint32_t unlike = 0;
 #pragma unroll 1
     for (int k = 0; k < Rows::kRowsOfBundle; ++k)
       if (const int of_row = Rows::word_of_row(word, k); tile.has(of_row))
-        tile.read(values, of_row).foreground(background, bits);
-    bits = bits.of_bytes();
+        unlike |= tile.read(values, of_row).unlike(background.value);
     __syncthreads();  // it has been asked that there is none
-    if (bits.has_any()) InBlock::store(&memory.value, int32_t(bits.any));
+    if (unlike != 0) InBlock::store(&memory.value, int32_t(background.value ^ unlike));
     __syncthreads();
     if (word == 0 && memory.value != kSeveral)
       if (const int32_t seen = Shared::compare_exchange(of_all, kSeveral, memory.value); seen != kSeveral)
@@ -269,13 +268,14 @@ __global__ void __launch_bounds__(BundlesBefore::kWords)
   if (__syncthreads_or(word == 0 && Shared::load(by_bundles) == 0)) return;
   if (memory.value == kSeveral) labelling.find_value(rule.background, values, by_bundles + kValueOfBundles);
   uint32_t differing = 0;
-  const OneByteValue value(rule.background,
-                           memory.value == kSeveral ? rule.background.value ^ 1 : memory.value);
-  BundleWord rows;
+  const OneByteValue value(rule.background, uint32_t(memory.value));
+  BundleWord rows{};
+  if (memory.value != kSeveral) {
 #pragma unroll
-  for (int k = 0; k < Rows::kRowsOfBundle; ++k) {
-    const int of_row = Rows::word_of_row(word, k);
-    rows.row[k] = tile.has(of_row) ? tile.read(values, of_row).foreground(value, differing) : 0;
+    for (int k = 0; k < Rows::kRowsOfBundle; ++k) {
+      const int of_row = Rows::word_of_row(word, k);
+      rows.row[k] = tile.has(of_row) ? tile.read(values, of_row).foreground(value, differing) : 0;
+    }
   }
   memory.rows[word] = rows;
   if (__syncthreads_or(differing != 0)) {
