@@ -137,6 +137,17 @@ def test_several_values():
     assert not check(few)
 
 
+def test_turns_begin_anew():
+    """Blocks of bricks take tiles in turn, in each call from the first one on."""
+    gpu, workspace = HostGpu(multiprocessors=1), Workspace()
+    for seed in range(2):
+        noise = np.random.default_rng(seed).integers(0, 3, (20, 35, 140)).astype(np.uint8)
+        found = np.full(noise.shape, -7, np.int32)
+        label_on_gpu(gpu, describe(noise, 0, 3), found, "roots", "auto", False, workspace)
+        expected = label(noise, connectivity=3, numbering="roots")
+        np.testing.assert_array_equal(found, expected)
+
+
 def test_who_is_asked(monkeypatch):
     def asks(image, index=np.int32, consecutive=False, **asked):
         described = describe(image, **asked)

@@ -181,6 +181,7 @@ class _HostKernel:
     # As CuPy's: a launch with more dynamic shared memory must have asked for it. A kernel is
     # granted what its own leaves of 48 KiB, which is not known here and may be as little.
     max_dynamic_shared_size_bytes = 8 << 10
+    preferred_shared_memory_carveout = -1
 
     def __init__(self, name: str, function: Any, gpu: HostGpu) -> None:
         self.name = name

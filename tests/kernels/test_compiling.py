@@ -104,6 +104,21 @@ def test_modules_are_compiled_at_once(monkeypatch):
     assert sorted(gpu.compiled) == [("f<int>",), ("f<int>",), ("g<int>", "h<int>")]
 
 
+@pytest.mark.parametrize("ahead", [False, True])
+def test_a_share_of_shared_memory_is_set_whoever_compiles(ahead, monkeypatch):
+    gpu, module = ManyModules(), ("a.cuh", ("f<int>", "g<int>"))
+    functions = [SimpleNamespace(preferred_shared_memory_carveout=-1) for _ in range(2)]
+    monkeypatch.setattr(gpu, "_compile", lambda *_: functions)
+    if ahead:
+        gpu.load_at_once([module])
+        gpu.load(*module)
+    assert [function.preferred_shared_memory_carveout for function in functions] == [-1] * 2
+    gpu.load(*module, 50)
+    assert [function.preferred_shared_memory_carveout for function in functions] == [50] * 2
+    gpu.load(*module)
+    assert [function.preferred_shared_memory_carveout for function in functions] == [50] * 2
+
+
 def test_one_missing_module_takes_no_thread():
     gpu = ManyModules()
     gpu.load("a.cuh", ("f<int>",))

@@ -309,10 +309,13 @@ class Gpu:
         key = file, names
         if key not in self._kernels:
             self._load_missing(key)
-            if shared_percent is not None:
-                for kernel in self._kernels[key]:
+        kernels = self._kernels[key]
+        if shared_percent is not None:
+            # They may have been compiled for somebody who asked for no share.
+            for kernel in kernels:
+                if kernel.function.preferred_shared_memory_carveout != shared_percent:
                     kernel.function.preferred_shared_memory_carveout = shared_percent
-        return self._kernels[key]
+        return kernels
 
     def load_at_once(self, groups: Sequence[tuple[str, tuple[str, ...]]]) -> None:
         """Compile what ``load(*group)`` asks for, each group by a thread.

@@ -149,6 +149,15 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
   }
 };
 
+// The next number for a block that takes them in turn; all threads call.
+__device__ inline int64_t next_turn(int32_t* next) {
+  __shared__ int32_t number;
+  __syncthreads();  // the last one is done, and has been read
+  if (threadIdx.x == 0) number = Shared::fetch_add(next, 1);
+  __syncthreads();
+  return number;
+}
+
 // What the kernels tell each other, in global memory: of each brick, numbered tile by tile, of each tile and
 // of each item. Laid out as in tiled_bricks.py.
 struct BrickTable {
@@ -171,6 +180,10 @@ struct BrickTable {
                        // these need for it. Null where it is not asked
   int64_t* components;  // of an item: how many it has
   int64_t bricks;
+
+  // Where `elsewhere` of a volume says which tile is next to be labelled, joined and written: few blocks take
+  // them in turn, as returns of many would take time.
+  static constexpr int kTurns = 2;
 
   __device__ bool is_elsewhere() const { return elsewhere != nullptr && elsewhere[0]; }
   __device__ Bits& plane(int k, int64_t number) const { return planes[k * bricks + number]; }

@@ -122,10 +122,14 @@ __device__ inline uint32_t contacts_of_edges(const BundleEdge& own, const Bundle
 struct BundleMemory {
   static constexpr int kWords = BundlesBefore::kWords, kMostRuns = BundlesBefore::kMostRuns;
   BundleWord rows[kWords];
-  uint32_t starts[kWords], before[kWords + 1], any_value;
-  union {
+  uint32_t starts[kWords], before[kWords + 1];
+  int32_t value;  // of foreground, or kSeveral if there is none
+  struct Uniting {
     uint32_t contacts[BundlesBefore::kDirections * kWords];
-    int32_t first[kMostRuns];           // then: where the component of a root begins
+    uint16_t first[kMostRuns];  // the first place of a run, in the word where it begins; of a root, of all
+  };
+  union {
+    Uniting uniting;
     uint32_t bits[2][RunTile::kWords];  // then: of roots, and of entries
   };
   int32_t parent[kMostRuns];
@@ -139,6 +143,22 @@ struct BundleLabelling {
   BundleMemory& memory;
   const int word = int(threadIdx.x), column = RunTile::column(word);
 
+  // Finds the value of foreground, where the sample has seen none: of all that has been seen so far, or a
+  // value of the tile. What has another one will differ. Without background, the sample has seen one.
+  __device__ void find_value(const Background<uint8_t>& background, const uint8_t* values, int32_t* of_all) {
+    uint32_t unlike = 0;
+#pragma unroll 1
+    for (int k = 0; k < Rows::kRowsOfBundle; ++k)
+      if (const int of_row = Rows::word_of_row(word, k); tile.has(of_row))
+        unlike |= tile.read(values, of_row).unlike(background.value);
+    __syncthreads();  // it has been asked that there is none
+    if (unlike != 0) InBlock::store(&memory.value, int32_t(background.value ^ unlike));
+    __syncthreads();
+    if (word == 0 && memory.value != kSeveral)
+      if (const int32_t seen = Shared::compare_exchange(of_all, kSeveral, memory.value); seen != kSeveral)
+        memory.value = seen;
+    __syncthreads();
+  }
   // Where runs of the thread's word begin.
   __device__ uint32_t starts() const {
     const uint32_t own = memory.rows[word].all();
@@ -156,7 +176,7 @@ struct BundleLabelling {
             {own.edge(direction), own_left, memory.starts[word]},
             {memory.rows[before].edge_before(direction), left_before, memory.starts[before]});
       }
-      memory.contacts[direction * Rows::kWords + word] = found;
+      memory.uniting.contacts[direction * Rows::kWords + word] = found;
     });
   }
   // The first element of the thread's word that is in some columns, of which it has one.
@@ -168,33 +188,28 @@ struct BundleLabelling {
         place = Rows::word_of_row(word, k) * kRunWord + __ffs(int(of_row)) - 1;
     return place;
   }
+  // Lowers the first place of a root to one of a run of its.
+  __device__ void lower_first(int root, int place) {
+    uint16_t* const first = memory.uniting.first + root;
+    for (uint16_t seen = InBlock::load(first); place < seen;) {
+      const uint16_t found = InBlock::compare_exchange(first, seen, uint16_t(place));
+      if (found == seen) return;
+      seen = found;
+    }
+  }
   // Lets the nodes of roots be their places, which are the first ones of all their runs.
   __device__ void place_roots(Forest& forest) {
     const int thread = int(threadIdx.x), threads = Rows::kWords;
-    for (int run = thread; run < forest.runs; run += threads) memory.first[run] = RunNode::kIsRoot;
-    __syncthreads();
-    const uint32_t all = memory.rows[word].all();
-    uint32_t left = memory.starts[word];
-    int run = int(memory.before[word]) - 1;
-    // What goes on from the word before, then each run that begins here.
-    uint32_t columns = all & ((left & (0 - left)) - 1);
-    if (columns == 0 && left != 0) columns = take_run(left, run);
-#pragma unroll 1
-    while (columns != 0) {
-      InBlock::fetch_min(memory.first + forest.parent[run], first_place(columns & all));
-      columns = left != 0 ? take_run(left, run) : 0;
-    }
+    const uint32_t all = memory.rows[word].all(), starts = memory.starts[word];
+    // What goes on from the word before.
+    if (const uint32_t columns = all & ((starts & (0 - starts)) - 1))
+      lower_first(forest.parent[memory.before[word] - 1], first_place(columns));
+    for (int run = thread; run < forest.runs; run += threads)
+      if (const int root = forest.parent[run]; root != run) lower_first(root, memory.uniting.first[run]);
     __syncthreads();
     for (int run = thread; run < forest.runs; run += threads)
-      if (const int first = memory.first[run]; first != RunNode::kIsRoot)
-        forest.parent[run] = RunNode::kIsRoot | first;
+      if (forest.parent[run] == run) forest.parent[run] = RunNode::kIsRoot | memory.uniting.first[run];
     __syncthreads();
-  }
-  // Takes the first beginning of `left`; returns the columns up to the next one.
-  __device__ static uint32_t take_run(uint32_t& left, int& run) {
-    const uint32_t begin = left & (0 - left);
-    left -= begin, ++run;
-    return ((left & (0 - left)) - 1) & ~(begin - 1);
   }
 };
 
@@ -233,6 +248,7 @@ __global__ void __launch_bounds__(kSampleBundleThreads)
       __syncthreads_or(bits.has_any() && (bits.any != bits.all || int32_t(bits.any) != seen));
   if (thread != 0) return;
   by_bundles[0] = !several, by_bundles[kValueOfBundles] = seen;
+  for (int k = 0; k < 2; ++k) by_bundles[BrickTable::kTurns + k] = 0;
   components[0] = 0;
 }
 
@@ -243,34 +259,30 @@ __global__ void __launch_bounds__(BundlesBefore::kWords)
                        RunShape shape, int32_t* by_bundles, KeptBundles* __restrict__ kept,
                        uint32_t* __restrict__ roots_of_word, uint32_t* __restrict__ entries_of_word) {
   follow_launch();
-  // Other blocks may take it back meanwhile: a block goes on if none of its threads has seen that.
-  if (__syncthreads_or(Shared::load(by_bundles) == 0)) return;
   using Rows = BundlesBefore;
   __shared__ BundleMemory memory;
   const RunTile tile(shape, blockIdx.x);
   BundleLabelling labelling{tile, memory};
   const int word = int(threadIdx.x);
-  BitsOfValues bits;
-  BundleWord rows;
+  // Other blocks may take it back meanwhile, or be the first ones to see foreground: one thread asks.
+  if (word == 0) memory.value = Shared::load(by_bundles + kValueOfBundles);
+  if (__syncthreads_or(word == 0 && Shared::load(by_bundles) == 0)) return;
+  if (memory.value == kSeveral) labelling.find_value(rule.background, values, by_bundles + kValueOfBundles);
+  uint32_t differing = 0;
+  const OneByteValue value(rule.background, uint32_t(memory.value));
+  BundleWord rows{};
+  if (memory.value != kSeveral) {
 #pragma unroll
-  for (int k = 0; k < Rows::kRowsOfBundle; ++k) {
-    const int of_row = Rows::word_of_row(word, k);
-    rows.row[k] = tile.has(of_row) ? tile.read(values, of_row).foreground(rule.background, bits) : 0;
+    for (int k = 0; k < Rows::kRowsOfBundle; ++k) {
+      const int of_row = Rows::word_of_row(word, k);
+      rows.row[k] = tile.has(of_row) ? tile.read(values, of_row).foreground(value, differing) : 0;
+    }
   }
   memory.rows[word] = rows;
-  bits = bits.of_bytes();
-  if (bits.has_any()) InBlock::store(&memory.any_value, bits.any);
-  __syncthreads();
-  const uint32_t value = InBlock::load(&memory.any_value);
-  const bool has_any = __syncthreads_or(bits.has_any());
-  const bool several = __syncthreads_or(bits.has_any() && (bits.any != bits.all || bits.any != value));
-  if (has_any && word == 0) {
-    int32_t* const of_all = by_bundles + kValueOfBundles;
-    int32_t seen = Shared::load(of_all);
-    if (seen == kSeveral) seen = Shared::compare_exchange(of_all, kSeveral, int32_t(value));
-    if (several || (seen != kSeveral && seen != int32_t(value))) Shared::store(by_bundles, 0);
+  if (__syncthreads_or(differing != 0)) {
+    if (word == 0) Shared::store(by_bundles, 0);
+    return;
   }
-  if (several) return;
   const uint32_t starts = labelling.starts();
   int runs;
   const int before = block_scan<Rows::kWords>(__popc(starts), runs);
@@ -278,8 +290,11 @@ __global__ void __launch_bounds__(BundlesBefore::kWords)
   if (word == 0) memory.before[Rows::kWords] = uint32_t(runs);
   __syncthreads();
   labelling.find_contacts();
-  BundleLabelling::Forest forest({memory.starts, memory.before, memory.contacts, runs}, memory.parent);
-  forest.unite_all();
+  BundleLabelling::Forest forest({memory.starts, memory.before, memory.uniting.contacts, runs},
+                                 memory.parent);
+  forest.unite_all([&](int run, uint32_t columns) {
+    memory.uniting.first[run] = uint16_t(labelling.first_place(columns));
+  });
   labelling.place_roots(forest);
   if (consecutive)
     for (int k = word; k < RunTile::kWords; k += Rows::kWords) memory.bits[0][k] = memory.bits[1][k] = 0;
@@ -338,85 +353,91 @@ struct BundlesOfArray {
     const uint32_t tile = tile_of(at);
     const KeptBundles& of_tile = kept[tile];
     const int place = root_of_element(of_tile.starts, of_tile.before, of_tile.node, word_of(at), column);
-    return RunTile(shape, tile).index_of_place(place);
+    return RunTile(shape, tile, at.x >> kLog[0], at.y >> kLog[1], at.z >> kLog[2]).index_of_place(place);
   }
 };
 
-// Contacts of a tile across its borders, as they are found: a thread each unites them, when all are listed;
-// those for which there is no room are united at once.
+// The contacts of a tile across its borders, which are listed first; then a thread each unites them. A
+// contact is a word, a column and a kind: in which direction it goes, with both elements in the column; or,
+// where the word is the first one of its row, with one of them in the last column of the word to the left, of
+// the bundle before or of its own. kAside is the contact with the word to the left in its bundle.
 struct ListedContacts {
-  // Of which words: both in one column, or one of the two in the last column of the word to the left.
-  enum Way { kInColumn, kLeftBefore, kOwnLeft };
-  static constexpr int kMost = 2048, kAside = BundlesBefore::kDirections;  // no direction, but the left
+  using Rows = BundlesBefore;
+  enum Kind {
+    kLeftBefore = Rows::kDirections,
+    kOwnLeft = 2 * Rows::kDirections,
+    kAside = 3 * Rows::kDirections
+  };
+  // By direction 16, 30, 16 and 30 words have others across a border; and 64 are first ones in their rows.
+  static constexpr int kMost = (16 + 30 + 16 + 30) * kRunWord + 64 * (Rows::kDirections + 1);
   BundlesOfArray bundles;
   BundlePlace corner;  // of the tile
   int32_t* label;
-  uint32_t* listed;
+  uint16_t* listed;
   int* count;
 
   __device__ BundlePlace place_of(int word) const {
-    return corner.moved(RunTile::column(word), BundlesBefore::row(word), BundlesBefore::plane(word));
+    return corner.moved(RunTile::column(word), Rows::row(word), Rows::plane(word));
   }
-  __device__ void add(int word, uint32_t columns, int direction, Way way) const {
-    if (columns == 0) return;
-    int at = InBlock::fetch_add(count, __popc(columns));
-    for (; columns != 0; columns &= columns - 1, ++at) {
-      const uint32_t contact = uint32_t(word | (__ffs(int(columns)) - 1) << 7 | way << 12 | direction << 14);
-      if (at < kMost)
-        listed[at] = contact;
-      else
-        unite_contact(contact);
-    }
+  __device__ static BundlePlace before(const BundlePlace& place, int direction) {
+    return place.moved(0, Rows::down(direction), Rows::behind(direction));
   }
-  __device__ void unite_contact(uint32_t contact) const {
-    const int column = contact >> 7 & (kRunWord - 1), way = contact >> 12 & 3, direction = int(contact >> 14);
-    const BundlePlace own = place_of(contact & (BundlesBefore::kWords - 1));
-    BundlePlace other = own;
-    if (direction != kAside)
-      other = own.moved(0, BundlesBefore::down(direction), BundlesBefore::behind(direction));
-    const int32_t a = entry_in(own, column, way == kOwnLeft), b = entry_in(other, column, way == kLeftBefore);
+  // Lists those of a word: of each direction, all that are asked for is loaded at once.
+  __device__ void list(const KeptBundles& own_tile, int word) const {
+    const BundlePlace place = place_of(word);
+    const bool is_first = RunTile::column(word) == 0;
+    const BundleWord own = own_tile.rows[word], own_left = bundles.rows(place.moved(-1, 0, 0));
+    const uint32_t starts = own_tile.starts[word];
+    BundleEdge edges[Rows::kDirections];
+    unrolled<Rows::kDirections>([&](int direction) {
+      const BundlePlace other = before(place, direction);
+      const bool is_asked = bundles.has(other) && (is_first || !Rows::has_before(word, direction));
+      const BundlePlace from = is_asked ? other : place;  // anything
+      const uint32_t edge = bundles.rows(from).edge_before(direction);
+      const uint32_t left = bundles.rows(from.moved(-1, 0, 0)).edge_before(direction) >> 31;
+      edges[direction] = {is_asked ? edge : 0, is_asked && left, bundles.starts(from)};
+    });
+    uint32_t in_column[Rows::kDirections], kinds = 0;  // of the first column
+    if (is_first && own.all() & own_left.all() >> 31) kinds = 1 << kAside;
+    int found = 0;
+    unrolled<Rows::kDirections>([&](int direction) {
+      BundleEdge other = edges[direction],
+                 own_edge{own.edge(direction), own_left.edge(direction) >> 31 != 0, starts};
+      if (is_first) {
+        // Across the border between the columns; an element beside one of the two is united with both.
+        if (own_edge.edge & uint32_t(other.has_left && !own_edge.has_left) & ~other.edge)
+          kinds |= 1 << (kLeftBefore + direction);
+        if (other.edge & uint32_t(own_edge.has_left && !other.has_left) & ~own_edge.edge)
+          kinds |= 1 << (kOwnLeft + direction);
+        own_edge.has_left = other.has_left = false;
+      }
+      in_column[direction] = Rows::has_before(word, direction) ? 0 : contacts_of_edges(own_edge, other);
+      found += __popc(in_column[direction]);
+    });
+    found += __popc(kinds);
+    if (found == 0) return;
+    int at = InBlock::fetch_add(count, found);
+    unrolled<Rows::kDirections>([&](int direction) {
+      for (uint32_t columns = in_column[direction]; columns != 0; columns &= columns - 1)
+        listed[at++] = contact(word, direction, __ffs(int(columns)) - 1);
+    });
+    for (; kinds != 0; kinds &= kinds - 1) listed[at++] = contact(word, __ffs(int(kinds)) - 1, 0);
+  }
+  __device__ static uint16_t contact(int word, int kind, int column) {
+    return uint16_t(word | kind << 7 | column << 11);
+  }
+  __device__ void unite(int contact) const {
+    const int kind = contact >> 7 & 15, column = contact >> 11, direction = kind % Rows::kDirections;
+    const bool is_aside = kind == kAside, is_left = kind >= kLeftBefore && kind < kOwnLeft;
+    const BundlePlace own = place_of(contact & (Rows::kWords - 1));
+    const int32_t a = entry_in(own, column, kind >= kOwnLeft && !is_aside);
+    const int32_t b = entry_in(is_aside ? own : before(own, direction), column, is_left || is_aside);
     unite_from<Shared>(label, a, Shared::load(label + a), b, Shared::load(label + b));
   }
   __device__ int32_t entry_in(const BundlePlace& word, int column, bool is_left) const {
     return bundles.entry_of(word.moved(-int(is_left), 0, 0), is_left ? kRunWord - 1 : column);
   }
-  __device__ void unite_all() const {
-    const int all = *count < kMost ? *count : kMost;
-    for (int k = int(threadIdx.x); k < all; k += BundlesBefore::kWords) unite_contact(listed[k]);
-  }
 };
-
-// The contacts of a word with bundles of other tiles.
-__device__ inline void list_contacts(const ListedContacts& contacts, const KeptBundles& own_tile, int word) {
-  using Rows = BundlesBefore;
-  const BundlesOfArray& bundles = contacts.bundles;
-  const BundlePlace place = contacts.place_of(word);
-  const bool is_first = RunTile::column(word) == 0;
-  const BundleWord own = own_tile.rows[word], own_left = bundles.rows(place.moved(-1, 0, 0));
-  if (is_first && own.all() & own_left.all() >> 31)
-    contacts.add(word, 1, ListedContacts::kAside, ListedContacts::kLeftBefore);
-#pragma unroll 1
-  for (int direction = 0; direction < Rows::kDirections; ++direction) {
-    const BundlePlace before = place.moved(0, Rows::down(direction), Rows::behind(direction));
-    const bool is_inside = Rows::has_before(word, direction);
-    if (!bundles.has(before) || (is_inside && !is_first)) continue;
-    const uint32_t edge = own.edge(direction), left = own_left.edge(direction) >> 31;
-    if (edge == 0 && left == 0) continue;
-    const uint32_t edge_before = bundles.rows(before).edge_before(direction);
-    const uint32_t left_before = bundles.rows(before.moved(-1, 0, 0)).edge_before(direction) >> 31;
-    if (is_first) {
-      // Across the border between the columns; an element beside one of the two is united with both.
-      if (edge & left_before & ~edge_before & ~left)
-        contacts.add(word, 1, direction, ListedContacts::kLeftBefore);
-      if (left & edge_before & ~edge & ~left_before)
-        contacts.add(word, 1, direction, ListedContacts::kOwnLeft);
-    }
-    if (is_inside) continue;
-    const uint32_t found = contacts_of_edges({edge, !is_first && left, own_tile.starts[word]},
-                                             {edge_before, !is_first && left_before, bundles.starts(before)});
-    contacts.add(word, found, direction, ListedContacts::kInColumn);
-  }
-}
 
 template <int = 0>
 __global__ void __launch_bounds__(BundlesBefore::kWords)
@@ -424,48 +445,99 @@ __global__ void __launch_bounds__(BundlesBefore::kWords)
                       const KeptBundles* __restrict__ kept) {
   follow_launch();
   if (by_bundles[0] == 0) return;
-  __shared__ uint32_t listed[ListedContacts::kMost];
+  __shared__ uint16_t listed[ListedContacts::kMost];
   __shared__ int count;
   const RunTile tile(shape, blockIdx.x);
   const BundlePlace corner{tile.corner[0] / kRunWord, tile.corner[1] / 2, tile.corner[2] / 2};
   const ListedContacts contacts{{shape, kept}, corner, label, listed, &count};
   if (threadIdx.x == 0) count = 0;
   __syncthreads();
-  list_contacts(contacts, kept[blockIdx.x], int(threadIdx.x));
+  contacts.list(kept[blockIdx.x], int(threadIdx.x));
   __syncthreads();
-  contacts.unite_all();
+  for (int k = int(threadIdx.x); k < count; k += BundlesBefore::kWords) contacts.unite(listed[k]);
 }
+
+constexpr int kWriteBundleThreads = 256, kRunsAtOnce = 4;
+
+// What a block knows of a tile when it writes its labels.
+struct BundleLabels {
+  using Rows = BundlesBefore;
+  BundleWord rows[Rows::kWords];
+  uint32_t starts[Rows::kWords];
+  uint16_t before[Rows::kWords];
+  int32_t of_run[1 + Rows::kMostRuns];  // that of background first, which columns ahead of all runs ask for
+
+  // Writes the labels of a tile, four columns of a bundle a thread: its rows share their runs.
+  __device__ void write(const RunTile& tile, int32_t* label) const {
+    constexpr int kTogether = 4, kGroups = kRunWord / kTogether;
+    const RunShape& shape = tile.shape;
+    const int32_t width = shape.length[0], plane = width * shape.length[1];
+    const bool fits = width % kTogether == 0 && reinterpret_cast<size_t>(label) % 16 == 0;
+    const int32_t background = of_run[0];
+    const int bit = int(threadIdx.x) % kGroups * kTogether;
+#pragma unroll 1
+    for (int word = int(threadIdx.x) / kGroups; word < Rows::kWords; word += kWriteBundleThreads / kGroups) {
+      const int first = Rows::word_of_row(word, 0), left = width - tile.x_of(first) - bit;
+      if (left <= 0 || !tile.has(first)) continue;
+      const BundleWord of_word = rows[word];
+      const uint32_t starts_of_word = starts[word];
+      int run = before[word] + __popc(starts_of_word & ((1u << bit) - 1));
+      int32_t of_column[kTogether];
+#pragma unroll
+      for (int k = 0; k < kTogether; ++k) {
+        run += starts_of_word >> bit >> k & 1;
+        of_column[k] = of_run[run];
+      }
+      int32_t* const to = label + tile.index(first, bit);
+#pragma unroll
+      for (int k = 0; k < Rows::kRowsOfBundle; ++k) {
+        if (!tile.has(Rows::word_of_row(word, k))) continue;
+        const uint32_t elements = of_word.row[k] >> bit;
+        int32_t labels[kTogether];
+#pragma unroll
+        for (int j = 0; j < kTogether; ++j) labels[j] = elements >> j & 1 ? of_column[j] : background;
+        int32_t* const of_row = to + k / 2 * plane + k % 2 * width;
+        if (fits) {
+          Shared::store_all(of_row, labels);
+        } else {
+#pragma unroll
+          for (int j = 0; j < kTogether; ++j)
+            if (j < left) Shared::store(of_row + j, labels[j]);
+        }
+      }
+    }
+  }
+};
 
 // A block a tile.
 template <bool consecutive>
-__global__ void __launch_bounds__(RunTile::kThreads)
+__global__ void __launch_bounds__(kWriteBundleThreads, 6)
     write_bundle_labels(int32_t* label, RunShape shape, const int32_t* by_bundles,
                         const KeptBundles* __restrict__ kept, const uint32_t* __restrict__ roots_of_word,
                         const int32_t* __restrict__ number_of_word, int64_t* components) {
   follow_launch();
   if (by_bundles[0] == 0) return;
-  using Labels = RunLabels<consecutive>;
-  using Rows = BundlesBefore;
-  __shared__ uint32_t rows[RunTile::kWords];  // as they lie in the tile
-  __shared__ uint32_t starts[Rows::kWords];
-  __shared__ uint16_t before[Rows::kWords];
-  __shared__ int32_t of_run[Rows::kMostRuns];
+  using Labels = RunLabels<consecutive, kWriteBundleThreads, kRunsAtOnce>;
+  __shared__ BundleLabels of_tile;
   const RunTile tile(shape, blockIdx.x);
-  const KeptBundles& of_tile = kept[blockIdx.x];
+  const KeptBundles& kept_of_tile = kept[blockIdx.x];
   const Labels labels{tile, label, {shape.length[0], shape.columns, roots_of_word, number_of_word}};
-  const int thread = int(threadIdx.x);
-  rows[Rows::word_of_row(thread / Rows::kRowsOfBundle, thread % Rows::kRowsOfBundle)] =
-      of_tile.rows[thread / Rows::kRowsOfBundle].row[thread % Rows::kRowsOfBundle];
-  if (thread < Rows::kWords) starts[thread] = of_tile.starts[thread], before[thread] = of_tile.before[thread];
+  const int thread = int(threadIdx.x), word = thread % BundlesBefore::kWords;
+  // Asked for ahead of the labels, and put down behind them.
+  const BundleWord rows = kept_of_tile.rows[word];
+  const uint32_t starts = kept_of_tile.starts[word];
+  const uint16_t before = kept_of_tile.before[word];
+  const int32_t settled = kept_of_tile.settled;
   int roots = 0;
-  labels.label_runs(of_tile.node, 0, of_tile.runs, of_run, roots);
-  labels.write(
-      0, RunTile::kWords, of_run, [&](int word) { return rows[word]; },
-      [&](int word) { return starts[Rows::bundle_of(word)]; },
-      [&](int word) { return before[Rows::bundle_of(word)]; });
+  labels.label_runs(kept_of_tile.node, 0, kept_of_tile.runs, of_tile.of_run + 1, roots);
+  if (thread < BundlesBefore::kWords)
+    of_tile.rows[word] = rows, of_tile.starts[word] = starts, of_tile.before[word] = before;
+  if (thread == 0) of_tile.of_run[0] = consecutive ? 0 : -1;
+  __syncthreads();
+  of_tile.write(tile, label);
   if (consecutive) return;
-  roots = block_sum<RunTile::kThreads>(roots);
-  if (thread == 0) Shared::fetch_add(components, int64_t(roots + of_tile.settled));
+  roots = block_sum<kWriteBundleThreads>(roots);
+  if (thread == 0) Shared::fetch_add(components, int64_t(roots + settled));
 }
 
 }  // namespace conncomp

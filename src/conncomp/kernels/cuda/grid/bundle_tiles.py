@@ -19,10 +19,12 @@ FILE = "cuda/grid/bundle_tiles.cuh"
 # time.
 LEAST = 1 << 24
 # The threads of blocks that sample, label and join, and write.
-SAMPLING, LABELLING, WRITING = 1024, run_tiles.WORDS_OF_TILE // 4, run_tiles.LABELLING
+SAMPLING, LABELLING, WRITING = 1024, run_tiles.WORDS_OF_TILE // 4, 256
 KEPT = np.dtype((np.void, 6928))  # ``KeptBundles``
 AXES, ENTRIES = run_tiles.AXES, "entries_of_words"
-WORDS_OF_CHOICE = 2  # whether a volume is labelled by bundles, and the value of its foreground
+# Whether a volume is labelled by bundles, the value of its foreground, and which tiles of bricks are
+# next to be labelled and written; by how many blocks a multiprocessor.
+WORDS_OF_CHOICE, BLOCKS = 4, 3
 
 
 class BundlePlan(NamedTuple):

@@ -121,17 +121,18 @@ struct TileLabelling {
   const BrickTable& table;
   TileMemory<Rule, Tiles>& memory;
   BrickNodes<kAxes>* dynamic_memory;
+  const uint32_t tile_number;
 
   uint16_t* const parent = dynamic_memory->parent;  // of each node of the tile
   const int brick = int(threadIdx.x);
-  const Cell<kRank, Index> corner = tiles.template corner_of<Index>(blockIdx.x);  // of the tile
-  const Cell<kRank, Index> first = tiles.first_of(corner, brick);                 // of the brick
+  const Cell<kRank, Index> corner = tiles.template corner_of<Index>(tile_number);
+  const Cell<kRank, Index> first = tiles.first_of(corner, brick);
   Bits foreground = 0;
   ValuesMet<Value> met = {};                  // in the brick
   Comparison comparison = Comparison::kNone;  // of the foreground of the tile
   Frame<Value> frame = {};                    // of its values, unless they are compared one by one
 
-  __device__ int64_t number() const { return int64_t(blockIdx.x) * tiles.parts() + brick; }  // in the table
+  __device__ int64_t number() const { return int64_t(tile_number) * tiles.parts() + brick; }  // in the table
   __device__ auto& list() const { return memory.list[brick / kWarp]; }
   __device__ int connectivity() const { return int(tiles.grid.connectivity); }
 
@@ -555,9 +556,9 @@ struct TileLabelling {
     table.settled[number()] = isolated | two_words(memory.settled + 2 * brick);
     if (table.roots != nullptr) table.roots[number()] = two_words(memory.reaching + 2 * brick);
     if (brick == 0) {
-      table.comparison[blockIdx.x] = comparison;
+      table.comparison[tile_number] = comparison;
       if constexpr (Rule::kTransitive && !Rule::kOneValue)
-        static_cast<Frame<Value>*>(table.frame)[blockIdx.x] = frame;
+        static_cast<Frame<Value>*>(table.frame)[tile_number] = frame;
     }
   }
 };
@@ -572,23 +573,17 @@ union TileOrSparse {
   SparseMemory<typename Rule::Value, Tiles> sparse;
 };
 
-// A block a tile of an array that may be labelled elsewhere; of two axes, a tile may also be sparse then.
-// Dynamic shared memory: two bytes for each element of a tile, unless it may be sparse.
-template <class Rule, class Tiles, class Index, bool may_be_elsewhere = false>
-__global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
-    label_tiles(Tiles tiles, Rule rule, const typename Rule::Value* __restrict__ values,
-                Index* __restrict__ label, BrickTable table) {
-  follow_launch();
+// What a block does of a tile, which may be sparse.
+template <bool may_be_sparse, class Rule, class Tiles, class Index>
+__device__ inline void label_tile(const Tiles& tiles, const Rule& rule, const typename Rule::Value* values,
+                                  Index* label, const BrickTable& table, uint32_t number) {
   const int brick = int(threadIdx.x);
-  const int64_t item = tiles.item_of(blockIdx.x);
+  const int64_t item = tiles.item_of(number);
   values += item * tiles.grid.item_stride;
   label += item * tiles.grid.cells_of_item();
   TileMemory<Rule, Tiles>* memory;
   BrickNodes<Tiles::kAxes>* nodes_of_bricks;
   SparseMemory<typename Rule::Value, Tiles>* sparse_memory = nullptr;
-  constexpr bool may_be_sparse = may_be_elsewhere && Tiles::kRank == 2;
-  if constexpr (may_be_elsewhere)
-    if (table.is_elsewhere()) return;
   if constexpr (may_be_sparse) {
     __shared__ TileOrSparse<Rule, Tiles> either;
     memory = &either.tile.memory, nodes_of_bricks = either.tile.nodes, sparse_memory = &either.sparse;
@@ -597,16 +592,16 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
     __shared__ TileMemory<Rule, Tiles> memory_of_tile;
     memory = &memory_of_tile, nodes_of_bricks = nodes_of_tile;
   }
-  if (brick == 0 && tiles.begins_item(blockIdx.x)) table.components[item] = 0;
+  if (brick == 0 && tiles.begins_item(number)) table.components[item] = 0;
 
-  TileLabelling<Rule, Tiles, Index> tile{tiles, rule, values, table, *memory, nodes_of_bricks};
+  TileLabelling<Rule, Tiles, Index> tile{tiles, rule, values, table, *memory, nodes_of_bricks, number};
   tile.read_foreground();
   if constexpr (may_be_sparse) {
-    const SparseTile<Rule, Tiles> sparse{tiles, table, *sparse_memory, blockIdx.x};
+    const SparseTile<Rule, Tiles> sparse{tiles, table, *sparse_memory, number};
     const bool is_sparse = !__syncthreads_or(sparse.is_crowded(tile.foreground));
     // Not expected, so that the code of bricks stays together.
     const bool labelled = __builtin_expect(is_sparse, 0) && sparse.label(tile.foreground, tile.met, label);
-    if (brick == 0) table.sparse[blockIdx.x] = labelled;
+    if (brick == 0) table.sparse[number] = labelled;
     if (labelled) return;
   }
   if (brick == 0) memory->pairs.count = 0;
@@ -633,6 +628,25 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
   tile.mark_reaching(nodes);
   tile.write_entries(nodes, label);
   tile.write_table(isolated);
+}
+
+// A block a tile of an array that may be labelled elsewhere; of two axes, a tile may also be sparse then, and
+// of three, few blocks take tiles in turn. Dynamic shared memory: two bytes for each element of a tile,
+// unless it may be sparse.
+template <class Rule, class Tiles, class Index, bool may_be_elsewhere = false>
+__global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
+    label_tiles(Tiles tiles, Rule rule, const typename Rule::Value* __restrict__ values,
+                Index* __restrict__ label, BrickTable table) {
+  follow_launch();
+  if constexpr (may_be_elsewhere)
+    if (table.is_elsewhere()) return;
+  if constexpr (may_be_elsewhere && Tiles::kRank == 3) {
+    const int64_t count = table.bricks / tiles.parts();
+    for (int64_t k; (k = next_turn(table.elsewhere + BrickTable::kTurns)) < count;)
+      label_tile<false>(tiles, rule, values, label, table, uint32_t(k));
+  } else {
+    label_tile<may_be_elsewhere>(tiles, rule, values, label, table, blockIdx.x);
+  }
 }
 
 }  // namespace conncomp

@@ -315,15 +315,6 @@ struct RowLabelling {
 // to return from where images are labelled otherwise.
 constexpr int kNextToLabel = 1, kNextToJoin = 2;
 
-// The next tile for a block, all threads of which call.
-__device__ inline int64_t next_tile(int32_t* next) {
-  __shared__ int32_t tile;
-  __syncthreads();  // the last one is done, and its number has been read
-  if (threadIdx.x == 0) tile = Shared::fetch_add(next, 1);
-  __syncthreads();
-  return tile;
-}
-
 constexpr int kSampleRowThreads = 1024, kSampledWords = 128;
 // Of sampled elements, one of so many is linked to none before it, at least; and one of so many is
 // foreground, as fewer may be labelled as sparse tiles.
@@ -378,7 +369,7 @@ __global__ void __launch_bounds__(RowTile::kThreads)
   if (!by_rows[0]) return;
   using Labelling = RowLabelling<Rule, corners>;
   __shared__ __align__(16) typename Labelling::Node entries[RowTile::kNodes];
-  for (int64_t tile; (tile = next_tile(by_rows + kNextToLabel)) < tiles;) {
+  for (int64_t tile; (tile = next_turn(by_rows + kNextToLabel)) < tiles;) {
     const Labelling labelling{rule, values, RowTile(shape, uint32_t(tile)), entries};
     labelling.label_rows();
     __syncthreads();
@@ -404,7 +395,7 @@ __global__ void __launch_bounds__(kJoinRowThreads)
   const int x = is_above ? at : 0, y = is_above ? 0 : at - RowTile::kWidth;
   const int across = is_above, along = !is_above;
   const int32_t width = shape.length[0], up_or_left = is_above ? -width : -1, beside = is_above ? 1 : width;
-  for (int64_t k; (k = next_tile(by_rows + kNextToJoin)) < tiles;) {
+  for (int64_t k; (k = next_turn(by_rows + kNextToJoin)) < tiles;) {
     const RowTile tile(shape, uint32_t(k));
     if (x >= tile.width() || y >= tile.height()) continue;
     if ((is_above ? tile.first_row : tile.first_column) == 0) continue;

@@ -107,9 +107,10 @@ struct RunForest : RunWords {
     return __ffs(int(first)) - 1;
   }
 
-  // Puts each run under the first one that it touches before, in the word where it begins; returns whether
-  // the thread's word has other contacts, which are kept.
-  __device__ bool take_parents() {
+  // Puts each run under the first one that it touches before, in the word where it begins, and calls
+  // visit(run, its columns there); returns whether the thread's word has other contacts, which are kept.
+  template <class Visit>
+  __device__ bool take_parents(Visit&& visit) {
     const int word = int(threadIdx.x);
     Contacts of_word = contacts_of(word);
     const uint32_t any = of_word.any();
@@ -121,6 +122,7 @@ struct RunForest : RunWords {
         above = run_of(word_before, column);
       }
       parent[run] = above;
+      visit(run, columns);
     });
     unrolled<kDirections>([&](int k) { contacts[k * kWords + word] = of_word.of[k]; });
     return of_word.any() != 0;
@@ -146,9 +148,11 @@ struct RunForest : RunWords {
     __syncthreads();
   }
 
-  // Points all runs to the roots of what contacts connect. All threads of the block call it.
-  __device__ void unite_all() {
-    if (__syncthreads_or(take_parents())) {
+  // Points all runs to the roots of what contacts connect; visits each run where it begins, as above. All
+  // threads of the block call it.
+  template <class Visit>
+  __device__ void unite_all(Visit&& visit) {
+    if (__syncthreads_or(take_parents(visit))) {
       flatten();
       unite_contacts();
     }

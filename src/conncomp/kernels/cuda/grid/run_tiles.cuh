@@ -80,6 +80,9 @@ struct RunTile {
     corner[1] = int(row - plane * uint32_t(shape.tiles[1])) << kLog[1];
     corner[2] = int(plane) << kLog[2];
   }
+  // Of the tile that so many along each axis come before.
+  __device__ RunTile(const RunShape& shape, uint32_t number, int x, int y, int z)
+      : shape(shape), number(number), corner{x << kLog[0], y << kLog[1], z << kLog[2]} {}
   __device__ static int column(int word) { return word & (kRow - 1); }
   __device__ static int row(int word) { return word / kRow & (side(1) - 1); }
   __device__ static int plane(int word) { return word / kPlane; }
@@ -296,7 +299,7 @@ __global__ void __launch_bounds__(RunTile::kThreads)
   uint32_t *const roots = memory->contacts, *const entries = roots + RunTile::kWords;
   int settled;
   const auto label_all = [&](auto&& forest) {
-    forest.unite_all();
+    forest.unite_all([](int, uint32_t) {});
     if (consecutive) roots[word] = entries[word] = 0;
     forest.place_roots(word);
     forest.mark_reaching(memory->foreground[word]);
@@ -474,36 +477,49 @@ __global__ void __launch_bounds__(kWordThreads)
 }
 
 // The labels of a tile, which a block writes.
-template <bool consecutive>
+template <bool consecutive, int threads = RunTile::kThreads, int at_once = 1>
 struct RunLabels {
-  static constexpr int kThreads = RunTile::kThreads, kTogether = 4;
+  static constexpr int kThreads = threads, kTogether = 4;
+  static constexpr int kAtOnce = at_once;  // runs of a thread
   const RunTile& tile;
   int32_t* label;
   LabelOfRoot<consecutive, int32_t> label_of;
 
+  // The entry of a root of the tile, if its component reaches the border.
+  __device__ int32_t entry_of(int node) const {
+    return node & RunNode::kReaching ? Shared::load(label + tile.index_of_place(node & RunNode::kPlace)) : 0;
+  }
   // The label of a root of the tile; counts in `roots` those that reached the border and are roots of all.
-  __device__ int32_t label_of_root(int node, int& roots) const {
+  __device__ int32_t label_of_root(int node, int32_t entry, int& roots) const {
     const int32_t index = tile.index_of_place(node & RunNode::kPlace);
     if (!(node & RunNode::kReaching)) return label_of(index);
-    if constexpr (consecutive) {
-      // Either the root, complemented, or the label, which is written over it.
-      const int32_t entry = Shared::load(label + index);
-      return entry >= 0 ? entry : label_of(~entry < index ? ~entry : index);
-    } else {
-      const int32_t root = find<Shared, Jump::kNone>(label, index);
-      roots += root == index;
-      return root;
-    }
+    // Either the root, complemented, or the label, which is written over it.
+    if constexpr (consecutive) return entry >= 0 ? entry : label_of(~entry < index ? ~entry : index);
+    const int32_t root = find_from<Shared, Jump::kNone>(label, index, entry);
+    roots += root == index;
+    return root;
   }
   // Lets labels[k] be the label of run begin + k, up to `end`. Labels are not negative.
   __device__ void label_runs(const uint16_t* nodes, int begin, int end, int32_t* labels, int& roots) const {
 #pragma unroll 1
-    for (int run = begin + int(threadIdx.x); run < end; run += kThreads) {
-      const int node = nodes[run];
-      int ignored = 0;
-      labels[run - begin] = node & RunNode::kIsRoot ? label_of_root(node, roots)
-                            : node >= begin         ? ~(node - begin)
-                                                    : label_of_root(nodes[node], ignored);
+    for (int first = begin + int(threadIdx.x); first < end; first += kAtOnce * kThreads) {
+      int node[kAtOnce];
+      int32_t entry[kAtOnce];
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k)
+        node[k] = first + k * kThreads < end ? nodes[first + k * kThreads] : 0;
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k) entry[k] = node[k] & RunNode::kIsRoot ? entry_of(node[k]) : 0;
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k) {
+        const int run = first + k * kThreads;
+        if (run >= end) break;
+        int ignored = 0;
+        labels[run - begin] = node[k] & RunNode::kIsRoot ? label_of_root(node[k], entry[k], roots)
+                              : node[k] >= begin
+                                  ? ~(node[k] - begin)
+                                  : label_of_root(nodes[node[k]], entry_of(nodes[node[k]]), ignored);
+      }
     }
     __syncthreads();
 #pragma unroll 1

@@ -331,7 +331,7 @@ def plan_of(
         of_item if by_item else 0,
         chunk,
         chunks,
-        (tiles, of_tile),
+        (min(tiles, bundle_tiles.BLOCKS * multiprocessors) if ahead.by_bundles else tiles, of_tile),
         (-(-tiles * border // JOIN_THREADS), JOIN_THREADS),
         tiles > items or any(geometry.steps.periodic),
         (tiles, border),

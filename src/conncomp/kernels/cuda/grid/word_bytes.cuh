@@ -29,11 +29,28 @@ struct BitsOfValues {
   __device__ bool has_any() const { return all <= any; }
 };
 
-// The values of 32 elements of a row, as bytes; 0 where the row has ended.
+// Background and the one value of foreground, which are told apart by a bit in which they differ. Where there
+// is no background, all is foreground.
+struct OneByteValue {
+  bool has_background, is_set;  // whether foreground has the bit
+  int bit;
+  uint32_t unset, step;  // in each byte the value without the bit, and by how much the other one is larger
+
+  __device__ OneByteValue(const Background<uint8_t>& background, uint32_t value)
+      : has_background(background.present) {
+    const uint32_t other = has_background ? background.value : value;
+    bit = other == value ? 0 : __ffs(int(other ^ value)) - 1;
+    is_set = value >> bit & 1;
+    const uint32_t low = is_set ? other : value;
+    unset = low * kEachByte, step = (is_set ? value : other) - low;
+  }
+};
+
+// The values of 32 elements of a row, as bytes; where the row has ended, that of its last element.
 struct BytesOfWord {
   static constexpr int kElements = 32;
   uint32_t bytes[kElements / 4];
-  int left;  // so many elements of the row there are, or more
+  int left;  // so many elements of the row there are, or more; one at least
 
   __device__ BytesOfWord(const uint8_t* at, int64_t stride, int left) : left(left) {
     if (stride == 1 && left >= kElements && reinterpret_cast<size_t>(at) % 16 == 0) {
@@ -46,24 +63,45 @@ struct BytesOfWord {
       for (int k = 0; k < kElements / 4; ++k) {
         bytes[k] = 0;
 #pragma unroll
-        for (int j = 0; j < 4; ++j)
-          if (4 * k + j < left) bytes[k] |= uint32_t(at[int64_t(4 * k + j) * stride]) << 8 * j;
+        for (int j = 0; j < 4; ++j) {
+          const int element = 4 * k + j < left ? 4 * k + j : left - 1;
+          bytes[k] |= uint32_t(at[int64_t(element) * stride]) << 8 * j;
+        }
       }
     }
   }
+  __device__ uint32_t of_row() const { return left < kElements ? (1u << left) - 1 : ~0u; }
   // The elements that are foreground, whose bits `of_values` gets.
   __device__ uint32_t foreground(const Background<uint8_t>& background, BitsOfValues& of_values) const {
     uint32_t elements = 0;
 #pragma unroll
     for (int k = 0; k < kElements / 4; ++k) {
-      uint32_t kept = background.present ? bytes_set(bytes[k] ^ background.value * kEachByte) : 0x80808080u;
-      const int after = 4 * k + 4 - left;  // bytes that are none of the row's
-      if (after > 0) kept = after < 4 ? kept & (~0u >> 8 * after) : 0;
+      const uint32_t kept =
+          background.present ? bytes_set(bytes[k] ^ background.value * kEachByte) : 0x80808080u;
       elements |= uint32_t(bits_of_bytes(kept)) << 4 * k;
       const uint32_t whole = (kept >> 7) * 255;
       of_values.any |= bytes[k] & whole, of_values.all &= bytes[k] | ~whole;
     }
-    return elements;
+    return elements & of_row();
+  }
+  // The same, if foreground has one value; else `differing` gets bits.
+  __device__ uint32_t foreground(const OneByteValue& value, uint32_t& differing) const {
+    uint32_t elements = 0;
+#pragma unroll
+    for (int k = kElements / 4 - 1; k >= 0; --k) {
+      const uint32_t set = bytes[k] >> value.bit & kEachByte;
+      differing |= bytes[k] ^ (set * value.step + value.unset);
+      elements = elements << 4 | set * 0x10204080u >> 28;
+    }
+    if (!value.has_background) elements = ~0u;
+    return (value.is_set || !value.has_background ? elements : ~elements) & of_row();
+  }
+  // The bits in which any byte differs from a value.
+  __device__ uint32_t unlike(uint8_t value) const {
+    uint32_t bits = 0;
+#pragma unroll
+    for (int k = 0; k < kElements / 4; ++k) bits |= bytes[k] ^ value * kEachByte;
+    return (bits | bits >> 16 | bits >> 8 | bits >> 24) & 255;
   }
   // The elements whose value has a bit.
   __device__ uint32_t with_bit(int bit) const {

@@ -122,22 +122,18 @@ __device__ inline int follow_sparse_tile(const Tiles& tiles, int32_t* label, con
   return roots;
 }
 
-// A block a tile of an array that may be labelled elsewhere; of two axes, a tile may also be sparse then.
-template <class Rule, bool consecutive, class Tiles, class Index, bool may_be_elsewhere = false>
-__global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
-    write_labels(Tiles tiles, const typename Rule::Value* __restrict__ values, Index* label, BrickTable table,
-                 int64_t columns, const uint32_t* __restrict__ roots_of_word,
-                 const Index* __restrict__ number_of_word) {
-  follow_launch();
+// What a block does of a tile, which may be sparse.
+template <class Rule, bool consecutive, bool may_be_sparse, class Tiles, class Index>
+__device__ inline void write_tile(const Tiles& tiles, const typename Rule::Value* values, Index* label,
+                                  const BrickTable& table, int64_t columns, const uint32_t* roots_of_word,
+                                  const Index* number_of_word, uint32_t tile) {
   constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes, kThreads = Tiles::kThreads;
-  if constexpr (may_be_elsewhere)
-    if (table.is_elsewhere()) return;
-  if constexpr (may_be_elsewhere && Tiles::kRank == 2) {
+  if constexpr (may_be_sparse) {
     // Asked for at once with the flag: the tile is done when both are here.
-    const ListToFollow<Tiles> list{table, blockIdx.x, int(threadIdx.x) / kWarp};
+    const ListToFollow<Tiles> list{table, tile, int(threadIdx.x) / kWarp};
     const uint32_t number = list.numbers[lane()];
-    if (table.sparse[blockIdx.x]) {
-      const int roots = block_sum<kThreads>(follow_sparse_tile(tiles, label, list, number, blockIdx.x));
+    if (table.sparse[tile]) {
+      const int roots = block_sum<kThreads>(follow_sparse_tile(tiles, label, list, number, tile));
       if (threadIdx.x == 0) Shared::fetch_add(table.components, int64_t(roots));
       return;
     }
@@ -151,15 +147,15 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
 
   const int brick = int(threadIdx.x), first_of_warp = brick - lane();
   Index* const labels = labels_of_warp[brick / kWarp];
-  const int64_t item = tiles.item_of(blockIdx.x), first_of_item = item * tiles.grid.cells_of_item();
+  const int64_t item = tiles.item_of(tile), first_of_item = item * tiles.grid.cells_of_item();
   values += item * tiles.grid.item_stride;
   label += first_of_item;
-  const int64_t bricks_before = int64_t(blockIdx.x) * tiles.parts();
-  const Cell<rank, Index> corner = tiles.template corner_of<Index>(blockIdx.x);
+  const int64_t bricks_before = int64_t(tile) * tiles.parts();
+  const Cell<rank, Index> corner = tiles.template corner_of<Index>(tile);
   const Cell<rank, Index> first = tiles.first_of(corner, brick);
   const Bits foreground = __ldg(table.foreground + bricks_before + brick), inside = tiles.inside(first);
   const auto links = links_of_brick(Rule{}, tiles, table, values, first, bricks_before + brick, inside,
-                                    foreground, table.comparison[blockIdx.x]);
+                                    foreground, table.comparison[tile]);
   labels[lane()] = consecutive ? 0 : -1;
   // Four labels can be written at once where their address fits.
   bool fits = reinterpret_cast<size_t>(label) % 16 == 0;
@@ -242,7 +238,29 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
   }
   if constexpr (!consecutive) {
     const int total = block_sum<kThreads>(roots);
-    if (brick == 0) Shared::fetch_add(table.components + tiles.item_of(blockIdx.x), int64_t(total));
+    if (brick == 0) Shared::fetch_add(table.components + tiles.item_of(tile), int64_t(total));
+  }
+}
+
+// As label_tiles.
+template <class Rule, bool consecutive, class Tiles, class Index, bool may_be_elsewhere = false>
+__global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
+    write_labels(Tiles tiles, const typename Rule::Value* __restrict__ values, Index* label, BrickTable table,
+                 int64_t columns, const uint32_t* __restrict__ roots_of_word,
+                 const Index* __restrict__ number_of_word) {
+  follow_launch();
+  if constexpr (may_be_elsewhere)
+    if (table.is_elsewhere()) return;
+  constexpr bool may_be_sparse = may_be_elsewhere && Tiles::kRank == 2;
+  const auto write = [&](uint32_t tile) {
+    write_tile<Rule, consecutive, may_be_sparse>(tiles, values, label, table, columns, roots_of_word,
+                                                 number_of_word, tile);
+  };
+  if constexpr (may_be_elsewhere && Tiles::kRank == 3) {
+    const int64_t count = table.bricks / tiles.parts();
+    for (int64_t k; (k = next_turn(table.elsewhere + BrickTable::kTurns + 1)) < count;) write(uint32_t(k));
+  } else {
+    write(blockIdx.x);
   }
 }
 
