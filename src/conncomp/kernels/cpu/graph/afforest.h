@@ -52,15 +52,17 @@ constexpr int64_t kSweptDegree = 7;
 template <class Pointer, class Vertex, class Index>
 int64_t start_trees(const Rows<Pointer, Vertex> rows, Index* parent) {
   Parts parts(rows.vertices, kGrain / kVertexWork);
-  parts.at_most(num_threads() > 1 ? 2 * num_threads() : 1);  // few, as ways to roots lead through them
+  // Few, as ways to roots lead through them.
+  parts.at_most(num_threads() == 1 || rows.vertices < kLongLoop ? num_threads() : 2 * num_threads());
   std::vector<int64_t> roots(parts.parts);
   parallel_for(parts.parts, [&](int64_t part) {
     const int64_t first = parts.begin(part);
     int64_t begin = rows.begin(first), count = 0;
     for_each_in(first, parts.end(part), [&begin, &count, rows, parent, first](int64_t v) {
       const int64_t end = rows.begin(v + 1), low = smaller_end(rows, v, {begin, end});
+      const int64_t outside = -int64_t(low < first);  // without a branch, which few graphs let be guessed
       Shared::store(parent + v, Index(low));
-      const Index above = Shared::load(parent + (low < first ? v : low));
+      const Index above = Shared::load(parent + (low ^ ((low ^ v) & outside)));
       Shared::store(parent + v, above);
       count += low == v;
       begin = end;
