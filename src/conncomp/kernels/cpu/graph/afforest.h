@@ -46,6 +46,12 @@ constexpr int64_t kHookedDegree = 3;
 // With fewer arcs a vertex, a giant is not sought by sweeps.
 constexpr int64_t kSweptDegree = 7;
 
+// Lets every entry from `first` on point to its root.
+template <class Index>
+void flatten_from(int64_t first, Index* parent, int64_t count) {
+  for_each_index(count - first, [=](int64_t i) { flatten_entry(parent, first + i); }, kParentWork);
+}
+
 // Lets each vertex start under the smaller end of its first and last arc: under the root of that if a thread
 // has both in its part, as lower entries of a part are flat already, and else under what is below the part.
 // Then what is under other parts goes under roots, too. Returns how many roots there are.
@@ -69,10 +75,7 @@ int64_t start_trees(const Rows<Pointer, Vertex> rows, Index* parent) {
     });
     roots[part] = count;
   });
-  if (parts.parts > 1) {
-    const int64_t first = parts.end(0);
-    for_each_index(rows.vertices - first, [=](int64_t i) { flatten_entry(parent, first + i); }, kParentWork);
-  }
+  if (parts.parts > 1) flatten_from(parts.end(0), parent, rows.vertices);
   return std::reduce(roots.begin(), roots.end());
 }
 
