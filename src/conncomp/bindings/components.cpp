@@ -129,6 +129,13 @@ int64_t mark(AnyVector labels, Vector<uint8_t> marks) {
   });
 }
 
+// There is a number for each mark.
+void number_marks(Vector<const uint8_t> marks, int64_t empty, int64_t first, FilledVector numbers) {
+  with_integers(numbers, [&](auto* out) {
+    without_gil([&] { number_marked(marks.data(), int64_t(numbers.size()), empty, first, out); });
+  });
+}
+
 // There is a number for each label.
 std::unique_ptr<NumberedLabels> number(AnyVector labels, FilledVector numbers) {
   return with_words(labels, [&](const auto* words, bool is_signed) {
@@ -174,6 +181,7 @@ void define_components(nb::module_& m) {
   m.def("choose_colours", &colour);
   m.def("number_labels", &number);
   m.def("mark_labels", &mark);
+  m.def("number_marked", &number_marks);
   m.def("sort_by_size", [](Vector<const int64_t> sizes, int64_t items, Vector<int64_t> order) {
     without_gil([&] { sort_by_size(sizes.data(), int64_t(sizes.size()), items, order.data()); });
   });

@@ -157,7 +157,12 @@ def _renumber(
     dtype = INDEX_TYPES[size > INT32_MAX]
     if size == 0:
         return xp.zeros(0, dtype), xp.zeros((items, first), flat.dtype)
-    distinct, translate = _distinct(flat, dtype)
+    marks = _marks(flat)
+    if marks is not None and items == 1 and not wanted:
+        table = new_array(np, marks.shape, dtype)
+        native.number_marked(marks, -1 if empty is None else empty, first, table)
+        return _replaced(flat, table), None
+    distinct, translate = _distinct(flat, dtype, marks)
     labels, item = few_on_host(distinct), 0
     if items > 1:
         # Places among the labels of all items are few enough to be numbered item by item.
@@ -165,7 +170,8 @@ def _renumber(
         places = translate(xp.arange(count, dtype=dtype)).reshape(items, -1).astype(np.int64)
         places += count * xp.arange(items)[:, None]
         of_all = distinct
-        distinct, translate = _distinct(places.reshape(-1), dtype)
+        places = places.reshape(-1)
+        distinct, translate = _distinct(places, dtype, _marks(places))
         item = distinct // count
         labels = few_on_host(of_all[distinct - item * count])
         item = few_on_host(item)
@@ -200,15 +206,22 @@ def _old_labels(labels: Any, item: Any, items: int, numbers: Any, first: int) ->
 Translation = Callable[[Any], Any]
 
 
-def _distinct(flat: Any, dtype: Any) -> tuple[Any, Translation]:
+def _marks(flat: Any) -> Any:
+    """Return which labels there are, up to the largest; None if too large, or on a GPU."""
+    if not isinstance(flat, np.ndarray):
+        return None
+    marks = np.zeros(len(flat), np.uint8)
+    last = native.mark_labels(flat, marks)
+    return marks[: last + 1] if last >= 0 else None
+
+
+def _distinct(flat: Any, dtype: Any, marks: Any) -> tuple[Any, Translation]:
     """Return the labels that there are, ascending, and what gives them numbers of a dtype, once."""
     if not isinstance(flat, np.ndarray):
         distinct = _distinct_on_gpu(flat)
         return distinct, partial(_translate_on_gpu, flat, distinct)
-    marks = np.zeros(len(flat), np.uint8)
-    last = native.mark_labels(flat, marks)
-    if last >= 0:
-        distinct = np.flatnonzero(marks[: last + 1].view(bool))
+    if marks is not None:
+        distinct = np.flatnonzero(marks.view(bool))
         return distinct.astype(flat.dtype), partial(_translate_by_table, flat, distinct)
     translated = new_array(np, flat.shape, dtype)
     numbered = native.number_labels(flat, translated)
@@ -223,9 +236,14 @@ def _distinct(flat: Any, dtype: Any) -> tuple[Any, Translation]:
 def _translate_by_table(flat: Any, distinct: Any, numbers: Any) -> Any:
     table = np.zeros(distinct[-1] + 1, numbers.dtype)
     table[distinct] = numbers
-    translated = new_array(np, flat.shape, numbers.dtype)
-    native.replace_labels(as_signed(flat), 0, table, translated)
-    return translated
+    return _replaced(flat, table)
+
+
+def _replaced(flat: Any, table: Any) -> Any:
+    """Return the entry of a table for each label."""
+    replaced = new_array(np, flat.shape, table.dtype)
+    native.replace_labels(as_signed(flat), 0, table, replaced)
+    return replaced
 
 
 def _fits_table(flat: Any) -> int:

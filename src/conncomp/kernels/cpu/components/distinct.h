@@ -70,6 +70,16 @@ int64_t mark_labels(const Word* labels, bool is_signed, int64_t count, uint8_t* 
   return high < end ? int64_t(high) : -1;
 }
 
+// Gives the labels below `rows` that are marked, but for `empty`, the numbers from `first` on, in order, and
+// others 0.
+template <class Number>
+void number_marked(const uint8_t* marks, int64_t rows, int64_t empty, int64_t first, Number* numbers) {
+  const auto counts = [=](int64_t label) { return marks[label] != 0 && label != empty; };
+  scan(rows, counts, [=](int64_t label, int64_t before) {
+    numbers[label] = counts(label) ? Number(first + before) : Number(0);
+  });
+}
+
 // The labels of an array, and which of them each element has.
 class NumberedLabels {
  public:

@@ -1,5 +1,7 @@
 #include "cpu/core/parallel.h"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <exception>
@@ -24,12 +26,58 @@ int64_t work_alone(int64_t count, FunctionRef<void(int64_t)> body) {
   return count;
 }
 
+// Pieces of a loop, in shares, one for each thread: it takes those of its share in order, and then what is
+// left of others'. So in the next loop over the same parts it finds in its cache what it wrote in this one.
+class Shares {
+ public:
+  Shares(int64_t begin, int64_t end, int threads)
+      : begin_(begin), end_(end), count_(std::min(threads, kMost)) {
+    for (int share = 0; share < count_; ++share) next_[share].piece.store(first(share));
+  }
+
+  // The next piece for a thread, or the end if there is none.
+  int64_t take(int thread) {
+    for (int k = 0; k < count_; ++k) {
+      const int share = (thread + k) % count_;
+      std::atomic<int64_t>& next = next_[share].piece;
+      const int64_t behind = first(share + 1);
+      if (next.load(std::memory_order_relaxed) >= behind) continue;
+      if (const int64_t piece = next.fetch_add(1, std::memory_order_relaxed); piece < behind) return piece;
+    }
+    return end_;
+  }
+
+  void drop() {
+    for (Next& next : next_) next.piece.store(end_, std::memory_order_relaxed);
+  }
+
+  // How many pieces have been taken.
+  int64_t taken() const {
+    int64_t sum = 0;
+    for (int share = 0; share < count_; ++share)
+      sum += std::min(next_[share].piece.load(std::memory_order_relaxed), first(share + 1)) - first(share);
+    return sum;
+  }
+
+ private:
+  static constexpr int kMost = 16;
+
+  int64_t first(int share) const { return begin_ + (end_ - begin_) * share / count_; }
+
+  struct alignas(64) Next {  // of a share, in a cache line of its own
+    std::atomic<int64_t> piece;
+  };
+  const int64_t begin_, end_;
+  const int count_;
+  std::array<Next, kMost> next_;
+};
+
 // Waits until so many pieces have been taken, or some milliseconds: asleep, as on a busy machine whoever
 // yields comes last.
-void await_pieces(const std::atomic<int64_t>& taken, int64_t wanted) {
+void await_pieces(const Shares& shares, int64_t wanted) {
   constexpr int64_t kPatience = 5'000'000;
   const int64_t begin = time_now();
-  while (taken.load(std::memory_order_relaxed) < wanted && time_now() < begin + kPatience)
+  while (shares.taken() < wanted && time_now() < begin + kPatience)
     std::this_thread::sleep_for(std::chrono::microseconds(10));
 }
 
@@ -40,36 +88,39 @@ bool helpers_wanted(int64_t elements) {
   return elements >= kLongLoop || !ThreadPool::get().account.overdrawn(time_now());
 }
 
-// Tapered, part k of P is 2 (P - k) - 1 shares of P², and a unit so that none is empty.
+// Tapered, part k of the P of a share is 2 (P - k) - 1 of P² pieces of it, and a unit so that none is empty.
 int64_t Parts::begin(int64_t part) const {
-  const int64_t units = count / unit, left = parts - part, others = units - parts;
-  if (!tapered || others < 0) return (units / parts * part + std::min(part, units % parts)) * unit;
-  const int64_t shares = parts * parts, shares_left = left * left;
-  return (others - others / shares * shares_left - others % shares * shares_left / shares + part) * unit;
+  const auto split = [units = count / unit](int64_t into, int64_t k) {
+    return units / into * k + std::min(k, units % into);
+  };
+  if (!tapered) return split(parts, part) * unit;
+  const int64_t of_share = parts / shares, share = part / of_share, k = part % of_share;
+  const int64_t first = split(shares, share), others = split(shares, share + 1) - first - of_share;
+  const int64_t left = of_share - k, pieces = of_share * of_share, pieces_left = left * left;
+  return (first + others - others / pieces * pieces_left - others % pieces * pieces_left / pieces + k) * unit;
 }
 
 void parallel_for(int64_t count, FunctionRef<void(int64_t)> body) {
   const int64_t alone = work_alone(count, body);
   if (alone == count) return;
   const int threads = int(std::min<int64_t>(num_threads(), count - alone));
-  std::atomic<int64_t> next{alone};
+  Shares shares(alone, count, threads);
   std::atomic<bool> failed{false};
   std::exception_ptr failure;
   WatchedCall* const call = watch.call;
-  const Watch* const of_caller = &watch;  // there is one for each thread
   CallerWork own{0, 0};
-  const auto work = [&] {
+  const auto work = [&](int thread) {
     const Assistance assistance(call);
-    const bool is_caller = &watch == of_caller;
+    const bool is_caller = thread == 0;
     try {
-      for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
+      for (int64_t i; (i = shares.take(thread)) < count;) {
         // Nobody works before each thread has a piece.
-        if constexpr (kAlwaysHelped) await_pieces(next, alone + threads);
+        if constexpr (kAlwaysHelped) await_pieces(shares, threads);
         body(i);
         if (is_caller) ++own.pieces;
       }
     } catch (...) {
-      next = count;
+      shares.drop();
       if (!failed.exchange(true)) failure = std::current_exception();
     }
     if (is_caller) own.time += processor_time();

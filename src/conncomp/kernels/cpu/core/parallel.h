@@ -29,20 +29,24 @@ constexpr int64_t kLongLoop = 64 * kGrain;
 
 // Calls body(i) once for every i in [0, count), in any order; the first exception is thrown again here. In
 // the middle of a body of much work there are polls. Loops are compiled once, not for each body: a body
-// is to be worth a call.
+// is to be worth a call. Threads begin at other places of the count, the same ones in each loop.
 void parallel_for(int64_t count, FunctionRef<void(int64_t)> body);
 
 // Splits [0, count) into contiguous parts, a few for each thread so that uneven parts even out: of at least
-// `grain` each, or of so much on average if there are many, when each is smaller than the one before. The
-// last ones are small, so that whoever has finished waits for others only briefly.
+// `grain` each, or of so much on average if there are many. Then each thread has as many, and each of its
+// parts is smaller than the one before. The last ones are small, so that whoever has finished waits for
+// others only briefly.
 struct Parts {
-  int64_t count, parts, unit = 1;
+  int64_t count, parts, unit = 1, shares;
   bool tapered;
 
   Parts(int64_t count, int64_t grain)
       : count(count),
         parts(std::clamp<int64_t>(count / std::max<int64_t>(grain, 1), 1, 8 * num_threads())),
-        tapered(parts >= 4 * num_threads()) {}
+        shares(num_threads()),
+        tapered(parts >= 4 * shares) {
+    if (tapered) parts -= parts % shares;
+  }
 
   int64_t begin(int64_t part) const;
   int64_t end(int64_t part) const { return begin(part + 1); }
@@ -56,7 +60,7 @@ struct Parts {
   bool align(int64_t wanted) {
     if (count / wanted < std::min<int64_t>(parts, num_threads())) return false;
     unit = wanted;
-    parts = std::min(parts, count / unit);
+    at_most(count / unit);
     return true;
   }
 };

@@ -47,23 +47,28 @@ class ThreadPool {
 
   HelperAccount account;
 
-  // Runs work(), which throws nothing, on this thread and on up to `helpers` others at once, which have all
-  // returned at the end. While this one waits for them it calls idle() now and then. Returns whether it has
-  // asked any: there are none for it while another caller has them.
-  bool run(int helpers, FunctionRef<void()> work, FunctionRef<void()> idle) {
-    if (busy_.test_and_set()) return work(), false;
+  // Runs work(0), which throws nothing, on this thread, and work(k) on up to `helpers` others at once, each
+  // of which has a number of its own; all have returned at the end. While this one waits for them it calls
+  // idle() now and then. Returns whether it has asked any: there are none for it while another caller has
+  // them.
+  bool run(int helpers, FunctionRef<void(int)> work, FunctionRef<void()> idle) {
+    if (busy_.test_and_set()) return work(0), false;
+    int others;  // for whom there is no work
     {
       const std::lock_guard lock(mutex_);
       try {
-        for (; size_ < helpers; ++size_) std::thread([this] { serve(); }).detach();
+        for (; size_ < helpers; ++size_) std::thread([this, number = size_ + 1] { serve(number); }).detach();
       } catch (const std::exception&) {  // no more threads, or no memory for them: fewer will do
       }
       work_ = &work;
       places_ = helpers;
       ++generation_;
+      others = size_ - helpers;
     }
-    wake_.notify_all();
-    work();
+    // Those that are awake may take the places of those that are woken here, which then find none.
+    if (others <= 0) wake_.notify_all();
+    for (int k = 0; others > 0 && k < helpers; ++k) wake_.notify_one();
+    work(0);
     std::unique_lock lock(mutex_);
     places_ = 0;
     const auto over = [this] { return working_ == 0; };
@@ -100,7 +105,7 @@ class ThreadPool {
     return enough && abi::__cxa_get_globals() != nullptr;
   }
 
-  void serve() {
+  void serve(int number) {
     const bool ready = ready_to_throw();
     std::unique_lock lock(mutex_);
     if (!ready) {
@@ -112,7 +117,7 @@ class ThreadPool {
         --places_;
         ++working_;
         lock.unlock();
-        (*work_)();
+        (*work_)(number);
         lock.lock();
         if (--working_ == 0) done_.notify_one();
       }
@@ -143,7 +148,7 @@ class ThreadPool {
   std::atomic<uint64_t> generation_{0};
   std::atomic<int> working_{0};  // helpers at work
   int size_ = 0, places_ = 0;    // helpers there are, and still wanted
-  const FunctionRef<void()>* work_ = nullptr;
+  const FunctionRef<void(int)>* work_ = nullptr;
 };
 
 }  // namespace conncomp

@@ -5,25 +5,27 @@
 // is symmetric. The result is a forest with a tree for each component, whose root is its smallest vertex.
 // How: union–find branches on what it finds, mostly for the first time, and processors guess wrong. So most
 // of the work is done in passes over the vertices that hardly branch. Each vertex starts under the smaller
-// end of its first or last arc (start_trees), and each tree goes under a smaller one that two more arcs of
-// some vertex of it show (hook_trees). A giant component is mostly one tree by now, or is after a
-// sixteenth of the vertices is united with some neighbours. At last every arc unites its ends (sweep), of
-// which one look at four parents tells that they are united; or, where hardly a vertex is outside the giant
-// component, one look at a bit for each arc of some rows (sweep_around). Where every arc is listed from both
-// ends, the vertices of the giant component need not be visited at all: the arcs that leave it are seen from
-// their other end. A sparse graph of that kind is left to sparse_forest.h; in one of many arcs a giant is
-// first sought by giant.h, and all of the above is done only if there is none.
-// Cost: each arc read once, and a random access for it; in a symmetric graph with a giant component
-// only a few arcs a vertex. No memory beyond the parents, which become the labels, a bit a vertex, and
-// what sparse_forest.h and giant.h need.
-// Source: Sutton, Ben-Nun and Barak 2018, "Optimizing Parallel Graph Connectivity Computation via
-// Subgraph Sampling"; start and union–find of Jaiganesh and Burtscher 2018; trees are hooked as by Shiloach
-// and Vishkin 1982, "An O(log n) parallel connectivity algorithm".
+// end of its first or last arc (start_trees). Grids, and graphs whose numbers come from a search, are one
+// tree then, and nothing is left to do. Elsewhere, unless a giant component is mostly one tree already, each
+// tree goes under a smaller one that two more arcs of some vertex of it show (hook_trees); if it is not by
+// then, a sixteenth of the vertices is united with some neighbours. At last every arc unites its ends
+// (sweep), of which one look at four parents tells that they are united; or, where hardly a vertex is outside
+// the giant component, one look at a bit for each arc of some rows (sweep_around). Where every arc is listed
+// from both ends, the vertices of the giant component need not be visited at all: the arcs that leave it are
+// seen from their other end. A sparse graph of that kind is left to sparse_forest.h; in one of many arcs a
+// giant is first sought by giant.h, and all of the above is done only if there is none.
+// Cost: each arc read once, and a random access for it; in a symmetric graph with a giant component, or where
+// two arcs a vertex make one tree, only a few arcs a vertex. No memory beyond the parents, which become the
+// labels, a bit a vertex, and what sparse_forest.h and giant.h need.
+// Source: Sutton, Ben-Nun and Barak 2018, "Optimizing Parallel Graph Connectivity Computation via Subgraph
+// Sampling"; start and union–find of Jaiganesh and Burtscher 2018; trees are hooked as by Shiloach and
+// Vishkin 1982, "An O(log n) parallel connectivity algorithm".
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "core/union_find.h"
@@ -44,11 +46,37 @@ constexpr int64_t kHookedDegree = 3;
 // With fewer arcs a vertex, a giant is not sought by sweeps.
 constexpr int64_t kSweptDegree = 7;
 
-// Lets each vertex point to the smaller end of its first and last arc, or to itself.
+// Lets every entry from `first` on point to its root.
+template <class Index>
+void flatten_from(int64_t first, Index* parent, int64_t count) {
+  for_each_index(count - first, [=](int64_t i) { flatten_entry(parent, first + i); }, kParentWork);
+}
+
+// Lets each vertex start under the smaller end of its first and last arc: under the root of that if a thread
+// has both in its part, as lower entries of a part are flat already, and else under what is below the part.
+// Then what is under other parts goes under roots, too. Returns how many roots there are.
 template <class Pointer, class Vertex, class Index>
-void start_trees(const Rows<Pointer, Vertex> rows, Index* parent) {
-  for_each_row(rows,
-               [=](int64_t v, int64_t begin, int64_t end) { start_tree(rows, parent, v, {begin, end}); });
+int64_t start_trees(const Rows<Pointer, Vertex> rows, Index* parent) {
+  Parts parts(rows.vertices, kGrain / kVertexWork);
+  // Few, as ways to roots lead through them.
+  parts.at_most(num_threads() == 1 || rows.vertices < kLongLoop ? num_threads() : 2 * num_threads());
+  std::vector<int64_t> roots(parts.parts);
+  parallel_for(parts.parts, [&](int64_t part) {
+    const int64_t first = parts.begin(part);
+    int64_t begin = rows.begin(first), count = 0;
+    for_each_in(first, parts.end(part), [&begin, &count, rows, parent, first](int64_t v) {
+      const int64_t end = rows.begin(v + 1), low = smaller_end(rows, v, {begin, end});
+      const int64_t outside = -int64_t(low < first);  // without a branch, which few graphs let be guessed
+      Shared::store(parent + v, Index(low));
+      const Index above = Shared::load(parent + (low ^ ((low ^ v) & outside)));
+      Shared::store(parent + v, above);
+      count += low == v;
+      begin = end;
+    });
+    roots[part] = count;
+  });
+  if (parts.parts > 1) flatten_from(parts.end(0), parent, rows.vertices);
+  return std::reduce(roots.begin(), roots.end());
 }
 
 // Hooks the roots of a flat forest under smaller ones that arcs show. Of two links of one root the later
@@ -155,13 +183,15 @@ void grow_forest(const Rows<Pointer, Vertex> rows, bool symmetric, Index* parent
     Giant<Pointer, Vertex> giant(rows);
     if (giant.search()) return sweep_others(rows, parent, giant.members());
   }
-  start_trees(rows, parent);
-  flatten(parent, rows.vertices);
+  if (start_trees(rows, parent) == 1) return;
   FrequentRoot giant{-1, 0};
   if (!sparse) {
-    hook_trees(rows, parent);
-    flatten(parent, rows.vertices);
     giant = frequent_root(rows, parent);
+    if (giant.share < (symmetric ? 0.9 : 1)) {
+      hook_trees(rows, parent);
+      flatten(parent, rows.vertices);
+      giant = frequent_root(rows, parent);
+    }
     if (giant.share < 0.9) {
       unite_some(rows, parent);
       giant = frequent_root(rows, parent);

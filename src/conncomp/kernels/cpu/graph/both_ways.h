@@ -18,7 +18,6 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
-#include <cstdlib>
 #include <vector>
 
 #include "cpu/core/parallel.h"
@@ -139,33 +138,13 @@ class BothWays {
   std::vector<uint64_t> done_;  // whose targets are marked
 };
 
-// Some arcs, evenly spread.
-struct Sample {
-  int64_t hub;    // the target with the most arcs
-  double nearby;  // the share of arcs between vertices whose numbers are near each other
-};
-
-template <class Pointer, class Vertex>
-Sample sample_arcs(const Rows<Pointer, Vertex> rows) {
-  constexpr int64_t kSamples = 256, kNear = 64;
-  int64_t hub = 0, most = -1, near = 0;
-  for (int64_t i = 0; i < kSamples; ++i) {
-    const int64_t arc = rows.arcs / kSamples * i;
-    const Vertex u = rows.target(arc);
-    if (!is_vertex(u, rows.vertices)) continue;
-    near += std::abs(int64_t(u) - rows.source(arc)) < rows.vertices / kNear;
-    if (const int64_t arcs = rows.begin(u + 1) - rows.begin(u); arcs > most) hub = int64_t(u), most = arcs;
-  }
-  return {hub, double(near) / kSamples};
-}
-
 // Lets state[v] be kUnvisited, or for v of the giant that it is settled; returns how many are. If none is, it
 // leaves states as they are.
 template <class Pointer, class Vertex, class Index>
 int64_t settle_giant(const Rows<Pointer, Vertex> rows, Index* state) {
   using State = SearchState<Index>;
-  const Sample sample = sample_arcs(rows);
-  if (sample.nearby > 0.5) return 0;
+  const RowSample sample = sample_rows(rows);
+  if (2 * sample.near > sample.rows) return 0;
   BothWays<Pointer, Vertex> giant(rows);
   if (!giant.search(sample.hub)) return 0;
   int64_t first = 0;

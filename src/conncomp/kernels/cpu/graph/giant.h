@@ -122,18 +122,20 @@ class Giant {
   template <bool upwards>
   void ask(int64_t begin, int64_t end, Tally& tally) {
     int64_t asked = 0, marked = 0, left = 0;
-    for_each_in(begin, end, [&, this](int64_t w) {
-      for_each_unmarked<upwards>(upwards ? w : begin + end - 1 - w,
-                                 [&](int64_t word, uint64_t bit, ArcRange row) {
-                                   const bool marks = leads_inside<upwards>(row);
-                                   ++asked, marked += marks, left += marks ? 0 : row.end - row.begin;
-                                   if (marks) marked_.add(word, bit);
-                                 });
+    for_each_in(begin, end, [&, this](int64_t k) {
+      const int64_t w = upwards ? k : begin + end - 1 - k;
+      uint64_t found = 0;  // written once, as other threads' caches lose the line each time
+      for_each_unmarked<upwards>(w, [&](uint64_t bit, ArcRange row) {
+        const bool marks = leads_inside<upwards>(row);
+        ++asked, marked += marks, left += marks ? 0 : row.end - row.begin;
+        found |= marks ? bit : 0;
+      });
+      if (found) marked_.add(w, found);
     });
     tally.asked += asked, tally.marked += marked, tally.left += left;
   }
 
-  // Calls body(w, bit, row) for the vertices of a word that are not marked and have arcs.
+  // Calls body(bit, row) for the vertices of a word that are not marked and have arcs.
   template <bool upwards, class Body>
   void for_each_unmarked(int64_t w, Body body) const {
     const Rows<Pointer, Vertex> rows = rows_;
@@ -145,7 +147,7 @@ class Giant {
       bit = upwards ? word & -word : std::bit_floor(word);
       const int64_t v = first + std::countr_zero(bit), begin = rows.begin(v), end = rows.begin(v + 1);
       ask_for(upwards ? end + kFarther : begin - kFarther);
-      if (begin < end) body(w, bit, ArcRange{begin, end});
+      if (begin < end) body(bit, ArcRange{begin, end});
     }
   }
 

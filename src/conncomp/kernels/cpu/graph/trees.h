@@ -65,18 +65,16 @@ void for_each_piece(const Rows<Pointer, Vertex> rows, int64_t visited, Body body
   });
 }
 
-// Lets v point to the smaller end of its first and last arc, or to itself; returns whether that may leave
-// arcs to smaller vertices.
-template <class Pointer, class Vertex, class Index>
-bool start_tree(const Rows<Pointer, Vertex> rows, Index* parent, int64_t v, ArcRange row) {
+// The smaller end of the first and last arc of v, or v itself if neither is smaller.
+template <class Pointer, class Vertex>
+int64_t smaller_end(const Rows<Pointer, Vertex> rows, int64_t v, ArcRange row) {
   using Unsigned = std::make_unsigned_t<Vertex>;  // in which negative numbers are large
-  Unsigned first = Unsigned(v), last = first;
+  Unsigned low = Unsigned(v);
   if (row.begin < row.end) [[likely]] {
-    first = std::min(first, Unsigned(rows.target(row.begin)));
-    last = std::min(last, Unsigned(rows.target(row.end - 1)));
+    low = std::min(low, Unsigned(rows.target(row.begin)));
+    low = std::min(low, Unsigned(rows.target(row.end - 1)));
   }
-  Shared::store(parent + v, Index(std::min(first, last)));
-  return (row.end - row.begin > 2) | ((first != last) & (std::max(first, last) != Unsigned(v)));
+  return int64_t(low);
 }
 
 // Unites v, whose parent has just been seen to be `root`, with the ends below `bound` of a piece of its row.

@@ -136,7 +136,7 @@ struct Strips {
 
   explicit Strips(const Replicas& replicas) : rows(replicas.lattice.rows()) {
     const int64_t threads = num_threads(), sites = replicas.lattice.sites();
-    const int64_t wanted = threads == 1 ? 1 : (4 * threads + replicas.count - 1) / replicas.count;
+    const int64_t wanted = threads == 1 ? 1 : (8 * threads + replicas.count - 1) / replicas.count;
     per_replica = std::clamp<int64_t>(std::min(sites / kGrain, rows), 1, wanted);
     count = per_replica * replicas.count;
   }
