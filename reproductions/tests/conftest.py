@@ -20,12 +20,8 @@ ON_GPU = {kind: table["cuda"] for kind, table in TABLES.items()}
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """Run `python -m reproductions` in an empty folder, in this process, measuring a few times.
-
-    What is short is measured up to a hundred times otherwise.
-    """
+    """Run `python -m reproductions` in an empty folder, in this process."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(runner, "MOST_RUNS", runner.FEWEST_RUNS)
 
     def run(*arguments):
         return click.testing.CliRunner().invoke(paper, [*map(str, arguments)])
