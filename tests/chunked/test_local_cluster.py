@@ -50,6 +50,7 @@ def slowly(block, folder, block_info=None):
     return block
 
 
+@pytest.mark.soak  # graphs are those that threads and a pool of processes compute in each run
 @pytest.mark.long
 def test_as_in_memory(monkeypatch):
     monkeypatch.setattr(dask_arrays, "MANY_CHUNKS", 20)  # so that some graphs have joined calls

@@ -47,9 +47,14 @@ def test_everything(works, tool, part):
 
 
 @host
+@pytest.mark.soak
 @pytest.mark.long
 def test_every_kernel_is_run(tmp_path):
-    """On the host executor, whose answers are those of the CPU; a new driver needs a part."""
+    """On the host executor, whose answers are those of the CPU; a new driver needs a part.
+
+    The tests of each room run its kernels there, too; what no part launches, `sanitize.py` lists
+    when it is run on a GPU.
+    """
     command = [sys.executable, EVERYTHING, *PARTS, "--host", "--launched", tmp_path / "launched"]
     code, output = sanitize.run(command, 900)
     assert code == 0, output[-5000:]

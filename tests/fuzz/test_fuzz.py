@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from dealt import examples
+
 ROOT = Path(__file__).parents[2]
 
 # Targets `planted:NAME`, each wrong in its way where a case holds an "x".
@@ -80,7 +82,7 @@ def fuzz(folder, *options):
 
 @pytest.mark.long
 def test_every_target(tmp_path):
-    shown, status = fuzz(tmp_path, "--cases", "40", "--case-seconds", "60")
+    shown, status = fuzz(tmp_path, "--cases", str(examples(40)), "--case-seconds", "60")
     assert status == 0, shown
     assert not (tmp_path / "findings").exists()
 

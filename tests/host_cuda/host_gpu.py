@@ -61,6 +61,13 @@ _SANITIZERS: dict[str | None, tuple[str, ...]] = {
     "thread": ("-O1", "-fsanitize=thread"),
     "address": ("-Og", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
 }
+# The executor, which all kernels are linked with, has the libraries of C++: to look through them
+# again is half of what the linker does.
+_LINK = {
+    None: ("-shared", "-nodefaultlibs", "-lgcc"),
+    "thread": ("-shared",),
+    "address": ("-shared",),
+}
 _RUNTIME = {None: (), "thread": ("-DHOST_CUDA_THREAD",), "address": ("-DHOST_CUDA_ADDRESS",)}
 
 
@@ -125,7 +132,8 @@ def _headers(folder: Path) -> bytes:
 def _runtime(sanitizer: str | None) -> Path:
     """Compile the executor itself: without sanitizers, which it only informs."""
     text = (HERE / "host_cuda.cpp").read_bytes()
-    flags = (*_COMMON, "-O2", "-shared", f"-I{HERE}", *_RUNTIME[sanitizer])
+    needed = "-Wl,--no-as-needed"  # also what kernels alone call
+    flags = (*_COMMON, "-O2", "-shared", needed, f"-I{HERE}", *_RUNTIME[sanitizer])
     library = CACHE / f"{_key(text, _headers(HERE), *flags)}.so"
     if not library.exists():
         _compile("executor.cpp", text, flags, library)
@@ -157,7 +165,6 @@ def _flags_and_key(
         *_COMMON,
         *_KERNEL,
         *_SANITIZERS[sanitizer],
-        "-shared",
         *(f"-I{folder}" for folder in folders),
         "-include",
         str(_prelude(sanitizer)),
@@ -402,7 +409,7 @@ class HostGpu(Gpu):
         )
         if missing:
             text = (source(file) + launches).encode()
-            _compile("kernels.cpp", text, flags, *missing.values())
+            _compile("kernels.cpp", text, (*flags, *_LINK[self.sanitizer]), *missing.values())
         return places
 
 

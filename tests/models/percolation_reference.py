@@ -2,6 +2,7 @@
 
 from functools import cache
 from itertools import product
+from operator import add, neg, sub
 from typing import NamedTuple
 
 import numpy as np
@@ -80,37 +81,46 @@ class Torus(NamedTuple):
         return len(self.links()) if self.kind == "bond" else self.sites
 
 
+@cache
+def rank_of(loops):
+    """Return how many independent ways there are among displacements."""
+    return int(np.linalg.matrix_rank(np.array([*loops]))) if loops else 0
+
+
 def search(torus, links, present, occupied):
-    """Return the `Facts` of sites and the links among them, by search with displacements."""
+    """Return the `Facts` of sites and the links among them, by search with displacements.
+
+    Displacements are tuples of Python, as there are as many searches as configurations.
+    """
     ways = {site: [] for site in present}
     for site, to, periods in links:
         if site in ways and to in ways:
-            ways[site].append((to, np.array(periods)))
-            ways[to].append((site, -np.array(periods)))
-    ndim, place, sizes = len(torus.shape), {}, []
-    wraps, rank = np.zeros(ndim, bool), 0
+            ways[site].append((to, periods))
+            ways[to].append((site, tuple(map(neg, periods))))
+    nowhere = (0,) * len(torus.shape)
+    place, sizes, along, rank = {}, [], set(), 0
     for start in present:
         if start in place:
             continue
-        place[start], members, loops = np.zeros(ndim, int), [start], []
+        place[start], members, loops = nowhere, [start], set()
         for site in members:
+            here = place[site]
             for to, periods in ways[site]:
+                there = tuple(map(add, here, periods))
                 if to not in place:
-                    place[to] = place[site] + periods
+                    place[to] = there
                     members.append(to)
-                elif (loop := place[site] + periods - place[to]).any():
-                    loops.append(loop)
+                elif there != place[to]:
+                    loops.add(tuple(map(sub, there, place[to])))
         sizes.append(len(members))
-        if loops:
-            wraps |= np.any(loops, axis=0)
-            rank = max(rank, int(np.linalg.matrix_rank(np.array(loops))))
-    sizes = np.array(sizes, int)
+        along |= {axis for loop in loops for axis, steps in enumerate(loop) if steps}
+        rank = max(rank, rank_of(frozenset(loops)))
     return Facts(
         occupied,
         len(sizes),
-        int(sizes.max(initial=0)),
-        int((sizes**2).sum()),
-        tuple(wraps.tolist()),
+        max(sizes, default=0),
+        sum(size**2 for size in sizes),
+        tuple(axis in along for axis in range(len(nowhere))),
         rank,
     )
 

@@ -266,7 +266,11 @@ def test_noise_has_the_variance_of_the_theory(shape, replicas, dtype):
 
 
 @pytest.mark.parametrize(
-    ("length", "device"), [(384, "cpu"), pytest.param(4096, "cuda", marks=pytest.mark.gpu)]
+    ("length", "device"),
+    [
+        pytest.param(384, "cpu", marks=pytest.mark.soak),
+        pytest.param(4096, "cuda", marks=pytest.mark.gpu),
+    ],
 )
 def test_domains_grow_with_the_cube_root_of_time(length, device):
     model = CahnHilliard((length, length), seed=5, replicas=2, device=device)

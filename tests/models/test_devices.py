@@ -101,7 +101,7 @@ def test_clusters_grown_along_wave_fronts(device, shape, q, beta, periodic):
 
 @pytest.mark.parametrize("device", ["cuda"])
 def test_energies_of_wave_fronts_are_those_of_enumeration(device):
-    shape, q, beta, replicas = (2, 3), 3, 0.5, 384
+    shape, q, beta, replicas = (2, 3), 3, 0.5, alarms.drawn(384)
     start = np.random.default_rng(6).integers(0, q, (replicas, *shape))
     model = Potts(
         shape,

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from conncomp.models import Kawasaki, Potts
-from models.alarms import FALSE_ALARM, of_classes, of_mean
+from models.alarms import FALSE_ALARM, drawn, of_classes, of_mean
 from models.kawasaki_reference import STEPS, residues
 
 
@@ -89,7 +89,12 @@ def test_configurations_have_their_probabilities():
     torus, temperature, up = Torus("square", (4, 4)), 3.0, 3
     everything = [frozenset(chosen) for chosen in combinations(range(16), up)]
     model = Kawasaki(
-        (4, 4), lattice="square", temperature=temperature, fraction=up / 16, replicas=23_000, seed=3
+        (4, 4),
+        lattice="square",
+        temperature=temperature,
+        fraction=up / 16,
+        replicas=drawn(23_000),
+        seed=3,
     )
     model.step(40)
     counted = Counter(
@@ -102,7 +107,7 @@ def test_configurations_have_their_probabilities():
 
 
 def test_first_spins_are_any_places():
-    model = Kawasaki((4, 4), lattice="square", fraction=3 / 16, replicas=17_000, seed=8)
+    model = Kawasaki((4, 4), lattice="square", fraction=3 / 16, replicas=drawn(17_000), seed=8)
     everything = list(combinations(range(16), 3))
     counted = Counter(
         tuple(np.flatnonzero(spins).tolist()) for spins in model.spins.reshape(-1, 16)
@@ -138,7 +143,9 @@ def check_energies(model, levels, multiplicity, temperature):
 def test_energies_on_4_by_4_are_those_of_enumeration(temperature, sweeps, replicas):
     torus = Torus("square", (4, 4))
     levels, multiplicity = energies_of(torus, combinations(range(16), 8))
-    model = Kawasaki((4, 4), lattice="square", temperature=temperature, replicas=replicas, seed=21)
+    model = Kawasaki(
+        (4, 4), lattice="square", temperature=temperature, replicas=drawn(replicas), seed=21
+    )
     model.step(sweeps)
     check_energies(model, levels, multiplicity, temperature)
 
@@ -154,7 +161,7 @@ def test_energies_on_4_by_4_by_4_are_those_of_enumeration(lattice, temperature):
         lattice=lattice,
         temperature=temperature,
         fraction=up / 64,
-        replicas=2_300,
+        replicas=drawn(2_300),
         seed=22,
     )
     model.step(150)
@@ -165,14 +172,14 @@ def test_energies_on_4_by_4_by_4_are_those_of_enumeration(lattice, temperature):
     ("lattice", "shape", "temperature"), [("square", (8, 8), 2.6), ("sc", (4, 4, 4), 5.0)]
 )
 def test_energies_are_those_of_clusters_without_magnetisation(lattice, shape, temperature):
-    clusters = Potts(shape, 2, 2 / temperature, replicas=34_000, seed=5)
+    clusters = Potts(shape, 2, 2 / temperature, replicas=drawn(34_000), seed=5)
     clusters.step(20)
     measured = clusters.measure()
     energy_of_potts = measured.energy[measured.magnetisation == 0]
     sites = int(np.prod(shape))
     wanted = 2 * energy_of_potts + sites * len(shape)  # in the Ising convention
-    assert len(wanted) > 300
-    model = Kawasaki(shape, lattice=lattice, temperature=temperature, replicas=2_300, seed=6)
+    assert len(wanted) > drawn(300)
+    model = Kawasaki(shape, lattice=lattice, temperature=temperature, replicas=drawn(2_300), seed=6)
     model.step(100)
     energy = model.measure().energy
     error = sqrt(energy.var() / len(energy) + wanted.var() / len(wanted))
@@ -183,7 +190,9 @@ def test_energies_are_those_of_clusters_without_magnetisation(lattice, shape, te
 def test_a_lone_spin_walks_at_random(lattice, shape):
     start = np.zeros(shape, np.uint8)
     start.flat[5] = 1
-    model = Kawasaki(shape, lattice=lattice, temperature=1.0, start=start, replicas=2_900, seed=9)
+    model = Kawasaki(
+        shape, lattice=lattice, temperature=1.0, start=start, replicas=drawn(2_900), seed=9
+    )
     model.step(60)
     places = model.spins.reshape(model.replicas, -1).argmax(axis=1)
     observed = np.bincount(places, minlength=start.size)
@@ -223,7 +232,12 @@ def test_spins_that_begin_four_sites_apart_part():
     start = np.zeros((8, 8), np.uint8)
     start[0, 0] = start[4, 4] = 1
     model = Kawasaki(
-        (8, 8), lattice="square", temperature=temperature, start=start, replicas=2_900, seed=10
+        (8, 8),
+        lattice="square",
+        temperature=temperature,
+        start=start,
+        replicas=drawn(2_900),
+        seed=10,
     )
     model.step(150)
     distances = Counter()

@@ -12,8 +12,7 @@ from conncomp.kernels.lattice import pack
 from conncomp.models import Percolation, PercolationMeasurements, UnitCell, simulate
 from conncomp.models.percolation.binomial import binomial, numbers_between
 from conncomp.models.percolation.crossing import WRAPPING_AT_THRESHOLD
-from dealt import examples
-from models.alarms import FALSE_ALARM, of_classes, of_mean
+from models.alarms import FALSE_ALARM, drawn, of_classes, of_mean
 from models.percolation_reference import Torus, all_configurations, permutation, search
 
 # Sites with three neighbours and with four.
@@ -169,7 +168,7 @@ def stripes(rng, shape):
 def test_stripes_wrap_as_by_search(torus):
     rng, links, kinds = np.random.default_rng(1), torus.links(), set()
     model = Percolation(**torus.arguments)
-    for _ in range(examples(150)):
+    for _ in range(150):
         image = stripes(rng, torus.shape)
         record = model.new_records(1)
         words = pack(np, model._cells, image[np.newaxis].astype("u1"))
@@ -242,7 +241,7 @@ def test_runs_are_those_of_the_contract(torus):
 
 @tori
 def test_sweeps_have_the_means_of_all_configurations(torus):
-    runs, known = 4000, all_configurations(torus)
+    runs, known = drawn(4000), all_configurations(torus)
     sweep = Percolation(**torus.arguments, p=0.5, seed=12).sweep(runs, batches=runs)
     numbers = np.array([facts.occupied for facts in known])
     of_number = np.bincount(numbers)
@@ -272,7 +271,7 @@ def test_sweeps_have_the_means_of_all_configurations(torus):
 @pytest.mark.parametrize("p", [0.0, 0.3, 0.6, 1.0])
 def test_polynomials(torus, p):
     """Means at p are the polynomials that all configurations make."""
-    known, runs = all_configurations(torus), 4000
+    known, runs = all_configurations(torus), drawn(4000)
     weights = np.array([p**f.occupied * (1 - p) ** (torus.elements - f.occupied) for f in known])
     assert weights.sum() == pytest.approx(1)
     sweep = Percolation(**torus.arguments, seed=13).sweep(runs, batches=40)
@@ -483,7 +482,7 @@ def test_wrapping_probabilities_of_the_torus():
 
 def test_wrapping_at_the_threshold():
     for model in [Percolation((128, 128), "bond", seed=51), Percolation((128, 128), seed=52)]:
-        sweep = model.sweep(2000)
+        sweep = model.sweep(drawn(2000))
         for event, probability in WRAPPING_AT_THRESHOLD.items():
             wrapping = sweep.wrapping(model.p, event)
             assert abs(wrapping.value - probability) < 7 * wrapping.error + 1e-3
@@ -491,7 +490,7 @@ def test_wrapping_at_the_threshold():
 
 def test_duality_of_bonds():
     """A cross of bonds is there where their dual has no winding path at all."""
-    sweep = Percolation((64, 64), "bond", seed=53).sweep(3000)
+    sweep = Percolation((64, 64), "bond", seed=53).sweep(drawn(3000))
     for p in (0.48, 0.5, 0.51):
         cross, none = sweep.wrapping(p, "cross"), sweep.wrapping(1 - p, "any")
         error = np.hypot(cross.error, none.error)

@@ -271,7 +271,10 @@ MANY["q=4"] = MANY["q=3"]
 @pytest.mark.parametrize("model", LIMITS)
 @pytest.mark.parametrize(
     ("device", "lattices", "sweeps"),
-    [("cpu", FEW, 400), pytest.param("cuda", MANY, 4000, marks=pytest.mark.gpu)],
+    [
+        pytest.param("cpu", FEW, 400, marks=pytest.mark.soak),
+        pytest.param("cuda", MANY, 4000, marks=pytest.mark.gpu),
+    ],
 )
 def test_critical_energy_of_the_infinite_lattice(model, device, lattices, sweeps):
     """Extrapolated from some lengths, each with so many replicas, by least squares."""

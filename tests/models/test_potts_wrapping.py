@@ -126,7 +126,7 @@ def test_tori_wrap_as_often_as_all_configurations_say(update, torus, q):
         weight = p**facts.occupied * (1 - p) ** (bonds - facts.occupied) * q**facts.clusters
         what = facts.wraps, facts.rank
         weights[what] = weights.get(what, 0) + weight
-    model = Potts(torus.shape, q, beta, periodic=torus.closed, replicas=4_600, seed=9)
+    model = Potts(torus.shape, q, beta, periodic=torus.closed, replicas=alarms.drawn(4_600), seed=9)
     run = getattr(model, update)
     run(60 if update == "swendsen_wang" else 100, measure=False)
     measured = run(1, wrapping=True)
@@ -147,6 +147,7 @@ def test_exact_probabilities_of_percolation():
     assert wrapping_at_criticality(1) == pytest.approx(known, abs=1.1e-9)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(("q", "replicas", "most_error"), [(2, 500, 0.004), (3, 800, 0.008)])
 def test_critical_torus(q, replicas, most_error):
     """As often as known exactly, within four standard errors."""

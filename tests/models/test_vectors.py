@@ -378,6 +378,7 @@ def test_xy_energy_and_helicity_at_the_transition_of_two_axes():
     assert run.series.vortices.mean() > 0
 
 
+@pytest.mark.soak
 def test_helicity_at_the_transition_has_logarithmic_corrections():
     """T_KT = 0.8929 by the method of Weber and Minnhagen: a fit without a free amplitude.
 
@@ -428,6 +429,7 @@ def test_critical_energy_of_three_axes():
 BINDER = {XY: 1.2431, Heisenberg: 1.1394}
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("model_type", MODELS)
 def test_binder_ratios_at_the_critical_points_of_three_axes(model_type):
     model = model_type((10, 10, 10), replicas=40, seed=6)
