@@ -248,7 +248,7 @@ __global__ void __launch_bounds__(kSampleBundleThreads)
       __syncthreads_or(bits.has_any() && (bits.any != bits.all || int32_t(bits.any) != seen));
   if (thread != 0) return;
   by_bundles[0] = !several, by_bundles[kValueOfBundles] = seen;
-  for (int k = 0; k < 2; ++k) by_bundles[BrickTable::kTurns + k] = 0;
+  for (int k = 0; k < 3; ++k) by_bundles[BrickTable::kTurns + k] = 0;
   components[0] = 0;
 }
 

@@ -22,9 +22,10 @@ LEAST = 1 << 24
 SAMPLING, LABELLING, WRITING = 1024, run_tiles.WORDS_OF_TILE // 4, 256
 KEPT = np.dtype((np.void, 6928))  # ``KeptBundles``
 AXES, ENTRIES = run_tiles.AXES, "entries_of_words"
-# Whether a volume is labelled by bundles, the value of its foreground, and which tiles of bricks are
-# next to be labelled and written; by how many blocks a multiprocessor.
-WORDS_OF_CHOICE, BLOCKS = 4, 3
+# Whether a volume is labelled by bundles, the value of its foreground, and which tiles of bricks
+# are next to be labelled, joined and written; and by how many blocks a multiprocessor, as many as
+# run at once.
+WORDS_OF_CHOICE, BLOCKS, JOINING = 5, 3, 8
 
 
 class BundlePlan(NamedTuple):

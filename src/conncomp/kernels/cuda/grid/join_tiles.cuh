@@ -426,13 +426,11 @@ __device__ inline int brick_to_join(const Tiles& tiles, const Cell<Tiles::kRank,
   return before + (k / beside + 1) * width + (k % beside == 0 ? 0 : last(0));
 }
 
-// A thread for each of the `each` bricks of a tile at borders; `count` tiles.
+// What a block does: a thread for each of the `each` bricks of a tile at borders; `count` tiles.
 template <class Rule, class Tiles, class Index>
-__global__ void __launch_bounds__(kJoinThreads, Tiles::kRank < 3 && resident_blocks(kJoinThreads) > 8 ? 9 : 8)
-    join_tiles(Tiles tiles, int64_t count, int64_t each, const typename Rule::Value* __restrict__ values,
-               Index* label, BrickTable table) {
-  follow_launch();
-  if (table.is_elsewhere()) return;
+__device__ inline void join_bricks(const Tiles& tiles, int64_t count, int64_t each,
+                                   const typename Rule::Value* values, Index* label, const BrickTable& table,
+                                   uint32_t block) {
   constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes;
   using Join = TileJoin<Rule, Tiles, Index>;
   __shared__ BricksToJoin<Join> bricks;
@@ -443,9 +441,9 @@ __global__ void __launch_bounds__(kJoinThreads, Tiles::kRank < 3 && resident_blo
   const int thread = int(threadIdx.x), first_of_warp = thread - lane();
   if (thread == 0) pairs.count = 0;
 
-  // blockIdx.x * kJoinThreads bricks are of blocks before: whole tiles, and some over, in 32 bits.
-  const uint32_t of_tile = uint32_t(each), bricks_over = blockIdx.x % of_tile * kJoinThreads;
-  const uint32_t first_tile = blockIdx.x / of_tile * kJoinThreads + bricks_over / of_tile;
+  // block * kJoinThreads bricks are of blocks before: whole tiles, and some over, in 32 bits.
+  const uint32_t of_tile = uint32_t(each), bricks_over = block % of_tile * kJoinThreads;
+  const uint32_t first_tile = block / of_tile * kJoinThreads + bricks_over / of_tile;
   const uint32_t first_in_tile = bricks_over % of_tile;
   const uint32_t tile = first_tile + (first_in_tile + thread) / of_tile;
   const uint32_t last = first_tile + (first_in_tile + blockDim.x - 1) / of_tile;
@@ -482,6 +480,22 @@ __global__ void __launch_bounds__(kJoinThreads, Tiles::kRank < 3 && resident_blo
       [&](Bits component, int lane_of_brick, int, bool last) {
         join.join(bricks, first_of_warp + lane_of_brick, component, last);
       });
+}
+
+// Blocks of a volume that may be labelled elsewhere take their turns, as in label_tiles.
+template <class Rule, class Tiles, class Index, bool in_turns = false>
+__global__ void __launch_bounds__(kJoinThreads, Tiles::kRank < 3 && resident_blocks(kJoinThreads) > 8 ? 9 : 8)
+    join_tiles(Tiles tiles, int64_t count, int64_t each, const typename Rule::Value* __restrict__ values,
+               Index* label, BrickTable table) {
+  follow_launch();
+  if (table.is_elsewhere()) return;
+  if constexpr (in_turns) {
+    const int64_t blocks = (count * each + kJoinThreads - 1) / kJoinThreads;
+    for (int64_t k; (k = next_turn(table.elsewhere + BrickTable::kTurns + 1)) < blocks;)
+      join_bricks<Rule>(tiles, count, each, values, label, table, uint32_t(k));
+  } else {
+    join_bricks<Rule>(tiles, count, each, values, label, table, blockIdx.x);
+  }
 }
 
 // Which links leave a tile: all, or but those over the ends of axes.

@@ -316,11 +316,13 @@ def plan_of(
         "bricks": bricks,
     }
     given = None if by_value else 1 if geometry.steps.most_moves <= 1 else 3
+    # Few blocks take tiles in turn where bricks may have nothing to do.
+    most = multiprocessors if ahead.by_bundles else tiles
     by_word = ((words, WORDS), (words, index), (chunks, COUNT)) if consecutive else ()
     names = _names(links, given, kind, index)
     last_names = _last_names(links, given, kind, index, (consecutive, by_item))
     return Plan(
-        _where_elsewhere(names) if ahead != _Ahead() else names,
+        _where_elsewhere(names, 2 if ahead.by_bundles else 1) if ahead != _Ahead() else names,
         _where_elsewhere(last_names) if ahead != _Ahead() else last_names,
         ahead.by_rows,
         ahead.by_bundles,
@@ -331,8 +333,8 @@ def plan_of(
         of_item if by_item else 0,
         chunk,
         chunks,
-        (min(tiles, bundle_tiles.BLOCKS * multiprocessors) if ahead.by_bundles else tiles, of_tile),
-        (-(-tiles * border // JOIN_THREADS), JOIN_THREADS),
+        (min(tiles, bundle_tiles.BLOCKS * most), of_tile),
+        (min(-(-tiles * border // JOIN_THREADS), bundle_tiles.JOINING * most), JOIN_THREADS),
         tiles > items or any(geometry.steps.periodic),
         (tiles, border),
         0 if ahead.sparse else of_tile * BRICK * NODE.itemsize,
@@ -406,9 +408,9 @@ def _last_names(
     return write, f"settle_roots<{kinds}>", f"gather_roots<{kinds}>", number
 
 
-def _where_elsewhere(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of kernels, the first one for arrays that may be labelled elsewhere."""
-    return f"{names[0][:-1]}, true>", *names[1:]
+def _where_elsewhere(names: tuple[str, ...], count: int = 1) -> tuple[str, ...]:
+    """Return the names of kernels, the first ones for arrays that may be labelled elsewhere."""
+    return *(f"{name[:-1]}, true>" for name in names[:count]), *names[count:]
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -434,7 +436,8 @@ def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
             continue
         for rank in FIXED if links.value_type == "u1" else (sparse_tiles.AXES,):
             tiles, index = _tiles(rank, LOGS[rank], False), sparse_tiles.INDEX
-            for names in _modules(_where_elsewhere(_names(links, None, tiles, index))):
+            in_turns = 2 if rank == bundle_tiles.AXES else 1
+            for names in _modules(_where_elsewhere(_names(links, None, tiles, index), in_turns)):
                 yield FILE, names
             for consecutive in (False, True) if rank == bundle_tiles.AXES else (False,):
                 last_names = _last_names(links, None, tiles, index, (consecutive, False))

@@ -258,7 +258,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
   };
   if constexpr (may_be_elsewhere && Tiles::kRank == 3) {
     const int64_t count = table.bricks / tiles.parts();
-    for (int64_t k; (k = next_turn(table.elsewhere + BrickTable::kTurns + 1)) < count;) write(uint32_t(k));
+    for (int64_t k; (k = next_turn(table.elsewhere + BrickTable::kTurns + 2)) < count;) write(uint32_t(k));
   } else {
     write(blockIdx.x);
   }
