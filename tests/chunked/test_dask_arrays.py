@@ -242,7 +242,7 @@ def test_what_is_no_array_of_known_chunks():
 
 def test_graph_is_small_and_soon_made():
     """Of its own, for each chunk: 100 microseconds of processor time, and 3 KB."""
-    image = da.zeros((160,) * 3, chunks=8, dtype=np.uint8)
+    image = da.zeros((80, 160, 160), chunks=8, dtype=np.uint8)
     conncomp.label(image[:16])
     best = float("inf")
     for _ in range(3):

@@ -94,7 +94,8 @@ def parts_for_assembler(names, soak=SOAK):
     """Return what of each name of a file the assembler is to see.
 
     An instruction that a GPU lacks stands in one of few functions, which a template calls, or where
-    a leaf tells that it is wanted: each template, and each leaf in some template of the file.
+    a leaf, a type as well, tells that it is wanted: each template, and each leaf in some template
+    of the file.
     Arrays in shared memory are as large as numbers say: the largest number at each place. In a soak
     all that `parts_in_a_soak` says.
     """
@@ -102,7 +103,7 @@ def parts_for_assembler(names, soak=SOAK):
         return {name: parts_in_a_soak(name) for name in names}
     parts, largest = {}, Counter()
     for name in names:
-        found = [(template_of(name), *leaf) for leaf in leaves(without_types(name))]
+        found = [(template_of(name), *leaf) for leaf in leaves(name)]
         parts[name] = {leaf for _, _, leaf in found if not leaf.isdigit()}
         for template, place, leaf in found:
             if leaf.isdigit():
@@ -110,7 +111,7 @@ def parts_for_assembler(names, soak=SOAK):
     for (template, place), number in largest.items():
         part = (place, str(number))
         for name in names:
-            if template_of(name) == template and part in leaves(without_types(name)):
+            if template_of(name) == template and part in leaves(name):
                 parts[name].add((template, *part))
     return parts
 

@@ -12,6 +12,7 @@ from models import alarms, exact
 
 EXCHANGE = 6
 FALSE_ALARM = 1e-7  # of each test
+ROUNDS = alarms.drawn(20_000)
 BETAS = [1.5, 0.2, 0.8, 1.1, 0.5]
 
 
@@ -84,7 +85,7 @@ def test_two_calls_are_one():
 def long_run():
     model = new_model()
     parallel_tempering(model, 100, update="metropolis")
-    return parallel_tempering(model, 20_000, update="metropolis")
+    return parallel_tempering(model, ROUNDS, update="metropolis")
 
 
 def test_acceptance_is_exact(long_run):
@@ -96,7 +97,7 @@ def test_acceptance_is_exact(long_run):
         lost = (long_run.beta[k + 1] - long_run.beta[k]) * (satisfied - satisfied[:, np.newaxis])
         wanted = shares[k] @ np.exp(-np.maximum(lost, 0)) @ shares[k + 1]
         # Rounds are not quite independent: a factor of 2 in the error has room for that.
-        error = 2 * math.sqrt(wanted * (1 - wanted) / 10_000)
+        error = 2 * math.sqrt(wanted * (1 - wanted) / (ROUNDS / 2))
         assert abs(long_run.acceptance[k] - wanted) < stats.norm.isf(FALSE_ALARM) * error
 
 
@@ -119,7 +120,7 @@ def test_distribution_at_each_temperature_is_exact(long_run):
 def test_replicas_visit_all_temperatures(long_run):
     for replica in range(5):
         visits = (long_run.replicas == replica).sum(axis=0)
-        assert visits.min() > 2000
+        assert visits.min() > ROUNDS / 10
 
 
 @pytest.mark.parametrize(
