@@ -29,7 +29,7 @@ def lattices(draw):
     batch_axes = draw(st.integers(0, len(shape) - 1))
     ndim = len(shape) - batch_axes
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    bonds = rng.random((ndim, *shape)) < draw(st.sampled_from([0.1, 0.4, 0.5, 0.9, 1]))
+    bonds = rng.random((ndim, *shape)) < draw(st.sampled_from([0, 0.02, 0.1, 0.4, 0.5, 0.9, 1]))
     bonds = lay_out(bonds, draw(st.sampled_from(LAYOUTS)))
     packed = pack(bonds)
     if draw(st.booleans()):  # bits of no axis count
@@ -84,8 +84,10 @@ def test_large_lattices(shape):
         bonds = rng.random((len(shape), *shape)) < probability
         for periodic in (False, True, [k % 2 == 1 for k in range(len(shape))]):
             expected = label_by_bonds(bonds, periodic)
+            numbers, _ = number_items(expected, 0)
             for threads in (1, 2, 8):
                 conncomp.set_num_threads(threads)
+                np.testing.assert_array_equal(label_bonds(bonds, periodic=periodic), numbers)
                 for given_bonds in (bonds, pack(bonds)):
                     roots = label_bonds(given_bonds, periodic=periodic, numbering="roots")
                     np.testing.assert_array_equal(roots, expected)

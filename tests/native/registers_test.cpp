@@ -180,14 +180,37 @@ void test_stream() {
           std::fill_n(wanted.begin() + at, words * kWord, labels[0]);
           continue;
         }
-        stream.write(
-            0, words, foreground.data(), start.data(), [&](int64_t w) { return labels.data() + w; },
-            background);
-        for (int w = 0; w < words; ++w)
-          expand(foreground[w], start[w], labels.data() + w, background, wanted.data() + at + w * kWord);
+        const auto write = [&](auto others) {
+          stream.write(
+              0, words, foreground.data(), start.data(), [&](int64_t w) { return labels.data() + w; },
+              [&](int64_t) { return others; });
+          for (int w = 0; w < words; ++w)
+            expand(foreground[w], start[w], labels.data() + w, others, wanted.data() + at + w * kWord);
+        };
+        if (draw(0, 1))
+          write(OneLabel<Label>{background});
+        else
+          write(CountedLabels<Label>{draw_word(), background});
       }
     }
     check(written == wanted, "labels of a stream");
+  }
+}
+
+// The same beside labels of elements that are counted.
+template <class Index>
+void test_expand_counted() {
+  const uint64_t foreground = draw_word(), start = draw_word();
+  const CountedLabels<Index> others{draw_word(), Index(draw(-1, 1000))};
+  std::vector<Index> labels(1 + std::popcount(start) + kSlack), expanded(kWord + 2, 77);
+  for (Index& label : labels) label = Index(generator());
+  expand(foreground, start, labels.data(), others, expanded.data() + 1);
+  check(expanded.front() == 77 && expanded.back() == 77, "elements beside a word");
+  Index counted = others.before;
+  for (int p = 0; p < kWord; ++p) {
+    counted += Index(others.begins >> p & 1);
+    const Index label = ~labels[std::popcount(start & up_to(p))];
+    check(expanded[p + 1] == (foreground >> p & 1 ? label : counted), "label of a counted element");
   }
 }
 
@@ -212,6 +235,19 @@ void test_marks() {
     const bool marked = k < kWord && marks >> k & 1;
     const Index number = !marked ? entries[k] : ~(upper >> k & 1 ? next_upper++ : next_lower++);
     check(numbered[k] == number, "number of a mark");
+  }
+  uint64_t places = draw_word() | draw_word();  // as many as there are marks
+  for (; std::popcount(places) > std::popcount(marks);) places &= places - 1;
+  const uint64_t by_places = std::popcount(places) == std::popcount(marks) ? marks : 0;
+  numbered = entries;
+  number_marks_by_places(numbered.data(), by_places, by_places ? places : 0, first);
+  for (int k = 0; k < available; ++k) {
+    if (k < kWord && by_places >> k & 1) {
+      check(numbered[k] == ~(first + std::countr_zero(places)), "number of a mark by its place");
+      places &= places - 1;
+    } else {
+      check(numbered[k] == entries[k], "an entry without a mark");
+    }
   }
 }
 
@@ -333,6 +369,8 @@ int main(int count, char** arguments) {
       test_expand<int64_t>();
       test_stream<int32_t>();
       test_stream<int64_t>();
+      test_expand_counted<int32_t>();
+      test_expand_counted<int64_t>();
       test_marks<int32_t>();
       test_marks<int64_t>();
     }

@@ -13,8 +13,7 @@ int64_t milliseconds_now() {
 
 }  // namespace
 
-WatchedCall::WatchedCall(FunctionRef<bool()> question)
-    : question_(question), outer_(watch) {
+WatchedCall::WatchedCall(FunctionRef<bool()> question) : question_(question), outer_(watch) {
   watch = {this, true, kBudget};
 }
 

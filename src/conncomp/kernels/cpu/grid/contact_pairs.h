@@ -7,12 +7,12 @@
 // Cost: for a word some 40 instructions, or 15 for each contact. Memory: some kilobytes.
 #pragma once
 
-#include <array>
 #include <bit>
 #include <cstdint>
 
 #include "cpu/core/bits.h"
 #include "cpu/core/run_forest.h"
+#include "cpu/grid/run_marks.h"
 
 namespace conncomp {
 
@@ -62,7 +62,7 @@ class ContactPairs {
 
   // Adds the contacts of places, which lead to the run of h there, or to the next one, or to the one before.
   void add_places(const WordPair<Index>& pair, uint64_t places, uint64_t next, uint64_t before) {
-    const __m512i numbers = _mm512_maskz_compress_epi8(places, _mm512_load_si512(kNumbers.data()));
+    const __m512i numbers = places_of(places);
     const int count = std::popcount(places);
     next = extract(next, places), before = extract(before, places);
     alignas(64) uint8_t bytes[kWord];
@@ -94,12 +94,6 @@ class ContactPairs {
     else
       _mm512_storeu_si512(to, runs);
   }
-
-  alignas(64) static constexpr auto kNumbers = [] {
-    std::array<uint8_t, kWord> numbers{};
-    for (int p = 0; p < kWord; ++p) numbers[p] = uint8_t(p);
-    return numbers;
-  }();
 
   const Follow follow_;
   int count_ = 0;

@@ -84,7 +84,7 @@ class FirstRuns {
     bundles_.for_each(part, [&](int64_t bundle, const Coordinates& place) {
       Index components = 0;
       before_[bundle] = 0;
-      if (!has_root(bundle, end)) return;
+      if (!runs_.has_root(bundle, end)) return;
       if (bundles_.folded) {
         places.face(bundle, place);
         find_upper(bundle, places.first_row());
@@ -104,21 +104,6 @@ class FirstRuns {
       });
       before_[bundle] = components;
     });
-  }
-
-  // Whether a component begins in a bundle, which it does in few of most arrays. Runs before the end of the
-  // part may be read, if there are so many that registers are worth it.
-  bool has_root(int64_t bundle, int64_t part_end) const {
-    constexpr int64_t kFew = 8;
-    const int64_t first = runs_.first_of(bundle), end = runs_.first_of(bundle + 1);
-    const int64_t readable = end - first < kFew ? end : part_end;
-    for (int64_t run = first; run < end; run += kHalf) {
-      const Index* const parent = parent_ + run;
-      const uint64_t roots = mask_where(int(std::min<int64_t>(kHalf, readable - run)),
-                                        [=](int k) { return parent[k] == Index(run + k); });
-      if (roots & below(int(std::min<int64_t>(kHalf, end - run)))) return true;
-    }
-    return false;
   }
 
   // Whether a bundle has marks, once all are counted.

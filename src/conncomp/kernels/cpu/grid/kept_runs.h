@@ -35,7 +35,7 @@ class KeptRuns {
       }
     }
     start(grid, false);
-    masks_->read(data, links);
+    read_masks(*masks_, data, links);
     unite(*contact_finder(*masks_, data, &links));
   }
 
@@ -110,7 +110,7 @@ class KeptRuns {
     RunLinks<Index>(*runs_).link(finder);
     int64_t components = 0;
     number_components(*runs_, {false, &components});
-    masks_->folded = {};
+    masks_->folded = {}, masks_->bonds = {};
     Index* const parent = runs_->parent.data();
     roots_.reserve(size_t(components));
     for_each_in(0, runs_->count, [&](int64_t run) {

@@ -49,13 +49,14 @@ class LabelStream {
     here_ = __mmask16(kAll << lead_);
   }
 
-  // Writes the labels of words [begin, end), as `expand` does; those of word w's runs are from label(w) on.
-  template <class LabelsOf>
+  // Writes the labels of words [begin, end), as `expand` does; those of word w's runs are from label(w) on,
+  // and others(w) are those of other elements.
+  template <class LabelsOf, class Others>
   void write(int64_t begin, int64_t end, const uint64_t* foreground, const uint64_t* start, LabelsOf&& label,
-             Label background) {
+             Others&& others) {
     put_all([&](auto&& put) {
       for (int64_t w = begin; w < end; ++w)
-        expand_registers(foreground[w], start[w], label(w), background, put);
+        expand_registers(foreground[w], start[w], label(w), others(w), put);
     });
   }
   // Writes one label to the elements of words.

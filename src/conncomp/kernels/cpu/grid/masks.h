@@ -52,6 +52,8 @@ struct Masks {
   Buffer<uint64_t> foreground;  // by row
   Buffer<uint64_t> folded;      // by bundle, the OR of its rows; empty where a bundle is a row
   Buffer<uint64_t> start;       // by bundle
+  Buffer<uint64_t> bonds;       // by axis, from that of the row on, and row: whether one leads forward
+  bool lone_apart = false;      // whether elements without bonds are in no run, each a component by itself
 
   explicit Masks(const Bundles& bundles)
       : bundles(bundles),
@@ -62,6 +64,14 @@ struct Masks {
   const uint64_t* row(int64_t row) const { return foreground.data() + row * bundles.words; }
   const uint64_t* body(int64_t bundle) const {
     return (bundles.folded ? folded : foreground).data() + bundle * bundles.words;
+  }
+
+  // Bonds along an axis, counted from that of the row, of a row and those after it.
+  uint64_t* bonds_of(int axis, int64_t row) {
+    return bonds.data() + (axis * bundles.rows + row) * bundles.words;
+  }
+  const uint64_t* bonds_of(int axis, int64_t row) const {
+    return bonds.data() + (axis * bundles.rows + row) * bundles.words;
   }
 
   // Where a run goes on from the element before.
@@ -120,8 +130,9 @@ struct Masks {
     return one_value;
   }
 
-  // Reads any other array; bundles are rows. Foreground after background starts a run, even where values have
-  // changed since they were compared with the background: whatever is foreground is in a run (contract 5).
+  // Reads any other array of values; bundles are rows. Foreground after background starts a run, even where
+  // values have changed since they were compared with the background: whatever is foreground is in a run
+  // (contract 5).
   void read(const void* data, const LinkWords& links) {
     const StepDirection step{0, false};  // to the element before
     const RowsAhead rows_ahead(bundles, links.value_bytes);
@@ -141,7 +152,7 @@ struct Masks {
             std::copy_n(inside, words, starts);
             return;
           }
-          if ((links.transitive || !links.compares) && (begin > 0 || count > kWord)) {
+          if (links.transitive && (begin > 0 || count > kWord)) {
             // No element is before the first one, so its word is asked for apart.
             const int64_t head = begin > 0 ? 0 : 1;
             if (head) {

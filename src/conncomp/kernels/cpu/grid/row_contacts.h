@@ -171,12 +171,12 @@ class RowContacts final : public ContactFinder {
       const uint64_t *const g = masks_.row(pairs.g), *const h = masks_.row(pairs.h);
       for (int64_t w = 0; w < words; ++w) begin[w] = g[w] & h[w];
     } else if (transitive_ || k < int(bundles_.neighbours.offsets.size())) {
-      compare(at, at + offset.bytes, pairs.count, step_along(offset), begin);
-    } else {
+      find_linked(at, at + offset.bytes, pairs, step_along(offset), begin);
+    } else {  // by bonds
       const Offset &one = around_[around_[k].by[0]].offset, &other = around_[around_[k].by[1]].offset;
-      compare(at + one.bytes, at + offset.bytes, pairs.count, step_along(other), begin);
-      compare(at + other.bytes, at + offset.bytes, pairs.count, step_along(one), array(kLinked));
-      for (int64_t w = 0; w < words; ++w) begin[w] &= array(kLinked)[w];
+      const uint64_t *const to_one = masks_.bonds_of(other.axis, pairs.h), *const to_other = masks_.bonds_of(
+                                                                               one.axis, pairs.h);
+      for (int64_t w = 0; w < words; ++w) begin[w] = to_one[w] & to_other[w];
     }
     return linked;
   }
@@ -185,7 +185,14 @@ class RowContacts final : public ContactFinder {
   static StepDirection step_along(const Offset& offset) { return {offset.axis, offset.axis == 0}; }
 
   // Writes which elements of rows, of which the first begins at an origin, are linked to those of others,
-  // which lie one step away. Rows without gaps are compared as one.
+  // which lie one step backward.
+  void find_linked(int64_t origin_g, int64_t origin_h, const FacingBundles& pairs, StepDirection step,
+                   uint64_t* linked) {
+    if (links_->compares) return compare(origin_g, origin_h, pairs.count, step, linked);
+    std::copy_n(masks_.bonds_of(step.axis, pairs.h), pairs.count * bundles_.words, linked);
+  }
+
+  // The same of values. Rows without gaps are compared as one.
   void compare(int64_t origin_g, int64_t origin_h, int64_t rows, StepDirection step, uint64_t* linked) {
     const int64_t length = bundles_.row_axis.length, bytes = links_->value_bytes;
     const bool as_one = length % kWord == 0 && row_bytes() == length * bytes;
@@ -216,7 +223,7 @@ class RowContacts final : public ContactFinder {
       const bool any = without_detours(words, g.mask, by, array(kFree));
       if (!any && (row.across || !row.offset.diagonal())) return false;
     }
-    if (!by_step && links_) compare(origin_g_, origin_h_, pairs.count, step_, array(kLinked));
+    if (!by_step && links_) find_linked(origin_g_, origin_h_, pairs, step_, array(kLinked));
     const uint64_t* const straight = !links_ ? h.mask : by_step ? linked(k) + at : array(kLinked);
     contacts_ = {array(kAligned), array(kNone), array(kNone), array(kBusy)};
     if (!transitive_) {

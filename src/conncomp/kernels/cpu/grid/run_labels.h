@@ -59,8 +59,9 @@ class RunLabels {
     bundles_.for_each_stretch(begin, end, most, [&](int64_t first, int64_t count, const Coordinates& place) {
       bundles_.lines(place, lines);
       const int64_t rows = bundles_.rows_of_line(place, count);
-      runs_.blank(first, count) ? write_background(lines, rows, stream)
-                                : write_stretch(first, count, lines, rows, run_labels, stream);
+      runs_.blank(first, count) && !masks_.lone_apart
+          ? write_background(lines, rows, stream)
+          : write_stretch(first, count, lines, rows, run_labels, stream);
     });
   }
 
@@ -120,25 +121,39 @@ class RunLabels {
   // Writes the labels of words of a row, which is of a bundle, from `out` on those of the row.
   void write_row(int64_t row, int64_t bundle, Words words, const LabelsOfWords& run_labels, Label* out,
                  LabelStream<Label>& stream) const {
-    const int64_t first_word = bundle * bundles_.words, stride = bundles_.row_axis.index_stride;
+    const int64_t first_word = bundle * bundles_.words;
+    if (!masks_.lone_apart)
+      return write_words(row, first_word, words, run_labels, out, stream,
+                         [others = OneLabel<Index>{background_}](int64_t) { return others; });
+    const uint64_t* const begins = runs_.lone_begins.data() + first_word;
+    const Index* const before = runs_.lone_before.data() + first_word;
+    write_words(row, first_word, words, run_labels, out, stream,
+                [=](int64_t w) { return CountedLabels<Index>{begins[w], before[w]}; });
+  }
+
+  // The same; others(w) are the labels of elements of word w that are in no run.
+  template <class Others>
+  void write_words(int64_t row, int64_t first_word, Words words, const LabelsOfWords& run_labels, Label* out,
+                   LabelStream<Label>& stream, Others&& others) const {
     // Held by this function, as labels that are written might be any of what it would read again.
     const uint64_t *const foreground = masks_.row(row), *const start = masks_.start.data() + first_word;
-    const Index *const rank = runs_.rank.data() + first_word, background = background_;
+    const Index* const rank = runs_.rank.data() + first_word;
     const Index* const labels = run_labels.labels - (run_labels.before + 1);
+    const int64_t stride = bundles_.row_axis.index_stride;
     int64_t w = words.from;
     const int64_t whole = std::min(words.to, bundles_.row_axis.length / kWord);
     if constexpr (std::is_same_v<Label, Index> && kStreamed<Label>)
       if (streamed_) {
         stream.turn(out + w * kWord);
-        stream.write(w, whole, foreground, start, [=](int64_t at) { return labels + rank[at]; }, background);
+        stream.write(w, whole, foreground, start, [=](int64_t at) { return labels + rank[at]; }, others);
         w = whole;
       }
     if constexpr (std::is_same_v<Label, Index>)
       if (stride == 1)
-        for (; w < whole; ++w) expand(foreground[w], start[w], labels + rank[w], background, out + w * kWord);
+        for (; w < whole; ++w) expand(foreground[w], start[w], labels + rank[w], others(w), out + w * kWord);
     for (; w < words.to; ++w) {
       Index word[kWord];
-      expand(foreground[w], start[w], labels + rank[w], background, word);
+      expand(foreground[w], start[w], labels + rank[w], others(w), word);
       const int count = masks_.covered(w);
       for (int p = 0; p < count; ++p) out[(w * kWord + p) * stride] = Label(word[p]);
     }

@@ -5,12 +5,26 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 
 #include "cpu/core/bits.h"
 
 namespace conncomp {
+
+#ifdef __AVX512VPOPCNTDQ__
+alignas(64) constexpr std::array<uint8_t, kWord> kPlaces = [] {
+  std::array<uint8_t, kWord> places{};
+  for (int p = 0; p < kWord; ++p) places[p] = uint8_t(p);
+  return places;
+}();
+
+// The places of the bits of a word, as bytes one after the other.
+inline __m512i places_of(uint64_t bits) {
+  return _mm512_maskz_compress_epi8(bits, _mm512_load_si512(kPlaces.data()));
+}
+#endif
 
 #ifdef __AVX512F__
 constexpr int kLanes = 16;
@@ -111,6 +125,31 @@ void number_marks(Index* entries, uint64_t marks, uint64_t upper, Index next_upp
     entries[k] = ~(is_upper ? next_upper : next_lower);
     next_upper += is_upper;
     next_lower += 1 - is_upper;
+  });
+}
+
+// The same, each by the place of one of as many bits, counted from one number on.
+template <class Index>
+void number_marks_by_places(Index* entries, uint64_t marks, uint64_t bits, Index first) {
+#ifdef __AVX512VPOPCNTDQ__
+  if constexpr (sizeof(Index) == 4) {
+    alignas(64) uint8_t places[kWord + kLanes];
+    _mm512_store_si512(places, places_of(bits));
+    for (const uint8_t* next = places; marks; marks >>= kLanes, entries += kLanes) {
+      const __mmask16 marked = __mmask16(marks);
+      const __m512i ahead =
+          _mm512_maskz_cvtepu8_epi32(0xFFFF, _mm_loadu_si128(reinterpret_cast<const __m128i*>(next)));
+      const __m512i numbers =
+          _mm512_maskz_expand_epi32(marked, _mm512_add_epi32(ahead, _mm512_set1_epi32(first)));
+      _mm512_mask_storeu_epi32(entries, marked, complement(numbers));
+      next += std::popcount(unsigned(marked));
+    }
+    return;
+  }
+#endif
+  for_each_bit(marks, [=](int k) mutable {
+    entries[k] = ~(first + Index(std::countr_zero(bits)));
+    bits &= bits - 1;
   });
 }
 

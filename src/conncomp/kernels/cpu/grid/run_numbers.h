@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cpu/grid/first_runs.h"
+#include "cpu/grid/lone_elements.h"
 #include "cpu/grid/run_claims.h"
 #include "cpu/grid/run_table.h"
 
@@ -14,7 +15,9 @@ namespace conncomp {
 // Otherwise runs claim indices.
 template <class Index>
 void number_components(Runs<Index>& runs, const Numbering& numbering) {
-  if (FirstRuns<Index>::apply(runs.bundles))
+  if (runs.masks.lone_apart)
+    LoneElements<Index>(runs).number(numbering);
+  else if (FirstRuns<Index>::apply(runs.bundles))
     FirstRuns<Index>(runs).number(numbering);
   else
     Claims<Index>(runs).number(numbering);

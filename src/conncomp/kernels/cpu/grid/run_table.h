@@ -22,6 +22,10 @@ struct Runs {
   Buffer<Index> rank;  // by word: the runs that start before it
   int64_t count;
   Buffer<Index> parent;  // by run
+  // By word, once components are numbered, if there are lone elements (lone_elements.h): at which elements
+  // one begins, and how many do before.
+  Buffer<uint64_t> lone_begins;
+  Buffer<Index> lone_before;
 
   // Takes masks that have been read; parents are not set.
   explicit Runs(const Masks& masks)
@@ -37,6 +41,21 @@ struct Runs {
   int64_t first_of(int64_t bundle) const { return before(bundle * bundles.words); }
   // Whether no runs are in bundles from one on.
   bool blank(int64_t bundle, int64_t count = 1) const { return first_of(bundle) == first_of(bundle + count); }
+
+  // Whether a component begins in a bundle, which it does in few of most arrays. Runs before the end of the
+  // part may be read, if there are so many that registers are worth it.
+  bool has_root(int64_t bundle, int64_t part_end) const {
+    constexpr int64_t kFew = 8;
+    const int64_t first = first_of(bundle), end = first_of(bundle + 1);
+    const int64_t readable = end - first < kFew ? end : part_end;
+    for (int64_t run = first; run < end; run += kHalf) {
+      const Index* const parent = this->parent.data() + run;
+      const uint64_t roots = mask_where(int(std::min<int64_t>(kHalf, readable - run)),
+                                        [=](int k) { return parent[k] == Index(run + k); });
+      if (roots & below(int(std::min<int64_t>(kHalf, end - run)))) return true;
+    }
+    return false;
+  }
 
   RunWord<Index> at(int64_t word) const { return {masks.start[word], rank[word]}; }
   // The last run that starts before a word or at one of the bits of it that are given.

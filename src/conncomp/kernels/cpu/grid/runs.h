@@ -18,6 +18,7 @@
 #include <limits>
 #include <memory>
 
+#include "cpu/grid/bond_masks.h"
 #include "cpu/grid/bundle_contacts.h"
 #include "cpu/grid/bundles.h"
 #include "cpu/grid/contacts.h"
@@ -75,7 +76,8 @@ void label_runs(const void* data, const LinkWords& links, const Grid& grid, bool
   }
   const Bundles rows(grid, false);
   Masks masks(rows);
-  masks.read(data, links);
+  masks.lone_apart = !links.compares && LoneElements<int32_t>::apply(rows);
+  read_masks(masks, data, links);
   label_masks(masks, *contact_finder(masks, data, &links), consecutive, labels, counts);
 }
 

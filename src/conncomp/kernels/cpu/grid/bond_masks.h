@@ -1,0 +1,128 @@
+// The masks of an array whose elements are linked by bonds, which are read once and kept as bits.
+//
+// What: 1. Bonds along each axis become bits of the elements that they lead forward from.
+//       2. A run goes on where a bond leads along the row. Who has no bond and whom none leads to is alone;
+//       if
+//          such elements are components apart (lone_elements.h), only the others are in runs.
+// How: rows that lie one after the other have their bits one after the other, and so have the rows before
+// them along any axis; so all of this is done for a stretch of rows at once.
+// Cost: a byte of each axis is read for an element, then a bit for each axis twice. Memory: a bit for each
+// axis and element.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "cpu/core/bits.h"
+#include "cpu/core/buffer.h"
+#include "cpu/core/parallel.h"
+#include "cpu/grid/bundle_stretch.h"
+#include "cpu/grid/bundles.h"
+#include "cpu/grid/link_words.h"
+#include "cpu/grid/masks.h"
+
+namespace conncomp {
+
+// Bundles are rows.
+class BondMasks {
+ public:
+  BondMasks(Masks& masks, const void* data, const LinkWords& links)
+      : masks_(masks),
+        bundles_(masks.bundles),
+        links_(links),
+        data_(data),
+        axes_(int(bundles_.outer.size() - bundles_.batch_axes) + 1) {}
+
+  void read() {
+    masks_.bonds = Buffer<uint64_t>(axes_ * bundles_.rows * bundles_.words);
+    parallel_for(bundles_.parts.parts, [this](int64_t part) { read_part(part); });
+    parallel_for(bundles_.parts.parts, [this](int64_t part) {
+      const int64_t begin = bundles_.parts.begin(part), end = bundles_.parts.end(part);
+      BundleStretch stretch(bundles_);
+      bundles_.for_each_between(begin, end, [&, next = begin](int64_t row, const Coordinates& place) mutable {
+        if (row < next) return;
+        next = row + stretch.turn(row, end, place);
+        const int64_t words = stretch.count() * bundles_.words;
+        for (int64_t from = 0; from < words; from += kStretchWords)
+          find_runs(stretch, place, from, std::min(from + kStretchWords, words));
+      });
+    });
+  }
+
+ private:
+  void read_part(int64_t part) {
+    RowReader read = masks_.reader(data_, links_);
+    const int64_t most = std::max<int64_t>(1, kStretchWords / bundles_.words);
+    bundles_.for_each_stretch(bundles_.parts.begin(part), bundles_.parts.end(part), most,
+                              [&](int64_t row, int64_t count, const Coordinates& place) {
+                                const int64_t origin = bundles_.byte_origin(place);
+                                for (int axis = 0; axis < axes_; ++axis)
+                                  read_rows(read, origin + links_.plane(axis), axis, row, count);
+                              });
+  }
+
+  // Reads bonds along an axis of rows that follow each other, which are as one where nothing is between them.
+  void read_rows(RowReader& read, int64_t origin, int axis, int64_t row, int64_t rows) {
+    const int64_t length = bundles_.row_axis.length;
+    const int64_t stride = bundles_.outer.empty() ? 0 : bundles_.outer.back().byte_stride;
+    const bool as_one = length % kWord == 0 && bundles_.row_axis.byte_stride == links_.value_bytes &&
+                        stride == length * links_.value_bytes;
+    const int64_t count = as_one ? rows * length : length;
+    for (int64_t i = 0; i < (as_one ? 1 : rows); ++i) {
+      uint64_t* const bits = masks_.bonds_of(axis, row + i);
+      for (int64_t from = 0; from < count; from += kStretch) {
+        const int64_t elements = std::min(kStretch, count - from);
+        poll(elements);
+        const char* const at = read(origin + i * stride, from);
+        links_.straight(at, at, elements, {axis, true}, bits + from / kWord);
+      }
+    }
+  }
+
+  // Finds which elements are in runs, and where these start, in some words of a stretch, whose rows are whole
+  // if there are several. A bond of the last element along an axis, which may lead to the first, counts.
+  void find_runs(const BundleStretch& stretch, const Coordinates& place, int64_t from, int64_t to) {
+    poll((to - from) * kWord);
+    const int64_t first_word = stretch.first() * bundles_.words, row_words = bundles_.words;
+    const uint64_t* const along = masks_.bonds_of(0, stretch.first());
+    uint64_t* const inside = masks_.foreground.data() + first_word;
+    uint64_t* const goes_on = masks_.start.data() + first_word;
+    const uint64_t beside = all_if(bundles_.neighbours.connected);
+    goes_on[from] = along[from] << 1 | (from > 0 ? along[from - 1] >> (kWord - 1) : 0);
+    for (int64_t w = from + 1; w < to; ++w) goes_on[w] = along[w] << 1 | along[w - 1] >> (kWord - 1);
+    const auto for_each_row_in = [=](int64_t first, auto&& body) {  // from a word of a row on
+      for (int64_t w = first; w < to; w += row_words)
+        if (w >= from) body(w);
+    };
+    for_each_row_in(0, [&](int64_t w) { goes_on[w] &= ~uint64_t(1); });
+    for (int64_t w = from; w < to; ++w) inside[w] = along[w] | (goes_on[w] &= beside);
+    if (bundles_.row_axis.periodic) for_each_row_in(0, [&](int64_t w) { inside[w] |= 1; });
+    for (int axis = 1; axis < axes_; ++axis) add(masks_.bonds_of(axis, stretch.first()), from, to, inside);
+    for (const Offset& offset : bundles_.neighbours.offsets) {
+      const FacingBundles pairs = stretch.pairs_at(offset, place);
+      if (pairs.count == 0) continue;
+      const int64_t begin = stretch.word_of(pairs.g), end = begin + pairs.count * row_words;
+      add(masks_.bonds_of(offset.axis, pairs.h) - begin, std::max(from, begin), std::min(to, end), inside);
+    }
+    if (!masks_.lone_apart) std::fill(inside + from, inside + to, kAll);
+    for_each_row_in(row_words - 1, [&](int64_t w) { inside[w] &= up_to(masks_.covered(row_words - 1) - 1); });
+    for (int64_t w = from; w < to; ++w) goes_on[w] = inside[w] & ~goes_on[w];
+  }
+
+  static void add(const uint64_t* bits, int64_t from, int64_t to, uint64_t* __restrict inside) {
+    for (int64_t w = from; w < to; ++w) inside[w] |= bits[w];
+  }
+
+  Masks& masks_;
+  const Bundles& bundles_;
+  const LinkWords& links_;
+  const void* const data_;
+  const int axes_;
+};
+
+// Reads any array whose elements are linked by a rule.
+inline void read_masks(Masks& masks, const void* data, const LinkWords& links) {
+  links.compares ? masks.read(data, links) : BondMasks(masks, data, links).read();
+}
+
+}  // namespace conncomp

@@ -1,0 +1,124 @@
+// Numbers components where elements without bonds, which are in no run, are components, too.
+//
+// What: most components of a lattice with few bonds are such elements. They get no entries in the forest, no
+// roots are looked for and no labels looked up: that they are alone is a bit, and so is where any component
+// begins, if rows are in the order of indices.
+// How: of a word, begins are the lone elements, and of the others those where the first run of a component
+// starts. How many there are before the word, and among its bits up to an element, is the number of the
+// component that begins there. Where components are called by their first elements, all bits count.
+//
+//     bonds        0-0   0 0-0-0 0       begins    1 . 1 1 . . 1
+//                                        numbers   1   2 3     4
+//
+// Cost: some instructions for 64 elements, and some for each component with bonds. Memory: a bit for each
+// element, and a number for each word. Source: ours.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <utility>
+
+#include "cpu/core/bits.h"
+#include "cpu/core/buffer.h"
+#include "cpu/core/numbering.h"
+#include "cpu/core/parallel.h"
+#include "cpu/grid/bundles.h"
+#include "cpu/grid/masks.h"
+#include "cpu/grid/run_marks.h"
+#include "cpu/grid/run_table.h"
+
+namespace conncomp {
+
+template <class Index>
+class LoneElements {
+ public:
+  static bool apply(const Bundles& bundles) { return bundles.in_order; }
+
+  explicit LoneElements(Runs<Index>& runs)
+      : runs_(runs), bundles_(runs.bundles), begins_(runs.words), before_(bundles_.count) {}
+
+  void number(const Numbering& numbering) {
+    parallel_for(bundles_.parts.parts, [&](int64_t part) { find_begins(part); });
+    const int64_t components = scan(
+        bundles_.count, [&](int64_t row) { return before_[row]; },
+        [&](int64_t row, int64_t before) { before_[row] = Index(before); });
+    const int64_t item_rows = bundles_.count / bundles_.items;
+    for_each_index(bundles_.items, [&](int64_t item) {
+      const int64_t next = (item + 1) * item_rows;
+      numbering.counts[item] =
+          (next < bundles_.count ? before_[next] : components) - before_[item * item_rows];
+    });
+    runs_.lone_before = Buffer<Index>(runs_.words);  // which says nothing of rows where none begins
+    parallel_for(bundles_.parts.parts, [&](int64_t part) {
+      bundles_.for_each(part, [&](int64_t row, const Coordinates&) {
+        if (before_[row] == (row + 1 < bundles_.count ? before_[row + 1] : components)) return;
+        const int64_t first = row / item_rows * item_rows;
+        numbering.consecutive ? number_row(row, before_[row] - before_[first])
+                              : index_row(row, Index((row - first) * bundles_.row_axis.length));
+      });
+    });
+    runs_.lone_begins = std::move(begins_);
+  }
+
+ private:
+  void find_begins(int64_t part) {
+    const int64_t end = runs_.first_of(bundles_.parts.end(part));
+    bundles_.for_each(part, [&](int64_t row, const Coordinates&) {
+      Index components = 0;
+      for_each_word(row, [&](int64_t word, int64_t w) {
+        begins_[word] = ~runs_.masks.foreground[word] & up_to(runs_.masks.covered(w) - 1);
+        components += Index(std::popcount(begins_[word]));
+      });
+      before_[row] = components;
+      if (!runs_.has_root(row, end)) return;
+      for_each_word(row, [&](int64_t word, int64_t) {
+        const Index rank = runs_.rank[word];
+        const uint64_t start = runs_.masks.start[word];
+        const uint64_t roots = root_marks(runs_.parent.data() + rank, rank, std::popcount(start), end - rank);
+        begins_[word] |= deposit(roots, start);
+        before_[row] += Index(std::popcount(roots));
+      });
+    });
+  }
+
+  // Numbers what begins in a row, of whose item so many components begin before.
+  void number_row(int64_t row, Index before) {
+    for_each_word(row, [&](int64_t word, int64_t) {
+      runs_.lone_before[word] = before;
+      number_roots(word, begins_[word], before + 1);
+      before += Index(std::popcount(begins_[word]));
+    });
+  }
+
+  // The same by the indices of elements, of which so many are before the row.
+  void index_row(int64_t row, Index before) {
+    for_each_word(row, [&](int64_t word, int64_t w) {
+      const Index first = before + Index(w * kWord);
+      number_roots(word, kAll, first);
+      runs_.lone_before[word] = first - 1;
+      begins_[word] = kAll;
+    });
+  }
+
+  template <class Body>
+  void for_each_word(int64_t row, Body&& body) const {
+    for (int64_t w = 0; w < bundles_.words; ++w) {
+      bundles_.poll_at(w);
+      body(row * bundles_.words + w, w);
+    }
+  }
+
+  // Numbers the roots that start in a word by how many of the bits of `counted` come before them.
+  void number_roots(int64_t word, uint64_t counted, Index first) {
+    const uint64_t roots = begins_[word] & runs_.masks.foreground[word];
+    number_marks_by_places(runs_.parent.data() + runs_.rank[word], extract(roots, runs_.masks.start[word]),
+                           extract(roots, counted), first);
+  }
+
+  Runs<Index>& runs_;
+  const Bundles& bundles_;
+  Buffer<uint64_t> begins_;  // by word
+  Buffer<Index> before_;     // by row: the components that begin in it, then in all before
+};
+
+}  // namespace conncomp
