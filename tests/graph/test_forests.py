@@ -22,7 +22,7 @@ from conncomp.kernels.cuda.graph import boruvka
 from conncomp.kernels.cuda.graph.boruvka import forest_arcs
 from dealt import SOAK, examples
 from forest_reference import ends_of, forest_by_kruskal
-from hard_graphs import FORMS, HARD_GRAPHS, from_arcs, make, random
+from hard_graphs import FORMS, HARD_GRAPHS, from_arcs, grid, line, make, random, shuffled
 from host_cuda.host_gpu import AVAILABLE, SANITIZER, SANITIZERS, HostGpu, check_sanitized
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -329,6 +329,53 @@ def test_phases(form, monkeypatch):
         check_forest(graph, find_on_host(graph, weights), weights)
     assert launches.count("guess_limit") == 1 + len(kinds)
     assert launches.count("weigh_both_ways") == (len(kinds) if form == "both ends" else 0)
+
+
+# From how many vertices on a row is far from another one, after how many steps edges are listed,
+# and up to how many edges a vertex all are gone through at once.
+LINKING = {
+    "near": (1 << 18, 128, 3),
+    "far": (2, 128, 99),
+    "few steps": (2, 3, 99),
+    "none": (40, 0, 3),
+}
+
+
+@host
+@pytest.mark.parametrize("linking", LINKING.values(), ids=LINKING)
+@pytest.mark.parametrize("form", ["sorted", *FORMS])
+def test_links(form, linking, monkeypatch):
+    """Links of trees, by edges that give up sooner or later, where rows are far or near."""
+    for name, value in zip(("FAR", "MOST_STEPS", "ALL_IN_ORDER"), linking, strict=True):
+        monkeypatch.setattr(boruvka, name, value)
+    several = shuffled([grid(9, 9), random(70, 90, 1), line(50)], 3)
+    draws = [random(400, arcs, arcs) for arcs in (300, 420, 700, 1150)] + [random(40, 1500, 2)]
+    for seed, ends in enumerate([several, HARD_GRAPHS["multiple"], HARD_GRAPHS["loop"], *draws]):
+        graph = from_arcs(*ends, "both ends" if form == "sorted" else form)
+        graph = sorted_rows(graph) if form == "sorted" else graph
+        check_forest(graph, find_on_host(graph, seed=seed))
+
+
+@host
+@pytest.mark.parametrize("seed", range(4))
+def test_links_that_give_way(seed):
+    """Edges that blocks see in any order, some of them into one tree."""
+    draw = np.random.default_rng(seed)
+    n, hub = 9000, 8990 + seed
+    src, dst = draw.integers(0, n, (2, 20_000))
+    src[::300] = hub
+    graph = Graph.from_edges(src, dst, n)
+    check_forest(graph, find_on_host(graph, seed=seed, workers=4))
+
+
+@host
+def test_a_long_way_along_links():
+    """The edge that closes a ring is listed, and all links with it."""
+    n = 1000
+    path = np.arange(n)
+    for ring in (np.roll(path, -1), np.roll(path, 1)):
+        graph = Graph.from_edges(path, ring, n)
+        check_forest(graph, find_on_host(graph))
 
 
 @host

@@ -266,6 +266,7 @@ def test_every_kernel_file_has_a_driver():
         "extremes",
         "forest_edges",
         "forest_first",
+        "forest_links",
         "forest_memory",
         "forest_outside",
         "forest_trees",

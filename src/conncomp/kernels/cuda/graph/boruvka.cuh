@@ -16,6 +16,9 @@
 // then the edges that still lead from one tree to another are listed anew. Where many lead to few trees, some
 // lower keys first, so that most others need not.
 //
+// Where keys are the numbers of arcs, and there are few a vertex, one pass over the arcs takes the place of
+// lists and rounds (forest_links.cuh), but for edges that take it long.
+//
 // 3. (forest_outside.cuh) Where there are many arcs a vertex, those of keys up to a limit, which a sample
 // shows (guess_limit), go through step 2 first. Of the others, most have both ends in one tree by then, a
 // giant one: what is left is in the rows of the vertices outside (list_edges_outside, list_edges_of_hubs).
@@ -29,6 +32,7 @@
 #pragma once
 
 #include "cuda/graph/forest_first.cuh"
+#include "cuda/graph/forest_links.cuh"
 #include "cuda/graph/forest_outside.cuh"
 #include "cuda/graph/forest_trees.cuh"
 
@@ -107,13 +111,20 @@ __device__ inline Index busiest_tree(const ForestEdge<Index, Key>* list, int64_t
 // has a key. Where there are many edges, some lower keys first: the keys of most others are no lower then,
 // which they see without atomic functions. In the lists of late rounds there are few of the trees, whose keys
 // alone are cleared then, and the last rounds are those of one block, which waits for no other. All blocks
-// run at the same time. A key that other_least has before is of an edge of this tree that is listed.
+// run at the same time. A key that other_least has before is of an edge of this tree that is listed. Where
+// trees are linked, there mostly are no edges, and it is done with the links.
 template <class Keys, class Index>
 __global__ void __launch_bounds__(kSettlingThreads, 1)
     settle_edges(int64_t arcs, Keys keys, ForestMemory<Index, typename Keys::Key> memory) {
   using Key = typename Keys::Key;
   ForestCounters* const counters = memory.counters;
   GridBarrier barrier(counters->barrier);
+  if constexpr (kAreLinked<Keys, Index>) {
+    if (memory.links) {
+      if (!choose_links<kSettlingThreads>(keys, memory)) return;
+      barrier.wait();
+    }
+  }
   Worker worker{grid_thread(), grid_threads()};
   ForestEdge<Index, Key>*list = memory.list, *other_list = memory.other_list;
   Key *least = memory.least, *other_least = memory.other_least;

@@ -25,10 +25,13 @@ KEY_TYPES = np.dtype(np.uint32), np.dtype(np.uint64)
 # arcs, and elsewhere.
 ALL_IN_ORDER, ALL_LIGHT = 3, 1.75
 CHECK_OF_ROWS = "count_descents"
-NUMBERED_AT_ONCE, SEEN_AT_ONCE = 4, 8
+NUMBERED_AT_ONCE, SEEN_AT_ONCE, ROWS_OF_THREAD = 4, 8, 2
 ALL_KEYS, KEYS_TO_LIMIT, KEYS_ABOVE_LIMIT = range(3)
 SETTLING_THREADS = 1024  # of one block on each multiprocessor
 OUTSIDE_THREADS = 128
+# From how many vertices on a row is far from another one, and after how many steps an edge that is
+# to be a link is listed.
+FAR, NOWHERE, MOST_STEPS = 1 << 18, 1 << 62, 128
 
 MEMORY = Struct(
     "ForestMemory<int32_t, uint32_t>",
@@ -46,6 +49,8 @@ MEMORY = Struct(
     imbalance=POINTER,
     disorder=POINTER,
     giant=POINTER,
+    first=POINTER,
+    links=POINTER,
 )
 ROWS = Struct("ForestRows<int32_t, int32_t>", indptr=POINTER, indices=POINTER, vertices=COUNT)
 LIST = Struct("ForestList<int32_t>", src=POINTER, dst=POINTER, vertices=COUNT)
@@ -167,6 +172,8 @@ class ForestTask:
         self.keys: Any = _keys_of(gpu, weights, arcs)
         self.index, self.number = (INDEX_TYPES[n > INT32_MAX] for n in (self.count, arcs))
         self.words = -(-arcs // ARCS_OF_WORD)
+        self.is_linked = _are_linked(self.keys.kind, self.index) and not self._are_many()
+        self.far = FAR if self.is_linked else NOWHERE
         self.parts = self._parts()
         self.memory: Any = self.take_memory(workspace)
         self.by_vertex = gpu.blocks(max(self.count, self.words), THREADS), THREADS
@@ -177,6 +184,14 @@ class ForestTask:
         gpu.load_at_once([(FILE, names), *([(FILE, of_rows)] if self.is_symmetric else [])])
         self.kernels = gpu.load(FILE, names)
         self.kernels_of_rows = gpu.load(FILE, of_rows) if self.is_symmetric else ()
+
+    def _edges(self) -> int:
+        return self.arcs // 2 if self.is_symmetric else self.arcs
+
+    def _are_many(self) -> bool:
+        """Whether the arcs of some keys go first."""
+        all_light = ALL_IN_ORDER if self.weights is None else ALL_LIGHT
+        return self._edges() > all_light * self.count and self.arcs > SAMPLES
 
     def _parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what the memory points to, and what is beside it."""
@@ -203,6 +218,8 @@ class ForestTask:
             "imbalance": (1, KEY_TYPES[1]),
             "disorder": (1, KEY_TYPES[1]),
             "giant": (1, self.index),
+            "first": (2 * self.count, self.index) if self.is_linked else None,
+            "links": (2 * self.count, KEY_TYPES[1]) if self.is_linked else None,
         }
         return fields, {"of_chunk": (MOST_CHUNKS, COUNT), "total": (1, COUNT)}
 
@@ -239,10 +256,8 @@ class ForestTask:
         if self.is_symmetric:
             self.unite_by_rows()
         self.number_trees()
-        edges = self.arcs // 2 if self.is_symmetric else self.arcs
-        all_light = ALL_IN_ORDER if self.weights is None else ALL_LIGHT
-        if edges > all_light * self.count and self.arcs > SAMPLES:
-            self.guess_limit(edges)
+        if self._are_many():
+            self.guess_limit()
             self.settle(KEYS_TO_LIMIT)
             self.settle(KEYS_ABOVE_LIMIT)
         else:
@@ -266,7 +281,7 @@ class ForestTask:
             descents, unite_in_order, *_ = self.kernels_of_rows
             if not self.is_sorted:
                 launch(descents, self.by_vertex, self.count, self.arcs, *self.ends, known[1])
-            launch(unite_in_order, self.by_vertex, *rows, known[1], *united)
+            launch(unite_in_order, self.by_vertex, *rows, self.far, memory.struct)
             return
         choose_first, unite_first, *_ = self.kernels_of_rows
         self._weigh_both_ways(self.weights, known)
@@ -281,10 +296,10 @@ class ForestTask:
         for kernel in (number, find):
             launch(kernel, grid, self.count, self.memory.struct)
 
-    def guess_limit(self, edges: int) -> None:
+    def guess_limit(self) -> None:
         """Choose a key below which there are few edges, but enough to join most vertices."""
         guess, trees, limit = self.kernels[1], self.memory["trees"], self.memory["limit"]
-        numbers = self.count, self.arcs, edges
+        numbers = self.count, self.arcs, self._edges()
         launch(guess, (1, SAMPLES), *numbers, trees, self.keys.struct, limit)
 
     def settle(self, key_range: int) -> None:
@@ -294,9 +309,12 @@ class ForestTask:
         if key_range == KEYS_ABOVE_LIMIT:
             launch(find_roots, self.by_vertex, memory)
             launch(find_again, self.by_vertex, self.count, memory)
-        launch(list_edges, self.by_span, *graph, key_range, memory)
+        if self.is_linked:
+            self.link_trees()
+        else:
+            launch(list_edges, self.by_span, *graph, key_range, memory)
         if key_range == KEYS_ABOVE_LIMIT and self.is_symmetric:
-            *_, guess_giant, list_outside, list_of_hubs = self.kernels_of_rows
+            _, _, guess_giant, list_outside, list_of_hubs, *_ = self.kernels_of_rows
             numbers = self.count, self.arcs
             launch(guess_giant, (1, GUESSERS), *numbers, self.ends[1], memory)
             threads = OUTSIDE_THREADS
@@ -306,6 +324,16 @@ class ForestTask:
         most = self.gpu.blocks_together(SETTLING_THREADS, 1)
         grid = max(1, min(-(-self.arcs // SETTLING_THREADS), most)), SETTLING_THREADS
         launch(self.gpu.together(settle), grid, self.arcs, self.keys.struct, memory)
+
+    def link_trees(self) -> None:
+        """Link trees by all edges; those that take long are listed."""
+        memory, ways = self.memory.struct, (self.far, MOST_STEPS)
+        if self.is_symmetric:
+            blocks = max(1, -(-self.count // (ROWS_OF_THREAD * THREADS)))
+            rows = self.graph, self.keys.struct, *ways
+            launch(self.kernels_of_rows[-1], (blocks, THREADS), *rows, memory)
+        arcs = self.graph, self.arcs, self.keys.struct, int(self.is_symmetric), *ways
+        launch(self.kernels[-3], self.by_span, *arcs, memory)
 
     def has_sorted_rows(self) -> bool:
         """Whether the last call has found each row to be sorted, once it has ended."""
@@ -352,6 +380,11 @@ def _order_of(xp: Any, weights: WeightBits) -> Any:
     return xp.argsort(ordered, kind="stable")
 
 
+def _are_linked(keys: _KeyKind, index: np.dtype[Any]) -> bool:
+    """Whether a link of a tree, a key and a number, has 64 bits."""
+    return keys.struct == "ArcNumbers" and (keys.dtype, index) == (KEY_TYPES[0], INDEX_TYPES[0])
+
+
 @cache
 def _names(
     is_list: bool,
@@ -364,6 +397,7 @@ def _names(
     kind = keys.ctype()
     ends, tree = f"{ctype(first)}, {ctype(second)}", f"{ctype(index)}, {ctype(keys.dtype)}"
     arcs = f"conncomp::ForestList<{ctype(first)}>" if is_list else f"conncomp::ForestRows<{ends}>"
+    links = (f"link_edges<{arcs}, {kind}>",)
     return (
         f"start_forest<{tree}>",
         f"guess_limit<{kind}>",
@@ -373,6 +407,7 @@ def _names(
         f"find_trees<{kind}, {ctype(index)}>",
         f"find_roots<{tree}>",
         f"find_trees_again<{tree}>",
+        *(links if _are_linked(keys, index) else ()),
         f"count_chosen<{ctype(number)}>",
         f"list_chosen<{ctype(number)}>",
     )
@@ -394,6 +429,7 @@ def _names_of_rows(
         f"guess_giant_of_forest<{ctype(vertex)}, {ctype(index)}, {ctype(keys.dtype)}>",
         f"list_edges_outside<{all_types}>",
         f"list_edges_of_hubs<{all_types}>",
+        *([f"link_short_rows<{keys.ctype()}, {types}>"] if _are_linked(keys, index) else []),
     )
 
 

@@ -122,6 +122,32 @@ __device__ inline void list_and_lower(const bool (&exists)[count],
   append<threads>(exists, edges, list, listed);
 }
 
+// Notes which arcs of a span are wanted, in shared memory, and how many. All threads of the block call it.
+template <class MayBe, class IsWanted>
+__device__ inline void gather_wanted(int64_t begin, int64_t end, uint16_t* wanted, int* number,
+                                     MayBe&& may_be, IsWanted&& is_wanted) {
+  __syncthreads();  // those of an earlier span have been read
+  if (threadIdx.x == 0) *number = 0;
+  __syncthreads();
+  for (int64_t row = begin; row < end; row += kSeenAtOnce * kForestThreads) {
+    bool exists[kSeenAtOnce];
+#pragma unroll
+    for (int k = 0; k < kSeenAtOnce; ++k) {
+      const int64_t arc = row + k * kForestThreads + int(threadIdx.x);
+      exists[k] = arc < end && may_be(arc);
+    }
+#pragma unroll
+    for (int k = 0; k < kSeenAtOnce; ++k)
+      if (exists[k]) exists[k] = is_wanted(row + k * kForestThreads + int(threadIdx.x));
+#pragma unroll
+    for (int k = 0; k < kSeenAtOnce; ++k) {
+      const int64_t arc = row + k * kForestThreads + int(threadIdx.x);
+      push_by_warp(exists[k], uint16_t(arc - begin), wanted, number);
+    }
+  }
+  __syncthreads();
+}
+
 // Which keys list_edges_of_forest takes.
 enum KeyRange { kAllKeys, kKeysToLimit, kKeysAboveLimit };
 
@@ -146,32 +172,16 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
   // Where keys are in order, those up to the limit are the first ones.
   if (Keys::kInOrder && key_range == kKeysToLimit && bound < Key(arcs)) arcs = int64_t(bound) + 1;
   graph.visit_spans(arcs, [&](int64_t begin, int64_t end, const auto& sources) {
-    __syncthreads();  // those of an earlier span have been read
-    if (threadIdx.x == 0) number = 0;
-    __syncthreads();
-    for (int64_t row = begin; row < end; row += kSeenAtOnce * kForestThreads) {
-      bool exists[kSeenAtOnce];
-#pragma unroll
-      for (int k = 0; k < kSeenAtOnce; ++k) {
-        const int64_t arc = row + k * kForestThreads + int(threadIdx.x);
-        exists[k] =
-            arc < end && (key_range == kAllKeys || (keys.key(arc) <= bound) == (key_range == kKeysToLimit));
-      }
-#pragma unroll
-      for (int k = 0; k < kSeenAtOnce; ++k) {
-        if (!exists[k]) continue;
-        const int64_t arc = row + k * kForestThreads + int(threadIdx.x);
-        const int64_t u = sources.source(arc), v = graph.target(arc);
-        exists[k] = (from_smaller_end ? u < v : u != v) && is_vertex(u, graph.vertices) &&
-                    is_vertex(v, graph.vertices);
-      }
-#pragma unroll
-      for (int k = 0; k < kSeenAtOnce; ++k) {
-        const int64_t arc = row + k * kForestThreads + int(threadIdx.x);
-        push_by_warp(exists[k], uint16_t(arc - begin), wanted, &number);
-      }
-    }
-    __syncthreads();
+    gather_wanted(
+        begin, end, wanted, &number,
+        [&](int64_t arc) {
+          return key_range == kAllKeys || (keys.key(arc) <= bound) == (key_range == kKeysToLimit);
+        },
+        [&](int64_t arc) {
+          const int64_t u = sources.source(arc), v = graph.target(arc);
+          return (from_smaller_end ? u < v : u != v) && is_vertex(u, graph.vertices) &&
+                 is_vertex(v, graph.vertices);
+        });
     for (int first = 0; first < number; first += kListedAtOnce * kForestThreads) {
       ForestEdge<Index, Key> edges[kListedAtOnce];
       bool exists[kListedAtOnce];

@@ -32,6 +32,8 @@ __global__ void __launch_bounds__(kForestThreads)
   if (grid_thread() == 0) {
     memory.counters->edges[0].count = memory.counters->edges[1].count = 0;
     *memory.trees = *total = 0, memory.counters->has_hubs_outside = 0;
+    memory.counters->has_far_parents = memory.counters->has_long_rows = 0;
+    memory.counters->has_late_edges = 0;
     *memory.imbalance = uint64_t(imbalance), *memory.disorder = 0;
   }
 }
@@ -99,27 +101,33 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
 // chooses the edge between them, by its number in the row of the smaller one. A vertex that is smaller than
 // all its neighbours is put where the smallest of them is, and the smaller one of two that choose each other
 // stays a root. So no two edges lead a vertex to different parents, and what is written need not be read.
+// Into rows of vertices that are so `far` it does not look: link_edges and link_short_rows come by.
 template <class Keys, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kForestThreads)
     unite_in_order(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
-                   Keys keys, const uint64_t* disorder, Index* __restrict__ parent, uint32_t* chosen) {
+                   Keys keys, int64_t far, ForestMemory<Index, typename Keys::Key> memory) {
   follow_launch();
   const ForestRows<Pointer, Vertex> rows{indptr, indices, vertices};
-  const bool is_known = *disorder == 0;
+  const bool is_known = *memory.disorder == 0;
+  bool has_far_parent = false;
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
     int64_t above = v, arc = is_known ? rows.first_edge(v) : -1;
     const int64_t u = arc < 0 ? v : rows.target(arc);
     if (u < v) {
       above = u;
-      arc = rows.least_arc(keys, u, v);
+      if (v - u < far)
+        arc = rows.least_arc(keys, u, v);
+      else
+        arc = -1, has_far_parent = true;
     } else if (u > v) {
       const int64_t back = rows.first_edge(u);
       if (back >= 0) above = rows.target(back);
     }
     // If the rows have changed meanwhile, it may be a larger one, which is no parent.
-    parent[v] = Index(above < v ? above : v);
-    if (arc >= 0) choose_arc(chosen, arc);
+    memory.first_parent[v] = Index(above < v ? above : v);
+    if (arc >= 0) choose_arc(memory.chosen, arc);
   }
+  if (has_far_parent) set_flag(&memory.counters->has_far_parents);
 }
 
 // The least edge of a vertex, as far as it is known.

@@ -15,8 +15,9 @@ constexpr int kForestThreads = 256;
 constexpr int kArcsOfWord = 32;
 // The blocks on each multiprocessor, of every kind of GPU, whose threads have several arcs each.
 constexpr int kListingBlocks = resident_blocks(kForestThreads) < 4 ? resident_blocks(kForestThreads) : 4;
-constexpr int kListedAtOnce = 2;  // edges that a thread has under way
-constexpr int kSeenAtOnce = 8;    // arcs that a thread looks at together
+constexpr int kListedAtOnce = 2;         // edges that a thread has under way
+constexpr int kSeenAtOnce = 8;           // arcs that a thread looks at together
+constexpr int64_t kShortForestRow = 16;  // up to here a row is the work of one thread
 
 // Compressed sparse rows.
 template <class Pointer, class Vertex>
@@ -36,6 +37,9 @@ struct ForestRows {
     });
   }
   __device__ int64_t target(int64_t arc) const { return int64_t(indices[arc]); }
+  __device__ bool is_short(int64_t u) const {
+    return int64_t(indptr[u + 1]) - int64_t(indptr[u]) <= kShortForestRow;
+  }
   // The first arc of u that leads elsewhere; -1 if there is none.
   __device__ int64_t first_edge(int64_t u) const {
     const int64_t end = indptr[u + 1];
@@ -75,6 +79,7 @@ struct ForestList {
   }
   __device__ int64_t source(int64_t arc) const { return int64_t(src[arc]); }
   __device__ int64_t target(int64_t arc) const { return int64_t(dst[arc]); }
+  __device__ bool is_short(int64_t) const { return false; }
 };
 
 template <class Number>
@@ -117,12 +122,23 @@ struct ForestEdge {
   Index a, b;
 };
 
+// Where the first round puts a vertex: its parent, before paths are shortened, and its tree.
+struct alignas(8) FirstParent {
+  int32_t parent, tree;
+};
+
+// Where a tree leads to (forest_links.cuh): a key above the number of a tree, each.
+struct alignas(16) TreeLinks {
+  uint64_t link, shortcut;
+};
+constexpr uint64_t kNoLink = ~uint64_t(0);
+
 // What the blocks share: how many edges are in each of two lists, each number with a cache line to itself,
-// where they meet, and what is outside the giant tree.
+// where they meet, what is outside the giant tree, and what link_edges leaves or is left.
 struct ForestCounters {
   EclCounter<int64_t> edges[2];
   uint32_t barrier[GridBarrier::kWords];
-  uint32_t has_hubs_outside, many_are_outside;
+  uint32_t has_hubs_outside, many_are_outside, has_far_parents, has_long_rows, has_late_edges;
 };
 
 // The memory of a forest. Laid out as in boruvka.py.
@@ -140,13 +156,24 @@ struct ForestMemory {
   uint64_t* imbalance;  // 0 if each arc has an opposite one of the same weight
   uint64_t* disorder;   // 0 if each row is sorted
   Index* giant;         // the tree that most arcs lead to
+  FirstParent* first;   // of each vertex, where trees are linked
+  TreeLinks* links;     // of each tree, likewise
 };
+
+// Whether trees are linked, and not gone through in rounds.
+template <class Keys, class Index>
+constexpr bool kAreLinked = Keys::kInOrder && sizeof(typename Keys::Key) == 4 && sizeof(Index) == 4;
 
 template <class Key>
 constexpr Key kNoKey = Key(~Key(0));
 
 __device__ inline void choose_arc(uint32_t* chosen, int64_t arc) {
   Shared::fetch_or(chosen + arc / kArcsOfWord, uint32_t(1) << arc % kArcsOfWord);
+}
+
+// Sets what many threads set, by few stores: those of all would be in turns.
+__device__ inline void set_flag(uint32_t* flag) {
+  if (Shared::load(flag) == 0) Shared::store(flag, uint32_t(1));
 }
 
 // Adds to a number of entries, and returns the first of those of this thread. All threads of the block call

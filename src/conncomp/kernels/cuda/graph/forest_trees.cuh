@@ -43,11 +43,15 @@ __global__ void __launch_bounds__(kForestThreads)
 }
 
 // Gives each vertex the number of its root. Where keys are in order, paths may be as long as the graph: all
-// that walk them at the same time take twice as large steps each time. Elsewhere they are halved on the way.
+// that walk them at the same time take twice as large steps each time, so that all blocks are to run at once.
+// Elsewhere they are halved on the way. Where trees are linked, it is kept with the parent of the first
+// round.
 template <class Keys, class Index>
-__global__ void __launch_bounds__(kForestThreads)
+__global__ void __launch_bounds__(kForestThreads, resident_blocks(kForestThreads))
     find_trees(int64_t vertices, ForestMemory<Index, typename Keys::Key> memory) {
   follow_launch();
+  if constexpr (kAreLinked<Keys, Index>)
+    if (memory.links && *memory.trees == 1 && !memory.counters->has_far_parents) return;  // all is done
   constexpr Jump kJump = Keys::kInOrder ? Jump::kLeading : Jump::kIntermediate;
   const int64_t step = grid_threads();
   for (int64_t first = grid_thread(); first < vertices; first += kNumberedAtOnce * step) {
@@ -59,10 +63,22 @@ __global__ void __launch_bounds__(kForestThreads)
     for (int k = 0; k < kNumberedAtOnce; ++k)
       if (first + k * step < vertices)
         root[k] = find_from<Shared, kJump>(memory.first_parent, Index(first + k * step), above[k]);
+    Index tree[kNumberedAtOnce];
+#pragma unroll
+    for (int k = 0; k < kNumberedAtOnce; ++k)
+      if (first + k * step < vertices) tree[k] = memory.tree[root[k]];
 #pragma unroll
     for (int k = 0; k < kNumberedAtOnce; ++k) {
       const int64_t v = first + k * step;
-      if (v < vertices && root[k] != Index(v)) memory.tree[v] = memory.tree[root[k]];
+      if (v >= vertices) continue;
+      if constexpr (kAreLinked<Keys, Index>) {
+        if (memory.links) {
+          memory.first[v] = {above[k], tree[k]};
+          if (root[k] == Index(v)) memory.links[tree[k]] = {kNoLink, kNoLink};
+          continue;
+        }
+      }
+      if (root[k] != Index(v)) memory.tree[v] = tree[k];
     }
   }
 }
