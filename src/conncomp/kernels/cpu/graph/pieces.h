@@ -117,8 +117,9 @@ class Pieces {
   Pieces(const Rows<Pointer, Vertex> rows, CutOrder<Pointer, Vertex> order, Index* state)
       : rows_(rows), order_(order), state_(state), is_far_(!has_near_targets(rows)) {}
 
-  // Settles all vertices; returns the number of their components.
+  // Settles all vertices; returns the number of their components. If that is one, states are left.
   int64_t settle() {
+    if (is_cycle()) return 1;
     settle_shares(guess_cuts());
     if (is_crossed_) settle_shares({0, rows_.vertices});
     return components_;
@@ -139,6 +140,19 @@ class Pieces {
     }
     cuts.push_back(rows_.vertices);
     return cuts;
+  }
+
+  // Whether arcs lead from each place to the next one, and from the last to the first.
+  bool is_cycle() const {
+    const Place first = order_.first(), last = first + Place(rows_.vertices - 1);
+    if (!order_.leads(order_.turned(last), order_.turned(first))) return false;
+    std::atomic<bool> ends{false};
+    for_each_index(rows_.vertices - 1, [&](int64_t i) {
+      const Place at = first + Place(i);
+      if (!ends.load(std::memory_order_relaxed) && !order_.leads(order_.turned(at), order_.turned(at + 1)))
+        ends = true;
+    });
+    return !ends;
   }
 
   void settle_shares(const std::vector<int64_t>& cuts) {

@@ -98,6 +98,7 @@ class StrongSearch {
     Rank* const behind_left = path_ + count_ + 1;
     const Rank listed = order_ ? ~Rank(0) : 0;  // lets all be settled by a call, which lists them
     const Rank last = Rank(count_ - settled);
+    const bool asks_far = asks_far_;
     Waiting* waiting = waiting_;
     // Where the path ends, where the vertices begin that the search has left, and the lowest rank that is
     // known to be reached by the first of these.
@@ -105,7 +106,7 @@ class StrongSearch {
     Rank reached = listed;
     // The visited vertex, its rank or, if it is no root, more, the lowest rank that it is known to reach; the
     // last rank that was given, and the one before those of this path.
-    Rank v, rank, low, given = 0, base;
+    Rank v, rank, low, seen, given = 0, base;
     Place begin, end;
     *path++ = kWaits;
 
@@ -128,8 +129,6 @@ class StrongSearch {
     enter:
       rank = low = ++given;
       state[v] = Index(rank);
-      if (given % kPolled == 0) [[unlikely]]
-        poll(4 * kPolled);
       guess_bounds(indptr, v, begin, end);
       if (end - begin == 1) {
         const Target u = Target(Shared::load(indices + begin)) - first;
@@ -146,21 +145,27 @@ class StrongSearch {
           guess_bounds(indptr, v, begin, end);
         }
       }
+      if ((given & (kPolled - 2)) == 0) [[unlikely]]  // of two that follow each other at least one is seen
+        poll(4 * kPolled);
       __builtin_prefetch(at(state, int64_t(v) + kBeside), 1);
       __builtin_prefetch(at(indptr, int64_t(v) + kBeside));
       __builtin_prefetch(at(indices, int64_t(begin) + 2 * kBeside));
-      if (asks_far_) ask_for(begin, end);
+      if (asks_far) ask_for(begin, end);
 
     scan:
-      while (begin < end) {
+      for (; begin < end; low = std::min(low, seen)) {
         const Place arc = from_last ? --end : begin++;
         if (arc % kStretch == 0) [[unlikely]]
           poll(kStretch);
         const Target u = Target(Shared::load(indices + arc)) - first;
-        if (u >= count) [[unlikely]]
-          continue;
-        const Rank seen = Rank(state[u]);
+        seen = u < count ? Rank(state[u]) : State::kSettled;
         if (seen == State::kUnvisited) {
+          // The last arc of a row need not wait, unless it leads to an unvisited vertex, too.
+          if (end - begin == 1) {
+            const Target other = Target(Shared::load(indices + begin)) - first;
+            seen = other < count ? Rank(state[other]) : State::kSettled;
+            if (seen != State::kUnvisited) low = std::min(low, seen), begin = end;
+          }
           state[v] = Index(low);
           const Rank entry = v | (low == rank ? 0 : kNoRoot);
           *path = entry;
@@ -169,7 +174,6 @@ class StrongSearch {
           v = Rank(u);
           goto enter;
         }
-        low = std::min(low, seen);
       }
 
       if (low == rank) {
@@ -216,7 +220,7 @@ class StrongSearch {
   static constexpr Rank kWaits = ~Rank(0);          // stands in the path for a vertex whose row waits
   static constexpr int64_t kAhead = 16;             // arcs of a row whose targets are asked for
   static constexpr int64_t kBeside = 24;            // vertices on which a vertex is asked for
-  static constexpr int64_t kPolled = 1 << 12;       // vertices between polls
+  static constexpr Rank kPolled = 1 << 12;          // vertices between polls
 
   void guess_bounds(const Pointer* indptr, Rank v, Place& begin, Place& end) const {
     begin = Place(Shared::load(indptr + v)), end = Place(Shared::load(indptr + v + 1));
