@@ -129,7 +129,7 @@ def test_giants(seed):
 
 
 def pieces_in_a_row(rng, n):
-    """Return arcs of cycles, chains, loops and random graphs of some vertices in a row, and from each to later ones."""
+    """Return the arcs of small graphs in a row, and some from each to later ones."""
     arcs, begin = [], 0
     while begin < n:
         size = min(int(rng.choice([1, 2, 3, 30])), n - begin)

@@ -64,6 +64,7 @@ struct VertexRange {
 // Whether most arcs lead to near vertices.
 template <class Pointer, class Vertex>
 bool has_near_targets(const Rows<Pointer, Vertex> rows) {
+  if (rows.vertices == 0) return true;
   const RowSample sample = sample_rows(rows);
   return 2 * sample.near > sample.rows;
 }
@@ -271,7 +272,8 @@ class StrongSearch {
   void ask_for(Place begin, Place end) const {
     const Place from = from_last ? (end - begin > kAhead ? end - kAhead : begin) : begin + 1;
     const Place behind = from_last ? end : std::min<Place>(end + 1, begin + kAhead);
-    for (Place arc = from; arc + 1 < behind; ++arc) ask_for_row(int64_t(rows_.target(arc)) - first_);
+    for (Place arc = from; arc + 1 < behind; ++arc)
+      ask_for_row(int64_t(uint64_t(int64_t(rows_.target(arc))) - uint64_t(first_)));
   }
 
   void ask_for_row(int64_t v) const {
