@@ -6,6 +6,7 @@ import pytest
 from scipy import sparse
 from scipy.sparse import csgraph
 
+import conncomp
 from conncomp import Graph, _arrays, condensation, connected_components, generate
 from conncomp._algorithms import Algorithm
 from conncomp.graph import acyclic, labelling, repeated
@@ -125,6 +126,52 @@ def test_giants(seed):
         np.testing.assert_array_equal(labels_of(graph, "roots", algorithm=algorithm), expected)
         labels = labels_of(graph, "consecutive", algorithm=algorithm)
         np.testing.assert_array_equal(labels, consecutive(expected, 0))
+
+
+def pieces_in_a_row(rng, n):
+    """Return the arcs of small graphs in a row, and some from each to later ones."""
+    arcs, begin = [], 0
+    while begin < n:
+        size = min(int(rng.choice([1, 2, 3, 30])), n - begin)
+        kind = rng.integers(0, 4)
+        own = np.arange(size)
+        if kind == 0:
+            arcs.append(np.stack([own, (own + 1) % size], axis=1) + begin)
+        elif kind == 1:
+            arcs.append(rng.integers(0, size, (2 * size, 2)) + begin)
+        elif kind == 2:
+            there = np.stack([own[:-1], own[1:]], axis=1)
+            back = there[rng.random(size - 1) < 0.9, ::-1]
+            arcs.append(np.concatenate([there, back]) + begin)
+        if begin + size < n and rng.random() < 0.7:
+            arcs.append([[begin + size - 1, rng.integers(begin + size, n)]])
+        begin += size
+    return np.concatenate(arcs)
+
+
+@pytest.mark.parametrize("threads", range(1, 9))
+@pytest.mark.parametrize("crossed", [None, "once", "everywhere"])
+def test_pieces(threads, crossed):
+    """Graphs whose order has cuts, upwards or downwards, but for an arc or some that lead back."""
+    rng = np.random.default_rng([threads, len(crossed or "")])
+    row = pieces_in_a_row(rng, 3000)
+    copies = 50 if threads > 1 else 2
+    n = 3000 * copies
+    arcs = (row + 3000 * np.arange(copies)[:, None, None]).reshape(-1, 2)
+    if crossed:
+        back = np.sort(rng.integers(0, n, (1 if crossed == "once" else copies, 2)))[:, ::-1]
+        arcs = np.concatenate([arcs, back])
+    arcs = n - 1 - arcs if rng.integers(0, 2) else arcs
+    matrix = sparse.csr_array((np.ones(len(arcs), bool), tuple(arcs.T)), shape=(n, n))
+    expected = roots_of_labels(csgraph.connected_components(matrix, connection="strong")[1])
+    before = conncomp.get_num_threads()
+    conncomp.set_num_threads(threads)
+    try:
+        graph = Graph.from_edges(*arcs.T, n)
+        np.testing.assert_array_equal(labels_of(graph, "roots"), expected)
+        np.testing.assert_array_equal(labels_of(graph, "consecutive"), consecutive(expected, 0))
+    finally:
+        conncomp.set_num_threads(before)
 
 
 def check_rows(graph, ends):

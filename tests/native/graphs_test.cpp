@@ -24,6 +24,7 @@
 #include "cpu/graph/filter_kruskal.h"
 #include "cpu/graph/giant.h"
 #include "cpu/graph/incremental.h"
+#include "cpu/graph/pieces.h"
 #include "cpu/graph/spanning_forest.h"
 #include "cpu/graph/sparse_forest.h"
 #include "cpu/graph/topological.h"
@@ -508,7 +509,8 @@ std::vector<std::pair<Index, Index>> draw_long_graph(int vertices) {
   const auto add = [&](int v, int u) {
     if (u >= 0 && u < vertices) arcs.emplace_back(Index(v), Index(u));
   };
-  const int kind = draw(0, 3), length = draw(1, 20), arcs_of_six = draw(1, 15);
+  const int kind = draw(0, 4), length = draw(1, 20), arcs_of_six = draw(1, 15);
+  const int way = draw(0, 1) ? 1 : -1;
   for (int v = 0; v < vertices; ++v) {
     const bool ends = (v + 1) % length == 0;
     if (kind == 0) {
@@ -519,15 +521,20 @@ std::vector<std::pair<Index, Index>> draw_long_graph(int vertices) {
     } else if (kind == 2) {
       add(v, ends ? v + 1 - length : v + 1);
       if (ends) add(arcs_of_six % 2 ? v : v + 1, arcs_of_six % 2 ? v + 1 : v);
-    } else {
+    } else if (kind == 3) {
       for (const int step : {1, length}) draw(0, 9) < 8 ? add(v, v + step) : add(v + step, v);
+    } else {  // pieces in a row, whose arcs lead to later ones only, or to earlier ones
+      if (draw(0, 7)) add(v, v - v % length + draw(0, length - 1));
+      if (draw(0, 7)) add(v, v + way);
+      if (draw(0, 9) == 0) add(v, v + way * draw(1, 100));
+      if (draw(0, 4 * vertices) == 0) add(v, draw(0, vertices - 1));
     }
   }
   std::erase_if(arcs, [=](const auto& arc) { return arc.first >= vertices; });
   return arcs;
 }
 
-int graphs_trimmed = 0;
+int graphs_trimmed = 0, graphs_in_pieces = 0;
 
 // Strong components by all that settles them, beside those of one search.
 template <class Index>
@@ -549,6 +556,7 @@ void test_strong_of_long_graph() {
     check(found == roots, "strong components of a long graph");
   };
   check_settled(settle_all(rows, true, found.data()));
+  if (const int64_t count = settle_pieces(rows, found.data())) check_settled(count), ++graphs_in_pieces;
   const int64_t alone = settle_trimmed(rows, found.data());
   graphs_trimmed += alone > 0;
   for (int v = 0; alone && v < vertices; ++v)
@@ -640,5 +648,6 @@ int main(int count, char** arguments) {
   test_spare_memory();
   check(rounds < 20 || (giants_found > rounds / 8 && giants_given_up > rounds / 8), "giants that are sought");
   check(rounds < 20 || graphs_trimmed > rounds / 8, "graphs that are trimmed");
+  check(rounds < 20 || graphs_in_pieces > rounds / 8, "graphs in pieces");
   std::printf("%d rounds\n", rounds);
 }

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 JAIGANESH = "Jaiganesh, Burtscher 2018"
 HAWICK = "Hawick, Leist, Playne 2010"
-TARJAN = "Tarjan 1972; Gabow 2000"
+TARJAN = "Tarjan 1972; Tarjan, Zwick 2024"
 SLOTA = "Slota, Rajamanickam, Madduri 2014"
 ALABANDI = "Alabandi, Sands, Biros, Burtscher 2023"
 BARNAT = "Barnat, Bauch, Brim, Češka 2011"

@@ -201,9 +201,11 @@ def connected_components(
         there is one, is found by sweeps along arcs and against them [8]_ [11]_, by all threads. In
         one of at most five arcs for four vertices that mostly lead far, where some vertices have
         none, vertices are left out that no arc leads to, or away from, again and again [13]_, by
-        all threads, if labels are int32. The rest as by "tarjan".
+        all threads, if labels are int32. If the order of vertices has many places over which arcs
+        lead one way only, it is cut there, and pieces are labelled one by one, by all threads, if
+        labels are int32. The rest as by "tarjan".
     tarjan
-        One depth-first search [6]_ on one thread, with the stacks of [7]_. Up to 20 bytes a
+        One depth-first search [6]_ on one thread, as [7]_ have it. Up to 24 bytes a
         vertex, 32 where labels are int64. Lists of arcs are made rows first.
 
     Topological numbers are found by one thread of the CPU; with the search, they take up to twice
@@ -271,8 +273,8 @@ def connected_components(
        CUDA", Parallel Computing 36, 2010.
     .. [6] R. Tarjan, "Depth-first search and linear graph algorithms", SIAM Journal on Computing 1,
        1972.
-    .. [7] H. N. Gabow, "Path-based depth-first search for strong and biconnected components",
-       Information Processing Letters 74, 2000.
+    .. [7] R. E. Tarjan, U. Zwick, "Finding strong components using depth-first search", European
+       Journal of Combinatorics 119, 2024.
     .. [8] L. Fleischer, B. Hendrickson, A. Pinar, "On identifying strongly connected components in
        parallel", IPDPS Workshops 2000.
     .. [9] G. Alabandi, W. Sands, G. Biros, M. Burtscher, "A GPU algorithm for detecting strongly

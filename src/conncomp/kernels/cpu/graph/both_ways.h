@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "cpu/core/parallel.h"
+#include "cpu/graph/pieces.h"
 #include "cpu/graph/rows.h"
 #include "cpu/graph/tarjan.h"
 #include "cpu/graph/trimming.h"
@@ -162,17 +163,20 @@ int64_t settle_giant(const Rows<Pointer, Vertex> rows, Index* state) {
   return count;
 }
 
-// Settles all vertices, as `search_strong`, first those that sweeps find, if they may be tried: who is alone
-// in a graph of short rows, or the giant of another one. Of graphs whose labels need 64 bits only the giant
-// is sought, as all else would be compiled once more for them.
+// Settles all vertices, as `search_strong`, by pieces of their order, or first those that sweeps find, if
+// they may be tried: who is alone in a graph of short rows, or the giant of another one. Of graphs whose
+// labels need 64 bits only the giant is sought, as all else would be compiled once more for them.
 template <class Pointer, class Vertex, class Index>
 int64_t settle_all(const Rows<Pointer, Vertex> rows, bool sweeps, Index* state) {
   Index* const no_order = nullptr;
   const bool short_rows = has_short_rows(rows);
   sweeps &= rows.vertices > kGrain / 64;
   int64_t alone = 0, of_giant = 0;
-  if constexpr (sizeof(Index) <= sizeof(int32_t))
+  if constexpr (sizeof(Index) <= sizeof(int32_t)) {
+    if (sweeps)
+      if (const int64_t components = settle_pieces(rows, state)) return components;
     if (sweeps && short_rows) alone = settle_trimmed(rows, state);
+  }
   if (sweeps && !short_rows) of_giant = settle_giant(rows, state);
   const int64_t settled = alone + of_giant;
   if (settled == 0) forget_all(state, rows.vertices);

@@ -2,25 +2,26 @@
 //
 // What: fills roots[v] with the smallest vertex of v's strong component and, if it is wanted, lists all
 // vertices so that those of a component lie together, and after those of the components that it has arcs to.
-// How: vertices whose components are not yet settled lie on a stack, in the order in which the search has
-// entered them; a vertex's place there is its rank. The stack is in stretches, which begin at the ranks of a
-// second stack: what is known to be of one component is one stretch. An arc that leads to a lower rank makes
-// one stretch of all from there on. Once the search has left the first vertex of the last stretch, that is a
-// component. So the way back along a path looks at nothing but the rows that are not yet at their end; only
-// these wait on a third stack. A vertex without arcs to unvisited or unsettled ones is never on any.
-// One array holds the rank, then the root of each vertex.
-// Cost: one thread; each arc read once, and a random access for it, which is asked for when its row
-// is entered. Beyond the roots two indices a vertex, and an index and a pointer for each row that waits: what
-// the path does not reach is never touched.
-// Source: Tarjan 1972, "Depth-first search and linear graph algorithms"; stretches instead of lowest ranks
-// are of Gabow 2000, "Path-based depth-first search for strong and biconnected components".
+// How: the search ranks vertices as it enters them, and keeps for each the lowest rank that it is known to
+// reach among vertices that are not settled. Those that it has entered and not left are its path; a vertex
+// that it leaves is a root if it reaches no lower rank than its own, and settles then with those above it on
+// a second stack, where all others wait for their root. Only rows that are not at their end are come back to,
+// and keep where to go on; vertices of the path with none left are left in one loop. A root that is alone is
+// on no stack. Where all vertices are entered and the first one of the path is reached, what is left is one
+// component. One array holds the lowest rank, then the root of each vertex. A range of vertices can be
+// searched alone. Cost: one thread; each arc read once, and a random access for it, which is asked for when
+// its row is entered, unless most arcs lead to near vertices. Beyond the roots an index a vertex, as both
+// stacks share an array, and an index and two pointers for each row that waits: what the path does not reach
+// is never touched. Source: Tarjan 1972, "Depth-first search and linear graph algorithms"; lowest ranks in
+// place of ranks, roots told by a bit of the stack, and the early end are of Tarjan and Zwick 2024, "Finding
+// strong components using depth-first search", and of Fontana, Vigna and Zacchiroli 2024, "WebGraph: the next
+// generation".
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
@@ -37,211 +38,247 @@ struct SearchState : Unlabelled<Index> {
   static constexpr Rank kUnvisited = ~Rank(0), kSettled = Rank(SearchState::kMark);
 };
 
+// A vertex of the path whose row is not at its end, and the arcs that are left.
+template <class Pointer, class Index>
+struct [[gnu::packed]] WaitingRow {
+  std::make_unsigned_t<Index> vertex;
+  std::make_unsigned_t<Pointer> begin, end;
+};
+
+// What a search needs beyond states; one search after another may use it.
+template <class Pointer, class Index>
+struct SearchMemory {
+  SearchMemory(int64_t vertices, bool far) : stack(vertices + 1), waiting(vertices), is_far(far) {}
+
+  // From below the path, from above the vertices that the search has left and that are not settled.
+  Buffer<std::make_unsigned_t<Index>> stack;
+  Buffer<WaitingRow<Pointer, Index>> waiting;
+  const bool is_far;  // whether targets of arcs are to be asked for
+};
+
+// Vertices of a graph beside each other, which are searched as if there were no others.
+struct VertexRange {
+  int64_t first, count;
+};
+
+// Whether most arcs lead to near vertices.
+template <class Pointer, class Vertex>
+bool has_near_targets(const Rows<Pointer, Vertex> rows) {
+  if (rows.vertices == 0) return true;
+  const RowSample sample = sample_rows(rows);
+  return 2 * sample.near > sample.rows;
+}
+
 // Whether the search goes through a row from its last arc to the first.
 template <bool from_last, class Pointer, class Vertex, class Index>
 class StrongSearch {
  public:
+  using Memory = SearchMemory<Pointer, Index>;
+
   // `state` is memory that nobody else writes to, as what is there leads the search. `order` may be nullptr.
-  StrongSearch(const Rows<Pointer, Vertex> rows, Index* state, Index* order)
+  StrongSearch(const Rows<Pointer, Vertex> rows, VertexRange range, Index* state, Index* order,
+               Memory& memory)
       : rows_(rows),
-        state_(state),
+        first_(range.first),
+        count_(range.count),
+        state_(state + range.first),
         order_(order),
-        stack_(rows.vertices),
-        runs_(rows.vertices + 2),
-        waiting_(rows.vertices) {}
+        path_(memory.stack.data()),
+        waiting_(memory.waiting.data()),
+        asks_far_(!from_last || memory.is_far) {}
 
   // Settles all vertices that are unvisited; `settled` are not. Returns the number of their components. If
-  // that of all vertices is one, they keep what they have.
-  int64_t run(int64_t settled) {
-    unsettled_ = rows_.vertices - settled;
-    for (int64_t begin = 0; unsettled_ > 0; begin += kStretch) {
-      int64_t alone = 0;  // and not counted yet
-      const auto count = [&] { unsettled_ -= alone, components_ += std::exchange(alone, 0); };
-      for_each_in(begin, std::min(begin + kStretch, rows_.vertices), [&, this](int64_t v) {
-        if (Rank(state_[v]) != State::kUnvisited) return;
-        if (order_ || rows_.begin(v) < rows_.begin(v + 1)) {
-          count();
-          search(Index(v));
-        } else {
-          state_[v] = State::under(v);
-          ++alone;
+  // that of all vertices of the graph is one, they keep what they have. All that changes is local, so that it
+  // can stay in registers.
+  [[gnu::noinline]] int64_t run(int64_t settled) {
+    Index* const state = state_;
+    const Pointer* const indptr = rows_.indptr + first_;
+    const Vertex* const indices = rows_.indices;
+    const Target first = Target(first_), count = Target(count_);
+    Rank* const bottom = path_;
+    Rank* const behind_left = path_ + count_ + 1;
+    const Rank listed = order_ ? ~Rank(0) : 0;  // lets all be settled by a call, which lists them
+    const Rank last = Rank(count_ - settled);
+    const bool asks_far = asks_far_;
+    Waiting* waiting = waiting_;
+    // Where the path ends, where the vertices begin that the search has left, and the lowest rank that is
+    // known to be reached by the first of these.
+    Rank *path = bottom, *left = behind_left;
+    Rank reached = listed;
+    // The visited vertex, its rank or, if it is no root, more, the lowest rank that it is known to reach; the
+    // last rank that was given, and the one before those of this path.
+    Rank v, rank, low, seen, given = 0, base;
+    Place begin, end;
+    *path++ = kWaits;
+
+    const auto settle_root = [&] {
+      if (reached >= rank) {
+        left = settle(v, rank, left);
+        reached = listed | (left == behind_left ? 0 : Rank(state[*left]));
+      } else {
+        state[v] = State::under(int64_t(first) + v);
+      }
+    };
+    const auto leave = [&] { *--left = v, reached = listed | low; };
+
+    for (Rank start = 0; given < last; ++start) {
+      if (start % kStretch == 0) [[unlikely]]
+        poll(kStretch);
+      if (Rank(state[start]) != State::kUnvisited) continue;
+      v = start, base = given + 1;
+
+    enter:
+      rank = low = ++given;
+      state[v] = Index(rank);
+      guess_bounds(indptr, v, begin, end);
+      if (end - begin == 1) {
+        const Target u = Target(Shared::load(indices + begin)) - first;
+        if (u >= count || Rank(state[u]) != State::kUnvisited) goto scan;
+        *path++ = v;
+        v = Rank(u), rank = low = ++given;
+        state[v] = Index(rank);
+        guess_bounds(indptr, v, begin, end);
+        if (end - begin == 1) {
+          const Chain chain = follow_chain(v, path, given);
+          given += Rank(chain.path - path);
+          v = chain.last, path = chain.path;
+          rank = low = given;
+          guess_bounds(indptr, v, begin, end);
         }
-      });
-      count();
+      }
+      if ((given & (kPolled - 2)) == 0) [[unlikely]]  // of two that follow each other at least one is seen
+        poll(4 * kPolled);
+      __builtin_prefetch(at(state, int64_t(v) + kBeside), 1);
+      __builtin_prefetch(at(indptr, int64_t(v) + kBeside));
+      __builtin_prefetch(at(indices, int64_t(begin) + 2 * kBeside));
+      if (asks_far) ask_for(begin, end);
+
+    scan:
+      for (; begin < end; low = std::min(low, seen)) {
+        const Place arc = from_last ? --end : begin++;
+        if (arc % kStretch == 0) [[unlikely]]
+          poll(kStretch);
+        const Target u = Target(Shared::load(indices + arc)) - first;
+        seen = u < count ? Rank(state[u]) : State::kSettled;
+        if (seen == State::kUnvisited) {
+          // The last arc of a row need not wait, unless it leads to an unvisited vertex, too.
+          if (end - begin == 1) {
+            const Target other = Target(Shared::load(indices + begin)) - first;
+            seen = other < count ? Rank(state[other]) : State::kSettled;
+            if (seen != State::kUnvisited) low = std::min(low, seen), begin = end;
+          }
+          state[v] = Index(low);
+          const Rank entry = v | (low == rank ? 0 : kNoRoot);
+          *path = entry;
+          if (begin < end) *waiting++ = {entry, begin, end}, *path = kWaits;
+          ++path;
+          v = Rank(u);
+          goto enter;
+        }
+      }
+
+      if (low == rank) {
+        settle_root();
+      } else {
+        leave();
+        if (low == base && given == last) {
+          settle_rest(path, left);
+          break;
+        }
+      }
+      Rank above;
+      while ((above = *--path) != kWaits) {
+        v = above & ~kNoRoot, rank = Rank(state[v]);
+        if (rank > low || above != v) {
+          low = std::min(low, rank);
+          leave();
+        } else {
+          low = rank;
+          settle_root();
+        }
+      }
+      if (path != bottom) {
+        --waiting;
+        above = waiting->vertex, begin = waiting->begin, end = waiting->end;
+        v = above & ~kNoRoot, rank = Rank(state[v]);
+        low = std::min(low, rank);
+        if (above != v) rank = State::kSettled;
+        goto scan;
+      }
+      ++path;
     }
-    return components_;
+    return int64_t(last) - merged_;
   }
 
  private:
   using State = SearchState<Index>;
   using Rank = typename State::Rank;
+  using Place = std::make_unsigned_t<Pointer>;
+  using Target = std::make_unsigned_t<Vertex>;
+  using Waiting = WaitingRow<Pointer, Index>;
 
-  // A vertex whose row is not at its end: its rank, and where in the row to go on.
-  struct [[gnu::packed]] Waiting {
-    Index rank;
-    Pointer place;
-  };
+  static constexpr Rank kNoRoot = State::kSettled;  // marks a vertex of the path that reaches a lower one
+  static constexpr Rank kWaits = ~Rank(0);          // stands in the path for a vertex whose row waits
+  static constexpr int64_t kAhead = 16;             // arcs of a row whose targets are asked for
+  static constexpr int64_t kBeside = 24;            // vertices on which a vertex is asked for
+  static constexpr Rank kPolled = 1 << 12;          // vertices between polls
 
-  static constexpr int64_t kAhead = 16;   // arcs of a row whose targets are asked for
-  static constexpr int64_t kBeside = 24;  // vertices on which a vertex is asked for
-  static constexpr Rank kFew = 4;         // vertices of a component that are settled without a call
-  static constexpr int64_t kVertex = 4;   // what a vertex costs, in arcs
-
-  // All that changes is local, so that it can stay in registers.
-  void search(Index start) {
-    const Rows<Pointer, Vertex> rows = rows_;
-    Index* const state = state_;
-    Index* const stack = stack_.data();
-    Index* run = runs_.data();
-    Waiting* waiting = waiting_.data();
-    // Stretches of the stack begin at `first`, `first` + 1, ..., `last`, and where the runs before say.
-    Rank first = 0, last = Rank(-1);
-    // The height of the stack, the visited vertex, its rank, the lowest one that its arcs lead to, and what
-    // is left of its row.
-    Rank height = 0, rank, low;
-    Index v;
-    int64_t begin, end;
-    bool behind_one_arc = false;  // whether the search has come by a vertex's only arc
-
-    // Lets the last arc of a row not wait, unless it leads to an unvisited vertex.
-    const auto take_last_arc = [&] {
-      const Vertex u = rows.target(begin);
-      const Rank seen = is_vertex(u, rows.vertices) ? Rank(state[u]) : State::kSettled;
-      if (seen != State::kUnvisited) low = std::min(low, seen), begin = end;
-    };
-    const auto drop_run = [&] { last = Rank(*--run), first = Rank(*--run); };
-    // Makes stretches of all vertices that are on the stack from `from` on.
-    const auto add_stretches = [&](Rank from) {
-      if (from != last + 1) {
-        *run++ = Index(first), *run++ = Index(last);
-        first = from;
-      }
-      last = height - 1;
-    };
-    // Puts the vertex on the stack, unless it is there, and makes one stretch of all from the lowest rank on.
-    const auto put_on_stack = [&] {
-      if (rank == height) {
-        stack[height++] = v;
-        if (low == rank) return add_stretches(rank);
-      }
-      if (last <= low) return;
-      while (first > low) drop_run();
-      last = std::min(last, low);
-    };
-    const auto enter = [&](Index entered) {
-      poll(kVertex);
-      v = entered, rank = low = height;
-      state[v] = Index(rank);
-      rows.guess_bounds(v, begin, end);
-      const bool on_a_chain = begin + 1 == end;
-      if (on_a_chain && behind_one_arc) {
-        const Chain chain = follow_chain(v, height);
-        v = chain.last, height = chain.height;
-        if (height > rank) add_stretches(rank);
-        rank = low = height;
-        rows.guess_bounds(v, begin, end);
-      }
-      behind_one_arc = on_a_chain;
-      ask_for(v, begin, end);
-    };
-    const auto settle_last_stretch = [&] {
-      if (height - last > kFew || order_) {
-        settle(last, height);
-      } else {
-        Index root = stack[last];
-        for (Rank i = last + 1; i < height; ++i) root = std::min(root, stack[i]);
-        for (Rank i = last; i < height; ++i) state[stack[i]] = State::under(root);
-        unsettled_ -= int64_t(height - last);
-        ++components_;
-      }
-      height = last--;
-      if (height == first && height > 0) drop_run();
-    };
-
-    for (enter(start);;) {
-    scan:
-      while (begin < end) {
-        const int64_t arc = from_last ? --end : begin++;
-        if (arc % kStretch == 0) [[unlikely]]
-          poll(kStretch);
-        const Vertex u = rows.target(arc);
-        if (!is_vertex(u, rows.vertices)) [[unlikely]]
-          continue;
-        const Rank seen = Rank(state[u]);
-        if (seen == State::kUnvisited) {
-          if (end - begin == 1) take_last_arc();
-          put_on_stack();
-          if (begin < end) *waiting++ = {Index(rank), Pointer(from_last ? end : begin)};
-          enter(Index(u));
-          goto scan;
-        }
-        low = std::min(low, seen);
-      }
-      if (low == rank && rank == height) {
-        settle_alone(v);
-      } else {
-        put_on_stack();
-        if (last == 0 && int64_t(height) == unsettled_) break;
-      }
-      if (waiting == waiting_.data()) break;
-      rank = low = Rank((--waiting)->rank);
-      while (last > rank && last < height) settle_last_stretch();
-      v = stack[rank], behind_one_arc = false;
-      const int64_t next = rows.bounded(waiting->place);
-      begin = from_last ? rows.begin(v) : next, end = from_last ? next : rows.begin(v + 1);
+  void guess_bounds(const Pointer* indptr, Rank v, Place& begin, Place& end) const {
+    begin = Place(Shared::load(indptr + v)), end = Place(Shared::load(indptr + v + 1));
+    if (end > uint64_t(rows_.arcs)) [[unlikely]] {
+      poll(1);  // so that compilers make a branch of it
+      begin = end = 0;
     }
-    while (height > 0) settle_last_stretch();
+    if (begin > end) [[unlikely]] {
+      poll(1);
+      begin = end;
+    }
   }
 
   struct Chain {
-    Index last;
-    Rank height;  // of the stack
+    Rank last;
+    Rank* path;
   };
 
   // Goes on from an entered vertex as long as there is a single arc and that leads to an unvisited vertex,
-  // which is entered. Those before the last one are on the stack then. The processor guesses that each step
+  // which is entered. Those before the last one are on the path then. The processor guesses that each step
   // is as the last one, and goes on with the vertex there while it still loads the target: a chain in the
   // order of memory does not wait for its loads.
-  [[gnu::noinline]] Chain follow_chain(Index v, Rank height) {
-    const Rows<Pointer, Vertex> rows = rows_;
+  [[gnu::noinline]] Chain follow_chain(Rank v, Rank* path, Rank rank) {
+    const Pointer* const indptr = rows_.indptr + first_;
     Index* const state = state_;
-    Index* const stack = stack_.data();
-    for (Rank step = 1;; poll(kVertex)) {
-      int64_t begin, end;
-      rows.guess_bounds(v, begin, end);
-      if (begin + 1 != end) return {v, height};
-      const Vertex u = rows.target(begin);
-      if (!is_vertex(u, rows.vertices) || Rank(state[u]) != State::kUnvisited) return {v, height};
-      ask_beside(v, begin);
-      stack[height++] = v;
-      Rank next = Rank(v) + step, guess = next;
+    for (Rank step = 1;; poll(4)) {
+      Place begin, end;
+      guess_bounds(indptr, v, begin, end);
+      if (begin + 1 != end) return {v, path};
+      const Target u = Target(rows_.target(begin)) - Target(first_);
+      if (u >= uint64_t(count_) || Rank(state[u]) != State::kUnvisited) return {v, path};
+      __builtin_prefetch(at(state, int64_t(v) + kBeside), 1);
+      __builtin_prefetch(at(indptr, int64_t(v) + kBeside));
+      __builtin_prefetch(at(rows_.indices, int64_t(begin) + 2 * kBeside));
+      *path++ = v;
+      Rank next = v + step, guess = next;
       asm("" : "+r"(guess));  // or compilers know that a right guess is the target, and take that
       if (guess != Rank(u)) [[unlikely]] {
         asm volatile("");  // so that they make a branch of it
-        step = Rank(u) - Rank(v), next = Rank(u);
+        step = Rank(u) - v, next = Rank(u);
       }
-      v = Index(next);
-      state[v] = Index(height);
+      v = next;
+      state[v] = Index(++rank);
     }
   }
 
-  // Asks for what is known of the targets of a row, but for the one that comes first, and for their rows; and
-  // for what follows in memory, as the search comes to near vertices soon where neighbours are near.
-  void ask_for(int64_t v, int64_t begin, int64_t end) const {
-    ask_beside(v, begin);
-    const int64_t from = from_last ? std::max(begin, end - kAhead) : begin + 1;
-    const int64_t to = from_last ? end - 1 : std::min(end, begin + kAhead);
-    for (int64_t arc = from; arc < to; ++arc) ask_for_row(int64_t(rows_.target(arc)));
-  }
-
-  void ask_beside(int64_t v, int64_t begin) const {
-    ask_for_row(v + kBeside);
-    __builtin_prefetch(at(rows_.indices, begin + 2 * kBeside));
+  // Asks for what is known of the targets of a row, but for the one that comes first, and for their rows.
+  void ask_for(Place begin, Place end) const {
+    const Place from = from_last ? (end - begin > kAhead ? end - kAhead : begin) : begin + 1;
+    const Place behind = from_last ? end : std::min<Place>(end + 1, begin + kAhead);
+    for (Place arc = from; arc + 1 < behind; ++arc)
+      ask_for_row(int64_t(uint64_t(int64_t(rows_.target(arc))) - uint64_t(first_)));
   }
 
   void ask_for_row(int64_t v) const {
     __builtin_prefetch(at(state_, v), 1);
-    __builtin_prefetch(at(rows_.indptr, v));
+    __builtin_prefetch(at(rows_.indptr + first_, v));
   }
 
   // An address that may lie anywhere.
@@ -250,35 +287,50 @@ class StrongSearch {
     return reinterpret_cast<const void*>(uintptr_t(array) + sizeof(T) * uintptr_t(i));
   }
 
-  void settle_alone(Index v) {
-    state_[v] = State::under(v);
-    --unsettled_, ++components_;
-    if (order_) order_[listed_++] = v;
+  // Settles the component of a root and of those vertices that the search has left which reach its rank, and
+  // nothing lower. Returns where the others begin.
+  [[gnu::noinline]] Rank* settle(Rank v, Rank rank, Rank* left) {
+    Rank* const end = path_ + count_ + 1;
+    Rank* const begin = left;
+    Rank root = v;
+    for (; left < end && Rank(state_[*left]) >= rank; ++left) root = std::min(root, *left);
+    settle_under(root, v);
+    for_each_in(0, left - begin, [&](int64_t i) { settle_under(root, begin[i]); });
+    merged_ += left - begin;
+    return left;
   }
 
-  // Settles the component that lies on the stack from `begin` to before `end`.
-  [[gnu::noinline]] void settle(Rank begin, Rank end) {
-    unsettled_ -= int64_t(end - begin), ++components_;
-    if (int64_t(end - begin) == rows_.vertices && !order_) return;
-    const Index* const stack = stack_.data();
-    Index root = stack[begin];
-    for (Rank i = begin + 1; i < end; ++i) root = std::min(root, stack[i]);
-    const Index settled = State::under(root);
-    for (Rank i = begin; i < end; ++i) {
-      if (i % kStretch == 0) [[unlikely]]
-        poll(2 * kStretch);
-      state_[stack[i]] = settled;
-      if (order_) order_[listed_++] = stack[i];
-    }
+  void settle_under(Rank root, Rank v) {
+    state_[v] = State::under(first_ + int64_t(root));
+    if (order_) order_[listed_++] = Index(first_ + int64_t(v));
+  }
+
+  // Settles the vertices of the path and those that the search has left as one component.
+  [[gnu::noinline]] void settle_rest(Rank* path, Rank* left) {
+    Rank* const bottom = path_ + 1;
+    const int64_t others = path_ + count_ + 1 - left;
+    merged_ += path - bottom + others - 1;
+    if (path - bottom + others == rows_.vertices && !order_) return;
+    Waiting* waiting = waiting_;
+    for_each_in(0, path - bottom, [&](int64_t i) {
+      const Rank entry = bottom[i] == kWaits ? (waiting++)->vertex : bottom[i];
+      bottom[i] = entry & ~kNoRoot;
+    });
+    Rank root = *left;
+    for_each_in(0, path - bottom, [&](int64_t i) { root = std::min(root, bottom[i]); });
+    for_each_in(0, others, [&](int64_t i) { root = std::min(root, left[i]); });
+    for_each_in(0, path - bottom, [&](int64_t i) { settle_under(root, bottom[i]); });
+    for_each_in(0, others, [&](int64_t i) { settle_under(root, left[i]); });
   }
 
   const Rows<Pointer, Vertex> rows_;
-  Index* const state_;
+  const int64_t first_, count_;
+  Index* const state_;  // of the first vertex
   Index* const order_;
-  Buffer<Index> stack_;  // vertices that are not settled
-  Buffer<Index> runs_;   // of stretches of the stack, but for the last run: the first one and the last one
-  Buffer<Waiting> waiting_;
-  int64_t unsettled_ = 0, components_ = 0;
+  Rank* const path_;
+  Waiting* const waiting_;
+  const bool asks_far_;
+  int64_t merged_ = 0;  // vertices that are settled, without the components' roots
   int64_t listed_ = 0;
 };
 
@@ -292,13 +344,21 @@ bool has_short_rows(const Rows<Pointer, Vertex> rows) {
   return rows.arcs <= kShortRow * rows.vertices;
 }
 
-// Settles all vertices whose state is kUnvisited, as `settled` are not, and lists them in `order` unless it
-// is nullptr. Returns the number of their components, as StrongSearch::run.
+// Settles all vertices of a range whose state is kUnvisited, as `settled` are not, and lists them in `order`
+// unless it is nullptr. Returns the number of their components, as StrongSearch::run.
+template <class Pointer, class Vertex, class Index>
+int64_t search_range(const Rows<Pointer, Vertex> rows, VertexRange range, int64_t settled, Index* state,
+                     Index* order, SearchMemory<Pointer, Index>& memory) {
+  if (has_short_rows(rows))
+    return StrongSearch<true, Pointer, Vertex, Index>(rows, range, state, order, memory).run(settled);
+  return StrongSearch<false, Pointer, Vertex, Index>(rows, range, state, order, memory).run(settled);
+}
+
+// The same of all vertices.
 template <class Pointer, class Vertex, class Index>
 int64_t search_strong(const Rows<Pointer, Vertex> rows, Index* state, int64_t settled, Index* order) {
-  if (has_short_rows(rows))
-    return StrongSearch<true, Pointer, Vertex, Index>(rows, state, order).run(settled);
-  return StrongSearch<false, Pointer, Vertex, Index>(rows, state, order).run(settled);
+  SearchMemory<Pointer, Index> memory(rows.vertices, !has_near_targets(rows));
+  return search_range(rows, {0, rows.vertices}, settled, state, order, memory);
 }
 
 template <class Index>
