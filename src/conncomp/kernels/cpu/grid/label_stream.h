@@ -22,7 +22,7 @@
 namespace conncomp {
 
 // Labels of so many bytes may stay in caches, where who asked for them finds them.
-constexpr int64_t kCachedLabels = int64_t(1) << 23;
+constexpr int64_t kCachedLabels = int64_t(1) << 22;
 
 #ifdef __AVX512VPOPCNTDQ__
 template <class Label>
