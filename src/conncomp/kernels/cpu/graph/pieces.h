@@ -171,11 +171,13 @@ class Pieces {
           first_(pieces.order_.first() + Place(begin)),
           at_(pieces.order_.first() + Place(end)),
           behind_(at_),
+          enough_(begin > 0 ? first_ - 1 : first_),
           components_(end - begin) {}
 
-    // Returns the number of components. If `others` have the places below, gives up when an arc leads there.
+    // Returns the number of components. If `others` have places too, gives up when an arc leads below the
+    // share.
     int64_t settle(bool others) {
-      while (at_ != first_ && lowest_ > first_) {
+      while (at_ != first_ && lowest_ > enough_) {
         if (others && pieces_.is_crossed_.load(std::memory_order_relaxed)) return 0;
         const Place count = std::min(Place(at_ - first_), Place(kStretch));
         poll(int64_t(count));
@@ -190,12 +192,13 @@ class Pieces {
     }
 
    private:
-    // Settles the pieces that begin at places from `last` to before `at_`, until an arc leads to the first
-    // place of the share or lower.
+    // Settles the pieces that begin at places from `last` to before `at_`, until an arc leads to `enough_` or
+    // lower.
     void sweep(const Place last) {
       const CutOrder<Pointer, Vertex> order = pieces_.order_;
       Index* const state = pieces_.state_;
       Place at = at_, lowest = lowest_, behind = behind_;
+      const Place enough = enough_;
       bool is_chain = is_chain_;
       int64_t merged = 0;
       while (at != last) {
@@ -209,7 +212,7 @@ class Pieces {
         }
         is_chain = is_chain && order.leads(v, order.turned(at + 1));
         if (at > lowest) {
-          if (lowest <= first_) break;
+          if (lowest <= enough) break;
         } else if (is_chain) {
           merged += int64_t(behind - at - 1);
           const Index settled = State::under(order.range(at, behind - at).first);
@@ -253,6 +256,9 @@ class Pieces {
     Pieces& pieces_;
     const Place first_;
     Place at_, lowest_ = ~Place(0), behind_;
+    // After an arc to here or lower no other one matters: it leads below the share or, where nothing is
+    // below, to its first place, from which on all is one piece then.
+    const Place enough_;
     bool is_chain_ = true;  // whether arcs lead from each place to the next one, from `at_` up to `behind_`
     int64_t components_;
     std::optional<SearchMemory<Pointer, Index>> memory_;
