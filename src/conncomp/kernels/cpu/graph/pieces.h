@@ -51,7 +51,7 @@ class CutOrder {
     int64_t begin, end;
     rows_.guess_bounds(int64_t(v), begin, end);
     if (begin < end) {
-      if (end - begin > kStretch) [[unlikely]]
+      if (end - begin > kLongRow) [[unlikely]]
         return lowest_of_many(begin, end, lowest);
       do lowest = std::min(lowest, turned(Place(rows_.target(begin))));
       while (++begin < end);
@@ -63,7 +63,7 @@ class CutOrder {
   bool leads(Place v, Place to) const {
     int64_t begin, end;
     rows_.guess_bounds(int64_t(v), begin, end);
-    if (end - begin > kStretch) [[unlikely]]
+    if (end - begin > kLongRow) [[unlikely]]
       return one_of_many_leads(begin, end, to);
     while (begin < end)
       if (Place(rows_.target(begin++)) == to) return true;
@@ -95,6 +95,9 @@ class CutOrder {
   }
 
  private:
+  // Arcs of a row from which on it polls itself, as who visits many vertices counts these only.
+  static constexpr int64_t kLongRow = 256;
+
   [[gnu::noinline]] Place lowest_of_many(int64_t begin, int64_t end, Place lowest) const {
     for_each_in(begin, end,
                 [&](int64_t arc) { lowest = std::min(lowest, turned(Place(rows_.target(arc)))); });
