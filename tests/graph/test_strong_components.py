@@ -174,6 +174,23 @@ def test_pieces(threads, crossed):
         conncomp.set_num_threads(before)
 
 
+@pytest.mark.usefixtures("restore_threads")
+@pytest.mark.parametrize("downwards", [False, True])
+def test_a_share_that_leads_out_of_its_middle(downwards):
+    """A path in shares: one of them is a piece from end to end, and part of a larger one."""
+    conncomp.set_num_threads(2)
+    n, end, middle = 1 << 18, (1 << 17) + 400, (1 << 16) + 5000
+    path = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)
+    for begin in range((1 << 16) + 506, (1 << 16) + 518):  # of a share, by one of these
+        arcs = np.concatenate([path, [[end, begin], [middle, begin - 10]]])
+        expected = np.arange(n)
+        expected[begin - 10 : end + 1] = begin - 10
+        if downwards:
+            arcs = n - 1 - arcs
+            expected = roots_of_labels(expected[::-1])
+        np.testing.assert_array_equal(labels_of(Graph.from_edges(*arcs.T, n), "roots"), expected)
+
+
 def check_rows(graph, ends):
     """Check that rows hold the distinct arcs between different ends, sorted."""
     between = np.unique(ends[ends[:, 0] != ends[:, 1]], axis=0)

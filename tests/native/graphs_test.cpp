@@ -565,6 +565,23 @@ void test_strong_of_long_graph() {
           "a vertex that is alone");
 }
 
+// Each arc of long rows counts as work, so that a look at Ctrl-C comes in time.
+void test_polls_of_long_rows() {
+  constexpr int32_t kVertices = 2000, kRow = 400;
+  constexpr int64_t kPlenty = int64_t(1) << 40;
+  std::vector<int32_t> indptr{0}, indices, state(kVertices);
+  for (int32_t v = 0; v < kVertices; ++v) {
+    for (int32_t u = v + 1; u < std::min(v + kRow, kVertices); ++u) indices.push_back(u);
+    indptr.push_back(int32_t(indices.size()));
+  }
+  const Rows<int32_t, int32_t> rows{indptr.data(), indices.data(), kVertices, int64_t(indices.size())};
+  process().wanted_threads = 1;
+  watch.budget = kPlenty;
+  check(settle_pieces(rows, state.data()) == kVertices, "vertices that are alone");
+  check(kPlenty - watch.budget > rows.arcs / 2, "arcs that count as work");
+  watch.budget = 0;
+}
+
 // Memory that was freed comes back, unless it is small, large, or more than twice what is asked for.
 void test_spare_memory() {
   constexpr int64_t kLarge = 1 << 20;
@@ -645,6 +662,7 @@ int main(int count, char** arguments) {
     test_changing_graph<int64_t, int32_t>();
     test_changing_graph<int64_t, int64_t>();
   }
+  test_polls_of_long_rows();
   test_spare_memory();
   check(rounds < 20 || (giants_found > rounds / 8 && giants_given_up > rounds / 8), "giants that are sought");
   check(rounds < 20 || graphs_trimmed > rounds / 8, "graphs that are trimmed");

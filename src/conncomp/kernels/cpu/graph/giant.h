@@ -124,13 +124,13 @@ class Giant {
     int64_t asked = 0, marked = 0, left = 0;
     for_each_in(begin, end, [&, this](int64_t k) {
       const int64_t w = upwards ? k : begin + end - 1 - k;
-      uint64_t found = 0;  // written once, as other threads' caches lose the line each time
+      uint64_t marks_of_word = 0;  // written once, as other threads' caches lose the line each time
       for_each_unmarked<upwards>(w, [&](uint64_t bit, ArcRange row) {
         const bool marks = leads_inside<upwards>(row);
         ++asked, marked += marks, left += marks ? 0 : row.end - row.begin;
-        found |= marks ? bit : 0;
+        marks_of_word |= marks ? bit : 0;
       });
-      if (found) marked_.add(w, found);
+      if (marks_of_word) marked_.add(w, marks_of_word);
     });
     tally.asked += asked, tally.marked += marked, tally.left += left;
   }

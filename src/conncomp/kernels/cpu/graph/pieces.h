@@ -51,7 +51,7 @@ class CutOrder {
     int64_t begin, end;
     rows_.guess_bounds(int64_t(v), begin, end);
     if (begin < end) {
-      if (end - begin > kStretch) [[unlikely]]
+      if (end - begin > kLongRow) [[unlikely]]
         return lowest_of_many(begin, end, lowest);
       do lowest = std::min(lowest, turned(Place(rows_.target(begin))));
       while (++begin < end);
@@ -63,7 +63,7 @@ class CutOrder {
   bool leads(Place v, Place to) const {
     int64_t begin, end;
     rows_.guess_bounds(int64_t(v), begin, end);
-    if (end - begin > kStretch) [[unlikely]]
+    if (end - begin > kLongRow) [[unlikely]]
       return one_of_many_leads(begin, end, to);
     while (begin < end)
       if (Place(rows_.target(begin++)) == to) return true;
@@ -95,6 +95,9 @@ class CutOrder {
   }
 
  private:
+  // Arcs of a row from which on it polls itself, as who visits many vertices counts these only.
+  static constexpr int64_t kLongRow = 256;
+
   [[gnu::noinline]] Place lowest_of_many(int64_t begin, int64_t end, Place lowest) const {
     for_each_in(begin, end,
                 [&](int64_t arc) { lowest = std::min(lowest, turned(Place(rows_.target(arc)))); });
@@ -171,11 +174,13 @@ class Pieces {
           first_(pieces.order_.first() + Place(begin)),
           at_(pieces.order_.first() + Place(end)),
           behind_(at_),
+          enough_(begin > 0 ? first_ - 1 : first_),
           components_(end - begin) {}
 
-    // Returns the number of components. If `others` have the places below, gives up when an arc leads there.
+    // Returns the number of components. If `others` have places too, gives up when an arc leads below the
+    // share.
     int64_t settle(bool others) {
-      while (at_ != first_ && lowest_ > first_) {
+      while (at_ != first_ && lowest_ > enough_) {
         if (others && pieces_.is_crossed_.load(std::memory_order_relaxed)) return 0;
         const Place count = std::min(Place(at_ - first_), Place(kStretch));
         poll(int64_t(count));
@@ -190,12 +195,13 @@ class Pieces {
     }
 
    private:
-    // Settles the pieces that begin at places from `last` to before `at_`, until an arc leads to the first
-    // place of the share or lower.
+    // Settles the pieces that begin at places from `last` to before `at_`, until an arc leads to `enough_` or
+    // lower.
     void sweep(const Place last) {
       const CutOrder<Pointer, Vertex> order = pieces_.order_;
       Index* const state = pieces_.state_;
       Place at = at_, lowest = lowest_, behind = behind_;
+      const Place enough = enough_;
       bool is_chain = is_chain_;
       int64_t merged = 0;
       while (at != last) {
@@ -209,7 +215,7 @@ class Pieces {
         }
         is_chain = is_chain && order.leads(v, order.turned(at + 1));
         if (at > lowest) {
-          if (lowest <= first_) break;
+          if (lowest <= enough) break;
         } else if (is_chain) {
           merged += int64_t(behind - at - 1);
           const Index settled = State::under(order.range(at, behind - at).first);
@@ -253,6 +259,9 @@ class Pieces {
     Pieces& pieces_;
     const Place first_;
     Place at_, lowest_ = ~Place(0), behind_;
+    // After an arc to here or lower no other one matters: it leads below the share or, where nothing is
+    // below, to its first place, from which on all is one piece then.
+    const Place enough_;
     bool is_chain_ = true;  // whether arcs lead from each place to the next one, from `at_` up to `behind_`
     int64_t components_;
     std::optional<SearchMemory<Pointer, Index>> memory_;

@@ -166,9 +166,11 @@ class RunLabels {
         int64_t begin = 0;
         if constexpr (kStreamed<Label>)
           if (streamed_) {
-            poll(length);
             stream.turn(out);
-            stream.fill(length / kWord, Label(background_));
+            for (int64_t w = 0; w < length / kWord; w += kStretchWords) {
+              bundles_.poll_at(w);
+              stream.fill(std::min(length / kWord - w, kStretchWords), Label(background_));
+            }
             begin = length / kWord * kWord;
           }
         for_each_in(begin, length,
