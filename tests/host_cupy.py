@@ -1,9 +1,11 @@
 """The host executor with the stand-in for CuPy as its array library, for calls on arrays there."""
 
 import sys
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import conncomp.components  # whose modules are to work on it
+import stand_in
 from conncomp.kernels.cuda.components import measures
 from host_cuda.host_gpu import HostGpu
 from stand_in import Array, CuPy
@@ -42,6 +44,29 @@ def place_on_host(monkeypatch, arrays, users):
     cupy.cuda = SimpleNamespace(runtime=SimpleNamespace(getDevice=lambda: 0))
     monkeypatch.setattr(arrays, "import_cupy", lambda: cupy)
     place_on(monkeypatch, HostCuPyGpu(cupy), users)
+    return cupy
+
+
+def place_elsewhere(monkeypatch, arrays, users):
+    """The same of GPU 1 while GPU 0 is current, from where operations on arrays are refused.
+
+    They may be made, copied to main memory and asked where they lie.
+    """
+    cupy, current = place_on_host(monkeypatch, arrays, users), [0]
+
+    @contextmanager
+    def device(number):
+        current.append(number)
+        yield
+        current.pop()
+
+    def of_current(value, unchecked=stand_in._to_host):
+        assert current[-1] == 1, "an operation on an array of another GPU than the current one"
+        return unchecked(value)
+
+    cupy.cuda.Device, cupy.cuda.runtime.getDevice = device, lambda: current[-1]
+    monkeypatch.setattr(Array, "device", SimpleNamespace(id=1))
+    monkeypatch.setattr(stand_in, "_to_host", of_current)
     return cupy
 
 

@@ -402,7 +402,8 @@ def move_from_gpu(array: Any, out: NDArray[Any] | None = None) -> NDArray[Any]:
     if array.nbytes <= FEW_BYTES:
         array.get(out=out)
     else:
-        download(import_cupy(), array, out)
+        with caller_stream("cupy", array.device.id):  # kernels elsewhere would not be waited for
+            download(import_cupy(), array, out)
     return out
 
 

@@ -22,7 +22,7 @@ def selected_in_memory(labels, wanted, background, batch_axes):
 
 @pytest.mark.parametrize("part", range(6))
 def test_of_random_images(part, monkeypatch):
-    """Of 240 cases: labels, how many components are kept, and how many elements these have."""
+    """Of 240 cases in a soak: labels, how many components are kept, and how many elements."""
     for seed in range(1000 + 40 * part, 1000 + 40 * part + examples(40)):
         rng = np.random.default_rng(seed)
         image, chunks, arguments = random_case(seed)

@@ -8,6 +8,10 @@ from hypothesis.extra import numpy as hnp
 from scipy import ndimage
 
 import conncomp
+from conncomp import _arrays
+from conncomp.components import _labels
+from host_cuda.host_gpu import AVAILABLE
+from host_cupy import place_elsewhere
 
 LABELS = hnp.arrays(
     st.sampled_from(["u1", "i4", "u8", ">i2"]),
@@ -47,6 +51,19 @@ def test_items(labels, batch_axes):
         assert (component.batch, repr(component)) == (item, repr(alone))
         np.testing.assert_array_equal(component.mask, alone.mask)
         np.testing.assert_array_equal(component.crop(labels), alone.crop(labels[item]))
+
+
+@pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
+def test_on_another_gpu_than_the_current_one(monkeypatch):
+    cupy = place_elsewhere(monkeypatch, _arrays, (_labels,))
+    labels, image = np.array([[0, 1, 1], [2, 1, 0]]), np.arange(6).reshape(2, 3)
+    placed = [cupy.asarray(array) for array in (labels, image)]
+    there, here = (list(conncomp.each(array)) for array in (placed[0], labels))
+    for on_device, in_memory in zip(there, here, strict=True):
+        np.testing.assert_array_equal(on_device.mask.get(), in_memory.mask)
+        np.testing.assert_array_equal(on_device.crop(placed[1]).get(), in_memory.crop(image))
+    with pytest.raises(TypeError, match="image lies in main memory, but labels in GPU memory"):
+        there[0].crop(image)
 
 
 def test_crops_of_colours():

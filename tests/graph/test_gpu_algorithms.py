@@ -50,7 +50,7 @@ CASES += [(name, {"block": 32}) for name in ("edge-propagation", "vertex-propaga
 CASES += [(name, {"block": 512}) for name in ("edge-propagation", "vertex-propagation", "bfs")]
 # One graph with something for each kernel: in all of them the sanitizers take minutes.
 SANITIZED = """
-    test_number or test_check or test_list_of_edges
+    test_number or test_check or test_list_of_edges or test_a_last_word_of_few_vertices
     or test_hubs and both or test_hard_graphs and sorts
 """
 
@@ -168,6 +168,12 @@ def test_rows_of_any_length_of_default(form):
     degrees = [17, 30, 33, 34, 70, 100, 127, 129, 130, 200, 300, 900, 4095, 4097, 8192, 8193]
     stars = [star(degree + 1, place) for degree in degrees for place in (0, degree)]
     check_default(*shuffled(stars, seed=13), form)
+
+
+@host
+def test_a_last_word_of_few_vertices():
+    """Of many arcs: there are 32 threads, and AddressSanitizer watches the end of the labels."""
+    check_default(*random(1001, 5000, 3), "both ends")
 
 
 @host

@@ -18,6 +18,7 @@ VALUES = np.random.default_rng(1).integers(0, 3, (150, 140), dtype=np.int32)
 GRAPH = conncomp.generate.uniform_random(4000, 6000, seed=2)
 ROWS = GRAPH.indptr, GRAPH.indices
 SRC, DST = np.random.default_rng(3).integers(0, 900, (2, 1200))
+WEIGHTS = np.triu(np.random.default_rng(4).integers(0, 3, (50, 50)).astype(np.float32))
 BONDS = np.random.default_rng(5).random((2, 60, 70)) < 0.5
 
 
@@ -45,6 +46,9 @@ CALLS = {
         *ROWS,
     ),
     "spanning": (lambda *rows: conncomp.spanning_forest(Graph.from_csr(*rows)), *ROWS),
+    "dense": (conncomp.minimum_spanning_forest, WEIGHTS),
+    "rows": (lambda *rows: Graph.from_csr(*rows).indices, *ROWS),
+    "crop": (lambda labels, mask: next(conncomp.each(labels)).crop(mask), LABELS, MASK),
     "pairs": (lambda *columns: conncomp.cluster_pairs(*columns)["cluster"], SRC, DST),
 }
 

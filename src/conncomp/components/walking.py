@@ -55,13 +55,14 @@ class _Walk:
 
     def crop(self, row: int, box: tuple[Any, ...], image: Any, fill: Any) -> Any:
         """Return a box of an image, with `fill` where the component is not."""
-        check_place(image, self.on_gpu)
         if not self.on_gpu:
+            check_place(image, self.on_gpu)
             values = as_numpy(image, "image")
             self._check_shape(values)
             cropped = self._filled(values[box], self._inside(row, box), fill)
             return in_library(cropped, library_of(image))
         with caller_stream(self.library, self.array.device.id):
+            check_place(image, self.on_gpu)
             values = as_cupy(image)
             self._check_shape(values)
             cropped = self._filled(values[box], self._inside(row, box), fill)

@@ -211,9 +211,10 @@ def _graph_and_entries(graph: Any) -> tuple[Graph, Any]:
         )
     if not is_sparse(graph):
         made = as_graph(graph)
-        on_device = made.device == "cuda"
-        matrix = as_cupy(graph) if on_device else as_numpy_and_mask(graph, "graph")[0]
-        return made, matrix[made._arcs]
+        if made.device == "cpu":
+            return made, as_numpy_and_mask(graph, "graph")[0][made._arcs]
+        with made._stream():
+            return made, as_cupy(graph)[made._arcs]
     check_square(graph.shape, "graph")
     stored = as_arcs_or_rows(graph)
     return as_graph(stored), stored.data

@@ -8,7 +8,7 @@ graph there has arrays of its own, which it never gives away.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -525,24 +525,26 @@ class Graph:
         check_choice("device", device, ("cpu", "cuda"))
         if device == self.device:
             return self
-        xp = current_gpu().xp
-        move: Any
-        move, library = (
-            (partial(move_to_gpu, xp), "cupy") if device == "cuda" else (move_from_gpu, "numpy")
-        )
-        moved = Graph._of_checked(
+        if device == "cpu":
+            with self._stream():
+                return self._moved(move_from_gpu, "numpy")
+        moved = self._moved(partial(move_to_gpu, current_gpu().xp), "cupy")
+        # The arrays here may have changed since they were checked.
+        if moved._arcs is not None:
+            moved._check_arcs()
+        if moved._csr is not None:
+            moved._check_rows()
+        return moved
+
+    def _moved(self, move: Callable[[Any], Any], library: str) -> Graph:
+        """Return a graph of what `move` returns of each array."""
+        return Graph._of_checked(
             self.num_vertices,
             arcs=self._arcs and (move(self._arcs[0]), move(self._arcs[1])),
             csr=self._csr and (move(self._csr[0]), move(self._csr[1])),
             symmetric=self._symmetric,
             library=library,
         )
-        if device == "cuda":  # the arrays here may have changed since they were checked
-            if moved._arcs is not None:
-                moved._check_arcs()
-            if moved._csr is not None:
-                moved._check_rows()
-        return moved
 
     @property
     def device(self) -> Literal["cpu", "cuda"]:
@@ -563,7 +565,10 @@ class Graph:
         return caller_stream(self._library, some_array.device.id)
 
     def _given_away(self, array: Indices) -> Indices:
-        return array if self.device == "cpu" else array.copy()
+        if self.device == "cpu":
+            return array
+        with self._stream():
+            return array.copy()
 
     @property
     def num_vertices(self) -> int:

@@ -14,6 +14,7 @@ from conncomp._arrays import (
     Output,
     as_cupy,
     as_numpy_and_mask,
+    caller_stream,
     check_kind,
     choose_device,
     in_library,
@@ -414,9 +415,15 @@ def as_graph(graph: Any) -> Graph:
             "csgraph is a DataFrame of Dask; graphs whose edges are in one are for "
             "conncomp.label_edge_files, forest_of_edge_files and minimum_forest_of_edge_files"
         )
-    on_device = on_gpu(graph)
-    xp = current_gpu().xp if on_device else np
-    matrix = as_cupy(graph) if on_device else as_numpy_and_mask(graph, "csgraph")[0]
+    if not on_gpu(graph):
+        return _graph_of_entries(graph, as_numpy_and_mask(graph, "csgraph")[0], np)
+    matrix = as_cupy(graph)
+    with caller_stream(library_of(graph), matrix.device.id):
+        return _graph_of_entries(graph, matrix, current_gpu().xp)
+
+
+def _graph_of_entries(graph: Any, matrix: Any, xp: Any) -> Graph:
+    """Return the graph of a dense matrix, which is given as an array of `xp`, too."""
     kinds = "a Graph, a matrix of real numbers, or a graph of NetworkX, igraph or rustworkx"
     check_kind(matrix, "biuf", graph, "csgraph", kinds)
     check_square(matrix.shape, "csgraph")

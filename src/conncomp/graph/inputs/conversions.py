@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import shown
-from conncomp._arrays import is_of
+from conncomp._arrays import caller_stream, is_of
 from conncomp._core import native
 from conncomp.graph.inputs.parts import Parts
 
@@ -121,7 +121,10 @@ def as_arcs_or_rows(matrix: Any) -> Any:
         # changes and that is right.
         stored = stored.copy()
         stored.check_format(full_check=True)
-    return stored.tocsr()
+    if not is_of(stored, "cupyx.scipy.sparse"):
+        return stored.tocsr()
+    with caller_stream("cupy", stored.data.device.id):
+        return stored.tocsr()
 
 
 def edges_of_igraph(graph: Any) -> tuple[Ends, int]:

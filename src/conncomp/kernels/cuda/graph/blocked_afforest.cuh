@@ -295,7 +295,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
         continue;
       const Index neighbour = degree > 0 ? Index(indices[begin + degree - 1]) : Index(v);
       if (stage == kFewWords || stage == kOtherWords) {
-        unite_paths(parent, Index(v), neighbour);
+        if (degree > 0) unite_paths(parent, Index(v), neighbour);
         __syncwarp();
       } else {
         unite_once<Shared, Uniting::kRootsThenVertex>(degree > 0, parent, Index(v), neighbour);

@@ -24,7 +24,8 @@
 // giant one: what is left is in the rows of the vertices outside (list_edges_outside, list_edges_of_hubs).
 //
 // Cost: each arc read two or three times; each round at least halves the trees that have edges. Memory: two
-// lists of edges, two keys and three numbers for each vertex, a bit for each arc.
+// lists of edges, two keys and three numbers for each vertex, a bit for each arc; where trees are linked, two
+// links and two numbers for each vertex besides.
 // Source: Borůvka 1926; lists of edges, lowered keys and searches that stand for the contraction of Fallin,
 // Gonzalez, Seo and Burtscher 2023, "A High-Performance MST Implementation for GPUs" (ECL-MST), and the
 // lighter edges first, after Osipov, Sanders and Singler 2009. Union–find of Jaiganesh and Burtscher 2018, as
