@@ -34,11 +34,11 @@ def check(image, seed=0, background=0, expected=None, numberings=("roots", "cons
         if expected is None or numbering == "consecutive":
             expected = label(image, background=background, connectivity=3, numbering=numbering)
         gpu, workspace = HostGpu(seed=seed, multiprocessors=1), Workspace()
-        found = np.full(image.shape, -7, np.int32)
-        num = label_on_gpu(gpu, described, found, numbering, "auto", True, workspace)
-        np.testing.assert_array_equal(found, expected)
+        labels = np.full(image.shape, -7, np.int32)
+        num = label_on_gpu(gpu, described, labels, numbering, "auto", True, workspace)
+        np.testing.assert_array_equal(labels, expected)
         assert num == len(np.unique(expected[expected >= (numbering == "consecutive")]))
-        kind = described.geometry, described.links, found.dtype, 1, numbering == "consecutive"
+        kind = described.geometry, described.links, labels.dtype, 1, numbering == "consecutive"
         plan = tiled_bricks.plan_of(*kind)
         memory = workspace.take_struct(gpu, tiled_bricks.TABLE, plan.table, plan.by_word)
         ways.append(bool(memory["elsewhere"][0]))
@@ -142,10 +142,10 @@ def test_turns_begin_anew():
     gpu, workspace = HostGpu(multiprocessors=1), Workspace()
     for seed in range(2):
         noise = np.random.default_rng(seed).integers(0, 3, (20, 35, 140)).astype(np.uint8)
-        found = np.full(noise.shape, -7, np.int32)
-        label_on_gpu(gpu, describe(noise, 0, 3), found, "roots", "auto", False, workspace)
+        labels = np.full(noise.shape, -7, np.int32)
+        label_on_gpu(gpu, describe(noise, 0, 3), labels, "roots", "auto", False, workspace)
         expected = label(noise, connectivity=3, numbering="roots")
-        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(labels, expected)
 
 
 def test_who_is_asked(monkeypatch):

@@ -48,11 +48,11 @@ def test_other_layouts(image_and_roots):
     image, roots = image_and_roots
     wide = label(image, connectivity=image.ndim, numbering="roots", dtype=np.int64)
     np.testing.assert_array_equal(wide, roots)
-    found = label(np.asfortranarray(image), connectivity=image.ndim, numbering="roots")
-    np.testing.assert_array_equal(found, roots)
+    labels = label(np.asfortranarray(image), connectivity=image.ndim, numbering="roots")
+    np.testing.assert_array_equal(labels, roots)
     values = image * np.where(consecutive(roots, first=0) % 2, 3, 5)
-    found = label(values, connectivity=image.ndim, numbering="roots")
-    np.testing.assert_array_equal(found, roots)
+    labels = label(values, connectivity=image.ndim, numbering="roots")
+    np.testing.assert_array_equal(labels, roots)
 
 
 def test_labels_of_nothing(image_and_roots):

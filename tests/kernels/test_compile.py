@@ -84,9 +84,9 @@ def leaves(name, place=()):
 
 def parts_in_a_soak(name):
     """Return the leaves of a kernel's name, and pairs of its numbers, each with the template."""
-    found = leaves(without_types(name))
-    numbers = [leaf for leaf in found if leaf[1].isdigit()]
-    of_template = [(leaf,) for leaf in found] + list(combinations(numbers, 2))
+    of_name = leaves(without_types(name))
+    numbers = [leaf for leaf in of_name if leaf[1].isdigit()]
+    of_template = [(leaf,) for leaf in of_name] + list(combinations(numbers, 2))
     return {(template_of(name), *part) for part in of_template}
 
 
@@ -103,9 +103,9 @@ def parts_for_assembler(names, soak=SOAK):
         return {name: parts_in_a_soak(name) for name in names}
     parts, largest = {}, Counter()
     for name in names:
-        found = [(template_of(name), *leaf) for leaf in leaves(name)]
-        parts[name] = {leaf for _, _, leaf in found if not leaf.isdigit()}
-        for template, place, leaf in found:
+        of_name = [(template_of(name), *leaf) for leaf in leaves(name)]
+        parts[name] = {leaf for _, _, leaf in of_name if not leaf.isdigit()}
+        for template, place, leaf in of_name:
             if leaf.isdigit():
                 largest[template, place] = max(largest[template, place], int(leaf))
     for (template, place), number in largest.items():

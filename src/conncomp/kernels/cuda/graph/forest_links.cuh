@@ -52,23 +52,23 @@ class ClimbingEdge {
     return edge;
   }
   __device__ void step(TreeLinks* links) {
-    uint64_t ways[2], seen;
-    if (is_at_end_) seen = Shared::fetch_min(&links[larger_].link, link_of(key_, smaller_));
-    if (!is_at_end_) Shared::load_all(&links[larger_].link, ways);
+    uint64_t link_and_shortcut[2], link;
+    if (is_at_end_) link = Shared::fetch_min(&links[larger_].link, link_of(key_, smaller_));
+    if (!is_at_end_) Shared::load_all(&links[larger_].link, link_and_shortcut);
     ++steps_;
     if (!is_at_end_) {
-      seen = key_of(ways[1]) < key_ ? ways[1] : ways[0];
-      is_at_end_ = key_of(seen) >= key_;
-      if (!is_at_end_) climb(seen, links);
+      link = key_of(link_and_shortcut[1]) < key_ ? link_and_shortcut[1] : link_and_shortcut[0];
+      is_at_end_ = key_of(link) >= key_;
+      if (!is_at_end_) climb(link, links);
       return;
     }
     is_at_end_ = false;
-    if (seen == kNoLink) {
+    if (link == kNoLink) {
       smaller_ = larger_;
-    } else if (key_of(seen) < key_) {
-      climb(seen, links);
+    } else if (key_of(link) < key_) {
+      climb(link, links);
     } else {
-      key_ = key_of(seen), larger_ = tree_of(seen), before_larger_ = -1;
+      key_ = key_of(link), larger_ = tree_of(link), before_larger_ = -1;
       put_larger_first();
     }
   }

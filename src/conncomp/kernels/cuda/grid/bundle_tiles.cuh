@@ -167,16 +167,16 @@ struct BundleLabelling {
   __device__ void find_contacts() {
     const BundleWord own = memory.rows[word];
     unrolled<Rows::kDirections>([&](int direction) {
-      uint32_t found = 0;
+      uint32_t contacts = 0;
       if (Rows::has_before(word, direction)) {
         const int before = Rows::word_before(word, direction), left = column > 0;
         const bool own_left = left && memory.rows[word - left].edge(direction) >> 31;
         const bool left_before = left && memory.rows[before - left].edge_before(direction) >> 31;
-        found = contacts_of_edges(
+        contacts = contacts_of_edges(
             {own.edge(direction), own_left, memory.starts[word]},
             {memory.rows[before].edge_before(direction), left_before, memory.starts[before]});
       }
-      memory.uniting.contacts[direction * Rows::kWords + word] = found;
+      memory.uniting.contacts[direction * Rows::kWords + word] = contacts;
     });
   }
   // The first element of the thread's word that is in some columns, of which it has one.
@@ -192,9 +192,9 @@ struct BundleLabelling {
   __device__ void lower_first(int root, int place) {
     uint16_t* const first = memory.uniting.first + root;
     for (uint16_t seen = InBlock::load(first); place < seen;) {
-      const uint16_t found = InBlock::compare_exchange(first, seen, uint16_t(place));
-      if (found == seen) return;
-      seen = found;
+      const uint16_t stored = InBlock::compare_exchange(first, seen, uint16_t(place));
+      if (stored == seen) return;
+      seen = stored;
     }
   }
   // Lets the nodes of roots be their places, which are the first ones of all their runs.
@@ -399,7 +399,7 @@ struct ListedContacts {
     });
     uint32_t in_column[Rows::kDirections], kinds = 0;  // of the first column
     if (is_first && own.all() & own_left.all() >> 31) kinds = 1 << kAside;
-    int found = 0;
+    int contacts = 0;
     unrolled<Rows::kDirections>([&](int direction) {
       BundleEdge other = edges[direction],
                  own_edge{own.edge(direction), own_left.edge(direction) >> 31 != 0, starts};
@@ -412,11 +412,11 @@ struct ListedContacts {
         own_edge.has_left = other.has_left = false;
       }
       in_column[direction] = Rows::has_before(word, direction) ? 0 : contacts_of_edges(own_edge, other);
-      found += __popc(in_column[direction]);
+      contacts += __popc(in_column[direction]);
     });
-    found += __popc(kinds);
-    if (found == 0) return;
-    int at = InBlock::fetch_add(count, found);
+    contacts += __popc(kinds);
+    if (contacts == 0) return;
+    int at = InBlock::fetch_add(count, contacts);
     unrolled<Rows::kDirections>([&](int direction) {
       for (uint32_t columns = in_column[direction]; columns != 0; columns &= columns - 1)
         listed[at++] = contact(word, direction, __ffs(int(columns)) - 1);

@@ -95,15 +95,15 @@ __device__ inline void for_each_contact(const Value* value, int64_t across, int6
                                         bool after, Body&& body) {
   const Value own = *value;
   const auto is_alike = [&](int64_t ahead) { return value[ahead] == own; };
-  int found = 0;  // bits of -1, 0, 1
+  int directions = 0;  // bits of -1, 0, 1
   if (is_alike(-across)) {
-    if (!(before && is_alike(-along) && is_alike(-along - across))) found = 2;
+    if (!(before && is_alike(-along) && is_alike(-along - across))) directions = 2;
   } else if (corners) {
-    if (before && is_alike(-along - across) && !is_alike(-along)) found |= 1;
-    if (after && is_alike(along - across) && !is_alike(along)) found |= 4;
+    if (before && is_alike(-along - across) && !is_alike(-along)) directions |= 1;
+    if (after && is_alike(along - across) && !is_alike(along)) directions |= 4;
   }
 #pragma unroll 1
-  for (; found != 0; found &= found - 1) body(lowest(uint32_t(found)) - 1);
+  for (; directions != 0; directions &= directions - 1) body(lowest(uint32_t(directions)) - 1);
 }
 
 // A warp's part in a tile.
