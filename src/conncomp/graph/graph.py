@@ -510,7 +510,7 @@ class Graph:
         Parameters
         ----------
         device : {"cpu", "cuda"}
-            "cuda" is the current CUDA device.
+            "cuda" is the current CUDA device; a graph that lies on one stays where it is.
 
         Raises
         ------
