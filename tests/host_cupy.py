@@ -30,6 +30,7 @@ class HostCuPyGpu(HostGpu):
                 function(grid, block, tuple(values), **options)
 
             launch.max_dynamic_shared_size_bytes = function.max_dynamic_shared_size_bytes
+            launch.preferred_shared_memory_carveout = function.preferred_shared_memory_carveout
             return launch
 
         return [unwrapping(function) for function in super()._compile(file, names)]

@@ -14,7 +14,7 @@
 namespace conncomp {
 
 #ifdef __AVX512VPOPCNTDQ__
-alignas(64) constexpr std::array<uint8_t, kWord> kPlaces = [] {
+alignas(64) constexpr std::array<uint8_t, kWord> kPlacesOfBits = [] {
   std::array<uint8_t, kWord> places{};
   for (int p = 0; p < kWord; ++p) places[p] = uint8_t(p);
   return places;
@@ -22,7 +22,7 @@ alignas(64) constexpr std::array<uint8_t, kWord> kPlaces = [] {
 
 // The places of the bits of a word, as bytes one after the other.
 inline __m512i places_of(uint64_t bits) {
-  return _mm512_maskz_compress_epi8(bits, _mm512_load_si512(kPlaces.data()));
+  return _mm512_maskz_compress_epi8(bits, _mm512_load_si512(kPlacesOfBits.data()));
 }
 #endif
 

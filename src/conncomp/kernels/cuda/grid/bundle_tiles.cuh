@@ -458,6 +458,9 @@ __global__ void __launch_bounds__(BundlesBefore::kWords)
 }
 
 constexpr int kWriteBundleThreads = 256, kRunsAtOnce = 4;
+// On each multiprocessor, where so many fit.
+constexpr int kWriteBundleBlocks =
+    resident_blocks(kWriteBundleThreads) < 6 ? resident_blocks(kWriteBundleThreads) : 6;
 
 // What a block knows of a tile when it writes its labels.
 struct BundleLabels {
@@ -511,7 +514,7 @@ struct BundleLabels {
 
 // A block a tile.
 template <bool consecutive>
-__global__ void __launch_bounds__(kWriteBundleThreads, 6)
+__global__ void __launch_bounds__(kWriteBundleThreads, kWriteBundleBlocks)
     write_bundle_labels(int32_t* label, RunShape shape, const int32_t* by_bundles,
                         const KeptBundles* __restrict__ kept, const uint32_t* __restrict__ roots_of_word,
                         const int32_t* __restrict__ number_of_word, int64_t* components) {
