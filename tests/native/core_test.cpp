@@ -678,7 +678,7 @@ void test_changing_image() {
                 counts.data());
   }
 
-  // Masks of one image, contacts of another.
+  // Masks of one image, contacts of another; bonds are read once.
   const int64_t size = labels.size();
   std::vector<uint8_t> before(size), after(size);
   const int percent = draw(0, 100);
@@ -698,7 +698,7 @@ void test_changing_image() {
   const Bundles sites(lattice.grid(byte_strides<uint8_t>(lattice)), false);
   Masks of_sites(sites);
   const RuleWords bonds(Bonds{{}, {1, 1, 2, 2, 2, 2}});
-  of_sites.read(before.data(), bonds);
+  read_masks(of_sites, before.data(), bonds);
   label(of_sites, bonds);
 }
 
