@@ -715,7 +715,8 @@ def _where_they_lie(**arrays: Any) -> Iterator[str]:
     if len(set(places.values())) > 1:
         on_device, in_memory = sorted(places, key=places.__getitem__, reverse=True)
         raise TypeError(f"{on_device} lies in GPU memory, but {in_memory} does not; move one")
-    first, library = next(iter(arrays.values())), library_of(next(iter(arrays.values())))
+    first = next(iter(arrays.values()))
+    library = library_of(first)
     place = caller_stream(library, as_cupy(first).device.id) if on_gpu(first) else nullcontext()
     with place:
         yield library

@@ -132,7 +132,7 @@ def first_call(
     library = cuda_library_named(graph._library)
     arrays: Any = graph._kept()
     assert library is not None
-    with caller_stream(graph._library, arrays[0].device.id):
+    with graph._stream():
         largest = max(graph.num_vertices - 1, 0)
         output = Output((graph.num_vertices,), largest, None, out, arrays, xp=current_gpu().xp)
         consecutive = numbering == "consecutive"

@@ -100,11 +100,23 @@ class ClimbingEdge {
   bool is_at_end_;
 };
 
-// Links trees by a thread's edges, so that none waits for edges of other threads: take(climbing) starts the
-// next one, if there is one. Those that take too many steps are listed.
-template <class Take>
+// Links trees by a thread's edges, so that none waits for edges of other threads: edge k leads from tree
+// source(k) to that of its target, -1 if there is no such edge, and has key(k). Those that take too many
+// steps are listed.
+template <class Source, class Key>
 __device__ inline void link_trees(const ForestMemory<int32_t, uint32_t>& memory, int most_steps,
-                                  Take&& take) {
+                                  FirstParent (&of_target)[kLinkedAtOnce], Source&& source, Key&& key) {
+  const auto take = [&](ClimbingEdge& climbing) {
+    bool exists = false;
+#pragma unroll
+    for (int k = 0; k < kLinkedAtOnce; ++k) {
+      const int32_t other = of_target[k].tree;
+      if (exists || other < 0) continue;
+      of_target[k].tree = -1, exists = other != source(k);
+      if (exists) climbing.start(key(k), other, source(k));
+    }
+    return exists;
+  };
   ClimbingEdge climbing;
   while (climbing.is_under_way() || take(climbing)) {
     if (climbing.steps() < most_steps) {
@@ -159,17 +171,9 @@ __global__ void __launch_bounds__(kForestThreads, kLinkingBlocks)
               (first + k == 0 || row[first + k - 1] != target[k]))
             choose_arc(memory.chosen, begin + first + k);
       }
-      link_trees(memory, int(most_steps), [&](ClimbingEdge& climbing) {
-        bool exists = false;
-#pragma unroll
-        for (int k = 0; k < kLinkedAtOnce; ++k) {
-          const int32_t other = of_target[k].tree;
-          if (exists || other < 0) continue;
-          of_target[k].tree = -1, exists = other != tree;
-          if (exists) climbing.start(first_key + uint32_t(first + k), other, tree);
-        }
-        return exists;
-      });
+      link_trees(
+          memory, int(most_steps), of_target, [&](int) { return tree; },
+          [&](int k) { return first_key + uint32_t(first + k); });
     }
   }
 }
@@ -212,17 +216,9 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
             !(arc > 0 && graph.target(arc - 1) == v))
           choose_arc(memory.chosen, arc);
       }
-      link_trees(memory, int(most_steps), [&](ClimbingEdge& climbing) {
-        bool exists = false;
-#pragma unroll
-        for (int k = 0; k < kLinkedAtOnce; ++k) {
-          const int32_t other = of_target[k].tree;
-          if (exists || other < 0) continue;
-          of_target[k].tree = -1, exists = other != of_source[k].tree;
-          if (exists) climbing.start(keys.key(arcs_of_thread[k]), other, of_source[k].tree);
-        }
-        return exists;
-      });
+      link_trees(
+          memory, int(most_steps), of_target, [&](int k) { return of_source[k].tree; },
+          [&](int k) { return keys.key(arcs_of_thread[k]); });
     }
   });
 }

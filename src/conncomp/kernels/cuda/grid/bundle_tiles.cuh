@@ -500,13 +500,7 @@ struct BundleLabels {
 #pragma unroll
         for (int j = 0; j < kTogether; ++j) labels[j] = elements >> j & 1 ? of_column[j] : background;
         int32_t* const of_row = to + k / 2 * plane + k % 2 * width;
-        if (fits) {
-          Shared::store_all(of_row, labels);
-        } else {
-#pragma unroll
-          for (int j = 0; j < kTogether; ++j)
-            if (j < left) Shared::store(of_row + j, labels[j]);
-        }
+        store_labels(of_row, labels, fits, left);
       }
     }
   }

@@ -476,6 +476,18 @@ __global__ void __launch_bounds__(kWordThreads)
   }
 }
 
+// Stores labels that lie beside each other: by one access where they fit it, or those that the row has left.
+template <int count>
+__device__ inline void store_labels(int32_t* to, const int32_t (&labels)[count], bool fits, int left) {
+  if (fits) {
+    Shared::store_all(to, labels);
+  } else {
+#pragma unroll
+    for (int k = 0; k < count; ++k)
+      if (k < left) Shared::store(to + k, labels[k]);
+  }
+}
+
 // The labels of a tile, which a block writes.
 template <bool consecutive, int threads = RunTile::kThreads, int at_once = 1>
 struct RunLabels {
@@ -555,13 +567,7 @@ struct RunLabels {
         of_run += starts >> bit >> k & 1;
         labels[k] = elements >> k & 1 ? of_run[-1] : consecutive ? 0 : -1;
       }
-      if (fits) {
-        Shared::store_all(to, labels);
-      } else {
-#pragma unroll
-        for (int k = 0; k < kTogether; ++k)
-          if (k < left) Shared::store(to + k, labels[k]);
-      }
+      store_labels(to, labels, fits, left);
     }
   }
 };
