@@ -175,8 +175,8 @@ SCIKIT_IMAGE = (
         "~conncomp.remove_small_components(~mask, 10, connectivity=1)",
         differs=(
             (
-                "Gaps at the border are filled, too, as there; `conncomp.fill_holes` leaves them, as"
-                " they are no holes.",
+                "Gaps at the border are filled, too, as there; `conncomp.fill_holes` leaves them,"
+                " as they are no holes.",
                 "(conncomp.fill_holes(mask, max_size=9) <= b).all()",
             ),
         ),
