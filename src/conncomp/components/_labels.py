@@ -164,6 +164,8 @@ def as_integers(labels: Any, name: str = "labels") -> tuple[Any, NDArray[np.bool
 
 def check_labels(array: Any, given: Any, name: str = "labels") -> None:
     """Raise TypeError unless `array`, made of what the user gave as labels, is of integers."""
+    if array.dtype.kind in "iu":
+        return
     made = {"b": ", as conncomp.label makes of a mask", "f": ", as .astype(int) makes"}
     check_kind(array, "iu", given, name, f"of integers{made.get(array.dtype.kind, '')}")
 
