@@ -139,7 +139,8 @@ SCIKIT_IMAGE = (
         "[*a] == [*b] and all(np.allclose(a[name], b[name], 1e-6, 1e-12) for name in a)",
         (
             (
-                "Every column is there, by its name: see :doc:`columns`.",
+                "Every column is there, by its name, or the one that it had before: see"
+                " :doc:`columns`.",
                 "a['moments_hu-6'].shape == b['label'].shape",
             ),
         ),
@@ -165,6 +166,18 @@ SCIKIT_IMAGE = (
                 " here by all that touches.",
                 "equal(skimage.morphology.remove_small_objects(mask, max_size=9, connectivity=2),"
                 " conncomp.remove_small_components(mask, 10))",
+            ),
+        ),
+        needs="remove_small_components.connectivity",
+    ),
+    Row(
+        "skimage.morphology.remove_small_holes(mask, max_size=9)",
+        "~conncomp.remove_small_components(~mask, 10, connectivity=1)",
+        differs=(
+            (
+                "Gaps at the border are filled, too, as there; `conncomp.fill_holes` leaves them,"
+                " as they are no holes.",
+                "(conncomp.fill_holes(mask, max_size=9) <= b).all()",
             ),
         ),
         needs="remove_small_components.connectivity",
@@ -494,10 +507,10 @@ CC3D = (
     ),
     Row(
         "cc3d.largest_k(mask, k=3, connectivity=8, return_N=True)[0] > 0",
-        "conncomp.largest_components(labels, 3) > 0",
+        "conncomp.largest_components(mask, 3)",
         differs=(
             (
-                "Here the labels keep their numbers; there they begin with 1 again.",
+                "Of labels they keep the numbers; there they begin with 1 again.",
                 "set(np.unique(conncomp.largest_components(labels, 3))) <= set(np.unique(labels))",
             ),
         ),

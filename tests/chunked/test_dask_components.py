@@ -51,6 +51,9 @@ def test_masks():
     kept = conncomp.remove_small_components(lazy, 5, connectivity=1)
     assert kept.dtype == bool
     np.testing.assert_array_equal(kept, conncomp.remove_small_components(mask, 5, connectivity=1))
+    largest = conncomp.largest_components(lazy, connectivity=1)
+    assert largest.dtype == bool
+    np.testing.assert_array_equal(largest, conncomp.largest_components(mask, connectivity=1))
 
 
 def test_masks_in_batches():
@@ -58,6 +61,8 @@ def test_masks_in_batches():
     lazy = da.from_array(mask, (2, 7, 5))
     kept = conncomp.remove_small_components(lazy, 4, batch_axes=1)
     np.testing.assert_array_equal(kept, conncomp.remove_small_components(mask, 4, batch_axes=1))
+    largest = conncomp.largest_components(lazy, 2, batch_axes=1)
+    np.testing.assert_array_equal(largest, conncomp.largest_components(mask, 2, batch_axes=1))
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -96,6 +101,7 @@ def test_labels_of_dask_go_on():
         (lambda a: conncomp.largest_components(a, -1), ValueError, "k=-1 components"),
         (lambda a: conncomp.remove_small_components(a), ValueError, "neither min_size nor max_siz"),
         (lambda a: conncomp.remove_small_components(a, 1, connectivity=1), ValueError, "for masks"),
+        (lambda a: conncomp.largest_components(a, 1, connectivity=1), ValueError, "for masks"),
         (lambda a: conncomp.sort_by_size(a), TypeError, r"not computed yet; .*\.compute\(\)"),
     ],
 )

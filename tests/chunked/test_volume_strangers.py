@@ -85,3 +85,20 @@ def test_damaged_state(tmp_path, name):
     (tmp_path / "l.npy.partial" / name).write_text("[3]\n")
     with pytest.raises(ValueError, match=name):
         conncomp.label_file(source, tmp_path / "l.npy")
+
+
+@pytest.mark.parametrize("name", ["l.tif", "l.TIFF", "l.h5", "l.png", "l.nii.gz", "l.npz"])
+def test_names_of_other_kinds_of_files_are_no_targets(tmp_path, name):
+    """A folder of Zarr of such a name would mislead whoever opens it."""
+    source = stored(tmp_path / "v.zarr")
+    with pytest.raises(ValueError, match=r"written as \.npy or Zarr, not \.\w+; name it so"):
+        conncomp.label_file(source, tmp_path / name)
+    assert os.listdir(tmp_path) == ["v.zarr"]
+    conncomp.label_file(source, tmp_path / "l.zarr")
+    with (
+        conncomp.open_volume(tmp_path / "l.zarr") as labels,
+        pytest.raises(ValueError, match=r"written as \.npy or Zarr"),
+    ):
+        conncomp.largest_components(labels, 1).save(tmp_path / name)
+    conncomp.label_file(source, tmp_path / "l.of-2024")
+    assert zarr.open_array(tmp_path / "l.of-2024").shape == (8, 10)

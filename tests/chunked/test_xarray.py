@@ -43,6 +43,63 @@ def test_periodic_and_batches_by_name(field):
     assert num.sel(time="c") == count[2]
 
 
+def test_one_name_needs_no_list(field):
+    labels = conncomp.label(field, periodic="lon", batch_dims="time")
+    xarray.testing.assert_equal(
+        labels, conncomp.label(field, periodic=["lon"], batch_dims=["time"])
+    )
+    single = xarray.DataArray(VALUES[0], dims=("a", "bc"))
+    np.testing.assert_array_equal(
+        conncomp.label(single, periodic="bc"), conncomp.label(VALUES[0], periodic=(False, True))
+    )
+
+
+SELECTIONS = {
+    "largest of labels": lambda a: conncomp.largest_components(conncomp.label(a), 2),
+    "largest of a mask": lambda a: conncomp.largest_components(a, connectivity=1),
+    "largest of classes": lambda a: conncomp.largest_components(conncomp.label(a), by=a),
+    "not small": lambda a: conncomp.remove_small_components(conncomp.label(a), min_size=3),
+    "not small of a mask": lambda a: conncomp.remove_small_components(a, 3, connectivity=1),
+    "in batches": lambda a: conncomp.remove_small_components(a, 3, batch_axes=1),
+    "consecutive": lambda a: conncomp.relabel_consecutive(3 * conncomp.label(a)),
+    "by size": lambda a: conncomp.sort_by_size(conncomp.label(a)),
+    "filled": conncomp.fill_holes,
+}
+IN_MEMORY_ALONE = "largest of classes", "by size", "filled"
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+def test_what_is_chosen_has_names_and_coordinates(field, name):
+    if field.chunks and name in IN_MEMORY_ALONE:
+        with pytest.raises((TypeError, ValueError), match=r"in memory|with its \.compute\(\)"):
+            SELECTIONS[name](field)
+        return
+    chosen = SELECTIONS[name](field)
+    assert type(chosen) is xarray.DataArray
+    assert (chosen.dims, chosen.attrs, chosen.chunks) == (field.dims, field.attrs, field.chunks)
+    xarray.testing.assert_equal(chosen.coords.to_dataset(), field.coords.to_dataset())
+    want = SELECTIONS[name](VALUES)
+    assert chosen.dtype == want.dtype
+    np.testing.assert_array_equal(chosen, want)
+
+
+def test_old_labels_beside_new_ones(field):
+    numbers, old = conncomp.relabel_consecutive(3 * conncomp.label(field), return_labels=True)
+    assert type(numbers) is xarray.DataArray
+    np.testing.assert_array_equal(old, 3 * np.arange(conncomp.label(VALUES).max() + 1))
+
+
+def test_contacts_along_named_axes():
+    labels = xarray.DataArray([[1, 0, 2], [0, 0, 3]], dims=("lat", "lon"))
+    touching = conncomp.contacts(labels, periodic="lon", connectivity=1)
+    assert touching.pairs.tolist() == [[1, 2], [2, 3]]
+    assert conncomp.contacts(labels, connectivity=1).pairs.tolist() == [[2, 3]]
+    rows = conncomp.contacts(labels, periodic="lon", background=0, batch_axes=1)
+    assert rows.pairs.tolist() == [[1, 2]]
+    with pytest.raises(ValueError, match="'lat', which is no axis of an item; these are lon"):
+        conncomp.contacts(labels, periodic="lat", batch_axes=1)
+
+
 def test_batches_are_named_in_any_place(field):
     turned = field.transpose("lat", "lon", "time")
     labels = conncomp.label(turned, batch_dims=["time"], periodic=[True, False])
@@ -63,6 +120,8 @@ def test_number_of_all(field):
             {"periodic": ["lom"]},
             r"\['lom'\] has 'lom', which is no axis .* time, lat, lon",
         ),
+        ({"periodic": "lom"}, r"'lom', which is no axis .* time, lat, lon"),
+        ({"batch_dims": "tim"}, r"'tim', which is no axis .* time, lat, lon"),
         ({"batch_dims": ["time", "time"]}, "has 'time' twice; name it once"),
         ({"batch_dims": ["time"], "periodic": ["time"]}, "has 'time', which is no axis of an item"),
         ({"batch_dims": ["time"], "batch_axes": 1}, "exclude each other; leave one out"),
@@ -73,6 +132,12 @@ def test_number_of_all(field):
 def test_errors(field, arguments, message):
     with pytest.raises(ValueError, match=message):
         conncomp.label(field, **arguments)
+
+
+@pytest.mark.parametrize("names", ["time", ["time"], ("time",)])
+def test_names_are_no_batch_axes(field, names):
+    with pytest.raises(TypeError, match="must be an integer; batch_dims= takes names"):
+        conncomp.label(field, batch_axes=names)
 
 
 @pytest.mark.parametrize("lazy", [False, True])

@@ -250,6 +250,43 @@ def test_no_components(shape):
     assert all(len(column) == 0 for column in columns.values())
 
 
+def test_earlier_names_of_properties():
+    """What they are called in tables of scikit-image, which has these names, too."""
+    names = [
+        ours
+        for ours in measure._regionprops.PROPS
+        if ours.islower() and ours not in PROPERTIES and "image" not in ours
+    ]
+    assert len(names) > 15
+    image = np.random.default_rng(1).random(LABELS.shape)
+    theirs = measure.regionprops_table(LABELS, image, properties=names)
+    table = conncomp.component_statistics(LABELS, image, properties=names)
+    ours = table.columns()
+    assert [*ours] == ["label", *theirs]
+    for name, column in theirs.items():
+        np.testing.assert_allclose(ours[name], column, 1e-6, 1e-12)
+    np.testing.assert_array_equal(table["mean_intensity"], table.means)
+    lazy = conncomp.component_statistics(LABELS, image, properties=["filled_image"])
+    assert lazy["filled_image"][0].dtype == bool
+
+
+def test_a_table_is_a_mapping_of_columns():
+    names = ["area", "bbox", "coords"]
+    table = conncomp.component_statistics(LABELS, properties=names)
+    columns = table.columns()
+    assert list(table.keys()) == list(columns)
+    assert all(name in table for name in (*names, *columns))
+    assert "bbox-9" not in table
+    assert 0 not in table
+    copied = dict(table)
+    assert list(copied) == list(columns)
+    np.testing.assert_array_equal(copied["bbox-1"], columns["bbox-1"])
+    with pytest.raises(TypeError, match=r"\.columns\(\) is a dict of its columns"):
+        list(table)
+    batches = conncomp.component_statistics(LABELS[None], properties=["area"], batch_axes=1)
+    assert list(batches.keys()) == ["label", "batch-0", "area"]
+
+
 ERRORS = [
     (["aera"], {}, ValueError, "properties has 'aera', which is no property; did you mean 'area'"),
     (["xyzzy"], {}, ValueError, "there are label, num_pixels, area"),

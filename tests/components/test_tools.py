@@ -245,7 +245,7 @@ def test_bad_labels(function, labels, options, error, message):
         function(labels, **options)
 
 
-@pytest.mark.parametrize("function", EVERY[:-1])
+@pytest.mark.parametrize("function", EVERY[:-2])
 def test_masks_are_no_labels(function):
     with pytest.raises(TypeError, match="labels is of dtype bool"):
         function([True, False])
@@ -307,6 +307,56 @@ def test_small_components_of_a_masked_mask():
 def test_bad_sizes_of_components(arguments, options, error, message):
     with pytest.raises(error, match=message):
         conncomp.remove_small_components(*arguments, **options)
+
+
+@pytest.mark.parametrize("shape", [(9,), (1, 7), (6, 7), (3, 4, 5)])
+@pytest.mark.parametrize("k", [0, 1, 3, 10**30])
+def test_the_largest_of_a_mask(shape, k):
+    mask = np.random.default_rng(k % 97).random(shape) < 0.4
+    for connectivity in (None, 1):
+        labels = conncomp.label(mask, connectivity=connectivity)
+        expected = conncomp.largest_components(labels, k, background=0) > 0
+        kept = conncomp.largest_components(mask, k, connectivity=connectivity)
+        assert kept.dtype == bool
+        np.testing.assert_array_equal(kept, expected)
+    rows = conncomp.largest_components(np.stack([mask, ~mask]), k, batch_axes=1)
+    np.testing.assert_array_equal(rows[0], conncomp.largest_components(mask, k))
+    np.testing.assert_array_equal(rows[1], conncomp.largest_components(~mask, k))
+
+
+def test_one_component_is_kept_by_default():
+    assert conncomp.largest_components([[1, 0, 2, 2]]).tolist() == [[0, 0, 2, 2]]
+    hidden = np.ma.masked_array([True, True, False, True, True, True], [0, 0, 0, 0, 1, 0])
+    assert conncomp.largest_components(hidden).tolist() == [True, True] + 4 * [False]
+    organs = [True, False, True, True]
+    assert conncomp.largest_components(organs, by=[3, 0, 4, 4]).tolist() == organs
+
+
+@pytest.mark.parametrize(
+    ("labels", "options", "message"),
+    [
+        ([[1, 2]], {"connectivity": 1}, "connectivity=1 is for masks"),
+        ([[True]], {"connectivity": 3}, "connectivity=3 must be from 1 to"),
+        ([True], {"background": None}, "background=None, but labels is of bool"),
+        (True, {}, "labels is a scalar"),
+    ],
+)
+def test_bad_masks_of_the_largest(labels, options, message):
+    with pytest.raises(ValueError, match=message):
+        conncomp.largest_components(labels, **options)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (np.eye(2) == 1, "labels is of dtype bool; it must be of integers, as conncomp.label make"),
+        (np.eye(2), r"labels is of dtype float64; it must be of integers, as .astype\(int\) makes"),
+        (np.eye(2, dtype="U1"), "labels is of dtype <U1; it must be of integers$"),
+    ],
+)
+def test_what_is_no_label_says_how_to_make_some(labels, message):
+    with pytest.raises(TypeError, match=message):
+        conncomp.component_sizes(labels)
 
 
 def test_bad_numbers():

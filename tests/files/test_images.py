@@ -462,6 +462,12 @@ def test_no_program_is_started(tmp_path, monkeypatch):
     assert not (tmp_path / "started").exists()
 
 
+def test_files_of_hdf5_are_volumes(tmp_path):
+    (tmp_path / "scan.h5").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(99))
+    with pytest.raises(ValueError, match=r"scan.h5: is of HDF5, which conncomp.open_volume and"):
+        read_image(tmp_path / "scan.h5")
+
+
 def directory(tags, following, order="<", big=False):
     """Return a directory of TIFF from (code, type, count, value)."""
     number, word = ("Q", "Q") if big else ("H", "I")

@@ -89,7 +89,7 @@ def selection(data):
         conncomp.remove_small_components(given, **sizes, **options),
         lambda found: {label: label for label, at in found.items() if _stays(len(at), **sizes)},
     )
-    _check_small_parts(choices, given, axes, sizes)
+    _check_parts_of_masks(choices, given, axes, sizes, k)
 
 
 def _stays(size, min_size, max_size, invert):
@@ -97,15 +97,16 @@ def _stays(size, min_size, max_size, invert):
     return fits != invert
 
 
-def _check_small_parts(choices, given, axes, sizes):
-    """Compare small components removed from a mask, which are found first."""
+def _check_parts_of_masks(choices, given, axes, sizes, k):
+    """Compare components chosen from a mask, which are found first: by size, and the largest."""
     mask = np.ma.array(np.ma.getdata(given) > 1, mask=np.ma.getmask(given))
     given = mask if np.ma.isMaskedArray(given) else np.ma.getdata(mask)
     connectivity = choices.pick([None, *range(1, mask.ndim - axes + 1)])
     kept = conncomp.remove_small_components(
         given, connectivity=connectivity, batch_axes=axes, **sizes
     )
-    assert kept.dtype == bool
+    largest = conncomp.largest_components(given, k, connectivity=connectivity, batch_axes=axes)
+    assert kept.dtype == largest.dtype == bool
     roots = label_by_flood_fill(mask, connectivity=connectivity, batch_axes=axes)
     stay = renamed(
         roots,
@@ -114,6 +115,8 @@ def _check_small_parts(choices, given, axes, sizes):
         lambda found: {root: 1 for root, at in found.items() if _stays(len(at), **sizes)},
     )
     np.testing.assert_array_equal(kept, stay == 1)
+    first = renamed(roots, -1, axes, lambda found: dict.fromkeys(by_size(found)[:k], 1))
+    np.testing.assert_array_equal(largest, first == 1)
 
 
 def relabelling(data):

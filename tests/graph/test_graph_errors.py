@@ -119,11 +119,13 @@ def test_from_scipy(matrix, error, message):
         (np.zeros((2, 2), "M8[s]"), TypeError, "csgraph is of dtype datetime64"),
         ([["a", "b"], ["c", "d"]], TypeError, "csgraph is of dtype <U1"),
         ("graph", TypeError, "csgraph is of dtype <U5"),
-        (None, TypeError, "csgraph is a NoneType; it must be a Graph, a matrix"),
+        (None, TypeError, "csgraph is a NoneType; it must be a Graph, a graph of Net"),
         (dask.array.eye(3), TypeError, r"csgraph is a.* Array of dask.*\.compute\(\)"),
         (pydata.COO(np.ones(3)), ValueError, r"csgraph has shape \(3,\)"),
         (pydata.COO(np.eye(3) * 1j), TypeError, "csgraph is of dtype complex128"),
-        ({0: [1]}, TypeError, "csgraph is a dict; it must be a Graph, a matrix"),
+        ({0: [1]}, TypeError, "csgraph is a dict; it must be a Graph, a graph of Net"),
+        (np.eye(3, 2), ValueError, "is square; conncomp.Graph.from_edges makes a graph of pairs"),
+        (np.eye(2).astype(object), TypeError, r"matrix of real numbers, which its \.astype\(\)"),
     ],
 )
 def test_graph(graph, error, message):

@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse
 import sparse
 import xarray
+from scipy import ndimage
 
 from conncomp import label
 from conncomp.kernels.cuda import launcher
@@ -195,7 +196,12 @@ ONE_WAY = np.array([[0, 1, 0], [0, 0, 0], [0, 0, 0]])
             ValueError,
             "connectivity=1 and structure exclude each other",
         ),
-        ({"structure": np.ones((3, 3))}, TypeError, "structure is of dtype float64; .*of bool"),
+        ({"structure": np.full((3, 3), 0.5)}, ValueError, "values from 0.5 to 0.5; .*zeros and on"),
+        ({"structure": np.full((3, 3), np.nan)}, ValueError, "from nan to nan; .*zeros and ones"),
+        ({"structure": np.ones((3, 3), complex)}, TypeError, "is of dtype complex128; .*of bool"),
+        ({"structure": np.ones((2, 3))}, ValueError, r"structure has shape \(2, 3\)"),
+        ({"connectivity": np.ones((3, 3))}, TypeError, "must be an integer; structure= takes a st"),
+        ({"axis": 0}, TypeError, "label has no argument 'axis'; batch_axes= tells how many"),
         ({"structure": [[0, 1, 0]] * 2}, ValueError, r"structure has shape \(2, 3\); .*\(3, 3\)"),
         (
             {"structure": np.ones((3, 3, 3), bool)},
@@ -346,3 +352,13 @@ def test_no_gpu(image, options, monkeypatch):
     monkeypatch.setattr("conncomp._arrays.import_cupy", import_nothing)
     with pytest.raises(ImportError, match="needs CuPy"):
         label(image, **options)
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float16, np.float64, ">f4"])
+def test_structures_of_zeros_and_ones_of_any_dtype(dtype):
+    """As ``np.ones((3, 3))``, which is written for SciPy, and of floats."""
+    cross = ndimage.generate_binary_structure(2, 1)
+    np.testing.assert_array_equal(
+        label(IMAGE, structure=cross.astype(dtype)), label(IMAGE, connectivity=1)
+    )
+    np.testing.assert_array_equal(label(IMAGE, structure=np.ones((3, 3), dtype)), label(IMAGE))

@@ -102,7 +102,8 @@ def test_shape(shape, error, message):
         ({"labelling": "fast"}, ValueError, "labelling='fast' is not one of 'auto', 'serial'"),
         ({"labelling": []}, ValueError, r"labelling=\[\] is not one of"),
         ({"labelling": "tiles", "device": "cpu"}, ValueError, "labelling='tiles'"),
-        ({"colour": 3}, ValueError, "'colour': 3.* leave them out on the CPU"),
+        ({"colour": 3}, TypeError, "Potts has no argument 'colour'"),
+        ({"T": 2.2}, TypeError, "no argument 'T'; a temperature is temperature= or beta="),
         ({"tile": 4}, ValueError, "'tile': 4.* leave them out on the CPU"),
     ],
 )

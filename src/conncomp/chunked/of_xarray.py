@@ -1,11 +1,12 @@
-"""`label` and `component_statistics` of arrays of xarray, whose axes have names.
+"""`label`, and functions of labels, of arrays of xarray, whose axes have names.
 
 These are of NumPy, of CuPy, or in chunks of Dask.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import xarray
@@ -52,6 +53,34 @@ def component_statistics(labels: Any, image: Any, **arguments: Any) -> Any:
     return components.component_statistics(labels.data, values, classes=known, **arguments)
 
 
+def _like_labels(function: Callable[..., Any], labels: Any, *arguments: Any, **options: Any) -> Any:
+    """Return a DataArray of what a function makes of labels, or of a mask, for each element."""
+    if not isinstance(labels, xarray.DataArray):
+        return as_numpy(labels, "labels")  # which says what to do
+    if "by" in options:
+        options["by"] = _in_order_of(labels, options["by"])
+    made = function(labels.data, *arguments, **options)
+    if isinstance(made, tuple):
+        return _like(labels, made[0]), *made[1:]
+    return _like(labels, made)
+
+
+fill_holes = partial(_like_labels, components.fill_holes)
+largest_components = partial(_like_labels, components.largest_components)
+relabel_consecutive = partial(_like_labels, components.relabel_consecutive)
+remove_small_components = partial(_like_labels, components.remove_small_components)
+sort_by_size = partial(_like_labels, components.sort_by_size)
+
+
+def contacts(labels: Any, periodic: Any, batch_axes: int, **options: Any) -> Any:
+    """Do what `conncomp.contacts` does, whose arguments these are, for labels in a DataArray."""
+    if not isinstance(labels, xarray.DataArray):
+        return as_numpy(labels, "labels")  # which says what to do
+    count = as_batch_axes(batch_axes, labels.ndim, "labels")
+    named = _periodic(list(labels.dims[count:]), periodic)
+    return components.contacts(labels.data, periodic=named, batch_axes=batch_axes, **options)
+
+
 def _in_order_of(labels: Any, other: Any) -> Any:
     """Return what lies beside labels, with its axes in their order where names tell it."""
     if not isinstance(other, xarray.DataArray):
@@ -69,6 +98,10 @@ def _like(image: Any, labels: Any) -> Any:
 def _batch_dims(image: Any, names: Any, batch_axes: Any) -> tuple[list[Any], int]:
     """Return the names of the batch axes, and how many there are."""
     if names is None:
+        if isinstance(batch_axes, (str, list, tuple)):
+            raise TypeError(
+                f"batch_axes={shown(batch_axes)} must be an integer; batch_dims= takes names"
+            )
         count = as_batch_axes(batch_axes, image.ndim, "label_image")
         return list(image.dims[:count]), count
     if batch_axes:
@@ -76,7 +109,7 @@ def _batch_dims(image: Any, names: Any, batch_axes: Any) -> tuple[list[Any], int
             f"batch_axes={shown(batch_axes)} and batch_dims={shown(names)} exclude each other; "
             "leave one out"
         )
-    batch = list(as_sequence("batch_dims", names))
+    batch = [names] if isinstance(names, str) else list(as_sequence("batch_dims", names))
     _check_names("batch_dims", batch, list(image.dims))
     return batch, as_batch_axes(len(batch), image.ndim, "label_image")
 
@@ -84,8 +117,9 @@ def _batch_dims(image: Any, names: Any, batch_axes: Any) -> tuple[list[Any], int
 def _periodic(dims: list[Any], periodic: Any) -> Any:
     """Return which of some axes are periodic, as `conncomp.label` takes it."""
     named = isinstance(periodic, Sequence) and any(isinstance(each, str) for each in periodic)
-    if not named or isinstance(periodic, str):
+    if not named:
         return periodic
+    periodic = [periodic] if isinstance(periodic, str) else periodic
     _check_names("periodic", list(periodic), dims)
     return [name in periodic for name in dims]
 

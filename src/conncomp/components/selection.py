@@ -29,9 +29,10 @@ from conncomp.kernels.cuda.launcher import current_gpu
 @where_labels_lie
 def largest_components(
     labels: ArrayLike,
-    k: int,
+    k: int = 1,
     *,
     by: ArrayLike | None = None,
+    connectivity: float | None = None,
     background: Background = "auto",
     batch_axes: int = 0,
 ) -> Labels:
@@ -39,33 +40,36 @@ def largest_components(
 
     Parameters
     ----------
-    labels : array_like of int
+    labels : array_like of int or bool
         Labels of an array or of a graph, of any shape, in main memory or on a GPU, as for
-        `component_sizes`.
-    k : int
-        How many to keep; of equally large ones those with the smallest label.
+        `component_sizes`; or a mask, whose components are found first.
+    k : int, optional
+        How many to keep, 1 by default; of equally large ones those with the smallest label.
     by : array_like of bool or int, optional
         Of the shape of `labels`, where these lie: the class of each element, of which a component
         has one. `k` components of each class are kept.
+    connectivity : int, optional
+        Of the components of a mask, as for `label`; not to be given with labels.
     background : {"auto", 0, -1, None}, optional
-        The label that is no component, as for `component_sizes`.
+        The label that is no component, as for `component_sizes`. That of a mask is False.
     batch_axes : int, optional
         How many axes ahead are those of a batch of items, as for `component_sizes`.
 
     Returns
     -------
-    ndarray of int32 or int64
-        The labels as they were, but `background` (-1 if that is None) outside the components kept.
-        Where `labels` lies, and of its library.
+    ndarray of int32 or int64, or of bool
+        The labels as they were, but `background` (-1 if that is None) outside the components kept;
+        a mask if `labels` is one. Where `labels` lies, and of its library.
 
     Raises
     ------
     TypeError
-        If `k` or `batch_axes` is not an integer, or `labels` or `by` not of integers, or `by` not
-        where `labels` lies.
+        If `k` or `batch_axes` is not an integer, or `labels` neither of integers nor of bool, or
+        `by` not of integers, or not where `labels` lies.
     ValueError
-        If `by` is of another shape, or a component has elements of several classes; if `k` is
-        negative, or a label is, or `labels` has one axis and `background` is not given, or
+        If `by` is of another shape, or a component has elements of several classes; if
+        `connectivity` is given with labels, or is not from 1 to the number of axes of an item; if
+        `k` is negative, or a label is, or `labels` has one axis and `background` is not given, or
         `batch_axes` leaves no axis to the items.
     MemoryError
         If there is too little memory, on the GPU too.
@@ -75,6 +79,8 @@ def largest_components(
     >>> import conncomp
     >>> conncomp.largest_components([[1, 1, 0, 2, 0, 3, 3]], 2)
     array([[1, 1, 0, 0, 0, 3, 3]])
+    >>> conncomp.largest_components([True, False, True, True])
+    array([False, False,  True,  True])
     >>> organs = [[7, 7, 0, 7, 0, 4, 4]]
     >>> conncomp.largest_components([[1, 1, 0, 2, 0, 3, 3]], 1, by=organs)
     array([[1, 1, 0, 0, 0, 3, 3]])
@@ -84,13 +90,14 @@ def largest_components(
            [0, 0, 0, 2, 2]])
     """
     most = check_number_kept(k)
-    items = check_items(labels, background, batch_axes)
+    items, of_mask = _items_of_labels_or_mask(labels, connectivity, background, batch_axes)
     kept = items.xp.zeros(items.all_rows, bool)
     ranked, rank = _rank_by_size(items)
     if by is not None:
         ranked, rank = _rank_in_classes(items, ranked, by)
     assign_rows(kept, ranked[rank < min(most, items.rows)], True)
-    return _keep(items, kept)
+    largest: Labels = _keep(items, kept)
+    return largest != 0 if of_mask else largest
 
 
 @where_labels_lie
@@ -109,7 +116,7 @@ def remove_small_components(
     Parameters
     ----------
     labels : array_like of int or bool
-        As for `largest_components`; or a mask, whose components are found first.
+        As for `largest_components`.
     min_size : int, optional
         The size of the smallest component to keep. scikit-image's ``max_size`` is one less.
     max_size : int, optional
@@ -119,7 +126,7 @@ def remove_small_components(
     connectivity : int, optional
         Of the components of a mask, as for `label`; not to be given with labels.
     background, batch_axes
-        As for `largest_components`. That of a mask is False.
+        As for `largest_components`.
 
     Returns
     -------
@@ -147,21 +154,28 @@ def remove_small_components(
     array([ True,  True, False, False])
     """
     least, most, inverted = check_sizes(min_size, max_size, invert)
-    mask = as_mask(labels)
-    if mask is not None:
-        check_mask(mask, background)
-        components = label(mask, connectivity=connectivity, batch_axes=batch_axes)
-        items = check_items(components, 0, batch_axes)
-    else:
-        items = check_items(labels, background, batch_axes)
-        check_connectivity_is_for_masks(connectivity)
+    items, of_mask = _items_of_labels_or_mask(labels, connectivity, background, batch_axes)
     sizes = count_rows(items)
     highest = items.length + 1  # which any dtype holds
     kept = sizes >= max(0, min(least, highest))
     if most is not None:
         kept &= sizes <= max(-1, min(most, highest))
     pruned: Labels = _keep(items, ~kept if inverted else kept)
-    return pruned if mask is None else pruned != 0
+    return pruned != 0 if of_mask else pruned
+
+
+def _items_of_labels_or_mask(
+    labels: Any, connectivity: float | None, background: Background, batch_axes: int
+) -> tuple[Items, bool]:
+    """Return labels, or those of a mask, and whether it is one."""
+    mask = as_mask(labels)
+    if mask is None:
+        items = check_items(labels, background, batch_axes)
+        check_connectivity_is_for_masks(connectivity)
+        return items, False
+    check_mask(mask, background)
+    components = label(mask, connectivity=connectivity, batch_axes=batch_axes)
+    return check_items(components, 0, batch_axes), True
 
 
 def check_sizes(

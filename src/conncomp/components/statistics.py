@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
 from math import prod
@@ -208,6 +208,24 @@ class ComponentTable(ComponentStatistics):
         """
         return self.properties[name] if name in self.properties else self.columns()[name]
 
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a property, or a column, of a name."""
+        return name in self.properties or name in self.keys()
+
+    def __iter__(self) -> Iterator[Any]:
+        """Refuse: Python would ask for rows by number."""
+        raise TypeError(
+            "a ComponentTable is not iterated over; .columns() is a dict of its columns, and "
+            ".to_pandas() a table of rows"
+        )
+
+    def keys(self) -> list[str]:
+        """Return the names of the columns, so that ``dict(table)`` has these."""
+        names = ["label", *(f"batch-{k}" for k in range(self.batch.shape[1]))]
+        for name, values in self.properties.items():
+            names += [column for column, _ in _numbers_of(name, values)]
+        return names
+
     def columns(self) -> dict[str, Any]:
         """Return the table as scikit-image's ``regionprops_table`` does: a column for each number.
 
@@ -229,9 +247,17 @@ class ComponentTable(ComponentStatistics):
             if isinstance(values, LazyColumn):
                 table[name] = np.asarray(values)
                 continue
-            for index in np.ndindex(*values.shape[1:]):
-                table["-".join(map(str, (name, *index)))] = values[(slice(None), *index)]
+            for column, index in _numbers_of(name, values):
+                table[column] = values[(slice(None), *index)]
         return table
+
+
+def _numbers_of(name: str, values: Any) -> list[tuple[str, tuple[int, ...]]]:
+    """Return the columns of a property by name, and which of its numbers each has."""
+    if isinstance(values, LazyColumn):
+        return [(name, ())]
+    indices = np.ndindex(*values.shape[1:])
+    return [("-".join(map(str, (name, *index))), index) for index in indices]
 
 
 # Of `ComponentStatistics`, but for the spacing.

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arrays import as_numpy, check_memory
 from conncomp._optional import optional
+from conncomp.files import hdf5
 from conncomp.files._pictures import read_picture
 from conncomp.files._volumes import (
     fill,
@@ -33,7 +34,6 @@ from conncomp.files._volumes import (
     read_packed_nifti,
 )
 from conncomp.files.access import StrPath, as_path, atomic_path, naming
-from conncomp.files.hdf5 import is_hdf5
 from conncomp.files.scales import Content
 from conncomp.files.tiff.ome_sets import OmeSet, open_companion, read_companion
 from conncomp.files.tiff.series import OpenTiff, read_tiff
@@ -157,7 +157,7 @@ def count_series(path: StrPath) -> int:
     Errors are those of `read_content`.
     """
     path = as_path(path)
-    if os.path.exists(path) and (not os.path.isfile(path) or is_hdf5(path)):
+    if os.path.exists(path) and (not os.path.isfile(path) or hdf5.is_hdf5(path)):
         return 1
     with open(path, "rb") as file, naming(path):
         kind = kind_of(file.read(SIGNATURE)).name
@@ -220,6 +220,8 @@ def kind_of(head: bytes) -> Kind:
     if not head:
         raise ValueError("is empty")
     kind = next((kind for kind in KINDS if re.match(kind.signature, head, re.DOTALL)), None)
+    if kind is None and head.startswith(hdf5.SIGNATURE):
+        raise ValueError("is of HDF5, which conncomp.open_volume and conncomp.label_file read")
     if kind is None:
         kinds = ", ".join(kind.name for kind in KINDS)
         raise ValueError(f"is of none of the kinds {kinds}; conncomp measure --bioio reads others")

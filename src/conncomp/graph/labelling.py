@@ -424,7 +424,7 @@ def as_graph(graph: Any) -> Graph:
 
 def _graph_of_entries(graph: Any, matrix: Any, xp: Any) -> Graph:
     """Return the graph of a dense matrix, which is given as an array of `xp`, too."""
-    kinds = "a Graph, a matrix of real numbers, or a graph of NetworkX, igraph or rustworkx"
+    kinds = "a Graph, a graph of NetworkX, igraph or rustworkx, or a matrix of real numbers"
     check_kind(matrix, "biuf", graph, "csgraph", kinds)
     check_square(matrix.shape, "csgraph")
     if isinstance(graph, np.ma.MaskedArray):

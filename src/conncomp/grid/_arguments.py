@@ -69,6 +69,11 @@ def check_neighbourhood(
 def _check_connectivity(connectivity: float | None, ndim: int) -> int:
     if connectivity is None:
         return ndim
+    if getattr(connectivity, "ndim", 0):
+        raise TypeError(
+            f"connectivity={shown(connectivity)} must be an integer; structure= takes a "
+            "structuring element"
+        )
     whole = isinstance(connectivity, (float, np.floating)) and float(connectivity).is_integer()
     reach = as_integer("connectivity", int(connectivity) if whole else connectivity)
     if not 1 <= reach <= ndim:
@@ -83,7 +88,7 @@ def _check_connectivity(connectivity: float | None, ndim: int) -> int:
 def _check_structure(structure: ArrayLike, ndim: int, item: str) -> bytes:
     """Return a structuring element as `Neighbourhood` keeps it, without its centre."""
     given = as_numpy(structure, "structure")
-    check_kind(given, "biu", structure, "structure", "of bool, or of zeros and ones")
+    check_kind(given, "biuf", structure, "structure", "of bool, or of zeros and ones")
     if given.shape != (3,) * ndim:
         raise ValueError(
             f"structure has shape {given.shape}; {item} has {ndim} axes, so that it must be "

@@ -28,6 +28,14 @@ ELSEWHERE = {
     "output": "out= takes an array, and dtype= a type",
     "binary_image": "label_image != 0 is a binary image",
     "bg": "background= is what it is called here",
+    "axis": "batch_axes= tells how many axes ahead are those of a batch",
+    "axes": "batch_axes= tells how many axes ahead are those of a batch",
+    "wrap_axes": "periodic= has a bool for each axis",
+    "input": "label_image= is what it is called here",
+    "mask": "numpy.where(mask, label_image, background) leaves out what is not in a mask",
+    "threshold": "label_image > threshold is a binary image",
+    "ltype": "dtype= is what it is called here",
+    "max_labels": "labels are as many as there are",
 }
 
 

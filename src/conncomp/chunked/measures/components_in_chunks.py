@@ -119,9 +119,10 @@ def size_histogram(
 
 def largest_components(
     labels: Any,
-    k: int,
+    k: int = 1,
     *,
     by: object = None,
+    connectivity: float | None = None,
     background: Background = "auto",
     batch_axes: int = 0,
 ) -> Any:
@@ -131,12 +132,16 @@ def largest_components(
             f"by={shown(by)} is for labels in memory; leave it out for labels in chunks, or take "
             "them into memory first"
         )
-    kind = kind_of_chunks(labels)
-    most, given = check_number_kept(k), kind.checked(labels)
-    known = {"background": background, "batch_axes": batch_axes}
-    if not given.size:
-        return kind.of_no_element(selection.largest_components, given, k, **known)
-    return CountedLabels(given, background, batch_axes, "largest", most).keep(Largest(most))
+    most = check_number_kept(k)
+    array, of_mask = _labels_or_those_of_a_mask(labels, connectivity, background, batch_axes)
+    background = 0 if of_mask else background
+    if not array.size:
+        known = {"background": background, "batch_axes": batch_axes}
+        kind = kind_of_chunks(labels)
+        kept = kind.of_no_element(selection.largest_components, array, k, **known)
+    else:
+        kept = CountedLabels(array, background, batch_axes, "largest", most).keep(Largest(most))
+    return kept != 0 if of_mask else kept
 
 
 def remove_small_components(
@@ -151,20 +156,27 @@ def remove_small_components(
 ) -> Any:
     """Do what `conncomp.remove_small_components` does."""
     choose = Between(*check_sizes(min_size, max_size, invert))
-    kind, array, of_mask = kind_of_chunks(labels), labels, False
-    if array.dtype == np.bool_:
-        check_mask(array, background)
-        array = kind.of_mask(array, connectivity, batch_axes)
-        background, of_mask = 0, True
-    else:
-        check_connectivity_is_for_masks(connectivity)
-    array = kind.checked(array)
+    array, of_mask = _labels_or_those_of_a_mask(labels, connectivity, background, batch_axes)
+    background = 0 if of_mask else background
     if not array.size:
         known = {"background": background, "batch_axes": batch_axes}
+        kind = kind_of_chunks(labels)
         kept = kind.of_no_element(selection.remove_small_components, array, min_size or 0, **known)
     else:
         kept = CountedLabels(array, background, batch_axes, "between", *choose).keep(choose)
     return kept != 0 if of_mask else kept
+
+
+def _labels_or_those_of_a_mask(
+    labels: Any, connectivity: float | None, background: Background, batch_axes: int
+) -> tuple[Any, bool]:
+    """Return labels, or those of a mask, and whether it is one."""
+    kind = kind_of_chunks(labels)
+    if labels.dtype != np.bool_:
+        check_connectivity_is_for_masks(connectivity)
+        return kind.checked(labels), False
+    check_mask(labels, background)
+    return kind.checked(kind.of_mask(labels, connectivity, batch_axes)), True
 
 
 def relabel_consecutive(

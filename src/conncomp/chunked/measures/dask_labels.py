@@ -14,13 +14,13 @@ from dask._task_spec import TaskRef
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
-from conncomp._arrays import check_kind, on_gpu
+from conncomp._arrays import on_gpu
 from conncomp.chunked.layout import Index
 from conncomp.chunked.lazy.dask_arrays import dask_array, label, meta_of
 from conncomp.chunked.lazy.dask_graph import Graph
 from conncomp.chunked.measures.label_chunks import Check, LabelChunks
 from conncomp.chunked.on_gpu import on_streams
-from conncomp.components._labels import Background
+from conncomp.components._labels import Background, check_labels
 
 # The other arguments of `label`, by default.
 LABELLED: dict[str, Any] = {
@@ -47,7 +47,7 @@ class DaskLabels(LabelChunks):
     def checked(given: Any, name: str = "labels") -> Any:
         """Return a Dask array of labels; raise TypeError if it is not of integers."""
         array = dask_array(name, given)
-        check_kind(array, "iu", given, name, "of integers")
+        check_labels(array, given, name)
         return array
 
     @staticmethod

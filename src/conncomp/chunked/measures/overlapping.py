@@ -13,13 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_batch_axes
-from conncomp._arrays import check_kind
 from conncomp.chunked.labelling import on_host
 from conncomp.chunked.measures.label_chunks import kind_of_chunks
 from conncomp.chunked.measures.measuring import Labelling, Numbered, items_along, number_chunk
 from conncomp.chunked.rows import Table
 from conncomp.components import matching
-from conncomp.components._labels import Background, check_dimensions
+from conncomp.components._labels import Background, check_dimensions, check_labels
 from conncomp.components.matching import Matches
 from conncomp.components.sizes import component_sizes
 
@@ -184,7 +183,7 @@ def _rows_of(table: Table, items: Numbers, labels: Numbers) -> Numbers:
 
 def _check_second(array: Any, given: Any, shape: tuple[int, ...]) -> None:
     """Raise TypeError or ValueError unless labels are integers, and of the shape of the first."""
-    check_kind(array, "iu", given, "labels_b", "of integers")
+    check_labels(array, given, "labels_b")
     if array.shape != shape:
         raise ValueError(
             f"labels_b has shape {array.shape}; it must have that of labels_a, {shape}"

@@ -16,12 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from conncomp._arrays import check_kind
 from conncomp.chunked.layout import Index
 from conncomp.chunked.measures.label_chunks import MERGED, Check, LabelChunks
 from conncomp.chunked.measures.volume_file import MappedVolume, VolumeFile, known_of, limited
 from conncomp.chunked.volumes.volume import Place, block_shape, lengths_of
-from conncomp.components._labels import Background
+from conncomp.components._labels import Background, check_labels
 
 
 class Block:
@@ -113,7 +112,7 @@ class VolumeLabels(LabelChunks):
     @staticmethod
     def checked(given: Any, name: str = "labels") -> VolumeFile:
         """Return labels in files; raise if these are closed, or not of integers."""
-        check_kind(given, "iu", given, name, "of integers")
+        check_labels(given, given, name)
         labels: VolumeFile = given
         labels.check_open()
         return labels
@@ -123,7 +122,7 @@ class VolumeLabels(LabelChunks):
         """Refuse a mask, which `label_file` is for."""
         raise TypeError(
             f"labels is {given}, of bool; label it to files by conncomp.label_file(source, target, "
-            "min_size=...)"
+            "min_size=..., largest=...)"
         )
 
     def lengths(self) -> tuple[tuple[int, ...], ...]:

@@ -153,8 +153,9 @@ def label_file(
         names.
     target : str or path-like
         What to write; it must not exist. A .npy file by that name. Else an array of Zarr, in chunks
-        as those of the source; of an image of OME-Zarr, a label image with the same axes, scales
-        and resolutions, which is listed if it lies in the image, as ``IMAGE.zarr/labels/NAME``.
+        as those of the source, whose name must not end as that of another kind of files, such as
+        .tif; of an image of OME-Zarr, a label image with the same axes, scales and resolutions,
+        which is listed if it lies in the image, as ``IMAGE.zarr/labels/NAME``.
     background, connectivity, structure, tolerance, periodic, numbering
         As of `label`.
     batch_axes : int, optional
@@ -198,7 +199,8 @@ def label_file(
         If there is no `source`, or `target` exists, or another process writes it.
     ValueError
         If the source is damaged or was changed, or ``TARGET.partial`` is of another input or of
-        other arguments; if a block does not fit into `memory`, or another argument does not fit.
+        other arguments; if `target` is named as files of another kind; if a block does not fit into
+        `memory`, or another argument does not fit.
     TypeError
         If an argument is not of its type.
     ImportError

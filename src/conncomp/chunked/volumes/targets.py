@@ -24,6 +24,14 @@ from conncomp.chunked.volumes.formats.zarr_arrays import ZarrVolume
 from conncomp.chunked.volumes.volume import Place, Volume, block_shape
 from conncomp.files.access import StrPath
 
+# What others write images and volumes to: a folder of Zarr of such a name would mislead them.
+OTHER_KINDS = frozenset(
+    (
+        *(".btf", ".h5", ".hdf", ".hdf5", ".jpg", ".jpeg", ".mha", ".mhd", ".nii", ".npz", ".nrrd"),
+        *(".csv", ".gz", ".parquet", ".png", ".tif", ".tiff", ".zip"),
+    )
+)
+
 
 class Target:
     """Labels of a volume, in files under a temporary name until they are all written.
@@ -221,6 +229,17 @@ def nearest(part: slice, fine: int, coarse: int) -> NDArray[np.int64]:
     centres = (2 * np.arange(part.start, part.stop) + 1) * fine  # in halves of coarse places
     places: NDArray[np.int64] = -((2 * coarse - centres) // (2 * coarse))
     return places.clip(0, fine - 1)
+
+
+def check_kind_of_target(path: StrPath) -> None:
+    """Raise ValueError if a name is that of a kind of files that labels are not written to."""
+    name = os.fspath(path)
+    suffix = os.path.splitext(name)[1].lower()
+    if suffix in OTHER_KINDS:
+        raise ValueError(
+            f"{name}: labels of volumes are written as .npy or Zarr, not {suffix}; name it so, or "
+            "write labels in memory by conncomp.write_image"
+        )
 
 
 def check_free(path: StrPath) -> None:

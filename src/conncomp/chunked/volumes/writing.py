@@ -15,7 +15,13 @@ import numpy as np
 from conncomp._arguments import shown
 from conncomp._optional import optional
 from conncomp.chunked.volumes.kept import Kept, is_concluded, locked
-from conncomp.chunked.volumes.targets import Target, check_free, is_npy, target_of
+from conncomp.chunked.volumes.targets import (
+    Target,
+    check_free,
+    check_kind_of_target,
+    is_npy,
+    target_of,
+)
 from conncomp.chunked.volumes.volume import Volume, block_shape
 from conncomp.files.access import StrPath, as_path, blaming
 
@@ -27,10 +33,13 @@ def as_target(target: StrPath) -> Path:
     ------
     FileExistsError
         If it is there, but for labels whose last steps a kill has cut short.
+    ValueError
+        If its name is that of files that labels are not written to.
     ImportError
         If it needs zarr.
     """
     wanted = Path(as_path(target, "target"))
+    check_kind_of_target(wanted)
     if not is_concluded(folder_of(wanted)):
         check_free(wanted)
     if not is_npy(str(wanted)):

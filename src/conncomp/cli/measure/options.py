@@ -11,7 +11,12 @@ from typing import Any
 import click
 
 from conncomp.cli.label.options import typed
-from conncomp.components.columns.properties import PROPERTIES, Conditions, check_properties
+from conncomp.components.columns.properties import (
+    PROPERTIES,
+    Conditions,
+    check_properties,
+    current_name,
+)
 from conncomp.files.images import KINDS
 from conncomp.files.scales import METRES, unit_of
 
@@ -115,7 +120,8 @@ def parse_properties(
     """Return names of columns of numbers, each once, or "all"."""
     if text is None or text == "all":
         return text
-    names = tuple(dict.fromkeys(word for word in text.replace(" ", "").split(",") if word))
+    words = text.replace(" ", "").split(",")
+    names = tuple(dict.fromkeys(current_name(word) for word in words if word))
     unsure = [name for name in names if name not in PROPERTIES]  # quantiles, and no names
     try:
         check_properties(unsure, ANY_IMAGE)

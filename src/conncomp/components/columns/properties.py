@@ -150,7 +150,13 @@ def _checked(names: tuple[str, ...], known: Conditions) -> dict[str, Property]:
     return wanted
 
 
+def current_name(name: str) -> str:
+    """Return what a property is called today, given any name that scikit-image has had for it."""
+    return EARLIER_NAMES.get(name, name)
+
+
 def _property(name: str) -> Property:
+    name = current_name(name)
     if name in PROPERTIES:
         return PROPERTIES[name]
     if name.startswith(QUANTILE):
@@ -224,6 +230,30 @@ def _euler_number(connectivity: int) -> Property:
     axes = tuple(axes for axes in (2, 3) if axes >= connectivity)
     return Property(lambda measured: measured.configurations[:, connectivity - 1], axes)
 
+
+# Of scikit-image before 0.19, which still takes them.
+EARLIER_NAMES = {
+    "bbox_area": "area_bbox",
+    "convex_area": "area_convex",
+    "convex_image": "image_convex",
+    "equivalent_diameter": "equivalent_diameter_area",
+    "filled_area": "area_filled",
+    "filled_image": "image_filled",
+    "intensity_image": "image_intensity",
+    "local_centroid": "centroid_local",
+    "major_axis_length": "axis_major_length",
+    "max_intensity": "intensity_max",
+    "mean_intensity": "intensity_mean",
+    "min_intensity": "intensity_min",
+    "minor_axis_length": "axis_minor_length",
+    "std_intensity": "intensity_std",
+    "weighted_centroid": "centroid_weighted",
+    "weighted_local_centroid": "centroid_weighted_local",
+    "weighted_moments": "moments_weighted",
+    "weighted_moments_central": "moments_weighted_central",
+    "weighted_moments_hu": "moments_weighted_hu",
+    "weighted_moments_normalized": "moments_weighted_normalized",
+}
 
 PROPERTIES: dict[str, Property] = {
     "label": Property(lambda measured: None),

@@ -194,4 +194,6 @@ def as_one_dtype(arrays: list[Any]) -> list[Any]:
 def check_square(shape: tuple[int, ...], name: str) -> None:
     """Raise unless a matrix has as many rows as columns."""
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise ValueError(f"{name} has shape {shape}; an adjacency matrix is square")
+        pairs = len(shape) == 2 and 2 in shape
+        remedy = "; conncomp.Graph.from_edges makes a graph of pairs" if pairs else ""
+        raise ValueError(f"{name} has shape {shape}; an adjacency matrix is square{remedy}")

@@ -18,6 +18,10 @@ Words = NDArray[np.uint64]
 Record = NDArray[np.int64]
 
 
+# Options of labelling="tiles", of which the CPU has none.
+OF_A_GPU = frozenset(("activation", "local", "merge", "paths", "sites", "tile", "trees"))
+
+
 class Engine:
     """Updates of the spins of replicas, which arrays of words hold.
 
@@ -42,6 +46,12 @@ class Engine:
         self, drawn: Drawn, lattice: Lattice, labelling: str, options: dict[str, Any]
     ) -> None:
         check_choice("labelling", labelling, ("auto", "serial"))
+        for name in options:
+            if name not in OF_A_GPU:
+                raise TypeError(
+                    f"Potts has no argument {name!r}; a temperature is temperature= or beta=, a "
+                    "coupling coupling=, a field field=, and how clusters are found labelling="
+                )
         if options:
             raise ValueError(f"options={shown(options)} are for a GPU; leave them out on the CPU")
         self._lattice, self._replicas = lattice, drawn.replicas
