@@ -11,10 +11,10 @@
 
 #include "core/half.h"
 #include "core/links.h"
+#include "cpu/components/tables.h"
 #include "cpu/core/bits.h"
 #include "cpu/core/many_words.h"
 #include "cpu/grid/expand.h"
-#include "cpu/grid/label_stream.h"
 #include "cpu/grid/link_words.h"
 #include "cpu/grid/runs.h"
 #include "random_cases.h"
@@ -176,14 +176,15 @@ void test_stream() {
         for (int w = 0; w < words; ++w) foreground[w] = draw_word(), start[w] = draw_word();
         stream.turn(written.data() + at);
         if (draw(0, 3) == 0) {
-          stream.fill(words, labels[0]);
+          stream.fill(words * kWord, labels[0]);
           std::fill_n(wanted.begin() + at, words * kWord, labels[0]);
           continue;
         }
         const auto write = [&](auto others) {
-          stream.write(
-              0, words, foreground.data(), start.data(), [&](int64_t w) { return labels.data() + w; },
-              [&](int64_t) { return others; });
+          stream.put_all([&](auto&& put) {
+            for (int w = 0; w < words; ++w)
+              expand_registers(foreground[w], start[w], labels.data() + w, others, put);
+          });
           for (int w = 0; w < words; ++w)
             expand(foreground[w], start[w], labels.data() + w, others, wanted.data() + at + w * kWord);
         };
@@ -195,6 +196,36 @@ void test_stream() {
     }
     check(written == wanted, "labels of a stream");
   }
+}
+
+// Labels as rows of a table, in place or elsewhere, through the caches or past them, beside elements that are
+// to stay.
+template <class Label, class Entry>
+void test_replaced() {
+  const int count = draw(0, 200), rows = draw(0, 40), begin = draw(0, 20);
+  const Entry background = Entry(draw(-1, 1));
+  std::vector<Label> labels(count);
+  for (int i = 0; i < count; ++i) labels[i] = i > 0 && draw(0, 3) ? labels[i - 1] : Label(draw(-2, rows + 1));
+  std::vector<Entry> table(rows), written(begin + count + 20, 77), wanted = written;
+  for (Entry& entry : table) entry = Entry(draw(0, 1) ? generator() : draw(-1, rows));
+  for (int i = 0; i < count; ++i)
+    wanted[begin + i] = 0 <= labels[i] && labels[i] < rows ? table[labels[i]] : background;
+  replace_labels(labels.data(), count, background, table.data(), rows, written.data() + begin);
+  check(written == wanted, "labels that are replaced");
+  if constexpr (std::is_same_v<Label, Entry>) {
+    std::copy(labels.begin(), labels.end(), written.begin() + begin);
+    replace_labels(written.data() + begin, count, background, table.data(), rows, written.data() + begin);
+    check(written == wanted, "labels that are replaced in place");
+  }
+#ifdef __AVX512VPOPCNTDQ__
+  if constexpr (sizeof(Label) == 4 && sizeof(Entry) == 4) {
+    const int blocks = count / kLanes;
+    std::fill_n(written.begin() + begin, blocks * kLanes, Entry(77));
+    if (rows > 0)
+      replace_lanes(labels.data(), 0, blocks, background, table.data(), rows, true, written.data() + begin);
+    check(rows == 0 || written == wanted, "labels that are replaced past the caches");
+  }
+#endif
 }
 
 // The same beside labels of elements that are counted.
@@ -369,6 +400,9 @@ int main(int count, char** arguments) {
       test_expand<int64_t>();
       test_stream<int32_t>();
       test_stream<int64_t>();
+      test_replaced<int32_t, int32_t>();
+      test_replaced<int64_t, int32_t>();
+      test_replaced<int64_t, int64_t>();
       test_expand_counted<int32_t>();
       test_expand_counted<int64_t>();
       test_marks<int32_t>();

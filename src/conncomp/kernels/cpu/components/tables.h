@@ -20,6 +20,7 @@
 #include "cpu/components/stretches.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/counting_sort.h"
+#include "cpu/core/label_stream.h"
 #include "cpu/core/numbering.h"
 #include "cpu/core/parallel.h"
 
@@ -88,6 +89,31 @@ inline void count_labels(const LabelArray& labels, int64_t rows, int64_t* sizes)
     if (table.data()) for_each_index(rows, [&](int64_t row) { sizes[row] += table[row]; });
 }
 
+#ifdef __AVX512VPOPCNTDQ__
+// Sixteen labels of int32 as rows of a table; those that have none as the background.
+inline __m512i rows_of_lanes(__m512i labels, const int32_t* table, int64_t rows, int32_t background) {
+  constexpr int64_t kMost = int64_t(1) << 31;  // none is negative
+  const __mmask16 known =
+      _mm512_cmplt_epu32_mask(labels, _mm512_set1_epi32(int(uint32_t(std::min(rows, kMost)))));
+  return _mm512_mask_i32gather_epi32(_mm512_set1_epi32(background), known, labels, table, sizeof(int32_t));
+}
+
+// Replaces the labels of blocks of sixteen, as replace_labels; `streamed` ones go past the caches.
+inline void replace_lanes(const int32_t* labels, int64_t begin, int64_t end, int32_t background,
+                          const int32_t* table, int64_t rows, bool streamed, int32_t* out) {
+  const auto replaced = [=](int64_t block) {
+    return rows_of_lanes(_mm512_loadu_si512(labels + block * kLanes), table, rows, background);
+  };
+  if (!streamed)
+    return for_each_in(begin, end,
+                       [=](int64_t block) { _mm512_storeu_si512(out + block * kLanes, replaced(block)); });
+  LabelStream<int32_t> stream;
+  stream.turn(out + begin * kLanes);
+  stream.put_all(
+      [=](auto&& put) { for_each_in(begin, end, [=, &put](int64_t block) { put(0, replaced(block)); }); });
+}
+#endif
+
 // Replaces every label by its row of `table`, where that of the background, if it has one, is the background.
 // Blocks of one label are filled, or left as they are if they lie where they go to; others are without
 // branches, which noise would let go wrong.
@@ -96,28 +122,33 @@ void replace_labels(const Label* labels, int64_t count, Entry background, const 
                     Entry* out) {
   if (rows == 0) return for_each_index(count, [=](int64_t i) { out[i] = background; });
   constexpr int64_t kBlock = 16;
+  const bool in_place = static_cast<const void*>(labels) == out;
   const auto entry_of = [=](Label label) {
     const uint64_t row = uint64_t(label);
     const Entry entry = table[std::min<uint64_t>(row, rows - 1)];
     return row < uint64_t(rows) ? entry : background;
   };
-  const int64_t blocks = count / kBlock;
   const auto replace_block = [=](int64_t block) {
     std::array<Label, kBlock> own;  // which nobody changes
     std::memcpy(own.data(), labels + block * kBlock, sizeof(own));
     Entry* const replaced = out + block * kBlock;
     Label changes = 0;
     for (const Label label : own) changes |= label ^ own[0];
-    if (changes) {
+    if (changes)
       for (int64_t i = 0; i < kBlock; ++i) replaced[i] = entry_of(own[i]);
-    } else if (const Entry entry = entry_of(own[0]);
-               static_cast<const void*>(labels) != out || int64_t(entry) != int64_t(own[0])) {
+    else if (const Entry entry = entry_of(own[0]); !in_place || int64_t(entry) != int64_t(own[0]))
       std::fill_n(replaced, kBlock, entry);
-    }
   };
+  const int64_t blocks = count / kBlock;
   const Parts parts(blocks, kGrain / kBlock);
-  parallel_for(parts.parts,
-               [&](int64_t part) { for_each_in(parts.begin(part), parts.end(part), replace_block); });
+  parallel_for(parts.parts, [&](int64_t part) {
+    const int64_t begin = parts.begin(part), end = parts.end(part);
+    if constexpr (kStreamed<Label> && kStreamed<Entry>)
+      if (!in_place)
+        return replace_lanes(labels, begin, end, background, table, rows,
+                             count * int64_t(sizeof(Entry)) > kCachedLabels, out);
+    for_each_in(begin, end, replace_block);
+  });
   for (int64_t i = blocks * kBlock; i < count; ++i) out[i] = entry_of(Shared::load(labels + i));
 }
 

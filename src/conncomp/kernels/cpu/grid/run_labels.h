@@ -16,10 +16,10 @@
 
 #include "cpu/core/bits.h"
 #include "cpu/core/buffer.h"
+#include "cpu/core/label_stream.h"
 #include "cpu/core/parallel.h"
 #include "cpu/grid/bundles.h"
 #include "cpu/grid/expand.h"
-#include "cpu/grid/label_stream.h"
 #include "cpu/grid/masks.h"
 #include "cpu/grid/run_table.h"
 
@@ -145,7 +145,10 @@ class RunLabels {
     if constexpr (std::is_same_v<Label, Index> && kStreamed<Label>)
       if (streamed_) {
         stream.turn(out + w * kWord);
-        stream.write(w, whole, foreground, start, [=](int64_t at) { return labels + rank[at]; }, others);
+        stream.put_all([&](auto&& put) {
+          for (int64_t at = w; at < whole; ++at)
+            expand_registers(foreground[at], start[at], labels + rank[at], others(at), put);
+        });
         w = whole;
       }
     if constexpr (std::is_same_v<Label, Index>)
@@ -169,7 +172,7 @@ class RunLabels {
             stream.turn(out);
             for (int64_t w = 0; w < length / kWord; w += kStretchWords) {
               bundles_.poll_at(w);
-              stream.fill(std::min(length / kWord - w, kStretchWords), Label(background_));
+              stream.fill(std::min(length / kWord - w, kStretchWords) * kWord, Label(background_));
             }
             begin = length / kWord * kWord;
           }

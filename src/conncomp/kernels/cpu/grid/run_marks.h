@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "cpu/core/bits.h"
+#include "cpu/core/lanes.h"
 
 namespace conncomp {
 
@@ -27,13 +28,6 @@ inline __m512i places_of(uint64_t bits) {
 #endif
 
 #ifdef __AVX512F__
-constexpr int kLanes = 16;
-
-inline __m512i counted_from(int32_t first) {
-  const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  return _mm512_add_epi32(_mm512_set1_epi32(first), lanes);
-}
-
 inline __m512i complement(__m512i numbers) { return _mm512_xor_si512(numbers, _mm512_set1_epi32(-1)); }
 
 // Of `count` entries, those for which marks_of(entries, k) has bits: sixteen from the k-th on. They are taken

@@ -16,8 +16,7 @@
 #include <cstdint>
 
 #include "cpu/core/bits.h"
-#include "cpu/grid/expand.h"
-#include "cpu/grid/run_marks.h"
+#include "cpu/core/lanes.h"
 
 namespace conncomp {
 
@@ -49,20 +48,10 @@ class LabelStream {
     here_ = __mmask16(kAll << lead_);
   }
 
-  // Writes the labels of words [begin, end), as `expand` does; those of word w's runs are from label(w) on,
-  // and others(w) are those of other elements.
-  template <class LabelsOf, class Others>
-  void write(int64_t begin, int64_t end, const uint64_t* foreground, const uint64_t* start, LabelsOf&& label,
-             Others&& others) {
+  // Writes one label to `count` elements, which are registers of them.
+  void fill(int64_t count, Label label) {
     put_all([&](auto&& put) {
-      for (int64_t w = begin; w < end; ++w)
-        expand_registers(foreground[w], start[w], label(w), others(w), put);
-    });
-  }
-  // Writes one label to the elements of words.
-  void fill(int64_t words, Label label) {
-    put_all([&](auto&& put) {
-      for (int64_t p = 0; p < words * kWord; p += kLanes) put(p, broadcast(label));
+      for (int64_t p = 0; p < count; p += kLanes) put(p, _mm512_set1_epi32(label));
     });
   }
 
@@ -74,9 +63,6 @@ class LabelStream {
     }
     lead_ = 0, line_ = nullptr;
   }
-
- private:
-  static constexpr __mmask16 kWhole = 0xFFFF;
 
   // Calls each(put), where put(p, labels) is to be called with registers of labels, in their order.
   template <class Each>
@@ -98,6 +84,9 @@ class LabelStream {
     });
     before_ = before, line_ = line, here_ = here;
   }
+
+ private:
+  static constexpr __mmask16 kWhole = 0xFFFF;
 
   __m512i before_ = _mm512_setzero_si512();  // the register before
   Label* line_ = nullptr;                    // where the next line begins
