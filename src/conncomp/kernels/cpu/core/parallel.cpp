@@ -28,48 +28,49 @@ int64_t work_alone(int64_t count, FunctionRef<void(int64_t)> body) {
 
 // Pieces of a loop, in shares, one for each thread: it takes those of its share in order, and then what is
 // left of others'. So in the next loop over the same parts it finds in its cache what it wrote in this one.
+// Of up to 32 threads each has a cache line of its own for the next piece of its share. Of more, some have
+// one together, as whoever has finished looks at all of them.
 class Shares {
  public:
   Shares(int64_t begin, int64_t end, int threads)
-      : begin_(begin), end_(end), count_(std::min(threads, kMost)) {
-    for (int share = 0; share < count_; ++share) next_[share].piece.store(first(share));
+      : begin_(begin), end_(end), count_(std::min(threads, kMost)), apart_(std::min(kMost / count_, kLine)) {
+    for (int share = 0; share < count_; ++share) next(share).store(first(share), std::memory_order_relaxed);
   }
 
   // The next piece for a thread, or the end if there is none.
   int64_t take(int thread) {
     for (int k = 0; k < count_; ++k) {
       const int share = (thread + k) % count_;
-      std::atomic<int64_t>& next = next_[share].piece;
       const int64_t behind = first(share + 1);
-      if (next.load(std::memory_order_relaxed) >= behind) continue;
-      if (const int64_t piece = next.fetch_add(1, std::memory_order_relaxed); piece < behind) return piece;
+      if (next(share).load(std::memory_order_relaxed) >= behind) continue;
+      if (const int64_t piece = next(share).fetch_add(1, std::memory_order_relaxed); piece < behind)
+        return piece;
     }
     return end_;
   }
 
   void drop() {
-    for (Next& next : next_) next.piece.store(end_, std::memory_order_relaxed);
+    for (int share = 0; share < count_; ++share) next(share).store(end_, std::memory_order_relaxed);
   }
 
   // How many pieces have been taken.
   int64_t taken() const {
     int64_t sum = 0;
     for (int share = 0; share < count_; ++share)
-      sum += std::min(next_[share].piece.load(std::memory_order_relaxed), first(share + 1)) - first(share);
+      sum += std::min(next(share).load(std::memory_order_relaxed), first(share + 1)) - first(share);
     return sum;
   }
 
  private:
-  static constexpr int kMost = 16;
+  static constexpr int kMost = 256, kLine = 64 / sizeof(int64_t);
 
+  std::atomic<int64_t>& next(int share) { return next_[share * apart_]; }
+  const std::atomic<int64_t>& next(int share) const { return next_[share * apart_]; }
   int64_t first(int share) const { return begin_ + (end_ - begin_) * share / count_; }
 
-  struct alignas(64) Next {  // of a share, in a cache line of its own
-    std::atomic<int64_t> piece;
-  };
   const int64_t begin_, end_;
-  const int count_;
-  std::array<Next, kMost> next_;
+  const int count_, apart_;
+  alignas(64) std::array<std::atomic<int64_t>, kMost> next_;  // the next piece of each share
 };
 
 // Waits until so many pieces have been taken, or some milliseconds: asleep, as on a busy machine whoever

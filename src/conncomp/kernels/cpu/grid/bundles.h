@@ -41,7 +41,7 @@ struct Bundles {
   Parts parts{1, 1};  // of the bundles, for threads
   bool layers_whole;  // in_order, and no layer is in two parts
 
-  // Rows run along the last axis.
+  // Rows run along the last axis. Where an item is one row, a bundle is one, too.
   Bundles(const Grid& grid, bool folded)
       : row_axis(grid.axes.back()),
         outer(grid.axes.begin(), grid.axes.end() - 1),
@@ -49,7 +49,7 @@ struct Bundles {
         words((row_axis.length + kWord - 1) / kWord),
         in_order(row_axis.index_stride == 1),
         columns_in_order(false),
-        folded(folded),
+        folded(folded && outer.size() > size_t(grid.batch_axes)),
         count(1),
         items(1),
         batch_axes(grid.batch_axes),

@@ -90,7 +90,8 @@ class FirstRuns {
         find_upper(bundle, places.first_row());
       }
       const Index first = Index(runs_.first_of(bundle));
-      std::fill_n(marks_.data() + bundle * bundles_.words, bundles_.words, uint64_t(0));
+      for_each_in(0, bundles_.words,
+                  [marks = marks_.data() + bundle * bundles_.words](int64_t w) { marks[w] = 0; });
       for_each_word(bundle, masks_.start, [&](int64_t word, int64_t) {
         const Index rank = runs_.rank[word];
         const int count = std::popcount(masks_.start[word]);
@@ -117,6 +118,7 @@ class FirstRuns {
     bool next_word = false;  // whether the run that goes on in the next word does
     for (int64_t w = bundles_.words, word = (bundle + 1) * bundles_.words; w-- > 0;) {
       --word;
+      bundles_.poll_at(w);
       const uint64_t start = masks_.start[word];
       const uint64_t last = last_in_fields(start);
       const uint64_t has = any_in_fields(upper_row[w], last) | uint64_t(next_word) << (kWord - 1);

@@ -194,10 +194,15 @@ struct Masks {
     }
   }
 
-  // Adds rows, so many apart, to masks of which `keep` is kept.
+  // Adds rows, so many apart, to masks of which `keep` is kept; with polls in long ones.
   template <class Words>
   static void add_rows(const uint64_t* row, int64_t count, Words words, int64_t apart, uint64_t keep,
                        uint64_t* __restrict mask) {
+    if (words > kStretchWords) {
+      for (int64_t i = 0; i < count; ++i, row += apart * words, mask += words)
+        for_each_in(0, words, [=](int64_t w) { mask[w] = row[w] | (mask[w] & keep); });
+      return;
+    }
     for (int64_t i = 0; i < count; ++i, row += apart * words, mask += words)
       for (int64_t w = 0; w < words; ++w) mask[w] = row[w] | (mask[w] & keep);
   }
@@ -236,8 +241,9 @@ struct Masks {
     uint64_t* __restrict const starts = start.data() + bundle * bundles.words;
     const uint64_t beside = all_if(bundles.neighbours.connected);
     starts[0] = mask[0] & ~(mask[0] << 1 & beside);
-    for (int64_t w = 1; w < words; ++w)
+    for_each_in(1, words, [=](int64_t w) {
       starts[w] = mask[w] & ~((mask[w] << 1 | mask[w - 1] >> (kWord - 1)) & beside);
+    });
     for (int64_t w = bundles.words; w < words; w += bundles.words) starts[w] |= mask[w] & 1;
   }
 };
