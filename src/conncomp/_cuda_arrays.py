@@ -7,19 +7,28 @@ call to the next of its kind.
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import cache, lru_cache
 from math import prod
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from conncomp._arrays import library_of
-from conncomp.kernels.cuda.launcher import Gpu
+from conncomp._arrays import in_library, library_of
+from conncomp.kernels.cuda.core.answer import TELLING
+from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, kept_launches
+from conncomp.kernels.cuda.workspace import Workspace
 
 
 class CudaLibrary(Protocol):
-    """A library whose arrays lie on a GPU."""
+    """A library whose arrays lie on a GPU.
+
+    Attributes
+    ----------
+    name : str
+    """
+
+    name: str
 
     def layout(self, array: Any, device: int) -> Hashable:
         """Return shape, strides, dtype and device; None unless it lies on that device."""
@@ -36,6 +45,8 @@ class CudaLibrary(Protocol):
 
 class CuPyArrays:
     """Arrays of CuPy."""
+
+    name = "cupy"
 
     def layout(self, array: Any, device: int) -> Hashable:
         """Return shape, strides, dtype and device; None unless it lies on that device."""
@@ -59,10 +70,12 @@ class CuPyArrays:
 class TorchArrays:
     """Tensors of PyTorch."""
 
+    name = "torch"
+
     def __init__(self, torch: Any) -> None:
         self._torch = torch
         self._devices = [torch.device("cuda", k) for k in range(torch.cuda.device_count())]
-        self._dtypes = {np.dtype(name): getattr(torch, name) for name in ("int32", "int64")}
+        self._dtypes = {dtype: getattr(torch, dtype.name) for dtype in INDEX_TYPES}
         # The handle alone, in a tenth of the time that a stream takes; compiled code asks so, too.
         self._handle = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 
@@ -117,3 +130,112 @@ def cuda_library_named(name: str) -> CudaLibrary | None:
     if name == "cupy":
         return CuPyArrays()
     return TorchArrays(sys.modules["torch"]) if name == "torch" else None
+
+
+# What launches that are made again say of the numbers of components: the number, once it is there;
+# those on the GPU, which are copied, as calls of others use the memory that they are in, or stay
+# there; nothing.
+Counted = Literal["told", "copied", "left", "unasked"]
+
+# Of labels that are asked for ahead of the next call, in bytes.
+MOST_SPARE = 1 << 22
+
+
+class RepeatedFill:
+    """Launches that fill labels, made again with other arrays.
+
+    Parameters
+    ----------
+    gpu : Gpu
+    fill : callable
+        Launches, and returns numbers of components, an array of int64 on the GPU.
+    arrays : tuple of array
+        Of CuPy: those that others take the place of, the labels last.
+    library : CudaLibrary
+        Of the arrays that take their place.
+    workspace : Workspace
+    shape : tuple of int
+        Of the numbers.
+    counted : Counted
+
+    Attributes
+    ----------
+    counts : array of int64
+        Of CuPy, in the workspace.
+    first : int, array or None
+        The numbers of the first call, as `counted` says.
+    """
+
+    def __init__(
+        self,
+        gpu: Gpu,
+        fill: Callable[[], Any],
+        arrays: tuple[Any, ...],
+        library: CudaLibrary,
+        workspace: Workspace,
+        shape: tuple[int, ...],
+        counted: Counted,
+    ) -> None:
+        self._gpu, self._library, labels = gpu, library, arrays[-1]
+        self._stream = gpu.current_stream()
+        self._shape, self._dtype, self._device = labels.shape, labels.dtype, labels.device.id
+        example = in_library(labels, library.name)
+        self._labels_kind = type(example), library.layout(example, self._device)
+        self._is_copied, self._counts_shape = counted == "copied", shape
+        is_told, self._is_copied = counted == "told", counted == "copied"
+        with workspace, gpu.loading([TELLING] if is_told else []), kept_launches() as launches:
+            numbers = fill()
+            self.counts, self._counts_address = numbers.reshape(shape), gpu.address(numbers)
+            self.kernels = tuple(made.kernel for made in launches)
+            self._again = gpu.repeat(launches, arrays, numbers if is_told else None)
+            self._left = in_library(self.counts, library.name) if counted == "left" else None
+            self.first = self._left
+            if is_told:
+                self.first = self._again.read(self._stream, self._counts_address)
+            elif self._is_copied:
+                self.first = in_library(self.counts.copy(), library.name)
+        self._is_told = is_told
+        self._is_small = labels.nbytes <= MOST_SPARE
+
+    def __call__(self, workspace: Workspace, out: Any, *others: int) -> tuple[Any, Any]:
+        """Fill labels; return them, and numbers of components as the first call did.
+
+        Those of the next call are asked for while the GPU is at work: it begins sooner then.
+
+        Parameters
+        ----------
+        workspace : Workspace
+            That of the first call.
+        out : array or None
+            To fill: one that this `takes`. None for a new one.
+        *others : int
+            The addresses of what takes the place of the other arrays.
+        """
+        with workspace.turn:
+            labels, numbers = out, self._left
+            if out is None:
+                owner, spare = workspace.spare
+                labels = spare if owner is self else self._new_labels()
+            self._again.run(self._stream, (*others, self._library.address(labels)))
+            if out is None and self._is_small:
+                workspace.spare = self, self._new_labels()
+            if self._is_told:
+                numbers = self._again.answer(self._stream)
+            elif self._is_copied:
+                numbers = self._copied()
+        return labels, numbers
+
+    def _copied(self) -> Any:
+        """Return a copy of the numbers, likewise."""
+        copy = self._library.empty(self._gpu, self.counts.shape, COUNT)
+        address, count = self._library.address(copy), self.counts.nbytes
+        self._again.copy(self._stream, address, self._counts_address, count)
+        return copy
+
+    def _new_labels(self) -> Any:
+        return self._library.empty(self._gpu, self._shape, self._dtype)
+
+    def takes(self, out: Any) -> bool:
+        """Whether an array is as the labels."""
+        kind, layout = self._labels_kind
+        return type(out) is kind and self._library.layout(out, self._device) == layout

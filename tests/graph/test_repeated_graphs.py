@@ -2,6 +2,7 @@
 
 import gc
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -24,6 +25,15 @@ def cupy(monkeypatch):
     monkeypatch.setattr(repeated, "_workspaces", {})
     monkeypatch.setattr(repeated, "cuda_library_named", lambda name: _cuda_arrays.CuPyArrays())
     return place_on_host(monkeypatch, _arrays, USERS)
+
+
+def kept(graph):
+    """Return the kinds whose launches are kept for calls without a workspace."""
+    return {
+        k: v
+        for held in repeated._workspaces.values()
+        for k, v in repeated._kinds(held, graph).items()
+    }
 
 
 def random_graph(vertices=300, arcs=400, seed=0, symmetric=False):
@@ -65,7 +75,7 @@ def test_later_calls_make_the_launches_of_the_first(cupy, monkeypatch, options, 
     graph = random_graph(symmetric=symmetric)
     on_gpu = placed(graph)
     check(on_gpu, graph, **options)
-    assert len(repeated._kept[on_gpu]) == 1
+    assert len(kept(on_gpu)) == 1
     forbid_decisions(monkeypatch)
     for _ in range(3):
         check(on_gpu, graph, **options)
@@ -75,7 +85,7 @@ def test_strong_components_and_lists_of_arcs(cupy, monkeypatch):
     rows = random_graph()
     arcs = Graph.from_edges(*np.random.default_rng(1).integers(0, 200, (2, 300)), 200)
     pairs = [(placed(graph), graph) for graph in (rows, arcs)]
-    for on_gpu, graph in pairs:
+    for on_gpu, graph in [*pairs, *pairs]:  # what takes more memory lets others be forgotten
         check(on_gpu, graph)
         count, labels = connected_components(on_gpu, connection="strong")
         expected, numbers = connected_components(graph, connection="strong")
@@ -166,7 +176,7 @@ def test_other_calls_are_not_kept(cupy, options):
         labels = connected_components(on_gpu, **options)[1]
         np.testing.assert_array_equal(labels.get(), connected_components(graph)[1])
         connected_components(on_gpu, workspace=Workspace())
-    assert on_gpu not in repeated._kept
+    assert not kept(on_gpu)
 
 
 def test_calls_that_are_watched_or_captured_are_not_kept(cupy, monkeypatch):
@@ -181,7 +191,7 @@ def test_calls_that_are_watched_or_captured_are_not_kept(cupy, monkeypatch):
         check(on_gpu, graph)
     monkeypatch.setattr(gpu, "current_stream", lambda: PER_THREAD)
     check(on_gpu, graph)
-    assert on_gpu not in repeated._kept
+    assert not kept(on_gpu)
 
 
 def test_large_and_empty_graphs_are_not_kept(cupy, monkeypatch):
@@ -191,11 +201,11 @@ def test_large_and_empty_graphs_are_not_kept(cupy, monkeypatch):
     on_gpu = placed(graph)
     monkeypatch.setattr(repeated, "MOST_ENTRIES", 699)
     check(on_gpu, graph)
-    assert empty not in repeated._kept
-    assert on_gpu not in repeated._kept
+    assert not kept(empty)
+    assert not kept(on_gpu)
     monkeypatch.setattr(repeated, "MOST_ENTRIES", 700)
     check(on_gpu, graph)
-    assert on_gpu in repeated._kept
+    assert kept(on_gpu)
 
 
 def test_launches_go_with_their_graph(cupy):
@@ -203,19 +213,40 @@ def test_launches_go_with_their_graph(cupy):
     on_gpu = placed(graph)
     check(on_gpu, graph)
     gc.collect()
-    before = len(repeated._kept)
+    (workspace,) = repeated._workspaces.values()
+    graphs = workspace.calls[repeated._GRAPHS]
+    assert len(graphs) == 1
     assert pickle.loads(pickle.dumps(graph)).num_arcs == graph.num_arcs
     del on_gpu
     gc.collect()
-    assert len(repeated._kept) == before - 1
+    assert len(graphs) == 0
 
 
-def test_memory_of_the_first_graph_is_kept_while_a_larger_one_takes_more(cupy):
+def test_launches_of_smaller_graphs_are_forgotten_when_a_larger_one_takes_more_memory(cupy):
     made = [random_graph(100 * size, 150 * size, seed=size) for size in (1, 20)]
     on_gpu = [placed(graph) for graph in made]
-    for _ in range(3):
+    for turn in range(3):
         for graph, there in zip(made, on_gpu, strict=True):
-            check(there, graph)
+            check(there, graph, connection="strong")
+        assert [len(kept(there)) for there in on_gpu] == [turn > 0, 1]
+
+
+@pytest.mark.parametrize("numbering", ["consecutive", "roots"])
+def test_launches_are_kept_with_a_workspace(cupy, monkeypatch, numbering):
+    """Of large graphs, too; a workspace that is dropped is gone at once, and with it the memory."""
+    monkeypatch.setattr(repeated, "MOST_ENTRIES", 0)
+    graph, workspace, other = random_graph(), Workspace(), Workspace()
+    on_gpu = placed(graph)
+    for held in workspace, other:
+        check(on_gpu, graph, numbering=numbering, workspace=held)
+    assert not repeated._workspaces
+    with monkeypatch.context() as changes:
+        forbid_decisions(changes)
+        for held in workspace, other, workspace:
+            check(on_gpu, graph, numbering=numbering, workspace=held)
+    there = weakref.ref(workspace)
+    del workspace, held
+    assert there() is None
 
 
 def test_all_defaults_keep_their_launches():

@@ -150,7 +150,7 @@ def test_out_of_other_types_and_of_the_image_itself():
 def test_an_image_that_has_got_another_layout_since_its_kind_was_asked_for(kinds):
     image, wider = np.ones((4, 5), np.uint8), np.ones((4, 7), np.uint8)[:, :5]
     label(image)
-    kind = known.kind_of_call(image, None, False, None, False, 0, "consecutive")
+    kind = known.kind_of_call(image, None, (None, False, None, False, 0, "consecutive"))
     for other in (np.ones((5, 4), np.uint8), np.ones(20, np.uint8), wider, np.ones((4, 5), bool).T):
         assert known.call_again(kind, other, np.zeros((4, 5), np.int32)) is None
     assert known.call_again(kind, np.ones((4, 5), np.uint16), None) is None

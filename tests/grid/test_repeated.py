@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from conncomp import Labeller, _arrays, label
+from conncomp import Labeller, Workspace, _arrays, label
 from conncomp import _cuda_arrays as cuda_arrays
 from conncomp.grid import array, labeller, labelling, repeated, request
 from conncomp.kernels.cuda.launcher import PER_THREAD, time_limit
@@ -22,12 +22,16 @@ SHAPE = 6, 33, 70
 
 @pytest.fixture
 def cupy(monkeypatch):
-    monkeypatch.setattr(repeated, "_kept", {})
     monkeypatch.setattr(repeated, "_workspaces", {})
     monkeypatch.setattr(repeated, "_too_large", set())
     monkeypatch.setattr(cuda_arrays, "_LIBRARIES", {Array: cuda_arrays.CuPyArrays()})
     users = [user for user in USERS if hasattr(user, "current_gpu")]
     return place_on_host(monkeypatch, _arrays, users)
+
+
+def kept():
+    """Return the launches that are kept for calls without a workspace, by kind."""
+    return {k: v for held in repeated._workspaces.values() for k, v in held.calls.items()}
 
 
 def images(dtype=np.uint8, count=3, shape=SHAPE):
@@ -64,7 +68,7 @@ def check(image, **options):
 def test_later_calls_make_the_launches_of_the_first(cupy, monkeypatch, options, dtype):
     first, *later = images(dtype)
     check(first, **options)
-    assert len(repeated._kept) == 1
+    assert len(kept()) == 1
     monkeypatch.setattr(request.Request, "fill_on_gpu", None)  # no call decides anything anew
     for image in later:
         check(image, **options)
@@ -73,7 +77,7 @@ def test_later_calls_make_the_launches_of_the_first(cupy, monkeypatch, options, 
 def test_large_images_are_labelled_by_bricks(cupy, monkeypatch):
     first, *later = images(shape=(200, 300))
     check(first)
-    names = {kernel.name for kept in repeated._kept.values() for kernel in kept.kernels}
+    names = {kernel.name for held in kept().values() for kernel in held.fill.kernels}
     assert "label_tiles" in names
     monkeypatch.setattr(request.Request, "fill_on_gpu", None)
     for image in later:
@@ -87,6 +91,30 @@ def test_labels_of_one_call_are_not_those_of_the_next(cupy):
         expected, number = label(image, return_num=True, numbering="roots")
         np.testing.assert_array_equal(labels.get(), expected)
         assert int(count) == number
+
+
+def test_labels_that_are_asked_for_ahead_are_those_of_one_later_call(cupy, monkeypatch):
+    """Of the kind that was called last, if they are small; `out` needs none."""
+    first, *later = images(count=8)
+    for most in cuda_arrays.MOST_SPARE, first.size * 4 - 1:
+        monkeypatch.setattr(cuda_arrays, "MOST_SPARE", most)
+        monkeypatch.setattr(repeated, "_workspaces", {})
+        check(first)
+        check(first, return_num=True)
+        (workspace,) = repeated._workspaces.values()
+        out, results = cupy.asarray(np.zeros(SHAPE, np.int32)), []
+        for number, image in enumerate(later):
+            labels = label(
+                Array(image), return_num=number % 3 == 0, out=out if number == 4 else None
+            )
+            results.append(labels[0] if number % 3 == 0 else labels)
+            owner, spare = workspace.spare
+            assert (spare is None) == (most < first.size * 4)
+            assert owner is None or owner in [held.fill for held in workspace.calls.values()]
+            assert all(spare is not labels for labels in results)
+        results[4] = cupy.asarray(results[4].get())
+        for image, labels in zip(later, results, strict=True):
+            np.testing.assert_array_equal(labels.get(), label(image))
 
 
 def test_out_is_filled_by_kept_launches(cupy, monkeypatch):
@@ -146,7 +174,7 @@ def test_kinds_are_told_apart(cupy):
     for _ in range(2):
         for image, options in kinds:
             check(image, **options)
-    assert len(repeated._kept) == len(kinds)
+    assert len(kept()) == len(kinds)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +209,7 @@ def test_what_is_refused_is_refused_again(cupy, name, value, error):
 def test_other_calls_are_not_kept(cupy, options):
     for image in images():
         check(image, **options)
-    assert not repeated._kept
+    assert not kept()
 
 
 def test_calls_that_are_watched_or_captured_are_not_kept(cupy, monkeypatch):
@@ -192,7 +220,7 @@ def test_calls_that_are_watched_or_captured_are_not_kept(cupy, monkeypatch):
     monkeypatch.setattr(gpu, "current_stream", lambda: 7)  # the default one cannot be
     monkeypatch.setattr(gpu, "is_capturing", lambda stream: True)
     check(image)
-    assert not repeated._kept
+    assert not kept()
 
 
 def test_calls_on_a_stream_that_is_another_one_in_each_thread_are_not_kept(cupy, monkeypatch):
@@ -201,7 +229,7 @@ def test_calls_on_a_stream_that_is_another_one_in_each_thread_are_not_kept(cupy,
     for image in images():
         check(image)
         check_labeller(held, image)
-    assert not repeated._kept
+    assert not kept()
     assert not held._repeated
 
 
@@ -212,7 +240,7 @@ def test_batches_at_uneven_distances_and_large_or_empty_arrays_are_not_kept(cupy
         check(many[:0], batch_axes=2)
     monkeypatch.setattr(repeated, "MOST_ELEMENTS", many.size - 1)
     check(many)
-    assert not repeated._kept
+    assert not kept()
 
 
 def test_what_needs_much_memory_is_not_kept_nor_tried_again(cupy, monkeypatch):
@@ -220,7 +248,7 @@ def test_what_needs_much_memory_is_not_kept_nor_tried_again(cupy, monkeypatch):
     check(small[0])
     monkeypatch.setattr(repeated, "MOST_MEMORY", 1000)
     check(large[0])
-    assert not repeated._kept
+    assert not kept()
     assert not repeated._workspaces
     monkeypatch.setattr(repeated, "Repeated", None)
     check(large[1])
@@ -231,7 +259,7 @@ def test_kinds_are_forgotten_when_there_are_too_many(cupy, monkeypatch):
     image = images()[0]
     for width in (20, 30, 40):
         check(image[:, :, :width])
-    assert len(repeated._kept) == 1
+    assert len(kept()) == 1
 
 
 def test_a_larger_kind_takes_more_memory_and_that_of_smaller_ones_is_given_back(cupy):
@@ -240,19 +268,41 @@ def test_a_larger_kind_takes_more_memory_and_that_of_smaller_ones_is_given_back(
     (workspace,) = repeated._workspaces.values()
     (placed,) = workspace._memory.values()
     memory = placed.host if placed.host.base is None else placed.host.base
-    kept, placed, memory = weakref.ref(memory), None, None
+    alive, placed, memory = weakref.ref(memory), None, None
     for pair in zip(large, small, strict=True):
         for image in pair:
             check(image)
         gc.collect()
-        assert kept() is None
-    assert len(repeated._kept) == 2
+        assert alive() is None
+    assert len(kept()) == 2
+
+
+@pytest.mark.parametrize("options", [{}, {"numbering": "roots"}, {"batch_axes": 1}])
+def test_launches_are_kept_with_a_workspace(cupy, monkeypatch, options):
+    """Of large images, too; a workspace that is dropped is gone at once, and with it the memory."""
+    monkeypatch.setattr(repeated, "MOST_ELEMENTS", 0)
+    workspace, other = Workspace(), Workspace()
+    first, *later = images()
+    for held in workspace, other:
+        check(first, return_num=True, workspace=held, **options)
+        check(first, workspace=held, **options)
+    assert not repeated._workspaces
+    with monkeypatch.context() as changes:
+        changes.setattr(request.Request, "fill_on_gpu", None)
+        for image in later:
+            check(image, return_num=True, workspace=other, **options)
+            check(image, workspace=workspace, **options)
+    other.take(repeated.current_gpu(), (other.nbytes + 1, np.dtype(np.uint8)))
+    assert not other.calls  # as the memory lies elsewhere
+    there = weakref.ref(workspace)
+    del workspace, held
+    assert there() is None
 
 
 def test_a_call_with_an_array_of_an_unknown_library_is_not_kept(cupy, monkeypatch):
     monkeypatch.setattr(cuda_arrays, "_LIBRARIES", {})
     check(images()[0])
-    assert not repeated._kept
+    assert not kept()
 
 
 def check_labeller(labeller, image, out=None, **options):

@@ -15,7 +15,7 @@ SHAPES = [((256, 256), 0), ((1080, 1920), 0), ((64, 64, 64), 0), ((16, 100, 120)
 
 @pytest.fixture
 def cupy(monkeypatch):
-    monkeypatch.setattr(repeated, "_kept", {})
+    monkeypatch.setattr(repeated, "_workspaces", {})
     return pytest.importorskip("cupy")
 
 
@@ -38,7 +38,8 @@ def test_labels_are_those_of_the_cpu(cupy, shape, batch_axes, numbering):
             labels, num = conncomp.label(placed, return_num=True, **options)
             np.testing.assert_array_equal(cupy.asnumpy(cupy.asarray(labels)), expected)
             np.testing.assert_array_equal(cupy.asnumpy(cupy.asarray(num)), count)
-    assert len(repeated._kept) == 4
+    (workspace,) = repeated._workspaces.values()
+    assert len(workspace.calls) == 4
 
 
 @pytest.mark.parametrize(("shape", "batch_axes"), SHAPES)

@@ -13,7 +13,7 @@ from conncomp.kernels.cuda.components import (
     shapes,
     variances,
 )
-from conncomp.kernels.cuda.core import numbering
+from conncomp.kernels.cuda.core import answer, numbering
 from conncomp.kernels.cuda.graph import arcs, blocked_afforest, boruvka, ecl, strong_components
 from conncomp.kernels.cuda.grid import (
     item_runs,
@@ -44,7 +44,16 @@ def one_of_each_template():
     )
     of_numbers = (
         module.specialisations()
-        for module in (numbering, measures, arcs, blocked_afforest, boruvka, ecl, strong_components)
+        for module in (
+            answer,
+            numbering,
+            measures,
+            arcs,
+            blocked_afforest,
+            boruvka,
+            ecl,
+            strong_components,
+        )
     )
     for file, names in (
         *chain.from_iterable(of_numbers),

@@ -41,6 +41,32 @@ typedef struct {
 } Config;
 
 static uint64_t* row_of(void* stream);
+static void take_telling(void* stream, int64_t* number, int64_t* place);
+
+// A kernel of this handle tells a number: it takes the address of one, and where to write it. That is done once
+// it has been asked so often whether the stream is done.
+enum { kTelling = 4242 };
+int questions = 0, questions_before_it_tells = 0, status_of_stream = 600, launched_before_it_told = 0;
+static int64_t *number_to_tell = 0, *place_to_tell = 0;
+static void tell_if_it_is_time(void) {
+  if (place_to_tell && questions >= questions_before_it_tells) {
+    *place_to_tell = *number_to_tell;
+    place_to_tell = 0;
+  }
+}
+static void launch_telling(int64_t* number, int64_t* place) {
+  launched_before_it_told += place_to_tell == place;
+  number_to_tell = number;
+  place_to_tell = place;
+  questions = 0;
+  tell_if_it_is_time();
+}
+int cuStreamQuery(void* stream) {
+  if (!current) return 201;
+  ++questions;
+  tell_if_it_is_time();
+  return place_to_tell ? status_of_stream : 0;
+}
 
 // The kernels of the test take an address, a structure of 24 bytes, and a number of 4 bytes.
 int cuLaunchKernelEx(const Config* config, void* function, void** arguments, void** extra) {
@@ -48,6 +74,10 @@ int cuLaunchKernelEx(const Config* config, void* function, void** arguments, voi
   if (!current) return 201;
   if (grid[1] != 1 || grid[2] != 1 || block[1] != 1 || block[2] != 1 || extra || launches == failing)
     return 719;
+  if ((uintptr_t)function == kTelling) {
+    take_telling(config->stream, *(int64_t**)arguments[0], *(int64_t**)arguments[1]);
+    return 0;
+  }
   uint64_t* row = row_of(config->stream);
   row[0] = (uintptr_t)function;
   row[1] = grid[0];
@@ -72,6 +102,16 @@ int caller_captures = 0;  // whether the caller's stream is being captured
 
 static uint64_t* row_of(void* stream) {
   return captured && stream == captured ? recorded_rows[nodes++] : kept[launches++];
+}
+
+static int64_t *recorded_number = 0, *recorded_place = 0;
+static void take_telling(void* stream, int64_t* number, int64_t* place) {
+  if (!captured || stream != captured) {
+    launch_telling(number, place);
+    return;
+  }
+  recorded_number = number;
+  recorded_place = place;
 }
 
 typedef struct {
@@ -104,6 +144,7 @@ int cuStreamIsCapturing(void* stream, int* status) {
 int cuStreamBeginCapture_v2(void* stream, int mode) {
   captured = stream;
   nodes = 0;
+  recorded_place = 0;
   return mode == 2 ? 0 : 1;
 }
 int cuStreamGetCaptureInfo_v3(void* stream, int* status, uint64_t* id, void** graph, void*** ahead, void** edges,
@@ -142,6 +183,7 @@ int cuGraphLaunch(void* instance, void* stream) {
     memcpy(kept[launches], recorded_rows[node], sizeof kept[0]);
     kept[launches++][4] = (uintptr_t)stream;
   }
+  if (recorded_place) launch_telling(recorded_number, recorded_place);
   return 0;
 }
 int cuGraphDestroy(void* graph) { return graph == recorded_rows ? 0 : 400; }

@@ -1,6 +1,8 @@
 """`native.Launches` against a stand-in for CUDA's driver that writes down what it is asked for."""
 
 import ctypes
+import signal
+from time import perf_counter
 
 import numpy as np
 import pytest
@@ -176,6 +178,77 @@ def test_a_number_is_read_once_what_was_launched_is_done(library, driver):
     with pytest.raises(RuntimeError, match="CUDA: launch failed"):
         launches.read(7, number.ctypes.data)
     assert driver.events_alive() == 0
+
+
+TELLING, NEVER = (
+    4242,
+    1 << 30,
+)  # the kernel of the stand-in that tells a number; questions before it does
+
+
+def telling(library, number, answer):
+    """Return launches, the last of which tells a number."""
+    launches = launches_of(library)
+    packed = np.array([number.ctypes.data, answer.ctypes.data], np.uint64).tobytes()
+    launches.add(TELLING, (1, 1, 0), False, packed, [8, 8], [])
+    launches.tell(answer.ctypes.data)
+    return launches
+
+
+@pytest.mark.parametrize("questions", [0, 1, 7])
+def test_a_number_is_told_by_the_last_launch(library, driver, questions):
+    number, answer = np.zeros(1, np.int64), np.zeros(1, np.int64)
+    ctypes.c_int.in_dll(driver, "questions_before_it_tells").value = questions
+    ctypes.c_int.in_dll(driver, "status_of_stream").value = 600  # not ready
+    launches = telling(library, number, answer)
+    for run, expected in enumerate([5, 2**40, 0, -3]):
+        number[0] = expected
+        launches.run(7, (run, 2))
+        assert launches.answer(7) == expected
+        assert driver.graph_launches() == run
+        assert ctypes.c_int.in_dll(driver, "questions").value == questions
+    with pytest.raises(ValueError, match="no launches are under way that tell a number"):
+        launches.answer(7)
+
+
+@pytest.mark.parametrize(
+    ("status", "message"), [(719, "CUDA: launch failed"), (0, "told no number")]
+)
+def test_a_number_that_is_not_told_is_not_waited_for(library, driver, status, message):
+    number, answer = np.array([5], np.int64), np.zeros(1, np.int64)
+    ctypes.c_int.in_dll(driver, "questions_before_it_tells").value = NEVER
+    ctypes.c_int.in_dll(driver, "status_of_stream").value = status
+    launches = telling(library, number, answer)
+    launches.run(7, (1, 2))
+    with pytest.raises(RuntimeError, match=message):
+        launches.answer(7)
+
+
+def test_a_signal_ends_the_wait_and_the_next_call_waits_for_both(library, driver, monkeypatch):
+    number, answer = np.array([5], np.int64), np.zeros(1, np.int64)
+    before_it_tells = ctypes.c_int.in_dll(driver, "questions_before_it_tells")
+    before_it_tells.value = NEVER
+    ctypes.c_int.in_dll(driver, "status_of_stream").value = 600
+    launches = telling(library, number, answer)
+
+    def give_up(*_):
+        raise TimeoutError("given up")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        start = perf_counter()
+        launches.run(7, (1, 2))
+        with pytest.raises(TimeoutError, match="given up"):
+            launches.answer(7)
+        assert 0.1 < perf_counter() - start < 1
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    before_it_tells.value = ctypes.c_int.in_dll(driver, "questions").value + 3
+    launches.run(7, (3, 4))
+    assert len(rows(driver)) == 4
+    assert launches.answer(7) == 5
+    assert ctypes.c_int.in_dll(driver, "launched_before_it_told").value == 0
 
 
 def test_pinned_memory_is_given_back_without_a_context_and_beside_captures(library, driver):

@@ -29,7 +29,7 @@ from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
 from conncomp.graph.graph import Graph
 from conncomp.graph.inputs.conversions import is_igraph, is_networkx, is_rustworkx, is_sparse
 from conncomp.graph.inputs.parts import check_square
-from conncomp.graph.repeated import first_call, kept_call, kind_of_call
+from conncomp.graph.repeated import call_again, first_call, kind_of_call
 from conncomp.kernels.cuda.launcher import current_gpu, first_entry
 
 Numbering = Literal["consecutive", "roots", "topological"]
@@ -304,13 +304,12 @@ def connected_components(
     (3, array([2, 1, 1, 0], dtype=int32))
     """
     kind: Hashable = None
-    if type(csgraph) is Graph and not options and dtype is None and workspace is None:
-        kind = kind_of_call(csgraph, directed, connection, numbering, algorithm, device)
-        repeated = kept_call(csgraph, kind)
-        if repeated is not None and (out is None or repeated.takes(out)):
-            with_labels = as_bool("return_labels", return_labels)
-            known = repeated(out)
-            return known if with_labels else int(known[0])
+    if type(csgraph) is Graph and not options and dtype is None:
+        kind = kind_of_call(csgraph, directed, connection, numbering, algorithm, device, workspace)
+        return_labels = as_bool("return_labels", return_labels)
+        again = None if kind is None else call_again(csgraph, kind, out)
+        if again is not None:
+            return again if return_labels else int(again[0])
     if not isinstance(connection, str) or connection.lower() not in ("weak", "strong"):
         raise ValueError(f"connection={shown(connection)} is neither 'weak' nor 'strong'")
     strong = as_bool("directed", directed) and connection.lower() == "strong"
@@ -326,7 +325,7 @@ def connected_components(
     arcs = as_graph(csgraph)
     return_labels = as_bool("return_labels", return_labels)
     if kind is not None:
-        known = first_call(kind, arcs, chosen, numbering, out)
+        known = first_call(kind, arcs, chosen, numbering, out, workspace)
         return known if return_labels else int(known[0])
     if arcs.device == "cuda":
         count, labels = _label_on_gpu(arcs, chosen, choices, numbering, dtype, out, workspace)

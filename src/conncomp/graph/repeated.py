@@ -8,93 +8,70 @@ ones make them again:
     later ones      new labels, launch ... launch, read the count
 
 Cost: some microseconds of Python, and two for all launches, which are made as one CUDA graph,
-instead of ten for each. Memory: that of the algorithm, one for all graphs of a stream; when a
-larger graph takes more of it, the launches of smaller ones hold on to what they were made with.
+instead of ten for each. Memory: that of the algorithm, of a workspace, or one for all calls without
+one; when a larger graph takes more of it, the launches of smaller ones are forgotten.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from conncomp._algorithms import Algorithm
-from conncomp._arrays import Output, caller_stream, in_library
-from conncomp._cuda_arrays import CudaLibrary, cuda_library_named
+from conncomp._arrays import Output, in_library
+from conncomp._cuda_arrays import Counted, CudaLibrary, RepeatedFill, cuda_library_named
 from conncomp.gpu import Workspace
 from conncomp.graph.graph import Graph
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, are_watched, current_gpu, kept_launches
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, are_watched, current_gpu
 
-# So many vertices and arcs are labelled by kept launches, as the memory that these use is kept too.
+# So many vertices and arcs are labelled by kept launches where there is no workspace, as the memory
+# that these use is kept too.
 MOST_ENTRIES = 1 << 23
 
-_kept: WeakKeyDictionary[Graph, dict[Hashable, RepeatedGraph]] = WeakKeyDictionary()
-_workspaces: dict[int, Workspace] = {}  # by device
+_workspaces: dict[int, Workspace] = {}  # by device, of calls without one
+_GRAPHS = "graphs"  # among the calls of a workspace: kinds by graph
 
 
-class RepeatedGraph:
-    """The launches that label a graph on one stream.
+class _Place(NamedTuple):
+    """Where a graph lies, which stays so: of which library, None in main memory; and how large."""
 
-    Parameters
-    ----------
-    graph : Graph
-        On the current GPU.
-    algorithm : Algorithm
-        That does not wait.
-    consecutive : bool
-    library : CudaLibrary
-        Of the labels that users get.
-    labels : array
-        Of CuPy, and filled by this.
-    """
+    library: CudaLibrary | None
+    device: int
+    entries: int
 
-    def __init__(
-        self,
-        graph: Graph,
-        algorithm: Algorithm,
-        consecutive: bool,
-        library: CudaLibrary,
-        labels: Any,
-    ) -> None:
-        self._gpu = gpu = current_gpu()
-        self._library, self._name = library, graph._library
-        self._device, self._stream = labels.device.id, gpu.current_stream()
-        self._shape, self._dtype, self._consecutive = labels.shape, labels.dtype, consecutive
-        example = in_library(labels, graph._library)
-        self._labels_kind = type(example), library.layout(example, self._device)
-        self._workspace = _workspaces.setdefault(gpu.device, Workspace())
-        with self._workspace, kept_launches() as launches:
-            self._counts = algorithm.fill(gpu, graph, labels, self._workspace, consecutive, True)
-            self._again = gpu.repeat(launches, (labels,))
-            self.count = self._read_count()
 
-    def __call__(self, out: Any = None) -> tuple[Any, Any]:
-        """Return the number of components and the labels, in `out` if it `takes` that."""
-        labels = out
-        if out is None:
-            labels = self._library.empty(self._gpu, self._shape, self._dtype)
-        with self._workspace:
-            self._again.run(self._stream, (self._library.address(labels),))
-            return self._read_count(), labels
+_places: WeakKeyDictionary[Graph, _Place] = WeakKeyDictionary()
 
-    def takes(self, out: Any) -> bool:
-        """Whether an array is as the labels; nobody else has the arrays of the graph."""
-        kind, layout = self._labels_kind
-        return type(out) is kind and self._library.layout(out, self._device) == layout
 
-    def _read_count(self) -> Any:
-        """Return the number of components, before others use the memory that it is in."""
-        if self._consecutive:
-            return self._again.read(self._stream, self._gpu.address(self._counts))
-        with caller_stream(self._name, self._device):
-            return in_library(self._counts.reshape(()).copy(), self._name)
+def _place_of(graph: Graph) -> _Place:
+    """Return where a graph lies."""
+    place = _places.get(graph)
+    if place is None:
+        arrays: Any = graph._kept()
+        on_gpu = graph.device == "cuda"
+        library = cuda_library_named(graph._library) if on_gpu else None
+        device = arrays[0].device.id if on_gpu else -1
+        place = _places[graph] = _Place(library, device, graph.num_vertices + len(arrays[1]))
+    return place
 
 
 def kind_of_call(
-    graph: Any, directed: Any, connection: Any, numbering: Any, algorithm: Any, device: Any
-) -> Hashable:
-    """Return what tells the kind of a call on a graph; None if its launches are not kept."""
-    if type(graph) is not Graph or graph.device != "cuda" or are_watched():
+    graph: Graph,
+    directed: Any,
+    connection: Any,
+    numbering: Any,
+    algorithm: Any,
+    device: Any,
+    workspace: Workspace | None,
+) -> Any:
+    """Return what tells the kind of a call on a graph; None if its launches are not kept.
+
+    The memory that they are kept with, and what they are found there by.
+    """
+    library, place, entries = _place_of(graph)
+    if library is None or are_watched():
         return None
     # What is equal to one of these and of another type may be refused.
     plain = (
@@ -103,30 +80,52 @@ def kind_of_call(
         and type(numbering) is str
         and type(algorithm) is str
         and algorithm == "auto"
+        and type(workspace) in (type(None), Workspace)
         and (device is None or (type(device) is str and device == "cuda"))
     )
-    library = cuda_library_named(graph._library)
-    if not plain or library is None or numbering not in ("consecutive", "roots"):
+    if not plain or numbering not in ("consecutive", "roots"):
         return None
-    arrays: Any = graph._kept()
     gpu = current_gpu()
-    is_small = 0 < graph.num_vertices <= MOST_ENTRIES - len(arrays[1])
-    if arrays[0].device.id != gpu.device or not is_small:
+    fits = graph._num_vertices > 0 and (entries <= MOST_ENTRIES or workspace is not None)
+    if place != gpu.device or not fits:
         return None
     stream = library.stream(gpu)
     if not gpu.keeps_launches_of(stream):
         return None
-    return stream, directed, connection, numbering
+    memory = _workspaces.get(gpu.device) if workspace is None else workspace
+    return memory, (stream, directed, connection, numbering)
 
 
-def kept_call(graph: Graph, kind: Hashable) -> RepeatedGraph | None:
-    """Return the launches of calls of a kind, if they are kept with the graph."""
-    kinds = _kept.get(graph)
-    return None if kinds is None else kinds.get(kind)
+def call_again(graph: Graph, kind: Any, out: Any) -> tuple[Any, Any] | None:
+    """Return the number of components and the labels by launches that are kept.
+
+    None if they are not, or do not fill `out`.
+    """
+    workspace, key = kind
+    repeated = None if workspace is None else _kinds(workspace, graph).get(key)
+    # Nobody else has the arrays of the graph, so that `out` is no part of them.
+    if repeated is None or not (out is None or repeated.takes(out)):
+        return None
+    labels, count = repeated(workspace, out)
+    return count, labels
+
+
+def _kinds(workspace: Workspace, graph: Graph) -> dict[Hashable, RepeatedFill]:
+    """Return the kinds of calls on a graph whose launches are kept with a workspace."""
+    graphs = workspace.calls.setdefault(_GRAPHS, WeakKeyDictionary())
+    kinds: dict[Hashable, RepeatedFill] | None = graphs.get(graph)
+    if kinds is None:
+        kinds = graphs[graph] = {}
+    return kinds
 
 
 def first_call(
-    kind: Hashable, graph: Graph, algorithm: Algorithm, numbering: str, out: Any
+    kind: Any,
+    graph: Graph,
+    algorithm: Algorithm,
+    numbering: str,
+    out: Any,
+    workspace: Workspace | None,
 ) -> tuple[Any, Any]:
     """Return the number of components and the labels, and keep the launches for later calls."""
     library = cuda_library_named(graph._library)
@@ -134,10 +133,18 @@ def first_call(
     assert library is not None
     with graph._stream():
         largest = max(graph.num_vertices - 1, 0)
-        output = Output((graph.num_vertices,), largest, None, out, arrays, xp=current_gpu().xp)
-        consecutive = numbering == "consecutive"
-        repeated = RepeatedGraph(graph, algorithm, consecutive, library, output.labels)
-        if output.labels.dtype == INDEX_TYPES[0]:  # not as those of `out`
-            _kept.setdefault(graph, {})[kind] = repeated
+        gpu, consecutive = current_gpu(), numbering == "consecutive"
+        output = Output((graph.num_vertices,), largest, None, out, arrays, xp=gpu.xp)
+        filled = output.labels
+        memory = workspace or _workspaces.setdefault(gpu.device, Workspace())
+        counted: Counted = "copied" if workspace is None else "left"
+        if consecutive:
+            counted = "told"
+        fill = partial(algorithm.fill, gpu, graph, filled, memory, consecutive, True)
+        repeated = RepeatedFill(gpu, fill, (filled,), library, memory, (), counted)
+        if filled.dtype == INDEX_TYPES[0]:  # not as those of `out`
+            _kinds(memory, graph)[kind[1]] = repeated
         labels = output.finish()
-        return repeated.count, in_library(labels, graph._library) if out is None else labels
+        if out is None:
+            labels = in_library(labels, graph._library)
+        return repeated.first, labels

@@ -24,8 +24,8 @@ from conncomp.grid.request import Labels, Request, are_plain, label_array
 from conncomp.grid.runs import describe_axes, link_rule
 from conncomp.kernels.cuda.launcher import INDEX_TYPES
 
-# Where `label` works that goes this way.
-DEVICE = "cpu"
+# Where `label` works that goes this way, and with what.
+DEVICE, WORKSPACES = "cpu", (type(None),)
 # When there are more kinds, all are forgotten: they are of images that are always different.
 MOST_KINDS = 1024
 
@@ -34,17 +34,8 @@ _kinds: dict[Hashable, tuple[Any, bool, tuple[int, ...]]] = {}
 _UNKNOWN = None, False, ()
 
 
-def kind_of_call(
-    image: Any,
-    background: Any,
-    return_num: Any,
-    connectivity: Any,
-    periodic: Any,
-    batch_axes: Any,
-    numbering: Any,
-) -> Hashable:
+def kind_of_call(image: Any, workspace: None, options: tuple[Any, ...]) -> Hashable:
     """Return what tells the kind of a call with an image of NumPy; None if it is not kept."""
-    options = background, return_num, connectivity, periodic, batch_axes, numbering
     return (image.dtype, image.shape, image.strides, options) if are_plain(*options) else None
 
 

@@ -142,9 +142,8 @@ class Labeller:
         repeated = self._repeated.get(kind)
         if repeated is None or not (out is None or repeated.takes(label_image, out)):
             return self._label(label_image, out, kind, library)
-        labels = repeated.new_labels() if out is None else out
-        repeated.fill(label_image, labels)
-        self._counts = repeated.counts, repeated.name
+        labels, _ = repeated.fill(self._workspace, out, library.address(label_image))
+        self._counts = repeated.fill.counts, repeated.name
         return labels
 
     def _label(
@@ -157,8 +156,8 @@ class Labeller:
         with array.stream():
             output = self._output(array, out)
             if library is not None and may_be_repeated(array):
-                repeated = Repeated(array, self._request, library, output.labels)
-                counts, self._repeated[kind] = repeated.counts, repeated
+                repeated = Repeated(array, self._request, library, output.labels, "unasked")
+                counts, self._repeated[kind] = repeated.fill.counts, repeated
             else:
                 counts = self._request.fill_on_gpu(self._gpu, image_of(array), output.labels)
             self._counts = counts.reshape(array.batch_shape), array.library

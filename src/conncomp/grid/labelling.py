@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Unpack, overload
 
 import numpy as np
@@ -309,6 +309,19 @@ def label(
     """
     if options:
         _refuse_names_of_elsewhere(options)
+    road: Any = known if type(label_image) is np.ndarray else repeated
+    kind: Any = None
+    if (
+        not options
+        and (structure is None and dtype is None and type(workspace) in road.WORKSPACES)
+        and is_by_default(tolerance, algorithm, device, road.DEVICE)
+    ):
+        options_of_kind = background, return_num, connectivity, periodic, batch_axes, numbering
+        kind = road.kind_of_call(label_image, workspace, options_of_kind)
+        if kind is not None:
+            again: Labels | tuple[Labels, Any] | None = road.call_again(kind, label_image, out)
+            if again is not None:
+                return again
     other = None if type(label_image) is np.ndarray else function_for(label_image, "label")
     if other is not None:
         returned: Labels | tuple[Labels, Any] = other(
@@ -329,19 +342,6 @@ def label(
             **options,
         )
         return returned
-    road: Any = known if type(label_image) is np.ndarray else repeated
-    kind: Hashable = None
-    if (
-        not options
-        and (structure is None and dtype is None and workspace is None)
-        and is_by_default(tolerance, algorithm, device, road.DEVICE)
-    ):
-        kind = road.kind_of_call(
-            label_image, background, return_num, connectivity, periodic, batch_axes, numbering
-        )
-        again: Labels | tuple[Labels, Any] | None = road.call_again(kind, label_image, out)
-        if again is not None:
-            return again
     request = Request(
         choose_device(device, on_gpu(label_image), "label_image"),
         numbering,

@@ -8,21 +8,23 @@ first call of a kind are kept, and later ones make them again, with the addresse
     later ones      ask for the kind, new labels, launch ... launch
 
 Cost: of an image of 256 x 256 some ten microseconds instead of some eighty, two of them for all
-launches, which are made as one graph.
+launches, which are made as one graph. They are kept with the memory that they need: a workspace of
+the caller, or one for all calls without.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from conncomp._arrays import caller_stream, in_library
-from conncomp._cuda_arrays import CudaLibrary, cuda_library_of
+from conncomp._arrays import in_library
+from conncomp._cuda_arrays import Counted, CudaLibrary, RepeatedFill, cuda_library_of
 from conncomp.gpu import Workspace
 from conncomp.grid.array import Array
 from conncomp.grid.request import Request, are_plain, image_of, label_array
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, are_watched, current_gpu, kept_launches
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, are_watched, current_gpu
 
 
 class Repeated:
@@ -38,63 +40,39 @@ class Repeated:
         Of the caller's arrays.
     labels : array
         Of CuPy, and filled by this.
+    counted : Counted
     """
 
-    def __init__(self, array: Array, request: Request, library: CudaLibrary, labels: Any) -> None:
-        assert request.workspace is not None
-        self._gpu, self._library, self._workspace = current_gpu(), library, request.workspace
-        self.name, self._device = array.library, array.given.device.id
-        self._stream = self._gpu.current_stream()
-        self._shape, self._dtype, self._batch_shape = array.shape, labels.dtype, array.batch_shape
-        self._return_num = request.return_num
-        self._waits_for_num = request.consecutive and not array.batch_axes
-        example = in_library(labels, array.library)
-        self._labels_kind = type(example), library.layout(example, self._device)
+    def __init__(
+        self, array: Array, request: Request, library: CudaLibrary, labels: Any, counted: Counted
+    ) -> None:
+        gpu, image, workspace = current_gpu(), image_of(array), request.workspace
+        assert workspace is not None
+        self._library, self.name = library, array.library
         self._labels_nbytes, self._bounds = labels.nbytes, bounds_of(array.given)
-        image = image_of(array)
-        with self._workspace, kept_launches() as launches:
-            counts = request.fill_on_gpu(self._gpu, image, labels)
-        self.counts = counts.reshape(self._batch_shape)
-        self.kernels = tuple(launch.kernel for launch in launches)
-        self._again = self._gpu.repeat(launches, (image.values, labels))
+        self._is_counted = counted != "unasked"
+        fill = partial(request.fill_on_gpu, gpu, image, labels)
+        arrays, shape = (image.values, labels), array.batch_shape
+        self.fill = RepeatedFill(gpu, fill, arrays, library, workspace, shape, counted)
 
-    def __call__(self, given: Any, out: Any = None) -> Any:
-        """Return what `label` does for another array of the kind, in `out` if it `takes` that."""
-        labels = self.new_labels() if out is None else out
-        if not self._return_num:
-            self.fill(given, labels)
-            return labels
-        with self._workspace:
-            self.fill(given, labels)
-            return self.result(labels)
+    def __call__(self, given: Any, out: Any, workspace: Workspace) -> Any:
+        """Return what `label` does for another array of the kind, in `out` if it `takes` that.
 
-    def new_labels(self) -> Any:
-        """Return an array to fill."""
-        return self._library.empty(self._gpu, self._shape, self._dtype)
+        The workspace is that of the first call.
+        """
+        return self.result(*self.fill(workspace, out, self._library.address(given)))
 
     def takes(self, given: Any, out: Any) -> bool:
-        """Whether an array is as those of `new_labels`, and no part of what is given."""
-        kind, layout = self._labels_kind
-        if type(out) is not kind or self._library.layout(out, self._device) != layout:
+        """Whether an array is as the labels, and no part of what is given."""
+        if not self.fill.takes(out):
             return False
         ahead = self._library.address(out) - self._library.address(given)
         first, end = self._bounds
-        return ahead + self._labels_nbytes <= first or end <= ahead
+        return bool(ahead + self._labels_nbytes <= first or end <= ahead)
 
-    def fill(self, given: Any, labels: Any) -> None:
-        """Fill labels with those of another array of the kind."""
-        address = self._library.address
-        with self._workspace:
-            self._again.run(self._stream, (address(given), address(labels)))
-
-    def result(self, labels: Any) -> Any:
-        """Return what `label` does, once the labels are filled."""
-        if not self._return_num:
-            return labels
-        if self._waits_for_num:
-            return labels, self._again.read(self._stream, self._gpu.address(self.counts))
-        with caller_stream(self.name, self._device):
-            return labels, in_library(self.counts.copy(), self.name)
+    def result(self, labels: Any, numbers: Any) -> Any:
+        """Return what `label` does."""
+        return (labels, numbers) if self._is_counted else labels
 
 
 def bounds_of(array: Any) -> tuple[int, int]:
@@ -105,33 +83,26 @@ def bounds_of(array: Any) -> tuple[int, int]:
     return sum(min(r, 0) for r in reaches), sum(max(r, 0) for r in reaches) + array.itemsize
 
 
-# Where `label` works that goes this way.
-DEVICE = "cuda"
+# Where `label` works that goes this way, and with what.
+DEVICE, WORKSPACES = "cuda", (type(None), Workspace)
 # So large arrays are labelled by kept launches, with so many bytes of memory, which is kept, too:
 # some 60 to 90 MB of the largest whose values are compared, more of others.
 MOST_ELEMENTS, MOST_MEMORY = 1 << 26, 1 << 27
 # When there are more kinds, all are forgotten: they are of arrays that are always different.
 MOST_KINDS = 256
 
-_kept: dict[Hashable, Repeated] = {}
 _too_large: set[Hashable] = set()  # kinds that need more memory
-_workspaces: dict[int, Workspace] = {}  # by device
+_workspaces: dict[int, Workspace] = {}  # by device, of calls without one
 
 
-def kind_of_call(
-    label_image: Any,
-    background: Any,
-    return_num: Any,
-    connectivity: Any,
-    periodic: Any,
-    batch_axes: Any,
-    numbering: Any,
-) -> Hashable:
-    """Return what tells the kind of a call of `label` on a GPU; None if it is not kept."""
+def kind_of_call(label_image: Any, workspace: Any, options: tuple[Any, ...]) -> Any:
+    """Return what tells the kind of a call of `label` on a GPU; None if it is not kept.
+
+    The memory in which its launches may be kept, and what they are found there by.
+    """
     library = cuda_library_of(label_image)
     if library is None or are_watched():
         return None
-    options = background, return_num, connectivity, periodic, batch_axes, numbering
     if not are_plain(*options):
         return None
     gpu = current_gpu()
@@ -141,18 +112,20 @@ def kind_of_call(
     stream = library.stream(gpu)
     if not gpu.keeps_launches_of(stream):
         return None
-    return type(label_image), layout, stream, options
+    memory = _workspaces.get(gpu.device) if workspace is None else workspace
+    return memory, (type(label_image), layout, stream, options)
 
 
-def call_again(kind: Hashable, label_image: Any, out: Any) -> Any:
+def call_again(kind: Any, label_image: Any, out: Any) -> Any:
     """Return what `label` does for an array of a kind whose launches are kept.
 
     None if they are not, or do not fill `out`.
     """
-    repeated = _kept.get(kind)
+    workspace, key = kind
+    repeated = None if workspace is None else workspace.calls.get(key)
     if repeated is None or (out is not None and not repeated.takes(label_image, out)):
         return None
-    return repeated(label_image, out)
+    return repeated(label_image, out, workspace)
 
 
 def may_be_repeated(array: Array) -> bool:
@@ -164,15 +137,17 @@ def may_be_repeated(array: Array) -> bool:
     )
 
 
-def may_be_kept(array: Array) -> bool:
+def may_be_kept(array: Array, workspace: Workspace | None) -> bool:
     """Whether the launches of an array are kept for other calls of `label`."""
-    small = array.values.size <= MOST_ELEMENTS
-    return small and not array.in_main_memory and may_be_repeated(array)
+    fits = workspace is not None or array.values.size <= MOST_ELEMENTS
+    return fits and not array.in_main_memory and may_be_repeated(array)
 
 
-def first_call(kind: Hashable, label_image: Any, array: Array, request: Request) -> Any:
+def first_call(kind: Any, label_image: Any, array: Array, request: Request) -> Any:
     """Return what `label` does, and keep the launches for later calls of the kind, if they may."""
-    if kind in _too_large or not may_be_kept(array):
+    _, key = kind
+    is_own = request.workspace is None
+    if (is_own and key in _too_large) or not may_be_kept(array, request.workspace):
         return label_array(array, request)
     library = cuda_library_of(label_image)
     assert library is not None
@@ -181,29 +156,40 @@ def first_call(kind: Hashable, label_image: Any, array: Array, request: Request)
         output = request.output(array.shape, array.batch_axes, array.given, gpu.xp)
         if output.labels.dtype != INDEX_TYPES[0]:  # as those of `out`
             return label_array(array, request)
+        memory = request.workspace or _workspaces.setdefault(gpu.device, Workspace())
         # No other call writes to the counts of components before they are read.
-        with _workspaces.setdefault(gpu.device, Workspace()) as workspace:
-            first = replace(request, workspace=workspace)
-            before = workspace.nbytes
-            repeated = Repeated(array, first, library, output.labels)
-            _keep(kind, repeated, before, workspace.nbytes)
+        with memory as workspace:
+            first, counted = replace(request, workspace=workspace), _counted(array, request)
+            repeated = Repeated(array, first, library, output.labels, counted)
+            if is_own and workspace.nbytes > MOST_MEMORY:
+                _give_back(key)
+            else:
+                _keep(key, repeated, workspace.calls)
             labels = output.finish()
-            return repeated.result(
-                in_library(labels, array.library) if request.out is None else labels
-            )
+            if request.out is None:
+                labels = in_library(labels, array.library)
+            return repeated.result(labels, repeated.fill.first)
 
 
-def _keep(kind: Hashable, repeated: Repeated, before: int, nbytes: int) -> None:
-    """Keep the launches of a kind, for which memory grew from so many bytes, if these are not many.
+def _counted(array: Array, request: Request) -> Counted:
+    """Return what the launches of a request say of the numbers of components."""
+    if not request.return_num:
+        return "unasked"
+    if request.consecutive and not array.batch_axes:
+        return "told"
+    return "copied" if request.workspace is None else "left"
 
-    Those that were made before it grew are forgotten: each holds on to the memory that it had.
-    """
-    if nbytes > MOST_MEMORY:
-        _too_large.add(kind)
-        _workspaces.clear()
-    if nbytes > before or len(_kept) >= MOST_KINDS:
-        _kept.clear()
-    if len(_too_large) > MOST_KINDS:
+
+def _keep(key: Hashable, repeated: Repeated, calls: dict[Hashable, Repeated]) -> None:
+    """Keep the launches of a kind, if these are not many."""
+    if len(calls) >= MOST_KINDS:
+        calls.clear()
+    calls[key] = repeated
+
+
+def _give_back(key: Hashable) -> None:
+    """Give memory back of which a kind takes too much, and remember that."""
+    if len(_too_large) >= MOST_KINDS:
         _too_large.clear()
-    if nbytes <= MOST_MEMORY:
-        _kept[kind] = repeated
+    _too_large.add(key)
+    _workspaces.clear()

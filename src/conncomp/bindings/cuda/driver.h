@@ -51,6 +51,7 @@ struct Driver {
   int (*record_event)(Handle, Handle stream);
   int (*wait_for_event)(Handle);
   int (*destroy_event)(Handle);
+  int (*query_stream)(Handle);
   int (*exchange_capture_mode)(int*);
   int (*take_pinned)(Handle*, size_t bytes);
   int (*free_pinned)(Handle);
@@ -69,6 +70,7 @@ struct Driver {
     find(opened, "cuEventRecord", record_event);
     find(opened, "cuEventSynchronize", wait_for_event);
     find(opened, "cuEventDestroy_v2", destroy_event);
+    find(opened, "cuStreamQuery", query_stream);
     find(opened, "cuThreadExchangeStreamCaptureMode", exchange_capture_mode);
     find(opened, "cuMemAllocHost_v2", take_pinned);
     find(opened, "cuMemFreeHost", free_pinned);

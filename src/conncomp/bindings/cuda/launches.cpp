@@ -1,16 +1,20 @@
 // Launches of kernels that are made again and again with other arrays: arguments are packed once, and CUDA's
 // driver is called without Python between the launches; from the second time on it is called once, for all as
-// a graph.
+// a graph. Where the last of them tells a number, the host looks for it where that is written: it is there a
+// microsecond later, and a copy that is waited for would take five.
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <mutex>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -131,22 +135,48 @@ class Launches {
     return {first, first + count};
   }
 
+  // Lets `answer` return the number of 64 bits that the last launch writes to an address of pinned memory. It
+  // is not kUntold.
+  void tell(uintptr_t address) { answer_ = reinterpret_cast<volatile int64_t*>(address); }
+
+  // The number that the launches of the last run tell, once it is there. One thread runs and asks at a time.
+  int64_t answer(uintptr_t stream) {
+    if (!is_asked_) throw nb::value_error("no launches are under way that tell a number");
+    if (*answer_ == kUntold && is_signalled_before_answer(reinterpret_cast<Handle>(stream)))
+      throw nb::python_error();
+    is_asked_ = false;
+    return *answer_;
+  }
+
+  // Has the GPU copy bytes from one of its addresses to another, once all is done that was launched on a
+  // stream before.
+  void copy(uintptr_t stream, uintptr_t target, uintptr_t source, size_t count) {
+    const CurrentContext current(driver_, context_);
+    driver_.check(driver_.copy(target, source, count, reinterpret_cast<Handle>(stream)));
+  }
+
   // Python's lock is held, so that no other thread launches between.
   void run(uintptr_t stream, const std::vector<uint64_t>& values) {
     const CurrentContext current(driver_, context_);
     const Handle on = reinterpret_cast<Handle>(stream);
     if (values.size() < numbers_) throw nb::index_error("there are too few values");
+    if (answer_) {
+      // The launches of a run whose answer a signal came before may still be under way.
+      if (is_asked_) answer(stream);
+      *answer_ = kUntold;
+    }
     for (Launch& launch : launches_) put_values(launch, values);
-    if (!make_graph(on)) {
+    if (make_graph(on)) {
+      for (size_t i = 0; i < launches_.size(); ++i) {
+        if (!launches_[i].is_news) continue;
+        graph_->change(i, node_of(launches_[i]));
+        launches_[i].is_news = false;
+      }
+      graph_->launch(on);
+    } else {
       for (size_t i = 0; i < launches_.size(); ++i) launch(i, on);
-      return;
     }
-    for (size_t i = 0; i < launches_.size(); ++i) {
-      if (!launches_[i].is_news) continue;
-      graph_->change(i, node_of(launches_[i]));
-      launches_[i].is_news = false;
-    }
-    graph_->launch(on);
+    is_asked_ = answer_ != nullptr;
   }
 
  private:
@@ -162,6 +192,33 @@ class Launches {
     std::vector<Variable> variable;
     bool is_news = false;  // whether the graph knows other arguments
   };
+
+  // Waits until the number is told, or a signal comes whose handler raises, and returns whether one has.
+  bool is_signalled_before_answer(Handle stream) {
+    // So often it is looked for before the driver is asked for errors, and Python for signals: some 20
+    // microseconds, and a thousand times that before the thread sleeps between.
+    constexpr int64_t kLooks = 1 << 14, kAwake = kLooks << 10;
+    WithoutGil others;
+    for (int64_t look = 1; *answer_ == kUntold; ++look) {
+      if (look % kLooks != 0) continue;
+      if (are_done(stream) && *answer_ == kUntold) {
+        is_asked_ = false;
+        throw std::runtime_error("CUDA: launches are done and have told no number");
+      }
+      if (others.signalled()) return true;
+      if (look > kAwake) std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+    return false;
+  }
+  // Whether all is done that was launched on a stream.
+  bool are_done(Handle stream) {
+    constexpr int kNotReady = 600;  // CUDA_ERROR_NOT_READY
+    const CurrentContext current(driver_, context_);
+    const BesideCaptures captures(driver_);
+    const int status = driver_.query_stream(stream);
+    if (status != kNotReady) driver_.check(status);
+    return status != kNotReady;
+  }
 
   // Puts values where they belong among the arguments.
   static void put_values(Launch& launch, const std::vector<uint64_t>& values) {
@@ -216,6 +273,10 @@ class Launches {
   std::optional<LaunchGraph> graph_;
   size_t numbers_ = 0;  // of values
   int64_t runs_ = 0;
+  // Where the last launch tells a number, and whether one is under way.
+  static constexpr int64_t kUntold = std::numeric_limits<int64_t>::min();
+  volatile int64_t* answer_ = nullptr;
+  bool is_asked_ = false;
   // Pinned memory, which a copy goes to at once, and for how many numbers.
   std::optional<Owned> numbers_read_;
   size_t room_ = 0;
@@ -230,6 +291,9 @@ void define_launches(nb::module_& m) {
       .def("add", &Launches::add, nb::arg("function"), nb::arg("size"), nb::arg("together"),
            nb::arg("packed"), nb::arg("sizes"), nb::arg("variable"))
       .def("run", &Launches::run, nb::arg("stream"), nb::arg("values"))
+      .def("tell", &Launches::tell, nb::arg("address"))
+      .def("answer", &Launches::answer, nb::arg("stream"))
+      .def("copy", &Launches::copy, nb::arg("stream"), nb::arg("target"), nb::arg("source"), nb::arg("count"))
       .def("read", &Launches::read, nb::arg("stream"), nb::arg("address"))
       .def("read_all", &Launches::read_all, nb::arg("stream"), nb::arg("address"), nb::arg("count"));
 }

@@ -16,7 +16,7 @@ from hashlib import sha256
 from itertools import chain, islice, repeat
 from math import inf
 from pathlib import Path
-from threading import local
+from threading import Lock, local
 from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
@@ -25,12 +25,14 @@ import numpy as np
 from conncomp._core import native
 from conncomp._optional import hint
 from conncomp.kernels.cuda.compiling import telling
+from conncomp.kernels.cuda.core.answer import TELLING
 
 SOURCES = Path(__file__).parent.parent
 
 WARP = 32
 INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 COUNT = np.dtype(np.int64)
+PINNED_BYTES = 4096  # that are asked for at once, for answers
 DRIVER = "libcuda.so.1"
 # The stream of this handle is another one in each thread.
 PER_THREAD = 2
@@ -87,11 +89,15 @@ def _is_array(argument: Any) -> bool:
 class Again(NamedTuple):
     """Launches that are made again by ``run(stream, values)``, and the arrays that they need.
 
+    ``answer(stream)`` waits for the number that they tell, and returns it, and ``copy(stream,
+    target, source, count)`` has the GPU copy bytes from address to address after them;
     ``read(stream, address)`` waits for them, and returns a number of 64 bits; ``read_all(stream,
     address, count)`` several, as a list.
     """
 
     run: Callable[[int, tuple[int, ...]], None]
+    answer: Callable[[int], int]
+    copy: Callable[[int, int, int, int], None]
     read: Callable[[int, int], int]
     read_all: Callable[[int, int, int], list[int]]
     memory: tuple[Any, ...]
@@ -104,6 +110,9 @@ class _Kept(local):
 
 
 _kept = _Kept()
+
+# Whose turn it is to ask for pinned memory.
+_pinning = Lock()
 
 # Where launches are recorded; None when they are not.
 _recorded: list[tuple[str, Any, Any]] | None = None
@@ -263,6 +272,7 @@ class Gpu:
         self.device = device
         self._attributes = cupy.cuda.Device(device).attributes
         self._kernels: dict[tuple[str, tuple[str, ...]], tuple[Kernel, ...]] = {}
+        self._answers: list[np.ndarray[Any, np.dtype[np.int64]]] = []
 
     @cached_property
     def multiprocessors(self) -> int:
@@ -409,7 +419,9 @@ class Gpu:
         """What a launch raises that the GPU does not grant, such as one of large clusters."""
         return (self.xp.cuda.driver.CUDADriverError,)
 
-    def repeat(self, launches: list[Launch], variable: tuple[Any, ...]) -> Again:
+    def repeat(
+        self, launches: list[Launch], variable: tuple[Any, ...], number: Any = None
+    ) -> Again:
         """Return what makes launches again: ``again.run(stream, values)``.
 
         Parameters
@@ -419,9 +431,15 @@ class Gpu:
         variable : tuple of array, Field or None
             What others take the place of: arrays, by their addresses, which are arguments or lie in
             records of NumPy, and numbers in such records. For None nothing does.
+        number : array of int64, optional
+            On the GPU: the number that ``again.answer(stream)`` returns.
         """
         again = native.Launches(self.device, self.launches_overlap, DRIVER)
         memory = []
+        if number is not None:
+            (tell,), answer = self.load(*TELLING), self._new_answer()
+            launches = [*launches, Launch(tell, (1, 1), (number, answer), 0)]
+            again.tell(self.address(answer))
         for kernel, (blocks, threads), arguments, shared in launches:
             places = []
             for position, argument in enumerate(arguments):
@@ -434,7 +452,8 @@ class Gpu:
             sizes = list(map(len, packed))
             size = blocks, threads, shared
             again.add(function, size, kernel.together, b"".join(packed), sizes, places)
-        return Again(again.run, again.read, again.read_all, tuple(memory))
+        made = again.run, again.answer, again.copy, again.read, again.read_all
+        return Again(*made, tuple(memory))
 
     def _variable_places(
         self, argument: Any, variable: tuple[Any, ...]
@@ -478,10 +497,21 @@ class Gpu:
 
         Of whoever has it last: a kernel of a call that was interrupted may still write there.
         """
-        memory = self.xp.cuda.alloc_pinned_memory(COUNT.itemsize)
-        number = np.frombuffer(memory, COUNT, 1)
+        number = self._new_answer()
         number[0] = 0
         return number
+
+    def _new_answer(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Return an array of one number in main memory that kernels can write to.
+
+        Nobody gets it again: a kernel of a call that was interrupted may still write there.
+        """
+        with _pinning:
+            if not self._answers:
+                memory = self.xp.cuda.alloc_pinned_memory(PINNED_BYTES)
+                numbers = np.frombuffer(memory, COUNT, PINNED_BYTES // COUNT.itemsize)
+                self._answers.extend(numbers.reshape(-1, 1))
+            return self._answers.pop()
 
     def is_current(self) -> bool:
         """Whether it is the device that work is launched on."""

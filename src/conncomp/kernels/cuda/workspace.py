@@ -57,20 +57,26 @@ class Workspace:
     0
     """
 
+    # What calls keep that were made with this memory, by kind: forgotten when it lies elsewhere.
+    calls: dict[Hashable, Any]
+    # Labels that one of them has asked for ahead of the next call, and who has.
+    spare: tuple[Any, Any]
+
     def __init__(self) -> None:
+        self.calls, self.spare = {}, (None, None)
         self._memory: dict[Hashable, Any] = {}  # by stream
         self._views: dict[tuple[Hashable, Parts], tuple[Any, ...]] = {}
         self._structs: dict[tuple[Any, ...], PlacedStruct] = {}  # by stream, kind and parts
-        self._turn = RLock()
+        self.turn = RLock()  # as entering the workspace, in less time
 
     def __enter__(self) -> Workspace:
         """Wait until no other thread launches kernels that use the workspace."""
-        self._turn.acquire()
+        self.turn.acquire()
         return self
 
     def __exit__(self, *error: object) -> None:
         """Let the next thread launch."""
-        self._turn.release()
+        self.turn.release()
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         """Refuse to be copied: two with one memory would give it to two calls at once."""
@@ -148,6 +154,7 @@ class Workspace:
         memory = self._memory.get(stream)
         if memory is None or end > memory.nbytes:
             del memory
+            self.calls.clear()
             self._memory.pop(stream, None)  # freed before more is asked for
             for kept in (self._views, self._structs):
                 for key in [key for key in kept if key[0] == stream]:
