@@ -3,7 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <thread>
+#include <vector>
 
 #include "core/spins.h"
 #include "cpu/core/parallel.h"
@@ -161,6 +164,32 @@ struct Strips {
 
  private:
   int64_t begin(int64_t k) const { return rows / per_replica * k + std::min(k, rows % per_replica); }
+};
+
+// Which strips of a loop are slabs: strips of a replica that follow each other, and that one thread has taken
+// in this order. What it does with a strip may rely on what it has done with those of the slab before, and
+// change it: nobody else does meanwhile.
+class Slabs {
+ public:
+  explicit Slabs(const Strips& strips) : strips_(strips), owner_(strips.count), begin_(strips.count) {}
+
+  // The strip, and what its slab has before it; to be called once, by the thread that takes the strip.
+  Strip take(int64_t piece) {
+    const std::thread::id self = std::this_thread::get_id();
+    Strip slab = strips_[piece];
+    if (piece % strips_.per_replica > 0 && owner_[piece - 1].load(std::memory_order_relaxed) == self)
+      slab.begin = begin_[piece - 1];
+    begin_[piece] = slab.begin;
+    owner_[piece].store(self, std::memory_order_relaxed);
+    return slab;
+  }
+  // The first row of the slab of a strip that has been taken.
+  int64_t begin(int64_t piece) const { return begin_[piece]; }
+
+ private:
+  const Strips strips_;
+  std::vector<std::atomic<std::thread::id>> owner_;
+  std::vector<int64_t> begin_;
 };
 
 }  // namespace conncomp

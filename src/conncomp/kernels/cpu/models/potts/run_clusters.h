@@ -28,6 +28,7 @@ class RunClusters {
         memory_(memory),
         step_(step),
         record_(record),
+        slabs_(strips_),
         end_(strips_.count) {}
 
   // Adds the sizes of clusters to the records. An entry of a root is meanwhile the complement of the size.
@@ -57,8 +58,10 @@ class RunClusters {
 
   // Writes the new spins.
   void flip(Bits64* new_words) {
-    strips_.for_each([&](const Strip& strip) {
-      StripFlip<Index> flip(lattice_, memory_, strips_, strip, replicas_.draws(strip.replica, step_));
+    Slabs slabs(strips_);
+    parallel_for(strips_.count, [&](int64_t piece) {
+      const Strip strip = strips_[piece];
+      StripFlip<Index> flip(lattice_, memory_, strips_, slabs.take(piece), replicas_.draws(strip.replica, step_));
       Bits64* const spins = replicas_.spins(new_words, strip.replica);
       for_each_chunk(lattice_, strip, [&](int64_t begin, int64_t end) { flip.write(begin, end, spins); });
     });
@@ -96,6 +99,7 @@ class RunClusters {
   ForestMemory<Index>& memory_;
   const Bits32 step_;
   int64_t* const record_;
+  Slabs slabs_;                // of those who unite the runs of strips
   std::vector<Index> end_;  // by strip: the number after its last run
 };
 

@@ -73,17 +73,17 @@ class BitString {
 template <class Index>
 class StripFlip {
  public:
-  StripFlip(const Lattice& lattice, ForestMemory<Index>& memory, const Strips& strips, const Strip& strip,
+  StripFlip(const Lattice& lattice, ForestMemory<Index>& memory, const Strips& strips, const Strip& slab,
             const Draws& draws)
       : lattice_(lattice),
-        forest_(lattice, memory, strip.replica),
+        forest_(lattice, memory, slab.replica),
         strips_(strips),
-        strip_(strip),
+        replica_(slab.replica),
         draws_(draws),
         columns_(lattice.columns()),
-        first_(Index(strip.begin * lattice.length[kRowAxis])) {}
+        first_(Index(slab.begin * lattice.length[kRowAxis])) {}
 
-  // Writes the new spins of rows; all rows of the strip before them have been written.
+  // Writes the new spins of rows; all rows of the slab before them have been written.
   void write(int64_t begin, int64_t end, Bits64* spins) {
     const int64_t last_word = end * columns_ - 1;
     const Index runs_begin = forest_.before(begin * columns_),
@@ -146,7 +146,7 @@ class StripFlip {
     }
   }
 
-  // Lets entries of runs become states; those of runs of this strip before are.
+  // Lets entries of runs become states; those of runs of this slab before are.
   void settle(Index begin, Index end) {
     Index run = begin;
 #ifdef __AVX2__
@@ -192,7 +192,7 @@ class StripFlip {
     }
   }
 
-  // The entry that a run of another strip has or will have.
+  // The entry that a run of another slab has or will have.
   Index state_elsewhere(Index run) const {
     for (Index entry;; run = entry) {
       entry = Shared::load(forest_.parents() + run);
@@ -204,7 +204,7 @@ class StripFlip {
   // The site at which a run starts.
   int64_t site_of(Index run) const {
     const int64_t length = lattice_.length[kRowAxis];
-    const Strip strip = strips_.with_row(strip_.replica, run / length);
+    const Strip strip = strips_.with_row(replica_, run / length);
     int64_t word = strip.begin * columns_;  // the last one with no run of a greater number before it
     for (int64_t end = strip.end * columns_; end - word > 1;) {
       const int64_t middle = word + (end - word) / 2;
@@ -231,10 +231,10 @@ class StripFlip {
   const Lattice lattice_;
   const RunForest<Index> forest_;
   const Strips strips_;
-  const Strip strip_;
+  const int64_t replica_;
   const Draws draws_;
   const int64_t columns_;
-  const Index first_;  // the number of the strip's first run
+  const Index first_;  // the number of the slab's first run
   BitString coins_of_sites_, coins_, roots_, digits_;
   std::vector<Bits64> sites_, states_, decisions_;  // of roots; of coins, `sites_` are numbers of words
   std::vector<Index> runs_;
