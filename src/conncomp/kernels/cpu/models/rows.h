@@ -173,18 +173,20 @@ class Slabs {
  public:
   explicit Slabs(const Strips& strips) : strips_(strips), owner_(strips.count), begin_(strips.count) {}
 
-  // The strip, and what its slab has before it; to be called once, by the thread that takes the strip.
+  // Its slab up to the end of a strip that a thread takes, which calls this once.
   Strip take(int64_t piece) {
     const std::thread::id self = std::this_thread::get_id();
-    Strip slab = strips_[piece];
-    if (piece % strips_.per_replica > 0 && owner_[piece - 1].load(std::memory_order_relaxed) == self)
-      slab.begin = begin_[piece - 1];
-    begin_[piece] = slab.begin;
+    const bool goes_on =
+        piece % strips_.per_replica > 0 && owner_[piece - 1].load(std::memory_order_relaxed) == self;
+    begin_[piece] = goes_on ? begin_[piece - 1] : strips_[piece].begin;
     owner_[piece].store(self, std::memory_order_relaxed);
-    return slab;
+    return (*this)[piece];
   }
-  // The first row of the slab of a strip that has been taken.
-  int64_t begin(int64_t piece) const { return begin_[piece]; }
+  // The same of a strip that has been taken.
+  Strip operator[](int64_t piece) const {
+    const Strip strip = strips_[piece];
+    return {strip.replica, begin_[piece], strip.end};
+  }
 
  private:
   const Strips strips_;

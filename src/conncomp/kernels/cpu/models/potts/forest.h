@@ -130,9 +130,17 @@ class RunForest {
   void join_rows(int64_t g, int64_t h, const Bits64* active) {
     for_each_contact(g, h, active, [&](Index u, Index d) { join(u, d); });
   }
-  // Unites rows of any strips.
-  void unite_rows(int64_t g, int64_t h, const Bits64* active) {
-    for_each_contact(g, h, active, [&](Index u, Index d) { unite<Shared>(parent_, u, d); });
+  // Unites rows of any slabs.
+  template <class Unions>
+  void sew_rows(int64_t g, int64_t h, const Bits64* active, Unions& unions) {
+    for_each_contact(g, h, active, [&](Index u, Index d) { sew(u, d, unions); });
+  }
+  // Unites runs of any slabs, and reports which run is no root any more. Paths stay as they are: then only
+  // from such runs they lead to other slabs, where flips would have to look for states.
+  template <class Unions>
+  void sew(Index u, Index d, Unions& unions) const {
+    hook<Shared>(parent_, find<Shared, Jump::kNone>(parent_, u), find<Shared, Jump::kNone>(parent_, d),
+                 unions);
   }
   Index first_run(int64_t row) const { return before_[row * columns_]; }
   Index last_run(int64_t row) const { return run_in((row + 1) * columns_ - 1, kAll); }

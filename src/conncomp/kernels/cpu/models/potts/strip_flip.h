@@ -2,9 +2,10 @@
 //
 // What: a root draws a state and the runs of its cluster copy it; words of spins are made of the states of
 // the runs that start there. How: entries of runs become states in C order, in which a parent has got its
-// state before. The entry of a state is its complement, which is negative; others are parents still. A parent
-// in another strip may be either, for its own thread is at work: if no state is there yet, its root is found,
-// and draws again what it draws there. Bits that say where the state changes from run to run, put where runs
+// state before. The entry of a state is its complement, which is negative; others are parents still. Roots of
+// slabs that have parents in others, and the roots of these, get their states before. Any other parent in
+// another slab may be either, for its thread is at work: if no state is there yet, its root is found, and
+// draws again what it draws there. Bits that say where the state changes from run to run, put where runs
 // start, become spins by parity:
 //
 //      runs start       1 . . 1 . 1 1 .
@@ -82,6 +83,17 @@ class StripFlip {
         draws_(draws),
         columns_(lattice.columns()),
         first_(Index(slab.begin * lattice.length[kRowAxis])) {}
+
+  // Lets the entries of some runs, and of their roots, become states, before those of any others do.
+  void settle_first(const std::vector<Index>& runs) {
+    Index* const parent = forest_.parents();
+    for_each_in(0, int64_t(runs.size()), [&](int64_t i) {
+      Index root = runs[i], entry;
+      while ((entry = Shared::load(parent + root)) >= 0 && entry != root) root = entry;
+      if (entry == root) Shared::store(parent + root, entry = state_elsewhere(root));
+      Shared::store(parent + runs[i], entry);
+    });
+  }
 
   // Writes the new spins of rows; all rows of the slab before them have been written.
   void write(int64_t begin, int64_t end, Bits64* spins) {

@@ -3,8 +3,8 @@
 // What: active bonds make a forest of runs (forest.h), whose roots draw states (strip_flip.h). Labels are
 // never written. How: 1. Each thread takes a strip of rows, a few of which at a time get their active bonds,
 // their runs, and
-//         the unions with rows of the strip before them.
-//      2. Bonds between strips are drawn and followed, with compare-and-swap.
+//         the unions with rows before them. Strips that a thread takes one after the other are one slab.
+//      2. Bonds between slabs are drawn and followed, with compare-and-swap.
 //      3. If windings are measured, bonds over the ends of axes are followed only now (seam_bonds.h).
 //      4. Lengths of runs are added up at the roots, if clusters are measured, and strips flip
 //      (run_clusters.h).
@@ -78,7 +78,7 @@ class SwendsenWang : public RunClusters<Index> {
   // lattice.
   [[gnu::always_inline]] void join_rows_of_slab(int64_t piece, const RowPlace& place, ActiveBonds& active,
                                                 const ChunkBonds& bonds, RunForest<Index>& forest) {
-    const int64_t first_row = slabs_.begin(piece);
+    const int64_t first_row = slabs_[piece].begin;
     RowBefore before[kRowAxis];
     int count = 0;
     for (int axis = kRowAxis - 1; axis >= 0; --axis)
@@ -116,20 +116,20 @@ class SwendsenWang : public RunClusters<Index> {
 
   // Unites the rows of a strip with those of slabs before.
   void sew_strip(int64_t piece) {
-    const Strip strip = strips_[piece];
+    const Strip strip = strips_[piece], slab = slabs_[piece];
     RunForest<Index> forest(lattice_, memory_, strip.replica);
     SpinTally tally(lattice_);
     ActiveBonds active = active_bonds(strip, tally);
     // Bonds of row `owner` along an axis, which join rows g and h.
     const auto sew = [&](int64_t g, int64_t h, int64_t owner, int axis) {
-      if (g < 0 || g >= slabs_.begin(piece)) return;
+      if (g < 0 || g >= slab.begin) return;
       const bool goes_around = owner == h;
       poll(lattice_.length[kRowAxis]);
       const Bits64* const bonds = active.between(g, h, owner, axis);
       if (wrapping_ && goes_around)
         leave_for_winding(piece, forest, g, h, axis, bonds);
       else
-        forest.unite_rows(g, h, bonds);
+        forest.sew_rows(g, h, bonds, sewn_[piece]);
     };
     for (RowPlace place(lattice_, strip.begin); place.row < strip.end; place.advance(lattice_)) {
       poll(1);
@@ -145,7 +145,7 @@ class SwendsenWang : public RunClusters<Index> {
   using Base = RunClusters<Index>;
   using Base::first_run, Base::record_of;
   using Base::replicas_, Base::lattice_, Base::strips_, Base::memory_, Base::step_, Base::record_;
-  using Base::slabs_, Base::end_;
+  using Base::slabs_, Base::end_, Base::sewn_;
 
   const Bits64* const words_;
   const Bits64* const probabilities_;
