@@ -101,7 +101,7 @@ class CellClusters : public RunClusters<Index> {
 
   void label() {
     parallel_for(strips_.count, [&](int64_t piece) { label_strip(piece); });
-    strips_.for_each([&](const Strip& strip) { sew_strip(strip); });
+    parallel_for(strips_.count, [&](int64_t piece) { sew_strip(piece); });
   }
 
   // Writes the new spins of all clusters.
@@ -147,7 +147,8 @@ class CellClusters : public RunClusters<Index> {
  private:
   using Base = RunClusters<Index>;
   using Base::first_run, Base::record_of;
-  using Base::replicas_, Base::lattice_, Base::strips_, Base::memory_, Base::step_, Base::record_, Base::end_;
+  using Base::replicas_, Base::lattice_, Base::strips_, Base::memory_, Base::step_, Base::record_;
+  using Base::slabs_, Base::end_, Base::sewn_;
 
   // Lets bonds be the active ones of a kind of rows, those that lead to rows with takes(row, other row).
   template <class Takes>
@@ -173,7 +174,7 @@ class CellClusters : public RunClusters<Index> {
   }
 
   void label_strip(int64_t piece) {
-    const Strip strip = strips_[piece];
+    const Strip strip = strips_[piece], slab = slabs_.take(piece);
     SpinTally tally(lattice_);
     std::vector<Bits64> bonds[kMostKinds];
     RunForest<Index> forest(lattice_, memory_, strip.replica);
@@ -182,12 +183,12 @@ class CellClusters : public RunClusters<Index> {
       draw(strip, 0, begin, end, tally, bonds[0], [](int64_t, int64_t) { return true; });
       for (int kind = 1; kind < cells_.kinds; ++kind)
         draw(strip, kind, begin, end, tally, bonds[kind],
-             [&](int64_t row, int64_t other) { return is_before(strip, row, other); });
+             [&](int64_t row, int64_t other) { return is_before(slab, row, other); });
       for (int64_t row = begin; row < end; ++row) {
         const Index first = next;
         const int64_t begin_word = (row - begin) * lattice_.columns();
         next = forest.begin_row(lattice_, row, bonds[0].data() + begin_word, first);
-        join_row(strip, row, begin_word, bonds, forest);
+        join_row(slab, row, begin_word, bonds, forest);
         if (bonds[0][begin_word + lattice_.columns() - 1] >> ((cells_.row_sites() - 1) % kWordSites) & 1)
           forest.close_row(row);
         forest.shorten(first, next);
@@ -201,15 +202,15 @@ class CellClusters : public RunClusters<Index> {
     if (record_) tally.add_to(record_of(strip.replica));
   }
 
-  // Unites a row with those up to itself in its strip. Its bonds are those from a word of `bonds` on.
-  void join_row(const Strip& strip, int64_t row, int64_t begin_word, const std::vector<Bits64>* bonds,
+  // Unites a row with those up to itself in its slab. Its bonds are those from a word of `bonds` on.
+  void join_row(const Strip& slab, int64_t row, int64_t begin_word, const std::vector<Bits64>* bonds,
                 RunForest<Index>& forest) const {
     const int64_t columns = lattice_.columns();
     const CellWord word = cell_word(cells_, row, 0);
     bool united = false, followed_before = false;
     for (int kind = 1; kind < cells_.kinds; ++kind) {
       const int64_t g = other_sites(cells_, word, kind).row;
-      if (!is_before(strip, row, g)) {
+      if (!is_before(slab, row, g)) {
         followed_before = false;
         continue;
       }
@@ -256,12 +257,13 @@ class CellClusters : public RunClusters<Index> {
     return kind > 1 && std::equal(one.step, one.step + kRowAxis, other.step) && one.shift + 1 == other.shift;
   }
 
-  // Whether a row that bonds lead to is united with the strip's own.
-  static bool is_before(const Strip& strip, int64_t row, int64_t other) {
-    return strip.begin <= other && other <= row;
+  // Whether a row that bonds lead to is united with the slab's own.
+  static bool is_before(const Strip& slab, int64_t row, int64_t other) {
+    return slab.begin <= other && other <= row;
   }
 
-  void sew_strip(const Strip& strip) {
+  void sew_strip(int64_t piece) {
+    const Strip strip = strips_[piece], slab = slabs_[piece];
     SpinTally tally(lattice_);
     std::vector<Bits64> bonds;
     const RunForest<Index> forest(lattice_, memory_, strip.replica);
@@ -271,7 +273,7 @@ class CellClusters : public RunClusters<Index> {
       const RunsBeside<Index> own(cells_, forest, row, 0);
       for (int kind = 1; kind < cells_.kinds; ++kind) {
         const int64_t g = other_sites(cells_, word, kind).row;
-        if (is_before(strip, row, g)) continue;
+        if (is_before(slab, row, g)) continue;
         poll(cells_.row_sites());
         draw(strip, kind, row, row + 1, tally, bonds, [](int64_t, int64_t) { return true; });
         const RunsBeside<Index> other(cells_, forest, g, cells_.kind[kind].shift);
@@ -281,7 +283,7 @@ class CellClusters : public RunClusters<Index> {
                        runs = forest.start(row * lattice_.columns() + c) | other.of_word(c).start;
           for_each_bit(bits & (~(bits << 1 | from_before) | runs), [&](int p) {
             const int64_t x = c * kWordSites + p;
-            unite<Shared>(forest.parents(), other.run_of(x), own.run_of(x));
+            forest.sew(other.run_of(x), own.run_of(x), sewn_[piece]);
           });
           from_before = bits >> (kWordSites - 1);
         }

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <thread>
+#include <vector>
 
 #include "core/spins.h"
 #include "cpu/core/parallel.h"
@@ -161,6 +164,34 @@ struct Strips {
 
  private:
   int64_t begin(int64_t k) const { return rows / per_replica * k + std::min(k, rows % per_replica); }
+};
+
+// Which strips of a loop are slabs: strips of a replica that follow each other, and that one thread has taken
+// in this order. What it does with a strip may rely on what it has done with those of the slab before, and
+// change it: nobody else does meanwhile.
+class Slabs {
+ public:
+  explicit Slabs(const Strips& strips) : strips_(strips), owner_(strips.count), begin_(strips.count) {}
+
+  // Its slab up to the end of a strip that a thread takes, which calls this once.
+  Strip take(int64_t piece) {
+    const std::thread::id self = std::this_thread::get_id();
+    const bool goes_on =
+        piece % strips_.per_replica > 0 && owner_[piece - 1].load(std::memory_order_relaxed) == self;
+    begin_[piece] = goes_on ? begin_[piece - 1] : strips_[piece].begin;
+    owner_[piece].store(self, std::memory_order_relaxed);
+    return (*this)[piece];
+  }
+  // The same of a strip that has been taken.
+  Strip operator[](int64_t piece) const {
+    const Strip strip = strips_[piece];
+    return {strip.replica, begin_[piece], strip.end};
+  }
+
+ private:
+  const Strips strips_;
+  std::vector<std::atomic<std::thread::id>> owner_;
+  std::vector<int64_t> begin_;
 };
 
 }  // namespace conncomp

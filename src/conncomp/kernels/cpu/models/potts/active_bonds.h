@@ -69,10 +69,10 @@ class ActiveBonds {
   std::vector<Bits64> between_;
 };
 
-// The active bonds of a few rows, as far as both ends are in one strip, and none leads around.
+// The active bonds of a few rows, as far as both ends are in one slab, and none leads around.
 class ChunkBonds {
  public:
-  void draw(const ActiveBonds& active, const Strip& strip, int64_t begin, int64_t end) {
+  void draw(const ActiveBonds& active, const Strip& slab, int64_t begin, int64_t end) {
     const Lattice& lattice = active.lattice();
     const int64_t rows = end - begin, columns = lattice.columns();
     begin_ = begin, columns_ = columns;
@@ -84,7 +84,7 @@ class ChunkBonds {
       if (lattice.length[axis] == 1) continue;
       before_[axis].assign(rows * columns, 0);
       for (RowPlace place(lattice, begin); place.row < end; place.advance(lattice))
-        if (const int64_t g = row_before(lattice, place, axis); g >= strip.begin)
+        if (const int64_t g = row_before(lattice, place, axis); g >= slab.begin)
           active.offer_between(g, place.row, g, axis, before_[axis].data() + (place.row - begin) * columns);
       active.activate(begin - row_stride(lattice, axis), axis, rows, before_[axis].data());
     }

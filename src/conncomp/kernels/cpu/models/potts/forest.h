@@ -34,7 +34,13 @@ struct ForestMemory {
         parent(replicas.count * replicas.lattice.sites()) {}
 };
 
-// The runs of a replica. Entries of parents are atomic where strips meet.
+// A row that active bonds join to a later one.
+struct RowBefore {
+  int64_t row;
+  const Bits64* active;
+};
+
+// The runs of a replica. Entries of parents are atomic where slabs meet.
 template <class Index>
 class RunForest {
  public:
@@ -86,33 +92,55 @@ class RunForest {
     });
   }
 
-  // Unites row h with the row g before it, both in this thread's strip; no run of h has been united before.
-  // The first contact of a run of h gives it the parent of the run of g.
-  void adopt_row(int64_t g, int64_t h, const Bits64* active) {
-    Bits64 from_before = 0;
+  // Unites row h with so many rows before it, all in this thread's slab; no run of h has been united before.
+  // The first contact of a run of h, with any of these rows, gives it the parent of the run there.
+  template <int rows>
+  void adopt_row(const RowBefore* before, int64_t h) {
+    Bits64 from_before[rows] = {};
     FirstContacts first_contacts;
-    for_each_in(0, columns_, [&, u = g * columns_, d = h * columns_](int64_t c) mutable {
-      const Bits64 contacts = followed(active[c], u, d, from_before);
-      const Bits64 first = first_contacts(start_[d], contacts);
-      for (Bits64 left = first; left; left &= left - 1) {
-        const Bits64 up_to_contact = left ^ (left - 1);
-        parent_[run_in(d, up_to_contact)] = parent_[run_in(u, up_to_contact)];
+    for_each_in(0, columns_, [&, d = h * columns_](int64_t c) mutable {
+      Bits64 contacts[rows], any = 0;
+      for (int k = 0; k < rows; ++k) {
+        contacts[k] = followed(before[k].active[c], before[k].row * columns_ + c, d, from_before[k]);
+        any |= contacts[k];
       }
-      for (Bits64 left = contacts & ~first; left; left &= left - 1) {
-        const Bits64 up_to_contact = left ^ (left - 1);
-        join(run_in(u, up_to_contact), run_in(d, up_to_contact));
+      Bits64 first = first_contacts(start_[d], any);
+      for (int k = 0; k < rows; ++k) {
+        const int64_t u = before[k].row * columns_ + c;
+        for (Bits64 left = first & contacts[k]; left; left &= left - 1) {
+          const Bits64 up_to_contact = left ^ (left - 1);
+          parent_[run_in(d, up_to_contact)] = parent_[run_in(u, up_to_contact)];
+        }
+        const Bits64 others = contacts[k] & ~first;
+        first &= ~contacts[k];
+        contacts[k] = others;
       }
-      ++u, ++d;
+      for (int k = 0; k < rows; ++k) {
+        const int64_t u = before[k].row * columns_ + c;
+        for (Bits64 left = contacts[k]; left; left &= left - 1) {
+          const Bits64 up_to_contact = left ^ (left - 1);
+          join(run_in(u, up_to_contact), run_in(d, up_to_contact));
+        }
+      }
+      ++d;
     });
   }
 
-  // Unites row h with a row g, both in this thread's strip.
+  // Unites row h with a row g, both in this thread's slab.
   void join_rows(int64_t g, int64_t h, const Bits64* active) {
     for_each_contact(g, h, active, [&](Index u, Index d) { join(u, d); });
   }
-  // Unites rows of any strips.
-  void unite_rows(int64_t g, int64_t h, const Bits64* active) {
-    for_each_contact(g, h, active, [&](Index u, Index d) { unite<Shared>(parent_, u, d); });
+  // Unites rows of any slabs.
+  template <class Unions>
+  void sew_rows(int64_t g, int64_t h, const Bits64* active, Unions& unions) {
+    for_each_contact(g, h, active, [&](Index u, Index d) { sew(u, d, unions); });
+  }
+  // Unites runs of any slabs, and reports which run is no root any more. Paths stay as they are: then only
+  // from such runs they lead to other slabs, where flips would have to look for states.
+  template <class Unions>
+  void sew(Index u, Index d, Unions& unions) const {
+    hook<Shared>(parent_, find<Shared, Jump::kNone>(parent_, u), find<Shared, Jump::kNone>(parent_, d),
+                 unions);
   }
   Index first_run(int64_t row) const { return before_[row * columns_]; }
   Index last_run(int64_t row) const { return run_in((row + 1) * columns_ - 1, kAll); }

@@ -1,8 +1,8 @@
 // Clusters of runs that are known: their sizes, and the new states of their sites.
 //
-// What: whoever derives from this lets a forest of runs (forest.h) be united, a strip of rows at a time.
-// Lengths of runs are then added up at the roots, and runs take the states of their roots (strip_flip.h).
-// Source: ours.
+// What: whoever derives from this lets a forest of runs (forest.h) be united, a strip of rows at a time,
+// within slabs first and then between them. Lengths of runs are then added up at the roots, and runs take the
+// states of their roots (strip_flip.h). Source: ours.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,9 @@ class RunClusters {
         memory_(memory),
         step_(step),
         record_(record),
-        end_(strips_.count) {}
+        slabs_(strips_),
+        end_(strips_.count),
+        sewn_(strips_.count) {}
 
   // Adds the sizes of clusters to the records. An entry of a root is meanwhile the complement of the size.
   void measure() {
@@ -57,14 +59,28 @@ class RunClusters {
 
   // Writes the new spins.
   void flip(Bits64* new_words) {
-    strips_.for_each([&](const Strip& strip) {
-      StripFlip<Index> flip(lattice_, memory_, strips_, strip, replicas_.draws(strip.replica, step_));
+    const auto flip_of = [&](const Strip& slab) {
+      return StripFlip<Index>(lattice_, memory_, strips_, slab, replicas_.draws(slab.replica, step_));
+    };
+    if (strips_.per_replica > 1)
+      parallel_for(strips_.count,
+                   [&](int64_t piece) { flip_of(strips_[piece]).settle_first(sewn_[piece].runs); });
+    Slabs slabs(strips_);
+    parallel_for(strips_.count, [&](int64_t piece) {
+      const Strip strip = strips_[piece];
+      StripFlip<Index> flip = flip_of(slabs.take(piece));
       Bits64* const spins = replicas_.spins(new_words, strip.replica);
       for_each_chunk(lattice_, strip, [&](int64_t begin, int64_t end) { flip.write(begin, end, spins); });
     });
   }
 
  protected:
+  // The roots of slabs that are none of the lattice, as they have been sewn to others.
+  struct SewnRuns {
+    std::vector<Index> runs;
+    void united(Index run) { runs.push_back(run); }
+  };
+
   Index first_run(const Strip& strip) const { return Index(strip.begin * lattice_.length[kRowAxis]); }
   int64_t* record_of(int64_t replica) const { return record_ + replica * (kCounts + lattice_.states); }
 
@@ -96,7 +112,9 @@ class RunClusters {
   ForestMemory<Index>& memory_;
   const Bits32 step_;
   int64_t* const record_;
-  std::vector<Index> end_;  // by strip: the number after its last run
+  Slabs slabs_;                 // of those who unite the runs of strips
+  std::vector<Index> end_;      // by strip: the number after its last run
+  std::vector<SewnRuns> sewn_;  // by strip
 };
 
 }  // namespace conncomp

@@ -2,9 +2,10 @@
 //
 // What: a root draws a state and the runs of its cluster copy it; words of spins are made of the states of
 // the runs that start there. How: entries of runs become states in C order, in which a parent has got its
-// state before. The entry of a state is its complement, which is negative; others are parents still. A parent
-// in another strip may be either, for its own thread is at work: if no state is there yet, its root is found,
-// and draws again what it draws there. Bits that say where the state changes from run to run, put where runs
+// state before. The entry of a state is its complement, which is negative; others are parents still. Roots of
+// slabs that have parents in others, and the roots of these, get their states before. Any other parent in
+// another slab may be either, for its thread is at work: if no state is there yet, its root is found, and
+// draws again what it draws there. Bits that say where the state changes from run to run, put where runs
 // start, become spins by parity:
 //
 //      runs start       1 . . 1 . 1 1 .
@@ -73,17 +74,28 @@ class BitString {
 template <class Index>
 class StripFlip {
  public:
-  StripFlip(const Lattice& lattice, ForestMemory<Index>& memory, const Strips& strips, const Strip& strip,
+  StripFlip(const Lattice& lattice, ForestMemory<Index>& memory, const Strips& strips, const Strip& slab,
             const Draws& draws)
       : lattice_(lattice),
-        forest_(lattice, memory, strip.replica),
+        forest_(lattice, memory, slab.replica),
         strips_(strips),
-        strip_(strip),
+        replica_(slab.replica),
         draws_(draws),
         columns_(lattice.columns()),
-        first_(Index(strip.begin * lattice.length[kRowAxis])) {}
+        first_(Index(slab.begin * lattice.length[kRowAxis])) {}
 
-  // Writes the new spins of rows; all rows of the strip before them have been written.
+  // Lets the entries of some runs, and of their roots, become states, before those of any others do.
+  void settle_first(const std::vector<Index>& runs) {
+    Index* const parent = forest_.parents();
+    for_each_in(0, int64_t(runs.size()), [&](int64_t i) {
+      Index root = runs[i], entry;
+      while ((entry = Shared::load(parent + root)) >= 0 && entry != root) root = entry;
+      if (entry == root) Shared::store(parent + root, entry = state_elsewhere(root));
+      Shared::store(parent + runs[i], entry);
+    });
+  }
+
+  // Writes the new spins of rows; all rows of the slab before them have been written.
   void write(int64_t begin, int64_t end, Bits64* spins) {
     const int64_t last_word = end * columns_ - 1;
     const Index runs_begin = forest_.before(begin * columns_),
@@ -146,7 +158,7 @@ class StripFlip {
     }
   }
 
-  // Lets entries of runs become states; those of runs of this strip before are.
+  // Lets entries of runs become states; those of runs of this slab before are.
   void settle(Index begin, Index end) {
     Index run = begin;
 #ifdef __AVX2__
@@ -192,7 +204,7 @@ class StripFlip {
     }
   }
 
-  // The entry that a run of another strip has or will have.
+  // The entry that a run of another slab has or will have.
   Index state_elsewhere(Index run) const {
     for (Index entry;; run = entry) {
       entry = Shared::load(forest_.parents() + run);
@@ -204,7 +216,7 @@ class StripFlip {
   // The site at which a run starts.
   int64_t site_of(Index run) const {
     const int64_t length = lattice_.length[kRowAxis];
-    const Strip strip = strips_.with_row(strip_.replica, run / length);
+    const Strip strip = strips_.with_row(replica_, run / length);
     int64_t word = strip.begin * columns_;  // the last one with no run of a greater number before it
     for (int64_t end = strip.end * columns_; end - word > 1;) {
       const int64_t middle = word + (end - word) / 2;
@@ -231,10 +243,10 @@ class StripFlip {
   const Lattice lattice_;
   const RunForest<Index> forest_;
   const Strips strips_;
-  const Strip strip_;
+  const int64_t replica_;
   const Draws draws_;
   const int64_t columns_;
-  const Index first_;  // the number of the strip's first run
+  const Index first_;  // the number of the slab's first run
   BitString coins_of_sites_, coins_, roots_, digits_;
   std::vector<Bits64> sites_, states_, decisions_;  // of roots; of coins, `sites_` are numbers of words
   std::vector<Index> runs_;

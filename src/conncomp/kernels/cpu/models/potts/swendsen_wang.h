@@ -3,8 +3,8 @@
 // What: active bonds make a forest of runs (forest.h), whose roots draw states (strip_flip.h). Labels are
 // never written. How: 1. Each thread takes a strip of rows, a few of which at a time get their active bonds,
 // their runs, and
-//         the unions with rows of the strip before them.
-//      2. Bonds between strips are drawn and followed, with compare-and-swap.
+//         the unions with rows before them. Strips that a thread takes one after the other are one slab.
+//      2. Bonds between slabs are drawn and followed, with compare-and-swap.
 //      3. If windings are measured, bonds over the ends of axes are followed only now (seam_bonds.h).
 //      4. Lengths of runs are added up at the roots, if clusters are measured, and strips flip
 //      (run_clusters.h).
@@ -53,18 +53,18 @@ class SwendsenWang : public RunClusters<Index> {
   }
 
   void label_strip(int64_t piece) {
-    const Strip strip = strips_[piece];
+    const Strip strip = strips_[piece], slab = slabs_.take(piece);
     RunForest<Index> forest(lattice_, memory_, strip.replica);
     SpinTally tally(lattice_);
     ActiveBonds active = active_bonds(strip, tally);
     ChunkBonds bonds;
     Index next = first_run(strip);
     for_each_chunk(lattice_, strip, [&](int64_t begin, int64_t end) {
-      bonds.draw(active, strip, begin, end);
+      bonds.draw(active, slab, begin, end);
       for (RowPlace place(lattice_, begin); place.row < end; place.advance(lattice_)) {
         const Index first = next;
         next = forest.begin_row(lattice_, place.row, bonds.along(place.row), first);
-        join_rows_of_strip(piece, place, active, bonds, forest);
+        join_rows_of_slab(piece, place, active, bonds, forest);
         if (closes(bonds.along(place.row))) close_row(piece, forest, place.row);
         forest.shorten(first, next);
       }
@@ -74,26 +74,27 @@ class SwendsenWang : public RunClusters<Index> {
     if (record_) tally.add_to(record_of(strip.replica));
   }
 
-  // Unites a row with the rows of its strip before it that bonds join it to, and with those around the
-  // lattice. The first of them gives it parents.
-  [[gnu::always_inline]] void join_rows_of_strip(int64_t piece, const RowPlace& place, ActiveBonds& active,
-                                                 const ChunkBonds& bonds, RunForest<Index>& forest) {
-    const int64_t first_row = strips_[piece].begin;
-    bool adopted = false;
+  // Unites a row with the rows of its slab before it that bonds join it to, and with those around the
+  // lattice.
+  [[gnu::always_inline]] void join_rows_of_slab(int64_t piece, const RowPlace& place, ActiveBonds& active,
+                                                const ChunkBonds& bonds, RunForest<Index>& forest) {
+    const int64_t first_row = slabs_[piece].begin;
+    RowBefore before[kRowAxis];
+    int count = 0;
+    for (int axis = kRowAxis - 1; axis >= 0; --axis)
+      if (const int64_t g = row_before(lattice_, place, axis); g >= first_row)
+        before[count++] = {g, bonds.before(place.row, axis)};
+    if (count == 1) forest.template adopt_row<1>(before, place.row);
+    if (count == 2) forest.template adopt_row<2>(before, place.row);
+    if (count == 3) forest.template adopt_row<3>(before, place.row);
     for (int axis = kRowAxis - 1; axis >= 0; --axis) {
-      if (const int64_t g = row_before(lattice_, place, axis); g >= first_row) {
-        const Bits64* const before = bonds.before(place.row, axis);
-        adopted ? forest.join_rows(g, place.row, before) : forest.adopt_row(g, place.row, before);
-        adopted = true;
-      }
-      if (const int64_t g = row_around(lattice_, place, axis); g >= first_row) {
-        const Bits64* const around = active.between(g, place.row, place.row, axis);
-        if (wrapping_)
-          leave_for_winding(piece, forest, g, place.row, axis, around);
-        else if (g < place.row)
-          forest.join_rows(g, place.row, around);
-        adopted = true;
-      }
+      const int64_t g = row_around(lattice_, place, axis);
+      if (g < first_row) continue;
+      const Bits64* const around = active.between(g, place.row, place.row, axis);
+      if (wrapping_)
+        leave_for_winding(piece, forest, g, place.row, axis, around);
+      else if (g < place.row)
+        forest.join_rows(g, place.row, around);
     }
   }
 
@@ -113,22 +114,22 @@ class SwendsenWang : public RunClusters<Index> {
                             [&](Index first, Index last) { seam_bonds_.add(piece, last, first, axis); });
   }
 
-  // Unites the rows of a strip with those of strips before.
+  // Unites the rows of a strip with those of slabs before.
   void sew_strip(int64_t piece) {
-    const Strip strip = strips_[piece];
+    const Strip strip = strips_[piece], slab = slabs_[piece];
     RunForest<Index> forest(lattice_, memory_, strip.replica);
     SpinTally tally(lattice_);
     ActiveBonds active = active_bonds(strip, tally);
     // Bonds of row `owner` along an axis, which join rows g and h.
     const auto sew = [&](int64_t g, int64_t h, int64_t owner, int axis) {
-      if (g < 0 || g >= strip.begin) return;
+      if (g < 0 || g >= slab.begin) return;
       const bool goes_around = owner == h;
       poll(lattice_.length[kRowAxis]);
       const Bits64* const bonds = active.between(g, h, owner, axis);
       if (wrapping_ && goes_around)
         leave_for_winding(piece, forest, g, h, axis, bonds);
       else
-        forest.unite_rows(g, h, bonds);
+        forest.sew_rows(g, h, bonds, sewn_[piece]);
     };
     for (RowPlace place(lattice_, strip.begin); place.row < strip.end; place.advance(lattice_)) {
       poll(1);
@@ -143,7 +144,8 @@ class SwendsenWang : public RunClusters<Index> {
 
   using Base = RunClusters<Index>;
   using Base::first_run, Base::record_of;
-  using Base::replicas_, Base::lattice_, Base::strips_, Base::memory_, Base::step_, Base::record_, Base::end_;
+  using Base::replicas_, Base::lattice_, Base::strips_, Base::memory_, Base::step_, Base::record_;
+  using Base::slabs_, Base::end_, Base::sewn_;
 
   const Bits64* const words_;
   const Bits64* const probabilities_;
