@@ -11,6 +11,7 @@ import conncomp
 import progress
 from conncomp.kernels.cuda import launcher
 from dealt import SOAK, deal, examples
+from host_cuda import asked_for
 
 # For processes that are started from here, those of xdist and of tests: else each has a thread of a
 # BLAS for every processor, which turns while it waits for work.
@@ -69,6 +70,7 @@ def pytest_collection_modifyitems(config, items):
     items[:], left_out = deal(items)
     config.hook.pytest_deselected(items=left_out)
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
+    asked_for.look_ahead(len(items))
     marked = [item for item in items if item.get_closest_marker("gpu")]
     if marked and (reason := gpu_missing()):
         for item in marked:

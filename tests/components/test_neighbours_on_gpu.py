@@ -164,6 +164,7 @@ def test_tables_grow(bits, shape, values):
         )
 
 
+@pytest.mark.long
 @host
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):

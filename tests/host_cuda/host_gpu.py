@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import fcntl
 import getpass
 import json
 import os
@@ -31,6 +32,7 @@ import pytest
 from conncomp.kernels.cuda.core.answer import TELLING
 from conncomp.kernels.cuda.launcher import SOURCES, Again, Gpu, Launch, includes, launch, source
 from dealt import SOAK
+from host_cuda import asked_for
 from native_program import AT_FIXED_ADDRESSES
 
 HERE = Path(__file__).parent
@@ -409,20 +411,58 @@ class HostGpu(Gpu):
 
         What needs neither types of values nor dimensions is asked for together with much else.
         """
+        asked = tuple(name.replace("conncomp::", "") for name in names)
         flags, key = _flags_and_key(file, self.sanitizer, self._include)
-        places = {name: CACHE / f"{_key(key, name)}.so" for name in names}
-        missing = {name: place for name, place in places.items() if not place.exists()}
-        launches = "".join(
-            f'extern "C" int launch_{place.stem}(const host_cuda::Shape& shape, int count,'
-            " const void* const* arguments, const int64_t* sizes, char* error) {\n"
-            f"  return host_cuda::launch(conncomp::{name},"
-            " shape, count, arguments, sizes, error);\n}\n"
-            for name, place in missing.items()
-        )
-        if missing:
-            text = (source(file) + launches).encode()
-            _compile("kernels.cpp", text, (*flags, *_LINK[self.sanitizer]), *missing.values())
-        return places
+        flags = (*flags, *_LINK[self.sanitizer])
+        asked_for.keep(self.sanitizer, file, asked)
+        places = [_place(key, name) for name in asked]
+        if not all(map(Path.exists, places)):
+            with _alone(key):
+                missing = [name for name in asked if not _place(key, name).exists()]
+                if missing and not _compile_ahead(file, missing, self.sanitizer, flags, key):
+                    _compile_kernels(file, missing, flags, key)
+        return dict(zip(names, places, strict=True))
+
+
+def _place(key: str, name: str) -> Path:
+    return CACHE / f"{_key(key, name)}.so"
+
+
+@contextmanager
+def _alone(key: str) -> Iterator[None]:
+    """Wait for other processes that compile kernels of the same file."""
+    with (CACHE / f"{key}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _compile_ahead(
+    file: str, missing: list[str], sanitizer: str | None, flags: tuple[str, ...], key: str
+) -> bool:
+    """Compile kernels together with some that will be asked for; return whether that was done."""
+    later = (name for name in asked_for.ahead(sanitizer, file) if name not in missing)
+    chosen = [name for name in later if not _place(key, name).exists()]
+    chosen = chosen[: max(asked_for.AT_ONCE - len(missing), 0)]
+    if not chosen:
+        return False
+    try:
+        _compile_kernels(file, missing + chosen, flags, key)
+    except RuntimeError:  # the list is older than the kernels
+        return False
+    return True
+
+
+def _compile_kernels(file: str, names: list[str], flags: tuple[str, ...], key: str) -> None:
+    places = [_place(key, name) for name in names]
+    launches = "".join(
+        f'extern "C" int launch_{place.stem}(const host_cuda::Shape& shape, int count,'
+        " const void* const* arguments, const int64_t* sizes, char* error) {\n"
+        f"  return host_cuda::launch(conncomp::{name},"
+        " shape, count, arguments, sizes, error);\n}\n"
+        for name, place in zip(names, places, strict=True)
+    )
+    text = f"{source(file)}namespace conncomp {{\n{launches}}}\n".encode()
+    _compile("kernels.cpp", text, flags, *places)
 
 
 def interleavings(count: int) -> range:

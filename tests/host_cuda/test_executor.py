@@ -309,6 +309,7 @@ def mistakes(sanitizer, right, *kernels):
     return run_sanitized(sanitizer, HERE / "mistakes.py", right, *kernels)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("sanitizer", "kernel"),
     [
@@ -323,6 +324,7 @@ def test_mistake_is_found(sanitizer, kernel):
     assert f"{kernel.split()[0]}<false>" in output or kernel == "static_bug"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_twins_without_mistakes_are_clean(sanitizer):
     code, output = mistakes(sanitizer, "true", *(k for names in MISTAKES.values() for k in names))

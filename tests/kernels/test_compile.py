@@ -122,16 +122,18 @@ def fewest(names, parts_of, seen=()):
     return [names[k] for k in covering([parts_of(name) - known for name in names])]
 
 
-def dealt(names):
-    """Deal the names of a file to the kinds of GPU.
+def dealt(names, place=0):
+    """Deal the names of a file, which is at some place among the files, to the kinds of GPU.
 
     What the front end sees does not depend on the kind of GPU: it sees each pair of arguments of a
     template, once. The assembler for the oldest GPU, which lacks the most and has no more shared
     memory than others, sees what `parts_for_assembler` says. To that for the newest little is new,
-    and to the optimiser: they have one of each file, and all templates come to it with `SOAK`.
+    as instructions by name stand in headers that all files include, and to the optimiser: they have
+    one of each third file and one of each, and all files and all templates with `SOAK`.
     """
     oldest = fewest(names, parts_for_assembler(names).get)
-    kinds = {"typed": fewest(names, pairs_in, oldest), "75": oldest, "100": list(names[-1:])}
+    newest = list(names[-1:]) if SOAK or place % 3 == 0 else []
+    kinds = {"typed": fewest(names, pairs_in, oldest), "75": oldest, "100": newest}
     optimised = [alike[-1] for alike in grouped(names, template_of)]
     return kinds | {"90": optimised if SOAK else optimised[-1:]}
 
@@ -139,8 +141,8 @@ def dealt(names):
 # The kernels of a file are compiled together, but for those of which there are very many.
 PARTS = {
     f"{file}-{begin}-{kind}": (file, tuple(chosen[begin : begin + 60]), kind)
-    for file, names in NAMES.items()
-    for kind, chosen in dealt(names).items()
+    for place, (file, names) in enumerate(NAMES.items())
+    for kind, chosen in dealt(names, place).items()
     for begin in range(0, len(chosen), 60)
 }
 
@@ -212,8 +214,9 @@ def test_each_kernel_is_compiled_with_all_pairs_of_types_and_for_each_kind_of_gp
         wanted = {(file, part) for file, name in everything for part in parts_of(file, name)}
         names = set().union(*compiled(kinds))
         assert {(file, part) for file, name in names for part in parts_of(file, name)} == wanted
-    for names in compiled(GPUS):
-        assert {file for file, _ in names} == set(NAMES)
+    for kind, names in zip(GPUS, compiled(GPUS), strict=True):
+        files = {file for file, _ in names}
+        assert files == set(NAMES) or (kind == "100" and not SOAK and len(files) >= len(NAMES) / 3)
 
 
 def test_pairs_of_arguments():

@@ -246,7 +246,7 @@ conncomp.set_num_threads(1)
 
 def forest():
     random = np.random.default_rng(0)
-    n, arcs = 4 * 10**6, 12 * 10**6
+    n, arcs = 2 * 10**6, 6 * 10**6
     graph = conncomp.Graph.from_edges(*random.integers(0, n, (2, arcs), np.int32), n)
     weights = random.random(arcs)
     return lambda: conncomp.minimum_spanning_forest(graph, weights)
@@ -274,12 +274,12 @@ print(longest)
 """
 
 
-# Even where a sort is the first to write to new memory, in any order, which takes 0.4 s; and in the
+# Even where a sort is the first to write to new memory, in any order, which takes 0.2 s; and in the
 # first half second of rows of 2^29 elements, which are masks by then, and numbered.
 @pytest.mark.parametrize(
     ("kind", "delays", "most"),
     [
-        ("forest", [0.15 * (part + 0.5) for part in range(12)], 0.2),
+        ("forest", [0.075 * (part + 0.5) for part in range(12)], 0.1),
         ("rows", [0.04 * part for part in range(1, 15)], 0.1),
     ],
 )
