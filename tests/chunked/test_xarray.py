@@ -83,6 +83,14 @@ def test_what_is_chosen_has_names_and_coordinates(field, name):
     np.testing.assert_array_equal(chosen, want)
 
 
+def test_classes_lie_beside_labels_by_name():
+    labels = xarray.DataArray([[1, 0, 2], [1, 0, 3]], dims=("y", "x"))
+    classes = xarray.DataArray([[5, 0, 6], [5, 0, 7]], dims=("y", "x"))
+    kept = conncomp.largest_components(labels, 1, by=classes.transpose())
+    assert kept.values.tolist() == labels.values.tolist()
+    assert kept.dims == ("y", "x")
+
+
 def test_old_labels_beside_new_ones(field):
     numbers, old = conncomp.relabel_consecutive(3 * conncomp.label(field), return_labels=True)
     assert type(numbers) is xarray.DataArray

@@ -264,6 +264,8 @@ def test_missing_weights():
     for graph in (Graph.from_edges([0], [1]), nx.path_graph(3)):
         with pytest.raises(TypeError, match="weights is missing"):
             minimum_spanning_forest(graph)
+    with pytest.raises(TypeError, match=r"minimum_spanning_tree\(graph, .* takes"):
+        minimum_spanning_forest(nx.path_graph(3))
 
 
 def test_bad_graphs():

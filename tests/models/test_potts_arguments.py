@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from conncomp import models
 from conncomp.models import Potts
 from models.potts_reference import acceptance, bond_probability
 
@@ -65,7 +66,8 @@ def test_shape(shape, error, message):
         ({"beta": ["0.5"]}, TypeError, "beta='0.5' must be a number"),
         ({"beta": np.array([1j])}, TypeError, "beta=1j must be a number"),
         ({"beta": [[1], [2, 3]]}, ValueError, "NumPy cannot make an array of beta"),
-        ({"beta": [0.5, 0.6]}, ValueError, r"beta has shape \(2,\); .* each of 1 replicas"),
+        ({"beta": [0.5, 0.6], "replicas": 1}, ValueError, r"shape \(2,\); .* each of 1 replicas"),
+        ({"beta": [[0.5], [0.6]]}, ValueError, r"beta has shape \(2, 1\); .* each of 2 replicas"),
         ({"beta": []}, ValueError, r"beta has shape \(0,\)"),
         ({"beta": [[0.5]]}, ValueError, r"beta has shape \(1, 1\)"),
         ({"beta": [0.5, math.nan], "replicas": 2}, ValueError, "must be finite, and not negative"),
@@ -325,3 +327,37 @@ def test_probabilities_are_exact(beta, coupling):
         model.swendsen_wang(measure=False)
         model.metropolis(measure=False)
     assert given == [[probability], [weights]]
+
+
+MANY = {
+    "Potts": lambda **given: Potts((4, 4), **given),
+    "Ising": lambda **given: models.Ising((4, 4), **given),
+    "XY": lambda **given: models.XY((4, 4), **given),
+    "Heisenberg": lambda **given: models.Heisenberg((4, 4, 4), **given),
+    "Clock": lambda **given: models.Clock((4, 4), 5, **given),
+    "Kawasaki": lambda **given: models.Kawasaki((4, 4), lattice="square", **given),
+}
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_there_are_as_many_replicas_as_temperatures(name):
+    make = MANY[name]
+    for values in ([1.0, 1.5, 2.0], (1.0, 1.5, 2.0), np.array([1.0, 1.5, 2.0])):
+        for argument in ("temperature", "beta"):
+            given, told = make(**{argument: values}), make(**{argument: values}, replicas=3)
+            assert given.replicas == 3
+            np.testing.assert_equal(given.parameters(), told.parameters())
+            np.testing.assert_array_equal(getattr(given, argument), values)
+    for one in (1.5, [1.5], np.array(1.5), np.array([1.5])):
+        assert make(temperature=one).replicas == 1
+        assert np.ndim(make(temperature=one).beta) == 0
+    with pytest.raises(ValueError, match="for each of 2 replicas"):
+        make(temperature=[1.0, 1.5, 2.0], replicas=2)
+    huge = np.broadcast_to(1.5, 2**40)
+    with pytest.raises((ValueError, MemoryError)):
+        make(temperature=huge)
+
+
+def test_there_are_as_many_replicas_as_fractions():
+    mixtures = models.Kawasaki((4, 4), lattice="square", temperature=2.0, fraction=[0.25, 0.5])
+    assert mixtures.replicas == 2

@@ -158,14 +158,13 @@ def as_integers(labels: Any, name: str = "labels") -> tuple[Any, NDArray[np.bool
     given, mask = (labels, None) if on_gpu(labels) else as_numpy_and_mask(labels, name)
     if given.size == 0 and given.dtype.kind == "f" and not hasattr(labels, "dtype"):
         given = given.astype(np.int32)  # an empty list
-    check_labels(given, labels, name)
+    if given.dtype.kind not in "iu":
+        check_labels(given, labels, name)
     return given, mask
 
 
 def check_labels(array: Any, given: Any, name: str = "labels") -> None:
     """Raise TypeError unless `array`, made of what the user gave as labels, is of integers."""
-    if array.dtype.kind in "iu":
-        return
     made = {"b": ", as conncomp.label makes of a mask", "f": ", as .astype(int) makes"}
     check_kind(array, "iu", given, name, f"of integers{made.get(array.dtype.kind, '')}")
 
@@ -244,6 +243,8 @@ def as_mask(labels: Any) -> Any:
 
     Masked elements become False.
     """
+    if type(labels) is np.ndarray and labels.dtype.kind != "b":
+        return None
     if on_gpu(labels):
         return labels if labels.dtype.kind == "b" else None
     given, hidden = as_numpy_and_mask(labels, "labels")

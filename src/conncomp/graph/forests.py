@@ -205,9 +205,11 @@ def minimum_spanning_forest(
 def _graph_and_entries(graph: Any) -> tuple[Graph, Any]:
     """Return a matrix as a graph, and the entries that its arcs are."""
     if isinstance(graph, Graph) or is_networkx(graph) or is_igraph(graph) or is_rustworkx(graph):
+        kind = type(graph).__name__
+        by_name = '; networkx.minimum_spanning_tree(graph, backend="conncomp") takes those of edges'
         raise TypeError(
-            f"weights is missing, and graph is a {type(graph).__name__}, which has no entries; "
-            "give a number for each arc, or use spanning_forest"
+            f"weights is missing, and graph is a {kind}, which has no entries; give a number for "
+            f"each arc, or use spanning_forest{by_name if is_networkx(graph) else ''}"
         )
     if not is_sparse(graph):
         made = as_graph(graph)

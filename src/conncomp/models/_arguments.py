@@ -35,6 +35,20 @@ def check_drawn(replicas: int | None, first_replica: int, seed: int) -> Drawn:
     return Drawn(count, first, check_range("seed", seed, 0, MOST_SEED))
 
 
+def as_many_as(replicas: Any, *values: Any) -> Any:
+    """Return the argument `replicas`: if it is not given, as many as there are values of one kind.
+
+    One value, in a list or not, leaves it None.
+    """
+    if replicas is not None:
+        return replicas
+    for given in values:
+        is_row = isinstance(given, (list, tuple)) or getattr(given, "ndim", 0) == 1
+        if is_row and len(given) > 1:
+            return len(given)
+    return None
+
+
 def one_each(name: str, value: Any, replicas: int) -> NDArray[np.float64]:
     """Return a number for each replica, given one or so many."""
     numbers = as_numbers(name, value)

@@ -14,7 +14,7 @@ from conncomp.kernels.cells import Kind
 from conncomp.kernels.edges import UP_DOWN, EdgeBonds
 from conncomp.kernels.lattice import unpack
 from conncomp.models import on_edges, potts
-from conncomp.models._arguments import check_start
+from conncomp.models._arguments import as_many_as, check_start
 from conncomp.models.ising.measurements import IsingMeasurements, WeightedMeasurements
 from conncomp.models.lattices import CRITICAL, UnitCell
 from conncomp.models.observables.observing import observing
@@ -70,8 +70,8 @@ class Ising(ClusterModel):
         Which axes close on themselves: one answer for all, or one for each axis. Over the end of an
         antiperiodic axis the coupling is -J.
     replicas : int, optional
-        How many independent lattices run side by side; None, the default, is one, without an axis
-        for replicas in what is returned.
+        How many independent lattices run side by side. By default there are as many as
+        temperatures; for one there is no axis for replicas in what is returned.
     seed : int, optional
         0 to 2**64 - 1. Spins are a function of seed, replica and parameters alone: those of another
         device or number of threads are the same.
@@ -152,7 +152,8 @@ class Ising(ClusterModel):
             self.cell, self._cells = self._place.cell, self._place.cells
         fields = as_field(field, self._place.shape)
         self._field = as_one_number(fields)
-        super().__init__(replicas, first_replica, seed, device, start)
+        many = as_many_as(replicas, temperature, beta)
+        super().__init__(many, first_replica, seed, device, start)
         self._edges = self._weighted(fields)
         # The engine of `Potts` is the fastest there is, and takes these lattices only.
         self._is_potts = self._edges is None and self._is_hypercubic()

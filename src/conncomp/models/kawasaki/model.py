@@ -15,7 +15,14 @@ from conncomp._arrays import native_layout, on_host, placed
 from conncomp.grid import label
 from conncomp.kernels.exchange import PERIOD, ExchangeLattice, check_words, pack, unpack
 from conncomp.kernels.lattice import BITS
-from conncomp.models._arguments import as_tuple, check_positive, check_start, check_states, one_each
+from conncomp.models._arguments import (
+    as_many_as,
+    as_tuple,
+    check_positive,
+    check_start,
+    check_states,
+    one_each,
+)
 from conncomp.models._memory import room_for
 from conncomp.models.base import Simulated
 from conncomp.models.kawasaki.acceptance import acceptances
@@ -72,8 +79,8 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
     coupling : float, optional
         J > 0.
     replicas : int, optional
-        How many independent lattices run side by side; None, the default, is one, without an axis
-        for replicas in what is returned.
+        How many independent lattices run side by side. By default there are as many as
+        temperatures or fractions; for one there is no axis for replicas in what is returned.
     first_replica : int, optional
         The number of the first replica: replica k of a model of many is the one of a model of one
         whose first replica is k.
@@ -138,7 +145,8 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         check_choice("lattice", lattice, ("bcc", "sc", "square"))
         self.lattice = ExchangeLattice(_check_shape(shape, lattice), lattice)
         self.coupling = check_positive("coupling", coupling)
-        super().__init__(replicas, first_replica, seed, device, start)
+        many = as_many_as(replicas, temperature, beta, fraction)
+        super().__init__(many, first_replica, seed, device, start)
         self._temperatures = self._temperatures_of(temperature, beta)
         self._up = None if fraction is None else self._check_fractions(fraction)
         self._prepare()

@@ -15,7 +15,7 @@ from conncomp.grid import ComponentWrapping, cluster_wrapping
 from conncomp.kernels.edges import STATES, TWO_STATES, EdgeBonds
 from conncomp.kernels.lattice import unpack
 from conncomp.models import on_edges
-from conncomp.models._arguments import check_start, check_states
+from conncomp.models._arguments import as_many_as, check_start, check_states
 from conncomp.models._clusters import label_clusters
 from conncomp.models._probabilities import DECIMAL
 from conncomp.models.lattices import UnitCell
@@ -79,8 +79,8 @@ class Potts(ClusterModel):
         Which axes close on themselves: one answer for all, or one for each axis. Over the end of an
         antiperiodic axis the coupling is -J.
     replicas : int, optional
-        How many independent lattices run side by side; None, the default, is one, without an axis
-        for replicas in what is returned.
+        How many independent lattices run side by side. By default there are as many as
+        temperatures; for one there is no axis for replicas in what is returned.
     seed : int, optional
         0 to 2**64 - 1. Spins are a function of seed, replica and parameters alone: those of another
         device, labelling or number of threads are the same.
@@ -162,7 +162,8 @@ class Potts(ClusterModel):
         self.coupling = as_coupling(coupling)
         self._place = place_of(shape, lattice, periodic, self.coupling)
         fields = as_field(field, self._place.shape)
-        super().__init__(replicas, first_replica, seed, device, start)
+        many = as_many_as(replicas, temperature, beta)
+        super().__init__(many, first_replica, seed, device, start)
         check_choice("labelling", labelling, ("auto", "serial", "tiles", "wave-front"))
         self._edges = self._weighted(fields, states)
         self._field = field

@@ -16,7 +16,7 @@ from conncomp.kernels.edges import EdgeBonds, SpinKind
 from conncomp.kernels.lattice import Lattice, unpack
 from conncomp.kernels.vector_spins import FIELDS, MEASURE_BITS, Kind, as_spins, as_vectors
 from conncomp.models import on_edges
-from conncomp.models._arguments import check_start
+from conncomp.models._arguments import as_many_as, check_start
 from conncomp.models._clusters import label_clusters
 from conncomp.models._memory import room_for
 from conncomp.models.lattices import UnitCell
@@ -83,7 +83,8 @@ class VectorModel(PlacedModel, Thermal[VectorMeasurements]):
             raise ValueError(f"shape={shown(shape)} must have fewer than 2**31 sites")
         fields = as_field(field, self._place.shape)
         self._field = as_one_number(fields)
-        super().__init__(replicas, first_replica, seed, device, start)
+        many = as_many_as(replicas, temperature, beta)
+        super().__init__(many, first_replica, seed, device, start)
         # Clusters are reflected or not: of two states.
         plain = self._kind is not None and fields is None
         of_words = in_words(self._place, self.coupling, 2) if plain else None

@@ -48,8 +48,8 @@ class XY(VectorModel):
         Which axes close on themselves: one answer for all, or one for each axis. Over the end of an
         antiperiodic axis the coupling is -J.
     replicas : int, optional
-        How many independent lattices run side by side; None, the default, is one, without an axis
-        for replicas in what is returned.
+        How many independent lattices run side by side. By default there are as many as
+        temperatures; for one there is no axis for replicas in what is returned.
     seed : int, optional
         0 to 2**64 - 1. Spins are a function of seed, replica and parameters alone: those of another
         device or number of threads are the same.
