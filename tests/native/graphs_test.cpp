@@ -135,6 +135,21 @@ void test_forests(const Rows<int64_t, Index> rows, bool symmetric, const std::ve
         "minimum spanning forest of rows");
 }
 
+// Labels as roots and as numbers, beside the smallest vertices of components.
+template <class Index, class Expected>
+void check_labels(const Rows<int64_t, Index> rows, bool symmetric, const std::vector<Expected>& expected) {
+  std::vector<Index> roots(rows.vertices), numbers(rows.vertices), known(rows.vertices);
+  const int64_t components = label_components(rows, symmetric, false, roots.data());
+  check(label_components(rows, symmetric, true, numbers.data()) == components, "so many components");
+  Index next = 0;
+  for (int64_t v = 0; v < rows.vertices; ++v) {
+    known[v] = expected[v] == v ? next++ : known[expected[v]];
+    check(roots[v] == Index(expected[v]), "root of a vertex");
+    check(numbers[v] == known[v], "number of a vertex");
+  }
+  check(components == next, "number of components");
+}
+
 template <class Index>
 void test_graph() {
   const int vertices = draw(0, 600), arcs = vertices ? draw(0, 1200) : 0;
@@ -163,25 +178,17 @@ void test_graph() {
       [&](int64_t v, auto&& visit) {
         for (Index w : neighbours[v]) visit(w);
       });
-  std::vector<Index> roots(vertices), others(vertices);
+  std::vector<Index> others(vertices);
   const Rows<int64_t, Index> rows{indptr.data(), indices.data(), vertices, int64_t(indices.size())};
-  grow_forest(rows, symmetric, roots.data());
-  label_forest(roots.data(), vertices, false);
+  check_labels(rows, symmetric, expected);
   grow_forest_of_arcs(src.data(), dst.data(), int64_t(src.size()), vertices, others.data());
   label_forest(others.data(), vertices, false);
-  for (int v = 0; v < vertices; ++v)
-    check(roots[v] == expected[v] && others[v] == expected[v], "root of a vertex");
+  for (int v = 0; v < vertices; ++v) check(others[v] == expected[v], "root of a vertex of a list");
   test_forests<uint32_t>(rows, symmetric, src, dst);
   test_forests<uint64_t>(rows, symmetric, src, dst);
   run_papers(rows, symmetric, src, dst, others, [&] {
     for (int v = 0; v < vertices; ++v) check(others[v] == expected[v], "root by an algorithm of the papers");
   });
-  label_forest(roots.data(), vertices, true);
-  Index next = 0;
-  for (int v = 0; v < vertices; ++v) {
-    if (expected[v] == v) others[v] = next++;
-    check(roots[v] == others[expected[v]], "number of a vertex");
-  }
 }
 
 // Vertices of few arcs, listed from both ends in any order, that mostly lead to near ones, and hubs.
@@ -210,6 +217,26 @@ void test_sparse() {
     check(roots[v] <= v && expected[roots[v]] == expected[v], "a smaller vertex of the component");
   label_forest(roots.data(), vertices, false);
   for (int v = 0; v < vertices; ++v) check(roots[v] == Index(expected[v]), "root in a sparse graph");
+}
+
+// Vertices with an arc to a smaller one each, but for the first one, and for another one at times.
+template <class Index>
+void test_one_tree() {
+  const int vertices = draw(1, 2000);
+  const int other = draw(0, 1) ? draw(0, std::min(vertices - 1, draw(0, 1) ? vertices : 3)) : 0;
+  std::vector<int64_t> indptr{0};
+  std::vector<Index> indices;
+  std::vector<int> expected(vertices);
+  for (int v = 0; v < vertices; ++v) {
+    const int u = v == other ? v : draw(std::max(v - 9, 0), std::max(v - 1, 0));
+    expected[v] = u == v ? v : expected[u];
+    if (u != v || draw(0, 1)) indices.push_back(Index(u));
+    if (draw(0, 1)) indices.insert(indices.begin() + indptr.back(), Index(v));
+    indptr.push_back(int64_t(indices.size()));
+  }
+  const Rows<int64_t, Index> rows{indptr.data(), indices.data(), vertices, indptr.back()};
+  check(start_as_one(rows) == (other == 0), "one tree by first and last arcs");
+  check_labels(rows, false, expected);
 }
 
 int giants_found = 0, giants_given_up = 0;
@@ -253,14 +280,17 @@ void test_giant() {
   }
   check(!is_found || left <= rows.arcs / 4, "a giant of most arcs");
   if (is_found) {
-    sweep_others(rows, roots.data(), giant.members());
-    label_forest(roots.data(), vertices, false);
-    for (int64_t v = 0; v < vertices; ++v) check(roots[v] == Index(expected[v]), "root beside a giant");
+    VertexBits some(vertices);  // as where a sweep is the last one while it marks
+    some.set(giant.members().first());
+    for (int64_t v = 0; v < vertices; ++v)
+      if (giant.members().has(v) && v % 7 != 3) some.set(v);
+    for (const VertexBits& members : {giant.members(), some}) {
+      std::fill(roots.begin(), roots.end(), Index(-1));  // which no member is asked for
+      AroundGiant<int64_t, Index, Index>(rows, members, roots.data()).label(false);
+      check(std::equal(roots.begin(), roots.end(), expected.begin()), "roots beside a giant");
+    }
   }
-  grow_forest(rows, true, roots.data());
-  label_forest(roots.data(), vertices, false);
-  for (int64_t v = 0; v < vertices; ++v)
-    check(roots[v] == Index(expected[v]), "root in a graph of many arcs");
+  check_labels(rows, true, expected);
 }
 
 // Strong components, by which vertices reach which; few vertices, so that there are many of any size.
@@ -475,8 +505,7 @@ void test_changing_graph() {
   for (Vertex& vertex : dst) vertex = any();
   std::vector<Index> roots(vertices);
   const Rows<Vertex, Vertex> rows{indptr.data(), dst.data(), vertices, arcs};
-  grow_forest(rows, draw(0, 1), roots.data());
-  label_forest(roots.data(), vertices, draw(0, 1));
+  label_components(rows, draw(0, 1), draw(0, 1), roots.data());
   grow_forest_of_arcs(src.data(), dst.data(), arcs, vertices, roots.data());
   label_forest(roots.data(), vertices, draw(0, 1));
   run_papers(rows, draw(0, 1), src, dst, roots, [&] { label_forest(roots.data(), vertices, draw(0, 1)); });
@@ -661,6 +690,11 @@ int main(int count, char** arguments) {
     test_changing_graph<int32_t, int32_t>();
     test_changing_graph<int64_t, int32_t>();
     test_changing_graph<int64_t, int64_t>();
+  }
+  for (int round = 0; round < rounds; ++round) {
+    process().wanted_threads = draw(1, 5);
+    test_one_tree<int32_t>();
+    test_one_tree<int64_t>();
   }
   test_polls_of_long_rows();
   test_spare_memory();

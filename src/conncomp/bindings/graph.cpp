@@ -12,8 +12,9 @@ namespace {
 
 int64_t components_of_csr(AnyVector indptr, AnyVector indices, bool symmetric, bool consecutive,
                           FilledVector out) {
-  return label_rows(indptr, indices, out, consecutive,
-                    [=](auto rows, auto* parent) { grow_forest(rows, symmetric, parent); });
+  return with_labelled_rows(indptr, indices, out, [=](auto rows, auto* labels) {
+    return without_gil([=] { return label_components(rows, symmetric, consecutive, labels); });
+  });
 }
 
 int64_t components_of_arcs(AnyVector src, AnyVector dst, bool consecutive, FilledVector out) {

@@ -137,6 +137,13 @@ void label_in_order(Index* entries, int64_t count) {
         kParentWork);
 }
 
+// Gives all entries the label of the first one; returns the number of components.
+template <class Index>
+int64_t label_as_one(Index* labels, int64_t count) {
+  for_each_index(count, [=](int64_t i) { labels[i] = 0; });
+  return 1;
+}
+
 // Turns a forest, flat or not, into labels 0, 1, ... in the order of the roots, or into roots; returns the
 // number of components.
 template <class Index>
@@ -147,10 +154,8 @@ int64_t label_forest(Index* parent, int64_t count, bool consecutive) {
     parent[i] = Unlabelled<Index>::under(above);
     return above == Index(i);
   });
-  if (components == 1)
-    for_each_index(count, [=](int64_t i) { parent[i] = 0; });
-  else
-    label_in_order(parent, count);
+  if (components == 1) return label_as_one(parent, count);
+  label_in_order(parent, count);
   return components;
 }
 

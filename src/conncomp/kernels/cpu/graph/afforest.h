@@ -3,35 +3,36 @@
 //
 // What: the direction of arcs is ignored; nothing is assumed of it unless the caller says that the graph
 // is symmetric. The result is a forest with a tree for each component, whose root is its smallest vertex.
-// How: union–find branches on what it finds, mostly for the first time, and processors guess wrong. So most
-// of the work is done in passes over the vertices that hardly branch. Each vertex starts under the smaller
-// end of its first or last arc (start_trees). Grids, and graphs whose numbers come from a search, are one
-// tree then, and nothing is left to do. Elsewhere, unless a giant component is mostly one tree already, each
-// tree goes under a smaller one that two more arcs of some vertex of it show (hook_trees); if it is not by
-// then, a sixteenth of the vertices is united with some neighbours. At last every arc unites its ends
-// (sweep), of which one look at four parents tells that they are united; or, where hardly a vertex is outside
-// the giant component, one look at a bit for each arc of some rows (sweep_around). Where every arc is listed
-// from both ends, the vertices of the giant component need not be visited at all: the arcs that leave it are
-// seen from their other end. A sparse graph of that kind is left to sparse_forest.h; in one of many arcs a
-// giant is first sought by giant.h, and all of the above is done only if there is none.
-// Cost: each arc read once, and a random access for it; in a symmetric graph with a giant component, or where
-// two arcs a vertex make one tree, only a few arcs a vertex. No memory beyond the parents, which become the
-// labels, a bit a vertex, and what sparse_forest.h and giant.h need.
+// How: union–find branches on what it finds, mostly for the first time, and processors guess wrong. So
+// most of the work is done in passes over the vertices that hardly branch. Each vertex starts under the
+// smaller end of its first or last arc (start_trees). Grids, and graphs whose numbers come from a search,
+// are one tree by these, which is seen before any is grown (start_as_one). Elsewhere, unless a giant
+// component is mostly one tree already, each tree goes under a smaller one that two more arcs of some
+// vertex of it show (hook_trees); if it is not by then, a sixteenth of the vertices is united with some
+// neighbours. At last every arc unites its ends (sweep), of which one look at four parents tells that they
+// are united; or, where hardly a vertex is outside the giant component, one look at a bit for each arc of
+// some rows (sweep_around). Where every arc is listed from both ends, the vertices of the giant component
+// need not be visited at all: the arcs that leave it are seen from their other end. A sparse graph of that
+// kind is left to sparse_forest.h; in one of many arcs a giant is first sought by giant.h, around which
+// around_giant.h labels, and all of the above is done only if there is none.
+// Cost: each arc read once, and a random access for it; in a symmetric graph with a giant component, or
+// where two arcs a vertex make one tree, only a few arcs a vertex. No memory beyond the parents, which
+// become the labels, a bit a vertex, and what sparse_forest.h and giant.h need.
 // Source: Sutton, Ben-Nun and Barak 2018, "Optimizing Parallel Graph Connectivity Computation via Subgraph
 // Sampling"; start and union–find of Jaiganesh and Burtscher 2018; trees are hooked as by Shiloach and
 // Vishkin 1982, "An O(log n) parallel connectivity algorithm".
 #pragma once
 
 #include <algorithm>
-#include <bit>
+#include <atomic>
 #include <cstdint>
-#include <numeric>
 #include <vector>
 
 #include "core/union_find.h"
 #include "cpu/core/most_frequent.h"
 #include "cpu/core/numbering.h"
 #include "cpu/core/parallel.h"
+#include "cpu/graph/around_giant.h"
 #include "cpu/graph/giant.h"
 #include "cpu/graph/rows.h"
 #include "cpu/graph/sparse_forest.h"
@@ -52,31 +53,50 @@ void flatten_from(int64_t first, Index* parent, int64_t count) {
   for_each_index(count - first, [=](int64_t i) { flatten_entry(parent, first + i); }, kParentWork);
 }
 
+// Whether each vertex but the first one has a smaller end of its first and last arc, so that all are one
+// tree: known before anything is written; and where it is not so, mostly soon.
+template <class Pointer, class Vertex>
+bool start_as_one(const Rows<Pointer, Vertex> rows) {
+  constexpr int64_t kBlock = 512;
+  const Parts parts((rows.vertices + kBlock - 1) / kBlock, kGrain / kVertexWork / kBlock);
+  std::atomic<bool> is_one{true};
+  parallel_for(parts.parts, [&](int64_t part) {
+    for (int64_t block = parts.begin(part); block < parts.end(part) && is_one; ++block) {
+      const int64_t first = block * kBlock, last = std::min(first + kBlock, rows.vertices);
+      bool roots = false;  // but for the first vertex
+      int64_t begin = rows.begin(first);
+      for_each_in(first, last, [&, rows](int64_t v) {
+        const int64_t end = rows.begin(v + 1);
+        roots |= smaller_end(rows, v, {begin, end}) == v && v > 0;
+        begin = end;
+      });
+      if (roots) is_one = false;
+    }
+  });
+  return is_one;
+}
+
 // Lets each vertex start under the smaller end of its first and last arc: under the root of that if a thread
 // has both in its part, as lower entries of a part are flat already, and else under what is below the part.
-// Then what is under other parts goes under roots, too. Returns how many roots there are.
+// Then what is under other parts goes under roots, too.
 template <class Pointer, class Vertex, class Index>
-int64_t start_trees(const Rows<Pointer, Vertex> rows, Index* parent) {
+void start_trees(const Rows<Pointer, Vertex> rows, Index* parent) {
   Parts parts(rows.vertices, kGrain / kVertexWork);
   // Few, as ways to roots lead through them.
   parts.at_most(num_threads() == 1 || rows.vertices < kLongLoop ? num_threads() : 2 * num_threads());
-  std::vector<int64_t> roots(parts.parts);
   parallel_for(parts.parts, [&](int64_t part) {
     const int64_t first = parts.begin(part);
-    int64_t begin = rows.begin(first), count = 0;
-    for_each_in(first, parts.end(part), [&begin, &count, rows, parent, first](int64_t v) {
+    int64_t begin = rows.begin(first);
+    for_each_in(first, parts.end(part), [&begin, rows, parent, first](int64_t v) {
       const int64_t end = rows.begin(v + 1), low = smaller_end(rows, v, {begin, end});
       const int64_t outside = -int64_t(low < first);  // without a branch, which few graphs let be guessed
       Shared::store(parent + v, Index(low));
       const Index above = Shared::load(parent + (low ^ ((low ^ v) & outside)));
       Shared::store(parent + v, above);
-      count += low == v;
       begin = end;
     });
-    roots[part] = count;
   });
   if (parts.parts > 1) flatten_from(parts.end(0), parent, rows.vertices);
-  return std::reduce(roots.begin(), roots.end());
 }
 
 // Hooks the roots of a flat forest under smaller ones that arcs show. Of two links of one root the later
@@ -155,35 +175,10 @@ void sweep_around(const Rows<Pointer, Vertex> rows, Index* parent, int64_t giant
   });
 }
 
-// Puts all members under the smallest one, and unites the others with what their arcs lead to. Every arc that
-// leaves the members is listed from its other end, too.
+// Connects the trees that have started, until each component is one. A graph is `sparse` if hooking trees
+// costs more than it spares.
 template <class Pointer, class Vertex, class Index>
-void sweep_others(const Rows<Pointer, Vertex> rows, Index* parent, const VertexBits& members) {
-  put_members_under_first(members, rows.vertices, parent);
-  for_each_index(
-      members.words(),
-      [&, parent](int64_t w) {
-        for (uint64_t left = ~members.word(w); left; left &= left - 1) {
-          const int64_t v = w * VertexBits::kWord + std::countr_zero(left);
-          if (v >= rows.vertices) break;
-          unite_row(rows, parent, v, shorten(parent, v), rows.vertices, {rows.begin(v), rows.begin(v + 1)});
-        }
-      },
-      VertexBits::kWord * kParentWork);
-}
-
-// Fills parent[v], for a graph in CSR form, with a smaller vertex of v's component, or with v if there is
-// none.
-template <class Pointer, class Vertex, class Index>
-void grow_forest(const Rows<Pointer, Vertex> rows, bool symmetric, Index* parent) {
-  if (rows.vertices == 0) return;
-  const bool sparse = rows.arcs / kHookedDegree < rows.vertices;
-  if (symmetric && sparse) return SparseForest<Pointer, Vertex, Index>(rows, parent).grow();
-  if (symmetric && rows.arcs / kSweptDegree >= rows.vertices && rows.vertices > kGrain / 64) {
-    Giant<Pointer, Vertex> giant(rows);
-    if (giant.search()) return sweep_others(rows, parent, giant.members());
-  }
-  if (start_trees(rows, parent) == 1) return;
+void connect_trees(const Rows<Pointer, Vertex> rows, bool symmetric, bool sparse, Index* parent) {
   FrequentRoot giant{-1, 0};
   if (!sparse) {
     giant = frequent_root(rows, parent);
@@ -201,6 +196,27 @@ void grow_forest(const Rows<Pointer, Vertex> rows, bool symmetric, Index* parent
     if (!symmetric || giant.share < 0.5) giant = {-1, 0};
   }
   sweep(rows, parent, giant);
+}
+
+// Fills labels, for a graph in CSR form, with the smallest vertex of each component, or with 0, 1, ... in the
+// order of these; returns the number of components.
+template <class Pointer, class Vertex, class Index>
+int64_t label_components(const Rows<Pointer, Vertex> rows, bool symmetric, bool consecutive, Index* labels) {
+  if (rows.vertices == 0) return 0;
+  const bool sparse = rows.arcs / kHookedDegree < rows.vertices;
+  if (symmetric && sparse) {
+    SparseForest<Pointer, Vertex, Index>(rows, labels).grow();
+  } else {
+    if (symmetric && rows.arcs / kSweptDegree >= rows.vertices && rows.vertices > kGrain / 64) {
+      Giant<Pointer, Vertex> giant(rows);
+      if (giant.search())
+        return AroundGiant<Pointer, Vertex, Index>(rows, giant.members(), labels).label(consecutive);
+    }
+    if (start_as_one(rows)) return label_as_one(labels, rows.vertices);
+    start_trees(rows, labels);
+    connect_trees(rows, symmetric, sparse, labels);
+  }
+  return label_forest(labels, rows.vertices, consecutive);
 }
 
 }  // namespace conncomp

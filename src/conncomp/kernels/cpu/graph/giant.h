@@ -4,26 +4,24 @@
 // need be united.
 // How: a search from the hub along arcs marks a third of the vertices; it needs to read few rows, as those of
 // hubs are long. From then on a sweep asks each vertex that is not marked whether one of its targets is, in
-// the order of memory, by all threads; what it marks counts at once. So most vertices look at their first
-// arcs only, and bits of all vertices are in a cache where parents of them are not. It is given up where the
-// hub's component is small, and where the first vertices that are asked are mostly not marked; and not tried
-// where most arcs lead to near vertices, as the search may then take as many steps as there are vertices.
-// Cost: an arc or two looked at for each vertex, at its bit; a bit a vertex, and numbers of those that the
-// search marks. Where it is given up, up to a tenth of the arcs have been looked at.
-// Source: Beamer, Asanović and Patterson 2012, "Direction-optimizing breadth-first search"; a giant first:
-// Slota, Rajamanickam and Madduri 2014, "BFS and coloring-based parallel algorithms for strongly connected
-// components and related problems".
+// the order of memory, by all threads; what it marks counts at once for the thread, and for those that begin
+// with a piece later. So most vertices look at their first arcs only, and bits of all vertices are in a cache
+// where parents of them are not. It is given up where the hub's component is small, and where the first
+// vertices that are asked are mostly not marked; and not tried where most arcs lead to near vertices, as the
+// search may then take as many steps as there are vertices. Cost: an arc or two looked at for each vertex, at
+// its bit; a bit a vertex for each thread, and numbers of those that the search marks. Where it is given up,
+// up to a tenth of the arcs have been looked at. Source: Beamer, Asanović and Patterson 2012,
+// "Direction-optimizing breadth-first search"; a giant first: Slota, Rajamanickam and Madduri 2014, "BFS and
+// coloring-based parallel algorithms for strongly connected components and related problems".
 #pragma once
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cstdint>
 
-#include "cpu/core/buffer.h"
 #include "cpu/core/parallel.h"
+#include "cpu/graph/marking.h"
 #include "cpu/graph/rows.h"
-#include "cpu/graph/trees.h"
 #include "cpu/graph/vertex_bits.h"
 
 namespace conncomp {
@@ -46,141 +44,50 @@ class Giant {
   const VertexBits& members() const { return marked_; }
 
  private:
-  static constexpr int64_t kArcs = 4;       // of a row that are looked at without a branch
-  static constexpr int64_t kAhead = 8;      // vertices on which a row of the search is asked for
-  static constexpr int64_t kFarther = 128;  // arcs on which one of a sweep is
-  static constexpr int64_t kFew = 256;      // arcs, of which one is left to union-find
-  static constexpr int64_t kTold = 4;       // words after which threads tell each other of them
-  static constexpr int64_t kSeen = 32;      // arcs, of which one is looked at by the search
+  static constexpr int64_t kFew = 256;   // arcs, of which one is left to union-find
+  static constexpr int64_t kTold = 16;   // words after which threads tell each other of them
+  static constexpr int64_t kSeen = 32;   // arcs, of which one is looked at by the search
+  static constexpr int64_t kPieces = 2;  // of a sweep, for each part of a loop
+  static constexpr int kCopies = 32;     // of bits, which are 4 bytes a vertex
 
   // Marks vertices from the hub on: a third of them, or as many as few arcs show. Returns how many arcs have
   // not been looked at.
   int64_t search_from(int64_t hub) {
-    const int64_t wanted = rows_.vertices / 3 + 1;
-    Buffer<Vertex> queue(wanted + 1);
-    int64_t height = 0, left = rows_.arcs;
-    queue[height++] = Vertex(hub);
     marked_.add(hub / VertexBits::kWord, uint64_t(1) << (hub % VertexBits::kWord));
-    for (int64_t next = 0; next < height; ++next) {
-      if (height >= wanted || left <= rows_.arcs - rows_.arcs / kSeen) return left;
-      const auto later = [&](int64_t k) { return queue[std::min(next + k, height - 1)]; };
-      __builtin_prefetch(rows_.indptr + later(2 * kAhead));
-      __builtin_prefetch(rows_.indices + rows_.begin(later(kAhead)));
-      const int64_t begin = rows_.begin(queue[next]), end = rows_.begin(int64_t(queue[next]) + 1);
-      height = mark_targets({begin, end}, queue.data(), height, wanted);
-      left -= std::max<int64_t>(end - begin, 0);
-    }
-    is_whole_ = true;
-    return left;
+    Search<Pointer, Vertex> search(rows_, marked_, hub, rows_.vertices / 3 + 1);
+    const int64_t seen = search.run(rows_.arcs / kSeen);
+    is_whole_ = search.is_over();
+    return rows_.arcs - seen;
   }
-
-  // Marks the targets of some arcs, and puts those that were not marked behind others, but for the last ones.
-  // Returns how many all are then.
-  int64_t mark_targets(ArcRange arcs, Vertex* queue, int64_t height, int64_t most) {
-    for_each_in(arcs.begin, arcs.end, [&, rows = rows_](int64_t arc) {
-      const Vertex u = rows.target(arc);
-      if (!is_vertex(u, rows.vertices)) [[unlikely]]
-        return;
-      const int64_t w = int64_t(u) / VertexBits::kWord;
-      const uint64_t word = marked_.word(w), bit = uint64_t(1) << (uint64_t(u) % VertexBits::kWord);
-      marked_.add(w, bit);
-      queue[std::min(height, most)] = u;
-      height += (word & bit) == 0;
-    });
-    return height;
-  }
-
-  // Of the vertices that are asked: how many they are, how many have been marked then, and the arcs of the
-  // others.
-  struct Tally {
-    std::atomic<int64_t> asked{0}, marked{0}, left{0};
-
-    bool in_vain(int64_t vertices) const { return asked >= vertices / 64 && marked < asked / 4; }
-  };
 
   // Asks all vertices that are not marked, those beside the word `middle` first. Returns how many arcs are
-  // left, all of them if it is given up.
+  // left, all of them if it is given up. Of several threads each has a copy of the marks, from before it
+  // began with a piece, as lines of the cache that another one writes are waited for.
   int64_t sweep(int64_t middle) {
     const int64_t words = marked_.words();
-    const int64_t length = std::max<int64_t>(words / Parts(rows_.vertices + rows_.arcs, kGrain).parts, 1);
+    const int64_t wanted = kPieces * Parts(rows_.vertices + rows_.arcs, kGrain).parts;
+    const int64_t length = std::max<int64_t>(words / wanted, 1);
     const auto pieces = [=](int64_t count) { return (count + length - 1) / length; };
     const int64_t above = pieces(words - middle), below = pieces(middle), both = 2 * std::min(above, below);
-    Tally tally;
+    const bool copies = num_threads() > 1 && num_threads() <= kCopies;
+    std::atomic<int64_t> asked{0}, marked{0}, left{0};
+    const auto in_vain = [&, this] { return asked >= rows_.vertices / 64 && marked < asked / 4; };
     parallel_for(above + below, [&](int64_t piece) {
       const bool upwards = piece < both ? piece % 2 == 0 : above > below;
       const int64_t begin = (piece < both ? piece / 2 : piece - both / 2) * length;
       const int64_t end = std::min(begin + length, upwards ? words - middle : middle);
-      for (int64_t k = begin; k < end && !tally.in_vain(rows_.vertices); k += kTold) {
+      VertexBits copy = copies ? marked_.copy() : VertexBits();
+      Asking<Pointer, Vertex> asking(rows_, copies ? copy : marked_);
+      for (int64_t k = begin; k < end && !in_vain(); k += kTold) {
         const int64_t stop = std::min(k + kTold, end);
-        upwards ? ask<true>(middle + k, middle + stop, tally) : ask<false>(middle - stop, middle - k, tally);
+        const Tally tally = upwards ? asking.template ask<true>(middle + k, middle + stop)
+                                    : asking.template ask<false>(middle - stop, middle - k);
+        asked += tally.asked, marked += tally.marked, left += tally.left;
       }
+      for (int64_t k = begin, w; copies && k < end; ++k)
+        w = upwards ? middle + k : middle - 1 - k, marked_.put(w, copy.word(w));
     });
-    return tally.in_vain(rows_.vertices) ? rows_.arcs : tally.left.load();
-  }
-
-  // Asks the vertices of some words.
-  template <bool upwards>
-  void ask(int64_t begin, int64_t end, Tally& tally) {
-    int64_t asked = 0, marked = 0, left = 0;
-    for_each_in(begin, end, [&, this](int64_t k) {
-      const int64_t w = upwards ? k : begin + end - 1 - k;
-      uint64_t marks_of_word = 0;  // written once, as other threads' caches lose the line each time
-      for_each_unmarked<upwards>(w, [&](uint64_t bit, ArcRange row) {
-        const bool marks = leads_inside<upwards>(row);
-        ++asked, marked += marks, left += marks ? 0 : row.end - row.begin;
-        marks_of_word |= marks ? bit : 0;
-      });
-      if (marks_of_word) marked_.add(w, marks_of_word);
-    });
-    tally.asked += asked, tally.marked += marked, tally.left += left;
-  }
-
-  // Calls body(bit, row) for the vertices of a word that are not marked and have arcs.
-  template <bool upwards, class Body>
-  void for_each_unmarked(int64_t w, Body body) const {
-    const Rows<Pointer, Vertex> rows = rows_;
-    const int64_t first = w * VertexBits::kWord, count = std::min(rows.vertices - first, VertexBits::kWord);
-    poll(kArcs * VertexBits::kWord);
-    uint64_t word = ~marked_.word(w);
-    if (count < VertexBits::kWord) word &= (uint64_t(1) << count) - 1;
-    for (uint64_t bit; word; word ^= bit) {
-      bit = upwards ? word & -word : std::bit_floor(word);
-      const int64_t v = first + std::countr_zero(bit), begin = rows.begin(v), end = rows.begin(v + 1);
-      ask_for(upwards ? end + kFarther : begin - kFarther);
-      if (begin < end) body(bit, ArcRange{begin, end});
-    }
-  }
-
-  // Whether one of some arcs leads to a marked vertex. From the end of the row that is nearer to the hub if
-  // rows are in order, as vertices there are marked.
-  template <bool from_first>
-  bool leads_inside(ArcRange row) const {
-    const Vertex* const nearest = rows_.indices + (from_first ? row.begin : row.end - 1);
-    const auto is_marked_at = [=, this](int64_t k) {
-      return is_marked(Shared::load(nearest + (from_first ? k : -k)));
-    };
-    const int64_t arcs = row.end - row.begin;
-    int64_t k = 0;
-    if (arcs >= kArcs) {
-      bool any = false;
-      for (; k < kArcs; ++k) any |= is_marked_at(k);
-      if (any) return true;
-    }
-    for (; k < arcs; ++k) {
-      if (is_marked_at(k)) return true;
-      poll(1);
-    }
-    return false;
-  }
-
-  // What is no vertex is as the bit behind the last one, which is never set.
-  bool is_marked(Vertex u) const {
-    return marked_.has(int64_t(std::min(uint64_t(int64_t(u)), uint64_t(rows_.vertices))));
-  }
-
-  // Asks for what may lie anywhere.
-  void ask_for(int64_t arc) const {
-    __builtin_prefetch(reinterpret_cast<const void*>(uintptr_t(rows_.indices) + sizeof(Vertex) * arc));
+    return in_vain() ? rows_.arcs : left.load();
   }
 
   const Rows<Pointer, Vertex> rows_;

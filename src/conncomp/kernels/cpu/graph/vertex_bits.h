@@ -19,8 +19,17 @@ class VertexBits {
  public:
   static constexpr int64_t kWord = 64;
 
+  VertexBits() = default;
   explicit VertexBits(int64_t vertices) : words_(size_t(vertices / kWord + 1)) {}
 
+  // While others set bits.
+  VertexBits copy() const {
+    VertexBits copy(words() * kWord - 1);
+    for (int64_t w = 0; w < words(); ++w) copy.put(w, word(w));
+    return copy;
+  }
+
+  uint64_t* data() { return words_.data(); }
   int64_t words() const { return int64_t(words_.size()); }
   uint64_t word(int64_t w) const { return Shared::load(words_.data() + w); }
   bool has(int64_t v) const { return word(v / kWord) >> (v % kWord) & 1; }
@@ -33,6 +42,12 @@ class VertexBits {
     const uint64_t bits = word(w);
     put(w, 0);
     return bits;
+  }
+  // The first vertex, of which there is one.
+  int64_t first() const {
+    int64_t w = 0;
+    while (word(w) == 0) ++w;
+    return w * kWord + std::countr_zero(word(w));
   }
 
  private:
@@ -50,20 +65,6 @@ VertexBits members_of(int64_t root, const Index* parent, int64_t vertices) {
     members.add(w, bits);
   });
   return members;
-}
-
-// Lets members, of which there is one, have the first of them as their parent, and the others themselves.
-template <class Index>
-void put_members_under_first(const VertexBits& members, int64_t vertices, Index* parent) {
-  int64_t first = 0;
-  while (members.word(first) == 0) ++first;
-  const Index root = Index(first * VertexBits::kWord + std::countr_zero(members.word(first)));
-  const auto fill = [&, parent](int64_t w) {
-    const uint64_t bits = members.word(w);
-    const int64_t begin = w * VertexBits::kWord, count = std::min(vertices - begin, VertexBits::kWord);
-    for (int64_t k = 0; k < count; ++k) parent[begin + k] = bits >> k & 1 ? root : Index(begin + k);
-  };
-  for_each_index(members.words(), fill, VertexBits::kWord * kParentWork);
 }
 
 // Whether arcs lead to members alone, or to vertices that do not exist.
