@@ -181,21 +181,19 @@ class RepeatedFill:
         self._shape, self._dtype, self._device = labels.shape, labels.dtype, labels.device.id
         example = in_library(labels, library.name)
         self._labels_kind = type(example), library.layout(example, self._device)
-        self._is_copied, self._counts_shape = counted == "copied", shape
-        is_told, self._is_copied = counted == "told", counted == "copied"
-        with workspace, gpu.loading([TELLING] if is_told else []), kept_launches() as launches:
+        self._is_told, self._is_copied = counted == "told", counted == "copied"
+        self._is_small = labels.nbytes <= MOST_SPARE
+        with workspace, gpu.loading([TELLING] * self._is_told), kept_launches() as launches:
             numbers = fill()
             self.counts, self._counts_address = numbers.reshape(shape), gpu.address(numbers)
             self.kernels = tuple(made.kernel for made in launches)
-            self._again = gpu.repeat(launches, arrays, numbers if is_told else None)
+            self._again = gpu.repeat(launches, arrays, numbers if self._is_told else None)
             self._left = in_library(self.counts, library.name) if counted == "left" else None
             self.first = self._left
-            if is_told:
+            if self._is_told:
                 self.first = self._again.read(self._stream, self._counts_address)
             elif self._is_copied:
                 self.first = in_library(self.counts.copy(), library.name)
-        self._is_told = is_told
-        self._is_small = labels.nbytes <= MOST_SPARE
 
     def __call__(self, workspace: Workspace, out: Any, *others: int) -> tuple[Any, Any]:
         """Fill labels; return them, and numbers of components as the first call did.
@@ -218,12 +216,19 @@ class RepeatedFill:
                 labels = spare if owner is self else self._new_labels()
             self._again.run(self._stream, (*others, self._library.address(labels)))
             if out is None and self._is_small:
-                workspace.spare = self, self._new_labels()
+                workspace.spare = self._spare()
             if self._is_told:
                 numbers = self._again.answer(self._stream)
             elif self._is_copied:
                 numbers = self._copied()
         return labels, numbers
+
+    def _spare(self) -> tuple[Any, Any]:
+        """Return labels for the next call, and whose they are; nothing where there is no memory."""
+        try:
+            return self, self._new_labels()
+        except (MemoryError, RuntimeError):  # of CuPy, of PyTorch
+            return None, None
 
     def _copied(self) -> Any:
         """Return a copy of the numbers, likewise."""

@@ -117,6 +117,26 @@ def test_labels_that_are_asked_for_ahead_are_those_of_one_later_call(cupy, monke
             np.testing.assert_array_equal(labels.get(), label(image))
 
 
+@pytest.mark.parametrize("error", [MemoryError, RuntimeError])
+def test_a_call_needs_no_memory_for_the_next_one(cupy, monkeypatch, error):
+    first, *later = images()
+    check(first, return_num=True)
+    (repeats,) = kept().values()
+    given, new_labels = [], repeats.fill._new_labels
+
+    def one_that_fits():
+        if len(given) % 2:
+            given.append(None)
+            raise error("no memory")
+        given.append(new_labels())
+        return given[-1]
+
+    monkeypatch.setattr(repeats.fill, "_new_labels", one_that_fits)
+    for image in later:
+        check(image, return_num=True)
+    assert len(given) == 2 * len(later)
+
+
 def test_out_is_filled_by_kept_launches(cupy, monkeypatch):
     first, *later = images()
     out = cupy.asarray(np.zeros(SHAPE, np.int32))
