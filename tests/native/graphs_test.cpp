@@ -286,7 +286,9 @@ void test_giant() {
       if (giant.members().has(v) && v % 7 != 3) some.set(v);
     for (const VertexBits& members : {giant.members(), some}) {
       std::fill(roots.begin(), roots.end(), Index(-1));  // which no member is asked for
-      AroundGiant<int64_t, Index, Index>(rows, members, roots.data()).label(false);
+      AroundGiant<Index> around(members, vertices, roots.data());
+      around.unite(rows);
+      around.label(false);
       check(std::equal(roots.begin(), roots.end(), expected.begin()), "roots beside a giant");
     }
   }

@@ -139,7 +139,7 @@ void label_in_order(Index* entries, int64_t count) {
 
 // Gives all entries the label of the first one; returns the number of components.
 template <class Index>
-int64_t label_as_one(Index* labels, int64_t count) {
+[[gnu::noinline]] int64_t label_as_one(Index* labels, int64_t count) {
   for_each_index(count, [=](int64_t i) { labels[i] = 0; });
   return 1;
 }
@@ -147,7 +147,7 @@ int64_t label_as_one(Index* labels, int64_t count) {
 // Turns a forest, flat or not, into labels 0, 1, ... in the order of the roots, or into roots; returns the
 // number of components.
 template <class Index>
-int64_t label_forest(Index* parent, int64_t count, bool consecutive) {
+[[gnu::noinline]] int64_t label_forest(Index* parent, int64_t count, bool consecutive) {
   if (!consecutive) return flatten(parent, count);
   const int64_t components = sum_over(count, [parent](int64_t i) {
     const Index above = parent[i];

@@ -56,7 +56,7 @@ void flatten_from(int64_t first, Index* parent, int64_t count) {
 // Whether each vertex but the first one has a smaller end of its first and last arc, so that all are one
 // tree: known before anything is written; and where it is not so, mostly soon.
 template <class Pointer, class Vertex>
-bool start_as_one(const Rows<Pointer, Vertex> rows) {
+[[gnu::noinline]] bool start_as_one(const Rows<Pointer, Vertex> rows) {
   constexpr int64_t kBlock = 512;
   const Parts parts((rows.vertices + kBlock - 1) / kBlock, kGrain / kVertexWork / kBlock);
   std::atomic<bool> is_one{true};
@@ -209,8 +209,11 @@ int64_t label_components(const Rows<Pointer, Vertex> rows, bool symmetric, bool 
   } else {
     if (symmetric && rows.arcs / kSweptDegree >= rows.vertices && rows.vertices > kGrain / 64) {
       Giant<Pointer, Vertex> giant(rows);
-      if (giant.search())
-        return AroundGiant<Pointer, Vertex, Index>(rows, giant.members(), labels).label(consecutive);
+      if (giant.search()) {
+        AroundGiant<Index> around(giant.members(), rows.vertices, labels);
+        around.unite(rows);
+        return around.label(consecutive);
+      }
     }
     if (start_as_one(rows)) return label_as_one(labels, rows.vertices);
     start_trees(rows, labels);

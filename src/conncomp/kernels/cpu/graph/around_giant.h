@@ -22,20 +22,34 @@
 
 namespace conncomp {
 
-template <class Pointer, class Vertex, class Index>
+template <class Index>
 class AroundGiant {
  public:
   // Of the members there is one at least.
-  AroundGiant(const Rows<Pointer, Vertex> rows, const VertexBits& members, Index* labels)
-      : rows_(rows), members_(members), first_(members.first()), parent_(labels) {}
+  AroundGiant(const VertexBits& members, int64_t vertices, Index* labels)
+      : members_(members), vertices_(vertices), first_(members.first()), parent_(labels) {
+    for_each_word([this](int64_t w) { for_each_other_of(w, [this](int64_t v) { parent_[v] = Index(v); }); });
+  }
+
+  // Unites the vertices that are not members with what their arcs lead to.
+  template <class Pointer, class Vertex>
+  void unite(const Rows<Pointer, Vertex> rows) {
+    for_each_word([=, this](int64_t w) {
+      for_each_other_of(w, [=, this](int64_t v) {
+        if (v == first_) return;
+        Index root = shorten(parent_, v);
+        rows.for_each_neighbour(v, [&, this](Vertex u) {
+          const Index end = members_.has(u) ? Index(first_) : Index(u);
+          if (const Index above = Shared::load(parent_ + end); above != root)
+            root = hook<Shared>(parent_, root, find_from<Shared>(parent_, end, above));
+        });
+      });
+    });
+  }
 
   // Fills the labels 0, 1, ... in the order of the roots, or roots; returns the number of components.
   int64_t label(bool consecutive) {
-    for_each_other([this](int64_t v) { parent_[v] = Index(v); });
-    for_each_other([this](int64_t v) {
-      if (v != first_) unite_with_neighbours(v);
-    });
-    VertexBits roots(rows_.vertices);
+    VertexBits roots(vertices_);
     for_each_word([&, this](int64_t w) {
       uint64_t bits = 0;
       for_each_other_of(w, [&, this](int64_t v) {
@@ -57,7 +71,7 @@ class AroundGiant {
       std::array<Index, VertexBits::kWord> labels;
       labels.fill(of_giant);
       for_each_other_of(w, [&, this](int64_t v) { labels[v - begin] = label_of(parent_[v]); });
-      std::copy_n(labels.begin(), std::min(rows_.vertices - begin, VertexBits::kWord), parent_ + begin);
+      std::copy_n(labels.begin(), std::min(vertices_ - begin, VertexBits::kWord), parent_ + begin);
     });
     return components;
   }
@@ -66,37 +80,22 @@ class AroundGiant {
   // Calls body(w) for every word of vertices, in parallel.
   template <class Body>
   void for_each_word(Body body) const {
-    for_each_index((rows_.vertices + VertexBits::kWord - 1) / VertexBits::kWord, body,
+    for_each_index((vertices_ + VertexBits::kWord - 1) / VertexBits::kWord, body,
                    VertexBits::kWord * kParentWork);
   }
 
   // Calls body(v) for the vertices of a word that are no members, and for the first member.
   template <class Body>
   void for_each_other_of(int64_t w, Body body) const {
-    const int64_t begin = w * VertexBits::kWord, count = std::min(rows_.vertices - begin, VertexBits::kWord);
+    const int64_t begin = w * VertexBits::kWord, count = std::min(vertices_ - begin, VertexBits::kWord);
     uint64_t left = ~members_.word(w);
     if (first_ / VertexBits::kWord == w) left |= uint64_t(1) << (first_ % VertexBits::kWord);
     if (count < VertexBits::kWord) left &= (uint64_t(1) << count) - 1;
     for (; left; left &= left - 1) body(begin + std::countr_zero(left));
   }
 
-  template <class Body>
-  void for_each_other(Body body) const {
-    for_each_word([=, this](int64_t w) { for_each_other_of(w, body); });
-  }
-
-  void unite_with_neighbours(int64_t v) {
-    Index root = shorten(parent_, v);
-    rows_.for_each_neighbour(v, [&, this](Vertex u) {
-      const Index end = members_.has(u) ? Index(first_) : Index(u);
-      if (const Index above = Shared::load(parent_ + end); above != root)
-        root = hook<Shared>(parent_, root, find_from<Shared>(parent_, end, above));
-    });
-  }
-
-  const Rows<Pointer, Vertex> rows_;
   const VertexBits& members_;
-  const int64_t first_;
+  const int64_t vertices_, first_;
   Index* const parent_;  // of the others and of the first member, until they become labels
 };
 
