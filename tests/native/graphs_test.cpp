@@ -622,6 +622,9 @@ void test_spare_memory() {
   Buffer<char> small(kLarge / 4), same(kLarge), second(kLarge);
   check(!keeps || same.data() == memory, "memory that was freed");
   check(small.data() != memory && second.data() != memory, "memory of one array only");
+  // So are the labels of a volume of 512³, whose blocks are of whole pages and more.
+  const char* const of_volume = freed(kLarge << 9);
+  check(!keeps || freed(kLarge << 9) == of_volume, "memory of a large volume");
   size_t bytes = SpareMemory::kKept + 1;
   check(!SpareMemory::give(nullptr, bytes), "memory that is too large to keep");
   // A great number of arrays leaves no more than is kept.

@@ -21,7 +21,7 @@ class SpareMemory {
 #ifdef __SANITIZE_ADDRESS__
   static constexpr size_t kKept = 0;  // so that it sees who uses what has been freed
 #else
-  static constexpr size_t kKept = size_t(1) << 28;
+  static constexpr size_t kKept = size_t(1) << 30;
 #endif
 
   // A block of at least so many bytes, or nullptr; `bytes` becomes its size.

@@ -116,9 +116,9 @@ class ValueWords : public LinkWords {
     if (!background_.present)
       fill(count, words, [](int64_t) { return true; });
     else if (told_by_value)
-      fill(count, words, [=](int64_t p) { return values[p] != background; });
+      fill_ahead(values, count, words, [=](int64_t p) { return values[p] != background; });
     else  // NaN
-      fill(count, words, [=](int64_t p) { return values[p] == values[p]; });
+      fill_ahead(values, count, words, [=](int64_t p) { return values[p] == values[p]; });
   }
 
   bool foreground_of_one_value(const char* x, int64_t count, CommonValue& common,
@@ -150,6 +150,15 @@ class ValueWords : public LinkWords {
     constexpr uintptr_t kAhead = 1 << 12;
     for (size_t byte = 0; byte < kWord * sizeof(T); byte += 64)
       __builtin_prefetch(reinterpret_cast<const void*>(uintptr_t(values) + kAhead + byte));
+  }
+
+  // As fill, of what is asked of values.
+  template <class Condition>
+  static void fill_ahead(const T* values, int64_t count, uint64_t* words, Condition&& condition) {
+    for (int64_t begin = 0; begin < count; begin += kWord) {
+      prefetch_ahead(values + begin);
+      *words++ = LinkWords::word_where(begin, count, condition);
+    }
   }
 
   ValueWords(Background<T> background, bool transitive)

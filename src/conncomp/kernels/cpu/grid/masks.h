@@ -118,7 +118,12 @@ struct Masks {
           bundles.members(place, rows);
           fold(rows, count, &folded[bundle * bundles.words]);
         }
-        find_starts(bundle, count);
+        const int64_t first_word = bundle * bundles.words, words = count * bundles.words;
+        for_each_in(0, words,
+                    [starts = &start[first_word], beside = all_if(bundles.neighbours.connected)](int64_t w) {
+                      starts[w] = beside;
+                    });
+        find_starts(first_word, words, true);
       };
       bundles.for_each_stretch(bundles.parts.begin(part), bundles.parts.end(part), most, read_stretch);
       part_values[part] = value;
@@ -130,51 +135,15 @@ struct Masks {
     return one_value;
   }
 
-  // Reads any other array of values; bundles are rows. Foreground after background starts a run, even where
-  // values have changed since they were compared with the background: whatever is foreground is in a run
-  // (contract 5).
+  // Reads any other array of values; bundles are rows.
   void read(const void* data, const LinkWords& links) {
-    const StepDirection step{0, false};  // to the element before
-    const RowsAhead rows_ahead(bundles, links.value_bytes);
     parallel_for(bundles.parts.parts, [&](int64_t part) {
-      RowReader read = reader(data, links);
-      bundles.for_each(part, [&](int64_t r, const Coordinates& place) {
-        const int64_t origin = bundles.byte_origin(place) + links.plane(step.axis);
-        rows_ahead.prefetch(static_cast<const char*>(data) + origin);
-        uint64_t before = 0;  // bit 0: whether the element before a word is foreground
-        for_each_stretch([&](int64_t begin, int64_t end, int64_t count) {
-          const char* const at = read(origin, begin * kWord);
-          uint64_t* const inside = &foreground[r * bundles.words + begin];
-          uint64_t* const starts = &start[r * bundles.words + begin];
-          links.foreground(at, count, inside);
-          const int64_t words = end - begin;
-          if (!bundles.neighbours.connected) {
-            std::copy_n(inside, words, starts);
-            return;
-          }
-          if (links.transitive && (begin > 0 || count > kWord)) {
-            // No element is before the first one, so its word is asked for apart.
-            const int64_t head = begin > 0 ? 0 : 1;
-            if (head) {
-              starts[0] = inside[0] & inside[0] << 1;
-              links.keep_linked(at, at - links.value_bytes, 1, kWord, step, starts);
-            }
-            const char* const from = at + head * kWord * links.value_bytes;
-            links.straight(from, from - links.value_bytes, count - head * kWord, step, starts + head);
-            for (int64_t w = 0; w < words; ++w) {
-              starts[w] = inside[w] & ~(starts[w] & (inside[w] << 1 | before));
-              before = inside[w] >> (kWord - 1);
-            }
-            return;
-          }
-          for (int64_t w = 0; w < words; ++w) {
-            starts[w] = inside[w] & (inside[w] << 1 | before);
-            before = inside[w] >> (kWord - 1);
-          }
-          links.keep_linked(at, at - links.value_bytes, begin == 0, count, step, starts);
-          for (int64_t w = 0; w < words; ++w) starts[w] = inside[w] & ~starts[w];
-        });
-      });
+      LineReader lines{reader(data, links), RowsAhead(bundles, links.value_bytes), data};
+      const int64_t most = std::max<int64_t>(1, kStretchWords / bundles.words);
+      const auto read_rows = [&](int64_t row, int64_t count, const Coordinates&) {
+        read_line(lines, row, count, links);
+      };
+      bundles.for_each_stretch(bundles.parts.begin(part), bundles.parts.end(part), most, read_rows);
     });
   }
 
@@ -184,16 +153,6 @@ struct Masks {
   }
 
  private:
-  // Calls body(begin, end, count) for stretches of a row, as words and elements, after a poll.
-  template <class Body>
-  void for_each_stretch(Body&& body) const {
-    for (int64_t begin = 0; begin < bundles.words; begin += kStretchWords) {
-      const int64_t end = std::min(begin + kStretchWords, bundles.words);
-      poll((end - begin) * kWord);
-      body(begin, end, std::min(end * kWord, bundles.row_axis.length) - begin * kWord);
-    }
-  }
-
   // Adds rows, so many apart, to masks of which `keep` is kept; with polls in long ones.
   template <class Words>
   static void add_rows(const uint64_t* row, int64_t count, Words words, int64_t apart, uint64_t keep,
@@ -213,10 +172,14 @@ struct Masks {
     const void* data;
   };
 
-  // Reads rows that follow each other, which are as one where nothing is between them.
-  bool read_line_of_one_value(LineReader& reader, int64_t row, int64_t rows, const LinkWords& links,
-                              CommonValue& value) {
-    const int64_t origin = bundles.origin(row, &Axis::byte_stride), length = bundles.row_axis.length;
+  // Calls body(row, where it begins, first element, elements) for stretches of rows that follow each other,
+  // which are as one where nothing is between them, until it returns false; whether it never did. Rows as one
+  // are a stretch at most.
+  template <class Body>
+  bool for_each_stretch_of_rows(const LineReader& reader, int64_t row, int64_t rows, const LinkWords& links,
+                                Body&& body) const {
+    const int64_t length = bundles.row_axis.length;
+    const int64_t origin = bundles.origin(row, &Axis::byte_stride);
     const int64_t stride = bundles.outer.empty() ? 0 : bundles.outer.back().byte_stride;
     const bool as_one = length % kWord == 0 && bundles.row_axis.byte_stride == links.value_bytes &&
                         stride == length * links.value_bytes;
@@ -226,23 +189,64 @@ struct Masks {
       for (int64_t from = 0; from < count; from += kStretch) {
         const int64_t elements = std::min(kStretch, count - from);
         poll(elements);
-        if (!links.foreground_of_one_value(reader.read(origin + i * stride, from), elements, value,
-                                           &foreground[(row + i) * bundles.words + from / kWord]))
-          return false;
+        if (!body(row + i, origin + i * stride, from, elements)) return false;
       }
     }
     return true;
   }
 
-  // Finds where the runs of bundles start: beside the ends of a bundle are others.
-  void find_starts(int64_t bundle, int64_t count) {
-    const int64_t words = count * bundles.words;
-    const uint64_t* const mask = body(bundle);
-    uint64_t* __restrict const starts = start.data() + bundle * bundles.words;
-    const uint64_t beside = all_if(bundles.neighbours.connected);
-    starts[0] = mask[0] & ~(mask[0] << 1 & beside);
+  bool read_line_of_one_value(LineReader& reader, int64_t row, int64_t rows, const LinkWords& links,
+                              CommonValue& value) {
+    return for_each_stretch_of_rows(
+        reader, row, rows, links, [&](int64_t r, int64_t origin, int64_t from, int64_t count) {
+          return links.foreground_of_one_value(reader.read(origin, from), count, value,
+                                               &foreground[r * bundles.words + from / kWord]);
+        });
+  }
+
+  // Reads rows that follow each other, and finds where their runs start. Foreground after background starts
+  // one, even where values have changed since they were compared with the background: whatever is foreground
+  // is in a run (contract 5).
+  void read_line(LineReader& reader, int64_t row, int64_t rows, const LinkWords& links) {
+    const StepDirection step{0, false};  // to the element before
+    for_each_stretch_of_rows(
+        reader, row, rows, links, [&](int64_t r, int64_t origin, int64_t from, int64_t count) {
+          const char *const at = reader.read(origin, from), *const before = at - links.value_bytes;
+          const int64_t first = r * bundles.words + from / kWord, words = (count + kWord - 1) / kWord;
+          const uint64_t* const inside = &foreground[first];
+          uint64_t* const linked = &start[first];
+          links.foreground(at, count, &foreground[first]);
+          if (!bundles.neighbours.connected) {
+            std::copy_n(inside, words, linked);
+            return true;
+          }
+          if (links.transitive) {
+            // No element is before the first one, so its word is asked for apart.
+            const int64_t head = from > 0 ? 0 : std::min<int64_t>(count, kWord),
+                          bytes = head * links.value_bytes;
+            if (head) linked[0] = kAll;
+            links.keep_linked(at, before, 1, head, step, linked);
+            links.straight(at + bytes, before + bytes, count - head, step, linked + (head > 0));
+          } else {
+            for (int64_t w = 0; w < words; ++w)
+              linked[w] = inside[w] & (inside[w] << 1 | (w || from ? inside[w - 1] >> (kWord - 1) : 0));
+            links.keep_linked(at, before, from == 0, count, step, linked);
+          }
+          find_starts(first, words, from == 0);
+          return true;
+        });
+  }
+
+  // Finds where runs start in words of bundles, which are the first ones of a bundle or not: where the
+  // element before is no foreground, or not linked, as `start` has told so far, or beside the end of another
+  // bundle.
+  void find_starts(int64_t first_word, int64_t words, bool are_first) {
+    const uint64_t* const mask = (bundles.folded ? folded : foreground).data() + first_word;
+    uint64_t* __restrict const starts = start.data() + first_word;
+    const uint64_t before = are_first ? 0 : mask[-1] >> (kWord - 1);
+    starts[0] = mask[0] & ~((mask[0] << 1 | before) & starts[0]);
     for_each_in(1, words, [=](int64_t w) {
-      starts[w] = mask[w] & ~((mask[w] << 1 | mask[w - 1] >> (kWord - 1)) & beside);
+      starts[w] = mask[w] & ~((mask[w] << 1 | mask[w - 1] >> (kWord - 1)) & starts[w]);
     });
     for (int64_t w = bundles.words; w < words; w += bundles.words) starts[w] |= mask[w] & 1;
   }

@@ -13,12 +13,14 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "core/atomics.h"
 #include "cpu/core/bits.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
 #include "cpu/core/parallel.h"
+#include "cpu/grid/run_marks.h"
 #include "cpu/grid/run_places.h"
 #include "cpu/grid/run_table.h"
 
@@ -43,19 +45,18 @@ struct Roots {
   // Calls body(i) for every root i, in parallel.
   template <class Body>
   void for_each(Body&& body) const {
-    for_each_index(words, [&](int64_t w) { visit(w, body); }, kWord);
+    const auto visit = [&](int64_t w) { for_each_bit(masks[w], [&](int p) { body(w * kWord + p); }); };
+    for_each_index(words, visit, kWord);
   }
 
-  // The same by this thread alone.
+  // The same for those from one entry up to another, by this thread alone.
   template <class Body>
-  void for_each_alone(Body&& body) const {
-    for_each_in(0, words, [&](int64_t w) { visit(w, body); });
-  }
-
- private:
-  template <class Body>
-  void visit(int64_t w, Body& body) const {
-    for_each_bit(masks[w], [&](int p) { body(w * kWord + p); });
+  void for_each_between(int64_t begin, int64_t end, Body&& body) const {
+    for_each_in(begin / kWord, (end + kWord - 1) / kWord, [&](int64_t w) {
+      const uint64_t from = w == begin / kWord ? ~below(int(begin % kWord)) : kAll;
+      const uint64_t to = w == end / kWord ? below(int(end % kWord)) : kAll;
+      for_each_bit(masks[w] & from & to, [&](int p) { body(w * kWord + p); });
+    });
   }
 };
 
@@ -87,7 +88,7 @@ class Claims {
 
   void number(const Numbering& numbering) {
     const Roots roots(parent_, runs_.count);
-    // A root first claims no index at all: any is smaller.
+    // A root first claims no index at all: any is smaller, and a larger claim.
     roots.for_each([&](int64_t i) { parent_[i] = std::numeric_limits<Index>::min(); });
     parallel_for(bundles_.parts.parts, [&](int64_t part) {
       bundles_.layers_whole ? claim_indices<Exclusive>(part) : claim_indices<Shared>(part);
@@ -95,13 +96,10 @@ class Claims {
     const int64_t words = (bundles_.elements + kWord - 1) / kWord;
     Buffer<uint64_t> claimed(words);
     for_each_index(words, [&](int64_t w) { claimed[w] = 0; });
-    const auto claimed_bit = [this](int64_t i) { return uint64_t(1) << ~parent_[i] % kWord; };
-    const auto claimed_word = [&, this](int64_t i) { return claimed.data() + ~parent_[i] / kWord; };
-    // The number of threads is looked up once, as another caller may change it meanwhile.
-    if (num_threads() == 1)
-      roots.for_each_alone([&](int64_t i) { *claimed_word(i) |= claimed_bit(i); });
-    else
-      roots.for_each([&](int64_t i) { Shared::fetch_or(claimed_word(i), claimed_bit(i)); });
+    parallel_for(bundles_.parts.parts, [&](int64_t part) {
+      words_apart() ? mark_claimed<Exclusive>(roots, part, claimed.data())
+                    : mark_claimed<Shared>(roots, part, claimed.data());
+    });
     const Ranks<Index> ranks(claimed.data(), words);
     const int64_t item_elements = bundles_.elements / bundles_.items;
     Buffer<Index> before_item(bundles_.items);
@@ -118,10 +116,29 @@ class Claims {
   }
 
  private:
+  // Whether no word has indices that roots of two parts claim.
+  bool words_apart() const {
+    if (bundles_.parts.parts == 1) return true;
+    return bundles_.layers_whole && bundles_.outer[bundles_.batch_axes].index_stride % kWord == 0;
+  }
+
+  template <class Access>
+  void mark_claimed(const Roots& roots, int64_t part, uint64_t* claimed) const {
+    const int64_t begin = bundles_.parts.begin(part), end = bundles_.parts.end(part);
+    roots.for_each_between(runs_.first_of(begin), runs_.first_of(end), [&](int64_t i) {
+      const Index index = ~parent_[i];
+      if constexpr (std::is_same_v<Access, Exclusive>)
+        claimed[index / kWord] |= uint64_t(1) << index % kWord;
+      else
+        Access::fetch_or(claimed + index / kWord, uint64_t(1) << index % kWord);
+    });
+  }
+
   template <class Access>
   void claim_indices(int64_t part) {
     const int64_t layer_words = bundles_.layer * bundles_.words;
     RunPlaces<Index> places(runs_);
+    LargerClaims larger;
     bundles_.for_each(part, [&](int64_t bundle, const Coordinates& place) {
       const int64_t first_word = bundle * bundles_.words;
       const Index first_of_layer = bundles_.in_order ? runs_.rank[first_word / layer_words * layer_words] : 0;
@@ -130,12 +147,68 @@ class Claims {
       for (int64_t w = 0; w < bundles_.words; ++w) {
         bundles_.poll_at(w);
         places.face_word(w);
-        Index run = runs_.rank[first_word + w] - 1;
-        for_each_bit(masks_.start[first_word + w], [&](int bit) {
-          const Index parent = Access::load(&parent_[++run]), root = parent < 0 ? run : parent;
-          if (root >= first_of_layer) Access::fetch_max(&parent_[root], Index(~places.smallest_index(bit)));
-        });
+        claim_word<Access>(places, masks_.start[first_word + w], runs_.rank[first_word + w], first_of_layer,
+                           larger);
       }
+    });
+    make<Access>(larger);
+  }
+
+  // Claims of roots that are larger than what these have, of which there are few. They are made when there
+  // are many, as how many a word has cannot be foretold.
+  struct LargerClaims {
+    static constexpr int kMost = 512;
+    bool full() const { return count > kMost - kWord; }
+
+    int count = 0;
+    Index roots[kMost], claims[kMost];
+  };
+  template <class Access>
+  void make(LargerClaims& larger) {
+    for (int i = 0; i < larger.count; ++i) Access::fetch_max(&parent_[larger.roots[i]], larger.claims[i]);
+    larger.count = 0;
+  }
+
+#ifdef __AVX512VPOPCNTDQ__
+  // Finds which of the runs that start at bits of a word, from the one of a number on, make larger claims.
+  void find_larger(const RunPlaces<Index>& places, uint64_t starts, Index run, Index first_of_layer,
+                   LargerClaims& larger) const {
+    Index indices[kWord];
+    places.smallest_indices(starts, indices);
+    const int count = std::popcount(starts);
+    for (int k = 0; k < count; k += kLanes) {
+      const __mmask16 there = __mmask16(below(std::min(count - k, kLanes)));
+      const __m512i parents = _mm512_maskz_loadu_epi32(there, parent_ + run + k);
+      const __mmask16 is_root = _mm512_movepi32_mask(parents);  // its entry is negative
+      const __m512i roots = _mm512_mask_mov_epi32(parents, is_root, counted_from(run + k));
+      const __m512i claims = complement(_mm512_loadu_si512(indices + k));
+      const __mmask16 in_layer =
+          _mm512_mask_cmpge_epi32_mask(there, roots, _mm512_set1_epi32(first_of_layer));
+      const __m512i claimed = _mm512_mask_i32gather_epi32(claims, in_layer, roots, parent_, sizeof(Index));
+      const __mmask16 are_larger = _mm512_mask_cmpgt_epi32_mask(in_layer, claims, claimed);
+      _mm512_storeu_si512(larger.roots + larger.count, _mm512_maskz_compress_epi32(are_larger, roots));
+      _mm512_storeu_si512(larger.claims + larger.count, _mm512_maskz_compress_epi32(are_larger, claims));
+      larger.count += std::popcount(unsigned(are_larger));
+    }
+  }
+#endif
+
+  // Lets the runs that start at bits of a word claim, from the one of a number on.
+  template <class Access>
+  void claim_word(const RunPlaces<Index>& places, uint64_t starts, Index run, Index first_of_layer,
+                  LargerClaims& larger) {
+#ifdef __AVX512VPOPCNTDQ__
+    if constexpr (sizeof(Index) == 4)
+      if (bundles_.in_order) {
+        find_larger(places, starts, run, first_of_layer, larger);
+        if (larger.full()) make<Access>(larger);
+        return;
+      }
+#endif
+    for_each_bit(starts, [&](int bit) {
+      const Index parent = Access::load(&parent_[run]), root = parent < 0 ? run : parent;
+      if (root >= first_of_layer) Access::fetch_max(&parent_[root], Index(~places.smallest_index(bit)));
+      ++run;
     });
   }
 

@@ -9,6 +9,7 @@
 #include "cpu/core/bits.h"
 #include "cpu/grid/bundles.h"
 #include "cpu/grid/masks.h"
+#include "cpu/grid/run_marks.h"
 #include "cpu/grid/run_table.h"
 
 namespace conncomp {
@@ -61,7 +62,51 @@ class RunPlaces {
     return rows_[k].origin + word_ * kWord + std::countr_zero(rows_[k].word & run);
   }
 
+#ifdef __AVX512VPOPCNTDQ__
+  // Writes those of all runs that start at bits of the word, where rows are in the order of indices: eight at
+  // a time. Entries up to a multiple of eight are overwritten.
+  void smallest_indices(uint64_t starts, Index* indices) const {
+    constexpr int kEight = 8;
+    const __m512i one = _mm512_set1_epi64(1), goes_on = _mm512_set1_epi64(int64_t(continued_));
+    alignas(64) uint8_t bits[kWord];
+    _mm512_store_si512(bits, places_of(starts));
+    const int count = std::popcount(starts);
+    for (int k = 0; k < count; k += kEight) {
+      const __m512i bit =
+          _mm512_maskz_cvtepu8_epi64(0xFF, _mm_loadl_epi64(reinterpret_cast<const __m128i*>(bits + k)));
+      const __m512i first = _mm512_maskz_sllv_epi64(0xFF, one, bit), before = _mm512_sub_epi64(first, one);
+      const __m512i no_breaks = _mm512_or_si512(goes_on, _mm512_or_si512(first, before));
+      // What is added to the places without breaks carries to the lowest break; so all below it are kept.
+      const __m512i up_to_break = _mm512_xor_si512(_mm512_add_epi64(no_breaks, one), no_breaks);
+      const __m512i run = _mm512_and_si512(no_breaks, _mm512_maskz_andnot_epi64(0xFF, before, up_to_break));
+      __m512i places = _mm512_and_si512(run, _mm512_set1_epi64(int64_t(rows_[0].word)));
+      __m512i origin = _mm512_set1_epi64(rows_[0].origin);
+      for (size_t i = 1; i < rows_.size(); ++i) {
+        const __mmask8 none = _mm512_testn_epi64_mask(run, _mm512_set1_epi64(int64_t(rows_[i - 1].so_far)));
+        places = _mm512_mask_and_epi64(places, none, run, _mm512_set1_epi64(int64_t(rows_[i].word)));
+        origin = _mm512_mask_mov_epi64(origin, none, _mm512_set1_epi64(rows_[i].origin));
+      }
+      const __m512i below_first = _mm512_maskz_andnot_epi64(0xFF, places, _mm512_sub_epi64(places, one));
+      const __m512i column =
+          _mm512_add_epi64(_mm512_popcnt_epi64(below_first), _mm512_set1_epi64(word_ * kWord));
+      put(_mm512_add_epi64(origin, column), indices + k);
+    }
+    // The last run may go on in the next word, which may have an element in a row before.
+    const int last = kWord - 1 - std::countl_zero(starts);
+    if (count && !(~continued_ & ~up_to(last))) indices[count - 1] = Index(smallest_index(last));
+  }
+#endif
+
  private:
+#ifdef __AVX512VPOPCNTDQ__
+  static void put(__m512i eight, Index* to) {
+    if constexpr (sizeof(Index) == 4)
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_maskz_cvtepi64_epi32(0xFF, eight));
+    else
+      _mm512_storeu_si512(to, eight);
+  }
+#endif
+
   struct Row {
     int64_t origin;  // the index of the first element
     const uint64_t* foreground;
