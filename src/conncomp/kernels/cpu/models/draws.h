@@ -82,6 +82,7 @@ struct BlockLanes {
   void encrypt(Bits64 seed) {
     const Register low_factor = Lanes::all(0xD2511F53), high_factor = Lanes::all(0xCD9E8D57);
     Bits32 key[2] = {Bits32(seed), Bits32(seed >> 32)};
+#pragma GCC unroll 10
     for (int round = 0; round < 10; ++round) {
       const Register low_key = Lanes::all(key[0]), high_key = Lanes::all(key[1]);
       for (int k = 0; k < kRegisters; ++k) {

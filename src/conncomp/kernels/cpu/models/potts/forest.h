@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
+#include <vector>
 
 #include "core/union_find.h"
 #include "cpu/core/bits.h"
@@ -133,14 +135,17 @@ class RunForest {
   // Unites rows of any slabs.
   template <class Unions>
   void sew_rows(int64_t g, int64_t h, const Bits64* active, Unions& unions) {
-    for_each_contact(g, h, active, [&](Index u, Index d) { sew(u, d, unions); });
+    // All roots first: the searches wait for what other threads have written, and then they wait together.
+    sewn_.clear();
+    for_each_contact(g, h, active,
+                     [&](Index u, Index d) { sewn_.emplace_back(root_apart(u), root_apart(d)); });
+    for (const auto& [u, d] : sewn_) sew(u, d, unions);
   }
   // Unites runs of any slabs, and reports which run is no root any more. Paths stay as they are: then only
   // from such runs they lead to other slabs, where flips would have to look for states.
   template <class Unions>
   void sew(Index u, Index d, Unions& unions) const {
-    hook<Shared>(parent_, find<Shared, Jump::kNone>(parent_, u), find<Shared, Jump::kNone>(parent_, d),
-                 unions);
+    hook<Shared>(parent_, root_apart(u), root_apart(d), unions);
   }
   Index first_run(int64_t row) const { return before_[row * columns_]; }
   Index last_run(int64_t row) const { return run_in((row + 1) * columns_ - 1, kAll); }
@@ -190,6 +195,7 @@ class RunForest {
     return active & (~before | start_[u] | start_[d]);
   }
 
+  Index root_apart(Index run) const { return find<Shared, Jump::kNone>(parent_, run); }
   Index root_of(Index run) const {
     Index root = parent_[run];
     for (Index next; (next = parent_[root]) != root;) root = next;
@@ -199,6 +205,7 @@ class RunForest {
   Bits64* start_;
   Index *before_, *parent_;
   int64_t columns_;
+  std::vector<std::pair<Index, Index>> sewn_;
 };
 
 }  // namespace conncomp
