@@ -73,7 +73,7 @@ class MetLabels {
   bool may_have(int64_t begin, int64_t end) const {
     return !entries_.data() || (begin_ < end && begin < end_);
   }
-  bool has(int64_t row) const { return entries_.data() ? entries_[row] != 0 : sums_.size(row) > 0; }
+  bool has(int64_t row) const { return entries_.data() ? entries_[row] != 0 : sums_.has(row); }
   bool is_stretch(int64_t row) const { return entries_.data() && entries_[row] > 0; }
   bool is_point(int64_t row) const { return entries_.data() && is_point_entry(entries_[row]); }
   LineStretch stretch(int64_t row) const { return stretch_of(entries_[row]); }
@@ -92,7 +92,7 @@ class MetLabels {
         met += entries[row] != 0, points += is_point_entry(entries[row]);
       });
     else
-      for_each_in(begin, end, [&](int64_t row) { met += sums_.size(row) > 0; });
+      for_each_in(begin, end, [&](int64_t row) { met += sums_.has(row); });
     return {met, points};
   }
 

@@ -2,9 +2,11 @@
 // coordinates.
 //
 // What: a table with a row for each of some components, to which pieces of lines are added. All sums are of
-// integers, so they are exact and do not depend on order. A row of zeros is that of nothing, and a table is
-// memory that the system gives zeroed when it is first touched.
-// Cost: a row of 40 to 104 bytes in two or three dimensions.
+// integers, so they are exact and do not depend on order.
+// How: a bit for each row says whether it has anything. Tables begin in memory as it is found, and 64 rows
+// are cleared when the first of them gets something: they are in a cache then, as they are when the next ones
+// do, since labels mostly ascend. Pages that the system clears are not, and take longer than all sums.
+// Cost: a row of 40 to 104 bytes in two or three dimensions, and a bit.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +15,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "cpu/core/bits.h"
 #include "cpu/core/buffer.h"
 
 namespace conncomp {
@@ -44,7 +47,8 @@ class NarrowTable {
   static constexpr int kAxes = axes;
 
   NarrowTable() = default;
-  NarrowTable(const std::vector<int64_t>& shape, int64_t rows) : rows_(Buffer<Row>::zeros(rows)) {
+  NarrowTable(const std::vector<int64_t>& shape, int64_t rows)
+      : count_(rows), rows_(rows), met_(Buffer<uint64_t>::zeros((rows + kWord - 1) / kWord)) {
     std::copy(shape.begin(), shape.end(), shape_.begin());
   }
 
@@ -54,7 +58,7 @@ class NarrowTable {
   void add(int64_t row, const Place& place, const Piece<Sum>& piece) {
     constexpr int last = axes - 1;
     const int64_t n = piece.size;
-    Row& entry = rows_[row];
+    Row& entry = begun(row);
     std::array<int32_t, 2 * axes> reach;
     entry.size += n;
     for (int k = 0; k < last; ++k) {
@@ -76,7 +80,7 @@ class NarrowTable {
 
   // Adds a row of another table.
   void add(int64_t row, const NarrowTable& part, int64_t row_of_part) {
-    Row& entry = rows_[row];
+    Row& entry = begun(row);
     const Row& addend = part.rows_[row_of_part];
     entry.size += addend.size;
     for (int k = 0; k < axes; ++k) entry.sum[k] += addend.sum[k];
@@ -85,6 +89,8 @@ class NarrowTable {
       for (size_t k = 0; k < entry.product.size(); ++k) entry.product[k] += addend.product[k];
   }
 
+  bool has(int64_t row) const { return bit_at(met_.data(), row); }
+  // These are of rows that have something.
   int64_t size(int64_t row) const { return rows_[row].size; }
   int64_t first(int64_t row, int k) const { return shape_[k] - rows_[row].reach[axes + k]; }
   int64_t end(int64_t row, int k) const { return rows_[row].reach[k]; }
@@ -106,8 +112,22 @@ class NarrowTable {
     std::array<int32_t, 2 * axes> reach;
   };
 
+  // The row, which gets something now.
+  Row& begun(int64_t row) {
+    uint64_t& met = met_[row / kWord];
+    if (!met) [[unlikely]]
+      clear(row / kWord * kWord);
+    met |= uint64_t(1) << row % kWord;
+    return rows_[row];
+  }
+  [[gnu::noinline]] void clear(int64_t first) {
+    std::fill_n(&rows_[first], std::min<int64_t>(kWord, count_ - first), Row{});
+  }
+
   std::array<int64_t, axes> shape_{};
+  int64_t count_ = 0;
   Buffer<Row> rows_;
+  Buffer<uint64_t> met_;  // a bit for each row
 };
 
 // A table of components of any number of axes, exact whatever their size.
@@ -161,6 +181,7 @@ class WideTable {
       product_[row * pairs + k] += part.product_[row_of_part * pairs + k];
   }
 
+  bool has(int64_t row) const { return size_[row] > 0; }
   int64_t size(int64_t row) const { return size_[row]; }
   int64_t first(int64_t row, int k) const { return shape_[k] - reach_[row * 2 * axes_ + axes_ + k]; }
   int64_t end(int64_t row, int k) const { return reach_[row * 2 * axes_ + k]; }
