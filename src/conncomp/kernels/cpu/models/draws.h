@@ -106,8 +106,8 @@ struct BlockLanes {
 #endif
 
 // Lets first[i] and last[i] be the halves of the block that `draws` has for a purpose and index[i].
-inline void draw_all(const Draws& draws, Purpose purpose, const Bits64* index, int64_t count, Bits64* first,
-                     Bits64* last) {
+[[gnu::noinline]] inline void draw_all(const Draws& draws, Purpose purpose, const Bits64* index,
+                                       int64_t count, Bits64* first, Bits64* last) {
   int64_t i = 0;
 #ifdef __AVX2__
   using Lanes = MostLanes;
