@@ -90,8 +90,11 @@ class FirstRuns {
         find_upper(bundle, places.first_row());
       }
       const Index first = Index(runs_.first_of(bundle));
-      for_each_in(0, bundles_.words,
-                  [marks = marks_.data() + bundle * bundles_.words](int64_t w) { marks[w] = 0; });
+      for (int64_t w = 0; w < bundles_.words; w += kStretchWords) {
+        bundles_.poll_at(w);
+        std::fill_n(marks_.data() + bundle * bundles_.words + w, std::min(kStretchWords, bundles_.words - w),
+                    uint64_t(0));
+      }
       for_each_word(bundle, masks_.start, [&](int64_t word, int64_t) {
         const Index rank = runs_.rank[word];
         const int count = std::popcount(masks_.start[word]);
@@ -116,16 +119,19 @@ class FirstRuns {
   // run does that goes on there is known by then.
   void find_upper(int64_t bundle, const uint64_t* upper_row) {
     bool next_word = false;  // whether the run that goes on in the next word does
-    for (int64_t w = bundles_.words, word = (bundle + 1) * bundles_.words; w-- > 0;) {
-      --word;
-      bundles_.poll_at(w);
-      const uint64_t start = masks_.start[word];
-      const uint64_t last = last_in_fields(start);
-      const uint64_t has = any_in_fields(upper_row[w], last) | uint64_t(next_word) << (kWord - 1);
-      const uint64_t of_runs = extract(has, last);
-      const int before = ~start & 1;  // whether the first of these runs has started before
-      upper_[word] = of_runs >> before;
-      next_word = before & of_runs;
+    const int64_t first = bundle * bundles_.words;
+    for (int64_t end = bundles_.words, begin; end > 0; end = begin) {
+      begin = (end - 1) / kStretchWords * kStretchWords;
+      bundles_.poll_at(begin);
+      for (int64_t w = end; w-- > begin;) {
+        const uint64_t start = masks_.start[first + w];
+        const uint64_t last = last_in_fields(start);
+        const uint64_t has = any_in_fields(upper_row[w], last) | uint64_t(next_word) << (kWord - 1);
+        const uint64_t of_runs = extract(has, last);
+        const int before = ~start & 1;  // whether the first of these runs has started before
+        upper_[first + w] = of_runs >> before;
+        next_word = before & of_runs;
+      }
     }
   }
 

@@ -90,7 +90,10 @@ struct Masks {
         // The last bundle may be of one row along the axis. That is a first one, which comes first; who asks
         // for last rows alone asks for none of it, as no bundle comes after, or for it alone.
         const int64_t whole = std::min(count, (length - 1 - row % length) / thickness + 1);
-        add_rows(this->row(row), whole, known_words, thickness, keep, mask);
+        if (words > kStretchWords)
+          add_long_row(this->row(row), words, keep, mask);
+        else
+          add_rows(this->row(row), whole, known_words, thickness, keep, mask);
         keep = kAll;
       }
     });
@@ -153,17 +156,22 @@ struct Masks {
   }
 
  private:
-  // Adds rows, so many apart, to masks of which `keep` is kept; with polls in long ones.
+  // Adds rows, so many apart, to masks of which `keep` is kept.
   template <class Words>
   static void add_rows(const uint64_t* row, int64_t count, Words words, int64_t apart, uint64_t keep,
                        uint64_t* __restrict mask) {
-    if (words > kStretchWords) {
-      for (int64_t i = 0; i < count; ++i, row += apart * words, mask += words)
-        for_each_in(0, words, [=](int64_t w) { mask[w] = row[w] | (mask[w] & keep); });
-      return;
-    }
     for (int64_t i = 0; i < count; ++i, row += apart * words, mask += words)
       for (int64_t w = 0; w < words; ++w) mask[w] = row[w] | (mask[w] & keep);
+  }
+
+  // The same of a row of more than a stretch, of which only one is added at once, with polls.
+  [[gnu::noinline]] static void add_long_row(const uint64_t* row, int64_t words, uint64_t keep,
+                                             uint64_t* __restrict mask) {
+    for (int64_t begin = 0; begin < words; begin += kStretchWords) {
+      const int64_t count = std::min(kStretchWords, words - begin);
+      poll(count * kWord);
+      add_rows(row + begin, 1, count, 1, keep, mask + begin);
+    }
   }
 
   struct LineReader {
