@@ -122,11 +122,8 @@ struct Masks {
           fold(rows, count, &folded[bundle * bundles.words]);
         }
         const int64_t first_word = bundle * bundles.words, words = count * bundles.words;
-        for_each_in(0, words,
-                    [starts = &start[first_word], beside = all_if(bundles.neighbours.connected)](int64_t w) {
-                      starts[w] = beside;
-                    });
-        find_starts(first_word, words, true);
+        find_starts(first_word, words, true,
+                    [beside = all_if(bundles.neighbours.connected)](uint64_t) { return beside; });
       };
       bundles.for_each_stretch(bundles.parts.begin(part), bundles.parts.end(part), most, read_stretch);
       part_values[part] = value;
@@ -240,21 +237,22 @@ struct Masks {
               linked[w] = inside[w] & (inside[w] << 1 | (w || from ? inside[w - 1] >> (kWord - 1) : 0));
             links.keep_linked(at, before, from == 0, count, step, linked);
           }
-          find_starts(first, words, from == 0);
+          find_starts(first, words, from == 0, [](uint64_t known) { return known; });
           return true;
         });
   }
 
   // Finds where runs start in words of bundles, which are the first ones of a bundle or not: where the
-  // element before is no foreground, or not linked, as `start` has told so far, or beside the end of another
-  // bundle.
-  void find_starts(int64_t first_word, int64_t words, bool are_first) {
+  // element before is no foreground, or not linked, as linked(what `start` has so far) tells, or beside the
+  // end of another bundle.
+  template <class Linked>
+  void find_starts(int64_t first_word, int64_t words, bool are_first, Linked linked) {
     const uint64_t* const mask = (bundles.folded ? folded : foreground).data() + first_word;
     uint64_t* __restrict const starts = start.data() + first_word;
     const uint64_t before = are_first ? 0 : mask[-1] >> (kWord - 1);
-    starts[0] = mask[0] & ~((mask[0] << 1 | before) & starts[0]);
+    starts[0] = mask[0] & ~((mask[0] << 1 | before) & linked(starts[0]));
     for_each_in(1, words, [=](int64_t w) {
-      starts[w] = mask[w] & ~((mask[w] << 1 | mask[w - 1] >> (kWord - 1)) & starts[w]);
+      starts[w] = mask[w] & ~((mask[w] << 1 | mask[w - 1] >> (kWord - 1)) & linked(starts[w]));
     });
     for (int64_t w = bundles.words; w < words; w += bundles.words) starts[w] |= mask[w] & 1;
   }
