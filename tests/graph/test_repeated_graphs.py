@@ -109,6 +109,35 @@ def test_labels_and_counts_of_one_call_are_not_those_of_the_next(cupy):
             np.testing.assert_array_equal(labels.get(), roots)
 
 
+@pytest.mark.parametrize("numbering", ["consecutive", "roots"])
+def test_a_handler_of_signals_may_label_amid_a_call(cupy, monkeypatch, numbering):
+    made = [random_graph(seed=seed, arcs=200 + 50 * seed) for seed in range(2)]
+    on_gpu, answers, is_handled = [placed(graph) for graph in made], [], [False]
+    for number in (0, 1, 0, 1):
+        connected_components(on_gpu[number], numbering=numbering)
+    address = _cuda_arrays.CuPyArrays.address
+
+    def interrupted(*arguments):
+        if not is_handled[0]:
+            is_handled[0] = True
+            answers.extend(
+                (number, connected_components(on_gpu[number], numbering=numbering))
+                for number in range(2)
+            )
+            is_handled[0] = False
+        return address(*arguments)
+
+    with monkeypatch.context() as changes:
+        changes.setattr(_cuda_arrays.CuPyArrays, "address", interrupted)
+        answers.append((0, connected_components(on_gpu[0], numbering=numbering)))
+    assert len(answers) >= 3
+    assert len({labels.data.ptr for _, (_, labels) in answers}) == len(answers)
+    for number, (count, labels) in answers:
+        expected, numbers = connected_components(made[number], numbering=numbering)
+        assert int(count) == expected
+        np.testing.assert_array_equal(labels.get(), numbers)
+
+
 def test_out_is_filled_by_kept_launches(cupy, monkeypatch):
     graph = random_graph()
     on_gpu, expected = placed(graph), connected_components(graph)[1]

@@ -20,7 +20,7 @@ def test_a_handler_of_signals_may_ask_for_one_while_memory_is_asked_for():
     gpu = Gpu(SimpleNamespace(cuda=cuda), 0)
     thread = Thread(target=lambda: numbers.append(gpu._new_answer()), daemon=True)
     thread.start()
-    thread.join(30)
+    thread.join(5)
     assert not thread.is_alive()
     numbers += [gpu._new_answer() for _ in range(2 * PINNED_BYTES // 8)]
     assert len({number.ctypes.data for number in numbers}) == len(numbers)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import partial
+from threading import get_ident
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -93,6 +94,8 @@ def kind_of_call(
     if not gpu.keeps_launches_of(stream):
         return None
     memory = _workspaces.get(gpu.device) if workspace is None else workspace
+    if memory is not None and memory.caller == get_ident():
+        return None  # amid another call, by a signal's handler
     return memory, (stream, directed, connection, numbering)
 
 
