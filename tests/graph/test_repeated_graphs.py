@@ -3,6 +3,7 @@
 import gc
 import pickle
 import weakref
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -107,6 +108,27 @@ def test_labels_and_counts_of_one_call_are_not_those_of_the_next(cupy):
             number, roots = connected_components(graph, numbering="roots")
             assert int(count) == number
             np.testing.assert_array_equal(labels.get(), roots)
+
+
+def test_no_thread_takes_more_memory_before_launches_are_kept(cupy, monkeypatch):
+    """They would be kept for memory that is given back."""
+    made, graph, waiting = repeated.RepeatedFill, placed(random_graph()), []
+
+    def amid_threads(gpu, fill, arrays, library, workspace, *others):
+        def take_more():
+            with workspace:
+                workspace.take(gpu, (2 * workspace.nbytes, np.dtype(np.uint8)))
+
+        fills = made(gpu, fill, arrays, library, workspace, *others)
+        waiting.append(Thread(target=take_more))
+        waiting[0].start()
+        waiting[0].join(0.2)
+        return fills
+
+    monkeypatch.setattr(repeated, "RepeatedFill", amid_threads)
+    connected_components(graph)
+    waiting[0].join()
+    assert not kept(graph)
 
 
 @pytest.mark.parametrize("numbering", ["consecutive", "roots"])

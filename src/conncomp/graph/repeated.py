@@ -144,9 +144,10 @@ def first_call(
         if consecutive:
             counted = "told"
         fill = partial(algorithm.fill, gpu, graph, filled, memory, consecutive, True)
-        repeated = RepeatedFill(gpu, fill, (filled,), library, memory, (), counted)
-        if filled.dtype == INDEX_TYPES[0]:  # not as those of `out`
-            _kinds(memory, graph)[kind[1]] = repeated
+        with memory:  # no other call takes more of it before the launches are kept
+            repeated = RepeatedFill(gpu, fill, (filled,), library, memory, (), counted)
+            if filled.dtype == INDEX_TYPES[0]:  # not as those of `out`
+                _kinds(memory, graph)[kind[1]] = repeated
         labels = output.finish()
         if out is None:
             labels = in_library(labels, graph._library)
