@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Hashable
 from functools import cache, lru_cache
 from math import prod
+from threading import get_ident
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -26,9 +27,12 @@ class CudaLibrary(Protocol):
     Attributes
     ----------
     name : str
+    asks_ahead : bool
+        Whether an array that one call has asked for may be what a later one returns.
     """
 
     name: str
+    asks_ahead: bool
 
     def layout(self, array: Any, device: int) -> Hashable:
         """Return shape, strides, dtype and device; None unless it lies on that device."""
@@ -46,7 +50,7 @@ class CudaLibrary(Protocol):
 class CuPyArrays:
     """Arrays of CuPy."""
 
-    name = "cupy"
+    name, asks_ahead = "cupy", True
 
     def layout(self, array: Any, device: int) -> Hashable:
         """Return shape, strides, dtype and device; None unless it lies on that device."""
@@ -70,7 +74,8 @@ class CuPyArrays:
 class TorchArrays:
     """Tensors of PyTorch."""
 
-    name = "torch"
+    # A tensor is of the pool of a CUDA graph, or of inference mode, where it was asked for.
+    name, asks_ahead = "torch", False
 
     def __init__(self, torch: Any) -> None:
         self._torch = torch
@@ -182,14 +187,14 @@ class RepeatedFill:
         example = in_library(labels, library.name)
         self._labels_kind = type(example), library.layout(example, self._device)
         self._is_told, self._is_copied = counted == "told", counted == "copied"
-        self._is_small = labels.nbytes <= MOST_SPARE
+        self._asks_ahead = library.asks_ahead and labels.nbytes <= MOST_SPARE
         with workspace, gpu.loading([TELLING] * self._is_told), kept_launches() as launches:
             numbers = fill()
             self.counts, self._counts_address = numbers.reshape(shape), gpu.address(numbers)
             self.kernels = tuple(made.kernel for made in launches)
             self._again = gpu.repeat(launches, arrays, numbers if self._is_told else None)
             self._left = in_library(self.counts, library.name) if counted == "left" else None
-            self.first = self._left
+            self.first = self._left_numbers()
             if self._is_told:
                 self.first = self._again.read(self._stream, self._counts_address)
             elif self._is_copied:
@@ -198,7 +203,7 @@ class RepeatedFill:
     def __call__(self, workspace: Workspace, out: Any, *others: int) -> tuple[Any, Any]:
         """Fill labels; return them, and numbers of components as the first call did.
 
-        Those of the next call are asked for while the GPU is at work: it begins sooner then.
+        Labels of the next call are asked for while the GPU is at work: it begins sooner then.
 
         Parameters
         ----------
@@ -210,28 +215,41 @@ class RepeatedFill:
             The addresses of what takes the place of the other arrays.
         """
         with workspace.turn:
-            labels, numbers = out, self._left
-            if out is None:
-                owner, spare = workspace.spare
-                labels = spare if owner is self else self._new_labels()
-            self._again.run(self._stream, (*others, self._library.address(labels)))
-            if out is None and self._is_small:
-                workspace.spare = self._spare()
-            if self._is_told:
-                numbers = self._again.answer(self._stream)
-            elif self._is_copied:
-                numbers = self._copied()
-        return labels, numbers
+            workspace.caller = get_ident()
+            try:
+                labels = self._spare_or_new(workspace) if out is None else out
+                self._again.run(self._stream, (*others, self._library.address(labels)))
+                if out is None and self._asks_ahead:
+                    workspace.spare = self._spare()
+                return labels, self._numbers()
+            finally:
+                workspace.caller = None
 
-    def _spare(self) -> tuple[Any, Any]:
-        """Return labels for the next call, and whose they are; nothing where there is no memory."""
+    def _spare_or_new(self, workspace: Workspace) -> Any:
+        """Return labels that nobody has."""
+        # Taken in one step, as a signal's handler may label between two.
+        labels = workspace.spare.pop(self, None)
+        return self._new_labels() if labels is None else labels
+
+    def _spare(self) -> dict[Any, Any]:
+        """Return labels for the next call, by whose they are; nothing where there is no memory."""
         try:
-            return self, self._new_labels()
-        except (MemoryError, RuntimeError):  # of CuPy, of PyTorch
-            return None, None
+            return {self: self._new_labels()}
+        except (MemoryError, RuntimeError):
+            return {}
+
+    def _numbers(self) -> Any:
+        """Return the numbers of components, as `counted` says."""
+        if self._is_told:
+            return self._again.answer(self._stream)
+        return self._copied() if self._is_copied else self._left_numbers()
+
+    def _left_numbers(self) -> Any:
+        """Return an array of its own of the memory that the numbers stay in; None for others."""
+        return None if self._left is None else self._left[...]
 
     def _copied(self) -> Any:
-        """Return a copy of the numbers, likewise."""
+        """Return a copy of the numbers, which the GPU makes after the launches."""
         copy = self._library.empty(self._gpu, self.counts.shape, COUNT)
         address, count = self._library.address(copy), self.counts.nbytes
         self._again.copy(self._stream, address, self._counts_address, count)

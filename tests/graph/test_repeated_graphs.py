@@ -3,6 +3,7 @@
 import gc
 import pickle
 import weakref
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -107,6 +108,56 @@ def test_labels_and_counts_of_one_call_are_not_those_of_the_next(cupy):
             number, roots = connected_components(graph, numbering="roots")
             assert int(count) == number
             np.testing.assert_array_equal(labels.get(), roots)
+
+
+def test_no_thread_takes_more_memory_before_launches_are_kept(cupy, monkeypatch):
+    """They would be kept for memory that is given back."""
+    made, graph, waiting = repeated.RepeatedFill, placed(random_graph()), []
+
+    def amid_threads(gpu, fill, arrays, library, workspace, *others):
+        def take_more():
+            with workspace:
+                workspace.take(gpu, (2 * workspace.nbytes, np.dtype(np.uint8)))
+
+        fills = made(gpu, fill, arrays, library, workspace, *others)
+        waiting.append(Thread(target=take_more))
+        waiting[0].start()
+        waiting[0].join(0.2)
+        return fills
+
+    monkeypatch.setattr(repeated, "RepeatedFill", amid_threads)
+    connected_components(graph)
+    waiting[0].join()
+    assert not kept(graph)
+
+
+@pytest.mark.parametrize("numbering", ["consecutive", "roots"])
+def test_a_handler_of_signals_may_label_amid_a_call(cupy, monkeypatch, numbering):
+    made = [random_graph(seed=seed, arcs=200 + 50 * seed) for seed in range(2)]
+    on_gpu, answers, is_handled = [placed(graph) for graph in made], [], [False]
+    for number in (0, 1, 0, 1):
+        connected_components(on_gpu[number], numbering=numbering)
+    address = _cuda_arrays.CuPyArrays.address
+
+    def interrupted(*arguments):
+        if not is_handled[0]:
+            is_handled[0] = True
+            answers.extend(
+                (number, connected_components(on_gpu[number], numbering=numbering))
+                for number in range(2)
+            )
+            is_handled[0] = False
+        return address(*arguments)
+
+    with monkeypatch.context() as changes:
+        changes.setattr(_cuda_arrays.CuPyArrays, "address", interrupted)
+        answers.append((0, connected_components(on_gpu[0], numbering=numbering)))
+    assert len(answers) >= 3
+    assert len({labels.data.ptr for _, (_, labels) in answers}) == len(answers)
+    for number, (count, labels) in answers:
+        expected, numbers = connected_components(made[number], numbering=numbering)
+        assert int(count) == expected
+        np.testing.assert_array_equal(labels.get(), numbers)
 
 
 def test_out_is_filled_by_kept_launches(cupy, monkeypatch):

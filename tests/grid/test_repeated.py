@@ -108,13 +108,81 @@ def test_labels_that_are_asked_for_ahead_are_those_of_one_later_call(cupy, monke
                 Array(image), return_num=number % 3 == 0, out=out if number == 4 else None
             )
             results.append(labels[0] if number % 3 == 0 else labels)
-            owner, spare = workspace.spare
-            assert (spare is None) == (most < first.size * 4)
-            assert owner is None or owner in [held.fill for held in workspace.calls.values()]
-            assert all(spare is not labels for labels in results)
+            assert len(workspace.spare) == (most >= first.size * 4)
+            for owner, spare in workspace.spare.items():
+                assert owner in [held.fill for held in workspace.calls.values()]
+                assert all(spare is not labels for labels in results)
         results[4] = cupy.asarray(results[4].get())
         for image, labels in zip(later, results, strict=True):
             np.testing.assert_array_equal(labels.get(), label(image))
+
+
+def test_labels_of_pytorch_are_not_asked_for_ahead(cupy, monkeypatch):
+    """They would be of the pool of memory, or of inference mode, of another call."""
+    assert not cuda_arrays.TorchArrays.asks_ahead
+    monkeypatch.setattr(cuda_arrays.CuPyArrays, "asks_ahead", False)
+    for image in images():
+        check(image)
+    (workspace,) = repeated._workspaces.values()
+    assert not workspace.spare
+
+
+def test_labels_that_are_asked_for_ahead_hold_no_memory_that_is_given_back(cupy):
+    workspace = Workspace()
+    for image in images(shape=(20, 40)):
+        check(image, workspace=workspace)
+    assert workspace.spare
+    (placed,) = workspace._memory.values()
+    memory = placed.host if placed.host.base is None else placed.host.base
+    alive, placed, memory = weakref.ref(memory), None, None
+    workspace.take(repeated.current_gpu(), (workspace.nbytes + 1, np.dtype(np.uint8)))
+    gc.collect()
+    assert alive() is None
+
+
+@pytest.mark.parametrize("moment", ["address", "empty"])
+@pytest.mark.parametrize(
+    "options", [{}, {"return_num": True}, {"return_num": True, "batch_axes": 1}]
+)
+def test_a_handler_of_signals_may_label_amid_a_call(cupy, monkeypatch, moment, options):
+    first, other = images(count=2)
+    for _ in range(2):
+        check(first, **options)
+    answers, is_handled = [], [False]
+    method = getattr(cuda_arrays.CuPyArrays, moment)
+
+    def interrupted(*arguments):
+        answer = method(*arguments)
+        if not is_handled[0]:
+            is_handled[0] = True
+            answers.append((other, label(Array(other), **options)))
+            is_handled[0] = False
+        return answer
+
+    with monkeypatch.context() as changes:
+        changes.setattr(cuda_arrays.CuPyArrays, moment, interrupted)
+        for _ in range(3):
+            answers.append((first, label(Array(first), **options)))
+    assert len(answers) > 3
+    for image, answer in answers:
+        expected = label(image, **options)
+        if not options:
+            answer, expected = (answer,), (expected,)
+        np.testing.assert_array_equal(answer[0].get(), expected[0])
+        if options:
+            count = answer[1].get() if isinstance(answer[1], Array) else answer[1]
+            np.testing.assert_array_equal(count, expected[1])
+
+
+def test_numbers_that_stay_in_a_workspace_are_an_array_of_their_own(cupy):
+    """Of each call, so that to change its shape changes no other one."""
+    workspace, labeller = Workspace(), Labeller(SHAPE, np.uint8, batch_axes=1)
+    for image in images():
+        answer = label(Array(image), return_num=True, batch_axes=1, workspace=workspace)
+        labeller(Array(image))
+        for counts in answer[1], labeller.counts:
+            assert counts.shape == SHAPE[:1]
+            counts.host.shape = 2, 3
 
 
 @pytest.mark.parametrize("error", [MemoryError, RuntimeError])

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import partial
+from threading import get_ident
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -93,6 +94,8 @@ def kind_of_call(
     if not gpu.keeps_launches_of(stream):
         return None
     memory = _workspaces.get(gpu.device) if workspace is None else workspace
+    if memory is not None and memory.caller == get_ident():
+        return None  # amid another call, by a signal's handler
     return memory, (stream, directed, connection, numbering)
 
 
@@ -141,9 +144,10 @@ def first_call(
         if consecutive:
             counted = "told"
         fill = partial(algorithm.fill, gpu, graph, filled, memory, consecutive, True)
-        repeated = RepeatedFill(gpu, fill, (filled,), library, memory, (), counted)
-        if filled.dtype == INDEX_TYPES[0]:  # not as those of `out`
-            _kinds(memory, graph)[kind[1]] = repeated
+        with memory:  # no other call takes more of it before the launches are kept
+            repeated = RepeatedFill(gpu, fill, (filled,), library, memory, (), counted)
+            if filled.dtype == INDEX_TYPES[0]:  # not as those of `out`
+                _kinds(memory, graph)[kind[1]] = repeated
         labels = output.finish()
         if out is None:
             labels = in_library(labels, graph._library)

@@ -95,7 +95,7 @@ class Labeller:
         array; the next call on its stream writes to it.
         """
         counts, library = self._counts
-        return in_library(counts, library)
+        return in_library(counts[...], library)
 
     @property
     def nbytes(self) -> int:

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import replace
 from functools import partial
+from threading import get_ident
 from typing import Any
 
 from conncomp._arrays import in_library
@@ -113,6 +114,8 @@ def kind_of_call(label_image: Any, workspace: Any, options: tuple[Any, ...]) -> 
     if not gpu.keeps_launches_of(stream):
         return None
     memory = _workspaces.get(gpu.device) if workspace is None else workspace
+    if memory is not None and memory.caller == get_ident():
+        return None  # amid another call, by a signal's handler
     return memory, (type(label_image), layout, stream, options)
 
 

@@ -16,7 +16,7 @@ from hashlib import sha256
 from itertools import chain, islice, repeat
 from math import inf
 from pathlib import Path
-from threading import Lock, local
+from threading import RLock, local
 from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
@@ -111,8 +111,8 @@ class _Kept(local):
 
 _kept = _Kept()
 
-# Whose turn it is to ask for pinned memory.
-_pinning = Lock()
+# Whose turn it is to ask for pinned memory; a signal's handler may amid its thread's.
+_pinning = RLock()
 
 # Where launches are recorded; None when they are not.
 _recorded: list[tuple[str, Any, Any]] | None = None

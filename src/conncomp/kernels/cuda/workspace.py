@@ -59,11 +59,13 @@ class Workspace:
 
     # What calls keep that were made with this memory, by kind: forgotten when it lies elsewhere.
     calls: dict[Hashable, Any]
-    # Labels that one of them has asked for ahead of the next call, and who has.
-    spare: tuple[Any, Any]
+    # Labels that one of them has asked for ahead of the next call, by which one has.
+    spare: dict[Any, Any]
+    # The thread that makes kept launches: calls of a signal's handler there make others.
+    caller: int | None
 
     def __init__(self) -> None:
-        self.calls, self.spare = {}, (None, None)
+        self.calls, self.spare, self.caller = {}, {}, None
         self._memory: dict[Hashable, Any] = {}  # by stream
         self._views: dict[tuple[Hashable, Parts], tuple[Any, ...]] = {}
         self._structs: dict[tuple[Any, ...], PlacedStruct] = {}  # by stream, kind and parts
@@ -155,6 +157,7 @@ class Workspace:
         if memory is None or end > memory.nbytes:
             del memory
             self.calls.clear()
+            self.spare.clear()  # whose owner holds on to the memory
             self._memory.pop(stream, None)  # freed before more is asked for
             for kept in (self._views, self._structs):
                 for key in [key for key in kept if key[0] == stream]:
