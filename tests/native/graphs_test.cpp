@@ -613,6 +613,30 @@ void test_polls_of_long_rows() {
   watch.budget = 0;
 }
 
+// So do vertices without arcs beside a giant, which are a bit of a word each.
+void test_polls_around_a_giant() {
+  constexpr int32_t kVertices = 10000;
+  constexpr int64_t kPlenty = int64_t(1) << 40;
+  const std::vector<int32_t> indptr(kVertices + 1);
+  const Rows<int32_t, int32_t> rows{indptr.data(), nullptr, kVertices, 0};
+  VertexBits members(kVertices);
+  members.set(0);
+  std::vector<int32_t> labels(kVertices);
+  process().wanted_threads = 1;
+  watch.budget = kPlenty;
+  AroundGiant<int32_t> around(members, kVertices, labels.data());
+  const auto check_work = [](const char* what) {
+    check(kPlenty - watch.budget >= kVertices, what);
+    watch.budget = kPlenty;
+  };
+  check_work("vertices that count as work when they get parents");
+  around.unite(rows);
+  check_work("vertices that count as work when they are united");
+  check(around.label(true) == kVertices, "vertices that are alone beside a giant");
+  check(kPlenty - watch.budget >= 2 * kVertices, "vertices that count as work when they are labelled");
+  watch.budget = 0;
+}
+
 // Memory that was freed comes back, unless it is small, large, or more than twice what is asked for.
 void test_spare_memory() {
   constexpr int64_t kLarge = 1 << 20;
@@ -702,6 +726,7 @@ int main(int count, char** arguments) {
     test_one_tree<int64_t>();
   }
   test_polls_of_long_rows();
+  test_polls_around_a_giant();
   test_spare_memory();
   check(rounds < 20 || (giants_found > rounds / 8 && giants_given_up > rounds / 8), "giants that are sought");
   check(rounds < 20 || graphs_trimmed > rounds / 8, "graphs that are trimmed");

@@ -734,6 +734,23 @@ void test_glasses() {
   check(serial_record == record, "the record of glasses");
 }
 
+// Each contact of long rows that are sewn counts as work, so that a look at Ctrl-C comes in time.
+void test_polls_of_long_seams() {
+  constexpr int32_t kColumns = 300, kSites = kColumns * kWordSites;
+  constexpr int64_t kPlenty = int64_t(1) << 40;
+  const Replicas replicas{{{1, 1, 2, kSites}, 0, 2, 1}, 0, 0, 1};
+  ForestMemory<int32_t> memory(replicas);
+  RunForest<int32_t> forest(replicas.lattice, memory, 0);
+  const std::vector<Bits64> none(kColumns), all(kColumns, ~Bits64(0));
+  for (int32_t row = 0; row < 2; ++row) forest.begin_row(replicas.lattice, row, none.data(), row * kSites);
+  Unreported unions;
+  watch.budget = kPlenty;
+  forest.sew_rows(0, 1, all.data(), unions);
+  check(kPlenty - watch.budget >= kSites, "contacts that count as work");
+  watch.budget = 0;
+  for (int32_t x = 0; x < kSites; ++x) check(forest.parents()[kSites + x] == x, "runs that are sewn");
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -755,5 +772,6 @@ int main(int count, char** arguments) {
     test_fields<float, 2>();
     test_fields<double, 3>();
   }
+  test_polls_of_long_seams();
   std::printf("%d rounds\n", rounds);
 }

@@ -3,10 +3,10 @@
 //
 // What: a table with a row for each of some components, to which pieces of lines are added. All sums are of
 // integers, so they are exact and do not depend on order.
-// How: a bit for each row says whether it has anything. Tables begin in memory as it is found, and 64 rows
-// are cleared when the first of them gets something: they are in a cache then, as they are when the next ones
-// do, since labels mostly ascend. Pages that the system clears are not, and take longer than all sums.
-// Cost: a row of 40 to 104 bytes in two or three dimensions, and a bit.
+// How: in tables of few axes a bit for each row says whether it has anything. They begin in memory as it is
+// found, and 64 rows are cleared when the first of them gets something: they are in a cache then, as they are
+// when the next ones do, since labels mostly ascend. Pages that the system clears are not, and take longer
+// than all sums. Cost: a row of 40 to 104 bytes in two or three dimensions, and a bit.
 #pragma once
 
 #include <algorithm>

@@ -2,9 +2,9 @@
 // default on the CPU.
 //
 // What: the direction of arcs is ignored; nothing is assumed of it unless the caller says that the graph
-// is symmetric. The result is a forest with a tree for each component, whose root is its smallest vertex.
-// How: union–find branches on what it finds, mostly for the first time, and processors guess wrong. So
-// most of the work is done in passes over the vertices that hardly branch. Each vertex starts under the
+// is symmetric. Labels are made of a forest with a tree for each component, whose root is its smallest
+// vertex. How: union–find branches on what it finds, mostly for the first time, and processors guess wrong.
+// So most of the work is done in passes over the vertices that hardly branch. Each vertex starts under the
 // smaller end of its first or last arc (start_trees). Grids, and graphs whose numbers come from a search,
 // are one tree by these, which is seen before any is grown (start_as_one). Elsewhere, unless a giant
 // component is mostly one tree already, each tree goes under a smaller one that two more arcs of some
@@ -17,7 +17,7 @@
 // around_giant.h labels, and all of the above is done only if there is none.
 // Cost: each arc read once, and a random access for it; in a symmetric graph with a giant component, or
 // where two arcs a vertex make one tree, only a few arcs a vertex. No memory beyond the parents, which
-// become the labels, a bit a vertex, and what sparse_forest.h and giant.h need.
+// become the labels, a bit a vertex, and what sparse_forest.h, giant.h and around_giant.h need.
 // Source: Sutton, Ben-Nun and Barak 2018, "Optimizing Parallel Graph Connectivity Computation via Subgraph
 // Sampling"; start and union–find of Jaiganesh and Burtscher 2018; trees are hooked as by Shiloach and
 // Vishkin 1982, "An O(log n) parallel connectivity algorithm".

@@ -15,6 +15,7 @@
 
 #include "core/union_find.h"
 #include "cpu/core/buffer.h"
+#include "cpu/core/interrupt.h"
 #include "cpu/core/numbering.h"
 #include "cpu/graph/rows.h"
 #include "cpu/graph/trees.h"
@@ -77,10 +78,14 @@ class AroundGiant {
   }
 
  private:
-  // Calls body(w) for every word of vertices, in parallel.
+  // Calls body(w) for every word of vertices, in parallel, after a poll.
   template <class Body>
   void for_each_word(Body body) const {
-    for_each_index((vertices_ + VertexBits::kWord - 1) / VertexBits::kWord, body,
+    const auto polled = [body](int64_t w) {
+      poll(VertexBits::kWord);
+      body(w);
+    };
+    for_each_index((vertices_ + VertexBits::kWord - 1) / VertexBits::kWord, polled,
                    VertexBits::kWord * kParentWork);
   }
 

@@ -1,8 +1,8 @@
 // How marks of vertices spread along arcs, a bit each.
 //
 // What: a search marks what a queue leads to; to ask is to mark what leads to a marked vertex. Each is for
-// one thread, whose marks nobody else writes. How: without branches that are hard to guess, and with rows
-// asked for ahead.
+// one thread; nobody else writes the words that it marks. How: without branches that are hard to guess, and
+// with rows asked for ahead.
 #pragma once
 
 #include <algorithm>

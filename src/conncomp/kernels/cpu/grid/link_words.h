@@ -58,7 +58,8 @@ class LinkWords {
   virtual bool foreground_of_one_value(const char* x, int64_t count, CommonValue& common,
                                        uint64_t* words) const = 0;
   // Of the places p in [first, count) that `words` has, keeps those where element p of x is linked to element
-  // p of y, which is one step from it; both are in the foreground. `first` is 0 or 1; no others are read.
+  // p of y, which is one step from it; both are in the foreground, unless the rule is transitive. `first` is
+  // 0 or 1; no others are read.
   virtual void keep_linked(const char* x, const char* y, int first, int64_t count, StepDirection step,
                            uint64_t* words) const = 0;
   // Writes which of `count` elements p of x, foreground or not, are linked to element p of y, which is one

@@ -179,7 +179,7 @@ struct Masks {
 
   // Calls body(row, where it begins, first element, elements) for stretches of rows that follow each other,
   // which are as one where nothing is between them, until it returns false; whether it never did. Rows as one
-  // are a stretch at most.
+  // are a stretch at most, or two where bundles are folded.
   template <class Body>
   bool for_each_stretch_of_rows(const LineReader& reader, int64_t row, int64_t rows, const LinkWords& links,
                                 Body&& body) const {

@@ -274,11 +274,11 @@ class CellClusters : public RunClusters<Index> {
       for (int kind = 1; kind < cells_.kinds; ++kind) {
         const int64_t g = other_sites(cells_, word, kind).row;
         if (is_before(slab, row, g)) continue;
-        poll(cells_.row_sites());
         draw(strip, kind, row, row + 1, tally, bonds, [](int64_t, int64_t) { return true; });
         const RunsBeside<Index> other(cells_, forest, g, cells_.kind[kind].shift);
         Bits64 from_before = 0;
         for (int64_t c = 0; c < lattice_.columns(); ++c) {
+          poll(kWordSites);
           const Bits64 bits = bonds[c],
                        runs = forest.start(row * lattice_.columns() + c) | other.of_word(c).start;
           for_each_bit(bits & (~(bits << 1 | from_before) | runs), [&](int p) {

@@ -135,11 +135,15 @@ class RunForest {
   // Unites rows of any slabs.
   template <class Unions>
   void sew_rows(int64_t g, int64_t h, const Bits64* active, Unions& unions) {
-    // All roots first: the searches wait for what other threads have written, and then they wait together.
-    sewn_.clear();
-    for_each_contact(g, h, active,
-                     [&](Index u, Index d) { sewn_.emplace_back(root_apart(u), root_apart(d)); });
-    for (const auto& [u, d] : sewn_) sew(u, d, unions);
+    // The roots of many contacts first: the searches wait for what other threads have written, and then they
+    // wait together.
+    constexpr size_t kTogether = 1024;
+    contact_roots_.clear();
+    for_each_contact(g, h, active, [&](Index u, Index d) {
+      contact_roots_.emplace_back(root_apart(u), root_apart(d));
+      if (contact_roots_.size() == kTogether) sew_contacts(unions);
+    });
+    sew_contacts(unions);
   }
   // Unites runs of any slabs, and reports which run is no root any more. Paths stay as they are: then only
   // from such runs they lead to other slabs, where flips would have to look for states.
@@ -195,6 +199,12 @@ class RunForest {
     return active & (~before | start_[u] | start_[d]);
   }
 
+  template <class Unions>
+  void sew_contacts(Unions& unions) {
+    for_each_in(0, int64_t(contact_roots_.size()),
+                [&](int64_t i) { sew(contact_roots_[i].first, contact_roots_[i].second, unions); });
+    contact_roots_.clear();
+  }
   Index root_apart(Index run) const { return find<Shared, Jump::kNone>(parent_, run); }
   Index root_of(Index run) const {
     Index root = parent_[run];
@@ -205,7 +215,7 @@ class RunForest {
   Bits64* start_;
   Index *before_, *parent_;
   int64_t columns_;
-  std::vector<std::pair<Index, Index>> sewn_;
+  std::vector<std::pair<Index, Index>> contact_roots_;  // of rows that are sewn, at most so many at once
 };
 
 }  // namespace conncomp
