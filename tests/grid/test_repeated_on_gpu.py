@@ -45,8 +45,8 @@ def test_labels_are_those_of_the_cpu(cupy, shape, batch_axes, numbering):
 @pytest.mark.parametrize(("shape", "batch_axes"), SHAPES)
 def test_labeller_in_a_graph(cupy, shape, batch_axes):
     labeller = conncomp.Labeller(shape, np.uint8, batch_axes=batch_axes)
-    image, labels = cupy.zeros(shape, np.uint8), cupy.empty(shape, np.int32)
     with cupy.cuda.Stream(non_blocking=True) as stream:
+        image, labels = cupy.zeros(shape, np.uint8), cupy.empty(shape, np.int32)
         labeller(image, out=labels)
         stream.begin_capture()
         labeller(image, out=labels)
