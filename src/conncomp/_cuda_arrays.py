@@ -146,6 +146,27 @@ Counted = Literal["told", "copied", "left", "unasked"]
 MOST_SPARE = 1 << 22
 
 
+def kept_with(
+    gpu: Gpu,
+    library: CudaLibrary,
+    workspace: Workspace | None,
+    workspaces: dict[int, Workspace],
+    *kind: Hashable,
+) -> tuple[Workspace | None, Hashable] | None:
+    """Return the memory that launches of a kind are kept with, and what they are found there by.
+
+    The memory is the caller's, or that of calls without any, by device, once there is some. None
+    if they are not kept.
+    """
+    stream = library.stream(gpu)
+    if not gpu.keeps_launches_of(stream):
+        return None
+    memory = workspaces.get(gpu.device) if workspace is None else workspace
+    if memory is not None and memory.caller == get_ident():
+        return None  # amid another call, by a signal's handler
+    return memory, (stream, *kind)
+
+
 class RepeatedFill:
     """Launches that fill labels, made again with other arrays.
 

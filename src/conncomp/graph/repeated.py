@@ -16,13 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import partial
-from threading import get_ident
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from conncomp._algorithms import Algorithm
 from conncomp._arrays import Output, in_library
-from conncomp._cuda_arrays import Counted, CudaLibrary, RepeatedFill, cuda_library_named
+from conncomp._cuda_arrays import Counted, CudaLibrary, RepeatedFill, cuda_library_named, kept_with
 from conncomp.gpu import Workspace
 from conncomp.graph.graph import Graph
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, are_watched, current_gpu
@@ -90,13 +89,7 @@ def kind_of_call(
     fits = graph._num_vertices > 0 and (entries <= MOST_ENTRIES or workspace is not None)
     if place != gpu.device or not fits:
         return None
-    stream = library.stream(gpu)
-    if not gpu.keeps_launches_of(stream):
-        return None
-    memory = _workspaces.get(gpu.device) if workspace is None else workspace
-    if memory is not None and memory.caller == get_ident():
-        return None  # amid another call, by a signal's handler
-    return memory, (stream, directed, connection, numbering)
+    return kept_with(gpu, library, workspace, _workspaces, directed, connection, numbering)
 
 
 def call_again(graph: Graph, kind: Any, out: Any) -> tuple[Any, Any] | None:

@@ -17,11 +17,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import replace
 from functools import partial
-from threading import get_ident
 from typing import Any
 
 from conncomp._arrays import in_library
-from conncomp._cuda_arrays import Counted, CudaLibrary, RepeatedFill, cuda_library_of
+from conncomp._cuda_arrays import Counted, CudaLibrary, RepeatedFill, cuda_library_of, kept_with
 from conncomp.gpu import Workspace
 from conncomp.grid.array import Array
 from conncomp.grid.request import Request, are_plain, image_of, label_array
@@ -110,13 +109,7 @@ def kind_of_call(label_image: Any, workspace: Any, options: tuple[Any, ...]) -> 
     layout = library.layout(label_image, gpu.device)
     if layout is None:
         return None
-    stream = library.stream(gpu)
-    if not gpu.keeps_launches_of(stream):
-        return None
-    memory = _workspaces.get(gpu.device) if workspace is None else workspace
-    if memory is not None and memory.caller == get_ident():
-        return None  # amid another call, by a signal's handler
-    return memory, (type(label_image), layout, stream, options)
+    return kept_with(gpu, library, workspace, _workspaces, type(label_image), layout, options)
 
 
 def call_again(kind: Any, label_image: Any, out: Any) -> Any:
