@@ -151,7 +151,7 @@ def kept_with(
     library: CudaLibrary,
     workspace: Workspace | None,
     workspaces: dict[int, Workspace],
-    *kind: Hashable,
+    *kind: Any,
 ) -> tuple[Workspace | None, Hashable] | None:
     """Return the memory that launches of a kind are kept with, and what they are found there by.
 
