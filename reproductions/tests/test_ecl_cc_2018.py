@@ -68,6 +68,7 @@ def host(gpu, monkeypatch, few):
     monkeypatch.setitem(ALGORITHMS, "cuda", ON_GPU)
     for module in (labelling, graph_module, paths):
         monkeypatch.setattr(module, "current_gpu", lambda: executor)
+    monkeypatch.setattr(labelling, "kind_of_call", lambda *_: None)  # launches are not kept
     monkeypatch.setattr(devices.Cuda, "capture", lambda self, call: call)
     monkeypatch.setattr(gpu.cuda, "get_elapsed_time", lambda *_: float(next(milliseconds)))
     return executor

@@ -206,7 +206,8 @@ def test_labels_of_one_item_beyond_32_bits_are_of_64():
     ("arguments", "error", "message"),
     [
         ({"connectivity": 4}, ValueError, "connectivity=4 must be from 1"),
-        ({"structure": np.ones((3, 3))}, TypeError, "structure"),
+        ({"structure": np.ones((3, 3))}, ValueError, r"structure has shape \(3, 3\)"),
+        ({"structure": np.full((3, 3, 3), "x")}, TypeError, "structure"),
         ({"tolerance": 1}, ValueError, "tolerance=1 is for numbers"),
         ({"periodic": (True,)}, ValueError, "has 1 entries; label_image has 3 axes"),
         ({"batch_axes": 3}, ValueError, "batch_axes=3 must be from 0 to 2"),

@@ -47,7 +47,7 @@ FUNCTIONS = {
     "not below 0": lambda *a, **k: conncomp.remove_small_components(*a, -(10**30), **k),
     "beyond all": lambda *a, **k: conncomp.remove_small_components(*a, 10**30, **k),
 }
-OF_MASKS = ("not small", "not below 0", "beyond all")
+OF_MASKS = ("largest", "none", "not small", "not below 0", "beyond all")
 DTYPES = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"]
 
 

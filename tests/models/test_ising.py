@@ -318,7 +318,7 @@ def test_first_spins():
         ({"temperature": "hot"}, "temperature='hot'"),
         ({"temperature": ""}, "temperature=''"),
         ({"beta": -1.0}, "beta=-1.0 must be finite, and not negative"),
-        ({"beta": [1.0, 2.0]}, "beta has shape"),
+        ({"beta": [1.0, 2.0], "replicas": 3}, "beta has shape"),
         ({"periodic": "mobius"}, "periodic='mobius' must be True, False or"),
         ({"periodic": [True]}, "has 1 entries; the lattice has 2 axes"),
         ({"start": np.zeros((4, 4), int)}, "neither 1 nor -1"),

@@ -570,7 +570,7 @@ def test_first_spins_that_are_given():
         ({"temperature": ""}, "temperature=''"),
         ({"beta": -1.0}, "must not be negative"),
         ({"beta": np.nan}, "must not be negative"),
-        ({"beta": [1.0, 2.0]}, "beta has shape"),
+        ({"beta": [1.0, 2.0], "replicas": 3}, "beta has shape"),
         ({"periodic": [True]}, "periodic"),
         ({"start": np.zeros((4, 4, 2))}, "vectors without a direction"),
         ({"start": np.full((4, 4, 2), np.inf)}, "vectors without a direction"),
