@@ -133,15 +133,9 @@ def largest_components(
             "them into memory first"
         )
     most = check_number_kept(k)
-    array, of_mask = _labels_or_those_of_a_mask(labels, connectivity, background, batch_axes)
-    background = 0 if of_mask else background
-    if not array.size:
-        known = {"background": background, "batch_axes": batch_axes}
-        kind = kind_of_chunks(labels)
-        kept = kind.of_no_element(selection.largest_components, array, k, **known)
-    else:
-        kept = CountedLabels(array, background, batch_axes, "largest", most).keep(Largest(most))
-    return kept != 0 if of_mask else kept
+    of_none = partial(selection.largest_components, k=k)
+    known = connectivity, background, batch_axes
+    return _choose_of(labels, *known, Largest(most), ("largest", most), of_none)
 
 
 def remove_small_components(
@@ -156,27 +150,37 @@ def remove_small_components(
 ) -> Any:
     """Do what `conncomp.remove_small_components` does."""
     choose = Between(*check_sizes(min_size, max_size, invert))
-    array, of_mask = _labels_or_those_of_a_mask(labels, connectivity, background, batch_axes)
-    background = 0 if of_mask else background
-    if not array.size:
-        known = {"background": background, "batch_axes": batch_axes}
-        kind = kind_of_chunks(labels)
-        kept = kind.of_no_element(selection.remove_small_components, array, min_size or 0, **known)
+    of_none = partial(selection.remove_small_components, min_size=min_size or 0)
+    known = connectivity, background, batch_axes
+    return _choose_of(labels, *known, choose, ("between", *choose), of_none)
+
+
+def _choose_of(
+    labels: Any,
+    connectivity: float | None,
+    background: Background,
+    batch_axes: int,
+    choose: Any,
+    token: tuple[Any, ...],
+    of_none: Any,
+) -> Any:
+    """Return labels, or a mask, with the components that are chosen.
+
+    `token` tells the choice from others, and `of_none` does it for labels in memory of no element.
+    """
+    kind, array, of_mask = kind_of_chunks(labels), labels, labels.dtype == np.bool_
+    if of_mask:
+        check_mask(labels, background)
+        array, background = kind.of_mask(labels, connectivity, batch_axes), 0
     else:
-        kept = CountedLabels(array, background, batch_axes, "between", *choose).keep(choose)
-    return kept != 0 if of_mask else kept
-
-
-def _labels_or_those_of_a_mask(
-    labels: Any, connectivity: float | None, background: Background, batch_axes: int
-) -> tuple[Any, bool]:
-    """Return labels, or those of a mask, and whether it is one."""
-    kind = kind_of_chunks(labels)
-    if labels.dtype != np.bool_:
         check_connectivity_is_for_masks(connectivity)
-        return kind.checked(labels), False
-    check_mask(labels, background)
-    return kind.checked(kind.of_mask(labels, connectivity, batch_axes)), True
+    array = kind.checked(array)
+    if array.size:
+        kept = CountedLabels(array, background, batch_axes, *token).keep(choose)
+    else:
+        known = {"background": background, "batch_axes": batch_axes}
+        kept = kind.of_no_element(of_none, array, **known)
+    return kept != 0 if of_mask else kept
 
 
 def relabel_consecutive(
