@@ -164,7 +164,8 @@ class ReferenceEdgeVectors:
         self.draws.step += 1
         beside = [[] for _ in self.spins]
         for u, v, j in self.bonds:
-            beside[u].append((v, j)), beside[v].append((u, j))
+            if u != v:  # else a constant
+                beside[u].append((v, j)), beside[v].append((u, j))
         for site in in_classes(beside):
             mirror = self.kind.mirror(self.draws, site)
             weight = sum(self.weight(mirror, site, to, j) for to, j in beside[site])

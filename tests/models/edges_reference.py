@@ -69,7 +69,8 @@ class ReferenceEdges:
         self.step += 1
         beside = [[] for _ in self.spins]
         for (u, v), j in self.bonds():
-            beside[u].append((v, j)), beside[v].append((u, j))
+            if u != v:  # else a constant
+                beside[u].append((v, j)), beside[v].append((u, j))
         for site in in_classes(beside):
             self.offer(rule, site, beside[site])
 

@@ -147,6 +147,7 @@ SMALL = {
     "chain": (7, {"coupling": -0.8, "lattice": "chain", "field": RNG.normal(size=7)}),
     "graph": (FOUR, FOUR_SITES["field"]),
     "no bond": (Graph.from_edges([], [], 3), {"field": [0.5, 0, -1]}),
+    "short": ((1, 6), {"coupling": -1.0, "field": 0.3}),
 }
 ENUMERATED = [
     *(("ising", case, update) for case in SMALL for update in RULES),
@@ -191,6 +192,7 @@ def test_ground_states_of_antiferromagnets():
 TRAJECTORIES = [
     *(("ising", case) for case in ("triangular", "honeycomb", "square", "turned", "graph")),
     ("ising", "no bond"),
+    *((name, "short") for name in ("ising", "potts 3")),
     *(("potts 3", case) for case in ("triangular", "honeycomb", "kagome", "graph", "plain")),
     *(("potts 2", "graph"), ("potts 5", "graph"), ("potts 5", "square")),
 ]

@@ -86,13 +86,14 @@ LATTICES = {
     "no bond": (Graph.from_edges([], [], 3), {"beta": 1.0}),
     "field": (RING, {"beta": 0.9, "field": RNG.normal(size=6)}),
     "tied": ((3, 4), {"beta": 0.9, "field": -0.7, "coupling": 0.6}),
+    "short": ((1, 5), {"beta": 0.9, "lattice": "triangular"}),
 }
 CASES = [
     *(("xy", place) for place in LATTICES),
     *(
         (name, place)
         for name in MODELS
-        for place in ("kagome", "weighted", "field")
+        for place in ("kagome", "weighted", "field", "short")
         if name != "xy"
     ),
 ]

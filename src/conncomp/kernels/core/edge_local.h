@@ -24,7 +24,8 @@
 
 namespace conncomp {
 
-// The arcs of a graph by the vertex that they leave, both ways of each bond.
+// The arcs of a graph by the vertex that they leave, both ways of each bond. A bond of a vertex to itself has
+// none, as its energy is the same for all spins.
 struct EdgeArcs {
   const int64_t* begin;  // by vertex, one more than there are
   const int32_t *to, *coupling;

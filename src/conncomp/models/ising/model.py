@@ -47,9 +47,11 @@ class Ising(ClusterModel):
     ----------
     shape : int, sequence of int, or Graph
         Of a lattice, how many cells there are along each primitive vector: those of "honeycomb"
-        have two sites, for instance. Along a periodic axis of length 1 or 2 sites have bonds as on
-        a torus. One length is that of all axes. Or a graph, whose vertices are the sites: an arc
-        and those back are one bond, and the couplings of several arcs one way are added up.
+        have two sites, for instance. Along a periodic axis of length 2 sites have two bonds, and
+        one of length 1 has a bond from each site to itself, as on a torus: a constant of the
+        energy, which no update sees. One length is that of all axes. Or a graph, whose vertices
+        are the sites: an arc and those back are one bond, and the couplings of several arcs one way
+        are added up.
     lattice : str or UnitCell, optional
         "chain", "square", "cubic" or "hypercubic", of 1 to 4 axes, "triangular", "honeycomb",
         "kagome", "bcc", "fcc" or "diamond"; or any cell.

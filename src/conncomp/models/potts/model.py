@@ -56,8 +56,9 @@ class Potts(ClusterModel):
     ----------
     shape : int, sequence of int, or Graph
         The lengths of 1 to 4 axes. Along a periodic axis of length 2 sites have two bonds, and one
-        of length 1 has a bond from each site to itself, as on a torus. Of other lattices, how many
-        cells there are along each primitive vector; or a graph, as of `Ising`.
+        of length 1 has a bond from each site to itself, as on a torus: a constant of the energy,
+        which no update sees. Of other lattices, how many cells there are along each primitive
+        vector; or a graph, as of `Ising`.
     q : int, optional
         The number of states, 2 to 255.
     beta : float, "critical", or sequence of float

@@ -63,7 +63,8 @@ class SpinGlass(Thermal[GlassMeasurements]):
     ----------
     shape : int or sequence of int
         The lengths of 1 to 4 axes. Along a periodic axis of length 2 sites have two bonds, and one
-        of length 1 has a bond from each site to itself, as on a torus.
+        of length 1 has a bond from each site to itself, as on a torus: a constant of the energy,
+        which no update sees.
     couplings : {"pm", "gaussian"} or array_like
         ``J[a][site]`` is the coupling from a site to the next one along axis a, of shape
         ``(ndim, *shape)``, or ``(samples, ndim, *shape)``; 0 is no bond, and what leaves an open

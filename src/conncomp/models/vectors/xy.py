@@ -26,8 +26,9 @@ class XY(VectorModel):
     Parameters
     ----------
     shape : int, sequence of int, or Graph
-        The lengths of 1 to 4 axes, in cells of the lattice. Along a periodic axis of length 1 or 2
-        sites have bonds as on a torus. Or a graph, whose vertices are the sites, as of `Ising`.
+        The lengths of 1 to 4 axes, in cells of the lattice. Along a periodic axis of length 2
+        sites have two bonds, and one of length 1 has a bond from each site to itself, as of
+        `Ising`. Or a graph, whose vertices are the sites, as of `Ising`.
     lattice : str or UnitCell, optional
         As of `Ising`; by default the hypercubic one of as many axes. Hypercubic lattices without
         antiperiodic axes and with one coupling have kernels of their own, several times as fast.
