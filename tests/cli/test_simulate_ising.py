@@ -68,7 +68,11 @@ def test_lattices_and_updates(report, lattice):
 
 @pytest.mark.parametrize(
     ("option", "betas"),
-    [("--temperatures 1:2:3", [1, 1 / 1.5, 1 / 2]), ("--betas 0:0.5:3", [0.5, 0.25, 0])],
+    [
+        ("--temperatures 1:2:3", [1, 1 / 1.5, 1 / 2]),
+        ("--temperatures 2:1:3", [1 / 2, 1 / 1.5, 1]),
+        ("--betas 0:0.5:3", [0, 0.25, 0.5]),
+    ],
 )
 def test_temperatures_side_by_side(run, report, option, betas):
     words = [*BASE.split(), *option.split()]
@@ -76,8 +80,7 @@ def test_temperatures_side_by_side(run, report, option, betas):
     assert [summary["beta"] for summary in found["summaries"]] == betas
     assert [summary["measurements"] for summary in found["summaries"]] == [120] * 3
     with h5py.File("run.h5") as archive:
-        in_order = betas[::-1] if option.startswith("--betas") else betas
-        np.testing.assert_array_equal(archive["beta"], np.repeat(in_order, 2))
+        np.testing.assert_array_equal(archive["beta"], np.repeat(betas, 2))
     result = run(*words, "--plot", "run.png")
     lines = [line.split() for line in result.stdout.splitlines()]
     assert [line[0] for line in lines[-3:]] == [f"{1 / b:.6g}" if b else "inf" for b in betas]

@@ -228,7 +228,11 @@ def test_means_over_disorder():
         {"beta": np.repeat([0.2, 1.5], [6, 2]), "sample": np.repeat([0, 1], 4)},
         {"beta": np.tile([0.2, 1.5], 4), "sample": np.repeat([0, 1], [2, 6])},
         {"sample": np.repeat([0, 2], 4)},
-        {"beta": np.tile([1.5, 1.5, 0.2, 0.2], 2), "sample": np.repeat([0, 1], 4)},
+        # In another order of each sample.
+        {
+            "beta": np.array([1.5, 1.5, 0.2, 0.2, 0.2, 0.2, 1.5, 1.5]),
+            "sample": np.repeat([0, 1], 4),
+        },
     ],
 )
 def test_means_are_of_as_many_pairs_at_each_temperature(changes):

@@ -1,5 +1,6 @@
 """Parallel tempering: exchanges as they are drawn, and the distributions that they leave alone."""
 
+import copy
 import math
 
 import numpy as np
@@ -7,13 +8,24 @@ import pytest
 from scipy import stats
 
 from conncomp.generate.random import philox
-from conncomp.models import Ising, Potts, parallel_tempering
+from conncomp.models import (
+    XY,
+    Clock,
+    Ising,
+    Potts,
+    SpinGlass,
+    parallel_tempering,
+    simulate,
+    summarise_overlaps,
+)
 from models import alarms, exact
 
 EXCHANGE = 6
 FALSE_ALARM = 1e-7  # of each test
 ROUNDS = alarms.drawn(20_000)
 BETAS = [1.5, 0.2, 0.8, 1.1, 0.5]
+# Columns of ascending beta, and the places of their pairs of neighbours in order of columns.
+ORDER, PAIRS = [1, 4, 2, 3, 0], [3, 0, 2, 1]
 
 
 def new_model(**changes):
@@ -36,24 +48,23 @@ def test_exchanges_are_those_that_are_drawn(changes, options):
     tempering = parallel_tempering(model, 40, **options)
     between = options.get("sweeps_between", 1)
     assert model.updates == 40 * between
-    np.testing.assert_array_equal(tempering.beta, sorted(BETAS))
+    np.testing.assert_array_equal(tempering.beta, BETAS)
+    betas = tempering.beta[ORDER]
     order, accepted = np.argsort(BETAS), np.zeros(4)
     for number in range(40):
-        np.testing.assert_array_equal(tempering.replicas[number], order)
-        energy = tempering.series.energy[number]
+        np.testing.assert_array_equal(tempering.replicas[number, ORDER], order)
+        energy = tempering.series.energy[number, ORDER]
         order = order.copy()
         for warmer in range(number % 2, 4, 2):
             index = (warmer + 1) | changes.get("first_replica", 0) << 40
             step = (number + 1) * between
             low, high, _, _ = philox(model.seed, (index & 0xFFFFFFFF, index >> 32, step, EXCHANGE))
-            gained = (energy[warmer + 1] - energy[warmer]) * (
-                tempering.beta[warmer + 1] - tempering.beta[warmer]
-            )
+            gained = (energy[warmer + 1] - energy[warmer]) * (betas[warmer + 1] - betas[warmer])
             if (low | high << 32) / 2**64 < math.exp(min(gained, 0)):
                 order[[warmer, warmer + 1]] = order[[warmer + 1, warmer]]
                 accepted[warmer] += 1
     np.testing.assert_array_equal(model.beta[order], sorted(BETAS))
-    np.testing.assert_array_equal(tempering.acceptance, accepted / 20)
+    np.testing.assert_array_equal(tempering.acceptance, accepted[PAIRS] / 20)
     assert 0 < accepted.sum() < 80
 
 
@@ -92,13 +103,14 @@ def test_acceptance_is_exact(long_run):
     """Of independent spins at both temperatures, all 2^16 x 2^16, by classes of energy."""
     levels = exact.levels((4, 4), 2)
     satisfied, which = np.unique(levels.satisfied, return_inverse=True)
-    shares = [np.bincount(which, levels.probabilities(beta)) for beta in long_run.beta]
-    for k in range(4):
-        lost = (long_run.beta[k + 1] - long_run.beta[k]) * (satisfied - satisfied[:, np.newaxis])
+    betas = long_run.beta[ORDER]
+    shares = [np.bincount(which, levels.probabilities(beta)) for beta in betas]
+    for column, k in enumerate(PAIRS):
+        lost = (betas[k + 1] - betas[k]) * (satisfied - satisfied[:, np.newaxis])
         wanted = shares[k] @ np.exp(-np.maximum(lost, 0)) @ shares[k + 1]
         # Rounds are not quite independent: a factor of 2 in the error has room for that.
         error = 2 * math.sqrt(wanted * (1 - wanted) / (ROUNDS / 2))
-        assert abs(long_run.acceptance[k] - wanted) < stats.norm.isf(FALSE_ALARM) * error
+        assert abs(long_run.acceptance[column] - wanted) < stats.norm.isf(FALSE_ALARM) * error
 
 
 def test_distribution_at_each_temperature_is_exact(long_run):
@@ -151,7 +163,7 @@ def test_replicas_of_ising_exchange_by_their_energies(coupling):
     states = 1 - 2 * (np.arange(512)[:, None] >> np.arange(9) & 1)
     ends = states[:, model.edges]
     energies = -abs(coupling) * (ends[..., 0] * ends[..., 1] @ model.signs.astype(int))
-    for k, beta in enumerate(np.sort(betas)):
+    for k, beta in enumerate(betas):
         weights = np.exp(-beta * (energies - energies.min()))
         expected = (energies * weights).sum() / weights.sum()
         # One round in ten is independent enough.
@@ -164,6 +176,59 @@ def test_two_replicas_try_every_other_round():
     assert not np.isnan(tempering.acceptance).any()
     three = parallel_tempering(new_model(beta=[0.8, 0.9, 1.0], replicas=3), 1)
     assert np.isnan(three.acceptance).tolist() == [False, True]
+
+
+IN_ANY_ORDER = {
+    "Potts": lambda **given: Potts((4, 4), 3, **given),
+    "edges": lambda **given: Potts((4, 4), 3, **given, coupling=-1.0),
+    "Ising": lambda **given: Ising((4, 4), **given),
+    "XY": lambda **given: XY((4, 4), **given),
+    "field": lambda **given: XY((4, 4), **given, field=0.5),
+    "Clock": lambda **given: Clock((4, 4), 5, **given),
+    "SpinGlass": lambda **given: SpinGlass((4, 4), **given),
+}
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 2, 1, 0), (2, 0, 3, 1)])
+@pytest.mark.parametrize("name", IN_ANY_ORDER)
+def test_columns_are_in_the_order_that_was_given(name, order):
+    """Whatever exchanges have done before, and by a temperature as by its inverse."""
+    temperatures = np.array([1.0, 1.6, 2.5, 4.0])[list(order)]
+    betas = 1 / temperatures
+    by_temperature, by_beta = (
+        IN_ANY_ORDER[name](**given, replicas=4, seed=3)
+        for given in ({"temperature": temperatures}, {"beta": betas})
+    )
+    for rounds in (7, 6):
+        found = parallel_tempering(by_temperature, rounds)
+        np.testing.assert_array_equal(found.beta, betas)
+        assert len(np.unique(found.replicas, axis=0)) > 1  # some were exchanged
+        for round_, replicas in enumerate(found.replicas[-1:], rounds - 1):
+            energies = np.asarray(by_temperature.energy())[replicas]
+            np.testing.assert_allclose(found.series.energy[round_], energies)
+        np.testing.assert_array_equal(parallel_tempering(by_beta, rounds).replicas, found.replicas)
+        if name in ("XY", "field", "Clock"):
+            np.testing.assert_array_equal(found.series.beta, betas)
+    copied = copy.deepcopy(by_temperature)
+    np.testing.assert_array_equal(parallel_tempering(copied, 3).beta, betas)
+    colder = IN_ANY_ORDER[name](beta=betas, replicas=4, seed=3)
+    energies = parallel_tempering(colder, 300).series.energy.mean(axis=0)
+    np.testing.assert_array_equal(np.argsort(energies), np.argsort(temperatures))
+
+
+def test_samples_and_copies_have_one_order():
+    betas = [0.5, 1.0, 0.25]
+    model = SpinGlass((4, 4), beta=betas, samples=2, copies=2, seed=1)
+    found = parallel_tempering(model, 9)
+    np.testing.assert_array_equal(found.beta, betas * 4)
+    np.testing.assert_array_equal(model.overlaps().beta, betas * 2)
+    np.testing.assert_array_equal(model.overlaps().sample, [0] * 3 + [1] * 3)
+    run = simulate(model, 5, overlaps=True, tempering=True)
+    np.testing.assert_array_equal(run.series.beta, np.tile(np.repeat(betas, 2), 2))
+    np.testing.assert_array_equal(run.series.pair_beta, betas * 2)
+    assert [summary.beta for summary in run.summarise()] == betas
+    energies = SpinGlass((4, 4), beta=np.repeat(betas, 2), replicas=6, seed=1)
+    assert summarise_overlaps([energies.overlaps()], (4, 4))[1].beta == 1.0
 
 
 @pytest.mark.parametrize(("kind", "critical"), [(Potts, 0.8814), (Ising, 0.4407)])

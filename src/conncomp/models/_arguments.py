@@ -134,6 +134,12 @@ def as_numbers(name: str, value: Any) -> NDArray[np.float64]:
     return np.array([as_number(name, value)])
 
 
+def distinct(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return each number once, in the order in which they come first."""
+    _, first = np.unique(values, return_index=True)
+    return values[np.sort(first)]
+
+
 def check_finite(name: str, value: Any) -> float:
     """Return a number that is finite."""
     number = as_number(name, value)

@@ -23,6 +23,7 @@ class Thermal(Simulated[Measured]):
     _most: ClassVar[float] = inf
 
     _betas: NDArray[np.float64]
+    _given_betas: NDArray[np.float64]  # the first ones: exchanges change the others
 
     @property
     def beta(self) -> float | NDArray[np.float64]:

@@ -31,6 +31,7 @@ class Exchanging(Protocol):
     first_replica: int
     seed: int
     _betas: NDArray[np.float64]
+    _given_betas: NDArray[np.float64]  # as the user gave them, before any exchange
 
     def _energy_unit(self) -> Any:
         """Return by what a level is multiplied in the energy, of all or of each replica."""
@@ -55,10 +56,10 @@ class Tempered(Exchanging, Protocol):
 
 @dataclass(frozen=True)
 class Tempering:
-    """What `parallel_tempering` returns; temperatures are in order of ``beta``, ascending.
+    """What `parallel_tempering` returns; temperatures are in the order that the model was given.
 
     Of a model with several ladders, those replicas that exchange, there are as many temperatures
-    in each; one ladder follows the other.
+    in each, in the order of the first one; one ladder follows the other.
 
     Attributes
     ----------
@@ -69,7 +70,9 @@ class Tempering:
     replicas : ndarray of int64, shape (rounds, ladders * temperatures)
         Which replica was measured at each temperature.
     acceptance : ndarray of float64, shape (temperatures - 1,)
-        The share of exchanges with the next temperature that were accepted; NaN if none was tried.
+        The share of exchanges of neighbouring temperatures that were accepted; NaN if none was
+        tried. Neighbours are in the order of the first of both in `beta`, then of the second, so
+        that of ascending or descending temperatures number k is of those of columns k and k + 1.
     """
 
     series: Any
@@ -92,7 +95,9 @@ def parallel_tempering(
     of the temperatures 0 and 1, 2 and 3, ... in one round and 1 and 2, 3 and 4, ... in the next.
     Two replicas exchange with probability min(1, exp((beta_1 - beta_2)(E_1 - E_2))) [1]_, so that
     each of them visits all temperatures, and the spins at each have the distribution that belongs
-    to it. Of a `SpinGlass` those replicas exchange that belong to one sample and one of the copies.
+    to it. Temperatures are numbered from the highest one on for this; what is returned is in the
+    order that the model was given. Of a `SpinGlass` those replicas exchange that belong to one
+    sample and one of the copies.
 
     Exchanges are no updates of the model. One draws by the number of the update before it.
     The temperatures stay where they are at the end: ``beta`` of the model then has them in another
@@ -141,7 +146,7 @@ def parallel_tempering(
             f"model={shown(model)} must be a Potts, Ising, XY or Heisenberg model, or a SpinGlass"
         )
     ladders = model._ladders()
-    temperatures = ladders.shape[1]
+    temperatures, places = ladders.shape[1], places_as_given(model)
     if model.replicas < 2 or temperatures < 2:
         raise ValueError("model has one replica; there must be two or more to exchange")
     most = MOST_UPDATES - model.updates
@@ -158,16 +163,25 @@ def parallel_tempering(
         if watch is not None:
             watch(model)
         ladders, present = model._ladders(), getattr(change, "present", model._present)()
-        replicas[number] = ladders.reshape(-1)
+        replicas[number] = ladders[:, places].reshape(-1)
         records.append(present[replicas[number]])
         pairs, exchanged = exchange(model, ladders, present[:, LEVEL], between)
         tried[pairs] += len(ladders)
         accepted[pairs] += exchanged.sum(axis=0)
+    ladders = model._ladders()[:, places]
     series: Series = model._read_in_order(np.stack(records), ladders)
     series = getattr(change, "watched", lambda given: given)(series)
+    columns = np.argsort(places)
+    both = np.sort([columns[:-1], columns[1:]], axis=0)
     with np.errstate(invalid="ignore"):
-        acceptance = np.where(tried > 0, accepted / tried, nan)
-    return Tempering(series, model._betas[model._ladders()].reshape(-1), replicas, acceptance)
+        acceptance = np.where(tried > 0, accepted / tried, nan)[np.lexsort(both[::-1])]
+    return Tempering(series, model._betas[ladders].reshape(-1), replicas, acceptance)
+
+
+def places_as_given(model: Tempered) -> NDArray[np.int64]:
+    """Return the place in a ladder of each temperature, in the order that the model was given."""
+    given = model._given_betas[np.sort(model._ladders()[0])]
+    return np.argsort(np.argsort(given, kind="stable"))
 
 
 def _check_options(model: Tempered, options: dict[str, Any]) -> None:

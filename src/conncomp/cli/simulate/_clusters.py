@@ -103,7 +103,7 @@ def show_runs(
 def show_summaries(finished: Finished[Measurements], model: Row) -> None:
     """Draw the plot, if it is wanted, and print the report, by temperature."""
     with finished.stage("statistics"):
-        summaries = finished.run.summarise()[::-1]  # by temperature
+        summaries = finished.run.summarise()
     if finished.settings.plot is not None:
         with finished.stage("plot"):
             _draw(finished, summaries, model)

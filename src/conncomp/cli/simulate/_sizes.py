@@ -71,7 +71,7 @@ def show_sizes(
     """Draw the plot, if it is wanted, and print the report, by size and temperature."""
     last = with_all_times(finished)
     with last.stage("statistics"):
-        summaries = {size_of(each): each.run.summarise()[::-1] for each in finished}
+        summaries = {size_of(each): each.run.summarise() for each in finished}
         observables = {size: observables_of(each) for size, each in summaries.items()}
     model = in_words({**last.run.parameters, "shape": [", ".join(summaries)]})
     if settings.plot is not None:

@@ -138,7 +138,7 @@ def _show(finished: Finished[VectorMeasurements]) -> None:
     parameters = finished.run.parameters
     model = _model_row(parameters)
     with finished.stage("statistics"):
-        summaries = finished.run.summarise()[::-1]  # by temperature
+        summaries = finished.run.summarise()
     observables = _observables(summaries)
     path = finished.settings.plot
     if path is not None:

@@ -34,6 +34,7 @@ from conncomp.cli.simulate._sizes import (
 )
 from conncomp.kernels.spin_glass import RULES
 from conncomp.models import GlassSeries, OverlapSummary, SpinGlass
+from conncomp.models._arguments import distinct
 from conncomp.models.disorder import KINDS
 
 PAIR = 2  # of copies, by default
@@ -160,7 +161,7 @@ def _show(
             plot_curves_of_sizes(settings.plot, curves, model[1], _known(last.run.parameters))
     plain, rows = [], []
     for size, of_size in summaries.items():
-        for summary in reversed(of_size):
+        for summary in of_size:
             plain.append({"shape": size, **as_plain(summary)})
             cells = [getattr(summary, name) for name in NAMES]
             if summary.katzgraber_young is not None:
@@ -172,7 +173,7 @@ def _show(
         model,
         plain,
         [("size", "temperature", *NAMES.values(), *identity), *rows],
-        facts=doubt_rows({size: of_size[::-1] for size, of_size in summaries.items()}),
+        facts=doubt_rows(summaries),
     )
 
 
@@ -195,7 +196,7 @@ def _energies(
     of_sizes = {}
     for each in finished:
         series, samples = each.run.series, each.run.parameters["samples"]
-        betas = np.unique(series.beta)
+        betas = distinct(series.beta)
         energies = series.energy.mean(axis=0).reshape(samples, len(betas), -1).mean(axis=2)
         energies /= series.lattice.bonds
         errors = energies.std(axis=0, ddof=1) / sqrt(samples) if samples > 1 else 0 * betas

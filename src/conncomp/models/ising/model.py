@@ -160,7 +160,7 @@ class Ising(ClusterModel):
         # The engine of `Potts` is the fastest there is, and takes these lattices only.
         self._is_potts = self._edges is None and self._is_hypercubic()
         self._choose_engine()
-        self._betas = self._betas_of(temperature, beta)
+        self._betas = self._given_betas = self._betas_of(temperature, beta)
         self._prepare()
         self._words = self._first_spins(start)
 

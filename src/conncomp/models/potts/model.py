@@ -182,7 +182,7 @@ class Potts(ClusterModel):
         if self._edges is not None and (labelling != "auto" or options):
             raise ValueError(f"labelling and options are for {OF_WORDS}; leave them out")
         instead = temperature is not None and isinstance(beta, str) and beta == "critical"
-        self._betas = (
+        self._betas = self._given_betas = (
             self._check_betas("beta", beta)
             if temperature is None
             else self._betas_of(temperature, None if instead else beta)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from conncomp.models._arguments import distinct
 from conncomp.models.spin_glass.pairs import Overlaps
 from conncomp.models.statistics import Estimate, jackknife_by_bins
 from conncomp.models.statistics.doubts import APART, MANY_CHAINS, doubts_of
@@ -61,8 +62,8 @@ def summarise_overlaps(measured: Sequence[Overlaps], shape: Sequence[int]) -> li
     Returns
     -------
     list of OverlapSummary
-        With beta ascending. Errors are by jackknife over samples; of fewer than eight samples over
-        parts of their series as well.
+        In the order of temperatures in `measured`. Errors are by jackknife over samples; of fewer
+        than eight samples over parts of their series as well.
 
     Raises
     ------
@@ -90,7 +91,7 @@ def summarise_overlaps(measured: Sequence[Overlaps], shape: Sequence[int]) -> li
         raise ValueError("measured is empty; give the overlaps of one moment or more")
     # Temperatures are where they were, or exchanged: pairs are always in order of them.
     beta, sample = measured[0].beta, measured[0].sample
-    betas, samples = np.unique(beta), np.unique(sample)
+    betas, samples = distinct(beta), np.unique(sample)
     each_has = len(beta) // (len(betas) * len(samples))
     wanted = (
         np.tile(np.repeat(betas, each_has), len(samples)),

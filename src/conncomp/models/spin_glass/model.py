@@ -175,7 +175,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
         self.first_sample = check_range(
             "first_sample", first_sample, 0, MOST_REPLICAS - self.samples
         )
-        self._betas = _spread(betas, count, self.samples, self.copies)
+        self._betas = self._given_betas = _spread(betas, count, self.samples, self.copies)
         self._drawn = _check_drawn(couplings, positive, dilution)
         self._bonds, self._fields_given = self._make_bonds(given, field)
         self._prepare()
@@ -465,7 +465,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
         return GlassMeasurements(records, self.lattice, *each)
 
     def _pairs(self, what: str) -> NDArray[np.int32]:
-        pairs = pairs_of(self._betas, self.samples)
+        pairs = pairs_of(self._betas, self._given_betas, self.samples)
         if not len(pairs):
             raise ValueError(
                 f"{what} needs two replicas of a sample at one temperature; choose copies=2"

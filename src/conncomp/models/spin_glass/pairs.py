@@ -22,10 +22,12 @@ HOUDAYER, REPLICA_SHIFT = 27, 40
 SITES_TOGETHER = 1 << 26
 
 
-def pairs_of(betas: NDArray[np.float64], samples: int) -> NDArray[np.int32]:
+def pairs_of(
+    betas: NDArray[np.float64], given: NDArray[np.float64], samples: int
+) -> NDArray[np.int32]:
     """Return pairs of replicas with one sample and temperature, (pairs, 2).
 
-    In the order of samples, then of temperatures from the highest one on; of replicas with the same
+    In the order of samples, then of temperatures as they come in `given`; of replicas with the same
     both the first one goes with the second, the third with the fourth, and so on.
     """
     grid = betas.reshape(samples, -1)
@@ -38,7 +40,11 @@ def pairs_of(betas: NDArray[np.float64], samples: int) -> NDArray[np.int32]:
     of_run = places - np.maximum.accumulate(np.where(begins, places, 0), axis=1)
     sample, first = np.nonzero(like_next & (of_run[:, :-1] % 2 == 0))
     both = np.stack([order[sample, first], order[sample, first + 1]], axis=1)
-    return np.asarray(both + grid.shape[1] * sample[:, None], np.int32)
+    known, places = np.unique(given, return_index=True)
+    beta = ordered[sample, first]
+    place = places[np.minimum(np.searchsorted(known, beta), len(known) - 1)]
+    pairs = both + grid.shape[1] * sample[:, None]
+    return np.asarray(pairs[np.lexsort((beta, place, sample))], np.int32)
 
 
 def differences(
@@ -60,7 +66,7 @@ class Overlaps:
     Attributes
     ----------
     beta : ndarray of float64, shape (pairs,)
-        In the order of samples, then of temperatures from the highest one on.
+        In the order of samples, then of temperatures as the model was given them.
     sample : ndarray of int64, shape (pairs,)
     replicas : ndarray of int32, shape (pairs, 2)
     overlap : ndarray of float64, shape (pairs,)

@@ -1,9 +1,9 @@
 """Rounds of a spin glass: a sweep, moves of clusters, exchanges of temperatures, and overlaps.
 
-A record has a row for each place (sample, temperature, copy), samples first and temperatures from
-the highest one on: what was counted of the replica that has this temperature now; and, in the rows
-of the first places, pair by pair, how two replicas overlap. So series are by temperature however
-replicas exchange, and all of it is in checkpoints.
+A record has a row for each place (sample, temperature, copy), samples first and temperatures in
+the order that the model was given: what was counted of the replica that has this temperature now;
+and, in the rows of the first places, pair by pair, how two replicas overlap. So series are by
+temperature however replicas exchange, and all of it is in checkpoints.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from conncomp._arrays import on_host
 from conncomp.kernels.lattice import Lattice
 from conncomp.models.spin_glass.measurements import FIELDS, GlassMeasurements
 from conncomp.models.spin_glass.pairs import Overlaps
-from conncomp.models.tempering import LEVEL, Exchanging, exchange
+from conncomp.models.tempering import LEVEL, Tempered, exchange, places_as_given
 
 # After those of `GlassMeasurements`, the bits of numbers of float64: overlap, link overlap, and a
 # structure factor for each axis.
@@ -37,7 +37,8 @@ class GlassSeries(GlassMeasurements):
     unit, offset : ndarray of float64, shape (replicas,)
         The energy is the first number of a record, times `unit`, and `offset`.
     beta : ndarray of float64, shape (replicas,)
-        The inverse temperatures: of each sample ascending, with those of copies side by side.
+        The inverse temperatures: of each sample as they were given, with those of copies side by
+        side.
     pair_beta : ndarray of float64, shape (pairs,)
     pair_sample : ndarray of int64, shape (pairs,)
         Of each pair of copies; without pairs overlaps were not measured.
@@ -86,7 +87,7 @@ class GlassSeries(GlassMeasurements):
         return numbers.view(np.float64)
 
 
-class Glass(Exchanging, Protocol):
+class Glass(Tempered, Protocol):
     """What a round has to do with of a `SpinGlass`."""
 
     lattice: Lattice
@@ -155,8 +156,8 @@ class GlassRound:
     def _places(self) -> NDArray[np.int64]:
         """Return the replica of each place."""
         model = self._model
-        ladders = model._ladders().reshape(model.samples, model.copies, -1)
-        return ladders.swapaxes(1, 2).reshape(-1)
+        ladders = model._ladders()[:, places_as_given(model)]
+        return ladders.reshape(model.samples, model.copies, -1).swapaxes(1, 2).reshape(-1)
 
     def _counted(self) -> Any:
         record = self._model.new_records(1)[0]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import check_range, shown
-from conncomp.models._arguments import as_numbers
+from conncomp.models._arguments import as_numbers, distinct
 from conncomp.models.observables.windings import EVENTS, happens
 from conncomp.models.protocol import MOST_UPDATES
 from conncomp.models.statistics import (
@@ -167,7 +167,7 @@ def summarise(series: Telling, beta: float | ArrayLike, *, measure_every: int = 
     Returns
     -------
     list of Summary
-        In order of `beta`, ascending.
+        In the order in which inverse temperatures come first in `beta`.
 
     Raises
     ------
@@ -203,7 +203,7 @@ def summarise(series: Telling, beta: float | ArrayLike, *, measure_every: int = 
     betas = np.broadcast_to(betas, records.shape[1])
     return [
         _summary(series, records[:, betas == value], value, every)
-        for value in np.unique(betas).tolist()
+        for value in distinct(betas).tolist()
     ]
 
 

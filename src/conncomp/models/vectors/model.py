@@ -90,7 +90,7 @@ class VectorModel(PlacedModel, Thermal[VectorMeasurements]):
         of_words = in_words(self._place, self.coupling, 2) if plain else None
         self._edges = self._all_bonds(fields) if of_words is None else None
         self.lattice: Any = self._edges if of_words is None else of_words
-        self._betas = self._betas_of(temperature, beta)
+        self._betas = self._given_betas = self._betas_of(temperature, beta)
         self._prepare()
         self._spins = self._first_spins(start)
 
