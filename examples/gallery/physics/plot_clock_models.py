@@ -29,7 +29,7 @@ for q in (4, 6, 8):
     turned = abs(spin) * np.cos(q * np.angle(spin))
     length[q] = abs(spin).mean(axis=0).reshape(-1, 4).mean(axis=1)
     chosen[q] = turned.mean(axis=0).reshape(-1, 4).mean(axis=1)
-    heat[q] = [row.specific_heat.value for row in run.summarise()[::-1]]
+    heat[q] = [row.specific_heat.value for row in run.summarise()]
 
 # %%
 # Dotted lines are the exact transition of q = 4, two Ising models, and 0.893, that of

@@ -22,9 +22,9 @@ temperatures = critical * np.linspace(0.8, 1.25, 15)
 
 side = 32
 model = Potts((side, side), beta=1 / temperatures, replicas=15, seed=1)
-summaries = simulate(model, 3000, thermalise=300).summarise()  # in the order of beta
+summaries = simulate(model, 3000, thermalise=300).summarise()
 betas = np.array([summary.beta for summary in summaries])
-coldest = summaries[-1].energy
+coldest = summaries[0].energy
 print(f"energy at the lowest temperature: {coldest.value:.4f} ± {coldest.error:.4f}")
 
 # %%

@@ -23,7 +23,7 @@ helicity, vortices = {}, {}
 for length in (8, 16, 32):
     betas = np.repeat(1 / temperatures, 4)
     model = XY((length, length), beta=betas, replicas=len(betas), seed=1)
-    rows = simulate(model, 500, thermalise=60).summarise()[::-1]
+    rows = simulate(model, 500, thermalise=60).summarise()
     helicity[length] = [row.helicity_modulus for row in rows]
     vortices[length] = [row.vortices.value for row in rows]
 

@@ -146,19 +146,3 @@ class EdgeBonds(_Arrays):
             return None
         row = np.arange(self.rows.columns * WORD) >= self.rows.shape[-1]
         return np.tile(row, self.rows.rows)
-
-    def arcs(self) -> tuple[Any, ...]:
-        """Return where the arcs of each site begin, their ends, and their couplings or None.
-
-        A bond of a site to itself, as of an axis of length 1, has none: its energy is a constant.
-        """
-        sources, targets = self.ends.reshape(-1), self.ends[::-1].reshape(-1)
-        order = np.argsort(sources, kind="stable")
-        loops = sources == targets
-        if loops.any():
-            order = order[~loops[order]]
-            sources = sources[~loops]
-        begins = np.zeros(self.sites + 1, np.int64)
-        np.cumsum(np.bincount(sources, minlength=self.sites), out=begins[1:])
-        both = None if self.couplings is None else np.tile(self.couplings, 2)[order]
-        return begins, targets[order], both

@@ -22,6 +22,7 @@ from conncomp.models._clusters import label_on_edges
 from conncomp.models._logarithms import temperature_factors
 from conncomp.models._memory import room_on_host
 from conncomp.models.lattices import LATTICES, UnitCell, lattice_in_words
+from conncomp.models.on_edges.classes import grouped
 
 HYPERCUBIC = ("chain", "square", "cubic", "hypercubic")
 BORDERS = {True: "periodic", False: "open", "antiperiodic": "antiperiodic"}
@@ -231,8 +232,12 @@ class InGraph:
     def _merge(self, here: Graph, coupling: NDArray[np.float64]) -> None:
         # Arrays of all arcs go as soon as nobody needs them.
         key, back = _pairs_of(here)
-        order = np.argsort(key, kind="stable")
-        key, coupling, back = key[order], coupling[order], back[order]
+        # By calls, after which Ctrl-C is heard, as it is not after an index in brackets.
+        low, high = np.divmod(key, self.sites)
+        _, order = grouped(high, self.sites)
+        order = order.take(grouped(low.take(order), self.sites)[1])
+        del low, high
+        key, coupling, back = key.take(order), coupling.take(order), back.take(order)
         del order
         begins = np.flatnonzero(np.diff(key, prepend=-1))
         key = key[begins]

@@ -17,7 +17,8 @@ class Classes(NamedTuple):
     Attributes
     ----------
     arcs : tuple
-        Where those of each site begin, their ends, and their couplings or None.
+        Where those of each site begin, their ends, and their couplings or None. A bond of a site to
+        itself, as of an axis of length 1, has none: its energy is a constant.
     order : ndarray of int32, shape (sites,)
         The sites of the first class, of the second one, and so on; at last bits that are no sites.
     bounds : list of int
@@ -31,13 +32,34 @@ class Classes(NamedTuple):
 
 def classes_of(edges: EdgeBonds) -> Classes:
     """Return the classes of all sites."""
-    begins, targets, couplings = edges.arcs()
+    begins, targets, couplings = arcs_of(edges)
     class_of = np.empty(edges.sites, np.int32)
     count = native.classify_vertices(begins, targets, class_of)
     beyond = edges.beyond
     if beyond is not None:
         class_of[beyond] = count
-    order = np.argsort(class_of, kind="stable").astype(np.int32)
-    sizes = np.bincount(class_of, minlength=count)
-    bounds = [0, *np.cumsum(sizes[:count]).tolist()]
-    return Classes((begins, targets, couplings), order, bounds)
+    bounds, order = grouped(class_of, count + 1)
+    return Classes((begins, targets, couplings), order, bounds[: count + 1].tolist())
+
+
+def arcs_of(edges: EdgeBonds) -> tuple[Any, ...]:
+    """Return the arcs of `Classes`, those of a site in the order of bonds."""
+    ends, couplings = edges.ends, edges.couplings
+    apart = ends[0] != ends[1]
+    if not apart.all():
+        ends, couplings = ends[:, apart], None if couplings is None else couplings[apart]
+    begins, order = grouped(ends.reshape(-1), edges.sites)
+    both = None if couplings is None else np.tile(couplings, 2).take(order)
+    return begins, ends[::-1].reshape(-1).take(order), both
+
+
+def grouped(keys: NDArray[Any], groups: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return where groups begin, and the places of keys by group, in their order within each.
+
+    It is a stable sort that Ctrl-C ends at once, as NumPy's do not.
+    """
+    index = np.dtype(np.int32 if len(keys) < 1 << 31 else np.int64)
+    begins, order = np.empty(groups + 1, np.int64), np.empty(len(keys), index)
+    places = np.arange(len(keys), dtype=index)
+    native.csr_of_arcs(keys.astype(index, copy=False), places, begins, order)
+    return begins, order

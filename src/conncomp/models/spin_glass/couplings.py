@@ -101,10 +101,11 @@ def as_bonds(
             np.moveaxis(grid[:, axis], 1 + axis, 0)[-1] = 0
     if fields is not None and not fields.any():
         fields = None
-    magnitudes = np.unique(np.abs(acting))
-    if fields is None and (magnitudes > 0).sum() <= 1:
+    magnitudes = np.abs(acting)
+    largest = magnitudes.max()
+    if fields is None and ((magnitudes == largest) | (magnitudes == 0)).all():
         signs = np.sign(acting).astype(np.int32)
-        return Bonds(signs, None, np.zeros(samples, np.int64), float(magnitudes[-1]), constant)
+        return Bonds(signs, None, np.zeros(samples, np.int64), float(largest), constant)
     with np.errstate(over="ignore"):
         bound = _largest_fields(grid, fields)
     exponents = np.array([FIELD_BITS - frexp(largest)[1] for largest in bound.tolist()], np.int64)

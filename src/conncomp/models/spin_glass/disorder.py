@@ -83,7 +83,7 @@ def summarise_overlaps(measured: Sequence[Overlaps], shape: Sequence[int]) -> li
     >>> for _ in range(10):
     ...     model.step(5)
     ...     measured.append(model.overlaps())
-    >>> hot, cold = summarise_overlaps(measured, (4, 4, 4))
+    >>> cold, hot = summarise_overlaps(measured, (4, 4, 4))
     >>> bool(hot.correlation_ratio.value < cold.correlation_ratio.value)
     True
     """
