@@ -16,7 +16,7 @@ from PIL import Image, ImageSequence
 from cli.test_command import check_failure, snapshot
 from conncomp.cli import _film
 from conncomp.kernels.cuda import launcher
-from conncomp.models import Potts, simulate
+from conncomp.models import Potts, simulate, simulation
 from conncomp.models.potts import cuda
 from host_cuda.host_gpu import AVAILABLE, HostGpu
 
@@ -341,10 +341,41 @@ def test_goes_on_after_an_end(run, tmp_path, number):
         process.send_signal(number)
         stdout, stderr = process.communicate(timeout=60)
     if number == signal.SIGINT:
-        assert (process.returncode, stdout, stderr) == (130, "", "conncomp: interrupted\n")
+        assert (process.returncode, stdout) == (130, "")
+        kept = r"conncomp: interrupted; [\d,]+ of 22,000 updates are kept in run\.save: the same "
+        assert re.fullmatch(kept + "command goes on\n", stderr)
     assert not Path("parts.h5").exists()
     assert run(*words).exit_code == 0
     assert Path("parts.h5").read_bytes() == Path("whole.h5").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "model", ["potts", "ising", "xy", "percolation", "glass --temperature 2", "kawasaki"]
+)
+def test_an_interrupt_says_what_is_kept(run, monkeypatch, model):
+    """After three updates, which a checkpoint has."""
+    words = ["simulate", *model.split(), "--shape", "8x8", "--sweeps", "50", "--thermalise", "3"]
+    words += ["--lattice", "square"] if model == "kawasaki" else []
+    nothing = "conncomp: interrupted; nothing is kept: with {} it goes on where it ended"
+    real = simulation.make_updates
+
+    def make_two(update, numbers, *more):
+        if numbers and numbers[0] > 2:
+            raise KeyboardInterrupt
+        return real(update, numbers, *more)
+
+    monkeypatch.setattr(simulation, "make_updates", make_two)
+    assert check_failure(run(*words), 130) == nothing.format("--checkpoint FILE")
+    found = check_failure(run(*words, "--checkpoint", "run.save"), 130)
+    kept = "conncomp: interrupted; 3 of 53 updates are kept in run.save: the same command goes on"
+    assert found == kept
+    if model not in ("percolation", "kawasaki"):
+        several = [*words, "--shape", "4x4"]
+        assert check_failure(run(*several), 130) == nothing.format("--folder DIR")
+        found = check_failure(run(*several, "--folder", "made"), 130)
+        assert "updates are kept in made/8x8.checkpoint: the same command goes on" in found
+    monkeypatch.setattr(simulation, "make_updates", real)
+    assert run(*words, "--checkpoint", "run.save").exit_code == 0
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs pseudo-terminals")

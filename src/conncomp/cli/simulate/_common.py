@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 import conncomp
 from conncomp._arrays import move_from_gpu, on_gpu
 from conncomp._optional import optional
+from conncomp._text import printable
 from conncomp.cli._device import stages_on
 from conncomp.cli._film import Film, film_every
 from conncomp.cli._options import json_option, threads_option
@@ -25,6 +26,7 @@ from conncomp.cli._picture import NOTHING, Known, paint_labels, plot_series
 from conncomp.cli._report import Row, Stages, show, speed_row, timing_row
 from conncomp.models import Estimate, Model, Simulation
 from conncomp.models import simulate as simulate_model
+from conncomp.models.checkpoint import Checkpoint
 from conncomp.models.protocol import Measured
 from conncomp.models.simulation import check_output
 
@@ -335,19 +337,25 @@ def run_model(
         every = film_every(painted, measurements, settings.film_every)
         film = Film(painted, every)
     begin = perf_counter()
-    run = simulate_model(
-        model,
-        settings.sweeps,
-        thermalise=settings.sweeps // 10 if settings.thermalise is None else settings.thermalise,
-        measure_every=settings.measure_every,
-        output=settings.output,
-        checkpoint=settings.checkpoint,
-        checkpoint_every=settings.checkpoint_every,
-        progress=True,
-        force=settings.force,
-        watch=film,
-        **options,
-    )
+    thermalise = settings.sweeps // 10 if settings.thermalise is None else settings.thermalise
+    try:
+        run = simulate_model(
+            model,
+            settings.sweeps,
+            thermalise=thermalise,
+            measure_every=settings.measure_every,
+            output=settings.output,
+            checkpoint=settings.checkpoint,
+            checkpoint_every=settings.checkpoint_every,
+            progress=True,
+            force=settings.force,
+            watch=film,
+            **options,
+        )
+    except KeyboardInterrupt:
+        kept = _kept(settings.checkpoint, thermalise + settings.sweeps)
+        click.echo(f"conncomp: interrupted; {kept}", err=True)
+        raise SystemExit(130) from None
     stage.seconds["simulating"] = perf_counter() - begin
     if film is not None and settings.film is not None:
         with stage("film"):
@@ -357,6 +365,29 @@ def run_model(
             first = model.labels().reshape(-1, *painted)[0]
             paint_labels(settings.picture, move_from_gpu(first) if on_gpu(first) else first)
     return Finished(settings, run, stage, cell)
+
+
+def _kept(checkpoint: Path | None, updates: int) -> str:
+    """Return what an interrupted simulation of so many updates leaves, and how to go on."""
+    done = facts_of(checkpoint).get("updates")
+    if done is not None:
+        path = printable(str(checkpoint))
+        return f"{done:,} of {updates:,} updates are kept in {path}: the same command goes on"
+    given = click.get_current_context().params
+    several = "folder" in given and len(given["shape"]) > 1
+    option = "--folder DIR" if several else "--checkpoint FILE"
+    return f"nothing is kept: with {option} it goes on where it ended"
+
+
+def facts_of(checkpoint: Path | None) -> dict[str, Any]:
+    """Return the facts of a checkpoint; none if there is none, or it cannot be read."""
+    try:
+        if checkpoint is not None:
+            with Checkpoint(checkpoint) as held:
+                return held.facts
+    except (OSError, ValueError):
+        pass  # is an error when the run reads it
+    return {}
 
 
 def plot_observables(

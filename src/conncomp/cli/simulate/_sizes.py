@@ -16,10 +16,11 @@ from conncomp.cli.simulate._common import (
     Settings,
     as_plain,
     doubt_rows,
+    facts_of,
     shown,
 )
 from conncomp.models import Estimate, Summary
-from conncomp.models.checkpoint import Checkpoint, OtherSimulationError
+from conncomp.models.checkpoint import OtherSimulationError
 from conncomp.models.simulation import check_output
 
 Curves = dict[str, dict[str, list[tuple[float, float, float]]]]
@@ -151,15 +152,8 @@ def _of_size(settings: Settings, shape: list[int], folder: Path | None) -> Setti
 
 
 def _thermalised(checkpoint: Path) -> int | None:
-    """Return by how many updates a checkpoint was thermalised, so that more sweeps go on from it.
-
-    What cannot be read is an error when the run reads it.
-    """
-    try:
-        with Checkpoint(checkpoint) as held:
-            given = held.facts.get("thermalise")
-    except (OSError, ValueError):
-        return None
+    """Return by how many updates a checkpoint was thermalised: more sweeps go on from it."""
+    given = facts_of(checkpoint).get("thermalise")
     return given if isinstance(given, int) else None
 
 
