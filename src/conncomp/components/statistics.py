@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool
 from conncomp._arrays import apply_in_library, on_gpu
-from conncomp._lazy import function_for
+from conncomp._lazy import function_for, laid_beside
 from conncomp.components._columns import Columns
 from conncomp.components._labels import (
     Background,
@@ -427,6 +427,8 @@ def component_statistics(
     >>> statistics.batch[:, 0], statistics.labels
     (array([0, 1, 1]), array([1, 1, 2]))
     """
+    image = laid_beside(classes, laid_beside(labels, image, "image"), "image", "classes")
+    classes = laid_beside(labels, classes, "classes")
     if (other := function_for(labels, "component_statistics")) is not None:
         given: dict[str, Any] = {"moments": moments, "surfaces": surfaces, "spacing": spacing}
         given |= {"background": background, "batch_axes": batch_axes, "properties": properties}

@@ -19,6 +19,7 @@ from conncomp._arrays import (
     on_gpu,
     on_host,
 )
+from conncomp._lazy import laid_beside
 from conncomp.components._labels import Background, check_place
 from conncomp.components.statistics import box_slices, component_statistics
 
@@ -30,7 +31,7 @@ class _Walk:
         measured = component_statistics(
             labels, moments=False, background=background, batch_axes=batch_axes
         )
-        self.on_gpu = on_gpu(labels)
+        self.given, self.on_gpu = labels, on_gpu(labels)
         self.library = library_of(labels)
         if self.on_gpu:
             self.array, self.hidden = as_cupy(labels), None
@@ -55,6 +56,7 @@ class _Walk:
 
     def crop(self, row: int, box: tuple[Any, ...], image: Any, fill: Any) -> Any:
         """Return a box of an image, with `fill` where the component is not."""
+        image = laid_beside(self.given, image, "image")
         if not self.on_gpu:
             check_place(image, self.on_gpu)
             values = as_numpy(image, "image")

@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_integer, shown
 from conncomp._arrays import as_numpy, on_gpu
+from conncomp._lazy import laid_beside
 from conncomp._text import printable
 from conncomp.components import ComponentStatistics, colour_components, component_statistics
 from conncomp.components._labels import (
@@ -116,6 +117,7 @@ def write_view(
     path, values = as_path(path), check_value_range(value_range)
     if title is not None and not isinstance(title, str):
         raise TypeError(f"title={shown(title)} must be a string, the title of the page")
+    image = laid_beside(labels, image, "image")
     items = check_items(labels, background, 0)
     check_dimensions(len(items.shape))
     lengths = check_spacing(spacing, len(items.shape))

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import as_bool, as_number, shown
 from conncomp._arrays import as_numpy, in_library, library_of, on_gpu
 from conncomp._core import native
+from conncomp._lazy import laid_beside
 from conncomp.components._labels import Background, Items, Labels, check_dimensions, check_items
 from conncomp.components.pictures.shades import (
     ValueRange,
@@ -116,6 +117,7 @@ def colour_components(
     outlined = as_bool("boundaries", boundaries)
     opacity = _check_opacity((1.0 if image is None else 0.4) if alpha is None else alpha)
     values = check_value_range(value_range)
+    image = laid_beside(labels, image, "image")
     items = check_items(labels, background, batch_axes)
     check_dimensions(len(items.shape))
     lengths = [length for length in items.shape if length != 1] or [1]
