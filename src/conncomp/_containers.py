@@ -111,3 +111,36 @@ def _of_arrow(given: Any) -> Values | None:
         return np.asarray(given), False
     zero = sys.modules["pyarrow"].scalar(0, "int8").cast(given.type)
     return np.asarray(given.fill_null(zero)), np.asarray(given.is_null())
+
+
+class AxisLengths(tuple[float, ...]):
+    """How far apart the elements of an array are along its axes, those of a batch too."""
+
+
+def spacing_of(*given: tuple[str, Any]) -> AxisLengths | None:
+    """Return the spacing of images of SimpleITK or ITK, along the axes of the arrays that they are.
+
+    Of names and arguments. None where no image is among these, and ValueError where two images
+    differ. A list of images has that of its images.
+    """
+    known: list[tuple[str, AxisLengths]] = []
+    for name, image in given:
+        lengths = _lengths_of(name, image)
+        known += [] if lengths is None else [(name, lengths)]
+    for name, lengths in known[1:]:
+        if not np.allclose(known[0][1], lengths, rtol=1e-6, atol=0):
+            raise ValueError(
+                f"{known[0][0]} has the spacing {tuple(known[0][1])}, and {name} {tuple(lengths)}; "
+                "give spacing="
+            )
+    return known[0][1] if known else None
+
+
+def _lengths_of(name: str, image: Any) -> AxisLengths | None:
+    if isinstance(image, AxisLengths):
+        return image
+    if isinstance(image, (list, tuple)) and image and not np.isscalar(image[0]):
+        return spacing_of(*((f"{name}[{k}]", each) for k, each in enumerate(image)))
+    if is_of(image, *IMAGES) and hasattr(image, "GetSpacing"):
+        return AxisLengths(float(length) for length in tuple(image.GetSpacing())[::-1])
+    return None

@@ -175,7 +175,7 @@ def match(
     labels_a, labels_b : array_like of int
         Of one shape, of one dimension or more, both in main memory or both on a GPU, as for
         `component_sizes`. If the first is a Dask array or is in files, so may be the second, in
-        any chunks.
+        any chunks. Arrays of xarray are aligned as by `component_statistics`.
     background : {"auto", 0, -1, None}, optional
         The label that is no component, of both, as for `component_sizes`.
     batch_axes : int, optional

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool
 from conncomp._arrays import apply_in_library, on_gpu
+from conncomp._containers import spacing_of
 from conncomp._lazy import function_for, laid_beside
 from conncomp.components._columns import Columns
 from conncomp.components._labels import (
@@ -294,8 +295,7 @@ def component_statistics(
         Columns by the names of scikit-image's ``regionprops_table``, with its values; "all" are
         those of numbers that there are of such labels, image and spacing, where these lie. See the
         notes. An image may then have one axis more, the last, of channels, and is measured only if
-        a property is of its values. In a DataArray of xarray axes may lie in any order, if labels
-        are in one, too.
+        a property is of its values. See the notes for arrays of xarray.
     moments : bool, optional
         Whether to measure second moments, which takes longer on the CPU.
     surfaces : bool, optional
@@ -308,7 +308,8 @@ def component_statistics(
         whose components `label` has found. There is a column of them.
     spacing : number or sequence of numbers, optional
         The distance of neighbouring elements along each axis of an item, such as the edges of a
-        voxel: centroids, moments, volumes and areas are in its units. 1 by default.
+        voxel: centroids, moments, volumes and areas are in its units. By default that of the image
+        of SimpleITK or ITK which `labels`, `image` or `classes` is, and else 1.
     background : {"auto", 0, -1, None}, optional
         The label that is no component, as for `component_sizes`.
     batch_axes : int, optional
@@ -337,7 +338,8 @@ def component_statistics(
         or `classes` is of another shape or has masked elements, or a component has elements of
         several classes, or `spacing` is not one positive, finite number
         for each axis,
-        or a property is unknown, or there is none of such labels, image or spacing.
+        or a property is unknown, or there is none of such labels, image or spacing; or if arrays of
+        xarray cannot be aligned, or images of SimpleITK differ in spacing.
     OverflowError
         If `image` is of 64-bit integers, and the sum of a component needs more.
     MemoryError
@@ -345,6 +347,12 @@ def component_statistics(
 
     Notes
     -----
+    Arrays of xarray beside `labels` of xarray are aligned with these by the names of their axes, in
+    any order, and along each axis by coordinates, where both have them, as where an axis runs the
+    other way. Other names, or coordinates that labels lack, are an error. What has no names or no
+    coordinates goes by place; coordinates are not lengths, which `spacing` gives. Of images of
+    SimpleITK and ITK origin and direction are ignored: axes are those of the array, z, y, x.
+
     Values that are floating-point numbers are rounded to multiples of a unit at least 2^63 times
     smaller than the largest magnitude in the component (2^80 for up to 2^46 / L elements and a
     longest axis L), and multiples are summed exactly. So sums, too, depend neither on threads nor
@@ -427,6 +435,8 @@ def component_statistics(
     >>> statistics.batch[:, 0], statistics.labels
     (array([0, 1, 1]), array([1, 1, 2]))
     """
+    if spacing is None:
+        spacing = spacing_of(("labels", labels), ("image", image), ("classes", classes))
     image = laid_beside(classes, laid_beside(labels, image, "image"), "image", "classes")
     classes = laid_beside(labels, classes, "classes")
     if (other := function_for(labels, "component_statistics")) is not None:

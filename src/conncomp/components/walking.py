@@ -138,7 +138,7 @@ class Component:
         ----------
         image : array_like
             Of the shape of the labels, batch axes too, and where they are; there may be further
-            axes, such as one of colours.
+            axes, such as one of colours. Arrays of xarray are aligned as by `component_statistics`.
         fill : number, optional
 
         Raises

@@ -53,7 +53,7 @@ def colour_components(
         One dimension or more, of which up to 5 are longer than 1, but for batch axes.
     image : array_like of bool, int or float, optional
         What to paint over, instead of black: in grey, of the shape of `labels`, or in colour, of
-        shape ``(*labels.shape, 3)``.
+        shape ``(*labels.shape, 3)``. Arrays of xarray are aligned as by `component_statistics`.
     alpha : float, optional
         How much of a component's colour is in the mixture with `image`, or with black, from 0 to 1.
         Default: 0.4 with an image, 1 without.
