@@ -47,8 +47,7 @@ def largest_components(
         How many to keep, 1 by default; of equally large ones those with the smallest label.
     by : array_like of bool or int, optional
         Of the shape of `labels`, where these lie: the class of each element, of which a component
-        has one. `k` components of each class are kept. Arrays of xarray are aligned as by
-        `component_statistics`.
+        has one. `k` components of each class are kept.
     connectivity : int, optional
         Of the components of a mask, as for `label`; not to be given with labels.
     background : {"auto", 0, -1, None}, optional

@@ -295,7 +295,7 @@ def component_statistics(
         Columns by the names of scikit-image's ``regionprops_table``, with its values; "all" are
         those of numbers that there are of such labels, image and spacing, where these lie. See the
         notes. An image may then have one axis more, the last, of channels, and is measured only if
-        a property is of its values. See the notes for arrays of xarray.
+        a property is of its values.
     moments : bool, optional
         Whether to measure second moments, which takes longer on the CPU.
     surfaces : bool, optional
@@ -329,17 +329,15 @@ def component_statistics(
     ------
     TypeError
         If `labels` is not of integers, `image` not of numbers or `classes` not of integers as
-        above, or one of these not where `labels` lies,
-        `moments` or `surfaces` not a bool, `properties` not of names, `spacing` not of numbers or
-        `batch_axes` not an integer.
+        above, or one of these not where `labels` lies, `moments` or `surfaces` not a bool,
+        `properties` not of names, `spacing` not of numbers or `batch_axes` not an integer.
     ValueError
         If it has no dimension, or one and `background` is not given, or a label is negative or far
         larger than the number of elements, or `batch_axes` leaves no axis to the items, or `image`
         or `classes` is of another shape or has masked elements, or a component has elements of
-        several classes, or `spacing` is not one positive, finite number
-        for each axis,
-        or a property is unknown, or there is none of such labels, image or spacing; or if arrays of
-        xarray cannot be aligned, or images of SimpleITK differ in spacing.
+        several classes, or `spacing` is not one positive, finite number for each axis, or a
+        property is unknown, or there is none of such labels, image or spacing, or arrays of xarray
+        cannot be aligned, or images of SimpleITK differ in spacing.
     OverflowError
         If `image` is of 64-bit integers, and the sum of a component needs more.
     MemoryError
@@ -347,11 +345,10 @@ def component_statistics(
 
     Notes
     -----
-    Arrays of xarray beside `labels` of xarray are aligned with these by the names of their axes, in
-    any order, and along each axis by coordinates, where both have them, as where an axis runs the
-    other way. Other names, or coordinates that labels lack, are an error. What has no names or no
-    coordinates goes by place; coordinates are not lengths, which `spacing` gives. Of images of
-    SimpleITK and ITK origin and direction are ignored: axes are those of the array, z, y, x.
+    Arrays of xarray are aligned with `labels` of xarray by the names of axes and, where both have
+    them, by coordinates along these, which may run the other way. Other names and coordinates are
+    an error; without them axes go by place. `spacing` does not come from coordinates. The origin
+    and the direction of images of SimpleITK and ITK are ignored: axes are z, y, x.
 
     Values that are floating-point numbers are rounded to multiples of a unit at least 2^63 times
     smaller than the largest magnitude in the component (2^80 for up to 2^46 / L elements and a
@@ -441,8 +438,8 @@ def component_statistics(
     classes = laid_beside(labels, classes, "classes")
     if (other := function_for(labels, "component_statistics")) is not None:
         given: dict[str, Any] = {"moments": moments, "surfaces": surfaces, "spacing": spacing}
-        given |= {"background": background, "batch_axes": batch_axes, "properties": properties}
-        given |= {"classes": classes}
+        given |= {"background": background, "batch_axes": batch_axes}
+        given |= {"properties": properties, "classes": classes}
         lazy: ComponentStatistics = other(labels, image, **given)
         return lazy
     wanted = as_bool("moments", moments), as_bool("surfaces", surfaces), properties
