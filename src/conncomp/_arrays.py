@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from conncomp._arguments import INT32_MAX, NUMBERS, check_choice, shown
+from conncomp._containers import TABLES, held_by_names, is_of, values_and_nulls
 from conncomp._core import native
 from conncomp._memory import total_memory
 from conncomp.kernels.cuda.core.strips import download, upload
@@ -194,25 +195,6 @@ def caller_stream(library: str, device: int) -> AbstractContextManager[object]:
         return stack.pop_all()
 
 
-def is_of(value: object, *libraries: str) -> bool:
-    """Whether the class of `value`, or one that it inherits from, is of one of these modules.
-
-    The libraries need not be there, and are not imported.
-    """
-    kind: Any = type(value)
-    return _inherits_from(kind, libraries)
-
-
-# Small graphs are asked for six libraries in each call.
-@lru_cache(maxsize=256)
-def _inherits_from(kind: Any, libraries: tuple[str, ...]) -> bool:
-    return any(
-        f"{base.__module__}.".startswith(f"{library}.")
-        for base in kind.__mro__
-        for library in libraries
-    )
-
-
 def as_numpy(array: ArrayLike, name: str) -> NDArray[Any]:
     """Return `array` as a NumPy array, without a copy where it is one; refuse GPU memory.
 
@@ -221,20 +203,20 @@ def as_numpy(array: ArrayLike, name: str) -> NDArray[Any]:
     Parameters
     ----------
     array : array_like
-        What the user passed; a masked array with masked elements is refused, too.
+        What the user passed; one with masked elements or nulls is refused, too.
     name : str
         The argument's name, for the error.
     """
     values, mask = as_numpy_and_mask(array, name)
     if mask is not None:
-        raise ValueError(
-            f"{name} has masked elements; leave them out first, for example by .compressed()"
-        )
+        what = "nulls" if is_of(held_by_names(array), *TABLES) else "masked elements"
+        raise ValueError(f"{name} has {what}; fill them or leave them out first")
     return values
 
 
 def as_numpy_and_mask(array: ArrayLike, name: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-    """Return what `as_numpy` does, and which elements are masked, or None where none is."""
+    """Return what `as_numpy` does, and which elements are masked or null, or None where none is."""
+    array = held_by_names(array)
     if isinstance(array, np.ma.MaskedArray):
         mask = np.ma.getmask(array)
         if mask is np.ma.nomask or mask.dtype != bool or not mask.any():
@@ -247,13 +229,18 @@ def as_numpy_and_mask(array: ArrayLike, name: str) -> tuple[NDArray[Any], NDArra
             f"{name} lies in GPU memory ({type(array).__module__}.{type(array).__qualname__}), "
             "where this function does not work; copy it to a NumPy array first"
         )
-    return _made(np.asarray, _as_numpy_takes_it(array, name), name, array), None
+    column = _made(values_and_nulls, array, name, array)
+    if column is not None:
+        array = np.ma.masked_array(*column)
+    else:  # of any class, as one that is masked
+        array = _made(np.asanyarray, _as_numpy_takes_it(array, name), name, array)
+    return as_numpy_and_mask(array, name)
 
 
-def _made(make: Callable[[Any], Any], held: Any, name: str, given: object) -> NDArray[Any]:
+def _made(make: Callable[[Any], Any], held: Any, name: str, given: object) -> Any:
     """Return what `make` makes of what is held of an argument; an error names that."""
     try:
-        array: NDArray[Any] = make(held)
+        array = make(held)
     except MemoryError:
         raise
     except Exception as error:  # whatever a foreign class raises
@@ -281,7 +268,10 @@ def _as_numpy_takes_it(given: Any, name: str, nested: int = 0) -> Any:
         return [_as_numpy_takes_it(value, name, nested + 1) for value in given]
     if type(given) in NUMBERS or type(given) is np.ndarray:
         return given
-    if nested and (on_gpu(given) or isinstance(given, np.ndarray)):  # which may be masked
+    # Which may be masked.
+    if nested and (
+        on_gpu(given) or isinstance(given, np.ndarray) or is_of(given, "xarray", *TABLES)
+    ):
         return as_numpy(given, f"an entry of {name}")
     _refuse_what_is_no_array_yet(given, name)
     # PyTorch does not export what it may have to differentiate.
@@ -322,7 +312,9 @@ def _pixels(image: Any, name: str) -> NDArray[Any]:
             f"{name} is a label map of SimpleITK; make an image of it first, by "
             "SimpleITK.LabelMapToLabel"
         )
-    return _made(sys.modules["SimpleITK"].GetArrayFromImage, image, name, image)
+    make = sys.modules["SimpleITK"].GetArrayFromImage
+    pixels: NDArray[Any] = _made(make, image, name, image)
+    return pixels
 
 
 def _refuse_what_is_no_array_yet(array: object, name: str) -> None:
@@ -332,9 +324,7 @@ def _refuse_what_is_no_array_yet(array: object, name: str) -> None:
         raise TypeError(f"{what}, which is sparse; make it dense with its .toarray()")
     if is_of(array, "sparse"):
         raise TypeError(f"{what}, which is sparse; make it dense with its .todense()")
-    if is_of(array, "dask") or (
-        is_of(array, "xarray") and is_of(getattr(array, "data", None), "dask")
-    ):
+    if is_of(array, "dask"):
         raise TypeError(f"{what}, which is not computed yet; compute it with its .compute()")
 
 

@@ -29,6 +29,15 @@ def function_for(array: object, name: str) -> Any:
     return next((function for function in functions if function is not None), None)
 
 
+def laid_beside(labels: Any, other: Any, name: str, of: str = "labels") -> Any:
+    """Return what lies beside labels, in the order of their axes where both have names for these.
+
+    Errors name the arguments.
+    """
+    lay = function_for(labels, "lay_beside")
+    return other if lay is None else lay(labels, other, name, of)
+
+
 @lru_cache(maxsize=256)
 def _is_taken_elsewhere(kind: type) -> bool:
     return hasattr(kind, "__dask_graph__") or kind.__module__.startswith("conncomp.")

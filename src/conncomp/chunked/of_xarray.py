@@ -9,60 +9,64 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
 import xarray
 
 from conncomp import components, grid
 from conncomp._arguments import as_batch_axes, as_sequence, shown
-from conncomp._arrays import as_numpy
+from conncomp._lazy import laid_beside
+
+NEAR = 0.1  # of the step between coordinates: nearer ones are the same, but for rounding
 
 
 def label(label_image: Any, **arguments: Any) -> Any:
-    """Do what `conncomp.label` does, whose arguments these are, for a DataArray."""
-    if not isinstance(label_image, xarray.DataArray):
-        return as_numpy(label_image, "label_image")  # which says what to do
+    """Do what `conncomp.label` does, whose arguments these are, for an array with names."""
+    image = _with_names(label_image, "label_image")
     if arguments.get("out") is not None:
         raise ValueError(
-            "out is for arrays without coordinates, but label_image is a DataArray; leave it out"
+            f"out is for arrays without names, but label_image is a {type(label_image).__name__}; "
+            "leave it out"
         )
     names = arguments.pop("batch_dims", None)
-    batch, arguments["batch_axes"] = _batch_dims(label_image, names, arguments["batch_axes"])
-    rest = [name for name in label_image.dims if name not in batch]
+    batch, arguments["batch_axes"] = _batch_dims(image, names, arguments["batch_axes"])
+    rest = [name for name in image.dims if name not in batch]
     arguments["periodic"] = _periodic(rest, arguments["periodic"])
-    ordered = label_image.transpose(*batch, *rest)
+    steps = xarray.Variable(rest, np.empty((0,) * len(rest)))
+    arguments["structure"] = laid_beside(steps, arguments["structure"], "structure", "label_image")
+    ordered = image.transpose(*batch, *rest)
     result: Any = grid.label(ordered.data, **arguments)
     if not arguments["return_num"]:
-        return _like(ordered, result).transpose(*label_image.dims)
+        return _like(ordered, result).transpose(*image.dims)
     labels, num = result
-    if batch:
+    if batch and isinstance(image, xarray.Variable):
+        num = xarray.Variable(batch, num)
+    elif batch:
         first = ordered.isel(dict.fromkeys(rest, 0), drop=True) if ordered.size else None
         coords = {} if first is None else first.coords
         num = xarray.DataArray(num, dims=batch, coords=coords, name="num")
-    return _like(ordered, labels).transpose(*label_image.dims), num
+    return _like(ordered, labels).transpose(*image.dims), num
 
 
-def component_statistics(labels: Any, image: Any, **arguments: Any) -> Any:
-    """Do what `conncomp.component_statistics` does, for labels in a DataArray.
+def _of_values(function: Callable[..., Any], labels: Any, *arguments: Any, **options: Any) -> Any:
+    """Return what a function makes of labels, but for their names."""
+    return function(_with_names(labels, "labels").data, *arguments, **options)
 
-    An image or classes in one, too, get the order of the labels' axes, and the axis that labels do
-    not have comes last, as that of channels.
-    """
-    if not isinstance(labels, xarray.DataArray):
-        return as_numpy(labels, "labels")  # which says what to do
-    classes = arguments.pop("classes")
-    values, known = (_in_order_of(labels, other) for other in (image, classes))
-    return components.component_statistics(labels.data, values, classes=known, **arguments)
+
+component_sizes = partial(_of_values, components.component_sizes)
+component_statistics = partial(_of_values, components.component_statistics)
+match = partial(_of_values, components.match)
+size_histogram = partial(_of_values, components.size_histogram)
 
 
 def _like_labels(function: Callable[..., Any], labels: Any, *arguments: Any, **options: Any) -> Any:
-    """Return a DataArray of what a function makes of labels, or of a mask, for each element."""
-    if not isinstance(labels, xarray.DataArray):
-        return as_numpy(labels, "labels")  # which says what to do
+    """Return an array with names of what a function makes of labels, or of a mask."""
+    given = _with_names(labels, "labels")
     if "by" in options:
-        options["by"] = _in_order_of(labels, options["by"])
-    made = function(labels.data, *arguments, **options)
+        options["by"] = lay_beside(given, options["by"], "by")
+    made = function(given.data, *arguments, **options)
     if isinstance(made, tuple):
-        return _like(labels, made[0]), *made[1:]
-    return _like(labels, made)
+        return _like(given, made[0]), *made[1:]
+    return _like(given, made)
 
 
 fill_holes = partial(_like_labels, components.fill_holes)
@@ -73,26 +77,90 @@ sort_by_size = partial(_like_labels, components.sort_by_size)
 
 
 def contacts(labels: Any, periodic: Any, batch_axes: int, **options: Any) -> Any:
-    """Do what `conncomp.contacts` does, whose arguments these are, for labels in a DataArray."""
-    if not isinstance(labels, xarray.DataArray):
-        return as_numpy(labels, "labels")  # which says what to do
-    count = as_batch_axes(batch_axes, labels.ndim, "labels")
-    named = _periodic(list(labels.dims[count:]), periodic)
-    return components.contacts(labels.data, periodic=named, batch_axes=batch_axes, **options)
+    """Do what `conncomp.contacts` does, whose arguments these are, for labels with names."""
+    given = _with_names(labels, "labels")
+    count = as_batch_axes(batch_axes, given.ndim, "labels")
+    named = _periodic(list(given.dims[count:]), periodic)
+    return components.contacts(given.data, periodic=named, batch_axes=batch_axes, **options)
 
 
-def _in_order_of(labels: Any, other: Any) -> Any:
-    """Return what lies beside labels, with its axes in their order where names tell it."""
-    if not isinstance(other, xarray.DataArray):
+def lay_beside(labels: Any, other: Any, name: str, of: str = "labels") -> Any:
+    """Do what `conncomp._lazy.laid_beside` does, for labels with names."""
+    laid = in_order(labels, other, name, of)
+    return laid.data if isinstance(laid, _WITH_NAMES) else laid
+
+
+def in_order(labels: Any, other: Any, name: str, of: str, ahead: int = 0) -> Any:
+    """Return another array with its axes, and what lies along them, in the order of labels.
+
+    Names that xarray gives are none. Axes that labels do not have come last, as that of channels.
+    Along an axis that has coordinates in both these decide, but for some axes ahead.
+    """
+    first = _with_names(labels, of)
+    if not isinstance(other, _WITH_NAMES):
         return other
-    others = [name for name in other.dims if name not in labels.dims]
-    is_named = len(others) + labels.ndim == other.ndim
-    return (other.transpose(*labels.dims, *others) if is_named else other).data
+    if set(first.dims) - set(other.dims):
+        if _is_nameless(first) or _is_nameless(other):
+            return other
+        here, there = (", ".join(map(str, array.dims)) for array in (first, other))
+        raise ValueError(
+            f"{name} has the axes {there}, but {of} {here}; rename them, or leave out the "
+            f"names by {name}.data"
+        )
+    dims = (*first.dims, *(dim for dim in other.dims if dim not in first.dims))
+    laid = other if dims == other.dims else other.transpose(*dims)
+    coordinates = [getattr(array, "coords", {}) for array in (first, laid)]
+    for dim in first.dims[ahead:]:
+        if all(dim in known for known in coordinates):
+            wanted, given = (known[dim].to_index() for known in coordinates)
+            if len(wanted) == len(given) and not _are_near(wanted, given):
+                what = f"{name} has other coordinates along {dim} than {of}"
+                laid = laid.isel({dim: _places(wanted, given, what)})
+    return laid
+
+
+_WITH_NAMES = xarray.DataArray, xarray.Variable
+
+
+def _with_names(given: Any, name: str) -> Any:
+    """Return a DataArray or a Variable; raise TypeError of anything else that xarray has."""
+    if not isinstance(given, _WITH_NAMES):
+        raise TypeError(
+            f"{name} is a {type(given).__name__} of xarray, which holds several arrays; give one "
+            "of them, by its name"
+        )
+    return given.to_base_variable() if isinstance(given, xarray.Variable) else given
+
+
+def _is_nameless(array: Any) -> bool:
+    """Whether the names of all axes are those that xarray gives."""
+    return all(dim == f"dim_{k}" for k, dim in enumerate(array.dims))
+
+
+def _are_near(wanted: Any, given: Any) -> bool:
+    """Whether the coordinates of an axis are the same, but for the rounding of numbers."""
+    if not {wanted.dtype.kind, given.dtype.kind} <= set("fiu") or wanted.equals(given):
+        return bool(wanted.equals(given))
+    first, second = (np.asarray(index, np.float64) for index in (wanted, given))
+    step = np.abs(np.diff(first)).min() if len(first) > 1 else np.abs(first).max() * 1e-6
+    return bool((np.abs(first - second) <= NEAR * step).all())
+
+
+def _places(wanted: Any, given: Any, what: str) -> Any:
+    """Return where, among the coordinates of an axis, those are that are wanted."""
+    if _are_near(wanted, given[::-1]):
+        return slice(None, None, -1)
+    places = given.get_indexer(wanted) if given.is_unique else np.array([-1])
+    if len(places) != len(wanted) or (places < 0).any() or not wanted.is_unique:
+        raise ValueError(f"{what}; select the same of both, or leave them out by .drop_vars")
+    return places
 
 
 def _like(image: Any, labels: Any) -> Any:
     """Return labels with the coordinates, the attributes and the name of an image."""
-    return image.copy(deep=False, data=labels)
+    made = image.copy(deep=False, data=labels)
+    made.encoding = {}  # which is how values of the image are packed in a file
+    return made
 
 
 def _batch_dims(image: Any, names: Any, batch_axes: Any) -> tuple[list[Any], int]:

@@ -26,6 +26,7 @@ from conncomp._arrays import (
     library_of,
     on_gpu,
 )
+from conncomp._containers import AxisLengths
 from conncomp._core import native
 from conncomp._lazy import function_for
 from conncomp.kernels.cuda.components.tables import combine_labels
@@ -126,6 +127,8 @@ def check_spacing(spacing: Any, ndim: int) -> tuple[float, ...]:
     """
     if spacing is None:
         return (1.0,) * ndim
+    if isinstance(spacing, AxisLengths) and len(spacing) > ndim:
+        spacing = spacing[-ndim:]  # without that of batch axes
     if isinstance(spacing, (str, bytes)) or not hasattr(spacing, "__iter__"):
         lengths = [as_number("spacing", spacing)] * ndim
     else:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import INT32_MAX, as_number
 from conncomp._arrays import as_cupy, on_gpu, on_host
-from conncomp._lazy import function_for
+from conncomp._lazy import function_for, laid_beside
 from conncomp.components._columns import Columns
 from conncomp.components._labels import (
     Background,
@@ -175,7 +175,7 @@ def match(
     labels_a, labels_b : array_like of int
         Of one shape, of one dimension or more, both in main memory or both on a GPU, as for
         `component_sizes`. If the first is a Dask array or is in files, so may be the second, in
-        any chunks.
+        any chunks. Arrays of xarray are aligned as by `component_statistics`.
     background : {"auto", 0, -1, None}, optional
         The label that is no component, of both, as for `component_sizes`.
     batch_axes : int, optional
@@ -217,6 +217,7 @@ def match(
     >>> matches.scores(threshold=0.5).recall
     0.5
     """
+    labels_b = laid_beside(labels_a, labels_b, "labels_b", "labels_a")
     if (other := function_for(labels_a, "match")) is not None:
         lazy: Matches = other(labels_a, labels_b, background=background, batch_axes=batch_axes)
         return lazy

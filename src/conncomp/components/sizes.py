@@ -35,7 +35,7 @@ def component_sizes(
     labels : array_like of int
         Labels of an array or of a graph, of any shape, in main memory or on a GPU: arrays of NumPy,
         CuPy, PyTorch and others with DLPack or ``__cuda_array_interface__``. Masked ones are
-        background.
+        background, and so are the nulls of columns of Arrow, pandas and Polars.
     background : {"auto", 0, -1, None}, optional
         The label that is no component: 0 for `label`, -1 for its roots, None for
         `connected_components`, where 0 is a component. By default 0, but labels of one axis can be

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool
 from conncomp._arrays import apply_in_library, on_gpu
-from conncomp._lazy import function_for
+from conncomp._containers import spacing_of
+from conncomp._lazy import function_for, laid_beside
 from conncomp.components._columns import Columns
 from conncomp.components._labels import (
     Background,
@@ -294,8 +295,7 @@ def component_statistics(
         Columns by the names of scikit-image's ``regionprops_table``, with its values; "all" are
         those of numbers that there are of such labels, image and spacing, where these lie. See the
         notes. An image may then have one axis more, the last, of channels, and is measured only if
-        a property is of its values. In a DataArray of xarray axes may lie in any order, if labels
-        are in one, too.
+        a property is of its values.
     moments : bool, optional
         Whether to measure second moments, which takes longer on the CPU.
     surfaces : bool, optional
@@ -308,7 +308,8 @@ def component_statistics(
         whose components `label` has found. There is a column of them.
     spacing : number or sequence of numbers, optional
         The distance of neighbouring elements along each axis of an item, such as the edges of a
-        voxel: centroids, moments, volumes and areas are in its units. 1 by default.
+        voxel: centroids, moments, volumes and areas are in its units. By default that of the image
+        of SimpleITK or ITK which `labels`, `image` or `classes` is, and else 1.
     background : {"auto", 0, -1, None}, optional
         The label that is no component, as for `component_sizes`.
     batch_axes : int, optional
@@ -328,16 +329,15 @@ def component_statistics(
     ------
     TypeError
         If `labels` is not of integers, `image` not of numbers or `classes` not of integers as
-        above, or one of these not where `labels` lies,
-        `moments` or `surfaces` not a bool, `properties` not of names, `spacing` not of numbers or
-        `batch_axes` not an integer.
+        above, or one of these not where `labels` lies, `moments` or `surfaces` not a bool,
+        `properties` not of names, `spacing` not of numbers or `batch_axes` not an integer.
     ValueError
         If it has no dimension, or one and `background` is not given, or a label is negative or far
         larger than the number of elements, or `batch_axes` leaves no axis to the items, or `image`
         or `classes` is of another shape or has masked elements, or a component has elements of
-        several classes, or `spacing` is not one positive, finite number
-        for each axis,
-        or a property is unknown, or there is none of such labels, image or spacing.
+        several classes, or `spacing` is not one positive, finite number for each axis, or a
+        property is unknown, or there is none of such labels, image or spacing, or arrays of xarray
+        cannot be aligned, or images of SimpleITK differ in spacing.
     OverflowError
         If `image` is of 64-bit integers, and the sum of a component needs more.
     MemoryError
@@ -345,6 +345,11 @@ def component_statistics(
 
     Notes
     -----
+    Arrays of xarray are aligned with `labels` of xarray by the names of axes and, where both have
+    them, by coordinates along these, which may run the other way. Other names and coordinates are
+    an error; without them axes go by place. `spacing` does not come from coordinates. The origin
+    and the direction of images of SimpleITK and ITK are ignored: axes are z, y, x.
+
     Values that are floating-point numbers are rounded to multiples of a unit at least 2^63 times
     smaller than the largest magnitude in the component (2^80 for up to 2^46 / L elements and a
     longest axis L), and multiples are summed exactly. So sums, too, depend neither on threads nor
@@ -427,10 +432,14 @@ def component_statistics(
     >>> statistics.batch[:, 0], statistics.labels
     (array([0, 1, 1]), array([1, 1, 2]))
     """
+    if spacing is None:
+        spacing = spacing_of(("labels", labels), ("image", image), ("classes", classes))
+    image = laid_beside(classes, laid_beside(labels, image, "image"), "image", "classes")
+    classes = laid_beside(labels, classes, "classes")
     if (other := function_for(labels, "component_statistics")) is not None:
         given: dict[str, Any] = {"moments": moments, "surfaces": surfaces, "spacing": spacing}
-        given |= {"background": background, "batch_axes": batch_axes, "properties": properties}
-        given |= {"classes": classes}
+        given |= {"background": background, "batch_axes": batch_axes}
+        given |= {"properties": properties, "classes": classes}
         lazy: ComponentStatistics = other(labels, image, **given)
         return lazy
     wanted = as_bool("moments", moments), as_bool("surfaces", surfaces), properties

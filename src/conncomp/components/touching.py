@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arrays import few_on_host, new_array
+from conncomp._containers import spacing_of
 from conncomp._core import native
 from conncomp._lazy import function_for
 from conncomp.components._labels import (
@@ -81,8 +82,8 @@ def contacts(
         Along how many axes elements that touch may differ, from 1 (faces) to the number of axes
         (faces, edges and corners; the default).
     spacing : number or sequence of numbers, optional
-        How far apart elements are, along all axes or each; 1 by default. A face is as large as the
-        product of those of the other axes.
+        How far apart elements are, along all axes or each; by default as an image of SimpleITK or
+        ITK says, and else 1. A face is as large as the product of those of the other axes.
     periodic : bool or sequence of bool, optional
         Which axes close on themselves: one answer for all, or one for each axis. Each step is a
         contact, wherever it leads around such an axis: two elements along one of length 2 touch
@@ -135,6 +136,7 @@ def contacts(
     >>> conncomp.contacts(labels).counts
     array([2, 4, 4])
     """
+    spacing = spacing_of(("labels", labels)) if spacing is None else spacing
     if (other := function_for(labels, "contacts")) is not None:
         given: dict[str, Any] = {"connectivity": connectivity, "spacing": spacing}
         given |= {"periodic": periodic, "background": background, "batch_axes": batch_axes}

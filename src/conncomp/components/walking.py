@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from conncomp._arrays import (
     on_gpu,
     on_host,
 )
+from conncomp._lazy import laid_beside
 from conncomp.components._labels import Background, check_place
 from conncomp.components.statistics import box_slices, component_statistics
 
@@ -30,23 +32,23 @@ class _Walk:
         measured = component_statistics(
             labels, moments=False, background=background, batch_axes=batch_axes
         )
-        self.on_gpu = on_gpu(labels)
+        self.given, self.on_gpu = labels, on_gpu(labels)
         self.library = library_of(labels)
-        if self.on_gpu:
-            self.array, self.hidden = as_cupy(labels), None
-        else:
-            self.array, self.hidden = as_numpy_and_mask(labels, "labels")
+        held: Any = as_cupy(labels) if self.on_gpu else as_numpy_and_mask(labels, "labels")
+        held = (held, None) if self.on_gpu else held
+        self.array, self.hidden = held
         columns = measured.labels, measured.sizes, measured.bounding_boxes, measured.batch
         self.labels, self.sizes, self.boxes, self.items = (
             on_host(as_cupy(column)) if self.on_gpu else as_numpy(column, "a column")
             for column in columns
         )
 
+    def _stream(self) -> AbstractContextManager[object]:
+        return caller_stream(self.library, self.array.device.id) if self.on_gpu else nullcontext()
+
     def mask(self, row: int, box: tuple[Any, ...]) -> Any:
         """Return where in a box a component is."""
-        if not self.on_gpu:
-            return in_library(self._inside(row, box), self.library)
-        with caller_stream(self.library, self.array.device.id):
+        with self._stream():
             return in_library(self._inside(row, box), self.library)
 
     def _inside(self, row: int, box: tuple[Any, ...]) -> Any:
@@ -55,15 +57,10 @@ class _Walk:
 
     def crop(self, row: int, box: tuple[Any, ...], image: Any, fill: Any) -> Any:
         """Return a box of an image, with `fill` where the component is not."""
-        if not self.on_gpu:
+        image = laid_beside(self.given, image, "image")
+        with self._stream():
             check_place(image, self.on_gpu)
-            values = as_numpy(image, "image")
-            self._check_shape(values)
-            cropped = self._filled(values[box], self._inside(row, box), fill)
-            return in_library(cropped, library_of(image))
-        with caller_stream(self.library, self.array.device.id):
-            check_place(image, self.on_gpu)
-            values = as_cupy(image)
+            values: Any = as_cupy(image) if self.on_gpu else as_numpy(image, "image")
             self._check_shape(values)
             cropped = self._filled(values[box], self._inside(row, box), fill)
             return in_library(cropped, library_of(image))
@@ -136,7 +133,7 @@ class Component:
         ----------
         image : array_like
             Of the shape of the labels, batch axes too, and where they are; there may be further
-            axes, such as one of colours.
+            axes, such as one of colours. Arrays of xarray are aligned as by `component_statistics`.
         fill : number, optional
 
         Raises

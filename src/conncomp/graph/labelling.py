@@ -18,11 +18,11 @@ from conncomp._arrays import (
     check_kind,
     choose_device,
     in_library,
-    is_of,
     library_of,
     move_from_gpu,
     on_gpu,
 )
+from conncomp._containers import is_of
 from conncomp.gpu import Workspace
 from conncomp.graph._condensing import fill_in_topological_order, renumber_in_topological_order
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
@@ -415,14 +415,14 @@ def as_graph(graph: Any) -> Graph:
             "conncomp.label_edge_files, forest_of_edge_files and minimum_forest_of_edge_files"
         )
     if not on_gpu(graph):
-        return _graph_of_entries(graph, as_numpy_and_mask(graph, "csgraph")[0], np)
+        return _graph_of_entries(graph, *as_numpy_and_mask(graph, "csgraph"), np)
     matrix = as_cupy(graph)
     with caller_stream(library_of(graph), matrix.device.id):
-        return _graph_of_entries(graph, matrix, current_gpu().xp)
+        return _graph_of_entries(graph, matrix, None, current_gpu().xp)
 
 
-def _graph_of_entries(graph: Any, matrix: Any, xp: Any) -> Graph:
-    """Return the graph of a dense matrix, which is given as an array of `xp`, too."""
+def _graph_of_entries(graph: Any, matrix: Any, hidden: Any, xp: Any) -> Graph:
+    """Return the graph of a dense matrix, whose values are in an array of `xp`, too."""
     kinds = "a Graph, a graph of NetworkX, igraph or rustworkx, or a matrix of real numbers"
     check_kind(matrix, "biuf", graph, "csgraph", kinds)
     check_square(matrix.shape, "csgraph")
@@ -430,6 +430,7 @@ def _graph_of_entries(graph: Any, matrix: Any, xp: Any) -> Graph:
         present = ~np.ma.getmaskarray(graph)
     else:
         present = (matrix != 0) & xp.isfinite(matrix)
+        present &= hidden is None or ~hidden
     src, dst = xp.nonzero(present)
     made = Graph.from_edges(src, dst, len(matrix))
     made._library = library_of(graph)

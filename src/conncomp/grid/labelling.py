@@ -131,7 +131,8 @@ def label(
         any library that shares its memory with that, such as PyTorch, or by DLPack. Images of
         SimpleITK and ITK have the axes of the arrays that these make of them, the last first.
         Values are compared as they are: 0.25 and 0.75 differ, -0.0 equals 0.0, and a NaN equals
-        nothing. Masked elements are background. A Dask array is labelled when its labels are
+        nothing. Masked elements are background, and so are the nulls of columns and tables of
+        Arrow, pandas (nullable types) and Polars. A Dask array is labelled when its labels are
         computed. The keyword ``image`` works, too.
     background : number, optional
         Elements of this value are labelled 0; 0 by default. A value that it does not hold,
@@ -145,14 +146,14 @@ def label(
     structure : array_like of bool, optional
         Which neighbours an element has, instead of `connectivity`: an array of shape
         ``(3,) * label_image.ndim``, symmetric about its centre, as `scipy.ndimage.label` takes it.
-        The centre does not count.
+        The centre does not count. Names of axes of xarray, if both have them, tell their order.
     tolerance : number, optional
         Neighbours connect if their values differ by no more than this, too: 0 by default. Integers
         differ exactly, whatever their dtype; floating-point numbers, and `tolerance`, are compared
         in float64. A NaN connects to nothing, and so does the background.
     periodic : bool or sequence of bool, optional
         Which axes close on themselves: one answer for all, or one for each axis. For a DataArray
-        of xarray their names will do, and ``batch_dims=["time"]`` names batch axes.
+        or Variable of xarray their names will do, and ``batch_dims=["time"]`` names batch axes.
     batch_axes : int, optional
         How many axes ahead hold separate arrays, such as the images of a batch; 0 by default. Each
         of these items is labelled as if alone: `connectivity`, `structure` and `periodic` speak of
@@ -201,8 +202,8 @@ def label(
     labels : ndarray of int32 or int64, or of `dtype`
         As `label_image` in shape; `out` if that was given. Of the library that `label_image` is of,
         if that takes arrays of others (``from_dlpack``), and where it lies; else of NumPy, neither
-        a subclass nor masked. Of a Dask array another one, of the same chunks; of a DataArray of
-        xarray another one, with its coordinates and attributes.
+        a subclass nor masked. Of a Dask array another one, of the same chunks; of a DataArray or
+        Variable of xarray another one, with its coordinates and attributes.
     num : int or ndarray of int64
         The number of components; only if `return_num`. With `batch_axes` an array of the numbers
         for each item, of the shape of these axes. For an image on a GPU and ``numbering="roots"``,

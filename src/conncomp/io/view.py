@@ -25,6 +25,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_integer, shown
 from conncomp._arrays import as_numpy, on_gpu
+from conncomp._containers import spacing_of
+from conncomp._lazy import laid_beside
 from conncomp._text import printable
 from conncomp.components import ComponentStatistics, colour_components, component_statistics
 from conncomp.components._labels import (
@@ -83,7 +85,7 @@ def write_view(
         The label that is no component, as for `component_sizes`.
     spacing : number or sequence of numbers, optional
         The distance of neighbouring elements along each axis, so that slices are shown in their
-        true proportions. 1 by default.
+        true proportions. By default that of an image of SimpleITK or ITK, and else 1.
 
     Raises
     ------
@@ -116,8 +118,11 @@ def write_view(
     path, values = as_path(path), check_value_range(value_range)
     if title is not None and not isinstance(title, str):
         raise TypeError(f"title={shown(title)} must be a string, the title of the page")
+    image = laid_beside(labels, image, "image")
     items = check_items(labels, background, 0)
     check_dimensions(len(items.shape))
+    if spacing is None:
+        spacing = spacing_of(("labels", labels), ("image", image))
     lengths = check_spacing(spacing, len(items.shape))
     base = None if image is None else check_image(image, items.shape)
     slices = _check_part(part, items.shape)

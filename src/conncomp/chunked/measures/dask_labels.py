@@ -14,7 +14,8 @@ from dask._task_spec import TaskRef
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
-from conncomp._arrays import on_gpu
+from conncomp._arrays import as_numpy, on_gpu
+from conncomp._containers import IMAGES, TABLES, is_of
 from conncomp.chunked.layout import Index
 from conncomp.chunked.lazy.dask_arrays import dask_array, label, meta_of
 from conncomp.chunked.lazy.dask_graph import Graph
@@ -78,7 +79,8 @@ class DaskLabels(LabelChunks):
     @staticmethod
     def beside(name: str, given: Any, labels: Any, check: Check) -> Any:
         """Return another array as a Dask array in the chunks of labels."""
-        array = dask_array(name, dask.array.asarray(given))
+        held = as_numpy(given, name) if is_of(given, *TABLES, *IMAGES) else given
+        array = dask_array(name, dask.array.asarray(held))
         check(array, given, labels.shape)
         return array.rechunk(labels.chunks)
 

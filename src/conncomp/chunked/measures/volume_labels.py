@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from conncomp._arrays import as_numpy
+from conncomp._containers import is_of
 from conncomp.chunked.layout import Index
 from conncomp.chunked.measures.label_chunks import MERGED, Check, LabelChunks
 from conncomp.chunked.measures.volume_file import MappedVolume, VolumeFile, known_of, limited
@@ -137,7 +139,8 @@ class VolumeLabels(LabelChunks):
     @staticmethod
     def beside(name: str, given: Any, labels: Any, check: Check) -> Any:
         """Return another array in files, or in memory."""
-        array = given if isinstance(given, VolumeFile) else np.asarray(given)
+        held = np.asanyarray(given) if is_of(given, "dask") else given
+        array = given if isinstance(given, VolumeFile) else as_numpy(held, name)
         check(array, given, labels.shape)
         return array
 

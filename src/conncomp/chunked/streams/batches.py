@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from conncomp._arguments import as_bool
+from conncomp._containers import spacing_of
 from conncomp.chunked.rows import Table
 from conncomp.chunked.streams.open_components import OpenComponents, Rule
 from conncomp.chunked.streams.slabs import pieces_of
@@ -45,14 +47,16 @@ def stream_labels(
         Consecutive slices of the volume along its first axis, as many at once as is convenient, of
         one dtype, in main memory. Of a tuple, the first array is the slab and the second one, of
         the same shape, the image to measure the intensities of. An array can be filled again for
-        the next slab.
+        the next slab. Arrays of xarray are aligned with the first slab, by name and coordinate,
+        but for coordinates along the first axis.
     background, connectivity, structure, tolerance, periodic
         As for `label`, of the whole volume: if its first axis is periodic, the last slice meets the
         first one, and components that reach this are open until the end.
     surfaces : bool, optional
         Whether to count ``faces``.
     spacing : number or sequence of numbers, optional
-        The distance of neighbouring elements along each axis, as for `component_statistics`.
+        The distance of neighbouring elements along each axis, as for `component_statistics`; by
+        default that of slabs that are images of SimpleITK or ITK.
 
     Returns
     -------
@@ -131,12 +135,23 @@ def measure_slabs(
     Slabs are put together to pieces of so many elements; if that is None, they are taken as they
     come.
     """
-    components = OpenComponents(rule)
-    for piece in pieces_of(iter(slabs), size, LEAST):
-        lengths = check_spacing(spacing, piece.values.ndim)
+    components, known = OpenComponents(rule), list[tuple[str, Any]]()
+    noted = _noted(slabs, known) if spacing is None else slabs
+    for piece in pieces_of(iter(noted), size, LEAST):
+        lengths = check_spacing(known[0][1] if known else spacing, piece.values.ndim)
         yield from _batch(components.add(piece), lengths)
     if components.length:
         yield from _batch(components.finish(), lengths)
+
+
+def _noted(slabs: Slabs, known: list[tuple[str, Any]]) -> Iterator[Any]:
+    """Yield slabs, and note the spacing of the first, which that of the others must be."""
+    for number, slab in enumerate(slabs):
+        name = f"slabs[{number}]"
+        known.append((name, spacing_of((name, slab))))
+        spacing_of(*known)
+        del known[1:]
+        yield slab
 
 
 def _batch(table: Table, spacing: tuple[float, ...]) -> Iterator[ComponentStatistics]:

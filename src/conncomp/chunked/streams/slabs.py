@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arrays import as_numpy_and_mask, check_kind
+from conncomp._lazy import function_for, laid_beside
 
 
 @dataclass(frozen=True)
@@ -103,24 +104,32 @@ def _joined(parts: list[Slab], ahead: int) -> Slab:
 
 
 def _checked(slabs: Iterator[Any]) -> Iterator[Slab]:
-    first = None
+    first, axes = None, None
     for number, given in enumerate(slabs):
-        slab = _as_slab(given, f"slabs[{number}]")
-        first = slab if first is None else first
+        slab = _as_slab(given, f"slabs[{number}]", axes)
+        if first is None:
+            first, array = slab, given[0] if isinstance(given, tuple) else given
+            axes = None if function_for(array, "in_order") is None else array[:0].copy()
         _check_alike(slab, first, f"slabs[{number}]")
         yield slab
 
 
-def _as_slab(given: Any, name: str) -> Slab:
+def _as_slab(given: Any, name: str, axes: Any) -> Slab:
+    """Return a slab with its axes in the order of those of an array of xarray, if there is one."""
+    in_order = function_for(axes, "in_order")
     if not isinstance(given, tuple):
-        return Slab(_as_values(given, name), None)
+        named = given if in_order is None else in_order(axes, given, name, "slabs[0]", 1)
+        return Slab(_as_values(named, name), None)
     if len(given) != 2:
         raise ValueError(
             f"{name} is a tuple of {len(given)}; a slab is an array, or a tuple of an array and "
             "the image to measure"
         )
-    values = _as_values(given[0], f"{name}[0]")
-    image = _as_values(given[1], f"{name}[1]")
+    named, image = given
+    if in_order is not None:
+        named = in_order(axes, named, f"{name}[0]", "slabs[0]", 1)
+    values = _as_values(named, f"{name}[0]")
+    image = _as_values(laid_beside(named, image, f"{name}[1]", f"{name}[0]"), f"{name}[1]")
     if isinstance(image, np.ma.MaskedArray):
         raise ValueError(f"{name}[1], an image, has masked elements; mask those of the slab")
     if image.shape != values.shape:

@@ -113,9 +113,10 @@ def _as_array(image: Any, items: Items, name: str = "image") -> Any:
         return as_cupy(image)
     given, mask = as_numpy_and_mask(image, name)
     if mask is not None:
+        where = f"{name}.mask" if isinstance(image, np.ma.MaskedArray) else "mask"
         raise ValueError(
-            f"{name} has masked elements; mask the labels there, which makes them background: "
-            f"numpy.ma.masked_array(labels, {name}.mask)"
+            f"{name} has masked elements or nulls; mask the labels there, which makes them "
+            f"background: numpy.ma.masked_array(labels, {where})"
         )
     return given
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import as_bool, as_number, shown
 from conncomp._arrays import as_numpy, in_library, library_of, on_gpu
 from conncomp._core import native
+from conncomp._lazy import laid_beside
 from conncomp.components._labels import Background, Items, Labels, check_dimensions, check_items
 from conncomp.components.pictures.shades import (
     ValueRange,
@@ -52,7 +53,7 @@ def colour_components(
         One dimension or more, of which up to 5 are longer than 1, but for batch axes.
     image : array_like of bool, int or float, optional
         What to paint over, instead of black: in grey, of the shape of `labels`, or in colour, of
-        shape ``(*labels.shape, 3)``.
+        shape ``(*labels.shape, 3)``. Arrays of xarray are aligned as by `component_statistics`.
     alpha : float, optional
         How much of a component's colour is in the mixture with `image`, or with black, from 0 to 1.
         Default: 0.4 with an image, 1 without.
@@ -116,6 +117,7 @@ def colour_components(
     outlined = as_bool("boundaries", boundaries)
     opacity = _check_opacity((1.0 if image is None else 0.4) if alpha is None else alpha)
     values = check_value_range(value_range)
+    image = laid_beside(labels, image, "image")
     items = check_items(labels, background, batch_axes)
     check_dimensions(len(items.shape))
     lengths = [length for length in items.shape if length != 1] or [1]

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import shown
-from conncomp._arrays import caller_stream, is_of
+from conncomp._arrays import caller_stream
+from conncomp._containers import is_of
 from conncomp._core import native
 from conncomp.graph.inputs.parts import Parts
 

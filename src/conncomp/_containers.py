@@ -1,0 +1,146 @@
+"""Columns, tables and images of other libraries: what NumPy would lose of them.
+
+That is which values are null, and how far apart the pixels of an image are. None of these libraries
+is imported: who passes one of their objects has imported it.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+TABLES = "pandas", "polars", "pyarrow"
+IMAGES = "SimpleITK", "itk"
+
+Values = tuple[Any, Any]  # an array, and where its values are null
+
+
+def is_of(value: object, *libraries: str) -> bool:
+    """Whether the class of `value`, or one that it inherits from, is of one of these modules.
+
+    The libraries need not be there, and are not imported.
+    """
+    kind: Any = type(value)
+    return _inherits_from(kind, libraries)
+
+
+# Small graphs are asked for six libraries in each call.
+@lru_cache(maxsize=256)
+def _inherits_from(kind: Any, libraries: tuple[str, ...]) -> bool:
+    return any(
+        f"{base.__module__}.".startswith(f"{library}.")
+        for base in kind.__mro__
+        for library in libraries
+    )
+
+
+def held_by_names(array: Any) -> Any:
+    """Return the array that an object of xarray gives names to; what is none, as it is."""
+    has_names = is_of(array, "xarray") and hasattr(type(array), "data")
+    return array.data if has_names else array
+
+
+def values_and_nulls(given: Any) -> Values | None:
+    """Return the values of a column or a table, 0 where they are null, and where that is.
+
+    None of what holds no nulls, as far as its class tells: NumPy makes the right array of it.
+    """
+    if is_of(given, "pandas"):
+        return _of_pandas(given)
+    if is_of(given, "polars"):
+        return _of_polars(given)
+    return _of_arrow(given) if is_of(given, "pyarrow") else None
+
+
+def _of_columns(columns: Any) -> Values:
+    """Return those of a table."""
+    read = [values_and_nulls(column) or (np.asarray(column), False) for column in columns]
+    hidden = [np.broadcast_to(nulls, values.shape) for values, nulls in read]
+    return np.stack([values for values, _ in read], axis=1), np.stack(hidden, axis=1)
+
+
+def _of_pandas(given: Any) -> Values | None:
+    if hasattr(given, "columns") and hasattr(given, "dtypes"):
+        if len(given.columns) == 0 or all(isinstance(each, np.dtype) for each in given.dtypes):
+            return None
+        return _of_columns(given.iloc[:, k] for k in range(len(given.columns)))
+    dtype = getattr(given, "dtype", None)
+    if dtype is None or isinstance(dtype, np.dtype) or not hasattr(given, "isna"):
+        return None
+    numbers = getattr(dtype, "numpy_dtype", None)
+    hidden = np.asarray(given.isna())
+    if numbers is not None and np.dtype(numbers).kind in "biuf":
+        zero = np.zeros((), numbers).item()
+        return given.to_numpy(dtype=numbers, na_value=zero), hidden
+    if hidden.any():
+        raise TypeError(f"it is of {dtype}, and has nulls; make numbers of it by .astype('Int64')")
+    return None
+
+
+def _of_polars(given: Any) -> Values | None:
+    if hasattr(given, "get_columns"):
+        return _of_columns(given.get_columns()) if given.width else None
+    dtype = getattr(given, "dtype", None)
+    if dtype is None or not hasattr(given, "is_null"):
+        return None
+    shape = (len(given), *(dtype.shape if hasattr(dtype, "shape") else ()))
+    while hasattr(given.dtype, "shape"):  # arrays of one shape
+        given = given.explode()
+    if not given.null_count():
+        return given.to_numpy().reshape(shape), False
+    filled = given.fill_null(False if str(given.dtype) == "Boolean" else 0).to_numpy()
+    return filled.reshape(shape), given.is_null().to_numpy().reshape(shape)
+
+
+def _of_arrow(given: Any) -> Values | None:
+    if hasattr(given, "num_columns"):
+        return _of_columns(given.columns) if given.num_columns else None
+    if not hasattr(given, "null_count"):
+        return None
+    if hasattr(given.type, "run_end_type"):
+        given = import_module("pyarrow.compute").run_end_decode(given)
+    elif hasattr(given.type, "value_type"):  # of a dictionary
+        given = given.cast(given.type.value_type)
+    if str(given.type) == "null":
+        return np.zeros(len(given), np.int8), True
+    if not given.null_count:
+        return np.asarray(given), False
+    zero = sys.modules["pyarrow"].scalar(0, "int8").cast(given.type)
+    return np.asarray(given.fill_null(zero)), np.asarray(given.is_null())
+
+
+class AxisLengths(tuple[float, ...]):
+    """How far apart the elements of an array are along its axes, those of a batch too."""
+
+
+def spacing_of(*given: tuple[str, Any]) -> AxisLengths | None:
+    """Return the spacing of images of SimpleITK or ITK, along the axes of the arrays that they are.
+
+    Of names and arguments. None where no image is among these, and ValueError where two images
+    differ. A list of images has that of its images.
+    """
+    known: list[tuple[str, AxisLengths]] = []
+    for name, image in given:
+        lengths = _lengths_of(name, image)
+        known += [] if lengths is None else [(name, lengths)]
+    for name, lengths in known[1:]:
+        if not np.allclose(known[0][1], lengths, rtol=1e-6, atol=0):
+            raise ValueError(
+                f"{known[0][0]} has the spacing {tuple(known[0][1])}, and {name} {tuple(lengths)}; "
+                "give spacing="
+            )
+    return known[0][1] if known else None
+
+
+def _lengths_of(name: str, image: Any) -> AxisLengths | None:
+    if isinstance(image, AxisLengths):
+        return image
+    if isinstance(image, (list, tuple)) and image and not np.isscalar(image[0]):
+        return spacing_of(*((f"{name}[{k}]", each) for k, each in enumerate(image)))
+    if is_of(image, *IMAGES) and hasattr(image, "GetSpacing"):
+        return AxisLengths(float(length) for length in tuple(image.GetSpacing())[::-1])
+    return None
