@@ -130,6 +130,71 @@ def test_nodes_come_first(report):
     assert found["ids"] == len(expected[0])
 
 
+def test_integers(run, report):
+    Path("zip.csv").write_text('l,r\n02139,02140\n2139,"10001"\n" 2139",+2139\n')
+    report("cluster", "zip.csv", *COLUMNS, "-o", "out.parquet")
+    nodes = ["02139", "02140", "2139", "10001", " 2139", "+2139"]
+    assert columns_of("out.parquet", "node", "cluster") == [nodes, [0, 0, 1, 1, 2, 2]]
+    found = run("cluster", "zip.csv", *COLUMNS, "--integers")
+    assert found.exit_code == 2
+    assert found.stderr == (
+        "conncomp: zip.csv:2: column 'l': expected an integer of 64 bits without leading zeros, "
+        "plus signs, blanks or fractions, found '02139'; without --integers ids are text\n"
+    )
+
+
+def test_a_first_row_that_is_data(run, report):
+    Path("names.csv").write_text("Ada,Grace,1\nGrace,Emmy,.5\nSofia,Hypatia,1\n")
+    numbers = "--left", "0", "--right", "1", "-o", "out.parquet"
+    found = run("cluster", "names.csv", *numbers)
+    assert found.exit_code == 0
+    assert found.stderr == (
+        "conncomp: names.csv: the first row, 'Ada', 'Grace', '1', is taken as data, like the rows "
+        "below it; --header takes it as the names of columns\n"
+    )
+    nodes = ["Ada", "Grace", "Emmy", "Sofia", "Hypatia"]
+    assert columns_of("out.parquet", "node", "cluster") == [nodes, [0, 0, 0, 1, 1]]
+    report("cluster", "names.csv", *numbers, "--no-header", "--weight", "2", "--threshold", ".7")
+    assert columns_of("out.parquet", "node", "cluster") == [nodes, [0, 0, 1, 2, 2]]
+    named = "--left", "Ada", "--right", "Grace", "-o", "out.parquet"
+    check_refused(
+        run("cluster", "names.csv", *named),
+        "names.csv: its first row may be data, as 'Grace' is an id below, too; --header takes it "
+        "as the names of columns, --no-header as data, whose columns have numbers from 0",
+    )
+    report("cluster", "names.csv", *named, "--header")
+    assert columns_of("out.parquet", "node")[0] == ["Grace", "Emmy", "Sofia", "Hypatia"]
+    check_refused(
+        run("cluster", "names.csv", *COLUMNS),
+        "its first row, 'Ada', 'Grace', '1', is taken as data and has no 'l'; give numbers of",
+    )
+    check_refused(
+        run("cluster", "names.csv", "--left", "0", "--right", "3", "--no-header"),
+        "names.csv: --right '3': without a header, columns have the numbers 0 to 2",
+    )
+    check_refused(
+        run("cluster", "names.csv", *COLUMNS, "--no-header"), "--left 'l': without a head"
+    )
+
+
+def test_many_files_without_a_header(run, report):
+    for k in range(5):
+        Path(f"{k}.csv").write_text(f"{k},{k + 1}\n{k + 1},{k + 2}\n")
+    found = run("cluster", "?.csv", "--left", "0", "--right", "1", "--integers", "-o", "o.parquet")
+    assert found.stderr.count("\n") == 1
+    assert "; so it is in 4 files more\n" in found.stderr
+    assert columns_of("o.parquet", "node")[0] == [*range(7)]
+    Path("h.csv").write_text("0,1\nAda,Grace\nEmmy,Sofia\n")  # as pandas writes tables
+    found = run("cluster", "h.csv", "--left", "0", "--right", "1", "-o", "o.parquet")
+    assert "is taken as the names of columns; --no-header takes it as data" in found.stderr
+    assert columns_of("o.parquet", "node")[0] == ["Ada", "Grace", "Emmy", "Sofia"]
+    Path("n.csv").write_text("Ada\nAlan\n")
+    words = "--left", "0", "--right", "1", "--no-header", "--nodes", "n.csv", "--node", "0"
+    report("cluster", "h.csv", *words, "-o", "o.parquet")
+    nodes = ["Ada", "Alan", "0", "1", "Grace", "Emmy", "Sofia"]
+    assert columns_of("o.parquet", "node")[0] == nodes
+
+
 def test_nulls(run, report):
     write(Path("n.parquet"), pa.table({"l": [1, None, 3], "r": [2, 5, 4]}))
     found = run("cluster", "n.parquet", *COLUMNS)
@@ -198,11 +263,13 @@ def check_refused(result, words):
             "pairs/a.parquet: --right 'q': it has no column of that name",
         ),
         (
-            "pairs/* --left l --right r --weight q",
+            "pairs/* --left l --right r --threshold 1 --weight q",
             "--weight 'q': it has no column of that name, but",
         ),
         ("pairs/* --left l --right r --threshold 1", "--threshold needs --weight"),
         ("pairs/* --left l --right r --max-size 1", "--max-size needs --weight"),
+        ("pairs/* --left l --right r --header", "--header is for CSV and TSV; leave it out"),
+        ("pairs/* --left l --right r --no-header", "--no-header is for CSV and TSV; leave it out"),
         ("pairs/* --left l --right r --weight w --threshold x", "'x' is no number"),
         ("pairs/* --left l --right r --weight w --threshold 1,1", "--threshold [1.0, 1.0] must be"),
         ("pairs/* --left l --right r --weight w --threshold nan", "none of them NaN"),
@@ -212,7 +279,10 @@ def check_refused(result, words):
         ),
         ("pairs/* --left l --right w", "'l' of pairs/a.parquet of type int64 and column 'w'"),
         ("text.parquet pairs/* --left l --right r", "column 'l' of pairs/a.parquet of type int64"),
-        ("text.parquet --left l --right r --weight r", "text.parquet: column 'r': weights are of"),
+        (
+            "text.parquet --left l --right r --max-size 2 --weight r",
+            "text.parquet: column 'r': weights are of",
+        ),
         ("pairs/* --left l --right r -o pairs/a.parquet", "are the same file"),
         ("pairs/* --left l --right r -o out.xlsx", "'out.xlsx' does not end in .parquet"),
         ("pairs/* --left l --right r -o no/out.csv", "there is no directory 'no'"),

@@ -58,8 +58,11 @@ def test_text(report, compact):
 def test_npz_keeps_ids(report):
     report("graph", "arcs.txt", "--compact-ids", "-o", "o.NPZ")
     with np.load("o.NPZ") as found:
-        assert found["ids"].tolist() == [3, 5, 9, 20, 21, 22]
+        assert found["ids"].tolist() == ["3", "5", "9", "20", "21", "22"]
         assert found["labels"].tolist() == [0, 0, 0, 1, 1, 1]
+    report("graph", "arcs.txt", "--compact-ids", "--integers", "-o", "o.npz")
+    with np.load("o.npz") as found:
+        assert found["ids"].tolist() == [3, 5, 9, 20, 21, 22]
     report("graph", "arcs.txt", "-o", "plain.npz")
     with np.load("plain.npz") as found:
         assert list(found) == ["labels"]
@@ -116,6 +119,37 @@ def test_names(report, run, compact):
     assert refused.exit_code == 2
     assert ".npy" in refused.stderr
     assert not Path("o.npy").exists()
+
+
+def test_names_that_look_like_numbers(run, report):
+    Path("zip.csv").write_text("source,target\n02139,02140\n2139,10001\n")
+    report("graph", "zip.csv", "--compact-ids", "-o", "o.csv")
+    assert Path("o.csv").read_text() == "vertex,label\n02139,0\n02140,0\n2139,1\n10001,1\n"
+    wrong = "conncomp: zip.csv:2: expected an integer of 64 bits without leading zeros, signs, "
+    for options in ((), ("--integers",), ("--compact-ids", "--integers")):
+        found = run("graph", "zip.csv", *options)
+        assert found.exit_code == 2
+        assert found.stderr == (
+            f"{wrong}blanks or fractions (--compact-ids without --integers keeps ids as text), "
+            "found '02139'\n"
+        )
+    found = run("graph", "arcs.txt", "--integers", "--format", "metis")
+    assert "--integers is for the format edge-list or csv" in found.stderr
+
+
+def test_a_first_row(run, report):
+    Path("names.csv").write_text("Ada,Grace\nGrace,Emmy\n")
+    found = run("graph", "names.csv", "-o", "o.csv")
+    assert found.stderr == (
+        "conncomp: names.csv: the first row, 'Ada', 'Grace', is taken as data, like the rows below "
+        "it; --header takes it as the names of columns\n"
+    )
+    assert Path("o.csv").read_text().count("\n") == 4
+    assert report("graph", "names.csv", "--no-header")["vertices"] == 3
+    assert report("graph", "names.csv", "--header")["vertices"] == 2
+    Path("d.csv").write_text("O'Neil,McDonald\nAda,Grace\n")
+    assert "; --no-header takes it as data\n" in run("graph", "d.csv").stderr
+    assert "--header is for the format csv" in run("graph", "arcs.txt", "--header").stderr
 
 
 def test_a_pipe(report):

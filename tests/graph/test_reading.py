@@ -162,9 +162,13 @@ def test_round_trip(tmp_path_factory, write, graph, packing, chunk):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(graph_files, "CHUNK", chunk)
         found = Graph.read(path)
-        compact, ids = Graph.read(path, compact_ids=True)
-    if "edge_list" in write.__name__:
+        has_ids = "edge_list" in write.__name__
+        compact, ids = Graph.read(path, compact_ids=True, integers=has_ids)
+        named, names = Graph.read(path, compact_ids=True)
+    if has_ids:
         n = 1 + max((max(arc) for arc in arcs), default=-1)
+        assert [(int(names[u]), int(names[v])) for u, v in zip(*named.arrays, strict=True)] == edges
+        assert names.tolist() == [*dict.fromkeys(str(v) for arc in edges for v in arc)]
     assert found.num_vertices == n
     assert arcs_of(found) == arcs
     assert {a.dtype for a in found.arrays} <= {np.dtype(np.int32), np.dtype(np.int64)}
@@ -185,9 +189,10 @@ def test_a_number_cut_at_a_chunks_border(tmp_path, monkeypatch, cut):
     lines = [f"{u} {v} # tail {i}\n" for i, (u, v) in enumerate(arcs)]
     path = put(tmp_path, "edges.txt", "#" + "x" * cut + "\n" + "".join(lines))
     monkeypatch.setattr(graph_files, "CHUNK", 300)
-    graph, ids = Graph.read(path, compact_ids=True)
-    src, dst = graph.arrays
-    assert list(zip(ids[src], ids[dst], strict=True)) == arcs
+    for kind, integers in ((str, False), (int, True)):
+        graph, ids = Graph.read(path, compact_ids=True, integers=integers)
+        src, dst = graph.arrays
+        assert list(zip(ids[src], ids[dst], strict=True)) == [(kind(u), kind(v)) for u, v in arcs]
 
 
 def test_lines_longer_than_a_chunk(tmp_path, monkeypatch):
@@ -356,9 +361,11 @@ def test_rows_that_are_there_are_not_too_many(tmp_path, monkeypatch):
 MATRIX = "%%MatrixMarket matrix coordinate real general\n"
 
 IDS = {
-    "numbers": ("a.txt", "7 9\n", np.int64, [7, 9]),
+    "digits": ("a.txt", "9 7\n", np.str_, ["9", "7"]),
+    "numbers": ("a.txt", "9 7\n", np.int64, [7, 9]),
     "a matrix": ("a.mtx", MATRIX + "3 3 1\n1 3 1\n", np.int64, [0, 2]),
     "names": ("a.csv", "from,to\nanna,7\n", np.str_, ["anna", "7"]),
+    "digits in CSV": ("a.csv", "from,to\n9,7\n", np.str_, ["9", "7"]),
     "numbers in CSV": ("a.csv", "from,to\n9,7\n", np.int64, [7, 9]),
     "GraphML": ("a.graphml", networkx.path_graph(2), np.str_, ["0", "1"]),
 }
@@ -368,7 +375,8 @@ IDS = {
 def test_ids_are_what_is_annotated(tmp_path, case):
     name, content, kind, expected = IDS[case]
     content = content if isinstance(content, str) else "\n".join(networkx.generate_graphml(content))
-    ids = Graph.read(put(tmp_path, name, content), compact_ids=True)[1]
+    integers = case.startswith("numbers")
+    ids = Graph.read(put(tmp_path, name, content), compact_ids=True, integers=integers)[1]
     assert ids.tolist() == expected
     assert ids.dtype.type is kind
     annotated = typing.get_overloads(Graph.read)[1].__annotations__["return"]
@@ -393,8 +401,8 @@ def test_options_of_other_types(tmp_path, options, message):
 
 def test_ids_up_to_the_largest_int64(tmp_path):
     largest = 2**63 - 1
-    path = put(tmp_path, "a.txt", f"5 {largest}\n007 5\n")
-    graph, ids = Graph.read(path, compact_ids=True)
+    path = put(tmp_path, "a.txt", f"5 {largest}\n7 5\n")
+    graph, ids = Graph.read(path, compact_ids=True, integers=True)
     assert ids.tolist() == [5, 7, largest]
     assert arcs_of(graph) == [(0, 2), (1, 0)]
     assert graph.arrays[0].dtype == np.int32
@@ -419,7 +427,7 @@ def test_compact_ids_by_table_and_by_sorting(tmp_path_factory, ids, table):
     ids = [i % 10**6 for i in ids[: len(ids) // 2 * 2]] if table else ids[: len(ids) // 2 * 2]
     pairs = list(zip(ids[::2], ids[1::2], strict=True))
     path = put(tmp_path_factory.mktemp("a"), "a.txt", "".join(f"{u} {v}\n" for u, v in pairs))
-    graph, found = Graph.read(path, compact_ids=True)
+    graph, found = Graph.read(path, compact_ids=True, integers=True)
     assert found.dtype == np.int64
     assert found.tolist() == sorted(set(ids))
     assert [(found[u], found[v]) for u, v in zip(*graph.arrays, strict=True)] == pairs
@@ -1071,17 +1079,12 @@ def test_csv_is_what_python_reads(tmp_path_factory, data, separator, end):
     path = tmp_path_factory.mktemp("csv") / "a.csv"
     path.write_bytes(file.getvalue().encode()[: -len(end) if data.draw(st.booleans()) else None])
     rows = list(csv.DictReader(io.StringIO(file.getvalue(), newline=""), delimiter=separator))
-    pairs = [(row["source"].strip(), row["target"].strip()) for row in rows]
+    pairs = [(row["source"], row["target"]) for row in rows]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(graph_files, "CHUNK", data.draw(st.sampled_from([1, 7, 1 << 18])))
         graph, ids = Graph.read(path, compact_ids=True)
-    arcs = arcs_of(graph)
-    if all(text.isascii() and text.isdecimal() for pair in pairs for text in pair):
-        pairs = [(int(source), int(target)) for source, target in pairs]
-        assert ids.tolist() == sorted({end for pair in pairs for end in pair})
-    assert sorted((ids[u], ids[v]) for u, v in arcs) == sorted(pairs)
-    if ids.dtype.kind == "U":
-        assert ids.tolist() == list(dict.fromkeys(end for pair in pairs for end in pair))
+    assert sorted((ids[u], ids[v]) for u, v in arcs_of(graph)) == sorted(pairs)
+    assert ids.tolist() == list(dict.fromkeys(end for pair in pairs for end in pair))
 
 
 CSV = {
@@ -1094,15 +1097,17 @@ CSV = {
     "semicolons": ("Source;Target;Type, long\nx;y;1,5\n", "xy", [(0, 1)]),
     "quotes": ('a,b\n"x, ""x""",y\n', ['x, "x"', "y"], [(0, 1)]),
     "a quoted line end": ('a,b,c\nx,y,"1\r\n2"\ny,x,\n', "xy", [(0, 1), (1, 0)]),
-    "blanks": ("a,b\n x ,y\n\ny,\tx\n\n", "xy", [(0, 1), (1, 0)]),
+    "blanks": ("a,b\n x ,y\n\ny, x\n\n", [" x ", "y", " x"], [(0, 1), (1, 2)]),
     "no last line end": ("a,b\nx,ä", "xä", [(0, 1)]),
-    "nothing": ("a,b\n", None, []),
-    "numbers": ("a,b\n3,1\n01,0\n", None, [(1, 0), (3, 1)]),
-    "numbers and a word": ("a,b\n3,1\nx,01\n", ["3", "1", "x", "01"], [(0, 1), (2, 3)]),
-    "large numbers": (f"a,b\n1,{2**63}\n", ["1", str(2**63)], [(0, 1)]),
-    "no header": ("3,1\n1,0\n", None, [(1, 0), (3, 1)]),
-    "no header, but a comment": ("# a b\n\n% c\n 3,1\n", None, [(3, 1)]),
-    "no line": ("", None, []),
+    "nothing": ("a,b\n", "", []),
+    "numbers": ("a,b\n3,1\n1,0\n", "310", [(1, 0), (3, 1)]),
+    "quoted numbers": ('a,b\n"3",1\n"1","0"\n', "310", [(1, 0), (3, 1)]),
+    "quoted numbers alone": ('"3","1"\n"1","0"\n', "310", [(1, 0), (3, 1)]),
+    "a word among digits": ("a,b\n3,1\nx,01\n", ["3", "1", "x", "01"], [(0, 1), (2, 3)]),
+    "large digits": (f"a,b\n1,{2**63}\n", ["1", str(2**63)], [(0, 1)]),
+    "no header": ("3,1\n1,0\n", "310", [(1, 0), (3, 1)]),
+    "no header, but a comment": ("# a b\n\n% c\n 3,1\n", "31", [(3, 1)]),
+    "no line": ("", "", []),
 }
 
 
@@ -1114,19 +1119,22 @@ def test_csv(tmp_path, case, end, mark):
     content, names, arcs = CSV[case]
     path = put(tmp_path, "a.csv", mark + content.replace("\n", end).encode())
     graph, ids = Graph.read(path, compact_ids=True)
-    if names is None:
-        assert ids.tolist() == sorted({vertex for arc in arcs for vertex in arc})
+    assert ids.dtype.kind == "U"
+    assert ids.tolist() == list(names)
+    if "numbers" in case or "no header" in case:  # vertices have the names as their numbers
+        arcs_of_ids = [(ids.tolist().index(str(u)), ids.tolist().index(str(v))) for u, v in arcs]
+        whole, numbers = Graph.read(path, compact_ids=True, integers=True)
+        assert numbers.tolist() == sorted(map(int, names))
+        assert [(numbers[u], numbers[v]) for u, v in arcs_of(whole)] == sorted(arcs)
     else:
-        assert ids.dtype.kind == "U"
-        assert ids.tolist() == list(names)
-        assert arcs_of(graph) == sorted(arcs)
+        arcs_of_ids = arcs
+    assert arcs_of(graph) == sorted(arcs_of_ids)
     assert {array.dtype for array in Graph.read(path).arrays} == {np.dtype(np.int32)}
     assert arcs_of(Graph.read(path)) == sorted(arcs)
 
 
 BAD_CSV = {
     "one column": ("a\nx\n", ":1: expected a header of two columns"),
-    "quoted numbers": ('"1","2"\n"2","3"\n', ":1: expected a header, found two numbers"),
     "names without a header": ("1,x\n2,y\n", ":1: expected a vertex number .* found 'x'"),
     "few columns": ("a,b,c\n1,2,3\n\n1,2\n", ":4: expected 3 columns, found 2"),
     "many columns": ("a,b\nNew York, NY,x\n", ":2: expected 2 columns, found 3"),
@@ -1153,6 +1161,133 @@ def test_bad_csv(tmp_path, case):
     with pytest.raises(ValueError, match=re.escape(str(path)) + message) as caught:
         Graph.read(path)
     assert str(caught.value).isprintable()
+
+
+# Entries that are not written as an integer of 64 bits is, and what some readers take them for.
+ODD_NUMBERS = [
+    "02139",
+    "00",
+    "+7",
+    "7.0",
+    "7.",
+    " 7",
+    "7 ",
+    "-0",
+    "-7",
+    "0x7",
+    "1e3",
+    "7_0",
+    "\u0667",
+]
+FAR_NUMBERS = [str(2**63), "1" + "0" * 20, "9" * 250]
+PLAIN = {
+    "7.0": "7",
+    "7.": "7",
+    "-0": "0",
+    "-7": "7",
+    "0x7": "7",
+    "1e3": "1000",
+    "7_0": "70",
+    "\u0667": "7",
+}
+
+
+@pytest.mark.parametrize("mark", [",", "\t", ";"])
+@pytest.mark.parametrize("head", ["source,target\n", ""])
+@pytest.mark.parametrize("quoted", [False, True])
+@pytest.mark.parametrize("odd", [*ODD_NUMBERS, *FAR_NUMBERS, "0", str(2**63 - 1)])
+def test_names_that_look_like_numbers(tmp_path, mark, head, quoted, odd):
+    """They are what is written there, with no other merged, or an error with its line."""
+    plain = PLAIN.get(odd, odd.strip("+ ").lstrip("0") or "0")
+    field = f'"{odd}"' if quoted else odd
+    rows = f"{plain},10001\n{field},10002\n".replace(",", mark)
+    name = "a.tsv" if mark == "\t" else "a.csv"
+    path = put(tmp_path, name, head.replace(",", mark) + rows)
+    graph, ids = Graph.read(path, compact_ids=True)
+    assert ids.tolist() == [*dict.fromkeys([plain, "10001", odd, "10002"])]
+    assert connected_components(graph)[0] == (1 if plain == odd else 2)
+    line = 2 + bool(head)
+    shown = re.escape(odd[-9:]) if odd.isascii() else ""
+    is_split = not head and not quoted and odd != odd.strip() and mark != ";"  # as in edge lists
+    if (plain == odd and odd not in FAR_NUMBERS) or is_split:
+        _, numbers = Graph.read(path, compact_ids=True, integers=True)
+        assert numbers.tolist() == sorted({int(plain), 10001, 10002})
+        return
+    line -= odd in FAR_NUMBERS  # which the first row has as well
+    with pytest.raises(ValueError, match=rf":{line}: expected .*found '.*{shown}"):
+        Graph.read(path, compact_ids=True, integers=True)
+    if odd in ODD_NUMBERS[:9] and head:
+        with pytest.raises(ValueError, match=rf":{line}: expected an integer .*compact_ids=True"):
+            Graph.read(path)
+
+
+@pytest.mark.parametrize("chunk", [1, 3, 1 << 18])
+def test_ids_of_an_edge_list_are_text(tmp_path, monkeypatch, chunk):
+    monkeypatch.setattr(graph_files, "CHUNK", chunk)
+    far = "1" * 21
+    path = put(tmp_path, "a.txt", f"# x\n02139 02140\n2139\t{far} .5\n 2139,7\n")
+    graph, ids = Graph.read(path, compact_ids=True)
+    assert ids.tolist() == ["02139", "02140", "2139", far, "7"]
+    assert arcs_of(graph) == [(0, 1), (2, 3), (2, 4)]
+    for options in ({}, {"integers": True}, {"compact_ids": True, "integers": True}):
+        with pytest.raises(ValueError, match=r":2: expected an integer .* found '02139'"):
+            Graph.read(path, **options)
+    with pytest.raises(ValueError, match=r":1: expected a vertex number \(names are .* CSV\)"):
+        Graph.read(put(tmp_path, "a.txt", "Ada Grace\n"), compact_ids=True)
+
+
+def test_integers_are_no_names(tmp_path):
+    path = put(tmp_path, "a.csv", "source,target\n1,2\nAda,2\n")
+    with pytest.raises(ValueError, match=r"a\.csv:3: expected an integer .* found 'Ada'"):
+        Graph.read(path, integers=True)
+    assert Graph.read(path).num_vertices == 3
+    for name in ("a.mtx", "a.graphml", "a.npz"):
+        with pytest.raises(ValueError, match="integers=True is for the format edge-list or csv"):
+            Graph.read(put(tmp_path, name, ""), integers=True)
+
+
+HEADERLESS = [
+    ("Ada,Grace\nGrace,Emmy\nSofia,Hypatia\n", 5),
+    ("ann,bob\nbob,carl\n", 3),
+    ("doc_17;doc_3\ndoc_5;doc_9\n", 4),
+    ("Ada\tAda\nGrace\tGrace\n", 2),
+    ('"x, y","z"\n"z","x, y"\n', 2),
+]
+
+
+@pytest.mark.parametrize(("content", "count"), HEADERLESS)
+def test_a_first_row_like_the_others_is_data(tmp_path, content, count):
+    path = put(tmp_path, "a.csv", content)
+    words = (
+        r"a\.csv: the first row, .*, is taken as data, .* header=True takes it as the names of col"
+    )
+    with pytest.warns(UserWarning, match=words) as caught:
+        graph, _ = Graph.read(path, compact_ids=True)
+    assert caught[0].filename == __file__
+    assert (graph.num_vertices, graph.num_arcs) == (count, content.count("\n"))
+    whole, _ = Graph.read(path, compact_ids=True, header=False)
+    assert arcs_of(whole) == arcs_of(graph)
+    assert Graph.read(path, header=True).num_arcs == graph.num_arcs - 1
+
+
+def test_a_header_is_read_as_one(tmp_path):
+    for name, content in (("a.csv", "person,friend\nAda,Grace\n"), ("b.csv", "u,v\n0,1\n")):
+        assert Graph.read(put(tmp_path, name, content)).num_arcs == 1
+    numbers = put(tmp_path, "c.csv", "1,2\n3,4\n")
+    assert arcs_of(Graph.read(numbers)) == [(1, 2), (3, 4)]
+    assert arcs_of(Graph.read(numbers, header=False)) == [(1, 2), (3, 4)]
+    assert arcs_of(Graph.read(numbers, header=True)) == [(3, 4)]
+    with pytest.warns(UserWarning, match="is taken as the names of columns; header=False takes"):
+        Graph.read(put(tmp_path, "d.csv", "O'Neil,McDonald\nAda,Grace\n"))
+    for content in ('"a\nb",c\nx,y\n', "\n\na,c\nx,y\n"):
+        assert Graph.read(put(tmp_path, "e.csv", content), compact_ids=True)[1].tolist() == [*"xy"]
+    with pytest.raises(ValueError, match=r":1: has more than one column 'source'"):
+        Graph.read(put(tmp_path, "f.csv", "source,source,target\nx,y,z\n"))
+    assert arcs_of(Graph.read(put(tmp_path, "g.csv", "node,node\n0,1\n"))) == [(0, 1)]
+    with pytest.raises(ValueError, match=r"header=True is for the format csv, but .* edge-list"):
+        Graph.read(put(tmp_path, "a.txt", "0 1\n"), header=True)
+    with pytest.raises(TypeError, match="header="):
+        Graph.read(numbers, header=np.arange(2))
 
 
 def test_arrays_of_names_are_bounded(tmp_path, monkeypatch):
@@ -1249,8 +1384,9 @@ def test_real_files(name, arcs, components):
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="the folder of real inputs is absent")
 def test_real_ids():
-    graph, ids = Graph.read(DATA / "wiki-Vote.txt.gz", compact_ids=True)
+    graph, ids = Graph.read(DATA / "wiki-Vote.txt.gz", compact_ids=True, integers=True)
     assert (len(ids), ids[-1]) == (7115, 8297)
+    assert set(Graph.read(DATA / "wiki-Vote.txt.gz", compact_ids=True)[1]) == set(map(str, ids))
     assert connected_components(graph)[0] == 24
     assert connected_components(graph, connection="strong")[0] == 5816
 

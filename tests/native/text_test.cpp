@@ -66,8 +66,12 @@ Result read(Reader&& reader, const std::string& text, size_t longest_chunk) {
     std::vector<uint32_t> rows(size_t(names.count() * names.longest()));
     names.write(rows.data());
     result.names.assign(rows.begin(), rows.end());
-    if (const auto numbers = names.numbers())
-      result.names.insert(result.names.end(), numbers->begin(), numbers->end());
+    try {
+      if (const auto numbers = names.numbers(false))
+        result.names.insert(result.names.end(), numbers->begin(), numbers->end());
+    } catch (const std::invalid_argument& error) {
+      result.error = error.what();
+    }
   }
   return result;
 }
@@ -305,8 +309,9 @@ int main(int count, char** arguments) {
   for (int round = 0; round < rounds; ++round) {
     const std::string text = draw_text();
     const int64_t vertices = draw(0, 12);
-    test([] { return ArcReader("#%", "", 0, INT64_MAX, 0); }, text);
-    test([=] { return ArcReader("c", "a", 1, vertices, 3); }, text);
+    test([] { return ArcReader("#%", "", 0, 0, INT64_MAX, true); }, text);
+    test([] { return DigitArcReader("#%", "", 0); }, text);
+    test([=] { return ArcReader("c", "a", 3, 1, vertices, false); }, text);
     const int64_t skipped = draw(0, 2);
     const bool weighted = draw(0, 1);
     test([=] { return NeighbourReader(vertices, skipped, weighted, 1); }, text);

@@ -109,6 +109,62 @@ def test_bad_arguments(tmp_path):
         conncomp.label_edge_files(files, num_vertices=-1)
 
 
+@pytest.mark.parametrize("odd", ["007", "+7", " 7", "7 ", "7.0", "0x7", "-0", "1" * 20, '""', "x"])
+@pytest.mark.parametrize("name", ["e.csv", "e.tsv"])
+def test_text_must_be_written_as_integers_are(tmp_path, odd, name):
+    rows = f'x,src,dst\n"a\nb",1,"2"\n\n,2,{odd}\n'
+    (tmp_path / name).write_text(rows.replace(",", "\t") if name == "e.tsv" else rows)
+    words = (
+        rf"{name}:5: column 'dst': expected an integer .*, found .*cluster_pairs takes other ids"
+    )
+    with pytest.raises(ValueError, match=words):
+        conncomp.label_edge_files(tmp_path / name)
+
+
+def test_edges_without_a_header(tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_text("0,1,2.5\n1,2,0.5\n2,0,1\n")
+    for options in ({}, {"header": False}, {"src": 0, "dst": 1}, {"src": "0", "dst": "1"}):
+        assert conncomp.label_edge_files(path, **options)[1].tolist() == [0, 0, 0]
+        assert len(conncomp.forest_of_edge_files(path, **options)[0]) == 2
+        more = {"weights": 2} if "src" in options else {}
+        edges, *_ = conncomp.minimum_forest_of_edge_files(path, **options, **more)
+        assert edges.tolist() == [1, 2]
+    with pytest.raises(ValueError, match="'src': it has no column of that name, but '0', '1'"):
+        conncomp.label_edge_files(path, header=True)
+    with pytest.raises(ValueError, match="src='3': without a header, columns have the numbers 0 t"):
+        conncomp.label_edge_files(path, 3, 1)
+    with pytest.raises(
+        ValueError, match=r"its first row, '0', '1', '2.5', is taken as data and has"
+    ):
+        conncomp.label_edge_files(path, "a", "b")
+    with pytest.raises(TypeError, match="header="):
+        conncomp.label_edge_files(path, header=np.arange(2))
+    path.write_text("src,dst\n0,1\n")
+    assert conncomp.label_edge_files(path)[0] == 1
+    with pytest.raises(ValueError, match=r"e\.csv:1: column '0': .* found 'src'"):
+        conncomp.label_edge_files(path, header=False)
+
+
+def test_other_formats_and_functions(tmp_path):
+    files = write(tmp_path, PARTS)
+    functions = (
+        conncomp.label_edge_files,
+        conncomp.forest_of_edge_files,
+        conncomp.minimum_forest_of_edge_files,
+    )
+    for function in functions:
+        for format in ("json", "", "CSV", 5, [], "edge-list"):
+            with pytest.raises(ValueError, match=r"format=.* is not one of 'parquet', 'arrow'"):
+                function(files, format=format)
+        with pytest.raises(ValueError, match="header=False is for files of CSV and TSV"):
+            function(files, header=False)
+    write(tmp_path, [(*part, part[0]) for part in PARTS], ("src", "dst", "weight"))
+    for function in functions:
+        with pytest.raises(TypeError, match="progress=5 must be a function of two numbers"):
+            function(files, progress=5)
+
+
 def test_a_damaged_file_is_named(tmp_path):
     files = write(tmp_path, PARTS)
     content = (tmp_path / "2.parquet").read_bytes()

@@ -185,7 +185,9 @@ def test_text_is_read_as_it_stands(tmp_path):
     assert ids == ["007", "7", "NA", "", "x,\ny", "null"]
     with pytest.raises(ValueError, match=r"p\.csv: column 'w' is null at row 2"):
         clustered([open_file(path, WEIGHED)])
-    with pytest.raises(ValueError, match=r"p\.csv: .*int64: invalid value 'NA'"):
+    with pytest.raises(
+        ValueError, match=r"p\.csv:2: column 'l': expected an integer .* found '007'"
+    ):
         clustered([open_file(path, PAIRS, integers=True)])
     path.write_text("l,r\na,\nb,c\n")
     with pytest.raises(ValueError, match=r"p\.csv: column 'r' is null at row 0"):
@@ -193,11 +195,63 @@ def test_text_is_read_as_it_stands(tmp_path):
     assert clustered([open_file(path, PAIRS)], nulls="drop")[0] == ["b", "c"]
 
 
+@pytest.mark.parametrize("name", ["p.csv", "p.tsv", "p.csv.gz"])
+def test_integers_in_text(tmp_path, name):
+    def put(content):
+        text = content.replace(",", "\t") if name == "p.tsv" else content
+        packed = gzip.compress if name.endswith(".gz") else bytes
+        (tmp_path / name).write_bytes(packed(text.encode()))
+        return open_file(tmp_path / name, PAIRS, integers=True)
+
+    low, high = -(2**63), 2**63 - 1
+    assert clustered([put(f'l,r\n{low},"7"\n0,{high}\n\n7,-1\n')])[0] == [low, 7, 0, high, -1]
+    opened = put("l,r\n1,\n3,4\n")
+    assert clustered([opened], nulls="drop")[0] == [3, 4]
+    with pytest.raises(ValueError, match="column 'r' is null at row 0"):
+        clustered([opened])
+    for odd in (
+        "007",
+        "+7",
+        "-0",
+        "--7",
+        "-",
+        " 7",
+        "7 ",
+        "7.0",
+        "0x7",
+        str(2**63),
+        '""',
+        "x",
+        "\u0667",
+    ):
+        with pytest.raises(
+            ValueError, match=f"{name}:4: column 'r': .*without integers=True ids a"
+        ):
+            clustered([put(f"l,r\n1,2\n,\n5,{odd}\n")], nulls="drop")
+
+
+def test_a_line_far_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "CSV_BLOCK", 1 << 12)
+    rows = [f'{k},"{k + 1}"\n' + "\n" * (k % 3) for k in range(5000)]
+    (tmp_path / "p.csv").write_text("l,r\n" + "".join(rows) + "07,8\n")
+    line = 2 + sum(row.count("\n") for row in rows)
+    with pytest.raises(ValueError, match=f"p.csv:{line}: column 'l': .* found '07'"):
+        clustered([open_file(tmp_path / "p.csv", PAIRS, integers=True)])
+
+
+def test_a_column_of_ids_has_no_weights(tmp_path):
+    (tmp_path / "p.csv").write_text("l,r\n1,2\n")
+    with pytest.raises(ValueError, match="weights='r' is a column of ids, too"):
+        open_file(tmp_path / "p.csv", Wanted(("l",), ("r",), "r"))
+
+
 def test_formats_by_name():
     names = {"a.PARQUET": "parquet", "a.csv.xz": "csv", "a.parquet.gz": None, "a": None}
     assert {name: format_of(name) for name in names} == names
     with pytest.raises(ValueError, match=r"a\.txt: its name does not say what it is; give format="):
         open_file("a.txt", PAIRS)
+    with pytest.raises(ValueError, match="format='json' is not one of 'parquet', 'arrow', 'csv'"):
+        open_file("a.txt", PAIRS, "json")
 
 
 def test_a_format_that_the_name_does_not_tell(tmp_path):

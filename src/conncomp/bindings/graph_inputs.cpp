@@ -70,13 +70,23 @@ void write_names(const Reader& reader, Vector<uint32_t> rows) {
   without_gil([&] { names.write(rows.data()); });
 }
 
-// The numbers that names are, or None.
+// The numbers that names are, or None; with `only`, all must be numbers.
 template <class Reader>
-nb::object numbers_of_names(const Reader& reader) {
-  std::optional<std::vector<int64_t>> numbers = without_gil([&] { return reader.names().numbers(); });
+nb::object numbers_of_names(const Reader& reader, bool only) {
+  std::optional<std::vector<int64_t>> numbers = without_gil([&] { return reader.names().numbers(only); });
   if (!numbers) return nb::none();
   const int64_t count = int64_t(numbers->size());
   return give_away(std::move(*numbers), count);
+}
+
+// Writes the integers that the texts of bytes between `ends` are; which of these is none, or -1.
+int64_t integers_of_text(Vector<const int64_t> ends, Vector<const uint8_t> bytes, Vector<int64_t> integers) {
+  const char* const text = reinterpret_cast<const char*>(bytes.data());
+  return without_gil([&]() -> int64_t {
+    for (int64_t i = 0; i < int64_t(integers.size()); ++i)
+      if (!canonical_integer(text + ends.data()[i], text + ends.data()[i + 1], integers.data()[i])) return i;
+    return -1;
+  });
 }
 
 // Where the pieces begin and end that a parser of XML needs not see, and how many line feeds are there.
@@ -108,7 +118,7 @@ void define_graph_inputs(nb::module_& m) {
   m.def("csr_is_mirrored", &csr_is_mirrored);
   m.attr("longest_word") = Tokens::kLongest;
   nb::class_<ArcReader>(m, "ArcReader")
-      .def(nb::init<const std::string&, const std::string&, int64_t, int64_t, int64_t>())
+      .def(nb::init<const std::string&, const std::string&, int64_t, int64_t, int64_t, bool>())
       .def("read", &read_chunk<ArcReader>)
       .def_prop_ro("largest", &ArcReader::largest);
   nb::class_<NeighbourReader>(m, "NeighbourReader")
@@ -116,11 +126,14 @@ void define_graph_inputs(nb::module_& m) {
       .def("read", &read_chunk<NeighbourReader>)
       .def_prop_ro("largest", &NeighbourReader::largest)
       .def_prop_ro("loops", &NeighbourReader::loops);
+  named_reader<DigitArcReader>(m, "DigitArcReader")
+      .def(nb::init<const std::string&, const std::string&, int64_t>());
   named_reader<NamedArcReader>(m, "NamedArcReader").def(nb::init<char, int64_t, int64_t, int64_t, int64_t>());
   named_reader<GraphmlReader>(m, "GraphmlReader")
       .def(nb::init<>())
       .def_prop_ro("is_directed", &GraphmlReader::is_directed)
       .def_prop_ro("has_graph", &GraphmlReader::has_graph);
+  m.def("integers_of_text", &integers_of_text);
   m.def("plain_pieces", &plain_pieces);
   m.attr("longest_row") = NamedArcReader::kLongestRow;
 }

@@ -93,15 +93,24 @@ def in_options(text: str, command: click.Command, words: Sequence[str]) -> str:
     }
     if not options:
         return text
+    opposites = {p.name: max(p.secondary_opts, key=len) for p in command.params if p.secondary_opts}
     typed = [re.escape(word) for word in words if "=" in word]
-    argument = rf"\b(?P<name>{'|'.join(options)})=(?P<end>True\b|(?=[\s,;]|$))?"
+    argument = rf"\b(?P<name>{'|'.join(options)})=(?P<end>(?:True|False)\b|(?=[\s,;]|$))?"
 
     def rename(match: re.Match[str]) -> str:
         if match["name"] is None:
             return match[0]
+        if match["end"] == "False":
+            return opposites.get(match["name"], f"{options[match['name']]} False")
         return options[match["name"]] + ("" if match["end"] is not None else " ")
 
     return re.sub("|".join([*typed, argument]), rename, text)
+
+
+def say(note: str) -> None:
+    """Print what the library has to say, in the words of the command that runs."""
+    text = in_options(note, click.get_current_context().command, ())
+    click.echo(f"conncomp: {printable(text)}", err=True)
 
 
 def _reason(error: BaseException) -> str:

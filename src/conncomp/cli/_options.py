@@ -97,6 +97,16 @@ def spacing_option(more: str) -> Callable[[Any], Any]:
     )
 
 
+def header_option(more: str) -> Callable[[Any], Any]:
+    """Return the option that tells whether the first row of a CSV file names the columns."""
+    return click.option(
+        "--header/--no-header",
+        default=None,
+        help=f"Whether the first row of CSV and TSV has the names of columns. {more} Default: what "
+        "the rows look like; a guess is printed.",
+    )
+
+
 def top_option(what: str) -> Callable[[Any], Any]:
     """Return the option that tells how many of the largest, components or clusters, to list."""
     return click.option(

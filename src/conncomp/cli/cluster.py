@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 import conncomp
 from conncomp._memory import in_words, peak_memory
 from conncomp._optional import optional
-from conncomp.cli._errors import in_options
-from conncomp.cli._options import json_option, threads_option, top_option
+from conncomp.cli._errors import say
+from conncomp.cli._options import header_option, json_option, threads_option, top_option
 from conncomp.cli._output import check_distinct, output_file
 from conncomp.cli._report import (
     Counter,
@@ -48,6 +48,7 @@ from conncomp.tables.files.reading import (
     check_types,
     empty_column,
     format_of,
+    notes_of,
     open_file,
 )
 from conncomp.tables.pairs import Clustering
@@ -75,6 +76,7 @@ class Options:
     nulls: str
     format: str | None
     integers: bool
+    header: bool | None
     memory: str | None
     top: int
     as_json: bool
@@ -113,8 +115,8 @@ def _parse_thresholds(
     "--left",
     metavar="COLUMN",
     multiple=True,
-    help="The column with the first id of each pair. Give it several times if an id has several "
-    "columns. Files of .dups do without.",
+    help="The column with the first id of each pair, or its number from 0 where CSV has no header. "
+    "Give it several times if an id has several columns. Files of .dups do without.",
 )
 @click.option(
     "--right", metavar="COLUMN", multiple=True, help="The column with the second id, likewise."
@@ -183,8 +185,10 @@ def _parse_thresholds(
 @click.option(
     "--integers",
     is_flag=True,
-    help="Read the ids in CSV and TSV as integers of 64 bits, which take less memory than text.",
+    help="Read the ids in CSV and TSV as integers of 64 bits, which take less memory than text; "
+    "entries such as 007, +7 and 1.0 are errors. Default: ids are text, as it stands.",
 )
+@header_option("Without them, columns have numbers from 0.")
 @click.option(
     "--memory",
     metavar="SIZE",
@@ -198,9 +202,8 @@ def cluster(**given: Any) -> None:
     """Find the clusters of ids that the pairs in the files IN connect.
 
     IN are names of files, or patterns such as 'pairs/*.parquet'. They can be Parquet, Arrow IPC
-    (Feather and streams, too), CSV or TSV whose first line names the columns (and which gzip or
-    bzip2 may have packed), or .dups of datatrove. They are read in batches: memory holds the
-    distinct ids, and not the pairs.
+    (Feather and streams, too), CSV or TSV (which gzip or bzip2 may have packed), or .dups of
+    datatrove. They are read in batches: memory holds the distinct ids, and not the pairs.
 
     The output has the ids in the order in which they first appear, file by file and row by row,
     left before right. An id of .dups is a file and a document; documents that match an index are
@@ -223,9 +226,8 @@ def cluster(**given: Any) -> None:
         budget = options.budget()
         pair_files, node_files = _open(names, options)
         note = budget.expect([*pair_files, *node_files])
-    if note is not None:
-        command = click.get_current_context().command
-        click.echo(f"conncomp: {in_options(note, command, ())}", err=True)
+    for said in filter(None, (*notes_of([*pair_files, *node_files]), note)):
+        say(said)
     with stage("clustering", counts=True) as progress:
         tally = _Tally(
             clustering, budget, progress, sum(f.size for f in (*pair_files, *node_files))
@@ -268,12 +270,10 @@ def _tables(results: list[dict[str, Any]], ids: int) -> list[list[Row]]:
 def _open(names: list[str], options: Options) -> tuple[list[PairFile], list[PairFile]]:
     """Return the files of pairs and those of nodes, once their columns are checked."""
     columns = Wanted(options.left, options.right, options.weights)
-    pair_files = [open_file(name, columns, options.format, options.integers) for name in names]
+    how = options.format, options.integers, options.header
+    pair_files = [open_file(name, columns, *how) for name in names]
     node_columns = Wanted(options.node_columns or options.left, argument="node_columns")
-    node_files = [
-        open_file(name, node_columns, options.format, options.integers)
-        for name in options.files_of_nodes
-    ]
+    node_files = [open_file(name, node_columns, *how) for name in options.files_of_nodes]
     check_types([*pair_files, *node_files])
     if options.output is not None:
         _check_output(options.output, pair_files[0])
@@ -320,6 +320,10 @@ def _check_options(names: list[str], options: Options) -> None:
     if options.weights is None and compares:
         option = "--threshold" if options.threshold is not None else "--max-size"
         raise click.UsageError(f"{option} needs --weight, the column to compare.")
+    formats = {options.format or format_of(name) for name in (*names, *options.files_of_nodes)}
+    for name, value in (("--header", True), ("--no-header", False)):
+        if options.header is value and {"csv", "tsv", None}.isdisjoint(formats):
+            raise click.UsageError(f"{name} is for CSV and TSV; leave it out.")
 
 
 class _Tally:
@@ -427,17 +431,12 @@ def _write_to(file: Any, path: Path, table: Any) -> None:
 
 
 def _table_of_thresholds(results: list[dict[str, Any]], ids: int) -> list[Row]:
-    rows = [
-        (
-            f"{one['threshold']:g}",
-            f"{one['clusters']:,}",
-            f"{one['alone']:,}",
-            f"{one['largest'][0]['size'] if one['largest'] else 0:,}",
-            percent(one["largest"][0]["size"] if one["largest"] else 0, ids),
-        )
-        for one in results
-    ]
-    return [("threshold", "clusters", "of one id", "largest", "share of ids"), *rows]
+    rows: list[Row] = [("threshold", "clusters", "of one id", "largest", "share of ids")]
+    for one in results:
+        most = one["largest"][0]["size"] if one["largest"] else 0
+        counts = (f"{count:,}" for count in (one["clusters"], one["alone"], most))
+        rows.append((f"{one['threshold']:g}", *counts, percent(most, ids)))
+    return rows
 
 
 def _summary(report: dict[str, Any]) -> list[Row]:

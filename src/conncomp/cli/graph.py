@@ -18,8 +18,10 @@ import conncomp
 from conncomp._arrays import move_from_gpu
 from conncomp._optional import optional
 from conncomp.cli._device import stages_on
+from conncomp.cli._errors import say
 from conncomp.cli._options import (
     device_option,
+    header_option,
     json_option,
     threads_option,
     top_option,
@@ -41,7 +43,7 @@ from conncomp.cli._report import (
 from conncomp.files.access import atomic_path
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
 from conncomp.graph.graph import count_without_arcs, read_graph
-from conncomp.graph.inputs.reading import FORMATS
+from conncomp.graph.inputs.reading import FORMATS, Asked
 from conncomp.kernels.cuda import launcher
 
 # What names of files end in whose rows are edges.
@@ -57,6 +59,8 @@ class Options:
     strong: bool
     algorithm: str
     compact_ids: bool
+    integers: bool
+    header: bool | None
     format: str | None
     top: int
     histogram: Path | None
@@ -124,8 +128,16 @@ class FileOrPattern(click.Path):
 @click.option(
     "--compact-ids",
     is_flag=True,
-    help="Only numbers that occur in the file are vertices. A .npz file then holds them as ids.",
+    help="Only ids that occur in the file are vertices. In edge lists and CSV they are text as it "
+    "stands, in the order in which they first appear. A .npz file then holds them as ids.",
 )
+@click.option(
+    "--integers",
+    is_flag=True,
+    help="Read the ids in edge lists and CSV as integers; entries such as 007, +7 and 1.0 are "
+    "errors.",
+)
+@header_option("Without them, arcs are in the first two columns.")
 @click.option(
     "--format",
     type=click.Choice(list(FORMATS)),
@@ -144,8 +156,8 @@ class FileOrPattern(click.Path):
 def graph(**given: Any) -> None:
     """Label the connected components of the graph in the file IN.
 
-    The format is that of the name or else of the content: edge list (SNAP and others), CSV or TSV
-    with a header, Matrix Market, METIS, DIMACS, GraphML, ECL or a matrix of SciPy (.npz); each may
+    The format is that of the name or else of the content: edge list (SNAP and others), CSV or TSV,
+    Matrix Market, METIS, DIMACS, GraphML, ECL or a matrix of SciPy (.npz); each may
     be packed by gzip, bzip2 or xz. IN may be /dev/stdin or another pipe. Vertices that have names
     are written with them.
 
@@ -204,9 +216,12 @@ class Labelled:
 def _read_graph(options: Options, stage: Stages) -> Labelled:
     """Read and label a graph in a file of a graph's format."""
     with stage("reading", counts=True) as progress:
+        asked = Asked(options.compact_ids, options.integers, options.header, [])
         arcs, ids = read_graph(
-            options.input, options.compact_ids, options.format, progress, remedy="--compact-ids"
+            options.input, asked, options.format, progress, remedy="--compact-ids"
         )
+    for note in asked.notes:
+        say(note)
     if ids is not None and options.writes_npy:
         raise click.UsageError("vertices have names, for which .npy has no place; write .npz.")
     count, labels = _label(arcs, options, stage)
@@ -217,9 +232,13 @@ def _read_edges(options: Options, stage: Stages) -> Labelled:
     """Read edges of files in batches, and label their vertices meanwhile."""
     from conncomp.tables.edges import EdgeFiles, label_edges  # of which the help has no need
 
+    if options.integers:
+        raise click.UsageError("--integers is not for edges in Parquet or Arrow files.")
     optional("pyarrow").set_cpu_count(conncomp.get_num_threads())
-    src, dst = options.src or "src", options.dst or "dst"
-    files = EdgeFiles(options.input, src, dst, None, None)
+    columns = options.src or "src", options.dst or "dst"
+    files = EdgeFiles(options.input, columns, None, None, options.header)
+    for note in files.notes:
+        say(note)
     with stage("labelling", counts=True) as progress:
         count, labels = label_edges(files, progress)
     return Labelled(count, labels, None, files.count, lambda: None)

@@ -8,6 +8,7 @@ graph there has arrays of its own, which it never gives away.
 from __future__ import annotations
 
 import secrets
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from conncomp.files.access import Progress, StrPath
+    from conncomp.graph.inputs.reading import Asked
 
 
 class Graph:
@@ -379,6 +381,8 @@ class Graph:
         path: StrPath,
         *,
         compact_ids: Literal[False] = False,
+        integers: bool = False,
+        header: bool | None = None,
         format: str | None = None,
         progress: Progress | None = None,
     ) -> Graph: ...
@@ -390,6 +394,8 @@ class Graph:
         path: StrPath,
         *,
         compact_ids: Literal[True],
+        integers: bool = False,
+        header: bool | None = None,
         format: str | None = None,
         progress: Progress | None = None,
     ) -> tuple[Graph, Ids]: ...
@@ -400,6 +406,8 @@ class Graph:
         path: StrPath,
         *,
         compact_ids: bool = False,
+        integers: bool = False,
+        header: bool | None = None,
         format: str | None = None,
         progress: Progress | None = None,
     ) -> Graph | tuple[Graph, Ids]:
@@ -410,8 +418,16 @@ class Graph:
         path : str or path-like
             The file; a pipe such as ``/dev/stdin``, too.
         compact_ids : bool, optional
-            Whether to drop the vertices that have no arcs and to renumber the others, in ascending
-            order.
+            Whether to drop the vertices that have no arcs, renumber the others, and return their
+            ids.
+        integers : bool, optional
+            Whether the ids in an edge list or a CSV file are integers. An entry that is not written
+            as an integer is printed, such as 007, +7, 1.0 or one with a blank, is then an error.
+            By default the ids that `compact_ids` returns are text as it stands in the file, so that
+            02139 and 2139 differ.
+        header : bool, optional
+            Whether the first row of a CSV file has the names of columns. By default the rows tell:
+            a first row that looks like those below it is data. A guess is a warning.
         format : str, optional
             "edge-list", "csv", "matrix-market", "dimacs", "metis", "graphml", "ecl" or "npz". By
             default found from the name (.csv, .tsv; .mtx; .gr, .col; .graph, .metis; .graphml;
@@ -424,10 +440,10 @@ class Graph:
         Returns
         -------
         graph : Graph
-        ids : ndarray of int64, or of str where the file gives names
-            The number that each vertex has without `compact_ids`, or the name that it has in the
-            file; only with it. GraphML gives names, also those that are numbers; a CSV file does
-            unless all are whole numbers; the other formats have numbers.
+        ids : ndarray of str, or of int64 with `integers` and in formats that number the vertices
+            The name of each vertex in the file; only with `compact_ids`. Names have the order in
+            which they first appear, and numbers the ascending one. Edge lists, CSV and GraphML have
+            names, and the other formats have numbers from 0.
 
         Raises
         ------
@@ -447,13 +463,15 @@ class Graph:
         edge-list
             Two ids from 0 a line, apart by blanks, tabs or commas; further columns are ignored, and
             so are lines that start with # or %. Ids that do not occur are vertices without arcs.
+            With `compact_ids` an id may have up to 255 digits.
         csv
-            A header, and columns apart by tabs, semicolons or commas, whichever of these the header
-            has. Arcs lead from the column "source" to "target", from "src" to "dst" or from "from"
-            to "to", or else from the first to the second. If all entries are whole numbers, they
-            are ids as in an edge list; otherwise they are names of up to 255 characters, and
-            vertices are numbered in the order in which they first appear. A .csv or .tsv file that
-            starts with a number has no header and is an edge list.
+            Columns apart by tabs, semicolons or commas, whichever of these the first row has. Arcs
+            lead from the column "source" to "target", from "src" to "dst" or from "from" to "to",
+            or else from the first to the second. Without `compact_ids`, entries are vertex numbers
+            if all of them are numbers; otherwise they are names, and vertices are numbered in the
+            order in which these first appear. Names have up to 255 characters, and blanks belong to
+            them. Without `compact_ids` or with `integers`, a .csv or .tsv file that starts with a
+            number and has neither quotes nor semicolons is read as an edge list.
         matrix-market
             A square matrix in coordinate form, not complex; symmetric ones make two arcs an entry.
         dimacs
@@ -490,16 +508,27 @@ class Graph:
         ...     _ = path.write_text("# from to\n30 7\n30 9\n")
         ...     Graph.read(path)
         ...     Graph.read(path, compact_ids=True)
+        ...     Graph.read(path, compact_ids=True, integers=True)
         Graph(num_vertices=31, num_arcs=2)
+        (Graph(num_vertices=3, num_arcs=2), array(['30', '7', '9'], dtype='<U2'))
         (Graph(num_vertices=3, num_arcs=2), array([ 7,  9, 30]))
         """
-        compact = as_bool("compact_ids", compact_ids)
+        from conncomp.graph.inputs.reading import Asked
+
+        asked = Asked(
+            as_bool("compact_ids", compact_ids),
+            as_bool("integers", integers),
+            None if header is None else as_bool("header", header),
+            [],
+        )
         if progress is not None and not callable(progress):
             raise TypeError(
                 f"progress={shown(progress)} must be a function of two numbers, or None"
             )
-        graph, names = read_graph(path, compact, format, progress, remedy="compact_ids=True")
-        if not compact:
+        graph, names = read_graph(path, asked, format, progress, remedy="compact_ids=True")
+        for note in asked.notes:
+            warnings.warn(note, stacklevel=2)
+        if not asked.compact:
             return graph
         assert names is not None
         return graph, names
@@ -671,7 +700,7 @@ class Graph:
 
 def read_graph(
     path: StrPath,
-    compact_ids: bool,
+    asked: Asked,
     format: str | None,
     progress: Progress | None,
     *,
@@ -683,7 +712,7 @@ def read_graph(
     """
     from conncomp.graph.inputs.reading import read_parts
 
-    parts, names = read_parts(path, compact_ids, format, progress, remedy)
+    parts, names = read_parts(path, asked, format, progress, remedy)
     return Graph._of_checked(**parts._asdict()), names
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import shown
+from conncomp._arguments import as_bool, shown
 from conncomp._core import native
 from conncomp._lazy import function_for
 from conncomp.files.access import StrPath
@@ -20,7 +21,7 @@ from conncomp.graph.graph import Graph
 from conncomp.graph.incremental import IncrementalComponents
 from conncomp.graph.inputs.parts import check_num_vertices, excess
 from conncomp.tables import forests
-from conncomp.tables.files.reading import Wanted, batches, open_file
+from conncomp.tables.files.reading import Wanted, batches, format_of, notes_of, open_file
 
 __all__ = ["forest_of_edge_files", "label_edge_files", "minimum_forest_of_edge_files"]
 
@@ -39,11 +40,12 @@ FEWEST_VERTICES = 1 << 10
 
 def label_edge_files(
     files: StrPath | Sequence[StrPath],
-    src: str = "src",
-    dst: str = "dst",
+    src: str | int = "src",
+    dst: str | int = "dst",
     *,
     num_vertices: int | None = None,
     format: str | None = None,
+    header: bool | None = None,
     progress: Progress | None = None,
 ) -> tuple[int, NDArray[Any]]:
     r"""Label the connected components of a graph whose edges are in files.
@@ -56,12 +58,17 @@ def label_edge_files(
     files : str, path-like, sequence of these, or DataFrame of Dask
         Files of Parquet, Arrow IPC, CSV or TSV, or patterns such as ``"edges/*.parquet"``. Of a
         DataFrame, results are Dask arrays, of lengths that are not known at first.
-    src, dst : str, optional
-        The columns that have the two ends of each edge, of integers, 0 or larger.
+    src, dst : str or int, optional
+        The columns that have the two ends of each edge, of integers, 0 or larger. In CSV and TSV
+        each entry must be written as an integer is printed; 007, +7 and 1.0 are errors. Where
+        these have no header, the numbers of columns from 0; by default the first two.
     num_vertices : int, optional
         By default one more than the largest end.
     format : {"parquet", "arrow", "csv", "tsv"}, optional
         By default that of each file's name.
+    header : bool, optional
+        Whether the first row of CSV and TSV has the names of columns. By default the rows tell; a
+        guess is a warning.
     progress : callable, optional
         Called with the bytes that are read so far, about, and those of all files.
 
@@ -102,10 +109,11 @@ def label_edge_files(
     (3, array([0, 0, 1, 0, 2], dtype=int32))
     """
     if (other := function_for(files, "label_edge_files")) is not None:
-        _refuse_what_is_for_files(format, progress)
+        _refuse_what_is_for_files(format=format, header=header, progress=progress)
         lazy: tuple[Any, Any] = other(files, src, dst, num_vertices)
         return lazy
-    return label_edges(EdgeFiles(files, src, dst, num_vertices, format), progress)
+    edges = EdgeFiles(files, (src, dst), num_vertices, format, header)
+    return label_edges(edges.with_warnings(), progress)
 
 
 def label_edges(edges: EdgeFiles, progress: Progress | None = None) -> tuple[int, NDArray[Any]]:
@@ -118,11 +126,12 @@ def label_edges(edges: EdgeFiles, progress: Progress | None = None) -> tuple[int
 
 def forest_of_edge_files(
     files: StrPath | Sequence[StrPath],
-    src: str = "src",
-    dst: str = "dst",
+    src: str | int = "src",
+    dst: str | int = "dst",
     *,
     num_vertices: int | None = None,
     format: str | None = None,
+    header: bool | None = None,
     progress: Progress | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
     r"""Find a spanning forest of a graph whose edges are in files.
@@ -132,7 +141,7 @@ def forest_of_edge_files(
 
     Parameters
     ----------
-    files, src, dst, num_vertices, format, progress
+    files, src, dst, num_vertices, format, header, progress
         As of `label_edge_files`.
 
     Returns
@@ -162,10 +171,10 @@ def forest_of_edge_files(
     (array([0, 2]), array([0, 3]), array([1, 1]))
     """
     if (other := function_for(files, "forest_of_edge_files")) is not None:
-        _refuse_what_is_for_files(format, progress)
+        _refuse_what_is_for_files(format=format, header=header, progress=progress)
         lazy: tuple[Any, Any, Any] = other(files, src, dst, num_vertices)
         return lazy
-    edges = EdgeFiles(files, src, dst, num_vertices, format)
+    edges = EdgeFiles(files, (src, dst), num_vertices, format, header).with_warnings()
     components = _Growing(edges)
     forest: list[tuple[Vertices, ...]] = [(np.empty(0, np.int64),) * 3]
     for sources, targets, most in edges.batches(progress):
@@ -180,12 +189,13 @@ def forest_of_edge_files(
 
 def minimum_forest_of_edge_files(
     files: StrPath | Sequence[StrPath],
-    src: str = "src",
-    dst: str = "dst",
-    weights: str = "weight",
+    src: str | int = "src",
+    dst: str | int = "dst",
+    weights: str | int = "weight",
     *,
     num_vertices: int | None = None,
     format: str | None = None,
+    header: bool | None = None,
     progress: Progress | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any], NDArray[Any]]:
     r"""Find the spanning forest of the least weight of a graph whose edges are in files.
@@ -198,11 +208,12 @@ def minimum_forest_of_edge_files(
     ----------
     files : str, path-like, sequence of these, or DataFrame of Dask
         As of `label_edge_files`.
-    src, dst : str, optional
+    src, dst : str or int, optional
         As of `label_edge_files`.
-    weights : str, optional
-        The column of weights: real numbers of at most 64 bits, of one type in all files.
-    num_vertices, format, progress
+    weights : str or int, optional
+        The column of weights: real numbers of at most 64 bits, of one type in all files. Without a
+        header its number, by default 2.
+    num_vertices, format, header, progress
         As of `label_edge_files`.
 
     Returns
@@ -236,10 +247,11 @@ def minimum_forest_of_edge_files(
     (array([1, 2]), array([1, 2]), array([2, 0]), array([0.5, 1. ]))
     """
     if (other := function_for(files, "minimum_forest_of_edge_files")) is not None:
-        _refuse_what_is_for_files(format, progress)
+        _refuse_what_is_for_files(format=format, header=header, progress=progress)
         lazy: tuple[Any, Any, Any, Any] = other(files, src, dst, weights, num_vertices)
         return lazy
-    edges = EdgeFiles(files, src, dst, num_vertices, format, _name("weights", weights))
+    columns = src, dst, weights
+    edges = EdgeFiles(files, columns, num_vertices, format, header).with_warnings()
     waiting = [forests.all_of(*(np.empty(0, np.int32),) * 2, np.empty(0, edges.weight_type), -1)]
     for batch in edges.weighed_batches(progress):
         waiting.append(batch)
@@ -253,9 +265,9 @@ def minimum_forest_of_edge_files(
     return forest.numbers, sources, targets, forest.weights
 
 
-def _refuse_what_is_for_files(format: str | None, progress: Progress | None) -> None:
+def _refuse_what_is_for_files(**given: Any) -> None:
     """Raise if an argument is given that means nothing for edges in a DataFrame."""
-    for name, value in (("format", format), ("progress", progress)):
+    for name, value in given.items():
         if value is not None:
             raise ValueError(
                 f"{name}={shown(value)} is for files, but files is a DataFrame of Dask; leave it "
@@ -268,8 +280,10 @@ class EdgeFiles:
 
     Parameters
     ----------
-    files, src, dst, num_vertices, format
+    files, num_vertices, format, header
         As of `label_edge_files`.
+    columns : tuple of str or int
+        Those of both ends and, for the third, of weights.
 
     Attributes
     ----------
@@ -279,24 +293,41 @@ class EdgeFiles:
         How many edges were read so far.
     size : int
         In bytes.
+    notes : list of str
+        What there is to say of the files.
     """
 
     def __init__(
         self,
         files: StrPath | Sequence[StrPath],
-        src: str,
-        dst: str,
+        columns: tuple[str | int, ...],
         num_vertices: int | None,
         format: str | None,
-        weights: str | None = None,
+        header: bool | None,
     ) -> None:
         self.num_vertices = None if num_vertices is None else check_num_vertices(num_vertices)
         self.count = 0
-        wanted = Wanted((_name("src", src),), (_name("dst", dst),), weights, argument="src")
+        names = names_of_files(files)
         if format == "dups":
             raise ValueError("format='dups' has no edges; use cluster_dups")
-        self._files = [open_file(name, wanted, format, True) for name in names_of_files(files)]
+        are_text = {(format or format_of(name)) in ("csv", "tsv") for name in names}
+        if header is not None and True not in are_text:
+            raise ValueError(f"header={shown(header)} is for files of CSV and TSV; leave it out")
+        src, dst, *others = (
+            _name(*pair, False not in are_text)
+            for pair in zip(("src", "dst", "weights"), columns, strict=False)
+        )
+        wanted = Wanted((src,), (dst,), others[0] if others else None, argument="src")
+        first_row = None if header is None else as_bool("header", header)
+        self._files = [open_file(name, wanted, format, True, first_row) for name in names]
         self.size = sum(file.size for file in self._files)
+        self.notes = notes_of(self._files)
+
+    def with_warnings(self) -> EdgeFiles:
+        """Warn of what there is to say, where a function for users was called; return itself."""
+        for note in self.notes:
+            warnings.warn(note, stacklevel=3)
+        return self
 
     def batches(self, progress: Progress | None = None) -> Iterator[tuple[Any, Any, int]]:
         """Yield both ends of edges, and how many vertices there are by them."""
@@ -308,6 +339,8 @@ class EdgeFiles:
         return self._read(progress)
 
     def _read(self, progress: Progress | None) -> Iterator[forests.Edges]:
+        if progress is not None and not callable(progress):
+            raise TypeError(f"progress={shown(progress)} must be a function of two numbers")
         done = 0.0
         with closing(batches(self._files, "refuse", native.get_num_threads())) as parts:
             for batch in parts:
@@ -429,9 +462,12 @@ def names_of_files(files: StrPath | Sequence[StrPath]) -> list[str]:
     return list(found)
 
 
-def _name(argument: str, name: Any) -> str:
+def _name(argument: str, name: Any, may_be_number: bool) -> str:
+    if type(name) is int and name >= 0 and may_be_number:
+        return str(name)
     if not isinstance(name, str):
-        raise TypeError(f"{argument}={shown(name)} must be the name of a column")
+        number = ", or its number from 0 where a file of text has no header"
+        raise TypeError(f"{argument}={shown(name)} must be the name of a column{number}")
     return name
 
 

@@ -281,10 +281,10 @@ def _read(path: Path, device: str | None = None) -> Graph:
     On the CPU, whatever the device.
     """
     has_gaps = ".txt" in path.suffixes  # between the ids of an edge list
-    graph = Graph.read(path, compact_ids=True)[0] if has_gaps else Graph.read(path)
-    vertices = np.arange(graph.num_vertices, dtype=graph.indices.dtype)
-    sources = np.repeat(vertices, np.diff(graph.indptr))
-    return graph_of_edges(graph.num_vertices, sources, graph.indices, simple=True)
+    read = Graph.read(path, compact_ids=True, integers=True)[0] if has_gaps else Graph.read(path)
+    vertices = np.arange(read.num_vertices, dtype=read.indices.dtype)
+    sources = np.repeat(vertices, np.diff(read.indptr))
+    return graph_of_edges(read.num_vertices, sources, read.indices, simple=True)
 
 
 def wang(size: str, data: Path | None = None) -> list[Input]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import csv
 import errno
 import io
 import os
@@ -11,7 +10,7 @@ import re
 import secrets
 import zipfile
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 from xml.parsers import expat
 
 import numpy as np
@@ -30,6 +29,7 @@ from conncomp.files.access import (
     StrPath,
     naming,
 )
+from conncomp.files.csv_header import ENDS, SAMPLE, judge_first_row, rows_of
 from conncomp.files.images import read_image
 from conncomp.graph.inputs.parts import (
     Ids,
@@ -59,15 +59,15 @@ LINES_BEFORE_HEADER = 1 << 16
 
 # What a file is told by.
 HEAD = 1 << 12
+FIRST_LINE = re.compile(rb"[\r\n]*([^\r\n]*)")
 # The first line that is neither empty nor a comment starts with no number.
 NAMES_AHEAD = re.compile(rb"\s*+(?:[#%][^\r\n]*+\s*+)*+[^\s\d#%+.-]")
+# The first line that is not empty is no comment, and has columns as CSV has them.
+COLUMNS_AHEAD = re.compile(rb"\s*+[^\s#%][^\r\n\t;,]*+([\t;,])")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 UTF_16 = re.compile(
     rb"(?:\xff\xfe|\xfe\xff)(?:[^\0].|\0[^\0])*|(?:[\t\n\r -~]\0)+|(?:\0[\t\n\r -~])+", re.DOTALL
 )
-
-# The columns of a CSV file that arcs begin and end in, if they are not the first two.
-ENDS = (("source", "target"), ("src", "dst"), ("from", "to"))
 
 # What names may take as an array, for each of their characters and beyond what any machine has.
 BYTES_PER_CHARACTER, FREE_NAMES = 64, 1 << 26
@@ -97,8 +97,34 @@ LAYOUTS = {
 }
 
 
+class Asked(NamedTuple):
+    """What is asked of the ids in a file.
+
+    Attributes
+    ----------
+    compact : bool
+        Whether vertices without arcs are dropped, and ids returned.
+    integers : bool
+        Whether ids are integers; otherwise they are text where `compact` asks for them.
+    header : bool or None
+        Whether the first row of a CSV file has the names of columns; None to judge by the rows.
+    notes : list of str
+        What there is to say of the file, once it is read.
+    """
+
+    compact: bool
+    integers: bool
+    header: bool | None
+    notes: list[str]
+
+    @property
+    def as_text(self) -> bool:
+        """Whether ids are text."""
+        return self.compact and not self.integers
+
+
 def read_parts(
-    path: StrPath, compact_ids: bool, format: str | None, progress: Progress | None, remedy: str
+    path: StrPath, asked: Asked, format: str | None, progress: Progress | None, remedy: str
 ) -> tuple[Parts, Ids | None]:
     """Read what a graph is made of and what its vertices are called; None if they are 0, 1, ...
 
@@ -107,21 +133,32 @@ def read_parts(
     if format is not None:
         check_choice("format", format, tuple(FORMATS))
     with Source(path, progress) as source:
-        graph, names = _read_as(format or _find_format(source), source)
-        if compact_ids:
+        graph, names = _read_as(format or _find_format(source, asked), source, asked)
+        if asked.compact:
             graph, ids = _compact(graph)
             return graph, ids if names is None else names[ids]
         _check_vertices(source, graph, remedy)
     return graph, names
 
 
-def _read_as(format: str, source: Source) -> tuple[Parts, Ids | None]:
+def _read_as(format: str, source: Source, asked: Asked) -> tuple[Parts, Ids | None]:
+    for name, given, formats in (
+        ("integers=True", asked.integers, tuple(IDS_AS_WRITTEN)),
+        (f"header={asked.header}", asked.header is not None, ("csv",)),
+    ):
+        if given and format not in formats:
+            raise source.error(
+                f"{name} is for the format {' or '.join(formats)}, but the file is read as "
+                f"{format}; leave it out, or give another format="
+            )
     if format in TEXT:
         head = source.peek(HEAD)
         if UTF_16.fullmatch(head[: len(head) // 2 * 2]):
             raise source.error("looks like text in UTF-16; save it as UTF-8 or ASCII")
         if head.startswith(BYTE_ORDER_MARK):
             source.read_bytes(len(BYTE_ORDER_MARK))
+    if format in IDS_AS_WRITTEN:
+        return IDS_AS_WRITTEN[format](source, asked)
     made = FORMATS[format](source)
     return (made, None) if isinstance(made, Parts) else made
 
@@ -134,13 +171,18 @@ def _check_vertices(source: Source, graph: Parts, remedy: str) -> None:
         raise source.error(f"{problem}; {remedy} keeps only the vertices that have arcs")
 
 
-def _find_format(source: Source) -> str:
+def _find_format(source: Source, asked: Asked) -> str:
     """Return the format that the file's name says, or else its first bytes."""
     if source.suffix in SUFFIXES:
         return SUFFIXES[source.suffix]
     head = source.peek(HEAD).removeprefix(BYTE_ORDER_MARK)
     if source.suffix in (".csv", ".tsv"):
-        return "csv" if NAMES_AHEAD.match(head) else "edge-list"
+        if asked.header is not None or NAMES_AHEAD.match(head):
+            return "csv"
+        columns = COLUMNS_AHEAD.match(head)
+        if columns and (asked.as_text or columns[1] == b";" or b'"' in head):
+            return "csv"
+        return "edge-list"
     if head[:14].lower() == b"%%matrixmarket":
         return "matrix-market"
     if head.startswith(b"PK\3\4"):
@@ -182,10 +224,15 @@ def _is_ecl(source: Source) -> bool:
     )
 
 
-def _read_edge_list(source: Source) -> Parts:
-    reader = native.ArcReader("#%", "", 0, INT64_MAX, source.line)
+def _read_edge_list(source: Source, asked: Asked) -> tuple[Parts, Ids | None]:
+    reader: Any
+    if asked.as_text:
+        reader = native.DigitArcReader("#%", "", source.line)
+    else:
+        reader = native.ArcReader("#%", "", source.line, 0, INT64_MAX, True)
     arcs = _read_text(source, reader)
-    return Parts(reader.largest + 1, arcs=arcs)
+    names = _names_of(source, reader) if asked.as_text else None
+    return Parts(reader.largest + 1, arcs=arcs), names
 
 
 def _read_matrix_market(source: Source) -> Parts:
@@ -209,7 +256,7 @@ def _read_matrix_market(source: Source) -> Parts:
         raise source.error(
             f"{rows} rows and {columns} columns; an adjacency matrix is square", source.line
         )
-    arcs = _read_text(source, native.ArcReader("%", "", 1, rows, source.line))
+    arcs = _read_text(source, native.ArcReader("%", "", source.line, 1, rows, False))
     _check_count(source, "entries", entries, len(arcs[0]))
     if banner[4] == b"general":
         return Parts(rows, arcs=arcs)
@@ -225,7 +272,7 @@ def _read_dimacs(source: Source) -> Parts:
         )
     vertices, lines = _read_counts(source, header[2:], 2)
     mark = "a" if header[1] == b"sp" else "e"
-    arcs = _read_text(source, native.ArcReader("c", mark, 1, vertices, source.line))
+    arcs = _read_text(source, native.ArcReader("c", mark, source.line, 1, vertices, False))
     _check_count(source, f"'{mark}' lines", lines, len(arcs[0]))
     return Parts(vertices, arcs=arcs) if mark == "a" else _undirected(vertices, *arcs)
 
@@ -464,28 +511,46 @@ def _read_graphml(source: Source) -> tuple[Parts, Names]:
     return _undirected(vertices, src, dst), _names_of(source, reader)
 
 
-def _read_csv(source: Source) -> tuple[Parts, Ids | None]:
-    header = (source.read_line() or b"").decode("utf-8", "surrogateescape")
-    if len(header) == LONGEST_LINE:
-        raise source.error(f"expected a header of fewer than {LONGEST_LINE} characters", 1)
-    separator = next((mark for mark in "\t;," if mark in header), ",")
-    fields = [
-        field.strip(" #").lower() for field in next(csv.reader([header], delimiter=separator), [])
-    ]
-    if len(fields) < 2:
-        raise source.error("expected a header of two columns or more", 1)
-    pairs = (pair for pair in ENDS if set(pair) <= set(fields))
-    first, second = (fields.index(name) for name in next(pairs, fields[:2]))
-    if fields[first].isdecimal() and fields[second].isdecimal():
-        raise source.error("expected a header, found two numbers", 1)
-    reader = native.NamedArcReader(separator, len(fields), first, second, source.line)
+def _read_csv(source: Source, asked: Asked) -> tuple[Parts, Ids | None]:
+    separator, columns, first, second = _read_first_row(source, asked)
+    reader = native.NamedArcReader(separator, columns, first, second, source.line)
     src, dst = _read_text(source, reader, LONGEST_ROW)
-    numbers = reader.numbers()
+    try:
+        numbers = None if asked.as_text else reader.numbers(asked.integers)
+    except ValueError as error:
+        raise ValueError(f"{source.path}:{error}") from None
     if numbers is None:
         return Parts(reader.largest + 1, arcs=(src, dst)), _names_of(source, reader)
     largest = int(numbers.max(initial=-1))
     numbers = numbers.astype(np.int32 if largest <= INT32_MAX else np.int64)
     return Parts(largest + 1, arcs=(numbers[src], numbers[dst])), None
+
+
+def _read_first_row(source: Source, asked: Asked) -> tuple[str, int, int, int]:
+    """Read a header, if there is one; return the separator, and the columns: how many, and ends."""
+    sample = bytes(source.peek(SAMPLE))
+    line = FIRST_LINE.match(sample)
+    assert line is not None
+    if len(line[1]) >= LONGEST_LINE:
+        raise source.error(f"expected a header of fewer than {LONGEST_LINE} characters", 1)
+    separator = next((mark for mark in "\t;," if mark.encode() in line[1]), ",")
+    rows, lines = rows_of(sample, separator)
+    if not rows or len(rows[0]) < 2:
+        raise source.error("expected a header of two columns or more", 1)
+    names = [field.strip(" #").lower() for field in rows[0]]
+    ends = next((pair for pair in ENDS if set(pair) <= set(names)), ())
+    first, second = (names.index(name) for name in ends) if ends else (0, 1)
+    found = judge_first_row(rows, (first, second))
+    if asked.header is None and not found.is_clear:
+        asked.notes.append(found.note(source.path, rows[0]))
+    if not (found.is_header if asked.header is None else asked.header):
+        return separator, len(names), 0, 1
+    for name in ends:
+        if names.count(name) > 1:
+            raise source.error(f"has more than one column {name!r}", 1)
+    for _ in range(lines):
+        source.read_line()
+    return separator, len(names), first, second
 
 
 def _names_of(source: Source, reader: Any) -> Names:
@@ -501,9 +566,14 @@ def _names_of(source: Source, reader: Any) -> Names:
     return names
 
 
-FORMATS: dict[str, Callable[[Source], Parts | tuple[Parts, Ids | None]]] = {
+# Formats whose ids may be text.
+IDS_AS_WRITTEN: dict[str, Callable[[Source, Asked], tuple[Parts, Ids | None]]] = {
     "edge-list": _read_edge_list,
     "csv": _read_csv,
+}
+
+FORMATS: dict[str, Callable[..., Any]] = {
+    **IDS_AS_WRITTEN,
     "matrix-market": _read_matrix_market,
     "dimacs": _read_dimacs,
     "metis": _read_metis,

@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
+from itertools import islice
 from pathlib import PurePath
 from threading import Event, Thread
 from time import monotonic
@@ -24,10 +25,12 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from conncomp._arguments import shown
+from conncomp._arguments import check_choice, shown
+from conncomp._core import native
 from conncomp._optional import optional
 from conncomp._text import printable
 from conncomp.files.access import PACKINGS, Source, StrPath, naming
+from conncomp.files.csv_header import SAMPLE, FirstRow, judge_first_row, recurring, rows_of
 from conncomp.tables.columns import (
     Column,
     as_column,
@@ -36,6 +39,7 @@ from conncomp.tables.columns import (
     rows_without_nulls,
 )
 from conncomp.tables.id_space import common_family
+from conncomp.tables.ids import buffers_of
 
 PURPOSE = "a file of pairs"
 
@@ -73,7 +77,17 @@ class Wanted(NamedTuple):
     left: tuple[str, ...]
     right: tuple[str, ...] = ()
     weights: str | None = None
-    argument: str = "left"  # what names those on the left
+    argument: str = "left"  # what names those on the left; "src" of edges, whose ends are numbers
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The columns of ids."""
+        return self.left + self.right
+
+    @property
+    def are_default(self) -> bool:
+        """Whether they are the columns of edges that nobody has chosen."""
+        return self[:2] == (("src",), ("dst",)) and self.argument == "src"
 
     def by_argument(self) -> Iterator[tuple[str, str]]:
         """Yield the names of arguments, and the columns that they name."""
@@ -120,7 +134,11 @@ class PairFile(ABC):
         Of the columns that are wanted.
     rows : int or None
         How many it has, if its header tells.
+    note : str or None
+        What there is to say of its first row.
     """
+
+    note: str | None = None
 
     def __init__(self, path: StrPath, wanted: Wanted) -> None:
         self.path, self.wanted = os.fspath(path), wanted
@@ -381,26 +399,85 @@ def _sliced(batch: Any, size: float) -> Tables:
 
 
 class CsvFile(PairFile):
-    """A file of text with a line of names, perhaps packed; ids are text or integers."""
+    """A file of text, perhaps packed; ids are text, or integers as they are printed.
 
-    def __init__(self, path: StrPath, wanted: Wanted, delimiter: str, integers: bool) -> None:
-        self._delimiter, self._integers = delimiter, integers
+    Without a header its columns have their numbers as names.
+    """
+
+    def __init__(
+        self,
+        path: StrPath,
+        wanted: Wanted,
+        delimiter: str,
+        integers: bool,
+        header: bool | None,
+    ) -> None:
+        self._delimiter, self._integers, self._has_header = delimiter, integers, header
         super().__init__(path, wanted)
 
     def _look(self) -> None:
         pa = optional("pyarrow", PURPOSE)
         with Source(self.path) as source:
-            self._names = self._header(source)
+            rows, _ = rows_of(bytes(source.peek(SAMPLE)), self._delimiter)
+            if self._has_header is None:
+                self._has_header = self._judge(rows) if rows else True
+            self._names = self._first_row(source)
+        if not self._has_header:
+            self._number_columns()
+        if self.wanted.weights in self.wanted.ids:
+            raise ValueError(f"weights={shown(self.wanted.weights)} is a column of ids, too")
         ids = pa.int64() if self._integers else pa.string()
         self._choose(self._names, lambda name: pa.float64() if name == self.wanted.weights else ids)
 
-    def _header(self, source: Source) -> list[str]:
-        def lines() -> Iterator[str]:
-            while (line := source.read_line()) is not None:
-                yield line.decode("utf-8-sig" if source.line == 1 else "utf-8")
+    def _judge(self, rows: list[list[str]]) -> bool:
+        """Return whether the first row names the columns, by the names wanted and by the others."""
+        first, names = rows[0], [name for _, name in self.wanted.by_argument()]
+        are_there = set(names) <= set(first)
+        are_numbers = all(name.isascii() and name.isdecimal() for name in names)
+        if are_there:
+            ids = [first.index(name) for name in self.wanted.ids]
+        elif are_numbers:
+            ids = [k for k in map(int, self.wanted.ids) if k < len(first)]
+        else:
+            ids = [*range(min(len(self.wanted.ids), len(first)))]
+        found = judge_first_row(rows, ids)
+        if are_there and not are_numbers:
+            if (again := recurring(rows, ids)) is not None:
+                raise ValueError(
+                    f"its first row may be data, as {shown(again)} is an id below, too; "
+                    "header=True takes it as the names of columns, header=False as data, whose "
+                    "columns have numbers from 0"
+                )
+            return True
+        if are_numbers:
+            of_edges = self.wanted.argument == "src"
+            is_header = found.is_header and (found.is_clear or are_there)
+            found = FirstRow(is_header, found.is_clear and of_edges and not is_header)
+        elif not (found.is_header or self.wanted.are_default):
+            raise ValueError(
+                f"its first row, {', '.join(map(shown, first[:4]))}, is taken as data and has no "
+                f"{names[0]!r}; give numbers of columns, from 0, or header=True"
+            )
+        if not found.is_clear:
+            self.note = found.note(self.path, first)
+        return found.is_header
 
+    def _number_columns(self) -> None:
+        """Name columns by their numbers; edges are in the first two by default, weights then."""
+        self._names = [str(k) for k in range(len(self._names))]
+        if self.wanted.are_default:
+            weights = "2" if self.wanted.weights == "weight" else self.wanted.weights
+            self.wanted = Wanted(("0",), ("1",), weights, self.wanted.argument)
+        for argument, name in self.wanted.by_argument():
+            if name not in self._names:
+                raise ValueError(
+                    f"{argument}={shown(name)}: without a header, columns have the numbers 0 to "
+                    f"{len(self._names) - 1}"
+                )
+
+    def _first_row(self, source: Source) -> list[str]:
         try:
-            return next(csv.reader(lines(), delimiter=self._delimiter, strict=True))
+            return next(csv.reader(_lines(source), delimiter=self._delimiter, strict=True))
         except StopIteration:
             raise ValueError(
                 "it is empty; its first line must have the names of the columns"
@@ -412,10 +489,11 @@ class CsvFile(PairFile):
         yield 0, self._read
 
     def _read(self) -> Tables:
-        table = optional("pyarrow.csv", PURPOSE)
+        table, text = optional("pyarrow.csv", PURPOSE), optional("pyarrow", PURPOSE).string()
         done = 0
         with self._opened(), Source(self.path) as source:
-            self._header(source)
+            if self._has_header:
+                self._first_row(source)
             if not source.peek(1):
                 return
             file, stream = self._stream(source.packing)
@@ -426,7 +504,8 @@ class CsvFile(PairFile):
                 ),
                 table.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
                 table.ConvertOptions(
-                    column_types=self.types,
+                    # Arrow reads integers with blanks, leading zeros and in base 16, too.
+                    column_types=self.types | dict.fromkeys(self.wanted.ids, text),
                     include_columns=[*self.types],
                     strings_can_be_null=True,
                     quoted_strings_can_be_null=False,
@@ -436,6 +515,40 @@ class CsvFile(PairFile):
             for batch in reader:
                 yield batch, file.tell() - done
                 done = file.tell()
+
+    def _batch(self, table: Any, size: float, row: int, nulls: str) -> Batch:
+        if self._integers and table.num_rows:
+            columns = {name: table.column(name) for name in self.types}
+            columns |= {
+                name: self._as_integers(columns[name], name, row) for name in self.wanted.ids
+            }
+            table = _Columns(columns, table.num_rows)
+        return super()._batch(table, size, row, nulls)
+
+    def _as_integers(self, column: Any, name: str, row: int) -> Any:
+        """Return a column of text as integers; raise unless all are written as they are printed."""
+        pa = optional("pyarrow", PURPOSE)
+        missing = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else None
+        text = (column if missing is None else column.fill_null("0")).cast(pa.large_string())
+        integers = np.empty(len(column), np.int64)
+        wrong = native.integers_of_text(*buffers_of(text), integers)
+        if wrong >= 0:
+            remedy = "without integers=True ids are text"
+            if self.wanted.argument == "src":
+                remedy = "vertices are numbered from 0, and cluster_pairs takes other ids"
+            raise ValueError(
+                f"{self.path}:{self._line_of(row + wrong)}: column {name!r}: expected an integer "
+                "of 64 bits without leading zeros, plus signs, blanks or fractions, found "
+                f"{shown(column[wrong].as_py())}; {remedy}"
+            )
+        return pa.array(integers, mask=missing)
+
+    def _line_of(self, row: int) -> int:
+        """Return the line in which a row ends."""
+        with Source(self.path) as source:
+            rows = filter(None, csv.reader(_lines(source), delimiter=self._delimiter))
+            next(islice(rows, row + bool(self._has_header), None), None)
+            return source.line
 
     def _stream(self, packing: str) -> tuple[Any, Any]:
         """Open the file as one of Arrow, and what unpacks it.
@@ -450,6 +563,11 @@ class CsvFile(PairFile):
         if not packing:
             return file, file
         return file, pa.CompressedInputStream(file, {"gzip": "gzip", "bzip2": "bz2"}[packing])
+
+
+def _lines(source: Source) -> Iterator[str]:
+    while (line := source.read_line()) is not None:
+        yield line.decode("utf-8-sig" if source.line == 1 else "utf-8") + "\n"
 
 
 class DupsFile(PairFile):
@@ -492,7 +610,11 @@ def format_of(path: StrPath) -> str | None:
 
 
 def open_file(
-    path: StrPath, wanted: Wanted, format: str | None = None, integers: bool = False
+    path: StrPath,
+    wanted: Wanted,
+    format: str | None = None,
+    integers: bool = False,
+    header: bool | None = None,
 ) -> PairFile:
     """Open a file of pairs or nodes.
 
@@ -505,6 +627,9 @@ def open_file(
         By default that of the name.
     integers : bool, optional
         Whether ids of text files are integers; otherwise they are text.
+    header : bool, optional
+        Whether the first row of a text file has the names of columns; without, these have numbers.
+        By default the rows tell, and `PairFile.note` if that is a guess.
 
     Raises
     ------
@@ -513,6 +638,8 @@ def open_file(
     ValueError
         If it is damaged, or has no such columns; or if its name does not say what it is.
     """
+    if format is not None:
+        check_choice("format", format, tuple(SUFFIXES))
     chosen = format or format_of(path)
     if chosen is None:
         raise ValueError(
@@ -520,7 +647,7 @@ def open_file(
             f"{', '.join(SUFFIXES)}"
         )
     if chosen in ("csv", "tsv"):
-        return CsvFile(path, wanted, "," if chosen == "csv" else "\t", integers)
+        return CsvFile(path, wanted, "," if chosen == "csv" else "\t", integers, header)
     if chosen == "dups" and not wanted.left:
         wanted = Wanted(DUPS_COLUMNS[:2], DUPS_COLUMNS[2:], wanted.weights)
     kinds: dict[str, Callable[[StrPath, Wanted], PairFile]] = {
@@ -529,6 +656,18 @@ def open_file(
         "dups": DupsFile,
     }
     return kinds[chosen](path, wanted)
+
+
+def notes_of(files: Iterable[PairFile]) -> list[str]:
+    """Return what there is to say of files, once for all with headers and for all without."""
+    found: dict[str, list[str]] = {}
+    for file in files:
+        if file.note is not None:
+            found.setdefault(file.note.partition("is taken as")[2], []).append(file.note)
+    return [
+        first + (f"; so it is in {len(others):,} files more" if others else "")
+        for first, *others in found.values()
+    ]
 
 
 def check_types(files: Iterable[PairFile]) -> None:

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "cpu/files/tokens.h"
+#include "cpu/files/vertex_names.h"
 
 namespace conncomp {
 
@@ -17,17 +19,53 @@ struct Progress {
   int64_t first, second;
 };
 
-// Lines "u v" or, where a mark is given, "mark u v"; what follows in the line is not looked at.
-class ArcReader {
+// Vertices by their numbers: from `lowest` to `highest` in the file, and from 0 in the arrays. Where they may
+// be ids, a leading zero tells of one that is no number.
+class NumberedVertices {
  public:
-  // Vertices are numbered from `lowest` to `highest` in the file, and from 0 in the arrays.
-  ArcReader(const std::string& comments, const std::string& mark, int64_t lowest, int64_t highest,
-            int64_t line)
-      : tokens_(comments, line), mark_(mark), lowest_(lowest), highest_(highest), column_(begin()) {}
+  NumberedVertices(int64_t lowest, int64_t highest, bool may_be_ids)
+      : lowest_(lowest), highest_(highest), may_be_ids_(may_be_ids) {}
+
+  void take(const Tokens& tokens, Tokens::Kind kind, int64_t* vertex) {
+    *vertex = tokens.vertex(kind, lowest_, highest_) - lowest_;
+    if (may_be_ids_ && tokens.has_leading_zero()) tokens.fail(kPlainInteger);
+    largest_ = std::max(largest_, *vertex);
+  }
+  void flush() {}
+  int64_t largest() const { return largest_; }
+
+ private:
+  int64_t lowest_, highest_, largest_ = -1;
+  bool may_be_ids_;
+};
+
+// Vertices by their ids: digits, as many as there are, each id as it stands.
+class DigitsAsNames {
+ public:
+  void take(const Tokens& tokens, Tokens::Kind, int64_t* vertex) {
+    const std::string_view digits = tokens.digits();
+    names_.add(Bytes{digits.data(), int64_t(digits.size())}, tokens.line(), vertex);
+  }
+  void flush() { names_.flush(); }
+  int64_t largest() const { return names_.count() - 1; }
+  const VertexNames& names() const { return names_; }
+
+ private:
+  VertexNames names_;
+};
+
+// Lines "u v" or, where a mark is given, "mark u v"; what follows in the line is not looked at.
+template <class Vertices>
+class ArcLines {
+ public:
+  template <class... Limits>
+  ArcLines(const std::string& comments, const std::string& mark, int64_t line, Limits... limits)
+      : tokens_(comments, line), mark_(mark), vertices_(limits...), column_(begin()) {}
 
   Progress read(const char* text, size_t size, bool last, int64_t* src, int64_t* dst) {
     tokens_.feed(text, size, last);
     int64_t arcs = 0;
+    src[0] = source_;
     for (Tokens::Kind kind; (kind = tokens_.next()) != Tokens::kMore;) {
       if (kind == Tokens::kLineEnd) {
         if (column_ != begin() && column_ != 2)
@@ -37,32 +75,38 @@ class ArcReader {
         if (!tokens_.is(mark_[0])) tokens_.fail("expected '" + mark_ + "'");
         column_ = 0;
       } else {
-        const int64_t vertex = tokens_.vertex(kind, lowest_, highest_) - lowest_;
-        largest_ = std::max(largest_, vertex);
-        if (++column_ == 1) {
-          source_ = vertex;
-        } else {
-          src[arcs] = source_;
-          dst[arcs++] = vertex;
+        vertices_.take(tokens_, kind, (column_ == 0 ? src : dst) + arcs);
+        if (++column_ == 2) {
+          ++arcs;
           tokens_.skip_line();
         }
       }
     }
+    vertices_.flush();
+    if (column_ == 1) source_ = src[arcs];
     return {tokens_.used(), arcs, arcs};
   }
 
   // The largest number in the arrays so far, -1 before the first.
-  int64_t largest() const { return largest_; }
+  int64_t largest() const { return vertices_.largest(); }
+  const VertexNames& names() const
+    requires requires(const Vertices& vertices) { vertices.names(); }
+  {
+    return vertices_.names();
+  }
 
  private:
   int begin() const { return mark_.empty() ? 0 : -1; }
 
   Tokens tokens_;
   std::string mark_;
-  int64_t lowest_, highest_;
+  Vertices vertices_;
   int column_;  // how many vertices of the line have been read; -1 before the mark
-  int64_t source_ = 0, largest_ = -1;
+  int64_t source_ = 0;
 };
+
+using ArcReader = ArcLines<NumberedVertices>;
+using DigitArcReader = ArcLines<DigitsAsNames>;
 
 // The lines of a METIS file after its header: line v lists the neighbours of vertex v, from 1, after
 // `skipped` weights and each followed by a weight if `weighted`. Weights are not looked at.

@@ -2,7 +2,7 @@
 //
 // What: two columns of each row are names; the others are not looked at. Fields are those of RFC 4180: one
 // that begins with a quote ends with a quote and may hold separators, ends of lines, and quotes that are
-// written twice. Blanks around a name do not belong to it. Lines end with LF, CR or both; empty ones are no
+// written twice. Blanks around a name belong to it. Lines end with LF, CR or both; empty ones are no
 // rows. How: a row that the chunk's end may cut is left unused, so the caller puts it in front of what comes
 // next: rows have fewer than kLongestRow bytes. Cost: one pass over the bytes, and interning for each name.
 #pragma once
@@ -60,7 +60,6 @@ class NamedArcReader {
   };
 
   static bool is_line_end(char c) { return c == '\n' || c == '\r'; }
-  static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
   [[noreturn]] void fail(int64_t line, const std::string& reason) {
     names_.flush();  // a name of an earlier line may be wrong as well
@@ -137,15 +136,8 @@ class NamedArcReader {
   }
 
   void add(Field field, int64_t* number) {
-    if (field.has_doubled_quotes) return names_.add(without_doubled_quotes(trimmed(field)), line_, number);
-    const Field name = trimmed(field);
-    names_.add(Bytes{name.begin, name.end - name.begin}, line_, number);
-  }
-
-  static Field trimmed(Field field) {
-    while (field.begin != field.end && is_blank(*field.begin)) ++field.begin;
-    while (field.begin != field.end && is_blank(field.end[-1])) --field.end;
-    return field;
+    if (field.has_doubled_quotes) return names_.add(without_doubled_quotes(field), line_, number);
+    names_.add(Bytes{field.begin, field.end - field.begin}, line_, number);
   }
 
   static std::string without_doubled_quotes(Field field) {

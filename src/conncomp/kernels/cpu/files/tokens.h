@@ -18,6 +18,26 @@
 
 namespace conncomp {
 
+// What is expected where ids are read as integers.
+constexpr const char* kPlainInteger =
+    "expected an integer of 64 bits without leading zeros, signs, blanks or fractions (compact_ids=True "
+    "without integers=True keeps ids as text)";
+
+// Whether bytes are an integer of 64 bits as it is printed: without blanks, a plus sign or leading zeros.
+inline bool canonical_integer(const char* at, const char* end, int64_t& value) {
+  const bool negative = at != end && *at == '-';
+  at += negative;
+  if (at == end || (*at == '0' && (negative || end - at > 1))) return false;
+  for (value = 0; at != end; ++at) {
+    const int digit = *at - '0';
+    if (digit < 0 || digit > 9 || __builtin_mul_overflow(value, 10, &value) ||
+        (negative ? __builtin_sub_overflow(value, digit, &value)
+                  : __builtin_add_overflow(value, digit, &value)))
+      return false;
+  }
+  return true;
+}
+
 class Tokens {
  public:
   enum Kind { kNumber, kText, kLineEnd, kMore };
@@ -65,6 +85,16 @@ class Tokens {
 
   // Whether the word just read is `mark`.
   bool is(char mark) const { return word_.size() == 1 && word_[0] == mark; }
+
+  // The digits just read, as many as there are.
+  std::string_view digits() const {
+    if (word_.find_first_not_of("0123456789") != std::string_view::npos)
+      fail("expected a vertex number (names are read from CSV)");
+    return word_;
+  }
+  bool has_leading_zero() const { return word_.size() > 1 && word_[0] == '0'; }
+  // The line of the word just read.
+  int64_t line() const { return line_ + 1; }
 
   // The number just read, which must be a vertex from `first` to `last`.
   int64_t vertex(Kind kind, int64_t first, int64_t last) const {

@@ -15,8 +15,11 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "cpu/files/tokens.h"
 #include "cpu/tables/ids.h"
 #include "cpu/tables/interning.h"
 
@@ -80,20 +83,17 @@ class VertexNames {
         });
   }
 
-  // The numbers that the names are, or nothing if one of them is none of 64 bits.
-  std::optional<std::vector<int64_t>> numbers() const {
-    std::vector<int64_t> numbers;
-    numbers.reserve(size_t(count()));
+  // The vertex numbers that the names are, or nothing if there is a name that is no number; names that may
+  // be numbers are an error if one of them is not written as an integer is, and all others if `only` is set.
+  std::optional<std::vector<int64_t>> numbers(bool only) const {
+    if (word_.first && !only) return {};
+    const auto& [line, name] = word_.first && (!odd_.first || word_.first < odd_.first) ? word_ : odd_;
+    if (line)
+      throw std::invalid_argument(std::to_string(line) + ": " + kPlainInteger + ", found '" + name + "'");
+    std::vector<int64_t> numbers(static_cast<size_t>(count()));
     for (int64_t i = 0; i < count(); ++i) {
       const Bytes name = names_.ids().key(i);
-      int64_t value = 0;
-      for (int64_t k = 0; k < name.length; ++k) {
-        const int digit = name.begin[k] - '0';
-        if (digit < 0 || digit > 9 || __builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, digit, &value))
-          return {};
-      }
-      numbers.push_back(value);
+      canonical_integer(name.begin, name.begin + name.length, numbers[size_t(i)]);
     }
     return numbers;
   }
@@ -118,6 +118,27 @@ class VertexNames {
     int64_t* number;
   };
 
+  // Whether a name may be meant as a vertex number, but is not written as one: with blanks, a sign, leading
+  // zeros or a fraction of zeros.
+  static bool is_odd_number(std::string_view name) {
+    constexpr const char* kDigits = "0123456789";
+    if (name.find_first_not_of(kDigits) == name.npos) return name.front() == '0';
+    name.remove_prefix(std::min(name.find_first_not_of(' '), name.size()));
+    name.remove_suffix(name.size() - (name.find_last_not_of(' ') + 1));
+    if (!name.empty() && (name.front() == '+' || name.front() == '-')) name.remove_prefix(1);
+    const size_t digits = std::min(name.find_first_not_of(kDigits), name.size());
+    return digits > 0 && name.find_first_not_of(".0", digits) == name.npos;
+  }
+
+  // Remembers the first name that is an odd number, and the first that is none.
+  void note_number(Bytes name, int64_t line) {
+    int64_t value;
+    if (canonical_integer(name.begin, name.begin + name.length, value) && value >= 0) return;
+    const std::string_view text(name.begin, size_t(name.length));
+    auto& [first_line, first] = is_odd_number(text) ? odd_ : word_;
+    if (!first_line) first_line = line, first = text;
+  }
+
   void check(Bytes name, int64_t line) {
     int64_t length = 0;
     for (const char *at = name.begin, *end = at + name.length; at != end; ++length) {
@@ -131,6 +152,7 @@ class VertexNames {
       throw std::invalid_argument(std::to_string(line) + ": a vertex has a name of " +
                                   std::to_string(length) + " characters; it may have 1 to " +
                                   std::to_string(kLongest - 1));
+    note_number(name, line);
     longest_ = std::max(longest_, length);
     characters_ += length;
   }
@@ -149,6 +171,7 @@ class VertexNames {
   }
 
   Interning<ByteIds> names_;
+  std::pair<int64_t, std::string> odd_, word_;  // lines, or 0, and names
   int64_t checked_ = 0, longest_ = 0, characters_ = 0;
   std::array<Waiting, kBlock> waiting_;
   std::array<std::string, kBlock> kept_;
