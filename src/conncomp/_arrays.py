@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from conncomp._arguments import INT32_MAX, NUMBERS, check_choice, shown
+from conncomp._arguments import INT32_MAX, NUMBERS, as_sequence, check_choice, shown
 from conncomp._core import native
 from conncomp._memory import total_memory
 from conncomp.kernels.cuda.core.strips import download, upload
@@ -284,6 +284,8 @@ def _as_numpy_takes_it(given: Any, name: str, nested: int = 0) -> Any:
     if nested and (on_gpu(given) or isinstance(given, np.ndarray)):  # which may be masked
         return as_numpy(given, f"an entry of {name}")
     _refuse_what_is_no_array_yet(given, name)
+    if isinstance(given, range):
+        as_entries(given, name)
     # PyTorch does not export what it may have to differentiate.
     if is_of(given, "torch"):
         return given.detach()
@@ -462,6 +464,17 @@ def check_memory(what: str, num_bytes: int) -> None:
             f"{what} takes {num_bytes / 2**30:.0f} GiB, and the machine has "
             f"{total_memory() / 2**30:.0f} GiB of memory; work on parts of the array"
         )
+
+
+OBJECT_BYTES = 64  # of an entry of a sequence, as a Python object and then in an array
+
+
+def as_entries(values: Any, name: str) -> Any:
+    """Return a sequence; raise MemoryError if it has more entries than fit the machine's memory."""
+    known = as_sequence(name, values, sys.maxsize - 1)
+    if not isinstance(known, (list, tuple)):
+        check_memory(f"{name}, a sequence of {len(known)} entries,", OBJECT_BYTES * len(known))
+    return known
 
 
 # From so many bytes on, the memory of an array of labels is kept for the next one once it is freed.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import shown
+from conncomp._arguments import check_progress, shown
 from conncomp._core import native
 from conncomp._lazy import function_for
 from conncomp.files.access import StrPath
@@ -309,6 +309,7 @@ class EdgeFiles:
 
     def _read(self, progress: Progress | None) -> Iterator[forests.Edges]:
         done = 0.0
+        check_progress(progress)
         with closing(batches(self._files, "refuse", native.get_num_threads())) as parts:
             for batch in parts:
                 src, largest_src = _as_vertices(batch.left[0], "src", batch.path)

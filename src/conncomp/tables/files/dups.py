@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import shown
+from conncomp._arguments import check_progress, shown
 from conncomp._core import native
 from conncomp.tables.columns import Column
 from conncomp.tables.id_space import IdSpace
@@ -95,9 +95,9 @@ def cluster_dups(
     {'duplicates': 3, 'to_remove': 2, 'clusters': 1}
     array([7], dtype=uint32)
     """
-    if progress is not None and not callable(progress):
-        raise TypeError(f"progress={shown(progress)} must be a function of two numbers, or None")
-    source, target = _as_folder(input_folder), _as_folder(output_folder)
+    check_progress(progress)
+    source = _as_folder("input_folder", input_folder)
+    target = _as_folder("output_folder", output_folder)
     names = source.list_files(glob_pattern="*.dups")
     if not names:
         raise FileNotFoundError(f"{input_folder} has no .dups file")
@@ -231,7 +231,9 @@ class _DataFolder:
             file.write(array.tobytes())
 
 
-def _as_folder(given: Any) -> _Folder | _DataFolder:
+def _as_folder(name: str, given: Any) -> _Folder | _DataFolder:
     if hasattr(given, "list_files") and hasattr(given, "open"):
         return _DataFolder(given)
+    if not isinstance(given, (str, os.PathLike)):
+        raise TypeError(f"{name}={shown(given)} must be a path, or a DataFolder of datatrove")
     return _Folder(given)

@@ -24,7 +24,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from conncomp._arguments import shown
+from conncomp._arguments import check_choice, shown
 from conncomp._optional import optional
 from conncomp._text import printable
 from conncomp.files.access import PACKINGS, Source, StrPath, naming
@@ -513,6 +513,7 @@ def open_file(
     ValueError
         If it is damaged, or has no such columns; or if its name does not say what it is.
     """
+    check_choice("format", format, (None, *SUFFIXES))
     chosen = format or format_of(path)
     if chosen is None:
         raise ValueError(
