@@ -15,6 +15,7 @@ import numpy as np
 INT32_MAX = np.iinfo(np.int32).max
 LONGEST_SHOWN = 80  # characters of a value in a message
 MOST_ENTRIES = 1 << 24  # of a sequence that is no array
+MOST_LENGTHS = 64  # of a shape of NumPy
 
 # Types that become an int, or a float, without an error of their own but for one that is too large:
 # what is raised meanwhile is from the handler of a signal, and is left alone.
@@ -23,11 +24,11 @@ NUMBERS = INTEGERS | frozenset((float, *(np.dtype(code).type for code in "?efdg"
 
 
 def shown(value: object) -> str:
-    """Return `value` for a message: its representation, cut short, whatever it is."""
+    """Return `value` for a message: its representation in one line, cut short, whatever it is."""
     if isinstance(value, np.ndarray) and value.size > 1:  # NumPy may take long to write it down
         return f"an array of shape {value.shape}"
     try:
-        text = repr(value)
+        text = " ".join(repr(value).split("\n"))
     except Exception:  # of a foreign class, or too many digits
         return f"a {type(value).__name__}"
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."

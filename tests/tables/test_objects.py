@@ -355,13 +355,18 @@ SLIPS = {
     "a folder": lambda: conncomp.ClusterPairs().save(None),
     "format": lambda: conncomp.label_edge_files("a.csv", format="json"),
     "format of any type": lambda: conncomp.label_edge_files("a.csv", format=["csv"]),
+    "an array for a format": lambda: conncomp.label_edge_files("a.csv", format=np.zeros(2)),
+    "a frame for a choice": lambda: conncomp.cluster_pairs(
+        TABLE, "l", "r", nulls=pd.DataFrame(TABLE)
+    ),
+    "a frame for a name": lambda: conncomp.cluster_pairs(TABLE, pd.DataFrame(TABLE), "r"),
     "format of forests": lambda: conncomp.forest_of_edge_files("a.csv", format="json"),
     "format of weights": lambda: conncomp.minimum_forest_of_edge_files("a.csv", format="json"),
     "progress": lambda: conncomp.label_edge_files(__file__, format="csv", progress=1),
     "names of files": lambda: conncomp.label_edge_files(range(2**40)),
     "no folder": lambda: conncomp.cluster_dups(None, None),
     "a number for a folder": lambda: conncomp.cluster_dups(3, 4),
-    "a flag that is none": lambda: conncomp.cluster_dups(".", ".", save_cluster_id="no"),
+    "a flag that is none": lambda: conncomp.cluster_dups(".", ".", save_cluster_id=np.zeros(2)),
 }
 
 
@@ -372,3 +377,9 @@ def test_slips_are_told_in_words(name):
     assert "has no attribute" not in str(caught.value)
     assert "ambiguous" not in str(caught.value)
     assert "expected str, bytes" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_max_size_may_be_any_integer():
+    table = conncomp.cluster_pairs(TABLE, "l", "r", weights="w", max_size=2**70)
+    assert table["size"].tolist() == [3, 3, 3]

@@ -293,7 +293,7 @@ class EdgeFiles:
         self.num_vertices = None if num_vertices is None else check_num_vertices(num_vertices)
         self.count = 0
         wanted = Wanted((_name("src", src),), (_name("dst", dst),), weights, argument="src")
-        if format == "dups":
+        if isinstance(format, str) and format == "dups":
             raise ValueError("format='dups' has no edges; use cluster_dups")
         self._files = [open_file(name, wanted, format, True) for name in names_of_files(files)]
         self.size = sum(file.size for file in self._files)

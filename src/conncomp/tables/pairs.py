@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp._arguments import as_integer, check_choice, shown
+from conncomp._arguments import INT32_MAX, as_integer, check_choice, shown
 from conncomp._arrays import library_of
 from conncomp._lazy import function_for
 from conncomp.tables.columns import Table, as_compared, as_weights
@@ -175,6 +175,7 @@ class Clustering:
         if self._most is not None:
             if self._most < 1:
                 raise ValueError(f"max_size={shown(max_size)} must be 1 or more")
+            self._most = min(self._most, INT32_MAX)  # more ids than there may be
             if not weighed:
                 raise ValueError("max_size needs weights, which say where to divide clusters")
             if self.clusters._levels > 1:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import check_progress, shown
+from conncomp._arguments import as_bool, check_progress, shown
 from conncomp._core import native
 from conncomp.tables.columns import Column
 from conncomp.tables.id_space import IdSpace
@@ -96,6 +96,11 @@ def cluster_dups(
     array([7], dtype=uint32)
     """
     check_progress(progress)
+    wanted = {
+        ".clusters": as_bool("save_cluster_id", save_cluster_id),
+        ".sizes": as_bool("save_cluster_size", save_cluster_size),
+    }
+    ignored = as_bool("ignore_index_matches", ignore_index_matches)
     source = _as_folder("input_folder", input_folder)
     target = _as_folder("output_folder", output_folder)
     names = source.list_files(glob_pattern="*.dups")
@@ -105,14 +110,12 @@ def cluster_dups(
     for done, name in enumerate(names, 1):
         with source.open(name, "rb") as file:
             for left, right in _pairs_of(file, name):
-                kept = slice(None) if not ignore_index_matches else left != INDEX
+                kept = slice(None) if not ignored else left != INDEX
                 forest.add(left[kept], right[kept])
         if progress is not None:
             progress(done, len(names))
     documents, roots = forest.documents()
-    return _write(
-        target, documents, roots, {".clusters": save_cluster_id, ".sizes": save_cluster_size}
-    )
+    return _write(target, documents, roots, wanted)
 
 
 def _pairs_of(file: BinaryIO, name: str) -> Iterator[tuple[NDArray[np.uint64], ...]]:
