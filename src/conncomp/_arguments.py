@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Mapping, Set
 from functools import wraps
 from itertools import islice
@@ -89,9 +88,9 @@ def as_sequence(name: str, value: Any, most: int = MOST_ENTRIES) -> Any:
         if isinstance(value, (str, bytes, Mapping, Set)):
             raise TypeError
         values = value if hasattr(value, "__len__") else list(islice(value, most + 1))
-        length = len(values)
+        length: float = len(values)
     except OverflowError:
-        length = sys.maxsize
+        length = math.inf
     except MemoryError:
         raise
     except Exception:  # of a foreign class

@@ -285,7 +285,7 @@ def _as_numpy_takes_it(given: Any, name: str, nested: int = 0) -> Any:
         return as_numpy(given, f"an entry of {name}")
     _refuse_what_is_no_array_yet(given, name)
     if isinstance(given, range):
-        as_entries(given, name)
+        check_memory(f"{name}={given}", OBJECT_BYTES * len(as_sequence(name, given, sys.maxsize)))
     # PyTorch does not export what it may have to differentiate.
     if is_of(given, "torch"):
         return given.detach()
@@ -306,9 +306,8 @@ def _as_numpy_takes_it(given: Any, name: str, nested: int = 0) -> Any:
 def _is_sequence(given: object) -> bool:
     """Whether NumPy would read an object element by element, and it is none of Python's own."""
     kind = type(given)
-    if not (hasattr(kind, "__len__") and hasattr(kind, "__getitem__")):
-        return False
-    if isinstance(given, (str, bytes, dict, range)):
+    has_entries = hasattr(kind, "__len__") and hasattr(kind, "__getitem__")
+    if not has_entries or isinstance(given, (str, bytes, dict, range)):
         return False
     try:
         memoryview(given)  # type: ignore[arg-type]
@@ -457,9 +456,7 @@ def check_memory(what: str, num_bytes: int) -> None:
         What needs them, for the error.
     num_bytes : int
     """
-    if num_bytes <= MANY_BYTES:
-        return
-    if 0 < total_memory() < num_bytes:
+    if num_bytes > MANY_BYTES and 0 < total_memory() < num_bytes:
         raise MemoryError(
             f"{what} takes {num_bytes / 2**30:.0f} GiB, and the machine has "
             f"{total_memory() / 2**30:.0f} GiB of memory; work on parts of the array"
@@ -467,15 +464,6 @@ def check_memory(what: str, num_bytes: int) -> None:
 
 
 OBJECT_BYTES = 64  # of an entry of a sequence, as a Python object and then in an array
-
-
-def as_entries(values: Any, name: str) -> Any:
-    """Return a sequence; raise MemoryError if it has more entries than fit the machine's memory."""
-    known = as_sequence(name, values, sys.maxsize - 1)
-    if not isinstance(known, (list, tuple)):
-        check_memory(f"{name}, a sequence of {len(known)} entries,", OBJECT_BYTES * len(known))
-    return known
-
 
 # From so many bytes on, the memory of an array of labels is kept for the next one once it is freed.
 LARGE_BYTES = 1 << 20

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable, Mapping
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import shown
-from conncomp._arrays import as_cupy, as_entries, library_of, on_gpu
+from conncomp._arguments import as_sequence, shown
+from conncomp._arrays import OBJECT_BYTES, as_cupy, check_memory, library_of, on_gpu
 from conncomp._optional import optional
-from conncomp.tables.objects import held
+from conncomp.tables.values.objects import held
 
 PURPOSE = "a column that is no array of NumPy"
 # Rows that are made keys of at once, in main memory and on a GPU.
@@ -135,10 +136,10 @@ def as_column(given: Any, name: str) -> Column:
         objects = _objects_of(given, name)
         if objects is None:
             return _column_of_others(given, name)
-        values, dtype, mask = held(objects, name)
+        values, missing, dtype = held(objects, name)
         if not is_array(values):
             values = arrow().chunked_array([values])
-        return Column(values, name, mask, dtype)
+        return Column(values, name, missing, dtype)
     except (MemoryError, ImportError):
         raise
     except Exception as error:  # whatever a foreign class raises
@@ -162,7 +163,10 @@ def _objects_of(given: Any, name: str) -> list[Any] | None:
     protocols = "__array__", "__arrow_c_stream__", "__arrow_c_array__", "__dlpack__"
     if not hasattr(given, "__getitem__") or any(hasattr(given, one) for one in protocols):
         return None
-    return list(as_entries(given, name))
+    known = as_sequence(name, given, sys.maxsize)
+    if not isinstance(known, list):
+        check_memory(f"{name}, a sequence of {len(known)} entries,", OBJECT_BYTES * len(known))
+    return list(known)
 
 
 def _column_on_gpu(given: Any, name: str, mask: Any = None) -> Column:

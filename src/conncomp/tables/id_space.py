@@ -9,8 +9,9 @@ import numpy as np
 from conncomp._arrays import on_host
 from conncomp.tables.clusters import Clusters, Numbers, new_clusters
 from conncomp.tables.columns import Column, arrow, is_array, without_views
-from conncomp.tables.ids import Family, Ids, Keys, family_of
+from conncomp.tables.ids import Family, Ids, family_of
 from conncomp.tables.results import has_arrow_columns
+from conncomp.tables.values.text import Keys
 
 
 class IdSpace:

@@ -6,8 +6,7 @@ family's columns (`Ids`) remembers the types that came, for the column of distin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 from uuid import UUID
 
@@ -15,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.tables.columns import Column, arrow, is_array
-from conncomp.tables.objects import UUID_TYPE, objects
+from conncomp.tables.values.objects import UUID_TYPE, objects
+from conncomp.tables.values.text import NO_BYTES, Keys, buffers_of, decode, encode
 
 Words = NDArray[np.uint64]
-# What is given to a kernel for a column: words, or ends of bytes and bytes.
-Keys = tuple[NDArray[Any], ...]
 
 UNITS = ("s", "ms", "us", "ns")  # each finer than the one before
 UUID_NAME = "extension<arrow.uuid>"  # as Arrow calls the type
@@ -236,7 +234,7 @@ class Ids:
 
     def _rescaled(self, piece: Any, kind: Any) -> Any:
         pa = arrow()
-        wide = pa.decimal128(38, self.scale)
+        wide = pa.decimal128(38, DECIMAL_SCALE)
         if piece.type == wide:
             return piece
         try:
@@ -246,11 +244,6 @@ class Ids:
                 f"ids of {kind} do not fit {wide}, in which decimals are compared ({error}); cast "
                 "them to strings"
             ) from error
-
-    @property
-    def scale(self) -> int:
-        """How many digits decimals have behind the point."""
-        return DECIMAL_SCALE
 
     def values(self, keys: Keys, as_arrow: bool) -> Any:
         """Return the ids of keys, as an array of NumPy or of Arrow."""
@@ -311,7 +304,7 @@ class Ids:
             made = pa.Array.from_buffers(wide, count, [None, *map(pa.py_buffer, keys)])
             return narrowed(made, same)
         if self.family.words == 2:
-            wide = pa.decimal128(38, self.scale) if name == "decimal" else pa.binary(16)
+            wide = pa.decimal128(38, DECIMAL_SCALE) if name == "decimal" else pa.binary(16)
             made = pa.Array.from_buffers(wide, count, [None, pa.py_buffer(keys[0])])
             if name == "decimal":
                 return made.cast(same or pa.decimal128(38, max(kind.scale for kind in kinds)))
@@ -346,7 +339,6 @@ TOO_LONG = (
     "ids of {} do not fit 64 bits of nanoseconds, in which times are compared; cast them to dates "
     "or integers"
 )
-NO_BYTES = np.zeros(1, np.int64), np.empty(0, np.uint8)
 
 
 def _as_arrow_type(kind: Any) -> Any:
@@ -400,80 +392,3 @@ def scaled(plain: NDArray[np.int64], factor: int, kind: Any) -> NDArray[np.int64
         if plain.max() > most or plain.min() < -most:
             raise ValueError(TOO_LONG.format(kind))
     return plain * factor
-
-
-def buffers_of(piece: Any) -> Keys:
-    """Return an Arrow array of large strings or binary as ends and bytes."""
-    _, ends, data = piece.buffers()
-    if ends is None or len(piece) == 0:
-        return NO_BYTES
-    offsets = np.frombuffer(ends, np.int64)[piece.offset : piece.offset + len(piece) + 1]
-    return offsets, np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)
-
-
-def encode(piece: NDArray[Any]) -> Keys:
-    """Return text or bytes as ends and bytes of UTF-8: those of fixed width without NULs behind."""
-    if piece.dtype.kind == "O":
-        return _encode_objects(piece.tolist())
-    if piece.dtype.kind == "U":
-        points = np.ascontiguousarray(piece).astype(piece.dtype.newbyteorder("="), copy=False)
-        letters = points.view(np.uint32).reshape(len(piece), -1)
-        if letters.size and letters.max() < 128:
-            rows = letters.astype(np.uint8)
-        else:
-            piece = _in_utf8(np.char.encode, piece) if letters.size else piece.astype("S1")
-            rows = np.ascontiguousarray(piece).view(np.uint8).reshape(len(piece), -1)
-    else:
-        rows = np.ascontiguousarray(piece).view(np.uint8).reshape(len(piece), -1)
-    width = rows.shape[1]
-    # The place behind the last byte that is not zero.
-    lengths = np.where(rows[:, ::-1].any(axis=1), width - (rows[:, ::-1] != 0).argmax(axis=1), 0)
-    ends = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum(lengths, out=ends[1:])
-    return ends, rows[np.arange(width) < lengths[:, None]]
-
-
-def _encode_objects(values: list[Any]) -> Keys:
-    """Return text or bytes of Python as ends and bytes: all of them, NULs behind, too."""
-    if values and isinstance(values[0], str):
-        joined = "".join(values)
-        if not joined.isascii():
-            values = [_in_utf8(str.encode, value) for value in values]
-        data = joined.encode() if joined.isascii() else b"".join(values)
-    else:
-        data = b"".join(values)
-    ends = np.zeros(len(values) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, values), np.int64, len(values)), out=ends[1:])
-    return ends, np.frombuffer(data, np.uint8)
-
-
-def _in_utf8(encoded: Callable[[Any, str], Any], text: Any) -> Any:
-    """Encode text; an error says what to do about text that is no Unicode."""
-    try:
-        return encoded(text, "utf-8")
-    except UnicodeEncodeError as error:
-        raise ValueError(
-            f"an id is no text of Unicode ({error}); pass bytes, for example of os.fsencode"
-        ) from error
-
-
-# Text and bytes are of fixed width unless that takes more than so many bytes for each they have.
-MOST_PADDING = 8
-
-
-def decode(ends: NDArray[Any], data: NDArray[Any], text: bool) -> NDArray[Any]:
-    """Return text or bytes in fixed width; as objects where NULs or long ones forbid it."""
-    lengths = np.diff(ends)
-    width = int(lengths.max(initial=1)) or 1
-    last = data[ends[1:][lengths > 0] - 1]
-    if (last == 0).any() or width * len(lengths) > MOST_PADDING * (len(data) + 16 * len(lengths)):
-        whole, places = data.tobytes(), pairwise(ends.tolist())
-        parts = [whole[begin:end] for begin, end in places]
-        return objects([part.decode() for part in parts] if text else parts)
-    rows = np.zeros((len(lengths), width), np.uint8)
-    rows[np.arange(width) < lengths[:, None]] = data
-    if not text:
-        return rows.view(f"S{width}").reshape(-1)
-    if data.size == 0 or data.max() < 128:
-        return rows.astype(np.uint32).view(f"U{width}").reshape(-1)
-    return np.char.decode(rows.view(f"S{width}").reshape(-1), "utf-8")

@@ -11,7 +11,7 @@ from conncomp._arrays import in_library, on_gpu
 from conncomp._optional import optional
 from conncomp.tables.columns import is_array
 from conncomp.tables.ids import UUID_NAME
-from conncomp.tables.objects import objects
+from conncomp.tables.values.objects import objects
 
 # Libraries of arrays, of which tables are dicts.
 ARRAY_LIBRARIES = ("numpy", "builtins", "collections", "cupy", "jax", "numba", "torch")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -34,50 +34,42 @@ KINDS: dict[str, tuple[type, ...]] = {
 NULLS = ("NoneType", "NAType", "NaTType")  # None, and those of pandas
 MAY_BE_NAN = (float, np.floating, Decimal, np.datetime64, np.timedelta64)
 UUID_TYPE = np.dtype("V16")  # of a column of UUIDs; no column of a user is of it
+DTYPES: dict[str, np.dtype[Any]] = {
+    "text": np.dtype("U"),
+    "bytes": np.dtype("S"),
+    "UUID": UUID_TYPE,
+}
 
 
-class Held(NamedTuple):
-    """Objects as an array of NumPy or Arrow, with or without nulls.
-
-    Attributes
-    ----------
-    values : array
-        Of NumPy, or of Arrow with nulls. Text and bytes are Python objects.
-    dtype : dtype or None
-        What ids of the column are, if `values` do not tell.
-    missing : ndarray of bool or None
-        Where they are null.
-    """
-
-    values: Any
-    dtype: np.dtype[Any] | None = None
-    missing: NDArray[np.bool_] | None = None
+# An array of NumPy, where text and bytes are Python objects, or of Arrow; where its entries are
+# null, if it does not tell; and what ids of the column are, if it does not tell.
+Held = tuple[Any, NDArray[np.bool_] | None, np.dtype[Any] | None]
 
 
 def held(values: list[Any], name: str) -> Held:
     """Return objects as an array; raise TypeError or ValueError if none holds them exactly."""
     kinds = set(map(type, values))
     if kinds == {float}:  # whose NaNs any column knows
-        return Held(np.array(values))
+        return np.array(values), None, None
     missing = np.zeros(len(values), bool)
     if any(kind.__name__ in NULLS or issubclass(kind, MAY_BE_NAN) for kind in kinds):
         missing = np.fromiter(map(_is_null, values), bool, len(values))
     if missing.all():
-        return Held(optional("pyarrow").nulls(len(values)))
+        return optional("pyarrow").nulls(len(values)), None, None
     rows = np.flatnonzero(~missing).tolist()
     present = [values[row] for row in rows]
     kind = _kind_of(present, rows, name)
     if kind in ARROW:
         pa = optional("pyarrow")
         places = np.cumsum(~missing) - 1
-        return Held(ARROW[kind](pa, present).take(pa.array(places, mask=missing)))
+        return ARROW[kind](pa, present).take(pa.array(places, mask=missing)), None, None
     made = NUMPY[kind](present, rows, name)
-    dtype = {"text": np.dtype("U"), "bytes": np.dtype("S"), "UUID": UUID_TYPE}.get(kind)
+    dtype = DTYPES.get(kind)
     if not missing.any():
-        return Held(made, dtype)
+        return made, None, dtype
     spread = np.zeros(len(values), made.dtype)
     spread[rows] = made
-    return Held(spread, dtype, missing)
+    return spread, missing, dtype
 
 
 def _is_null(value: Any) -> bool:
