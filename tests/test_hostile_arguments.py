@@ -40,6 +40,16 @@ class NoData:
     __array_interface__ = {"shape": (2,), "typestr": "<i4", "version": 3}  # noqa: RUF012
 
 
+class Endless:
+    """A sequence that says it is longer than any memory."""
+
+    def __len__(self):
+        return 2**40
+
+    def __getitem__(self, place):
+        return 1
+
+
 def itself():
     """Return a list that holds itself."""
     values = []
@@ -77,6 +87,10 @@ HOSTILE = {
     "module": lambda: np,
     "generator": lambda: (i for i in range(3)),
     "range": lambda: range(3),
+    "range beyond any memory": lambda: range(2**40),
+    "range beyond any length": lambda: range(2**80),
+    "sequence beyond any memory": Endless,
+    "list of a range beyond any memory": lambda: [range(2**40)] * 2,
     "memory": lambda: memoryview(b"abc"),
     "date": lambda: np.datetime64("2020-01-01"),
     "bool array": lambda: np.array([True, False]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Set
 from functools import wraps
+from itertools import islice
 from operator import index
 from typing import Any, TypeVar, cast
 
@@ -12,6 +13,8 @@ import numpy as np
 
 INT32_MAX = np.iinfo(np.int32).max
 LONGEST_SHOWN = 80  # characters of a value in a message
+MOST_ENTRIES = 1 << 24  # of a sequence that is no array
+MOST_LENGTHS = 64  # of a shape of NumPy
 
 # Types that become an int, or a float, without an error of their own but for one that is too large:
 # what is raised meanwhile is from the handler of a signal, and is left alone.
@@ -20,11 +23,11 @@ NUMBERS = INTEGERS | frozenset((float, *(np.dtype(code).type for code in "?efdg"
 
 
 def shown(value: object) -> str:
-    """Return `value` for a message: its representation, cut short, whatever it is."""
+    """Return `value` for a message: its representation in one line, cut short, whatever it is."""
     if isinstance(value, np.ndarray) and value.size > 1:  # NumPy may take long to write it down
         return f"an array of shape {value.shape}"
     try:
-        text = repr(value)
+        text = " ".join(repr(value).split("\n"))
     except Exception:  # of a foreign class, or too many digits
         return f"a {type(value).__name__}"
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
@@ -76,17 +79,28 @@ def as_batch_axes(value: Any, ndim: int, name: str) -> int:
     return axes
 
 
-def as_sequence(name: str, value: Any) -> Any:
-    """Return values that have an order, and a length; a TypeError names the argument."""
+def as_sequence(name: str, value: Any, most: int = MOST_ENTRIES) -> Any:
+    """Return values that have an order, and a length; an error names the argument.
+
+    A sequence may say that it is longer than any memory: it is refused before anybody reads it.
+    """
     try:
         if isinstance(value, (str, bytes, Mapping, Set)):
             raise TypeError
-        return value if hasattr(value, "__len__") and len(value) >= 0 else list(value)
-    except TypeError:
+        values = value if hasattr(value, "__len__") else list(islice(value, most + 1))
+        length: float = len(values)
+    except OverflowError:
+        length = math.inf
+    except MemoryError:
+        raise
+    except Exception:  # of a foreign class
         raise TypeError(
             f"{name}={shown(value)} must be a sequence, such as a tuple: what it has must have an "
             "order"
         ) from None
+    if length > most:
+        raise ValueError(f"{name}={shown(value)} has too many entries; it may have {most}")
+    return values
 
 
 def as_bool(name: str, value: Any) -> bool:
@@ -97,6 +111,12 @@ def as_bool(name: str, value: Any) -> bool:
         if type(value) in NUMBERS:
             raise
         raise TypeError(f"{name}={shown(value)} must be True or False") from None
+
+
+def check_progress(progress: object) -> None:
+    """Raise TypeError unless `progress` is a function, or None."""
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress={shown(progress)} must be a function of two numbers, or None")
 
 
 def check_choice(name: str, value: object, choices: tuple[object, ...]) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from conncomp._arguments import INT32_MAX, NUMBERS, check_choice, shown
+from conncomp._arguments import INT32_MAX, NUMBERS, as_sequence, check_choice, shown
 from conncomp._containers import TABLES, held_by_names, is_of, values_and_nulls
 from conncomp._core import native
 from conncomp._memory import total_memory
@@ -274,6 +274,8 @@ def _as_numpy_takes_it(given: Any, name: str, nested: int = 0) -> Any:
     ):
         return as_numpy(given, f"an entry of {name}")
     _refuse_what_is_no_array_yet(given, name)
+    if isinstance(given, range):
+        check_memory(f"{name}={given}", OBJECT_BYTES * len(as_sequence(name, given, sys.maxsize)))
     # PyTorch does not export what it may have to differentiate.
     if is_of(given, "torch"):
         return given.detach()
@@ -294,9 +296,8 @@ def _as_numpy_takes_it(given: Any, name: str, nested: int = 0) -> Any:
 def _is_sequence(given: object) -> bool:
     """Whether NumPy would read an object element by element, and it is none of Python's own."""
     kind = type(given)
-    if not (hasattr(kind, "__len__") and hasattr(kind, "__getitem__")):
-        return False
-    if isinstance(given, (str, bytes, dict, range)):
+    has_entries = hasattr(kind, "__len__") and hasattr(kind, "__getitem__")
+    if not has_entries or isinstance(given, (str, bytes, dict, range)):
         return False
     try:
         memoryview(given)  # type: ignore[arg-type]
@@ -445,14 +446,14 @@ def check_memory(what: str, num_bytes: int) -> None:
         What needs them, for the error.
     num_bytes : int
     """
-    if num_bytes <= MANY_BYTES:
-        return
-    if 0 < total_memory() < num_bytes:
+    if num_bytes > MANY_BYTES and 0 < total_memory() < num_bytes:
         raise MemoryError(
             f"{what} takes {num_bytes / 2**30:.0f} GiB, and the machine has "
             f"{total_memory() / 2**30:.0f} GiB of memory; work on parts of the array"
         )
 
+
+OBJECT_BYTES = 64  # of an entry of a sequence, as a Python object and then in an array
 
 # From so many bytes on, the memory of an array of labels is kept for the next one once it is freed.
 LARGE_BYTES = 1 << 20

@@ -20,7 +20,9 @@ from conncomp import models
 from conncomp import networkx as backend
 from conncomp.chunked.measures.volume_file import MappedVolume
 from conncomp.chunked.volumes.formats import zarr_arrays
+from conncomp.tables import columns as table_columns
 from conncomp.tables.pairs import Clustering
+from conncomp.tables.values import text as text_values
 
 from . import spins_on_edges
 from .target import random_case
@@ -251,6 +253,15 @@ BREAKAGES = {
     "clusters-of-pairs": [
         *(of(conncomp, "cluster_pairs", _entry(name)) for name in ("node", "cluster", "size_2")),
         of(conncomp.ClusterPairs, "labels", _entry("cluster")),
+    ],
+    "ids-of-objects": [
+        of(conncomp, "cluster_pairs", _entry("size")),
+        of_call(
+            table_columns, "held", lambda function, values, name: (np.asarray(values), None, None)
+        ),
+        of_call(
+            text_values, "_encode_objects", lambda f, values: f([v.strip("\0") for v in values])
+        ),
     ],
     "quality-of-clusters": [
         of(conncomp, "cluster_quality", _entry(name))

@@ -1,10 +1,15 @@
 """Targets for tables of pairs: clusters, their quality, and datatrove's files."""
 
+import datetime as dt
 import tempfile
+import uuid
+from collections import UserList, deque
+from decimal import Decimal
 from pathlib import Path
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 
 import conncomp
 
@@ -50,6 +55,112 @@ def clusters_of_pairs(data):
         suffix = f"_{threshold}" if several else ""
         assert table[f"cluster{suffix}"].tolist() == clusters
         assert table[f"size{suffix}"].tolist() == sizes
+
+
+STAMP = pd.Timestamp("2020-02-29 12:00")
+US = dt.timedelta(microseconds=1)
+# Ids of one kind each, close to one another: what merges two of them loses something.
+OBJECTS = {
+    "text": ["a", "a\0", "", "\0", "a\0b", "é", "é\0", "1", "a" * 5000],
+    "bytes": [b"a", b"a\0", b"", b"\0", b"\0\0", b"\xff", np.bytes_(b"b"), b"a" * 5000],
+    "integer": [0, 1, -1, 2**53, 2**53 + 1, 2**63 - 1, -(2**63), np.int8(7), np.uint8(200)],
+    "large": [0, 1, 2**63 - 1, 2**63, 2**64 - 1, np.uint64(2**64 - 2)],
+    "float": [0.0, -0.0, 0.1, np.nextafter(0.1, 1), np.inf, 1e-320, np.float32(0.1)],
+    "boolean": [True, False, np.True_],
+    "decimal": [Decimal("0.1"), Decimal("0.10"), Decimal("0.1000000000000001"), Decimal(-1)],
+    "UUID": [uuid.UUID(int=k) for k in (0, 1, 1 << 64, 2**128 - 1)],
+    "date": [dt.date.min, dt.date.max, dt.date(2020, 2, 29)],
+    "time": [dt.time(), dt.time(0, 0, 0, 1), dt.time.max],
+    "datetime": [STAMP, STAMP + pd.Timedelta(1, "ns"), STAMP.to_pydatetime() + US],
+    "of a zone": [(STAMP + pd.Timedelta(k, "ns")).tz_localize("UTC") for k in (0, 1, 1000)],
+    "duration": [pd.Timedelta(1, "ns"), dt.timedelta(), US, -US, np.timedelta64(1, "h")],
+    "picoseconds": [np.datetime64(k, "ps") for k in range(3)],
+}
+
+
+def _array_of_objects(values):
+    made = np.empty(len(values), object)
+    made[:] = values
+    return made
+
+
+CONTAINERS = [
+    list,
+    _array_of_objects,
+    lambda values: np.ma.MaskedArray(_array_of_objects(values)),
+    deque,
+    UserList,
+    lambda values: pd.Series(values, dtype=object),
+    lambda values: pd.Index(values, dtype=object),
+]
+
+
+MEET = {"integer", "large", "float"}, {"integer", "large", "decimal"}, {"datetime", "picoseconds"}
+
+
+def ids_of_objects(data):
+    """Compare clusters of Python objects with a dictionary's; what it must not merge is refused."""
+    choices = Choices(data)
+    kind = choices.pick(list(OBJECTS))
+    other = choices.pick([kind, kind, kind, *OBJECTS])
+    pool = [(name, value) for name in {kind: 0, other: 0} for value in OBJECTS[name]]
+    rng = choices.generator()
+    rows = 1 + choices.below(20)
+    drawn = [[pool[k] for k in rng.integers(0, len(pool), rows)] for _ in range(2)]
+    drawn.append([pool[k] for k in rng.permutation(len(pool))[: choices.below(4)]])
+    kinds = {name for side in drawn for name, _ in side}
+    left, right, nodes = ([value for _, value in side] for side in drawn)
+    try:
+        table = _clusters_of_objects(choices, left, right, nodes)
+    except (TypeError, ValueError) as error:
+        told = str(error)
+        # A column may be of integers alone, beside one that has them among floats or decimals.
+        apart = len({type(value) for value in left + right + nodes}) > 1 and (
+            "there are ids of" in told or "cannot be compared; cast" in told
+        )
+        no_type = "picoseconds" in kinds and "have no type in Arrow" in told
+        if len(kinds) > 1 or apart or no_type:
+            return
+        raise AssertionError(told) from error
+    if len(kinds) > 1 and not any(kinds <= numbers for numbers in MEET):
+        raise AssertionError(f"ids of {kinds} were not refused")
+    plain = (map(_as_python, side) for side in (left, right))
+    ids, cluster, size = table_of(list(zip(*plain, strict=True)), list(map(_as_python, nodes)))
+    found = [_as_python(node) for node in table["node"]]
+    assert len(found) == len(ids), "ids are merged"
+    assert all(node == wanted for node, wanted in zip(found, ids, strict=True))
+    assert list(map(int, table["cluster"])) == cluster
+    assert list(map(int, table["size"])) == size
+
+
+def _clusters_of_objects(choices, left, right, nodes):
+    """Return the clusters, by any function and from any containers."""
+    way, cut = choices.below(4), choices.below(len(left) + 1)
+    make = [choices.pick(CONTAINERS) for _ in range(3)]
+    if way == 1:
+        growing = conncomp.ClusterPairs()
+        growing.add_nodes(make[2](nodes))
+        for part in (slice(cut), slice(cut, None)):
+            growing.add(make[0](left[part]), make[1](right[part]))
+        return growing.labels()
+    sides = make[0](left), make[1](right)
+    if way == 2:
+        return conncomp.cluster_pairs(dict(zip("lr", sides, strict=True)), "l", "r", nodes=nodes)
+    if way == 3:
+        ones = [1] * len(left)
+        several = ((side, ones) for side in sides)
+        table = conncomp.cluster_pairs(*several, nodes=(nodes, [1] * len(nodes)))
+        return {"node": table["node_0"], "cluster": table["cluster"], "size": table["size"]}
+    return conncomp.cluster_pairs(*sides, nodes=make[2](nodes))
+
+
+def _as_python(node):
+    """Return an id of a result as Python compares it with those that went in."""
+    node = node.as_py() if hasattr(node, "as_py") else node
+    if not isinstance(node, np.generic) or (unit := np.dtype(node.dtype).str[-3:-1]) == "ps":
+        return node
+    whole = {"M": pd.Timestamp, "m": pd.Timedelta}.get(node.dtype.kind)
+    return whole(node) if whole is not None and unit != "[D" else node.item()
 
 
 def quality_of_clusters(data):

@@ -108,6 +108,7 @@ def arguments(data):
         scipy.sparse.coo_array((2, 3)), np.broadcast_to(np.int32(1), (5, 5)),
         conncomp.Graph.from_edges([0, 1], [1, 2]), (np.array([0]), np.array([1])),
         (np.array([10**8]), np.array([10**9])), (np.array([0, 2]), np.array([7, 9])),
+        range(2**40), range(2**80), [b"a\0", b"a"], ["a", 1], [2**64 - 1, 3], {"l": [1], "r": [2]},
     ]  # fmt: skip
     function = choices.pick(
         [
@@ -136,6 +137,8 @@ def arguments(data):
             conncomp.fill_holes,
             conncomp.relabel_consecutive,
             conncomp.each,
+            conncomp.cluster_pairs,
+            conncomp.cluster_quality,
             conncomp.set_num_threads,
         ]
     )
@@ -301,6 +304,7 @@ TARGETS = {
     "streams": of_calls(volumes.streams),
     "growing-graphs": of_calls(graphs.growing_graphs, unpickles=True),
     "clusters-of-pairs": of_calls(pairs.clusters_of_pairs),
+    "ids-of-objects": of_calls(pairs.ids_of_objects),
     "quality-of-clusters": of_calls(pairs.quality_of_clusters),
     "duplicates": of_calls(pairs.duplicates),
     "networkx": of_calls(networkx_graphs.networkx),

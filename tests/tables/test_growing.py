@@ -69,7 +69,7 @@ def test_later_batches_of_another_type():
     clusters.add(np.array([-1], "i4"), np.array([2], "i4"))
     clusters.add(np.array([2], "u8"), np.array([3], "u8"))
     assert clusters.labels()["node"].tolist() == [-1, 2, 3]
-    with pytest.raises(ValueError, match="no type of 64 bits"):
+    with pytest.raises(ValueError, match="no 64-bit integer type"):
         clusters.add(np.array([2**63], "u8"), np.array([3], "u8"))
     with pytest.raises(TypeError, match="there are ids of int32"):
         clusters.add(["a"], ["b"])

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp._arguments import INT32_MAX, shown
+from conncomp._arguments import INT32_MAX, MOST_LENGTHS, as_sequence, shown
 from conncomp.graph.inputs.parts import MOST_VERTICES
 from conncomp.kernels.cuda import launcher
 
@@ -53,7 +53,8 @@ def check_shape(
     shape: int | Sequence[int], ndim: int | None = None, shortest: int = 1
 ) -> tuple[int, ...]:
     """Return `shape` as a tuple; raise unless it has `ndim` lengths of at least `shortest`."""
-    lengths = tuple(shape) if isinstance(shape, Sequence) else (shape,)
+    several = isinstance(shape, Sequence)
+    lengths = tuple(as_sequence("shape", shape, MOST_LENGTHS)) if several else (shape,)
     if not lengths or (ndim is not None and len(lengths) != ndim):
         wanted = "at least one length" if ndim is None else f"{ndim} lengths"
         raise ValueError(f"shape={shape!r} must have {wanted}")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_integer, as_number, check_range, shown
+from conncomp._arguments import MOST_LENGTHS, as_integer, as_number, as_sequence, check_range, shown
 from conncomp._arrays import as_cupy, as_numpy, check_kind, on_gpu
 from conncomp.kernels.lattice import MOST_AXES
 from conncomp.models.protocol import MOST_UPDATES, State
@@ -116,11 +116,12 @@ def check_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
     return lengths
 
 
-def as_tuple(lengths: Any, ndim: int = 1) -> tuple[Any, ...]:
+def as_tuple(lengths: Any, ndim: int = 1, name: str = "shape") -> tuple[Any, ...]:
     """Return lengths, or what was given instead, as a tuple; a single one for each axis."""
     is_array = isinstance(lengths, np.ndarray) and lengths.ndim > 0
     is_sequence = isinstance(lengths, Sequence) and not isinstance(lengths, (str, bytes))
-    return tuple(lengths) if is_array or is_sequence else (lengths,) * ndim
+    several = is_array or is_sequence
+    return tuple(as_sequence(name, lengths, MOST_LENGTHS)) if several else (lengths,) * ndim
 
 
 def as_numbers(name: str, value: Any) -> NDArray[np.float64]:

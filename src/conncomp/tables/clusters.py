@@ -12,7 +12,7 @@ from conncomp._core import native
 from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.tables import pair_clusters
-from conncomp.tables.ids import Keys
+from conncomp.tables.values.text import Keys
 
 # An array of NumPy or, on a GPU, of CuPy.
 Numbers = Any

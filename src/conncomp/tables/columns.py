@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Hashable, Mapping
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import shown
-from conncomp._arrays import as_cupy, library_of, on_gpu
+from conncomp._arguments import as_sequence, shown
+from conncomp._arrays import OBJECT_BYTES, as_cupy, check_memory, library_of, on_gpu
 from conncomp._optional import optional
+from conncomp.tables.values.objects import held
 
 PURPOSE = "a column that is no array of NumPy"
 # Rows that are made keys of at once, in main memory and on a GPU.
@@ -28,17 +30,19 @@ class Column:
     Parameters
     ----------
     values : array or pyarrow.ChunkedArray
-        One-dimensional; of NumPy one of its own types, not of Python objects; or of CuPy.
+        One-dimensional; of NumPy, where text and bytes may be Python objects; or of CuPy.
     name : str
         What errors call it.
     mask : array of bool, optional
         Where it is null, if the values do not tell.
+    dtype : dtype, optional
+        What ids are, if the values do not tell: of Python objects "U" or "S".
     """
 
-    def __init__(self, values: Any, name: str, mask: Any = None) -> None:
+    def __init__(self, values: Any, name: str, mask: Any = None, dtype: Any = None) -> None:
         self.values = values
         self.name = name
-        self._mask = mask
+        self._mask, self._dtype = mask, dtype
         self.is_array = is_array(values)
         self.on_gpu = self.is_array and on_gpu(values)
 
@@ -49,7 +53,7 @@ class Column:
     def type(self) -> Any:
         """A dtype of NumPy, or a type of Arrow, without a dictionary."""
         if self.is_array:
-            return self.values.dtype
+            return self.values.dtype if self._dtype is None else self._dtype
         kind = self.values.type
         if not arrow().types.is_dictionary(kind):
             return kind
@@ -116,20 +120,53 @@ def as_column(given: Any, name: str) -> Column:
     """Return a column of any library; an error names it."""
     if isinstance(given, np.ma.MaskedArray):
         mask = np.ma.getmaskarray(given)
+        if given.dtype.kind == "O":
+            plain = zip(given.data.tolist(), mask.tolist(), strict=True)
+            return as_column([None if gone else value for value, gone in plain], name)
         return Column(_one_axis(given.data, name), name, mask if mask.any() else None)
     if isinstance(given, np.ndarray) and given.dtype.kind in "iubfmMSU":
         return Column(_one_axis(np.asarray(given), name), name)
-    if isinstance(given, (list, range)):
-        values = np.asarray(given) if given and not _has_none(given) else None
-        if values is not None and values.dtype.kind in "iubmMSU" and _all_alike(given):
-            return Column(_one_axis(values, name), name)
-    if isinstance(given, (str, bytes, Mapping)) or np.isscalar(given):
+    if isinstance(given, (str, bytes, bytearray, Mapping)) or np.isscalar(given):
         raise TypeError(f"{name}={shown(given)} must be a column, such as an array")
     if library_of(given) == "cudf":
         return _column_of_cudf(given, name)
     if on_gpu(given):
         return _column_on_gpu(given, name)
-    return Column(_chunked(given, name), name)
+    try:
+        objects = _objects_of(given, name)
+        if objects is None:
+            return _column_of_others(given, name)
+        values, missing, dtype = held(objects, name)
+        if not is_array(values):
+            values = arrow().chunked_array([values])
+        return Column(values, name, missing, dtype)
+    except (MemoryError, ImportError):
+        raise
+    except Exception as error:  # whatever a foreign class raises
+        if type(error) in (TypeError, ValueError) and str(error).startswith(name):
+            raise
+        raise TypeError(
+            f"{name}, a {type(given).__name__} of {library_of(given)}, is no column of values of "
+            f"one type: {error}"
+        ) from error
+
+
+def _objects_of(given: Any, name: str) -> list[Any] | None:
+    """Return what a list, or an array or a sequence of Python objects, holds; None for others."""
+    if isinstance(given, np.ndarray):
+        return _one_axis(given, name).tolist() if given.dtype.kind in "OT" else None
+    dtype = getattr(given, "dtype", None)
+    if library_of(given) == "pandas":
+        categories = getattr(dtype, "categories", None)
+        kind = dtype if categories is None else categories.dtype
+        return given.astype(object).tolist() if kind == np.dtype(object) else None
+    protocols = "__array__", "__arrow_c_stream__", "__arrow_c_array__", "__dlpack__"
+    if not hasattr(given, "__getitem__") or any(hasattr(given, one) for one in protocols):
+        return None
+    known = as_sequence(name, given, sys.maxsize)
+    if not isinstance(known, list):
+        check_memory(f"{name}, a sequence of {len(known)} entries,", OBJECT_BYTES * len(known))
+    return list(known)
 
 
 def _column_on_gpu(given: Any, name: str, mask: Any = None) -> Column:
@@ -154,47 +191,25 @@ def _column_of_cudf(given: Any, name: str) -> Column:
     return _column_on_gpu(given.fillna(0).values, name, as_cupy(given.isna().values))
 
 
-def _has_none(given: Any) -> bool:
-    return any(value is None for value in given)
-
-
-def _all_alike(given: Any) -> bool:
-    """Whether NumPy made no strings of numbers, say."""
-    return len({type(value) for value in given}) <= 1
-
-
 def _one_axis(values: Any, name: str) -> Any:
     if values.ndim != 1:
         raise ValueError(f"{name} has shape {values.shape}; it must have one dimension")
     return values
 
 
-def _chunked(given: Any, name: str) -> Any:
-    """Return a column as a chunked array of Arrow."""
+def _column_of_others(given: Any, name: str) -> Column:
+    """Return a column of what exports itself, as a chunked array of Arrow or an array of NumPy."""
     pa = arrow()
-    try:
-        if isinstance(given, pa.ChunkedArray):
-            return given
-        if isinstance(given, pa.Array):
-            return pa.chunked_array([given])
-        if hasattr(given, "__arrow_c_stream__") or hasattr(given, "__arrow_c_array__"):
-            made = pa.chunked_array(given) if hasattr(given, "__arrow_c_stream__") else None
-            return pa.chunked_array([pa.array(given)]) if made is None else made
-        values = given
-        if isinstance(given, np.ndarray):
-            _one_axis(given, name)
-            values = given.tolist() if given.dtype.kind == "T" else given
-        elif not (isinstance(given, (list, tuple)) or library_of(given) == "pandas"):
-            values = np.asarray(given)
-        made = pa.array(values, from_pandas=True)
-        return made if isinstance(made, pa.ChunkedArray) else pa.chunked_array([made])
-    except MemoryError:
-        raise
-    except Exception as error:  # whatever a foreign class raises
-        raise TypeError(
-            f"{name}, a {type(given).__name__} of {library_of(given)}, is no column of values of "
-            f"one type: {error}"
-        ) from error
+    if isinstance(given, pa.ChunkedArray):
+        return Column(given, name)
+    if hasattr(given, "__arrow_c_stream__"):
+        return Column(pa.chunked_array(given), name)
+    if not hasattr(given, "__arrow_c_array__") and library_of(given) != "pandas":
+        given = np.asarray(given)
+        if given.dtype.kind in "iubfmMSUOT":
+            return as_column(given, name)
+    made = pa.array(_one_axis(given, name) if is_array(given) else given, from_pandas=True)
+    return Column(made if isinstance(made, pa.ChunkedArray) else pa.chunked_array([made]), name)
 
 
 def as_columns(given: Any, name: str) -> list[Column]:
@@ -203,6 +218,8 @@ def as_columns(given: Any, name: str) -> list[Column]:
         if not given:
             raise ValueError(f"{name}=() must have a column")
         return [as_column(part, f"{name}[{k}]") for k, part in enumerate(given)]
+    if isinstance(given, list) and any(issubclass(kind, Mapping) for kind in set(map(type, given))):
+        return _fields_of(given, name)
     column = as_column(given, name)
     if not column.is_array and arrow().types.is_struct(column.type):
         if not column.type.num_fields:
@@ -210,6 +227,20 @@ def as_columns(given: Any, name: str) -> list[Column]:
         # A struct that is null has fields that are.
         return [Column(field, f"{name}[{k}]") for k, field in enumerate(column.values.flatten())]
     return [column]
+
+
+def _fields_of(rows: list[Any], name: str) -> list[Column]:
+    """Return the columns of rows that are dicts, or null."""
+    present = [row for row in rows if row is not None]
+    if not all(isinstance(row, Mapping) for row in present):
+        raise TypeError(f"{name} is no column of values of one type: it mixes dicts with others")
+    fields = dict.fromkeys(field for row in present for field in row)
+    if not fields:
+        raise TypeError(f"{name} is a struct without fields, which have no values to compare")
+    return [
+        as_column([None if row is None else row.get(field) for row in rows], f"{name}[{field!r}]")
+        for field in fields
+    ]
 
 
 def as_weights(given: Any) -> Column:
@@ -305,6 +336,8 @@ class Table:
 
     def column(self, wanted: Any, name: str) -> Any:
         """Return the column that an argument called `name` names."""
+        if not isinstance(wanted, Hashable):
+            raise TypeError(f"{name}={shown(wanted)} must be the name of a column, or several")
         if self._names.count(wanted) != 1:
             problem = "has no column" if wanted not in self._names else "has more than one column"
             raise ValueError(
@@ -316,6 +349,8 @@ class Table:
     def columns(self, wanted: Any, name: str) -> Any:
         """Return the column of a name, or of several names a tuple."""
         if isinstance(wanted, (tuple, list)):
+            if not wanted:
+                raise ValueError(f"{name}={wanted!r} must name a column of {self._name}")
             return tuple(self.column(part, name) for part in wanted)
         return self.column(wanted, name)
 

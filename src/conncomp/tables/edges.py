@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import as_bool, shown
+from conncomp._arguments import as_bool, check_progress, shown
 from conncomp._core import native
 from conncomp._lazy import function_for
 from conncomp.files.access import StrPath
@@ -308,7 +308,7 @@ class EdgeFiles:
         self.num_vertices = None if num_vertices is None else check_num_vertices(num_vertices)
         self.count = 0
         names = names_of_files(files)
-        if format == "dups":
+        if isinstance(format, str) and format == "dups":
             raise ValueError("format='dups' has no edges; use cluster_dups")
         are_text = {(format or format_of(name)) in ("csv", "tsv") for name in names}
         if header is not None and True not in are_text:
@@ -342,6 +342,7 @@ class EdgeFiles:
         if progress is not None and not callable(progress):
             raise TypeError(f"progress={shown(progress)} must be a function of two numbers")
         done = 0.0
+        check_progress(progress)
         with closing(batches(self._files, "refuse", native.get_num_threads())) as parts:
             for batch in parts:
                 src, largest_src = _as_vertices(batch.left[0], "src", batch.path)

@@ -390,6 +390,8 @@ class ClusterPairs:
         """
         from conncomp.files.images import read_npz
 
+        if not isinstance(path, (str, os.PathLike)):
+            raise TypeError(f"path={shown(path)} must be the name of a file")
         try:
             with open(path, "rb") as file:
                 with zipfile.ZipFile(file) as archive:

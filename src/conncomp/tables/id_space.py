@@ -9,8 +9,9 @@ import numpy as np
 from conncomp._arrays import on_host
 from conncomp.tables.clusters import Clusters, Numbers, new_clusters
 from conncomp.tables.columns import Column, arrow, is_array, without_views
-from conncomp.tables.ids import Family, Ids, Keys, family_of
+from conncomp.tables.ids import Family, Ids, family_of
 from conncomp.tables.results import has_arrow_columns
+from conncomp.tables.values.text import Keys
 
 
 class IdSpace:
@@ -138,7 +139,8 @@ class IdSpace:
                 fields = [pa.field(str(k), kind) for k, kind in enumerate(arrow_types)]
                 schema = pa.schema(fields).serialize().to_pybytes().hex()
             dtypes = [kind.str for kind in ids.types if isinstance(kind, np.dtype)]
-            parts.append({"family": list(ids.family), "schema": schema, "dtypes": dtypes})
+            signs = ids.negative, ids.large
+            parts.append({"family": ids.family, "schema": schema, "dtypes": dtypes, "signs": signs})
         arrays: dict[str, Any] = {}
         for k, clusters in enumerate([self._clusters, *self._encoders, *self._folds]):
             for j, array in enumerate(clusters.all_keys()):
@@ -158,7 +160,8 @@ class IdSpace:
                 schema = pa.ipc.read_schema(pa.py_buffer(bytes.fromhex(part["schema"])))
                 ids.types += [field.type for field in schema]
             signs = {str(getattr(kind, "kind", kind))[0] for kind in ids.types}
-            ids._mixed = ids.family.name == "integer" and len(signs) > 1
+            ids.mixed = ids.family.name == "integer" and len(signs) > 1
+            ids.negative, ids.large = part.get("signs", (False, False))
         words = [ids.family.words for ids in space.ids] if space._encoders else []
         stores = [*zip(space._encoders, words, strict=True), *((f, 1) for f in space._folds)]
         for k, (store, width) in enumerate([(space._clusters, space._words), *stores]):

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.tables.columns import Column, arrow, is_array
+from conncomp.tables.values.objects import UUID_TYPE, objects
+from conncomp.tables.values.text import NO_BYTES, Keys, buffers_of, decode, encode
 
 Words = NDArray[np.uint64]
-# What is given to a kernel for a column: words, or ends of bytes and bytes.
-Keys = tuple[NDArray[Any], ...]
 
 UNITS = ("s", "ms", "us", "ns")  # each finer than the one before
+UUID_NAME = "extension<arrow.uuid>"  # as Arrow calls the type
 
 
 class Family(NamedTuple):
@@ -35,18 +37,32 @@ def family_of(kind: Any, column: Column) -> Family:
     if found is None:
         raise TypeError(
             f"{column.name} is of type {kind}, whose values cannot be compared as ids; use "
-            "integers, strings, binary, dates, times, decimals, UUIDs, or structs of these"
+            "integers, floats of at most 64 bits, strings, binary, dates, times, decimals, UUIDs, "
+            "or structs of these"
         )
     return found
 
 
 def _family_of_dtype(dtype: np.dtype[Any]) -> Family | None:
-    families = {"i": "integer", "u": "integer", "b": "boolean", "f": "floating", "m": "duration"}
+    if dtype.kind in "mM":
+        if dtype == np.dtype("M8[D]"):
+            return Family("date")
+        name, unit = "timestamp" if dtype.kind == "M" else "duration", np.datetime_data(dtype)[0]
+        return Family(name, unit if _is_apart(dtype) else "None" if dtype.kind == "M" else None)
+    if dtype == UUID_TYPE:
+        return Family(UUID_NAME, "binary", 2)
+    if dtype.kind == "f" and dtype.itemsize > 8:
+        return None
+    families = {"i": "integer", "u": "integer", "b": "boolean", "f": "floating"}
     if dtype.kind in families:
         return Family(families[dtype.kind])
-    if dtype.kind == "M":
-        return Family("date") if dtype == np.dtype("M8[D]") else Family("timestamp", "None")
     return {"U": Family("string", words=0), "S": Family("binary", words=0)}.get(dtype.kind)
+
+
+def _is_apart(dtype: np.dtype[Any]) -> bool:
+    """Whether times of a unit are no whole number of nanoseconds: they meet their own unit only."""
+    unit = np.datetime_data(dtype)[0]
+    return unit in ("ps", "fs", "as", "generic") or (dtype.kind == "m" and unit in "YM")
 
 
 def _family_of_arrow(kind: Any) -> Family | None:
@@ -97,7 +113,7 @@ class Ids:
     def __init__(self, family: Family) -> None:
         self.family = family
         self.types: list[Any] = []  # that came, each once
-        self._mixed = self._negative = self._large = False  # of integers
+        self.mixed = self.negative = self.large = False  # of integers
 
     def admit(self, columns: Sequence[Column], interned: Any) -> None:
         """Accept columns of other types, or raise an error that names both.
@@ -110,10 +126,10 @@ class Ids:
                 continue
             self._refuse_others(column, kind)
             self.types.append(kind)
-        if self.family.name == "integer" and not self._mixed:
+        if self.family.name == "integer" and not self.mixed:
             signs = {_is_signed(kind) for kind in self.types}
             if len(signs) == 2:
-                self._mixed = True
+                self.mixed = True
                 words = interned()
                 if words is not None and len(words):
                     first = _is_signed(self.types[0])
@@ -126,23 +142,24 @@ class Ids:
         before = self.types[0] if self.types else self.family.name
         remedy = "cast one to the type of the other first"
         if {family.name, self.family.name} == {"timestamp"}:
-            remedy = "their time zones differ; " + remedy
+            remedy = "their time zones or units differ; " + remedy
         raise TypeError(
             f"{column.name} has ids of type {kind}, but there are ids of {before}; {remedy}"
         )
 
     def _note_signs(self, values: NDArray[Any], kind: Any) -> None:
-        """Raise if there are both negative ids and such of 2^63 and more."""
+        """Raise if the ids mix negative values with values of 2**63 or more."""
         if not len(values):
             return
         if _is_signed(kind):
-            self._negative |= bool(values.min() < 0)
+            self.negative |= bool(values.min() < 0)
         else:
-            self._large |= bool(values.max() > np.iinfo(np.int64).max)
-        if self._negative and self._large:
+            self.large |= bool(values.max() > np.iinfo(np.int64).max)
+        if self.negative and self.large:
             raise ValueError(
-                f"ids are of {' and '.join(map(str, self.types))}, with negative ones and such of "
-                "2^63 and more, which no type of 64 bits has; cast both to strings or decimals"
+                f"ids of {' and '.join(map(str, self.types))} mix negative values with values of "
+                "2**63 or more, which no 64-bit integer type can hold; cast both to strings or "
+                "decimals"
             )
 
     def keys(self, piece: Any, kind: Any) -> Keys:
@@ -158,24 +175,31 @@ class Ids:
         if self.family.words == 0:
             return encode(piece)
         if name == "integer":
-            if self._mixed:
+            if self.mixed:
                 self._note_signs(piece, kind)
             wide = piece.astype(np.int64 if kind.kind == "i" else np.uint64, copy=False)
         elif name == "floating":
             wide = piece.astype(np.float64) + 0.0  # of -0 and 0, one
         elif name in ("timestamp", "duration"):
-            unit = np.datetime_data(kind)[0]
-            wide = self._in_unit(piece, kind, unit if unit in UNITS else "s")
+            wide = self._in_nanoseconds(piece, kind)
+        elif kind == UUID_TYPE:
+            return (np.ascontiguousarray(piece).view(np.uint64).reshape(-1, 2),)
         else:  # dates and booleans
             wide = piece.astype(np.int64)
         return (one_word(wide),)
 
-    def _in_unit(self, piece: NDArray[Any], kind: np.dtype[Any], unit: str) -> NDArray[Any]:
-        """Return times in nanoseconds, where every unit meets, or raise."""
+    def _in_nanoseconds(self, piece: NDArray[Any], kind: np.dtype[Any]) -> NDArray[Any]:
+        """Return times in nanoseconds, where most units meet, or raise."""
+        plain = piece.astype(kind.newbyteorder("="), copy=False)
+        unit = np.datetime_data(kind)[0]
+        if _is_apart(kind):
+            return plain.astype(f"{kind.kind}8[{unit}]" if unit != "generic" else kind).view("i8")
+        unit = unit if unit in UNITS else "s"
         factor = 1000 ** (len(UNITS) - 1 - UNITS.index(unit))
-        native_order = kind.newbyteorder("=")
-        plain = piece.astype(native_order, copy=False).astype(f"{kind.kind}8[{unit}]")
-        return scaled(plain.view(np.int64), factor, kind)
+        whole = plain.astype(f"{kind.kind}8[{unit}]")
+        if (whole.astype(plain.dtype) != plain).any():  # as NumPy wraps around
+            raise ValueError(TOO_LONG.format(kind))
+        return scaled(whole.view(np.int64), factor, kind)
 
     def _keys_of_arrow(self, piece: Any, kind: Any) -> Keys:
         pa = arrow()
@@ -210,7 +234,7 @@ class Ids:
 
     def _rescaled(self, piece: Any, kind: Any) -> Any:
         pa = arrow()
-        wide = pa.decimal128(38, self.scale)
+        wide = pa.decimal128(38, DECIMAL_SCALE)
         if piece.type == wide:
             return piece
         try:
@@ -220,11 +244,6 @@ class Ids:
                 f"ids of {kind} do not fit {wide}, in which decimals are compared ({error}); cast "
                 "them to strings"
             ) from error
-
-    @property
-    def scale(self) -> int:
-        """How many digits decimals have behind the point."""
-        return DECIMAL_SCALE
 
     def values(self, keys: Keys, as_arrow: bool) -> Any:
         """Return the ids of keys, as an array of NumPy or of Arrow."""
@@ -241,6 +260,8 @@ class Ids:
         same = first.newbyteorder("=") if len(self.types) == 1 else None
         if self.family.words == 0:
             return decode(keys[0], keys[1], name == "string")
+        if name == UUID_NAME:
+            return objects([UUID(bytes=row.tobytes()) for row in keys[0]])
         words = keys[0].reshape(-1)
         if name == "integer":
             wanted = self._integer_type()
@@ -253,7 +274,8 @@ class Ids:
             return words.astype(np.bool_)
         if name == "date":
             return words.view("M8[D]")
-        exact = words.view(f"{first.kind}8[ns]")
+        unit = np.datetime_data(first)[0] if _is_apart(first) else "ns"
+        exact = words.view(f"{first.kind}8" if unit == "generic" else f"{first.kind}8[{unit}]")
         return exact.astype(same if same is not None else np.result_type(*self.types))
 
     def _integer_type(self) -> np.dtype[Any]:
@@ -264,7 +286,7 @@ class Ids:
         common = np.result_type(*dtypes)
         if common.kind in "iu":
             return common.newbyteorder("=")
-        return np.dtype(np.int64 if self._negative else np.uint64)
+        return np.dtype(np.int64 if self.negative else np.uint64)
 
     def _arrow_values(self, keys: Keys) -> Any:
         pa = arrow()
@@ -282,7 +304,7 @@ class Ids:
             made = pa.Array.from_buffers(wide, count, [None, *map(pa.py_buffer, keys)])
             return narrowed(made, same)
         if self.family.words == 2:
-            wide = pa.decimal128(38, self.scale) if name == "decimal" else pa.binary(16)
+            wide = pa.decimal128(38, DECIMAL_SCALE) if name == "decimal" else pa.binary(16)
             made = pa.Array.from_buffers(wide, count, [None, pa.py_buffer(keys[0])])
             if name == "decimal":
                 return made.cast(same or pa.decimal128(38, max(kind.scale for kind in kinds)))
@@ -313,15 +335,24 @@ class Ids:
 DECIMAL_SCALE, MOST_DIGITS = 18, 38
 
 
-NO_BYTES = np.zeros(1, np.int64), np.empty(0, np.uint8)
+TOO_LONG = (
+    "ids of {} do not fit 64 bits of nanoseconds, in which times are compared; cast them to dates "
+    "or integers"
+)
 
 
 def _as_arrow_type(kind: Any) -> Any:
     if not isinstance(kind, np.dtype):
         return kind
     pa = arrow()
+    if kind == UUID_TYPE:
+        if not hasattr(pa, "uuid"):
+            raise ImportError("UUIDs in this table need pyarrow 18 or later: update pyarrow")
+        return pa.uuid()
     if kind.kind in "US":
         return pa.large_string() if kind.kind == "U" else pa.large_binary()
+    if kind.kind in "mM" and _is_apart(kind):
+        raise TypeError(f"ids of {kind} have no type in Arrow; cast them to integers")
     if kind.kind in "mM" and np.datetime_data(kind)[0] not in (*UNITS, "D"):
         return pa.timestamp("s") if kind.kind == "M" else pa.duration("s")
     return pa.from_numpy_dtype(kind.newbyteorder("="))
@@ -359,50 +390,5 @@ def scaled(plain: NDArray[np.int64], factor: int, kind: Any) -> NDArray[np.int64
     if factor > 1 and len(plain):
         most = np.iinfo(np.int64).max // factor
         if plain.max() > most or plain.min() < -most:
-            raise ValueError(
-                f"ids of {kind} do not fit 64 bits of nanoseconds, in which times are compared; "
-                "cast them to dates or integers"
-            )
+            raise ValueError(TOO_LONG.format(kind))
     return plain * factor
-
-
-def buffers_of(piece: Any) -> Keys:
-    """Return an Arrow array of large strings or binary as ends and bytes."""
-    _, ends, data = piece.buffers()
-    if ends is None or len(piece) == 0:
-        return NO_BYTES
-    offsets = np.frombuffer(ends, np.int64)[piece.offset : piece.offset + len(piece) + 1]
-    return offsets, np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)
-
-
-def encode(piece: NDArray[Any]) -> Keys:
-    """Return strings of NumPy as ends and bytes of UTF-8, without zeros at the end, as NumPy."""
-    if piece.dtype.kind == "U":
-        points = np.ascontiguousarray(piece).astype(piece.dtype.newbyteorder("="), copy=False)
-        letters = points.view(np.uint32).reshape(len(piece), -1)
-        if letters.size and letters.max() < 128:
-            rows = letters.astype(np.uint8)
-        else:
-            piece = np.char.encode(piece, "utf-8") if letters.size else piece.astype("S1")
-            rows = np.ascontiguousarray(piece).view(np.uint8).reshape(len(piece), -1)
-    else:
-        rows = np.ascontiguousarray(piece).view(np.uint8).reshape(len(piece), -1)
-    width = rows.shape[1]
-    # The place behind the last byte that is not zero.
-    lengths = np.where(rows[:, ::-1].any(axis=1), width - (rows[:, ::-1] != 0).argmax(axis=1), 0)
-    ends = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum(lengths, out=ends[1:])
-    return ends, rows[np.arange(width) < lengths[:, None]]
-
-
-def decode(ends: NDArray[Any], data: NDArray[Any], text: bool) -> NDArray[Any]:
-    """Return bytes as an array of strings of NumPy."""
-    lengths = np.diff(ends)
-    width = int(lengths.max(initial=1)) or 1
-    rows = np.zeros((len(lengths), width), np.uint8)
-    rows[np.arange(width) < lengths[:, None]] = data
-    if not text:
-        return rows.view(f"S{width}").reshape(-1)
-    if data.size == 0 or data.max() < 128:
-        return rows.astype(np.uint32).view(f"U{width}").reshape(-1)
-    return np.char.decode(rows.view(f"S{width}").reshape(-1), "utf-8")

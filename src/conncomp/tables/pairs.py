@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp._arguments import as_integer, check_choice, shown
+from conncomp._arguments import INT32_MAX, as_integer, check_choice, shown
 from conncomp._arrays import library_of
 from conncomp._lazy import function_for
 from conncomp.tables.columns import Table, as_compared, as_weights
@@ -36,10 +36,12 @@ def cluster_pairs(
         ``cluster_pairs(table, "l", "r")`` takes two columns of a table, ``cluster_pairs(left,
         right)`` two columns of one length. Tables and columns are of any library with
         ``__arrow_c_stream__`` or ``__arrow_c_array__`` (Polars, pyarrow, pandas, relations of
-        DuckDB), arrays of NumPy, lists, and dicts of these. Ids may be integers of any width,
-        strings, binary, UUIDs, dates, times, decimals, categories, structs, or, in a tuple,
-        several columns. An iterator of tables, such as a pyarrow.RecordBatchReader, is read table
-        by table; what is kept of them are the distinct ids. A DataFrame of Dask, and names, give a
+        DuckDB), arrays of NumPy, sequences of Python objects, and dicts of these. Ids may be
+        integers of any width, floats, strings, binary, UUIDs, dates, times, decimals, categories,
+        structs, or, in a tuple, several columns. They are compared exactly, and those of two kinds,
+        such as 1 and ``"1"`` or True, are an error. An iterator of tables, such as a
+        pyarrow.RecordBatchReader, is read table by table; what is kept of them are the distinct
+        ids. A DataFrame of Dask, and names, give a
         DataFrame of Dask of the same rows, of which nothing is computed yet; ids are then numbers,
         strings, binary, dates, times or categories.
     weights : column or name, optional
@@ -55,7 +57,7 @@ def cluster_pairs(
         Whether clusters are numbered 0, 1, ... in the order of their first nodes, or named by
         these.
     nulls : {"raise", "drop"}, optional
-        What to do with rows in which an id or weight is null, or a weight not a number.
+        What to do with rows in which an id or weight is null: None, NaN or NaT.
     device : {None, "cpu", "cuda"}, optional
         Where to work: by default where the columns lie. ``"cuda"`` moves columns of main memory to
         the current GPU, and results back. On a GPU ids are numbers, dates or times, and `max_size`
@@ -65,7 +67,8 @@ def cluster_pairs(
     -------
     table
         Of the library of the input; for NumPy, lists, CuPy and PyTorch a dict of arrays, and
-        otherwise of Arrow.
+        otherwise of Arrow. Text and bytes of NumPy are of fixed width, or, where that would lose
+        NULs or take much more memory than they do, Python objects.
         It has a row for each node, in the order in which they first appear, row by row, left before
         right:
         ``node`` (of ids of several columns ``node_0``, ``node_1``, ...), ``cluster`` and ``size``;
@@ -75,9 +78,12 @@ def cluster_pairs(
     Raises
     ------
     TypeError
-        If a column is of a type whose values are not to be compared, or not with the other's.
+        If a column has values of several kinds, of a kind whose values are not to be compared, or
+        of another kind than the other column.
     ValueError
-        If columns differ in length, an id is null, or an argument does not fit.
+        If columns differ in length, an id is null or fits no type, or an argument does not fit.
+    MemoryError
+        If a sequence says that it has more entries than the machine's memory holds.
     ImportError
         If a column is not of NumPy, and pyarrow is not installed.
 
@@ -175,6 +181,7 @@ class Clustering:
         if self._most is not None:
             if self._most < 1:
                 raise ValueError(f"max_size={shown(max_size)} must be 1 or more")
+            self._most = min(self._most, INT32_MAX)  # more ids than there may be
             if not weighed:
                 raise ValueError("max_size needs weights, which say where to divide clusters")
             if self.clusters._levels > 1:

@@ -10,9 +10,11 @@ import numpy as np
 from conncomp._arrays import in_library, on_gpu
 from conncomp._optional import optional
 from conncomp.tables.columns import is_array
+from conncomp.tables.ids import UUID_NAME
+from conncomp.tables.values.objects import objects
 
 # Libraries of arrays, of which tables are dicts.
-ARRAY_LIBRARIES = ("numpy", "builtins", "cupy", "jax", "numba", "torch")
+ARRAY_LIBRARIES = ("numpy", "builtins", "collections", "cupy", "jax", "numba", "torch")
 
 
 def has_arrow_columns(library: str) -> bool:
@@ -35,15 +37,26 @@ def as_table(columns: dict[str, Any], library: str) -> Any:
 
 
 def _as_array(values: Any) -> Any:
-    return values if is_array(values) else values.to_numpy(zero_copy_only=False)
+    if is_array(values):
+        return values
+    types = optional("pyarrow").types
+    if isinstance(values.type, optional("pyarrow").BaseExtensionType) or getattr(
+        values.type, "tz", None
+    ):  # of which NumPy has no type
+        return objects(values.to_pylist())
+    if not (values.null_count and types.is_integer(values.type)):
+        return values.to_numpy(zero_copy_only=False)
+    # Floats, which Arrow and pandas make of integers with nulls, do not have all of 64 bits.
+    numbers = values.fill_null(0).to_numpy(zero_copy_only=False)
+    return np.ma.MaskedArray(numbers.copy(), values.is_null().to_numpy(zero_copy_only=False))
 
 
 def _as_pandas(values: Any) -> Any:
     if isinstance(values, np.ndarray):
         return values
+    if str(values.type) == UUID_NAME:
+        return _as_array(values)
     if not (values.null_count and optional("pyarrow").types.is_integer(values.type)):
         return values.to_pandas()
-    # Floats, which pandas makes of integers with nulls, do not have all of 64 bits.
-    numbers = values.fill_null(0).to_numpy(zero_copy_only=False)
-    missing = values.is_null().to_numpy(zero_copy_only=False)
-    return optional("pandas").arrays.IntegerArray(numbers.copy(), missing.copy())
+    numbers = _as_array(values)
+    return optional("pandas").arrays.IntegerArray(numbers.data, numbers.mask)

@@ -134,11 +134,12 @@ def check_properties(properties: Iterable[str] | str, known: Conditions) -> dict
             f"properties={shown(properties)} must be a sequence of names, such as ['area'], "
             "or 'all'"
         )
-    wanted = tuple(properties)
-    for name in wanted:
+    wanted = []
+    for name in properties:
         if not isinstance(name, str):
             raise TypeError(f"properties has {shown(name)}, which is not a name")
-    return dict(_checked(wanted, known))
+        wanted.append(name)
+    return dict(_checked(tuple(wanted), known))
 
 
 @lru_cache(maxsize=64)

@@ -163,7 +163,9 @@ def draw_numbers(
 def _of_sample(
     size: int | Sequence[int], drawn: Distribution, purpose: int, seed: int, sample: int
 ) -> NDArray[np.float64]:
-    shape = tuple(check_range("size", length, 0, MOST_DRAWN - 1) for length in as_tuple(size))
+    shape = tuple(
+        check_range("size", length, 0, MOST_DRAWN - 1) for length in as_tuple(size, name="size")
+    )
     count = prod(shape)
     if count >= MOST_DRAWN:
         raise ValueError(f"size={shown(size)} must be fewer than 2**40 numbers")

@@ -253,7 +253,7 @@ def check_measures(update: str, clusters: bool, wrapping: bool) -> None:
 
 
 def _check_tile(tile: int | Sequence[int], shape: tuple[int, ...]) -> tuple[int, ...]:
-    given = as_tuple(tile, len(shape))
+    given = as_tuple(tile, len(shape), "tile")
     edges = tuple(check_range("tile", edge, 1, MOST_SITES) for edge in given)
     if len(edges) != len(shape) or any(n % edge for n, edge in zip(shape, edges, strict=True)):
         raise ValueError(f"tile={shown(tile)} must divide the lattice, which has shape {shape}")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import dask
 import numpy as np
@@ -139,7 +140,7 @@ def _hashed(part: Part, buckets: int) -> list[tuple[Indices, Any]]:
     """Return the ids of each bucket, and where in the partition they are."""
     for name, column in part.ids.items():
         kinds = {type(value) for value in column.iloc[:1]}
-        if column.dtype == object and not kinds <= {str, bytes}:
+        if column.dtype == object and not kinds <= {str, bytes, UUID}:
             raise TypeError(
                 f"ids of {name} are Python objects such as {shown(column.iloc[0])}, whose equal "
                 "ones may have different hashes; convert them to integers, strings or dates"

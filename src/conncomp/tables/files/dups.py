@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import shown
+from conncomp._arguments import as_bool, check_progress, shown
 from conncomp._core import native
 from conncomp.tables.columns import Column
 from conncomp.tables.id_space import IdSpace
@@ -95,9 +95,14 @@ def cluster_dups(
     {'duplicates': 3, 'to_remove': 2, 'clusters': 1}
     array([7], dtype=uint32)
     """
-    if progress is not None and not callable(progress):
-        raise TypeError(f"progress={shown(progress)} must be a function of two numbers, or None")
-    source, target = _as_folder(input_folder), _as_folder(output_folder)
+    check_progress(progress)
+    wanted = {
+        ".clusters": as_bool("save_cluster_id", save_cluster_id),
+        ".sizes": as_bool("save_cluster_size", save_cluster_size),
+    }
+    ignored = as_bool("ignore_index_matches", ignore_index_matches)
+    source = _as_folder("input_folder", input_folder)
+    target = _as_folder("output_folder", output_folder)
     names = source.list_files(glob_pattern="*.dups")
     if not names:
         raise FileNotFoundError(f"{input_folder} has no .dups file")
@@ -105,14 +110,12 @@ def cluster_dups(
     for done, name in enumerate(names, 1):
         with source.open(name, "rb") as file:
             for left, right in _pairs_of(file, name):
-                kept = slice(None) if not ignore_index_matches else left != INDEX
+                kept = slice(None) if not ignored else left != INDEX
                 forest.add(left[kept], right[kept])
         if progress is not None:
             progress(done, len(names))
     documents, roots = forest.documents()
-    return _write(
-        target, documents, roots, {".clusters": save_cluster_id, ".sizes": save_cluster_size}
-    )
+    return _write(target, documents, roots, wanted)
 
 
 def _pairs_of(file: BinaryIO, name: str) -> Iterator[tuple[NDArray[np.uint64], ...]]:
@@ -231,7 +234,9 @@ class _DataFolder:
             file.write(array.tobytes())
 
 
-def _as_folder(given: Any) -> _Folder | _DataFolder:
+def _as_folder(name: str, given: Any) -> _Folder | _DataFolder:
     if hasattr(given, "list_files") and hasattr(given, "open"):
         return _DataFolder(given)
+    if not isinstance(given, (str, os.PathLike)):
+        raise TypeError(f"{name}={shown(given)} must be a path, or a DataFolder of datatrove")
     return _Folder(given)

@@ -1,0 +1,203 @@
+"""Ids that are Python objects as arrays that hold them exactly.
+
+Values of one kind are compared by value, as Python compares them; values of two kinds are refused
+instead of converted, except integers among floats or decimals, which must be exact.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arguments import shown
+from conncomp._optional import optional
+
+# The kinds of objects, each with its types: a type is of the first kind that has a base of it.
+KINDS: dict[str, tuple[type, ...]] = {
+    "datetime": (np.datetime64, dt.datetime),
+    "duration": (np.timedelta64, dt.timedelta),
+    "date": (dt.date,),
+    "time": (dt.time,),
+    "boolean": (bool, np.bool_),
+    "integer": (int, np.integer),
+    "float": (float, np.floating),
+    "decimal": (Decimal,),
+    "text": (str,),
+    "bytes": (bytes, bytearray),
+    "UUID": (UUID,),
+}
+NULLS = ("NoneType", "NAType", "NaTType")  # None, and those of pandas
+MAY_BE_NAN = (float, np.floating, Decimal, np.datetime64, np.timedelta64)
+UUID_TYPE = np.dtype("V16")  # of a column of UUIDs; no column of a user is of it
+DTYPES: dict[str, np.dtype[Any]] = {
+    "text": np.dtype("U"),
+    "bytes": np.dtype("S"),
+    "UUID": UUID_TYPE,
+}
+
+
+# An array of NumPy, where text and bytes are Python objects, or of Arrow; where its entries are
+# null, if it does not tell; and what ids of the column are, if it does not tell.
+Held = tuple[Any, NDArray[np.bool_] | None, np.dtype[Any] | None]
+
+
+def held(values: list[Any], name: str) -> Held:
+    """Return objects as an array; raise TypeError or ValueError if none holds them exactly."""
+    kinds = set(map(type, values))
+    if kinds == {float}:  # whose NaNs any column knows
+        return np.array(values), None, None
+    missing = np.zeros(len(values), bool)
+    if any(kind.__name__ in NULLS or issubclass(kind, MAY_BE_NAN) for kind in kinds):
+        missing = np.fromiter(map(_is_null, values), bool, len(values))
+    if missing.all():
+        return optional("pyarrow").nulls(len(values)), None, None
+    rows = np.flatnonzero(~missing).tolist()
+    present = [values[row] for row in rows]
+    kind = _kind_of(present, rows, name)
+    if kind in ARROW:
+        pa = optional("pyarrow")
+        places = np.cumsum(~missing) - 1
+        return ARROW[kind](pa, present).take(pa.array(places, mask=missing)), None, None
+    made = NUMPY[kind](present, rows, name)
+    dtype = DTYPES.get(kind)
+    if not missing.any():
+        return made, None, dtype
+    spread = np.zeros(len(values), made.dtype)
+    spread[rows] = made
+    return spread, missing, dtype
+
+
+def _is_null(value: Any) -> bool:
+    """Whether an object is None, NA, NaT or NaN."""
+    kind = type(value)
+    if kind.__name__ in NULLS:
+        return True
+    return issubclass(kind, MAY_BE_NAN) and (
+        value.is_nan() if isinstance(value, Decimal) else bool(value != value)
+    )
+
+
+def _kind_of(values: list[Any], rows: list[int], name: str) -> str:
+    """Return the one kind of all values; raise TypeError if they have several."""
+    of_type = {
+        type_: next((kind for kind, bases in KINDS.items() if issubclass(type_, bases)), "")
+        for type_ in set(map(type, values))
+    }
+    kinds = set(of_type.values())
+    if kinds in ({"integer", "float"}, {"integer", "decimal"}):
+        kinds.remove("integer")
+    if len(kinds) == 1 and not kinds & {"", "datetime", "time"}:
+        return kinds.pop()
+    first: dict[str, str] = {}
+    for row, value in zip(rows, values, strict=True):
+        if not (kind := of_type[type(value)]):
+            raise TypeError(
+                f"{name} holds {shown(value)} of type {type(value).__name__} at row {row}, which "
+                "cannot be compared as an id; use integers, floats, text, bytes, UUIDs, decimals "
+                "or dates"
+            )
+        if getattr(value, "tzinfo", None) is not None:
+            kind += " with a time zone"
+        if kind not in first:
+            first[kind] = f"{kind} ({shown(value)}) at row {row}"
+    if "time with a time zone" in first:
+        told = first["time with a time zone"]
+        raise TypeError(f"{name} holds a {told}; convert it to a time of UTC without one")
+    if len(first) > 1:
+        raise TypeError(
+            f"{name} is no column of values of one type: it has {' and '.join(first.values())}; "
+            "convert them to one type first"
+        )
+    return next(iter(first))
+
+
+def _integers(values: list[Any], rows: list[int], name: str) -> NDArray[Any]:
+    if len(set(map(type, values))) == 1 and isinstance(values[0], np.integer):
+        return np.array(values)
+    plain = list(map(int, values))
+    low, high = min(plain), max(plain)
+    if low < -(2**63) or high >= 2**64:
+        far = low if low < -(2**63) else high
+        raise ValueError(
+            f"{name} holds {shown(far)} at row {rows[plain.index(far)]}, beyond 64 bits; convert "
+            "the ids to strings or decimals"
+        )
+    if low < 0 and high >= 2**63:
+        raise ValueError(
+            f"{name} mixes negative integers with values of 2**63 or more, which no 64-bit integer "
+            "type can hold; convert the ids to strings or decimals"
+        )
+    return np.array(plain, np.int64 if high < 2**63 else np.uint64)
+
+
+def _floats(values: list[Any], rows: list[int], name: str) -> NDArray[Any]:
+    if all(isinstance(value, (float, np.floating)) for value in values):
+        return np.array(values)
+    for row, value in zip(rows, values, strict=True):
+        if abs(value) > 2**53 and isinstance(value, (int, np.integer)):
+            raise ValueError(
+                f"{name} holds {shown(value)} at row {row} among floats, which may not hold it; "
+                "convert the ids to one type first, such as decimals"
+            )
+    return np.array(list(map(float, values)))
+
+
+def _times(values: list[Any], rows: list[int], name: str) -> NDArray[Any]:
+    """Return datetimes, or durations, of NumPy, pandas and Python, each of its own unit."""
+    scalars = [_scalar(value, name) for value in values]
+    made = np.array(scalars, np.result_type(*{scalar.dtype for scalar in scalars}))
+    if len({scalar.dtype for scalar in scalars}) > 1 and any(
+        new.astype(old.dtype) != old for new, old in zip(made, scalars, strict=True)
+    ):
+        raise ValueError(f"{name} has times of several units, which {made.dtype} cannot hold")
+    return made
+
+
+def _scalar(value: Any, name: str) -> Any:
+    if isinstance(value, np.generic):
+        return value
+    for convert in ("to_datetime64", "to_timedelta64"):  # of pandas, with nanoseconds
+        if hasattr(value, convert):
+            return getattr(value, convert)()
+    if isinstance(value, dt.datetime):
+        return np.datetime64(value, "us")
+    count = value // dt.timedelta(microseconds=1)
+    if abs(count) >= 2**63:
+        raise ValueError(f"{name} holds {value}, which does not fit 64 bits of microseconds")
+    return np.timedelta64(count, "us")
+
+
+def _zoned(pa: Any, values: list[Any]) -> Any:
+    """Return datetimes with time zones: as instants, in the zone of the first."""
+    unit = "ns" if any(getattr(value, "nanosecond", 0) for value in values) else "us"
+    return pa.array(values, pa.timestamp(unit, pa.array(values[:1]).type.tz))
+
+
+def objects(values: list[Any]) -> NDArray[Any]:
+    """Return an array of Python objects."""
+    made = np.empty(len(values), object)
+    made[:] = values
+    return made
+
+
+NUMPY: dict[str, Any] = {
+    "datetime": _times,
+    "duration": _times,
+    "date": lambda values, rows, name: np.array(values, "M8[D]"),
+    "boolean": lambda values, rows, name: np.array(values, bool),
+    "integer": _integers,
+    "float": _floats,
+    "text": lambda values, rows, name: objects(values),
+    "bytes": lambda values, rows, name: objects(values),
+    "UUID": lambda values, rows, name: np.frombuffer(b"".join(v.bytes for v in values), UUID_TYPE),
+}
+ARROW: dict[str, Any] = {
+    "datetime with a time zone": _zoned,
+    "time": lambda pa, values: pa.array(values, pa.time64("us")),
+    "decimal": lambda pa, values: pa.array([Decimal(f"{value}") for value in values]),
+}
