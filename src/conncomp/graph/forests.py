@@ -68,7 +68,7 @@ def spanning_forest(
         The numbers of the arcs, in ascending order: where they are in the list that the graph was
         made of, or else in `Graph.indices`; of a matrix where its entries are stored, in the order
         of rows if it is neither of layout coo nor csr, and of a dense one its entries in the order
-        of rows, counted without those that are no arcs. int32 unless there are 2³¹ arcs. Of the
+        of rows. Entries that are no arcs, such as the zeros in blocks of bsr, are not counted. int32 unless there are 2³¹ arcs. Of the
         library that the graph's arrays are of.
 
     Raises

@@ -265,7 +265,8 @@ class Graph:
         ----------
         matrix : sparse matrix or array, shape (num_vertices, num_vertices)
             Of SciPy, CuPy or PyData's sparse. Row numbers are sources, column numbers targets. As
-            in `scipy.sparse.csgraph`, an explicitly stored zero is an arc too.
+            in `scipy.sparse.csgraph`, an explicitly stored zero is an arc too, except in the
+            layouts bsr and dia, whose blocks and diagonals are padded with zeros.
 
         Raises
         ------
@@ -471,7 +472,7 @@ class Graph:
             begin as rows do; otherwise it is refused.
         npz
             A square matrix that `scipy.sparse.save_npz` has written, of layout csr, csc, coo, bsr
-            or dia: every stored entry is an arc, as in `from_scipy`. Nothing is unpickled.
+            or dia: stored entries are arcs, as in `from_scipy`. Nothing is unpickled.
 
         Counts in a file never make us allocate memory. What is refused, because a small file could
         ask for hours or for all memory:

@@ -94,10 +94,11 @@ def connected_components(
     Parameters
     ----------
     csgraph : Graph, matrix, or graph of another library
-        A sparse matrix or array of SciPy, CuPy or PyData's sparse: all entries that are stored are
-        arcs. A dense one: entries other than 0, NaN and infinity are arcs, and in a masked one all
-        that are not masked. It need not be symmetric. A graph of NetworkX, igraph or rustworkx: its
-        nodes are numbered in their order. The keyword ``graph`` works, too.
+        A sparse matrix or array of SciPy, CuPy or PyData's sparse: all stored entries are arcs,
+        zeros too, except in the layouts bsr and dia, which are padded with zeros. A dense matrix:
+        entries other than 0, NaN and infinity are arcs, and in a masked one all that are not
+        masked. It need not be symmetric. A graph of NetworkX, igraph or rustworkx: its nodes are
+        numbered in their order. The keyword ``graph`` works, too.
     directed : bool, optional
         If False, arcs count in both directions, and `connection` means nothing.
     connection : {"weak", "strong"}, optional

@@ -112,7 +112,10 @@ def parts_of_networkx(graph: Any) -> Parts:
 
 
 def as_arcs_or_rows(matrix: Any) -> Any:
-    """Return a sparse matrix in a layout that arcs are read from: coo or csr."""
+    """Return a sparse matrix in a layout that arcs are read from: coo or csr.
+
+    Blocks of bsr hold zeros that nobody stored. SciPy drops those of diagonals itself.
+    """
     stored = as_scipy(matrix)
     if stored.format in ("coo", "csr"):
         return stored
@@ -122,7 +125,10 @@ def as_arcs_or_rows(matrix: Any) -> Any:
         stored = stored.copy()
         stored.check_format(full_check=True)
     if not is_of(stored, "cupyx.scipy.sparse"):
-        return stored.tocsr()
+        rows = stored.tocsr()
+        if stored.format == "bsr":
+            rows.eliminate_zeros()
+        return rows
     with caller_stream("cupy", stored.data.device.id):
         return stored.tocsr()
 
