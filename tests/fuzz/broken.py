@@ -351,6 +351,7 @@ BREAKAGES = {
         of_property(models.Heisenberg, "spins", _part()),
     ],
     "ising-graphs": [
+        of(conncomp.Graph, "_ends", lambda ends: (ends[0][::-1], ends[1][::-1])),
         # A coupling of 1, as the strongest one is, is 2**29 units.
         of(models.Ising, "swendsen_wang", _column(0, 1 << 29)),
         *(of(models.Ising, "swendsen_wang", _column(k)) for k in (1, 2, 3)),

@@ -51,7 +51,7 @@ def _as_rows(choices, n, src, dst, weights):
 
 
 def _as_sparse(choices, n, src, dst, weights):
-    """Several entries of a place are one, of the sum, in all but two layouts.
+    """Several entries of a place are one, of the sum, in all but two layouts, in whose order arcs are.
 
     Zeros are stored now and then; those in blocks and diagonals are no arcs.
     """
@@ -68,12 +68,9 @@ def _as_sparse(choices, n, src, dst, weights):
         matrix = matrix.tobsr((choices.pick(sides), choices.pick(sides)))
     else:
         matrix = matrix.asformat(layout)
-    if layout == "coo":
-        return matrix, (src, dst), weights
-    stored = matrix if layout == "csr" else matrix.copy().tocsr()
-    ends = np.repeat(np.arange(n), np.diff(stored.indptr)), stored.indices
+    stored = matrix.copy().tocoo()
     arcs = stored.data != 0 if layout in ("bsr", "dia") else ...
-    return matrix, (ends[0][arcs], ends[1][arcs]), stored.data[arcs]
+    return matrix, (stored.row[arcs], stored.col[arcs]), stored.data[arcs]
 
 
 def _as_dense(choices, n, src, dst, weights):

@@ -19,9 +19,11 @@ from numpy.typing import ArrayLike
 from conncomp._arguments import as_bool, as_sequence, check_choice, shown
 from conncomp._arrays import (
     as_cupy,
+    as_numpy,
     caller_stream,
     converted,
     extremes,
+    in_library,
     library_of,
     move_from_gpu,
     move_to_gpu,
@@ -47,6 +49,7 @@ from conncomp.graph.inputs.parts import (
     check_arcs,
     check_csr,
     check_num_vertices,
+    check_one_each,
     check_square,
     refuse_excess,
 )
@@ -84,6 +87,9 @@ class Graph:
     num_arcs : int
     device : {"cpu", "cuda"}
         Where the arrays lie.
+    arcs : tuple of two ndarray of int32 or int64, shape (num_arcs,)
+        Sources and targets. Weights, couplings and the numbers of arcs have this order: that of the
+        list that the graph was made of, or else of `indices`.
     indptr, indices : ndarray of int32 or int64
         Compressed sparse rows: the arcs of v lead to ``indices[indptr[v]:indptr[v + 1]]``. Copies
         of CuPy if the graph lies on a GPU.
@@ -296,7 +302,7 @@ class Graph:
         Parameters
         ----------
         graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
-            An undirected edge becomes two arcs, a loop one.
+            An undirected edge becomes two arcs, a loop one; arcs are in the order of their sources.
 
         Raises
         ------
@@ -321,7 +327,8 @@ class Graph:
         Parameters
         ----------
         graph : igraph.Graph
-            An undirected edge becomes two arcs, a loop one.
+            An undirected edge becomes two arcs, a loop one: all edges in their order, then those
+            that are no loops the other way.
 
         Raises
         ------
@@ -344,8 +351,8 @@ class Graph:
         Parameters
         ----------
         graph : rustworkx.PyGraph or PyDiGraph
-            An undirected edge becomes two arcs, a loop one. The indices that removed nodes had are
-            left out, so that vertex k is node ``graph.node_indices()[k]``.
+            An undirected edge becomes two arcs, a loop one, as of `from_igraph`. The indices that
+            removed nodes had are left out, so that vertex k is node ``graph.node_indices()[k]``.
 
         Raises
         ------
@@ -590,6 +597,62 @@ class Graph:
     def indices(self) -> Indices:
         """Where each arc leads, in the order of the sources."""
         return self._given_away(self._rows()[1])
+
+    @property
+    def arcs(self) -> tuple[Indices, Indices]:
+        """The sources and the targets, in the order of what the graph was made of."""
+        src, dst = map(self._given_away, self._ends())
+        return src, dst
+
+    def in_arc_order(self, values: ArrayLike) -> Indices:
+        """Return values that are in the order of `indices` in the order of `arcs`.
+
+        Parameters
+        ----------
+        values : array_like, shape (num_arcs,)
+            A weight or a coupling for each entry of `indices`.
+
+        Returns
+        -------
+        ndarray, shape (num_arcs,)
+            The same for each of `arcs`, as `minimum_spanning_forest` and models take them: a copy
+            where `values` lie.
+
+        Raises
+        ------
+        ValueError
+            If there is not one value for each arc.
+
+        Examples
+        --------
+        >>> graph = Graph.from_edges([2, 0], [0, 1])
+        >>> graph.indices
+        array([1, 0])
+        >>> graph.in_arc_order([0.5, 7.0])
+        array([7. , 0.5])
+        """
+        order: Any = np.argsort(self.to("cpu")._ends()[0], kind="stable")
+        with _where_they_lie(values=values) as library:
+            array: Any = as_cupy(values) if on_gpu(values) else as_numpy(values, "values")
+            check_one_each("values", array.shape, self.num_arcs)
+            if on_gpu(values):
+                order = move_to_gpu(current_gpu().xp, order)
+            placed = array.copy()
+            placed[order] = array
+            return in_library(placed, library)  # type: ignore[no-any-return]
+
+    def _ends(self) -> tuple[Indices, Indices]:
+        """Return the sources and the targets of all arcs."""
+        if self._arcs is not None:
+            return self._arcs
+        indptr, indices = self._rows()
+        if self.device == "cpu":
+            vertices = np.arange(self.num_vertices, dtype=indices.dtype)
+            return np.repeat(vertices, np.diff(indptr)), indices
+        with self._stream():
+            xp = current_gpu().xp
+            places = xp.arange(len(indices), dtype=indptr.dtype)
+            return xp.searchsorted(indptr, places, side="right") - 1, indices
 
     def _rows(self) -> tuple[Indices, Indices]:
         if self._csr is None:

@@ -320,8 +320,8 @@ def _graph_of_npz(path: str) -> Parts:
     if 16 * arrays[0].size > FREE_EXPANSION + EXPANSION * os.path.getsize(path):
         raise ValueError(f"{arrays[0].size} entries are packed too well; save it as csr")
     make = {"bsr": sparse.bsr_array, "dia": sparse.dia_array}[layout]
-    rows = as_arcs_or_rows(make((arrays[0], *arrays[1:]), shape=shape))
-    return _mirrored(rows.indptr, rows.indices)
+    entries = as_arcs_or_rows(make((arrays[0], *arrays[1:]), shape=shape))
+    return _parts_of_arcs(entries.row, entries.col, shape[0])
 
 
 def _parts_of_arcs(src: ArrayLike, dst: ArrayLike, num_vertices: int) -> Parts:
