@@ -51,7 +51,7 @@ def _as_rows(choices, n, src, dst, weights):
 
 
 def _as_sparse(choices, n, src, dst, weights):
-    """Several entries of a place are one, of the sum, in all but two layouts, in whose order arcs are.
+    """Entries of a place are one, of the sum, in all but two layouts; arcs have their order.
 
     Zeros are stored now and then; those in blocks and diagonals are no arcs.
     """
