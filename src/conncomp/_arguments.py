@@ -15,8 +15,8 @@ LONGEST_SHOWN = 80  # characters of a value in a message
 
 # Types that become an int, or a float, without an error of their own but for one that is too large:
 # what is raised meanwhile is from the handler of a signal, and is left alone.
-INTEGERS = frozenset((int, bool, *(np.dtype(code).type for code in "bhilqBHILQ")))
-NUMBERS = INTEGERS | frozenset((float, *(np.dtype(code).type for code in "?efdg")))
+INTEGERS = frozenset((int, *(np.dtype(code).type for code in "bhilqBHILQ")))
+NUMBERS = INTEGERS | frozenset((float, *(np.dtype(code).type for code in "efdg")))
 
 
 def shown(value: object) -> str:
@@ -31,8 +31,10 @@ def shown(value: object) -> str:
 
 
 def as_integer(name: str, value: Any) -> int:
-    """Return `value` as an int; a TypeError names the argument."""
+    """Return `value` as an int; a TypeError names the argument, and refuses bools."""
     try:
+        if isinstance(value, bool):
+            raise TypeError
         return int(index(value))
     except Exception:
         if type(value) in INTEGERS:
@@ -44,7 +46,7 @@ def as_number(name: str, value: Any) -> float:
     """Return `value` as a float, infinite if it is too large for one; a TypeError names it."""
     try:
         kind = getattr(getattr(value, "dtype", None), "kind", "f")
-        if isinstance(value, (str, bytes, bytearray)) or kind not in "biufO":
+        if isinstance(value, (str, bytes, bytearray, bool)) or kind not in "iufO":
             raise TypeError
         return float(value)
     except OverflowError:
@@ -65,8 +67,6 @@ def check_range(name: str, value: Any, low: int, high: int) -> int:
 
 def as_batch_axes(value: Any, ndim: int, name: str) -> int:
     """Return how many axes of the argument called `name`, which has `ndim`, are batch axes."""
-    if isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"batch_axes={value} must be an integer, the number of batch axes")
     axes, most = as_integer("batch_axes", value), max(ndim - 1, 0)
     if not 0 <= axes <= most:
         raise ValueError(
@@ -90,13 +90,10 @@ def as_sequence(name: str, value: Any) -> Any:
 
 
 def as_bool(name: str, value: Any) -> bool:
-    """Return whether `value` is true; a TypeError names the argument."""
-    try:
-        return bool(value)
-    except Exception:
-        if type(value) in NUMBERS:
-            raise
-        raise TypeError(f"{name}={shown(value)} must be True or False") from None
+    """Return whether `value`, a bool or 0 or 1, is true; a TypeError names the argument."""
+    if not isinstance(value, (bool, np.bool_, int, np.integer)) or value not in (0, 1):
+        raise TypeError(f"{name}={shown(value)} must be True or False")
+    return bool(value)
 
 
 def check_choice(name: str, value: object, choices: tuple[object, ...]) -> None:

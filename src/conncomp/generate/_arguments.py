@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from operator import index
 from typing import Any
 
 import numpy as np
 
-from conncomp._arguments import INT32_MAX, shown
+from conncomp._arguments import INT32_MAX, as_integer, as_number, shown
 from conncomp.graph.inputs.parts import MOST_VERTICES
 from conncomp.kernels.cuda import launcher
 
@@ -26,10 +25,7 @@ def array_library(device: str | None) -> Any:
 
 def check_int(name: str, value: int, low: int, high: int | None = None) -> int:
     """Return `value` as an int; raise unless it is an integer from `low` to `high`, or `MOST`."""
-    try:
-        number = index(value)
-    except TypeError:
-        raise TypeError(f"{name}={value!r} must be an integer") from None
+    number = as_integer(name, value)
     if not low <= number <= (MOST if high is None else high):
         one_end = f"at least {low}" if number < low else f"at most {MOST}"
         wanted = one_end if high is None else f"from {low} to {high}"
@@ -39,10 +35,7 @@ def check_int(name: str, value: int, low: int, high: int | None = None) -> int:
 
 def check_real(name: str, value: float, low: float, high: float = math.inf) -> float:
     """Return `value` as a float; raise unless it lies in [low, high]."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name}={value!r} must be a number") from None
+    number = as_number(name, value)
     if not (low <= number <= high and math.isfinite(number)):
         wanted = f"at least {low}" if high == math.inf else f"from {low} to {high}"
         raise ValueError(f"{name}={number} must be {wanted}")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from conncomp._core import native
 from conncomp.generate._arguments import array_library, check_int, check_real, index_dtype
 from conncomp.generate._edges import Vertices, count_each, graph_of_edges, repeat
-from conncomp.generate.random import MASK, Purpose, integers, philox, uniform
+from conncomp.generate.random import MASK, Purpose, integers, rounds_of_philox, uniform
 from conncomp.graph import Graph
 
 # So many edges are drawn at a time where each takes many numbers.
@@ -482,7 +482,8 @@ def _array_rmat(xp: Any, seed: int, scale: int, below: list[int], u: Vertices, v
         row = column = xp.zeros(len(edge), u.dtype)
         for level in range(scale):
             if level % 4 == 0:
-                words = philox(seed, (edge & MASK, edge >> 32, level // 4, int(Purpose.TARGET)))
+                counter = edge & MASK, edge >> 32, level // 4, int(Purpose.TARGET)
+                words = rounds_of_philox(seed, counter)
             bits = words[level % 4]
             lower = bits >= below[1]
             right = xp.where(lower, bits >= below[2], bits >= below[0])

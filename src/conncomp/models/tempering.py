@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import check_range, shown
+from conncomp._arguments import as_bool, check_range, shown
 from conncomp.generate.random import MASK, philox
 from conncomp.models._probabilities import CERTAIN
 from conncomp.models.observables.observing import observing
@@ -189,7 +189,7 @@ def _updater(model: Tempered, options: dict[str, Any]) -> Any:
         return model.updater(**options)
     observed = {"observe": (), **options}
     observe, wrapping = observed.pop("observe"), observed.pop("wrapping")
-    clusters = bool(options.get("clusters"))
+    clusters = as_bool("clusters", options.get("clusters", False))
     update = model.updater(**observed)
     return observing(model, update, observe, clusters=clusters, wrapping=wrapping)
 
