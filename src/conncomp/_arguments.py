@@ -96,6 +96,12 @@ def as_bool(name: str, value: Any) -> bool:
     return bool(value)
 
 
+def check_progress(progress: object) -> None:
+    """Raise TypeError unless `progress` is a function, or None."""
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress={shown(progress)} must be a function of two numbers, or None")
+
+
 def check_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
     """Raise unless `value` is one of `choices`."""
     try:

@@ -31,4 +31,4 @@ def function_for(array: object, name: str) -> Any:
 
 @lru_cache(maxsize=256)
 def _is_taken_elsewhere(kind: type) -> bool:
-    return hasattr(kind, "__dask_graph__") or kind.__module__.startswith("conncomp.")
+    return hasattr(kind, "__dask_graph__") or kind.__module__.startswith("conncomp.chunked.")

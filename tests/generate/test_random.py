@@ -47,8 +47,10 @@ def test_seeds_of_philox_out_of_range_are_refused(seed):
 @pytest.mark.parametrize("place", range(4))
 @pytest.mark.parametrize(
     "word",
-    [-1, 2**32, 2**64, 1.5, "1", True, None, np.uint64(2**32), np.int8(-1)]
-    + [np.array([0, 2**32], np.uint64), np.array(2**63, np.uint64), np.array([True])],
+    [
+        *(-1, 2**32, 2**64, 1.5, "1", True, None, np.uint64(2**32), np.int8(-1)),
+        *(np.array([0, 2**32], np.uint64), np.array(2**63, np.uint64), np.array([True])),
+    ],
 )
 def test_words_of_philox_out_of_range_are_refused(place, word):
     counter = [0] * 4

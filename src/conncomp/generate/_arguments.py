@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp._arguments import INT32_MAX, as_integer, as_number, shown
+from conncomp._arguments import INT32_MAX, as_integer, as_number, check_choice, shown
 from conncomp.graph.inputs.parts import MOST_VERTICES
 from conncomp.kernels.cuda import launcher
 
@@ -18,8 +18,7 @@ MOST = MOST_VERTICES
 
 def array_library(device: str | None) -> Any:
     """Return NumPy, or CuPy for "cuda"; raise if there is neither such a device nor CuPy."""
-    if device not in (None, "cpu", "cuda"):
-        raise ValueError(f"device={device!r} is none of None, 'cpu', 'cuda'")
+    check_choice("device", device, (None, "cpu", "cuda"))
     return launcher.import_cupy() if device == "cuda" else np
 
 
@@ -31,6 +30,11 @@ def check_int(name: str, value: int, low: int, high: int | None = None) -> int:
         wanted = one_end if high is None else f"from {low} to {high}"
         raise ValueError(f"{name}={shown(number)} must be {wanted}")
     return number
+
+
+def check_seed(seed: int) -> int:
+    """Return `seed` as an int; raise unless it is one of 64 bits."""
+    return check_int("seed", seed, 0, 2**64 - 1)
 
 
 def check_real(name: str, value: float, low: float, high: float = math.inf) -> float:

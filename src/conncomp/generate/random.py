@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from conncomp._arguments import as_sequence, shown
+from conncomp._arrays import as_numpy, on_gpu
 from conncomp._core import native
-from conncomp.generate._arguments import array_library, check_int, index_dtype
+from conncomp.generate._arguments import array_library, check_int, check_seed, index_dtype
 
 __all__ = ["Purpose", "integers", "permutation", "uniform", "uniform_bits"]
 
@@ -165,7 +166,7 @@ def integers(
     wanted = _check_dtype(dtype, np.int64, np.int32)
     where = _check_draw(count, seed, purpose, start)
     xp = array_library(device)
-    highs = xp.asarray(high)
+    highs = xp.asarray(high if on_gpu(high) else as_numpy(high, "high"))
     if highs.dtype.kind not in "iu":
         raise TypeError(f"high is of dtype {highs.dtype}; it must be of integers")
     if highs.shape not in ((), (count,)):
@@ -221,9 +222,12 @@ def permutation(
 
 
 def _check_dtype(dtype: DTypeLike, *choices: type[np.generic]) -> np.dtype[Any]:
-    wanted = np.dtype(dtype)
+    names = " or ".join(choice.__name__ for choice in choices)
+    try:
+        wanted = np.dtype(dtype)
+    except Exception:  # of many types
+        raise TypeError(f"dtype={shown(dtype)} must be {names}") from None
     if wanted not in choices:
-        names = " or ".join(choice.__name__ for choice in choices)
         raise ValueError(f"dtype={wanted} must be {names}")
     return wanted
 
@@ -232,7 +236,7 @@ def _check_draw(count: int, seed: int, purpose: int, start: int) -> tuple[int, i
     """Check where numbers are drawn from; return seed, purpose and start."""
     check_int("count", count, 0)
     return (
-        check_int("seed", seed, 0, 2**64 - 1),
+        check_seed(seed),
         check_int("purpose", purpose, 0, 2**32 - 1),
         check_int("start", start, 0, 2**62),
     )
@@ -244,7 +248,7 @@ def philox(seed: int, counter: tuple[Any, Any, Any, Any]) -> tuple[Any, Any, Any
     The same as ``philox`` in ``kernels/core/philox.h``. Words are integers or arrays of uint64:
     products of 64 bits do not fit into other types, for which TypeError is raised.
     """
-    checked = check_int("seed", seed, 0, 2**64 - 1)
+    checked = check_seed(seed)
     if len(as_sequence("counter", counter)) != 4:
         raise ValueError(f"counter={shown(counter)} must have four words")
     return rounds_of_philox(checked, tuple(map(_as_word, range(4), counter)))

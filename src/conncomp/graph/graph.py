@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from conncomp._arguments import as_bool, as_sequence, check_choice, shown
+from conncomp._arguments import as_bool, as_sequence, check_choice, check_progress, shown
 from conncomp._arrays import (
     as_cupy,
     as_numpy,
@@ -502,10 +502,7 @@ class Graph:
         (Graph(num_vertices=3, num_arcs=2), array([ 7,  9, 30]))
         """
         compact = as_bool("compact_ids", compact_ids)
-        if progress is not None and not callable(progress):
-            raise TypeError(
-                f"progress={shown(progress)} must be a function of two numbers, or None"
-            )
+        check_progress(progress)
         graph, names = read_graph(path, compact, format, progress, remedy="compact_ids=True")
         if not compact:
             return graph

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from conncomp._arguments import as_bool, check_range, shown
 from conncomp.generate.random import MASK, philox
+from conncomp.models._arguments import check_watch
 from conncomp.models._probabilities import CERTAIN
 from conncomp.models.observables.observing import observing
 from conncomp.models.protocol import MOST_UPDATES, Series, make_updates
@@ -140,6 +141,7 @@ def parallel_tempering(
         raise TypeError(
             f"model={shown(model)} must be a Potts, Ising, XY or Heisenberg model, or a SpinGlass"
         )
+    check_watch(watch)
     ladders = model._ladders()
     temperatures = ladders.shape[1]
     if model.replicas < 2 or temperatures < 2:
