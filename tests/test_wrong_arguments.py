@@ -370,6 +370,24 @@ def test_functions_of_labels_refuse_what_else_this_package_has(value):
         conncomp.connected_components(conncomp.component_statistics(IMAGE))
 
 
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            lambda: conncomp.component_statistics(IMAGE, intensity_image=IMAGE),
+            "component_statistics has no argument 'intensity_image'; image= is",
+        ),
+        (lambda: conncomp.each(IMAGE, intensity_image=IMAGE), "the .crop() of each component"),
+        (lambda: conncomp.largest_components(IMAGE, n=2), "no argument 'n'; k= is"),
+        (lambda: conncomp.remove_small_components(IMAGE, threshold=2), "min_size= is"),
+        (lambda: conncomp.match(IMAGE, IMAGE, threshold=0.5), "scores(threshold=)"),
+    ],
+)
+def test_names_of_other_libraries_lead_to_those_here(call, words):
+    with pytest.raises(TypeError, match=re.escape(words)):
+        call()
+
+
 def test_braces_in_messages_are_filled_in():
     """A brace is doubled where there is an f before the quotes, and only there."""
     for path in Path(conncomp.__file__).parent.rglob("*.py"):

@@ -145,3 +145,18 @@ def also_named(**names: str) -> Callable[[_Function], _Function]:
         return cast(_Function, call)
 
     return decorate
+
+
+def named_elsewhere(**remedies: str) -> Callable[[_Function], _Function]:
+    """Let a function name the remedy where it is given an argument that other libraries have."""
+
+    def decorate(function: _Function) -> _Function:
+        @wraps(function)
+        def call(*arguments: Any, **options: Any) -> Any:
+            for name in options.keys() & remedies.keys():
+                raise TypeError(f"{function.__name__} has no argument {name!r}; {remedies[name]}")
+            return function(*arguments, **options)
+
+        return cast(_Function, call)
+
+    return decorate
