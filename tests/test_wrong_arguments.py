@@ -282,6 +282,8 @@ def check(call, function, options):
                     list(result)
             except (TypeError, ValueError) as error:
                 called = ALSO.get((call, name), name)
+                if "\n" in str(error):
+                    yield f"{name}: {word} takes several lines: {error}"
                 if not re.search(rf"\b{re.escape(called)}\b", str(error)):
                     yield f"{name}: {word} is not named: {error}"
             except Exception as error:
@@ -321,6 +323,19 @@ ELSEWHERE = {
     *("get_num_threads", "show_config", "kernel_times", "path_lengths"),
     *("reweight", "jackknife", "summarise_overlaps", "Labeller"),
 }
+
+
+@pytest.mark.parametrize(
+    "call",
+    [call for call, (function, _) in CALLS.items() if "seed" in dict(parameters_of(function))],
+)
+def test_seeds_are_of_64_bits(call):
+    function, options = CALLS[call]
+    for seed in (-1, 2**64, 2**70, np.int64(-1), np.float64(1)):
+        with pytest.raises((TypeError, ValueError), match="seed="):
+            function(**{**options, "seed": seed})
+    for seed in (0, 2**64 - 1, np.int8(3), np.uint64(2**64 - 1)):
+        function(**{**options, "seed": seed})
 
 
 @pytest.mark.parametrize("connection", ["strong", "weak", "STRONG"])

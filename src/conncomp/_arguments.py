@@ -20,11 +20,11 @@ NUMBERS = INTEGERS | frozenset((float, *(np.dtype(code).type for code in "efdg")
 
 
 def shown(value: object) -> str:
-    """Return `value` for a message: its representation, cut short, whatever it is."""
+    """Return `value` for a message: its representation, one line cut short, whatever it is."""
     if isinstance(value, np.ndarray) and value.size > 1:  # NumPy may take long to write it down
         return f"an array of shape {value.shape}"
     try:
-        text = repr(value)
+        text = " ".join(map(str.strip, repr(value).splitlines()))
     except Exception:  # of a foreign class, or too many digits
         return f"a {type(value).__name__}"
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."

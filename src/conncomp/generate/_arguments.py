@@ -53,7 +53,7 @@ def check_shape(
     lengths = tuple(shape) if isinstance(shape, Sequence) else (shape,)
     if not lengths or (ndim is not None and len(lengths) != ndim):
         wanted = "at least one length" if ndim is None else f"{ndim} lengths"
-        raise ValueError(f"shape={shape!r} must have {wanted}")
+        raise ValueError(f"shape={shown(shape)} must have {wanted}")
     checked = tuple(
         check_int(f"shape[{axis}]", length, shortest) for axis, length in enumerate(lengths)
     )

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from conncomp._arguments import as_sequence, check_choice, shown
 from conncomp._arrays import as_numpy, check_kind, on_gpu, on_host
 from conncomp.graph import Graph
+from conncomp.graph.inputs.conversions import is_sparse
 from conncomp.graph.inputs.parts import check_one_each
 from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.edges import MOST_VERTICES, UNIT_BITS, WHOLE, EdgeBonds, SpinKind
@@ -349,6 +350,8 @@ def place_of(shape: Any, lattice: Any, periodic: Any, coupling: Any) -> OnLattic
 
     Without a lattice it is the hypercubic one of as many axes as there are lengths.
     """
+    if is_sparse(shape):
+        raise TypeError("shape is a sparse matrix; give conncomp.Graph.from_scipy(shape)")
     if not isinstance(shape, Graph):
         negative = not isinstance(coupling, np.ndarray) and coupling < 0
         if lattice is None:
