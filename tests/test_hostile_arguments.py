@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import conncomp
 from conncomp import Graph, IncrementalComponents, models
@@ -122,6 +123,11 @@ HOSTILE = {
     "long double": lambda: np.eye(3, dtype=np.longdouble),
     "half": lambda: np.eye(3, dtype=np.float16),
     "swapped bytes": lambda: np.eye(3, dtype=">i4"),
+    "graph": lambda: GRAPH,
+    "sparse matrix": lambda: scipy.sparse.csr_array(np.eye(3)),
+    "sparse matrix of blocks": lambda: scipy.sparse.bsr_array(np.eye(4), blocksize=(2, 2)),
+    "components": lambda: IncrementalComponents(3),
+    "model": lambda: Ising(2, beta=0.5),
 }
 
 IMAGE = np.eye(3, dtype=int)

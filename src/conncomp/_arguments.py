@@ -18,24 +18,26 @@ MOST_LENGTHS = 64  # of a shape of NumPy
 
 # Types that become an int, or a float, without an error of their own but for one that is too large:
 # what is raised meanwhile is from the handler of a signal, and is left alone.
-INTEGERS = frozenset((int, bool, *(np.dtype(code).type for code in "bhilqBHILQ")))
-NUMBERS = INTEGERS | frozenset((float, *(np.dtype(code).type for code in "?efdg")))
+INTEGERS = frozenset((int, *(np.dtype(code).type for code in "bhilqBHILQ")))
+NUMBERS = INTEGERS | frozenset((float, *(np.dtype(code).type for code in "efdg")))
 
 
 def shown(value: object) -> str:
-    """Return `value` for a message: its representation in one line, cut short, whatever it is."""
+    """Return `value` for a message: its representation, one line cut short, whatever it is."""
     if isinstance(value, np.ndarray) and value.size > 1:  # NumPy may take long to write it down
         return f"an array of shape {value.shape}"
     try:
-        text = " ".join(repr(value).split("\n"))
+        text = " ".join(map(str.strip, repr(value).splitlines()))
     except Exception:  # of a foreign class, or too many digits
         return f"a {type(value).__name__}"
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 
 def as_integer(name: str, value: Any) -> int:
-    """Return `value` as an int; a TypeError names the argument."""
+    """Return `value` as an int; a TypeError names the argument, and refuses bools."""
     try:
+        if isinstance(value, bool):
+            raise TypeError
         return int(index(value))
     except Exception:
         if type(value) in INTEGERS:
@@ -47,7 +49,7 @@ def as_number(name: str, value: Any) -> float:
     """Return `value` as a float, infinite if it is too large for one; a TypeError names it."""
     try:
         kind = getattr(getattr(value, "dtype", None), "kind", "f")
-        if isinstance(value, (str, bytes, bytearray)) or kind not in "biufO":
+        if isinstance(value, (str, bytes, bytearray, bool)) or kind not in "iufO":
             raise TypeError
         return float(value)
     except OverflowError:
@@ -68,8 +70,6 @@ def check_range(name: str, value: Any, low: int, high: int) -> int:
 
 def as_batch_axes(value: Any, ndim: int, name: str) -> int:
     """Return how many axes of the argument called `name`, which has `ndim`, are batch axes."""
-    if isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"batch_axes={value} must be an integer, the number of batch axes")
     axes, most = as_integer("batch_axes", value), max(ndim - 1, 0)
     if not 0 <= axes <= most:
         raise ValueError(
@@ -104,13 +104,10 @@ def as_sequence(name: str, value: Any, most: int = MOST_ENTRIES) -> Any:
 
 
 def as_bool(name: str, value: Any) -> bool:
-    """Return whether `value` is true; a TypeError names the argument."""
-    try:
-        return bool(value)
-    except Exception:
-        if type(value) in NUMBERS:
-            raise
-        raise TypeError(f"{name}={shown(value)} must be True or False") from None
+    """Return whether `value`, a bool or 0 or 1, is true; a TypeError names the argument."""
+    if not isinstance(value, (bool, np.bool_, int, np.integer)) or value not in (0, 1):
+        raise TypeError(f"{name}={shown(value)} must be True or False")
+    return bool(value)
 
 
 def check_progress(progress: object) -> None:
@@ -157,6 +154,21 @@ def also_named(**names: str) -> Callable[[_Function], _Function]:
                         f"{function.__name__}() got {alias!r} besides {name!r}, which it stands for"
                     )
                 options[name] = options.pop(alias)
+            return function(*arguments, **options)
+
+        return cast(_Function, call)
+
+    return decorate
+
+
+def named_elsewhere(**remedies: str) -> Callable[[_Function], _Function]:
+    """Let a function name the remedy where it is given an argument that other libraries have."""
+
+    def decorate(function: _Function) -> _Function:
+        @wraps(function)
+        def call(*arguments: Any, **options: Any) -> Any:
+            for name in options.keys() & remedies.keys():
+                raise TypeError(f"{function.__name__} has no argument {name!r}; {remedies[name]}")
             return function(*arguments, **options)
 
         return cast(_Function, call)

@@ -40,4 +40,4 @@ def laid_beside(labels: Any, other: Any, name: str, of: str = "labels") -> Any:
 
 @lru_cache(maxsize=256)
 def _is_taken_elsewhere(kind: type) -> bool:
-    return hasattr(kind, "__dask_graph__") or kind.__module__.startswith("conncomp.")
+    return hasattr(kind, "__dask_graph__") or kind.__module__.startswith("conncomp.chunked.")

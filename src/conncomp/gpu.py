@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
+from conncomp._arguments import shown
 from conncomp.kernels.cuda import launcher
 from conncomp.kernels.cuda.workspace import Workspace
 
 __all__ = ["Workspace", "kernel_times"]
+
+
+def check_workspace(workspace: Any) -> None:
+    """Raise unless it is a `Workspace` or None."""
+    if not isinstance(workspace, Workspace | None):
+        raise TypeError(f"workspace={shown(workspace)} must be a conncomp.Workspace, or None")
 
 
 @contextmanager

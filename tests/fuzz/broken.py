@@ -20,6 +20,7 @@ from conncomp import models
 from conncomp import networkx as backend
 from conncomp.chunked.measures.volume_file import MappedVolume
 from conncomp.chunked.volumes.formats import zarr_arrays
+from conncomp.graph import graph
 from conncomp.tables import columns as table_columns
 from conncomp.tables.pairs import Clustering
 from conncomp.tables.values import text as text_values
@@ -113,6 +114,11 @@ def of_call(owner, name, other):
         return other(function, *arguments, **options)
 
     return owner, name, broken
+
+
+def _pads(convert, matrix):
+    """Take the zeros that pad blocks for entries."""
+    return matrix.tocsr() if getattr(matrix, "format", "") == "bsr" else convert(matrix)
 
 
 def _stands_still(step, model, n=1):
@@ -237,6 +243,7 @@ BREAKAGES = {
         *(of_property(conncomp.Graph, name, _part()) for name in ("indptr", "indices", "num_arcs")),
     ],
     "connected-components": [
+        of_call(graph, "as_arcs_or_rows", _pads),
         of(conncomp, "connected_components", lambda x: _other(x, () if type(x) is int else (0,))),
         of(conncomp, "connected_components", lambda x: x if type(x) is int else _other(x, (1,))),
     ],
@@ -355,6 +362,7 @@ BREAKAGES = {
         of_property(models.Heisenberg, "spins", _part()),
     ],
     "ising-graphs": [
+        of(conncomp.Graph, "_ends", lambda ends: (ends[0][::-1], ends[1][::-1])),
         # A coupling of 1, as the strongest one is, is 2**29 units.
         of(models.Ising, "swendsen_wang", _column(0, 1 << 29)),
         *(of(models.Ising, "swendsen_wang", _column(k)) for k in (1, 2, 3)),

@@ -51,15 +51,26 @@ def _as_rows(choices, n, src, dst, weights):
 
 
 def _as_sparse(choices, n, src, dst, weights):
-    """Several entries of a place are one, of the sum, in all but two layouts."""
+    """Entries of a place are one, of the sum, in all but two layouts; arcs have their order.
+
+    Zeros are stored now and then; those in blocks and diagonals are no arcs.
+    """
     kind = choices.pick([scipy.sparse.coo_array, scipy.sparse.coo_matrix])
+    if choices.flag():
+        weights = weights.copy()
+        weights[:: 2 + choices.below(3)] = 0
     matrix = kind((weights, (src, dst)), shape=(n, n))
-    layout = choices.pick(["coo", "csr", "csc", "lil", "dok", "bsr"])
-    matrix = matrix.asformat(layout)
-    if layout == "coo":
-        return matrix, (src, dst), weights
-    stored = matrix if layout == "csr" else matrix.copy().tocsr()
-    return matrix, (np.repeat(np.arange(n), np.diff(stored.indptr)), stored.indices), stored.data
+    layout = choices.pick(["coo", "csr", "csc", "lil", "dok", "bsr", "dia"])
+    if layout == "dia" and n > 300:  # diagonals of all lengths
+        layout = "csr"
+    if layout == "bsr" and n:
+        sides = [side for side in (2, 3, 5, 1, n) if n % side == 0 and side <= 100]
+        matrix = matrix.tobsr((choices.pick(sides), choices.pick(sides)))
+    else:
+        matrix = matrix.asformat(layout)
+    stored = matrix.copy().tocoo()
+    arcs = stored.data != 0 if layout in ("bsr", "dia") else ...
+    return matrix, (stored.row[arcs], stored.col[arcs]), stored.data[arcs]
 
 
 def _as_dense(choices, n, src, dst, weights):

@@ -64,7 +64,10 @@ def _options(choices):
     }[kind]
     drawn = _drawn(choices)
     graph = conncomp.Graph.from_edges(u, v, vertices)
-    order = np.argsort(u, kind="stable")  # that of the graph's indices
+    order = np.arange(len(u))
+    if choices.flag():  # rows, which the couplings follow
+        order = np.argsort(u, kind="stable")
+        graph = conncomp.Graph.from_csr(graph.indptr, graph.indices)
     fields = choices.pick([None, 0.5, rng.normal(size=vertices)])
     options = {
         "shape": graph,

@@ -17,6 +17,7 @@ import scipy.sparse
 from scipy.sparse import csgraph
 
 import conncomp
+from conncomp.generate.random import philox
 from conncomp.tables.columns import as_doubles
 from conncomp.tables.files.reading import Wanted, batches, check_types, open_file
 from conncomp.tables.pairs import Clustering
@@ -95,6 +96,9 @@ def read_pairs(data):
             assert_same((found.column("cluster"), found.column("size")), (cluster, size))
 
 
+SPARSE = ("bsr", "csc", "dia", "dok", "lil")
+
+
 def arguments(data):
     """Call public functions with whatever: an error in words, or an answer, and no crash."""
     choices = Choices(data)
@@ -109,6 +113,8 @@ def arguments(data):
         conncomp.Graph.from_edges([0, 1], [1, 2]), (np.array([0]), np.array([1])),
         (np.array([10**8]), np.array([10**9])), (np.array([0, 2]), np.array([7, 9])),
         range(2**40), range(2**80), [b"a\0", b"a"], ["a", 1], [2**64 - 1, 3], {"l": [1], "r": [2]},
+        *(scipy.sparse.coo_array(np.eye(4, k=1)).asformat(layout) for layout in SPARSE),
+        conncomp.models.Ising(2, beta=0.5), conncomp.Workspace(), np.True_, "strong",
     ]  # fmt: skip
     function = choices.pick(
         [
@@ -116,6 +122,11 @@ def arguments(data):
             conncomp.label_bonds,
             conncomp.stream_labels,
             conncomp.connected_components,
+            conncomp.condensation,
+            conncomp.spanning_forest,
+            conncomp.minimum_spanning_forest,
+            conncomp.match,
+            philox,
             conncomp.Graph,
             conncomp.Graph.from_edges,
             conncomp.Graph.from_csr,
@@ -149,12 +160,22 @@ def arguments(data):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = function(*positional, **named)
+        _check_bools(function, positional, named)
         if function is conncomp.stream_labels:
             list(result)
         if isinstance(result, conncomp.Graph):
             conncomp.connected_components(result)
             conncomp.connected_components(result, connection="strong")
             result.is_symmetric()
+
+
+def _check_bools(function, positional, named):
+    """What is taken for a bool must be one, or 0 or 1."""
+    signature = inspect.signature(function)
+    for name, value in signature.bind(*positional, **named).arguments.items():
+        if signature.parameters[name].annotation == "bool":
+            assert isinstance(value, (bool, int, np.bool_, np.integer)), name
+            assert value in (0, 1), name
 
 
 def command(data):

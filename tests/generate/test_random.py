@@ -37,6 +37,46 @@ def test_words_of_other_dtypes_are_refused(dtype):
             random.philox(5, tuple(counter))
 
 
+@pytest.mark.parametrize("seed", [-1, 2**64, 2**70, 1.5, "1", True, None, np.float64(1), [1]])
+def test_seeds_of_philox_out_of_range_are_refused(seed):
+    """Words were cut from what is no seed, and numbers were those of another one."""
+    with pytest.raises((TypeError, ValueError), match="seed="):
+        random.philox(seed, (0, 0, 0, 0))
+
+
+@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize(
+    "word",
+    [
+        *(-1, 2**32, 2**64, 1.5, "1", True, None, np.uint64(2**32), np.int8(-1)),
+        *(np.array([0, 2**32], np.uint64), np.array(2**63, np.uint64), np.array([True])),
+    ],
+)
+def test_words_of_philox_out_of_range_are_refused(place, word):
+    counter = [0] * 4
+    counter[place] = word
+    with pytest.raises((TypeError, ValueError), match=rf"counter\[{place}\]"):
+        random.philox(5, tuple(counter))
+
+
+@pytest.mark.parametrize("counter", [(), (0, 0, 0), (0,) * 5, 7, "abcd", None])
+def test_counters_of_philox_have_four_words(counter):
+    with pytest.raises((TypeError, ValueError), match="counter="):
+        random.philox(5, counter)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int32, np.uint32, np.int64, np.uint64, np.array])
+def test_numpy_scalars_are_seeds_and_words_of_philox(kind):
+    seed, counter, result = 200, (1, 2, 3, 100), random.philox(200, (1, 2, 3, 100))
+    assert random.philox(kind(seed), tuple(map(kind, counter))) == result
+    assert random.philox(kind(seed), list(map(kind, counter))) == result
+    words = random.philox(kind(seed), (np.array([1, 7], np.uint64), kind(2), 3, 100))
+    assert tuple(int(word[0]) for word in words) == result
+    key, words, expected = KNOWN[2]
+    large = np.uint64(key[0] | key[1] << 32)
+    assert random.philox(large, tuple(map(np.uint64, words))) == expected
+
+
 DRAWS = [
     ("uniform_bits", (), np.uint64),
     ("uniform_bits", (), np.uint32),

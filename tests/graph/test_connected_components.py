@@ -286,12 +286,68 @@ def explicit_zeros():
 def test_sparse_formats_equal_scipy(kind, form, dtype, connection):
     matrix = explicit_zeros().astype(dtype)
     matrix = getattr(sparse, f"{form}_{kind}")(matrix)
-    expected = csgraph.connected_components(matrix, connection=connection)
+    stored = matrix.tocsr(copy=True)
+    if form == "bsr":  # as SciPy does since 1.18
+        stored.eliminate_zeros()
+    expected = csgraph.connected_components(stored, connection=connection)
     count, labels = connected_components(matrix, connection=connection)
     assert count == expected[0]
     np.testing.assert_array_equal(labels, by_root(expected[1]))
     if connection == "weak":
         np.testing.assert_array_equal(connected_components(Graph.from_scipy(matrix))[1], labels)
+
+
+def blocks_of_diagonals():
+    """Return matrices of few entries, and the pairs of these: zeros fill up their blocks."""
+    for blocks in ((2, 2), (1, 4), (4, 1), (3, 6), (12, 12)):
+        for dtype in (bool, np.int16, np.float64):
+            yield np.eye(12, dtype=dtype), blocks
+            yield np.eye(12, k=2, dtype=dtype), blocks
+            yield np.zeros((12, 12), dtype), blocks
+
+
+@pytest.mark.parametrize("connection", ["weak", "strong"])
+@pytest.mark.parametrize("form", ["bsr", "dia"])
+def test_zeros_that_fill_blocks_and_diagonals_are_no_arcs(connection, form, tmp_path):
+    for number, (dense, blocks) in enumerate(blocks_of_diagonals()):
+        arcs = np.argwhere(dense)
+        roots = components_by_search(12, arcs.tolist(), strong=connection == "strong")
+        matrix = sparse.csr_array(dense)
+        matrix = matrix.tobsr(blocks) if form == "bsr" else matrix.todia()
+        assert form == "dia" or blocks == (1, 1) or matrix.nnz > len(arcs) or not dense.any()
+        before = matrix.data.copy()
+        sparse.save_npz(path := tmp_path / f"{number}.npz", matrix)
+        for graph in (matrix, Graph.from_scipy(matrix), Graph.read(path)):
+            found = connected_components(graph, connection=connection, numbering="roots")[1]
+            np.testing.assert_array_equal(found, roots)
+            weak, strong = (
+                len(set(components_by_search(12, arcs.tolist(), strong=way).tolist()))
+                for way in (False, True)
+            )
+            assert conncomp.condensation(graph).num_components == strong
+            assert len(conncomp.spanning_forest(graph)) == 12 - weak
+        assert Graph.read(path).num_arcs == Graph.from_scipy(matrix).num_arcs == len(arcs)
+        np.testing.assert_array_equal(matrix.data, before)
+
+
+def test_entries_of_blocks_that_are_not_zero_are_arcs():
+    matrix = sparse.bsr_array(np.diag([np.nan, np.inf, -1.0, 2.0]), blocksize=(2, 2))
+    assert Graph.from_scipy(matrix).num_arcs == 4
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok"])
+def test_zeros_that_are_stored_are_arcs_in_other_layouts(form):
+    matrix = sparse.coo_array(([0.0, 1.0], ([0, 2], [1, 1])), shape=(4, 4)).asformat(form)
+    assert connected_components(matrix, return_labels=False) == 2
+    assert Graph.from_scipy(matrix).num_arcs == 2
+    for find in (conncomp.spanning_forest, conncomp.minimum_spanning_forest):
+        assert len(find(matrix)) == 2
+
+
+def test_spins_on_blocks():
+    matrix = sparse.bsr_array(np.eye(4, k=1), blocksize=(2, 2))
+    model = conncomp.models.Ising(Graph.from_scipy(matrix), beta=0.5)
+    assert model.edges.tolist() == [[0, 1], [1, 2], [2, 3]]
 
 
 def test_stored_zeros_are_arcs():

@@ -751,10 +751,6 @@ def test_matrices_that_scipy_saves(tmp_path, layout, compressed, name):
     with (tmp_path / name).open("wb") as file:
         scipy.sparse.save_npz(file, matrix, compressed=compressed)
     graph = Graph.read(tmp_path / name)
-    if layout == "bsr":  # an arc for every entry of a block
-        matrix.data[...] = 1
-    if layout == "dia":  # none for a zero
-        matrix = matrix.tocsr()
     assert arcs_of(graph) == arcs_of(Graph.from_scipy(matrix))
     assert Graph.read(
         put(tmp_path, "symmetric.npz", as_npz((matrix + matrix.T).tocsr()))
@@ -793,7 +789,7 @@ BAD_NPZ = {
     "fractions": (as_npz(CSR, indices=CSR.indices + 0.5), "indices is of dtype float64"),
     "objects": (as_npz(CSR, indices=np.array([{}, 1])), "holds values of dtype object"),
     "object layout": (as_npz(CSR, format=np.array({})), "format is of shape|not numbers|dtype"),
-    "bsr: beyond": (as_npz(BSR, indices=BSR.indices + 12), "exceeds matrix dimension|dst"),
+    "bsr: beyond": (as_npz(BSR, indices=BSR.indices + 12), "index values must be < 12"),
     "bsr: blocks": (as_npz(BSR, data=BSR.data[:-1]), "indices and data should have the same size"),
     "coo: lengths": (as_npz(CSR.tocoo(), row=np.arange(3)), "src has 3 entries and dst has 21"),
     "coords": (as_npz(CSR.tocoo(), coords=np.zeros((3, 2), int)), "too many values"),
@@ -818,7 +814,7 @@ def test_a_damaged_directory_of_npz(tmp_path):
 
 
 def test_npz_may_not_expand_without_bound(tmp_path, monkeypatch):
-    """Zeros in blocks are arcs of 16 bytes each, and nothing in the file."""
+    """Entries of blocks are arcs of 16 bytes each, and nothing in the file."""
     monkeypatch.setattr(graph_files, "FREE_EXPANSION", 0)
     blocks = scipy.sparse.bsr_array(np.ones((4, 4)), blocksize=(4, 4))
     assert Graph.read(put(tmp_path, "a.npz", as_npz(blocks))).num_arcs == 16

@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import conncomp
 from conncomp import Graph
@@ -200,6 +201,7 @@ def test_couplings_that_cancel_are_no_bond():
         ({"shape": Graph.from_edges([0, 1], [1, 1])}, "loop at vertex 1"),
         ({"shape": Graph.from_edges([], [], 0)}, "0 vertices; there must be 1"),
         ({"coupling": [1.0, np.nan, 1.0, 1.0, 1.0]}, r"coupling\[1\]=nan must be finite"),
+        ({"shape": sparse.csr_array((3, 3))}, r"shape is a sparse matrix; give .*from_scipy"),
         ({"coupling": [1.0, 1.0]}, r"coupling has shape \(2,\); .* each of 5 arcs"),
         ({"coupling": ["1"] * 5}, "coupling"),
         ({"coupling": 0.0}, "coupling=0.0 must not be 0"),

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import INT32_MAX, as_number
+from conncomp._arguments import INT32_MAX, as_number, named_elsewhere
 from conncomp._arrays import as_cupy, on_gpu, on_host
 from conncomp._lazy import function_for, laid_beside
 from conncomp.components._columns import Columns
@@ -158,6 +158,7 @@ class Matches(Columns):
         return int(np.count_nonzero(maximum_bipartite_matching(graph) >= 0))
 
 
+@named_elsewhere(threshold="match(...).scores(threshold=) takes it")
 def match(
     labels_a: ArrayLike,
     labels_b: ArrayLike,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_bool, as_integer, shown
+from conncomp._arguments import as_bool, as_integer, named_elsewhere, shown
 from conncomp._arrays import contiguous, new_array
 from conncomp._core import native
 from conncomp.components._labels import (
@@ -26,6 +26,7 @@ from conncomp.kernels.cuda.components.tables import replace_labels
 from conncomp.kernels.cuda.launcher import current_gpu
 
 
+@named_elsewhere(n="k= is what it is called here")
 @where_labels_lie
 def largest_components(
     labels: ArrayLike,
@@ -100,6 +101,7 @@ def largest_components(
     return largest != 0 if of_mask else largest
 
 
+@named_elsewhere(threshold="min_size= is the smallest that is kept")
 @where_labels_lie
 def remove_small_components(
     labels: ArrayLike,

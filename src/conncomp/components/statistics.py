@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_bool
+from conncomp._arguments import as_bool, named_elsewhere
 from conncomp._arrays import apply_in_library, on_gpu
 from conncomp._containers import spacing_of
 from conncomp._lazy import function_for, laid_beside
@@ -270,6 +270,7 @@ def box_slices(box: NDArray[np.int64]) -> tuple[slice, ...]:
     return tuple(slice(first, end) for first, end in box.tolist())
 
 
+@named_elsewhere(intensity_image="image= is what it is called here")
 def component_statistics(
     labels: ArrayLike,
     image: ArrayLike | None = None,

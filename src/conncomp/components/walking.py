@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import shown
+from conncomp._arguments import named_elsewhere, shown
 from conncomp._arrays import (
     as_cupy,
     as_numpy,
@@ -157,6 +157,7 @@ class Component:
         return cropped
 
 
+@named_elsewhere(intensity_image="the .crop() of each component takes an image")
 def each(
     labels: ArrayLike, *, background: Background = "auto", batch_axes: int = 0
 ) -> Iterator[Component]:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import ArrayLike, NDArray
 
+from conncomp._arguments import as_bool
 from conncomp._arrays import as_numpy, check_memory
 from conncomp._optional import optional
 from conncomp.files import hdf5
@@ -119,7 +120,7 @@ def read_image(path: StrPath, *, key: str | None = None, mmap: bool = False) -> 
     array([[1, 1, 0],
            [0, 0, 2]])
     """
-    image = read_content(path, key=key, mmap=mmap).image
+    image = read_content(path, key=key, mmap=as_bool("mmap", mmap)).image
     return image if image.flags.writeable else image.copy()
 
 

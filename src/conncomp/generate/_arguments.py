@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from operator import index
 from typing import Any
 
 import numpy as np
 
-from conncomp._arguments import INT32_MAX, MOST_LENGTHS, as_sequence, shown
+from conncomp._arguments import (
+    INT32_MAX,
+    MOST_LENGTHS,
+    as_integer,
+    as_number,
+    as_sequence,
+    check_choice,
+    shown,
+)
 from conncomp.graph.inputs.parts import MOST_VERTICES
 from conncomp.kernels.cuda import launcher
 
@@ -19,17 +26,13 @@ MOST = MOST_VERTICES
 
 def array_library(device: str | None) -> Any:
     """Return NumPy, or CuPy for "cuda"; raise if there is neither such a device nor CuPy."""
-    if device not in (None, "cpu", "cuda"):
-        raise ValueError(f"device={device!r} is none of None, 'cpu', 'cuda'")
+    check_choice("device", device, (None, "cpu", "cuda"))
     return launcher.import_cupy() if device == "cuda" else np
 
 
 def check_int(name: str, value: int, low: int, high: int | None = None) -> int:
     """Return `value` as an int; raise unless it is an integer from `low` to `high`, or `MOST`."""
-    try:
-        number = index(value)
-    except TypeError:
-        raise TypeError(f"{name}={value!r} must be an integer") from None
+    number = as_integer(name, value)
     if not low <= number <= (MOST if high is None else high):
         one_end = f"at least {low}" if number < low else f"at most {MOST}"
         wanted = one_end if high is None else f"from {low} to {high}"
@@ -37,12 +40,14 @@ def check_int(name: str, value: int, low: int, high: int | None = None) -> int:
     return number
 
 
+def check_seed(seed: int) -> int:
+    """Return `seed` as an int; raise unless it is one of 64 bits."""
+    return check_int("seed", seed, 0, 2**64 - 1)
+
+
 def check_real(name: str, value: float, low: float, high: float = math.inf) -> float:
     """Return `value` as a float; raise unless it lies in [low, high]."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name}={value!r} must be a number") from None
+    number = as_number(name, value)
     if not (low <= number <= high and math.isfinite(number)):
         wanted = f"at least {low}" if high == math.inf else f"from {low} to {high}"
         raise ValueError(f"{name}={number} must be {wanted}")
@@ -57,7 +62,7 @@ def check_shape(
     lengths = tuple(as_sequence("shape", shape, MOST_LENGTHS)) if several else (shape,)
     if not lengths or (ndim is not None and len(lengths) != ndim):
         wanted = "at least one length" if ndim is None else f"{ndim} lengths"
-        raise ValueError(f"shape={shape!r} must have {wanted}")
+        raise ValueError(f"shape={shown(shape)} must have {wanted}")
     checked = tuple(
         check_int(f"shape[{axis}]", length, shortest) for axis, length in enumerate(lengths)
     )

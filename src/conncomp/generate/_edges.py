@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.generate._arguments import array_library, index_dtype
+from conncomp._arguments import as_bool
+from conncomp.generate._arguments import array_library, check_seed, index_dtype
 from conncomp.generate.random import Purpose, permutation
 from conncomp.graph import Graph
 
@@ -30,11 +31,9 @@ def graph_of_edges(
     `shuffle` gives the vertices new names at random. `u` and `v` lie on the `device`.
     """
     xp = array_library(device)
-    if simple:
+    if as_bool("simple", simple):
         u, v = _simplify(xp, num_vertices, u, v)
-    if shuffle:
-        names = permutation(num_vertices, seed=seed, purpose=Purpose.SHUFFLE, device=device)
-        u, v = names[u], names[v]
+    u, v = shuffled(num_vertices, u, v, shuffle, seed, device)
     edges = len(u)
     src = xp.empty(2 * edges, index_dtype(num_vertices))
     dst = xp.empty_like(src)
@@ -42,6 +41,17 @@ def graph_of_edges(
     src[:edges], src[edges:] = v, u
     dst[:edges], dst[edges:] = u, v
     return symmetric_graph(num_vertices, arcs=(src, dst), device=device)
+
+
+def shuffled(
+    num_vertices: int, u: Vertices, v: Vertices, shuffle: bool, seed: int, device: str | None
+) -> tuple[Vertices, Vertices]:
+    """Return the ends of edges; `shuffle` gives the vertices new names at random."""
+    check_seed(seed)
+    if not as_bool("shuffle", shuffle):
+        return u, v
+    names = permutation(num_vertices, seed=seed, purpose=Purpose.SHUFFLE, device=device)
+    return names[u], names[v]
 
 
 def symmetric_graph(

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from conncomp.generate._arguments import MOST, array_library, check_int, check_real, index_dtype
-from conncomp.generate._edges import Vertices
+from conncomp.generate._edges import Vertices, shuffled
 from conncomp.generate.networks import draw_others, draw_rmat
-from conncomp.generate.random import Purpose, integers, permutation, uniform
+from conncomp.generate.random import Purpose, integers, uniform
 from conncomp.graph import Graph
 
 # The parts of the web as they were counted; what is left is tendrils.
@@ -32,9 +32,7 @@ def graph_of_arcs(
     """
     dtype = index_dtype(num_vertices)
     src, dst = src.astype(dtype, copy=False), dst.astype(dtype, copy=False)
-    if shuffle:
-        names = permutation(num_vertices, seed=seed, purpose=Purpose.SHUFFLE, device=device)
-        src, dst = names[src], names[dst]
+    src, dst = shuffled(num_vertices, src, dst, shuffle, seed, device)
     if device == "cuda":
         return Graph.from_edges(src, dst, num_vertices)
     return Graph._of_checked(num_vertices, arcs=(src, dst))
@@ -119,6 +117,7 @@ def directed_rmat(
     >>> generate.directed_rmat(10, 8)
     Graph(num_vertices=1024, num_arcs=8192)
     """
+    check_int("arcs_per_vertex", arcs_per_vertex, 0)
     src, dst = draw_rmat(scale, arcs_per_vertex, (a, b, c), seed, device)
     return graph_of_arcs(1 << scale, src, dst, shuffle=shuffle, seed=seed, device=device)
 

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import check_choice
+from conncomp._arguments import as_bool, check_choice
 from conncomp.generate._arguments import (
     array_library,
     check_int,
@@ -27,6 +27,7 @@ from conncomp.generate._edges import (
 from conncomp.generate._hilbert import hilbert_path
 from conncomp.generate.random import Purpose, integers, uniform
 from conncomp.graph import Graph
+from conncomp.grid._arguments import check_periodic
 
 
 def line(
@@ -141,11 +142,7 @@ def grid(
     42
     """
     lengths = check_shape(shape)
-    closed = tuple(periodic) if isinstance(periodic, Sequence) else (periodic,) * len(lengths)
-    if len(closed) != len(lengths):
-        raise ValueError(
-            f"periodic={periodic!r} must be one answer, or one for each of {len(lengths)} axes"
-        )
+    closed = check_periodic(periodic, len(lengths), "shape")
     n = math.prod(lengths)
     xp = array_library(device)
     ids = xp.arange(n, dtype=index_dtype(n)).reshape(lengths)
@@ -214,7 +211,7 @@ def road_like(
     longest = check_int("segments", segments, 1)
     xp = array_library(device)
     u, v, kept = lattice_edges(xp, rows, columns)
-    if connected:
+    if as_bool("connected", connected):
         tree = xp.asarray(spanning_tree(rows, columns, seed))
         total, inside = int(kept.sum()), int(tree.sum())
         share = (share * total - inside) / max(total - inside, 1)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp._arguments import as_sequence, check_choice, shown
 from conncomp.generate._arguments import array_library, check_real, check_shape
 from conncomp.generate._edges import Vertices
 from conncomp.generate.directed import graph_of_arcs
@@ -108,13 +109,12 @@ def mesh_sweep(
     960
     """
     cells = check_shape(shape, 3, 3)
-    if form not in _FORMS:
-        raise ValueError(f"form={form!r} is none of {', '.join(map(repr, _FORMS))}")
-    if elements not in ("hexahedra", "tetrahedra"):
-        raise ValueError(f"elements={elements!r} is neither 'hexahedra' nor 'tetrahedra'")
-    omega = np.array([check_real("direction", part, -1e9, 1e9) for part in direction])
+    check_choice("form", form, tuple(_FORMS))
+    check_choice("elements", elements, ("hexahedra", "tetrahedra"))
+    parts = as_sequence("direction", direction)
+    omega = np.array([check_real("direction", part, -1e9, 1e9) for part in parts])
     if len(omega) != 3 or not omega.any():
-        raise ValueError(f"direction={tuple(direction)!r} must be three numbers, not all 0")
+        raise ValueError(f"direction={shown(direction)} must be three numbers, not all 0")
     xp = array_library(device)
     mesh = _Mesh(cells, _FORMS[form])
     pairs = _hexahedra(mesh) if elements == "hexahedra" else _tetrahedra(mesh)

@@ -7,10 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp._arguments import as_bool
 from conncomp._core import native
-from conncomp.generate._arguments import array_library, check_int, check_real, index_dtype
+from conncomp.generate._arguments import (
+    array_library,
+    check_int,
+    check_real,
+    check_seed,
+    index_dtype,
+)
 from conncomp.generate._edges import Vertices, count_each, graph_of_edges, repeat
-from conncomp.generate.random import MASK, Purpose, integers, philox, uniform
+from conncomp.generate.random import MASK, Purpose, integers, rounds_of_philox, uniform
 from conncomp.graph import Graph
 
 # So many edges are drawn at a time where each takes many numbers.
@@ -245,7 +252,7 @@ def _check_components(
     """Return the numbers as ints; raise unless there are such graphs."""
     n = check_int("num_vertices", num_vertices, 0)
     k = check_int("num_components", num_components, min(n, 1), n)
-    m = check_int("num_edges", num_edges, n - k if connected else 0)
+    m = check_int("num_edges", num_edges, n - k if as_bool("connected", connected) else 0)
     if m and not n:
         raise ValueError(f"num_edges={m} must be 0 for num_vertices=0")
     return n, m, k
@@ -460,7 +467,7 @@ def draw_rmat(
     n = 1 << check_int("scale", scale, 0, 31)
     degree = check_int("edges_per_vertex", edges_per_vertex, 0)
     m = check_int("num_vertices * edges_per_vertex", n * degree, 0)
-    check_int("seed", seed, 0, 2**64 - 1)
+    check_seed(seed)
     shares = [check_real(name, share, 0, 1) for name, share in zip("abc", quadrants, strict=True)]
     if sum(shares) > 1 + 1e-9:
         raise ValueError(f"a + b + c = {sum(shares)} must be at most 1")
@@ -482,7 +489,8 @@ def _array_rmat(xp: Any, seed: int, scale: int, below: list[int], u: Vertices, v
         row = column = xp.zeros(len(edge), u.dtype)
         for level in range(scale):
             if level % 4 == 0:
-                words = philox(seed, (edge & MASK, edge >> 32, level // 4, int(Purpose.TARGET)))
+                counter = edge & MASK, edge >> 32, level // 4, int(Purpose.TARGET)
+                words = rounds_of_philox(seed, counter)
             bits = words[level % 4]
             lower = bits >= below[1]
             right = xp.where(lower, bits >= below[2], bits >= below[0])

@@ -18,8 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from conncomp._arguments import as_sequence, shown
+from conncomp._arrays import as_numpy, on_gpu
 from conncomp._core import native
-from conncomp.generate._arguments import array_library, check_int, index_dtype
+from conncomp.generate._arguments import array_library, check_int, check_seed, index_dtype
 
 __all__ = ["Purpose", "integers", "permutation", "uniform", "uniform_bits"]
 
@@ -164,7 +166,7 @@ def integers(
     wanted = _check_dtype(dtype, np.int64, np.int32)
     where = _check_draw(count, seed, purpose, start)
     xp = array_library(device)
-    highs = xp.asarray(high)
+    highs = xp.asarray(high if on_gpu(high) else as_numpy(high, "high"))
     if highs.dtype.kind not in "iu":
         raise TypeError(f"high is of dtype {highs.dtype}; it must be of integers")
     if highs.shape not in ((), (count,)):
@@ -220,9 +222,12 @@ def permutation(
 
 
 def _check_dtype(dtype: DTypeLike, *choices: type[np.generic]) -> np.dtype[Any]:
-    wanted = np.dtype(dtype)
+    names = " or ".join(choice.__name__ for choice in choices)
+    try:
+        wanted = np.dtype(dtype)
+    except Exception:  # of many types
+        raise TypeError(f"dtype={shown(dtype)} must be {names}") from None
     if wanted not in choices:
-        names = " or ".join(choice.__name__ for choice in choices)
         raise ValueError(f"dtype={wanted} must be {names}")
     return wanted
 
@@ -231,21 +236,37 @@ def _check_draw(count: int, seed: int, purpose: int, start: int) -> tuple[int, i
     """Check where numbers are drawn from; return seed, purpose and start."""
     check_int("count", count, 0)
     return (
-        check_int("seed", seed, 0, 2**64 - 1),
+        check_seed(seed),
         check_int("purpose", purpose, 0, 2**32 - 1),
         check_int("start", start, 0, 2**62),
     )
 
 
 def philox(seed: int, counter: tuple[Any, Any, Any, Any]) -> tuple[Any, Any, Any, Any]:
-    """Return what Philox makes of words below 2**32, which are ints or arrays of uint64.
+    """Return what Philox makes of a seed below 2**64 and four words below 2**32.
 
-    The same as ``philox`` in ``kernels/core/philox.h``. TypeError is raised for arrays of other
-    dtypes, whose products of 64 bits would not fit.
+    The same as ``philox`` in ``kernels/core/philox.h``. Words are integers or arrays of uint64:
+    products of 64 bits do not fit into other types, for which TypeError is raised.
     """
-    for word in counter:
-        if getattr(word, "dtype", np.uint64) != np.uint64:
-            raise TypeError(f"a word of counters is of dtype {word.dtype}; it must be of uint64")
+    checked = check_seed(seed)
+    if len(as_sequence("counter", counter)) != 4:
+        raise ValueError(f"counter={shown(counter)} must have four words")
+    return rounds_of_philox(checked, tuple(map(_as_word, range(4), counter)))
+
+
+def _as_word(place: int, word: Any) -> Any:
+    """Return a word of a counter: an int, or an array of uint64."""
+    if not getattr(word, "ndim", 0):
+        return check_int(f"counter[{place}]", word, 0, MASK)
+    if word.dtype != np.uint64:
+        raise TypeError(f"counter[{place}] is of dtype {word.dtype}; it must be of uint64")
+    if word.size and word.max() > MASK:
+        raise ValueError(f"counter[{place}] holds {word.max()}; words must be below 2**32")
+    return word
+
+
+def rounds_of_philox(seed: int, counter: tuple[Any, ...]) -> tuple[Any, Any, Any, Any]:
+    """Return what `philox` does of a seed and words that are known to be right."""
     a, b, c, d = counter
     low, high = seed & MASK, seed >> 32
     for _ in range(10):
@@ -266,7 +287,7 @@ def _array_bits(
     """Draw bits by arithmetic on arrays of the library `xp`."""
     numbers = 16 // dtype.itemsize  # in a block
     blocks = xp.arange(start // numbers, -(-(start + count) // numbers), dtype=np.uint64)
-    a, b, c, d = philox(seed, (blocks & MASK, blocks >> 32, 0, purpose))
+    a, b, c, d = rounds_of_philox(seed, (blocks & MASK, blocks >> 32, 0, purpose))
     words = (a, b, c, d) if numbers == 4 else (a | b << 32, c | d << 32)
     flat: NDArray[Any] = xp.stack(words, axis=1).astype(dtype).reshape(-1)
     return flat[start % numbers :][:count]

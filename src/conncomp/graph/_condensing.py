@@ -28,21 +28,12 @@ def condense(xp: Any, graph: Graph, labels: Any, count: int) -> tuple[Any, Any]:
     if xp is np:
         indptr, indices = native.condensation_of_csr(*graph._rows(), labels, count)
         return indptr, indices.copy()  # the memory is for as many arcs as the graph has
-    src, dst = _ends(xp, graph)
+    src, dst = graph._ends()
     src, dst = labels[src], labels[dst]
     between = src != dst
     keys = xp.unique(src[between].astype(np.int64) * count + dst[between])
     starts = xp.arange(count + 1, dtype=np.int64) * count
     return xp.searchsorted(keys, starts), (keys % max(count, 1)).astype(labels.dtype)
-
-
-def _ends(xp: Any, graph: Graph) -> tuple[Any, Any]:
-    """Return the sources and the targets of all arcs."""
-    if graph._arcs is not None:
-        return graph._arcs
-    indptr, indices = graph._rows()
-    places = xp.arange(len(indices), dtype=indptr.dtype)
-    return xp.searchsorted(indptr, places, side="right") - 1, indices
 
 
 def fill_in_topological_order(graph: Graph, labels: Any) -> int:

@@ -25,7 +25,7 @@ from conncomp._arrays import (
     on_gpu,
 )
 from conncomp._core import native
-from conncomp.gpu import Workspace
+from conncomp.gpu import Workspace, check_workspace
 from conncomp.graph.graph import Graph
 from conncomp.graph.inputs.conversions import (
     as_arcs_or_rows,
@@ -34,7 +34,7 @@ from conncomp.graph.inputs.conversions import (
     is_rustworkx,
     is_sparse,
 )
-from conncomp.graph.inputs.parts import check_square
+from conncomp.graph.inputs.parts import check_one_each, check_square
 from conncomp.graph.labelling import _lies_on_gpu, as_graph
 from conncomp.graph.repeated_forests import kept_forest_arcs
 from conncomp.kernels.cuda.graph.boruvka import WeightBits
@@ -65,11 +65,11 @@ def spanning_forest(
     Returns
     -------
     ndarray of int32 or int64, shape (num_vertices - n_components,)
-        The numbers of the arcs, in ascending order: where they are in the list that the graph was
-        made of, or else in `Graph.indices`; of a matrix where its entries are stored, in the order
-        of rows if it is neither of layout coo nor csr, and of a dense one its entries in the order
-        of rows, counted without those that are no arcs. int32 unless there are 2³¹ arcs. Of the
-        library that the graph's arrays are of.
+        The numbers of the arcs, in ascending order: where they are in `Graph.arcs`, the list that
+        the graph was made of. Those of a sparse matrix are where its entries are stored, of layouts
+        lil and dia in the order of rows, and of a dense one its entries in the order of rows.
+        Entries that are no arcs, such as the zeros in blocks of bsr, are not counted. int32 unless
+        there are 2³¹ arcs. Of the library that the graph's arrays are of.
 
     Raises
     ------
@@ -132,9 +132,11 @@ def minimum_spanning_forest(
         As for `connected_components`. Directions of arcs are ignored: of two opposite arcs the
         lighter one counts.
     weights : array_like of real numbers, shape (num_arcs,), optional
-        The weight of each arc, in the order of `spanning_forest`, where the graph lies. Negative
-        ones and infinities are allowed: an arc of weight infinity is heavier than all others, but
-        an arc. May be left out if `graph` is a matrix: its entries are the weights.
+        The weight of each arc, where the graph lies, in the order of `Graph.arcs`: that of the list
+        of edges, or of a matrix's stored entries. `Graph.in_arc_order` takes what is in the order
+        of `Graph.indices`. Negative weights and infinities are allowed: an arc of weight infinity
+        is heavier than all others, but an arc. May be left out if `graph` is a matrix: its entries
+        are the weights.
     device : {None, "cpu", "cuda"}, optional
         Where to work: by default where the graph lies. "cuda" moves a graph in main memory and
         its weights to the current GPU, and the result back.
@@ -247,10 +249,7 @@ def _bits_of_weights(weights: Any, graph: Graph, there: bool) -> WeightBits:
         raise TypeError(
             f"weights is of dtype {array.dtype}; use float64, which its .astype() makes"
         )
-    if array.shape != (graph.num_arcs,):
-        raise ValueError(
-            f"weights has shape {array.shape}; there must be one for each of {graph.num_arcs} arcs"
-        )
+    check_one_each("weights", array.shape, graph.num_arcs)
     wide = array.dtype.itemsize > 4
     kind = {"b": "u", "u": "u", "i": "i", "f": "f"}[array.dtype.kind]
     dtype = np.dtype(f"{kind}{8 if wide else 4}")
@@ -279,6 +278,7 @@ def _find(
     graph: Graph, weights: WeightBits | None, where: str, workspace: Workspace | None
 ) -> Arcs:
     """Return the arcs of the forest, on the device and of the library that the graph is of."""
+    check_workspace(workspace)
     if where == "cpu":
         return cast(Arcs, in_library(_find_on_cpu(graph, weights), graph._library))
     if graph.device == "cuda":

@@ -17,12 +17,14 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from conncomp._arguments import as_bool, as_sequence, check_choice, shown
+from conncomp._arguments import as_bool, as_sequence, check_choice, check_progress, shown
 from conncomp._arrays import (
     as_cupy,
+    as_numpy,
     caller_stream,
     converted,
     extremes,
+    in_library,
     library_of,
     move_from_gpu,
     move_to_gpu,
@@ -48,6 +50,7 @@ from conncomp.graph.inputs.parts import (
     check_arcs,
     check_csr,
     check_num_vertices,
+    check_one_each,
     check_square,
     refuse_excess,
 )
@@ -86,6 +89,9 @@ class Graph:
     num_arcs : int
     device : {"cpu", "cuda"}
         Where the arrays lie.
+    arcs : tuple of two ndarray of int32 or int64, shape (num_arcs,)
+        Sources and targets. Weights, couplings and the numbers of arcs have this order: that of the
+        list that the graph was made of, or else of `indices`.
     indptr, indices : ndarray of int32 or int64
         Compressed sparse rows: the arcs of v lead to ``indices[indptr[v]:indptr[v + 1]]``. Copies
         of CuPy if the graph lies on a GPU.
@@ -267,7 +273,8 @@ class Graph:
         ----------
         matrix : sparse matrix or array, shape (num_vertices, num_vertices)
             Of SciPy, CuPy or PyData's sparse. Row numbers are sources, column numbers targets. As
-            in `scipy.sparse.csgraph`, an explicitly stored zero is an arc too.
+            in `scipy.sparse.csgraph`, an explicitly stored zero is an arc too, except in the
+            layouts bsr and dia, whose blocks and diagonals are padded with zeros.
 
         Raises
         ------
@@ -297,7 +304,7 @@ class Graph:
         Parameters
         ----------
         graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
-            An undirected edge becomes two arcs, a loop one.
+            An undirected edge becomes two arcs, a loop one; arcs are in the order of their sources.
 
         Raises
         ------
@@ -322,7 +329,8 @@ class Graph:
         Parameters
         ----------
         graph : igraph.Graph
-            An undirected edge becomes two arcs, a loop one.
+            An undirected edge becomes two arcs, a loop one: all edges in their order, then those
+            that are no loops the other way.
 
         Raises
         ------
@@ -345,8 +353,8 @@ class Graph:
         Parameters
         ----------
         graph : rustworkx.PyGraph or PyDiGraph
-            An undirected edge becomes two arcs, a loop one. The indices that removed nodes had are
-            left out, so that vertex k is node ``graph.node_indices()[k]``.
+            An undirected edge becomes two arcs, a loop one, as of `from_igraph`. The indices that
+            removed nodes had are left out, so that vertex k is node ``graph.node_indices()[k]``.
 
         Raises
         ------
@@ -489,7 +497,7 @@ class Graph:
             begin as rows do; otherwise it is refused.
         npz
             A square matrix that `scipy.sparse.save_npz` has written, of layout csr, csc, coo, bsr
-            or dia: every stored entry is an arc, as in `from_scipy`. Nothing is unpickled.
+            or dia: stored entries are arcs, as in `from_scipy`. Nothing is unpickled.
 
         Counts in a file never make us allocate memory. What is refused, because a small file could
         ask for hours or for all memory:
@@ -521,10 +529,7 @@ class Graph:
             None if header is None else as_bool("header", header),
             [],
         )
-        if progress is not None and not callable(progress):
-            raise TypeError(
-                f"progress={shown(progress)} must be a function of two numbers, or None"
-            )
+        check_progress(progress)
         graph, names = read_graph(path, asked, format, progress, remedy="compact_ids=True")
         for note in asked.notes:
             warnings.warn(note, stacklevel=2)
@@ -618,6 +623,62 @@ class Graph:
     def indices(self) -> Indices:
         """Where each arc leads, in the order of the sources."""
         return self._given_away(self._rows()[1])
+
+    @property
+    def arcs(self) -> tuple[Indices, Indices]:
+        """The sources and the targets, in the order of what the graph was made of."""
+        src, dst = map(self._given_away, self._ends())
+        return src, dst
+
+    def in_arc_order(self, values: ArrayLike) -> Indices:
+        """Return values that are in the order of `indices` in the order of `arcs`.
+
+        Parameters
+        ----------
+        values : array_like, shape (num_arcs,)
+            A weight or a coupling for each entry of `indices`.
+
+        Returns
+        -------
+        ndarray, shape (num_arcs,)
+            The same for each of `arcs`, as `minimum_spanning_forest` and models take them: a copy
+            where `values` lie.
+
+        Raises
+        ------
+        ValueError
+            If there is not one value for each arc.
+
+        Examples
+        --------
+        >>> graph = Graph.from_edges([2, 0], [0, 1])
+        >>> graph.indices
+        array([1, 0])
+        >>> graph.in_arc_order([0.5, 7.0])
+        array([7. , 0.5])
+        """
+        order: Any = np.argsort(self.to("cpu")._ends()[0], kind="stable")
+        with _where_they_lie(values=values) as library:
+            array: Any = as_cupy(values) if on_gpu(values) else as_numpy(values, "values")
+            check_one_each("values", array.shape, self.num_arcs)
+            if on_gpu(values):
+                order = move_to_gpu(current_gpu().xp, order)
+            placed = array.copy()
+            placed[order] = array
+            return in_library(placed, library)  # type: ignore[no-any-return]
+
+    def _ends(self) -> tuple[Indices, Indices]:
+        """Return the sources and the targets of all arcs."""
+        if self._arcs is not None:
+            return self._arcs
+        indptr, indices = self._rows()
+        if self.device == "cpu":
+            vertices = np.arange(self.num_vertices, dtype=indices.dtype)
+            return np.repeat(vertices, np.diff(indptr)), indices
+        with self._stream():
+            xp = current_gpu().xp
+            places = xp.arange(len(indices), dtype=indptr.dtype)
+            return xp.searchsorted(indptr, places, side="right") - 1, indices
 
     def _rows(self) -> tuple[Indices, Indices]:
         if self._csr is None:

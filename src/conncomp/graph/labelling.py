@@ -23,7 +23,7 @@ from conncomp._arrays import (
     on_gpu,
 )
 from conncomp._containers import is_of
-from conncomp.gpu import Workspace
+from conncomp.gpu import Workspace, check_workspace
 from conncomp.graph._condensing import fill_in_topological_order, renumber_in_topological_order
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
 from conncomp.graph.graph import Graph
@@ -94,10 +94,11 @@ def connected_components(
     Parameters
     ----------
     csgraph : Graph, matrix, or graph of another library
-        A sparse matrix or array of SciPy, CuPy or PyData's sparse: all entries that are stored are
-        arcs. A dense one: entries other than 0, NaN and infinity are arcs, and in a masked one all
-        that are not masked. It need not be symmetric. A graph of NetworkX, igraph or rustworkx: its
-        nodes are numbered in their order. The keyword ``graph`` works, too.
+        A sparse matrix or array of SciPy, CuPy or PyData's sparse: all stored entries are arcs,
+        zeros too, except in the layouts bsr and dia, which are padded with zeros. A dense matrix:
+        entries other than 0, NaN and infinity are arcs, and in a masked one all that are not
+        masked. It need not be symmetric. A graph of NetworkX, igraph or rustworkx: its nodes are
+        numbered in their order. The keyword ``graph`` works, too.
     directed : bool, optional
         If False, arcs count in both directions, and `connection` means nothing.
     connection : {"weak", "strong"}, optional
@@ -312,6 +313,11 @@ def connected_components(
             return again if return_labels else int(again[0])
     if not isinstance(connection, str) or connection.lower() not in ("weak", "strong"):
         raise ValueError(f"connection={shown(connection)} is neither 'weak' nor 'strong'")
+    if isinstance(directed, str):  # as connected_components(graph, "strong")
+        raise TypeError(
+            f"directed={shown(directed)} must be True or False; name the kind of components by "
+            "connection="
+        )
     strong = as_bool("directed", directed) and connection.lower() == "strong"
     check_choice("numbering", numbering, ("consecutive", "roots", "topological"))
     if numbering == "topological" and not strong:
@@ -322,6 +328,7 @@ def connected_components(
     where = choose_device(device, _lies_on_gpu(csgraph), "csgraph")
     chosen = choose_algorithm(STRONG_ALGORITHMS if strong else ALGORITHMS, where, algorithm)
     choices = chosen.check_options(options)
+    check_workspace(workspace)
     arcs = as_graph(csgraph)
     return_labels = as_bool("return_labels", return_labels)
     if kind is not None:

@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from conncomp._algorithms import Algorithm, choose_algorithm
 from conncomp._arguments import check_choice
 from conncomp._arrays import Output, in_library, move_from_gpu
-from conncomp.gpu import Workspace
+from conncomp.gpu import Workspace, check_workspace
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.grid.array import Array
 from conncomp.kernels.cuda.grid.image import Image
@@ -39,6 +39,7 @@ class Request:
 
     def __post_init__(self) -> None:
         check_choice("numbering", self.numbering, ("consecutive", "roots"))
+        check_workspace(self.workspace)
         self.chosen = choose_algorithm(ALGORITHMS, self.device, self.algorithm)
         self.options = self.chosen.check_options(self.options)
 

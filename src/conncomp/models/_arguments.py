@@ -35,6 +35,12 @@ def check_drawn(replicas: int | None, first_replica: int, seed: int) -> Drawn:
     return Drawn(count, first, check_range("seed", seed, 0, MOST_SEED))
 
 
+def check_watch(watch: Any) -> None:
+    """Raise unless it is a function, or None."""
+    if watch is not None and not callable(watch):
+        raise TypeError(f"watch={shown(watch)} must be a function that takes the model")
+
+
 def as_many_as(replicas: Any, *values: Any) -> Any:
     """Return the argument `replicas`: if it is not given, as many as there are values of one kind.
 

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from conncomp._arguments import as_sequence, check_choice, shown
 from conncomp._arrays import as_numpy, check_kind, on_gpu, on_host
 from conncomp.graph import Graph
+from conncomp.graph.inputs.conversions import is_sparse
+from conncomp.graph.inputs.parts import check_one_each
 from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.edges import MOST_VERTICES, UNIT_BITS, WHOLE, EdgeBonds, SpinKind
 from conncomp.kernels.lattice import Lattice
@@ -206,6 +208,7 @@ class InGraph:
     ----------
     graph : Graph
     coupling : ndarray of float64, shape () or (num_arcs,)
+        In the order of `Graph.arcs`.
 
     Attributes
     ----------
@@ -219,19 +222,14 @@ class InGraph:
         vertices = graph.num_vertices
         if not 1 <= vertices <= MOST_VERTICES:
             raise ValueError(f"the graph has {vertices} vertices; there must be 1 to 2**31 - 1")
-        here = graph.to("cpu")
-        arcs = here.indices.shape
-        if coupling.shape not in ((), arcs):
-            raise ValueError(
-                f"coupling has shape {coupling.shape}; there must be one number, or one for each "
-                f"of {arcs[0]} arcs, in the order of graph.indices"
-            )
+        if coupling.ndim:
+            check_one_each("coupling", coupling.shape, graph.num_arcs)
         self.sites = vertices
-        self._merge(here, np.broadcast_to(coupling, arcs))
+        self._merge(graph, np.broadcast_to(coupling, graph.num_arcs))
 
-    def _merge(self, here: Graph, coupling: NDArray[np.float64]) -> None:
+    def _merge(self, graph: Graph, coupling: NDArray[np.float64]) -> None:
         # Arrays of all arcs go as soon as nobody needs them.
-        key, back = _pairs_of(here)
+        key, back = _pairs_of(graph)
         # By calls, after which Ctrl-C is heard, as it is not after an index in brackets.
         low, high = np.divmod(key, self.sites)
         _, order = grouped(high, self.sites)
@@ -265,7 +263,8 @@ class InGraph:
             low, high = divmod(int(key[k]), self.sites)
             raise ValueError(
                 f"the coupling from vertex {low} to {high} is {forth[k]:g}, and back "
-                f"{reverse[k]:g}; a bond has one"
+                f"{reverse[k]:g}; a bond has one: give couplings in the order of graph.arcs, which "
+                "graph.in_arc_order makes of that of graph.indices"
             )
         merged = np.where(leads[0], forth, reverse)
         kept = abs(merged) > largest
@@ -302,9 +301,7 @@ class InGraph:
 
 def _pairs_of(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return a number for the two ends of each arc, and whether it leads to the smaller one."""
-    vertices = graph.num_vertices
-    sources = np.repeat(np.arange(vertices), np.diff(graph.indptr))
-    targets = graph.indices.astype(np.int64)
+    sources, targets = (ends.astype(np.int64) for ends in graph.to("cpu").arcs)
     loops = sources == targets
     if loops.any():
         raise ValueError(
@@ -312,7 +309,7 @@ def _pairs_of(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
             "leave loops out"
         )
     pairs = np.minimum(sources, targets)
-    pairs *= vertices
+    pairs *= graph.num_vertices
     pairs += np.maximum(sources, targets)
     return pairs, sources > targets
 
@@ -358,6 +355,8 @@ def place_of(shape: Any, lattice: Any, periodic: Any, coupling: Any) -> OnLattic
 
     Without a lattice it is the hypercubic one of as many axes as there are lengths.
     """
+    if is_sparse(shape):
+        raise TypeError("shape is a sparse matrix; give conncomp.Graph.from_scipy(shape)")
     if not isinstance(shape, Graph):
         negative = not isinstance(coupling, np.ndarray) and coupling < 0
         if lattice is None:

@@ -10,8 +10,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import check_range, shown
+from conncomp._arguments import as_bool, check_range, shown
 from conncomp.generate.random import MASK, philox
+from conncomp.models._arguments import check_watch
 from conncomp.models._probabilities import CERTAIN
 from conncomp.models.observables.observing import observing
 from conncomp.models.protocol import MOST_UPDATES, Series, make_updates
@@ -145,6 +146,7 @@ def parallel_tempering(
         raise TypeError(
             f"model={shown(model)} must be a Potts, Ising, XY or Heisenberg model, or a SpinGlass"
         )
+    check_watch(watch)
     ladders = model._ladders()
     temperatures, places = ladders.shape[1], places_as_given(model)
     if model.replicas < 2 or temperatures < 2:
@@ -203,7 +205,7 @@ def _updater(model: Tempered, options: dict[str, Any]) -> Any:
         return model.updater(**options)
     observed = {"observe": (), **options}
     observe, wrapping = observed.pop("observe"), observed.pop("wrapping")
-    clusters = bool(options.get("clusters"))
+    clusters = as_bool("clusters", options.get("clusters", False))
     update = model.updater(**observed)
     return observing(model, update, observe, clusters=clusters, wrapping=wrapping)
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import shown
+from conncomp._arguments import check_progress, shown
 from conncomp.chunked.layout import Layout
 from conncomp.chunked.volumes.block_files import BlockFiles
 from conncomp.chunked.volumes.job import Copies, Progress
@@ -347,6 +347,7 @@ def open_volume(
     >>> folder.cleanup()
     """
     limit = None if memory is None else bytes_of_memory(memory)
+    check_progress(progress)
     with ExitStack() as files:
         file = VolumeFile(files.enter_context(opened(source, key, channel)), limit, progress)
         file._files = files.pop_all()

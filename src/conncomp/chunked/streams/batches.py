@@ -116,7 +116,8 @@ def stream_labels(
     >>> sum(len(batch.labels) for batch in batches), max(batch.means.max() for batch in batches)
     (4, np.float64(8.5))
     """
-    if hasattr(slabs, "__array__") or not isinstance(slabs, Iterable):
+    is_array = hasattr(slabs, "__array__") or hasattr(slabs, "toarray")
+    if is_array or not isinstance(slabs, Iterable):
         raise TypeError(
             f"slabs is a {type(slabs).__name__}; it must be an iterable of slabs, such as [volume] "
             "or (volume[z : z + 64] for z in range(0, len(volume), 64))"

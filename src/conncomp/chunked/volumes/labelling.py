@@ -16,7 +16,14 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from conncomp._arguments import as_integer, as_number, check_choice, check_range, shown
+from conncomp._arguments import (
+    as_integer,
+    as_number,
+    check_choice,
+    check_progress,
+    check_range,
+    shown,
+)
 from conncomp._arrays import as_label_type
 from conncomp._core import native
 from conncomp._memory import free_memory, in_words, memory_limit, parse_bytes, resident_memory
@@ -259,6 +266,7 @@ def label_volume(
 ) -> Counts:
     """Do what `label_file` does; count components that are not kept, too."""
     check_choice("numbering", arguments.numbering, ("consecutive", "roots"))
+    check_progress(progress)
     selection = arguments.selection()
     wanted = as_target(target)
     limit = None if memory is None else bytes_of_memory(memory)

@@ -171,7 +171,7 @@ def _check(sources: Iterable[Source], output: Path) -> None:
             if place in written:
                 raise click.UsageError(
                     f"{str(path)!r} would be written twice; put {{stem}}, {{parent}} or "
-                    "{{series}} into its name."
+                    "{series} into its name."
                 )
             written[place] = option
     for source in sources:

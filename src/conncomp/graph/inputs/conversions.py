@@ -113,7 +113,10 @@ def parts_of_networkx(graph: Any) -> Parts:
 
 
 def as_arcs_or_rows(matrix: Any) -> Any:
-    """Return a sparse matrix in a layout that arcs are read from: coo or csr."""
+    """Return a sparse matrix in a layout that arcs are read from, coo or csr, entries in order.
+
+    Blocks of bsr hold zeros that nobody stored. SciPy drops those of diagonals itself.
+    """
     stored = as_scipy(matrix)
     if stored.format in ("coo", "csr"):
         return stored
@@ -122,10 +125,13 @@ def as_arcs_or_rows(matrix: Any) -> Any:
         # changes and that is right.
         stored = stored.copy()
         stored.check_format(full_check=True)
-    if not is_of(stored, "cupyx.scipy.sparse"):
-        return stored.tocsr()
-    with caller_stream("cupy", stored.data.device.id):
-        return stored.tocsr()
+    if is_of(stored, "cupyx.scipy.sparse"):
+        with caller_stream("cupy", stored.data.device.id):
+            return stored.tocoo()
+    entries = stored.tocoo()
+    if stored.format == "bsr":
+        entries.eliminate_zeros()
+    return entries
 
 
 def edges_of_igraph(graph: Any) -> tuple[Ends, int]:

@@ -184,6 +184,15 @@ def check_lengths(names: Iterable[str], arrays: Sequence[Any]) -> None:
         raise ValueError(f"{first} has {sizes[0]} entries and {second} has {sizes[1]}")
 
 
+def check_one_each(name: str, shape: tuple[int, ...], num_arcs: int) -> None:
+    """Raise unless an array, of this shape, has an entry for each arc of a graph."""
+    if shape != (num_arcs,):
+        raise ValueError(
+            f"{name} has shape {shape}; there must be one for each of {num_arcs} arcs, in the order"
+            " of Graph.arcs, where an undirected edge is two arcs"
+        )
+
+
 def as_one_dtype(arrays: list[Any]) -> list[Any]:
     """Return arrays of indices as int64, unless they are of one type."""
     if len({array.dtype for array in arrays}) == 1:

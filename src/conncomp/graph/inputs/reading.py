@@ -31,6 +31,7 @@ from conncomp.files.access import (
 )
 from conncomp.files.csv_header import ENDS, SAMPLE, judge_first_row, rows_of
 from conncomp.files.images import read_image
+from conncomp.graph.inputs.conversions import as_arcs_or_rows
 from conncomp.graph.inputs.parts import (
     Ids,
     Indices,
@@ -366,7 +367,7 @@ def _graph_of_npz(path: str) -> Parts:
     if 16 * arrays[0].size > FREE_EXPANSION + EXPANSION * os.path.getsize(path):
         raise ValueError(f"{arrays[0].size} entries are packed too well; save it as csr")
     make = {"bsr": sparse.bsr_array, "dia": sparse.dia_array}[layout]
-    entries = make((arrays[0], *arrays[1:]), shape=shape).tocoo()
+    entries = as_arcs_or_rows(make((arrays[0], *arrays[1:]), shape=shape))
     return _parts_of_arcs(entries.row, entries.col, shape[0])
 
 

@@ -61,10 +61,11 @@ class Ising(ClusterModel):
     beta : float or sequence of float, optional
         The inverse temperature, instead of `temperature`.
     coupling : float or array_like of float, optional
-        J: above 0 of a ferromagnet, below 0 of an antiferromagnet; or one for each bond, in the
-        order of `edges`, or for each arc of a graph, in the order of its ``indices``. Where bonds
-        frustrate each other, clusters are right and soon as large as the lattice, so that little is
-        decorrelated.
+        J: above 0 of a ferromagnet, below 0 of an antiferromagnet; or one for each bond of a
+        lattice, in the order of `edges`, or for each arc of a graph, in the order of `Graph.arcs`:
+        that of the list of edges. Those of several arcs from one vertex to another add up; an arc
+        there and one back are the same bond, and have the same. Where bonds frustrate each other,
+        clusters are right and soon as large as the lattice, so that little is decorrelated.
     field : float or array_like of float, optional
         h, of all sites or of each, in the shape of `spins` of one replica. A site in a field has a
         bond to a ghost spin that is always up, and clusters with such bonds stay [1]_.
