@@ -37,6 +37,7 @@ from conncomp.cli._report import (
     speed_row,
     timing_row,
 )
+from conncomp.cli._rules import command, needs, no_effect
 from conncomp.files.access import atomic_path
 from conncomp.tables.files.memory import Budget
 from conncomp.tables.files.reading import (
@@ -107,7 +108,16 @@ def _parse_thresholds(
         ) from None
 
 
-@click.command()
+@command(
+    needs("--weight", "--threshold", "--max-size"),
+    needs("--threshold --max-size", "--weight"),
+    needs("--node", "--nodes"),
+    no_effect(
+        "is for one threshold, or --json: of several thresholds the largest alone is printed",
+        lambda given: len(given["threshold"] or ()) > 1 and not given["as_json"],
+        "--top",
+    ),
+)
 @click.argument("input", metavar="IN...", nargs=-1, required=True)
 @click.option(
     "--left",
@@ -316,10 +326,9 @@ def _check_options(names: list[str], options: Options) -> None:
             f"--left names {len(left)} columns and --right {len(right)}; an id has as many on both "
             "sides."
         )
-    compares = options.threshold is not None or options.max_size is not None
-    if options.weights is None and compares:
-        option = "--threshold" if options.threshold is not None else "--max-size"
-        raise click.UsageError(f"{option} needs --weight, the column to compare.")
+    formats = {options.format or format_of(name) for name in (*names, *options.files_of_nodes)}
+    if options.integers and not formats & {"csv", "tsv"}:
+        raise click.UsageError("--integers is for CSV and TSV; other formats have types.")
 
 
 class _Tally:
