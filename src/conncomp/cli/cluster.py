@@ -234,8 +234,8 @@ def cluster(**given: Any) -> None:
         pair_files, node_files = _open(names, options)
         note = budget.expect([*pair_files, *node_files])
     if note is not None:
-        command = click.get_current_context().command
-        click.echo(f"conncomp: {in_options(note, command, ())}", err=True)
+        note = in_options(note, click.get_current_context().command, ())
+        click.echo(f"conncomp: {note}", err=True)
     with stage("clustering", counts=True) as progress:
         tally = _Tally(
             clustering, budget, progress, sum(f.size for f in (*pair_files, *node_files))
@@ -247,8 +247,12 @@ def cluster(**given: Any) -> None:
         table = clustering.table(options.cluster_ids, "pyarrow")
         results = _results(table, clustering.roots, options)
     if options.output is not None:
-        with stage("writing"):
-            _write(options.output, table)
+        with (
+            stage("writing"),
+            atomic_path(options.output) as temporary,
+            temporary.open("wb") as file,
+        ):
+            _write_to(file, options.output, table)
     report: dict[str, Any] = {
         "input": {"files": names, "bytes": sum(file.size for file in pair_files)},
         "pairs": tally.rows,
@@ -411,11 +415,6 @@ def _check_output(path: Path, file: PairFile) -> None:
         raise ValueError(f"{path}: {error}; write .parquet or .arrow") from error
 
 
-def _write(path: Path, table: Any) -> None:
-    with atomic_path(path) as temporary, temporary.open("wb") as file:
-        _write_to(file, path, table)
-
-
 def _write_to(file: Any, path: Path, table: Any) -> None:
     """Write a table in the format of a name, block by block, so that Ctrl-C need not wait."""
     suffix = path.suffix.lower()
@@ -436,17 +435,12 @@ def _write_to(file: Any, path: Path, table: Any) -> None:
 
 
 def _table_of_thresholds(results: list[dict[str, Any]], ids: int) -> list[Row]:
-    rows = [
-        (
-            f"{one['threshold']:g}",
-            f"{one['clusters']:,}",
-            f"{one['alone']:,}",
-            f"{one['largest'][0]['size'] if one['largest'] else 0:,}",
-            percent(one["largest"][0]["size"] if one["largest"] else 0, ids),
-        )
-        for one in results
-    ]
-    return [("threshold", "clusters", "of one id", "largest", "share of ids"), *rows]
+    rows: list[Row] = [("threshold", "clusters", "of one id", "largest", "share of ids")]
+    for one in results:
+        size = one["largest"][0]["size"] if one["largest"] else 0
+        counts = f"{one['clusters']:,}", f"{one['alone']:,}", f"{size:,}"
+        rows.append((f"{one['threshold']:g}", *counts, percent(size, ids)))
+    return rows
 
 
 def _summary(report: dict[str, Any]) -> list[Row]:

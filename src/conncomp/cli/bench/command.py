@@ -24,8 +24,8 @@ from conncomp.cli._options import threads_option
 from conncomp.cli._output import output_file
 from conncomp.cli._report import Row, show
 from conncomp.cli._rules import Command, needs, no_effect
-from conncomp.cli.bench_paper import paper
-from conncomp.cli.bench_report import compare, report
+from conncomp.cli.bench.paper import paper
+from conncomp.cli.bench.report import compare, report
 
 # Where one algorithm takes milliseconds, another one takes minutes.
 LIMIT = 2.0
