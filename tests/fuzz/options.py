@@ -84,7 +84,7 @@ OPTIONS = {
         "--integers": None,
         "--nulls": "drop",
     },
-    "gpu": {"--compile": ("label-2d", "potts"), "--dtype": ("bool", "float32"), "--json": None},
+    "gpu": {"--compile": ("label-2d", "label-3d"), "--dtype": ("bool", "float32"), "--json": None},
     "info": {"--json": None},
     "bench grid": {
         "--suite": ("hard", "images"),

@@ -181,7 +181,7 @@ def label(**given: Any) -> None:
     block by block, and may be larger than memory: all of -o, --key, --channel of OME-Zarr,
     --threshold VALUE, --background, --connectivity, --periodic, --min-size, --top, --memory and
     --scheduler are for it. FILE may be IMAGE.zarr/labels/NAME, in an image of OME-Zarr. What is
-    done is kept in FILE.partial, and the same command goes on after a kill.
+    done is kept in FILE.partial, and the same command goes on after a kill or Ctrl-C.
     """
     options = Options(**given)
     check_background(options.threshold, options.background)
@@ -210,7 +210,7 @@ def _kept(options: Options, stage: Stages) -> str:
             return f"what is done is kept in {folder}: the same command goes on"
     written = {"writing": options.output, "statistics": options.stats, "picture": options.picture}
     complete = [str(path) for name, path in written.items() if path and name in stage.seconds]
-    kept = f"{' and '.join(complete)} complete, nothing else" if complete else "nothing"
+    kept = f"{' and '.join(complete)}, complete, and nothing else" if complete else "nothing"
     return f"{kept} is kept: the same command begins anew"
 
 
