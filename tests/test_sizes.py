@@ -23,14 +23,14 @@ LONG_FILES = {
     "tables/files/reading.py": "three formats of pairs, and what reads them ahead",
 }
 LONG_FUNCTIONS = {
-    "cli/bench.py _options": "a table of options",
+    "cli/bench/command.py _options": "a table of options",
 }
 USERS, COMMAND, OPTIONS = "users name what they ask for", "options of a command", "of an algorithm"
 MANY_PARAMETERS = {
     "_arrays.py __init__": "all that decides where labels go",
     "bench/runner.py measure": "all that a result depends on",
     "bench/runner.py measure_input": "all that a row depends on",
-    "cli/bench.py _bench": COMMAND,
+    "cli/bench/command.py _bench": COMMAND,
     "cli/simulate/cahn_hilliard.py cahn_hilliard": COMMAND,
     "cli/simulate/glass.py glass": COMMAND,
     "cli/simulate/ising.py ising": COMMAND,

@@ -24,7 +24,9 @@ FEW_BYTES = 1 << 20  # as many are moved to or from a GPU by one copy, pinned or
 PIECE_HERE = 1 << 24  # bytes that are converted at once in main memory
 
 
-def choose_device(device: str | None, arrays_on_gpu: bool, name: str) -> Literal["cpu", "cuda"]:
+def choose_device(
+    device: str | None, arrays_on_gpu: bool, name: str, workspace: object = None
+) -> Literal["cpu", "cuda"]:
     """Return where to work: where the data lies, unless it is to be moved to the GPU.
 
     Parameters
@@ -34,13 +36,19 @@ def choose_device(device: str | None, arrays_on_gpu: bool, name: str) -> Literal
     arrays_on_gpu : bool
         Whether the argument called `name` lies in GPU memory.
     name : str
+    workspace : object, optional
+        The argument of that name, which a CPU has no use for.
     """
     check_choice("device", device, (None, "cpu", "cuda"))
     if arrays_on_gpu and device == "cpu":
         raise ValueError(
             f"device='cpu', but {name} lies in GPU memory; copy it to a NumPy array first"
         )
-    return "cuda" if arrays_on_gpu or device == "cuda" else "cpu"
+    if arrays_on_gpu or device == "cuda":
+        return "cuda"
+    if workspace is not None:
+        raise ValueError(f"workspace is for arrays on a GPU, but {name} is not; leave it out")
+    return "cpu"
 
 
 def on_gpu(array: object) -> bool:

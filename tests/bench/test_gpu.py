@@ -263,7 +263,7 @@ def test_an_algorithm_that_takes_too_long(run, gpu, monkeypatch):
 
 
 def test_limit_by_default(run, gpu, monkeypatch):
-    monkeypatch.setattr("conncomp.cli.bench.LIMIT", 0.01)
+    monkeypatch.setattr("conncomp.cli.bench.command.LIMIT", 0.01)
     sweeps_without_end(monkeypatch, gpu, {0})
     run(*GRID, "--algorithm", "auto", "-o", "out.json")
     assert runs_of("auto")[0]["reason"] == "given up after 0.01 s"

@@ -160,7 +160,7 @@ def test_statistics_by_spacing(report):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ("--spacing 1,1,1", "--spacing is for --stats FILE.csv"),
+        ("--spacing 1,1,1", "--spacing is for --stats; give both"),
         ("--stats s.csv --spacing 1,2", "--spacing has 2 lengths; the image has 3 axes"),
         ("--stats s.csv --spacing 1,2,x", "is not a positive, finite number for each"),
         ("--stats s.csv --spacing 1,inf,1", "is not a positive, finite number for each"),

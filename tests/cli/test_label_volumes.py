@@ -163,3 +163,40 @@ def test_hdf5(report):
     found = report("label", "v.h5", "-o", "l.npy", "--key", "image")
     np.testing.assert_array_equal(np.load("l.npy"), conncomp.label(VOLUME))
     assert found["components"] == np.load("l.npy").max()
+
+
+def _interrupt(*arguments, **options):
+    raise KeyboardInterrupt
+
+
+def test_an_interrupt_says_what_is_kept(run, report, monkeypatch):
+    words = ["label", "v.zarr", "-o", "l.zarr", "--connectivity", 1]
+    with monkeypatch.context() as changes:
+        changes.setattr("conncomp.chunked.volumes.labelling.Job.run", _interrupt)
+        result = run(*words)
+    line = "conncomp: interrupted; what is done is kept in l.zarr.partial: the same command goes on"
+    assert (result.exit_code, result.stderr, result.stdout) == (130, f"{line}\n", "")
+    assert os.path.isdir("l.zarr.partial")
+    assert report(*words)["components"] == conncomp.label(VOLUME, connectivity=1).max()
+
+
+@pytest.mark.parametrize(
+    ("where", "words", "kept"),
+    [
+        ("conncomp.chunked.volumes.labelling.label_volume", "v.zarr -o l.npy", "nothing"),
+        ("conncomp.chunked.streams.batches.measure_slabs", "v.npy --stats-only", "nothing"),
+        ("conncomp.label", "v.npy -o l.npy", "nothing"),
+        (
+            "conncomp.component_statistics",
+            "v.npy -o l.npy --stats s.csv",
+            "l.npy, complete, and nothing else",
+        ),
+    ],
+)
+def test_an_interrupt_says_that_nothing_is_kept(run, monkeypatch, where, words, kept):
+    monkeypatch.setattr(where, _interrupt)
+    result = run("label", *words.split())
+    line = f"conncomp: interrupted; {kept} is kept: the same command begins anew\n"
+    assert (result.exit_code, result.stderr) == (130, line)
+    made = ["l.npy"] * ("complete" in kept)
+    assert sorted(os.listdir()) == [*made, "v.npy", "v.zarr"]

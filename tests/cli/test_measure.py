@@ -169,16 +169,16 @@ def test_intensities_are_of_the_series_of_the_labels(plate, run):
             file.write(first)
             file.write(labels if name == "masks.tif" else plate["a10"])
     conncomp.write_image("one.npy", plate["a1"])
-    common = "measure", "masks.tif", "--series", 1, "-o", "cells.parquet", "--intensity"
+    common = "measure", "masks.tif", "-o", "cells.parquet", "--series"
     for intensity, image in {"raw.tif": "a10", "one.npy": "a1", "plate/a2.tif": "a2"}.items():
-        result = run(*common, intensity)
+        result = run(*common, 1, "--intensity", intensity)
         assert result.exit_code == 0, result.stderr
         wanted = regionprops_table(labels, plate[image], properties=["intensity_mean"])
         found = read("cells.parquet")["intensity_mean"].to_numpy()
         np.testing.assert_allclose(found, wanted["intensity_mean"])
     with tifffile.TiffWriter("masks.tif", append=True) as file:
         file.write(labels[:, :70])
-    result = run(*common, "raw.tif", "--series", 2)
+    result = run(*common, 2, "--intensity", "raw.tif")
     assert "masks.tif: raw.tif: has 2 series: there is no series=2" in result.stderr
 
 

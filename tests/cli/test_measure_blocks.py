@@ -62,8 +62,8 @@ def test_tables_are_those_of_labels_in_memory(files, monkeypatch, report, words)
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["labels.zarr", "--threshold", "3"], "--threshold has no meaning there"),
-        (["labels.zarr", "--picture", "a.png"], "--picture has no meaning there"),
+        (["labels.zarr", "--threshold", "3"], "--threshold has no meaning with --memory"),
+        (["labels.zarr", "--picture", "a.png"], "--picture has no meaning with --memory"),
         (["labels.zarr", "--properties", "solidity"], "solidity: with --memory, columns are"),
         (["labels.zarr", "--properties", "all"], "all: with --memory, columns are"),
         (["labels.npy"], "is neither Zarr nor HDF5; leave --memory out"),

@@ -24,10 +24,10 @@ BASE = "simulate potts --shape 8x12 --sweeps 200"
 
 
 def asked(base, options):
-    """Return the words of a command, whose shape the options may replace."""
+    """Return the words of a command, some of which the options may replace."""
     words = base.split()
-    if "--shape" in options:
-        place = words.index("--shape")
+    for option in {"--lattice", "--shape", "--sweeps"} & set(options.split()) & set(words):
+        place = words.index(option)
         del words[place : place + 2]
     return [*words, *options.split()]
 
@@ -204,16 +204,17 @@ def test_film_without_pillow(run, monkeypatch):
 
 def test_short_series_are_told(run):
     assert "beware" in run("simulate", "potts", "--shape", "8x8", "--sweeps", 20).stdout
-    assert "beware" not in run(*BASE.split(), "--sweeps", 2000, "--beta", 0.1).stdout
+    assert "beware" not in run(*asked(BASE, "--sweeps 2000 --beta 0.1")).stdout
 
 
 def test_what_does_not_vary_has_no_times(report, run):
-    frozen = [*BASE.split(), "--beta", 40, "--start", "cold"]
+    cold = [*BASE.split(), "--start", "cold", "--beta"]
+    frozen = [*cold, 40]
     (summary,) = report(*frozen)["summaries"]
     assert summary["energy"] == {"value": -2.0, "error": 0.0}
     assert summary["energy_time"] == {"value": None, "error": None}
     assert re.search(r"tau of energy +-$", run(*frozen).stdout, re.MULTILINE)
-    assert report(*frozen, "--beta", 0)["summaries"][0]["specific_heat"]["value"] == 0
+    assert report(*cold, 0)["summaries"][0]["specific_heat"]["value"] == 0
 
 
 @pytest.mark.parametrize("options", ["", "--temperatures 1:1.3:4", "--replicas 20"])
@@ -268,7 +269,7 @@ def test_existing_output_is_refused(run, option, name):
         ("--update few-cluster", "needs tile and p_flip"),
         ("--update few-cluster --tile 5x5 --p-flip 0.5", "--tile [5, 5] must divide the lattice"),
         ("--update few-cluster --tile 4x4 --p-flip 1", "--p-flip 1.0 must be"),
-        ("--tile 4x4", "tile and p_flip are for"),
+        ("--tile 4x4", "--tile is for --update few-cluster; give both"),
         ("--update metropolis --clusters", '--clusters is not for --update "metropolis"'),
         ("--thermalise -1", "--thermalise -1 must be"),
         ("--measure-every 0", "--measure-every 0 must be"),
@@ -280,7 +281,7 @@ def test_existing_output_is_refused(run, option, name):
         ("--temperatures 1:2:3 --beta 1", "--beta and --temperatures exclude each other"),
         ("--checkpoint-every 0 --checkpoint a", "--checkpoint-every 0.0 must be above 0"),
         ("--film out.gif --film-every 0", "0 is not in the range"),
-        ("--film-every 2", "--film-every is for --film only"),
+        ("--film-every 2", "--film-every is for --film; give both"),
         ("--film out.gif --checkpoint a", "--film and --checkpoint exclude each other"),
         ("--film out.png", "'out.png' does not end in .gif"),
         ("--picture out.gif", "'out.gif' does not end in .png"),

@@ -99,10 +99,13 @@ def test_table_picture_and_the_identity_of_gaussian_couplings(run, report):
     ("words", "reason"),
     [
         ("--shape 4x4 --sweeps 4", "Give either --temperatures A:B:N or --temperature T."),
-        ("--shape 4x4 --sweeps 4 --temperature 1 --temperatures 1:2:2", "Give either"),
+        ("--shape 4x4 --sweeps 4 --temperature 1 --temperatures 1:2:2", "exclude each other"),
         ("--shape 4x4 --sweeps 4 --temperature 0", "must be two temperatures above 0"),
         ("--shape 4x4 --shape 6x6 --sweeps 4 --temperature 1 -o x.h5", "--output is for one"),
-        ("--shape 4x4 --shape 4x4 --sweeps 4 --temperature 1 --folder x", "a size twice"),
+        (
+            "--shape 4x4 --shape 4x4 --sweeps 4 --temperature 1 --folder x",
+            "--shape '4x4' is given twice",
+        ),
         ("--shape 4x4 --sweeps 4 --temperature 1 --folder x -o x.h5", "exclude each other"),
         ("--shape 4xx4 --sweeps 4 --temperature 1", "'4xx4' is not lengths such as 64x64"),
         ("--shape 4x4 --sweeps 4 --temperature 1 --replicas 1", "choose copies=2"),

@@ -20,9 +20,9 @@ OWN = {"potts": ["--q", "3"]}
 SIZES = [(4, 4), (6, 5)]
 
 
-def words_of(name, sweeps=20):
+def words_of(name, sweeps=20, temperatures="3:5:3"):
     sizes = [word for shape in SIZES for word in ("--shape", "x".join(map(str, shape)))]
-    common = ["--lattice", "triangular", "--temperatures", "3:5:3", "--seed", "2"]
+    common = ["--lattice", "triangular", "--temperatures", temperatures, "--seed", "2"]
     return ["simulate", name, *OWN.get(name, []), *sizes, *common, "--sweeps", str(sweeps)]
 
 
@@ -47,8 +47,7 @@ def test_sizes_are_those_of_the_function_and_a_folder_is_gone_on_from(run, repor
     assert "whose thermalise is 2, not 3" in check_failure(
         run(*words_of(name, 40), *folder, "--thermalise", 3)
     )
-    warmer = "--temperatures", "3:6:3"
-    assert check_failure(run(*words_of(name, 40), *folder, *warmer)).endswith(
+    assert check_failure(run(*words_of(name, 40, "3:6:3"), *folder)).endswith(
         "made/here/4x4.checkpoint: is of another simulation, whose beta has other values; give "
         "--folder another one than made/here, or remove what is there of this size, 4x4.checkpoint "
         "and 4x4.h5, to begin anew"
@@ -74,9 +73,10 @@ def test_table_and_one_size_in_a_folder(run, report):
     [
         ("-o run.h5", "--output is for one --shape; --folder keeps"),
         ("--picture run.png", "--picture is for one --shape"),
-        ("--shape 4x4", "--shape has a size twice"),
+        ("--shape 4x4", "--shape '4x4' is given twice; give it once"),
         ("--shape 4xx4", "'4xx4' is not lengths such as 64x64"),
-        ("--folder here --checkpoint run.save", "--checkpoint is for one --shape"),
+        ("--shape 04x4", "--shape has a size twice"),
+        ("--folder here --checkpoint run.save", "--folder and --checkpoint exclude each other"),
     ],
 )
 def test_bad_options(run, name, options, message):

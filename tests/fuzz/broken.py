@@ -20,6 +20,7 @@ from conncomp import models
 from conncomp import networkx as backend
 from conncomp.chunked.measures.volume_file import MappedVolume
 from conncomp.chunked.volumes.formats import zarr_arrays
+from conncomp.cli import _rules
 from conncomp.graph import graph
 from conncomp.tables import columns as table_columns
 from conncomp.tables.pairs import Clustering
@@ -190,6 +191,11 @@ BREAKAGES = {
         *(of(conncomp, "minimum_forest_of_edge_files", _part(k)) for k in range(4)),
     ],
     "arguments": [of_call(conncomp, "label", _stumbles)],
+    "options": [
+        of_call(_rules, "_check_once", lambda function, *given: None),
+        of_call(_rules.Rule, "check", lambda function, *given: None),
+        of(_rules, "is_given", lambda result: not result),
+    ],
     "label": [of(conncomp, "label", _part(0)), of(conncomp, "label", _part(1))],
     "label-bonds": [of(conncomp, "label_bonds", _part(k)) for k in (0, 1)],
     "wrapping": [

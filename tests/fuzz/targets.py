@@ -36,6 +36,7 @@ from . import (
     models,
     networkx_graphs,
     observables,
+    options,
     pairs,
     spins_on_edges,
     vectors,
@@ -206,6 +207,8 @@ def command(data):
             assert complaint.startswith(f"conncomp: {path.name}: "), complaint[:200]
             assert complaint.count("\n") == 2, complaint[:200]
             return
+        single = [word for word in words if word in option_values.keys() - AGAIN]
+        assert status == 2 or len(set(single)) == len(single), f"twice, in silence: {words}"
         assert status in (0, 2), f"exit status {status}"
         assert (status == 2) == complaint.startswith("conncomp: "), complaint[:200]
         assert status == 0 or complaint.count("\n") == 1, complaint[:200]
@@ -215,6 +218,7 @@ def command(data):
 
 
 BIG = "1" + "0" * 400
+AGAIN = {"--left", "--right", "--node"}  # may be given several times
 OUTPUTS = [
     "out.npy",
     "out.npz",
@@ -301,6 +305,7 @@ TARGETS = {
     "read-pairs": Target(read_pairs, lambda: files.seeds_of(files.PAIRS), may_refuse=True),
     "arguments": of_calls(arguments, may_refuse=True),
     "command": of_calls(command),
+    "options": of_calls(options.options),
     "label": of_calls(grids.label),
     "label-bonds": of_calls(grids.label_bonds),
     "wrapping": of_calls(grids.wrapping),

@@ -54,7 +54,7 @@ def placed(graph):
 
 def check(on_gpu, graph, **options):
     """Compare with the CPU."""
-    count, labels = connected_components(graph, **{**options, "device": None})
+    count, labels = connected_components(graph, **{**options, "device": None, "workspace": None})
     answer, found = connected_components(on_gpu, **options)
     if options.get("numbering") == "roots":
         answer = answer.get()

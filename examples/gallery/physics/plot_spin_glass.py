@@ -58,4 +58,5 @@ plt.show()
 
 # %%
 # Above the transition the correlation length is a smaller share of the larger lattice.
-assert summaries[6][-1].correlation_ratio.value < summaries[4][-1].correlation_ratio.value
+large, small = (summaries[length][-1].correlation_ratio for length in (6, 4))
+assert large.value < small.value

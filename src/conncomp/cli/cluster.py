@@ -37,6 +37,7 @@ from conncomp.cli._report import (
     speed_row,
     timing_row,
 )
+from conncomp.cli._rules import command, needs, no_effect
 from conncomp.files.access import atomic_path
 from conncomp.tables.files.memory import Budget
 from conncomp.tables.files.reading import (
@@ -109,7 +110,16 @@ def _parse_thresholds(
         ) from None
 
 
-@click.command()
+@command(
+    needs("--weight", "--threshold", "--max-size"),
+    needs("--threshold --max-size", "--weight"),
+    needs("--node", "--nodes"),
+    no_effect(
+        "is for one threshold, or --json: of several thresholds the largest alone is printed",
+        lambda given: len(given["threshold"] or ()) > 1 and not given["as_json"],
+        "--top",
+    ),
+)
 @click.argument("input", metavar="IN...", nargs=-1, required=True)
 @click.option(
     "--left",
@@ -239,8 +249,12 @@ def cluster(**given: Any) -> None:
         table = clustering.table(options.cluster_ids, "pyarrow")
         results = _results(table, clustering.roots, options)
     if options.output is not None:
-        with stage("writing"):
-            _write(options.output, table)
+        with (
+            stage("writing"),
+            atomic_path(options.output) as temporary,
+            temporary.open("wb") as file,
+        ):
+            _write_to(file, options.output, table)
     report: dict[str, Any] = {
         "input": {"files": names, "bytes": sum(file.size for file in pair_files)},
         "pairs": tally.rows,
@@ -316,14 +330,13 @@ def _check_options(names: list[str], options: Options) -> None:
             f"--left names {len(left)} columns and --right {len(right)}; an id has as many on both "
             "sides."
         )
-    compares = options.threshold is not None or options.max_size is not None
-    if options.weights is None and compares:
-        option = "--threshold" if options.threshold is not None else "--max-size"
-        raise click.UsageError(f"{option} needs --weight, the column to compare.")
     formats = {options.format or format_of(name) for name in (*names, *options.files_of_nodes)}
-    for name, value in (("--header", True), ("--no-header", False)):
-        if options.header is value and {"csv", "tsv", None}.isdisjoint(formats):
+    are_text = not formats.isdisjoint(("csv", "tsv", None))
+    for name, given in (("--header", options.header), ("--no-header", options.header is False)):
+        if given and not are_text:
             raise click.UsageError(f"{name} is for CSV and TSV; leave it out.")
+    if options.integers and not are_text:
+        raise click.UsageError("--integers is for CSV and TSV; other formats have types.")
 
 
 class _Tally:
@@ -404,11 +417,6 @@ def _check_output(path: Path, file: PairFile) -> None:
         _write_to(io.BytesIO(), path, pa.table(fields))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise ValueError(f"{path}: {error}; write .parquet or .arrow") from error
-
-
-def _write(path: Path, table: Any) -> None:
-    with atomic_path(path) as temporary, temporary.open("wb") as file:
-        _write_to(file, path, table)
 
 
 def _write_to(file: Any, path: Path, table: Any) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from conncomp._config import config
 from conncomp.cli._options import json_option
 from conncomp.cli._report import Stages, show
+from conncomp.cli._rules import command, needs, no_effect
 
 Device = Any  # as of the functions of conncomp; tests have "cpu"
 
@@ -79,7 +80,14 @@ KINDS = {
 }
 
 
-@click.command()
+@command(
+    needs("--dtype", "--compile"),
+    no_effect(
+        "is for kinds of labels, such as --compile label-2d; leave it out",
+        lambda given: not any(kind == "all" or kind.startswith("label") for kind in given["kinds"]),
+        "--dtype",
+    ),
+)
 @click.option(
     "--compile",
     "kinds",

@@ -40,6 +40,7 @@ from conncomp.cli._report import (
     speed_row,
     timing_row,
 )
+from conncomp.cli._rules import command, no_effect
 from conncomp.files.access import atomic_path
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
 from conncomp.graph.graph import count_without_arcs, read_graph
@@ -86,6 +87,20 @@ class Options:
         return self.output is not None and self.output.suffix.lower() == ".npy"
 
 
+RULES = (
+    no_effect(
+        "is for edges in Parquet or Arrow files; leave it out",
+        lambda given: not Options(**given).has_edge_files,
+        *("--src", "--dst"),
+    ),
+    no_effect(
+        "is not for edges in Parquet or Arrow files; leave it out",
+        lambda given: Options(**given).has_edge_files,
+        *("--strong", "--compact-ids", "--format", "--algorithm", "--device cuda"),
+    ),
+)
+
+
 class FileOrPattern(click.Path):
     """The name of a file, or a pattern of names of files of Parquet or Arrow."""
 
@@ -96,7 +111,7 @@ class FileOrPattern(click.Path):
         return super().convert(value, option, context)
 
 
-@click.command()
+@command(*RULES)
 @click.argument(
     "input", metavar="IN", type=FileOrPattern(exists=True, dir_okay=False, path_type=Path)
 )
@@ -244,28 +259,8 @@ def _read_edges(options: Options, stage: Stages) -> Labelled:
     return Labelled(count, labels, None, files.count, lambda: None)
 
 
-def _check_edge_options(options: Options) -> None:
-    """Raise where options are not for edges in files of tables, or for nothing else."""
-    if not options.has_edge_files:
-        for name, given in (("--src", options.src), ("--dst", options.dst)):
-            if given is not None:
-                raise click.UsageError(f"{name} is for edges in Parquet or Arrow files.")
-        return
-    refused = {
-        "--strong": options.strong,
-        "--compact-ids": options.compact_ids,
-        "--format": options.format is not None,
-        "--algorithm": options.algorithm != "auto",
-        "--device cuda": options.device == "cuda",
-    }
-    for name, is_given in refused.items():
-        if is_given:
-            raise click.UsageError(f"{name} is not for edges in Parquet or Arrow files.")
-
-
 def _check_options(options: Options) -> None:
     """Raise where options of the command do not go together, or what they need is missing."""
-    _check_edge_options(options)
     check_distinct((options.input, options.output, options.histogram))
     if options.compact_ids and options.writes_npy:
         raise click.UsageError("--compact-ids: a .npy file has no place for the ids; write .npz.")

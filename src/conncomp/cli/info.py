@@ -6,9 +6,10 @@ import click
 
 from conncomp._config import config
 from conncomp.cli._report import show
+from conncomp.cli._rules import command
 
 
-@click.command()
+@command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def info(as_json: bool) -> None:
     """Print what a bug report needs.

@@ -11,8 +11,11 @@ import click
 from conncomp._memory import in_words
 from conncomp.cli._options import json_option, threads_option
 from conncomp.cli._report import Row, Stages, show
+from conncomp.cli._rules import command
 from conncomp.cli.label.options import (
     background_option,
+    check_background,
+    check_is_number,
     connectivity_option,
     finite,
     parse_memory,
@@ -20,7 +23,7 @@ from conncomp.cli.label.options import (
 )
 
 
-@click.command()
+@command()
 @click.argument("input", metavar="IN", type=click.Path(exists=True, path_type=Path))
 @click.option("--key", metavar="NAME", help="Which array of a group of Zarr, or dataset of HDF5.")
 @click.option(
@@ -50,10 +53,8 @@ def plan(input: Path, as_json: bool, **given: Any) -> None:
     """
     from conncomp.chunked.volumes.plan import plan_labels  # of which the help has no need
 
-    if isinstance(given["threshold"], str):
-        raise click.UsageError(
-            f"--threshold {given['threshold']} needs the whole image; give a number."
-        )
+    check_is_number(given["threshold"])
+    check_background(given["threshold"], given["background"])
     stage = Stages()
     with stage("labelling some blocks"):
         found = plan_labels(input, **given)

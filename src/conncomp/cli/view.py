@@ -16,6 +16,7 @@ from conncomp.cli._input import read_quietly
 from conncomp.cli._options import json_option, spacing_option, threads_option
 from conncomp.cli._output import check_distinct, output_file
 from conncomp.cli._report import Row, Stages, show, timing_row
+from conncomp.cli._rules import command
 from conncomp.files.scales import Scale
 
 BOUND = re.compile(r"-?[0-9]{1,18}")
@@ -38,7 +39,7 @@ def _parse_slices(
     return slices
 
 
-@click.command()
+@command()
 @click.argument("input", metavar="IN", type=click.Path(exists=True, path_type=Path))
 @click.option(
     "-o",

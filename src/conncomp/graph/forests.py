@@ -109,7 +109,7 @@ def spanning_forest(
     >>> conncomp.spanning_forest(graph)
     array([0, 1, 3], dtype=int32)
     """
-    where = choose_device(device, _lies_on_gpu(graph), "graph")
+    where = choose_device(device, _lies_on_gpu(graph), "graph", workspace)
     return _find(as_graph(graph), None, where, workspace)
 
 
@@ -196,7 +196,7 @@ def minimum_spanning_forest(
     >>> matrix.data[arcs]
     array([1, 2])
     """
-    where = choose_device(device, _lies_on_gpu(graph), "graph")
+    where = choose_device(device, _lies_on_gpu(graph), "graph", workspace)
     if weights is None:
         arcs, weights = _graph_and_entries(graph)
     else:

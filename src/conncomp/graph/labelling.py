@@ -126,7 +126,7 @@ def connected_components(
         Where to work: by default where the graph lies. "cuda" moves a graph in main memory to the
         current GPU, and the labels back.
     workspace : Workspace, optional
-        Memory on the GPU to use again.
+        Memory on the GPU to use again. Of no use on a CPU, so an error there.
     **options
         Of the algorithm: ``init=1..3``, ``jump=1..4`` and ``finish=1..3`` of "ecl", and on a GPU
         ``jump="sweep"`` or ``jump="end"`` of "soman": whether trees are flattened after every
@@ -325,7 +325,7 @@ def connected_components(
             "numbering='topological' is for connection='strong' of a directed graph: arcs give "
             "weak components no order; use 'consecutive' or 'roots'"
         )
-    where = choose_device(device, _lies_on_gpu(csgraph), "csgraph")
+    where = choose_device(device, _lies_on_gpu(csgraph), "csgraph", workspace)
     chosen = choose_algorithm(STRONG_ALGORITHMS if strong else ALGORITHMS, where, algorithm)
     choices = chosen.check_options(options)
     check_workspace(workspace)

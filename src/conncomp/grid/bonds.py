@@ -153,7 +153,7 @@ def label_bonds(
         )
         return returned
     request = Request(
-        choose_device(device, on_gpu(bonds), "bonds"),
+        choose_device(device, on_gpu(bonds), "bonds", workspace),
         numbering,
         algorithm,
         as_bool("return_num", return_num),

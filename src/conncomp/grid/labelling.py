@@ -180,7 +180,7 @@ def label(
         the current GPU, and the labels back: in strips, on all threads, or, if `label_image` and
         `out` are pinned (``cupyx.empty_pinned``), by the GPU itself.
     workspace : Workspace, optional
-        Memory on the GPU to use again.
+        Memory on the GPU to use again. Of no use on a CPU, so an error there.
     **options
         Of the algorithm. ``block=(32, 6)``, ``(16, 16)`` or ``(32, 32)`` of "label-equivalence",
         "neighbour-propagation" and "local-propagation", the elements of a block of threads, and
@@ -344,7 +344,7 @@ def label(
         )
         return returned
     request = Request(
-        choose_device(device, on_gpu(label_image), "label_image"),
+        choose_device(device, on_gpu(label_image), "label_image", workspace),
         numbering,
         algorithm,
         as_bool("return_num", return_num),

@@ -178,7 +178,7 @@ def component_wrapping(
     array([[[1, 1],
             [0, 0]]])
     """
-    chosen = choose_device(device, on_gpu(label_image), "label_image")
+    chosen = choose_device(device, on_gpu(label_image), "label_image", workspace)
     array = array_of_image(
         label_image, background, connectivity, structure, tolerance, periodic, batch_axes, chosen
     )
@@ -221,7 +221,7 @@ def cluster_wrapping(
     >>> conncomp.cluster_wrapping(bonds).wrapping
     array([0])
     """
-    chosen = choose_device(device, on_gpu(bonds), "bonds")
+    chosen = choose_device(device, on_gpu(bonds), "bonds", workspace)
     array = array_of_bonds(bonds, periodic, batch_axes, chosen, even_items=True)
     return wrapping_of(array, chosen, workspace, "bonds")
 

@@ -115,7 +115,7 @@ def write_view(
     """
     if on_gpu(labels):
         as_numpy(labels, "labels")  # which says what to do
-    path, values = as_path(path), check_value_range(value_range)
+    path, values = as_path(path), check_value_range(value_range, image)
     if title is not None and not isinstance(title, str):
         raise TypeError(f"title={shown(title)} must be a string, the title of the page")
     image = laid_beside(labels, image, "image")

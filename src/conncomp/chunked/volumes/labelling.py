@@ -106,6 +106,14 @@ class Arguments:
             if not math.isfinite(as_number("threshold", self.threshold)):
                 raise ValueError(f"threshold={shown(self.threshold)} must be a finite number")
             kind = np.dtype(bool)
+            if self.background is not None and as_number("background", self.background) not in (
+                0,
+                1,
+            ):
+                raise ValueError(
+                    f"background={shown(self.background)}: with threshold the volume has the "
+                    "values 0 and 1 only; choose one of them, or leave it out"
+                )
         batch = volume.batch_axes if self.batch_axes is None else self.batch_axes
         return rules_of_image(
             lengths_of(volume.shape, block_shape(volume)),
@@ -174,7 +182,7 @@ def label_file(
     channel : int, optional
         Which channel of an image of OME-Zarr to label, from 0; by default all, each alone.
     threshold : float, optional
-        If given, foreground is what lies above it, and is of one value.
+        If given, foreground is what lies above it, and is of one value; `background` may be 0 or 1.
     min_size : int, optional
         Keep only components of so many elements or more, as `remove_small_components` does.
     largest : int, optional

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
-from conncomp._arguments import shown
 from conncomp._arrays import move_from_gpu, move_to_gpu, native_layout, on_host
 from conncomp._memory import in_words
+from conncomp._text import printable
 from conncomp.cli._channels import one_channel
 from conncomp.cli._device import stages_on
 from conncomp.cli._input import read_quietly
@@ -39,16 +39,20 @@ from conncomp.cli._report import (
     speed_row,
     timing_row,
 )
+from conncomp.cli._rules import command
 from conncomp.cli.label.options import (
+    RULES,
     Options,
     background_option,
+    check_background,
+    check_is_number,
     connectivity_option,
     finite,
     parse_memory,
     parse_threshold,
     typed,
 )
-from conncomp.cli.label.stream import check_stream, columns_of, names_of_columns, stream
+from conncomp.cli.label.stream import columns_of, names_of_columns, stream
 from conncomp.cli.label.volumes import label_chunks
 from conncomp.files.images import check_format
 from conncomp.files.scales import Scale
@@ -70,7 +74,7 @@ def _parse_raw(context: click.Context, option: click.Parameter, text: str | None
         ) from None
 
 
-@click.command()
+@command(*RULES)
 @click.argument("input", metavar="IN", type=click.Path(exists=True, path_type=Path))
 @click.option(
     "-o",
@@ -177,16 +181,41 @@ def label(**given: Any) -> None:
     block by block, and may be larger than memory: all of -o, --key, --channel of OME-Zarr,
     --threshold VALUE, --background, --connectivity, --periodic, --min-size, --top, --memory and
     --scheduler are for it. FILE may be IMAGE.zarr/labels/NAME, in an image of OME-Zarr. What is
-    done is kept in FILE.partial, and the same command goes on after a kill.
+    done is kept in FILE.partial, and the same command goes on after a kill or Ctrl-C.
     """
     options = Options(**given)
-    _check_options(options)
+    check_background(options.threshold, options.background)
+    check_distinct((options.input, options.output, options.stats, options.picture))
     stage = Stages()
-    if options.has_chunks or options.stats_only:
-        report = (label_chunks if options.has_chunks else stream)(options, stage)
-        tables = (_summary(report), distribution_table(report, "elements"))
-        show(report, *tables, as_json=options.as_json)
-        return
+    try:
+        if options.has_chunks or options.stats_only:
+            check_is_number(options.threshold)
+            report = (label_chunks if options.has_chunks else stream)(options, stage)
+        else:
+            report = _label_whole(options, stage)
+    except KeyboardInterrupt:
+        click.echo(f"conncomp: interrupted; {printable(_kept(options, stage))}", err=True)
+        raise SystemExit(130) from None
+    tables = (_summary(report), distribution_table(report, "elements"))
+    show(report, *tables, as_json=options.as_json)
+
+
+def _kept(options: Options, stage: Stages) -> str:
+    """Say what an interrupt has left, and how to go on."""
+    if options.has_chunks and options.output is not None:
+        from conncomp.chunked.volumes.writing import folder_of  # of which the help has no need
+
+        folder = folder_of(options.output)
+        if folder.is_dir():
+            return f"what is done is kept in {folder}: the same command goes on"
+    written = {"writing": options.output, "statistics": options.stats, "picture": options.picture}
+    complete = [str(path) for name, path in written.items() if path and name in stage.seconds]
+    kept = f"{' and '.join(complete)}, complete, and nothing else" if complete else "nothing"
+    return f"{kept} is kept: the same command begins anew"
+
+
+def _label_whole(options: Options, stage: Stages) -> dict[str, Any]:
+    """Label an image in memory; return the report."""
     with stage("reading"):
         content = read_quietly(options.input, options.key)
         image, _, _, scale = one_channel(options.input, content, options.channel, options.grey)
@@ -211,7 +240,7 @@ def label(**given: Any) -> None:
         if options.min_size is not None or options.top is not None:
             kept = conncomp.component_sizes(labels, background=0)
     written = _write(options, labels, closes, scale, stage)
-    report = {
+    return {
         "input": source,
         "threshold": threshold if threshold is None else finite(threshold),
         "background": finite(options.background),
@@ -228,23 +257,6 @@ def label(**given: Any) -> None:
         "threads": conncomp.get_num_threads(),
         "written": written,
     }
-    tables = (_summary(report), distribution_table(report, "elements"))
-    show(report, *tables, as_json=options.as_json)
-
-
-def _check_options(options: Options) -> None:
-    """Raise where options of the command do not go together."""
-    check_distinct((options.input, options.output, options.stats, options.picture))
-    check_stream(options)
-    if options.channel is not None and options.grey:
-        raise click.UsageError("--channel and --grey exclude each other.")
-    if options.spacing is not None and options.stats is None:
-        raise click.UsageError("--spacing is for --stats FILE.csv; give both.")
-    if options.threshold is not None and options.background not in (0, 1):
-        raise click.UsageError(
-            f"--background {shown(options.background)}: with --threshold the image has the values "
-            "0 and 1 only; choose one of them, or leave one of the options out."
-        )
 
 
 def _check_image(options: Options, image: Image) -> None:

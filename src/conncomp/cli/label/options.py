@@ -10,8 +10,10 @@ from typing import Any
 
 import click
 
+from conncomp._arguments import shown
 from conncomp._memory import parse_bytes
 from conncomp.cli._output import is_within_zarr
+from conncomp.cli._rules import excludes, needs, no_effect
 from conncomp.files.hdf5 import is_hdf5
 from conncomp.files.slabs import Raw
 from conncomp.files.thresholds import WAYS, window_of
@@ -43,12 +45,45 @@ class Options:
     scheduler: str | None
 
     @property
+    def is_whole(self) -> bool:
+        """Whether the image is read whole."""
+        return not (self.has_chunks or self.stats_only)
+
+    @property
     def has_chunks(self) -> bool:
         """Whether the volume, or its labels, are labelled block by block."""
         if self.input.is_dir() or (self.input.is_file() and is_hdf5(self.input)):
             return True
         output = self.output
         return output is not None and (output.suffix.lower() == ".zarr" or is_within_zarr(output))
+
+
+RULES = (
+    excludes("--channel", "--grey"),
+    needs("--spacing", "--stats"),
+    needs("--raw", "--stats-only"),
+    no_effect(
+        "is not for volumes in chunks; leave it out",
+        lambda given: Options(**given).has_chunks,
+        *("--grey", "--stats", "--picture", "--device cuda", "--stats-only"),
+    ),
+    no_effect(
+        "is for threads of this process, and workers of --scheduler have their own; leave one out",
+        lambda given: given["scheduler"] is not None,
+        *("--memory", "--threads"),
+    ),
+    no_effect(
+        "needs the whole image, and --stats-only has slabs only; leave one out",
+        lambda given: given["stats_only"],
+        *("--output", "--key", "--channel", "--grey", "--top", "--picture", "--scheduler"),
+        "--device cuda",
+    ),
+    no_effect(
+        "is for --stats-only, or labels in Zarr; give both, or leave it out",
+        lambda given: Options(**given).is_whole,
+        *("--memory", "--scheduler"),
+    ),
+)
 
 
 def finite(number: Any) -> Any:
@@ -96,6 +131,15 @@ def check_is_number(threshold: int | float | str | None) -> None:
     """Raise where a threshold is to be found, of what is not read whole."""
     if isinstance(threshold, str):
         raise click.UsageError(f"--threshold {threshold} needs the whole image; give a number.")
+
+
+def check_background(threshold: int | float | str | None, background: int | float) -> None:
+    """Raise where the background is no value of an image that a threshold makes."""
+    if threshold is not None and background not in (0, 1):
+        raise click.UsageError(
+            f"--background {shown(background)}: with --threshold the image has the values "
+            "0 and 1 only; choose one of them, or leave one of the options out."
+        )
 
 
 def parse_background(context: click.Context, option: click.Parameter, text: str) -> int | float:

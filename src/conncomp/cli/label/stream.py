@@ -29,37 +29,6 @@ LARGEST_SLAB = 1 << 23
 GROWTH = 2
 
 
-def check_stream(options: Options) -> None:
-    """Raise where options do not go together with --stats-only, or need it."""
-    if not options.stats_only:
-        if options.raw is not None:
-            raise click.UsageError("--raw is for --stats-only; give both.")
-        if options.memory is not None and not options.has_chunks:
-            raise click.UsageError("--memory is for --stats-only, or labels in Zarr; give both.")
-        if options.scheduler is not None and not options.has_chunks:
-            raise click.UsageError("--scheduler is for volumes in chunks, or labels in Zarr.")
-        return
-    refused: dict[str, Any] = {
-        "--output": options.output,
-        "--key": options.key,
-        "--channel": options.channel,
-        "--grey": options.grey or None,
-        "--top": options.top,
-        "--picture": options.picture,
-        "--scheduler": options.scheduler,
-        "--device cuda": options.device == "cuda" or None,
-    }
-    for name, value in refused.items():
-        if value is not None:
-            raise click.UsageError(
-                f"{name} needs the whole image, and --stats-only has slabs only."
-            )
-    if isinstance(options.threshold, str):
-        raise click.UsageError(
-            f"--threshold {options.threshold} needs the whole image; give a number."
-        )
-
-
 class Tally:
     """Sums over components that come in batches.
 

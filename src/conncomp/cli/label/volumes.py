@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def label_chunks(options: Options, stage: Stages) -> dict[str, Any]:
     """Label a volume in chunks; return the report."""
-    _check_options(options)
+    _check_output(options)
     # Of which the help has no need.
     from conncomp.chunked.volumes.labelling import Arguments, label_volume, opened
 
@@ -97,26 +97,8 @@ def _closed_axes(options: Options, ndim: int, batch: int) -> list[bool]:
     return axes
 
 
-def _check_options(options: Options) -> None:
-    """Raise where options are given that are for images in memory."""
-    refused = {
-        "--grey": options.grey,
-        "--stats": options.stats is not None,
-        "--picture": options.picture is not None,
-        "--device cuda": options.device == "cuda",
-        "--stats-only": options.stats_only,
-    }
-    for name, is_given in refused.items():
-        if is_given:
-            raise click.UsageError(f"{name} is not for volumes in chunks.")
-    if options.scheduler is not None and options.memory is not None:
-        raise click.UsageError(
-            "--memory is for threads; workers of --scheduler have limits of their own."
-        )
-    if isinstance(options.threshold, str):
-        raise click.UsageError(
-            f"--threshold {options.threshold} needs the whole image; give a number."
-        )
+def _check_output(options: Options) -> None:
+    """Raise where labels cannot go to the file that is named."""
     if options.output is None:
         raise click.UsageError("-o must say where the labels of a volume in chunks go.")
     if options.output.suffix.lower() not in (".zarr", ".npy") and not is_within_zarr(

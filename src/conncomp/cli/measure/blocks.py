@@ -26,23 +26,9 @@ OF_LABELS, OF_IMAGE = ("label", *USUAL), (*USUAL_OF_IMAGE, "centroid_weighted")
 
 
 def check_blocks(options: Options) -> None:
-    """Raise a click.UsageError if an option does not fit labels that are measured in blocks."""
+    """Raise a click.UsageError if columns do not fit labels that are measured in blocks."""
     if options.memory is None:
         return
-    given = {
-        "--threshold": options.threshold is not None,
-        "--grey": options.grey,
-        "--labels": options.labels is not None,
-        "--picture": options.picture is not None,
-        "--series": options.series != 0,
-        "--workers": options.workers not in (None, 1),
-    }
-    for name, is_given in given.items():
-        if is_given:
-            raise click.UsageError(
-                f"--memory is for labels in files, which are measured block by block, and {name} "
-                "has no meaning there; leave one of them out, or make labels by conncomp label."
-            )
     asked = options.properties or ()
     names = (asked,) if isinstance(asked, str) else asked
     unknown = [name for name in names if name not in OF_LABELS + OF_IMAGE]

@@ -19,12 +19,14 @@ from conncomp.cli._options import json_option, spacing_option, threads_option
 from conncomp.cli._output import output_file
 from conncomp.cli._picture import paint_labels
 from conncomp.cli._report import Counter, Row, Stages, show, timing_row
+from conncomp.cli._rules import command
 from conncomp.cli.label.options import connectivity_option, parse_memory, parse_threshold
 from conncomp.cli.measure.blocks import check_blocks, measure_in_blocks
 from conncomp.cli.measure.inputs import Source, sources_of
 from conncomp.cli.measure.measuring import Measured, measure_image
 from conncomp.cli.measure.opened import OpenFiles
 from conncomp.cli.measure.options import (
+    RULES,
     Options,
     check_intensities,
     parse_properties,
@@ -50,7 +52,7 @@ class Work(NamedTuple):
     files: OpenFiles
 
 
-@click.command()
+@command(*RULES)
 @click.argument("inputs", metavar="IN...", nargs=-1, required=True)
 @click.option(
     "-o",
@@ -176,10 +178,6 @@ def measure(inputs: tuple[str, ...], **given: Any) -> None:
     and the exit status is 1. What is done is kept in FILE.partial until all is.
     """
     options = Options(**given)
-    if options.channel is not None and options.grey:
-        raise click.UsageError("--channel and --grey exclude each other.")
-    if options.threshold is None and options.dark:
-        raise click.UsageError("--dark is for --threshold; give both.")
     check_intensities(options)
     check_blocks(options)
     for name in ("pyarrow", "pyarrow.parquet", "pyarrow.csv", *(["bioio"] * options.bioio)):

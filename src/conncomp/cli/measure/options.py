@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from conncomp.cli._rules import excludes, needs, no_effect
 from conncomp.cli.label.options import typed
 from conncomp.components.columns.properties import (
     PROPERTIES,
@@ -64,6 +65,30 @@ class Options:
     def kept_folder(self) -> Path:
         """Where what is done is kept until all is."""
         return self.output.with_name(f"{self.output.name}.partial")
+
+
+def _of_image(properties: tuple[str, ...] | str | None) -> list[str]:
+    """Return the columns of intensities that are asked for by name."""
+    asked = () if properties is None or isinstance(properties, str) else properties
+    # What is not in the table is a quantile.
+    return [name for name in asked if name not in PROPERTIES or PROPERTIES[name].image]
+
+
+RULES = (
+    excludes("--channel", "--grey"),
+    needs("--dark --connectivity", "--threshold"),
+    no_effect(
+        "is for columns of intensities, of which --properties names none; leave it out",
+        lambda given: isinstance(given["properties"], tuple) and not _of_image(given["properties"]),
+        "--intensity",
+    ),
+    no_effect(
+        "has no meaning with --memory, for labels in files that are measured block by block; leave "
+        "one out, or make labels by conncomp label",
+        lambda given: given["memory"] is not None,
+        *("--threshold", "--grey", "--labels", "--picture", "--series", "--workers", "--bioio"),
+    ),
+)
 
 
 def filled(template: str, path: Path, series: int = 0) -> Path:
@@ -159,12 +184,7 @@ def parse_unit(context: click.Context, option: click.Parameter, text: str | None
 
 def check_intensities(options: Options) -> None:
     """Raise a click.UsageError if columns are of intensities, and there is nothing to have such."""
-    asked = () if options.properties in (None, "all") else options.properties
-    names = [
-        name
-        for name in asked or ()
-        if name not in PROPERTIES or PROPERTIES[name].image  # others are quantiles
-    ]
+    names = _of_image(options.properties)
     if names and options.threshold is None and options.intensity is None:
         raise click.UsageError(
             f"{', '.join(names)}: without --threshold images are labels, which have no "

@@ -24,6 +24,8 @@ from conncomp.cli._options import json_option, threads_option
 from conncomp.cli._output import check_distinct, output_file
 from conncomp.cli._picture import NOTHING, Known, paint_labels, plot_series
 from conncomp.cli._report import Row, Stages, show, speed_row, timing_row
+from conncomp.cli._rules import Rule, excludes, needs
+from conncomp.cli._rules import command as command_of
 from conncomp.models import Estimate, Model, Simulation
 from conncomp.models import simulate as simulate_model
 from conncomp.models.checkpoint import Checkpoint
@@ -163,6 +165,10 @@ OPTIONS = (
     json_option,
 )
 
+KEPT = "--output", "--plot", "--picture", "--film"  # what --force replaces
+# A film has no frames of what came before an interruption.
+RULES = (needs("--film-every", "--film"), excludes("--film", "--checkpoint"))
+
 
 SHAPES = click.option(
     "--shape",
@@ -198,13 +204,6 @@ class Settings:
     def check(self) -> None:
         """Raise if what is to be written cannot be, before anything long starts."""
         check_distinct((self.output, self.plot, self.picture, self.film, self.checkpoint))
-        if self.film is None and self.film_every is not None:
-            raise click.UsageError("--film-every is for --film only.")
-        if self.film is not None and self.checkpoint is not None:
-            raise click.UsageError(
-                "--film and --checkpoint exclude each other, as a film has no frames of what came "
-                "before an interruption; leave one of them out."
-            )
         if self.plot is not None:
             optional("matplotlib.figure")
         for path in (self.plot, self.picture, self.film):
@@ -212,14 +211,26 @@ class Settings:
                 check_output(path, self.force)
 
 
-def simulation_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of all simulations, as `Settings`, its first argument."""
-    return _with_settings(command, OPTIONS)
+def simulation_command(
+    *rules: list[Rule], name: str | None = None
+) -> Callable[[Callable[..., None]], click.Command]:
+    """Return a decorator that makes a command, which has the options of all simulations."""
+    own = (needs("--force", *KEPT), needs("--checkpoint-every", "--checkpoint"))
+    return lambda function: command_of(*RULES, *own, *rules, name=name)(
+        _with_settings(function, OPTIONS)
+    )
 
 
-def options_of_several_shapes(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command these options, but for that of the shape, which is one of a list of lists."""
-    return _with_settings(command, (SHAPES, *OPTIONS[1:]))
+def sizes_command(*rules: list[Rule]) -> Callable[[Callable[..., None]], click.Command]:
+    """Return such a decorator for several sizes: the shape is one of a list of lists."""
+    own = (
+        *(excludes("--folder", name) for name in ("--output", "--checkpoint", "--film")),
+        needs("--force", *KEPT, "--folder"),
+        needs("--checkpoint-every", "--checkpoint", "--folder"),
+    )
+    return lambda function: command_of(*RULES, *own, *rules)(
+        _with_settings(function, (SHAPES, *OPTIONS[1:]))
+    )
 
 
 def _with_settings(

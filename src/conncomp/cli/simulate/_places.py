@@ -49,6 +49,9 @@ def borders_of(periodic: Any, antiperiodic: Any, axes: int) -> list[bool | str]:
     """Return what a model takes as `periodic`, given what was named."""
     turning = closed_axes(antiperiodic, axes, "lattice", "--antiperiodic")
     closed = closed_axes(periodic, axes, "lattice")
+    both = [k for k in range(axes) if turning[k] and closed[k] and periodic is not True]
+    if both:
+        raise ValueError(f"--periodic and --antiperiodic both name axis {both[0]}; choose one")
     return [
         "antiperiodic" if turns else closes for turns, closes in zip(turning, closed, strict=True)
     ]

@@ -127,9 +127,6 @@ def _check(settings: Settings, shapes: Sequence[Sequence[int]], folder: Path | N
         raise click.UsageError("--shape has a size twice.")
     if folder is None:
         return
-    for name in ("output", "checkpoint"):
-        if files[name] is not None:
-            raise click.UsageError(f"--folder and --{name} exclude each other.")
     folder.mkdir(parents=True, exist_ok=True)
     for shape in shapes:
         size = _of_size(settings, list(shape), folder)

@@ -12,17 +12,18 @@ import numpy as np
 
 from conncomp.cli._picture import plot_scan
 from conncomp.cli._report import Row
+from conncomp.cli._rules import excludes
 from conncomp.cli.simulate._clusters import update_options, wrapping_of
 from conncomp.cli.simulate._common import (
     Finished,
     Settings,
     as_plain,
     doubt_rows,
-    options_of_several_shapes,
     parse_number_or_critical,
     plot_observables,
     run_model,
     shown,
+    sizes_command,
 )
 from conncomp.cli.simulate._exact import known_of
 from conncomp.cli.simulate._places import (
@@ -55,10 +56,9 @@ NAMES = {
 }
 
 
-def vector_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of a simulation of spins that are vectors."""
+def vector_command(function: Callable[..., None]) -> click.Command:
+    """Return a command with the options of a simulation of spins that are vectors."""
     options = (
-        options_of_several_shapes,
         click.option(
             "--temperature",
             metavar="T|critical",
@@ -80,8 +80,8 @@ def vector_options(command: Callable[..., None]) -> Callable[..., None]:
         folder_option,
     )
     for option in reversed(options):
-        command = option(command)
-    return command
+        function = option(function)
+    return sizes_command(excludes("--temperature", "--temperatures"))(function)
 
 
 def run_vectors(
@@ -95,9 +95,7 @@ def run_vectors(
     folder: Path | None,
     **arguments: Any,
 ) -> None:
-    """Simulate a model, of the class that is given, as `vector_options` say; print the report."""
-    if arguments["temperature"] is not None and temperatures is not None:
-        raise click.UsageError("--temperature and --temperatures exclude each other.")
+    """Simulate a model, of the class that is given, as `vector_command` say; print the report."""
     lattice = arguments["lattice"]
     closed, turning = arguments.pop("periodic"), arguments.pop("antiperiodic")
     side_by_side: dict[str, Any] = {"replicas": settings.replicas}

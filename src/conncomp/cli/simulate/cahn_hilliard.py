@@ -13,7 +13,7 @@ from conncomp.cli.simulate._common import (
     as_plain,
     plot_observables,
     run_model,
-    simulation_options,
+    simulation_command,
 )
 from conncomp.models import CahnHilliard, DomainMeasurements
 from conncomp.models.cahn_hilliard import DTYPES
@@ -32,8 +32,7 @@ OF_PHASES = {
 PHASES = "above", "below"
 
 
-@click.command("cahn-hilliard")
-@simulation_options
+@simulation_command(name="cahn-hilliard")
 @click.option("--mobility", metavar="M", type=float, default=1.0, show_default=True)
 @click.option("--b", metavar="B", type=float, default=1.0, show_default=True)
 @click.option("--u", metavar="U", type=float, default=1.0, show_default=True)

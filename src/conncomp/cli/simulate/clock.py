@@ -7,12 +7,11 @@ from typing import Any
 import click
 
 from conncomp.cli.simulate._common import Settings
-from conncomp.cli.simulate._vectors import run_vectors, vector_options
+from conncomp.cli.simulate._vectors import run_vectors, vector_command
 from conncomp.models import Clock
 
 
-@click.command()
-@vector_options
+@vector_command
 @click.option("--q", metavar="Q", type=int, required=True, help="How many directions.")
 def clock(settings: Settings, **given: Any) -> None:
     """Simulate the clock model: spins of q directions in a plane, by clusters.

@@ -13,14 +13,15 @@ import numpy as np
 from conncomp.cli._options import closed_axes, periodic_option
 from conncomp.cli._picture import Known, plot_curves_of_sizes
 from conncomp.cli._report import Row
+from conncomp.cli._rules import excludes, no_effect
 from conncomp.cli.simulate._common import (
     Finished,
     Settings,
     as_plain,
     doubt_rows,
-    options_of_several_shapes,
     run_model,
     shown,
+    sizes_command,
 )
 from conncomp.cli.simulate._exact import ENERGY_OF_BOND, known_of_glass
 from conncomp.cli.simulate._ranges import Range, inverse_temperatures, range_option
@@ -48,8 +49,14 @@ NAMES = {
 DRAWN = "correlation_ratio", "binder_ratio"
 
 
-@click.command()
-@options_of_several_shapes
+@sizes_command(
+    excludes("--temperatures", "--temperature"),
+    no_effect(
+        "is for several --temperatures; leave it out",
+        lambda given: (given["temperatures"] or (0, 0, 1))[2] == 1,
+        "--tempering",
+    ),
+)
 @click.option("--couplings", type=click.Choice(KINDS), default="pm", show_default=True)
 @click.option("--positive", metavar="P", type=float, help="Which share of ±J is positive.")
 @click.option("--dilution", metavar="P", type=float, help="Which share of the bonds is absent.")
@@ -128,9 +135,9 @@ def glass(
 
 def _inverses(one: float | None, several: Range | None) -> Any:
     """Return the inverse temperatures that either option gives."""
-    if several is not None and one is None:
+    if several is not None:
         return inverse_temperatures(several)
-    if one is None or several is not None:
+    if one is None:
         raise click.UsageError("Give either --temperatures A:B:N or --temperature T.")
     return inverse_temperatures((one, one, 1))
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
-
 from conncomp.cli.simulate._common import Settings
-from conncomp.cli.simulate._vectors import run_vectors, vector_options
+from conncomp.cli.simulate._vectors import run_vectors, vector_command
 from conncomp.models import Heisenberg
 
 
-@click.command()
-@vector_options
+@vector_command
 def heisenberg(settings: Settings, **given: Any) -> None:
     """Simulate the classical Heisenberg model: spins that are unit vectors in space, by clusters.
 

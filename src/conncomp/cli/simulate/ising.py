@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from conncomp.cli._report import Row
+from conncomp.cli._rules import excludes
 from conncomp.cli.simulate._clusters import show_runs, update_options
 from conncomp.cli.simulate._common import (
     Finished,
     Settings,
-    options_of_several_shapes,
     parse_number_or_critical,
     run_model,
+    sizes_command,
 )
 from conncomp.cli.simulate._places import (
     borders_of,
@@ -30,8 +31,7 @@ from conncomp.models import Ising
 from conncomp.models.ising import LATTICES, UPDATES
 
 
-@click.command()
-@options_of_several_shapes
+@sizes_command(excludes("--temperature", "--temperatures", "--beta", "--betas"))
 @click.option(
     "--temperature",
     metavar="T|critical",
@@ -89,11 +89,6 @@ def ising(
     Components are the clusters that the next update draws; a picture has the sites of a cell of the
     lattice side by side.
     """
-    given: dict[str, Any] = {"temperature": temperature, "temperatures": temperatures}
-    given |= {"beta": beta, "betas": betas}
-    chosen = [f"--{name}" for name, value in given.items() if value is not None]
-    if len(chosen) > 1:
-        raise click.UsageError(f"{' and '.join(chosen)} exclude each other.")
     borders = borders_of(periodic, antiperiodic, len(LATTICES[lattice].vectors))
     several = _several(temperatures, betas)
     side_by_side = None if several is None else np.repeat(several, settings.replicas or 1)

@@ -9,6 +9,7 @@ import numpy as np
 
 from conncomp.cli._picture import plot_scan
 from conncomp.cli._report import Row
+from conncomp.cli._rules import excludes
 from conncomp.cli.simulate._common import (
     Finished,
     Settings,
@@ -17,7 +18,7 @@ from conncomp.cli.simulate._common import (
     plot_observables,
     run_model,
     shown,
-    simulation_options,
+    simulation_command,
 )
 from conncomp.cli.simulate._ranges import MOST_POINTS, Range, range_option, values_of
 from conncomp.models import Estimate, Kawasaki, KawasakiMeasurements, jackknife
@@ -41,8 +42,9 @@ class Point(NamedTuple):
     largest_fraction: Estimate
 
 
-@click.command()
-@simulation_options
+@simulation_command(
+    excludes("--beta", "--temperature", "--temperatures"), excludes("--fraction", "--fractions")
+)
 @click.option(
     "--lattice",
     type=click.Choice(["bcc", "sc", "square"]),
@@ -82,15 +84,6 @@ def kawasaki(
     is periodic.
     """
     settings.check()
-    for name, chosen in (
-        ("temperature", (temperature, temperatures)),
-        ("fraction", (fraction, fractions)),
-    ):
-        if None not in chosen:
-            raise click.UsageError(f"--{name} and --{name}s exclude each other.")
-    if beta is not None and (temperature is not None or temperatures is not None):
-        given = "--temperature" if temperatures is None else "--temperatures"
-        raise click.UsageError(f"--beta and {given} exclude each other.")
     if temperature is None or temperature == "critical":
         temperature = coupling * Kawasaki.critical_temperature(lattice)
     fraction = 0.5 if fraction is None else fraction

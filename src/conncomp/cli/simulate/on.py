@@ -7,12 +7,11 @@ from typing import Any
 import click
 
 from conncomp.cli.simulate._common import Settings
-from conncomp.cli.simulate._vectors import run_vectors, vector_options
+from conncomp.cli.simulate._vectors import run_vectors, vector_command
 from conncomp.models import ON
 
 
-@click.command()
-@vector_options
+@vector_command
 @click.option(
     "--n", metavar="N", type=int, default=4, show_default=True, help="How many components."
 )

@@ -18,7 +18,7 @@ from conncomp.cli.simulate._common import (
     plot_observables,
     run_model,
     shown,
-    simulation_options,
+    simulation_command,
 )
 from conncomp.models import Percolation, PercolationMeasurements
 from conncomp.models.percolation import KINDS, LATTICES
@@ -35,8 +35,7 @@ NAMES = {
 }
 
 
-@click.command()
-@simulation_options
+@simulation_command()
 @click.option(
     "--kind",
     type=click.Choice(KINDS),

@@ -10,14 +10,15 @@ import numpy as np
 
 from conncomp.cli._options import closed_axes, periodic_option
 from conncomp.cli._report import Row
+from conncomp.cli._rules import excludes, needs
 from conncomp.cli.simulate._clusters import show_runs, update_options
 from conncomp.cli.simulate._common import (
     Finished,
     Settings,
-    options_of_several_shapes,
     parse_number_or_critical,
     parse_numbers,
     run_model,
+    sizes_command,
 )
 from conncomp.cli.simulate._places import (
     lattice_option,
@@ -31,8 +32,9 @@ from conncomp.models.ising import LATTICES
 from conncomp.models.potts import UPDATES
 
 
-@click.command()
-@options_of_several_shapes
+@sizes_command(
+    excludes("--beta", "--temperatures"), needs("--tile --p-flip", "--update few-cluster")
+)
 @click.option("--q", metavar="Q", type=int, default=2, show_default=True, help="How many states.")
 @click.option(
     "--beta",
@@ -94,8 +96,6 @@ def potts(
     It prints means with their errors, from bins and by jackknife, and integrated autocorrelation
     times in updates. Components are the clusters that the next update draws.
     """
-    if beta is not None and temperatures is not None:
-        raise click.UsageError("--beta and --temperatures exclude each other.")
     betas, lattices = _betas(beta, temperatures, settings.replicas)
     arguments: dict[str, Any] = {
         "coupling": coupling,

@@ -116,8 +116,8 @@ def colour_components(
         as_numpy(labels, "labels")  # which says what to do
     outlined = as_bool("boundaries", boundaries)
     opacity = _check_opacity((1.0 if image is None else 0.4) if alpha is None else alpha)
-    values = check_value_range(value_range)
     image = laid_beside(labels, image, "image")
+    values = check_value_range(value_range, image)
     items = check_items(labels, background, batch_axes)
     check_dimensions(len(items.shape))
     lengths = [length for length in items.shape if length != 1] or [1]
@@ -127,8 +127,6 @@ def colour_components(
             f"{MOST_AXES}, for example a slice of it"
         )
     base = None if image is None else check_image(image, items.batch + items.shape)
-    if base is None and values is not None:
-        raise ValueError(f"value_range={values} is of an image, and there is none; give image=")
     components, table = _colours(items, lengths)
     picture = np.take(table, components.reshape(-1), axis=0)
     if base is not None or opacity < OPAQUE:

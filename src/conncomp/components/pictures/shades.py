@@ -38,8 +38,8 @@ def check_image(image: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
     )
 
 
-def check_value_range(value_range: Any) -> ValueRange:
-    """Return the values that are black and white; errors name the argument."""
+def check_value_range(value_range: Any, image: Any) -> ValueRange:
+    """Return the values that are black and white of an image; errors name the argument."""
     if value_range is None:
         return None
     try:
@@ -53,6 +53,8 @@ def check_value_range(value_range: Any) -> ValueRange:
         raise ValueError(
             f"value_range={shown(value_range)} must be two finite numbers, the smaller one first"
         )
+    if image is None:
+        raise ValueError(f"value_range={low, high} is of an image, and there is none; give image=")
     return low, high
 
 

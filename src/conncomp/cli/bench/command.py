@@ -19,14 +19,24 @@ from conncomp.bench.inputs import SIZES, Input, check_memory, in_bytes
 from conncomp.bench.peers import TABLES, Contender, algorithms, peers, variants
 from conncomp.bench.runner import measure
 from conncomp.bench.suites import SUITES, Kind
+from conncomp.bench.suites.graphs import find_published
 from conncomp.cli._options import threads_option
 from conncomp.cli._output import output_file
 from conncomp.cli._report import Row, show
-from conncomp.cli.bench_paper import paper
-from conncomp.cli.bench_report import compare, report
+from conncomp.cli._rules import Command, needs, no_effect
+from conncomp.cli.bench.paper import paper
+from conncomp.cli.bench.report import compare, report
 
 # Where one algorithm takes milliseconds, another one takes minutes.
 LIMIT = 2.0
+RULES = (
+    needs("--transfers", "--device cuda"),
+    no_effect(
+        "has no effect with --list, which measures nothing; leave one out",
+        lambda given: given["only_list"],
+        *("--algorithm", "--option", "--peers", "--transfers", "--limit", "--threads", "--output"),
+    ),
+)
 
 
 @click.group(no_args_is_help=False)
@@ -137,7 +147,7 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-@bench.command()
+@bench.command(cls=Command, rules=RULES)
 @_options
 def graph(**options: Any) -> None:
     """Measure the components of graphs.
@@ -147,7 +157,7 @@ def graph(**options: Any) -> None:
     _bench("graph", **options)
 
 
-@bench.command()
+@bench.command(cls=Command, rules=RULES)
 @_options
 def strong(**options: Any) -> None:
     """Measure the strong components of directed graphs.
@@ -157,7 +167,7 @@ def strong(**options: Any) -> None:
     _bench("strong", **options)
 
 
-@bench.command()
+@bench.command(cls=Command, rules=RULES)
 @_options
 def grid(**options: Any) -> None:
     """Measure the labelling of images and volumes.
@@ -182,9 +192,9 @@ def _bench(
     output: Path | None,
     only_list: bool,
 ) -> None:
-    if transfers and device != "cuda":
-        raise click.UsageError("--transfers is for --device cuda.")
     chosen = _choose_inputs(kind, suites, inputs, size, data)
+    if data is not None and not any(find_published(data, entry.name) for _, entry in chosen):
+        raise click.UsageError(f"--data: none of the inputs is in {data}; leave it out.")
     try:
         where = DEVICES[device]()
     except (ImportError, RuntimeError) as error:

@@ -11,11 +11,12 @@ from conncomp._optional import optional
 from conncomp.bench.units import format_seconds
 from conncomp.cli._output import check_distinct, output_file
 from conncomp.cli._report import Row, show
+from conncomp.cli._rules import command
 
 RESULT = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-@click.command()
+@command()
 @click.argument("before", metavar="A.json", type=RESULT)
 @click.argument("after", metavar="B.json", type=RESULT)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
@@ -75,7 +76,7 @@ def compare(before: Path, after: Path, as_json: bool) -> None:
     )
 
 
-@click.command()
+@command()
 @click.argument("results", metavar="RESULT.json...", type=RESULT, nargs=-1, required=True)
 @click.option(
     "-o",
