@@ -81,6 +81,11 @@ def _chosen(command: click.Command, words: Sequence[str]) -> click.Command:
     return command
 
 
+def tell(path: object, text: str) -> None:
+    """Write what a user should know of a file, in one line, on standard error."""
+    click.echo(f"conncomp: {printable(f'{path}: {text}')}", err=True)
+
+
 def in_options(text: str, command: click.Command, words: Sequence[str]) -> str:
     """Return a message of the library with the command's options in place of its arguments.
 

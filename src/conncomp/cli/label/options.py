@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import click
+from numpy.typing import NDArray
 
 from conncomp._memory import parse_bytes
+from conncomp.cli._errors import tell
 from conncomp.cli._output import is_within_zarr
 from conncomp.files.hdf5 import is_hdf5
+from conncomp.files.label_values import has_fractions
 from conncomp.files.slabs import Raw
 from conncomp.files.thresholds import WAYS, window_of
 
@@ -41,6 +44,7 @@ class Options:
     raw: Raw | None
     memory: int | None
     scheduler: str | None
+    join_time: bool
 
     @property
     def has_chunks(self) -> bool:
@@ -49,6 +53,17 @@ class Options:
             return True
         output = self.output
         return output is not None and (output.suffix.lower() == ".zarr" or is_within_zarr(output))
+
+
+def check_floats(options: Options, values: NDArray[Any]) -> None:
+    """Tell on standard error that fractions are labelled, of which hardly two are equal."""
+    if options.threshold is None and has_fractions(values):
+        tell(
+            options.input,
+            f"holds fractions, of dtype {values.dtype}, and only neighbours of exactly equal value "
+            "are connected; give --threshold 0 for what is > 0, or another threshold, or save "
+            "labels by .astype(int)",
+        )
 
 
 def finite(number: Any) -> Any:

@@ -48,6 +48,7 @@ class Options:
     key: str | None
     series: int | None  # all of them
     planes: bool
+    join_time: bool
     intensity: str | None
     properties: tuple[str, ...] | str | None
     spacing: tuple[float, ...] | None
