@@ -5,17 +5,13 @@ import json
 import re
 from pathlib import Path
 
-import h5py
-import nibabel
 import numpy as np
-import PIL.Image
 import pyarrow.parquet as parquet
 import pytest
 import tifffile
-import zarr
 
 import conncomp
-from volume_sources import write_image
+from volume_sources import NAMED, write_image
 
 RNG = np.random.default_rng(59)
 FILM = (RNG.random((5, 16, 18)) < 0.35).astype(np.uint8)
@@ -23,70 +19,17 @@ APART = conncomp.label(FILM, batch_axes=1)
 JOINED = conncomp.label(FILM)
 
 
-def tiff(**options):
-    return lambda path, image, axes: tifffile.imwrite(
-        path, image, metadata={"axes": axes.upper()}, photometric="minisblack", **options
-    )
+IN_BLOCKS = [kind for kind in NAMED if kind not in ("nifti", "nrrd", "gif")]
 
 
-def nifti(path, image, axes):
-    """Write axes in the order x, y, z, t, of length 1 where there is none."""
-    whole = image.reshape([image.shape[axes.index(k)] if k in axes else 1 for k in "tzyx"])
-    nibabel.save(nibabel.Nifti1Image(whole.T, np.eye(4)), path)
-
-
-def hdf5(path, image, axes):
-    with h5py.File(path, "w") as file:
-        made = file.create_dataset("image", data=image)
-        for k, axis in enumerate(axes):
-            made.dims[k].label = {"t": "time"}.get(axis, axis)
-
-
-def zarr_2(path, image, axes):
-    made = zarr.create_array(path, data=image, zarr_format=2)
-    made.attrs["_ARRAY_DIMENSIONS"] = list(axes)
-
-
-def nrrd(path, image, axes):
-    kinds = " ".join({"t": "time"}.get(axis, "domain") for axis in reversed(axes))
-    sizes = " ".join(map(str, reversed(image.shape)))
-    head = f"NRRD0004\ntype: uchar\ndimension: {image.ndim}\nsizes: {sizes}\nencoding: raw\n"
-    Path(path).write_bytes(f"{head}kinds: {kinds}\n\n".encode() + image.tobytes())
-
-
-def gif(path, image, axes):
-    frames = [PIL.Image.fromarray(plane * 255) for plane in image]
-    frames[0].save(path, save_all=True, append_images=frames[1:])
-
-
-KINDS = {
-    "ome.tif": ("a.ome.tif", tiff()),
-    "ome.tif, packed": ("a.ome.tif", tiff(compression="zlib")),
-    "imagej": ("a.tif", tiff(imagej=True)),
-    "shaped": ("a.tif", tiff()),
-    "nifti": ("a.nii.gz", nifti),
-    "nrrd": ("a.nrrd", nrrd),
-    "hdf5": ("a.h5", hdf5),
-    "ome-zarr 0.4": ("a.zarr", lambda *given: write_image(*given, "0.4")),
-    "ome-zarr 0.5": ("a.zarr", lambda *given: write_image(*given, "0.5")),
-    "zarr 2": ("a.zarr", zarr_2),
-    "zarr 3": (
-        "a.zarr",
-        lambda path, image, axes: zarr.create_array(path, data=image, dimension_names=list(axes)),
-    ),
-    "gif": ("a.gif", gif),
-}
-IN_BLOCKS = [kind for kind in KINDS if kind not in ("nifti", "nrrd", "gif")]
-
-
-@pytest.fixture(params=list(KINDS))
+@pytest.fixture(params=list(NAMED))
 def kind(request, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return request.param
 
 
 def written(kind, image=FILM, axes="tyx"):
-    name, write = KINDS[kind]
+    name, write = NAMED[kind]
     write(name, image, axes)
     return name
 

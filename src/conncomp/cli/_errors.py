@@ -81,11 +81,6 @@ def _chosen(command: click.Command, words: Sequence[str]) -> click.Command:
     return command
 
 
-def tell(path: object, text: str) -> None:
-    """Write what a user should know of a file, in one line, on standard error."""
-    click.echo(f"conncomp: {printable(f'{path}: {text}')}", err=True)
-
-
 def in_options(text: str, command: click.Command, words: Sequence[str]) -> str:
     """Return a message of the library with the command's options in place of its arguments.
 
@@ -107,6 +102,12 @@ def in_options(text: str, command: click.Command, words: Sequence[str]) -> str:
         return options[match["name"]] + ("" if match["end"] is not None else " ")
 
     return re.sub("|".join([*typed, argument]), rename, text)
+
+
+def say(note: str) -> None:
+    """Print what the library has to say, in the words of the command that runs."""
+    text = in_options(note, click.get_current_context().command, ())
+    click.echo(f"conncomp: {printable(text)}", err=True)
 
 
 def _reason(error: BaseException) -> str:

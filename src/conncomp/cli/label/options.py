@@ -12,7 +12,7 @@ import click
 from numpy.typing import NDArray
 
 from conncomp._memory import parse_bytes
-from conncomp.cli._errors import tell
+from conncomp.cli._errors import say
 from conncomp.cli._output import is_within_zarr
 from conncomp.files.hdf5 import is_hdf5
 from conncomp.files.label_values import has_fractions
@@ -58,11 +58,10 @@ class Options:
 def check_floats(options: Options, values: NDArray[Any]) -> None:
     """Tell on standard error that fractions are labelled, of which hardly two are equal."""
     if options.threshold is None and has_fractions(values):
-        tell(
-            options.input,
-            f"holds fractions, of dtype {values.dtype}, and only neighbours of exactly equal value "
-            "are connected; give --threshold 0 for what is > 0, or another threshold, or save "
-            "labels by .astype(int)",
+        say(
+            f"{options.input}: holds fractions, of dtype {values.dtype}, and only neighbours of "
+            "exactly equal value are connected; give --threshold 0 for what is > 0, or another "
+            "threshold, or save labels by .astype(int)"
         )
 
 

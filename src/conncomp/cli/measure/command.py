@@ -16,7 +16,7 @@ import numpy as np
 import conncomp
 from conncomp._optional import optional
 from conncomp._text import printable
-from conncomp.cli._errors import tell
+from conncomp.cli._errors import say
 from conncomp.cli._options import join_time_option, json_option, spacing_option, threads_option
 from conncomp.cli._output import output_file
 from conncomp.cli._picture import paint_labels
@@ -396,7 +396,7 @@ def _show(options: Options, tables: Tables, failures: Failures, stage: Stages) -
     }
     for source, about in abouts.items():
         if about["doubt"]:
-            tell(source.path, about["doubt"])
+            say(f"{source.path}: {about['doubt']}")
     rows: list[Row] = [
         (
             _noun(options),
