@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.files.access import naming
-from conncomp.files.scales import separate_axes
+from conncomp.files.scales import batch_axes_of, separate_axes
 
 Place = tuple[slice, ...]
 
@@ -63,6 +63,17 @@ class Volume(Protocol):
 
     def close(self) -> None:
         """Close the files."""
+
+
+class NamedAxes:
+    """An array in files that have a letter for each axis, or none."""
+
+    axes: str
+
+    @property
+    def batch_axes(self) -> int:
+        """How many axes ahead are those of separate images."""
+        return batch_axes_of(self.axes, (1,) * len(self.axes))
 
 
 @dataclass

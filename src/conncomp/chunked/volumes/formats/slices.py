@@ -13,7 +13,14 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.chunked.volumes.volume import SLAB, Place, check_part, identity_of, reading
+from conncomp.chunked.volumes.volume import (
+    SLAB,
+    NamedAxes,
+    Place,
+    check_part,
+    identity_of,
+    reading,
+)
 from conncomp.files.access import naming
 from conncomp.files.images import KINDS, SIGNATURE, kind_of, read_content, read_header
 from conncomp.files.tiff.series import Series, open_series
@@ -28,7 +35,7 @@ def slab(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @dataclass
-class Slices:
+class Slices(NamedAxes):
     """A volume of which some slices, along the first axis, are read at once."""
 
     path: str

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from conncomp._optional import optional
 from conncomp.chunked.volumes.volume import (
     MOST_BLOCKS,
+    NamedAxes,
     Place,
     check_part,
     identity_of,
@@ -50,7 +51,7 @@ def is_zarr(path: str) -> bool:
 
 
 @dataclass
-class ZarrVolume:
+class ZarrVolume(NamedAxes):
     """An array of Zarr, or one channel of it.
 
     Attributes
