@@ -50,6 +50,7 @@ MANY_PARAMETERS = {
     "grid/wrapping.py component_wrapping": USERS,
     "kernels/cuda/components/contacts.py find_contacts": "columns of a table, an array each",
     "kernels/cuda/papers/tiles.py fill_roots": OPTIONS,
+    "io/view.py write_view": USERS,
     "models/cahn_hilliard/model.py __init__": USERS,
     "models/ising/model.py __init__": USERS,
     "models/kawasaki/model.py __init__": USERS,

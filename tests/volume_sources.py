@@ -1,5 +1,7 @@
 """One volume in every kind of files that `label_file` reads."""
 
+from pathlib import Path
+
 import numpy as np
 
 TYPES = {"t": "time", "c": "channel"}
@@ -99,6 +101,70 @@ SOURCES = {
     "tiff": (".tif", write_tiff),
     "tiff, packed": (".tif", lambda *given: write_tiff(*given, compression="zlib")),
     "folder": ("", write_slices),
+}
+
+
+def tiff_of_axes(**options):
+    return lambda path, image, axes: write_tiff(
+        path, image, metadata={"axes": axes.upper()}, **options
+    )
+
+
+def nifti(path, image, axes):
+    """Write axes in the order x, y, z, t, of length 1 where there is none."""
+    import nibabel
+
+    whole = image.reshape([image.shape[axes.index(k)] if k in axes else 1 for k in "tzyx"])
+    nibabel.save(nibabel.Nifti1Image(whole.T, np.eye(4)), path)
+
+
+def hdf5(path, image, axes):
+    import h5py
+
+    with h5py.File(path, "w") as file:
+        made = file.create_dataset("image", data=image)
+        for k, axis in enumerate(axes):
+            made.dims[k].label = {"t": "time"}.get(axis, axis)
+
+
+def zarr_2(path, image, axes):
+    import zarr
+
+    made = zarr.create_array(str(path), data=image, zarr_format=2)
+    made.attrs["_ARRAY_DIMENSIONS"] = list(axes)
+
+
+def nrrd(path, image, axes):
+    kinds = " ".join({"t": "time"}.get(axis, "domain") for axis in reversed(axes))
+    sizes = " ".join(map(str, reversed(image.shape)))
+    head = f"NRRD0004\ntype: uchar\ndimension: {image.ndim}\nsizes: {sizes}\nencoding: raw\n"
+    Path(path).write_bytes(f"{head}kinds: {kinds}\n\n".encode() + image.tobytes())
+
+
+def gif(path, image, axes):
+    import PIL.Image
+
+    frames = [PIL.Image.fromarray(plane * 255) for plane in image]
+    frames[0].save(path, save_all=True, append_images=frames[1:])
+
+
+# Of each kind that names axes a file's name, and what writes it: a name, an array, and its axes.
+NAMED = {
+    "ome.tif": ("a.ome.tif", tiff_of_axes()),
+    "ome.tif, packed": ("a.ome.tif", tiff_of_axes(compression="zlib")),
+    "imagej": ("a.tif", tiff_of_axes(imagej=True)),
+    "shaped": ("a.tif", tiff_of_axes()),
+    "nifti": ("a.nii.gz", nifti),
+    "nrrd": ("a.nrrd", nrrd),
+    "hdf5": ("a.h5", hdf5),
+    "ome-zarr 0.4": ("a.zarr", lambda *given: write_image(*given, "0.4")),
+    "ome-zarr 0.5": ("a.zarr", lambda *given: write_image(*given, "0.5")),
+    "zarr 2": ("a.zarr", zarr_2),
+    "zarr 3": (
+        "a.zarr",
+        lambda path, image, axes: write_zarr(path, image, image.shape, dimension_names=list(axes)),
+    ),
+    "gif": ("a.gif", gif),
 }
 
 

@@ -649,11 +649,39 @@ def test_files_that_do_not_fit_the_options(plate, run, options, complaint):
     assert not Path("c.parquet").exists()
 
 
-def test_floats_without_a_threshold_are_no_labels(tmp_path, run, monkeypatch):
+@pytest.mark.parametrize("values", [[0.5, 1], [np.nan, 1], [np.inf, 0], [1e300, 0], [True, False]])
+@pytest.mark.parametrize("kind", ["a.npy", "a.zarr"])
+def test_what_is_no_label_names_the_remedy(tmp_path, run, monkeypatch, values, kind):
     monkeypatch.chdir(tmp_path)
-    conncomp.write_image("a.npy", np.ones((3, 4)))
-    result = run("measure", "a.npy", "-o", "c.csv")
-    assert "a.npy: without --threshold, images are labels" in result.stderr
+    image = np.array(values * 6).reshape(3, 4)
+    options = []
+    if kind == "a.zarr":
+        zarr.create_array("a.zarr", data=image)
+        options = ["--memory", "2G"]
+    else:
+        conncomp.write_image(kind, image)
+    result = run("measure", kind, *options, "-o", "c.csv")
+    assert "without --threshold, images are labels" in result.stderr
+    assert "--threshold 0, which takes what is > 0, or save labels by .astype(int)" in result.stderr
+    assert result.exit_code == 1
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_floating_labels_of_whole_numbers(tmp_path, run, monkeypatch, dtype):
+    """Tables are those of integers, in memory and block by block."""
+    monkeypatch.chdir(tmp_path)
+    labels = label(picture(1) > 99, connectivity=2).astype(np.int64)
+    labels[labels == 2] = 0
+    conncomp.write_image("i.npy", labels)
+    conncomp.write_image("f.npy", labels.astype(dtype))
+    zarr.create_array("f.zarr", data=labels.astype(dtype))
+    tables = []
+    for words in (["i.npy"], ["f.npy"], ["f.zarr"], ["f.zarr", "--memory", "2G"]):
+        result = run("measure", *words, "-o", "c.parquet")
+        assert (result.exit_code, result.stderr) == (0, "")
+        tables.append(read("c.parquet").to_pandas().drop(columns="file"))
+    for table in tables[1:]:
+        pd.testing.assert_frame_equal(table, tables[0])
 
 
 def test_an_image_without_objects(tmp_path, run, monkeypatch):

@@ -67,13 +67,13 @@ def test_tables_are_those_of_labels_in_memory(files, monkeypatch, report, words)
         (["labels.zarr", "--properties", "solidity"], "solidity: with --memory, columns are"),
         (["labels.zarr", "--properties", "all"], "all: with --memory, columns are"),
         (["labels.npy"], "is neither Zarr nor HDF5; leave --memory out"),
-        (["floats.zarr"], "images are labels with --memory, and these are of float64"),
+        (["floats.zarr"], "images are labels, and these are values of dtype float64"),
     ],
 )
 def test_what_is_not_measured_in_blocks(files, monkeypatch, run, words, complaint):
     monkeypatch.chdir(files)
     np.save(files / "labels.npy", LABELS)
-    zarr.create_array(files / "floats.zarr", shape=(3, 4), chunks=(3, 4), dtype="f8")[...] = 1
+    zarr.create_array(files / "floats.zarr", shape=(3, 4), chunks=(3, 4), dtype="f8")[...] = 0.5
     result = run("measure", *words, "--memory", "2G", "-o", "a.csv")
     assert result.exit_code in (1, 2)
     assert complaint in result.stderr

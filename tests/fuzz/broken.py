@@ -19,8 +19,10 @@ import conncomp
 from conncomp import models
 from conncomp import networkx as backend
 from conncomp.chunked.measures.volume_file import MappedVolume
+from conncomp.chunked.volumes import labelling as volume_labelling
 from conncomp.chunked.volumes.formats import zarr_arrays
 from conncomp.cli import _rules
+from conncomp.files import scales
 from conncomp.graph import graph
 from conncomp.tables import columns as table_columns
 from conncomp.tables.pairs import Clustering
@@ -288,6 +290,11 @@ BREAKAGES = {
         of(conncomp, "label_file", _part()),
         of_call(conncomp, "label_file", _without_filters),
         *(of(conncomp, "plan_labels", _part(k)) for k in ("shape", "block_shape", "blocks")),
+    ],
+    "films": [
+        of(conncomp, "label_file", _part()),
+        of_call(scales, "separate_axes", lambda function, axes, *more: []),
+        of_call(volume_labelling, "batch_axes_of", lambda function, *given: 0),
     ],
     "label-volumes": [
         *(

@@ -156,7 +156,11 @@ def _image_seeds():
             modes = "L", "P", "1", "LA", "RGB", "RGBA", "I;16"
             return [_picture(grey, "PNG", mode) for mode in modes]
         if suffix == ".gif":
-            return [_picture(grey, "GIF", "L"), _picture(grey, "GIF", "P")]
+            from PIL import Image
+
+            frames = [Image.fromarray(plane) for plane in (grey, grey[::-1])]
+            film = _saved(frames[0].save, "GIF", save_all=True, append_images=frames[1:])
+            return [_picture(grey, "GIF", "L"), _picture(grey, "GIF", "P"), film]
         if suffix == "":
             return [_picture(grey, "PNG", "L"), _saved(np.save, grey), b"\x80\x04N."]
         kind = {".jpg": "JPEG", ".bmp": "BMP", ".pgm": "PPM", ".webp": "WEBP"}[suffix]
@@ -177,21 +181,25 @@ def _tiffs(grey, volume):
     options = [{}, {"compression": "zlib"}, {"bigtiff": True}, {"byteorder": ">"}]
     options += [{"rowsperstrip": 1}, {"tile": (16, 16)}]
     of_set = {"description": OME % (0, "in.tif", 0), "metadata": None}
+    of_axes = [{"metadata": {"axes": axes}, "ome": True} for axes in ("TYX", "ZYX")]
+    of_axes += [{"metadata": {"axes": axes}, "imagej": True} for axes in ("TYX", "ZYX")]
+    of_axes += [{"metadata": {"axes": "TYX"}, "compression": "zlib"}, of_set]
     return [
         _saved(tifffile.imwrite, image, photometric="minisblack", **chosen)
         for image in (grey, volume)
         for chosen in options
-    ] + [_saved(tifffile.imwrite, volume, photometric="minisblack", **of_set)]
+    ] + [_saved(tifffile.imwrite, volume, photometric="minisblack", **more) for more in of_axes]
 
 
 def _nifti_files(volume):
     import nibabel
 
     kinds = nibabel.Nifti1Image, nibabel.Nifti2Image
+    film = volume.T[:, :, None]  # x, y, z, t
     return [
-        kind(volume.astype(dtype), np.diag([0.5, 0.5, 2, 1])).to_bytes()
+        kind(image.astype(dtype), np.diag([0.5, 0.5, 2, 1])).to_bytes()
         for kind in kinds
-        for dtype in ("i2", ">f4")
+        for image, dtype in ((volume, "i2"), (volume, ">f4"), (film, "i2"))
     ]
 
 
@@ -206,7 +214,9 @@ def _nrrd_files(volume):
     directions = b"space dimension: 3\nspace directions: (0.5,0,0) (0,0.5,0) (0,0,2)\n"
     directions += b'space units: "mm" "mm" "mm"\n'
     kinds = b"kinds: domain domain list\nspacings: 0.5 0.5 NaN\n"
+    film = b"kinds: domain domain time\n"
     return [
+        NRRD % (b"raw", film) + values,
         NRRD % (b"raw", directions) + values,
         NRRD % (b"gzip", kinds) + gzip.compress(values),
     ]

@@ -1,6 +1,7 @@
 """Targets for volumes in files, whole and damaged, and for streams of slabs."""
 
 import contextlib
+import itertools
 import json
 import math
 import re
@@ -18,7 +19,9 @@ from conncomp.chunked.volumes import volume
 from conncomp.chunked.volumes.formats import slices
 from conncomp.chunked.volumes.formats.whole import read_volume
 from conncomp.chunked.volumes.sources import opened_volume
+from conncomp.cli._input import read_any
 
+from ..volume_sources import NAMED as FORMATS
 from ..volume_sources import SOURCES, read_labels
 from . import draws
 from .choices import Choices
@@ -111,6 +114,55 @@ def label_files(data):
         counts = [-(-n // b) for n, b in zip(drawn.shape, block, strict=True)]
         wanted = (drawn.shape, block, np.prod(counts))
         assert_same((plan.shape, plan.block_shape, plan.blocks), wanted)
+
+
+ORDERS = ["tyx", "zyx", "tzyx", "ztyx", "cyx", "tczyx", "czyx", "ctyx"]
+# What these hold of orders.
+ONLY = {"gif": ["tyx"], "nifti": ["tyx", "zyx", "tzyx"], "nrrd": ["tyx", "zyx", "tzyx", "ztyx"]}
+ONLY |= {f"ome-zarr 0.{k}": ["tyx", "zyx", "tzyx", "cyx", "tczyx"] for k in (4, 5)}
+ONLY |= {"imagej": ["tyx", "zyx", "tzyx"]}
+
+
+def films(data):
+    """Compare labels of what names its axes with those of each time alone."""
+    choices = Choices(data)
+    kind = choices.pick(list(FORMATS))
+    axes = choices.pick(ONLY.get(kind, ORDERS))
+    lengths = [1 if axis == "c" else 2 + choices.below(4) for axis in axes]
+    rng = choices.generator()
+    image = (rng.random(lengths) < 0.4).astype(np.uint8)
+    joins = "t" in axes and choices.flag()
+    wanted = np.zeros(image.shape, np.int32)
+    components = 0
+    separate = [k for k, axis in enumerate(axes) if axis == "c" or (axis == "t" and not joins)]
+    for place in itertools.product(*(range(lengths[k]) for k in separate)):
+        item = [slice(None)] * image.ndim
+        for k, index in zip(separate, place, strict=True):
+            item[k] = index
+        wanted[tuple(item)], found = conncomp.label(image[tuple(item)], return_num=True)
+        components += found
+    with tempfile.TemporaryDirectory(prefix="conncomp-fuzz-") as folder:
+        name, write = FORMATS[kind]
+        path = Path(folder, name)
+        write(path, image, axes)
+        ahead, found = read_any(path).without_single_channel().separate(joins)
+        labels = conncomp.label(ahead.image, batch_axes=len(found))
+        labels = np.moveaxis(labels, range(len(found)), found)
+        np.testing.assert_array_equal(labels.reshape(wanted.shape), wanted)
+        if kind in ("gif", "nifti", "nrrd"):
+            return
+        with opened_volume(str(path)) as opened:
+            kept = [axis for axis in axes.upper() if axis in opened.axes]
+            assert opened.axes == "".join(kept)
+            assert set(axes.upper()) - set(kept) <= {"C"}
+        target = Path(folder, "out.npy")
+        if is_behind := "zt" in axes:
+            with pytest.raises(ValueError, match="lies behind"):
+                conncomp.label_file(path, target)
+        if joins or not is_behind:
+            count = conncomp.label_file(path, target, **({"batch_axes": 0} if joins else {}))
+            assert count == components
+            np.testing.assert_array_equal(np.load(target).reshape(wanted.shape), wanted)
 
 
 def _attributes(source):

@@ -73,8 +73,36 @@ def test_dtypes(device, dtype):
 
 def test_what_floats_are_foreground(device):
     masks = torch.tensor([[[[0.0, -0.0, 1e-40, -3.0, 0.0, float("nan"), float("inf")]]]])
-    labels = tensors.label(masks.to(device))
+    with pytest.warns(UserWarning, match="pass masks > 0 of logits"):
+        labels = tensors.label(masks.to(device))
     assert labels.flatten().tolist() == [0, 0, 1, 1, 0, 2, 2]
+
+
+FUNCTIONS = [
+    tensors.label,
+    tensors.label_and_count,
+    tensors.largest_components,
+    lambda masks: tensors.remove_small_components(masks, 2),
+    tensors.fill_holes,
+]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("values", [[-2.5, 3], [-1, 1], [0.1, 0.9], [0, float("nan")]])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_scores_are_told(function, values, dtype):
+    """Nearly all of them are foreground, which nobody wants."""
+    masks = torch.tensor(values, dtype=dtype).repeat(6).reshape(1, 1, 3, 4)
+    with pytest.warns(UserWarning, match="pass masks > 0 of logits, or masks != 0 of masks"):
+        function(masks)
+    function(masks > 0)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("values", [[0.0, 1.0], [0.0, 255.0], [0, -1], [True, False]])
+def test_masks_are_not_told(function, values):
+    """Masks are often of floats."""
+    function(torch.tensor(values).repeat(6).reshape(1, 1, 3, 4))
 
 
 @pytest.mark.parametrize("density", [0, 1])
@@ -158,6 +186,7 @@ def test_larger_masks(device):
         np.testing.assert_array_equal(filled, scipy.ndimage.binary_fill_holes(masks[k, 0]))
 
 
+@pytest.mark.filterwarnings("ignore:masks is of dtype")
 def test_no_gradient(device):
     scores = torch.randn(2, 1, 6, 5, device=device, requires_grad=True)
     for function, _, arguments in CASES:

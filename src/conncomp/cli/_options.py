@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,11 +54,23 @@ def periodic_option(default: str) -> Callable[[Any], Any]:
 
 
 def closed_axes(
-    axes: bool | list[bool] | list[int], ndim: int, what: str, option: str = "--periodic"
+    axes: bool | list[bool] | list[int],
+    ndim: int,
+    what: str,
+    option: str = "--periodic",
+    separate: Sequence[int] = (),
 ) -> list[bool]:
-    """Return for each axis whether the option names it."""
+    """Return for each axis whether the option names it; those of separate images never close."""
     if isinstance(axes, bool):
-        return [axes] * ndim
+        return [axes and k not in separate for k in range(ndim)]
+    closed = _named_axes(axes, ndim, what, option)
+    for k in separate:
+        if closed[k]:
+            raise ValueError(f"{option}: axis {k} is one of time or channels, and does not close")
+    return closed
+
+
+def _named_axes(axes: list[bool] | list[int], ndim: int, what: str, option: str) -> list[bool]:
     if isinstance(axes[0], bool):
         if len(axes) != ndim:
             raise ValueError(f"{option} has {len(axes)} entries; the {what} has {ndim} axes")
@@ -129,6 +141,12 @@ threads_option = click.option(
     callback=_set_threads,
     expose_value=False,
     help="How many threads to use. Default: one for each processor.",
+)
+join_time_option = click.option(
+    "--join-time",
+    is_flag=True,
+    help="Elements at neighbouring times are neighbours, and labels go on from frame to frame. "
+    "Without it, where IN names an axis of time, each time is an image of its own.",
 )
 device_option = click.option(
     "--device",

@@ -190,13 +190,14 @@ def percent(part: int, whole: int) -> str:
     return f"{100 * part / whole:.3g} %" if whole else "0 %"
 
 
-def largest(sizes: NDArray[np.int64], count: int) -> list[dict[str, int]]:
+def largest(table: NDArray[np.int64], count: int) -> list[dict[str, Any]]:
     """Return label and size of the largest components, the largest first.
 
     Parameters
     ----------
-    sizes : ndarray of int64
-        Indexed by label; 0 is no component.
+    table : ndarray of int64
+        Of sizes, indexed by label, after the place of the image if there are several; 0 is no
+        component.
     count : int
         At most so many.
 
@@ -205,17 +206,26 @@ def largest(sizes: NDArray[np.int64], count: int) -> list[dict[str, int]]:
     >>> largest(np.array([0, 2, 5]), 1)
     [{'label': 2, 'size': 5}]
     """
+    sizes = table.reshape(-1)
     kept = min(count, int(np.count_nonzero(sizes)))
     if kept == 0:
         return []
     # All that are as large as the last one kept, of which those with the smallest labels stay.
     least = np.partition(sizes, len(sizes) - kept)[len(sizes) - kept]
     candidates = np.flatnonzero(sizes >= least)
-    labels = candidates[np.argsort(-sizes[candidates], kind="stable")[:kept]]
-    return [{"label": int(label), "size": int(sizes[label])} for label in labels]
+    chosen = candidates[np.argsort(-sizes[candidates], kind="stable")[:kept]]
+    *items, labels = np.unravel_index(chosen, table.shape)
+    found = [
+        {"label": int(label), "size": int(size)}
+        for label, size in zip(labels, sizes[chosen], strict=True)
+    ]
+    if not items:
+        return found
+    places = np.transpose(items).tolist()
+    return [row | {"item": item} for row, item in zip(found, places, strict=True)]
 
 
-def largest_row(components: list[dict[str, int]], whole: int, things: str, of: str) -> Row:
+def largest_row(components: list[dict[str, Any]], whole: int, things: str, of: str) -> Row:
     """Return the row on the very largest."""
     if not components:
         return "largest", "none"

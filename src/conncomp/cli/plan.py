@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from conncomp._memory import in_words
-from conncomp.cli._options import json_option, threads_option
+from conncomp.cli._channels import row_of_axes
+from conncomp.cli._options import join_time_option, json_option, threads_option
 from conncomp.cli._report import Row, Stages, show
 from conncomp.cli._rules import command
 from conncomp.cli.label.options import (
@@ -21,6 +22,8 @@ from conncomp.cli.label.options import (
     parse_memory,
     parse_threshold,
 )
+from conncomp.files.access import naming
+from conncomp.files.scales import batch_axes_of
 
 
 @command()
@@ -35,6 +38,7 @@ from conncomp.cli.label.options import (
     callback=parse_threshold,
     help="Foreground is what lies above VALUE.",
 )
+@join_time_option
 @background_option
 @connectivity_option
 @click.option(
@@ -45,20 +49,25 @@ from conncomp.cli.label.options import (
 )
 @threads_option
 @json_option
-def plan(input: Path, as_json: bool, **given: Any) -> None:
+def plan(input: Path, join_time: bool, as_json: bool, **given: Any) -> None:
     """Tell beforehand how much memory, disk and time labels of the volume IN will take.
 
     IN is Zarr, OME-Zarr, HDF5, TIFF, .npy or a folder of slices, as for `conncomp label` with
     labels in Zarr. A few blocks of it are labelled to a temporary folder, to know.
     """
-    from conncomp.chunked.volumes.plan import plan_labels  # of which the help has no need
+    # Of which the help has no need.
+    from conncomp.chunked.volumes.labelling import opened
+    from conncomp.chunked.volumes.plan import plan_labels
 
     check_is_number(given["threshold"])
     check_background(given["threshold"], given["background"])
     stage = Stages()
+    with opened(input, given["key"], given["channel"]) as volume, naming(input):
+        axes, batch = volume.axes, batch_axes_of(volume.axes, volume.shape, join_time)
     with stage("labelling some blocks"):
-        found = plan_labels(input, **given)
+        found = plan_labels(input, batch_axes=batch, **given)
     report: dict[str, Any] = {"input": {"path": input, "shape": found.shape, "dtype": found.dtype}}
+    report |= {"axes": axes, "separate": list(range(batch))}
     report |= {"background": finite(given["background"]), "threshold": given["threshold"]}
     report |= {k: value for k, value in asdict(found).items() if k not in ("shape", "dtype")}
     report |= {"limit": given["memory"], "planning_seconds": sum(stage.seconds.values())}
@@ -66,6 +75,7 @@ def plan(input: Path, as_json: bool, **given: Any) -> None:
     rows: list[Row] = [
         ("input", str(input)),
         ("shape", f"{shape}, {found.dtype}"),
+        *row_of_axes(report),
         ("blocks", f"{found.blocks:,} of {block}, {found.threads} at once"),
         ("memory", in_words(found.memory)),
         ("time", _time_in_words(found.seconds)),

@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
+from conncomp.cli._channels import row_of_axes
 from conncomp.cli._input import read_quietly
-from conncomp.cli._options import json_option, spacing_option, threads_option
+from conncomp.cli._options import join_time_option, json_option, spacing_option, threads_option
 from conncomp.cli._output import check_distinct, output_file
 from conncomp.cli._report import Row, Stages, show, timing_row
 from conncomp.cli._rules import command
-from conncomp.files.scales import Scale
+from conncomp.files.access import naming
+from conncomp.files.scales import Content
 
 BOUND = re.compile(r"-?[0-9]{1,18}")
 
@@ -70,6 +72,7 @@ def _parse_slices(
     show_default=True,
     help="The label that is no component.",
 )
+@join_time_option
 @spacing_option("With it, or where IN tells, slices are shown in their true proportions.")
 @click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
 @threads_option
@@ -81,6 +84,7 @@ def view(
     key: str | None,
     part: list[slice] | None,
     background: str,
+    join_time: bool,
     spacing: tuple[float, ...] | None,
     opens: bool,
     as_json: bool,
@@ -89,15 +93,22 @@ def view(
 
     The page needs no other file and no network. It scrolls through the slices of a volume along any
     axis, tells label, size, bounding box and centroid of the component that one points at, and
-    zooms.
+    zooms. Where IN names an axis of time, labels of each time are components of their own.
     """
     output = Path(input.with_suffix(".html").name) if output is None else output
     check_distinct((input, output))
     check_distinct((image, output))
     stage = Stages()
     with stage("reading"):
-        labels, scale = _read_labels(input, key)
-        base = None if image is None else _read_image(image)
+        stored = _read_labels(input, key)
+        with naming(input):
+            content, separate = stored.separate(join_time)
+        labels, scale = content.image, content.scale
+        base = None if image is None else _read_image(image, join_time)
+        if part is not None and len(part) == labels.ndim:  # in the order of the file
+            part = [part[k] for k in separate] + [
+                cut for k, cut in enumerate(part) if k not in separate
+            ]
     with stage("writing"):
         conncomp.write_view(
             output,
@@ -107,10 +118,13 @@ def view(
             title=input.name,
             background=None if background == "none" else int(background),
             spacing=spacing or (None if scale is None else scale.spacing),
+            batch_axes=len(separate),
         )
     opened = opens and webbrowser.open(output.absolute().as_uri())
     report: dict[str, Any] = {
-        "input": {"path": input, "shape": labels.shape, "dtype": str(labels.dtype)},
+        "input": {"path": input, "shape": stored.image.shape, "dtype": str(labels.dtype)},
+        "axes": stored.axes,
+        "separate": separate,
         "image": image,
         "written": {"page": output, "bytes": output.stat().st_size},
         "opened": opened,
@@ -118,7 +132,8 @@ def view(
     }
     rows: list[Row] = [
         ("input", str(input)),
-        ("shape", f"{' x '.join(map(str, labels.shape))}, {labels.dtype}"),
+        ("shape", f"{' x '.join(map(str, stored.image.shape))}, {labels.dtype}"),
+        *row_of_axes(report),
         ("page", f"{output}, {report['written']['bytes'] / 1e6:.3g} MB"),
         timing_row(stage.seconds),
     ]
@@ -127,19 +142,20 @@ def view(
     show(report, rows, as_json=as_json)
 
 
-def _read_labels(path: Path, key: str | None) -> tuple[NDArray[Any], Scale | None]:
-    labels, axis, _, scale = read_quietly(path, key)
-    if axis is not None:
+def _read_labels(path: Path, key: str | None) -> Content:
+    content = read_quietly(path, key).without_single_channel()
+    if content.channels is not None:
         raise ValueError(
-            f"{path}: is in colour or has several channels, of shape {labels.shape}, and labels "
-            "have none; label it first, by conncomp label"
+            f"{path}: is in colour or has several channels, of shape {content.image.shape}, and "
+            "labels have none; label it first, by conncomp label"
         )
-    return labels, scale
+    return content
 
 
-def _read_image(path: Path) -> NDArray[Any]:
+def _read_image(path: Path, join_time: bool) -> NDArray[Any]:
     """Return an image with its channels, if there are any, as the last axis: red, green, blue."""
-    image, axis, *_ = read_quietly(path)
+    content = read_quietly(path).without_single_channel()
+    image, axis, *_ = content if join_time else content.separate()[0]
     if axis is None:
         return image
     channels = np.moveaxis(image, axis, -1)

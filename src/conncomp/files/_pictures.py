@@ -78,7 +78,9 @@ def read_picture(file: IO[bytes], reader: str) -> Content:
     if len({plane.shape for plane in planes}) > 1:  # some frames are grey, others are not
         planes = [_as_colour(plane) for plane in planes]
     array = planes[0] if frames == 1 else np.stack(planes)
-    return Content(array, array.ndim - 1 if planes[0].ndim == 3 else None)
+    is_colour = planes[0].ndim == 3
+    axes = "TYX" + "S" * is_colour if frames > 1 else ""
+    return Content(array, array.ndim - 1 if is_colour else None, axes)
 
 
 def _unfold_palette(picture: Any) -> NDArray[Any]:

@@ -14,7 +14,7 @@ import os
 import re
 import warnings
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import IO, Any
 
 import numpy as np
@@ -153,11 +153,13 @@ def read_nrrd(file: IO[bytes]) -> Content:
         raise ValueError(f"is packed by {str(encoding)[:20]!r}, which is not read; save it by gzip")
     values = _read_values(file, end.end(), shape, dtype, packed=encoding != "raw")
     kinds = list(reversed(header.get("kinds", ["domain"] * len(shape))))
-    others = [k for k, kind in enumerate(kinds) if kind not in IN_SPACE]
+    times = [k for k, kind in enumerate(kinds) if kind == "time"]
+    others = [k for k, kind in enumerate(kinds) if kind not in IN_SPACE and k not in times]
     if len(others) > 1 or len(kinds) != len(shape):
         raise ValueError(f"has axes of the kinds {', '.join(map(str, kinds))[:80]}")
-    scale = _scale_of_nrrd(header, len(shape), others)
-    return Content(values, others[0] if others else None, _names(len(shape), others), scale)
+    scale = _scale_of_nrrd(header, len(shape), others + times)
+    axes = _names(len(shape), others, times)
+    return Content(values, others[0] if others else None, axes, scale)
 
 
 def _scale_of_nrrd(header: Any, ndim: int, others: list[int]) -> Scale | None:
@@ -235,10 +237,11 @@ def _typed(types: dict[str, str], name: Any, big: bool) -> np.dtype[Any]:
     return np.dtype((">" if big else "<") + types[name])
 
 
-def _names(ndim: int, others: list[int]) -> str:
-    """Return letters for axes, of which some are those of channels."""
+def _names(ndim: int, others: list[int], times: Sequence[int] = ()) -> str:
+    """Return letters for axes, of which some are those of channels or of time."""
     letters = iter(AXES)
-    names = ["C" if k in others else next(letters, "Q") for k in reversed(range(ndim))]
+    known = dict.fromkeys(others, "C") | dict.fromkeys(times, "T")
+    names = [known[k] if k in known else next(letters, "Q") for k in reversed(range(ndim))]
     return "".join(reversed(names))
 
 

@@ -229,7 +229,7 @@ def kind_of(head: bytes) -> Kind:
     return kind
 
 
-def write_image(path: StrPath, image: ArrayLike) -> None:
+def write_image(path: StrPath, image: ArrayLike, *, axes: str = "") -> None:
     """Write an image, a volume or labels to a file, which appears only when it is complete.
 
     Parameters
@@ -240,6 +240,9 @@ def write_image(path: StrPath, image: ArrayLike) -> None:
         keep every value are refused.
     image : array_like
         Of numbers or bool.
+    axes : str, optional
+        A letter for each axis, such as ``"TYX"`` for a film. TIFF keeps them; other formats have no
+        place for them.
 
     Raises
     ------
@@ -248,7 +251,7 @@ def write_image(path: StrPath, image: ArrayLike) -> None:
     TypeError
         If `image` is not of numbers.
     ValueError
-        If the format cannot hold it.
+        If the format cannot hold it, or `axes` does not fit `image`.
     OSError
         If the file cannot be written.
 
@@ -270,6 +273,8 @@ def write_image(path: StrPath, image: ArrayLike) -> None:
     if array.dtype.kind not in "biufc":
         raise TypeError(f"image is of dtype {array.dtype}; it must be of numbers")
     check_format(path, array.shape)
+    if axes and not (len(axes) == array.ndim and re.fullmatch("[A-Z]+", axes)):
+        raise ValueError(f"axes={axes!r} must have a letter for each of {array.ndim} axes")
     suffix = PurePath(path).suffix.lower()
     if suffix == ".png":
         check_memory(f"image, of shape {array.shape},", array.nbytes)
@@ -283,7 +288,7 @@ def write_image(path: StrPath, image: ArrayLike) -> None:
         elif suffix == ".png":
             optional("PIL.Image").fromarray(array).save(file, "PNG")
         else:
-            _write_tiff(file, array)
+            _write_tiff(file, array, axes)
 
 
 def check_format(path: StrPath, shape: tuple[int, ...]) -> None:
@@ -431,7 +436,7 @@ def _as_png(image: Image, path: StrPath) -> Image:
     return image.astype(np.uint8 if high <= 0xFF else np.uint16)
 
 
-def _write_tiff(file: IO[bytes], image: Image) -> None:
+def _write_tiff(file: IO[bytes], image: Image, axes: str) -> None:
     colours = image.ndim == 3 and image.dtype == np.uint8 and image.shape[2] in (3, 4)
     optional("tifffile").imwrite(
         file,
@@ -439,4 +444,5 @@ def _write_tiff(file: IO[bytes], image: Image) -> None:
         bigtiff=image.nbytes > CLASSIC_TIFF,
         photometric="rgb" if colours else "minisblack",
         compression="zlib",
+        metadata={"axes": axes} if axes else {},
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._text import printable
@@ -32,6 +33,14 @@ NAMES = {
 LONGEST_UNIT = 20
 # Axes whose lengths differ by more are damaged.
 MOST_STRETCHED = 1e6
+# Letters of axes along which elements are neighbours: those of space, and those without a name.
+NEIGHBOURING = "ZYXQI"
+# Names of axes, and their letters.
+LETTERS = {
+    **dict.fromkeys(("t", "time", "times", "frame", "frames"), "T"),
+    **dict.fromkeys(("c", "channel", "channels", "band", "bands"), "C"),
+    **{"z": "Z", "y": "Y", "x": "X"},
+}
 
 
 class Scale(NamedTuple):
@@ -71,6 +80,101 @@ class Content(NamedTuple):
     channels: int | None = None
     axes: str = ""
     scale: Scale | None = None
+
+    def without_single_channel(self) -> Content:
+        """Return it without its axis of channels, if there is only one channel."""
+        axis = self.channels
+        return self if axis is None or self.image.shape[axis] != 1 else self.with_channel(0)
+
+    def with_channel(self, channel: int) -> Content:
+        """Return one channel, without the axis of channels."""
+        axis = self.channels
+        assert axis is not None
+        image = np.ascontiguousarray(self.image.take(channel, axis))
+        axes = self.axes[:axis] + self.axes[axis + 1 :]
+        return Content(image, None, axes, self.scale and self.scale.without(axis))
+
+    def separate(self, join_time: bool = False) -> tuple[Content, list[int]]:
+        """Return it with the axes of separate images first; and which axes these are.
+
+        Channels that stay, as those of a colour, are values of an element and no separate images.
+
+        Raises
+        ------
+        ValueError
+            As `separate_axes`.
+        """
+        found = [k for k in separate_axes(self.axes, join_time) if k != self.channels]
+        order = found + [k for k in range(self.image.ndim) if k not in found]
+        if order == sorted(order):
+            return self, found
+        channels = None if self.channels is None else order.index(self.channels)
+        scale = self.scale and Scale(tuple(self.scale.spacing[k] for k in order), self.scale.unit)
+        axes = "".join(self.axes[k] for k in order)
+        return Content(self.image.transpose(order), channels, axes, scale), found
+
+
+def letters_of(names: Sequence[str | None]) -> str:
+    """Return a letter for each axis of these names; nothing if none of them is known.
+
+    Examples
+    --------
+    >>> letters_of(["time", "y", "x"]), letters_of(["lat", "time"]), letters_of([None, ""])
+    ('TYX', 'QT', '')
+    """
+    letters = "".join(LETTERS.get((name or "").lower(), "Q") for name in names)
+    return letters if letters.strip("Q") else ""
+
+
+def separate_axes(axes: str, join_time: bool = False) -> list[int]:
+    """Return which axes hold separate images: all but those of space and those without a name.
+
+    This is the one rule for all files: two times, or two channels, are never labelled together
+    unless the caller joins time.
+
+    Parameters
+    ----------
+    axes : str
+        A letter for each axis; nothing if the file does not tell.
+    join_time : bool, optional
+        Whether neighbours in time are neighbours.
+
+    Raises
+    ------
+    ValueError
+        If time is to be joined and there is none.
+
+    Examples
+    --------
+    >>> separate_axes("TZYX"), separate_axes("TCYX", join_time=True), separate_axes("QYX")
+    ([0], [1], [])
+    """
+    if join_time and "T" not in axes:
+        told = f"has axes {axes} and none of time" if axes else "does not tell its axes"
+        raise ValueError(f"{told}, so join_time=True has no meaning; leave it out")
+    joined = NEIGHBOURING + "T" * join_time
+    return [k for k, axis in enumerate(axes) if axis not in joined]
+
+
+def batch_axes_of(axes: str, shape: Sequence[int], join_time: bool = False) -> int:
+    """Return how many axes ahead hold separate images, of an array that is read in blocks.
+
+    Raises
+    ------
+    ValueError
+        As `separate_axes`; or if an axis of separate images lies behind one that is joined.
+    """
+    separate = separate_axes(axes, join_time)
+    batch = next((k for k in range(len(axes)) if k not in separate), len(axes))
+    behind = [k for k in separate[batch:] if shape[k] > 1]
+    if behind:
+        letter = axes[behind[0]]
+        remedy = "choose a channel" if letter in "CS" else "save it with that axis first"
+        raise ValueError(
+            f"has axes {axes}, of which {letter} holds separate images and lies behind axes that "
+            f"are joined; {remedy}"
+        )
+    return batch
 
 
 def unit_of(text: object) -> str:

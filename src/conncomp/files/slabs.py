@@ -8,7 +8,7 @@ import re
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -40,11 +40,14 @@ class SlabFile:
     read : callable
         Given the first slice and the one after the last, returns these slices, in an array that the
         next call may fill again.
+    axes : str
+        A letter for each axis; nothing if the file does not tell.
     """
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     read: Callable[[int, int], NDArray[Any]]
+    axes: str = ""
 
     def slabs(self, length: int) -> Iterator[NDArray[Any]]:
         """Yield all slices, so many at once."""
@@ -101,7 +104,7 @@ def open_slabs(path: StrPath, raw: Raw | None = None) -> Iterator[SlabFile]:
             with naming(path):
                 return content.read(begin, end)
 
-        yield SlabFile(shape, dtype, read)
+        yield SlabFile(shape, dtype, read, content.axes)
 
 
 def _open(file: IO[bytes], raw: Raw | None) -> SlabFile:
@@ -128,8 +131,9 @@ def _open(file: IO[bytes], raw: Raw | None) -> SlabFile:
     if kind.name == "TIFF":
         series = open_series(file)
         if series.read is not None:
-            return SlabFile(series.shape, series.dtype, series.read)
-        return _flat(file, series.begin or 0, series.shape, series.dtype)
+            return SlabFile(series.shape, series.dtype, series.read, series.axes)
+        flat = _flat(file, series.begin or 0, series.shape, series.dtype)
+        return replace(flat, axes=series.axes)
     raise ValueError(f"is of the kind {kind.name}, of which slabs are not read; save it as .npy")
 
 

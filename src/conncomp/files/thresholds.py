@@ -35,7 +35,7 @@ def window_of(way: str) -> int:
 
 
 def foreground(
-    image: Image, threshold: float | str, *, is_dark: bool = False
+    image: Image, threshold: float | str, *, is_dark: bool = False, batch_axes: int = 0
 ) -> tuple[NDArray[np.bool_], Any]:
     """Return where an image is above a threshold, and the threshold; of local ones, its name.
 
@@ -46,11 +46,17 @@ def foreground(
         A number, or the name of a way to find one.
     is_dark : bool, optional
         Whether objects are what is not above it. NaN is in none.
+    batch_axes : int, optional
+        How many axes ahead hold separate images. Local thresholds are found in each of these, and
+        one threshold in all of them together.
     """
     if isinstance(threshold, str) and threshold.startswith("local"):
         window = window_of(threshold)
         filters = optional("skimage.filters")
-        mask = np.asarray(image > filters.threshold_local(image, window))
+        local = np.empty(image.shape)
+        for item in np.ndindex(image.shape[:batch_axes]):
+            local[item] = filters.threshold_local(image[item], window)
+        mask = np.asarray(image > local)
         value: Any = f"local:{window}"
     else:
         value = _found(image, threshold) if isinstance(threshold, str) else threshold

@@ -58,6 +58,7 @@ def write_view(
     value_range: tuple[float, float] | None = None,
     background: Background = "auto",
     spacing: float | Sequence[float] | None = None,
+    batch_axes: int = 0,
 ) -> None:
     """Write an HTML page to look at components with: slices, and what is known of each component.
 
@@ -86,12 +87,15 @@ def write_view(
     spacing : number or sequence of numbers, optional
         The distance of neighbouring elements along each axis, so that slices are shown in their
         true proportions. By default that of an image of SimpleITK or ITK, and else 1.
+    batch_axes : int, optional
+        How many axes ahead hold separate images, such as the frames of a film, whose components are
+        measured apart: as for `component_sizes`.
 
     Raises
     ------
     TypeError
         If `labels` is not of integers, `image` not of real numbers, `part` not of slices,
-        `title` no string, or `spacing` not of numbers.
+        `title` no string, `spacing` not of numbers, or `batch_axes` not an integer.
     ValueError
         If `labels` is of a kind that `component_statistics` refuses, `image` or `spacing` does
         not fit it, `part` leaves nothing to show or more than three axes, or the page would be
@@ -119,28 +123,29 @@ def write_view(
     if title is not None and not isinstance(title, str):
         raise TypeError(f"title={shown(title)} must be a string, the title of the page")
     image = laid_beside(labels, image, "image")
-    items = check_items(labels, background, 0)
+    items = check_items(labels, background, batch_axes)
     check_dimensions(len(items.shape))
+    whole = items.batch + items.shape
     if spacing is None:
         spacing = spacing_of(("labels", labels), ("image", image))
-    lengths = check_spacing(spacing, len(items.shape))
-    base = None if image is None else check_image(image, items.shape)
-    slices = _check_part(part, items.shape)
+    lengths = check_spacing(spacing, len(whole))
+    base = None if image is None else check_image(image, whole)
+    slices = _check_part(part, whole)
     axes = [
         {"begin": cut.start, "step": cut.step, "length": len(range(*cut.indices(length)))}
-        for cut, length in zip(slices, items.shape, strict=True)
+        for cut, length in zip(slices, whole, strict=True)
     ]
     shape = _shown_shape(axes)
     statistics = component_statistics(items.labels, moments=False, background=items.background)
-    rows, visible = _rows(items.labels[slices].reshape(shape), items.background, items.rows)
-    channels = 0 if base is None else 1 if base.ndim == len(items.shape) else 3
+    rows, visible = _rows(items.labels[slices].reshape(shape), items.background, items.all_rows)
+    channels = 0 if base is None else 1 if base.ndim == len(whole) else 3
     unpacked = rows.nbytes + channels * rows.size
     if unpacked > MOST_UNPACKED:
         raise ValueError(
             f"labels of shape {shape} would take {unpacked >> 20} MiB in a browser, and at most "
             f"{MOST_UNPACKED >> 20} are taken; {REMEDY}"
         )
-    data = {"rows": _packed_rows(rows), **_columns(statistics, visible, rows)}
+    data = {"rows": _packed_rows(rows), **_columns(statistics, visible, rows, items.rows)}
     if base is not None:
         shades = as_shades(base, values)[slices].reshape(*shape[:-1], -1)
         data["image"] = _packed_rows(shades)
@@ -228,15 +233,18 @@ def _bytes_for(number: int) -> int:
 
 
 def _columns(
-    statistics: ComponentStatistics, visible: NDArray[np.int64], rows: NDArray[Any]
+    statistics: ComponentStatistics, visible: NDArray[np.int64], rows: NDArray[Any], of_item: int
 ) -> dict[str, bytes]:
-    """Return, packed, what is known of the components that are shown, in the order of labels."""
+    """Return, packed, what is known of the components that are shown, in the order of labels.
+
+    Those of the next item are called `of_item` more.
+    """
     at = np.searchsorted(statistics.labels, visible)
     colours = np.zeros((len(visible) + 1, 3), np.uint8)
     colours[rows] = colour_components(rows, background=0)
     columns = {
         "colours": colours,
-        "labels": visible.astype("<f8"),
+        "labels": (visible % max(of_item, 1)).astype("<f8"),
         "sizes": statistics.sizes[at].astype("<f8"),
         "boxes": statistics.bounding_boxes[at].astype("<f8"),
         "centroids": statistics.centroids[at].astype("<f8"),

@@ -7,7 +7,7 @@ from math import prod
 import torch
 
 from conncomp._arguments import INT32_MAX, as_integer, check_range, shown
-from conncomp.torch.operator import BATCH_AXES, label_items
+from conncomp.torch.operator import BATCH_AXES, label_items, tell_logits
 
 
 def label(masks: torch.Tensor, connectivity: int | None = None) -> torch.Tensor:
@@ -16,8 +16,8 @@ def label(masks: torch.Tensor, connectivity: int | None = None) -> torch.Tensor:
     Parameters
     ----------
     masks : Tensor, shape (B, C, H, W) or (B, C, D, H, W)
-        Of any real dtype, with any strides, on the CPU or on a GPU. What is not 0 is foreground.
-        Each (b, c) is a mask of its own, of any size.
+        Of any real dtype, with any strides, on the CPU or on a GPU. What is not 0 is foreground:
+        pass ``masks > 0`` of logits. Each (b, c) is a mask of its own, of any size.
     connectivity : int, optional
         Along how many axes neighbours may differ: 1 (4 neighbours, or 6 in volumes) to the number
         of axes of a mask (8, or 26; the default).
@@ -37,6 +37,12 @@ def label(masks: torch.Tensor, connectivity: int | None = None) -> torch.Tensor:
         2**31 elements or more, or `connectivity` does not fit.
     ImportError
         If `masks` lies on a GPU, and CuPy is not installed.
+
+    Warns
+    -----
+    UserWarning
+        If `masks` has negative values or fractions, as logits and probabilities have, which are
+        foreground, too. On a GPU, where looking at values would wait, if it is of a floating dtype.
 
     Notes
     -----
@@ -230,7 +236,10 @@ def fill_holes(
     largest = None if max_size is None else as_integer("max_size", max_size)
     if largest is not None and largest < 0:
         raise ValueError(f"max_size={largest} elements; use 0 or more")
-    inside = as_masks(masks) != 0
+    checked = as_masks(masks)
+    if not torch.compiler.is_compiling():  # values are not known meanwhile
+        tell_logits(checked)
+    inside = checked != 0
     axes = inside.dim() - BATCH_AXES
     reach = axes if reach_of(masks, connectivity) == 1 else 1
     # A frame connects all background that reaches the border. Its first element is the first of

@@ -9,6 +9,7 @@ PyTorch. It has no gradient, as labels are integers.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import prod
@@ -31,6 +32,7 @@ def _label(masks: torch.Tensor, connectivity: int) -> torch.Tensor:
             f"masks has items of {elements} elements, whose labels int32 may not hold; label them "
             "by conncomp.label(masks != 0, batch_axes=2)"
         )
+    tell_logits(masks)
     inside = masks if masks.dtype == torch.bool else masks != 0
     # CUDA graphs of PyTorch's compiler refuse results that lie in memory of CuPy.
     labels = torch.empty(inside.shape, dtype=torch.int32, device=inside.device)
@@ -41,6 +43,20 @@ def _label(masks: torch.Tensor, connectivity: int) -> torch.Tensor:
     else:
         label(inside, out=labels, **options)
     return labels
+
+
+def tell_logits(masks: torch.Tensor) -> None:
+    """Warn of masks whose values look like scores, or may do so on a GPU, where nobody looks."""
+    if not masks.is_floating_point() or masks.is_meta:
+        return
+    if not masks.is_cuda and bool(((masks >= 0) & (masks == masks.round())).all()):
+        return
+    warnings.warn(
+        f"masks is of dtype {masks.dtype}, and what is not 0 is foreground, negative scores and "
+        "small probabilities, too; pass masks > 0 of logits, or masks != 0 of masks",
+        UserWarning,
+        stacklevel=2,
+    )
 
 
 def _label_of_fake(masks: torch.Tensor, connectivity: int) -> torch.Tensor:

@@ -24,6 +24,7 @@ from conncomp.chunked.volumes.targets import Target
 from conncomp.chunked.volumes.volume import PartOfVolume, Place, Volume, block_shape, lengths_of
 from conncomp.chunked.volumes.writing import as_target, write_labels
 from conncomp.files.access import StrPath
+from conncomp.files.scales import batch_axes_of
 
 __all__ = ["VolumeFile", "open_volume"]
 
@@ -41,8 +42,10 @@ class VolumeFile:
     ----------
     shape : tuple of int
     dtype : dtype
+    axes : str
+        A letter for each axis, such as ``"TZYX"``; empty if the files do not name them.
     batch_axes : int
-        How many axes ahead are those of separate images, as OME-Zarr says: time and channels.
+        How many axes ahead are those of separate images: time and channels.
     """
 
     def __init__(
@@ -54,7 +57,8 @@ class VolumeFile:
     ) -> None:
         self._origin, self._closed = origin, False
         self.volume, self.limit, self.progress = volume, limit, progress
-        self.shape, self.dtype, self.batch_axes = volume.shape, volume.dtype, volume.batch_axes
+        self.shape, self.dtype, self.axes = volume.shape, volume.dtype, volume.axes
+        self.batch_axes = batch_axes_of(volume.axes, (1,) * len(volume.axes))
         self._files = ExitStack()
 
     @property

@@ -39,7 +39,8 @@ from conncomp.chunked.volumes.sources import opened_volume
 from conncomp.chunked.volumes.targets import Target
 from conncomp.chunked.volumes.volume import Volume, block_shape, lengths_of
 from conncomp.chunked.volumes.writing import as_target, write_labels
-from conncomp.files.access import StrPath, as_path
+from conncomp.files.access import StrPath, as_path, naming
+from conncomp.files.scales import batch_axes_of
 
 Numbering = Literal["consecutive", "roots"]
 
@@ -114,7 +115,10 @@ class Arguments:
                     f"background={shown(self.background)}: with threshold the volume has the "
                     "values 0 and 1 only; choose one of them, or leave it out"
                 )
-        batch = volume.batch_axes if self.batch_axes is None else self.batch_axes
+        batch = self.batch_axes
+        if batch is None:
+            with naming(volume.path):
+                batch = batch_axes_of(volume.axes, volume.shape)
         return rules_of_image(
             lengths_of(volume.shape, block_shape(volume)),
             kind,
@@ -174,8 +178,9 @@ def label_file(
     background, connectivity, structure, tolerance, periodic, numbering
         As of `label`.
     batch_axes : int, optional
-        How many axes ahead hold separate images, as of `label`. By default 0 or, of OME-Zarr, those
-        of time and channels.
+        How many axes ahead hold separate images, as of `label`. By default those of time and
+        channels, where the files name their axes: OME-Zarr, arrays of Zarr and HDF5 with names of
+        dimensions, OME-TIFF and ImageJ TIFF. 0 joins them.
     key : str, optional
         The path of the array, or of the image, in a group of Zarr, or of the dataset of HDF5. By
         default the only dataset.

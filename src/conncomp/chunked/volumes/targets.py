@@ -20,7 +20,7 @@ from conncomp.chunked.volumes.formats.ome_zarr import (
     label_attributes,
     list_label,
 )
-from conncomp.chunked.volumes.formats.zarr_arrays import ZarrVolume
+from conncomp.chunked.volumes.formats.zarr_arrays import ARRAY_DIMENSIONS, ZarrVolume
 from conncomp.chunked.volumes.volume import Place, Volume, block_shape
 from conncomp.files.access import StrPath
 
@@ -120,6 +120,10 @@ class ZarrTarget(Target):
         if isinstance(volume, ZarrVolume):
             chunks, more = _chunks(volume, volume.array)
             version = int(volume.array.metadata.zarr_format)
+        if volume.axes:
+            names = list(volume.axes.lower())
+            named = {"dimension_names": names}, {"attributes": {ARRAY_DIMENSIONS: names}}
+            more |= named[version == 2]
         optional("zarr").create_array(
             store=str(self.path),
             shape=volume.shape,

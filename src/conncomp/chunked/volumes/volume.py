@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.files.access import naming
+from conncomp.files.scales import batch_axes_of, separate_axes
 
 Place = tuple[slice, ...]
 
@@ -39,8 +40,8 @@ class Volume(Protocol):
         """Which array of several it is."""
 
     @property
-    def batch_axes(self) -> int:
-        """How many axes ahead are those of separate images, as files say."""
+    def axes(self) -> str:
+        """A letter for each axis, such as ``"TZYX"``; nothing if the files do not tell."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -64,6 +65,17 @@ class Volume(Protocol):
         """Close the files."""
 
 
+class NamedAxes:
+    """An array in files that have a letter for each axis, or none."""
+
+    axes: str
+
+    @property
+    def batch_axes(self) -> int:
+        """How many axes ahead are those of separate images."""
+        return batch_axes_of(self.axes, (1,) * len(self.axes))
+
+
 @dataclass
 class PartOfVolume:
     """What is made of a volume, as a volume: here the same."""
@@ -81,9 +93,9 @@ class PartOfVolume:
         return self.volume.key
 
     @property
-    def batch_axes(self) -> int:
+    def axes(self) -> str:
         """Those of the volume."""
-        return self.volume.batch_axes
+        return self.volume.axes
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -118,8 +130,9 @@ def block_shape(volume: Volume) -> tuple[int, ...]:
     They are as cubic as they can be; separate images are together only if they are small.
     """
     block = list(map(min, volume.chunks, volume.shape))
-    axes = [k for k in range(len(block)) if k >= volume.batch_axes]
-    for chosen in (axes, reversed(range(volume.batch_axes))):
+    separate = separate_axes(volume.axes)
+    joined = [k for k in range(len(block)) if k not in separate]
+    for chosen in (joined, reversed(separate)):
         growing = list(chosen)
         while growing:
             axis = min(growing, key=lambda k: block[k])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -14,12 +14,13 @@ import conncomp
 from conncomp._arrays import move_from_gpu, move_to_gpu, native_layout, on_host
 from conncomp._memory import in_words
 from conncomp._text import printable
-from conncomp.cli._channels import one_channel
+from conncomp.cli._channels import one_channel, row_of_axes, with_named_axes
 from conncomp.cli._device import stages_on
 from conncomp.cli._input import read_quietly
 from conncomp.cli._options import (
     closed_axes,
     device_option,
+    join_time_option,
     json_option,
     periodic_option,
     spacing_option,
@@ -45,6 +46,7 @@ from conncomp.cli.label.options import (
     Options,
     background_option,
     check_background,
+    check_floats,
     check_is_number,
     connectivity_option,
     finite,
@@ -54,8 +56,9 @@ from conncomp.cli.label.options import (
 )
 from conncomp.cli.label.stream import columns_of, names_of_columns, stream
 from conncomp.cli.label.volumes import label_chunks
+from conncomp.files.access import naming
 from conncomp.files.images import check_format
-from conncomp.files.scales import Scale
+from conncomp.files.scales import Content, Scale
 from conncomp.files.slabs import Raw, parse_raw
 from conncomp.files.thresholds import foreground
 from conncomp.kernels.cuda import launcher
@@ -112,6 +115,7 @@ def _parse_raw(context: click.Context, option: click.Parameter, text: str | None
 @background_option
 @connectivity_option
 @periodic_option("none")
+@join_time_option
 @click.option(
     "--top", metavar="K", type=click.IntRange(min=1), help="Keep only the K largest components."
 )
@@ -175,13 +179,14 @@ def label(**given: Any) -> None:
     """Label the connected components of the image or volume IN.
 
     Elements are connected if they are neighbours and of equal value. Components that are kept
-    keep their labels.
+    keep their labels. Where IN names an axis of time, each time is labelled alone, from 1 on.
 
     If IN is Zarr, OME-Zarr, HDF5 or a folder of slices, or FILE is named .zarr, it is labelled
     block by block, and may be larger than memory: all of -o, --key, --channel of OME-Zarr,
-    --threshold VALUE, --background, --connectivity, --periodic, --min-size, --top, --memory and
-    --scheduler are for it. FILE may be IMAGE.zarr/labels/NAME, in an image of OME-Zarr. What is
-    done is kept in FILE.partial, and the same command goes on after a kill or Ctrl-C.
+    --threshold VALUE, --background, --connectivity, --periodic, --join-time, --min-size, --top,
+    --memory and --scheduler are for it. FILE may be IMAGE.zarr/labels/NAME, in an image of
+    OME-Zarr. What is done is kept in FILE.partial, and the same command goes on after a kill or
+    Ctrl-C.
     """
     options = Options(**given)
     check_background(options.threshold, options.background)
@@ -218,34 +223,40 @@ def _label_whole(options: Options, stage: Stages) -> dict[str, Any]:
     """Label an image in memory; return the report."""
     with stage("reading"):
         content = read_quietly(options.input, options.key)
-        image, _, _, scale = one_channel(options.input, content, options.channel, options.grey)
+        content = one_channel(options.input, content, options.channel, options.grey)
+        shape, dtype = content.image.shape, content.image.dtype
+        source = {"path": options.input, "shape": shape, "dtype": str(dtype)}
+        image, axes = _axes_of(options, content)
         del content
-    _check_image(options, image)
-    source = {"path": options.input, "shape": image.shape, "dtype": str(image.dtype)}
-    axes = closed_axes(options.periodic, image.ndim, "image")
+    _check_image(options, image, axes.batch)
+    check_floats(options, image)
     threshold = None
     if options.threshold is not None:
         with stage("thresholding"):
-            image, threshold = foreground(image, options.threshold)
+            image, threshold = foreground(image, options.threshold, batch_axes=axes.batch)
     labels, count, closes = _label(image, axes, options, stage)
     del image
     with stage("measuring"):
-        sizes = kept = conncomp.component_sizes(labels, background=0)
+        of_labels: dict[str, Any] = {"background": 0, "batch_axes": axes.batch}
+        sizes = kept = conncomp.component_sizes(labels, **of_labels)
         if options.min_size is not None:
             least = min(options.min_size, labels.size + 1)
-            labels = conncomp.remove_small_components(labels, least, background=0)
+            labels = conncomp.remove_small_components(labels, least, **of_labels)
         if options.top is not None:
             most = min(options.top, labels.size)
-            labels = conncomp.largest_components(labels, most, background=0)
+            labels = conncomp.largest_components(labels, most, **of_labels)
         if options.min_size is not None or options.top is not None:
-            kept = conncomp.component_sizes(labels, background=0)
-    written = _write(options, labels, closes, scale, stage)
+            kept = conncomp.component_sizes(labels, **of_labels)
+    written = _write(options, labels, axes, closes, stage)
     return {
         "input": source,
         "threshold": threshold if threshold is None else finite(threshold),
         "background": finite(options.background),
-        "connectivity": options.connectivity or len(axes),
-        "periodic": axes,
+        "connectivity": options.connectivity or len(shape) - axes.batch,
+        "periodic": axes.periodic,
+        "axes": axes.letters,
+        "separate": axes.separate,
+        "batch_axes": axes.batch,
         "components": count,
         "foreground": sizes.sum(),
         "largest": largest(sizes, options.top or 1),
@@ -259,16 +270,53 @@ def _label_whole(options: Options, stage: Stages) -> dict[str, Any]:
     }
 
 
-def _check_image(options: Options, image: Image) -> None:
+class Axes(NamedTuple):
+    """The axes of an image, in the order of the file.
+
+    Attributes
+    ----------
+    letters : str
+    separate : list of int
+        Those of separate images, which come first in arrays here.
+    periodic : list of bool
+    scale : Scale or None
+        In the order of arrays here.
+    """
+
+    letters: str
+    separate: list[int]
+    periodic: list[bool]
+    scale: Scale | None
+
+    @property
+    def batch(self) -> int:
+        """How many axes of separate images there are."""
+        return len(self.separate)
+
+    @property
+    def periodic_of_item(self) -> list[bool]:
+        """Which axes of each image close."""
+        return [closed for k, closed in enumerate(self.periodic) if k not in self.separate]
+
+
+def _axes_of(options: Options, content: Content) -> tuple[Image, Axes]:
+    """Return an image with the axes of separate images first, and its axes."""
+    with naming(options.input):
+        ahead, separate = content.separate(options.join_time)
+    closed = closed_axes(options.periodic, content.image.ndim, "image", separate=separate)
+    return ahead.image, Axes(content.axes, separate, closed, ahead.scale)
+
+
+def _check_image(options: Options, image: Image, batch: int) -> None:
     """Raise before long work if an image and the options do not go together."""
-    spacing = options.spacing
-    if spacing is not None and len(spacing) != image.ndim:
-        raise ValueError(f"--spacing has {len(spacing)} lengths; the image has {image.ndim} axes")
+    spacing, ndim = options.spacing, image.ndim - batch
+    if spacing is not None and len(spacing) != ndim:
+        raise ValueError(f"--spacing has {len(spacing)} lengths; the image has {ndim} axes")
     _check_outputs(options.output, options.picture, image.shape)
 
 
 def _label(
-    image: Image, axes: list[bool], options: Options, stage: Stages
+    image: Image, axes: Axes, options: Options, stage: Stages
 ) -> tuple[Image, int, NDArray[np.bool_] | None]:
     """Return the labels in main memory, their number, and along which axes components close.
 
@@ -289,37 +337,39 @@ def _label(
             options.background,
             return_num=True,
             connectivity=options.connectivity,
-            periodic=axes,
+            periodic=axes.periodic_of_item,
+            batch_axes=axes.batch,
             device=options.device,
         )
     if not isinstance(labels, np.ndarray):
         with on_device("moving back"):
             labels = move_from_gpu(labels)
     closes = None
-    if options.stats is not None and any(axes):
+    if options.stats is not None and any(axes.periodic):
         with stage("wrapping"):
             closes = _axes_of_components(placed, axes, options)
-    return labels, count, closes
+    return labels, int(np.sum(count)), closes
 
 
 def _write(
     options: Options,
     labels: Image,
+    axes: Axes,
     closes: NDArray[np.bool_] | None,
-    scale: Scale | None,
     stage: Stages,
 ) -> dict[str, Any]:
     """Write the files that are asked for; return what the report says of them."""
     picture = None
     if options.output is not None:
         with stage("writing"):
-            conncomp.write_image(options.output, labels)
+            as_stored = np.moveaxis(labels, range(axes.batch), axes.separate)
+            conncomp.write_image(options.output, as_stored, axes=axes.letters)
     if options.stats is not None:
         with stage("statistics"):
-            _write_statistics(options.stats, labels, closes, options.spacing)
+            _write_statistics(options, labels, axes, closes)
     if options.picture is not None:
         with stage("picture"):
-            spacing = options.spacing or (None if scale is None else scale.spacing)
+            spacing = options.spacing or (None if axes.scale is None else axes.scale.spacing)
             picture = paint_labels(options.picture, labels, spacing)
     return {"labels": options.output, "statistics": options.stats, "picture": picture}
 
@@ -334,50 +384,61 @@ def _check_outputs(output: Path | None, picture: Path | None, shape: tuple[int, 
         check_picture(picture, shape)
 
 
-def _axes_of_components(image: Any, periodic: list[bool], options: Options) -> NDArray[np.bool_]:
-    """Return along which axes each component closes on itself."""
+def _axes_of_components(image: Any, axes: Axes, options: Options) -> NDArray[np.bool_]:
+    """Return along which axes each component closes on itself, by its image and its label."""
     wrapping = conncomp.component_wrapping(
         image,
         options.background,
         options.connectivity,
-        periodic=periodic,
+        periodic=axes.periodic_of_item,
+        batch_axes=axes.batch,
         device=options.device,
     )
-    closes: NDArray[np.bool_] = on_host(wrapping.axes)
-    return closes
+    counts = np.asarray(on_host(wrapping.counts))
+    each = counts.reshape(-1)
+    item = np.repeat(np.arange(each.size), each)
+    number = np.arange(len(item)) - (np.cumsum(each) - each)[item] + 1
+    closes = np.zeros((each.size, int(each.max(initial=0)) + 1, image.ndim - axes.batch), np.bool_)
+    closes[item, number] = on_host(wrapping.axes)
+    return closes.reshape(*counts.shape, *closes.shape[1:])
 
 
 def _write_statistics(
-    path: Path,
-    labels: Image,
-    closes: NDArray[np.bool_] | None,
-    spacing: tuple[float, ...] | None,
+    options: Options, labels: Image, axes: Axes, closes: NDArray[np.bool_] | None
 ) -> None:
     """Write a line for each component; `closes` is of all components, kept or not."""
-    statistics = conncomp.component_statistics(labels, background=0, spacing=spacing)
-    names = names_of_columns(labels.ndim, spacing is not None)
+    assert options.stats is not None
+    spacing = options.spacing
+    of_labels: dict[str, Any] = {"background": 0, "batch_axes": axes.batch}
+    statistics = conncomp.component_statistics(labels, spacing=spacing, **of_labels)
+    names = names_of_columns(labels.ndim - axes.batch, spacing is not None)
     columns = dict(zip(names, columns_of(statistics, spacing is not None), strict=True))
-    axes = range(labels.ndim)
+    of_item = range(labels.ndim - axes.batch)
     columns |= {
-        f"moment-{j}-{k}": statistics.moments[:, j, k] for j in axes for k in axes if j <= k
+        f"moment-{j}-{k}": statistics.moments[:, j, k] for j in of_item for k in of_item if j <= k
     }
-    spans = conncomp.component_spans(labels, background=0)[statistics.labels]
-    columns |= {f"spans-{k}": spans[:, k].astype(np.int64) for k in axes}
+    item = tuple(statistics.batch.T)
+    spans = conncomp.component_spans(labels, **of_labels)[(*item, statistics.labels)]
+    columns |= {f"spans-{k}": spans[:, k].astype(np.int64) for k in of_item}
     if closes is not None:
-        wraps = closes[statistics.labels - 1]
-        columns |= {f"wraps-{k}": wraps[:, k].astype(np.int64) for k in axes}
-    write_rows(path, list(columns), list(columns.values()))
+        wraps = closes[(*item, statistics.labels)]
+        columns |= {f"wraps-{k}": wraps[:, k].astype(np.int64) for k in of_item}
+    places = {f"batch-{k}": column for k, column in enumerate(item)}
+    letters = "".join(axes.letters[k] for k in axes.separate)
+    columns = with_named_axes(places, axes.batch, letters) | columns
+    write_rows(options.stats, list(columns), list(columns.values()))
 
 
 def _summary(report: dict[str, Any]) -> list[Row]:
     source, connectivity, kept = report["input"], report["connectivity"], report["kept"]
-    ndim = len(source["shape"]) - report.get("batch_axes", 0)
+    ndim = len(source["shape"]) - report["batch_axes"]
     foreground, total = report["foreground"], math.prod(source["shape"])
     neighbours = sum(math.comb(ndim, k) * 2**k for k in range(1, connectivity + 1))
     closed = [str(k) for k, is_closed in enumerate(report["periodic"]) if is_closed]
     rows: list[Row] = [
         ("input", str(source["path"])),
         ("shape", f"{' x '.join(map(str, source['shape']))}, {source['dtype']}"),
+        *row_of_axes(report),
         ("connectivity", f"{connectivity} ({neighbours} neighbours)"),
     ]
     if report["threshold"] is not None:

@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import click
+from numpy.typing import NDArray
 
 from conncomp._arguments import shown
 from conncomp._memory import parse_bytes
+from conncomp.cli._errors import say
 from conncomp.cli._output import is_within_zarr
 from conncomp.cli._rules import excludes, needs, no_effect
 from conncomp.files.hdf5 import is_hdf5
+from conncomp.files.label_values import has_fractions
 from conncomp.files.slabs import Raw
 from conncomp.files.thresholds import WAYS, window_of
 
@@ -43,6 +46,7 @@ class Options:
     raw: Raw | None
     memory: int | None
     scheduler: str | None
+    join_time: bool
 
     @property
     def is_whole(self) -> bool:
@@ -84,6 +88,16 @@ RULES = (
         *("--memory", "--scheduler"),
     ),
 )
+
+
+def check_floats(options: Options, values: NDArray[Any]) -> None:
+    """Tell on standard error that fractions are labelled, of which hardly two are equal."""
+    if options.threshold is None and has_fractions(values):
+        say(
+            f"{options.input}: holds fractions, of dtype {values.dtype}, and only neighbours of "
+            "exactly equal value are connected; give --threshold 0 for what is > 0, or another "
+            "threshold, or save labels by .astype(int)"
+        )
 
 
 def finite(number: Any) -> Any:

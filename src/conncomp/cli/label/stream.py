@@ -16,7 +16,9 @@ from conncomp._memory import in_words, memory_limit, peak_memory, resident_memor
 from conncomp.cli._options import closed_axes
 from conncomp.cli._output import rows_file
 from conncomp.cli._report import Counter, Stages, describe_sizes
-from conncomp.cli.label.options import Options, finite
+from conncomp.cli.label.options import Options, check_floats, finite
+from conncomp.files.access import naming
+from conncomp.files.scales import separate_axes
 from conncomp.files.slabs import SlabFile, open_slabs
 from conncomp.files.thresholds import above
 
@@ -112,6 +114,15 @@ class Budget:
 def stream(options: Options, stage: Stages) -> dict[str, Any]:
     """Measure the components of a volume; return the report."""
     with open_slabs(options.input, options.raw) as file:
+        with naming(options.input):
+            apart = separate_axes(file.axes, options.join_time)
+        if any(file.shape[k] > 1 for k in apart):
+            raise ValueError(
+                f"{options.input}: has axes {file.axes}, and --stats-only measures one volume; "
+                "leave it out, or give --join-time if components go on from frame to frame"
+            )
+        if file.dtype.kind == "f":
+            check_floats(options, file.read(0, 1))
         spacing = options.spacing
         if spacing is not None and len(spacing) != len(file.shape):
             raise ValueError(
@@ -133,6 +144,9 @@ def stream(options: Options, stage: Stages) -> dict[str, Any]:
     total = math.prod(file.shape)
     return {
         "input": {"path": options.input, "shape": file.shape, "dtype": str(file.dtype)},
+        "axes": file.axes,
+        "separate": [],
+        "batch_axes": 0,
         "threshold": options.threshold,
         "background": finite(options.background),
         "connectivity": options.connectivity or len(axes),

@@ -13,7 +13,10 @@ from conncomp._memory import peak_memory
 from conncomp.cli._options import closed_axes
 from conncomp.cli._output import is_within_zarr
 from conncomp.cli._report import Stages, describe_decades
-from conncomp.cli.label.options import Options, finite
+from conncomp.cli.label.options import Options, check_floats, finite
+from conncomp.files.access import naming
+from conncomp.files.label_values import middle_of
+from conncomp.files.scales import batch_axes_of
 
 if TYPE_CHECKING:
     from conncomp.chunked.measures.size_summary import SizeSummary
@@ -26,15 +29,20 @@ def label_chunks(options: Options, stage: Stages) -> dict[str, Any]:
     from conncomp.chunked.volumes.labelling import Arguments, label_volume, opened
 
     with opened(options.input, options.key, options.channel) as volume:
-        shape, dtype, batch = volume.shape, volume.dtype, volume.batch_axes
+        shape, dtype, names = volume.shape, volume.dtype, volume.axes
+        with naming(options.input):
+            batch = batch_axes_of(names, shape, options.join_time)
+        if dtype.kind == "f":
+            check_floats(options, volume.read(middle_of(shape, batch)))
     elements = math.prod(shape)
     size = elements * dtype.itemsize
-    axes = _closed_axes(options, len(shape), batch)
+    axes = closed_axes(options.periodic, len(shape), "image", separate=range(batch))
     assert options.output is not None
     arguments = Arguments(
         background=options.background,
         connectivity=options.connectivity,
         periodic=axes[batch:],
+        batch_axes=batch,
         threshold=options.threshold,  # type: ignore[arg-type]
         min_size=options.min_size,
         largest=options.top,
@@ -60,6 +68,8 @@ def label_chunks(options: Options, stage: Stages) -> dict[str, Any]:
         "background": finite(options.background),
         "connectivity": options.connectivity or len(axes) - batch,
         "periodic": axes,
+        "axes": names,
+        "separate": list(range(batch)),
         "batch_axes": batch,
         "components": counts.components,
         "foreground": int(by_digits[:, 1].sum()),
@@ -83,18 +93,6 @@ def _largest(summary: SizeSummary, batch: tuple[int, ...]) -> list[dict[str, Any
         | ({"item": [int(k) for k in np.unravel_index(item, batch)]} if batch else {})
         for size, item, label in summary.largest.tolist()
     ]
-
-
-def _closed_axes(options: Options, ndim: int, batch: int) -> list[bool]:
-    """Return which axes of the volume close; those of separate images do not."""
-    axes = closed_axes(options.periodic, ndim, "image")
-    if options.periodic is True:
-        return [False] * batch + axes[batch:]
-    if any(axes[:batch]):
-        raise ValueError(
-            f"--periodic: axis {axes.index(True)} is one of time or channels, and does not close"
-        )
-    return axes
 
 
 def _check_output(options: Options) -> None:

@@ -9,18 +9,26 @@ from typing import Any
 
 import click
 import numpy as np
+from numpy.typing import NDArray
 
 import conncomp
+from conncomp.chunked.measures.volume_file import VolumeFile
 from conncomp.chunked.volumes.formats.whole import described
 from conncomp.chunked.volumes.formats.zarr_arrays import is_zarr
+from conncomp.chunked.volumes.volume import PartOfVolume, Place
+from conncomp.cli._channels import with_named_axes
 from conncomp.cli.measure.inputs import Source
-from conncomp.cli.measure.measuring import Measured, scale_of_options, with_named_axes
+from conncomp.cli.measure.measuring import Measured, doubt_of, scale_of_options
 from conncomp.cli.measure.options import Options
 from conncomp.components.columns.properties import USUAL, USUAL_OF_IMAGE
 from conncomp.components.statistics import ComponentStatistics
+from conncomp.files.access import naming
 from conncomp.files.hdf5 import is_hdf5
-from conncomp.files.scales import Content
+from conncomp.files.label_values import as_whole_numbers, middle_of
+from conncomp.files.scales import Content, batch_axes_of
 
+# Where labels are measured block by block.
+BY_BLOCKS = "with --memory and without --threshold"
 # What the parts of a component in several blocks add up to; others need all of it at once.
 OF_LABELS, OF_IMAGE = ("label", *USUAL), (*USUAL_OF_IMAGE, "centroid_weighted")
 
@@ -57,16 +65,15 @@ def measure_in_blocks(source: Source, options: Options) -> Measured:
             return files.enter_context(volume)
 
         labels = opened(source.path, options.key, options.channel)
-        if labels.dtype.kind not in "iu":
-            raise TypeError(f"images are labels with --memory, and these are of {labels.dtype}")
+        axes, scale = described(labels.volume)
+        batch = _batch_of(labels, options)
+        sample = as_whole_numbers(labels[middle_of(labels.shape, batch)], BY_BLOCKS)
+        if labels.dtype.kind == "f":
+            labels = VolumeFile(_WholeNumbers(labels.volume), labels.limit, None, labels)
         image = None
         if source.intensity is not None:
             is_same_kind = source.intensity.suffix == source.path.suffix
             image = opened(source.intensity, options.key if is_same_kind else None, None)
-        axes, scale = described(labels.volume)
-        batch = labels.ndim - 2 if options.planes else labels.batch_axes
-        if batch < 0:
-            raise ValueError(f"{source.path}: has shape {labels.shape}, and a plane has two axes")
         known = Content(np.empty(0), None, axes, scale)
         scale = scale_of_options(known, options, labels.ndim - batch)
         numbers: dict[str, Any] = {"background": 0, "batch_axes": batch}
@@ -78,10 +85,37 @@ def measure_in_blocks(source: Source, options: Options) -> Measured:
             labels, image, moments=False, spacing=spacing, **numbers
         )
     names = options.properties or USUAL + (() if image is None else USUAL_OF_IMAGE)
-    columns = with_named_axes(_columns(statistics, tuple(names)), batch, axes)
+    columns = _columns(statistics, tuple(names))
+    for k in range(batch):
+        if axes[k : k + 1] == "C" and labels.shape[k] == 1:
+            del columns[f"batch-{k}"]  # no place, as in memory
+    columns = with_named_axes(columns, batch, axes)
+    doubt = doubt_of(sample, statistics.labels, int(statistics.sizes.sum()))
     ones = (1.0,) * len(statistics.spacing)
     spacing, unit = (ones, "") if scale is None else scale
-    return Measured(columns, np.empty(0, np.int64), spacing, unit, None, len(ones))
+    separate = [] if options.planes else list(range(batch))
+    none = np.empty(0, np.int64)
+    return Measured(columns, none, spacing, unit, None, len(ones), axes, separate, doubt)
+
+
+def _batch_of(labels: VolumeFile, options: Options) -> int:
+    """Return how many axes ahead hold separate images."""
+    with naming(labels.volume.path):
+        if not options.planes:
+            return batch_axes_of(labels.axes, labels.shape, options.join_time)
+        if labels.ndim < 2:
+            raise ValueError(f"has shape {labels.shape}, and a plane has two axes")
+        return labels.ndim - 2
+
+
+class _WholeNumbers(PartOfVolume):
+    """Labels of a floating dtype, as integers."""
+
+    dtype = np.dtype(np.int64)
+
+    def read(self, place: Place) -> NDArray[Any]:
+        """Return a part; raise TypeError unless it is of whole numbers."""
+        return as_whole_numbers(self.volume.read(place), BY_BLOCKS)
 
 
 def _columns(statistics: ComponentStatistics, names: tuple[str, ...]) -> dict[str, Any]:
@@ -90,7 +124,7 @@ def _columns(statistics: ComponentStatistics, names: tuple[str, ...]) -> dict[st
     values = {
         "num_pixels": statistics.sizes,
         "area": statistics.volumes,
-        "bbox": boxes.swapaxes(1, 2).reshape(len(boxes), -1),
+        "bbox": boxes.swapaxes(1, 2).reshape(len(boxes), 2 * boxes.shape[1]),
         "centroid": statistics.centroids,
         "intensity_mean": statistics.means,
         "intensity_min": statistics.minima.astype(np.float64),

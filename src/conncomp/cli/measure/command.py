@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
+import numpy as np
 
 import conncomp
 from conncomp._optional import optional
 from conncomp._text import printable
-from conncomp.cli._options import json_option, spacing_option, threads_option
+from conncomp.cli._errors import say
+from conncomp.cli._options import join_time_option, json_option, spacing_option, threads_option
 from conncomp.cli._output import output_file
 from conncomp.cli._picture import paint_labels
 from conncomp.cli._report import Counter, Row, Stages, show, timing_row
@@ -101,8 +103,9 @@ class Work(NamedTuple):
 @click.option(
     "--planes",
     is_flag=True,
-    help="Each plane of a stack is an image of its own, as frames of a film always are.",
+    help="Each plane of a stack is an image of its own, as frames of a film are.",
 )
+@join_time_option
 @click.option(
     "--intensity",
     metavar="NAME",
@@ -328,9 +331,10 @@ def _write(source: Source, measured: Measured) -> None:
     for path in filter(None, (source.labels, source.picture)):
         path.parent.mkdir(parents=True, exist_ok=True)
     if source.labels is not None:
-        conncomp.write_image(source.labels, measured.labels)
+        conncomp.write_image(source.labels, measured.labels, axes=measured.axes)
     if source.picture is not None:
-        paint_labels(source.picture, measured.labels, measured.spacing)
+        ahead = np.moveaxis(measured.labels, measured.separate, range(len(measured.separate)))
+        paint_labels(source.picture, ahead, measured.spacing)
 
 
 def _why(error: BaseException, path: Path) -> str:
@@ -386,11 +390,15 @@ def _show(options: Options, tables: Tables, failures: Failures, stage: Stages) -
         "threads": conncomp.get_num_threads(),
         "written": {"table": options.output if tables else None},
     }
+    for source, about in abouts.items():
+        if about["doubt"]:
+            say(f"{source.path}: {about['doubt']}")
     rows: list[Row] = [
         (
             _noun(options),
             f"{len(tables):,}" + (f", and {len(failures):,} failed" if failures else ""),
         ),
+        *_rows_of_axes(abouts.values()),
         ("objects", f"{objects:,}"),
         ("lengths", f"in {unit or 'elements'}"),
         timing_row(stage.seconds),
@@ -398,6 +406,16 @@ def _show(options: Options, tables: Tables, failures: Failures, stage: Stages) -
     if tables:
         rows.append(("table", str(options.output)))
     show(report, rows, as_json=options.as_json)
+
+
+def _rows_of_axes(abouts: Iterable[dict[str, Any]]) -> list[Row]:
+    """Return the row on the axes that files name."""
+    told = {
+        about["axes"] + "".join(f", each {about['axes'][k]} alone" for k in about["separate"])
+        for about in abouts
+        if about["axes"]
+    }
+    return [("axes", "; ".join(sorted(told)))] if told else []
 
 
 def _place(source: Source) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,18 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
-from conncomp.cli._channels import one_channel
+from conncomp.cli._channels import one_channel, with_named_axes
 from conncomp.cli.label.options import finite
 from conncomp.cli.measure.inputs import Source
 from conncomp.cli.measure.opened import OpenFiles
 from conncomp.cli.measure.options import Options
 from conncomp.components.columns.properties import USUAL, USUAL_OF_IMAGE
 from conncomp.components.statistics import Numbers, component_table
+from conncomp.files.label_values import as_whole_numbers, look_like_intensities, middle_of
 from conncomp.files.scales import Content, Scale, in_unit
 from conncomp.files.thresholds import foreground
-
-# Axes that hold separate images, and the names of their columns.
-SEPARATE = {"T": "frame", "Z": "plane"}
 
 
 @dataclass(frozen=True)
@@ -37,6 +36,12 @@ class Measured:
     threshold : number, str or None
     ndim : int
         How many axes objects have.
+    axes : str
+        Letters of the axes of the image; nothing if the file does not tell.
+    separate : list of int
+        Which of these hold separate images.
+    doubt : str or None
+        Why labels may be none.
     """
 
     columns: dict[str, NDArray[Any]]
@@ -45,6 +50,9 @@ class Measured:
     unit: str
     threshold: Any
     ndim: int
+    axes: str = ""
+    separate: Sequence[int] = ()
+    doubt: str | None = None
 
 
 def measure_image(source: Source, options: Options, files: OpenFiles) -> Measured:
@@ -59,9 +67,10 @@ def measure_image(source: Source, options: Options, files: OpenFiles) -> Measure
     """
     content = files.read(source.path, options.key, source.series)
     is_colour = content.channels is not None  # what is grey already stays as it is
-    chosen = one_channel(source.path, content, options.channel, options.grey and is_colour)
+    stored = one_channel(source.path, content, options.channel, options.grey and is_colour)
+    chosen, separate = stored.separate(options.join_time)
     image = chosen.image
-    batch = image.ndim - 2 if options.planes else len(chosen.axes) - len(chosen.axes.lstrip("T"))
+    batch = image.ndim - 2 if options.planes else len(separate)
     if image.ndim - batch < 1 or batch < 0:
         raise ValueError(f"{source.path}: has shape {image.shape}, and a plane has two axes")
     scale = scale_of_options(chosen, options, image.ndim - batch)
@@ -75,21 +84,26 @@ def measure_image(source: Source, options: Options, files: OpenFiles) -> Measure
         Numbers(0, batch, largest),
     )
     columns = with_named_axes(statistics.columns(), batch, chosen.axes)
+    doubt = None
+    if options.threshold is None:
+        sample = labels[middle_of(labels.shape, batch)]
+        doubt = doubt_of(sample, columns["label"], int(np.count_nonzero(labels)))
     ones = (1.0,) * (image.ndim - batch)
     spacing, unit = (ones, "") if scale is None else scale
-    return Measured(columns, labels, spacing, unit, _plain(threshold), len(ones))
+    labels = np.moveaxis(labels, range(len(separate)), separate)
+    known = stored.axes, separate, doubt
+    return Measured(columns, labels, spacing, unit, _plain(threshold), len(ones), *known)
 
 
-def with_named_axes(columns: dict[str, Any], batch: int, axes: str) -> dict[str, Any]:
-    """Return columns, of which those of places in a batch are named as its axes are."""
-    for k in range(batch):
-        letter = axes[k] if k < len(axes) else "Z" if batch == 1 else ""
-        name = SEPARATE.get(letter, "")
-        if name and name not in columns:
-            columns = {
-                name if key == f"batch-{k}" else key: column for key, column in columns.items()
-            }
-    return columns
+def doubt_of(sample: NDArray[Any], labels: NDArray[Any], elements: int) -> str | None:
+    """Return why labels may be none, of which so many elements were measured."""
+    count, highest = len(labels), int(labels.max(initial=0))
+    if not look_like_intensities(sample, elements, count, highest):
+        return None
+    return (
+        f"looks like intensities, not labels: most neighbours differ, in {count:,} values up to "
+        f"{highest:,}; give --threshold, such as otsu, to find objects"
+    )
 
 
 def _plain(threshold: Any) -> Any:
@@ -108,9 +122,10 @@ def scale_of_options(content: Content, options: Options, ndim: int) -> Scale | N
             )
         lengths = options.spacing * ndim if len(options.spacing) == 1 else options.spacing
         return Scale(lengths, options.unit or "")
-    if content.scale is None:
+    if content.scale is None or options.join_time:  # a volume of lengths and times has no unit
         if options.unit is not None:
-            raise ValueError(f"--unit {options.unit}: the file tells no voxel size; give --spacing")
+            why = "time has no length" if options.join_time else "the file tells no voxel size"
+            raise ValueError(f"--unit {options.unit}: {why}; give --spacing")
         return None
     scale = Scale(content.scale.spacing[-ndim:], content.scale.unit)
     return scale if options.unit is None else in_unit(scale, options.unit)
@@ -128,10 +143,8 @@ def _labels(
             mask, return_num=True, connectivity=options.connectivity, batch_axes=batch
         )
         largest = int(np.max(counts, initial=0))
-    elif image.dtype.kind not in "iu":
-        raise TypeError(
-            f"without --threshold, images are labels, and these are values of dtype {image.dtype}"
-        )
+    else:
+        labels = as_whole_numbers(image)
     if options.min_size is not None:
         labels = conncomp.remove_small_components(
             labels, min(options.min_size, labels.size + 1), background=0, batch_axes=batch
@@ -149,5 +162,5 @@ def _intensities(
         content = files.read(source.intensity, options.key if same_kind else None, series)
     elif options.threshold is None:
         return None
-    image, channels, *_ = content
+    image, channels, *_ = content.without_single_channel().separate(options.join_time)[0]
     return image if channels is None else np.moveaxis(image, channels, -1)

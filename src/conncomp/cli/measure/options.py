@@ -49,6 +49,7 @@ class Options:
     key: str | None
     series: int | None  # all of them
     planes: bool
+    join_time: bool
     intensity: str | None
     properties: tuple[str, ...] | str | None
     spacing: tuple[float, ...] | None
@@ -76,6 +77,7 @@ def _of_image(properties: tuple[str, ...] | str | None) -> list[str]:
 
 RULES = (
     excludes("--channel", "--grey"),
+    excludes("--planes", "--join-time"),
     needs("--dark --connectivity", "--threshold"),
     no_effect(
         "is for columns of intensities, of which --properties names none; leave it out",

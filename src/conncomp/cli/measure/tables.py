@@ -57,6 +57,9 @@ def table_of(source: Source, measured: Measured, options: Options) -> Any:
         "spacing": measured.spacing,
         "threshold": measured.threshold,
         "objects": count,
+        "axes": measured.axes,
+        "separate": list(measured.separate),
+        "doubt": measured.doubt,
     }
     return arrow.Table.from_arrays(
         list(columns.values()), schema=arrow.schema(fields, {KEY: json.dumps(about)})

@@ -19,13 +19,13 @@ from conncomp._arrays import move_from_gpu, on_gpu
 from conncomp._optional import optional
 from conncomp._text import printable
 from conncomp.cli._device import stages_on
-from conncomp.cli._film import Film, film_every
 from conncomp.cli._options import json_option, threads_option
 from conncomp.cli._output import check_distinct, output_file
 from conncomp.cli._picture import NOTHING, Known, paint_labels, plot_series
 from conncomp.cli._report import Row, Stages, show, speed_row, timing_row
 from conncomp.cli._rules import Rule, excludes, needs
 from conncomp.cli._rules import command as command_of
+from conncomp.cli.simulate._film import Film, film_every
 from conncomp.models import Estimate, Model, Simulation
 from conncomp.models import simulate as simulate_model
 from conncomp.models.checkpoint import Checkpoint

@@ -156,6 +156,8 @@ class Series:
     Attributes
     ----------
     shape : tuple of int
+    axes : str
+        A letter for each.
     dtype : dtype
     begin : int or None
         Where the values begin, if they follow each other in the file.
@@ -164,6 +166,7 @@ class Series:
     """
 
     shape: tuple[int, ...]
+    axes: str
     dtype: np.dtype[Any]
     begin: int | None
     read: Callable[[int, int], NDArray[Any]] | None
@@ -186,16 +189,18 @@ def open_series(file: IO[bytes]) -> Series:
         # Of one value, as only the shape is wanted.
         axes, array = _in_ome_order(images[0], axes, np.broadcast_to(False, shape))
         shape = array.shape
+    kept = [k for k, axis in enumerate(axes) if axis not in "CS" or shape[k] != 1]
+    axes, shape = "".join(axes[k] for k in kept), tuple(shape[k] for k in kept)
     if "C" in axes or "S" in axes:
         raise ValueError(f"is in colour or has several channels, of shape {shape}; save one alone")
     if series.dataoffset is not None:
         dtype = series.dtype.newbyteorder(tiff.byteorder)
         if series.dataoffset + math.prod(shape) * dtype.itemsize > size:
             raise ValueError(f"says that it has shape {shape}, but is of {size} bytes")
-        return Series(shape, dtype, series.dataoffset, None)
+        return Series(shape, axes, dtype, series.dataoffset, None)
     if len(series.pages) == 1:
         whole = series.pages[0].asarray().reshape(shape)
-        return Series(shape, whole.dtype, None, lambda begin, end: whole[begin:end])
+        return Series(shape, axes, whole.dtype, None, lambda begin, end: whole[begin:end])
     pages = math.prod(shape[1:]) // math.prod(page.shape)  # of a slice
     if pages * math.prod(page.shape) != math.prod(shape[1:]) or pages == 0:
         raise ValueError(f"has pages of shape {page.shape}, which do not make up slices of {shape}")
@@ -204,7 +209,7 @@ def open_series(file: IO[bytes]) -> Series:
         chosen = series.pages[begin * pages : end * pages]
         return np.stack([part.asarray() for part in chosen]).reshape(end - begin, *shape[1:])
 
-    return Series(shape, series.dtype, None, read)
+    return Series(shape, axes, series.dtype, None, read)
 
 
 def _checked_series(tiff: Any, images: Sequence[OmeImage], size: int, number: int = 0) -> Any:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from conncomp._optional import optional
 from conncomp.chunked.volumes.formats.slices import slab
-from conncomp.chunked.volumes.volume import Place, check_part, identity_of, reading
+from conncomp.chunked.volumes.volume import NamedAxes, Place, check_part, identity_of, reading
 from conncomp.files.access import naming
+from conncomp.files.scales import letters_of
 
 # What values are packed by: deflate, shuffle, fletcher32, szip, nbit, scaleoffset and LZF. Others
 # are programs that are loaded.
@@ -22,14 +23,14 @@ SHOWN, LOOKED_AT = 8, 1000
 
 
 @dataclass
-class Hdf5Dataset:
+class Hdf5Dataset(NamedAxes):
     """A dataset of a file of HDF5."""
 
     path: str
     key: str | None
     file: Any
     dataset: Any
-    batch_axes: int = 0
+    axes: str = ""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -89,7 +90,8 @@ def open_dataset(path: str, key: str | None) -> Hdf5Dataset:
                 listed = ", ".join(map(repr, _datasets(h5py, file)[:SHOWN])) or "none"
                 raise ValueError(f"holds no dataset key={key!r}; choose one of {listed}")
             check_storage(key, dataset)
-            return Hdf5Dataset(path, key, file, dataset)
+            names = [_name_of_axis(scales) for scales in dataset.dims]
+            return Hdf5Dataset(path, key, file, dataset, letters_of(names))
         except BaseException:
             file.close()
             raise
@@ -122,6 +124,12 @@ def _datasets(h5py: Any, file: Any) -> list[str]:
 
     file.visititems(look)
     return names
+
+
+def _name_of_axis(scales: Any) -> str:
+    """Return the name of an axis: its label, or the name of the first of its scales."""
+    named = scales.label or next((scale.name for scale in scales.values()), "")
+    return str(named).rpartition("/")[2]
 
 
 def check_storage(key: str, dataset: Any) -> None:

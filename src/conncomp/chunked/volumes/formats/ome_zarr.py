@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -19,8 +20,10 @@ from typing import Any, TypeGuard
 from conncomp._optional import optional
 from conncomp.chunked.volumes.formats.zarr_arrays import (
     ZarrVolume,
+    axes_of_array,
     check_array,
     check_metadata,
+    is_zarr,
     listed_names,
     open_node,
 )
@@ -31,6 +34,8 @@ VERSIONS = {"0.4": 2, "0.5": 3}  # and the version of Zarr
 KINDS = ("time", "channel", "space")
 KIND_OF = {"t": "time", "c": "channel", "z": "space", "y": "space", "x": "space"}
 MOST_LEVELS = 64
+# So many folders above an array may be the image that it belongs to.
+DEEPEST = 3
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,15 @@ class Multiscale:
         """The names of the axes."""
         return [str(axis["name"]) for axis in self.axes]
 
+    @property
+    def letters(self) -> str:
+        """A letter for each axis."""
+        space = [name.upper() if name in ("z", "y", "x") else "Q" for name in self.names]
+        return "".join(
+            name if kind == "space" else kind[0].upper()
+            for name, kind in zip(space, self.kinds, strict=True)
+        )
+
 
 @dataclass
 class OmeImage(ZarrVolume):
@@ -67,14 +81,12 @@ class OmeImage(ZarrVolume):
 
     Attributes
     ----------
-    multiscale : Multiscale
     owner : str
         The folder of the image or, of labels that lie in an image, of that.
     levels : list of zarr.Array
         All arrays.
     """
 
-    multiscale: Any = None
     owner: str = ""
     levels: list[Any] = field(default_factory=list)
 
@@ -104,11 +116,10 @@ def open_zarr(path: str, key: str | None, channel: int | None) -> ZarrVolume:
         node, place = open_node(path, key)
         if hasattr(node, "shape"):
             check_array(path, node)
-            if channel is not None:
-                raise ValueError(
-                    f"is an array without names of axes: channel={channel} has no meaning"
-                )
-            return ZarrVolume(path, key, node, place)
+            multiscale, level = _image_of(place, node.ndim)
+            axes = axes_of_array(node) if multiscale is None else multiscale.letters
+            chosen = None if channel is None else _channel(axes, node.shape, channel)
+            return ZarrVolume(path, key, node, place, axes, chosen, multiscale, level)
         multiscale = multiscale_of(dict(node.attrs))
         if multiscale is None:
             raise ValueError(
@@ -122,7 +133,7 @@ def open_zarr(path: str, key: str | None, channel: int | None) -> ZarrVolume:
             key,
             levels[0],
             finest,
-            batch_axes=sum(kind != "space" for kind in multiscale.kinds),
+            axes=multiscale.letters,
             multiscale=multiscale,
             owner=_owner(place, dict(node.attrs)),
             levels=levels,
@@ -135,8 +146,27 @@ def open_zarr(path: str, key: str | None, channel: int | None) -> ZarrVolume:
             raise ValueError(f"has axes {multiscale.names}, but arrays of shapes {shapes}")
         _check_sizes(levels)
         if channel is not None:
-            image.channel = _channel(multiscale, levels[0].shape, channel)
+            image.channel = _channel(image.axes, levels[0].shape, channel)
         return image
+
+
+def _image_of(place: str, ndim: int) -> tuple[Multiscale | None, int]:
+    """Return what the image says that the array in a folder belongs to, and which one it is.
+
+    What it says in a way that is not read counts as nothing.
+    """
+    folder, path = os.path.split(os.path.abspath(place))
+    for _ in range(DEEPEST):
+        if is_zarr(folder):
+            with suppress(ValueError):
+                multiscale = multiscale_of(dict(open_node(folder, None)[0].attrs))
+                datasets = () if multiscale is None else multiscale.datasets
+                paths = [dataset["path"].strip("/") for dataset in datasets]
+                if multiscale is not None and path in paths and len(multiscale.axes) == ndim:
+                    return multiscale, paths.index(path)
+        folder, name = os.path.split(folder)
+        path = f"{name}/{path}"
+    return None, 0
 
 
 def _owner(place: str, attributes: dict[str, Any]) -> str:
@@ -216,10 +246,11 @@ def _check_sizes(levels: list[Any]) -> None:
             )
 
 
-def _channel(multiscale: Multiscale, shape: tuple[int, ...], channel: int) -> tuple[int, int]:
-    if "channel" not in multiscale.kinds:
-        raise ValueError(f"has axes {multiscale.names}: channel={channel} has no meaning")
-    axis = multiscale.kinds.index("channel")
+def _channel(axes: str, shape: tuple[int, ...], channel: int) -> tuple[int, int]:
+    axis = axes.find("C")
+    if axis < 0:
+        told = f"has axes {axes}" if axes else "is an array without names of axes"
+        raise ValueError(f"{told}: channel={channel} has no meaning")
     if not 0 <= channel < shape[axis]:
         raise ValueError(
             f"has {shape[axis]} channels: channel={channel} must be 0 to {shape[axis] - 1}"

@@ -13,7 +13,14 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.chunked.volumes.volume import SLAB, Place, check_part, identity_of, reading
+from conncomp.chunked.volumes.volume import (
+    SLAB,
+    NamedAxes,
+    Place,
+    check_part,
+    identity_of,
+    reading,
+)
 from conncomp.files.access import naming
 from conncomp.files.images import KINDS, SIGNATURE, kind_of, read_content, read_header
 from conncomp.files.tiff.series import Series, open_series
@@ -28,14 +35,14 @@ def slab(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @dataclass
-class Slices:
+class Slices(NamedAxes):
     """A volume of which some slices, along the first axis, are read at once."""
 
     path: str
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     key: str | None = None
-    batch_axes: int = 0
+    axes: str = ""
 
     @property
     def chunks(self) -> tuple[int, ...]:
@@ -140,8 +147,10 @@ def open_file(path: str) -> Slices:
                 series = open_series(file)
                 if series.read is not None:
                     opened, file = file, None  # type: ignore[assignment]
-                    return TiffPages(path, series.shape, series.dtype, file=opened, series=series)
-                return FlatFile(path, series.shape, series.dtype, begin=series.begin or 0)
+                    given = path, series.shape, series.dtype, None, series.axes
+                    return TiffPages(*given, file=opened, series=series)
+                begin, axes = series.begin or 0, series.axes
+                return FlatFile(path, series.shape, series.dtype, axes=axes, begin=begin)
             raise ValueError(
                 f"is of the kind {kind.name}; give Zarr, HDF5, .npy, TIFF or a folder of slices"
             )
@@ -178,7 +187,7 @@ def open_folder(path: str) -> ImageFolder:
 
 
 def _read_image(path: str) -> NDArray[Any]:
-    image, channels, *_ = read_content(path)
+    image, channels, *_ = read_content(path).without_single_channel()
     if channels is not None:
         raise ValueError(
             f"{os.path.basename(path)} is in colour or has several channels, of shape "

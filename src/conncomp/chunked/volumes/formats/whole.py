@@ -13,10 +13,18 @@ from typing import Any
 import numpy as np
 
 from conncomp.chunked.volumes.formats.hdf5 import Hdf5Dataset, check_storage
-from conncomp.chunked.volumes.formats.ome_zarr import OmeImage
+from conncomp.chunked.volumes.formats.ome_zarr import Multiscale
+from conncomp.chunked.volumes.formats.zarr_arrays import ZarrVolume
 from conncomp.chunked.volumes.sources import opened_volume
 from conncomp.chunked.volumes.volume import Volume, reading
-from conncomp.files.scales import Content, Scale, scale_in_one_unit, scale_of, unit_of
+from conncomp.files.scales import (
+    Content,
+    Scale,
+    scale_in_one_unit,
+    scale_of,
+    separate_axes,
+    unit_of,
+)
 
 # A volume may take so many bytes, or so many for each of its files' bytes, as DEFLATE packs.
 SMALL, EXPANSION = 1 << 26, 1032
@@ -39,7 +47,7 @@ def read_volume(path: str, key: str | None = None) -> Content:
         If it is damaged, or claims to be larger than its files can hold.
     """
     with opened_volume(path, key) as volume:
-        held = _bytes_of(volume.place if isinstance(volume, OmeImage) else path)
+        held = _bytes_of(volume.place if isinstance(volume, ZarrVolume) else path)
         needed = math.prod(volume.shape) * volume.dtype.itemsize
         if needed > max(SMALL, EXPANSION * held):
             raise ValueError(
@@ -66,30 +74,25 @@ def _bytes_of(path: str) -> int:
 
 def described(volume: Volume) -> tuple[str, Scale | None]:
     """Return a letter for each axis, or none at all, and the scale."""
-    if isinstance(volume, OmeImage):
-        return _of_ome(volume)
+    if isinstance(volume, ZarrVolume) and volume.multiscale is not None:
+        return volume.axes, _scale_of_ome(volume.multiscale, volume.level)
     if isinstance(volume, Hdf5Dataset):
-        return "", _of_hdf5(volume)
-    return "", None
+        return volume.axes, _of_hdf5(volume)
+    return volume.axes, None
 
 
-def _of_ome(image: OmeImage) -> tuple[str, Scale | None]:
-    multiscale = image.multiscale
-    letters = {"time": "T", "channel": "C"}
-    axes = "".join(
-        letters.get(kind, name[:1].upper() or "Q")
-        for kind, name in zip(multiscale.kinds, multiscale.names, strict=True)
-    )
+def _scale_of_ome(multiscale: Multiscale, level: int) -> Scale | None:
+    axes = multiscale.axes
     lengths = np.ones(len(axes))
-    own = multiscale.datasets[0].get("coordinateTransformations")
+    own = multiscale.datasets[level].get("coordinateTransformations")
     for transformations in (own, multiscale.transformations):
         for entry in transformations if isinstance(transformations, list) else ():
             scale = entry.get("scale") if isinstance(entry, dict) else None
             if isinstance(scale, list) and len(scale) == len(axes):
                 lengths *= np.array(scale, np.float64)
     space = [k for k, kind in enumerate(multiscale.kinds) if kind == "space"]
-    units = {k: unit_of(multiscale.axes[k].get("unit", "")) for k in space}
-    return axes, scale_in_one_unit(lengths.tolist(), units)
+    units = {k: unit_of(axes[k].get("unit", "")) for k in space}
+    return scale_in_one_unit(lengths.tolist(), units)
 
 
 def _of_hdf5(volume: Hdf5Dataset) -> Scale | None:
@@ -101,7 +104,10 @@ def _of_hdf5(volume: Hdf5Dataset) -> Scale | None:
         sizes = np.asarray(dataset.attrs[ELEMENT_SIZE], np.float64).reshape(-1).tolist()
         return scale_of(([1.0] * ndim + sizes)[-ndim:], "µm") if len(sizes) <= ndim else None
     lengths, units = [1.0] * ndim, {}
+    separate = separate_axes(volume.axes)
     for k, length in enumerate(volume.shape):
+        if k in separate:
+            continue
         for coordinates in list(dataset.dims[k].values())[:1]:
             if coordinates.shape != (length,) or length < 2 or coordinates.dtype.kind not in "iuf":
                 continue

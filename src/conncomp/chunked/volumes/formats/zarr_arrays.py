@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from conncomp._optional import optional
 from conncomp.chunked.volumes.volume import (
     MOST_BLOCKS,
+    NamedAxes,
     Place,
     check_part,
     identity_of,
@@ -29,6 +30,7 @@ from conncomp.files.packed_chunks import (
     check_place,
     codecs_of,
 )
+from conncomp.files.scales import letters_of
 
 # What values may be packed by. Others may be programs, as pickles are.
 CODECS = {
@@ -36,6 +38,8 @@ CODECS = {
     *("endian", "fixedscaleoffset", "fletcher32", "gzip", "lz4", "lzma", "packbits", "quantize"),
     *("sharding_indexed", "shuffle", "transpose", "zlib", "zstd"),
 }
+# What xarray calls the names of dimensions, in version 2 of Zarr.
+ARRAY_DIMENSIONS = "_ARRAY_DIMENSIONS"
 METADATA = ("zarr.json", ".zarray", ".zgroup")
 # Names in a group that an error lists.
 SHOWN = 8
@@ -47,7 +51,7 @@ def is_zarr(path: str) -> bool:
 
 
 @dataclass
-class ZarrVolume:
+class ZarrVolume(NamedAxes):
     """An array of Zarr, or one channel of it.
 
     Attributes
@@ -61,14 +65,20 @@ class ZarrVolume:
         The array's folder.
     channel : tuple of int, optional
         An axis, and which place along it is taken: the axis stays, and is of length 1.
+    multiscale : Multiscale, optional
+        What the image of OME-Zarr says that the array belongs to.
+    level : int, optional
+        Which resolution of the image it is.
     """
 
     path: str
     key: str | None
     array: Any
     place: str
-    batch_axes: int = 0
+    axes: str = ""
     channel: tuple[int, int] | None = None
+    multiscale: Any = None
+    level: int = 0
 
     def one_channel(self, lengths: tuple[int, ...]) -> tuple[int, ...]:
         """Return the lengths of axes, 1 for that of the channels if one is chosen."""
@@ -130,6 +140,14 @@ def check_metadata(path: str, place: str) -> None:
     """Raise ValueError if what tells of an array, in some folder, is not there but linked."""
     for name in (*METADATA, ".zattrs", ".zmetadata"):
         check_place(path, os.path.join(place, name))
+
+
+def axes_of_array(array: Any) -> str:
+    """Return a letter for each axis of an array that names its dimensions; nothing of others."""
+    names = getattr(array.metadata, "dimension_names", None) or array.attrs.get(ARRAY_DIMENSIONS)
+    if not isinstance(names, list | tuple) or len(names) != array.ndim:
+        return ""
+    return letters_of([name if isinstance(name, str) else "" for name in names])
 
 
 def listed_names(group: Any) -> str:
