@@ -9,7 +9,7 @@ import pytest
 import conncomp
 from conncomp.chunked.volumes import job, volume
 from conncomp.chunked.volumes.formats import slices
-from conncomp.chunked.volumes.plan import _window
+from conncomp.chunked.volumes.sample import window_of
 from conncomp.chunked.volumes.sources import opened_volume
 from volume_sources import SOURCES, write_hdf5, write_zarr
 
@@ -63,7 +63,7 @@ def test_a_window_is_a_part_in_the_middle(tmp_path, monkeypatch):
     monkeypatch.setattr(volume, "BLOCK", 1)
     source = write_hdf5(tmp_path / "v.h5", VOLUME, (5, 20, 7))
     with opened_volume(str(source)) as opened:
-        window = _window(opened)
+        window = window_of(opened)
         assert (window.begin, window.shape) == ((15, 0, 21), (10, 40, 14))
         place = (slice(0, 5), slice(0, 20), slice(7, 14))
         np.testing.assert_array_equal(window.read(place), VOLUME[15:20, :20, 28:35])

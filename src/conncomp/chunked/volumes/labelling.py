@@ -7,9 +7,8 @@ import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from uuid import uuid4
 
@@ -28,6 +27,7 @@ from conncomp.chunked.volumes.block_files import BlockFiles, Names
 from conncomp.chunked.volumes.cluster import workers_of_cluster
 from conncomp.chunked.volumes.job import Job, Progress, Work
 from conncomp.chunked.volumes.kept import Kept
+from conncomp.chunked.volumes.sample import Run, RunOf
 from conncomp.chunked.volumes.sources import opened_volume
 from conncomp.chunked.volumes.targets import Target
 from conncomp.chunked.volumes.volume import Volume, block_shape, lengths_of
@@ -271,8 +271,9 @@ def label_volume(
         layout, rules = arguments.rules(volume)
         dtype, names = arguments.label_type(rules), None
         executor: AbstractContextManager[Executor]
+        threads = workers_of(volume, limit) if scheduler is None else 1
         if scheduler is None:
-            executor = ThreadPoolExecutor(workers_of(volume, limit))
+            executor = ThreadPoolExecutor(threads)
         else:
             executor = workers_of_cluster(scheduler)
             path, key, channel = as_asked(source, key, channel)
@@ -285,7 +286,10 @@ def label_volume(
             *(selection, arguments.threshold, executor, progress),
         )
         with within(limit, volume):
-            return _label(work, wanted, names)
+            run_of = run_of_work(work, arguments, threads, names)
+            told = {"arguments": _digest(work)}
+            components, kept, elements, *more = write_labels(wanted, volume, dtype, told, run_of)
+        return Counts(components, kept, elements, from_numbers(more) if more else None)
 
 
 @contextmanager
@@ -320,16 +324,26 @@ def as_asked(
     return path, key, channel
 
 
-def _label(work: Work, wanted: Path, names: Names | None) -> Counts:
-    """Label a volume."""
+def run_of_work(
+    work: Work, arguments: Arguments, threads: int, names: Names | None = None
+) -> RunOf:
+    """Return what gives the work on a volume, or the same on a part of it, on so many threads."""
 
-    def run(kept: Kept, target: Target) -> list[int]:
-        files = BlockFiles(work.volume, work.threshold, kept.reports, target, names)
-        return Job(work, kept, files).run()
+    def run_of(volume: Volume) -> Run:
+        here = work
+        if volume is not work.volume:
+            layout, rules = arguments.rules(volume)
+            pool = ThreadPoolExecutor(threads)
+            here = replace(work, volume=volume, layout=layout, rules=rules)
+            here = replace(here, executor=pool, progress=None)
 
-    told = {"arguments": _digest(work)}
-    components, kept, elements, *summary = write_labels(wanted, work.volume, work.dtype, told, run)
-    return Counts(components, kept, elements, from_numbers(summary) if summary else None)
+        def run(kept: Kept, target: Target) -> list[int]:
+            files = BlockFiles(here.volume, here.threshold, kept.reports, target, names)
+            return Job(here, kept, files).run()
+
+        return run
+
+    return run_of
 
 
 def _digest(work: Work) -> str:

@@ -26,9 +26,9 @@ from conncomp.files.packed_chunks import (
     Codec,
     check_chunks,
     check_codecs,
-    check_place,
     codecs_of,
 )
+from conncomp.files.parts import check_place
 
 # What values may be packed by. Others may be programs, as pickles are.
 CODECS = {
