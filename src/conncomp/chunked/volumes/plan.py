@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from conncomp._memory import resident_memory
 from conncomp.chunked.volumes.formats.zarr_arrays import ZarrVolume
 from conncomp.chunked.volumes.job import Work
 from conncomp.chunked.volumes.labelling import (
     FIXED,
+    PROGRAM,
     Arguments,
     bytes_of_block,
     bytes_of_memory,
@@ -50,7 +50,10 @@ class LabelPlan:
     threads : int
         How many blocks are worked on at once.
     memory : int
-        Bytes that the process takes at most.
+        Bytes that the call adds, at most, to what the process holds already.
+    process : int
+        Bytes that a process of its own takes at most, such as ``conncomp label``: as much as its
+        limit of memory must be.
     labels : int
         Bytes that the labels will take on the disk.
     kept : int
@@ -66,6 +69,7 @@ class LabelPlan:
     sampled: int
     threads: int
     memory: int
+    process: int
     labels: int
     kept: int
     seconds: float
@@ -92,8 +96,10 @@ def plan_labels(
     ----------
     source : str or path-like
         As of `label_file`.
-    background, connectivity, periodic, batch_axes, key, channel, threshold, memory
+    background, connectivity, periodic, batch_axes, key, channel, threshold
         As of `label_file`.
+    memory : str or int, optional
+        The limit of a process of its own; one that holds more already needs a larger one.
 
     Returns
     -------
@@ -118,7 +124,7 @@ def plan_labels(
     ...     image = pathlib.Path(folder, "image.npy")
     ...     np.save(image, np.zeros((40, 50, 60), bool))
     ...     plan = conncomp.plan_labels(image, connectivity=1)
-    >>> plan.blocks, plan.block_shape, plan.memory > 50_000_000, plan.seconds < 60
+    >>> plan.blocks, plan.block_shape, plan.memory < plan.process, plan.seconds < 60
     (1, (40, 50, 60), True, True)
     """
     arguments = Arguments(
@@ -129,11 +135,10 @@ def plan_labels(
         threshold=threshold,
     )
     limit = None if memory is None else bytes_of_memory(memory)
-    before = resident_memory()
     with opened(source, key, channel) as volume:
         layout, rules = arguments.rules(volume)
         kind = arguments.label_type(rules)
-        threads = workers_of(volume, limit)
+        threads = workers_of(volume, limit, PROGRAM)
         pool = ThreadPoolExecutor(threads)
         work = Work(volume, layout, rules, "consecutive", kind, None, threshold, pool, None)
         window = window_of(volume)
@@ -142,6 +147,8 @@ def plan_labels(
         blocks = math.prod(counts_of_blocks(volume))
         times = blocks / sample.blocks
         at_once = min(threads, blocks)
+        tables = int(COMPONENT * times * sample.components)
+        added = FIXED + at_once * bytes_of_block(volume) + tables
         return LabelPlan(
             shape=volume.shape,
             dtype=str(volume.dtype),
@@ -149,12 +156,8 @@ def plan_labels(
             blocks=blocks,
             sampled=sample.blocks,
             threads=at_once,
-            memory=int(
-                before
-                + FIXED
-                + at_once * bytes_of_block(volume)
-                + COMPONENT * times * sample.components
-            ),
+            memory=added,
+            process=PROGRAM + added,
             labels=int(sample.labels * math.prod(volume.shape) / math.prod(window.shape)),
             kept=int(sample.kept * times),
             seconds=sample.seconds * times,
