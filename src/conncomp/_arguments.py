@@ -103,6 +103,19 @@ def as_sequence(name: str, value: Any, most: int = MOST_ENTRIES) -> Any:
     return values
 
 
+class TooSmallError(ValueError):
+    """Labels are larger than those of a type."""
+
+
+def check_holds(dtype: np.dtype[Any], largest: int, lowest: int = 0, name: str = "dtype") -> None:
+    """Raise TooSmallError if a type of integers is too small for labels up to the largest."""
+    if largest > np.iinfo(dtype).max:
+        smallest = np.min_scalar_type(largest if lowest == 0 else -largest - 1)
+        raise TooSmallError(
+            f"{name} is {dtype}, too small for labels up to {largest}; use {smallest}"
+        )
+
+
 def as_bool(name: str, value: Any) -> bool:
     """Return whether `value`, a bool or 0 or 1, is true; a TypeError names the argument."""
     if not isinstance(value, (bool, np.bool_, int, np.integer)) or value not in (0, 1):

@@ -13,7 +13,14 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from conncomp._arguments import INT32_MAX, NUMBERS, as_sequence, check_choice, shown
+from conncomp._arguments import (
+    INT32_MAX,
+    NUMBERS,
+    as_sequence,
+    check_choice,
+    check_holds,
+    shown,
+)
 from conncomp._containers import TABLES, held_by_names, is_of, values_and_nulls
 from conncomp._core import native
 from conncomp._memory import total_memory
@@ -557,11 +564,7 @@ class Output:
         largest = max(extremes(self.labels)[1], 0) if self.labels.size else 0
         smallest = np.min_scalar_type(largest if self._lowest == 0 else -largest - 1)
         wanted = smallest if self._dtype is None else self._dtype
-        if largest > np.iinfo(wanted).max:
-            name = "dtype" if self._out is None else "out"
-            raise ValueError(
-                f"{name} is {wanted}, too small for labels up to {largest}; use {smallest}"
-            )
+        check_holds(wanted, largest, self._lowest, "dtype" if self._out is None else "out")
         return wanted
 
     def _fill(self, out: Any) -> Any:
@@ -586,6 +589,8 @@ def as_label_type(dtype: DTypeLike | None, largest: int, lowest: int) -> np.dtyp
     """
     wanted = INDEX_TYPES[largest > INT32_MAX] if dtype is None else _as_dtype(dtype)
     _check_label_type(wanted, "dtype", largest, lowest)
+    if lowest < 0:  # roots are indices, and which ones is known too late
+        check_holds(wanted, largest - 1, lowest)
     return wanted
 
 

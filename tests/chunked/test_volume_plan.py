@@ -1,6 +1,8 @@
 """`plan_labels`: what it reckons of memory, time and files, and what it leaves behind."""
 
 import os
+import subprocess
+import sys
 import tempfile
 
 import numpy as np
@@ -9,7 +11,8 @@ import pytest
 import conncomp
 from conncomp.chunked.volumes import job, volume
 from conncomp.chunked.volumes.formats import slices
-from conncomp.chunked.volumes.plan import _window
+from conncomp.chunked.volumes.labelling import FIXED
+from conncomp.chunked.volumes.sample import window_of
 from conncomp.chunked.volumes.sources import opened_volume
 from volume_sources import SOURCES, write_hdf5, write_zarr
 
@@ -63,10 +66,50 @@ def test_a_window_is_a_part_in_the_middle(tmp_path, monkeypatch):
     monkeypatch.setattr(volume, "BLOCK", 1)
     source = write_hdf5(tmp_path / "v.h5", VOLUME, (5, 20, 7))
     with opened_volume(str(source)) as opened:
-        window = _window(opened)
+        window = window_of(opened)
         assert (window.begin, window.shape) == ((15, 0, 21), (10, 40, 14))
         place = (slice(0, 5), slice(0, 20), slice(7, 14))
         np.testing.assert_array_equal(window.read(place), VOLUME[15:20, :20, 28:35])
+
+
+PLANNED = """
+import sys
+import numpy as np
+import conncomp
+held = np.ones(int(sys.argv[2]), np.uint8)
+plan = conncomp.plan_labels(sys.argv[1], memory=sys.argv[3] or None)
+print(plan.memory, plan.process, plan.threads)
+"""
+
+
+@pytest.mark.parametrize("limit", ["", "400M"])
+def test_memory_is_what_a_call_adds(tmp_path, limit):
+    """Whatever the process holds already, and beyond the limit of a process of its own."""
+    np.save(tmp_path / "v.npy", np.zeros((90, 90, 90), np.uint8))
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", PLANNED, tmp_path / "v.npy", str(held), limit],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split()
+        for held in (0, 5 * 10**8)
+    ]
+    assert told[0] == told[1]
+    memory, process, _ = map(int, told[0])
+    assert memory < 10**8 < process < 1.5 * 10**8
+
+
+def test_a_process_of_its_own_keeps_to_what_was_planned(tmp_path):
+    """As its limit; with less, there is no room for a block."""
+    source = write_zarr(tmp_path / "v.zarr", VOLUME, (40, 48, 56))
+    process = conncomp.plan_labels(source).process
+    program = "import sys, conncomp; conncomp.label_file(*sys.argv[1:3], memory=int(sys.argv[3]))"
+    for limit, status in ((process, 0), (FIXED, 1)):
+        words = [sys.executable, "-c", program, source, tmp_path / f"l{status}.zarr", str(limit)]
+        done = subprocess.run(words, capture_output=True, text=True)
+        assert done.returncode == status, done.stderr
+        assert ("is too little" in done.stderr) == bool(status)
 
 
 def test_memory_and_bad_arguments(tmp_path):

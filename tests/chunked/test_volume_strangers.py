@@ -7,6 +7,7 @@ import pytest
 
 import conncomp
 from conncomp.files.thresholds import above
+from volume_sources import write_image
 
 numcodecs = pytest.importorskip("numcodecs")
 zarr = pytest.importorskip("zarr")
@@ -69,6 +70,38 @@ def test_links(tmp_path):
     (source / "c/0/0").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(ValueError, match="is a link"):
         conncomp.label_file(source, tmp_path / "l.npy")
+
+
+@pytest.mark.parametrize("name", ["slice0.npy", "slice3.npy"])
+def test_slices_that_are_links(tmp_path, name):
+    folder = tmp_path / "slices"
+    folder.mkdir()
+    for k in range(4):
+        np.save(folder / f"slice{k}.npy", VOLUME)
+    (tmp_path / "link").symlink_to(folder)
+    assert conncomp.label_file(tmp_path / "link", tmp_path / "l.npy") > 0
+    (folder / name).rename(tmp_path / "elsewhere.npy")
+    (folder / name).symlink_to(tmp_path / "elsewhere.npy")
+    with pytest.raises(ValueError, match=f"{name} is a link; copy what it leads to"):
+        conncomp.label_file(folder, tmp_path / "other.npy")
+
+
+@pytest.mark.parametrize("version", ["0.4", "0.5"])
+def test_a_list_of_labels_that_is_a_link(tmp_path, version):
+    """What it leads to would be written; the labels stay, for a call once the link is gone."""
+    image = write_image(tmp_path / "v.zarr", VOLUME, "yx", version, levels=1)
+    zarr.create_group(str(tmp_path / "other"), zarr_format={"0.4": 2, "0.5": 3}[version])
+    name = {"0.4": ".zattrs", "0.5": "zarr.json"}[version]
+    content = (tmp_path / "other" / name).read_bytes() if version == "0.5" else b"{}"
+    (tmp_path / "other" / name).write_bytes(content)
+    (image / "labels").mkdir()
+    (image / "labels" / name).symlink_to(tmp_path / "other" / name)
+    with pytest.raises(ValueError, match="is a link"):
+        conncomp.label_file(image, image / "labels/l")
+    assert (tmp_path / "other" / name).read_bytes() == content
+    (image / "labels" / name).unlink()
+    conncomp.label_file(image, image / "labels/l")
+    assert zarr.open_group(str(image / "labels"), mode="r").attrs
 
 
 def test_thresholds_of_numpy():

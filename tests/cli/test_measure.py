@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from skimage.measure import label, regionprops_table
 import conncomp
 from conncomp.cli.measure import command, tables
 from conncomp.cli.measure.options import filled
+from conncomp.files.parts import locked
 from conncomp.generate import blobs
 
 DEFAULTS = ["label", "num_pixels", "area", "bbox", "centroid"]
@@ -558,7 +560,7 @@ def test_a_full_disk_is_named(plate, run, monkeypatch):
     write = Path.write_bytes
 
     def full(path, data):
-        if path.suffix == ".arrow":
+        if path.parent.suffix == ".partial":
             write(path, data[: len(data) // 2])
             raise OSError(errno.ENOSPC, "No space left on device")
         return write(path, data)
@@ -569,7 +571,42 @@ def test_a_full_disk_is_named(plate, run, monkeypatch):
     assert "No space left on device" in result.stderr
     assert result.stderr.count("\n") == 1
     assert not Path("c.parquet").exists()
-    assert not os.listdir("c.parquet.partial")
+    assert os.listdir() == ["plate"]
+
+
+def test_no_room_for_what_is_kept(plate, run, monkeypatch):
+    usage = shutil.disk_usage(".")
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=100))
+    result = run("measure", "plate", "--threshold", 99, "-o", "c.parquet")
+    assert result.exit_code == 2
+    assert "and there are 0 MB free on the disk" in result.stderr
+    assert os.listdir() == ["plate"]
+
+
+@pytest.mark.parametrize("more", [[], ["--resume"]])
+def test_two_commands_with_one_output(plate, run, more):
+    """The second is told which process has it, and removes nothing of the first."""
+    folder = Path("c.parquet.partial")
+    words = ["measure", "plate", "--threshold", 99, "-o", "c.parquet"]
+    with locked(folder):
+        Path(folder, f"{'a' * 40}.arrow").write_text("of the first")
+        result = run(*words, *more)
+        assert result.exit_code == 2
+        assert f"c.parquet.partial: is in use by process {os.getpid()} of" in result.stderr
+        assert "wait for it" in result.stderr
+        assert result.stderr.count("\n") == 1
+        assert len(os.listdir(folder)) == 2
+    assert run(*words, *more).exit_code == 0
+    assert sorted(os.listdir()) == ["c.parquet", "plate"]
+
+
+def test_a_folder_of_what_is_kept_that_is_a_link(plate, run):
+    Path("elsewhere").mkdir()
+    Path("c.parquet.partial").symlink_to("elsewhere")
+    result = run("measure", "plate", "--threshold", 99, "-o", "c.parquet")
+    assert result.exit_code == 2
+    assert "c.parquet.partial is a link" in result.stderr
+    assert os.listdir("elsewhere") == []
 
 
 LIMITED = """
@@ -819,7 +856,8 @@ def write_planes(paths, texts):
         tifffile.imwrite(path, picture(k), description=text, **options)
 
 
-def test_links_to_files_of_a_set_are_one_image(tmp_path, run, monkeypatch):
+def test_links_to_files_of_a_set_are_not_followed(tmp_path, run, monkeypatch):
+    """A file that is named may be a link, but not one that the XML of a stranger names."""
     monkeypatch.chdir(tmp_path)
     Path("set").mkdir()
     stores = [Path(f"store{k}") for k in range(2)]
@@ -827,6 +865,11 @@ def test_links_to_files_of_a_set_are_one_image(tmp_path, run, monkeypatch):
         store.mkdir()
         Path(f"set/z{k}.ome.tif").symlink_to(Path("..", store, "content"))
     write_planes([store / "content" for store in stores], [ome_set(2, k) for k in range(2)])
+    done = run("measure", "set", "--threshold", "100", "-o", "a.csv")
+    assert done.exit_code == 1
+    assert "set/z0.ome.tif: z1.ome.tif is a link; copy what it leads to" in done.stderr
+    Path("set/z1.ome.tif").unlink()
+    Path("store1/content").rename("set/z1.ome.tif")
     assert run("measure", "set", "--threshold", "100", "-o", "a.csv").exit_code == 0
     assert set(pd.read_csv("a.csv")["file"]) == {"set/z0.ome.tif"}
 

@@ -1,5 +1,6 @@
 import errno
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 
 import conncomp
 from conncomp.io import atomic_path
+from conncomp.models.checkpoint import write_checkpoint
 
 
 def test_writes_and_replaces(tmp_path):
@@ -262,4 +264,27 @@ def test_what_is_no_path(tmp_path, monkeypatch, taker, path, error):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(error, match="path="):
         TAKERS[taker](path)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("free", [0, 999, 1000])
+def test_what_has_no_room_is_not_begun(tmp_path, monkeypatch, free):
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=free))
+    path = tmp_path / "a.npy"
+    if free == 1000:
+        with atomic_path(path, 1000) as temporary:
+            temporary.write_bytes(bytes(1000))
+        return
+    with pytest.raises(OSError, match="free on the disk; choose another") as caught:
+        atomic_path(path, 1000).__enter__()
+    assert (caught.value.errno, caught.value.filename) == (errno.ENOSPC, str(path))
+    with pytest.raises(OSError, match="free on the disk"):
+        conncomp.write_image(path, np.zeros(1000, np.uint8))
+    graph = conncomp.ClusterPairs()
+    graph.add(np.arange(900), np.arange(900) + 1)
+    with pytest.raises(OSError, match="free on the disk"):
+        graph.save(tmp_path / "a.clusters")
+    with pytest.raises(OSError, match="free on the disk"):
+        write_checkpoint(tmp_path / "a.checkpoint", {}, [np.zeros(1000)])
     assert os.listdir(tmp_path) == []

@@ -174,6 +174,25 @@ def test_files_of_a_set_that_are_not_read(tmp_path, name, complaint):
         read_content(tmp_path / "c0.tif")
 
 
+@pytest.mark.parametrize("place", ["../elsewhere/c1.tif", "other.tif", "c0.tif"])
+def test_links_in_a_set_are_not_followed(tmp_path, place):
+    """The file that is named may be a link itself; others are a stranger's."""
+    folder, elsewhere = tmp_path / "set", tmp_path / "elsewhere"
+    folder.mkdir()
+    elsewhere.mkdir()
+    write_set(folder)
+    (folder / "c1.tif").rename(elsewhere / "c1.tif")
+    (folder / "other.tif").write_bytes((elsewhere / "c1.tif").read_bytes())
+    (folder / "c1.tif").symlink_to(place)
+    with pytest.raises(ValueError, match=r"c0\.tif: c1\.tif is a link; copy what it leads to"):
+        read_content(folder / "c0.tif")
+    (folder / "c1.tif").unlink()
+    (elsewhere / "c1.tif").rename(folder / "c1.tif")
+    (folder / "c0.tif").rename(elsewhere / "c0.tif")
+    (folder / "c0.tif").symlink_to(elsewhere / "c0.tif")
+    np.testing.assert_array_equal(read_content(folder / "c0.tif").image, PLANES.reshape(SHAPE))
+
+
 @pytest.mark.parametrize(
     ("about", "blocks", "complaint"),
     [

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp._arguments import check_holds
 from conncomp._arrays import new_array
 from conncomp._core import native
 from conncomp.chunked.chunk_runs import ChunkRuns
@@ -138,11 +139,7 @@ def place_runs(
 def _check_fits(table: Any, dtype: np.dtype[Any]) -> int:
     """Return the largest entry of a table, unless that is too large for a type."""
     largest = int(table.max())
-    if largest > np.iinfo(dtype).max:
-        raise ValueError(
-            f"dtype is {dtype}, too small for labels up to {largest}; use "
-            f"{np.min_scalar_type(largest)}"
-        )
+    check_holds(dtype, largest)
     return largest
 
 

@@ -299,7 +299,8 @@ def _write_labels(path: Path, labels: NDArray[Any], ids: NDArray[Any] | None) ->
         header, delimiter = ((), " ") if suffix == ".txt" else (("vertex", "label"), ",")
         write_rows(path, header, (vertices, labels), delimiter)
         return
-    with atomic_path(path) as temporary, temporary.open("wb") as file:
+    size = labels.nbytes if suffix == ".npy" else 0
+    with atomic_path(path, size) as temporary, temporary.open("wb") as file:
         if suffix == ".parquet":
             table = optional("pyarrow").table(
                 {"label": labels} | ({} if ids is None else {"id": ids})

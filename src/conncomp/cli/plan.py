@@ -45,7 +45,7 @@ from conncomp.files.scales import batch_axes_of
     "--memory",
     metavar="SIZE",
     callback=parse_memory,
-    help="The most memory that labelling may take, such as 8G.",
+    help="The most memory that the command conncomp label may take, such as 8G.",
 )
 @threads_option
 @json_option
@@ -77,7 +77,7 @@ def plan(input: Path, join_time: bool, as_json: bool, **given: Any) -> None:
         ("shape", f"{shape}, {found.dtype}"),
         *row_of_axes(report),
         ("blocks", f"{found.blocks:,} of {block}, {found.threads} at once"),
-        ("memory", in_words(found.memory)),
+        ("memory", f"{in_words(found.process)}, of which labelling adds {in_words(found.memory)}"),
         ("time", _time_in_words(found.seconds)),
         ("labels", in_words(found.labels)),
         ("meanwhile", f"{in_words(found.kept)} more on the disk"),

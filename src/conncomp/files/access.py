@@ -13,6 +13,7 @@ import re
 import secrets
 import shutil
 import stat
+import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -25,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import shown
+from conncomp._memory import in_words
 from conncomp._text import printable
 
 StrPath = str | os.PathLike[str]
@@ -65,7 +67,7 @@ def as_path(path: Any, name: str = "path") -> str:
 
 
 @contextmanager
-def atomic_path(path: StrPath) -> Iterator[Path]:
+def atomic_path(path: StrPath, size: int = 0) -> Iterator[Path]:
     """Give a temporary name to write to, and rename the file to `path` at the end.
 
     The temporary file lies beside `path` and has the same suffix. After any failure it is gone, and
@@ -77,6 +79,8 @@ def atomic_path(path: StrPath) -> Iterator[Path]:
     ----------
     path : str or path-like
         Where the file is to be in the end; a symbolic link is followed.
+    size : int, optional
+        How many bytes will be written, if that is known: nothing is, if the disk has fewer free.
 
     Yields
     ------
@@ -118,6 +122,7 @@ def atomic_path(path: StrPath) -> Iterator[Path]:
                     shutil.copyfileobj(source, device)
             return
         _remove_orphans(target)
+        check_space(path, size)
         temporary, descriptor = _open_temporary(target)
         try:
             if mode is not None:
@@ -180,6 +185,30 @@ def lock(descriptor: int) -> bool | None:
     except OSError:  # some network drives have no locks
         return None
     return True
+
+
+def free_space(path: StrPath) -> int:
+    """Return how many bytes are free on the disk of a file; a large number if nobody knows.
+
+    Some drives of networks say that they have none at all.
+    """
+    folder = Path(os.path.realpath(path))
+    while not folder.exists():
+        folder = folder.parent
+    usage = shutil.disk_usage(folder)
+    return usage.free if usage.total else sys.maxsize
+
+
+def check_space(path: StrPath, size: int) -> None:
+    """Raise OSError if so many bytes are more than are free on the disk of a file."""
+    free = free_space(path)
+    if size > free:
+        raise OSError(
+            errno.ENOSPC,
+            f"takes {in_words(size)}, and there are {in_words(free)} free on the disk; choose "
+            "another disk",
+            os.fspath(path),
+        )
 
 
 @contextmanager

@@ -279,7 +279,8 @@ def write_image(path: StrPath, image: ArrayLike, *, axes: str = "") -> None:
     if suffix == ".png":
         check_memory(f"image, of shape {array.shape},", array.nbytes)
         array = _as_png(array, path)
-    with atomic_path(path) as temporary, temporary.open("wb") as file:
+    size = array.nbytes if suffix == ".npy" else 0  # others are packed
+    with atomic_path(path, size) as temporary, temporary.open("wb") as file:
         if suffix == ".npy":
             # Not to the file itself, to which NumPy writes without a reason where it fails.
             np.save(SimpleNamespace(write=file.write), array, allow_pickle=False)

@@ -20,6 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from conncomp.files.parts import check_place
+
 # A chunk is not unpacked to more than so many times what its values take, and so many bytes more:
 # filters may widen values, and some ways of packing add to them.
 WIDENED, ADDED = 16, 1 << 16
@@ -172,17 +174,6 @@ class _Part(NamedTuple):
         """Return some bytes, fewer at the end of the part."""
         count = max(0, min(count, self.length - at))
         return os.pread(self.descriptor, count, self.begin + at)
-
-
-def check_place(folder: str, path: str) -> None:
-    """Raise ValueError if links lead from what a folder has to another place.
-
-    The folder itself may be a link.
-    """
-    if os.path.realpath(path) != os.path.join(
-        os.path.realpath(folder), os.path.relpath(path, folder)
-    ):
-        raise ValueError(f"{os.path.relpath(path, folder)} is a link; copy what it leads to")
 
 
 def _chunks_of_shard(

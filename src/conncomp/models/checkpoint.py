@@ -16,7 +16,7 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, BinaryIO
 
@@ -31,7 +31,7 @@ PIECE = 1 << 24  # bytes that are hashed, read or written at once, so that Ctrl-
 DIGEST = hashlib.sha256
 
 
-def write_checkpoint(path: StrPath, facts: dict[str, Any], arrays: Iterable[NDArray[Any]]) -> None:
+def write_checkpoint(path: StrPath, facts: dict[str, Any], arrays: Sequence[NDArray[Any]]) -> None:
     """Write a checkpoint; after any failure, the one that was there is untouched.
 
     Parameters
@@ -39,7 +39,7 @@ def write_checkpoint(path: StrPath, facts: dict[str, Any], arrays: Iterable[NDAr
     path : str or path-like
     facts : dict
         What JSON has.
-    arrays : iterable of ndarray
+    arrays : sequence of ndarray
         C-contiguous.
 
     Raises
@@ -48,7 +48,8 @@ def write_checkpoint(path: StrPath, facts: dict[str, Any], arrays: Iterable[NDAr
         If the file cannot be written.
     """
     digest = DIGEST()
-    with atomic_path(path) as temporary, temporary.open("wb") as file:
+    size = sum(array.nbytes for array in arrays)
+    with atomic_path(path, size) as temporary, temporary.open("wb") as file:
         head = b"%s%d\n%s\n" % (MAGIC, FORMAT, json.dumps(facts).encode("ascii"))
         for array in (np.frombuffer(head, np.uint8), *arrays):
             for piece in _pieces(array):

@@ -155,17 +155,18 @@ class Simulation(Generic[Measured]):
         """
         h5py = optional("h5py")
         check_output(path, force)
+        arrays = self.arrays | {"updates": self.updates} | self.series.observables()
+        size = sum(np.asarray(array).nbytes for array in arrays.values())
         # A file object, as HDF5 itself loses the reason if a disk is full.
         with (
-            atomic_path(path) as temporary,
+            atomic_path(path, size) as temporary,
             temporary.open("r+b") as file,
             h5py.File(file, "w") as archive,
         ):
             for name, value in self.parameters.items():
                 if value is not None:
                     archive.attrs[name] = value
-            observables = self.series.observables()
-            for name, array in (self.arrays | {"updates": self.updates} | observables).items():
+            for name, array in arrays.items():
                 archive[name] = array
 
 

@@ -359,7 +359,8 @@ class ClusterPairs:
                     roots = (on_host(self._space.roots(k)) for k in range(self._levels))
                     arrays |= {f"roots{k}": array for k, array in enumerate(roots)}
             text = np.frombuffer(json.dumps(facts).encode(), np.uint8)
-            with atomic_path(path) as temporary, temporary.open("wb") as file:
+            size = sum(array.nbytes for array in arrays.values())
+            with atomic_path(path, size) as temporary, temporary.open("wb") as file:
                 np.savez(file, facts=text, **cast(Any, arrays))
 
     @classmethod

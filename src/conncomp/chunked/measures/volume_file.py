@@ -20,6 +20,7 @@ from conncomp.chunked.volumes.block_files import BlockFiles
 from conncomp.chunked.volumes.job import Copies, Progress
 from conncomp.chunked.volumes.kept import Kept
 from conncomp.chunked.volumes.labelling import bytes_of_memory, opened, within, workers_of
+from conncomp.chunked.volumes.sample import Run, Window
 from conncomp.chunked.volumes.targets import Target
 from conncomp.chunked.volumes.volume import PartOfVolume, Place, Volume, block_shape, lengths_of
 from conncomp.chunked.volumes.writing import as_target, write_labels
@@ -144,16 +145,23 @@ class VolumeFile:
             volume, told = mapped.origin, {"arguments": mapped.digest()}
             mapped.check_unchanged()
 
-        def run(kept: Kept, target: Target) -> list[int]:
-            lengths = tuple(map(tuple, lengths_of(self.shape, block_shape(volume))))
-            layout = Layout(lengths, (False,) * self.ndim)
-            files = BlockFiles(mapped, None, kept.reports, target)
-            copies = Copies(kept, files, layout.chunks, self.progress)
-            copies.run(layout, ThreadPoolExecutor(workers))
-            return []
+        def run_of(part: Volume) -> Run:
+            copied = Window(mapped, part.begin, part.shape) if isinstance(part, Window) else mapped
+            layout = Layout(
+                tuple(map(tuple, lengths_of(part.shape, block_shape(part)))), (False,) * self.ndim
+            )
+            progress = self.progress if copied is mapped else None
+
+            def run(kept: Kept, target: Target) -> list[int]:
+                files = BlockFiles(copied, None, kept.reports, target)
+                copies = Copies(kept, files, layout.chunks, progress)
+                copies.run(layout, ThreadPoolExecutor(workers))
+                return []
+
+            return run
 
         with limited(self) as workers:
-            write_labels(wanted, volume, self.dtype, told, run)
+            write_labels(wanted, volume, self.dtype, told, run_of)
 
     def close(self) -> None:
         """Close the files.

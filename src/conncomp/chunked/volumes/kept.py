@@ -9,29 +9,26 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from time import ctime
 from typing import Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
 
-from conncomp._text import printable
 from conncomp.chunked.faces import Face, Report
 from conncomp.chunked.layout import Index
 from conncomp.chunked.volumes.targets import remove
-from conncomp.files.access import blaming, lock, naming
+from conncomp.files.access import blaming, naming
+from conncomp.files.parts import LOCK, remove_lock, whole
 
 # Reports that are kept in memory, as neighbours ask for them again.
 RECENT = 16
-LONGEST_OWNER = 200  # bytes that are shown of who has a lock
 
-STATE, JOURNAL, LOCK = "state.json", "done.txt", "conncomp.lock"
+STATE, JOURNAL = "state.json", "done.txt"
 # What a folder may have that a kill has left before its state was written, or after it was removed.
 UNBEGUN = {f"{Path(STATE).stem}.tmp", LOCK}
 
@@ -45,9 +42,20 @@ class SetAside:
 
     def arrays(self) -> Any:
         """Read it."""
-        with naming(self.path), np.load(self.path, allow_pickle=False) as arrays:
+        with _arrays_in(self.path) as arrays:
             parts = [arrays[name] for name in arrays]
         return parts if self.is_list else parts[0]
+
+
+@contextmanager
+def _arrays_in(path: Path) -> Iterator[Any]:
+    """Open a file of arrays in the folder of reports."""
+    with (
+        intact(path, path.parent.parent),
+        path.open("rb") as file,  # which NumPy leaves open if it is damaged
+        np.load(file, allow_pickle=False) as arrays,
+    ):
+        yield arrays
 
 
 class Tally(NamedTuple):
@@ -103,16 +111,13 @@ class Reports:
             arrays[f"ids-{bit}"] = face.ids
             if face.compared is not None:
                 arrays[f"compared-{bit}"] = face.compared
-        path = self._path(index)
-        temporary = path.with_suffix(f".{uuid4().hex}.tmp")  # another worker may write the same
-        with blaming(path):
-            with temporary.open("wb") as file:
-                np.savez(file, allow_pickle=False, **arrays)
-            os.replace(temporary, path)
+        # Another worker may write the same.
+        with whole(self._path(index), f".{uuid4().hex}") as path, path.open("wb") as file:
+            np.savez(file, allow_pickle=False, **arrays)
 
     def _read(self, index: Index) -> Report:
         path = self._path(index)
-        with naming(path), np.load(path, allow_pickle=False) as arrays:
+        with _arrays_in(path) as arrays:
             faces = {
                 int(name[4:]): Face(
                     arrays[name],
@@ -141,7 +146,14 @@ class Kept:
     FileExistsError
         If the folder is none that a labelling has made.
     ValueError
-        If the folder is that of another input or of other arguments, or damaged.
+        If it is damaged.
+
+    Attributes
+    ----------
+    result : list of int or None
+        The numbers that are told of labels, once all are written.
+    differing : list of str
+        What is not as the labelling had it that the folder was kept of.
     """
 
     def __init__(self, folder: Path, wanted: dict[str, Any], suffix: str) -> None:
@@ -149,27 +161,20 @@ class Kept:
         self._journal = folder / JOURNAL
         self._state, self._wanted = folder / STATE, wanted
         check_folder(folder)
-        self.result: list[int] | None = None
-        if self._state.exists():
-            known = _known(self._state)
-            differing = [name for name in wanted if known.get(name) != wanted[name]]
-            if differing:
-                raise ValueError(
-                    f"{folder}: is what was kept of another labelling, as {', '.join(differing)} "
-                    "differ; remove it to begin anew"
-                )
-            self.result = known.get("result")
+        known = _known(self._state) if self._state.exists() else dict(wanted)
+        self.differing = [name for name in wanted if known.get(name) != wanted[name]]
+        self.result: list[int] | None = known.get("result")
         self.is_new = not self._journal.exists() and self.result is None
         self.done = {} if not self._journal.exists() else self._finished()
         self.reports = Reports(folder / "reports")
 
     def clear(self) -> None:
         """Make the folder, with nothing in it but the state."""
-        self.result, self.is_new, self.done = None, True, {}
+        self.result, self.is_new, self.done, self.differing = None, True, {}, []
         with blaming(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             _write_whole(self._state, json.dumps(self._wanted))
-            self._remove_all_but_state()
+            _remove_all_but_state(self.folder)
             self.reports.folder.mkdir()
 
     def begin(self) -> None:
@@ -177,24 +182,9 @@ class Kept:
         with blaming(self._journal):
             self._journal.touch()
 
-    def remove(self) -> None:
-        """Remove the folder, the state and then the lock last."""
-        with blaming(self.folder):
-            self._remove_all_but_state()
-            self._state.unlink()
-            (self.folder / LOCK).unlink(missing_ok=True)
-            with suppress(OSError):  # of another process that has begun anew
-                self.folder.rmdir()
-
-    def _remove_all_but_state(self) -> None:
-        self._journal.unlink(missing_ok=True)
-        for path in self.folder.iterdir():
-            if path.name not in (STATE, LOCK):
-                remove(path)
-
     def _finished(self) -> dict[Index, Tally]:
         # A line that was cut short by a kill is no answer.
-        with naming(self._journal):
+        with intact(self._journal, self.folder):
             text = self._journal.read_text()
             lines = text.split("\n")[:-1]
             parts = [line.partition(" ")[::2] for line in lines]
@@ -223,58 +213,9 @@ class Kept:
         """Write what is needed again later, but not by another run."""
         path = self.reports.folder / f"{name}.npz"
         is_list = isinstance(result, list)
-        with blaming(path), path.open("wb") as file:
+        with whole(path) as temporary, temporary.open("wb") as file:
             np.savez(file, *(result if is_list else [result]), allow_pickle=False)
         return SetAside(path.absolute(), is_list)  # workers have other folders to begin at
-
-
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Make a folder, if it is not there, and let no other process do the same until the end.
-
-    The lock is the system's, and goes with the process: what a kill leaves holds up nobody. There
-    is none on drives that have no locks.
-
-    Raises
-    ------
-    FileExistsError
-        If another process has the lock, or the folder is none that a labelling has made.
-    """
-    check_folder(folder)
-    path = folder / LOCK
-    with blaming(folder):
-        descriptor = _open_locked(path)
-        try:
-            os.ftruncate(descriptor, 0)
-            told = f"process {os.getpid()} of {platform.node()}, which began at {ctime()}"
-            os.write(descriptor, told.encode())
-        except BaseException:
-            os.close(descriptor)
-            raise
-    try:
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _open_locked(path: Path) -> int:
-    """Return a descriptor that has the lock of a file, which is there."""
-    while True:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
-        except FileNotFoundError:  # who had the folder has removed it just now
-            continue
-        if lock(descriptor) is False:
-            owner = printable(os.pread(descriptor, LONGEST_OWNER, 0).decode("utf-8", "replace"))
-            os.close(descriptor)
-            raise FileExistsError(
-                17, f"is in use by {owner or 'another process'}; wait for it", str(path.parent)
-            )
-        with suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(descriptor), path.stat()):
-                return descriptor
-        os.close(descriptor)  # whoever had the lock has removed it
 
 
 def check_folder(folder: Path) -> None:
@@ -289,6 +230,26 @@ def check_folder(folder: Path) -> None:
         )
 
 
+def remove_kept(folder: Path) -> None:
+    """Remove a folder that is locked, the state and then the lock last."""
+    with blaming(folder):
+        _remove_all_but_state(folder)
+        (folder / STATE).unlink(missing_ok=True)
+        remove_lock(folder)
+
+
+def _remove_all_but_state(folder: Path) -> None:
+    (folder / JOURNAL).unlink(missing_ok=True)
+    for path in folder.iterdir():
+        if path.name not in (STATE, LOCK):
+            remove(path)
+
+
+def is_begun(folder: Path) -> bool:
+    """Say whether a folder is what was kept of a labelling that has begun to write."""
+    return (folder / JOURNAL).exists()
+
+
 def is_concluded(folder: Path) -> bool:
     """Say whether a folder is what was kept of a labelling whose labels are all written."""
     check_folder(folder)
@@ -296,17 +257,26 @@ def is_concluded(folder: Path) -> bool:
 
 
 def _known(state: Path) -> dict[str, Any]:
-    with naming(state):
+    with intact(state, state.parent):
         known = json.loads(state.read_text())
         result = known.get("result", []) if isinstance(known, dict) else None
         if not isinstance(result, list) or not all(isinstance(number, int) for number in result):
-            raise ValueError("is damaged; remove its folder to begin anew")
+            raise ValueError("has no numbers")
     return dict(known)
 
 
+@contextmanager
+def intact(path: Path, folder: Path) -> Iterator[None]:
+    """Let an error of what was kept in a folder name its file, and what to do."""
+    try:
+        with naming(path):
+            yield
+    except (FileNotFoundError, ValueError) as error:
+        reason = str(error).removeprefix(f"{path}: ")
+        named = reason if reason.startswith(str(path)) else f"{path}: {reason}"
+        raise ValueError(f"{named}; remove {folder} to begin anew") from error
+
+
 def _write_whole(path: Path, text: str) -> None:
-    """Write a file that is there when it is complete."""
-    temporary = path.with_suffix(".tmp")
-    with blaming(path):
+    with whole(path) as temporary:
         temporary.write_text(text)
-        os.replace(temporary, path)

@@ -7,9 +7,8 @@ import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from uuid import uuid4
 
@@ -35,6 +34,7 @@ from conncomp.chunked.volumes.block_files import BlockFiles, Names
 from conncomp.chunked.volumes.cluster import workers_of_cluster
 from conncomp.chunked.volumes.job import Job, Progress, Work
 from conncomp.chunked.volumes.kept import Kept
+from conncomp.chunked.volumes.sample import Run, RunOf
 from conncomp.chunked.volumes.sources import opened_volume
 from conncomp.chunked.volumes.targets import Target
 from conncomp.chunked.volumes.volume import Volume, block_shape, lengths_of
@@ -49,6 +49,8 @@ Numbering = Literal["consecutive", "roots"]
 ELEMENT = 40
 # What else takes memory: threads, buffers of Zarr, reports of neighbouring blocks.
 FIXED = 5 * 10**7
+# What a process has that has done nothing but open a volume: 44 to 59 MB were measured.
+PROGRAM = 6 * 10**7
 LARGEST = 2**63 - 1
 LABEL = 8  # bytes of a label, at most
 
@@ -292,8 +294,9 @@ def label_volume(
         layout, rules = arguments.rules(volume)
         dtype, names = arguments.label_type(rules), None
         executor: AbstractContextManager[Executor]
+        threads = workers_of(volume, limit) if scheduler is None else 1
         if scheduler is None:
-            executor = ThreadPoolExecutor(workers_of(volume, limit))
+            executor = ThreadPoolExecutor(threads)
         else:
             executor = workers_of_cluster(scheduler)
             path, key, channel = as_asked(source, key, channel)
@@ -306,7 +309,10 @@ def label_volume(
             *(selection, arguments.threshold, executor, progress),
         )
         with within(limit, volume):
-            return _label(work, wanted, names)
+            run_of = run_of_work(work, arguments, threads, names)
+            told = {"arguments": _digest(work)}
+            components, kept, elements, *more = write_labels(wanted, volume, dtype, told, run_of)
+        return Counts(components, kept, elements, from_numbers(more) if more else None)
 
 
 @contextmanager
@@ -341,16 +347,26 @@ def as_asked(
     return path, key, channel
 
 
-def _label(work: Work, wanted: Path, names: Names | None) -> Counts:
-    """Label a volume."""
+def run_of_work(
+    work: Work, arguments: Arguments, threads: int, names: Names | None = None
+) -> RunOf:
+    """Return what gives the work on a volume, or the same on a part of it, on so many threads."""
 
-    def run(kept: Kept, target: Target) -> list[int]:
-        files = BlockFiles(work.volume, work.threshold, kept.reports, target, names)
-        return Job(work, kept, files).run()
+    def run_of(volume: Volume) -> Run:
+        here = work
+        if volume is not work.volume:
+            layout, rules = arguments.rules(volume)
+            pool = ThreadPoolExecutor(threads)
+            here = replace(work, volume=volume, layout=layout, rules=rules)
+            here = replace(here, executor=pool, progress=None)
 
-    told = {"arguments": _digest(work)}
-    components, kept, elements, *summary = write_labels(wanted, work.volume, work.dtype, told, run)
-    return Counts(components, kept, elements, from_numbers(summary) if summary else None)
+        def run(kept: Kept, target: Target) -> list[int]:
+            files = BlockFiles(here.volume, here.threshold, kept.reports, target, names)
+            return Job(here, kept, files).run()
+
+        return run
+
+    return run_of
 
 
 def _digest(work: Work) -> str:
@@ -381,10 +397,14 @@ def bytes_of_block(volume: Volume) -> int:
     return max(math.prod(block_shape(volume)) * (of_element + ELEMENT), stored, labels)
 
 
-def workers_of(volume: Volume, limit: int | None) -> int:
-    """Return how many blocks are worked on at once."""
+def workers_of(volume: Volume, limit: int | None, held: int | None = None) -> int:
+    """Return how many blocks are worked on at once.
+
+    `held` is what the process has now, by default this one.
+    """
     threads: int = native.get_num_threads()
-    block, now = bytes_of_block(volume), resident_memory() + FIXED
+    held = resident_memory() if held is None else held
+    block, now = bytes_of_block(volume), held + FIXED
     most = now + free_memory() if limit is None else limit
     if now + block > most:
         needed = (

@@ -9,36 +9,26 @@ on faces of all blocks.
 from __future__ import annotations
 
 import math
-import os
-import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from pathlib import Path
-from time import perf_counter
-from typing import Any
+from dataclasses import dataclass
 
-from numpy.typing import NDArray
-
-from conncomp._memory import resident_memory
-from conncomp.chunked.volumes.block_files import BlockFiles
-from conncomp.chunked.volumes.formats.zarr_arrays import METADATA, ZarrVolume
-from conncomp.chunked.volumes.job import Job, Work
-from conncomp.chunked.volumes.kept import Kept
+from conncomp.chunked.volumes.formats.zarr_arrays import ZarrVolume
+from conncomp.chunked.volumes.job import Work
 from conncomp.chunked.volumes.labelling import (
     FIXED,
+    PROGRAM,
     Arguments,
     bytes_of_block,
     bytes_of_memory,
     opened,
+    run_of_work,
     workers_of,
 )
-from conncomp.chunked.volumes.targets import target_of
-from conncomp.chunked.volumes.volume import PartOfVolume, Place, Volume, block_shape
+from conncomp.chunked.volumes.sample import counts_of_blocks, sampled, window_of
+from conncomp.chunked.volumes.volume import block_shape
 from conncomp.files.access import StrPath
 
-# Along each axis so many blocks are labelled: two have a face between them.
-SAMPLE = 2
 # Bytes that a component on faces takes in all tables, for each block that it is in.
 COMPONENT = 200
 
@@ -60,7 +50,10 @@ class LabelPlan:
     threads : int
         How many blocks are worked on at once.
     memory : int
-        Bytes that the process takes at most.
+        Bytes that the call adds, at most, to what the process holds already.
+    process : int
+        Bytes that a process of its own takes at most, such as ``conncomp label``: as much as its
+        limit of memory must be.
     labels : int
         Bytes that the labels will take on the disk.
     kept : int
@@ -76,32 +69,10 @@ class LabelPlan:
     sampled: int
     threads: int
     memory: int
+    process: int
     labels: int
     kept: int
     seconds: float
-
-
-class Window(PartOfVolume):
-    """A part of a volume, as a volume."""
-
-    def __init__(self, volume: Volume, begin: tuple[int, ...], shape: tuple[int, ...]) -> None:
-        super().__init__(volume)
-        self.begin, self._shape = begin, shape
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """That of the part."""
-        return self._shape
-
-    @property
-    def chunks(self) -> tuple[int, ...]:
-        """Blocks of the volume, so that they are the blocks of the part."""
-        return tuple(map(min, block_shape(self.volume), self.shape))
-
-    def read(self, place: Place) -> NDArray[Any]:
-        """Return a part."""
-        moved = zip(self.begin, place, strict=True)
-        return self.volume.read(tuple(slice(b + p.start, b + p.stop) for b, p in moved))
 
 
 def plan_labels(
@@ -125,8 +96,10 @@ def plan_labels(
     ----------
     source : str or path-like
         As of `label_file`.
-    background, connectivity, periodic, batch_axes, key, channel, threshold, memory
+    background, connectivity, periodic, batch_axes, key, channel, threshold
         As of `label_file`.
+    memory : str or int, optional
+        The limit of a process of its own; one that holds more already needs a larger one.
 
     Returns
     -------
@@ -151,7 +124,7 @@ def plan_labels(
     ...     image = pathlib.Path(folder, "image.npy")
     ...     np.save(image, np.zeros((40, 50, 60), bool))
     ...     plan = conncomp.plan_labels(image, connectivity=1)
-    >>> plan.blocks, plan.block_shape, plan.memory > 50_000_000, plan.seconds < 60
+    >>> plan.blocks, plan.block_shape, plan.memory < plan.process, plan.seconds < 60
     (1, (40, 50, 60), True, True)
     """
     arguments = Arguments(
@@ -162,86 +135,30 @@ def plan_labels(
         threshold=threshold,
     )
     limit = None if memory is None else bytes_of_memory(memory)
-    before = resident_memory()
     with opened(source, key, channel) as volume:
         layout, rules = arguments.rules(volume)
         kind = arguments.label_type(rules)
-        threads = workers_of(volume, limit)
+        threads = workers_of(volume, limit, PROGRAM)
         pool = ThreadPoolExecutor(threads)
         work = Work(volume, layout, rules, "consecutive", kind, None, threshold, pool, None)
-        window = _window(volume)
-        layout, rules = arguments.rules(window)
-        sample = _sample(replace(work, volume=window, layout=layout, rules=rules))
-        blocks = work.layout.chunks
-        times = blocks / layout.chunks
+        window = window_of(volume)
+        suffix = "" if isinstance(volume, ZarrVolume) else ".npy"
+        sample = sampled(window, kind, run_of_work(work, arguments, threads)(window), suffix)
+        blocks = math.prod(counts_of_blocks(volume))
+        times = blocks / sample.blocks
         at_once = min(threads, blocks)
+        tables = int(COMPONENT * times * sample.components)
+        added = FIXED + at_once * bytes_of_block(volume) + tables
         return LabelPlan(
             shape=volume.shape,
             dtype=str(volume.dtype),
             block_shape=block_shape(volume),
             blocks=blocks,
-            sampled=layout.chunks,
+            sampled=sample.blocks,
             threads=at_once,
-            memory=int(
-                before
-                + FIXED
-                + at_once * bytes_of_block(volume)
-                + COMPONENT * times * sample.components
-            ),
+            memory=added,
+            process=PROGRAM + added,
             labels=int(sample.labels * math.prod(volume.shape) / math.prod(window.shape)),
             kept=int(sample.kept * times),
             seconds=sample.seconds * times,
         )
-
-
-@dataclass(frozen=True)
-class Sample:
-    """What some blocks took: seconds, bytes of labels and of what is kept, components on faces."""
-
-    seconds: float
-    labels: int
-    kept: int
-    components: int
-
-
-def _window(volume: Volume) -> Window:
-    """Return some blocks in the middle of a volume."""
-    block = block_shape(volume)
-    begin, shape = [], []
-    for length, step in zip(volume.shape, block, strict=True):
-        count = -(-length // step)
-        taken = min(count, SAMPLE)
-        first = (count - taken) // 2
-        begin.append(first * step)
-        shape.append(min(taken * step, length - first * step))
-    return Window(volume, tuple(begin), tuple(shape))
-
-
-def _sample(work: Work) -> Sample:
-    """Label a part of a volume, and measure that."""
-    is_zarr = isinstance(getattr(work.volume, "volume", None), ZarrVolume)
-    with tempfile.TemporaryDirectory(prefix="conncomp-plan-") as folder:
-        name = Path(folder, f"labels{'' if is_zarr else '.npy'}")
-        started = perf_counter()
-        kept = Kept(Path(folder, "kept"), {}, name.suffix)
-        kept.clear()
-        target = target_of(name, kept.labels, work.volume, work.dtype)
-        target.create()
-        kept.begin()
-        target.open()
-        files = BlockFiles(work.volume, work.threshold, kept.reports, target)
-        Job(work, kept, files).run()
-        seconds = perf_counter() - started
-        components = sum(
-            len(kept.reports.read(index).roots)
-            for index in work.layout.indices()
-            if kept.reports.has(index)
-        )
-        labels, everything = _size(kept.labels), _size(kept.folder)
-    return Sample(seconds, labels, everything - labels, components)
-
-
-def _size(path: Path) -> int:
-    """Return how many bytes files have, without those that are one for all blocks."""
-    names = [path] if path.is_file() else [name for name in path.rglob("*") if name.is_file()]
-    return sum(os.stat(name).st_size for name in names if name.name not in METADATA)

@@ -20,9 +20,14 @@ from conncomp.chunked.volumes.formats.ome_zarr import (
     label_attributes,
     list_label,
 )
-from conncomp.chunked.volumes.formats.zarr_arrays import ARRAY_DIMENSIONS, ZarrVolume
+from conncomp.chunked.volumes.formats.zarr_arrays import (
+    ARRAY_DIMENSIONS,
+    METADATA,
+    ZarrVolume,
+    check_metadata,
+)
 from conncomp.chunked.volumes.volume import Place, Volume, block_shape
-from conncomp.files.access import StrPath
+from conncomp.files.access import StrPath, check_space, naming
 
 # What others write images and volumes to: a folder of Zarr of such a name would mislead them.
 OTHER_KINDS = frozenset(
@@ -93,6 +98,7 @@ class NpyTarget(Target):
             np.lib.format.write_array_header_2_0(file, header)
             file.flush()
             end = file.tell() + size
+            check_space(self.path, size)
             if hasattr(os, "posix_fallocate"):
                 # What is mapped and has no space on the disk would end the process.
                 os.posix_fallocate(file.fileno(), 0, end)
@@ -100,7 +106,10 @@ class NpyTarget(Target):
                 file.truncate(end)
 
     def open(self) -> None:
-        """Open it, to be written to."""
+        """Look whether it is whole; each write opens it."""
+        with naming(self.path):
+            mapped = np.lib.format.open_memmap(self.path, mode="r")
+            _check_labels(mapped, self._volume.shape, self._dtype)
 
     def write(self, place: Place, labels: NDArray[Any]) -> None:
         """Write some labels."""
@@ -135,7 +144,7 @@ class ZarrTarget(Target):
 
     def open(self) -> None:
         """Open it, to be written to."""
-        self._array = optional("zarr").open_array(str(self.path), mode="r+")
+        self._array = _opened(self.path, self._volume.shape, self._dtype)
 
     def write(self, place: Place, labels: NDArray[Any]) -> None:
         """Write some labels."""
@@ -163,8 +172,12 @@ class OmeTarget(Target):
 
     def open(self) -> None:
         """Open it, to be written to."""
-        group = optional("zarr").open_group(str(self.path), mode="r+")
-        self._arrays = [group[str(k)] for k in range(len(self._volume.levels))]
+        with naming(_metadata_of(self.path)):
+            optional("zarr").open_group(str(self.path), mode="r+")
+        shapes = [self._volume.one_channel(tuple(level.shape)) for level in self._volume.levels]
+        self._arrays = [
+            _opened(self.path / str(k), shape, self._dtype) for k, shape in enumerate(shapes)
+        ]
 
     def write(self, place: Place, labels: NDArray[Any]) -> None:
         """Write some labels of the finest array."""
@@ -212,12 +225,34 @@ class OmeTarget(Target):
     def publish(self, path: Path) -> None:
         """Give the labels their name, with the right attributes for it, and have them listed."""
         image, name = self._volume, path.name.removesuffix(".zarr")
+        if is_label_of(image, path):  # which its group is to list
+            check_metadata(image.owner, str(path.parent))
         if self.path.exists():
             group = optional("zarr").open_group(str(self.path), mode="r+")
             group.attrs.put(label_attributes(image, name, path))
             rename_to_free(self.path, path)
         if is_label_of(image, path):
             list_label(image, path.name)
+
+
+def _metadata_of(path: Path) -> Path:
+    """Return the file that tells of an array or a group."""
+    return next((path / name for name in METADATA if (path / name).exists()), path)
+
+
+def _opened(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """Open an array of labels; an error names the file that tells of it."""
+    with naming(_metadata_of(path)):
+        array = optional("zarr").open_array(str(path), mode="r+")
+        _check_labels(array, shape, dtype)
+    return array
+
+
+def _check_labels(array: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    if (tuple(array.shape), array.dtype) != (shape, dtype):
+        raise ValueError(
+            f"tells of shape {array.shape} and dtype {array.dtype}, not {shape} and {dtype}"
+        )
 
 
 def nearest(part: slice, fine: int, coarse: int) -> NDArray[np.int64]:

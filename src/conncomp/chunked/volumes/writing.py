@@ -6,15 +6,23 @@ What is done is kept beside the target, so that after a kill the same call goes 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from conncomp._arguments import shown
+from conncomp._arguments import TooSmallError, shown
 from conncomp._optional import optional
-from conncomp.chunked.volumes.kept import Kept, is_concluded, locked
+from conncomp.chunked.volumes.kept import (
+    UNBEGUN,
+    Kept,
+    check_folder,
+    intact,
+    is_begun,
+    is_concluded,
+    remove_kept,
+)
+from conncomp.chunked.volumes.sample import RunOf, check_room
 from conncomp.chunked.volumes.targets import (
     Target,
     check_free,
@@ -24,6 +32,7 @@ from conncomp.chunked.volumes.targets import (
 )
 from conncomp.chunked.volumes.volume import Volume, block_shape
 from conncomp.files.access import StrPath, as_path, blaming
+from conncomp.files.parts import locked
 
 
 def as_target(target: StrPath) -> Path:
@@ -32,7 +41,8 @@ def as_target(target: StrPath) -> Path:
     Raises
     ------
     FileExistsError
-        If it is there, but for labels whose last steps a kill has cut short.
+        If it is there, but for labels whose last steps a kill has cut short. What a kill has left
+        beside it goes.
     ValueError
         If its name is that of files that labels are not written to.
     ImportError
@@ -40,7 +50,11 @@ def as_target(target: StrPath) -> Path:
     """
     wanted = Path(as_path(target, "target"))
     check_kind_of_target(wanted)
-    if not is_concluded(folder_of(wanted)):
+    folder = folder_of(wanted)
+    if os.path.lexists(wanted) and not is_concluded(folder):
+        if folder.exists() and set(os.listdir(folder)) <= UNBEGUN:
+            with locked(folder):
+                remove_kept(folder)
         check_free(wanted)
     if not is_npy(str(wanted)):
         optional("zarr")
@@ -57,7 +71,7 @@ def write_labels(
     volume: Volume,
     dtype: np.dtype[Any],
     told: dict[str, Any],
-    run: Callable[[Kept, Target], list[int]],
+    run_of: RunOf,
 ) -> list[int]:
     """Write labels of the blocks of a volume.
 
@@ -71,13 +85,14 @@ def write_labels(
         Of the labels.
     told : dict
         What tells this writing from others of the same volume.
-    run : callable
-        Writes to a target that is open, and returns numbers that are told of the labels.
+    run_of : callable
+        Given the volume, or a part of it, returns what writes its labels to a target that is open,
+        and returns numbers that are told of them.
 
     Returns
     -------
     list of int
-        What `run` returned, here or before a kill.
+        The numbers, of labels written here or before a kill.
 
     Raises
     ------
@@ -96,27 +111,69 @@ def write_labels(
         **told,
         "source": source,
     }
+    check_folder(folder)
+    if not is_begun(folder) and not is_concluded(folder):
+        check_room(wanted, volume, dtype, run_of)
     with locked(folder):
         kept = Kept(folder, known, ".npy" if is_npy(str(wanted)) else "")
+        _forget_published(kept, wanted)
         target = target_of(wanted, kept.labels, volume, dtype)
-        if kept.result is not None and not kept.labels.exists() and not os.path.lexists(wanted):
-            kept.clear()  # whoever removed the labels wants them again
         if kept.result is None:
             check_free(wanted)
-            with blaming(kept.labels):
-                if kept.is_new:
-                    kept.clear()
-                    target.create()
-                    kept.begin()
-                target.open()
-            result = run(kept, target)
+            _open_target(target, kept)
+            try:
+                result = run_of(volume)(kept, target)
+            except TooSmallError:  # as it would be again
+                remove_kept(folder)
+                raise
             if volume.identity() != source:
+                remove_kept(folder)
                 raise ValueError(f"{volume.path}: was changed while it was read")
             kept.conclude(result)
         assert kept.result is not None
         target.publish(wanted)
-        kept.remove()
+        remove_kept(folder)
         return kept.result
+
+
+def _forget_published(kept: Kept, wanted: Path) -> None:
+    """Drop what a kill has left of labels that have had their name, unless they are wanted again.
+
+    Raises
+    ------
+    FileExistsError
+        If they still have it, and others are wanted.
+    ValueError
+        If what is kept is of others that are not finished.
+    """
+    exists = os.path.lexists(wanted)
+    has_name = not kept.labels.exists() or (exists and kept.labels.samefile(wanted))
+    if kept.result is not None and has_name:
+        if not exists:
+            kept.clear()  # whoever removed the labels wants them again
+        elif kept.differing:
+            remove_kept(kept.folder)
+            check_free(wanted)
+    if kept.differing:
+        raise ValueError(
+            f"{kept.folder}: is what was kept of another labelling, as {', '.join(kept.differing)} "
+            "differ; remove it to begin anew"
+        )
+
+
+def _open_target(target: Target, kept: Kept) -> None:
+    """Open what labels are written to; make it if it is not there. A failure leaves none."""
+    with blaming(kept.labels):
+        if kept.is_new:
+            try:
+                kept.clear()
+                target.create()
+                kept.begin()
+            except BaseException:
+                remove_kept(kept.folder)
+                raise
+        with intact(kept.labels, kept.folder):
+            target.open()
 
 
 def _check_outside(wanted: Path, kept: Path, volume: Volume) -> None:

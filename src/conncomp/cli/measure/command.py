@@ -36,7 +36,7 @@ from conncomp.cli.measure.options import (
     parse_unit,
     template_of,
 )
-from conncomp.cli.measure.tables import KeptTables, about_table, table_of, write_table
+from conncomp.cli.measure.tables import KeptTables, about_table, kept_tables, table_of, write_table
 from conncomp.files.images import WRITTEN
 
 # So many files that could not be measured are listed.
@@ -187,17 +187,16 @@ def measure(inputs: tuple[str, ...], **given: Any) -> None:
         optional(name)
     sources = sources_of(inputs, options)
     stage = Stages()
-    kept = KeptTables(options)
-    with stage("measuring", counts=True) as progress, _quiet():
-        tables, failures = _measure_all(sources, options, kept, progress)
-    tables = _of_one_kind(tables, failures)
-    failures = {source: failures[source] for source in sources if source in failures}
-    if tables:
-        with stage("writing"):
-            write_table(options.output, list(tables.values()))
-    if not failures:
-        kept.remove()
-    kept.remove_folder()
+    with kept_tables(options) as kept:
+        with stage("measuring", counts=True) as progress, _quiet():
+            tables, failures = _measure_all(sources, options, kept, progress)
+        tables = _of_one_kind(tables, failures)
+        failures = {source: failures[source] for source in sources if source in failures}
+        if tables:
+            with stage("writing"):
+                write_table(options.output, list(tables.values()))
+        if not failures:
+            kept.remove()
     _show(options, tables, failures, stage)
     _name(failures, sources, options)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-import secrets
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,8 @@ from conncomp.chunked.volumes.volume import identity_of
 from conncomp.cli.measure.inputs import Source, files_read_with
 from conncomp.cli.measure.measuring import Measured
 from conncomp.cli.measure.options import Options, as_known
-from conncomp.files.access import atomic_path, blaming
+from conncomp.files.access import atomic_path, check_space
+from conncomp.files.parts import check_place, locked, remove_lock, whole
 
 # Which power of a length a column is, by the name of its property; of areas, as many as axes.
 LENGTHS = {
@@ -32,7 +32,7 @@ SQUARES = {"inertia_tensor", "inertia_tensor_eigvals", "surface_area_crofton"}
 # Of a moment as many as its orders add up to, which end the name of a column; values count as 1.
 MOMENTS = {"moments", "moments_central", "moments_weighted", "moments_weighted_central"}
 
-KEPT = re.compile(r"[0-9a-f]{40}\.arrow")
+KEPT = re.compile(r"[0-9a-f]{40}\.(arrow|tmp)")
 # In the metadata of a table, where the command has its own.
 KEY = b"conncomp"
 STATES_KEY = b"conncomp-states"  # of files that were written with a table
@@ -98,8 +98,6 @@ class KeptTables:
         self._facts = [repr(as_known(options)), conncomp.__version__]
         if not options.resume:
             self.remove()
-        with blaming(self.folder):
-            self.folder.mkdir(exist_ok=True)
 
     def place(self, source: Source) -> Path:
         """Return where the table of an image belongs, as the image is now, before it is read."""
@@ -124,27 +122,29 @@ class KeptTables:
         """Keep the table of an image; a kill leaves it whole or not at all."""
         states = json.dumps(_states_of_written(source))
         table = table.replace_schema_metadata({**table.schema.metadata, STATES_KEY: states})
-        temporary = place.with_name(f"{secrets.token_hex(20)}.arrow")
-        try:
-            with blaming(place):
-                temporary.write_bytes(_packed(table))
-                temporary.replace(place)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-
-    def remove_folder(self) -> None:
-        """Remove the folder if it is empty."""
-        with suppress(OSError):
-            self.folder.rmdir()
+        packed = _packed(table)
+        check_space(place, len(packed))
+        with whole(place) as temporary:
+            temporary.write_bytes(packed)
 
     def remove(self) -> None:
-        """Remove all tables, and the folder if it then is empty."""
+        """Remove all tables, and what a kill has cut short."""
         with suppress(OSError):
             for name in os.listdir(self.folder):
                 if KEPT.fullmatch(name):
                     (self.folder / name).unlink()
-            self.folder.rmdir()
+
+
+@contextmanager
+def kept_tables(options: Options) -> Iterator[KeptTables]:
+    """Give the folder of tables, which no other process has meanwhile; an empty one goes."""
+    folder = options.kept_folder
+    check_place(folder.parent, folder)
+    with locked(folder):
+        try:
+            yield KeptTables(options)
+        finally:
+            remove_lock(folder)
 
 
 def _states_of_written(source: Source) -> list[list[int]]:

@@ -1,8 +1,8 @@
 """OME-TIFF in several files: planes that OME-XML says are pages of other files.
 
 The XML may be a stranger's, so only files of the same folder are opened, by plain names, regular
-files that are TIFF. Each is checked as one alone is, and nothing larger is allocated than all of
-them can hold.
+files that are TIFF, and no links to others. Each is checked as one alone is, and nothing larger is
+allocated than all of them can hold.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from conncomp._arrays import check_memory
 from conncomp._text import printable
 from conncomp.files.access import StrPath, naming
+from conncomp.files.parts import check_place
 from conncomp.files.scales import Content
 from conncomp.files.tiff.directories import bits_of, open_tiff
 from conncomp.files.tiff.ome import (
@@ -166,8 +167,11 @@ class OmeSet:
             )
         sizes, missing = {}, []
         for name in unique:
+            path = os.path.join(self._folder, name)
+            if name != self._own:  # which somebody named, link or not
+                check_place(self._folder, path)
             try:
-                sizes[name] = os.stat(os.path.join(self._folder, name)).st_size
+                sizes[name] = os.stat(path).st_size
             except (OSError, ValueError):
                 missing.append(name)
         if missing:
@@ -184,6 +188,7 @@ class OmeSet:
         """Open a file of the set; errors within name it."""
 
         def at_once(path: str, flags: int) -> int:
+            flags |= 0 if name == self._own else os.O_NOFOLLOW
             return os.open(path, flags | os.O_NONBLOCK)  # a pipe might never begin
 
         path = os.path.join(self._folder, name)

@@ -218,7 +218,10 @@ class _Folder:
         from conncomp.files.access import atomic_path  # which takes a quarter of a second to import
 
         self._path.mkdir(parents=True, exist_ok=True)
-        with atomic_path(self._path / name) as temporary, temporary.open("wb") as file:
+        with (
+            atomic_path(self._path / name, array.nbytes) as temporary,
+            temporary.open("wb") as file,
+        ):
             file.write(array.tobytes())
 
 

@@ -23,6 +23,7 @@ from conncomp.chunked.volumes.volume import (
 )
 from conncomp.files.access import naming
 from conncomp.files.images import KINDS, SIGNATURE, kind_of, read_content, read_header
+from conncomp.files.parts import check_place
 from conncomp.files.tiff.series import Series, open_series
 
 # Pictures, and what else holds one slice.
@@ -115,7 +116,7 @@ class ImageFolder(Slices):
         return np.stack([self._image(name) for name in self.names[begin:end]])
 
     def _image(self, name: str) -> NDArray[Any]:
-        image = _read_image(os.path.join(self.path, name))
+        image = _read_image(self.path, name)
         if image.shape != self.shape[1:] or image.dtype != self.dtype:
             raise ValueError(
                 f"{name} has shape {image.shape} and dtype {image.dtype}, but {self.names[0]} has "
@@ -180,18 +181,19 @@ def open_folder(path: str) -> ImageFolder:
         if len({kinds[name] for name in images}) > 1:
             several = sorted({str(kinds[name]) for name in images})
             raise ValueError(f"holds images of the kinds {', '.join(several)}; leave one kind")
-        first = _read_image(os.path.join(path, images[0]))
+        first = _read_image(path, images[0])
         if first.ndim != 2:
             raise ValueError(f"{images[0]} has shape {first.shape}; a slice has two axes")
     return ImageFolder(path, (len(images), *first.shape), first.dtype, names=images)
 
 
-def _read_image(path: str) -> NDArray[Any]:
+def _read_image(folder: str, name: str) -> NDArray[Any]:
+    path = os.path.join(folder, name)
+    check_place(folder, path)
     image, channels, *_ = read_content(path).without_single_channel()
     if channels is not None:
         raise ValueError(
-            f"{os.path.basename(path)} is in colour or has several channels, of shape "
-            f"{image.shape}; save one alone"
+            f"{name} is in colour or has several channels, of shape {image.shape}; save one alone"
         )
     return image
 

@@ -27,9 +27,9 @@ from conncomp.files.packed_chunks import (
     Codec,
     check_chunks,
     check_codecs,
-    check_place,
     codecs_of,
 )
+from conncomp.files.parts import check_place
 from conncomp.files.scales import letters_of
 
 # What values may be packed by. Others may be programs, as pickles are.

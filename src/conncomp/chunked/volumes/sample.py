@@ -1,0 +1,169 @@
+"""What labels of a volume take on the disk, from a few neighbouring blocks in its middle."""
+
+from __future__ import annotations
+
+import errno
+import math
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._memory import in_words
+from conncomp.chunked.volumes.formats.ome_zarr import OmeImage
+from conncomp.chunked.volumes.formats.zarr_arrays import METADATA
+from conncomp.chunked.volumes.kept import Kept
+from conncomp.chunked.volumes.targets import Target, is_npy, target_of
+from conncomp.chunked.volumes.volume import PartOfVolume, Place, Volume, block_shape
+from conncomp.files.access import free_space
+
+# Writes labels of a volume, or of a `Window` of it, to a target that is open.
+Run = Callable[[Kept, Target], list[int]]
+RunOf = Callable[[Volume], Run]
+
+# Blocks that are labelled along each axis: two have a face between them. And of all axes, at most.
+SAMPLE, MOST_SAMPLED = 2, 16
+# Bytes that a report takes at most: for each element on faces, and for the block.
+FACE_ELEMENT, REPORT = 64, 1 << 14
+# Files take whole blocks of the disk.
+DISK_BLOCK = 1 << 12
+
+
+class Window(PartOfVolume):
+    """A part of a volume, as a volume."""
+
+    def __init__(self, volume: Volume, begin: tuple[int, ...], shape: tuple[int, ...]) -> None:
+        super().__init__(volume)
+        self.begin, self._shape = begin, shape
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """That of the part."""
+        return self._shape
+
+    @property
+    def chunks(self) -> tuple[int, ...]:
+        """Blocks of the volume, so that they are the blocks of the part."""
+        return tuple(map(min, block_shape(self.volume), self.shape))
+
+    def read(self, place: Place) -> NDArray[Any]:
+        """Return a part."""
+        moved = zip(self.begin, place, strict=True)
+        return self.volume.read(tuple(slice(b + p.start, b + p.stop) for b, p in moved))
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What some blocks took.
+
+    Attributes
+    ----------
+    blocks : int
+        How many they are.
+    seconds : float
+    labels, kept : int
+        Bytes of labels, and of what is kept beside them.
+    components : int
+        Those on faces.
+    """
+
+    blocks: int
+    seconds: float
+    labels: int
+    kept: int
+    components: int
+
+
+def window_of(volume: Volume) -> Window:
+    """Return some blocks in the middle of a volume."""
+    begin, shape, sampled = [], [], 1
+    for length, step in reversed(list(zip(volume.shape, block_shape(volume), strict=True))):
+        count = -(-length // step)
+        taken = min(count, SAMPLE if sampled < MOST_SAMPLED else 1)
+        sampled *= taken
+        first = (count - taken) // 2
+        begin.append(first * step)
+        shape.append(min(taken * step, length - first * step))
+    return Window(volume, tuple(reversed(begin)), tuple(reversed(shape)))
+
+
+def counts_of_blocks(volume: Volume) -> list[int]:
+    """Return how many blocks a volume has along each axis."""
+    return [-(-n // step) for n, step in zip(volume.shape, block_shape(volume), strict=True)]
+
+
+def sampled(window: Window, dtype: np.dtype[Any], run: Run, suffix: str) -> Sample:
+    """Write the labels of a part of a volume to a temporary folder, and measure that.
+
+    Parameters
+    ----------
+    window : Window
+    dtype : dtype
+        Of the labels.
+    run : callable
+    suffix : str
+        Of the name of the labels.
+    """
+    with tempfile.TemporaryDirectory(prefix="conncomp-plan-") as folder:
+        started = perf_counter()
+        kept = Kept(Path(folder, "kept"), {}, suffix)
+        kept.clear()
+        target = target_of(Path(folder, f"labels{suffix}"), kept.labels, window, dtype)
+        target.create()
+        kept.begin()
+        target.open()
+        run(kept, target)
+        seconds = perf_counter() - started
+        counts = counts_of_blocks(window)
+        components = sum(
+            len(kept.reports.read(index).roots)
+            for index in np.ndindex(*counts)
+            if kept.reports.has(index)
+        )
+        labels, everything = _size(kept.labels), _size(kept.folder)
+    return Sample(math.prod(counts), seconds, labels, everything - labels, components)
+
+
+def _size(path: Path) -> int:
+    """Return how many bytes files have, without those that are one for all blocks."""
+    names = [path] if path.is_file() else [name for name in path.rglob("*") if name.is_file()]
+    return sum(os.stat(name).st_size for name in names if name.name not in METADATA)
+
+
+def check_room(wanted: Path, volume: Volume, dtype: np.dtype[Any], run_of: RunOf) -> None:
+    """Raise OSError unless the disk has room for labels, and for what is kept beside them.
+
+    Blocks are labelled to know, but only if all that labels and reports may take does not fit.
+    """
+    free, in_npy = free_space(wanted), is_npy(str(wanted))
+    blocks, block = math.prod(counts_of_blocks(volume)), block_shape(volume)
+    shapes = [volume.shape]
+    if isinstance(volume, OmeImage) and not in_npy:
+        shapes = [volume.one_channel(tuple(level.shape)) for level in volume.levels]
+    elements = sum(map(math.prod, shapes))
+    labels = elements * dtype.itemsize
+    faces = sum(2 * math.prod(block) // length for length in block)
+    kept = blocks * (REPORT + faces * FACE_ELEMENT)
+    if labels + kept <= free:
+        return
+    if in_npy and labels > free:
+        kept = 0  # it does not fit, whatever that is
+    else:
+        window = window_of(volume)
+        sample = sampled(window, dtype, run_of(window), wanted.suffix if in_npy else "")
+        labels = int(sample.labels * elements / math.prod(window.shape))
+        kept = int((sample.kept / sample.blocks + 2 * DISK_BLOCK) * blocks)
+    if labels + kept > free:
+        remedy = "another disk, or of Zarr, which packs labels" if in_npy else "another disk"
+        raise OSError(
+            errno.ENOSPC,
+            f"labels of shape {volume.shape} take about {in_words(labels + kept)}, and there are "
+            f"{in_words(free)} free on the disk; choose a target on {remedy}",
+            str(wanted),
+        )

@@ -1,0 +1,96 @@
+"""Folders of unfinished work, which one process has at a time; and whether names lead elsewhere."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from time import ctime
+
+from conncomp._text import printable
+from conncomp.files.access import StrPath, blaming, lock
+
+# In a folder of which a process has the lock; and bytes that are shown of who has it.
+LOCK, LONGEST_OWNER = "conncomp.lock", 200
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Make a folder, if it is not there, and let no other process do the same until the end.
+
+    The lock is the system's, and goes with the process: what a kill leaves holds up nobody. There
+    is none on drives that have no locks.
+
+    Raises
+    ------
+    FileExistsError
+        If another process has the lock.
+    """
+    with blaming(folder):
+        descriptor = _open_locked(folder / LOCK)
+        try:
+            os.ftruncate(descriptor, 0)
+            told = f"process {os.getpid()} of {platform.node()}, which began at {ctime()}"
+            os.write(descriptor, told.encode())
+        except BaseException:
+            os.close(descriptor)
+            raise
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _open_locked(path: Path) -> int:
+    """Return a descriptor that has the lock of a file, which is there."""
+    while True:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+        except FileNotFoundError:  # who had the folder has removed it just now
+            continue
+        if lock(descriptor) is False:
+            owner = printable(os.pread(descriptor, LONGEST_OWNER, 0).decode("utf-8", "replace"))
+            os.close(descriptor)
+            raise FileExistsError(
+                17, f"is in use by {owner or 'another process'}; wait for it", str(path.parent)
+            )
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(descriptor), path.stat()):
+                return descriptor
+        os.close(descriptor)  # whoever had the lock has removed it
+
+
+def remove_lock(folder: Path) -> None:
+    """Remove the lock of a folder that is empty but for it, and the folder."""
+    (folder / LOCK).unlink(missing_ok=True)
+    with suppress(OSError):  # of another process that has begun anew
+        folder.rmdir()
+
+
+@contextmanager
+def whole(path: Path, unique: str = "") -> Iterator[Path]:
+    """Give a temporary name beside a file, which is renamed at the end, and removed on failure.
+
+    Unlike `atomic_path`, what a kill leaves is for the caller to remove, as is what is on the disk.
+    """
+    temporary = path.with_suffix(f"{unique}.tmp")
+    with blaming(path):
+        try:
+            yield temporary
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+
+
+def check_place(folder: StrPath, path: StrPath) -> None:
+    """Raise ValueError if links lead from what a folder has to another place.
+
+    The folder itself may be a link.
+    """
+    name = os.path.relpath(path, folder)
+    if os.path.realpath(path) != os.path.join(os.path.realpath(folder), name):
+        raise ValueError(f"{printable(name)} is a link; copy what it leads to")
