@@ -20,6 +20,7 @@ from conncomp import models
 from conncomp import networkx as backend
 from conncomp.chunked.measures.volume_file import MappedVolume
 from conncomp.chunked.volumes.formats import zarr_arrays
+from conncomp.models.on_edges import classes
 from conncomp.tables.pairs import Clustering
 
 from . import spins_on_edges
@@ -126,6 +127,24 @@ def _lags(step, model, n=1):
 
 def _forgets(restore, model, state):
     restore(model, state._replace(arrays=tuple(array * 0 for array in state.arrays)))
+
+
+def _with_loops(arcs_of, edges):
+    """Return an arc of each site to itself, too, that has a bond to itself."""
+    has = np.zeros(edges.sites, bool)
+    has[edges.ends[0][edges.ends[0] == edges.ends[1]]] = True
+    begins, targets, couplings = arcs_of(edges)
+    ends = begins[1:][has]
+    targets = np.insert(targets, ends, np.flatnonzero(has)).astype(np.int32)
+    if couplings is not None:
+        couplings = np.insert(couplings, ends, 1 << 29).astype(np.int32)
+    return np.append(0, begins[1:] + np.cumsum(has)), targets, couplings
+
+
+def _by_temperature(parallel_tempering, *arguments, **options):
+    found = parallel_tempering(*arguments, **options)
+    order = np.argsort(found.beta)
+    return dataclasses.replace(found, beta=found.beta[order], replicas=found.replicas[:, order])
 
 
 def _stumbles(function, *arguments, **options):
@@ -310,6 +329,7 @@ BREAKAGES = {
         *(of(models.Potts, "labels", _part(k)) for k in (0, 1)),
         of(models.Potts, "measure", _column(0)),
         of(models.Potts, "wrapping", _part("bases")),
+        of_call(classes, "arcs_of", _with_loops),
         of_call(models.Potts, "step", _stands_still),
         of_call(models.Potts, "restore", _forgets),
         of_property(models.Potts, "spins", _part()),
@@ -320,6 +340,7 @@ BREAKAGES = {
         *(of(models.Ising, name, _part()) for name in ("bonds", "energy", "magnetisation")),
         *(of(models.Ising, "labels", _part(k)) for k in (0, 1)),
         of(models.Ising, "measure", _column(0)),
+        of_call(classes, "arcs_of", _with_loops),
         of_call(models.Ising, "step", _stands_still),
         of_call(models.Ising, "restore", _forgets),
         *(of_property(models.Ising, name, _part()) for name in ("spins", "edges", "signs")),
@@ -338,6 +359,7 @@ BREAKAGES = {
         *(of(models.XY, name, _part()) for name in ("bonds", "energy")),
         *(of(models.Heisenberg, "labels", _part(k)) for k in (0, 1)),
         of(models.Heisenberg, "measure", _column(0, 1 << 28)),
+        of_call(classes, "arcs_of", _with_loops),
         of(models.Heisenberg, "magnetisation", _part()),
         of_call(models.Heisenberg, "step", _stands_still),
         of_call(models.XY, "restore", _forgets),
@@ -392,6 +414,7 @@ BREAKAGES = {
     "tempering": [
         *(of(models, "parallel_tempering", _part(k)) for k in ("beta", "replicas", "acceptance")),
         of(models, "parallel_tempering", _part("series", "records")),
+        of_call(models, "parallel_tempering", _by_temperature),
     ],
     "percolation": [
         *(of(models.Percolation, "measure", _column(k)) for k in PERCOLATION_RECORD.values()),

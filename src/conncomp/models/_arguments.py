@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import islice
 from math import prod
 from typing import Any, NamedTuple
 
@@ -120,7 +121,8 @@ def as_tuple(lengths: Any, ndim: int = 1) -> tuple[Any, ...]:
     """Return lengths, or what was given instead, as a tuple; a single one for each axis."""
     is_array = isinstance(lengths, np.ndarray) and lengths.ndim > 0
     is_sequence = isinstance(lengths, Sequence) and not isinstance(lengths, (str, bytes))
-    return tuple(lengths) if is_array or is_sequence else (lengths,) * ndim
+    # No array has so many axes: what is longer, such as a range, is refused by its first ones.
+    return tuple(islice(lengths, 65)) if is_array or is_sequence else (lengths,) * ndim
 
 
 def as_numbers(name: str, value: Any) -> NDArray[np.float64]:
@@ -132,6 +134,12 @@ def as_numbers(name: str, value: Any) -> NDArray[np.float64]:
         flat = [as_number(name, number) for number in numbers.reshape(-1).tolist()]
         return np.array(flat, np.float64).reshape(numbers.shape)
     return np.array([as_number(name, value)])
+
+
+def check_callable(name: str, given: object, wanted: str) -> None:
+    """Raise TypeError unless it can be called; `wanted` says with what."""
+    if not callable(given):
+        raise TypeError(f"{name}={shown(given)} must be a function {wanted}")
 
 
 def distinct(values: NDArray[np.float64]) -> NDArray[np.float64]:

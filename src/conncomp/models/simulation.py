@@ -16,10 +16,11 @@ from typing import Any, Generic, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import as_bool, check_range, shown
+from conncomp._arguments import as_bool, as_number, check_range, shown
 from conncomp._arrays import on_host
 from conncomp._optional import optional
 from conncomp.files.access import StrPath, atomic_path, naming
+from conncomp.models._arguments import check_callable
 from conncomp.models.checkpoint import (
     DIGEST,
     Checkpoint,
@@ -275,8 +276,8 @@ def simulate(
         check_range("measure_every", measure_every, 1, most),
     )
     wait = _check_seconds(checkpoint_every)
-    if watch is not None and not callable(watch):
-        raise TypeError(f"watch={shown(watch)} must be a function that takes the model")
+    if watch is not None:
+        check_callable("watch", watch, "that takes the model")
     if output is not None:
         optional("h5py")
         check_output(output, force)
@@ -498,10 +499,7 @@ def check_output(path: StrPath, force: bool) -> None:
 
 
 def _check_seconds(value: Any) -> float:
-    try:
-        seconds = float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"checkpoint_every={shown(value)} must be a number of seconds") from None
+    seconds = as_number("checkpoint_every", value)
     if not seconds > 0:
         raise ValueError(f"checkpoint_every={shown(value)} must be above 0 seconds")
     return seconds
