@@ -24,6 +24,7 @@ from conncomp.chunked.volumes.formats import zarr_arrays
 from conncomp.cli import _rules
 from conncomp.files import scales
 from conncomp.graph import graph
+from conncomp.models.on_edges import classes
 from conncomp.tables import columns as table_columns
 from conncomp.tables.pairs import Clustering
 from conncomp.tables.values import text as text_values
@@ -137,6 +138,24 @@ def _lags(step, model, n=1):
 
 def _forgets(restore, model, state):
     restore(model, state._replace(arrays=tuple(array * 0 for array in state.arrays)))
+
+
+def _with_loops(arcs_of, edges):
+    """Return an arc of each site to itself, too, that has a bond to itself."""
+    has = np.zeros(edges.sites, bool)
+    has[edges.ends[0][edges.ends[0] == edges.ends[1]]] = True
+    begins, targets, couplings = arcs_of(edges)
+    ends = begins[1:][has]
+    targets = np.insert(targets, ends, np.flatnonzero(has)).astype(np.int32)
+    if couplings is not None:
+        couplings = np.insert(couplings, ends, 1 << 29).astype(np.int32)
+    return np.append(0, begins[1:] + np.cumsum(has)), targets, couplings
+
+
+def _by_temperature(parallel_tempering, *arguments, **options):
+    found = parallel_tempering(*arguments, **options)
+    order = np.argsort(found.beta)
+    return dataclasses.replace(found, beta=found.beta[order], replicas=found.replicas[:, order])
 
 
 def _stumbles(function, *arguments, **options):
@@ -341,6 +360,7 @@ BREAKAGES = {
         *(of(models.Potts, "labels", _part(k)) for k in (0, 1)),
         of(models.Potts, "measure", _column(0)),
         of(models.Potts, "wrapping", _part("bases")),
+        of_call(classes, "arcs_of", _with_loops),
         of_call(models.Potts, "step", _stands_still),
         of_call(models.Potts, "restore", _forgets),
         of_property(models.Potts, "spins", _part()),
@@ -351,6 +371,7 @@ BREAKAGES = {
         *(of(models.Ising, name, _part()) for name in ("bonds", "energy", "magnetisation")),
         *(of(models.Ising, "labels", _part(k)) for k in (0, 1)),
         of(models.Ising, "measure", _column(0)),
+        of_call(classes, "arcs_of", _with_loops),
         of_call(models.Ising, "step", _stands_still),
         of_call(models.Ising, "restore", _forgets),
         *(of_property(models.Ising, name, _part()) for name in ("spins", "edges", "signs")),
@@ -369,6 +390,7 @@ BREAKAGES = {
         *(of(models.XY, name, _part()) for name in ("bonds", "energy")),
         *(of(models.Heisenberg, "labels", _part(k)) for k in (0, 1)),
         of(models.Heisenberg, "measure", _column(0, 1 << 28)),
+        of_call(classes, "arcs_of", _with_loops),
         of(models.Heisenberg, "magnetisation", _part()),
         of_call(models.Heisenberg, "step", _stands_still),
         of_call(models.XY, "restore", _forgets),
@@ -424,6 +446,7 @@ BREAKAGES = {
     "tempering": [
         *(of(models, "parallel_tempering", _part(k)) for k in ("beta", "replicas", "acceptance")),
         of(models, "parallel_tempering", _part("series", "records")),
+        of_call(models, "parallel_tempering", _by_temperature),
     ],
     "percolation": [
         *(of(models.Percolation, "measure", _column(k)) for k in PERCOLATION_RECORD.values()),

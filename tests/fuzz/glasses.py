@@ -49,7 +49,24 @@ def spin_glass(data):
     assert np.allclose(energies, wanted, rtol=1e-6, atol=1e-6)
     assert np.allclose(np.reshape(model.magnetisation(), -1), spins.reshape(len(spins), -1).mean(1))
     check_trajectory(choices, models.SpinGlass, options, lambda model: [model.spins])
+    if not isinstance(couplings, str) and len(lengths) < 4:
+        _check_short_axis(rng, options)
     _check_pairs(choices, partial(models.SpinGlass, lengths, copies=2, beta=[0.4, 0.9], seed=3))
+
+
+def _check_short_axis(rng, options):
+    """Bonds of sites to themselves, of an axis of length 1 in front, change no spin."""
+    lengths, couplings, field = (options[name] for name in ("shape", "couplings", "field"))
+    loops = rng.normal(size=(1, 1, *lengths))
+    beside = {**options, "shape": (1, *lengths)}
+    beside["couplings"] = np.concatenate([loops, couplings[:, None]])
+    beside["field"] = field if np.ndim(field) == 0 else field[None]
+    plain, longer = (models.SpinGlass(**given) for given in (options, beside))
+    for model in (plain, longer):
+        model.step(3)
+    assert_same(longer.spins.reshape(plain.spins.shape), plain.spins)
+    constant = -loops.sum() if options["periodic"] else 0
+    assert np.allclose(longer.energy(), plain.energy() + constant, rtol=1e-6, atol=1e-6)
 
 
 def _energy(spins, couplings, field):

@@ -7,12 +7,13 @@ from scipy.sparse import coo_array, csgraph
 
 import conncomp
 from conncomp import models
+from conncomp.models.places import HYPERCUBIC
 
 from ..cell_reference import bonds_of
 from ..reference import number_items
 from . import models_reference as reference
 from .choices import Choices
-from .models import _drawn, _each, _items, check_trajectory
+from .models import _drawn, _each, _items, check_short_axis, check_trajectory
 from .target import assert_same
 
 BORDERS = {True: "periodic", False: "open", "antiperiodic": "antiperiodic"}
@@ -67,6 +68,8 @@ def ising(data):
     bonds = _check_bonds(model, cell, options)
     for _ in range(1 + choices.below(2)):
         _check_update(choices, model, options, bonds)
+    if options["lattice"] in HYPERCUBIC:
+        check_short_axis(choices, models.Ising, options, ["metropolis", "heat_bath"])
 
     def read(model):
         return [model.spins, np.asarray(model.energy()), np.asarray(model.magnetisation())]

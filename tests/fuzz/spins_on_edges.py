@@ -111,7 +111,11 @@ def _options(choices, make):
     }.get(make, {})
     if choices.flag():
         lattice = choices.pick(["triangular", "kagome", "honeycomb"])
-        place = {"shape": (2 + choices.below(4), 3), "lattice": lattice, "coupling": 1.0}
+        place = {
+            "shape": (choices.pick([3, 1, 2, 4]), choices.pick([3, 1, 2])),
+            "lattice": lattice,
+            "coupling": 1.0,
+        }
         sites = len(models.Ising(place["shape"], lattice=lattice, beta=1.0).coordinates)
     else:
         sites = 2 + choices.below(100)

@@ -7,7 +7,7 @@ from conncomp import models
 
 from ..reference import label_by_bonds, number_items
 from .choices import Choices
-from .models import _drawn, _each, _items, _lattice, check_trajectory
+from .models import _drawn, _each, _items, _lattice, check_short_axis, check_trajectory
 from .target import assert_same
 
 TOLERANCE = 1e-4  # sums are of integers in units of 2**-28
@@ -22,6 +22,7 @@ def vectors(data):
     _check_first(model, options)
     for _ in range(1 + choices.below(2)):
         _check_update(choices, model, options)
+    check_short_axis(choices, make, options, ["metropolis"])
 
     def read(model):
         return [model.spins, np.asarray(model.energy()), np.asarray(model.magnetisation())]

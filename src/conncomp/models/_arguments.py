@@ -35,12 +35,6 @@ def check_drawn(replicas: int | None, first_replica: int, seed: int) -> Drawn:
     return Drawn(count, first, check_range("seed", seed, 0, MOST_SEED))
 
 
-def check_watch(watch: Any) -> None:
-    """Raise unless it is a function, or None."""
-    if watch is not None and not callable(watch):
-        raise TypeError(f"watch={shown(watch)} must be a function that takes the model")
-
-
 def as_many_as(replicas: Any, *values: Any) -> Any:
     """Return the argument `replicas`: if it is not given, as many as there are values of one kind.
 
@@ -139,6 +133,12 @@ def as_numbers(name: str, value: Any) -> NDArray[np.float64]:
         flat = [as_number(name, number) for number in numbers.reshape(-1).tolist()]
         return np.array(flat, np.float64).reshape(numbers.shape)
     return np.array([as_number(name, value)])
+
+
+def check_callable(name: str, given: object, wanted: str) -> None:
+    """Raise TypeError unless it can be called; `wanted` says with what."""
+    if not callable(given):
+        raise TypeError(f"{name}={shown(given)} must be a function {wanted}")
 
 
 def distinct(values: NDArray[np.float64]) -> NDArray[np.float64]:

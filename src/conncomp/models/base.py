@@ -192,7 +192,8 @@ class Simulated(ABC, Generic[Measured]):
         array of int64, shape (n, replicas, fields)
             On the device.
         """
-        return self._engine.xp.zeros((n, self.replicas, self._record_length), np.int64)
+        rows = check_range("n", n, 0, MOST_UPDATES)
+        return self._engine.xp.zeros((rows, self.replicas, self._record_length), np.int64)
 
     @abstractmethod
     def measure(self) -> Measured:

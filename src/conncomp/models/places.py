@@ -479,7 +479,7 @@ def _cell_of(lattice: str | UnitCell) -> UnitCell:
 
 def _check_borders(periodic: Any, axes: int) -> list[str]:
     single = isinstance(periodic, (bool, np.bool_, str))
-    borders = [periodic] * axes if single else list(as_sequence("periodic", periodic))
+    borders = [periodic] * axes if single else as_sequence("periodic", periodic)
     if len(borders) != axes:
         raise ValueError(
             f"periodic={shown(periodic)} has {len(borders)} entries; the lattice has {axes} axes"

@@ -20,7 +20,7 @@ from conncomp._arguments import as_bool, as_number, check_range, shown
 from conncomp._arrays import on_host
 from conncomp._optional import optional
 from conncomp.files.access import StrPath, as_path, atomic_path, naming
-from conncomp.models._arguments import check_watch
+from conncomp.models._arguments import check_callable
 from conncomp.models.checkpoint import (
     DIGEST,
     Checkpoint,
@@ -277,7 +277,8 @@ def simulate(
         check_range("measure_every", measure_every, 1, most),
     )
     wait = _check_seconds(checkpoint_every)
-    check_watch(watch)
+    if watch is not None:
+        check_callable("watch", watch, "that takes the model")
     replaces = as_bool("force", force)
     if checkpoint is not None:
         as_path(checkpoint, "checkpoint")

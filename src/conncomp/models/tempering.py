@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from conncomp._arguments import as_bool, check_range, shown
 from conncomp.generate.random import MASK, philox
-from conncomp.models._arguments import check_watch
+from conncomp.models._arguments import check_callable
 from conncomp.models._probabilities import CERTAIN
 from conncomp.models.observables.observing import observing
 from conncomp.models.protocol import MOST_UPDATES, Series, make_updates
@@ -146,7 +146,6 @@ def parallel_tempering(
         raise TypeError(
             f"model={shown(model)} must be a Potts, Ising, XY or Heisenberg model, or a SpinGlass"
         )
-    check_watch(watch)
     ladders = model._ladders()
     temperatures, places = ladders.shape[1], places_as_given(model)
     if model.replicas < 2 or temperatures < 2:
@@ -155,6 +154,8 @@ def parallel_tempering(
     count = check_range("rounds", rounds, 1, most)
     between = check_range("sweeps_between", sweeps_between, 1, most // count)
     _check_options(model, options)
+    if watch is not None:
+        check_callable("watch", watch, "that takes the model")
     replicas = np.empty((count, model.replicas), np.int64)
     records: list[NDArray[np.int64]] = []
     tried, accepted = np.zeros((2, temperatures - 1), np.int64)

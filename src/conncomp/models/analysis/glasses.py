@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import as_sequence, check_range, shown
+from conncomp._arguments import check_range, shown
 from conncomp.models._arguments import check_not_negative
-from conncomp.models.spin_glass.pairs import Overlaps
+from conncomp.models.spin_glass.pairs import Overlaps, as_overlaps
 
 
 class OverlapDistribution(NamedTuple):
@@ -65,12 +65,7 @@ def overlap_distribution(
     >>> round(float(found.density.sum() * 0.2), 9)
     1.0
     """
-    moments = as_sequence("measured", measured)
-    if not len(moments):
-        raise ValueError("measured is empty; give the overlaps of one moment or more")
-    for each in moments:
-        if not isinstance(each, Overlaps):
-            raise TypeError(f"measured has {shown(each)}; it must be of SpinGlass.overlaps")
+    moments = as_overlaps(measured)
     count = check_range("bins", bins, 1, 1 << 20)
     value = check_not_negative("beta", beta)
     samples, overlaps = [], []

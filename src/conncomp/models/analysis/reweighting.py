@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import check_range, shown
 from conncomp._arrays import as_numpy, check_kind
 from conncomp._optional import optional
-from conncomp.models._arguments import as_numbers
+from conncomp.models._arguments import as_numbers, check_callable
 
 # Of Gaussian energies, means between two runs are off by 2.1 errors, root mean square, where one
 # measurement is shared, and by 1.2 where four are.
@@ -109,10 +109,7 @@ def reweight(
     >>> bool(abs(near.value[0] - exact) < 6 * near.error[0])
     True
     """
-    if not callable(function):
-        raise TypeError(
-            f"function={shown(function)} must be a function of means, such as lambda mean: mean"
-        )
+    check_callable("function", function, "of means, such as lambda mean: mean")
     energies = _as_runs("energy", energy)
     values = np.stack([_as_runs("series", each) for each in series]) if series else None
     if values is None or values.shape[1:] != energies.shape:

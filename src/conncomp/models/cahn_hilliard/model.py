@@ -13,6 +13,7 @@ from conncomp._arguments import check_choice, check_range, shown
 from conncomp._arrays import placed
 from conncomp.kernels.field import OUTSIDE, FieldLattice
 from conncomp.models._arguments import (
+    as_tuple,
     check_finite,
     check_not_negative,
     check_positive,
@@ -449,8 +450,8 @@ def _largest(field: Any) -> float:
 
 
 def _check_shape(shape: Any) -> tuple[int, ...]:
-    axes = shape if isinstance(shape, (Sequence, np.ndarray)) else (shape,)
-    if isinstance(shape, (str, bytes)) or len(axes) not in (2, 3):
+    axes = as_tuple(shape)
+    if len(axes) not in (2, 3):
         raise ValueError(f"shape={shown(shape)} must have two or three lengths")
     lengths = tuple(check_range("shape", length, 2, MOST_CELLS) for length in axes)
     if math.prod(lengths) > MOST_CELLS:

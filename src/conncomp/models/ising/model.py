@@ -194,7 +194,7 @@ class Ising(ClusterModel):
         >>> round(Ising.critical_temperature(), 4), round(Ising.critical_temperature("kagome"), 4)
         (2.2692, 2.1433)
         """
-        if lattice not in CRITICAL:
+        if not isinstance(lattice, str) or lattice not in CRITICAL:
             raise ValueError(
                 f"no critical temperature of lattice={shown(lattice)} is known here, but of "
                 f"{', '.join(CRITICAL)}; give temperature or beta as a number"

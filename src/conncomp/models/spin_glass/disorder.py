@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import pi, sin
+from math import pi, prod, sin
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp.models._arguments import distinct
-from conncomp.models.spin_glass.pairs import Overlaps
+from conncomp._arguments import shown
+from conncomp.models._arguments import check_shape, distinct
+from conncomp.models.spin_glass.pairs import Overlaps, as_overlaps
 from conncomp.models.statistics import Estimate, jackknife_by_bins
 from conncomp.models.statistics.doubts import APART, MANY_CHAINS, doubts_of
 
@@ -67,8 +68,9 @@ def summarise_overlaps(measured: Sequence[Overlaps], shape: Sequence[int]) -> li
 
     Raises
     ------
-    ValueError
-        If nothing was measured, or samples have pairs at different temperatures.
+    TypeError, ValueError
+        If an argument is of the wrong kind; if nothing was measured, or samples have pairs at
+        different temperatures.
 
     References
     ----------
@@ -87,8 +89,10 @@ def summarise_overlaps(measured: Sequence[Overlaps], shape: Sequence[int]) -> li
     >>> bool(hot.correlation_ratio.value < cold.correlation_ratio.value)
     True
     """
-    if not measured:
-        raise ValueError("measured is empty; give the overlaps of one moment or more")
+    measured, lengths = as_overlaps(measured), check_shape(shape)
+    axes = measured[0].structure.shape[1]
+    if len(lengths) != axes:
+        raise ValueError(f"shape={shown(shape)} must have the axes of the model, {axes}")
     # Temperatures are where they were, or exchanged: pairs are always in order of them.
     beta, sample = measured[0].beta, measured[0].sample
     betas, samples = distinct(beta), np.unique(sample)
@@ -109,9 +113,8 @@ def summarise_overlaps(measured: Sequence[Overlaps], shape: Sequence[int]) -> li
         grid = np.stack(values).reshape(len(measured), len(samples), len(betas), -1)
         return grid.mean(axis=3).transpose(2, 0, 1)
 
-    longest = max(shape)
-    along = [axis for axis, length in enumerate(shape) if length == longest]
-    sites = int(np.prod(shape))
+    longest, sites = max(lengths), prod(lengths)
+    along = [axis for axis, length in enumerate(lengths) if length == longest]
     squares = series([each.overlap**2 for each in measured])
     fourths = series([each.overlap**4 for each in measured])
     links = series([each.link_overlap for each in measured])

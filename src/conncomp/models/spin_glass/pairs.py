@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import as_integer, shown
+from conncomp._arguments import as_integer, as_sequence, shown
 from conncomp._arrays import on_host
 from conncomp.generate.random import MASK, philox
 from conncomp.grid import label
@@ -114,6 +114,17 @@ class Overlaps:
             known = ", ".join(map(str, np.unique(self.sample)[:8]))
             raise ValueError(f"number={shown(number)} is none of the samples: {known}")
         return Overlaps(*(getattr(self, each.name)[chosen] for each in fields(self)))
+
+
+def as_overlaps(measured: Any) -> Sequence[Overlaps]:
+    """Return the overlaps of one moment or more; a TypeError or ValueError says what they are."""
+    moments: Sequence[Overlaps] = as_sequence("measured", measured)
+    if not len(moments):
+        raise ValueError("measured is empty; give the overlaps of one moment or more")
+    for each in moments:
+        if not isinstance(each, Overlaps):
+            raise TypeError(f"measured has {shown(each)}; it must be of SpinGlass.overlaps")
+    return moments
 
 
 def measure_overlaps(

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_integer, shown
 from conncomp._arrays import as_numpy, check_kind
+from conncomp.models._arguments import check_callable
 
 # A. D. Sokal's window: the autocorrelation function is summed up to so many times what it sums to.
 WINDOW = 6
@@ -118,6 +119,7 @@ def jackknife(
     >>> abs(variance.value - 1) < 4 * variance.error < 0.1
     True
     """
+    check_callable("function", function, "of means, such as lambda mean: mean")
     if not series:
         raise ValueError("series is missing; give one or more after the function")
     each = [_as_chains("series", values) for values in series]
