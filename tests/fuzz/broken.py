@@ -16,12 +16,14 @@ import networkx as nx
 import numpy as np
 
 import conncomp
-from conncomp import models
+from conncomp import _arrays, models
 from conncomp import networkx as backend
+from conncomp.chunked import of_xarray
 from conncomp.chunked.measures.volume_file import MappedVolume
 from conncomp.chunked.volumes import labelling as volume_labelling
 from conncomp.chunked.volumes.formats import zarr_arrays
 from conncomp.cli import _rules
+from conncomp.components import statistics, touching
 from conncomp.files import scales
 from conncomp.graph import graph
 from conncomp.models.on_edges import classes
@@ -253,6 +255,14 @@ BREAKAGES = {
     ],
     "columns": [
         of(conncomp, "component_statistics", _part("properties", name)) for name in COLUMNS
+    ],
+    "containers": [
+        of(_arrays, "values_and_nulls", lambda read: read and (read[0], False)),
+        of(statistics, "spacing_of", lambda spacing: None),
+        of(touching, "spacing_of", lambda spacing: None),
+        of(of_xarray, "_like", lambda labels: labels + 1),
+        of(of_xarray, "_places", lambda places: slice(None)),
+        of_call(of_xarray, "in_order", lambda function, labels, other, *more: other),
     ],
     "contacts": [
         *(of(conncomp, "contacts", _part(k)) for k in ("pairs", "counts", "areas", "batch")),

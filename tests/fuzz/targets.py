@@ -27,6 +27,7 @@ from ..pairs_reference import table_of
 from . import (
     analysis,
     columns,
+    containers,
     files,
     glasses,
     graphs,
@@ -320,6 +321,7 @@ TARGETS = {
     "relabelling": of_calls(label_tools.relabelling),
     "statistics": of_calls(label_tools.statistics),
     "columns": of_calls(columns.columns),
+    "containers": of_calls(containers.containers),
     "contacts": of_calls(label_tools.contacts),
     "match": of_calls(label_tools.matches),
     "holes": of_calls(label_tools.holes),

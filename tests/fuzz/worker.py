@@ -21,12 +21,17 @@ REFUSALS = (ValueError, TypeError, OSError, ImportError, MemoryError, EOFError)
 IMPORTED_LATE = [f"conncomp.cli.{name}" for name in ("_command", "cluster", "graph", "label")]
 IMPORTED_LATE += ["h5py", "igraph", "matplotlib.figure", "PIL.Image"]
 IMPORTED_LATE += [
+    "SimpleITK",
+    "dask.array",
+    "pandas",
+    "polars",
     "pyarrow.csv",
     "pyarrow.ipc",
     "pyarrow.parquet",
     "rustworkx",
     "sparse",
     "tifffile",
+    "xarray",
     "zarr",
 ]
 
