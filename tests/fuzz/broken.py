@@ -304,7 +304,11 @@ BREAKAGES = {
             table_columns, "held", lambda function, values, name: (np.asarray(values), None, None)
         ),
         of_call(
-            text_values, "_encode_objects", lambda f, values: f([v.strip("\0") for v in values])
+            text_values,
+            "_encode_objects",
+            lambda encode, values: encode(
+                [v.rstrip("\0" if isinstance(v, str) else b"\0") for v in values]
+            ),
         ),
     ],
     "quality-of-clusters": [
