@@ -638,8 +638,7 @@ def open_file(
     ValueError
         If it is damaged, or has no such columns; or if its name does not say what it is.
     """
-    if format is not None:
-        check_choice("format", format, tuple(SUFFIXES))
+    check_choice("format", format, (None, *SUFFIXES))
     chosen = format or format_of(path)
     if chosen is None:
         raise ValueError(
