@@ -18,6 +18,7 @@ import numpy as np
 import conncomp
 from conncomp import _arrays, models
 from conncomp import networkx as backend
+from conncomp._core import native
 from conncomp.chunked import of_xarray
 from conncomp.chunked.measures.volume_file import MappedVolume
 from conncomp.chunked.volumes import labelling as volume_labelling
@@ -28,6 +29,7 @@ from conncomp.files import scales
 from conncomp.graph import graph
 from conncomp.models.on_edges import classes
 from conncomp.tables import columns as table_columns
+from conncomp.tables.files.reading import CsvFile
 from conncomp.tables.pairs import Clustering
 from conncomp.tables.values import text as text_values
 
@@ -168,6 +170,23 @@ def _one_less(generated):
     yield from list(generated)[1:]
 
 
+def _merges(read, path, **options):
+    """Read a file of text without the zeros that ids begin with."""
+    path.write_text(re.sub(r"\b0+(?=\d)", "", path.read_text()))
+    return read(path, **options)
+
+
+def _takes_zeros(parse, ends, data, integers):
+    place = parse(ends, data, integers)
+    return -1 if place >= 0 and data[ends[place]] == ord("0") else place
+
+
+def _takes_nothing(parse, ends, data, integers):
+    place = parse(ends, data, integers)
+    integers[:] = integers[::-1].copy()
+    return place
+
+
 def _with_another(name):
     """Return what changes a column of a table of Arrow in one place."""
 
@@ -212,6 +231,12 @@ BREAKAGES = {
         *(of(conncomp, "label_edge_files", _part(k)) for k in (0, 1)),
         *(of(conncomp, "forest_of_edge_files", _part(k)) for k in range(3)),
         *(of(conncomp, "minimum_forest_of_edge_files", _part(k)) for k in range(4)),
+    ],
+    "names-in-text": [
+        of_call(conncomp.Graph, "read", _merges),
+        of(CsvFile, "_line_of", lambda line: line + 1),
+        *(of_call(native, "integers_of_text", _takes) for _takes in (_takes_zeros, _takes_nothing)),
+        *(of(conncomp, "label_edge_files", _part(k)) for k in (0, 1)),
     ],
     "arguments": [of_call(conncomp, "label", _stumbles)],
     "options": [

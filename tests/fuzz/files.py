@@ -242,6 +242,9 @@ EDGE_LISTS = [
     b"% x\n30\t7\n30\t9",
     b"0 1\r2 3\r",
     b"source,target\nanna,bert\nbert,carl\n",
+    b'source,target\n02139,"2139"\n 2139,12345678901234567890\n',
+    b"anna,bert\nbert,carl\n",
+    b"007 8\n7 9\n",
 ]
 MATRICES = [
     b"%%MatrixMarket matrix coordinate pattern symmetric\n% x\n4 4 3\n2 1\n3 1\n4 4\n",
@@ -321,7 +324,8 @@ def _pair_seeds():
             return [_pairs(name, table, **kind) for table in tables for kind in _kinds(name)]
         delimiter = b"\t" if name == "in.tsv" else b","
         written = [
-            line.replace(b",", delimiter) for line in (b'l,r,w\n1,2,3\n"a\n",b,\n', b"l,r,w\n")
+            line.replace(b",", delimiter)
+            for line in (b'l,r,w\n1,2,3\n"a\n",b,\n', b"l,r,w\n", b'l,r,w\n01,"1",3\n')
         ]
         return written if text else [*map(gzip.compress, written)]
 

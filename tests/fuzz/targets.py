@@ -36,6 +36,7 @@ from . import (
     ising_graphs,
     label_tools,
     models,
+    names,
     networkx_graphs,
     observables,
     options,
@@ -62,7 +63,10 @@ def read_graph(data):
     with files.in_a_folder(files.GRAPHS, data) as path:
         # Every other case by its content; the others with vertex numbers as they are written.
         compact = bool(len(data) % 2)
-        read = conncomp.Graph.read(path, compact_ids=compact)
+        integers = [True, False][len(data) // 2 % 2] and path.suffix in (".csv", ".tsv", ".txt")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a first row that is not clear
+            read = conncomp.Graph.read(path, compact_ids=compact, integers=integers)
         graph = read[0] if compact else read
         num, labels = conncomp.connected_components(graph)
         assert len(labels) == graph.num_vertices
@@ -221,7 +225,7 @@ def command(data):
         assert not litter, f"left {litter}"
 
 
-TOLD = "looks like intensities|holds fractions"
+TOLD = "looks like intensities|holds fractions|is taken as "
 BIG = "1" + "0" * 400
 AGAIN = {"--left", "--right", "--node"}  # may be given several times
 OUTPUTS = [
@@ -280,6 +284,9 @@ COMMANDS = {
         "--strong": None,
         "--algorithm": ["auto", "tarjan", "bfs", "x", ""],
         "--compact-ids": None,
+        "--integers": None,
+        "--header": None,
+        "--no-header": None,
         "--top": ["1", "3", BIG, "0"],
         "--histogram": ["out.png", "out.txt"],
         "--threads": ["1", "2", "0"],
@@ -287,8 +294,8 @@ COMMANDS = {
     },
     "cluster": {
         "-o": ["out.parquet", "out.arrow", "out.arrows", "out.csv", "out.tsv", *OUTPUTS],
-        "--left": ["l", "r", "file_1", "x", ""],
-        "--right": ["r", "l", "document_2", "w", ""],
+        "--left": ["l", "r", "file_1", "x", "", "0", "1", BIG],
+        "--right": ["r", "l", "document_2", "w", "", "1"],
         "--weight": ["w", "x", "l", ""],
         "--threshold": ["0", "0.5,1", "1,1", "nan", BIG, "x", ","],
         "--max-size": ["1", "2", BIG, "0"],
@@ -298,6 +305,8 @@ COMMANDS = {
         "--nulls": ["drop", "raise"],
         "--format": ["parquet", "arrow", "csv", "tsv", "dups", "x"],
         "--integers": None,
+        "--header": None,
+        "--no-header": None,
         "--memory": ["8G", "1", "1e9", BIG, "", "100000G"],
         "--top": ["1", BIG, "0"],
         "--threads": ["1", "2"],
@@ -331,6 +340,7 @@ TARGETS = {
     "strong-components": of_calls(graphs.strong_components),
     "forests": of_calls(graphs.forests),
     "edge-files": of_calls(graphs.edge_files),
+    "names-in-text": of_calls(names.names_in_text),
     "label-files": of_calls(volumes.label_files),
     "damaged-volumes": of_calls(volumes.damaged_volumes, may_refuse=True),
     "label-volumes": of_calls(volumes.label_volumes),

@@ -1266,6 +1266,19 @@ def test_a_first_row_like_the_others_is_data(tmp_path, content, count):
     assert Graph.read(path, header=True).num_arcs == graph.num_arcs - 1
 
 
+def test_columns_apart_by_what_all_rows_have(tmp_path):
+    def ids(content):
+        path = put(tmp_path, "a.csv", content)
+        return Graph.read(path, compact_ids=True, header=False)[1].tolist()
+
+    assert ids("x; y,z\nz,w\n") == ["x; y", "z", "w"]
+    assert ids('"x;y",z\n') == ["x;y", "z"]
+    assert ids('"x, y";z\n') == ["x, y", "z"]
+    assert ids("x,y\tz\n") == ["x,y", "z"]
+    with pytest.raises(ValueError, match=":1: its columns may be apart by ';' or by ','; quote"):
+        ids("x;y,z\nu;v,w\n")
+
+
 def test_a_header_is_read_as_one(tmp_path):
     for name, content in (("a.csv", "person,friend\nAda,Grace\n"), ("b.csv", "u,v\n0,1\n")):
         assert Graph.read(put(tmp_path, name, content)).num_arcs == 1

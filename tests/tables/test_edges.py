@@ -154,8 +154,8 @@ def test_other_formats_and_functions(tmp_path):
         conncomp.minimum_forest_of_edge_files,
     )
     for function in functions:
-        for format in ("json", "", "CSV", 5, [], "edge-list"):
-            with pytest.raises(ValueError, match=r"format=.* is not one of 'parquet', 'arrow'"):
+        for format in ("json", "", "CSV", 5, [], np.arange(2), "edge-list"):
+            with pytest.raises(ValueError, match=r"format=.* is not one of None, 'parquet'"):
                 function(files, format=format)
         with pytest.raises(ValueError, match="header=False is for files of CSV and TSV"):
             function(files, header=False)

@@ -51,17 +51,21 @@ class FirstRow(NamedTuple):
 def rows_of(sample: bytes, separator: str) -> tuple[list[list[str]], int]:
     """Return the first rows of a file, and how many lines the first of them ends."""
     text = sample.decode("utf-8-sig", "surrogateescape")
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     rows: list[list[str]] = []
-    lines = 0
+    lines, cut = 0, len(sample) >= SAMPLE
     try:
         for row in islice(filter(None, reader), ROWS):
             lines = lines or reader.line_num
             rows.append(row)
     except csv.Error:
-        pass  # whoever reads the file says what is wrong
-    cut = len(sample) >= SAMPLE and len(rows) < ROWS
-    return rows[: len(rows) - cut], lines
+        cut = False  # whoever reads the file says what is wrong
+    return rows[: len(rows) - (cut and len(rows) < ROWS)], lines
+
+
+def is_table(rows: list[list[str]]) -> bool:
+    """Return whether rows have the same number of columns, and several."""
+    return len({len(row) for row in rows}) == 1 and len(rows[0]) > 1
 
 
 def judge_first_row(rows: list[list[str]], ids: Sequence[int]) -> FirstRow:

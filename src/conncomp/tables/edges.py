@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import as_bool, check_progress, shown
+from conncomp._arguments import as_bool, check_choice, check_progress, shown
 from conncomp._core import native
 from conncomp._lazy import function_for
 from conncomp.files.access import StrPath
@@ -21,7 +21,14 @@ from conncomp.graph.graph import Graph
 from conncomp.graph.incremental import IncrementalComponents
 from conncomp.graph.inputs.parts import check_num_vertices, excess
 from conncomp.tables import forests
-from conncomp.tables.files.reading import Wanted, batches, format_of, notes_of, open_file
+from conncomp.tables.files.reading import (
+    SUFFIXES,
+    Wanted,
+    batches,
+    format_of,
+    notes_of,
+    open_file,
+)
 
 __all__ = ["forest_of_edge_files", "label_edge_files", "minimum_forest_of_edge_files"]
 
@@ -308,7 +315,8 @@ class EdgeFiles:
         self.num_vertices = None if num_vertices is None else check_num_vertices(num_vertices)
         self.count = 0
         names = names_of_files(files)
-        if isinstance(format, str) and format == "dups":
+        check_choice("format", format, (None, *SUFFIXES))
+        if format == "dups":
             raise ValueError("format='dups' has no edges; use cluster_dups")
         are_text = {(format or format_of(name)) in ("csv", "tsv") for name in names}
         if header is not None and True not in are_text:

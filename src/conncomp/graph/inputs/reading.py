@@ -29,7 +29,7 @@ from conncomp.files.access import (
     StrPath,
     naming,
 )
-from conncomp.files.csv_header import ENDS, SAMPLE, judge_first_row, rows_of
+from conncomp.files.csv_header import ENDS, SAMPLE, is_table, judge_first_row, rows_of
 from conncomp.files.images import read_image
 from conncomp.graph.inputs.conversions import as_arcs_or_rows
 from conncomp.graph.inputs.parts import (
@@ -534,8 +534,9 @@ def _read_first_row(source: Source, asked: Asked) -> tuple[str, int, int, int]:
     assert line is not None
     if len(line[1]) >= LONGEST_LINE:
         raise source.error(f"expected a header of fewer than {LONGEST_LINE} characters", 1)
-    separator = next((mark for mark in "\t;," if mark.encode() in line[1]), ",")
-    rows, lines = rows_of(sample, separator)
+    marks = [mark for mark in "\t;," if mark.encode() in line[1]] or [","]
+    separators = [mark for mark in marks if is_table(rows_of(sample, mark)[0])] or marks
+    rows, lines = rows_of(sample, separators[0])
     if not rows or len(rows[0]) < 2:
         raise source.error("expected a header of two columns or more", 1)
     names = [field.strip(" #").lower() for field in rows[0]]
@@ -545,13 +546,19 @@ def _read_first_row(source: Source, asked: Asked) -> tuple[str, int, int, int]:
     if asked.header is None and not found.is_clear:
         asked.notes.append(found.note(source.path, rows[0]))
     if not (found.is_header if asked.header is None else asked.header):
-        return separator, len(names), 0, 1
+        if separators[0] != "\t" and len(separators) > 1:
+            raise source.error(
+                "its columns may be apart by ';' or by ','; quote names that hold one of these, or "
+                "put a header above them",
+                1,
+            )
+        return separators[0], len(names), 0, 1
     for name in ends:
         if names.count(name) > 1:
             raise source.error(f"has more than one column {name!r}", 1)
     for _ in range(lines):
         source.read_line()
-    return separator, len(names), first, second
+    return separators[0], len(names), first, second
 
 
 def _names_of(source: Source, reader: Any) -> Names:
