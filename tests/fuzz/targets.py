@@ -295,6 +295,7 @@ TARGETS = {
     "forests": of_calls(graphs.forests),
     "edge-files": of_calls(graphs.edge_files),
     "label-files": of_calls(volumes.label_files),
+    "forged-volumes": of_calls(volumes.forged_volumes),
     "damaged-volumes": of_calls(volumes.damaged_volumes, may_refuse=True),
     "label-volumes": of_calls(volumes.label_volumes),
     "packed-volumes": of_calls(volumes.packed_volumes),
