@@ -23,7 +23,7 @@ from conncomp._arguments import (
 )
 from conncomp._containers import TABLES, held_by_names, is_of, values_and_nulls
 from conncomp._core import native
-from conncomp._memory import total_memory
+from conncomp._memory import check_memory
 from conncomp.kernels.cuda.core.strips import download, upload
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, import_cupy
 
@@ -283,10 +283,8 @@ def _as_numpy_takes_it(given: Any, name: str, nested: int = 0) -> Any:
         return [_as_numpy_takes_it(value, name, nested + 1) for value in given]
     if type(given) in NUMBERS or type(given) is np.ndarray:
         return given
-    # Which may be masked.
-    if nested and (
-        on_gpu(given) or isinstance(given, np.ndarray) or is_of(given, "xarray", *TABLES)
-    ):
+    may_be_masked = isinstance(given, np.ndarray) or is_of(given, "xarray", *TABLES)
+    if nested and (may_be_masked or on_gpu(given)):
         return as_numpy(given, f"an entry of {name}")
     _refuse_what_is_no_array_yet(given, name)
     if isinstance(given, range):
@@ -328,9 +326,7 @@ def _pixels(image: Any, name: str) -> NDArray[Any]:
             f"{name} is a label map of SimpleITK; make an image of it first, by "
             "SimpleITK.LabelMapToLabel"
         )
-    make = sys.modules["SimpleITK"].GetArrayFromImage
-    pixels: NDArray[Any] = _made(make, image, name, image)
-    return pixels
+    return cast(NDArray[Any], _made(sys.modules["SimpleITK"].GetArrayFromImage, image, name, image))
 
 
 def _refuse_what_is_no_array_yet(array: object, name: str) -> None:
@@ -443,29 +439,6 @@ def extremes(values: Any) -> tuple[int, int]:
     if isinstance(values, np.ndarray) and values.dtype in INDEX_TYPES and usable:
         return cast(tuple[int, int], native.extremes(values.reshape(-1)))
     return int(values.min()), int(values.max())
-
-
-# Fewer bytes are asked for without a look at how many there are.
-MANY_BYTES = 1 << 30
-
-
-def check_memory(what: str, num_bytes: int) -> None:
-    """Raise MemoryError at once if so many bytes are more than the machine has.
-
-    An array that broadcasting has made costs nothing, until a copy of it or labels are asked for;
-    a pass over it before that would take hours.
-
-    Parameters
-    ----------
-    what : str
-        What needs them, for the error.
-    num_bytes : int
-    """
-    if num_bytes > MANY_BYTES and 0 < total_memory() < num_bytes:
-        raise MemoryError(
-            f"{what} takes {num_bytes / 2**30:.0f} GiB, and the machine has "
-            f"{total_memory() / 2**30:.0f} GiB of memory; work on parts of the array"
-        )
 
 
 OBJECT_BYTES = 64  # of an entry of a sequence, as a Python object and then in an array

@@ -15,6 +15,9 @@ GROUPS = (
     ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
 )
 
+# Fewer bytes are allocated without a look at how many there are.
+MANY_BYTES = 1 << 30
+
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 UNITS |= {f"{name}i": 2 ** (10 * k) for k, name in enumerate("kmgt", 1)}
 
@@ -22,6 +25,25 @@ UNITS |= {f"{name}i": 2 ** (10 * k) for k, name in enumerate("kmgt", 1)}
 def total_memory() -> int:
     """Return how many bytes of memory the machine has; 0 if nobody knows."""
     return _memory_of_pages("SC_PHYS_PAGES") or 0
+
+
+def check_memory(what: str, num_bytes: int) -> None:
+    """Raise MemoryError at once if so many bytes are more than the machine has.
+
+    An array that broadcasting has made costs nothing, until a copy of it or labels are asked for;
+    a pass over it before that would take hours.
+
+    Parameters
+    ----------
+    what : str
+        What needs them, for the error.
+    num_bytes : int
+    """
+    if num_bytes > MANY_BYTES and 0 < total_memory() < num_bytes:
+        raise MemoryError(
+            f"{what} takes {num_bytes / 2**30:.0f} GiB, and the machine has "
+            f"{total_memory() / 2**30:.0f} GiB of memory; work on parts of the array"
+        )
 
 
 def available_memory() -> int | None:

@@ -4,13 +4,14 @@ import errno
 import os
 import shutil
 import sys
+import threading
 from collections import namedtuple
 
 import numpy as np
 import pytest
 
 import conncomp
-from conncomp.chunked.volumes import block_files, kept, sample, targets, volume, writing
+from conncomp.chunked.volumes import block_files, job, kept, sample, targets, volume, writing
 from conncomp.chunked.volumes.formats import slices
 from conncomp.files import access, parts
 from volume_sources import SOURCES, read_labels, write_image
@@ -273,3 +274,45 @@ def test_what_is_kept_is_damaged(tmp_path, monkeypatch, kind, name, damage):
         kept.remove(folder)
         conncomp.label_file(source, target)
     np.testing.assert_array_equal(read_labels(target), conncomp.label(VOLUME))
+
+
+@pytest.mark.parametrize("target", ["l.npy", "l.zarr"])
+def test_blocks_that_are_begun_end_when_the_call_does(tmp_path, monkeypatch, target):
+    """Ctrl-C waits for no block: a thread that is at one looks up, and leaves it undone."""
+    monkeypatch.setattr(volume, "BLOCK", 1)
+    source = SOURCES["zarr 3"][1](tmp_path / "v.zarr", VOLUME, (4, 5, 6))
+    conncomp.set_num_threads(2)
+    given_up, begun, after = threading.Event(), [], []
+    resolved, give_up = block_files.BlockFiles.resolved, job.Tasks._give_up
+
+    def slow(files, argument):
+        if isinstance(argument, block_files.Values) and threading.main_thread() is not (
+            threading.current_thread()
+        ):
+            begun.append(argument)
+            if len(begun) > 2:
+                given_up.wait(60)
+            result = resolved(files, argument)
+            if given_up.is_set():
+                after.append(argument)
+            return result
+        return resolved(files, argument)
+
+    def watched(tasks):
+        tasks._given_up.set()
+        given_up.set()
+        give_up(tasks)
+
+    monkeypatch.setattr(block_files.BlockFiles, "resolved", slow)
+    monkeypatch.setattr(job.Tasks, "_give_up", watched)
+
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        conncomp.label_file(source, tmp_path / target, progress=stop)
+    assert not after
+    monkeypatch.undo()
+    monkeypatch.setattr(volume, "BLOCK", 1)
+    conncomp.label_file(source, tmp_path / target)
+    np.testing.assert_array_equal(read_labels(tmp_path / target), conncomp.label(VOLUME))

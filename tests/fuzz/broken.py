@@ -22,10 +22,11 @@ from conncomp._core import native
 from conncomp.chunked import of_xarray
 from conncomp.chunked.measures.volume_file import MappedVolume
 from conncomp.chunked.volumes import labelling as volume_labelling
-from conncomp.chunked.volumes.formats import zarr_arrays
+from conncomp.chunked.volumes import sample, writing
+from conncomp.chunked.volumes.formats import slices, zarr_arrays
 from conncomp.cli import _rules
 from conncomp.components import statistics, touching
-from conncomp.files import scales
+from conncomp.files import packed_chunks, scales
 from conncomp.graph import graph
 from conncomp.models.on_edges import classes
 from conncomp.tables import columns as table_columns
@@ -373,7 +374,18 @@ BREAKAGES = {
         of_call(zarr_arrays, "check_codecs", lambda function, *given: None),
         of_call(zarr_arrays, "check_chunks", lambda function, *given: None),
     ],
-    "damaged-volumes": [of_call(conncomp, "label_file", _stumbles)],
+    "damaged-volumes": [
+        of_call(conncomp, "label_file", _stumbles),
+        *(
+            of_call(module, "check_place", lambda function, *given: None)
+            for module in (slices, packed_chunks, zarr_arrays)
+        ),
+    ],
+    "forged-volumes": [
+        of_call(sample, "free_space", lambda function, *given: 1 << 60),
+        of_call(writing, "remove_kept", lambda function, *given: None),
+        of(conncomp, "label_file", lambda count: (_ for _ in ()).throw(OSError(5, "no room"))),
+    ],
     "streams": [
         of(conncomp, "stream_labels", lambda batches, name=name: map(_part(name), batches))
         for name in ("labels", "sizes", "bounding_boxes", "centroids", "faces", "sums", "minima")

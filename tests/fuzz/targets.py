@@ -342,6 +342,7 @@ TARGETS = {
     "edge-files": of_calls(graphs.edge_files),
     "names-in-text": of_calls(names.names_in_text),
     "label-files": of_calls(volumes.label_files),
+    "forged-volumes": of_calls(volumes.forged_volumes),
     "damaged-volumes": of_calls(volumes.damaged_volumes, may_refuse=True),
     "label-volumes": of_calls(volumes.label_volumes),
     "packed-volumes": of_calls(volumes.packed_volumes),

@@ -1,10 +1,12 @@
 """Targets for volumes in files, whole and damaged, and for streams of slabs."""
 
 import contextlib
+import errno
 import itertools
 import json
 import math
 import re
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -177,7 +179,8 @@ def damaged_volumes(data):
     with tempfile.TemporaryDirectory(prefix="conncomp-fuzz-") as name:
         folder = Path(name)
         source, _ = _written(choices, folder)
-        for _ in range(1 + choices.below(3)):
+        is_linked = source.is_dir() and choices.below(4) == 3 and _link(choices, source)
+        for _ in range(0 if is_linked else 1 + choices.below(3)):
             _damage(choices, source)
         target = folder / choices.pick(["out.npy", "out.zarr"])
         try:
@@ -192,11 +195,111 @@ def damaged_volumes(data):
             if not isinstance(error, MemoryError) and not re.search(NAMED, str(error)):
                 raise AssertionError(f"{error!r} names nothing") from error
             raise
+        assert not is_linked, "follows a link"
         with opened_volume(str(source)) as opened:
             whole = opened.read(tuple(slice(0, n) for n in opened.shape))
             expected = conncomp.label(whole, batch_axes=opened.batch_axes)
         np.testing.assert_array_equal(read_labels(target), expected)
         np.testing.assert_array_equal(held, whole)
+
+
+# Elements of shapes that no disk of a case has room for, and what is free there.
+HUGE, MOST_FREE = 1 << 34, 10**5
+
+
+def forged_volumes(data):
+    """Label and save volumes of fill values, of any shape, on disks of any size.
+
+    What does not fit is refused before anything is written, and leaves nothing behind; what fits is
+    labelled rightly, and takes no more than is free.
+    """
+    choices = Choices(data)
+    with tempfile.TemporaryDirectory(prefix="conncomp-fuzz-") as name:
+        folder = Path(name)
+        is_huge, fill = choices.flag(), choices.pick([0, 1, 7])
+        shape = _forged_shape(choices) if is_huge else _shape(choices, 3, 300)
+        source = choices.pick(FORGES)(folder, shape, fill)
+        target = folder / choices.pick(["out.npy", "out.zarr", "new/out.npy"])
+        saved = choices.flag()
+        free = choices.pick([MOST_FREE, 0, 1000])
+
+        def begun(done, total):
+            assert not is_huge, "begins what does not fit"
+
+        before = sorted(folder.rglob("*"))
+        with _free_space(free), conncomp.open_volume(source, progress=begun) as volume:
+            error = None
+            try:
+                if saved:
+                    volume.save(target)
+                else:
+                    conncomp.label_file(source, target, progress=begun)
+            except OSError as caught:
+                error = caught
+        if error is not None:
+            if error.errno != errno.ENOSPC:
+                raise error
+            assert sorted(folder.rglob("*")) == before, "leaves something behind"
+            assert is_huge or free < MOST_FREE
+            return
+        expected = np.full(shape, fill if saved else min(fill, 1))
+        np.testing.assert_array_equal(read_labels(target), expected)
+        assert not Path(f"{target}.partial").exists()
+        written = [target, *target.rglob("*")]
+        assert sum(path.stat().st_size for path in written if path.is_file()) <= free
+
+
+def _forged_shape(choices):
+    """Return lengths of HUGE elements or more, and fewer blocks than are refused as such."""
+    planes = 1 << (13 + choices.below(3))
+    return planes, 1 << 11, 1 << (10 + choices.below(3))
+
+
+@contextlib.contextmanager
+def _free_space(free):
+    usage = shutil.disk_usage
+    shutil.disk_usage = lambda path: usage("/")._replace(free=free)
+    try:
+        yield
+    finally:
+        shutil.disk_usage = usage
+
+
+def _forged_hdf5(folder, shape, fill):
+    import h5py
+
+    with h5py.File(folder / "in.h5", "w") as file:
+        chunks = tuple(min(64, length) for length in shape)
+        file.create_dataset("image", shape, "u1", chunks=chunks, fillvalue=fill)
+    return folder / "in.h5"
+
+
+def _forged_zarr(folder, shape, fill, version=3):
+    chunks = tuple(min(64, length) for length in shape)
+    options = {"dtype": "u1", "fill_value": fill, "zarr_format": version}
+    zarr.create_array(store=str(folder / "in.zarr"), shape=shape, chunks=chunks, **options)
+    return folder / "in.zarr"
+
+
+def _forged_npy(folder, shape, fill):
+    """A file with a hole, if it is large, and so of zeros."""
+    if np.prod(shape, dtype=float) < HUGE:
+        np.save(folder / "in.npy", np.full(shape, fill, "u1"))
+        return folder / "in.npy"
+    shape = math.prod(shape) >> 12, 64, 64
+    with (folder / "in.npy").open("wb") as file:
+        header = {"descr": "|u1", "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(file, header)
+        file.truncate(file.tell() + math.prod(shape))
+    return folder / "in.npy"
+
+
+FORGES = [
+    _forged_hdf5,
+    _forged_zarr,
+    lambda *given: _forged_zarr(*given, version=2),
+    _forged_npy,
+]
 
 
 # The functions of labels in memory, which those of files are held against.
@@ -332,6 +435,18 @@ def _damage(choices, source):
         path.unlink()
         return
     path.write_bytes(content)
+
+
+def _link(choices, source):
+    """Let a file of a folder be a link to one elsewhere; say whether all of them are read."""
+    files = sorted(path for path in source.rglob("*") if path.is_file())
+    if not files:
+        return False
+    path = choices.pick(files)
+    elsewhere = source.with_name("elsewhere")
+    path.rename(elsewhere)
+    path.symlink_to(elsewhere)
+    return path.name != ".zmetadata" and "s1" not in path.parts
 
 
 def _other_json(choices, text):

@@ -275,10 +275,7 @@ def _tables(results: list[dict[str, Any]], ids: int) -> list[list[Row]]:
     if len(results) > 1:
         return [_table_of_thresholds(results, ids)]
     (only,) = results
-    return [
-        largest_table(only["largest"], ids, "ids"),
-        distribution_table(only, "ids", "clusters"),
-    ]
+    return [largest_table(only["largest"], ids, "ids"), distribution_table(only, "ids", "clusters")]
 
 
 def _open(names: list[str], options: Options) -> tuple[list[PairFile], list[PairFile]]:
@@ -298,9 +295,8 @@ def _files(patterns: tuple[str, ...]) -> list[str]:
     """Return the names of files, each once, those of a pattern sorted."""
     found: dict[str, None] = {}
     for pattern in patterns:
-        names = (
-            [pattern] if os.path.lexists(pattern) else sorted(glob.glob(pattern, recursive=True))
-        )
+        exists = os.path.lexists(pattern)
+        names = [pattern] if exists else sorted(glob.glob(pattern, recursive=True))
         if not names:
             problem = "matches no file" if glob.has_magic(pattern) else "does not exist"
             raise click.UsageError(f"IN: {pattern!r} {problem}.")
@@ -331,12 +327,10 @@ def _check_options(names: list[str], options: Options) -> None:
             "sides."
         )
     formats = {options.format or format_of(name) for name in (*names, *options.files_of_nodes)}
-    are_text = not formats.isdisjoint(("csv", "tsv", None))
-    for name, given in (("--header", options.header), ("--no-header", options.header is False)):
-        if given and not are_text:
-            raise click.UsageError(f"{name} is for CSV and TSV; leave it out.")
-    if options.integers and not are_text:
-        raise click.UsageError("--integers is for CSV and TSV; other formats have types.")
+    header = {True: "--header", False: "--no-header"}.get(options.header, "")
+    of_text = header or "--integers" * options.integers
+    if of_text and formats.isdisjoint(("csv", "tsv", None)):
+        raise click.UsageError(f"{of_text} is for CSV and TSV; leave it out.")
 
 
 class _Tally:
@@ -430,8 +424,7 @@ def _write_to(file: Any, path: Path, table: Any) -> None:
         opened = (ipc.new_stream if suffix == ".arrows" else ipc.new_file)(file, table.schema)
     else:
         csv = optional("pyarrow.csv")
-        delimiter = "," if suffix in SUFFIXES["csv"] else "\t"
-        options = csv.WriteOptions(delimiter=delimiter)
+        options = csv.WriteOptions(delimiter="," if suffix in SUFFIXES["csv"] else "\t")
         opened = csv.CSVWriter(file, table.schema, write_options=options)
     with opened as writer:
         for begin in range(0, table.num_rows, BLOCK):

@@ -18,7 +18,6 @@ from conncomp._arrays import (
     caller_stream,
     check_gpu,
     check_kind,
-    check_memory,
     contiguous,
     converted,
     extremes,
@@ -29,6 +28,7 @@ from conncomp._arrays import (
 from conncomp._containers import AxisLengths
 from conncomp._core import native
 from conncomp._lazy import function_for
+from conncomp._memory import check_memory
 from conncomp.kernels.cuda.components.tables import combine_labels
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
 

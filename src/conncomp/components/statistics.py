@@ -329,16 +329,13 @@ def component_statistics(
     Raises
     ------
     TypeError
-        If `labels` is not of integers, `image` not of numbers or `classes` not of integers as
-        above, or one of these not where `labels` lies, `moments` or `surfaces` not a bool,
-        `properties` not of names, `spacing` not of numbers or `batch_axes` not an integer.
+        If an argument is of another type than above, or `image` or `classes` does not lie where
+        `labels` does.
     ValueError
-        If it has no dimension, or one and `background` is not given, or a label is negative or far
-        larger than the number of elements, or `batch_axes` leaves no axis to the items, or `image`
-        or `classes` is of another shape or has masked elements, or a component has elements of
-        several classes, or `spacing` is not one positive, finite number for each axis, or a
-        property is unknown, or there is none of such labels, image or spacing, or arrays of xarray
-        cannot be aligned, or images of SimpleITK differ in spacing.
+        If `labels` has no axis, or one axis without `background`, or a label that is negative or
+        far above the number of elements; if `image` or `classes` has another shape or masked
+        elements, cannot be aligned, or differs in spacing; if a component has several classes; if
+        a property is unknown or does not exist for these arguments.
     OverflowError
         If `image` is of 64-bit integers, and the sum of a component needs more.
     MemoryError

@@ -34,13 +34,12 @@ class _Walk:
         )
         self.given, self.on_gpu = labels, on_gpu(labels)
         self.library = library_of(labels)
-        held: Any = as_cupy(labels) if self.on_gpu else as_numpy_and_mask(labels, "labels")
-        held = (held, None) if self.on_gpu else held
-        self.array, self.hidden = held
-        columns = measured.labels, measured.sizes, measured.bounding_boxes, measured.batch
+        self.array, self.hidden = (
+            (as_cupy(labels), None) if self.on_gpu else as_numpy_and_mask(labels, "labels")
+        )
         self.labels, self.sizes, self.boxes, self.items = (
             on_host(as_cupy(column)) if self.on_gpu else as_numpy(column, "a column")
-            for column in columns
+            for column in (measured.labels, measured.sizes, measured.bounding_boxes, measured.batch)
         )
 
     def _stream(self) -> AbstractContextManager[object]:

@@ -22,7 +22,8 @@ from numpy.lib import format as npy
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool
-from conncomp._arrays import as_numpy, check_memory
+from conncomp._arrays import as_numpy
+from conncomp._memory import check_memory
 from conncomp._optional import optional
 from conncomp.files import hdf5
 from conncomp.files._pictures import read_picture

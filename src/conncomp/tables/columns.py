@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_sequence, shown
-from conncomp._arrays import OBJECT_BYTES, as_cupy, check_memory, library_of, on_gpu
+from conncomp._arrays import OBJECT_BYTES, as_cupy, library_of, on_gpu
+from conncomp._memory import check_memory
 from conncomp._optional import optional
 from conncomp.tables.values.objects import held
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp._arrays import check_memory
+from conncomp._memory import check_memory
 from conncomp._optional import optional
 from conncomp.files.access import naming
 from conncomp.files.hdf5 import is_hdf5

@@ -14,11 +14,11 @@ from conncomp._arrays import (
     as_numpy,
     check_gpu,
     check_kind,
-    check_memory,
     contiguous,
     extremes,
     on_gpu,
 )
+from conncomp._memory import check_memory
 from conncomp.kernels.cuda.launcher import INDEX_TYPES
 
 Indices = NDArray[Any]
