@@ -32,8 +32,7 @@ class _Walk:
         measured = component_statistics(
             labels, moments=False, background=background, batch_axes=batch_axes
         )
-        self.given, self.on_gpu = labels, on_gpu(labels)
-        self.library = library_of(labels)
+        self.given, self.on_gpu, self.library = labels, on_gpu(labels), library_of(labels)
         self.array, self.hidden = (
             (as_cupy(labels), None) if self.on_gpu else as_numpy_and_mask(labels, "labels")
         )
