@@ -27,13 +27,12 @@ from conncomp._memory import check_memory
 from conncomp.kernels.cuda.core.strips import download, upload
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, import_cupy
 
+Device = Literal["cpu", "cuda"]
 FEW_BYTES = 1 << 20  # as many are moved to or from a GPU by one copy, pinned or not
 PIECE_HERE = 1 << 24  # bytes that are converted at once in main memory
 
 
-def choose_device(
-    device: str | None, arrays_on_gpu: bool, name: str, workspace: object = None
-) -> Literal["cpu", "cuda"]:
+def choose_device(device: Any, arrays_on_gpu: bool, name: str, workspace: Any = None) -> Device:
     """Return where to work: where the data lies, unless it is to be moved to the GPU.
 
     Parameters
@@ -43,7 +42,7 @@ def choose_device(
     arrays_on_gpu : bool
         Whether the argument called `name` lies in GPU memory.
     name : str
-    workspace : object, optional
+    workspace : Workspace, optional
         The argument of that name, which a CPU has no use for.
     """
     check_choice("device", device, (None, "cpu", "cuda"))
@@ -51,11 +50,9 @@ def choose_device(
         raise ValueError(
             f"device='cpu', but {name} lies in GPU memory; copy it to a NumPy array first"
         )
-    if arrays_on_gpu or device == "cuda":
-        return "cuda"
-    if workspace is not None:
+    if workspace is not None and not (arrays_on_gpu or device == "cuda"):
         raise ValueError(f"workspace is for arrays on a GPU, but {name} is not; leave it out")
-    return "cpu"
+    return "cuda" if arrays_on_gpu or device == "cuda" else "cpu"
 
 
 def on_gpu(array: object) -> bool:
@@ -65,13 +62,9 @@ def on_gpu(array: object) -> bool:
     kind: Any = type(array)
     if _lies_on_gpu(kind):
         return True
-    where = getattr(array, "__dlpack_device__", None)
-    if where is not None:
-        return where()[0] in (_DLPACK_CUDA, _DLPACK_CUDA_MANAGED)
+    if (where := getattr(array, "__dlpack_device__", None)) is not None:
+        return where()[0] in (2, 13)  # CUDA, and CUDA that is managed
     return hasattr(array, "__cuda_array_interface__")
-
-
-_DLPACK_CUDA, _DLPACK_CUDA_MANAGED = 2, 13
 
 
 @lru_cache(maxsize=256)
@@ -371,9 +364,8 @@ def converted(array: NDArray[Any], dtype: Any, out: Any = None) -> Any:
     In pieces along the first axis, between which Ctrl-C is heard.
     """
     if out is None:
-        check_memory(
-            f"a copy of an array of shape {array.shape}", array.size * np.dtype(dtype).itemsize
-        )
+        size = array.size * np.dtype(dtype).itemsize
+        check_memory(f"a copy of an array of shape {array.shape}", size)
         out = np.empty(array.shape, dtype)
     if array.nbytes <= PIECE_HERE or array.ndim == 0:
         out[...] = array
