@@ -49,8 +49,9 @@ class ForestOfArcs {
     if (every >= kManyArcs && !is_sorted(src_) && !is_sorted(dst_)) {
       const int64_t blocks = opposite_ > kBlock ? opposite_ / kBlock : blocks_;
       for (int64_t round = 0; round < kRounds; ++round) {
-        for_each_block((blocks - round + every - 1) / every,
-                       [=, this](int64_t i) { hook_block(round + i * every); });
+        const int64_t apart = round == 0 ? every : 2 * every;
+        for_each_block((blocks - round + apart - 1) / apart,
+                       [=, this](int64_t i) { hook_block(round + i * apart); });
         flatten(parent_, vertices_);
       }
       giant = frequent_root();
@@ -67,7 +68,7 @@ class ForestOfArcs {
   static constexpr int64_t kBlock = std::min<int64_t>(1024, kGrain);  // arcs
   static constexpr int64_t kPiece = kGrain / kBlock;                  // blocks
   static constexpr int64_t kManyArcs = 4;                             // a vertex
-  static constexpr int64_t kRounds = 3;  // by as many arcs as there are vertices each
+  static constexpr int64_t kRounds = 3;  // by as many arcs as there are vertices, then by half as many
   static constexpr double kGiant = 0.9;  // a share of the vertices
 
   // Calls body(block), in parallel. Neighbouring pieces are worked on at the same time: lists mostly pass over
@@ -122,8 +123,10 @@ class ForestOfArcs {
     int64_t links = 0;
     for_each_arc(block, [&, parent = parent_](Index v, Index u) {
       const Index a = Shared::load(parent + v), b = Shared::load(parent + u);
-      high[links] = a < b ? b : a, low[links++] = a < b ? a : b;
-      __builtin_prefetch(parent + (a < b ? b : a), 1);
+      high[links] = a < b ? b : a, low[links] = a < b ? a : b;
+      // Where both are under one root, its line of the cache is left to all who read it.
+      __builtin_prefetch(a == b ? &high[links] : parent + high[links], 1);
+      links += a != b;
     });
     for (int64_t i = 0; i < links; ++i) {
       const Index above = Shared::load(parent_ + high[i]);
