@@ -8,13 +8,13 @@
 
 #include "bindings/bindings.h"
 #include "bindings/csr.h"
-#include "cpu/core/counting_sort.h"
 #include "cpu/files/compact.h"
 #include "cpu/files/graph_text.h"
 #include "cpu/files/graphml.h"
 #include "cpu/files/mirrored.h"
 #include "cpu/files/named_arcs.h"
 #include "cpu/files/plain_xml.h"
+#include "cpu/graph/rows_of_arcs.h"
 
 namespace conncomp {
 
@@ -25,11 +25,18 @@ void csr_of_arcs(AnyVector src, AnyVector dst, Vector<int64_t> indptr, FilledVec
   with_arcs(src, dst, [&]<class Vertex>(const Vertex* sources, const Vertex* targets) {
     with_entries<Vertex>(indices, [&](Vertex* out) {
       without_gil([&] {
-        group_by_key(
-            int64_t(src.size()), int64_t(indptr.size()) - 1,
-            [=](int64_t i) { return Shared::load(sources + i); }, [=](int64_t i) { return targets[i]; },
-            indptr.data(), out, int64_t(indices.size()));
+        RowsOfArcs<Vertex>(sources, targets, int64_t(src.size()), int64_t(indptr.size()) - 1)
+            .fill(indptr.data(), out);
       });
+    });
+  });
+}
+
+// Fills `indptr` if the sources are in order; returns whether they are.
+bool rows_of_sorted(AnyVector src, Vector<int64_t> indptr) {
+  return with_integers(src, [&]<class Vertex>(const Vertex* sources) {
+    return without_gil([&] {
+      return find_rows(sources, int64_t(src.size()), int64_t(indptr.size()) - 1, indptr.data());
     });
   });
 }
@@ -114,6 +121,7 @@ nb::class_<Reader> named_reader(nb::module_& m, const char* name) {
 
 void define_graph_inputs(nb::module_& m) {
   m.def("csr_of_arcs", &csr_of_arcs);
+  m.def("rows_of_sorted", &rows_of_sorted);
   m.def("compact_arcs", &compact_arcs);
   m.def("csr_is_mirrored", &csr_is_mirrored);
   m.attr("longest_word") = Tokens::kLongest;

@@ -688,8 +688,10 @@ class Graph:
                 with self._stream():
                     self._csr = rows_of_arcs(current_gpu().xp, src, dst, self.num_vertices)
             else:
-                indptr, indices = np.empty(self.num_vertices + 1, np.int64), np.empty_like(dst)
-                native.csr_of_arcs(src, dst, indptr, indices)
+                indptr, indices = np.empty(self.num_vertices + 1, np.int64), dst
+                if not native.rows_of_sorted(src, indptr):
+                    indices = np.empty_like(dst)
+                    native.csr_of_arcs(src, dst, indptr, indices)
                 self._csr = indptr, indices
         return self._csr
 

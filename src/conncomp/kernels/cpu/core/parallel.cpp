@@ -26,14 +26,13 @@ int64_t work_alone(int64_t count, FunctionRef<void(int64_t)> body) {
   return count;
 }
 
-// Pieces of a loop, in shares, one for each thread: it takes those of its share in order, and then what is
-// left of others'. So in the next loop over the same parts it finds in its cache what it wrote in this one.
-// Of up to 32 threads each has a cache line of its own for the next piece of its share. Of more, some have
+// Pieces of a loop, in shares, one for each thread or one for all: a thread takes those of its share in
+// order, and then what is left of others'. Of up to 32 threads each has a cache line of its own for the next piece of its share. Of more, some have
 // one together, as whoever has finished looks at all of them.
 class Shares {
  public:
-  Shares(int64_t begin, int64_t end, int threads)
-      : begin_(begin), end_(end), count_(std::min(threads, kMost)), apart_(std::min(kMost / count_, kLine)) {
+  Shares(int64_t begin, int64_t end, int shares)
+      : begin_(begin), end_(end), count_(std::min(shares, kMost)), apart_(std::min(kMost / count_, kLine)) {
     for (int share = 0; share < count_; ++share) next(share).store(first(share), std::memory_order_relaxed);
   }
 
@@ -101,11 +100,11 @@ int64_t Parts::begin(int64_t part) const {
   return (first + others - others / pieces * pieces_left - others % pieces * pieces_left / pieces + k) * unit;
 }
 
-void parallel_for(int64_t count, FunctionRef<void(int64_t)> body) {
+void parallel_for(int64_t count, FunctionRef<void(int64_t)> body, Dealing dealing) {
   const int64_t alone = work_alone(count, body);
   if (alone == count) return;
   const int threads = int(std::min<int64_t>(num_threads(), count - alone));
-  Shares shares(alone, count, threads);
+  Shares shares(alone, count, dealing == Dealing::kQueue ? 1 : threads);
   std::atomic<bool> failed{false};
   std::exception_ptr failure;
   WatchedCall* const call = watch.call;

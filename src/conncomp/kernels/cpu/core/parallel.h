@@ -27,10 +27,16 @@ constexpr int64_t kGrain = 1 << 16;
 // Elements from which on a loop is long: some milliseconds.
 constexpr int64_t kLongLoop = 64 * kGrain;
 
+// How threads take the pieces of a loop. With kShares each thread starts on a share of its own, the same one
+// in every loop of so many pieces, so that it finds in its cache what it wrote in the loop before. With
+// kQueue all threads take the next piece of one queue, so that no two of them run in step through parts of
+// the data that repeat each other.
+enum class Dealing { kShares, kQueue };
+
 // Calls body(i) once for every i in [0, count), in any order; the first exception is thrown again here. In
 // the middle of a body of much work there are polls. Loops are compiled once, not for each body: a body
-// is to be worth a call. Threads begin at other places of the count, the same ones in each loop.
-void parallel_for(int64_t count, FunctionRef<void(int64_t)> body);
+// is to be worth a call.
+void parallel_for(int64_t count, FunctionRef<void(int64_t)> body, Dealing dealing = Dealing::kShares);
 
 // Splits [0, count) into contiguous parts, a few for each thread so that uneven parts even out: of at least
 // `grain` each, or of so much on average if there are many. Then each thread has as many, and each of its

@@ -33,22 +33,25 @@ class ForestOfArcs {
         arcs_(arcs),
         vertices_(vertices),
         blocks_((arcs + kBlock - 1) / kBlock),
+        opposite_(distance_of_opposites()),
         parent_(parent) {}
 
   // Whether there is too little for a second thread. (The number of threads wanted does not tell: another
   // caller may change it meanwhile.)
-  bool in_one_part() const { return parts_of(blocks_).parts == 1; }
+  bool in_one_part() const { return blocks_ <= kPiece; }
 
   template <class Access>
   void grow() {
     for_each_index(vertices_, [parent = parent_](int64_t v) { parent[v] = Index(v); });
     if (vertices_ == 0) return;
     FrequentRoot giant{-1, 0};
-    const int64_t every = arcs_ / vertices_;
+    const int64_t every = (opposite_ ? arcs_ / 2 : arcs_) / vertices_;
     if (every >= kManyArcs && !is_sorted(src_) && !is_sorted(dst_)) {
+      const int64_t blocks = opposite_ > kBlock ? opposite_ / kBlock : blocks_;
       for (int64_t round = 0; round < kRounds; ++round) {
-        for_each_block((blocks_ - round + every - 1) / every,
-                       [=, this](int64_t i) { hook_block(round + i * every); });
+        const int64_t apart = round == 0 ? every : 2 * every;
+        for_each_block((blocks - round + apart - 1) / apart,
+                       [=, this](int64_t i) { hook_block(round + i * apart); });
         flatten(parent_, vertices_);
       }
       giant = frequent_root();
@@ -63,32 +66,54 @@ class ForestOfArcs {
 
  private:
   static constexpr int64_t kBlock = std::min<int64_t>(1024, kGrain);  // arcs
+  static constexpr int64_t kPiece = kGrain / kBlock;                  // blocks
   static constexpr int64_t kManyArcs = 4;                             // a vertex
-  static constexpr int64_t kRounds = 3;  // by as many arcs as there are vertices each
+  static constexpr int64_t kRounds = 3;  // by as many arcs as there are vertices, then by half as many
   static constexpr double kGiant = 0.9;  // a share of the vertices
 
-  static Parts parts_of(int64_t blocks) { return Parts(blocks, kGrain / kBlock); }
-
+  // Calls body(block), in parallel. Neighbouring pieces are worked on at the same time: lists mostly pass over
+  // the vertices several times, and threads that pass in step would wait for each other's parents.
   template <class Body>
   void for_each_block(int64_t blocks, Body body) const {
-    const Parts parts = parts_of(blocks);
-    parallel_for(parts.parts, [&](int64_t part) {
-      for (int64_t block = parts.begin(part); block < parts.end(part); ++block) {
-        poll(kBlock);
-        body(block);
-      }
-    });
+    parallel_for(
+        (blocks + kPiece - 1) / kPiece,
+        [&](int64_t piece) {
+          for (int64_t block = piece * kPiece; block < std::min((piece + 1) * kPiece, blocks); ++block) {
+            poll(kBlock);
+            body(block);
+          }
+        },
+        Dealing::kQueue);
   }
 
-  // Calls body(v, u) for the arcs of a block whose ends are vertices.
+  // Calls body(v, u) for the arcs of a block whose ends are vertices, but for loops and for arcs whose
+  // opposite comes before them.
   template <class Body>
   void for_each_arc(int64_t block, Body body) const {
-    const int64_t end = std::min((block + 1) * kBlock, arcs_);
-    for (int64_t i = block * kBlock; i < end; ++i) {
+    const int64_t begin = block * kBlock, end = std::min(begin + kBlock, arcs_);
+    const int64_t opposite = begin >= opposite_ ? opposite_ : 0;  // at 0 an arc that equals its opposite is a loop
+    for (int64_t i = begin; i < end; ++i) {
       const Vertex v = Shared::load(src_ + i), u = Shared::load(dst_ + i);
+      if (v == Shared::load(dst_ + i - opposite) && u == Shared::load(src_ + i - opposite)) continue;
       if (is_vertex(v, vertices_) && is_vertex(u, vertices_)) [[likely]]
         body(Index(v), Index(u));
     }
+  }
+
+  // How far before an arc its opposite stands, where a sample says that this holds for the second half of the
+  // list or for every second arc; else 0.
+  int64_t distance_of_opposites() const {
+    constexpr int64_t kSamples = 64;
+    for (const int64_t distance : {arcs_ / 2, int64_t(1)}) {
+      int64_t opposite = 0;
+      for (int64_t k = 0; k < kSamples && arcs_ > 1; ++k) {
+        const int64_t i = arcs_ / 2 / kSamples * k * 2 / (distance == 1 ? 1 : 2);
+        opposite += Shared::load(src_ + i) == Shared::load(dst_ + i + distance) &&
+                    Shared::load(dst_ + i) == Shared::load(src_ + i + distance);
+      }
+      if (opposite > kSamples / 4 * 3) return distance;
+    }
+    return 0;
   }
 
   // Puts the larger one of two roots of flat trees under the smaller one. Of two links of one root the one to
@@ -98,8 +123,10 @@ class ForestOfArcs {
     int64_t links = 0;
     for_each_arc(block, [&, parent = parent_](Index v, Index u) {
       const Index a = Shared::load(parent + v), b = Shared::load(parent + u);
-      high[links] = a < b ? b : a, low[links++] = a < b ? a : b;
-      __builtin_prefetch(parent + (a < b ? b : a), 1);
+      high[links] = a < b ? b : a, low[links] = a < b ? a : b;
+      // Where both are under one root, its line of the cache is left to all who read it.
+      __builtin_prefetch(a == b ? &high[links] : parent + high[links], 1);
+      links += a != b;
     });
     for (int64_t i = 0; i < links; ++i) {
       const Index above = Shared::load(parent_ + high[i]);
@@ -143,7 +170,7 @@ class ForestOfArcs {
 
   const Vertex* const src_;
   const Vertex* const dst_;
-  const int64_t arcs_, vertices_, blocks_;
+  const int64_t arcs_, vertices_, blocks_, opposite_;
   Index* const parent_;
 };
 

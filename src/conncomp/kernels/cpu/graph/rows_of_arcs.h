@@ -1,0 +1,136 @@
+// Compressed sparse rows of a list of arcs, by all threads.
+//
+// What: the targets of each vertex's arcs, in the order of the list. How: a counting sort in two steps.
+// Vertices are split into ranges whose rows fit into a cache. Each thread moves the arcs of its part of the
+// list to their ranges, then each range is sorted by counting. Cost: each arc is read twice, moved once
+// and written once, all in streams. Memory: 4 bytes and a target for each arc, besides the result.
+// Source: the first step of a radix sort, see core/radix_sort.h.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "cpu/core/buffer.h"
+#include "cpu/core/counting_sort.h"
+#include "cpu/core/pages.h"
+#include "cpu/core/parallel.h"
+#include "cpu/graph/rows.h"
+
+namespace conncomp {
+
+// Fills `indptr` if the sources never decrease, so that the targets are rows as they are; returns whether
+// they do. Mostly a few of them show that they do not.
+template <class Vertex>
+bool find_rows(const Vertex* src, int64_t arcs, int64_t vertices, int64_t* indptr) {
+  const Parts parts(arcs, kGrain);
+  std::atomic<bool> sorted{true};
+  parallel_for(parts.parts, [&](int64_t part) {
+    constexpr int64_t kBlock = 512;
+    const int64_t begin = parts.begin(part), end = parts.end(part);
+    int64_t row = begin > 0 ? Shared::load(src + begin - 1) : -1;
+    for (int64_t i = begin; i < end && sorted; i += kBlock) {
+      bool rises = true;
+      for_each_in(i, std::min(i + kBlock, end), [&](int64_t arc) {
+        const int64_t source = Shared::load(src + arc);
+        rises &= source >= row && is_vertex(source, vertices);
+        for (; rises && row < source; ++row) indptr[row + 1] = arc;
+      });
+      if (!rises) sorted = false;
+    }
+    if (part + 1 == parts.parts && sorted)
+      for_each_in(row + 1, vertices + 1, [=](int64_t v) { indptr[v] = arcs; });
+  });
+  return sorted;
+}
+
+template <class Vertex>
+class RowsOfArcs {
+ public:
+  RowsOfArcs(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices)
+      : src_(src), dst_(dst), arcs_(arcs), vertices_(vertices), parts_(arcs, kGrain) {
+    parts_.at_most(num_threads());
+    bits_ = std::max<int>(std::bit_width(uint64_t(vertices) / kRanges), kFewestBits);
+    ranges_ = (vertices >> bits_) + 1;
+  }
+
+  // `indptr` has an entry more than there are vertices, `indices` one for each arc.
+  void fill(int64_t* indptr, Vertex* indices) const {
+    if (parts_.parts == 1 && vertices_ < kRanges << kFewestBits) {
+      group_by_key(
+          arcs_, vertices_, [this](int64_t i) { return Shared::load(src_ + i); },
+          [this](int64_t i) { return Shared::load(dst_ + i); }, indptr, indices, arcs_);
+      return;
+    }
+    std::vector<int64_t> begin(ranges_ * parts_.parts + 1);  // of the arcs of each range in each part
+    parallel_for(parts_.parts, [&](int64_t part) { count(part, begin.data() + 1); });
+    for (size_t k = 1; k < begin.size(); ++k) begin[k] += begin[k - 1];
+    Buffer<Moved> moved(arcs_);
+    take_pages(moved.data(), arcs_);
+    parallel_for(parts_.parts, [&](int64_t part) { move(part, begin.data(), moved.data()); });
+    parallel_for(ranges_, [&](int64_t range) {
+      sort(range, begin[range * parts_.parts], begin[(range + 1) * parts_.parts], moved.data(), indptr,
+           indices);
+    });
+    indptr[vertices_] = begin.back();
+  }
+
+ private:
+  static constexpr int64_t kRanges = 512;
+  static constexpr int kFewestBits = 10;
+
+  // An arc that is in its range: its row there, and its target.
+  struct Moved {
+    uint32_t row;
+    Vertex target;
+  };
+
+  // Counts the arcs of each range in a part.
+  void count(int64_t part, int64_t* counts) const {
+    std::vector<int64_t> of_range(ranges_);
+    for_each_in(parts_.begin(part), parts_.end(part), [&, this](int64_t i) {
+      if (const Vertex v = Shared::load(src_ + i); is_vertex(v, vertices_)) ++of_range[v >> bits_];
+    });
+    for (int64_t range = 0; range < ranges_; ++range) counts[range * parts_.parts + part] = of_range[range];
+  }
+
+  // Moves the arcs of a part to their ranges. Sources that the caller has changed meanwhile are left out where
+  // there is no room for them.
+  void move(int64_t part, const int64_t* begin, Moved* moved) const {
+    std::vector<std::pair<int64_t, int64_t>> room(ranges_);
+    for (int64_t range = 0; range < ranges_; ++range) {
+      const int64_t* const first = begin + range * parts_.parts + part;
+      room[range] = {first[0], first[1]};
+    }
+    const uint32_t in_range = (uint32_t(1) << bits_) - 1;
+    for_each_in(parts_.begin(part), parts_.end(part), [&, this](int64_t i) {
+      const Vertex v = Shared::load(src_ + i);
+      if (!is_vertex(v, vertices_)) return;
+      auto& [next, end] = room[v >> bits_];
+      if (next < end) moved[next++] = {uint32_t(v) & in_range, Shared::load(dst_ + i)};
+    });
+  }
+
+  void sort(int64_t range, int64_t begin, int64_t end, const Moved* moved, int64_t* indptr,
+            Vertex* indices) const {
+    const int64_t first = range << bits_, rows = std::min(vertices_ - first, int64_t(1) << bits_);
+    std::vector<int64_t> next(size_t(1) << bits_);
+    for_each_in(begin, end, [&](int64_t i) { ++next[moved[i].row]; });
+    for_each_in(0, rows, [&, sum = begin](int64_t row) mutable {
+      indptr[first + row] = sum;
+      sum += std::exchange(next[row], sum);
+    });
+    for_each_in(begin, end, [&](int64_t i) { indices[next[moved[i].row]++] = moved[i].target; });
+  }
+
+  const Vertex *const src_, *const dst_;
+  const int64_t arcs_, vertices_;
+  Parts parts_;
+  int bits_;
+  int64_t ranges_;
+};
+
+}  // namespace conncomp
