@@ -25,6 +25,7 @@
 #include "cpu/graph/giant.h"
 #include "cpu/graph/incremental.h"
 #include "cpu/graph/pieces.h"
+#include "cpu/graph/rows_of_arcs.h"
 #include "cpu/graph/spanning_forest.h"
 #include "cpu/graph/sparse_forest.h"
 #include "cpu/graph/topological.h"
@@ -150,18 +151,46 @@ void check_labels(const Rows<int64_t, Index> rows, bool symmetric, const std::ve
   check(components == next, "number of components");
 }
 
+// Rows of a list, as they are known, and of the list in the order of its sources.
+template <class Index>
+void test_rows_of_arcs(const std::vector<Index>& src, const std::vector<Index>& dst,
+                       const std::vector<int64_t>& indptr, const std::vector<Index>& indices) {
+  const int64_t arcs = int64_t(src.size()), vertices = int64_t(indptr.size()) - 1;
+  std::vector<int64_t> begins(vertices + 1, -1);
+  std::vector<Index> targets(arcs), sorted(src);
+  RowsOfArcs<Index>(src.data(), dst.data(), arcs, vertices).fill(begins.data(), targets.data());
+  check(begins == indptr, "where rows of a list begin");
+  check(targets == indices, "rows of a list");
+  const bool is_sorted = std::is_sorted(src.begin(), src.end());
+  check(find_rows(src.data(), arcs, vertices, begins.data()) == is_sorted, "whether a list is in order");
+  std::sort(sorted.begin(), sorted.end());
+  begins.assign(vertices + 1, -1);
+  check(find_rows(sorted.data(), arcs, vertices, begins.data()), "a list in order");
+  check(begins == indptr, "where rows of a list in order begin");
+}
+
 template <class Index>
 void test_graph() {
   const int vertices = draw(0, 600), arcs = vertices ? draw(0, 1200) : 0;
-  const bool symmetric = draw(0, 1), hub = draw(0, 1);
+  bool symmetric = draw(0, 1);
+  const bool hub = draw(0, 1), halves = draw(0, 1);
   std::vector<Index> src, dst;
   for (int i = 0; i < arcs; ++i) {
     src.push_back(Index(hub && draw(0, 1) ? vertices / 2 : draw(0, vertices - 1)));
     dst.push_back(Index(draw(0, vertices - 1)));
-    if (symmetric) {
+    if (symmetric && !halves) {
       src.push_back(dst.back());
       dst.push_back(src[src.size() - 2]);
     }
+  }
+  if (symmetric && halves) {
+    const std::vector<Index> forth(src);
+    src.insert(src.end(), dst.begin(), dst.end());
+    dst.insert(dst.end(), forth.begin(), forth.end());
+  }
+  if (symmetric && arcs > 0 && draw(0, 1)) {  // a list that looks symmetric, but for one arc
+    dst[draw(0, int(dst.size()) - 1)] = Index(draw(0, vertices - 1));
+    symmetric = false;
   }
   std::vector<int64_t> indptr(vertices + 1);
   std::vector<Index> indices(src.size());
@@ -180,6 +209,7 @@ void test_graph() {
       });
   std::vector<Index> others(vertices);
   const Rows<int64_t, Index> rows{indptr.data(), indices.data(), vertices, int64_t(indices.size())};
+  test_rows_of_arcs(src, dst, indptr, indices);
   check_labels(rows, symmetric, expected);
   grow_forest_of_arcs(src.data(), dst.data(), int64_t(src.size()), vertices, others.data());
   label_forest(others.data(), vertices, false);

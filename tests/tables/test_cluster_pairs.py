@@ -367,6 +367,7 @@ def test_shuffled_rows_give_the_same_clusters(numbers, random):
         (([1, 2], [1]), {}, "columns differ in length: left 2, right 1"),
         (({"l": [1]}, "l", "r"), {}, "right='r': pairs has no column of that name; it has 'l'"),
         (([1], [2]), {"threshold": 1}, "threshold needs weights"),
+        (([1], [2]), {"weights": [1]}, "weights is for threshold or max_size; give one"),
         (([1], [2]), {"max_size": 2}, "max_size needs weights"),
         (([1], [2]), {"max_size": 0, "weights": [1]}, "max_size=0 must be 1 or more"),
         (([1], [2]), {"threshold": [], "weights": [1]}, "must have a threshold"),

@@ -121,6 +121,7 @@ def test_pairs(kind):
         ({"weights": [1, 2]}, TypeError, "weights=.* must be the name of a column"),
         ({"weights": "r", "max_size": 3}, ValueError, "max_size=3 is for tables in memory"),
         ({"threshold": 1}, ValueError, "threshold needs weights"),
+        ({"weights": "r"}, ValueError, "weights is for threshold or max_size; give one"),
         ({"cluster_ids": "x"}, ValueError, "cluster_ids='x'"),
         ({"nulls": "x"}, ValueError, "nulls='x'"),
     ],

@@ -323,7 +323,7 @@ def test_sequences_that_are_too_long(given):
         lambda: conncomp.cluster_pairs((given,), (given,)),
         lambda: conncomp.cluster_pairs([1], [2], nodes=given),
         lambda: conncomp.cluster_pairs({"l": given, "r": given}, "l", "r"),
-        lambda: conncomp.cluster_pairs([1], [2], weights=given),
+        lambda: conncomp.cluster_pairs([1], [2], weights=given, threshold=1),
         lambda: conncomp.cluster_pairs([1], [2], weights=[1], threshold=given),
         lambda: conncomp.ClusterPairs().add(given, given),
     )

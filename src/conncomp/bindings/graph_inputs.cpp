@@ -35,9 +35,8 @@ void csr_of_arcs(AnyVector src, AnyVector dst, Vector<int64_t> indptr, FilledVec
 // Fills `indptr` if the sources are in order; returns whether they are.
 bool rows_of_sorted(AnyVector src, Vector<int64_t> indptr) {
   return with_integers(src, [&]<class Vertex>(const Vertex* sources) {
-    return without_gil([&] {
-      return find_rows(sources, int64_t(src.size()), int64_t(indptr.size()) - 1, indptr.data());
-    });
+    return without_gil(
+        [&] { return find_rows(sources, int64_t(src.size()), int64_t(indptr.size()) - 1, indptr.data()); });
   });
 }
 

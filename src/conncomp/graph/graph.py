@@ -28,6 +28,7 @@ from conncomp._arrays import (
     library_of,
     move_from_gpu,
     move_to_gpu,
+    new_array,
     on_gpu,
 )
 from conncomp._core import native
@@ -688,9 +689,9 @@ class Graph:
                 with self._stream():
                     self._csr = rows_of_arcs(current_gpu().xp, src, dst, self.num_vertices)
             else:
-                indptr, indices = np.empty(self.num_vertices + 1, np.int64), dst
+                indptr, indices = new_array(np, (self.num_vertices + 1,), np.int64), dst
                 if not native.rows_of_sorted(src, indptr):
-                    indices = np.empty_like(dst)
+                    indices = new_array(np, dst.shape, dst.dtype)
                     native.csr_of_arcs(src, dst, indptr, indices)
                 self._csr = indptr, indices
         return self._csr

@@ -190,6 +190,8 @@ class Clustering:
                 )
         if threshold is not None and not weighed:
             raise ValueError("threshold needs weights, one for each pair")
+        if weighed and threshold is None and max_size is None:
+            raise ValueError("weights is for threshold or max_size; give one, or leave it out")
 
     def add(self, left: Any, right: Any, weights: Any) -> None:
         """Add pairs."""

@@ -71,27 +71,27 @@ class ForestOfArcs {
   static constexpr int64_t kRounds = 3;  // by as many arcs as there are vertices, then by half as many
   static constexpr double kGiant = 0.9;  // a share of the vertices
 
-  // Calls body(block), in parallel. Neighbouring pieces are worked on at the same time: lists mostly pass over
-  // the vertices several times, and threads that pass in step would wait for each other's parents.
+  // Calls body(block), in parallel. Neighbouring pieces are worked on at the same time: lists mostly pass
+  // over the vertices several times, and threads that pass in step would wait for each other's parents.
   template <class Body>
   void for_each_block(int64_t blocks, Body body) const {
-    parallel_for(
-        (blocks + kPiece - 1) / kPiece,
-        [&](int64_t piece) {
-          for (int64_t block = piece * kPiece; block < std::min((piece + 1) * kPiece, blocks); ++block) {
-            poll(kBlock);
-            body(block);
-          }
-        },
-        Dealing::kQueue);
+    parallel_for((blocks + kPiece - 1) / kPiece,
+                 [&](int64_t piece) {
+                   for (int64_t block = piece * kPiece; block < std::min((piece + 1) * kPiece, blocks);
+                        ++block) {
+                     poll(kBlock);
+                     body(block);
+                   }
+                 },
+                 Dealing::kQueue);
   }
 
-  // Calls body(v, u) for the arcs of a block whose ends are vertices, but for loops and for arcs whose
-  // opposite comes before them.
+  // Calls body(v, u) for the arcs of a block whose ends are vertices, but for arcs whose opposite comes before
+  // them, and for loops, which are their own.
   template <class Body>
   void for_each_arc(int64_t block, Body body) const {
     const int64_t begin = block * kBlock, end = std::min(begin + kBlock, arcs_);
-    const int64_t opposite = begin >= opposite_ ? opposite_ : 0;  // at 0 an arc that equals its opposite is a loop
+    const int64_t opposite = begin >= opposite_ ? opposite_ : 0;
     for (int64_t i = begin; i < end; ++i) {
       const Vertex v = Shared::load(src_ + i), u = Shared::load(dst_ + i);
       if (v == Shared::load(dst_ + i - opposite) && u == Shared::load(src_ + i - opposite)) continue;

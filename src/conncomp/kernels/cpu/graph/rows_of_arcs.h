@@ -11,11 +11,13 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <cstdlib>
 #include <utility>
 #include <vector>
 
 #include "cpu/core/buffer.h"
 #include "cpu/core/counting_sort.h"
+#include "cpu/core/helper_account.h"
 #include "cpu/core/pages.h"
 #include "cpu/core/parallel.h"
 #include "cpu/graph/rows.h"
@@ -59,7 +61,8 @@ class RowsOfArcs {
 
   // `indptr` has an entry more than there are vertices, `indices` one for each arc.
   void fill(int64_t* indptr, Vertex* indices) const {
-    if (parts_.parts == 1 && vertices_ < kRanges << kFewestBits) {
+    // Alone, one step does where the rows that are written to fit into a cache.
+    if (parts_.parts == 1 && (vertices_ < kRanges << kFewestBits || is_local())) {
       group_by_key(
           arcs_, vertices_, [this](int64_t i) { return Shared::load(src_ + i); },
           [this](int64_t i) { return Shared::load(dst_ + i); }, indptr, indices, arcs_);
@@ -80,13 +83,24 @@ class RowsOfArcs {
 
  private:
   static constexpr int64_t kRanges = 512;
-  static constexpr int kFewestBits = 10;
+  static constexpr int kFewestBits = kAlwaysHelped ? 4 : 10;  // few where small inputs come in many parts
 
   // An arc that is in its range: its row there, and its target.
   struct Moved {
     uint32_t row;
     Vertex target;
   };
+
+  // Whether the sources of neighbouring arcs are mostly near each other.
+  bool is_local() const {
+    constexpr int64_t kSamples = 64;
+    int64_t near = 0;
+    for (int64_t i = 0; i < kSamples && arcs_ > 1; ++i) {
+      const Vertex* const arc = src_ + (arcs_ - 1) / kSamples * i;
+      near += std::abs(int64_t(Shared::load(arc)) - int64_t(Shared::load(arc + 1))) < vertices_ / kRanges;
+    }
+    return near > kSamples / 4 * 3;
+  }
 
   // Counts the arcs of each range in a part.
   void count(int64_t part, int64_t* counts) const {
@@ -97,8 +111,8 @@ class RowsOfArcs {
     for (int64_t range = 0; range < ranges_; ++range) counts[range * parts_.parts + part] = of_range[range];
   }
 
-  // Moves the arcs of a part to their ranges. Sources that the caller has changed meanwhile are left out where
-  // there is no room for them.
+  // Moves the arcs of a part to their ranges. Sources that the caller has changed meanwhile are left out
+  // where there is no room for them.
   void move(int64_t part, const int64_t* begin, Moved* moved) const {
     std::vector<std::pair<int64_t, int64_t>> room(ranges_);
     for (int64_t range = 0; range < ranges_; ++range) {
