@@ -58,4 +58,6 @@ plt.show()
 
 # %%
 # Above the transition the correlation length is a smaller share of the larger lattice.
-assert summaries[6][-1].correlation_ratio.value < summaries[4][-1].correlation_ratio.value
+assert (
+    summaries[6][-1].correlation_ratio.value < summaries[4][-1].correlation_ratio.value
+)
