@@ -231,10 +231,10 @@ class InGraph:
         # Arrays of all arcs go as soon as nobody needs them.
         key, back = _pairs_of(graph)
         # By calls, after which Ctrl-C is heard, as it is not after an index in brackets.
-        low, high = np.divmod(key, self.sites)
-        _, order = grouped(high, self.sites)
-        order = order.take(grouped(low.take(order), self.sites)[1])
-        del low, high
+        smaller, larger = np.divmod(key, self.sites)
+        _, order = grouped(larger, self.sites)
+        order = order.take(grouped(smaller.take(order), self.sites)[1])
+        del smaller, larger
         key, coupling, back = key.take(order), coupling.take(order), back.take(order)
         del order
         begins = np.flatnonzero(np.diff(key, prepend=-1))

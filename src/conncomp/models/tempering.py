@@ -37,6 +37,9 @@ class Exchanging(Protocol):
     def _energy_unit(self) -> Any:
         """Return by what a level is multiplied in the energy, of all or of each replica."""
 
+    def _ladders(self) -> NDArray[np.int64]:
+        """Return which replicas exchange with each other, a row each, of ascending beta."""
+
 
 @runtime_checkable
 class Tempered(Exchanging, Protocol):
@@ -47,9 +50,6 @@ class Tempered(Exchanging, Protocol):
     def updater(self, **options: Any) -> Any: ...  # noqa: D102
 
     def _present(self) -> NDArray[np.int64]: ...
-
-    def _ladders(self) -> NDArray[np.int64]:
-        """Return which replicas exchange with each other, a row each, of ascending beta."""
 
     def _read_in_order(self, records: NDArray[np.int64], ladders: NDArray[np.int64]) -> Any:
         """Return what was measured, of records of replicas in the order of ladders."""
@@ -181,7 +181,7 @@ def parallel_tempering(
     return Tempering(series, model._betas[ladders].reshape(-1), replicas, acceptance)
 
 
-def places_as_given(model: Tempered) -> NDArray[np.int64]:
+def places_as_given(model: Exchanging) -> NDArray[np.int64]:
     """Return the place in a ladder of each temperature, in the order that the model was given."""
     given = model._given_betas[np.sort(model._ladders()[0])]
     return np.argsort(np.argsort(given, kind="stable"))

@@ -18,7 +18,7 @@ from conncomp._arrays import on_host
 from conncomp.kernels.lattice import Lattice
 from conncomp.models.spin_glass.measurements import FIELDS, GlassMeasurements
 from conncomp.models.spin_glass.pairs import Overlaps
-from conncomp.models.tempering import LEVEL, Tempered, exchange, places_as_given
+from conncomp.models.tempering import LEVEL, Exchanging, exchange, places_as_given
 
 # After those of `GlassMeasurements`, the bits of numbers of float64: overlap, link overlap, and a
 # structure factor for each axis.
@@ -87,7 +87,7 @@ class GlassSeries(GlassMeasurements):
         return numbers.view(np.float64)
 
 
-class Glass(Tempered, Protocol):
+class Glass(Exchanging, Protocol):
     """What a round has to do with of a `SpinGlass`."""
 
     lattice: Lattice
