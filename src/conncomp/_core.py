@@ -64,3 +64,15 @@ _registers.join(_native.process())
 
 # The functions and classes of both modules.
 native: Any = SimpleNamespace(**{**vars(_native), **vars(_registers)})
+
+
+def asked(question: Callable[[], object], task: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a task in which polls ask a question, too, which raises to end it.
+
+    Python hears signals in the main thread only; so other threads learn that they are given up.
+    """
+    before = native.ask_meanwhile(question)
+    try:
+        return task(*arguments)
+    finally:
+        native.ask_meanwhile(before)

@@ -19,7 +19,7 @@ class Pauses {
   void operator()() {
     if (Clock::now() < next_) return;
     std::optional<WithoutGil>(std::in_place).reset();
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (look_up()) throw nb::python_error();
     next_ = Clock::now() + kPause;
   }
 

@@ -5,6 +5,7 @@
 
 #include "bindings/bindings.h"
 #include "bindings/instructions.h"
+#include "bindings/without_gil.h"
 #include "cpu/core/parallel.h"
 
 namespace conncomp {
@@ -65,6 +66,10 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   m.def("set_num_threads", [](int threads) { process().wanted_threads = threads; });
   m.def("get_num_threads", &num_threads);
   m.def("process", [] { return nb::capsule(&process(), kProcessName); });
+  m.def("ask_meanwhile", &ask_meanwhile, nb::arg("question").none());
+  m.def("look_up", [] {
+    if (look_up()) throw nb::python_error();
+  });
   m.def("compiler", [] { return __VERSION__; });
   m.def("supports", &supports);
 }

@@ -11,9 +11,33 @@
 
 namespace conncomp {
 
+namespace {
+
+// By which the thread's question is in its dictionary, where all modules of the core find it.
+constexpr const char* kQuestion = "conncomp.question";
+
+}  // namespace
+
+nanobind::object ask_meanwhile(nanobind::object question) {
+  nanobind::dict of_thread = nanobind::borrow<nanobind::dict>(PyThreadState_GetDict());
+  nanobind::object before = of_thread.contains(kQuestion) ? of_thread[kQuestion] : nanobind::none();
+  of_thread[kQuestion] = question;
+  return before;
+}
+
+bool look_up() {
+  if (PyErr_CheckSignals() != 0) return true;
+  PyObject* of_thread = PyThreadState_GetDict();
+  PyObject* question = of_thread ? PyDict_GetItemString(of_thread, kQuestion) : nullptr;
+  if (!question || question == Py_None) return false;
+  PyObject* answer = PyObject_CallNoArgs(question);
+  Py_XDECREF(answer);
+  return !answer;
+}
+
 bool WithoutGil::signalled() {
   take_back();
-  const bool raised = PyErr_CheckSignals() != 0;
+  const bool raised = look_up();
   state_ = PyEval_SaveThread();
   return raised;
 }

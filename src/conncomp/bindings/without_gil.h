@@ -1,7 +1,7 @@
 // Work without Python's lock, which a signal can end.
 #pragma once
 
-#include <Python.h>
+#include <nanobind/nanobind.h>
 
 #include <limits>
 #include <optional>
@@ -12,6 +12,14 @@
 
 namespace conncomp {
 
+// Lets all that looks up in this thread call a function of Python, too, which raises to end the work, as when
+// another thread has given it up; None for none. Returns the function before.
+nanobind::object ask_meanwhile(nanobind::object question);
+
+// Whether a signal has come whose handler raises, as that of Ctrl-C does in the main thread, or the thread's
+// own question raises; the exception is then set.
+bool look_up();
+
 // While it exists, other threads of Python run.
 class WithoutGil {
  public:
@@ -20,8 +28,7 @@ class WithoutGil {
   WithoutGil(const WithoutGil&) = delete;
   WithoutGil& operator=(const WithoutGil&) = delete;
 
-  // Whether a signal has come whose handler raises, as that of Ctrl-C does in the main thread; the exception
-  // is then set.
+  // What look_up returns.
   bool signalled();
 
  private:

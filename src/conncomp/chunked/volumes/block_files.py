@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp._core import native
 from conncomp.chunked.alone import Alone
 from conncomp.chunked.layout import Index
 from conncomp.chunked.selection import Selected
@@ -97,6 +98,7 @@ class BlockFiles:
 
     def resolved(self, argument: Any) -> Any:
         """Return what an argument stands for."""
+        native.look_up()
         if isinstance(argument, Values):
             values = self.volume.read(argument.place)
             return values if self.threshold is None else above(values, self.threshold)
@@ -135,6 +137,7 @@ class BlockFiles:
         return Tally()
 
     def _write(self, place: Place, labels: NDArray[Any]) -> None:
+        native.look_up()
         with blaming(self.target.path):
             self.target.write(place, labels)
 

@@ -7,13 +7,15 @@ once by the process that asks, which alone keeps what is done.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Executor, Future, as_completed, wait
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from threading import Event
 from typing import Any, Literal
 
 import numpy as np
 
+from conncomp._core import asked
 from conncomp.chunked import stages
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.measures.size_summary import from_numbers, merged_summaries
@@ -59,6 +61,10 @@ class Work:
     progress: Progress | None
 
 
+class GivenUpError(Exception):
+    """Ends a task of a call that is given up."""
+
+
 class Tasks:
     """What an executor does with blocks, and then with coarser labels.
 
@@ -82,6 +88,7 @@ class Tasks:
         self._tasks = dict[Future[Any], Index | None]()
         self._coarser = list(files.target.levels())
         self._steps = steps + len(self._coarser)
+        self._given_up = Event()
 
     def _run(self, executor: AbstractContextManager[Executor], begin: Callable[[], Any]) -> Any:
         """Call what begins tasks, and see them through; return what it returned."""
@@ -100,7 +107,15 @@ class Tasks:
         if index in self._kept.done:
             self._step()
         else:
-            self._tasks[self._pool.submit(task, *arguments)] = index
+            given = (task, *arguments)
+            if isinstance(self._pool, ThreadPoolExecutor):
+                given = (asked, self._look_up, *given)
+            self._tasks[self._pool.submit(*given)] = index
+
+    def _look_up(self) -> None:
+        """Raise in a thread whose task is given up."""
+        if self._given_up.is_set():
+            raise GivenUpError
 
     def _wait(self) -> None:
         """Wait for what tasks do, and keep that it is done; raise what went wrong."""
@@ -111,7 +126,8 @@ class Tasks:
             self._step()
 
     def _give_up(self) -> None:
-        """Begin no more tasks; keep what those that have begun do, which need not be done again."""
+        """Begin no more tasks, and end those that have begun; keep what is done by then."""
+        self._given_up.set()
         begun = [task for task in self._tasks if not task.cancel()]
         wait(begun)
         for task in begun:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import click
 
 import conncomp
+from conncomp._core import asked
 from conncomp._optional import optional
 from conncomp._text import printable
 from conncomp.cli._options import json_option, spacing_option, threads_option
@@ -250,7 +251,8 @@ def _side_by_side(sources: list[Source], work: Work, workers: int) -> Iterator[t
     pool = ThreadPoolExecutor(workers)
     try:
         futures: dict[Future[Any], Source] = {
-            pool.submit(_measure_file, source, work, check): source for source in sources
+            pool.submit(asked, check, _measure_file, source, work, check): source
+            for source in sources
         }
         for future in as_completed(futures):
             yield futures[future], future.result()

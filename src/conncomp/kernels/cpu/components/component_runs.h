@@ -100,14 +100,14 @@ class ComponentRuns {
   int64_t rows() const { return rows_; }
   int64_t count(int64_t row) const { return first_[row + 1] - first_[row]; }
 
-  // Calls visit(run) for the runs of a row, in order.
+  // Calls visit(run) for the runs of a row, in order; a row may have most of all.
   template <class Visit>
   void for_each(int64_t row, Visit&& visit) const {
-    for (int64_t i = first_[row]; i < first_[row + 1]; ++i) {
+    for_each_in(first_[row], first_[row + 1], [&](int64_t i) {
       const uint64_t packed = Shared::load(&packed_[i]);
       const int64_t begin = int64_t(packed >> kLengthBits), size = int64_t(packed & below(kLengthBits));
       if (size > 0) visit(Run{begin, begin + size});
-    }
+    });
   }
 
   // Calls visit(run, line, begin, end), where the elements are begin ... end - 1 of a line.

@@ -170,6 +170,7 @@ class ContactCounter {
   // Counts those of some places that are contacts: of different labels, neither of them background.
   void count_contacts(const Label* at, const Label* neighbours, uint64_t places, int64_t kind) {
     if (kind == kNoStep) return;
+    poll(kAdd * std::popcount(places));
     for_each_bit(places, [&](int p) {
       const Label label = Shared::load(at + p), neighbour = Shared::load(neighbours + p);
       if (label == neighbour || !has_row(label) || !has_row(neighbour)) return;
@@ -178,6 +179,8 @@ class ContactCounter {
       counts_.add(pair * uint64_t(grid_.kinds) + uint64_t(kind));
     });
   }
+
+  static constexpr int64_t kAdd = 16;  // as much work as so many elements, where the table is large
 
   bool has_row(Label label) const { return label != background_ && uint64_t(label) < uint64_t(rows_); }
 

@@ -54,11 +54,11 @@ class HullSide {
       if (line < 0 || line >= lines || extents[line].is_empty()) return kNone;
       return mirrored ? -2 * extents[line].last : 2 * extents[line].first;
     };
-    for (int64_t line = 0; line <= lines; ++line) {
+    for_each_in(0, lines + 1, [&](int64_t line) {
       const int64_t here = least(line), between = std::min(least(line - 1), here);
       if (between != kNone) add({2 * line - 1, between});
       if (here != kNone) add({2 * line, here - 1});
-    }
+    });
   }
 
   const std::vector<HalfPoint>& points() const { return points_; }
@@ -176,6 +176,7 @@ inline void measure_hulls(const ComponentRuns& runs, const std::array<double, 2>
     columns.sizes[row] = 0, columns.largest[row] = columns.smallest[row] = 0;
     std::vector<Extent>& extents = scratch.extents.find(runs, row);
     if (extents.empty()) return;
+    poll(4 * int64_t(extents.size()));
     scratch.hull.make(extents);
     scratch.hull.fill(extents);
     for (const Extent& extent : extents)
