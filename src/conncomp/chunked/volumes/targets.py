@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp._core import native
 from conncomp._optional import optional
 from conncomp.chunked.volumes.formats.ome_zarr import (
     VERSIONS,
@@ -36,6 +37,8 @@ OTHER_KINDS = frozenset(
         *(".csv", ".gz", ".parquet", ".png", ".tif", ".tiff", ".zip"),
     )
 )
+
+PIECE = 1 << 21  # labels that are written to the disk between two moments at which a call may end
 
 
 class Target:
@@ -114,8 +117,12 @@ class NpyTarget(Target):
     def write(self, place: Place, labels: NDArray[Any]) -> None:
         """Write some labels."""
         mapped = np.lib.format.open_memmap(self.path, mode="r+")
-        mapped[place] = labels
-        mapped.flush()
+        part = mapped[place]
+        length = max(1, PIECE * len(labels) // labels.size)
+        for begin in range(0, len(labels), length):
+            native.look_up()
+            part[begin : begin + length] = labels[begin : begin + length]
+            mapped.flush()
 
 
 class ZarrTarget(Target):
