@@ -27,8 +27,8 @@ int64_t work_alone(int64_t count, FunctionRef<void(int64_t)> body) {
 }
 
 // Pieces of a loop, in shares, one for each thread or one for all: a thread takes those of its share in
-// order, and then what is left of others'. Of up to 32 threads each has a cache line of its own for the next piece of its share. Of more, some have
-// one together, as whoever has finished looks at all of them.
+// order, and then what is left of others'. Of up to 32 threads each has a cache line of its own for the next
+// piece of its share. Of more, some have one together, as whoever has finished looks at all of them.
 class Shares {
  public:
   Shares(int64_t begin, int64_t end, int shares)
