@@ -14,7 +14,7 @@ import pytest
 from PIL import Image, ImageSequence
 
 from cli.test_command import check_failure, snapshot
-from conncomp.cli import _film
+from conncomp.cli.simulate import _film
 from conncomp.kernels.cuda import launcher
 from conncomp.models import Potts, simulate, simulation
 from conncomp.models.potts import cuda
