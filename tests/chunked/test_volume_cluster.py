@@ -81,7 +81,7 @@ def test_command(tmp_path, source, address):
     np.testing.assert_array_equal(np.load(tmp_path / "l.npy"), wanted)
     result = runner.invoke(command, ["label", *map(str, given), "--memory", "1G"])
     assert result.exit_code == 2
-    assert "limits of their own" in result.output
+    assert "workers of --scheduler have their own" in result.output
 
 
 @pytest.mark.long

@@ -388,8 +388,8 @@ def test_bad_values(arguments, options, message):
     [
         (("abc", [1]), {}, "left='abc' must be a column"),
         (({"l": [1]}, "l"), {}, "right is missing"),
-        (([1], [2]), {"weights": "w"}, "there is no table"),
-        (([1], [2]), {"weights": ["x"]}, "must be numbers"),
+        (([1], [2]), {"weights": "w", "threshold": 1}, "there is no table"),
+        (([1], [2]), {"weights": ["x"], "threshold": 1}, "must be numbers"),
         (([1, "a"], [2, 3]), {}, "no column of values"),
         (([[1]], [[2]]), {}, "shape|compared"),
         ((pa.array([[1]]), pa.array([[1]])), {}, "cannot be compared as ids"),
@@ -422,4 +422,4 @@ def test_tables_that_come_one_after_another():
     pd.testing.assert_frame_equal(found, whole.to_pandas())
     assert conncomp.cluster_pairs(iter([]), "l", "r").num_rows == 0
     with pytest.raises(TypeError, match="weights must be the name of a column"):
-        conncomp.cluster_pairs(iter([table]), "l", "r", weights=[1, 2, 3, 4])
+        conncomp.cluster_pairs(iter([table]), "l", "r", weights=[1, 2, 3, 4], threshold=1)

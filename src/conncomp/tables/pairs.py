@@ -125,12 +125,14 @@ def cluster_pairs(
     >>> len(conncomp.cluster_pairs(tables, "l", "r")["node"])
     1001
     """
+    weighed = weights is not None
+    if weighed and threshold is None and max_size is None:
+        raise ValueError("weights is for threshold or max_size; give one, or leave it out")
     if (other := function_for(pairs, "cluster_pairs")) is not None:
         options: dict[str, Any] = {"weights": weights, "threshold": threshold, "nodes": nodes}
         options |= {"max_size": max_size, "cluster_ids": cluster_ids}
         return other(pairs, left, right, nulls=nulls, device=device, **options)
     check_choice("cluster_ids", cluster_ids, ("number", "first"))
-    weighed = weights is not None
     clustering = Clustering(
         threshold=threshold, max_size=max_size, nulls=nulls, weighed=weighed, device=device
     )
@@ -190,8 +192,6 @@ class Clustering:
                 )
         if threshold is not None and not weighed:
             raise ValueError("threshold needs weights, one for each pair")
-        if weighed and threshold is None and max_size is None:
-            raise ValueError("weights is for threshold or max_size; give one, or leave it out")
 
     def add(self, left: Any, right: Any, weights: Any) -> None:
         """Add pairs."""

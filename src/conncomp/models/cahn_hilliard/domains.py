@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from conncomp._arrays import on_gpu
 from conncomp.components import component_sizes
 from conncomp.grid import label
 from conncomp.kernels.field import (
@@ -42,7 +43,7 @@ def count_domains(xp: Any, lattice: FieldLattice, above: Any, workspace: Any, re
         periodic=True,
         batch_axes=1,
         numbering="roots",
-        workspace=workspace,
+        workspace=workspace if on_gpu(above) else None,
     )
     sizes: Any
     if len(roots) == 1:  # which need not be numbered apart from others
