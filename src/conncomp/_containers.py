@@ -139,8 +139,9 @@ def spacing_of(*given: tuple[str, Any]) -> AxisLengths | None:
 def _lengths_of(name: str, image: Any) -> AxisLengths | None:
     if isinstance(image, AxisLengths):
         return image
-    if isinstance(image, (list, tuple)) and image and not np.isscalar(image[0]):
-        return spacing_of(*((f"{name}[{k}]", each) for k, each in enumerate(image)))
+    if isinstance(image, (list, tuple)) and image and is_of(image[0], *IMAGES):
+        images = ((f"{name}[{k}]", each) for k, each in enumerate(image) if is_of(each, *IMAGES))
+        return spacing_of(*images)
     if is_of(image, *IMAGES) and hasattr(image, "GetSpacing"):
         return AxisLengths(float(length) for length in tuple(image.GetSpacing())[::-1])
     return None

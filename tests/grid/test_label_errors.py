@@ -68,7 +68,10 @@ class Stubborn:
     [
         (scipy.sparse.csr_array(IMAGE), r"a csr_array of scipy, which is sparse; .*\.toarray\(\)"),
         (sparse.COO(IMAGE), r"a COO of sparse, which is sparse; .*\.todense\(\)"),
-        (xarray.Dataset({"a": ("x", [1])}), "a Dataset of xarray, which holds several arrays; give one of them"),
+        (
+            xarray.Dataset({"a": ("x", [1])}),
+            "a Dataset of xarray, which holds several arrays; give one of them",
+        ),
         (pandas.DataFrame({"a": [1], "b": ["x"]}), r"a DataFrame; it must be .*\.astype\(\)"),
         (Stubborn(), "cannot make an array of label_image, a Stubborn: cannot be an array"),
     ],

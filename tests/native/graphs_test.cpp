@@ -172,25 +172,15 @@ void test_rows_of_arcs(const std::vector<Index>& src, const std::vector<Index>& 
 template <class Index>
 void test_graph() {
   const int vertices = draw(0, 600), arcs = vertices ? draw(0, 1200) : 0;
-  bool symmetric = draw(0, 1);
-  const bool hub = draw(0, 1), halves = draw(0, 1);
+  const bool symmetric = draw(0, 1), hub = draw(0, 1);
   std::vector<Index> src, dst;
   for (int i = 0; i < arcs; ++i) {
     src.push_back(Index(hub && draw(0, 1) ? vertices / 2 : draw(0, vertices - 1)));
     dst.push_back(Index(draw(0, vertices - 1)));
-    if (symmetric && !halves) {
+    if (symmetric) {
       src.push_back(dst.back());
       dst.push_back(src[src.size() - 2]);
     }
-  }
-  if (symmetric && halves) {
-    const std::vector<Index> forth(src);
-    src.insert(src.end(), dst.begin(), dst.end());
-    dst.insert(dst.end(), forth.begin(), forth.end());
-  }
-  if (symmetric && arcs > 0 && draw(0, 1)) {  // a list that looks symmetric, but for one arc
-    dst[draw(0, int(dst.size()) - 1)] = Index(draw(0, vertices - 1));
-    symmetric = false;
   }
   std::vector<int64_t> indptr(vertices + 1);
   std::vector<Index> indices(src.size());
@@ -219,6 +209,39 @@ void test_graph() {
   run_papers(rows, symmetric, src, dst, others, [&] {
     for (int v = 0; v < vertices; ++v) check(others[v] == expected[v], "root by an algorithm of the papers");
   });
+}
+
+// Lists in which the opposites of all arcs come in the second half, or one after another, but for a few.
+template <class Index>
+void test_opposite_arcs() {
+  const int vertices = draw(1, 600), arcs = draw(0, 1200), wrong = draw(0, 3);
+  const bool halves = draw(0, 1);
+  std::vector<Index> src, dst, roots(vertices);
+  for (int i = 0; i < arcs; ++i) {
+    src.push_back(Index(draw(0, vertices - 1))), dst.push_back(Index(draw(0, vertices - 1)));
+    if (!halves) src.push_back(dst.back()), dst.push_back(src[src.size() - 2]);
+  }
+  if (halves) {
+    const std::vector<Index> forth(src);
+    src.insert(src.end(), dst.begin(), dst.end());
+    dst.insert(dst.end(), forth.begin(), forth.end());
+  }
+  for (int k = 0; k < wrong && arcs > 0; ++k)
+    dst[draw(0, int(dst.size()) - 1)] = Index(draw(0, vertices - 1));
+  std::vector<std::vector<Index>> neighbours(vertices);
+  for (size_t i = 0; i < src.size(); ++i) {
+    neighbours[src[i]].push_back(dst[i]);
+    neighbours[dst[i]].push_back(src[i]);
+  }
+  const auto expected = flood_fill(
+      vertices, [](int64_t) { return true; },
+      [&](int64_t v, auto&& visit) {
+        for (Index w : neighbours[v]) visit(w);
+      });
+  grow_forest_of_arcs(src.data(), dst.data(), int64_t(src.size()), vertices, roots.data());
+  label_forest(roots.data(), vertices, false);
+  for (int v = 0; v < vertices; ++v)
+    check(roots[v] == expected[v], "root of a vertex of a list of opposites");
 }
 
 // Vertices of few arcs, listed from both ends in any order, that mostly lead to near ones, and hubs.
@@ -754,6 +777,8 @@ int main(int count, char** arguments) {
     process().wanted_threads = draw(1, 5);
     test_one_tree<int32_t>();
     test_one_tree<int64_t>();
+    test_opposite_arcs<int32_t>();
+    test_opposite_arcs<int64_t>();
   }
   test_polls_of_long_rows();
   test_polls_around_a_giant();

@@ -118,7 +118,7 @@ def test_pairs(kind):
     [
         ({"right": None}, TypeError, "right is missing"),
         ({"right": "x"}, ValueError, "'x'"),
-        ({"weights": [1, 2]}, TypeError, "weights=.* must be the name of a column"),
+        ({"weights": [1, 2], "threshold": 1}, TypeError, "weights=.* must be the name of a column"),
         ({"weights": "r", "max_size": 3}, ValueError, "max_size=3 is for tables in memory"),
         ({"threshold": 1}, ValueError, "threshold needs weights"),
         ({"weights": "r"}, ValueError, "weights is for threshold or max_size; give one"),
