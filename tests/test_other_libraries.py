@@ -377,9 +377,9 @@ def test_other_arguments_that_only_broadcasting_holds():
         Graph.from_edges(LINE, LINE)
     with pytest.raises(MemoryError, match=r"image, of shape .* takes 4096 GiB"):
         conncomp.write_image("none.png", HUGE)
-    with pytest.raises(ValueError, match=f"periodic=.* has {1 << 40} entries"):
+    with pytest.raises(ValueError, match=r"periodic=.* has too many entries"):
         conncomp.label([[1]], periodic=LINE)
-    with pytest.raises(ValueError, match=f"spacing=.* has {1 << 40} lengths"):
+    with pytest.raises(ValueError, match=r"spacing=.* has too many entries"):
         conncomp.contacts([[1]], spacing=LINE)
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_bool
+from conncomp._arguments import as_bool, shown
 from conncomp._arrays import as_numpy
 from conncomp._memory import check_memory
 from conncomp._optional import optional
@@ -274,6 +274,8 @@ def write_image(path: StrPath, image: ArrayLike, *, axes: str = "") -> None:
     if array.dtype.kind not in "biufc":
         raise TypeError(f"image is of dtype {array.dtype}; it must be of numbers")
     check_format(path, array.shape)
+    if not isinstance(axes, str):
+        raise TypeError(f"axes={shown(axes)} must be text, a letter for each axis, such as 'ZYX'")
     if axes and not (len(axes) == array.ndim and re.fullmatch("[A-Z]+", axes)):
         raise ValueError(f"axes={axes!r} must have a letter for each of {array.ndim} axes")
     suffix = PurePath(path).suffix.lower()
