@@ -206,7 +206,8 @@ class _Way:
 
     def __init__(self, device: str, algorithm: str) -> None:
         self._device, self._algorithm = device, algorithm
-        self._workspace, self._labels = Workspace(), None
+        self._workspace = Workspace() if device == "cuda" else None
+        self._labels = None
         self.most_rounds: int | None = None
 
     def __call__(self, states: Any) -> Any:
