@@ -327,7 +327,7 @@ def _check_options(names: list[str], options: Options) -> None:
             "sides."
         )
     formats = {options.format or format_of(name) for name in (*names, *options.files_of_nodes)}
-    header = {True: "--header", False: "--no-header"}.get(options.header, "")
+    header = {True: "--header", False: "--no-header", None: ""}[options.header]
     of_text = header or "--integers" * options.integers
     if of_text and formats.isdisjoint(("csv", "tsv", None)):
         raise click.UsageError(f"{of_text} is for CSV and TSV; leave it out.")

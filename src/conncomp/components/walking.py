@@ -33,9 +33,8 @@ class _Walk:
             labels, moments=False, background=background, batch_axes=batch_axes
         )
         self.given, self.on_gpu, self.library = labels, on_gpu(labels), library_of(labels)
-        self.array, self.hidden = (
-            (as_cupy(labels), None) if self.on_gpu else as_numpy_and_mask(labels, "labels")
-        )
+        held: Any = (as_cupy(labels), None) if self.on_gpu else as_numpy_and_mask(labels, "labels")
+        self.array, self.hidden = held
         self.labels, self.sizes, self.boxes, self.items = (
             on_host(as_cupy(column)) if self.on_gpu else as_numpy(column, "a column")
             for column in (measured.labels, measured.sizes, measured.bounding_boxes, measured.batch)
