@@ -62,8 +62,8 @@ def test_sparse_matrices_are_converted_there(cupy):
     class Columns:
         format, data = "csc", cupy.asarray(np.ones(3))
 
-        def tocsr(self):
-            return SimpleNamespace(format="csr", made_on=cupy.cuda.runtime.getDevice())
+        def tocoo(self):
+            return SimpleNamespace(format="coo", made_on=cupy.cuda.runtime.getDevice())
 
     Columns.__module__ = "cupyx.scipy.sparse"
     assert as_arcs_or_rows(Columns()).made_on == 1
