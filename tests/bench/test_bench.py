@@ -11,7 +11,7 @@ import pytest
 import conncomp
 from conncomp import generate
 from conncomp.bench import devices, inputs, machine, peers, runner
-from conncomp.cli import bench
+from conncomp.cli.bench import command as bench
 
 IMAGE = ("grid", "--size", "tiny", "--suite", "images", "--input", "blobs")
 

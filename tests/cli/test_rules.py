@@ -105,6 +105,7 @@ CLUSTER = f"{PAIRS} --weight w --threshold .6"
 BLOCKS = "measure l.zarr -o m.csv --memory 2G"
 REFUSED = [
     *("label rgb.tif --grey --channel 0", "measure rgb.tif -o m.csv --grey --channel 0"),
+    "measure v.npy -o m.csv --planes --join-time",
     "label v.npy --spacing 1,1,1",
     "label v.npy --raw 6,7,8:uint8",
     *(f"{CHUNKS} --{words}" for words in ("grey", "stats s.csv", "picture p.png")),
