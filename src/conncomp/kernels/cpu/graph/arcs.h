@@ -4,8 +4,11 @@
 // arcs, some of them, spread over the list, put trees under others first, without a search and by plain
 // stores, as hook_trees does: many stores at a time, so that they wait for memory together. Most vertices are
 // in one tree then, mostly: a bit a vertex tells so, of which a cache holds far more than of parents, and
-// arcs inside that tree are looked at no further. Cost: each arc read once and some twice, and two random
-// accesses for it. No memory beyond the parents, which become the labels, and a bit a vertex. Source:
+// arcs inside that tree are looked at no further. Lists mostly hold both directions of an edge, in the second
+// half or one after the other: an arc whose opposite stands there is left out, without a random access.
+// Threads take blocks of arcs from one queue: with a share of the list each, they would pass over the same
+// vertices in step, and wait for each other's parents. Cost: each arc read once and some twice, and two
+// random accesses for it. No memory beyond the parents, which become the labels, and a bit a vertex. Source:
 // union-find of Jaiganesh and Burtscher 2018; some arcs first: Sutton, Ben-Nun and Barak 2018; trees are
 // hooked as by Shiloach and Vishkin 1982.
 #pragma once
@@ -48,13 +51,13 @@ class ForestOfArcs {
     const int64_t every = (opposite_ ? arcs_ / 2 : arcs_) / vertices_;
     if (every >= kManyArcs && !is_sorted(src_) && !is_sorted(dst_)) {
       const int64_t blocks = opposite_ > kBlock ? opposite_ / kBlock : blocks_;
-      for (int64_t round = 0; round < kRounds; ++round) {
+      for (int64_t round = 0; round < kRounds || (round == kRounds && giant.share < kGiant); ++round) {
         const int64_t apart = round == 0 ? every : 2 * every;
         for_each_block((blocks - round + apart - 1) / apart,
                        [=, this](int64_t i) { hook_block(round + i * apart); });
         flatten(parent_, vertices_);
+        if (round + 1 >= kRounds) giant = frequent_root();
       }
-      giant = frequent_root();
     }
     if (giant.share < kGiant) {
       for_each_block(blocks_, [this](int64_t block) { unite_block<Access>(block); });
@@ -86,8 +89,8 @@ class ForestOfArcs {
                  Dealing::kQueue);
   }
 
-  // Calls body(v, u) for the arcs of a block whose ends are vertices, but for arcs whose opposite comes before
-  // them, and for loops, which are their own.
+  // Calls body(v, u) for the arcs of a block whose ends are vertices, but for arcs whose opposite comes
+  // before them, and for loops, which are their own.
   template <class Body>
   void for_each_arc(int64_t block, Body body) const {
     const int64_t begin = block * kBlock, end = std::min(begin + kBlock, arcs_);
