@@ -125,7 +125,7 @@ def spacing_of(*given: tuple[str, Any]) -> AxisLengths | None:
     """
     known: list[tuple[str, AxisLengths]] = []
     for name, image in given:
-        lengths = _lengths_of(name, image)
+        lengths = None if image is None else _lengths_of(name, image)
         known += [] if lengths is None else [(name, lengths)]
     for name, lengths in known[1:]:
         if not np.allclose(known[0][1], lengths, rtol=1e-6, atol=0):
