@@ -62,7 +62,7 @@ class Ising(ClusterModel):
         The inverse temperature, instead of `temperature`.
     coupling : float or array_like of float, optional
         J: above 0 of a ferromagnet, below 0 of an antiferromagnet; or one for each bond of a
-        lattice, in the order of `edges`, or for each arc of a graph, in the order of ``Graph.arcs``:
+        lattice, in the order of `edges`, or each arc of a graph, in the order of ``Graph.arcs``:
         that of the list of edges. Those of several arcs from one vertex to another add up; an arc
         there and one back are the same bond, and have the same. Where bonds frustrate each other,
         clusters are right and soon as large as the lattice, so that little is decorrelated.

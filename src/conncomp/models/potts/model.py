@@ -70,7 +70,7 @@ class Potts(ClusterModel):
         As of `Ising`; by default the hypercubic one of as many axes.
     coupling : float or array_like of float, optional
         J: above 0 of a ferromagnet, below 0 of an antiferromagnet; or one for each bond of a
-        lattice, in the order of `edges`, or for each arc of a graph, in the order of ``Graph.arcs``,
+        lattice, in the order of `edges`, or each arc of a graph, in the order of ``Graph.arcs``,
         as of `Ising`. Where one is below 0, clusters are those of two states that an update draws,
         which they exchange [1]_.
     field : float or array_like of float, optional

@@ -40,7 +40,7 @@ class XY(VectorModel):
         The inverse temperature, instead of `temperature`.
     coupling : float or array_like of float, optional
         J: above 0 of a ferromagnet, below 0 of an antiferromagnet; or one for each bond of a
-        lattice, in the order of `edges`, or for each arc of a graph, in the order of ``Graph.arcs``,
+        lattice, in the order of `edges`, or each arc of a graph, in the order of ``Graph.arcs``,
         as of `Ising`.
     field : float or array_like of float, optional
         h along the first axis, of all sites or of each, in the shape of the lattice: -h times the
