@@ -39,7 +39,7 @@ def _inherits_from(kind: Any, libraries: tuple[str, ...]) -> bool:
 
 
 def held_by_names(array: Any) -> Any:
-    """Return the array that an object of xarray gives names to; what is none, as it is."""
+    """Return the array that an object of xarray holds; return any other object unchanged."""
     has_names = is_of(array, "xarray") and hasattr(type(array), "data")
     return array.data if has_names else array
 
@@ -47,7 +47,7 @@ def held_by_names(array: Any) -> Any:
 def values_and_nulls(given: Any) -> Values | None:
     """Return the values of a column or a table, 0 where they are null, and where that is.
 
-    None of what holds no nulls, as far as its class tells: NumPy makes the right array of it.
+    Return None for a class that cannot hold nulls: NumPy converts it correctly.
     """
     if is_of(given, "pandas"):
         return _of_pandas(given)

@@ -30,7 +30,7 @@ def function_for(array: object, name: str) -> Any:
 
 
 def laid_beside(labels: Any, other: Any, name: str, of: str = "labels") -> Any:
-    """Return what lies beside labels, in the order of their axes where both have names for these.
+    """Return `other` with its axes in the order of those of `labels`, if both name their axes.
 
     Errors name the arguments.
     """

@@ -151,6 +151,21 @@ void check_labels(const Rows<int64_t, Index> rows, bool symmetric, const std::ve
   check(components == next, "number of components");
 }
 
+// The roots of a list of arcs, by a flood fill.
+template <class Index>
+auto roots_of_list(const std::vector<Index>& src, const std::vector<Index>& dst, int vertices) {
+  std::vector<std::vector<Index>> neighbours(vertices);
+  for (size_t i = 0; i < src.size(); ++i) {
+    neighbours[src[i]].push_back(dst[i]);
+    neighbours[dst[i]].push_back(src[i]);
+  }
+  return flood_fill(
+      vertices, [](int64_t) { return true; },
+      [&](int64_t v, auto&& visit) {
+        for (Index w : neighbours[v]) visit(w);
+      });
+}
+
 // Rows of a list, as they are known, and of the list in the order of its sources.
 template <class Index>
 void test_rows_of_arcs(const std::vector<Index>& src, const std::vector<Index>& dst,
@@ -187,16 +202,7 @@ void test_graph() {
   group_by_key(
       int64_t(src.size()), vertices, [&](int64_t i) { return src[i]; }, [&](int64_t i) { return dst[i]; },
       indptr.data(), indices.data(), int64_t(indices.size()));
-  std::vector<std::vector<Index>> neighbours(vertices);
-  for (size_t i = 0; i < src.size(); ++i) {
-    neighbours[src[i]].push_back(dst[i]);
-    neighbours[dst[i]].push_back(src[i]);
-  }
-  const auto expected = flood_fill(
-      vertices, [](int64_t) { return true; },
-      [&](int64_t v, auto&& visit) {
-        for (Index w : neighbours[v]) visit(w);
-      });
+  const auto expected = roots_of_list(src, dst, vertices);
   std::vector<Index> others(vertices);
   const Rows<int64_t, Index> rows{indptr.data(), indices.data(), vertices, int64_t(indices.size())};
   test_rows_of_arcs(src, dst, indptr, indices);
@@ -228,16 +234,7 @@ void test_opposite_arcs() {
   }
   for (int k = 0; k < wrong && arcs > 0; ++k)
     dst[draw(0, int(dst.size()) - 1)] = Index(draw(0, vertices - 1));
-  std::vector<std::vector<Index>> neighbours(vertices);
-  for (size_t i = 0; i < src.size(); ++i) {
-    neighbours[src[i]].push_back(dst[i]);
-    neighbours[dst[i]].push_back(src[i]);
-  }
-  const auto expected = flood_fill(
-      vertices, [](int64_t) { return true; },
-      [&](int64_t v, auto&& visit) {
-        for (Index w : neighbours[v]) visit(w);
-      });
+  const auto expected = roots_of_list(src, dst, vertices);
   grow_forest_of_arcs(src.data(), dst.data(), int64_t(src.size()), vertices, roots.data());
   label_forest(roots.data(), vertices, false);
   for (int v = 0; v < vertices; ++v)

@@ -91,7 +91,7 @@ def lay_beside(labels: Any, other: Any, name: str, of: str = "labels") -> Any:
 
 
 def in_order(labels: Any, other: Any, name: str, of: str, ahead: int = 0) -> Any:
-    """Return another array with its axes, and what lies along them, in the order of labels.
+    """Return another array with its axes, and its elements along them, in the order of labels.
 
     Names that xarray gives are none. Axes that labels do not have come last, as that of channels.
     Along an axis that has coordinates in both these decide, but for some axes ahead.

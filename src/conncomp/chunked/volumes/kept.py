@@ -151,9 +151,9 @@ class Kept:
     Attributes
     ----------
     result : list of int or None
-        The numbers that are told of labels, once all are written.
+        The counts that the report returns, once all labels are written.
     differing : list of str
-        What is not as the labelling had it that the folder was kept of.
+        The arguments that differ from those of the run that left the folder.
     """
 
     def __init__(self, folder: Path, wanted: dict[str, Any], suffix: str) -> None:
