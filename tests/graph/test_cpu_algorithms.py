@@ -5,6 +5,8 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import sparse
+from scipy.sparse import csgraph
 
 import conncomp
 from conncomp import Graph, connected_components
@@ -133,3 +135,28 @@ def test_symmetry_is_looked_up_once():
 def test_bad_options(algorithm, options, error, message):
     with pytest.raises(error, match=message):
         connected_components(np.eye(3), algorithm=algorithm, **options)
+
+
+@pytest.mark.parametrize("order", ["sources", "lattice"])
+def test_lists_that_are_labelled_again(order):
+    """From the second call on, a list in the order of its sources is labelled by its rows."""
+    side = 200
+    vertex = np.arange(side * side).reshape(side, side)
+    src = np.concatenate([vertex[:, :-1].ravel(), vertex[:-1].ravel()])
+    dst = np.concatenate([vertex[:, 1:].ravel(), vertex[1:].ravel()])
+    kept = np.random.default_rng(3).random(len(src)) < 0.6
+    src, dst = src[kept], dst[kept]
+    src, dst = np.concatenate([src, dst]), np.concatenate([dst, src])
+    if order == "sources":
+        places = np.argsort(src, kind="stable")
+        src, dst = src[places], dst[places]
+    graph = conncomp.Graph.from_edges(src, dst, side**2)
+    first = conncomp.connected_components(graph)
+    assert len(graph.arrays) == 2
+    second = conncomp.connected_components(graph)
+    assert len(graph.arrays) == (4 if order == "sources" else 2)
+    matrix = sparse.coo_array((np.ones(len(src), bool), (src, dst)), shape=(side**2,) * 2)
+    count, labels = csgraph.connected_components(matrix, directed=False)
+    for found in (first, second):
+        assert found[0] == count
+        np.testing.assert_array_equal(found[1], labels)

@@ -241,6 +241,43 @@ void test_opposite_arcs() {
     check(roots[v] == expected[v], "root of a vertex of a list of opposites");
 }
 
+// Lists whose ends are mostly near each other, all in one component but for some vertices, by one or both
+// directions, in the order of sources, of blocks, or in any; and their rows.
+template <class Index>
+void test_near_arcs() {
+  const int vertices = draw(1, 3000), reach = draw(1, 30), apart = draw(0, 2), order = draw(0, 2);
+  std::vector<std::pair<Index, Index>> arcs;
+  for (int v = 1; v < vertices; ++v) {
+    if (apart && draw(0, vertices / apart) == 0) continue;
+    const int u = std::max(v - draw(1, reach), 0);
+    arcs.emplace_back(Index(v), Index(u));
+    if (draw(0, 1)) arcs.emplace_back(Index(u), Index(v));
+    if (draw(0, vertices) == 0) arcs.emplace_back(Index(draw(0, vertices - 1)), Index(draw(0, vertices - 1)));
+  }
+  if (order == 1) std::sort(arcs.begin(), arcs.end());
+  if (order == 2)
+    for (size_t i = arcs.size(); i > 1; --i) std::swap(arcs[i - 1], arcs[size_t(draw(0, int(i) - 1))]);
+  std::vector<Index> src, dst, roots(vertices), indices(arcs.size());
+  for (const auto& [v, u] : arcs) src.push_back(v), dst.push_back(u);
+  std::vector<int64_t> indptr(vertices + 1);
+  group_by_key(
+      int64_t(src.size()), vertices, [&](int64_t i) { return src[i]; }, [&](int64_t i) { return dst[i]; },
+      indptr.data(), indices.data(), int64_t(indices.size()));
+  test_rows_of_arcs(src, dst, indptr, indices);
+  const auto expected = roots_of_list(src, dst, vertices);
+  grow_forest_of_arcs(src.data(), dst.data(), int64_t(src.size()), vertices, roots.data());
+  label_forest(roots.data(), vertices, false);
+  for (int v = 0; v < vertices; ++v) check(roots[v] == expected[v], "root of a vertex of near arcs");
+  // Sources that somebody has changed since they were checked.
+  for (int k = draw(1, 3); k > 0 && !src.empty(); --k)
+    src[draw(0, int(src.size()) - 1)] =
+        draw(0, 1) ? std::numeric_limits<Index>::min() : std::numeric_limits<Index>::max();
+  RowsOfArcs<Index>(src.data(), dst.data(), int64_t(src.size()), vertices)
+      .fill(indptr.data(), indices.data());
+  check(std::is_sorted(indptr.begin(), indptr.end()), "rows of a list that was changed");
+  check(indptr.front() == 0 && indptr.back() <= int64_t(src.size()), "borders of rows that were changed");
+}
+
 // Vertices of few arcs, listed from both ends in any order, that mostly lead to near ones, and hubs.
 template <class Index>
 void test_sparse() {
@@ -776,6 +813,8 @@ int main(int count, char** arguments) {
     test_one_tree<int64_t>();
     test_opposite_arcs<int32_t>();
     test_opposite_arcs<int64_t>();
+    test_near_arcs<int32_t>();
+    test_near_arcs<int64_t>();
   }
   test_polls_of_long_rows();
   test_polls_around_a_giant();

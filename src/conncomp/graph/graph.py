@@ -66,6 +66,10 @@ if TYPE_CHECKING:
     from conncomp.graph.inputs.reading import Asked
 
 
+# With fewer arcs, rows of a list that is labelled again and again gain nothing.
+ARCS_FOR_ROWS = 1 << 16
+
+
 class Graph:
     """A directed graph with vertices 0, 1, ..., as an array of arcs.
 
@@ -119,6 +123,7 @@ class Graph:
     _csr: tuple[Indices, Indices] | None
     _symmetric: bool | None
     _library: str
+    _was_labelled: bool
 
     def __init__(
         self,
@@ -156,6 +161,7 @@ class Graph:
         graph._csr = csr
         graph._symmetric = symmetric
         graph._library = library
+        graph._was_labelled = False
         return graph
 
     def _keep_arcs(self, src: ArrayLike, dst: ArrayLike, num_vertices: int | None) -> None:
@@ -688,13 +694,22 @@ class Graph:
             if self.device == "cuda":
                 with self._stream():
                     self._csr = rows_of_arcs(current_gpu().xp, src, dst, self.num_vertices)
-            else:
-                indptr, indices = new_array(np, (self.num_vertices + 1,), np.int64), dst
-                if not native.rows_of_sorted(src, indptr):
-                    indices = new_array(np, dst.shape, dst.dtype)
-                    native.csr_of_arcs(src, dst, indptr, indices)
+            elif not self._find_rows():
+                indptr = new_array(np, (self.num_vertices + 1,), np.int64)
+                indices = new_array(np, dst.shape, dst.dtype)
+                native.csr_of_arcs(src, dst, indptr, indices)
                 self._csr = indptr, indices
+        assert self._csr is not None
         return self._csr
+
+    def _find_rows(self) -> bool:
+        """Whether sources never decrease, so that targets are rows as they are; keep these then."""
+        assert self._arcs is not None
+        src, dst = self._arcs
+        indptr = new_array(np, (self.num_vertices + 1,), np.int64)
+        if native.rows_of_sorted(src, indptr):
+            self._csr = indptr, dst
+        return self._csr is not None
 
     def is_symmetric(self) -> bool:
         """Whether every arc is matched by one in the opposite direction.
@@ -752,8 +767,13 @@ class Graph:
     def _fill_labels(self, labels: Indices, consecutive: bool) -> int:
         """Write the label of every vertex; return the number of components.
 
-        Nobody else may write to `labels` meanwhile: what is there leads the union-find.
+        Nobody else may write to `labels` meanwhile: what is there leads the union-find. Rows pay
+        from the second call on if no arc need be moved for them.
         """
+        again = self._was_labelled and self._csr is None and self.num_arcs >= ARCS_FOR_ROWS
+        if again and self._find_rows():
+            self._is_mirrored()
+        self._was_labelled = True
         if self._csr is not None:
             return int(
                 native.components_of_csr(*self._csr, self._symmetric or False, consecutive, labels)

@@ -204,18 +204,18 @@ template <class Pointer, class Vertex, class Index>
 int64_t label_components(const Rows<Pointer, Vertex> rows, bool symmetric, bool consecutive, Index* labels) {
   if (rows.vertices == 0) return 0;
   const bool sparse = rows.arcs / kHookedDegree < rows.vertices;
+  if (symmetric && rows.arcs / kSweptDegree >= rows.vertices && rows.vertices > kGrain / 64) {
+    Giant<Pointer, Vertex> giant(rows);
+    if (giant.search()) {
+      AroundGiant<Index> around(giant.members(), rows.vertices, labels);
+      around.unite(rows);
+      return around.label(consecutive);
+    }
+  }
+  if (start_as_one(rows)) return label_as_one(labels, rows.vertices);
   if (symmetric && sparse) {
     SparseForest<Pointer, Vertex, Index>(rows, labels).grow();
   } else {
-    if (symmetric && rows.arcs / kSweptDegree >= rows.vertices && rows.vertices > kGrain / 64) {
-      Giant<Pointer, Vertex> giant(rows);
-      if (giant.search()) {
-        AroundGiant<Index> around(giant.members(), rows.vertices, labels);
-        around.unite(rows);
-        return around.label(consecutive);
-      }
-    }
-    if (start_as_one(rows)) return label_as_one(labels, rows.vertices);
     start_trees(rows, labels);
     connect_trees(rows, symmetric, sparse, labels);
   }

@@ -4,13 +4,15 @@
 // arcs, some of them, spread over the list, put trees under others first, without a search and by plain
 // stores, as hook_trees does: many stores at a time, so that they wait for memory together. Most vertices are
 // in one tree then, mostly: a bit a vertex tells so, of which a cache holds far more than of parents, and
-// arcs inside that tree are looked at no further. Lists mostly hold both directions of an edge, in the second
-// half or one after the other: an arc whose opposite stands there is left out, without a random access.
-// Threads take blocks of arcs from one queue: with a share of the list each, they would pass over the same
-// vertices in step, and wait for each other's parents. Cost: each arc read once and some twice, and two
-// random accesses for it. No memory beyond the parents, which become the labels, and a bit a vertex. Source:
-// union-find of Jaiganesh and Burtscher 2018; some arcs first: Sutton, Ben-Nun and Barak 2018; trees are
-// hooked as by Shiloach and Vishkin 1982.
+// arcs inside that tree are looked at no further. Where ends are mostly near each other, as in grids, every
+// arc first puts its larger end under its smaller one, by a plain store: if only one vertex has no smaller
+// neighbour, all are one tree, and that is seen before any root is sought. Lists mostly hold both directions
+// of an edge, in the second half or one after the other: an arc whose opposite stands there is left out,
+// without a random access. Threads take blocks of arcs from one queue: with a share of the list each, they
+// would pass over the same vertices in step, and wait for each other's parents. Cost: each arc read once and
+// some twice, and two random accesses for it. No memory beyond the parents, which become the labels, and a
+// bit a vertex. Source: union-find of Jaiganesh and Burtscher 2018; some arcs first: Sutton, Ben-Nun and
+// Barak 2018; trees are hooked as by Shiloach and Vishkin 1982.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +21,7 @@
 #include <vector>
 
 #include "core/union_find.h"
+#include "cpu/core/helper_account.h"
 #include "cpu/core/most_frequent.h"
 #include "cpu/core/numbering.h"
 #include "cpu/core/parallel.h"
@@ -50,14 +53,22 @@ class ForestOfArcs {
     FrequentRoot giant{-1, 0};
     const int64_t every = (opposite_ ? arcs_ / 2 : arcs_) / vertices_;
     if (every >= kManyArcs && !is_sorted(src_) && !is_sorted(dst_)) {
-      const int64_t blocks = opposite_ > kBlock ? opposite_ / kBlock : blocks_;
       for (int64_t round = 0; round < kRounds || (round == kRounds && giant.share < kGiant); ++round) {
         const int64_t apart = round == 0 ? every : 2 * every;
-        for_each_block((blocks - round + apart - 1) / apart,
+        for_each_block((to_opposites() - round + apart - 1) / apart,
                        [=, this](int64_t i) { hook_block(round + i * apart); });
         flatten(parent_, vertices_);
         if (round + 1 >= kRounds) giant = frequent_root();
       }
+    } else if (is_near()) {
+      for_each_block(to_opposites(), [this](int64_t block) { start_block(block); });
+      if (sum_over(vertices_,
+                   [parent = parent_](int64_t v) { return Shared::load(parent + v) == Index(v); }) == 1) {
+        label_as_one(parent_, vertices_);
+        return;
+      }
+      flatten(parent_, vertices_);
+      giant = frequent_root();
     }
     if (giant.share < kGiant) {
       for_each_block(blocks_, [this](int64_t block) { unite_block<Access>(block); });
@@ -72,7 +83,8 @@ class ForestOfArcs {
   static constexpr int64_t kPiece = kGrain / kBlock;                  // blocks
   static constexpr int64_t kManyArcs = 4;                             // a vertex
   static constexpr int64_t kRounds = 3;  // by as many arcs as there are vertices, then by half as many
-  static constexpr double kGiant = 0.9;  // a share of the vertices
+  static constexpr int64_t kNear = kAlwaysHelped ? 8 : 256;  // vertices over the distance of near ends
+  static constexpr double kGiant = 0.9;                      // a share of the vertices
 
   // Calls body(block), in parallel. Neighbouring pieces are worked on at the same time: lists mostly pass
   // over the vertices several times, and threads that pass in step would wait for each other's parents.
@@ -117,6 +129,29 @@ class ForestOfArcs {
       if (opposite > kSamples / 4 * 3) return distance;
     }
     return 0;
+  }
+
+  // Blocks before those that hold opposites only.
+  int64_t to_opposites() const { return opposite_ > kBlock ? (opposite_ + kBlock - 1) / kBlock : blocks_; }
+
+  // Whether ends are mostly near each other, so that arcs of any order mostly start trees in a cache.
+  bool is_near() const {
+    constexpr int64_t kSamples = 64;
+    int64_t near = 0;
+    for (int64_t k = 0; k < kSamples && arcs_ > 0; ++k) {
+      const uint64_t v = Shared::load(src_ + arcs_ / kSamples * k),
+                     u = Shared::load(dst_ + arcs_ / kSamples * k);
+      near += std::max(v, u) - std::min(v, u) < uint64_t(vertices_ / kNear);
+    }
+    return near > kSamples / 4 * 3;
+  }
+
+  // Puts larger ends under smaller ones; the last one that is stored stays.
+  void start_block(int64_t block) {
+    for_each_arc(block, [parent = parent_](Index v, Index u) {
+      const Index high = v < u ? u : v, low = v < u ? v : u;
+      Shared::store(parent + high, low);
+    });
   }
 
   // Puts the larger one of two roots of flat trees under the smaller one. Of two links of one root the one to
