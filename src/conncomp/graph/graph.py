@@ -35,13 +35,13 @@ from conncomp._core import native
 from conncomp.graph.inputs.conversions import (
     as_arcs_or_rows,
     check_library,
-    edges_of_igraph,
-    edges_of_rustworkx,
     is_igraph,
     is_networkx,
     is_rustworkx,
     is_sparse,
+    parts_of_igraph,
     parts_of_networkx,
+    parts_of_rustworkx,
 )
 from conncomp.graph.inputs.parts import (
     Ids,
@@ -345,7 +345,7 @@ class Graph:
         Graph(num_vertices=4, num_arcs=8)
         """
         check_library(is_igraph(graph), graph, "igraph")
-        return cls._from_ends(*edges_of_igraph(graph), graph.is_directed())
+        return cls._of_checked(**parts_of_igraph(graph)._asdict())
 
     @classmethod
     def from_rustworkx(cls, graph: Any) -> Graph:
@@ -369,19 +369,7 @@ class Graph:
         Graph(num_vertices=4, num_arcs=6)
         """
         check_library(is_rustworkx(graph), graph, "rustworkx")
-        return cls._from_ends(*edges_of_rustworkx(graph), hasattr(graph, "successors"))
-
-    @classmethod
-    def _from_ends(cls, ends: Indices, num_vertices: int, directed: bool) -> Graph:
-        """Make a graph of edges, shape (num_edges, 2), with two arcs for an undirected one."""
-        src, dst = ends.T
-        if directed:
-            return cls.from_edges(src, dst, num_vertices)
-        proper = src != dst  # no loop
-        src, dst = np.concatenate([src, dst[proper]]), np.concatenate([dst, src[proper]])
-        made = cls.from_edges(src, dst, num_vertices)
-        made._symmetric = True
-        return made
+        return cls._of_checked(**parts_of_rustworkx(graph)._asdict())
 
     @overload
     @classmethod

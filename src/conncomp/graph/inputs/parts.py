@@ -62,6 +62,16 @@ class Parts(NamedTuple):
         return len(lists[1])
 
 
+def undirected(num_vertices: int, src: Indices, dst: Indices) -> Parts:
+    """Return the parts of a graph of edges that are listed once; loops stay one arc each."""
+    back = src != dst
+    if back.all():
+        arcs = np.concatenate((src, dst)), np.concatenate((dst, src))
+    else:
+        arcs = np.concatenate((src, dst[back])), np.concatenate((dst, src[back]))
+    return Parts(num_vertices, arcs=arcs, symmetric=True)
+
+
 def as_arcs(src: ArrayLike, dst: ArrayLike) -> tuple[Indices, Indices]:
     """Return sources and targets as vectors of one length and type; vertices are not checked."""
     ends = [as_indices(src, "src"), as_indices(dst, "dst")]
