@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import conncomp
 from conncomp import Graph
-from conncomp.graph.inputs import conversions
+from conncomp.graph.inputs import conversions, parts
 
 
 class Subclass(igraph.Graph):
@@ -152,3 +152,11 @@ def test_rustworkx_numbers_the_nodes_that_are_left(data, directed):
     num, labels = conncomp.connected_components(graph)
     assert num == len(rustworkx.connected_components(graph.to_undirected() if directed else graph))
     assert len(labels) == len(number)
+
+
+@pytest.mark.parametrize("num_vertices", [None, 5])
+def test_each_end_of_an_arc_is_read_once_to_be_checked(num_vertices, monkeypatch):
+    read, extremes = [], parts.extremes
+    monkeypatch.setattr(parts, "extremes", lambda ends: read.append(1) or extremes(ends))
+    assert Graph.from_edges([0, 4], [1, 2], num_vertices).num_vertices == 5
+    assert len(read) == 2

@@ -23,7 +23,6 @@ from conncomp._arrays import (
     as_numpy,
     caller_stream,
     converted,
-    extremes,
     in_library,
     library_of,
     move_from_gpu,
@@ -160,16 +159,12 @@ class Graph:
 
     def _keep_arcs(self, src: ArrayLike, dst: ArrayLike, num_vertices: int | None) -> None:
         """Keep arcs, once checked; by default vertices end with the largest that occurs."""
-        told = num_vertices is not None
         with _where_they_lie(src=src, dst=dst) as library:
             arcs = as_arcs(src, dst)
+            count = check_arcs(arcs, num_vertices)
             if num_vertices is None:
-                largest = (extremes(ends)[1] for ends in arcs if len(ends))
-                num_vertices = 1 + max(largest, default=-1)
-            made = Graph._of_checked(num_vertices, arcs=arcs, library=library)
-            made._check_arcs()
-            if not told:
-                refuse_excess(arcs, num_vertices)
+                refuse_excess(arcs, count)
+            made = Graph._of_checked(count, arcs=arcs, library=library)
         self.__dict__.update(made.__dict__)
 
     def _keep_rows(
@@ -185,11 +180,6 @@ class Graph:
             made = Graph._of_checked(count, csr=rows, library=library)
             made._check_rows()
         self.__dict__.update(made.__dict__)
-
-    def _check_arcs(self) -> None:
-        """Raise unless all ends of the arcs are vertices."""
-        assert self._arcs is not None
-        check_arcs(self._arcs, self._num_vertices)
 
     def _check_rows(self) -> None:
         """Raise unless the rows are a graph; on a GPU, find out whether it is symmetric."""
@@ -554,7 +544,7 @@ class Graph:
         moved = self._moved(partial(move_to_gpu, current_gpu().xp), "cupy")
         # The arrays here may have changed since they were checked.
         if moved._arcs is not None:
-            moved._check_arcs()
+            check_arcs(moved._arcs, moved.num_vertices)
         if moved._csr is not None:
             moved._check_rows()
         return moved
