@@ -328,6 +328,11 @@ class Graph:
         TypeError
             If it is none.
 
+        Notes
+        -----
+        Edges of igraph 0.10 and 1.0 are copied from the memory of its C library, those of other
+        versions from ``graph.get_edgelist()``, which takes longer than the components.
+
         Examples
         --------
         >>> import igraph

@@ -144,7 +144,7 @@ def parts_of_igraph(graph: Any) -> Parts:
     if not (address and native.copy_igraph_edges(address, vertices, *ends)):
         pairs = chain.from_iterable(graph.get_edgelist())
         ends = np.fromiter(pairs, ends.dtype, 2 * count).reshape(-1, 2).T.copy()
-    return _parts_of_ends(vertices, *ends, graph.is_directed())
+    return _parts_of_ends(ends, vertices, graph.is_directed())
 
 
 def _address_of_igraph(graph: Any) -> int | None:
@@ -152,8 +152,8 @@ def _address_of_igraph(graph: Any) -> int | None:
 
     That needs a version of igraph with this layout, and a lock that keeps others from changing it.
     """
-    igraph = sys.modules.get("igraph")
-    base = getattr(igraph, "GraphBase", None)
+    igraph: Any = sys.modules.get("igraph")
+    base: Any = getattr(igraph, "GraphBase", None)
     version = str(getattr(igraph, "__igraph_version__", ""))
     locate = getattr(base, "_raw_pointer", None)
     if (
@@ -176,10 +176,12 @@ def parts_of_rustworkx(graph: Any) -> Parts:
         numbers = np.full(nodes[-1] + 1, -1, dtype)
         numbers[nodes] = np.arange(len(nodes))
         ends = numbers[ends]
-    return _parts_of_ends(len(nodes), *ends.astype(dtype, order="C"), hasattr(graph, "successors"))
+    ends = ends.astype(dtype, order="C")
+    return _parts_of_ends(ends, len(nodes), hasattr(graph, "successors"))
 
 
-def _parts_of_ends(num_vertices: int, src: Indices, dst: Indices, directed: bool) -> Parts:
+def _parts_of_ends(ends: Indices, num_vertices: int, directed: bool) -> Parts:
+    src, dst = ends
     check_arcs((src, dst), num_vertices)
     if directed:
         return Parts(num_vertices, arcs=(src, dst))
