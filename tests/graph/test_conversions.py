@@ -108,6 +108,27 @@ def test_counts_that_memory_does_not_have_are_not_read():
         assert (ends == -7).all() != is_read
 
 
+class NeverInitialised(igraph.Graph):
+    def __init__(self):
+        pass
+
+
+def test_igraph_that_was_made_in_another_way():
+    again = igraph.Graph(n=3, edges=[(0, 1)])
+    again.__init__(2, [(1, 0), (1, 1)])  # which adds to it
+    with pytest.raises(OverflowError):
+        again.__init__(-1)
+    for graph in (
+        igraph.GraphBase.__new__(igraph.GraphBase),
+        igraph.GraphBase(3, [(2, 0)], True),
+        NeverInitialised(),
+        again,
+    ):
+        made = Graph.from_igraph(graph)
+        expected = arcs_of_edges(graph.get_edgelist(), graph.is_directed())
+        assert (made.num_vertices, as_listed(made)) == (graph.vcount(), expected)
+
+
 def test_igraph_that_another_thread_changes():
     graph = igraph.Graph(n=300)
     stop = threading.Event()
