@@ -49,7 +49,7 @@ def ways(laboratory: Laboratory) -> dict[str, Contender]:
     device = laboratory.device
     measured = hooking(laboratory)
     for name, contender in algorithms("graph", device.name).items():
-        if name not in ("soman", "afforest", "auto-consecutive"):
+        if name not in ("soman", "afforest", "auto-consecutive", "auto-list"):
             measured[DEFAULT if name == "auto" else name] = contender
     measured[SERIAL] = OnThreads(Ours("graph", "bfs"), device)
     with suppress(ImportError):  # it is no requirement

@@ -93,6 +93,36 @@ def test_result(run, arguments, own):
     assert measured == len(peers.algorithms(arguments[0], "cpu"))
 
 
+@pytest.mark.parametrize("kind", ["graph", "strong"])
+def test_the_form_of_graphs_is_told(run, kind):
+    suite = "wang" if kind == "graph" else "scc"
+    measured = (kind, "--suite", suite, "--size", "tiny")
+    for name in ["auto"] + ["auto-list"] * (kind == "graph"):
+        found = run(*measured, "--algorithm", name)
+        (line,) = (line for line in found.stdout.splitlines() if line.startswith("graphs "))
+        assert ("as rows" in line, "auto-list" in line) == (True, name == "auto-list")
+    assert ("auto-list" in peers.algorithms(kind, "cpu")) == (kind == "graph")
+
+
+def test_a_list_has_all_edges_and_then_their_opposites(monkeypatch):
+    """And a graph is made of it for each run, as a call before may leave rows."""
+    edges = np.array([[0, 1], [2, 3], [1, 2], [3, 3]]).T
+    graph = conncomp.Graph.from_edges(*np.concatenate([edges, edges[::-1]], 1), 6)
+    contender = peers.algorithms("graph", "cpu")["auto-list"]
+    src, dst, vertices = prepared = contender.prepare(graph, 0)
+    assert (src.tolist(), dst.tolist(), vertices) == ([0, 1, 2, 1, 2, 3], [1, 2, 3, 0, 1, 2], 6)
+    made, connected_components = set(), conncomp.connected_components
+
+    def noted(graph, **options):
+        made.add(graph)
+        return connected_components(graph, **options)
+
+    monkeypatch.setattr(conncomp, "connected_components", noted)
+    for _ in range(2):
+        assert contender.labels(contender.run(prepared)).tolist() == [0, 0, 0, 0, 1, 2]
+    assert len(made) == 2
+
+
 def test_peers_alone(run):
     found = run(*IMAGE, "--algorithm", "scipy", "-o", "out.json")
     assert found.exit_code == 0

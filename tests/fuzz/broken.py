@@ -171,6 +171,10 @@ def _one_less(generated):
     yield from list(generated)[1:]
 
 
+def _turned(copy, address, vertices, src, dst):
+    return copy(address, vertices, dst, src)
+
+
 def _merges(read, path, **options):
     """Read a file of text without the zeros that ids begin with."""
     path.write_text(re.sub(r"\b0+(?=\d)", "", path.read_text()))
@@ -235,6 +239,7 @@ BREAKAGES = {
     ],
     "names-in-text": [
         of_call(conncomp.Graph, "read", _merges),
+        of_call(native.NamedArcReader, "rename", lambda rename, reader, src, dst: None),
         of(CsvFile, "_line_of", lambda line: line + 1),
         *(of_call(native, "integers_of_text", _takes) for _takes in (_takes_zeros, _takes_nothing)),
         *(of(conncomp, "label_edge_files", _part(k)) for k in (0, 1)),
@@ -303,6 +308,7 @@ BREAKAGES = {
     "colours": [of(conncomp, "colour_components", _part())],
     "graphs": [
         of(conncomp.Graph, "is_symmetric", lambda result: not result),
+        of_call(native, "copy_igraph_edges", _turned),
         *(of_property(conncomp.Graph, name, _part()) for name in ("indptr", "indices", "num_arcs")),
     ],
     "connected-components": [

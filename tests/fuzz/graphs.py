@@ -110,7 +110,9 @@ def _as_igraph(choices, n, src, dst, weights):
     import igraph
 
     edges = list(zip(src.tolist(), dst.tolist(), strict=True))
-    return igraph.Graph(n, edges, directed=True), (src, dst), None
+    graph = igraph.Graph(n, edges + edges[:2], directed=True)
+    graph.delete_edges(range(len(edges), len(edges + edges[:2])))
+    return graph, (src, dst), None
 
 
 def _as_rustworkx(choices, n, src, dst, weights):

@@ -14,7 +14,8 @@ from .choices import Choices
 from .target import assert_refused, assert_same
 
 PLAIN = ["7", "0", "2139", str(2**63 - 1), "10"]
-ODD = ["007", "02139", "+7", " 7", "7 ", "7.0", "-0", "00", str(2**63), "1" * 21, "0x7", "1e1"]
+MEANT = ["007", "02139", "+7", " 7", "7 ", "7.0", "-0", "00"]  # as numbers, perhaps
+ODD = [*MEANT, str(2**63), "1" * 21, "0x7", "1e1"]
 NAMES = ["Ada", "Grace Hopper", "x, y", 'the "x"', "NA", "null", "source", "\u00e4", "a;b"]
 HEADERS = [None, ("source", "target"), ("src", "dst", "weight"), ("w", "to", "from")]
 
@@ -82,6 +83,12 @@ def _read(path, header, integers):
     return ids.tolist(), labels.tolist()
 
 
+def _numbered(path, header):
+    """Return the arcs of a file that is read without `compact_ids`."""
+    graph = conncomp.Graph.read(path, header=header is not None, format="csv")
+    return list(zip(*(ends.tolist() for ends in graph.arcs), strict=True))
+
+
 def _is_plain(text):
     return text.isascii() and text.isdecimal() and str(int(text)) == text and int(text) < 2**63
 
@@ -108,6 +115,13 @@ def names_in_text(data):
         for found in (_clustered(path, header, ends, False), _read(path, header, False)):
             assert found == (nodes, clusters), found
         wrong = [not all(map(_is_plain, pair)) for pair in pairs]
+        if set(nodes) - {*PLAIN, *MEANT}:
+            places = {name: k for k, name in enumerate(nodes)}
+            assert _numbered(path, header) == [(places[v], places[w]) for v, w in pairs]
+        elif True not in wrong and max(map(int, nodes)) <= 2**22:
+            assert _numbered(path, header) == [(int(v), int(w)) for v, w in pairs]
+        else:
+            assert_refused(ValueError, _numbered, path, header)
         if True in wrong:
             lines = [line for line, is_wrong in zip(lines, wrong, strict=True) if is_wrong]
             _assert_refused_by_line(lines, _clustered, path, header, ends, True)

@@ -14,6 +14,7 @@ import typing
 import warnings
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 from xml.parsers import expat
 
 import networkx
@@ -1081,6 +1082,58 @@ def test_csv_is_what_python_reads(tmp_path_factory, data, separator, end):
         graph, ids = Graph.read(path, compact_ids=True)
     assert sorted((ids[u], ids[v]) for u, v in arcs_of(graph)) == sorted(pairs)
     assert ids.tolist() == list(dict.fromkeys(end for pair in pairs for end in pair))
+
+
+FIELDS = ["0", "1", "7", "12", "300", str(2**31), str(2**63 - 1)]
+ODD_FIELDS = ["", "01", "+7", "-7", " 7", "7 ", "7.0", "1e3", str(2**63), "x", "ä", "#5", '"', "'7"]
+
+
+@given(data=st.data(), separator=st.sampled_from(",;\t"), end=st.sampled_from(["\n", "\r", "\r\n"]))
+@settings(max_examples=300, deadline=None)
+def test_numbers_in_csv_are_read_as_names_are(tmp_path_factory, data, separator, end):
+    """Also where another name, or an error, comes after many numbers."""
+    draw, often = data.draw, st.sampled_from(FIELDS)
+    header = draw(st.sampled_from(["source,target", "to,x,from", "x,dst,y,src", "3,4", "a,a"]))
+    columns = header.count(",") + 1
+    seldom = st.sampled_from(FIELDS + ODD_FIELDS) if draw(st.booleans()) else often
+    rows = [[draw(often) for _ in range(columns)] for _ in range(draw(st.integers(0, 6)))]
+    rows += [[draw(seldom) for _ in range(columns)] for _ in range(draw(st.integers(0, 6)))]
+    lines = [header.replace(",", separator)]
+    for row in rows:
+        quote = draw(st.sampled_from(["", "", "", '"']))
+        missing = draw(st.integers(0, 40)) == 0
+        lines.append(separator.join(quote + field + quote for field in row[missing:]))
+        lines += [""] * draw(st.integers(0, 1))
+    path = tmp_path_factory.mktemp("csv") / "a.csv"
+    path.write_text(end.join(lines) + end * draw(st.booleans()), encoding="utf-8", newline="")
+    options = {
+        "compact_ids": draw(st.booleans()),
+        "integers": draw(st.booleans()),
+        "header": draw(st.sampled_from([None, True, False])),
+        "format": "csv",
+    }
+
+    def outcome():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                read = Graph.read(path, **options)
+            except ValueError as error:
+                return str(error)
+        graph, ids = read if options["compact_ids"] else (read, np.zeros(0))
+        src, dst = graph.arcs
+        arcs = src.tolist(), dst.tolist(), src.dtype
+        return graph.num_vertices, *arcs, ids.tolist(), ids.dtype
+
+    def of_names(*table):
+        return native.NamedArcReader(*table[:-1], False)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(graph_files, "CHUNK", draw(st.sampled_from([1, 7, 64, 1 << 18])))
+        found = outcome()
+        slow = SimpleNamespace(**{**vars(native), "NamedArcReader": of_names})
+        patch.setattr(graph_files, "native", slow)
+        assert found == outcome()
 
 
 CSV = {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "cpu/files/compact.h"
@@ -40,6 +41,12 @@ template <>
 constexpr int64_t kMostHeld<GraphmlReader> = GraphmlReader::kLongestTag;
 
 template <class Reader>
+bool are_numbers(const Reader& reader) {
+  if constexpr (requires { reader.as_numbers(); }) return reader.as_numbers();
+  return false;
+}
+
+template <class Reader>
 Result read(Reader&& reader, const std::string& text, size_t longest_chunk) {
   Result result;
   std::string held;
@@ -52,16 +59,29 @@ Result read(Reader&& reader, const std::string& text, size_t longest_chunk) {
       const auto bytes = std::make_unique<char[]>(chunk.size());
       std::copy(chunk.begin(), chunk.end(), bytes.get());
       std::vector<int64_t> first(chunk.size() + 1), second(chunk.size() + 1);
-      const Progress done = reader.read(bytes.get(), chunk.size(), last, first.data(), second.data());
-      result.first.insert(result.first.end(), first.begin(), first.begin() + done.first);
-      result.second.insert(result.second.end(), second.begin(), second.begin() + done.second);
-      held = chunk.substr(done.used);
-      if (held.size() >= size_t(kMostHeld<Reader>)) throw std::logic_error("more is held than may be");
+      const auto read_from = [&](size_t begin) {
+        const Progress done =
+            reader.read(bytes.get() + begin, chunk.size() - begin, last, first.data(), second.data());
+        result.first.insert(result.first.end(), first.begin(), first.begin() + done.first);
+        result.second.insert(result.second.end(), second.begin(), second.begin() + done.second);
+        return begin + done.used;
+      };
+      const bool as_numbers = are_numbers(reader);
+      size_t used = read_from(0);
+      if constexpr (requires { reader.as_numbers(); })
+        if (as_numbers && !reader.as_numbers()) {
+          reader.rename(result.first.data(), result.second.data(), int64_t(result.first.size()));
+          used = read_from(used);
+        }
+      held = chunk.substr(used);
+      if (held.size() >= size_t(kMostHeld<std::remove_cvref_t<Reader>>))
+        throw std::logic_error("more is held than may be");
     }
   } catch (const std::invalid_argument& error) {
     return {error.what(), {}, {}, {}};
   }
   if constexpr (requires { reader.names(); }) {
+    if (are_numbers(reader)) return result;
     const VertexNames& names = reader.names();
     std::vector<uint32_t> rows(size_t(names.count() * names.longest()));
     names.write(rows.data());
@@ -236,6 +256,28 @@ void test(Make make, const std::string& text) {
   std::exit(1);
 }
 
+// What is read as numbers first is what is read as names.
+template <class Make>
+void test_numbers(Make make_named, const std::string& text) {
+  Result names = read(make_named(false), text, text.size() + 1);
+  auto reader = make_named(true);
+  const Result found = read(reader, text, text.size() + 1);
+  if (reader.as_numbers() && names.error.empty()) {
+    const size_t count = names.names.size();
+    int64_t most = -1;
+    for (const auto* ends : {&names.first, &names.second})
+      for (const int64_t name : *ends) most = std::max(most, name);
+    const int64_t* const numbers = names.names.data() + count - size_t(most + 1);
+    std::vector<int64_t> kept(numbers, numbers + most + 1);
+    for (auto* ends : {&names.first, &names.second})
+      for (int64_t& name : *ends) name = kept[size_t(name)];
+    names.names.clear();
+  }
+  if (found == names) return;
+  std::printf("wrong: numbers in a table\n");
+  std::exit(1);
+}
+
 // Pieces that no parser sees come in order and are long; each is one by itself, in memory of its own.
 void test_plain_xml(const std::string& text) {
   const auto pieces_of = [](const std::string& part) {
@@ -316,7 +358,13 @@ int main(int count, char** arguments) {
     const bool weighted = draw(0, 1);
     test([=] { return NeighbourReader(vertices, skipped, weighted, 1); }, text);
     const int64_t column = draw(0, 1);
-    test([=] { return NamedArcReader(',', 2 + column, column, 1 - column, 1); }, draw_csv());
+    const std::string csv = draw_csv();
+    const auto make_named = [=](bool as_numbers) {
+      return NamedArcReader(',', 2 + column, column, 1 - column, 1, as_numbers);
+    };
+    test([=] { return make_named(false); }, csv);
+    test([=] { return make_named(true); }, csv);
+    test_numbers(make_named, csv);
     test([] { return GraphmlReader(); }, draw_graphml());
     const std::string listed = draw_listed_graphml();
     test([] { return GraphmlReader(); }, listed);

@@ -21,6 +21,7 @@ from conncomp.bench.inputs import MOST_OBJECTS
 from conncomp.bench.suites import Kind
 from conncomp.graph import Graph
 from conncomp.graph import algorithms as graph_algorithms
+from conncomp.graph.inputs.parts import undirected
 from conncomp.grid import algorithms as grid_algorithms
 from conncomp.kernels.cuda import launcher
 
@@ -134,6 +135,22 @@ class OursOnGpu(Contender):
         call, out = prepared
         call()
         return out
+
+
+class OursOfList(Ours):
+    """The default on a list: all edges and then their opposites, from arrays to labels."""
+
+    def __init__(self) -> None:
+        super().__init__("graph", "auto")
+        self.name = "auto-list"
+
+    def prepare(self, data: Any, connectivity: int) -> Any:
+        """Return the ends of the arcs, and how many vertices there are."""
+        return *(undirected(data.num_vertices, *_edges(data)).arcs or ()), data.num_vertices
+
+    def run(self, prepared: Any) -> Labels:
+        """Make a graph, as one that was labelled before may have rows, and label it."""
+        return super().run((Graph.from_edges(*prepared), 0))
 
 
 def _name(algorithm: str, options: dict[str, Any]) -> str:
@@ -432,7 +449,8 @@ def algorithms(kind: Kind, device: DeviceName) -> dict[str, Contender]:
     """Return the contenders that are ours, by name."""
     names = TABLES[kind][device]
     if device == "cpu":
-        return {name: Ours(kind, name) for name in names}
+        on_cpu = [Ours(kind, name) for name in names] + [OursOfList()] * (kind == "graph")
+        return {contender.name: contender for contender in on_cpu}
     made = [OursOnGpu(kind, name) for name in names]
     if "auto" in names:
         made.append(OursOnGpu(kind, "auto", "consecutive"))

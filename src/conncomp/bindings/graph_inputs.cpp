@@ -1,4 +1,5 @@
 // Inputs of graphs: readers of text, rows of arcs, and whether rows are mirrored.
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -67,6 +68,15 @@ std::tuple<size_t, int64_t, int64_t> read_chunk(Reader& reader, Vector<const uin
   return {done.used, done.first, done.second};
 }
 
+// Replaces vertex numbers that were read by the numbers of their names.
+void rename_arcs(NamedArcReader& reader, FilledVector src, FilledVector dst) {
+  with_integers(src, [&]<class Vertex>(Vertex* sources) {
+    with_entries<Vertex>(dst, [&](Vertex* targets) {
+      without_gil([&] { reader.rename(sources, targets, int64_t(src.size())); });
+    });
+  });
+}
+
 // Rows of code points, one for each name, as NumPy has text.
 template <class Reader>
 void write_names(const Reader& reader, Vector<uint32_t> rows) {
@@ -93,6 +103,37 @@ int64_t integers_of_text(Vector<const int64_t> ends, Vector<const uint8_t> bytes
       if (!canonical_integer(text + ends.data()[i], text + ends.data()[i + 1], integers.data()[i])) return i;
     return -1;
   });
+}
+
+// How igraph 0.10 and 1.0 begin a graph in memory, where integers have 64 bits.
+struct IgraphVector {
+  const int64_t *begin, *allocated, *end;
+};
+struct IgraphGraph {
+  int64_t vertices;
+  uint8_t is_directed;
+  IgraphVector from, to;
+};
+
+// Copies the ends of the edges, as `get_edgelist` has them, from the graph of igraph at an address; whether
+// it has so many vertices and edges. Python's lock is held all the time, so nobody changes the graph.
+bool copy_igraph_edges(uintptr_t address, int64_t vertices, FilledVector src, FilledVector dst) {
+  static_assert(sizeof(void*) == sizeof(int64_t));
+  const auto& graph = *reinterpret_cast<const IgraphGraph*>(address);
+  const auto holds = [&](const IgraphVector& ends) {
+    return ends.begin != nullptr && uintptr_t(ends.end) - uintptr_t(ends.begin) == 8 * src.size();
+  };
+  if (graph.vertices != vertices || !holds(graph.from) || !holds(graph.to) || dst.size() != src.size())
+    return false;
+  const int64_t *first = graph.from.begin, *second = graph.to.begin;
+  if (!graph.is_directed) std::swap(first, second);  // the larger end stands in `from`
+  with_integers(src, [&]<class Vertex>(Vertex* sources) {
+    with_entries<Vertex>(dst, [&](Vertex* targets) {
+      std::copy_n(first, src.size(), sources);
+      std::copy_n(second, src.size(), targets);
+    });
+  });
+  return true;
 }
 
 // Where the pieces begin and end that a parser of XML needs not see, and how many line feeds are there.
@@ -135,13 +176,17 @@ void define_graph_inputs(nb::module_& m) {
       .def_prop_ro("loops", &NeighbourReader::loops);
   named_reader<DigitArcReader>(m, "DigitArcReader")
       .def(nb::init<const std::string&, const std::string&, int64_t>());
-  named_reader<NamedArcReader>(m, "NamedArcReader").def(nb::init<char, int64_t, int64_t, int64_t, int64_t>());
+  named_reader<NamedArcReader>(m, "NamedArcReader")
+      .def(nb::init<char, int64_t, int64_t, int64_t, int64_t, bool>())
+      .def("rename", &rename_arcs)
+      .def_prop_ro("as_numbers", &NamedArcReader::as_numbers);
   named_reader<GraphmlReader>(m, "GraphmlReader")
       .def(nb::init<>())
       .def_prop_ro("is_directed", &GraphmlReader::is_directed)
       .def_prop_ro("has_graph", &GraphmlReader::has_graph);
   m.def("integers_of_text", &integers_of_text);
   m.def("plain_pieces", &plain_pieces);
+  m.def("copy_igraph_edges", &copy_igraph_edges);
   m.attr("longest_row") = NamedArcReader::kLongestRow;
 }
 

@@ -23,7 +23,6 @@ from conncomp._arrays import (
     as_numpy,
     caller_stream,
     converted,
-    extremes,
     in_library,
     library_of,
     move_from_gpu,
@@ -35,13 +34,13 @@ from conncomp._core import native
 from conncomp.graph.inputs.conversions import (
     as_arcs_or_rows,
     check_library,
-    edges_of_igraph,
-    edges_of_rustworkx,
     is_igraph,
     is_networkx,
     is_rustworkx,
     is_sparse,
+    parts_of_igraph,
     parts_of_networkx,
+    parts_of_rustworkx,
 )
 from conncomp.graph.inputs.parts import (
     Ids,
@@ -166,16 +165,12 @@ class Graph:
 
     def _keep_arcs(self, src: ArrayLike, dst: ArrayLike, num_vertices: int | None) -> None:
         """Keep arcs, once checked; by default vertices end with the largest that occurs."""
-        told = num_vertices is not None
         with _where_they_lie(src=src, dst=dst) as library:
             arcs = as_arcs(src, dst)
+            count = check_arcs(arcs, num_vertices)
             if num_vertices is None:
-                largest = (extremes(ends)[1] for ends in arcs if len(ends))
-                num_vertices = 1 + max(largest, default=-1)
-            made = Graph._of_checked(num_vertices, arcs=arcs, library=library)
-            made._check_arcs()
-            if not told:
-                refuse_excess(arcs, num_vertices)
+                refuse_excess(arcs, count)
+            made = Graph._of_checked(count, arcs=arcs, library=library)
         self.__dict__.update(made.__dict__)
 
     def _keep_rows(
@@ -191,11 +186,6 @@ class Graph:
             made = Graph._of_checked(count, csr=rows, library=library)
             made._check_rows()
         self.__dict__.update(made.__dict__)
-
-    def _check_arcs(self) -> None:
-        """Raise unless all ends of the arcs are vertices."""
-        assert self._arcs is not None
-        check_arcs(self._arcs, self._num_vertices)
 
     def _check_rows(self) -> None:
         """Raise unless the rows are a graph; on a GPU, find out whether it is symmetric."""
@@ -344,6 +334,11 @@ class Graph:
         TypeError
             If it is none.
 
+        Notes
+        -----
+        Edges of igraph 0.10 and 1.0 are copied from the memory of its C library, those of other
+        versions from ``graph.get_edgelist()``, which takes longer than the components.
+
         Examples
         --------
         >>> import igraph
@@ -351,7 +346,7 @@ class Graph:
         Graph(num_vertices=4, num_arcs=8)
         """
         check_library(is_igraph(graph), graph, "igraph")
-        return cls._from_ends(*edges_of_igraph(graph), graph.is_directed())
+        return cls._of_checked(**parts_of_igraph(graph)._asdict())
 
     @classmethod
     def from_rustworkx(cls, graph: Any) -> Graph:
@@ -375,19 +370,7 @@ class Graph:
         Graph(num_vertices=4, num_arcs=6)
         """
         check_library(is_rustworkx(graph), graph, "rustworkx")
-        return cls._from_ends(*edges_of_rustworkx(graph), hasattr(graph, "successors"))
-
-    @classmethod
-    def _from_ends(cls, ends: Indices, num_vertices: int, directed: bool) -> Graph:
-        """Make a graph of edges, shape (num_edges, 2), with two arcs for an undirected one."""
-        src, dst = ends.T
-        if directed:
-            return cls.from_edges(src, dst, num_vertices)
-        proper = src != dst  # no loop
-        src, dst = np.concatenate([src, dst[proper]]), np.concatenate([dst, src[proper]])
-        made = cls.from_edges(src, dst, num_vertices)
-        made._symmetric = True
-        return made
+        return cls._of_checked(**parts_of_rustworkx(graph)._asdict())
 
     @overload
     @classmethod
@@ -572,7 +555,7 @@ class Graph:
         moved = self._moved(partial(move_to_gpu, current_gpu().xp), "cupy")
         # The arrays here may have changed since they were checked.
         if moved._arcs is not None:
-            moved._check_arcs()
+            check_arcs(moved._arcs, moved.num_vertices)
         if moved._csr is not None:
             moved._check_rows()
         return moved

@@ -152,7 +152,9 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
 def graph(**options: Any) -> None:
     """Measure the components of graphs.
 
-    Every answer is compared with SciPy's first, and only right ones are timed.
+    Every answer is compared with SciPy's first, and only right ones are timed. Graphs are given as
+    compressed sparse rows, and to auto-list as a list: all edges and then their opposites, from
+    the arrays to the labels.
     """
     _bench("graph", **options)
 
@@ -360,6 +362,10 @@ def _summary(result: dict[str, Any], output: Path | None) -> list[Row]:
     if gpu := machine.get("gpu"):
         cuda = f"CUDA {gpu['runtime']}, driver for CUDA {gpu['driver']}"
         rows.append(("GPU", f"{gpu['name']}, {in_bytes(gpu['memory_bytes'])}, {cuda}"))
+    if result["kind"] != "grid":
+        names = {run["name"] for row in result["rows"] for run in row["runs"]}
+        listed = "; to auto-list as a list of edges" if "auto-list" in names else ""
+        rows.append(("graphs", "as rows" + listed))
     rows += [
         ("threads", str(threads)),
         ("copy rate", f"{rate}/s, read and written"),

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import chain
+from types import MethodDescriptorType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import shown
+from conncomp._arguments import INT32_MAX, shown
 from conncomp._arrays import caller_stream
 from conncomp._containers import is_of
 from conncomp._core import native
-from conncomp.graph.inputs.parts import Parts
+from conncomp.graph.inputs.parts import Indices, Parts, check_arcs, undirected
+from conncomp.kernels.cuda.launcher import INDEX_TYPES
 
-Ends = NDArray[np.int64]
 Nodes = tuple[Any, ...]
 Rows = tuple[dict[Any, Any], ...]
 
@@ -96,7 +98,7 @@ def csr_of_networkx(
         If the graph is changed meanwhile.
     """
     many = map(len, chain.from_iterable(map(dict.values, rows)) if multiple else rows)
-    dtype = np.int32 if len(nodes) <= np.iinfo(np.int32).max else np.int64
+    dtype = INDEX_TYPES[len(nodes) > INT32_MAX]
     indptr, indices = np.empty(len(nodes) + 1, np.int64), np.empty(sum(many), dtype)
     native.csr_of_dictionaries(nodes, rows, multiple, indptr, indices)
     return indptr, indices
@@ -134,15 +136,53 @@ def as_arcs_or_rows(matrix: Any) -> Any:
     return entries
 
 
-def edges_of_igraph(graph: Any) -> tuple[Ends, int]:
-    """Return the ends of the edges, shape (num_edges, 2), and the number of vertices."""
-    count = 2 * graph.ecount()
-    ends = np.fromiter(chain.from_iterable(graph.get_edgelist()), np.int64, count)
-    return ends.reshape(-1, 2), graph.vcount()
+def parts_of_igraph(graph: Any) -> Parts:
+    """Return what a graph of igraph is made of."""
+    vertices, count = graph.vcount(), graph.ecount()
+    ends: Indices = np.empty((2, count), INDEX_TYPES[vertices > INT32_MAX])
+    address = _address_of_igraph(graph)
+    if not (address and native.copy_igraph_edges(address, vertices, *ends)):
+        pairs = chain.from_iterable(graph.get_edgelist())
+        ends = np.fromiter(pairs, ends.dtype, 2 * count).reshape(-1, 2).T.copy()
+    return _parts_of_ends(ends, vertices, graph.is_directed())
 
 
-def edges_of_rustworkx(graph: Any) -> tuple[Ends, int]:
+def _address_of_igraph(graph: Any) -> int | None:
+    """Return where igraph's own C structure lies, if `copy_igraph_edges` knows its layout.
+
+    That needs a version of igraph with this layout, and a lock that keeps others from changing it.
+    """
+    igraph: Any = sys.modules.get("igraph")
+    base: Any = getattr(igraph, "GraphBase", None)
+    version = str(getattr(igraph, "__igraph_version__", ""))
+    locate = getattr(base, "_raw_pointer", None)
+    if (
+        version.rpartition(".")[0] in ("0.10", "1.0")
+        and getattr(sys.modules.get("igraph._igraph"), "INTEGER_SIZE", None) == 64
+        and getattr(sys, "_is_gil_enabled", lambda: True)()
+        and isinstance(locate, MethodDescriptorType)  # so it is of C, and refuses other objects
+        and type(graph).get_edgelist is base.get_edgelist
+    ):
+        return int(locate(graph))
+    return None
+
+
+def parts_of_rustworkx(graph: Any) -> Parts:
     """Return the same; nodes are numbered without the gaps that removed ones leave."""
     nodes = np.asarray(graph.node_indices(), np.int64)
-    ends = np.asarray(graph.edge_list(), np.int64).reshape(-1, 2)
-    return np.searchsorted(nodes, ends), len(nodes)
+    ends = np.asarray(graph.edge_list()).reshape(-1, 2).T
+    dtype = INDEX_TYPES[len(nodes) > INT32_MAX]
+    if len(nodes) and nodes[-1] >= len(nodes):
+        numbers = np.full(nodes[-1] + 1, -1, dtype)
+        numbers[nodes] = np.arange(len(nodes))
+        ends = numbers[ends]
+    ends = ends.astype(dtype, order="C")
+    return _parts_of_ends(ends, len(nodes), hasattr(graph, "successors"))
+
+
+def _parts_of_ends(ends: Indices, num_vertices: int, directed: bool) -> Parts:
+    src, dst = ends
+    check_arcs((src, dst), num_vertices)
+    if directed:
+        return Parts(num_vertices, arcs=(src, dst))
+    return undirected(num_vertices, src, dst)

@@ -62,6 +62,16 @@ class Parts(NamedTuple):
         return len(lists[1])
 
 
+def undirected(num_vertices: int, src: Indices, dst: Indices) -> Parts:
+    """Return the parts of a graph of edges that are listed once; loops stay one arc each."""
+    back = src != dst
+    if back.all():
+        arcs = np.concatenate((src, dst)), np.concatenate((dst, src))
+    else:
+        arcs = np.concatenate((src, dst[back])), np.concatenate((dst, src[back]))
+    return Parts(num_vertices, arcs=arcs, symmetric=True)
+
+
 def as_arcs(src: ArrayLike, dst: ArrayLike) -> tuple[Indices, Indices]:
     """Return sources and targets as vectors of one length and type; vertices are not checked."""
     ends = [as_indices(src, "src"), as_indices(dst, "dst")]
@@ -70,10 +80,17 @@ def as_arcs(src: ArrayLike, dst: ArrayLike) -> tuple[Indices, Indices]:
     return first, second
 
 
-def check_arcs(arcs: tuple[Indices, Indices], num_vertices: int) -> None:
-    """Raise unless all ends of arcs are vertices."""
-    for ends, name in zip(arcs, ("src", "dst"), strict=True):
-        check_range(ends, name, num_vertices)
+def check_arcs(arcs: tuple[Indices, Indices], num_vertices: int | None) -> int:
+    """Raise unless all ends of arcs are vertices; return how many vertices there are.
+
+    By default these end with the largest that occurs. Each end is read once.
+    """
+    found = [extremes(ends) if len(ends) else (0, -1) for ends in arcs]
+    if num_vertices is None:
+        num_vertices = 1 + max(largest for _, largest in found)
+    for ends, name, worst in zip(arcs, ("src", "dst"), found, strict=True):
+        check_range(ends, name, num_vertices, worst)
+    return num_vertices
 
 
 def as_rows(indptr: ArrayLike, indices: ArrayLike) -> tuple[Indices, Indices]:
@@ -135,11 +152,13 @@ def check_csr(indptr: Indices, indices: Indices) -> None:
     check_range(indices, "indices", len(indptr) - 1)
 
 
-def check_range(vertices: Indices, name: str, num_vertices: int) -> None:
-    """Raise unless all entries of an array are vertices."""
+def check_range(
+    vertices: Indices, name: str, num_vertices: int, found: tuple[int, int] | None = None
+) -> None:
+    """Raise unless all entries of an array are vertices; `found` are its `extremes`, if known."""
     if len(vertices) == 0:
         return
-    for worst in extremes(vertices):
+    for worst in found or extremes(vertices):
         if not 0 <= worst < num_vertices:
             place = int((vertices == worst).argmax())
             raise ValueError(no_vertex(name, place, worst, num_vertices))

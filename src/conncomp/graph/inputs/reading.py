@@ -42,7 +42,9 @@ from conncomp.graph.inputs.parts import (
     check_csr,
     check_num_vertices,
     excess,
+    undirected,
 )
+from conncomp.kernels.cuda.launcher import INDEX_TYPES
 
 Names = NDArray[np.str_]
 
@@ -261,7 +263,7 @@ def _read_matrix_market(source: Source) -> Parts:
     _check_count(source, "entries", entries, len(arcs[0]))
     if banner[4] == b"general":
         return Parts(rows, arcs=arcs)
-    return _undirected(rows, *arcs)
+    return undirected(rows, *arcs)
 
 
 def _read_dimacs(source: Source) -> Parts:
@@ -275,7 +277,7 @@ def _read_dimacs(source: Source) -> Parts:
     mark = "a" if header[1] == b"sp" else "e"
     arcs = _read_text(source, native.ArcReader("c", mark, source.line, 1, vertices, False))
     _check_count(source, f"'{mark}' lines", lines, len(arcs[0]))
-    return Parts(vertices, arcs=arcs) if mark == "a" else _undirected(vertices, *arcs)
+    return Parts(vertices, arcs=arcs) if mark == "a" else undirected(vertices, *arcs)
 
 
 def _read_metis(source: Source) -> Parts:
@@ -509,13 +511,17 @@ def _read_graphml(source: Source) -> tuple[Parts, Names]:
     vertices = reader.largest + 1
     if reader.is_directed:
         return Parts(vertices, arcs=(src, dst)), _names_of(source, reader)
-    return _undirected(vertices, src, dst), _names_of(source, reader)
+    return undirected(vertices, src, dst), _names_of(source, reader)
 
 
 def _read_csv(source: Source, asked: Asked) -> tuple[Parts, Ids | None]:
     separator, columns, first, second = _read_first_row(source, asked)
-    reader = native.NamedArcReader(separator, columns, first, second, source.line)
+    reader = native.NamedArcReader(
+        separator, columns, first, second, source.line, not asked.as_text
+    )
     src, dst = _read_text(source, reader, LONGEST_ROW)
+    if reader.as_numbers:
+        return Parts(reader.largest + 1, arcs=(src, dst)), None
     try:
         numbers = None if asked.as_text else reader.numbers(asked.integers)
     except ValueError as error:
@@ -649,27 +655,27 @@ def _read_text(
     pieces: tuple[list[Indices], list[Indices]] = [], []
 
     def consume(chunk: NDArray[np.uint8], last: bool) -> int:
+        as_numbers = getattr(reader, "as_numbers", False)
         used, *counts = reader.read(chunk, last, *blocks)
-        dtype = np.int32 if reader.largest <= INT32_MAX else np.int64
         for block, count, parts in zip(blocks, counts, pieces, strict=True):
-            parts.append(block[:count].astype(dtype))
+            parts.append(block[:count].astype(dtype()))
+        if as_numbers and not reader.as_numbers:  # it stopped at another name
+            for src, dst in zip(*pieces, strict=True):
+                reader.rename(src, dst)
+            used += consume(chunk[used:], last)
         return int(used)
 
+    def dtype() -> np.dtype[Any]:
+        return INDEX_TYPES[reader.largest > INT32_MAX]
+
     source.feed(consume, CHUNK, longest, fill)
-    return _join(pieces[0]), _join(pieces[1])
+    return _join(pieces[0], dtype()), _join(pieces[1], dtype())
 
 
-def _join(pieces: list[Indices]) -> Indices:
-    joined = np.concatenate(pieces)
+def _join(pieces: list[Indices], dtype: np.dtype[Any]) -> Indices:
+    joined = np.concatenate(pieces, dtype=dtype, casting="same_kind")
     pieces.clear()
     return joined
-
-
-def _undirected(num_vertices: int, src: Indices, dst: Indices) -> Parts:
-    """Make a graph of edges that are listed once."""
-    back = src != dst
-    arcs = np.concatenate((src, dst[back])), np.concatenate((dst, src[back]))
-    return Parts(num_vertices, arcs=arcs, symmetric=True)
 
 
 def _mirrored(indptr: Indices, indices: Indices) -> Parts:

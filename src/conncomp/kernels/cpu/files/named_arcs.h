@@ -1,17 +1,22 @@
-// Arcs between vertices with names, a row each, as they arrive: CSV, with commas or other separators.
+// Arcs between vertices with names or numbers, a row each, as they arrive: CSV, with commas or other
+// separators.
 //
 // What: two columns of each row are names; the others are not looked at. Fields are those of RFC 4180: one
 // that begins with a quote ends with a quote and may hold separators, ends of lines, and quotes that are
 // written twice. Blanks around a name belong to it. Lines end with LF, CR or both; empty ones are no
 // rows. How: a row that the chunk's end may cut is left unused, so the caller puts it in front of what comes
-// next: rows have fewer than kLongestRow bytes. Cost: one pass over the bytes, and interning for each name.
+// next: rows have fewer than kLongestRow bytes. Where names may be vertex numbers, they are written as such
+// up to the first row that has another name; reading stops there, and the caller lets `rename` number
+// all earlier names before it goes on. Cost: one pass over the bytes, and interning for each name.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
 
 #include "cpu/files/graph_text.h"
+#include "cpu/files/tokens.h"
 #include "cpu/files/vertex_names.h"
 
 namespace conncomp {
@@ -21,8 +26,14 @@ class NamedArcReader {
   static constexpr int64_t kLongestRow = 1 << 16;
 
   // Names are in columns `first` and `second` of `columns`; `line` lines of the file have been read before.
-  NamedArcReader(char separator, int64_t columns, int64_t first, int64_t second, int64_t line)
-      : separator_(separator), columns_(columns), places_{first, second}, line_(line) {}
+  // They are taken for vertex numbers, while they can be, if `as_numbers` is true.
+  NamedArcReader(char separator, int64_t columns, int64_t first, int64_t second, int64_t line,
+                 bool as_numbers)
+      : separator_(separator),
+        columns_(columns),
+        places_{first, second},
+        line_(line),
+        as_numbers_(as_numbers) {}
 
   Progress read(const char* text, size_t size, bool last, int64_t* src, int64_t* dst) {
     const char* const end = text + size;
@@ -41,15 +52,47 @@ class NamedArcReader {
         line_ = first_line_ - 1;
         break;
       }
-      add(ends[0], src + arcs);
-      add(ends[1], dst + arcs);
+      if (as_numbers_ && !(is_number(ends[0], src[arcs]) && is_number(ends[1], dst[arcs]))) {
+        as_numbers_ = false;
+        line_ = first_line_ - 1;
+        break;
+      }
+      if (as_numbers_) {
+        largest_ = std::max({largest_, src[arcs], dst[arcs]});
+      } else {
+        add(ends[0], src + arcs);
+        add(ends[1], dst + arcs);
+      }
       ++arcs;
     }
     names_.flush();
     return {size_t(row_ - text), arcs, arcs};
   }
 
-  int64_t largest() const { return names_.count() - 1; }
+  // Whether all ends so far are vertex numbers, and were written as such.
+  bool as_numbers() const { return as_numbers_; }
+
+  // Replaces vertex numbers, which `read` wrote before it met another name, by the numbers of their names.
+  template <class Vertex>
+  void rename(Vertex* src, Vertex* dst, int64_t arcs) {
+    constexpr int64_t kBlock = VertexNames::kBlock / 2;
+    int64_t numbers[2 * kBlock];
+    for (int64_t begin = 0; begin < arcs; begin += kBlock) {
+      const int64_t end = std::min(arcs, begin + kBlock);
+      int64_t* number = numbers;
+      for (int64_t i = begin; i < end; ++i)
+        for (const Vertex vertex : {src[i], dst[i]}) names_.add(std::to_string(vertex), line_, number++);
+      names_.flush();
+      number = numbers;
+      for (int64_t i = begin; i < end; ++i) {
+        src[i] = Vertex(*number++);
+        dst[i] = Vertex(*number++);
+      }
+    }
+  }
+
+  // The largest number in the arrays so far, -1 before the first.
+  int64_t largest() const { return names_.count() > 0 ? names_.count() - 1 : largest_; }
   const VertexNames& names() const { return names_; }
 
  private:
@@ -135,6 +178,10 @@ class NamedArcReader {
     return true;
   }
 
+  static bool is_number(Field field, int64_t& number) {
+    return canonical_integer(field.begin, field.end, number) && number >= 0;
+  }
+
   void add(Field field, int64_t* number) {
     if (field.has_doubled_quotes) return names_.add(without_doubled_quotes(field), line_, number);
     names_.add(Bytes{field.begin, field.end - field.begin}, line_, number);
@@ -152,6 +199,8 @@ class NamedArcReader {
   const char separator_;
   const int64_t columns_, places_[2];
   int64_t line_, first_line_ = 0;  // lines that have ended, and the first one of the row
+  bool as_numbers_;
+  int64_t largest_ = -1;  // of the vertex numbers
   const char *row_ = nullptr, *cursor_ = nullptr;
   VertexNames names_;
 };

@@ -51,6 +51,8 @@ class VertexNames {
  public:
   // Names are shorter, in characters.
   static constexpr int64_t kLongest = 256;
+  // So many are interned at once.
+  static constexpr int64_t kBlock = 32;
 
   int64_t count() const { return names_.size(); }
   // Characters of the longest name, and of all of them.
@@ -110,8 +112,6 @@ class VertexNames {
   }
 
  private:
-  static constexpr int64_t kBlock = 32;
-
   struct Waiting {
     Bytes name;
     int64_t line;
