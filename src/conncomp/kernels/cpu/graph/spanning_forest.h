@@ -70,13 +70,13 @@ class PartForest {
     for_each_in(0, span.behind - first_, [parent = parent_.data()](int64_t v) { parent[v] = Index(v); });
   }
 
-  // Adds an arc of the span; returns the root that it has hooked, or -1. The place after the last arc is
-  // written in any case, without a branch: there is one more than arcs.
-  int64_t add(int64_t arc, int64_t u, int64_t v) {
-    const Index high = join(parent_.data(), Index(u - first_), Index(v - first_));
+  // Adds an arc, whose ends are numbers in the span; returns the root that it has hooked there, or -1. The
+  // place after the last arc is written in any case, without a branch: there is one more than arcs.
+  Index add(int64_t arc, int64_t u, int64_t v) {
+    const Index high = join(parent_.data(), Index(u), Index(v));
     chosen_.arcs[chosen_.count] = Index(arc);
     chosen_.count += high >= 0;
-    return high < 0 ? -1 : high + first_;
+    return high;
   }
 
   ChosenArcs<Index>& chosen() { return chosen_; }
@@ -158,13 +158,14 @@ class ForestOfSpans {
   }
 
   void fill(int64_t part) {
-    const int64_t begin = parts_.begin(part), end = parts_.end(part), earlier = behind_[part];
+    const int64_t begin = parts_.begin(part), end = parts_.end(part), first = spans_[part].first;
+    const int64_t earlier = behind_[part] - first;
     PartForest<Index> forest(spans_[part], end - begin);
     std::vector<Doubt> doubts;
     arcs_.for_each_edge(begin, end, spans_[part], ends_, [&](int64_t arc, auto u, auto v) {
-      const int64_t high = forest.add(arc, u, v);
+      const int64_t high = forest.add(arc, u - first, v - first);
       if (high >= 0 && high < earlier) [[unlikely]]
-        doubts.push_back({forest.chosen().count - 1, high, forest.above(high)});
+        doubts.push_back({forest.chosen().count - 1, high + first, forest.above(high + first)});
     });
     forests_[part] = std::move(forest), doubts_[part] = std::move(doubts);
   }
