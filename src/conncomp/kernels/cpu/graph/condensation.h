@@ -133,7 +133,11 @@ template <class Pointer, class Vertex, class Index>
 Condensation<Index> condense(const Rows<Pointer, Vertex> rows, const Index* labels, int64_t components) {
   Between<Index> between = arcs_between(rows, labels);
   Buffer<int64_t> indptr(components + 1);
-  if (!find_rows(between.from.data(), between.count, components, indptr.data())) {
+  // In order, as where vertices are components: otherwise parts of find_rows would write the same pointers.
+  const bool in_order = sum_over(between.count, [from = between.from.data()](int64_t i) {
+                          return i > 0 && from[i] < from[i - 1];
+                        }) == 0;
+  if (!in_order || !find_rows(between.from.data(), between.count, components, indptr.data())) {
     Buffer<Index> targets(between.count);
     RowsOfArcs<Index>(between.from.data(), between.to.data(), between.count, components)
         .fill(indptr.data(), targets.data());
