@@ -27,7 +27,7 @@ def condense(xp: Any, graph: Graph, labels: Any, count: int) -> tuple[Any, Any]:
     """
     if xp is np:
         indptr, indices = native.condensation_of_csr(*graph._rows(), labels, count)
-        return indptr, indices.copy()  # the memory is for as many arcs as the graph has
+        return indptr, indices
     src, dst = graph._ends()
     src, dst = labels[src], labels[dst]
     between = src != dst

@@ -70,8 +70,8 @@ def condensation(
 
     Notes
     -----
-    On the CPU, one thread gathers the targets of each component, each once, and sorts them. On
-    a GPU, all arcs between components are sorted.
+    On the CPU, all threads collect the arcs between components, put them in rows, and keep each
+    once. On a GPU, all arcs between components are sorted.
 
     Examples
     --------

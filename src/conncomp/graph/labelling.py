@@ -199,7 +199,7 @@ def connected_components(
     The algorithms on the CPU for strong components:
 
     auto
-        In a graph of more than four arcs a vertex that mostly lead far, the giant component, if
+        In a graph of more than three arcs a vertex that mostly lead far, the giant component, if
         there is one, is found by sweeps along arcs and against them [8]_ [11]_, by all threads. In
         one of at most five arcs for four vertices that mostly lead far, where some vertices have
         none, vertices are left out that no arc leads to, or away from, again and again [13]_, by

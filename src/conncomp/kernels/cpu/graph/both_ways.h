@@ -49,12 +49,12 @@ class BothWays {
 
  private:
   static constexpr int kMostSweeps = 32;    // each way
-  static constexpr int64_t kMostLooks = 4;  // each way, at each arc
+  static constexpr int64_t kMostLooks = 6;  // each way, at each arc
 
   // Whether so many marks after so many sweeps promise that there are not many more sweeps.
   bool promises(int sweeps, int64_t marks) const {
-    if (sweeps == 2) return marks >= std::min<int64_t>(64, rows_.vertices / 8);
-    if (sweeps == 4) return marks >= rows_.vertices / 8;
+    if (sweeps == 2) return marks >= std::min<int64_t>(16, rows_.vertices / 8);
+    if (sweeps == 4) return marks >= rows_.vertices / 64;
     return sweeps < kMostSweeps;
   }
 
@@ -110,7 +110,7 @@ class BothWays {
       const int64_t v = vertex(w, left);
       for (int64_t begin = rows_.begin(v), end = rows_.begin(v + 1); begin < end; begin += kArcs) {
         poll(kArcs);
-        tally.arcs += kArcs;
+        tally.arcs += std::min(kArcs, end - begin);
         if (!any_reaches(begin, std::min(begin + kArcs, end))) continue;
         ++tally.vertices;
         reaching_.add(w, left & -left);
@@ -163,21 +163,24 @@ int64_t settle_giant(const Rows<Pointer, Vertex> rows, Index* state) {
   return count;
 }
 
+// Arcs a vertex up to which a giant is not sought: the first sweeps mark too few vertices there.
+constexpr int64_t kFewArcs = 3;
+
 // Settles all vertices, as `search_strong`, by pieces of their order, or first those that sweeps find, if
-// they may be tried: who is alone in a graph of short rows, or the giant of another one. Of graphs whose
+// they may be tried: who is alone in a graph of few arcs, or the giant of another one. Of graphs whose
 // labels need 64 bits only the giant is sought, as all else would be compiled once more for them.
 template <class Pointer, class Vertex, class Index>
 int64_t settle_all(const Rows<Pointer, Vertex> rows, bool sweeps, Index* state) {
   Index* const no_order = nullptr;
-  const bool short_rows = has_short_rows(rows);
+  const bool has_few_arcs = rows.arcs <= kFewArcs * rows.vertices;
   sweeps &= rows.vertices > kGrain / 64;
   int64_t alone = 0, of_giant = 0;
   if constexpr (sizeof(Index) <= sizeof(int32_t)) {
     if (sweeps)
       if (const int64_t components = settle_pieces(rows, state)) return components;
-    if (sweeps && short_rows) alone = settle_trimmed(rows, state);
+    if (sweeps && has_few_arcs) alone = settle_trimmed(rows, state);
   }
-  if (sweeps && !short_rows) of_giant = settle_giant(rows, state);
+  if (sweeps && !has_few_arcs) of_giant = settle_giant(rows, state);
   const int64_t settled = alone + of_giant;
   if (settled == 0) forget_all(state, rows.vertices);
   return alone + (of_giant > 0) + search_strong(rows, state, settled, no_order);

@@ -1,18 +1,26 @@
 // The acyclic graph of the components of a directed graph.
 //
 // What: rows of the distinct arcs between components of different labels, in ascending order of the targets.
-// How: the vertices are grouped by component. The targets of a component's arcs are gathered, each once: a
-// mark tells which component met a target last. Then they are sorted or, where they are many, listed by their
-// marks. Cost: each arc read once, and two random accesses for it; a sort of each row. An index and 8 bytes a
-// vertex, and an index a component and an arc, of which only what is filled is touched.
+// How: all threads read the arcs in the order of memory and keep those between components, of which there are
+// few where most vertices are in one component. These are put in rows, each of which is sorted or, where it
+// is long, listed by bits that mark its targets. Cost: each arc read once, and a random access for it; for
+// the arcs between components a counting sort and a sort of each row. Memory: some indices for each of these
+// arcs, 24 bytes a component, and for each part of the rows a bit a component if it has a long row.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "cpu/core/buffer.h"
-#include "cpu/core/counting_sort.h"
-#include "cpu/graph/rows.h"
+#include "cpu/core/helper_account.h"
+#include "cpu/core/numbering.h"
+#include "cpu/core/parallel.h"
+#include "cpu/graph/rows_of_arcs.h"
+#include "cpu/graph/trees.h"
+#include "cpu/graph/vertex_bits.h"
 
 namespace conncomp {
 
@@ -22,47 +30,117 @@ struct Condensation {
   Buffer<Index> indices;
 };
 
-// So many marks are read in the time that sorting takes for a target.
-constexpr int64_t kMarksRead = 64;
+// So many bits are read in the time that sorting takes for a target.
+constexpr int64_t kMarksRead = kAlwaysHelped ? 8 : 512;
 
-// Lists the targets that are marked by a component, itself aside, of which there are `count`.
+// Puts the targets of a row in ascending order, each once; returns how many they are. No marks are set
+// before, and none after.
 template <class Index>
-void list_marked(const Index* met_by, int64_t components, Index component, Index* targets, int64_t count) {
-  int64_t listed = 0;
-  for_each_in(0, components, [=, &listed](int64_t d) {
-    if (met_by[d] == component && d != component && listed < count) targets[listed++] = Index(d);
+int64_t make_distinct(Index* row, int64_t arcs, int64_t components, VertexBits& marks) {
+  if (arcs <= components / kMarksRead + 1) {
+    if (!std::is_sorted(row, row + arcs)) std::sort(row, row + arcs);
+    return std::unique(row, row + arcs) - row;
+  }
+  if (marks.words() == 0) marks = VertexBits(components);
+  for_each_in(0, arcs, [&](int64_t i) {
+    const int64_t w = row[i] / VertexBits::kWord;
+    marks.add(w, uint64_t(1) << row[i] % VertexBits::kWord);
   });
+  int64_t listed = 0;
+  for_each_in(0, marks.words(), [&](int64_t w) {
+    for (uint64_t bits = marks.take(w); bits; bits &= bits - 1)
+      row[listed++] = Index(w * VertexBits::kWord + std::countr_zero(bits));
+  });
+  return listed;
+}
+
+// The distinct arcs of rows, of memory that nobody else writes to.
+template <class Index>
+Condensation<Index> distinct_arcs(const Rows<int64_t, Index> rows, Index* indices) {
+  Buffer<int64_t> kept(rows.vertices);
+  const Parts parts(rows.vertices, kGrain / kVertexWork);
+  parallel_for(parts.parts, [&](int64_t part) {
+    VertexBits marks;
+    for_each_in(parts.begin(part), parts.end(part), [&](int64_t c) {
+      const int64_t begin = rows.begin(c);
+      kept[c] = make_distinct(indices + begin, rows.begin(c + 1) - begin, rows.vertices, marks);
+    });
+  });
+  Condensation<Index> graph{Buffer<int64_t>(rows.vertices + 1)};
+  int64_t* const indptr = graph.indptr.data();
+  indptr[rows.vertices] = scan(
+      rows.vertices, [&](int64_t c) { return kept[c]; },
+      [=](int64_t c, int64_t before) { indptr[c] = before; });
+  graph.indices = Buffer<Index>(indptr[rows.vertices]);
+  for_each_row(rows, [=, to = graph.indices.data()](int64_t c, int64_t begin, int64_t) {
+    std::copy(indices + begin, indices + begin + (indptr[c + 1] - indptr[c]), to + indptr[c]);
+  });
+  return graph;
+}
+
+// Arcs between components, in two arrays.
+template <class Index>
+struct Between {
+  Buffer<Index> from, to;
+  int64_t count;
+};
+
+// The arcs of rows that are between components. `labels` is memory that nobody else writes to.
+template <class Pointer, class Vertex, class Index>
+Between<Index> arcs_between(const Rows<Pointer, Vertex> rows, const Index* labels) {
+  struct Arc {
+    Index from, to;
+  };
+  struct Found {
+    Buffer<Arc> arcs;
+    int64_t count = 0;
+  };
+  const Parts parts(rows.arcs, kGrain);
+  std::vector<Found> found(parts.parts);
+  std::vector<int64_t> begins(parts.parts + 1);
+  parallel_for(rows.arcs ? parts.parts : 0, [&](int64_t part) {
+    const int64_t begin = parts.begin(part), end = parts.end(part);
+    Buffer<Arc> arcs(end - begin + 1);
+    int64_t count = 0, arc = begin;
+    for_each_in(rows.source(begin), rows.source(end - 1) + 1, [=, &arc, &count, to = arcs.data()](int64_t v) {
+      const Index own = labels[v];
+      const int64_t first = arc;
+      arc = std::max(arc, std::min(end, rows.begin(v + 1)));
+      Arc* next = to + count;
+      for_each_in(first, arc, [=, &next](int64_t i) {
+        const Vertex u = rows.target(i);
+        *next = {own, labels[is_vertex(u, rows.vertices) ? int64_t(u) : v]};
+        next += next->to != own;
+      });
+      count = next - to;
+    });
+    found[part] = {std::move(arcs), count};
+  });
+  for (int64_t part = 0; part < parts.parts; ++part) begins[part + 1] = begins[part] + found[part].count;
+  const int64_t count = begins.back();
+  Between<Index> between{Buffer<Index>(count), Buffer<Index>(count), count};
+  parallel_for(parts.parts, [&](int64_t part) {
+    for_each_in(
+        0, found[part].count,
+        [arcs = found[part].arcs.data(), from = between.from.data() + begins[part],
+         to = between.to.data() + begins[part]](int64_t i) { from[i] = arcs[i].from, to[i] = arcs[i].to; });
+  });
+  return between;
 }
 
 // `labels`, of [0, components), is memory that nobody else writes to.
 template <class Pointer, class Vertex, class Index>
 Condensation<Index> condense(const Rows<Pointer, Vertex> rows, const Index* labels, int64_t components) {
-  Buffer<int64_t> begin(components + 1);
-  Buffer<Index> members(rows.vertices), met_by(components);
-  group_by_key(
-      rows.vertices, components, [=](int64_t v) { return int64_t(labels[v]); }, [](int64_t v) { return v; },
-      begin.data(), members.data(), rows.vertices);
-  Condensation<Index> graph{Buffer<int64_t>(components + 1), Buffer<Index>(rows.arcs)};
-  int64_t* const indptr = graph.indptr.data();
-  Index* const indices = graph.indices.data();
-  for_each_in(0, components, [&](int64_t c) { met_by[c] = Index(c); });
-  int64_t arcs = indptr[0] = 0;
-  for_each_in(0, components, [&](int64_t c) {
-    for_each_in(begin[c], begin[c + 1], [&](int64_t i) {
-      rows.for_each_neighbour(members[i], [&](int64_t u) {
-        const Index target = labels[u];
-        if (target == Index(c) || met_by[target] == Index(c) || arcs == rows.arcs) return;
-        met_by[target] = Index(c);
-        indices[arcs++] = target;
-      });
-    });
-    indptr[c + 1] = arcs;
-    if (arcs - indptr[c] > components / kMarksRead)
-      list_marked(met_by.data(), components, Index(c), indices + indptr[c], arcs - indptr[c]);
-    else
-      std::sort(indices + indptr[c], indices + arcs);
-  });
-  return graph;
+  Between<Index> between = arcs_between(rows, labels);
+  Buffer<int64_t> indptr(components + 1);
+  if (!find_rows(between.from.data(), between.count, components, indptr.data())) {
+    Buffer<Index> targets(between.count);
+    RowsOfArcs<Index>(between.from.data(), between.to.data(), between.count, components)
+        .fill(indptr.data(), targets.data());
+    between.to = std::move(targets);
+  }
+  Index* const targets = between.to.data();
+  return distinct_arcs(Rows<int64_t, Index>{indptr.data(), targets, components, between.count}, targets);
 }
 
 }  // namespace conncomp

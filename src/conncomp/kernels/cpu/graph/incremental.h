@@ -80,7 +80,7 @@ template <class Vertex, class Index>
 void unite_edges(const Vertex* src, const Vertex* dst, int64_t edges, int64_t vertices, Index* parent,
                  int64_t* components) {
   const Parts parts(edges, kGrain);
-  parallel_for(parts.parts, [=](int64_t part) {
+  const auto unite_part = [=](int64_t part) {
     UnionCount unions(components);
     const auto unite_edge = [=, &unions](int64_t i) {
       const Vertex u = Shared::load(src + i), v = Shared::load(dst + i);
@@ -88,7 +88,8 @@ void unite_edges(const Vertex* src, const Vertex* dst, int64_t edges, int64_t ve
         unite<Shared>(parent, Index(u), Index(v), unions);
     };
     for_each_ahead(parts.begin(part), parts.end(part), {src, dst}, vertices, parent, unite_edge);
-  });
+  };
+  parallel_for(parts.parts, unite_part, Dealing::kQueue);
 }
 
 // Lets connected[i] be whether u[i] and v[i] are; false where one of them is no vertex.

@@ -39,13 +39,13 @@ bool find_rows(const Vertex* src, int64_t arcs, int64_t vertices, int64_t* indpt
   parallel_for(parts.parts, [&](int64_t part) {
     constexpr int64_t kBlock = 512;
     const int64_t begin = parts.begin(part), end = parts.end(part);
-    int64_t row = begin > 0 ? Shared::load(src + begin - 1) : -1;
+    int64_t row = begin > 0 ? std::clamp<int64_t>(Shared::load(src + begin - 1), -1, vertices) : -1;
     for (int64_t i = begin; i < end && sorted; i += kBlock) {
       bool rises = true;
       for_each_in(i, std::min(i + kBlock, end), [&](int64_t arc) {
         const int64_t source = Shared::load(src + arc);
         rises &= source >= row && is_vertex(source, vertices);
-        for (; rises && row < source; ++row) indptr[row + 1] = arc;
+        for (; rises && row < source; ++row) Shared::store(indptr + row + 1, arc);
       });
       if (!rises) sorted = false;
     }

@@ -22,13 +22,14 @@ struct ActiveEdges {
   void label(int32_t* label) const {
     for_each_index(items * sites, [=, this](int64_t i) { label[i] = int32_t(i % sites); });
     const Parts bonds(count, kGrain), vertices(sites, kGrain);
-    parallel_for(items * bonds.parts, [&](int64_t piece) {
+    const auto unite_part = [&](int64_t piece) {
       const int64_t item = piece / bonds.parts, part = piece % bonds.parts;
       const uint8_t* const is = active + item * count;
       for_each_in(bonds.begin(part), bonds.end(part), [=, this](int64_t bond) {
         if (is[bond]) unite<Shared>(label + item * sites, u[bond], v[bond]);
       });
-    });
+    };
+    parallel_for(items * bonds.parts, unite_part, Dealing::kQueue);
     parallel_for(items * vertices.parts, [&](int64_t piece) {
       const int64_t item = piece / vertices.parts, part = piece % vertices.parts;
       for_each_in(vertices.begin(part), vertices.end(part),

@@ -150,12 +150,14 @@ class EdgeEngine {
     return {update.spins, replica, replicas_.draws(replica, update.step)};
   }
 
-  // Calls body(replica, begin, end) for parts of so many things that each replica has, in parallel.
+  // Calls body(replica, begin, end) for parts of so many things that each replica has, in parallel. Threads
+  // are at neighbouring parts at the same time: bonds may pass over the sites several times.
   void for_each_part(int64_t count, int64_t grain, Part body) const {
     const Parts parts(count, grain);
-    parallel_for(parts.parts * replicas_.count, [&](int64_t k) {
-      body(k / parts.parts, parts.begin(k % parts.parts), parts.end(k % parts.parts));
-    });
+    parallel_for(
+        parts.parts * replicas_.count,
+        [&](int64_t k) { body(k / parts.parts, parts.begin(k % parts.parts), parts.end(k % parts.parts)); },
+        Dealing::kQueue);
   }
   // The same for words, a few at a time.
   void for_each_words(Part body) const {
