@@ -279,33 +279,6 @@ void test_near_arcs() {
   find_rows(src.data(), int64_t(src.size()), vertices, indptr.data());
 }
 
-// Lists in the order of an end, or nearly, whose arcs lead to near vertices but for a few, with vertices left
-// out: of which parts have vertices of their own and some that others have, too.
-template <class Index>
-void test_near_list() {
-  const int vertices = draw(1, 600), reach = draw(1, 20), far = draw(0, 2), arcs = draw(0, 1500);
-  const int every = draw(1, 4), disorder = draw(0, 2) ? 0 : draw(1, 60);
-  std::vector<std::pair<int, std::pair<Index, Index>>> list;
-  for (int i = 0; i < arcs; ++i) {
-    const int v = draw(0, (vertices - 1) / every) * every;
-    int u = std::clamp(v + draw(-reach, reach), 0, vertices - 1);
-    if (draw(0, 99) < far) u = draw(0, vertices - 1);
-    list.push_back({v + draw(0, disorder), {Index(v), Index(u)}});
-  }
-  const int order = draw(0, 2);
-  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  if (order == 1) std::reverse(list.begin(), list.end());
-  std::vector<Index> src, dst;
-  for (const auto& [place, arc] : list) {
-    src.push_back(order == 2 ? arc.second : arc.first);
-    dst.push_back(order == 2 ? arc.first : arc.second);
-  }
-  const ListedArcs<Index> given{src.data(), dst.data(), vertices, arcs};
-  const std::vector<uint32_t> equal(arcs);
-  check(listed(spanning_forest<Index>(given, Ends::kBoth)) == forest_by_kruskal(src, dst, equal, vertices),
-        "spanning forest of a list of near vertices");
-}
-
 // Vertices of few arcs, listed from both ends in any order, that mostly lead to near ones, and hubs.
 template <class Index>
 void test_sparse() {
@@ -843,11 +816,6 @@ int main(int count, char** arguments) {
     test_opposite_arcs<int64_t>();
     test_near_arcs<int32_t>();
     test_near_arcs<int64_t>();
-  }
-  for (int round = 0; round < rounds; ++round) {
-    process().wanted_threads = draw(1, 5);
-    test_near_list<int32_t>();
-    test_near_list<int64_t>();
   }
   test_polls_of_long_rows();
   test_polls_around_a_giant();

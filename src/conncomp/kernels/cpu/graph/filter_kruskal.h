@@ -226,7 +226,7 @@ class FilterKruskal {
                   __builtin_prefetch(parent + later.u);
                   __builtin_prefetch(parent + later.v);
                   const Edge& edge = edge_at[ranked[i].position];
-                  if (join(parent, edge.u, edge.v) >= 0)
+                  if (joins(parent, edge.u, edge.v))
                     words[edge.arc / kWord] |= uint64_t(1) << edge.arc % kWord;
                 });
   }
