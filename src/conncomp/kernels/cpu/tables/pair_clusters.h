@@ -246,11 +246,10 @@ class PairClusters {
   void unite_block(const Levels& level, int64_t first, int64_t count, const int32_t* u, const int32_t* v) {
     const Parts parts(count, kRowsAThread);
     if (parts.parts == 1) return unite_rows<Exclusive>(level, first, 0, count, u, v);
-    parallel_for(parts.parts,
-                 [&](int64_t part) {
-                   unite_rows<Shared>(level, first, parts.begin(part), parts.end(part), u, v);
-                 },
-                 Dealing::kQueue);
+    parallel_for(
+        parts.parts,
+        [&](int64_t part) { unite_rows<Shared>(level, first, parts.begin(part), parts.end(part), u, v); },
+        Dealing::kQueue);
   }
 
   template <class Access>
