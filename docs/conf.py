@@ -24,7 +24,6 @@ copyright = author
 release = importlib.metadata.version("conncomp")
 
 extensions = [
-    "a_page_of_ten",
     "coming_from",
     "command_line_page",
     "figures",

@@ -1,4 +1,4 @@
-"""Whether an sdist or a wheel holds what it should, and nothing else; `.ci/run` calls it.
+"""Whether an sdist or a wheel holds what it should, and nothing else; `.ci/soak` calls it.
 
     python tests/check_archives.py sdist dist/conncomp-*.tar.gz
     python tests/check_archives.py wheel dist/conncomp-*.whl

@@ -1,5 +1,6 @@
 import gc
 import os
+import signal
 import warnings
 from contextlib import contextmanager
 from functools import cache
@@ -8,19 +9,53 @@ import pytest
 from hypothesis import settings
 
 import conncomp
+import dealt
 import progress
 from conncomp.kernels.cuda import launcher
-from dealt import SOAK, deal, examples
 from host_cuda import asked_for
 
 # For processes that are started from here, those of xdist and of tests: else each has a thread of a
 # BLAS for every processor, which turns while it waits for work.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# The same examples on every run: a failure is then a failure for everyone. With CONNCOMP_SOAK they
-# are others on every run, and all that tests ask for; else a share of them, from the first one on.
-settings.register_profile("conncomp", deadline=None, derandomize=not SOAK, database=None)
-settings.load_profile("conncomp")
+# Parts of the names of tests that take ten seconds or more, as `--durations=50` lists them. They
+# begin first: otherwise a worker is still at work when the others have nothing left to take.
+LONG = (
+    *("::test_sanitized", "test_mistake_is_found", "test_twins_without_mistakes", "_are_clean["),
+    *("test_compile.py::", "test_every_kernel_is_run", "test_every_target", "test_targets_notice"),
+    *("test_volume_cluster.py", "test_local_cluster.py", "test_dask_arrays.py::test_processes"),
+    *("test_memory_is_a_limit[", "cluster.py::test_interrupt[", "test_a_killed_process_leaves"),
+    *("test_sanitizers.py", "::test_registers", "test_suite_of_networkx", "test_commands["),
+)
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--soak", action="store_true", help="run all tests and all cases, not only the gate's"
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config):
+    """Set what test modules read when they are imported.
+
+    The gate's examples are the same on every run: a failure is then a failure for everyone. A soak
+    tries all examples that tests ask for, others on every run.
+    """
+    dealt.SOAK = config.getoption("soak")
+    settings.register_profile("conncomp", deadline=None, derandomize=not dealt.SOAK, database=None)
+    settings.load_profile("conncomp")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _ctrl_c_interrupts():
+    """Let SIGINT interrupt, here and in processes started from here.
+
+    A shell that starts the tests in the background has it ignored, and processes inherit that.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -62,14 +97,10 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Begin with what is marked ``long``, so that no worker ends with it; skip ``gpu`` without one.
-
-    Otherwise a worker is still at work when the others have nothing left to take. Cases of what is
-    marked ``dealt`` are left out.
-    """
-    items[:], left_out = deal(items)
+    """Choose this run's tests, begin with the long ones, and skip ``gpu`` without a GPU."""
+    items[:], left_out = dealt.deal(items)
     config.hook.pytest_deselected(items=left_out)
-    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+    items.sort(key=lambda item: not any(part in item.nodeid for part in LONG))
     asked_for.look_ahead(len(items))
     marked = [item for item in items if item.get_closest_marker("gpu")]
     if marked and (reason := gpu_missing()):
@@ -78,12 +109,12 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_itemcollected(item):
-    """Let a test of Hypothesis try a share of its examples."""
+    """Let a test of Hypothesis try a share of its examples in the gate."""
     test = getattr(item, "function", None)
     asked = getattr(test, "_hypothesis_internal_use_settings", None)
-    if asked is not None and not SOAK and not hasattr(test, "examples_asked_for"):
+    if asked is not None and not dealt.SOAK and not hasattr(test, "examples_asked_for"):
         test.examples_asked_for = asked.max_examples
-        tried = settings(asked, max_examples=examples(asked.max_examples))
+        tried = settings(asked, max_examples=dealt.examples(asked.max_examples))
         test._hypothesis_internal_use_settings = tried
 
 

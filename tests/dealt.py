@@ -1,13 +1,16 @@
-"""Fewer cases than all combinations, in which a fault of one part, or of most pairs, comes up."""
+"""Which cases the gate has: fewer than all, in which a fault of one part, or of most pairs, shows.
+
+A soak, ``pytest --soak``, has all cases. `conftest` sets `SOAK` before test modules are imported.
+Modules that a conftest imports read ``dealt.SOAK`` in functions.
+"""
 
 import math
 import os
 from collections import Counter, defaultdict
 from itertools import combinations
 
-# With it all examples of property tests are tried, others on every run, and all cases.
-SOAK = bool(os.environ.get("CONNCOMP_SOAK"))
-# What a run has of the random inputs that a test asks for, those of Hypothesis among them.
+SOAK = False
+# The share of the random inputs a test asks for, those of Hypothesis included, that the gate tries.
 SHARE_OF_EXAMPLES, FEWEST_EXAMPLES = 0.25, 15
 # A process for a sanitizer chooses few inputs itself, which each way is to have.
 SANITIZED = bool(os.environ.get("CONNCOMP_HOST_CUDA_SANITIZER"))
@@ -92,24 +95,28 @@ def values_given_together(item):
 def deal(items):
     """Return the tests that a run has, and those that it leaves out.
 
-    Of a test that is marked ``dealt`` it has so many cases that each pair of values that parameters
-    have in any case is in one: a fault that takes three values at once is for `SOAK`, which has all
-    cases, as have those that need a GPU. Of one that is marked ``dealt(1)`` it has so many that
-    each value is in one, where those that stand together in a decorator are one value. What is
-    marked ``soak`` is for `SOAK`, too. Where a sanitizer looks, cases are chosen by name.
+    The gate leaves out tests marked ``soak``. It runs a few cases of a test marked
+    ``soak(gate="pairs")``: each pair of parameter values that stands in any case is in one of them.
+    For ``soak(gate="values")`` each value is in one of them; the values that one decorator gives
+    together count as one. Tests that need a GPU keep all cases. A soak and sanitizers, which choose
+    cases by name, have everything.
     """
     if SOAK or SANITIZED:
         return items, []
     cases, left_out = defaultdict(list), set()
     for item in items:
-        if item.get_closest_marker("soak"):
+        shares = {mark.kwargs.get("gate") for mark in item.iter_markers("soak")}
+        if None in shares:
             left_out.add(item)
-        elif item.get_closest_marker("dealt") and not item.get_closest_marker("gpu"):
-            cases[item.parent, item.originalname].append(item)
-    for of_test in cases.values():
-        if of_test[0].get_closest_marker("dealt").args == (1,):
+        elif shares and not item.get_closest_marker("gpu"):
+            (share,) = shares
+            cases[item.parent, item.originalname, share].append(item)
+    for (_, _, share), of_test in cases.items():
+        if share == "values":
             chosen = covering([values_given_together(item) for item in of_test], evenly=True)
-        else:
+        elif share == "pairs":
             chosen = covering([pairs_of_values(item.callspec.params) for item in of_test])
+        else:
+            raise ValueError(f"gate must be 'pairs' or 'values', got {share!r}")
         left_out |= set(of_test) - {of_test[place] for place in chosen}
     return [item for item in items if item not in left_out], list(left_out)

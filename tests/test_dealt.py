@@ -1,7 +1,11 @@
-"""What a run has of cases that are dealt."""
+"""Which tests and cases the gate has, and which a soak."""
 
+import signal
+import subprocess
+import sys
 from collections import Counter
 from itertools import combinations, product
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -9,6 +13,8 @@ import pytest
 import dealt
 from dealt import covering, deal
 
+ROOT = Path(__file__).parents[1]
+PAIRS, EACH_VALUE, NOTHING = {"gate": "pairs"}, {"gate": "values"}, {}
 VALUES = {"axis": (0, 1, 2), "kind": ("a", "b", "c"), "shape": ([2], [3]), "whole": (True, 1)}
 CASES = [dict(zip(VALUES, case, strict=True)) for case in product(*VALUES.values())]
 
@@ -25,19 +31,22 @@ def _without_a_soak(monkeypatch):
 class Item:
     """What `deal` asks of a test of pytest, whose axis and kind are given together."""
 
-    def __init__(self, name, values, marks, arguments=()):
-        self.parent, self.originalname, self.marks = "test_this.py", name, marks
-        self.callspec, self.arguments = SimpleNamespace(params=values), arguments
+    def __init__(self, name, values, marks=(), gpu=False):
+        self.parent, self.originalname, self.gpu = "test_this.py", name, gpu
+        self.callspec, self.marks = SimpleNamespace(params=values), marks
 
     def get_closest_marker(self, name):
-        return SimpleNamespace(args=self.arguments) if name in self.marks else None
+        assert name == "gpu"
+        return self.gpu or None
 
     def iter_markers(self, name):
+        if name == "soak":
+            return [SimpleNamespace(kwargs=given) for given in self.marks]
         return [SimpleNamespace(args=[names]) for names in ("axis, kind", ["shape"])]
 
 
-def items(*marks):
-    return [Item("test_it", values, marks) for values in CASES]
+def items(*marks, gpu=False):
+    return [Item("test_it", values, marks, gpu) for values in CASES]
 
 
 def pairs(found):
@@ -49,7 +58,7 @@ def pairs(found):
 
 
 def test_each_pair_of_values_is_in_a_case():
-    everything = items("dealt")
+    everything = items(PAIRS)
     kept, left_out = deal(everything)
     assert pairs(kept) == pairs(everything)
     assert 9 <= len(kept) <= 12 < len(everything)
@@ -58,12 +67,12 @@ def test_each_pair_of_values_is_in_a_case():
 
 
 def test_what_is_not_marked_or_needs_a_gpu_is_kept():
-    others = [*items(), *items("dealt", "gpu")]
+    others = [*items(), *items(PAIRS, gpu=True)]
     assert deal(others) == (others, [])
 
 
 def test_tests_are_dealt_one_by_one():
-    both = [Item(name, values, ["dealt"]) for values in CASES for name in ("test_a", "test_b")]
+    both = [Item(name, values, [PAIRS]) for values in CASES for name in ("test_a", "test_b")]
     kept, _ = deal(both)
     for name in ("test_a", "test_b"):
         assert pairs([each for each in kept if each.originalname == name]) == pairs(both)
@@ -71,7 +80,7 @@ def test_tests_are_dealt_one_by_one():
 
 def test_each_value_is_in_a_case_and_none_in_many_more():
     """Nine values of axes with kinds, two of shapes, and two of what no decorator has."""
-    everything = [Item("test_it", values, ["dealt"], (1,)) for values in CASES]
+    everything = items(EACH_VALUE)
     kept, left_out = deal(everything)
     values = [each.callspec.params for each in kept]
     assert len({(of["axis"], of["kind"]) for of in values}) == len(kept) == 9
@@ -82,7 +91,8 @@ def test_each_value_is_in_a_case_and_none_in_many_more():
 
 
 def test_what_is_for_a_soak_is_left_out():
-    others, soaked = items("dealt"), items("dealt", "soak")
+    """Whether the test is marked, or one of its cases."""
+    others, soaked = items(PAIRS), [*items(PAIRS, NOTHING), *items(NOTHING)]
     kept, left_out = deal([*others, *soaked])
     assert set(soaked) <= set(left_out)
     assert kept == deal(others)[0]
@@ -90,12 +100,12 @@ def test_what_is_for_a_soak_is_left_out():
 
 def test_all_of_them_in_a_soak(monkeypatch):
     monkeypatch.setattr(dealt, "SOAK", True)
-    everything = [*items("dealt"), *items("soak")]
+    everything = [*items(PAIRS), *items(NOTHING)]
     assert deal(everything) == (everything, [])
 
 
 def test_values_of_one_parameter_are_all_kept():
-    alone = [Item("test_it", {"seed": seed}, ["dealt"]) for seed in range(9)]
+    alone = [Item("test_it", {"seed": seed}, [PAIRS]) for seed in range(9)]
     assert deal(alone) == (alone, [])
 
 
@@ -126,3 +136,43 @@ def test_a_soak_and_sanitizers_have_a_larger_share(monkeypatch, name, counts):
 def test_few_sets_have_what_all_have():
     assert covering([{1}, {1, 2}, {3}, {2, 3}]) == [1, 2]
     assert covering([]) == []
+
+
+def test_a_share_that_there_is_not():
+    with pytest.raises(ValueError, match="gate must be 'pairs' or 'values', got 'some'"):
+        deal(items({"gate": "some"}))
+
+
+def pytest_in_a_process(*words, **options):
+    command = [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", *words]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, **options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_modules_know_the_switch_when_they_are_imported():
+    file = "tests/native/test_sanitizers.py"
+    gate, soak = (pytest_in_a_process("--collect-only", file, *of) for of in ([], ["--soak"]))
+    assert "thread" not in gate
+    assert "[core_test-20-" in gate
+    assert "[core_test-60-thread" in soak
+
+
+def test_workers_know_the_switch():
+    said = pytest_in_a_process("-n", "1", "--soak", __file__, "-k", "this_is_a_soak")
+    assert "1 passed" in said
+
+
+@pytest.mark.soak
+def test_this_is_a_soak(request):
+    assert request.config.getoption("soak")
+
+
+def test_ctrl_c_interrupts_where_a_shell_ignores_it():
+    """As one does that starts the tests in the background."""
+    test = "tests/graph/test_reading.py::test_can_be_interrupted"
+    for workers in "01":
+        pytest_in_a_process(
+            *("-n", workers, test),
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+        )

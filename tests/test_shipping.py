@@ -65,6 +65,29 @@ def test_issue_templates(name):
         assert "conncomp info" in str(template)
 
 
+WORKFLOWS = {path.stem: path.read_text() for path in ROOT.glob(".github/workflows/*.yml")}
+
+
+def test_actions_are_pinned_and_may_do_little():
+    """A tag of an action can be moved to other code, a commit cannot."""
+    assert set(WORKFLOWS) == {"ci", "nightly", "release"}
+    for text in WORKFLOWS.values():
+        actions = re.findall(r"uses: (.*)", text)
+        assert actions
+        for action in actions:
+            assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", action)
+        workflow = yaml.safe_load(text)
+        assert workflow["permissions"] == {"contents": "read"}
+
+
+def test_lowest_versions_are_tested():
+    jobs = yaml.safe_load(WORKFLOWS["ci"])["jobs"]["tests"]["strategy"]["matrix"]["include"]
+    tested = {job["name"]: job for job in jobs}["minimum versions"]
+    lowest = [line.replace(">=", "==") + ".*" for line in PROJECT["project"]["dependencies"]]
+    assert tested["constraints"].split() == lowest
+    assert PROJECT["project"]["requires-python"] == f">={tested['python']}"
+
+
 def test_files_that_wheels_are_tested_with_exist():
     settings = PROJECT["tool"]["cibuildwheel"]
     paths = re.findall(r"\{project\}/(\S+)", settings["test-command"])

@@ -34,7 +34,6 @@ def computed(*lazy):
     return alone
 
 
-@pytest.mark.long
 def test_processes():
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(2, context) as pool:

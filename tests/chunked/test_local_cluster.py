@@ -51,7 +51,6 @@ def slowly(block, folder, block_info=None):
 
 
 @pytest.mark.soak  # graphs are those that threads and a pool of processes compute in each run
-@pytest.mark.long
 def test_as_in_memory(monkeypatch):
     monkeypatch.setattr(dask_arrays, "MANY_CHUNKS", 20)  # so that some graphs have joined calls
     with cluster():
@@ -84,7 +83,6 @@ def test_as_in_memory(monkeypatch):
         np.testing.assert_array_equal(least, expected)
 
 
-@pytest.mark.long
 def test_a_worker_is_killed(tmp_path):
     """When a third of the chunks have been read: what was on it is computed again, elsewhere."""
     with cluster() as client:

@@ -379,7 +379,6 @@ with conncomp.open_volume(sys.argv[1], memory="220M") as labels:
 """
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "printed"),
     [

@@ -46,7 +46,6 @@ def source(tmp_path):
     return tmp_path / "v.zarr"
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("target", ["l.zarr", "l.npy"])
 def test_as_by_threads(tmp_path, source, address, target, monkeypatch):
     monkeypatch.chdir(tmp_path)  # workers are elsewhere
@@ -68,7 +67,6 @@ def test_as_by_threads(tmp_path, source, address, target, monkeypatch):
     assert not (tmp_path / f"{target}.partial").exists()
 
 
-@pytest.mark.long
 def test_command(tmp_path, source, address):
     given = (source, "-o", tmp_path / "l.npy", "--scheduler", address, "--json")
     runner = click.testing.CliRunner()
@@ -84,7 +82,6 @@ def test_command(tmp_path, source, address):
     assert "workers of --scheduler have their own" in result.output
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("chosen", [(), ("--min-size", 3), ("--top", 4)])
 def test_sizes_of_components(tmp_path, source, address, chosen):
     """Workers count them, of blocks that components cross and of images that lie in a block."""
@@ -102,7 +99,6 @@ def test_sizes_of_components(tmp_path, source, address, chosen):
         assert told[0]["foreground"] == VOLUME.sum()
 
 
-@pytest.mark.long
 def test_all_workers_are_lost(tmp_path, source, address):
     """Others do what they were at, as soon as there are others."""
     killed = []
@@ -119,7 +115,6 @@ def test_all_workers_are_lost(tmp_path, source, address):
     np.testing.assert_array_equal(np.load(tmp_path / "l.npy"), conncomp.label(VOLUME))
 
 
-@pytest.mark.long
 def test_a_chunk_cannot_be_read(tmp_path, source, address):
     (source / "c" / "1" / "0" / "0").write_bytes(b"no chunk")
     with pytest.raises(ValueError, match=r"v\.zarr"):
@@ -127,7 +122,6 @@ def test_a_chunk_cannot_be_read(tmp_path, source, address):
     assert not (tmp_path / "l.npy").exists()
 
 
-@pytest.mark.long
 def test_threads_go_on(tmp_path, source, address, monkeypatch):
     """Where a cluster ended: a block whose labels are written is not done again."""
 
@@ -148,7 +142,6 @@ def test_threads_go_on(tmp_path, source, address, monkeypatch):
     np.testing.assert_array_equal(np.load(tmp_path / "l.npy"), conncomp.label(VOLUME))
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
 def test_what_has_begun_ends_with_the_call(tmp_path, source, monkeypatch, error):
     """And what has not begun never does."""
@@ -198,7 +191,6 @@ def test_nobody_answers(tmp_path, source, monkeypatch):
         conncomp.label_file(source, tmp_path / "l.npy", scheduler="tcp://a:1", memory="1G")
 
 
-@pytest.mark.long
 def test_no_workers(tmp_path, source, monkeypatch):
     monkeypatch.setattr(cluster, "PATIENCE", 0.5)
     with (
@@ -214,7 +206,6 @@ def test_distributed_is_missing(tmp_path, source, monkeypatch):
         conncomp.label_file(source, tmp_path / "l.npy", scheduler="tcp://127.0.0.1:1")
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("target", ["l.zarr", "l.npy"])
 def test_once_more_to_the_same_name(tmp_path, source, address, target):
     """Workers have nothing open, and nothing in memory, of a labelling before."""

@@ -427,8 +427,6 @@ def start(*options):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # A shell that runs the tests in the background has Ctrl-C ignored, which is inherited.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
@@ -452,7 +450,6 @@ def opened_by(process):
         return []
 
 
-@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs /proc")
 @pytest.mark.parametrize("writing", [False, True])
 def test_interrupt(writing):
@@ -472,7 +469,6 @@ def test_interrupt(writing):
         assert taken < 1  # 0.1 s as a rule, on a machine that does much else
 
 
-@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs /proc")
 @pytest.mark.parametrize("writing", [False, True])
 def test_a_killed_process_leaves_no_file_that_looks_whole(run, writing):

@@ -536,7 +536,6 @@ def test_an_interrupt_leaves_what_is_finished(plate, run, measured):
     process = subprocess.Popen(
         [sys.executable, "-c", PROGRAM.format(words)],
         stderr=subprocess.PIPE, text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     end = time.monotonic() + 60
     while len(list(Path("c.parquet.partial").glob("*.arrow"))) < 3 and time.monotonic() < end:

@@ -230,7 +230,6 @@ def test_labels_that_change_meanwhile(shape):
             measure_all(HostGpu(), labels, image)
 
 
-@pytest.mark.long
 @host
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):

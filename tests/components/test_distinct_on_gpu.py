@@ -94,7 +94,6 @@ def test_each_label_once():
     check(np.arange(10**5)[::-1] * 10**12, bits=15, fits=False)
 
 
-@pytest.mark.long
 @host
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):

@@ -213,7 +213,6 @@ def test_labels_that_change(during):
             measure(ChangingGpu(change), array, image, known)
 
 
-@pytest.mark.long
 @host
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):

@@ -164,7 +164,6 @@ def test_tables_grow(bits, shape, values):
         )
 
 
-@pytest.mark.long
 @host
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):

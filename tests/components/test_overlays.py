@@ -43,7 +43,7 @@ def check(labels, shades, alpha, boundaries=False, **options):
             np.testing.assert_array_equal(picture[place], expected)
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize("boundaries", [False, True])
 @pytest.mark.parametrize("alpha", [0, 0.25, 0.6, 1])
 @pytest.mark.parametrize("shape", [(12, 17), (204,), (3, 4, 17), (12, 1, 17), (2, 3, 2, 17)])

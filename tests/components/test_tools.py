@@ -176,7 +176,7 @@ def test_labels_of_one_axis_may_be_those_of_a_graph(function):
             np.testing.assert_array_equal(result, expected)
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize("function", EVERY)
 @pytest.mark.parametrize("dtype", ["u1", "i2", "u4", "i8", ">i4"])
 @pytest.mark.parametrize("background", [0, -1, None])

@@ -48,7 +48,6 @@ def test_everything(works, tool, part):
 
 @host
 @pytest.mark.soak
-@pytest.mark.long
 def test_every_kernel_is_run(tmp_path):
     """On the host executor, whose answers are those of the CPU; a new driver needs a part.
 
@@ -67,7 +66,6 @@ SANITIZED = "kawasaki", "tempering"
 
 
 @host
-@pytest.mark.long
 @pytest.mark.parametrize("part", SANITIZED)
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer, part):

@@ -9,8 +9,6 @@ import sys
 import time
 from pathlib import Path
 
-import pytest
-
 from dealt import examples
 
 ROOT = Path(__file__).parents[2]
@@ -63,8 +61,6 @@ def start(folder, *options):
         stdout=pipe,
         stderr=pipe,
         text=True,
-        # A shell that runs the tests in the background has Ctrl-C ignored, which is inherited.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
@@ -80,14 +76,12 @@ def fuzz(folder, *options):
     return finish(start(folder, *options))
 
 
-@pytest.mark.long
 def test_every_target(tmp_path):
     shown, status = fuzz(tmp_path, "--cases", str(examples(40)), "--case-seconds", "60")
     assert status == 0, shown
     assert not (tmp_path / "findings").exists()
 
 
-@pytest.mark.long
 def test_targets_notice_what_is_broken():
     """Each function that targets compare is replaced by one that is wrong in one place."""
     command = [sys.executable, "-m", "tests.fuzz.broken"]

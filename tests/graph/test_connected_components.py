@@ -278,7 +278,7 @@ def explicit_zeros():
     return matrix
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize("kind", ["array", "matrix"])
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.uint16, np.float32, np.float64])
@@ -483,7 +483,7 @@ def test_arcs_of_networkx_graphs():
     assert Graph.from_networkx(networkx.Graph()).num_vertices == 0
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize("dtype", [f"{sign}{size}" for sign in "iu" for size in (1, 2, 4, 8)])
 @pytest.mark.parametrize("numbering", ["consecutive", "roots"])
 @pytest.mark.parametrize("connection", ["weak", "strong"])

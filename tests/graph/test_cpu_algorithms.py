@@ -35,7 +35,7 @@ def test_hard_graphs(algorithm, options, form):
             np.testing.assert_array_equal(labels, consecutive(expected, first=0))
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("vertex", [np.int32, np.int64])
 @pytest.mark.parametrize("pointer", [np.int32, np.int64])
@@ -73,7 +73,7 @@ def large_graphs(directed):
     return graphs
 
 
-@pytest.mark.dealt(1)
+@pytest.mark.soak(gate="values")
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize(("algorithm", "options"), CASES, ids=str)
 @pytest.mark.usefixtures("restore_threads")

@@ -65,7 +65,7 @@ def check_forest(graph, arcs, weights=None):
     assert arcs.dtype == np.int32
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", HARD_GRAPHS)
 @pytest.mark.usefixtures("_threads")
@@ -287,7 +287,7 @@ def find_on_host(graph, weights=None, **options):
     return forest_arcs(HostGpu(**options), graph, bits, Workspace())
 
 
-@pytest.mark.dealt(1)
+@pytest.mark.soak(gate="values")
 @host
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", HARD_GRAPHS)
@@ -514,7 +514,6 @@ def test_changing_weights_on_gpu():
         assert ((arcs >= 0) & (arcs < graph.num_arcs)).all()
 
 
-@pytest.mark.long
 @host
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):

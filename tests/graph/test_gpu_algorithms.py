@@ -80,7 +80,7 @@ def test_hard_graphs(algorithm, options, graph_and_form):
             break
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @host
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("vertex", [np.int32, np.int64])
@@ -242,7 +242,6 @@ def check_default(src, dst, n, form):
         np.testing.assert_array_equal(roots, expected)
 
 
-@pytest.mark.long
 @host
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):

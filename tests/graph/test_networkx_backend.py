@@ -212,7 +212,7 @@ def test_nodes_that_are_equal_objects():
     assert Graph.from_networkx(graph).indices.tolist() == [1, 0, 3, 2, 5, 4, 7, 6, 10, 11, 8, 9]
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize("leaves", range(8))
 @pytest.mark.parametrize("hubs", [2, 3, 90])
 @pytest.mark.parametrize("kind", KINDS)

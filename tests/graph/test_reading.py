@@ -1160,7 +1160,7 @@ CSV = {
 }
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize("case", CSV)
 @pytest.mark.parametrize("end", LINE_ENDS, ids=["LF", "CRLF", "CR"])
 @pytest.mark.parametrize("mark", [b"", codecs.BOM_UTF8])

@@ -199,7 +199,7 @@ def expected_of(graph):
     return strong_components_by_tarjan(graph.num_vertices, arcs_of(graph).tolist())
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @host
 @pytest.mark.parametrize("form", ["rows", "arcs"])
 @pytest.mark.parametrize("name", DIGRAPHS)
@@ -233,7 +233,7 @@ def test_members_of_a_giant_that_is_not_complete():
     check(HostGpu(seed=1), "auto", in_form(graph, "rows"), expected_of(graph))
 
 
-@pytest.mark.dealt(1)
+@pytest.mark.soak(gate="values")
 @host
 @pytest.mark.parametrize("barriers", [0, 1])
 @pytest.mark.parametrize("name", DIGRAPHS)
@@ -256,7 +256,7 @@ def test_with_and_without_a_search_for_a_giant(hub, monkeypatch):
         check(HostGpu(), "auto", in_form(graph, "rows"), expected_of(graph))
 
 
-@pytest.mark.dealt(1)
+@pytest.mark.soak(gate="values")
 @host
 @pytest.mark.parametrize("long_arc", [1, 10**6])
 @pytest.mark.parametrize("name", DIGRAPHS)
@@ -296,7 +296,7 @@ CHAINS = DIGRAPHS | {
 }
 
 
-@pytest.mark.dealt(1)
+@pytest.mark.soak(gate="values")
 @host
 @pytest.mark.parametrize("form", ["rows", "arcs"])
 @pytest.mark.parametrize("name", CHAINS)
@@ -426,7 +426,7 @@ def test_a_search_that_is_given_up_leaves_a_giant_among_other_sources(monkeypatc
         check(HostGpu(seed=seed), "auto", in_form(graph, "rows"), expected_of(graph))
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @host
 @pytest.mark.parametrize("form", ["rows", "arcs"])
 @pytest.mark.parametrize("vertex", [np.int32, np.int64])
@@ -465,7 +465,6 @@ def test_a_symmetric_graph_has_weak_components(monkeypatch):
 
 # One digraph with something for each kernel: in all of them the sanitizers take minutes.
 @host
-@pytest.mark.long
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
     tests = "(test_digraphs or test_what_sweeps) and hubs and not hubs-arcs"

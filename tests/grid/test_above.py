@@ -16,7 +16,7 @@ from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @host
 @pytest.mark.parametrize("numbering", ["roots", "consecutive"])
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
@@ -54,7 +54,6 @@ def test_equals_label_of_what_is_above(seed, dtype, numbering):
     np.testing.assert_array_equal(counts, np.reshape(number, -1))
 
 
-@pytest.mark.long
 @host
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):

@@ -313,7 +313,7 @@ def test_equals_reference_by_any_rule(algorithm, rule, value_type, rank, index, 
     np.testing.assert_array_equal(roots, expected)
 
 
-@pytest.mark.dealt(1)
+@pytest.mark.soak(gate="values")
 @host
 @pytest.mark.parametrize("algorithm", ON_GPU)
 @pytest.mark.parametrize("shape", [(130, 70), (17, 19, 23), (4097,), (3, 3001)])
@@ -325,7 +325,7 @@ def test_larger_images(algorithm, shape):
         np.testing.assert_array_equal(roots, expected)
 
 
-@pytest.mark.dealt(1)
+@pytest.mark.soak(gate="values")
 @host
 @pytest.mark.parametrize("name", ["noise", "empty", "checkerboard in 3-D", "one"])
 @pytest.mark.parametrize("algorithm", ON_GPU)
@@ -493,7 +493,7 @@ def test_small_batches(algorithm, options):
         np.testing.assert_array_equal(roots, expected)
 
 
-@pytest.mark.dealt(1)
+@pytest.mark.soak(gate="values")
 @host
 @pytest.mark.parametrize("tolerance", [0, 1])
 @pytest.mark.parametrize(("algorithm", "options"), [case for case in CASES if case[0] != "auto"])
@@ -513,7 +513,6 @@ def test_background_is_no_lower_label(algorithm, options, tolerance):
         np.testing.assert_array_equal(roots, label_by_flood_fill(first, connectivity=1))
 
 
-@pytest.mark.long
 @host
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):

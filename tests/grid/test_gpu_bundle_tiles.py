@@ -190,7 +190,6 @@ def test_changes_between_launches(at, numbering):
     label_while_changed(first, at, launches, 3, numbering)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
     by_numbers = "changes and consecutive"

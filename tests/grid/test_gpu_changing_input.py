@@ -90,7 +90,7 @@ def test_changes_between_launches(run, algorithm, options, numbering):
             run(ChangingGpu(change), algorithm, options, image, out, numbering)
 
 
-@pytest.mark.dealt(1)
+@pytest.mark.soak(gate="values")
 @pytest.mark.parametrize("seed", range(1 if SANITIZER else 3))
 @pytest.mark.parametrize(("algorithm", "options", "numbering"), CASES, ids=str)
 def test_changes_ahead_of_each_launch(run, algorithm, options, numbering, seed):
@@ -136,7 +136,6 @@ def test_values_that_no_longer_equal_themselves():
     np.testing.assert_array_equal(entry, np.arange(image.size))
 
 
-@pytest.mark.long
 def test_sanitized():
     between = "between or " if SOAK else ""  # all that is ahead of any launch
     check_sanitized("address", __file__, f"test_changes and ({between}ahead or during)")

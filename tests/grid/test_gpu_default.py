@@ -84,7 +84,7 @@ def index_of(shape):
     return [(np.int64, np.int32)[len(shape) % 2]] * 2
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @host
 @pytest.mark.parametrize("seed", range(4 if SOAK else 2))
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: "x".join(map(str, shape)))
@@ -98,7 +98,7 @@ def test_noise(tiles, shape, seed):
     check(noise(seed, shape, dtype), int(connectivity), periodic, seed, indices=index_of(shape))
 
 
-@pytest.mark.dealt(1)
+@pytest.mark.soak(gate="values")
 @host
 @pytest.mark.parametrize("image", ["spiral", "rings", "comb", "maze", "hilbert"])
 def test_patterns(tiles, image):
@@ -113,7 +113,7 @@ def test_patterns(tiles, image):
         check(made, connectivity, periodic=False)
 
 
-@pytest.mark.dealt(1)
+@pytest.mark.soak(gate="values")
 @host
 @pytest.mark.parametrize("connectivity", [1, 2, 3])
 def test_more_pairs_than_there_is_room_for(tiles, connectivity):
@@ -135,7 +135,7 @@ def test_more_pairs_between_tiles_than_there_is_room_for(tiles):
     check(image.astype(np.uint8), 3, periodic=False, background=99)
 
 
-@pytest.mark.dealt(1)
+@pytest.mark.soak(gate="values")
 @host
 @pytest.mark.parametrize("shape", [(70,), (21, 61), (9, 13, 21), (3, 5, 6, 7)])
 def test_zeros_that_are_foreground(tiles, shape):
@@ -174,7 +174,7 @@ def test_tiles_of_different_values(tiles, shape):
             check(image.astype(np.int32), connectivity, seed % 2 == 0, seed, background)
 
 
-@pytest.mark.dealt(1)
+@pytest.mark.soak(gate="values")
 @host
 @pytest.mark.parametrize("axes", [(0, 1), (1, 0), (0, 1, 2), (0, 2, 1), (1, 2, 0), (2, 1, 0)])
 def test_corners_at_ends(tiles, axes):
@@ -186,7 +186,7 @@ def test_corners_at_ends(tiles, axes):
         check(np.ascontiguousarray(given.transpose(axes)), len(axes), periodic=True)
 
 
-@pytest.mark.dealt(1)
+@pytest.mark.soak(gate="values")
 @host
 @pytest.mark.parametrize("most", [1, 3])
 def test_many_words_in_a_chunk(tiles, monkeypatch, most):
@@ -250,7 +250,6 @@ def test_alignment(offset):
         np.testing.assert_array_equal(roots, label_by_neighbour_pairs(image))
 
 
-@pytest.mark.long
 @host
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):

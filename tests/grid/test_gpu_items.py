@@ -149,7 +149,6 @@ def test_who_is_taken(monkeypatch):
     assert [taken(image[:, first:]) for first in (0, 1)] == [True, False]
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
     check_sanitized(

@@ -180,7 +180,6 @@ def test_who_is_taken(monkeypatch):
     assert taken(image) == "elements"
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
     check_sanitized(sanitizer, __file__, "(test_noise and 33) or test_patterns or test_items")

@@ -51,7 +51,7 @@ def check(image, connectivity, seed=0, background=0, expected=None):
     return memory["elsewhere"][0]
 
 
-@pytest.mark.dealt(1)
+@pytest.mark.soak(gate="values")
 @pytest.mark.parametrize("shape", [(64, 256), (130, 300), (70, 140), (200, 260), (40, 520)])
 @pytest.mark.parametrize("connectivity", [1, 2])
 def test_noise(by_rows, shape, connectivity):
@@ -164,7 +164,6 @@ def test_changes_between_launches(at):
     label_while_changed(first, at, 7, 2)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
     check_sanitized(sanitizer, __file__, "test_changes or test_patterns or taken")

@@ -395,7 +395,7 @@ def test_large_periodic_images_equal_neighbour_pairs(name):
             np.testing.assert_array_equal(roots, expected)
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize("dtype", ["u1", "i2", "u4", "i8", "f2", "f4", "f8", "g", ">i4"])
 @pytest.mark.parametrize("shape", [(300, 250), (30, 40, 63), (25000, 3)])
 @pytest.mark.parametrize("values", [2, 3, 50])

@@ -41,7 +41,7 @@ def volumes(shape):
         yield (rng.random(shape) < 0.9) & (rng.random((*shape[:-1], 1)) < density)
 
 
-@pytest.mark.dealt(1)
+@pytest.mark.soak(gate="values")
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("periodic", PERIODIC, ids=str)
 def test_labels_of_volumes(shape, periodic):

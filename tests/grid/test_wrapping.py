@@ -62,7 +62,6 @@ def test_lattices(seed):
     assert rows == hermite(vectors.tolist(), MOST_CLOSED)
 
 
-@pytest.mark.long
 @pytest.mark.skipif(not AVAILABLE, reason="no g++")
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
@@ -80,7 +79,7 @@ def steps_of(structure):
     return [tuple(step) for step in (np.argwhere(structure) - 1).tolist() if any(step)]
 
 
-@pytest.mark.dealt(1)
+@pytest.mark.soak(gate="values")
 @pytest.mark.parametrize("seed", range(150 if SOAK else 60))
 def test_images(wrapping_on, seed):
     """Any shape, with lengths of 1, 2 and 3 among them, any neighbourhood and values."""
@@ -115,7 +114,7 @@ def test_images(wrapping_on, seed):
     )
 
 
-@pytest.mark.dealt(1)
+@pytest.mark.soak(gate="values")
 @pytest.mark.parametrize("seed", range(60 if SOAK else 24))
 def test_bonds(wrapping_on, seed):
     random = np.random.default_rng(seed)
@@ -177,7 +176,7 @@ def test_strides(wrapping_on, strides):
     np.testing.assert_array_equal(wrapping.vectors, expected.vectors)
 
 
-@pytest.mark.dealt(1)
+@pytest.mark.soak(gate="values")
 @pytest.mark.parametrize("seed", range(20))
 def test_batches(wrapping_on, seed):
     """Items as if alone, at any distances in memory, of values and of bonds."""

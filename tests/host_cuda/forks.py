@@ -52,4 +52,4 @@ class Requests:
 if __name__ == "__main__":
     options = ["-v", "-x", "-s", "-p", "no:cacheprovider", "-p", "no:faulthandler"]
     tests = str(Path(__file__).parents[1])
-    sys.exit(pytest.main([*options, tests], plugins=[Requests(int(sys.argv[1]))]))
+    sys.exit(pytest.main([*options, *sys.argv[2:], tests], plugins=[Requests(int(sys.argv[1]))]))

@@ -29,9 +29,9 @@ from zlib import crc32
 import numpy as np
 import pytest
 
+import dealt
 from conncomp.kernels.cuda.core.answer import TELLING
 from conncomp.kernels.cuda.launcher import SOURCES, Again, Gpu, Launch, includes, launch, source
-from dealt import SOAK
 from host_cuda import asked_for
 from native_program import AT_FIXED_ADDRESSES
 
@@ -471,7 +471,7 @@ def interleavings(count: int) -> range:
     ThreadSanitizer always has one: it looks for accesses without an order, which it sees however
     they interleave.
     """
-    if SOAK and SANITIZER != "thread":
+    if dealt.SOAK and SANITIZER != "thread":
         return range(count)
     test = os.environ.get("PYTEST_CURRENT_TEST", "")  # which ends in " (call)"
     seed = crc32(test.rpartition(" ")[0].encode()) % count
@@ -515,10 +515,11 @@ class Forks:
             " intercept_tls_get_addr=0",
         }
         environment.pop("PYTEST_ADDOPTS", None)
+        soak = ["--soak"] if dealt.SOAK else []
         self._output = tempfile.TemporaryFile("a+")  # noqa: SIM115 - what all of them write
         self._answers, answers = os.pipe()
         self._process = subprocess.Popen(
-            [*AT_FIXED_ADDRESSES, sys.executable, str(HERE / "forks.py"), str(answers)],
+            [*AT_FIXED_ADDRESSES, sys.executable, str(HERE / "forks.py"), str(answers), *soak],
             env=environment,
             stdin=subprocess.PIPE,
             stdout=self._output,

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import dealt
 from conncomp.kernels.cuda.launcher import launch
 from host_cuda import host_gpu
 from host_cuda.host_gpu import (
@@ -309,7 +310,6 @@ def mistakes(sanitizer, right, *kernels):
     return run_sanitized(sanitizer, HERE / "mistakes.py", right, *kernels)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("sanitizer", "kernel"),
     [
@@ -324,7 +324,6 @@ def test_mistake_is_found(sanitizer, kernel):
     assert f"{kernel.split()[0]}<false>" in output or kernel == "static_bug"
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_twins_without_mistakes_are_clean(sanitizer):
     code, output = mistakes(sanitizer, "true", *(k for names in MISTAKES.values() for k in names))
@@ -338,7 +337,7 @@ def seeds_of(test, monkeypatch):
 
 def test_interleavings_are_dealt_by_whole_names(monkeypatch):
     """Names have spaces where parameters are dicts and tuples."""
-    monkeypatch.setattr(host_gpu, "SOAK", False)
+    monkeypatch.setattr(dealt, "SOAK", False)
     tests = [f"test_it[tiles-{{'tile': {k}}}-({k}, 1)]" for k in range(20)]
     seeds = [seeds_of(test, monkeypatch) for test in tests]
     assert sorted({seed for (seed,) in seeds}) == [0, 1, 2]
@@ -348,6 +347,6 @@ def test_interleavings_are_dealt_by_whole_names(monkeypatch):
     ("sanitizer", "count"), [(None, 3), ("address", 3), ("thread", 1)], ids=str
 )
 def test_interleavings_of_a_soak(monkeypatch, sanitizer, count):
-    monkeypatch.setattr(host_gpu, "SOAK", True)
+    monkeypatch.setattr(dealt, "SOAK", True)
     monkeypatch.setattr(host_gpu, "SANITIZER", sanitizer)
     assert len(seeds_of("test_it", monkeypatch)) == count

@@ -147,7 +147,6 @@ PARTS = {
 }
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("file", "names", "kind"), PARTS.values(), ids=PARTS)
 def test_every_kernel_compiles(file, names, kind):
     options = (*compile_options(file), *KINDS[kind])

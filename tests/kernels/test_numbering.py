@@ -145,7 +145,6 @@ def test_changes_during_launches(work):
             work(ChangingGpu(seed=seed), flat, 3)
 
 
-@pytest.mark.long
 @host
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):

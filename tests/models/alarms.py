@@ -14,7 +14,7 @@ So where many samples take long, a run has a third of those of a soak (`drawn`):
 import numpy as np
 from scipy import stats
 
-from dealt import SOAK
+import dealt
 
 FALSE_ALARM = 1e-6
 LEAST_EXPECTED = 20  # in a class of a chi-squared test
@@ -22,7 +22,7 @@ LEAST_EXPECTED = 20  # in a class of a chi-squared test
 
 def drawn(soaked):
     """Return how many samples a run draws of those that a soak does."""
-    return soaked if SOAK else -(-soaked // 3)
+    return soaked if dealt.SOAK else -(-soaked // 3)
 
 
 def of_classes(observed, probabilities):

@@ -164,7 +164,7 @@ def all_updates_of_the_reference(tile, **arguments):
     ]
 
 
-@pytest.mark.dealt(1)
+@pytest.mark.soak(gate="values")
 @pytest.mark.parametrize(
     ("shape", "q", "periodic", "tile"),
     [

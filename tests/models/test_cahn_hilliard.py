@@ -41,7 +41,7 @@ def wave(shape, numbers):
 # ------------------------------------------------------------------------------------ the reference
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("noise", [0.0, 0.03])
@@ -69,7 +69,7 @@ def test_fields_and_measurements_are_those_of_the_reference(device, dtype, noise
             assert measured.mean[k] == pytest.approx(math.fsum(fields[k].ravel()) / fields[k].size)
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize("device", ["cuda"])
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("noise", [0.0, 0.02])
@@ -87,7 +87,6 @@ def test_devices_are_equal_to_the_last_bit(device, dtype, noise, shape):
         np.testing.assert_array_equal(*records)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 @pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 def test_kernels_are_clean(sanitizer):
@@ -198,7 +197,7 @@ def test_bound_follows_the_first_field():
     assert model.descent_limit == pytest.approx(2.0)
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize("shape", [(16, 24), (8, 12, 6)])
 @pytest.mark.parametrize("mean", [0.0, 0.4, 0.9])
 @pytest.mark.parametrize("axis", [0, -1])

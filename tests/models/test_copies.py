@@ -55,7 +55,7 @@ GPU_MODELS = "CahnHilliard", "Ising", "Kawasaki", "Potts", "SpinGlass"
 ON_GPU = [("cuda", 2, "copy", name) for name in GPU_MODELS]
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize(
     ("device", "replicas", "way", "name"),
     [*product(["cpu"], [None, 2], COPIES, MODELS), *ON_GPU],

@@ -55,7 +55,7 @@ def test_bonds_join_all_nearest_neighbours(name):
     assert len(model.edges) == len(expected)
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize("lattice", ["triangular", "kagome", "bcc", "diamond", LADDER])
 @pytest.mark.parametrize("length", [1, 2, 3])
 @pytest.mark.parametrize("border", [True, False, "antiperiodic"])

@@ -157,7 +157,7 @@ ENUMERATED = [
 ]
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize(("name", "case", "update"), ENUMERATED)
 def test_means_are_those_of_enumeration(name, case, update):
     shape, arguments = SMALL[case]
@@ -200,7 +200,7 @@ WIDE = (2, 70), {"coupling": -1.0, "periodic": False}
 LONG = (3, 67), {"lattice": "kagome", "coupling": RNG.normal(size=1206), "field": -0.2}
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(
     ("name", "case"),

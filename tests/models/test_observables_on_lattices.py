@@ -242,7 +242,7 @@ def bonds_by_edge(model):
     return np.concatenate(of_edges, axis=1)
 
 
-@pytest.mark.dealt(1)
+@pytest.mark.soak(gate="values")
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", MODELS)
 def test_windings_are_those_of_a_search(device, name):

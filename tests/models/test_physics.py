@@ -80,7 +80,7 @@ MORE = [  # self- and double bonds, open borders, one to four axes
 ]
 
 
-@pytest.mark.dealt(1)
+@pytest.mark.soak(gate="values")
 @pytest.mark.parametrize("update", UPDATES)
 @pytest.mark.parametrize(
     ("shape", "q", "periodic", "beta", "replicas"),
@@ -142,7 +142,7 @@ def of_series(measured, moments):
     )
 
 
-@pytest.mark.dealt(1)
+@pytest.mark.soak(gate="values")
 @pytest.mark.parametrize("length", [8, 16, 32])
 @pytest.mark.parametrize("beta", [0.8 * ISING_BETA, ISING_BETA, 1.1 * ISING_BETA])
 def test_energy_and_specific_heat_of_kaufman(length, beta):
@@ -169,7 +169,7 @@ def test_energy_and_specific_heat_of_all_updates(update, sweeps, scale):
     assert min(found) > FALSE_ALARM
 
 
-@pytest.mark.dealt(1)
+@pytest.mark.soak(gate="values")
 @pytest.mark.parametrize("periodic", [True, False])
 @pytest.mark.parametrize("q", [2, 3, 17, 255])
 @pytest.mark.parametrize("beta", [0.7, 2.5])

@@ -93,7 +93,7 @@ def run(model, update):
     return simulate(model, 8, thermalise=30, update=update).series
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize("update", UPDATES)
 @pytest.mark.parametrize(
     ("name", "shape", "case"),
@@ -175,7 +175,7 @@ VECTORS = {
 }
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize("update", ["swendsen-wang", "wolff", "metropolis"])
 @pytest.mark.parametrize(
     ("name", "shape", "case"),
@@ -227,7 +227,7 @@ ON_BOTH = [((1, 6), "plain"), ((1, 1, 3), "antiferromagnet"), ((2, 1), "plain"),
 ON_BOTH += [((2, 1), "triangular"), ((1,), "plain"), ((3, 1), "last turned")]
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize("device", ["cuda"])
 @pytest.mark.parametrize(("model_type", "own", "update"), TRAJECTORIES)
 @pytest.mark.parametrize(("shape", "case"), ON_BOTH)

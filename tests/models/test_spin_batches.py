@@ -23,7 +23,7 @@ LATTICES = [
 ]
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize("device", ["cuda"])
 @pytest.mark.parametrize("warps", [1, 1 << 10])
 @pytest.mark.parametrize("beta", [0.6, 1.0, 1.6])

@@ -78,7 +78,7 @@ def sweeps_of_the_reference(shape, opened, kind, rule):
     return found
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("kind", KINDS)
@@ -125,7 +125,7 @@ def exact_mean(model, betas):
     return weights @ energies / weights.sum(axis=1)
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(

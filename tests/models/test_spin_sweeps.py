@@ -29,7 +29,7 @@ LATTICES = [
 ]
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize("device", ["cuda"])
 @pytest.mark.parametrize("least", [32, 1 << 20])
 @pytest.mark.parametrize("clusters", [(4,), (0,)])

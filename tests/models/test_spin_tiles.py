@@ -31,7 +31,7 @@ def by_tiles(monkeypatch):
     monkeypatch.setattr(spin_tiles, "LEAST_FILLED", 0)
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize("device", ["cuda"])
 @pytest.mark.parametrize("logs", [SMALL, WIDE, None])
 @pytest.mark.parametrize("beta", [0.6, 1.0, 1.6])

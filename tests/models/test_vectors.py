@@ -50,7 +50,7 @@ TRAJECTORIES = [
 ]
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("model_type", MODELS)
 @pytest.mark.parametrize(("shape", "periodic", "beta", "coupling"), TRAJECTORIES)

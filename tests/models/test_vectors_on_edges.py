@@ -99,7 +99,7 @@ CASES = [
 ]
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(("name", "place"), CASES)
 def test_trajectories_are_those_of_the_reference(device, name, place):
@@ -230,7 +230,7 @@ def clock_means(q, edges, couplings, beta):
     return energies @ weights / weights.sum(), squares @ weights / weights.sum()
 
 
-@pytest.mark.dealt
+@pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize("place", SMALL)
 @pytest.mark.parametrize("update", UPDATES)
 @pytest.mark.parametrize("q", [2, 3, 4, 5, 8, 16])

@@ -36,7 +36,6 @@ def run(program, rounds):
     )
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("test", "rounds", "sanitizer", "instructions"),
     [
@@ -72,7 +71,6 @@ def test_core_is_clean(test, rounds, sanitizer, instructions, tmp_path):
 
 
 @pytest.mark.soak
-@pytest.mark.long
 def test_races_of_short_loops_are_found(tmp_path):
     """After many that helpers gained nothing in, and at the first time."""
     program = tmp_path / "race_test"
@@ -87,7 +85,6 @@ def test_races_of_short_loops_are_found(tmp_path):
     assert reports[0].endswith(" in add")
 
 
-@pytest.mark.long
 def test_long_loops_ask_helpers_again(tmp_path):
     program = tmp_path / "helpers_test"
     compile_natively("helpers_test", "generic", ["-O1", "-pthread"], program, parts=[])

@@ -315,7 +315,6 @@ def test_after_an_interruption_all_is_as_before(monkeypatch, end):
 
 
 @host
-@pytest.mark.long
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
     check_sanitized(sanitizer, __file__, "test_numbers_are_the_order_of_first_appearance")
