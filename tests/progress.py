@@ -16,7 +16,7 @@ def header(gpu_missing):
         else "not run on the CPU, which takes Linux and a C++ compiler"
     )
     return [
-        "conncomp: all tests take some twenty minutes of two cores; what is marked long begins",
+        "conncomp: the gate takes some ten minutes of two cores, long tests first; --soak has all tests",
         f"  kernels for GPUs: {on_cpu}",
         f"  tests on a GPU: {gpu_missing or 'run'}",
     ]

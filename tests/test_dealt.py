@@ -151,11 +151,11 @@ def pytest_in_a_process(*words, **options):
 
 
 def test_modules_know_the_switch_when_they_are_imported():
-    file = "tests/native/test_sanitizers.py"
-    gate, soak = (pytest_in_a_process("--collect-only", file, *of) for of in ([], ["--soak"]))
-    assert "thread" not in gate
-    assert "[core_test-20-" in gate
-    assert "[core_test-60-thread" in soak
+    file, test = "tests/graph/test_connected_components.py", "test_large_graphs_equal_scipy["
+    gate, soak = (
+        pytest_in_a_process("--collect-only", file, *of).count(test) for of in ([], ["--soak"])
+    )
+    assert 0 < gate < soak
 
 
 def test_workers_know_the_switch():

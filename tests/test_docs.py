@@ -132,6 +132,7 @@ def folder(tmp_path, monkeypatch):
     return work
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("page", [page for page in COMMANDS if COMMANDS[page]])
 def test_commands(page, folder):
     """They run one after another, and print what the page's blocks of text say."""

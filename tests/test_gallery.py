@@ -134,6 +134,7 @@ def test_notebook_reads_well(name):
             assert not re.search(r":\w+:`|^\.\. |`_", "".join(cell["source"]), re.M)
 
 
+@pytest.mark.soak
 def test_notebook_of_the_tutorial_runs(tmp_path):
     cells = notebook(EXAMPLES["plot_tutorial"])
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
@@ -141,6 +142,7 @@ def test_notebook_of_the_tutorial_runs(tmp_path):
     run("\n".join(code), tmp_path)
 
 
+@pytest.mark.soak
 def test_an_example_that_fails_makes_the_build_fail(tmp_path):
     """With the settings of the docs, and although no warning is an error here."""
     pytest.importorskip("sphinx_gallery")

@@ -221,7 +221,12 @@ def run_without(folder):
 
 
 @pytest.mark.parametrize(
-    ("module", "program"), [(module, program) for module in TAKERS for program in TAKERS[module]]
+    ("module", "program"),
+    [
+        pytest.param(module, program, marks=[pytest.mark.soak] if place else [])
+        for module in TAKERS
+        for place, program in enumerate(TAKERS[module])
+    ],
 )
 def test_where_it_is_missing(folder, run_without, module, program):
     status, errors = run_without(module, program)

@@ -160,6 +160,7 @@ KINDS = ["image", "volume", "shape", "arcs", "rows", "triples", "columns", "made
 KINDS += ["ecl", "bfs", "recolouring", "strong", "growing", "forests"]
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("kind", KINDS)
 def test_race(kind):
     done = subprocess.run(

@@ -75,6 +75,7 @@ def host(gpu, monkeypatch, few):
 
 
 class TestOnCpu:
+    @pytest.mark.soak
     def test_all(self, run):
         done = run(*COMMAND, "--all")
         assert (done.exit_code, done.stderr) == (0, "")
@@ -199,6 +200,7 @@ class TestOnCpu:
 
 
 class TestOnGpu:
+    @pytest.mark.soak
     def test_all_without_a_profiler(self, run, host, monkeypatch):
         monkeypatch.setattr(l2, "PROFILER", "no-such-ncu")
         done = run(*COMMAND, "--all", "--device", "cuda")

@@ -93,6 +93,7 @@ def on_host(host):
         yield Laboratory(device, "small")
 
 
+@pytest.mark.soak
 def test_all_on_the_cpu(run):
     done = run(*COMMAND, "--all")
     assert (done.exit_code, done.stderr) == (0, "")
@@ -108,6 +109,7 @@ def test_all_on_the_cpu(run):
     assert said[0] == "the slope of CPU is 1.00 (caption)"
 
 
+@pytest.mark.soak
 def test_all_on_a_gpu(run, host):
     chosen = [part for name in ON_GPU for part in ("--exhibit", name)]
     done = run(*COMMAND, *chosen, "--device", "cuda")
@@ -150,6 +152,7 @@ def test_all_on_a_gpu(run, host):
     assert {row["block"] for row in results["blocks"]["rows"]} == {32, 64, 512}
 
 
+@pytest.mark.soak
 def test_nothing_but_failures(run, host, monkeypatch):
     """Kernels that are all given up leave what was measured, and pictures of it."""
     limit_to(-1.0, monkeypatch)

@@ -36,6 +36,7 @@ def test_published_values():
     assert 460 < sixth < 480
 
 
+@pytest.mark.soak
 def test_on_the_cpu(run):
     results = measured(run, *COMMAND)
     assert set(results) == ON_CPU
@@ -46,6 +47,7 @@ def test_on_the_cpu(run):
     assert False not in verdicts(results["times"]).values()
 
 
+@pytest.mark.soak
 def test_pictures_of_components(run):
     """They show the image, and the same number where labels are the same."""
     run("maddix-2014", "--exhibit", "images", "-o", "out")
@@ -61,6 +63,7 @@ def test_pictures_of_components(run):
         assert pairs.shape[1] == len(np.unique(labels))
 
 
+@pytest.mark.soak
 def test_on_a_gpu(run, kernels_on_host):
     results = measured(run, *COMMAND, "--device", "cuda")
     assert set(results) == set(EXHIBITS)
@@ -113,6 +116,7 @@ def check_ideas(result):
         assert bound == pytest.approx(sum(parts) / max(parts))
 
 
+@pytest.mark.soak
 def test_all_given_up(run, kernels_on_host, monkeypatch):
     """Where everything takes too long, results say so."""
     monkeypatch.setitem(measurements.LIMITS, "small", 1e-9)

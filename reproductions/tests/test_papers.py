@@ -59,6 +59,7 @@ def on_host(host):
 
 
 class TestCommand:
+    @pytest.mark.soak
     def test_all_on_a_gpu(self, run, host):
         done = run(*COMMAND, "--all", "--device", "cuda")
         assert (done.exit_code, done.stderr) == (0, "")
@@ -80,6 +81,7 @@ class TestCommand:
         run(*COMMAND, "--figure", "13", "--table", "1", "--exhibit", "figure-11")
         assert files(".json") == files(".png") == {"figure-11", "figure-13", "table-1"}
 
+    @pytest.mark.soak
     def test_all_goes_on(self, run, monkeypatch):
         """What is done stays, and is not done again."""
         assert run(*COMMAND, "--figure", "10").exit_code == 0

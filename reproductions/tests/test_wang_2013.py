@@ -52,6 +52,7 @@ def test_on_the_cpu(run):
         assert {row["status"] for row in results[name]["rows"]} == {"ok"}
 
 
+@pytest.mark.soak
 def test_on_a_gpu(run, kernels_on_host):
     results = measured(run, *COMMAND, "--device", "cuda")
     assert set(results) == set(EXHIBITS)
@@ -74,6 +75,7 @@ def test_on_a_gpu(run, kernels_on_host):
         assert 1 <= row["sweeps"] < 20
 
 
+@pytest.mark.soak
 def test_all_given_up(run, kernels_on_host, monkeypatch):
     """Where everything takes too long, results say so."""
     monkeypatch.setitem(measurements.LIMITS, "small", 1e-9)

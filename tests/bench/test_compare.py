@@ -56,6 +56,7 @@ def test_too_few(judge):
     assert judge((1.0, 1.0), (2.0,) * 9).verdict == "too few times"
 
 
+@pytest.mark.soak
 def test_interval_covers_the_median():
     rng = np.random.default_rng(0)
     for count in (6, 9, 20):

@@ -83,6 +83,7 @@ def test_as_in_memory(monkeypatch):
         np.testing.assert_array_equal(least, expected)
 
 
+@pytest.mark.soak
 def test_a_worker_is_killed(tmp_path):
     """When a third of the chunks have been read: what was on it is computed again, elsewhere."""
     with cluster() as client:

@@ -379,6 +379,7 @@ with conncomp.open_volume(sys.argv[1], memory="220M") as labels:
 """
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     ("name", "printed"),
     [

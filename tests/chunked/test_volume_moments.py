@@ -102,6 +102,7 @@ print(json.dumps([moment, found]))
 """
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(("target", "step", "after"), [("l.npy", 1, 15), ("l.zarr", 5, 0)])
 def test_killed_before_changes_of_files(tmp_path, target, step, after):
     """Whatever was left: another source gets its own labels or an error, the same goes on."""
@@ -222,6 +223,7 @@ def test_a_lock_that_is_no_file_of_ours(tmp_path):
     assert (tmp_path / "other").read_text() == "other"
 
 
+@pytest.mark.soak
 def test_memory_is_a_limit(tmp_path):
     """Of a volume of ten times the limit; measured by the system."""
     array = zarr.create_array(

@@ -82,6 +82,7 @@ print(plan.memory, plan.process, plan.threads)
 """
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("limit", ["", "400M"])
 def test_memory_is_what_a_call_adds(tmp_path, limit):
     """Whatever the process holds already, and beyond the limit of a process of its own."""

@@ -234,6 +234,7 @@ DAMAGED = {
 }
 
 
+@pytest.mark.soak(gate="values")
 @pytest.mark.parametrize(
     ("kind", "name"), [(kind, name) for kind in DAMAGED for name in DAMAGED[kind]]
 )

@@ -79,6 +79,7 @@ def test_npy(tmp_path, monkeypatch, target, elements):
     np.testing.assert_array_equal(labels_of(tmp_path / target), wanted, strict=True)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("seed", range(12))
 def test_random_volumes(tmp_path, seed):
     rng = np.random.default_rng(seed)
@@ -162,6 +163,7 @@ print(conncomp.label_file(sys.argv[1], sys.argv[2], progress=slow))
 """
 
 
+@pytest.mark.soak
 def test_killed_at_any_moment(tmp_path):
     source = store(tmp_path / "v.zarr", VOLUME, (4, 5, 6))
     wanted = conncomp.label(VOLUME)

@@ -345,6 +345,7 @@ def test_other_commands_do_without_pyarrow():
         subprocess.run([sys.executable, "-c", code, *arguments], check=True, timeout=60)
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="needs /proc")
 def test_a_limit_that_is_reached_on_the_way():
     """What may not fit is said before, and where it does not the run ends with an error."""

@@ -302,6 +302,7 @@ def test_interrupt(tmp_path):
 COMMAND = [sys.executable, "-m", "conncomp", "label", "image.npy", "--connectivity", "1"]
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("options", [[], ["--json"], ["--help"]])
 def test_nobody_reads_standard_output(tmp_path, options):
     reader, writer = os.pipe()
@@ -313,6 +314,7 @@ def test_nobody_reads_standard_output(tmp_path, options):
     assert (result.returncode, result.stderr) == (1, "")
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
 @pytest.mark.parametrize("options", [[], ["--json"]])
 def test_standard_output_that_is_full(tmp_path, options):
@@ -489,6 +491,7 @@ def loaded_by(*arguments):
     return set(result.stderr.split())
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("name", LOADED)
 def test_help_loads_the_room_of_its_command_only(name):
     modules = loaded_by(*name.split(), "--help")

@@ -119,6 +119,7 @@ def test_a_damaged_volume_leaves_no_table(run):
     assert os.listdir() == ["v.npy"]
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(sys.platform != "linux", reason="of other systems, kilobytes mean others")
 def test_ten_times_the_memory_runs_in_that_memory(tmp_path):
     limit, shape = 160_000_000, (6400, 500, 500)

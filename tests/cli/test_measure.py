@@ -693,7 +693,7 @@ def test_what_is_no_label_names_the_remedy(tmp_path, run, monkeypatch, values, k
     options = []
     if kind == "a.zarr":
         zarr.create_array("a.zarr", data=image)
-        options = ["--memory", "2G"]
+        options = ["--memory", "8G"]
     else:
         conncomp.write_image(kind, image)
     result = run("measure", kind, *options, "-o", "c.csv")
@@ -712,7 +712,7 @@ def test_floating_labels_of_whole_numbers(tmp_path, run, monkeypatch, dtype):
     conncomp.write_image("f.npy", labels.astype(dtype))
     zarr.create_array("f.zarr", data=labels.astype(dtype))
     tables = []
-    for words in (["i.npy"], ["f.npy"], ["f.zarr"], ["f.zarr", "--memory", "2G"]):
+    for words in (["i.npy"], ["f.npy"], ["f.zarr"], ["f.zarr", "--memory", "8G"]):
         result = run("measure", *words, "-o", "c.parquet")
         assert (result.exit_code, result.stderr) == (0, "")
         tables.append(read("c.parquet").to_pandas().drop(columns="file"))

@@ -52,7 +52,7 @@ def files(tmp_path):
 def test_tables_are_those_of_labels_in_memory(files, monkeypatch, report, words):
     monkeypatch.chdir(files)
     of_memory = report("measure", *words.split(), "-o", "memory.parquet")
-    of_blocks = report("measure", *words.split(), "-o", "blocks.parquet", "--memory", "2G")
+    of_blocks = report("measure", *words.split(), "-o", "blocks.parquet", "--memory", "8G")
     assert of_blocks["unit"] == of_memory["unit"]
     tables = [pd.read_parquet(f"{name}.parquet") for name in ("memory", "blocks")]
     assert len(tables[0]) > 100
@@ -74,7 +74,7 @@ def test_what_is_not_measured_in_blocks(files, monkeypatch, run, words, complain
     monkeypatch.chdir(files)
     np.save(files / "labels.npy", LABELS)
     zarr.create_array(files / "floats.zarr", shape=(3, 4), chunks=(3, 4), dtype="f8")[...] = 0.5
-    result = run("measure", *words, "--memory", "2G", "-o", "a.csv")
+    result = run("measure", *words, "--memory", "8G", "-o", "a.csv")
     assert result.exit_code in (1, 2)
     assert complaint in result.stderr
     assert not (files / "a.csv").exists()

@@ -90,6 +90,7 @@ def test_temperatures_side_by_side(run, report):
     assert lines[-4][:2] == ["temperature", "beta"]
 
 
+@pytest.mark.soak
 def test_table_of_one_temperature(run):
     result = run(*BASE.split(), "--plot", "run.png", "-o", "run.h5", "--checkpoint", "run.save")
     assert (result.exit_code, result.stderr) == (0, "")
@@ -217,7 +218,10 @@ def test_what_does_not_vary_has_no_times(report, run):
     assert report(*cold, 0)["summaries"][0]["specific_heat"]["value"] == 0
 
 
-@pytest.mark.parametrize("options", ["", "--temperatures 1:1.3:4", "--replicas 20"])
+@pytest.mark.parametrize(
+    "options",
+    ["", pytest.param("--temperatures 1:1.3:4", marks=pytest.mark.soak), "--replicas 20"],
+)
 def test_plots(run, options):
     assert run(*BASE.split(), *options.split(), "--plot", "run.png").exit_code == 0
     with Image.open("run.png") as picture:
@@ -323,7 +327,9 @@ def test_damaged_checkpoint_is_one_line(run):
     assert check_failure(run(*options)).startswith("conncomp: run.save: is damaged")
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(
+    "number", [pytest.param(signal.SIGKILL, marks=pytest.mark.soak), signal.SIGINT]
+)
 def test_goes_on_after_an_end(run, tmp_path, number):
     words = ["simulate", "potts", "--shape", "64x64", "--sweeps", "20000"]
     assert run(*words, "-o", "whole.h5").exit_code == 0

@@ -230,6 +230,7 @@ def test_labels_that_change_meanwhile(shape):
             measure_all(HostGpu(), labels, image)
 
 
+@pytest.mark.soak
 @host
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):

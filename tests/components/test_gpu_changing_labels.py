@@ -82,5 +82,6 @@ def test_changes_during_launches(tool):
             TOOLS[tool](ChangingGpu(seed=seed), array, empty, rows)
 
 
+@pytest.mark.soak
 def test_sanitized():
     check_sanitized("address", __file__, "test_changes")

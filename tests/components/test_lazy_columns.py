@@ -39,6 +39,7 @@ def test_entries_are_of_what_was_measured(shape):
             np.testing.assert_array_equal(entry, wanted)
 
 
+@pytest.mark.soak
 def test_labels_and_image_are_let_go():
     """A table does not keep the arrays that it is of, nor a file that they lie in."""
 

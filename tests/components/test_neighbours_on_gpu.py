@@ -136,6 +136,7 @@ def test_labels_of_any_size(cupy, scale):
         compare(cupy, labels, ["numbers"], background=0, batch_axes=axes)
 
 
+@pytest.mark.soak
 @host
 @pytest.mark.parametrize("bits", [3, 14])
 @pytest.mark.parametrize(("shape", "values"), [((30, 40), 5), ((5, 8, 20), 700)])

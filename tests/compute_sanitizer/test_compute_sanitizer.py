@@ -65,6 +65,7 @@ def test_every_kernel_is_run(tmp_path):
 SANITIZED = "kawasaki", "tempering"
 
 
+@pytest.mark.soak
 @host
 @pytest.mark.parametrize("part", SANITIZED)
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
@@ -100,6 +101,7 @@ def stand_in(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
 
 
+@pytest.mark.soak
 def test_whatever_becomes_of_parts_the_others_are_run(stand_in):
     """No GPU is needed for that: plain runs fail of it, which keeps nothing from going on."""
     parts = ["forests", "growing", "paths", "strong"]

@@ -9,6 +9,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from dealt import examples
 
 ROOT = Path(__file__).parents[2]
@@ -76,12 +78,14 @@ def fuzz(folder, *options):
     return finish(start(folder, *options))
 
 
+@pytest.mark.soak
 def test_every_target(tmp_path):
     shown, status = fuzz(tmp_path, "--cases", str(examples(40)), "--case-seconds", "60")
     assert status == 0, shown
     assert not (tmp_path / "findings").exists()
 
 
+@pytest.mark.soak
 def test_targets_notice_what_is_broken():
     """Each function that targets compare is replaced by one that is wrong in one place."""
     command = [sys.executable, "-m", "tests.fuzz.broken"]

@@ -401,6 +401,7 @@ def test_lists_of_many_edges():
         check_forest(graph, find_on_host(graph, several), several)
 
 
+@pytest.mark.soak
 @host
 @pytest.mark.parametrize("rows", ["sorted", "in any order"])
 def test_rows_from_both_ends(rows):
@@ -514,6 +515,7 @@ def test_changing_weights_on_gpu():
         assert ((arcs >= 0) & (arcs < graph.num_arcs)).all()
 
 
+@pytest.mark.soak
 @host
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):

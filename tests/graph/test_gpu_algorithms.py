@@ -242,6 +242,7 @@ def check_default(src, dst, n, form):
         np.testing.assert_array_equal(roots, expected)
 
 
+@pytest.mark.soak
 @host
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):

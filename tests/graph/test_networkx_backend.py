@@ -395,6 +395,7 @@ READERS = {
 }
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_graphs_that_change_while_they_are_read(kind, read, monkeypatch):

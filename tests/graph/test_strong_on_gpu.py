@@ -411,6 +411,7 @@ def test_a_sample_of_vertices_that_no_arc_leads_to():
     check(HostGpu(), "auto", in_form(paths, "rows"), ring)
 
 
+@pytest.mark.soak
 @host
 def test_a_search_that_is_given_up_leaves_a_giant_among_other_sources(monkeypatch):
     """The arcs of its members are then of one vertex, but do not lie side by side."""

@@ -513,6 +513,7 @@ def test_background_is_no_lower_label(algorithm, options, tolerance):
         np.testing.assert_array_equal(roots, label_by_flood_fill(first, connectivity=1))
 
 
+@pytest.mark.soak
 @host
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):

@@ -190,6 +190,7 @@ def test_changes_between_launches(at, numbering):
     label_while_changed(first, at, launches, 3, numbering)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
     by_numbers = "changes and consecutive"

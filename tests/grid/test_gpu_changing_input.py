@@ -108,6 +108,7 @@ def test_changes_ahead_of_each_launch(run, algorithm, options, numbering, seed):
     run(gpu, algorithm, options, image, out, numbering)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(("algorithm", "options", "numbering"), CASES, ids=str)
 def test_changes_during_launches(run, algorithm, options, numbering):
     values, wrong = list(images(SHAPE).values()), list(labels(SHAPE).values())
@@ -136,6 +137,7 @@ def test_values_that_no_longer_equal_themselves():
     np.testing.assert_array_equal(entry, np.arange(image.size))
 
 
+@pytest.mark.soak
 def test_sanitized():
     between = "between or " if SOAK else ""  # all that is ahead of any launch
     check_sanitized("address", __file__, f"test_changes and ({between}ahead or during)")

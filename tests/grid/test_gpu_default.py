@@ -250,6 +250,7 @@ def test_alignment(offset):
         np.testing.assert_array_equal(roots, label_by_neighbour_pairs(image))
 
 
+@pytest.mark.soak
 @host
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):

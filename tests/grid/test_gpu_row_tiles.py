@@ -164,6 +164,7 @@ def test_changes_between_launches(at):
     label_while_changed(first, at, 7, 2)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
     check_sanitized(sanitizer, __file__, "test_changes or test_patterns or taken")

@@ -191,6 +191,7 @@ def test_changes_between_launches(at, numbering):
     label_while_changed(first, at, 3 if numbering == "roots" else 5, 1, numbering)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
     chosen = {"address": "test_changes or many_runs", "thread": "many_runs or (noise and 33)"}

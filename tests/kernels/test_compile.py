@@ -147,6 +147,7 @@ PARTS = {
 }
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(("file", "names", "kind"), PARTS.values(), ids=PARTS)
 def test_every_kernel_compiles(file, names, kind):
     options = (*compile_options(file), *KINDS[kind])

@@ -99,6 +99,7 @@ def test_kernels_of_runs_wait_at_once(driver):
         assert re.search(rf"__launch_bounds__\(\w+\)\s+{name}\([^{{]*{{\s+follow_launch\(\);", text)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(("file", "name"), one_of_each_template())
 def test_kernels_wait_before_they_touch_memory(file, name):
     options = (*compile_options(file), "-arch=compute_90")

@@ -87,6 +87,7 @@ def test_devices_are_equal_to_the_last_bit(device, dtype, noise, shape):
         np.testing.assert_array_equal(*records)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 @pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 def test_kernels_are_clean(sanitizer):

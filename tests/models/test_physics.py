@@ -10,7 +10,6 @@ import pytest
 from scipy import stats
 
 from conncomp.models import Potts
-from dealt import SOAK
 from models import alarms, exact
 from models.alarms import FALSE_ALARM
 
@@ -99,7 +98,8 @@ def test_open_borders_by_metropolis():
 
 
 # What independent samples tell does not depend on what they are made by.
-@pytest.mark.parametrize("update", UPDATES if SOAK else ["swendsen_wang"])
+@pytest.mark.soak
+@pytest.mark.parametrize("update", UPDATES)
 def test_probability_off_by_one_percent_fails(update):
     """At the critical point of 4 x 4: the energy tells, and so do the configurations."""
     p = 1 - exp(-ISING_BETA)
@@ -109,6 +109,7 @@ def test_probability_off_by_one_percent_fails(update):
     assert of_levels(measured, expected, ISING_BETA) < 1e-5
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(("shape", "q"), [((3, 3), 2), ((3, 3), 3), ((2, 4), 4), ((1, 6), 5)])
 @pytest.mark.parametrize("scale", [0.7, 1.1])
 def test_clusters_are_those_of_fortuin_and_kasteleyn(shape, q, scale):
@@ -233,6 +234,7 @@ def test_magnetisation_is_exact(shape, q):
 # ------------------------------------------------------------------------------ the critical point
 
 
+@pytest.mark.soak
 def test_critical_energy_of_a_large_ising_lattice():
     """Against Kaufman for 256 x 256, which is 0.1 % off the infinite one."""
     model = Potts((256, 256), 2, "critical", replicas=8, start="cold", seed=5)

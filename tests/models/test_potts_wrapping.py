@@ -65,7 +65,7 @@ def test_as_wrapping_tells(update, shape, q, beta, periodic):
 
 
 @pytest.mark.parametrize("device", ["cuda"])
-@pytest.mark.parametrize("labelling", ["auto", "tiles"])
+@pytest.mark.parametrize("labelling", ["auto", pytest.param("tiles", marks=pytest.mark.soak)])
 @pytest.mark.parametrize(
     ("shape", "beta", "periodic"),
     [
@@ -115,6 +115,7 @@ TORI = [
 configurations = cache(all_configurations)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("update", ["swendsen_wang", "wolff"])
 @pytest.mark.parametrize(("torus", "q"), TORI, ids=str)
 def test_tori_wrap_as_often_as_all_configurations_say(update, torus, q):

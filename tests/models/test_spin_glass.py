@@ -177,6 +177,7 @@ def chances_of_colour(reference, colour, states, energy_of):
     return matrix
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("kind", ["pm", "field"])
@@ -259,6 +260,7 @@ def test_the_rarest_numbers_decide_at_high_temperatures(rule, beta, device):
 # ------------------------------------------------------------------------------------ exact lines
 
 
+@pytest.mark.soak
 def test_energy_on_the_line_of_nishimori():
     """Where tanh(beta) is the mean coupling, the mean energy is that of any size [Nishimori]."""
     beta, samples = 0.6, 4096
@@ -270,6 +272,7 @@ def test_energy_on_the_line_of_nishimori():
     assert model.couplings.mean() == pytest.approx(tanh(beta), abs=0.01)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("shape", [(3, 4), (8, 8), (4, 4, 4)])
 def test_energies_on_the_line_of_nishimori_vary_no_more_than_they_may(shape):
     """There [<E^2>] is known, too, and [<E>^2] at least [<E>]^2, so the heat has an upper bound.
@@ -292,6 +295,7 @@ def test_energies_on_the_line_of_nishimori_vary_no_more_than_they_may(shape):
     assert error < 0.05 * bound
 
 
+@pytest.mark.soak
 def test_gaussian_couplings_fulfil_the_identity_of_katzgraber_and_young():
     """The mean energy of a bond is -beta (1 - link overlap), by parts."""
     beta, samples = 0.7, 4096

@@ -114,6 +114,7 @@ def test_overlaps_are_those_of_the_spins(shape, periodic, dilution, device):
             assert measured.structure[k, axis] == pytest.approx(factor, abs=1e-9)
 
 
+@pytest.mark.soak
 def test_gaussian_couplings_fulfil_the_identity_by_overlaps():
     beta, samples = 0.6, 3000
     model = SpinGlass((3, 4), "gaussian", beta=[beta], samples=samples, copies=2, seed=4)

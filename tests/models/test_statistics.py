@@ -72,6 +72,7 @@ def test_jackknife_of_a_mean_is_its_standard_error():
     assert estimate.error == pytest.approx(bins.std(ddof=1) / math.sqrt(99), rel=1e-12)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(("time", "replicas"), [(0.5, 1), (8, 1), (8, 12), (100, 32)])
 def test_errors_are_what_means_scatter_by(time, replicas):
     """Pulls, deviations over errors, have a variance of 1: within 6 sigma of 300 of them."""

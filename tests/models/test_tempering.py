@@ -99,6 +99,7 @@ def long_run():
     return parallel_tempering(model, ROUNDS, update="metropolis")
 
 
+@pytest.mark.soak
 def test_acceptance_is_exact(long_run):
     """Of independent spins at both temperatures, all 2^16 x 2^16, by classes of energy."""
     levels = exact.levels((4, 4), 2)

@@ -407,6 +407,7 @@ def test_helicity_at_the_transition_has_logarithmic_corrections():
     assert fits[0.94][0] > 30
 
 
+@pytest.mark.soak
 def test_critical_energy_of_three_axes():
     """A. Cucchieri and others, J. Phys. A 35, 6517 (2002): -0.98841(3) a site.
 

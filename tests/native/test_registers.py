@@ -21,6 +21,7 @@ EMULATED_ROUNDS = 80  # each takes 0.06 s
 ADDRESS = ["-fsanitize=address", "--param", "asan-instrumentation-with-call-threshold=0"]
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("instructions", CHOSEN)
 def test_registers(instructions, tmp_path):
     """The widest as users have them; others as they are written, and in a soak as users have them.
@@ -35,6 +36,7 @@ def test_registers(instructions, tmp_path):
     assert done.stdout == f"{ROUNDS} rounds\n"
 
 
+@pytest.mark.soak
 def test_registers_of_arm(tmp_path):
     """Compiled by a cross-compiler, and emulated."""
     pytest.importorskip("ziglang")

@@ -5,7 +5,6 @@ import subprocess
 import pytest
 
 from conncomp._core import native
-from dealt import SOAK
 from native_program import AT_FIXED_ADDRESSES, compile_natively
 
 # AddressSanitizer and UndefinedBehaviorSanitizer see the more, the less was optimised before them,
@@ -22,8 +21,8 @@ WIDEST = next(name for name in ("x86-64-v3", "generic") if native.supports(name)
 WIDEST_OF_RUNS = "x86-64-avx512" if native.supports("x86-64-avx512") else WIDEST
 
 # A fault in what is drawn is met by a few of them, as a rule by the first.
-ROUNDS = 60 if SOAK else 20
-ROUNDS_OF_TEXT = 1500 if SOAK else 400
+ROUNDS = 60
+ROUNDS_OF_TEXT = 1500
 
 # To say what is undefined, and where, is a third of the time to compile: a program stops where it
 # finds that, and is compiled again to say it.
@@ -36,22 +35,23 @@ def run(program, rounds):
     )
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     ("test", "rounds", "sanitizer", "instructions"),
     [
         ("core_test", ROUNDS, "address", WIDEST_OF_RUNS),
-        pytest.param("core_test", ROUNDS, "thread", "generic", marks=pytest.mark.soak),
+        ("core_test", ROUNDS, "thread", "generic"),
         ("columns_test", 4, "address", "generic"),
-        pytest.param("columns_test", 4, "thread", "generic", marks=pytest.mark.soak),
+        ("columns_test", 4, "thread", "generic"),
         # Compiled once, for any processor, in each build.
         ("graphs_test", ROUNDS, "address", "generic"),
-        pytest.param("graphs_test", ROUNDS, "thread", "generic", marks=pytest.mark.soak),
+        ("graphs_test", ROUNDS, "thread", "generic"),
         ("tables_test", ROUNDS, "address", "generic"),
-        pytest.param("tables_test", ROUNDS, "thread", "generic", marks=pytest.mark.soak),
+        ("tables_test", ROUNDS, "thread", "generic"),
         ("models_test", 50, "address", WIDEST),
-        pytest.param("models_test", 50, "thread", "generic", marks=pytest.mark.soak),
+        ("models_test", 50, "thread", "generic"),
         ("structure_test", ROUNDS, "address", WIDEST),
-        pytest.param("structure_test", ROUNDS, "thread", "generic", marks=pytest.mark.soak),
+        ("structure_test", ROUNDS, "thread", "generic"),
         ("text_test", ROUNDS_OF_TEXT, "address", "generic"),
     ],
 )
@@ -85,6 +85,7 @@ def test_races_of_short_loops_are_found(tmp_path):
     assert reports[0].endswith(" in add")
 
 
+@pytest.mark.soak
 def test_long_loops_ask_helpers_again(tmp_path):
     program = tmp_path / "helpers_test"
     compile_natively("helpers_test", "generic", ["-O1", "-pthread"], program, parts=[])

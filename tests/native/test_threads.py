@@ -200,8 +200,14 @@ print("survived", threading.active_count())
 @pytest.mark.parametrize(
     "kind",
     [
-        *("image", "row", "pairs", "graph", "ecl", "long paths", "bfs", "recolouring"),
-        *("rows", "sizes", "statistics", "items", "forest", "lightest forest"),
+        *("image", "graph", "statistics"),
+        *(
+            pytest.param(kind, marks=pytest.mark.soak)
+            for kind in (
+                *("row", "pairs", "ecl", "long paths", "bfs", "recolouring", "rows", "sizes"),
+                *("items", "forest", "lightest forest"),
+            )
+        ),
     ],
 )
 def test_signals_end_calls(kind):
@@ -281,6 +287,7 @@ print(longest)
 
 # Even where a sort is the first to write to new memory, in any order, which takes 0.2 s; and in the
 # first half second of rows of 2^29 elements, which are masks by then, and numbered.
+@pytest.mark.soak
 @pytest.mark.parametrize(
     ("kind", "delays", "most"),
     [
