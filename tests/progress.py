@@ -16,7 +16,7 @@ def header(gpu_missing):
         else "not run on the CPU, which takes Linux and a C++ compiler"
     )
     return [
-        "conncomp: the gate takes some ten minutes of two cores, long tests first; --soak has all tests",
+        "conncomp: the gate takes ten minutes of two cores, long tests first; --soak has all",
         f"  kernels for GPUs: {on_cpu}",
         f"  tests on a GPU: {gpu_missing or 'run'}",
     ]
