@@ -84,7 +84,7 @@ def test_lowest_versions_are_tested():
     jobs = yaml.safe_load(WORKFLOWS["ci"])["jobs"]["tests"]["strategy"]["matrix"]["include"]
     tested = {job["name"]: job for job in jobs}["minimum versions"]
     lowest = [line.replace(">=", "==") + ".*" for line in PROJECT["project"]["dependencies"]]
-    assert tested["constraints"].split() == lowest
+    assert set(lowest) <= set(tested["constraints"].split())
     assert PROJECT["project"]["requires-python"] == f">={tested['python']}"
 
 
