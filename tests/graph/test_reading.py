@@ -757,7 +757,9 @@ def test_matrices_that_scipy_saves(tmp_path, layout, compressed, name):
         put(tmp_path, "symmetric.npz", as_npz((matrix + matrix.T).tocsr()))
     )._symmetric
     coordinates = matrix.tocoo()
-    changed = as_npz(coordinates, row=None, col=None, coords=np.array([coordinates.row, coordinates.col]))
+    changed = as_npz(
+        coordinates, row=None, col=None, coords=np.array([coordinates.row, coordinates.col])
+    )
     assert arcs_of(Graph.read(put(tmp_path, "b.npz", changed))) == arcs_of(graph)
 
 
