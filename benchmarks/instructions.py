@@ -93,13 +93,15 @@ def cases():
     yield "minimum_spanning_forest", partial(conncomp.minimum_spanning_forest, graph, weights)
     pairs = {"a": ends[0] * 7919, "b": ends[1] * 7919}
     yield "cluster_pairs", partial(conncomp.cluster_pairs, pairs, "a", "b")
-    for model in (
-        *(models.Potts(shape, q, beta=0.5, seed=1) for q in (2, 3) for shape in SHAPES[:2]),
-        *(models.XY(shape, beta=1.0, seed=1) for shape in SHAPES[:2]),
-    ):
-        name = f"{type(model).__name__} {getattr(model, 'q', '')} {model.lattice.shape}"
-        yield f"swendsen_wang: {name}", partial(model.swendsen_wang, 2)
-        yield f"wolff: {name}", partial(model.wolff, 2)
+    kinds = {
+        "Potts of 2": partial(models.Potts, q=2, beta=0.5),
+        "Potts of 3": partial(models.Potts, q=3, beta=0.5),
+        "XY": partial(models.XY, beta=1.0),
+    }
+    for (name, kind), shape in product(kinds.items(), SHAPES[:2]):
+        model = kind(shape, seed=1)
+        yield f"swendsen_wang: {name}, {shape}", partial(model.swendsen_wang, 2)
+        yield f"wolff: {name}, {shape}", partial(model.wolff, 2)
 
 
 def make_calls(library, only):

@@ -63,7 +63,10 @@ def on_gpu(array: object) -> bool:
     if _lies_on_gpu(kind):
         return True
     if (where := getattr(array, "__dlpack_device__", None)) is not None:
-        return where()[0] in (2, 13)  # CUDA, and CUDA that is managed
+        try:
+            return where()[0] in (2, 13)  # CUDA, and CUDA that is managed
+        except TypeError:  # pyarrow before 26, where a type or nulls do not fit DLPack
+            return False
     return hasattr(array, "__cuda_array_interface__")
 
 

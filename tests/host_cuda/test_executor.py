@@ -330,6 +330,15 @@ def test_twins_without_mistakes_are_clean(sanitizer):
     assert (code, output) == (0, "")
 
 
+@pytest.mark.soak
+def test_processes_for_sanitizers_know_of_a_soak(tmp_path):
+    if sanitizer_library("address") is None:
+        pytest.skip("no runtime of the address sanitizer")
+    script = tmp_path / "script.py"
+    script.write_text("import dealt; print(dealt.SOAK)")
+    assert run_sanitized("address", script) == (0, "True\n")
+
+
 def seeds_of(test, monkeypatch):
     monkeypatch.setenv("PYTEST_CURRENT_TEST", f"{test} (call)")
     return list(interleavings(3))

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import conncomp
+from conncomp._arrays import on_gpu
 from pairs_reference import divided, table_of
 
 # For each type the ids that small numbers stand for.
@@ -95,6 +96,16 @@ def test_every_type_of_arrow(name, numbers, cuts, other):
     assert (nodes, found, sizes) == (ids, cluster, size)
     if name not in ("dictionary", "struct"):
         assert table["node"].type == kind
+
+
+def test_columns_that_refuse_dlpack():
+    """As those of pyarrow before 26 do where DLPack lacks their type, or they have nulls."""
+
+    class Refusing:
+        def __dlpack_device__(self):
+            raise pa.ArrowTypeError("DataType is not compatible with DLPack spec: string")
+
+    assert not on_gpu(Refusing())
 
 
 DTYPES = [
