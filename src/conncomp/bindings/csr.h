@@ -2,23 +2,36 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "bindings/bindings.h"
+#include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
 #include "cpu/graph/rows.h"
 
 namespace conncomp {
 
-// Calls body(rows).
+// Calls body(rows). Code is compiled for pointers of int32 only where targets are of int32; elsewhere, and
+// unless `narrow`, pointers are copied as int64.
 template <class Body>
-decltype(auto) with_rows(const AnyVector& indptr, const AnyVector& indices, Body&& body) {
+decltype(auto) with_rows(const AnyVector& indptr, const AnyVector& indices, Body&& body, bool narrow = true) {
   if (indptr.size() == 0) throw nb::value_error("indptr has an entry more than there are vertices");
-  return with_integers(indptr, [&]<class Pointer>(const Pointer* pointers) {
-    return with_integers(indices, [&]<class Vertex>(const Vertex* vertices) {
-      return body(
-          Rows<Pointer, Vertex>{pointers, vertices, int64_t(indptr.size()) - 1, int64_t(indices.size())});
+  const int64_t vertices = int64_t(indptr.size()) - 1, arcs = int64_t(indices.size());
+  Buffer<int64_t> copy;
+  const int64_t* wide = with_integers(indptr, [&]<class Pointer>(const Pointer* pointers) -> const int64_t* {
+    if constexpr (std::is_same_v<Pointer, int64_t>) return pointers;
+    if (narrow && indices.dtype() == nb::dtype<int32_t>()) return nullptr;
+    copy = Buffer<int64_t>(vertices + 1);
+    without_gil([=, to = copy.data()] {
+      for_each_index(vertices + 1, [=](int64_t v) { to[v] = Shared::load(pointers + v); });
     });
+    return copy.data();
+  });
+  return with_integers(indices, [&]<class Vertex>(const Vertex* targets) -> decltype(auto) {
+    if constexpr (std::is_same_v<Vertex, int32_t>)
+      if (!wide) return body(Rows{static_cast<const int32_t*>(indptr.data()), targets, vertices, arcs});
+    return body(Rows{wide, targets, vertices, arcs});
   });
 }
 
@@ -26,10 +39,15 @@ decltype(auto) with_rows(const AnyVector& indptr, const AnyVector& indices, Body
 template <class Array, class Body>
 decltype(auto) with_labelled_rows(const AnyVector& indptr, const AnyVector& indices, const Array& labels,
                                   Body&& body) {
-  return with_rows(indptr, indices, [&](auto rows) {
+  const auto with = [&]<class Pointer, class Vertex>(Rows<Pointer, Vertex> rows) -> decltype(auto) {
     if (rows.vertices != int64_t(labels.size())) throw nb::value_error("there must be a label for each row");
-    return with_integers(labels, [&](auto* data) { return body(rows, data); });
-  });
+    const auto labelled = [&](auto* data) { return body(rows, data); };
+    if constexpr (std::is_same_v<Pointer, int32_t>)
+      return with_entries<int32_t>(labels, labelled);
+    else
+      return with_integers(labels, labelled);
+  };
+  return with_rows(indptr, indices, with, labels.dtype() == nb::dtype<int32_t>());
 }
 
 // Calls body(src, dst), with both ends of arcs.

@@ -1,6 +1,7 @@
 // Spanning forests of graphs, those of minimum weight, and bridges.
 #include <array>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "bindings/bindings.h"
@@ -21,15 +22,17 @@ nb::object forest_arcs(const Arcs& arcs, Find&& find) {
     auto chosen = without_gil([&] { return find(zero); });
     return give_away(std::move(chosen.arcs), chosen.count);
   };
-  if (arcs.vertices > INT32_MAX || arcs.arcs > INT32_MAX) return give_away_arcs(int64_t());
+  if constexpr (!std::is_same_v<Arcs, RowArcs<int32_t, int32_t>>)
+    if (arcs.vertices > INT32_MAX || arcs.arcs > INT32_MAX) return give_away_arcs(int64_t());
   return give_away_arcs(int32_t());
 }
 
 template <class Body>
 nb::object with_row_arcs(const AnyVector& indptr, const AnyVector& indices, Body&& body) {
-  return with_rows(indptr, indices, [&]<class Pointer, class Vertex>(Rows<Pointer, Vertex> rows) {
+  const auto with = [&]<class Pointer, class Vertex>(Rows<Pointer, Vertex> rows) {
     return body(RowArcs<Pointer, Vertex>{rows});
-  });
+  };
+  return with_rows(indptr, indices, with, int64_t(indptr.size()) - 1 <= INT32_MAX);
 }
 
 template <class Body>

@@ -66,7 +66,7 @@ inline void draw_row(const Draws& draws, Purpose purpose, const FieldShape& shap
 }
 
 // One step of a strip.
-template <class T, int kAxes, bool kNoise>
+template <class T, int kAxes>
 class FieldStep {
  public:
   FieldStep(const FieldShape& shape, const FieldCoefficients<T>& by, const Draws& draws, const T* field,
@@ -77,8 +77,9 @@ class FieldStep {
         field_(field),
         next_(next),
         width_(shape.columns + 2),
+        noise_(by.flux != 0),
         potentials_(3 * shape.rows * width_) {
-    if (!kNoise) return;
+    if (!noise_) return;
     words_.resize(shape.quads() * kQuad);
     divergence_.resize(shape.columns);
     flux_.resize(shape.columns);
@@ -89,7 +90,7 @@ class FieldStep {
   void advance(const FieldStrip& strip) {
     fill_potentials(strip.begin - 1);
     fill_potentials(strip.begin);
-    if (kNoise) first_fluxes(around(strip.begin - 1, shape_.layers));
+    if (noise_) first_fluxes(around(strip.begin - 1, shape_.layers));
     for (int64_t layer = strip.begin; layer < strip.end; ++layer) {
       fill_potentials(layer + 1);
       for (int64_t row = 0; row < shape_.rows; ++row) advance_row(layer, row);
@@ -132,22 +133,22 @@ class FieldStep {
   void advance_row(int64_t layer, int64_t row) {
     const int64_t n = shape_.columns;
     poll(n);
-    if (kNoise) fill_divergence(layer, row);
+    if (noise_) fill_divergence(layer, row);
     const T *const middle = potential_row(layer, row), *const before = potential_row(layer - 1, row),
                    *const behind = potential_row(layer + 1, row),
                    *const ahead = potential_row(layer, around(row - 1, shape_.rows)),
                    *const next = potential_row(layer, around(row + 1, shape_.rows)),
                    *const phi = field_row(layer, row), *const divergence = divergence_.data();
     T* const __restrict out = next_ + (layer * shape_.rows + row) * n;
-    for (int64_t x = 0; x < n; ++x) {
+    const auto sum = [=](int64_t x) {
       T sum = middle[x - 1] + middle[x + 1];
       if constexpr (kAxes == 3) sum = sum + (ahead[x] + next[x]);
-      sum = sum + (before[x] + behind[x]);
-      if constexpr (kNoise)
-        out[x] = advanced<kAxes>(phi[x], middle[x], sum, divergence[x]);
-      else
-        out[x] = advanced<kAxes>(phi[x], middle[x], sum);
-    }
+      return sum + (before[x] + behind[x]);
+    };
+    if (noise_)
+      for (int64_t x = 0; x < n; ++x) out[x] = advanced<kAxes>(phi[x], middle[x], sum(x), divergence[x]);
+    else
+      for (int64_t x = 0; x < n; ++x) out[x] = advanced<kAxes>(phi[x], middle[x], sum(x));
   }
 
   // The random fluxes from the cells of a row to the next ones along an axis.
@@ -193,6 +194,7 @@ class FieldStep {
   const T* const field_;
   T* const next_;
   const int64_t width_;
+  const bool noise_;
   std::vector<T> potentials_;
   std::vector<Bits32> words_;
   std::vector<T> divergence_, flux_, flux_before_, layer_flux_;
@@ -202,14 +204,11 @@ class FieldStep {
 template <int kAxes, class T>
 void advance_fields(const FieldReplicas& replicas, const FieldCoefficients<T>& by, Bits32 step,
                     const T* field, T* next) {
-  const auto advance = [&]<bool kNoise>() {
-    for_each_strip(replicas, [&](const FieldStrip& strip) {
-      const Draws draws{replicas.seed, replicas.first + Bits64(strip.replica), step};
-      const int64_t first = strip.replica * replicas.shape.cells();
-      FieldStep<T, kAxes, kNoise>(replicas.shape, by, draws, field + first, next + first).advance(strip);
-    });
-  };
-  by.flux != 0 ? advance.template operator()<true>() : advance.template operator()<false>();
+  for_each_strip(replicas, [&](const FieldStrip& strip) {
+    const Draws draws{replicas.seed, replicas.first + Bits64(strip.replica), step};
+    const int64_t first = strip.replica * replicas.shape.cells();
+    FieldStep<T, kAxes>(replicas.shape, by, draws, field + first, next + first).advance(strip);
+  });
 }
 
 // The first fields: mean + scale * an odd integer.

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -97,18 +98,11 @@ struct PercolationLattice {
 // The most neighbours of a site: those that bonds of any UnitCell lead to, one each way.
 constexpr int kMostNeighbours = 32;
 
-// An element leads to kSteps sites: a bond to one, a site to all its neighbours; 0 if kinds of sites have
-// different numbers of them, or such as no lattice that is used often has.
-template <class Packed, int kSteps>
-class Percolation {
+// What runs of any elements have: where steps lead, and the order of elements.
+class PercolationRuns {
  public:
-  static constexpr bool kOfBonds = kSteps == 1;
-  static constexpr int kMostSteps = kSteps == 0 ? kMostNeighbours : kSteps;
-
-  explicit Percolation(const PercolationLattice& lattice)
-      : lattice_(lattice),
-        periods_(lattice.lattice, lattice.links_over_end()),
-        clusters_(lattice.sites(), periods_) {
+  explicit PercolationRuns(const PercolationLattice& lattice)
+      : lattice_(lattice), periods_(lattice.lattice, lattice.links_over_end()) {
     for (const ElementKind& kind : lattice.kinds) {
       first_step_.push_back(int(steps_.size()));
       for (const LatticeStep& step : kind.steps) {
@@ -122,6 +116,74 @@ class Percolation {
       stride_[k] = lattice.stride(k);
     }
   }
+
+ protected:
+  static constexpr int64_t kBlock = 32, kStages = 3, kRing = 4 * kBlock;
+
+  void begin_run(Bits64 seed, Bits32 run) {
+    const int64_t cells = lattice_.cells(), most = cells * lattice_.planes();
+    draws_ = {seed, 0, run};
+    if (order_.data() == nullptr) order_ = Buffer<uint32_t>(most);
+    uint32_t* const order = order_.data();
+    if (!lattice_.of_bonds) {
+      for_each_in(0, most, [order](int64_t number) { order[number] = uint32_t(number); });
+      elements_ = Bits64(most);
+      return;
+    }
+    elements_ = 0;
+    for (int kind = 0; kind < lattice_.planes(); ++kind)
+      for_each_in(0, cells, [&, order](int64_t cell) {
+        if (has_bond(kind, cell)) order[elements_++] = uint32_t(kind * cells + cell);
+      });
+  }
+  // Whether a bond of a kind leads from a cell, and not over an end that is open.
+  bool has_bond(int kind, int64_t cell) const {
+    const auto& along = steps_[kind].along;
+    for (int k = lattice_.first_axis(); k < kLatticeAxes; ++k) {
+      if (along[k] == 0 || lattice_.lattice.closes(k)) continue;
+      const int64_t at = cell / stride_[k] % length_[k] + along[k];
+      if (at < 0 || at >= length_[k]) return false;
+    }
+    return true;
+  }
+
+  // Draws the places of a block's elements.
+  void draw(int64_t block) {
+    const int64_t begin = block * kBlock, end = std::min<int64_t>(begin + kBlock, int64_t(elements_));
+    Bits64 index[kBlock / 2], half[2][kBlock / 2];
+    const int64_t draws = (end - begin + 1) / 2;
+    for (int64_t k = 0; k < draws; ++k) index[k] = Bits64(begin / 2 + k);
+    draw_all(draws_, kOrder, index, draws, half[0], half[1]);
+    for (int64_t i = begin; i < end; ++i) {
+      const Bits64 place = Bits64(i) + below(half[i % 2][(i - begin) / 2], elements_ - Bits64(i));
+      places_[i % kRing] = uint32_t(place);
+      prefetch_line(order_.data() + place);
+    }
+  }
+
+  PercolationLattice lattice_;
+  Periods periods_;
+  std::vector<LatticeStep> steps_;  // of all kinds
+  std::vector<int64_t> offset_;     // of the steps
+  std::vector<int> first_step_;     // of each kind, and their number
+  uint32_t length_[kLatticeAxes];
+  int64_t stride_[kLatticeAxes];
+  Draws draws_{};
+  Bits64 elements_ = 0;
+  Buffer<uint32_t> order_;
+  uint32_t places_[kRing];
+};
+
+// An element leads to kSteps sites: a bond to one, a site to all its neighbours; 0 if kinds of sites have
+// different numbers of them, or such as no lattice that is used often has.
+template <class Packed, int kSteps>
+class Percolation : PercolationRuns {
+ public:
+  static constexpr bool kOfBonds = kSteps == 1;
+  static constexpr int kMostSteps = kSteps == 0 ? kMostNeighbours : kSteps;
+
+  explicit Percolation(const PercolationLattice& lattice)
+      : PercolationRuns(lattice), clusters_(lattice.sites(), periods_) {}
 
   // Adds the number of clusters, the largest size, its square and the sum of all squares to the fields of
   // `series`; writes the numbers at which the lattice first wraps along each axis of the model, and has a
@@ -197,8 +259,6 @@ class Percolation {
   }
 
  private:
-  static constexpr int64_t kBlock = 32, kStages = 3, kRing = 4 * kBlock;
-
   // A site, or the site that a bond leads from.
   struct Element {
     uint32_t site;
@@ -278,46 +338,6 @@ class Percolation {
 
   // ------------------------------------------------------------------------------------ stages of a run
 
-  void begin_run(Bits64 seed, Bits32 run) {
-    const int64_t cells = lattice_.cells(), most = cells * lattice_.planes();
-    draws_ = {seed, 0, run};
-    if (order_.data() == nullptr) order_ = Buffer<uint32_t>(most);
-    uint32_t* const order = order_.data();
-    if (!kOfBonds) {
-      for_each_in(0, most, [order](int64_t number) { order[number] = uint32_t(number); });
-      elements_ = Bits64(most);
-      return;
-    }
-    elements_ = 0;
-    for (int kind = 0; kind < lattice_.planes(); ++kind)
-      for_each_in(0, cells, [&, order](int64_t cell) {
-        if (has_bond(kind, cell)) order[elements_++] = uint32_t(kind * cells + cell);
-      });
-  }
-  // Whether a bond of a kind leads from a cell, and not over an end that is open.
-  bool has_bond(int kind, int64_t cell) const {
-    const auto& along = steps_[kind].along;
-    for (int k = lattice_.first_axis(); k < kLatticeAxes; ++k) {
-      if (along[k] == 0 || lattice_.lattice.closes(k)) continue;
-      const int64_t at = cell / stride_[k] % length_[k] + along[k];
-      if (at < 0 || at >= length_[k]) return false;
-    }
-    return true;
-  }
-
-  // Draws the places of a block's elements.
-  void draw(int64_t block) {
-    const int64_t begin = block * kBlock, end = std::min<int64_t>(begin + kBlock, int64_t(elements_));
-    Bits64 index[kBlock / 2], half[2][kBlock / 2];
-    const int64_t draws = (end - begin + 1) / 2;
-    for (int64_t k = 0; k < draws; ++k) index[k] = Bits64(begin / 2 + k);
-    draw_all(draws_, kOrder, index, draws, half[0], half[1]);
-    for (int64_t i = begin; i < end; ++i) {
-      const Bits64 place = Bits64(i) + below(half[i % 2][(i - begin) / 2], elements_ - Bits64(i));
-      places_[i % kRing] = uint32_t(place);
-      prefetch_line(order_.data() + place);
-    }
-  }
   // Looks up the elements, and asks for their nodes and their neighbours'.
   void choose(int64_t block) {
     const int64_t begin = block * kBlock, end = std::min<int64_t>(begin + kBlock, int64_t(elements_));
@@ -348,28 +368,19 @@ class Percolation {
     }
   }
 
-  PercolationLattice lattice_;
-  Periods periods_;
   WindingClusters<Packed> clusters_;
-  std::vector<LatticeStep> steps_;  // of all kinds
-  std::vector<int64_t> offset_;     // of the steps
-  std::vector<int> first_step_;     // of each kind, and their number
-  uint32_t length_[kLatticeAxes];
-  int64_t stride_[kLatticeAxes];
-  Draws draws_{};
-  Bits64 elements_ = 0;
-  Buffer<uint32_t> order_;
-  uint32_t places_[kRing];
   Element chosen_[kRing];
 };
 
-// Calls body(make), where make() is what percolates there with the smallest nodes that the windings fit.
+// Calls body(type_identity) of what percolates there with the smallest nodes that the windings fit. In two
+// dimensions they always fit 64 bits, and in three but for some 10^9 sites: only those of four need more.
 template <int kSteps, class Body>
 void with_periods(const PercolationLattice& lattice, Body&& body) {
+  constexpr int kStepsOfWide = kSteps == 1 || kSteps == 8 ? kSteps : 0;
   const int width = Periods(lattice.lattice, lattice.links_over_end()).width;
-  if (width <= 32) return body([&] { return Percolation<Bits32, kSteps>(lattice); });
-  if (width <= 64) return body([&] { return Percolation<Bits64, kSteps>(lattice); });
-  body([&] { return Percolation<unsigned __int128, kSteps>(lattice); });
+  if (width <= 32) return body(std::type_identity<Percolation<Bits32, kSteps>>());
+  if (width <= 64) return body(std::type_identity<Percolation<Bits64, kSteps>>());
+  body(std::type_identity<Percolation<unsigned __int128, kStepsOfWide>>());
 }
 template <class Body>
 void with_percolation(const PercolationLattice& lattice, Body&& body) {
@@ -378,8 +389,6 @@ void with_percolation(const PercolationLattice& lattice, Body&& body) {
   for (const ElementKind& kind : lattice.kinds)
     if (kind.steps.size() != steps) steps = 0;
   switch (steps) {
-    case 2:
-      return with_periods<2>(lattice, body);
     case 4:
       return with_periods<4>(lattice, body);
     case 6:
@@ -402,9 +411,9 @@ struct Sweep {
 // The sums of a batch follow those of the one before.
 inline void run_sweep(const PercolationLattice& lattice, const Sweep& sweep, const SweepSeries& series,
                       int64_t* wraps) {
-  with_percolation(lattice, [&](auto make) {
+  with_percolation(lattice, [&]<class Runs>(std::type_identity<Runs>) {
     parallel_for(sweep.batches, [&](int64_t batch) {
-      auto percolation = make();
+      Runs percolation(lattice);
       SweepSeries batch_series = series;
       batch_series.sums += batch * kSweepFields * (series.end - series.begin);
       for (int64_t run = sweep.begin(batch); run < sweep.begin(batch + 1); ++run)
@@ -440,9 +449,9 @@ inline void draw_configurations(const PercolationLattice& lattice, Bits64 seed, 
 inline void measure_configurations(const PercolationLattice& lattice, int64_t replicas, const Bits64* words,
                                    int64_t* records) {
   const int64_t words_of_replica = lattice.planes() * lattice.lattice.words();
-  with_percolation(lattice, [&](auto make) {
+  with_percolation(lattice, [&]<class Runs>(std::type_identity<Runs>) {
     parallel_for(replicas, [&](int64_t replica) {
-      make().measure(words + replica * words_of_replica, records + replica * kPercolationFields);
+      Runs(lattice).measure(words + replica * words_of_replica, records + replica * kPercolationFields);
     });
   });
 }
