@@ -11,7 +11,7 @@ from itertools import combinations
 
 SOAK = False
 # The share of the random inputs a test asks for, those of Hypothesis included, that the gate tries.
-SHARE_OF_EXAMPLES, FEWEST_EXAMPLES = 0.25, 15
+SHARE_OF_EXAMPLES, FEWEST_EXAMPLES = 0.25, 10
 # A process for a sanitizer chooses few inputs itself, which each way is to have.
 SANITIZED = bool(os.environ.get("CONNCOMP_HOST_CUDA_SANITIZER"))
 

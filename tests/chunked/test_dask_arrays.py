@@ -34,6 +34,7 @@ def computed(*lazy):
     return alone
 
 
+@pytest.mark.soak
 def test_processes():
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(2, context) as pool:

@@ -94,6 +94,7 @@ def test_each_label_once():
     check(np.arange(10**5)[::-1] * 10**12, bits=15, fits=False)
 
 
+@pytest.mark.soak
 @host
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):

@@ -312,6 +312,7 @@ def test_colours_need_main_memory(cupy):
         conncomp.colour_components(cupy.asarray(np.ones((2, 2), int)))
 
 
+@pytest.mark.soak
 @host
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):

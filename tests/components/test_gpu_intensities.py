@@ -213,6 +213,7 @@ def test_labels_that_change(during):
             measure(ChangingGpu(change), array, image, known)
 
 
+@pytest.mark.soak
 @host
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):

@@ -165,6 +165,7 @@ def test_tables_grow(bits, shape, values):
         )
 
 
+@pytest.mark.soak
 @host
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):

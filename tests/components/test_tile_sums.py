@@ -338,6 +338,7 @@ def test_sides_and_words_are_those_of_the_kernels():
     assert [np.prod(sides) for sides in tile_sums.SIDES.values()] == [256 * 32] * 2
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
     check_sanitized(sanitizer, __file__, "changing or more_labels")

@@ -98,6 +98,7 @@ def test_arcs_that_are_hardly_enough_for_two_threads():
         assert connected_components(graph, return_labels=False) == expected
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("order", ["forwards", "backwards"])
 def test_line_of_ten_million_vertices(order):
     """What called itself for each vertex would overflow its stack."""

@@ -140,6 +140,7 @@ def test_rows_of_vertex_propagation(rows, monkeypatch):
         assert set(lists) == {None}
 
 
+@pytest.mark.soak
 @host
 @pytest.mark.parametrize("degree", [2, 4, 12])
 @pytest.mark.parametrize("form", ["rows", "both ends"])

@@ -229,6 +229,7 @@ def test_long_paths_are_not_left(order):
         assert depth_of(forest.parent) <= 2
 
 
+@pytest.mark.soak
 @host
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):

@@ -465,6 +465,7 @@ def test_a_symmetric_graph_has_weak_components(monkeypatch):
 
 
 # One digraph with something for each kernel: in all of them the sanitizers take minutes.
+@pytest.mark.soak
 @host
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):

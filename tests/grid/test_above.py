@@ -54,6 +54,7 @@ def test_equals_label_of_what_is_above(seed, dtype, numbering):
     np.testing.assert_array_equal(counts, np.reshape(number, -1))
 
 
+@pytest.mark.soak
 @host
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):

@@ -97,6 +97,7 @@ def test_hard_images(algorithm, options, name):
         np.testing.assert_array_equal(roots, roots_of(name, connectivity, periodic))
 
 
+@pytest.mark.soak
 @host
 @pytest.mark.parametrize("name", HARD_IMAGES)
 def test_hard_images_as_large_ones(monkeypatch, name):

@@ -46,6 +46,7 @@ def check(image, seed=0, background=0, expected=None, numberings=("roots", "cons
     return ways[0]
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_noise(shape):
     random = np.random.default_rng(shape)
@@ -179,6 +180,7 @@ def test_modules_of_a_first_call_are_compiled_at_once():
     assert besides == []
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("numbering", ["roots", "consecutive"])
 @pytest.mark.parametrize("at", range(1, 11))
 def test_changes_between_launches(at, numbering):

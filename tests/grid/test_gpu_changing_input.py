@@ -68,6 +68,7 @@ def run(monkeypatch, request):
         default.plan_of.cache_clear()
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(("algorithm", "options", "numbering"), CASES, ids=str)
 def test_changes_between_launches(run, algorithm, options, numbering):
     values, wrong = images(SHAPE), labels(SHAPE)

@@ -84,7 +84,7 @@ def index_of(shape):
     return [(np.int64, np.int32)[len(shape) % 2]] * 2
 
 
-@pytest.mark.soak(gate="pairs")
+@pytest.mark.soak(gate="values")
 @host
 @pytest.mark.parametrize("seed", range(4 if SOAK else 2))
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: "x".join(map(str, shape)))

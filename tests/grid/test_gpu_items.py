@@ -149,6 +149,7 @@ def test_who_is_taken(monkeypatch):
     assert [taken(image[:, first:]) for first in (0, 1)] == [True, False]
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
     check_sanitized(

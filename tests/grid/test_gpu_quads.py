@@ -180,6 +180,7 @@ def test_who_is_taken(monkeypatch):
     assert taken(image) == "elements"
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
     check_sanitized(sanitizer, __file__, "(test_noise and 33) or test_patterns or test_items")

@@ -114,5 +114,6 @@ def test_changes_between_launches(at):
     label_while_changed(noise(2, (128, 256), 0.1).astype(np.uint8), at, 3, 2)
 
 
+@pytest.mark.soak
 def test_sanitized():
     check_sanitized("address", __file__, "test_changes or test_patterns")

@@ -426,6 +426,7 @@ def test_many_runs(dtype, layout):
         np.testing.assert_array_equal(label(image, numbering="roots"), raster)
 
 
+@pytest.mark.soak
 @pytest.mark.usefixtures("restore_threads")
 def test_many_words():
     image = np.random.default_rng(8).random((3000, 3100)) < 0.4

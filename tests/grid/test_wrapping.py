@@ -62,6 +62,7 @@ def test_lattices(seed):
     assert rows == hermite(vectors.tolist(), MOST_CLOSED)
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(not AVAILABLE, reason="no g++")
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):

@@ -145,6 +145,7 @@ def test_changes_during_launches(work):
             work(ChangingGpu(seed=seed), flat, 3)
 
 
+@pytest.mark.soak
 @host
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):

@@ -164,7 +164,7 @@ def all_updates_of_the_reference(tile, **arguments):
     ]
 
 
-@pytest.mark.soak(gate="values")
+@pytest.mark.soak
 @pytest.mark.parametrize(
     ("shape", "q", "periodic", "tile"),
     [

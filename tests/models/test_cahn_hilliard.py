@@ -222,6 +222,7 @@ def test_waves_grow_and_decay_at_the_linear_rate(shape, mean, axis, number):
     assert factor > 1 or mean > 0.2 or number > 1
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(("shape", "replicas"), [((8, 8), 285), ((4, 6, 4), 215)])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_noise_has_the_variance_of_the_theory(shape, replicas, dtype):

@@ -77,6 +77,7 @@ def check_mean(samples, expected):
         assert alarms.of_mean(samples, expected) > FALSE_ALARM
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("update", UPDATES)
 @pytest.mark.parametrize(("shape", "q", "periodic"), LATTICES)
 def test_energies_are_those_of_enumeration(update, shape, q, periodic):

@@ -73,7 +73,7 @@ CASES = [
 ]
 
 
-@pytest.mark.soak(gate="pairs")
+@pytest.mark.soak
 @pytest.mark.parametrize(("device", "replicas", "sweeps", "update", "case"), CASES)
 def test_means_are_those_of_enumeration(device, replicas, sweeps, update, case):
     shape, arguments = SMALL[case]

@@ -150,6 +150,7 @@ def test_energies_on_4_by_4_are_those_of_enumeration(temperature, sweeps, replic
     check_energies(model, levels, multiplicity, temperature)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(("lattice", "temperature"), [("sc", 3.0), ("bcc", 4.0)])
 def test_energies_on_4_by_4_by_4_are_those_of_enumeration(lattice, temperature):
     torus, up = Torus(lattice, (4, 4, 4)), 4
@@ -168,6 +169,7 @@ def test_energies_on_4_by_4_by_4_are_those_of_enumeration(lattice, temperature):
     check_energies(model, levels, multiplicity, temperature)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     ("lattice", "shape", "temperature"), [("square", (8, 8), 2.6), ("sc", (4, 4, 4), 5.0)]
 )

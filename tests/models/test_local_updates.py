@@ -86,6 +86,7 @@ class Exact:
 # ------------------------------------------------------------------------ transitions, four sites
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("name", ["ising", "potts 2", "potts 3"])
 @pytest.mark.parametrize("case", FOUR_SITES)
@@ -113,6 +114,7 @@ def test_transitions_of_four_sites_have_their_chances(name, case, rule):
         assert alarms.of_classes(observed, expected) > alarms.FALSE_ALARM
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("update", ["swendsen-wang", "wolff"])
 @pytest.mark.parametrize("case", FOUR_SITES)
 def test_clusters_of_two_states_are_in_detailed_balance(case, update):

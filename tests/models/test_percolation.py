@@ -290,6 +290,7 @@ def test_polynomials(torus, p):
     assert agrees(sweep.wrapping(p, "axis", 1), [f.wraps[1] for f in known])
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     ("shape", "kind", "p", "options"),
     [
@@ -425,6 +426,7 @@ def expected_number(length):
     return (3 * sqrt(3) - 5) / 2 + 0.8835 / length**2
 
 
+@pytest.mark.soak
 def test_threshold_of_square_sites():
     sweep = Percolation((128, 128), seed=41).sweep(2000)
     for event in ("axis", "any", "all", "cross"):
@@ -433,6 +435,7 @@ def test_threshold_of_square_sites():
         assert threshold.error < 1e-3
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("event", ["axis", "any", "all", "cross"])
 @pytest.mark.parametrize(("kind", "p_c"), [("site", 0.59274605), ("bond", 0.5)])
 def test_threshold_of_configurations(event, kind, p_c):
@@ -480,6 +483,7 @@ def test_wrapping_probabilities_of_the_torus():
     assert pytest.approx(expected, abs=1e-12) == WRAPPING_AT_THRESHOLD
 
 
+@pytest.mark.soak
 def test_wrapping_at_the_threshold():
     for model in [Percolation((128, 128), "bond", seed=51), Percolation((128, 128), seed=52)]:
         sweep = model.sweep(drawn(2000))

@@ -155,6 +155,7 @@ def test_energy_and_specific_heat_of_kaufman(length, beta):
     assert min(found) > FALSE_ALARM
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     ("update", "sweeps"), [("wolff", 200), ("few_cluster", 100), ("metropolis", 300)]
 )
@@ -199,6 +200,7 @@ def test_active_bonds_are_p_of_the_satisfied_ones(shape, q, beta):
     assert stats.binomtest(int(active), int(satisfied), 1.01 * p).pvalue < FALSE_ALARM
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     ("q", "shape"), [(2, (16, 16)), (3, (12, 12)), (4, (10, 12)), (2, (6, 6, 6))]
 )

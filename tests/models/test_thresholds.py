@@ -56,6 +56,7 @@ SIZES = {
 }
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("kind", ["site", "bond"])
 @pytest.mark.parametrize("lattice", SIZES)
 def test_thresholds_by_wrapping(lattice, kind):

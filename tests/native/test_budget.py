@@ -22,7 +22,7 @@ from conncomp._core import BUILDS, is_built, native
 # Kilobytes of instructions, a hundredth more than GCC 12 makes of them on the day of these numbers.
 BUDGETS = {"_native": 1270, "_registers_": 2700}
 # Functions that are made of the package's templates, a hundredth more than GCC 12 makes.
-INSTANTIATIONS = {"_native": 1150, "_registers_": 1390}
+INSTANTIATIONS = {"_native": 1175, "_registers_": 1390}
 TEMPLATE = re.compile(r"conncomp::(?:\(anonymous namespace\)::)?[\w:]+(?=<)")
 SECTION = struct.Struct("<IIQQQQIIQQ")  # its name, type, flags, address, offset, size, ...
 EXECUTABLE = 4  # among the flags

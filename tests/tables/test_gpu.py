@@ -314,6 +314,7 @@ def test_after_an_interruption_all_is_as_before(monkeypatch, end):
         np.testing.assert_array_equal(numbers, whole[f"cluster_{level + 1}"])
 
 
+@pytest.mark.soak
 @host
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_sanitized(sanitizer):
