@@ -84,7 +84,9 @@ def labels_it(algorithm, image):
 
 
 @host
-@pytest.mark.parametrize(("algorithm", "options", "name"), dealt(CASES, HARD_IMAGES), ids=str)
+@pytest.mark.parametrize(
+    ("algorithm", "options", "name"), dealt(CASES, HARD_IMAGES, forms=2), ids=str
+)
 def test_hard_images(algorithm, options, name):
     image = HARD_IMAGES[name]
     if not labels_it(algorithm, image):

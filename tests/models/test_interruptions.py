@@ -57,6 +57,7 @@ def is_interrupted(moment, function, *arguments):
     return False
 
 
+@pytest.mark.soak(gate="values")
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 @pytest.mark.parametrize(("kind", "parameters", "options"), KINDS)
 def test_state_and_number_change_together(device, kind, parameters, options, monkeypatch):

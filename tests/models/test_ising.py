@@ -162,6 +162,7 @@ TRAJECTORIES = [
 ]
 
 
+@pytest.mark.soak(gate="values")
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(("shape", "lattice", "beta", "coupling", "periodic"), TRAJECTORIES)
 def test_trajectories_are_those_of_the_reference(device, shape, lattice, beta, coupling, periodic):

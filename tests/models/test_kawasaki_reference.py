@@ -45,6 +45,7 @@ def sweeps_of_the_reference(lattice, shape, parts):
     return found
 
 
+@pytest.mark.soak(gate="values")
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 @pytest.mark.parametrize(("lattice", "shape"), SHAPES)
 def test_sweeps_are_those_of_the_reference(device, lattice, shape):

@@ -36,6 +36,7 @@ def on_host(array):
     return array.get() if hasattr(array, "get") else array
 
 
+@pytest.mark.soak(gate="values")
 @pytest.mark.parametrize("kind", ["site", "bond"])
 @pytest.mark.parametrize(
     ("shape", "periodic", "p"),

@@ -35,6 +35,7 @@ def check_as_wrapping_tells(measured, wrapping):
         assert measured.rank[0, replica] == rank[of_replica].max()
 
 
+@pytest.mark.soak(gate="values")
 @pytest.mark.parametrize("update", ["swendsen_wang", "wolff"])
 @pytest.mark.parametrize(
     ("shape", "q", "beta", "periodic"),

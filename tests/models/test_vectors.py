@@ -169,6 +169,7 @@ AT_ONCE = [
 ]
 
 
+@pytest.mark.soak(gate="values")
 @pytest.mark.parametrize("device", ["cuda"])
 @pytest.mark.parametrize("most", [512, 5])
 @pytest.mark.parametrize(("model_type", "shape", "periodic", "replicas"), AT_ONCE)
