@@ -451,6 +451,7 @@ def opened_by(process):
         return []
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs /proc")
 @pytest.mark.parametrize("writing", [False, True])
 def test_interrupt(writing):
