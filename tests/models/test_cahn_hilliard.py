@@ -13,7 +13,6 @@ import conncomp
 from conncomp.kernels.field import OUTSIDE
 from conncomp.models import CahnHilliard, simulate
 from conncomp.models.protocol import CONTRACT, State
-from dealt import SOAK
 from host_cuda.host_gpu import AVAILABLE, SANITIZERS, check_sanitized
 from models.alarms import FALSE_ALARM
 from models.cahn_hilliard_reference import ReferenceCahnHilliard, error
@@ -93,8 +92,7 @@ def test_devices_are_equal_to_the_last_bit(device, dtype, noise, shape):
 def test_kernels_are_clean(sanitizer):
     """Those of each dtype, with noise and without: kernels without it for float32 load ahead."""
     kinds = "0.0-float32 or 0.02-float64"
-    shapes = "shape" if SOAK else "shape1 or shape4 or shape6"
-    chosen = f"test_devices_are_equal_to_the_last_bit and ({kinds}) and ({shapes})"
+    chosen = f"test_devices_are_equal_to_the_last_bit and ({kinds})"
     check_sanitized(sanitizer, __file__, chosen)
 
 

@@ -115,8 +115,8 @@ struct IgraphGraph {
   IgraphVector from, to;
 };
 
-// Copies the ends of the edges, as `get_edgelist` has them, from the graph of igraph at an address; whether
-// it has so many vertices and edges. Python's lock is held all the time, so nobody changes the graph.
+// Copies the ends of the edges, as `get_edgelist` has them, from the graph of igraph at an address.
+// Returns whether its counts are those given. The GIL is held throughout, so no thread changes the graph.
 bool copy_igraph_edges(uintptr_t address, int64_t vertices, FilledVector src, FilledVector dst) {
   static_assert(sizeof(void*) == sizeof(int64_t));
   const auto& graph = *reinterpret_cast<const IgraphGraph*>(address);

@@ -750,8 +750,8 @@ class Graph:
     def _fill_labels(self, labels: Indices, consecutive: bool) -> int:
         """Write the label of every vertex; return the number of components.
 
-        Nobody else may write to `labels` meanwhile: what is there leads the union-find. Rows pay
-        from the second call on if no arc need be moved for them.
+        No other thread may write to `labels` meanwhile, as the union-find reads them. From the
+        second call on, a long list in the order of its sources is labelled by its rows.
         """
         again = self._was_labelled and self._csr is None and self.num_arcs >= ARCS_FOR_ROWS
         if again and self._find_rows():

@@ -25,6 +25,7 @@
 #include "cpu/core/most_frequent.h"
 #include "cpu/core/numbering.h"
 #include "cpu/core/parallel.h"
+#include "cpu/graph/rows.h"
 #include "cpu/graph/trees.h"
 #include "cpu/graph/vertex_bits.h"
 
@@ -139,9 +140,8 @@ class ForestOfArcs {
     constexpr int64_t kSamples = 64;
     int64_t near = 0;
     for (int64_t k = 0; k < kSamples && arcs_ > 0; ++k) {
-      const uint64_t v = Shared::load(src_ + arcs_ / kSamples * k),
-                     u = Shared::load(dst_ + arcs_ / kSamples * k);
-      near += std::max(v, u) - std::min(v, u) < uint64_t(vertices_ / kNear);
+      const int64_t i = arcs_ / kSamples * k;
+      near += are_near(Shared::load(src_ + i), Shared::load(dst_ + i), vertices_ / kNear);
     }
     return near > kSamples / 4 * 3;
   }

@@ -167,8 +167,8 @@ int64_t settle_giant(const Rows<Pointer, Vertex> rows, Index* state) {
 constexpr int64_t kFewArcs = 3;
 
 // Settles all vertices, as `search_strong`, by pieces of their order, or first those that sweeps find, if
-// they may be tried: who is alone in a graph of few arcs, or the giant of another one. Of graphs whose
-// labels need 64 bits only the giant is sought, as all else would be compiled once more for them.
+// they may be tried: vertices that are components of their own in a graph of few arcs, else the giant
+// component. Where labels need 64 bits, only the giant is sought, to compile less.
 template <class Pointer, class Vertex, class Index>
 int64_t settle_all(const Rows<Pointer, Vertex> rows, bool sweeps, Index* state) {
   Index* const no_order = nullptr;

@@ -54,7 +54,7 @@ int64_t make_distinct(Index* row, int64_t arcs, int64_t components, VertexBits& 
   return listed;
 }
 
-// The distinct arcs of rows, of memory that nobody else writes to.
+// Returns the distinct arcs of rows. No other thread may write to their memory.
 template <class Index>
 Condensation<Index> distinct_arcs(const Rows<int64_t, Index> rows, Index* indices) {
   Buffer<int64_t> kept(rows.vertices);
@@ -85,7 +85,7 @@ struct Between {
   int64_t count;
 };
 
-// The arcs of rows that are between components. `labels` is memory that nobody else writes to.
+// Returns the arcs of rows that are between components. No other thread may write to `labels`.
 template <class Pointer, class Vertex, class Index>
 Between<Index> arcs_between(const Rows<Pointer, Vertex> rows, const Index* labels) {
   struct Arc {
@@ -128,7 +128,7 @@ Between<Index> arcs_between(const Rows<Pointer, Vertex> rows, const Index* label
   return between;
 }
 
-// `labels`, of [0, components), is memory that nobody else writes to.
+// `labels` are in [0, components), and no other thread may write to them.
 template <class Pointer, class Vertex, class Index>
 Condensation<Index> condense(const Rows<Pointer, Vertex> rows, const Index* labels, int64_t components) {
   Between<Index> between = arcs_between(rows, labels);

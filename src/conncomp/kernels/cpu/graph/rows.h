@@ -15,6 +15,11 @@
 
 namespace conncomp {
 
+// Whether two numbers, vertices or not, differ by less than a distance.
+inline bool are_near(uint64_t v, uint64_t u, int64_t distance) {
+  return std::max(v, u) - std::min(v, u) < uint64_t(distance);
+}
+
 template <class Pointer, class Vertex>
 struct Rows {
   const Pointer* indptr;  // of vertices + 1

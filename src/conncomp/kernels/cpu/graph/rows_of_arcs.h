@@ -1,9 +1,9 @@
 // Compressed sparse rows of a list of arcs, by all threads.
 //
 // What: the targets of each vertex's arcs, in the order of the list. How: a counting sort for each range of
-// vertices, whose rows fit into a cache. Where neighbouring arcs have sources near each other, as in most
-// lists that nobody has shuffled, blocks of the list are noted that have sources of a range, and a range
-// is sorted from these. Elsewhere each thread first moves the arcs of its part of the list to their ranges.
+// vertices, whose rows fit into a cache. In most lists that are not shuffled, neighbouring arcs have sources
+// near each other: there, each range notes the blocks of the list that have its sources, and is sorted from
+// these. Elsewhere each thread first moves the arcs of its part of the list to their ranges.
 // Cost: each arc is read twice, in other lists moved once, and written once, all in streams. Memory: where
 // arcs are moved 4 bytes and a target for each, besides the result. Source: the first step of a radix sort,
 // see core/radix_sort.h.
@@ -111,8 +111,7 @@ class RowsOfArcs {
     int64_t near = 0;
     for (int64_t i = 0; i < kSamples && arcs_ > 1; ++i) {
       const Vertex* const arc = src_ + (arcs_ - 1) / kSamples * i;
-      const uint64_t v = Shared::load(arc), next = Shared::load(arc + 1);
-      near += std::max(v, next) - std::min(v, next) < uint64_t(vertices_ / kNear);
+      near += are_near(Shared::load(arc), Shared::load(arc + 1), vertices_ / kNear);
     }
     return near > kSamples / 4 * 3;
   }
