@@ -2,10 +2,13 @@
 
 import numpy as np
 
+from conncomp._algorithms import choose_algorithm
 from conncomp.gpu import Workspace
+from conncomp.grid._bonds import describe_bonds as sites_and_links
 from conncomp.grid._values import describe_values
-from conncomp.grid.bonds import describe_bonds as sites_and_links
-from conncomp.grid.request import Request
+from conncomp.grid.algorithms import ALGORITHMS
+from conncomp.grid.answers import fill_on_gpu
+from conncomp.grid.question import Question
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.neighbourhood import Neighbourhood
 from host_cuda.host_gpu import HostGpu
@@ -41,8 +44,16 @@ def describe_bonds(bonds, periodic=False, batch_axes=0):
 
 def label_on_gpu(gpu, image, labels, numbering, algorithm, return_num, workspace, **options):
     """Fill `labels`; return how many components each item has, if `return_num`."""
-    task = "cuda", numbering, algorithm, return_num, None, None, workspace, options
-    return Request(*task).fill_on_gpu(gpu, image, labels)
+    chosen = choose_algorithm(ALGORITHMS, "cuda", algorithm).check_options(options)
+    question = Question(
+        Neighbourhood(1, None, ()),
+        numbering=numbering,
+        counted=return_num,
+        device="cuda",
+        algorithm=algorithm,
+        options=tuple(chosen.items()),
+    )
+    return fill_on_gpu(question, gpu, image, labels, workspace)
 
 
 def fill(gpu, algorithm, image, index=np.int32, **options):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from conncomp import _arrays
-from conncomp.grid import array, request
+from conncomp.grid import answers, array
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
 from models.exact import log_kaufman, moments
@@ -185,7 +185,7 @@ def run_small_loop():
 def test_loop_is_the_same_on_a_gpu_that_the_host_plays(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)
     on_cpu = run_small_loop()
-    cupy = place_on_host(monkeypatch, _arrays, [array, request])
+    cupy = place_on_host(monkeypatch, _arrays, [array, answers])
     cupy.__name__, cupy.cuda.is_available = "cupy", lambda: True
     monkeypatch.setitem(sys.modules, "cupy", cupy)
     on_gpu = run_small_loop()

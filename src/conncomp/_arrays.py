@@ -502,7 +502,7 @@ class Output:
         smallest = isinstance(dtype, str) and dtype == "smallest"
         if smallest and out is not None:
             raise ValueError("dtype='smallest' and out, which has a dtype, exclude each other")
-        wanted = None if dtype is None or smallest else _as_dtype(dtype)
+        wanted = None if dtype is None or smallest else as_dtype(dtype)
         self._copy = None if out is None else check_output(out, shape, wanted, inputs, xp)
         if self._copy is not None:
             wanted = self._copy.dtype
@@ -555,14 +555,15 @@ def as_label_type(dtype: DTypeLike | None, largest: int, lowest: int) -> np.dtyp
     lowest : {0, -1}
         The smallest label that there may be.
     """
-    wanted = INDEX_TYPES[largest > INT32_MAX] if dtype is None else _as_dtype(dtype)
+    wanted = INDEX_TYPES[largest > INT32_MAX] if dtype is None else as_dtype(dtype)
     _check_label_type(wanted, "dtype", largest, lowest)
     if lowest < 0:  # roots are indices, and which ones is known too late
         check_holds(wanted, largest - 1, lowest)
     return wanted
 
 
-def _as_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+def as_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+    """Return the argument of that name, a type of labels, as one of NumPy."""
     try:
         return np.dtype(dtype)
     except Exception as error:  # of many types

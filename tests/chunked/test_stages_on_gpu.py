@@ -13,7 +13,7 @@ import conncomp
 from chunked_cases import random_case
 from conncomp import _arrays
 from conncomp.chunked import call_now, label_all, labelling, on_gpu, relabelling, rules_of_image
-from conncomp.grid import array, request
+from conncomp.grid import answers, array
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
 
@@ -26,7 +26,7 @@ def test_chunks_of_cupy(monkeypatch, seed):
     image, chunks, arguments = random_case(seed)
     layout, rules = rules_of_image(chunks, image.dtype, **arguments)
     assert layout.crossed
-    users = [array, request, labelling, relabelling]
+    users = [array, answers, labelling, relabelling]
     cupy = place_on_host(monkeypatch, _arrays, users)
     pieces = {}
     for index in layout.indices():

@@ -7,11 +7,16 @@ import pytest
 
 import conncomp
 from chunked_cases import random_bonds, random_case
-from conncomp.grid.array import array_of_image
-from conncomp.grid.bonds import array_of_bonds
+from conncomp.grid.answers import read
 from conncomp.grid.kept_runs import KeptRuns, Placed, write_together
+from conncomp.grid.question import question_of_bonds, question_of_image
 
 LONG = np.random.default_rng(0).random((3, 4, 150)) < 0.4  # rows of several words
+
+
+def runs_of(image, **arguments):
+    """Return the runs of an image, given arguments of `label`."""
+    return KeptRuns(read(question_of_image(image, "cpu", **arguments), image))
 
 
 def check(runs, want, random):
@@ -40,9 +45,7 @@ def test_images(part):
         image, _, arguments = random_case(seed)
         if arguments.pop("batch_axes", 0):
             continue
-        given = dict.fromkeys(("background", "connectivity", "structure"))
-        given |= {"tolerance": 0, "periodic": False} | arguments
-        runs = KeptRuns(array_of_image(image, **given, batch_axes=0, device="cpu"))
+        runs = runs_of(image, **arguments)
         check(runs, conncomp.label(image, **arguments), np.random.default_rng(seed))
 
 
@@ -51,9 +54,8 @@ def test_images(part):
 def test_long_rows(values, connectivity):
     for order in itertools.permutations(range(3)):
         image = values.transpose(order)
-        array = array_of_image(image, None, connectivity, None, 0, False, 0, "cpu")
         want = conncomp.label(image, connectivity=connectivity)
-        check(KeptRuns(array), want, np.random.default_rng(0))
+        check(runs_of(image, connectivity=connectivity), want, np.random.default_rng(0))
 
 
 def test_bonds():
@@ -61,7 +63,7 @@ def test_bonds():
         bonds, _, arguments = random_bonds(seed)
         if arguments.pop("batch_axes", 0):
             continue
-        runs = KeptRuns(array_of_bonds(bonds, arguments.get("periodic", False), 0, "cpu"))
+        runs = KeptRuns(read(question_of_bonds(bonds, "cpu", **arguments), bonds))
         check(runs, conncomp.label_bonds(bonds, **arguments), np.random.default_rng(seed))
 
 
@@ -77,7 +79,7 @@ def test_parts_of_an_array_together(seed):
     ends = [np.unique([0, *random.integers(0, n, 2), n]) for n in shape]
     for place in itertools.product(*(map(slice, axis[:-1], axis[1:]) for axis in ends)):
         values = np.asarray(image[place], order=random.choice(["C", "F", "K"]))
-        runs = KeptRuns(array_of_image(values, None, None, None, 0, False, 0, "cpu"))
+        runs = runs_of(values)
         table = random.integers(-5, 2**31, len(runs.roots) + 1, endpoint=False).astype(np.int32)
         runs.write(table, want[place])
         parts.append(Placed(runs, table, labels[place]))
@@ -86,7 +88,7 @@ def test_parts_of_an_array_together(seed):
 
 
 def test_what_does_not_fit_is_refused():
-    runs = KeptRuns(array_of_image(LONG, None, None, None, 0, False, 0, "cpu"))
+    runs = runs_of(LONG)
     table = np.arange(len(runs.roots) + 1, dtype=np.int32)
     for wrong, out in (
         (table[:-1], None),
@@ -102,7 +104,5 @@ def test_what_does_not_fit_is_refused():
 
 def test_memory_is_that_of_bits_and_runs():
     """An eighth of a byte an element and what bundles take, and four bytes a run."""
-    runs = KeptRuns(
-        array_of_image(np.ones((64, 64, 640), bool), None, None, None, 0, False, 0, "cpu")
-    )
+    runs = runs_of(np.ones((64, 64, 640), bool))
     assert runs.nbytes < 0.18 * 64 * 64 * 640

@@ -150,11 +150,11 @@ def test_out_of_other_types_and_of_the_image_itself():
 def test_an_image_that_has_got_another_layout_since_its_kind_was_asked_for(kinds):
     image, wider = np.ones((4, 5), np.uint8), np.ones((4, 7), np.uint8)[:, :5]
     label(image)
-    kind = known.kind_of_call(image, None, (None, False, None, False, 0, "consecutive"))
+    ((kernel, *_),) = kinds.values()
     for other in (np.ones((5, 4), np.uint8), np.ones(20, np.uint8), wider, np.ones((4, 5), bool).T):
-        assert known.call_again(kind, other, np.zeros((4, 5), np.int32)) is None
-    assert known.call_again(kind, np.ones((4, 5), np.uint16), None) is None
-    assert known.call_again(kind, image, None) is not None
+        assert kernel.label(other, np.zeros((4, 5), np.int32)) is None
+    assert kernel.label(np.ones((4, 5), np.uint16), np.zeros((4, 5), np.int32)) is None
+    assert kernel.label(image, np.zeros((4, 5), np.int32)) is not None
 
 
 def test_images_that_lie_between_addresses_of_their_type(kinds):
@@ -165,7 +165,8 @@ def test_images_that_lie_between_addresses_of_their_type(kinds):
     np.testing.assert_array_equal(label(image)[1], 1)
     assert len(kinds) == 1
     # Kernels may read them by instructions that need their addresses.
-    assert known.call_again(next(iter(kinds)), image, None) is None
+    ((kernel, *_),) = kinds.values()
+    assert kernel.label(image, np.zeros((4, 5), np.int32)) is None
 
 
 def test_more_kinds_than_are_kept(monkeypatch, kinds):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from conncomp import _arrays, label
-from conncomp.grid import array, request
+from conncomp.grid import answers, array, repeated
 from conncomp.grid.algorithms import ALGORITHMS
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
@@ -20,7 +20,7 @@ DTYPES = [f"{sign}{size}" for sign in "iu" for size in (1, 2, 4, 8)]
 
 @pytest.fixture
 def cupy(monkeypatch):
-    return place_on_host(monkeypatch, _arrays, [array, request])
+    return place_on_host(monkeypatch, _arrays, [array, answers])
 
 
 def check(cupy, dtype, numbering):
@@ -91,12 +91,13 @@ def test_small_items_of_a_large_array(cupy, monkeypatch, algorithm):
     monkeypatch.setattr(_arrays, "INT32_MAX", 200)
     filled = []
 
-    def fill_on_gpu(asked, gpu, image, labels):
+    def fill_on_gpu(question, gpu, image, labels, workspace):
         filled.append(labels.dtype)
-        return fill(asked, gpu, image, labels)
+        return fill(question, gpu, image, labels, workspace)
 
-    fill = request.Request.fill_on_gpu
-    monkeypatch.setattr(request.Request, "fill_on_gpu", fill_on_gpu)
+    fill = answers.fill_on_gpu
+    for module in (answers, repeated):
+        monkeypatch.setattr(module, "fill_on_gpu", fill_on_gpu)
     for items, kernel_dtype in ((4, np.int32), (5, np.int64)):
         batch = np.random.default_rng(items).integers(0, 3, (items, 10, 5))
         for numbering in ("consecutive", "roots"):
@@ -106,9 +107,9 @@ def test_small_items_of_a_large_array(cupy, monkeypatch, algorithm):
             out = cupy.asarray(np.full_like(right, 77))
             placed = cupy.asarray(batch)
             assert label(placed, out=out, **task) is out
-            answers = [out, label(placed, **task), label(placed, dtype=np.int32, **task)]
+            found = [out, label(placed, **task), label(placed, dtype=np.int32, **task)]
             for labels in (
-                *(answer.get() for answer in answers),
+                *(labels.get() for labels in found),
                 label(batch, device="cuda", **task),
             ):
                 np.testing.assert_array_equal(labels, right, strict=True)

@@ -9,15 +9,21 @@ import pytest
 
 from conncomp import Labeller, Workspace, _arrays, label
 from conncomp import _cuda_arrays as cuda_arrays
-from conncomp.grid import array, labeller, labelling, repeated, request
+from conncomp.grid import answers, array, labeller, labelling, repeated
 from conncomp.kernels.cuda.launcher import PER_THREAD, time_limit
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
 from stand_in import Array
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
-USERS = [array, labeller, labelling, repeated, request]
+USERS = [array, labeller, labelling, repeated, answers]
 SHAPE = 6, 33, 70
+
+
+def decide_nothing(changes):
+    """Let calls fail that decide which kernels are launched."""
+    for module in (answers, labeller, repeated):
+        changes.setattr(module, "fill_on_gpu", None)
 
 
 @pytest.fixture
@@ -69,7 +75,7 @@ def test_later_calls_make_the_launches_of_the_first(cupy, monkeypatch, options, 
     first, *later = images(dtype)
     check(first, **options)
     assert len(kept()) == 1
-    monkeypatch.setattr(request.Request, "fill_on_gpu", None)  # no call decides anything anew
+    decide_nothing(monkeypatch)  # no call decides anything anew
     for image in later:
         check(image, **options)
 
@@ -79,7 +85,7 @@ def test_large_images_are_labelled_by_bricks(cupy, monkeypatch):
     check(first)
     names = {kernel.name for held in kept().values() for kernel in held.fill.kernels}
     assert "label_tiles" in names
-    monkeypatch.setattr(request.Request, "fill_on_gpu", None)
+    decide_nothing(monkeypatch)
     for image in later:
         check(image)
 
@@ -210,7 +216,7 @@ def test_out_is_filled_by_kept_launches(cupy, monkeypatch):
     out = cupy.asarray(np.zeros(SHAPE, np.int32))
     assert label(Array(first), out=out) is out
     np.testing.assert_array_equal(out.get(), label(first))
-    monkeypatch.setattr(request.Request, "fill_on_gpu", None)
+    decide_nothing(monkeypatch)
     for image in later:
         check(image)
         assert label(Array(image), out=out) is out
@@ -376,7 +382,7 @@ def test_launches_are_kept_with_a_workspace(cupy, monkeypatch, options):
         check(first, workspace=held, **options)
     assert not repeated._workspaces
     with monkeypatch.context() as changes:
-        changes.setattr(request.Request, "fill_on_gpu", None)
+        decide_nothing(changes)
         for image in later:
             check(image, return_num=True, workspace=other, **options)
             check(image, workspace=workspace, **options)
@@ -418,7 +424,7 @@ def test_labeller(cupy, monkeypatch, options):
     out = cupy.asarray(np.zeros(SHAPE, np.int32))
     check_labeller(labeller, first, out, **options)
     held = labeller.nbytes
-    monkeypatch.setattr(request.Request, "fill_on_gpu", None)
+    decide_nothing(monkeypatch)
     for image in later:
         check_labeller(labeller, image, **options)
         check_labeller(labeller, image, out, **options)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from conncomp.chunked.labelling import label_values, on_host
 from conncomp.chunked.rules import Rules
 from conncomp.chunked.selection import Selected, Selection, select_items
+from conncomp.grid.question import Numbering
 
 
 class Alone(NamedTuple):
@@ -22,7 +23,7 @@ class Alone(NamedTuple):
 
 def label_items(
     rules: Rules,
-    numbering: str,
+    numbering: Numbering,
     dtype: np.dtype[Any],
     values: NDArray[Any],
     selection: Selection | None = None,

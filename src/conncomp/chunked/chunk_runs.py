@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.chunked.rules import Rules
-from conncomp.grid.array import array_of_image
-from conncomp.grid.bonds import array_of_bonds
+from conncomp.chunked.rules import Rules, question_of_chunk
+from conncomp.grid.answers import read
 from conncomp.grid.kept_runs import LARGEST, KeptRuns
 
 Places = NDArray[np.int64]
@@ -65,12 +64,9 @@ def chunk_runs(rules: Rules, values: Any) -> ChunkRuns | None:
     rules, values
         As of `label_chunk`.
     """
-    choices = dict(rules.choices)
-    in_memory = isinstance(values, np.ndarray) and choices.pop("device", None) != "cuda"
-    default = choices.pop("algorithm", "auto") in ("auto", "runs")
+    question = question_of_chunk(rules)
+    in_memory = isinstance(values, np.ndarray) and question.device == "cpu"
+    default = question.algorithm in ("auto", "runs")
     if not in_memory or not default or rules.batch_axes or not 0 < values.size <= LARGEST:
         return None
-    if rules.links.rule == "bonds":
-        return ChunkRuns(KeptRuns(array_of_bonds(values, rules.closed, 0, "cpu", **choices)))
-    array = array_of_image(values, **choices, periodic=rules.closed, batch_axes=0, device="cpu")
-    return ChunkRuns(KeptRuns(array))
+    return ChunkRuns(KeptRuns(read(question, values)))

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from conncomp._arrays import as_cupy, move_from_gpu, on_gpu
 from conncomp.chunked.chunk_runs import ChunkRuns, value_of_all
 from conncomp.chunked.faces import Face, Report
-from conncomp.chunked.rules import Rules
-from conncomp.grid.bonds import label_bonds
-from conncomp.grid.labelling import label
+from conncomp.chunked.rules import Rules, question_of_chunk
+from conncomp.grid.labelling import ask
+from conncomp.grid.question import Numbering
 from conncomp.kernels.cuda.launcher import current_gpu
 
 # Shorter rows than this are joined, as NumPy takes as long for one of them.
@@ -99,22 +99,16 @@ def label_chunk(rules: Rules, values: Any) -> ChunkLabels:
     return ChunkLabels(labels, ends)
 
 
-def label_values(rules: Rules, values: Any, **arguments: Any) -> Any:
-    """Return what `label` or `label_bonds` does for a chunk alone, with the number of components.
-
-    Parameters
-    ----------
-    rules, values
-        As of `label_chunk`.
-    **arguments
-        Of these functions, further ones.
-    """
+def label_values(
+    rules: Rules,
+    values: Any,
+    numbering: Numbering = "consecutive",
+    dtype: np.dtype[Any] | None = None,
+) -> Any:
+    """Return the labels of a chunk alone, and the number of components, as `label` does."""
     if on_gpu(values):
         values = as_cupy(values)
-    function: Any = label_bonds if rules.links.rule == "bonds" else label
-    periodic, batch = rules.closed, rules.batch_axes
-    arguments |= rules.choices
-    return function(values, return_num=True, periodic=periodic, batch_axes=batch, **arguments)
+    return ask(question_of_chunk(rules, numbering, dtype), values)
 
 
 def _number_through(labels: Any, counts: Any) -> None:

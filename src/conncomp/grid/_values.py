@@ -33,8 +33,9 @@ def describe_values(
         Elements where it holds are of the background's value in what is returned.
     tolerance : number, optional
     """
-    value = _check_background(background, image.dtype)
-    limit = _check_tolerance(tolerance, image.dtype)
+    value, limit, links = rule_of(image.dtype, background, tolerance)
+    if mask is None and image.dtype.itemsize <= 8:
+        return native_layout(image) if isinstance(image, np.ndarray) else image, links
     if image.dtype.itemsize > 8:  # long double has no kernel
         image, value = (_rounded if limit else _numbered)(image, value)
     if mask is not None:
@@ -43,11 +44,32 @@ def describe_values(
         else:
             image = image.copy(order="K")
         image[mask] = value
-    if isinstance(image, np.ndarray):
-        image = native_layout(image)
-    value_type = f"{'f' if image.dtype.kind == 'f' else 'u'}{image.dtype.itemsize}"
-    bits = None if value is None else value.tobytes()
-    return image, values_within(value_type, bits, limit, image.dtype)
+    return native_layout(image), _links(image.dtype, value, limit)
+
+
+def rule_of(
+    dtype: np.dtype[Any], background: float | None, tolerance: float
+) -> tuple[NDArray[Any] | None, float, Links]:
+    """Return the background and the tolerance as values of a dtype have them, and the link rule."""
+    known = isinstance(background, _NUMBERS) and isinstance(tolerance, _NUMBERS)
+    return (_known_rule if known else _rule)(dtype, background, tolerance)
+
+
+def _rule(
+    dtype: np.dtype[Any], background: float | None, tolerance: float
+) -> tuple[NDArray[Any] | None, float, Links]:
+    value, limit = _check_background(background, dtype), _check_tolerance(tolerance, dtype)
+    return value, limit, _links(dtype, value, limit)
+
+
+# True and 1 are equal, and not both a tolerance.
+_known_rule = lru_cache(maxsize=256, typed=True)(_rule)
+_NUMBERS = (type(None), bool, int, float, np.generic)
+
+
+def _links(dtype: np.dtype[Any], value: NDArray[Any] | None, limit: float) -> Links:
+    value_type = f"{'f' if dtype.kind == 'f' else 'u'}{dtype.itemsize}"
+    return values_within(value_type, None if value is None else value.tobytes(), limit, dtype)
 
 
 def _check_tolerance(tolerance: float, dtype: np.dtype[Any]) -> float:

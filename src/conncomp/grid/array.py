@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arrays import (
     as_cupy,
+    as_numpy,
     as_numpy_and_mask,
     caller_stream,
-    check_kind,
     library_of,
     move_to_gpu,
     on_gpu,
 )
-from conncomp.grid._arguments import check_batch_axes, check_neighbourhood
-from conncomp.grid._values import describe_values
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.links import Links
 from conncomp.kernels.neighbourhood import Neighbourhood
@@ -45,6 +42,10 @@ class Array:
         Along the axes after the batch axes.
     batch_axes : int
         How many axes ahead hold separate arrays, the items.
+    shape, batch_shape : tuple of int
+        Of the labels, and the lengths of the batch axes.
+    in_main_memory : bool
+        Whether the caller's array lies there.
     """
 
     given: Any
@@ -54,58 +55,39 @@ class Array:
     neighbourhood: Neighbourhood
     batch_axes: int
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the labels."""
-        shape: tuple[int, ...] = self.values.shape
-        return shape
+    shape: tuple[int, ...] = field(init=False)
+    batch_shape: tuple[int, ...] = field(init=False)
+    in_main_memory: bool = field(init=False)
 
-    @property
-    def batch_shape(self) -> tuple[int, ...]:
-        """The lengths of the batch axes."""
-        return self.shape[: self.batch_axes]
-
-    @property
-    def in_main_memory(self) -> bool:
-        """Whether the caller's array lies there."""
-        return isinstance(self.given, np.ndarray)
+    def __post_init__(self) -> None:
+        self.shape = self.values.shape
+        self.batch_shape = self.shape[: self.batch_axes]
+        self.in_main_memory = isinstance(self.given, np.ndarray)
 
     def stream(self) -> AbstractContextManager[object]:
         """Let CuPy work where the caller does."""
         return stream_of(self.given, self.library)
 
-    def opened(self) -> Array:
-        """Return the same with no axis periodic."""
-        open_axes = (False,) * len(self.neighbourhood.periodic)
-        return replace(self, neighbourhood=self.neighbourhood._replace(periodic=open_axes))
+
+class Given(NamedTuple):
+    """What the caller gave, as an array of NumPy or CuPy, its mask, and the name of its library."""
+
+    array: Any
+    mask: NDArray[np.bool_] | None
+    library: str
 
 
-def array_of_image(
-    label_image: ArrayLike,
-    background: float | None,
-    connectivity: float | None,
-    structure: ArrayLike | None,
-    tolerance: float,
-    periodic: bool | Sequence[bool],
-    batch_axes: int,
-    device: str,
-) -> Array:
-    """Check the arguments of `label` that say what is labelled."""
-    given: Any
-    given, mask = (
-        (as_cupy(label_image), None)
-        if on_gpu(label_image)
-        else as_numpy_and_mask(label_image, "label_image")
-    )
-    check_kind(given, "biuf", label_image, "label_image", "of bool, integer or floating dtype")
-    batch = check_batch_axes(batch_axes, given.ndim, "label_image")
-    item = "an item of label_image" if batch else "label_image"
-    neighbourhood = check_neighbourhood(
-        connectivity, structure, periodic, given.shape[batch:], item
-    )
-    values, links = describe_values(given, background, mask, tolerance)
-    library = library_of(label_image)
-    return Array(given, library, placed_on(device, values), links, neighbourhood, batch)
+def read_image(label_image: ArrayLike) -> Given:
+    """Return the argument of that name."""
+    if on_gpu(label_image):
+        return Given(as_cupy(label_image), None, library_of(label_image))
+    return Given(*as_numpy_and_mask(label_image, "label_image"), library_of(label_image))
+
+
+def read_bonds(bonds: ArrayLike) -> Given:
+    """Return the argument of that name."""
+    array = as_cupy(bonds) if on_gpu(bonds) else as_numpy(bonds, "bonds")
+    return Given(array, None, library_of(bonds))
 
 
 def stream_of(given: Any, library: str) -> AbstractContextManager[object]:

@@ -7,19 +7,13 @@ from typing import Any, Literal, Unpack, overload
 
 from numpy.typing import ArrayLike, DTypeLike
 
-from conncomp._arguments import as_bool
-from conncomp._arrays import as_cupy, as_numpy, check_kind, choose_device, library_of, on_gpu
+from conncomp._arrays import choose_device, on_gpu
 from conncomp._lazy import function_for
 from conncomp.gpu import Workspace
-from conncomp.grid._arguments import check_batch_axes, check_neighbourhood
-from conncomp.grid.array import Array, placed_on, stream_of
+from conncomp.grid.answers import Labels, array_of, label_array
+from conncomp.grid.array import read_bonds
 from conncomp.grid.labelling import LabelChoices
-from conncomp.grid.request import Labels, Numbering, Request, label_array
-from conncomp.kernels.cuda.grid.image import steps_evenly
-from conncomp.kernels.links import Links, joined_by_bonds
-
-MOST_AXES = 6  # longer than 1
-BITS = 8  # of a byte
+from conncomp.grid.question import Numbering, question_of_bonds
 
 
 @overload
@@ -152,89 +146,18 @@ def label_bonds(
             **options,
         )
         return returned
-    request = Request(
-        choose_device(device, on_gpu(bonds), "bonds", workspace),
-        numbering,
-        algorithm,
-        as_bool("return_num", return_num),
-        dtype,
-        out,
-        workspace,
-        options,
+    place = choose_device(device, on_gpu(bonds), "bonds", workspace)
+    given = read_bonds(bonds)
+    question = question_of_bonds(
+        given.array,
+        place,
+        periodic=periodic,
+        batch_axes=batch_axes,
+        given=bonds,
+        numbering=numbering,
+        algorithm=algorithm,
+        return_num=return_num,
+        dtype=dtype,
+        options=options,
     )
-    return label_array(array_of_bonds(bonds, periodic, batch_axes, request.device), request)
-
-
-def array_of_bonds(
-    bonds: ArrayLike,
-    periodic: bool | Sequence[bool],
-    batch_axes: int,
-    device: str,
-    *,
-    even_items: bool = False,
-) -> Array:
-    """Check the arguments of `label_bonds` that say what is labelled.
-
-    `even_items` says whether items must lie at equal distances in memory, as they must on a GPU.
-    """
-    given: Any = as_cupy(bonds) if on_gpu(bonds) else as_numpy(bonds, "bonds")
-    wanted = "of bool, with a plane for each axis of the lattice, or of uint8, with a bit for each"
-    check_kind(given, "bu", bonds, "bonds", wanted)
-    if given.dtype.itemsize > 1:
-        raise TypeError(f"bonds is of dtype {given.dtype}; it must be {wanted}")
-    shape, batch = check_lattice(given, batch_axes)
-    item = "a lattice of bonds" if batch else "the lattice of bonds"
-    neighbourhood = check_neighbourhood(1, None, periodic, shape[batch:], item)
-    read, library = given, library_of(bonds)
-    if even_items or device == "cuda":
-        with stream_of(given, library):
-            read = placed_on(device, _with_even_items(given, batch))
-    sites, links = describe_bonds(read, batch)
-    return Array(given, library, sites, links, neighbourhood, batch)
-
-
-def check_lattice(bonds: Any, batch_axes: int) -> tuple[tuple[int, ...], int]:
-    """Return the shape of the lattice, and its number of batch axes."""
-    planes = bonds.dtype == bool
-    if planes and bonds.ndim < 2:
-        raise ValueError(
-            f"bonds has shape {bonds.shape}; bonds of bool must have the shape (ndim, *shape), for "
-            "one axis (1, length)"
-        )
-    shape = bonds.shape[1:] if planes else bonds.shape
-    batch = check_batch_axes(batch_axes, len(shape), "the lattice of bonds")
-    ndim = len(shape) - batch
-    if planes and len(bonds) != ndim:
-        raise ValueError(
-            f"bonds has shape {bonds.shape} with {len(bonds)} planes, but a lattice of shape "
-            f"{shape[batch:]} has {ndim} axes; bonds of bool must have the shape "
-            "(ndim, *batch shape, *shape), and bonds of uint8 hold a bit for each axis"
-        )
-    if not planes and ndim > BITS:
-        raise ValueError(
-            f"bonds has {BITS} bits a site, but the lattice has {ndim} axes; use bonds of bool"
-        )
-    longer = sum(length > 1 for length in shape[batch:])
-    if longer > MOST_AXES:
-        raise ValueError(
-            f"bonds has shape {bonds.shape}: the lattice has {longer} axes that are longer than 1, "
-            f"and may have up to {MOST_AXES}"
-        )
-    return shape, batch
-
-
-def _with_even_items(bonds: Any, batch: int) -> Any:
-    """Return bonds whose items are at equal distances in memory."""
-    ahead = slice(1, 1 + batch) if bonds.dtype == bool else slice(batch)
-    even = steps_evenly(bonds.shape[ahead], bonds.strides[ahead])
-    return bonds if even else bonds.copy(order="C")
-
-
-def describe_bonds(bonds: Any, batch_axes: int) -> tuple[Any, Links]:
-    """Return the bytes of the sites, of the first plane if there are planes, and the link rule."""
-    if bonds.dtype == bool:
-        planes = bonds.view("u1")
-        return planes[0], joined_by_bonds(
-            tuple((k * bonds.strides[0], 255) for k in range(len(bonds)))
-        )
-    return bonds, joined_by_bonds(tuple((0, 1 << k) for k in range(bonds.ndim - batch_axes)))
+    return label_array(array_of(question, given), question, out, workspace)

@@ -19,8 +19,9 @@ import numpy as np
 
 from conncomp._arrays import check_output, new_array
 from conncomp._core import native
+from conncomp.grid.answers import Labels, label_array
 from conncomp.grid.array import Array
-from conncomp.grid.request import Labels, Request, are_plain, label_array
+from conncomp.grid.question import Question
 from conncomp.grid.runs import describe_axes, link_rule
 from conncomp.kernels.cuda.launcher import INDEX_TYPES
 
@@ -34,40 +35,37 @@ _kinds: dict[Hashable, tuple[Any, bool, tuple[int, ...]]] = {}
 _UNKNOWN = None, False, ()
 
 
-def kind_of_call(image: Any, workspace: None, options: tuple[Any, ...]) -> Hashable:
-    """Return what tells the kind of a call with an image of NumPy; None if it is not kept."""
-    return (image.dtype, image.shape, image.strides, options) if are_plain(*options) else None
+def call_again(
+    image: Any, workspace: None, options: Hashable, out: Any
+) -> tuple[Hashable, Labels | tuple[Labels, Any] | None]:
+    """Return what tells the kind of a call with an image of NumPy, and what `label` returns.
 
-
-def call_again(kind: Hashable, image: Any, out: Any) -> Labels | tuple[Labels, Any] | None:
-    """Return what `label` does for an image of a kind that is known.
-
-    None if the kind is not known, or its kernel does not read the image or fill `out`.
+    The latter is None if the kind is not known, or its kernel does not read the image or fill
+    `out`.
     """
+    kind = image.dtype, image.shape, image.strides, options
     known, return_num, batch_shape = _kinds.get(kind, _UNKNOWN)
     if known is None:
-        return None
+        return kind, None
     labels = out
     if out is None:
         labels = new_array(np, image.shape, INDEX_TYPES[0])
     elif type(out) is not np.ndarray:
         labels = check_output(out, image.shape, None, (image,), np)
-    if labels.dtype != INDEX_TYPES[0]:
-        return None
-    num = known.label(image, labels)
+    num = known.label(image, labels) if labels.dtype == INDEX_TYPES[0] else None
     if num is None:
-        return None
+        return kind, None
     result: Labels = labels if out is None else out
     if not return_num:
-        return result
-    return result, num.reshape(batch_shape) if batch_shape else num
+        return kind, result
+    return kind, (result, num.reshape(batch_shape) if batch_shape else num)
 
 
 def first_call(
-    kind: Hashable, image: Any, array: Array, request: Request
+    kind: Hashable, image: Any, array: Array, question: Question, out: Any, workspace: None
 ) -> Labels | tuple[Labels, Any]:
     """Return what `label` does, and keep what the kernel is told for later images of the kind."""
-    result = label_array(array, request)
+    result = label_array(array, question, out)
     # Labels of int32, and the kernel reads the image itself, not a copy.
     if array.values is array.given and 0 < array.values.size <= np.iinfo(np.int32).max:
         if len(_kinds) >= MOST_KINDS:
@@ -76,7 +74,7 @@ def first_call(
         batch_axes = array.batch_axes
         grid, _ = describe_axes(shape, strides, itemsize, array.neighbourhood, batch_axes)
         known = native.ImageKind(
-            link_rule(array.links), grid, request.consecutive, shape, strides, batch_axes
+            link_rule(array.links), grid, question.consecutive, shape, strides, batch_axes
         )
-        _kinds[kind] = known, request.return_num, array.batch_shape
+        _kinds[kind] = known, question.counted, array.batch_shape
     return result

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from conncomp._arguments import INT32_MAX
-from conncomp._arrays import Output, in_library, on_gpu
+from conncomp._arrays import in_library, on_gpu
 from conncomp._cuda_arrays import CudaLibrary, cuda_library_of
 from conncomp.gpu import Workspace
-from conncomp.grid.array import Array, array_of_image
+from conncomp.grid.answers import array_of, fill_on_gpu, image_of, output_of
+from conncomp.grid.array import read_image
+from conncomp.grid.question import Numbering, question_of_image
 from conncomp.grid.repeated import Repeated, may_be_repeated
-from conncomp.grid.request import Numbering, Request, image_of
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, PER_THREAD, current_gpu
 
 
@@ -77,14 +78,26 @@ class Labeller:
         batch_axes: int = 0,
         numbering: Numbering = "consecutive",
     ) -> None:
-        self._neighbours = background, connectivity, structure, tolerance, periodic, batch_axes
         self._gpu, self._workspace = current_gpu(), Workspace()
-        self._request = Request("cuda", numbering, "auto", False, None, None, self._workspace, {})
         self._repeated: dict[Hashable, Repeated] = {}
         example = self._gpu.xp.zeros(tuple(shape), dtype)
         self.shape: tuple[int, ...] = example.shape
         self.dtype: np.dtype[Any] = example.dtype
         self.label_dtype: np.dtype[Any] = INDEX_TYPES[example.size > INT32_MAX]
+        self._question = question_of_image(
+            example,
+            "cuda",
+            background=background,
+            connectivity=connectivity,
+            structure=structure,
+            tolerance=tolerance,
+            periodic=periodic,
+            batch_axes=batch_axes,
+            given=example,
+            numbering=numbering,
+            return_num=False,
+            dtype=self.label_dtype,
+        )
         self(example)
 
     @property
@@ -151,30 +164,21 @@ class Labeller:
     ) -> Any:
         """Do what a call does that checks all, and keep the launches of a kind."""
         self._check_place(label_image)
-        array = array_of_image(label_image, *self._neighbours, "cuda")
-        self._check_kind(array)
+        given = read_image(label_image)
+        self._check_kind(given.array)
+        question, gpu, memory = self._question, self._gpu, self._workspace
+        array = array_of(question, given)
         with array.stream():
-            output = self._output(array, out)
+            output = output_of(question, self.shape, array.given, gpu.xp, out)
+            labels = output.labels
             if library is not None and may_be_repeated(array):
-                repeated = Repeated(array, self._request, library, output.labels, "unasked")
+                repeated = Repeated(array, question, memory, library, labels, "unasked")
                 counts, self._repeated[kind] = repeated.fill.counts, repeated
             else:
-                counts = self._request.fill_on_gpu(self._gpu, image_of(array), output.labels)
+                counts = fill_on_gpu(question, gpu, image_of(array), labels, memory)
             self._counts = counts.reshape(array.batch_shape), array.library
             labels = output.finish()
             return in_library(labels, array.library) if out is None else labels
-
-    def _output(self, array: Array, out: Any) -> Output:
-        lowest = 0 if self._request.consecutive else -1
-        return Output(
-            self.shape,
-            array.values.size,
-            self.label_dtype,
-            out,
-            (array.given,),
-            lowest,
-            xp=self._gpu.xp,
-        )
 
     def _check_place(self, label_image: Any) -> None:
         if not on_gpu(label_image):
@@ -183,9 +187,8 @@ class Labeller:
                 "GPU, or label it by conncomp.label"
             )
 
-    def _check_kind(self, array: Array) -> None:
+    def _check_kind(self, given: Any) -> None:
         """Raise unless an array is of the kind that was said."""
-        given = array.given
         if given.shape != self.shape:
             raise ValueError(
                 f"label_image has shape {given.shape}, and this Labeller is for {self.shape}; make "

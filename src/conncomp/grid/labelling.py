@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from conncomp._algorithms import Choices
-from conncomp._arguments import also_named, as_bool
+from conncomp._algorithms import Choices, choose_algorithm
+from conncomp._arguments import also_named
 from conncomp._arrays import choose_device, on_gpu
 from conncomp._lazy import function_for
 from conncomp.gpu import Workspace
 from conncomp.grid import known, repeated
-from conncomp.grid.array import array_of_image
-from conncomp.grid.request import Labels, Numbering, Request, is_by_default, label_array
+from conncomp.grid.algorithms import ALGORITHMS
+from conncomp.grid.answers import Labels, array_of, label_array, read
+from conncomp.grid.array import read_image
+from conncomp.grid.question import Numbering, Question, question_of_image
 
 # Arguments of other libraries' functions of this name, and what takes their place here.
 ELSEWHERE = {
@@ -312,17 +315,16 @@ def label(
         _refuse_names_of_elsewhere(options)
     road: Any = known if type(label_image) is np.ndarray else repeated
     kind: Any = None
+    options_of_kind = background, return_num, connectivity, periodic, batch_axes, numbering
     if (
         not options
         and (structure is None and dtype is None and type(workspace) in road.WORKSPACES)
-        and is_by_default(tolerance, algorithm, device, road.DEVICE)
+        and _is_plain(tolerance, algorithm, device, road.DEVICE, *options_of_kind)
     ):
-        options_of_kind = background, return_num, connectivity, periodic, batch_axes, numbering
-        kind = road.kind_of_call(label_image, workspace, options_of_kind)
-        if kind is not None:
-            again: Labels | tuple[Labels, Any] | None = road.call_again(kind, label_image, out)
-            if again is not None:
-                return again
+        again: Labels | tuple[Labels, Any] | None
+        kind, again = road.call_again(label_image, workspace, options_of_kind, out)
+        if again is not None:
+            return again
     other = None if type(label_image) is np.ndarray else function_for(label_image, "label")
     if other is not None:
         returned: Labels | tuple[Labels, Any] = other(
@@ -343,30 +345,77 @@ def label(
             **options,
         )
         return returned
-    request = Request(
-        choose_device(device, on_gpu(label_image), "label_image", workspace),
-        numbering,
-        algorithm,
-        as_bool("return_num", return_num),
-        dtype,
-        out,
-        workspace,
-        options,
+    place = choose_device(device, on_gpu(label_image), "label_image", workspace)
+    given = read_image(label_image)
+    question = question_of_image(
+        given.array,
+        place,
+        background=background,
+        connectivity=connectivity,
+        structure=structure,
+        tolerance=tolerance,
+        periodic=periodic,
+        batch_axes=batch_axes,
+        given=label_image,
+        numbering=numbering,
+        algorithm=algorithm,
+        return_num=return_num,
+        dtype=dtype,
+        options=options,
     )
-    array = array_of_image(
-        label_image,
-        background,
-        connectivity,
-        structure,
-        tolerance,
-        periodic,
-        batch_axes,
-        request.device,
-    )
+    array = array_of(question, given)
     if kind is None:
-        return label_array(array, request)
-    first: Labels | tuple[Labels, Any] = road.first_call(kind, label_image, array, request)
+        return label_array(array, question, out, workspace)
+    first: Labels | tuple[Labels, Any] = road.first_call(
+        kind, label_image, array, question, out, workspace
+    )
     return first
+
+
+def ask(question: Question, values: Any) -> Any:
+    """Return the labels of a part of a larger array, such as a chunk, as `label` does."""
+    if question.device == "cpu" and on_gpu(values):
+        choose_algorithm(ALGORITHMS, "cuda", question.algorithm)
+        question = replace(question, device="cuda")
+    kept = question.algorithm == "auto" and question.dtype is None and not question.of_bonds
+    kind, again = repeated.call_again(values, None, question, None) if kept else (None, None)
+    if again is not None:
+        return again
+    array = read(question, values)
+    if kind is None:
+        return label_array(array, question)
+    return repeated.first_call(kind, values, array, question, None, None)
+
+
+def _is_plain(
+    tolerance: Any,
+    algorithm: Any,
+    device: Any,
+    here: str,
+    background: Any,
+    return_num: Any,
+    connectivity: Any,
+    periodic: Any,
+    batch_axes: Any,
+    numbering: Any,
+) -> bool:
+    """Whether the work depends on the kind of the array, and on arguments that tell calls apart.
+
+    What is equal to one of these and of another type may be refused. The array lies `here`.
+    """
+    return (
+        type(tolerance) is int
+        and tolerance == 0
+        and type(algorithm) is str
+        and algorithm == "auto"
+        and (device is None or (type(device) is str and device == here))
+        and type(background) in (type(None), int, float)
+        and type(return_num) is bool
+        and type(connectivity) in (type(None), int)
+        and type(periodic) is bool
+        and type(batch_axes) is int
+        and type(numbering) is str
+    )
 
 
 def _refuse_names_of_elsewhere(options: Mapping[str, Any]) -> None:

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from conncomp._arguments import as_integer, shown
 from conncomp._arrays import as_cupy, as_numpy, caller_stream, choose_device, library_of, on_gpu
 from conncomp.grid._faces import at_both_faces
-from conncomp.grid.array import array_of_image
-from conncomp.grid.request import Request, label_array
+from conncomp.grid.answers import array_of, label_array
+from conncomp.grid.array import read_image
+from conncomp.grid.question import question_of_image
 from conncomp.grid.wrapping import wrapping_of
 from conncomp.kernels.cuda.launcher import current_gpu
 
@@ -67,17 +68,25 @@ def percolates(
     """
     number = as_integer("axis", axis)
     chosen = choose_device(device, on_gpu(image), "label_image")
-    array = array_of_image(
-        image, background, connectivity, structure, tolerance, periodic, 0, chosen
+    given = read_image(image)
+    question = question_of_image(
+        given.array,
+        chosen,
+        background=background,
+        connectivity=connectivity,
+        structure=structure,
+        tolerance=tolerance,
+        periodic=periodic,
+        given=image,
     )
-    closed = array.neighbourhood.periodic
+    array = array_of(question, given)
+    closed = question.neighbourhood.periodic
     if not -len(closed) <= number < len(closed):
         raise ValueError(f"axis={shown(axis)} must be one of the {len(closed)} axes of image")
     if closed[number]:
-        wrapping = wrapping_of(array, chosen, None, "label_image")
+        wrapping = wrapping_of(question, array, None, "label_image")
         return bool(wrapping.axes[:, number].any())
-    request = Request(chosen, "consecutive", "auto", True, None, None, None, {})
-    answer: Any = label_array(array, request)
+    answer: Any = label_array(array, question)
     labels, count = answer
     if not on_gpu(labels):
         return _reaches_across(np, as_numpy(labels, "labels"), number, count)

@@ -15,15 +15,15 @@ the caller, or one for all calls without.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from conncomp._arrays import in_library
 from conncomp._cuda_arrays import Counted, CudaLibrary, RepeatedFill, cuda_library_of, kept_with
 from conncomp.gpu import Workspace
+from conncomp.grid.answers import fill_on_gpu, image_of, label_array, output_of
 from conncomp.grid.array import Array
-from conncomp.grid.request import Request, are_plain, image_of, label_array
+from conncomp.grid.question import Question
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, are_watched, current_gpu
 
 
@@ -34,8 +34,9 @@ class Repeated:
     ----------
     array : Array
         In GPU memory; the first of the kind.
-    request : Request
-        By an algorithm that does not wait, with a workspace.
+    question : Question
+        By an algorithm that does not wait.
+    workspace : Workspace
     library : CudaLibrary
         Of the caller's arrays.
     labels : array
@@ -44,14 +45,19 @@ class Repeated:
     """
 
     def __init__(
-        self, array: Array, request: Request, library: CudaLibrary, labels: Any, counted: Counted
+        self,
+        array: Array,
+        question: Question,
+        workspace: Workspace,
+        library: CudaLibrary,
+        labels: Any,
+        counted: Counted,
     ) -> None:
-        gpu, image, workspace = current_gpu(), image_of(array), request.workspace
-        assert workspace is not None
+        gpu, image = current_gpu(), image_of(array)
         self._library, self.name = library, array.library
         self._labels_nbytes, self._bounds = labels.nbytes, bounds_of(array.given)
         self._is_counted = counted != "unasked"
-        fill = partial(request.fill_on_gpu, gpu, image, labels)
+        fill = partial(fill_on_gpu, question, gpu, image, labels, workspace)
         arrays, shape = (image.values, labels), array.batch_shape
         self.fill = RepeatedFill(gpu, fill, arrays, library, workspace, shape, counted)
 
@@ -95,33 +101,28 @@ _too_large: set[Hashable] = set()  # kinds that need more memory
 _workspaces: dict[int, Workspace] = {}  # by device, of calls without one
 
 
-def kind_of_call(label_image: Any, workspace: Any, options: tuple[Any, ...]) -> Any:
-    """Return what tells the kind of a call of `label` on a GPU; None if it is not kept.
+def call_again(
+    label_image: Any, workspace: Workspace | None, options: Hashable, out: Any
+) -> tuple[Any, Any]:
+    """Return what tells the kind of a call of `label` on a GPU, and what that returns.
 
-    The memory in which its launches may be kept, and what they are found there by.
+    The kind, None if it is not kept, is the memory that its launches are kept with, and what they
+    are found there by. The other is None if there are none, or they do not fill `out`.
     """
     library = cuda_library_of(label_image)
     if library is None or are_watched():
-        return None
-    if not are_plain(*options):
-        return None
+        return None, None
     gpu = current_gpu()
     layout = library.layout(label_image, gpu.device)
     if layout is None:
-        return None
-    return kept_with(gpu, library, workspace, _workspaces, type(label_image), layout, options)
-
-
-def call_again(kind: Any, label_image: Any, out: Any) -> Any:
-    """Return what `label` does for an array of a kind whose launches are kept.
-
-    None if they are not, or do not fill `out`.
-    """
-    workspace, key = kind
-    repeated = None if workspace is None else workspace.calls.get(key)
+        return None, None
+    kind = kept_with(gpu, library, workspace, _workspaces, type(label_image), layout, options)
+    memory, key = (None, None) if kind is None else kind
+    repeated = None if memory is None else memory.calls.get(key)
     if repeated is None or (out is not None and not repeated.takes(label_image, out)):
-        return None
-    return repeated(label_image, out, workspace)
+        return kind, None
+    assert memory is not None
+    return kind, repeated(label_image, out, memory)
 
 
 def may_be_repeated(array: Array) -> bool:
@@ -139,41 +140,47 @@ def may_be_kept(array: Array, workspace: Workspace | None) -> bool:
     return fits and not array.in_main_memory and may_be_repeated(array)
 
 
-def first_call(kind: Any, label_image: Any, array: Array, request: Request) -> Any:
+def first_call(
+    kind: Any,
+    label_image: Any,
+    array: Array,
+    question: Question,
+    out: Any,
+    workspace: Workspace | None,
+) -> Any:
     """Return what `label` does, and keep the launches for later calls of the kind, if they may."""
     _, key = kind
-    is_own = request.workspace is None
-    if (is_own and key in _too_large) or not may_be_kept(array, request.workspace):
-        return label_array(array, request)
+    is_own = workspace is None
+    if (is_own and key in _too_large) or not may_be_kept(array, workspace):
+        return label_array(array, question, out, workspace)
     library = cuda_library_of(label_image)
     assert library is not None
     with array.stream():
         gpu = current_gpu()
-        output = request.output(array.shape, array.batch_axes, array.given, gpu.xp)
+        output = output_of(question, array.shape, array.given, gpu.xp, out)
         if output.labels.dtype != INDEX_TYPES[0]:  # as those of `out`
-            return label_array(array, request)
-        memory = request.workspace or _workspaces.setdefault(gpu.device, Workspace())
+            return label_array(array, question, out, workspace)
         # No other call writes to the counts of components before they are read.
-        with memory as workspace:
-            first, counted = replace(request, workspace=workspace), _counted(array, request)
-            repeated = Repeated(array, first, library, output.labels, counted)
-            if is_own and workspace.nbytes > MOST_MEMORY:
+        with workspace or _workspaces.setdefault(gpu.device, Workspace()) as memory:
+            counted = _counted(array, question, is_own)
+            repeated = Repeated(array, question, memory, library, output.labels, counted)
+            if is_own and memory.nbytes > MOST_MEMORY:
                 _give_back(key)
             else:
-                _keep(key, repeated, workspace.calls)
+                _keep(key, repeated, memory.calls)
             labels = output.finish()
-            if request.out is None:
+            if out is None:
                 labels = in_library(labels, array.library)
             return repeated.result(labels, repeated.fill.first)
 
 
-def _counted(array: Array, request: Request) -> Counted:
-    """Return what the launches of a request say of the numbers of components."""
-    if not request.return_num:
+def _counted(array: Array, question: Question, is_own: bool) -> Counted:
+    """Return what launches say of the numbers of components; `is_own` without a workspace."""
+    if not question.counted:
         return "unasked"
-    if request.consecutive and not array.batch_axes:
+    if question.consecutive and not array.batch_axes:
         return "told"
-    return "copied" if request.workspace is None else "left"
+    return "copied" if is_own else "left"
 
 
 def _keep(key: Hashable, repeated: Repeated, calls: dict[Hashable, Repeated]) -> None:

@@ -22,11 +22,11 @@ from conncomp._arrays import (
     on_gpu,
 )
 from conncomp._core import native
-from conncomp.gpu import Workspace
-from conncomp.grid.array import Array, array_of_image
-from conncomp.grid.bonds import MOST_AXES as MOST_BOND_AXES
-from conncomp.grid.bonds import array_of_bonds
-from conncomp.grid.request import Request, image_of
+from conncomp.gpu import Workspace, check_workspace
+from conncomp.grid._bonds import MOST_AXES as MOST_BOND_AXES
+from conncomp.grid.answers import array_of, fill_on_cpu, fill_on_gpu, image_of
+from conncomp.grid.array import Array, read_bonds, read_image
+from conncomp.grid.question import Question, question_of_bonds, question_of_image
 from conncomp.grid.runs import link_rule
 from conncomp.kernels.cuda.grid.image import steps_evenly
 from conncomp.kernels.cuda.grid.windings import as_numpy, find_windings, place_windings
@@ -179,10 +179,19 @@ def component_wrapping(
             [0, 0]]])
     """
     chosen = choose_device(device, on_gpu(label_image), "label_image", workspace)
-    array = array_of_image(
-        label_image, background, connectivity, structure, tolerance, periodic, batch_axes, chosen
+    given = read_image(label_image)
+    question = question_of_image(
+        given.array,
+        chosen,
+        background=background,
+        connectivity=connectivity,
+        structure=structure,
+        tolerance=tolerance,
+        periodic=periodic,
+        batch_axes=batch_axes,
+        given=label_image,
     )
-    return wrapping_of(array, chosen, workspace, "label_image")
+    return wrapping_of(question, array_of(question, given), workspace, "label_image")
 
 
 def cluster_wrapping(
@@ -222,20 +231,24 @@ def cluster_wrapping(
     array([0])
     """
     chosen = choose_device(device, on_gpu(bonds), "bonds", workspace)
-    array = array_of_bonds(bonds, periodic, batch_axes, chosen, even_items=True)
-    return wrapping_of(array, chosen, workspace, "bonds")
+    given = read_bonds(bonds)
+    question = question_of_bonds(
+        given.array, chosen, periodic=periodic, batch_axes=batch_axes, given=bonds
+    )
+    array = array_of(question, given, even_items=True)
+    return wrapping_of(question, array, workspace, "bonds")
 
 
 def wrapping_of(
-    array: Array, device: str, workspace: Workspace | None, name: str
+    question: Question, array: Array, workspace: Workspace | None, name: str
 ) -> ComponentWrapping:
     """Return what `component_wrapping` does; `name` is that of the argument in errors."""
-    request = Request(device, "consecutive", "auto", True, None, None, workspace, {})
-    if device == "cpu":
-        return _described(array, *_parts(_find_on_cpu(array, request, name)))
+    check_workspace(workspace)
+    if question.device == "cpu":
+        return _described(array, *_parts(_find_on_cpu(question, array, name)))
     with array.stream():
         gpu = current_gpu()
-        parts = place_windings(gpu, _find_on_gpu(gpu, array, request, name))
+        parts = place_windings(gpu, _find_on_gpu(gpu, question, array, name, workspace))
         return _described(array, *(map(move_from_gpu, parts) if array.in_main_memory else parts))
 
 
@@ -251,11 +264,11 @@ def _parts(windings: Windings) -> tuple[Any, Any, Any, Any]:
     return axes, windings.rows, windings.bases, windings.counts
 
 
-def _find_on_cpu(array: Array, request: Request, name: str) -> Windings:
+def _find_on_cpu(question: Question, array: Array, name: str) -> Windings:
     opened, seams = _open_array(array, name)
     values = opened.values
     labels = np.empty(values.shape, INDEX_TYPES[values.size >= 1 << 31])
-    counts = request.fill_on_cpu(opened, labels)
+    counts = fill_on_cpu(question, opened, labels)
     windings = no_windings(counts)
     if seams.links and values.size:
         smallest, bases, left_out = native.find_windings(
@@ -274,11 +287,13 @@ def _find_on_cpu(array: Array, request: Request, name: str) -> Windings:
     return windings.of_all_axes(array.neighbourhood.periodic)
 
 
-def _find_on_gpu(gpu: Gpu, array: Array, request: Request, name: str) -> Windings:
+def _find_on_gpu(
+    gpu: Gpu, question: Question, array: Array, name: str, workspace: Workspace | None
+) -> Windings:
     opened, seams = _open_array(array, name)
     values = opened.values
     labels = gpu.xp.empty(values.shape, INDEX_TYPES[values.size >= 1 << 31])
-    counts = request.fill_on_gpu(gpu, image_of(opened), labels)
+    counts = fill_on_gpu(question, gpu, image_of(opened), labels, workspace)
     if seams.links and values.size:
         windings = find_windings(gpu, values, opened.links, seams, labels, counts)
     else:
@@ -311,4 +326,5 @@ def _open_array(array: Array, name: str) -> tuple[Array, Seams]:
             f"{name} has {seams.links} links over the ends of periodic axes; for wrapping there "
             f"may be up to {MOST_LINKS}"
         )
-    return replace(array.opened(), values=values), seams
+    opened = neighbourhood._replace(periodic=(False,) * len(shape))
+    return replace(array, values=values, neighbourhood=opened), seams

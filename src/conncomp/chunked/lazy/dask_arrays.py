@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import Any, Literal
+from typing import Any
 from uuid import uuid4
 
 import dask.array
@@ -20,8 +20,7 @@ from dask.graph_manipulation import clone
 from dask.highlevelgraph import HighLevelGraph
 from numpy.typing import NDArray
 
-from conncomp._arguments import as_bool
-from conncomp._arrays import as_label_type, choose_device, on_gpu
+from conncomp._arrays import choose_device, on_gpu
 from conncomp._memory import total_memory
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.lazy.dask_graph import Graph
@@ -29,7 +28,6 @@ from conncomp.chunked.lazy.dask_result import LabelArray, in_places
 from conncomp.chunked.on_gpu import on_streams
 from conncomp.chunked.rules import Rules, rules_of_bonds, rules_of_image
 from conncomp.chunked.stages import Result, label_all
-from conncomp.grid.request import Request
 
 SHARE = 4  # of the memory of the machine, one part of which kept values may take
 # Of more chunks than this, what is small is one task for 2 x 2 x ... of them.
@@ -43,9 +41,8 @@ VERY_MANY_CHUNKS, SMALL_CHUNK = 1 << 15, 1 << 21
 def label(label_image: Any, **arguments: Any) -> Any:
     """Do what `conncomp.label` does, whose arguments these are, for a Dask array."""
     image = dask_array("label_image", label_image)
-    choices = _checked("label_image", image, arguments)
-    layout, rules = rules_of_image(image.chunks, image.dtype, **choices)
-    return _label(image, layout, rules, arguments)
+    place, asked = _checked("label_image", image, arguments)
+    return _label(image, *rules_of_image(image.chunks, image.dtype, place, **asked))
 
 
 def label_bonds(bonds: Any, **arguments: Any) -> Any:
@@ -53,9 +50,8 @@ def label_bonds(bonds: Any, **arguments: Any) -> Any:
     array = dask_array("bonds", bonds)
     if array.dtype == np.bool_ and array.ndim:
         array = array.rechunk({0: -1})
-    choices = _checked("bonds", array, arguments)
-    layout, rules = rules_of_bonds(array.chunks, array.dtype, **choices)
-    return _label(array, layout, rules, arguments)
+    place, asked = _checked("bonds", array, arguments)
+    return _label(array, *rules_of_bonds(array.chunks, array.dtype, place, **asked))
 
 
 def dask_array(name: str, given: Any) -> Any:
@@ -75,10 +71,10 @@ def dask_array(name: str, given: Any) -> Any:
     return given
 
 
-def _checked(name: str, array: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Check what concerns no values; return arguments of `rules_of_image` or `rules_of_bonds`."""
-    choices = dict(arguments)
-    out, workspace = choices.pop("out", None), choices.pop("workspace", None)
+def _checked(name: str, array: Any, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Refuse what is for arrays in memory; return where to work, and arguments of the question."""
+    asked = dict(arguments)
+    out, workspace = asked.pop("out", None), asked.pop("workspace", None)
     if out is not None:
         raise ValueError(
             f"out is for arrays in memory, but {name} is of Dask; dask.array.store writes the "
@@ -86,46 +82,38 @@ def _checked(name: str, array: Any, arguments: Mapping[str, Any]) -> dict[str, A
         )
     if workspace is not None:
         raise ValueError(f"workspace is for arrays on a GPU, but {name} is of Dask; leave it out")
-    if isinstance(choices.get("dtype"), str) and choices["dtype"] == "smallest":
+    if isinstance(asked.get("dtype"), str) and asked["dtype"] == "smallest":
         raise ValueError(
             f"dtype='smallest' is known when all labels are, but {name} is of Dask; name a dtype"
         )
-    place = choose_device(choices["device"], on_gpu(array._meta), name)
-    of_algorithm = {key: choices[key] for key in choices.keys() - _OF_ARRAYS}
-    Request(
-        place, choices["numbering"], choices["algorithm"], False, None, None, None, of_algorithm
-    )
-    for key in ("numbering", "dtype", "return_num"):
-        choices.pop(key)
-    return choices
+    place = choose_device(asked.pop("device"), on_gpu(array._meta), name)
+    of_algorithm = {key: asked.pop(key) for key in asked.keys() - _OF_ARRAYS}
+    return place, asked | {"options": of_algorithm}
 
 
 _OF_ARRAYS = {
     *("background", "connectivity", "structure", "tolerance", "periodic", "batch_axes"),
-    *("numbering", "dtype", "return_num", "algorithm", "device"),
+    *("numbering", "dtype", "return_num", "algorithm"),
 }
 
 
-def _label(array: Any, layout: Layout, rules: Rules, arguments: Mapping[str, Any]) -> Any:
+def _label(array: Any, layout: Layout, rules: Rules) -> Any:
     """Return the labels of a Dask array, and the number of components if it is asked for."""
-    numbering = arguments["numbering"]
-    lowest = 0 if numbering == "consecutive" else -1
-    dtype = as_label_type(arguments["dtype"], rules.item_size, lowest)
-    counted = as_bool("return_num", arguments["return_num"])
-    lengths = array.chunks[rules.planes :]
+    question = rules.question
+    dtype, lengths = rules.label_type, array.chunks[rules.planes :]
     batch = rules.batch_axes
     if not prod(rules.shape):
         labels = dask.array.zeros(rules.shape, dtype=dtype, chunks=lengths)
         counts = dask.array.zeros(rules.shape[:batch], dtype=np.int64, chunks=lengths[:batch])
-        return (labels, counts) if counted else labels
-    labelling = _Labelling(array, layout, rules, numbering, dtype)
-    graph, result = labelling.graph(counted)
+        return (labels, counts) if question.counted else labels
+    labelling = _Labelling(array, layout, rules, dtype)
+    graph, result = labelling.graph(question.counted)
     name = next(iter(result.labels.values())).key[0]
     high = HighLevelGraph.from_collections(name, graph.tasks, dependencies=labelling.sources)
     labels = LabelArray(high, name, lengths, dtype=dtype, meta=meta_of(array, len(lengths), dtype))
     if isinstance(labels, LabelArray):  # which plugins of Dask may make something else of
         labels.writing = labelling.writing
-    return (labels, _counts(graph, labels, result.counts, batch)) if counted else labels
+    return (labels, _counts(graph, labels, result.counts, batch)) if question.counted else labels
 
 
 @dataclass(frozen=True)
@@ -135,7 +123,6 @@ class _Labelling:
     array: Any
     layout: Layout
     rules: Rules
-    numbering: Literal["consecutive", "roots"]
     dtype: np.dtype[Any]
 
     @cached_property
@@ -149,7 +136,7 @@ class _Labelling:
     ) -> tuple[Graph, Result]:
         """Return tasks and their results; where labels go to places, these are all None."""
         layout, rules = self.layout, self.rules
-        named = tokenize(self.array, rules, self.numbering, self.dtype)
+        named = tokenize(self.array, rules, self.dtype)
         token = named if places is None else uuid4().hex  # what is written is no result to keep
         joined = JOINED if layout.chunks > MANY_CHUNKS else ()
         graph = Graph(token, joined, layout.counts, _joined_side(layout))
@@ -162,7 +149,8 @@ class _Labelling:
         if places is not None:
             call = in_places(call, places)
         again_of = values[1] if values[1:] else None
-        arguments = layout, rules, values[0], self.numbering, self.dtype, again_of, counted
+        numbering = rules.question.numbering
+        arguments = layout, rules, values[0], numbering, self.dtype, again_of, counted
         with _no_collection():
             return graph, label_all(call, *arguments)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 from conncomp._arguments import as_bool
 from conncomp._containers import spacing_of
 from conncomp.chunked.rows import Table
-from conncomp.chunked.streams.open_components import OpenComponents, Rule
+from conncomp.chunked.streams.open_components import OpenComponents
 from conncomp.chunked.streams.slabs import pieces_of
 from conncomp.components._labels import check_spacing
 from conncomp.components.statistics import ComponentStatistics
+from conncomp.grid.question import question_of_image
 
 # Elements of a piece: of fewer, calls and slices between pieces take a larger share of the time.
 PIECE = 1 << 24
@@ -122,26 +123,38 @@ def stream_labels(
             f"slabs is a {type(slabs).__name__}; it must be an iterable of slabs, such as [volume] "
             "or (volume[z : z + 64] for z in range(0, len(volume), 64))"
         )
-    rule = Rule(
-        background, connectivity, structure, tolerance, periodic, as_bool("surfaces", surfaces)
-    )
-    return measure_slabs(slabs, rule, spacing, PIECE)
+    asked = {
+        "background": background,
+        "connectivity": connectivity,
+        "structure": structure,
+        "tolerance": tolerance,
+        "periodic": periodic,
+    }
+    return measure_slabs(slabs, asked, as_bool("surfaces", surfaces), spacing, PIECE)
 
 
 def measure_slabs(
-    slabs: Slabs, rule: Rule, spacing: float | Sequence[float] | None, size: int | None
+    slabs: Slabs,
+    asked: Mapping[str, Any],
+    surfaces: bool,
+    spacing: float | Sequence[float] | None,
+    size: int | None,
 ) -> Iterator[ComponentStatistics]:
-    """Yield the rows of components as they are finished.
+    """Yield the rows of components as they are finished; `asked` are arguments of a question.
 
     Slabs are put together to pieces of so many elements; if that is None, they are taken as they
     come.
     """
-    components, known = OpenComponents(rule), list[tuple[str, Any]]()
+    components: OpenComponents | None = None
+    known = list[tuple[str, Any]]()
     noted = _noted(slabs, known) if spacing is None else slabs
     for piece in pieces_of(iter(noted), size, LEAST):
         lengths = check_spacing(known[0][1] if known else spacing, piece.values.ndim)
+        if components is None:
+            question = question_of_image(piece.values, "cpu", given=piece.values, **asked)
+            components = OpenComponents(question, surfaces)
         yield from _batch(components.add(piece), lengths)
-    if components.length:
+    if components is not None:
         yield from _batch(components.finish(), lengths)
 
 

@@ -27,42 +27,11 @@ from conncomp.components.statistics import component_statistics
 from conncomp.components.touching import contact_steps, count_contacts
 from conncomp.graph.graph import Graph
 from conncomp.graph.labelling import connected_components
-from conncomp.grid._arguments import check_neighbourhood
-from conncomp.grid.labelling import label
+from conncomp.grid.labelling import ask
+from conncomp.grid.question import Question
 from conncomp.kernels.neighbourhood import Neighbourhood
 
 Rows = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Rule:
-    """Who is connected, and what is measured: arguments of `stream_labels`."""
-
-    background: float | None
-    connectivity: float | None
-    structure: Any
-    tolerance: float
-    periodic: Any
-    surfaces: bool
-
-    def neighbourhood(self, ndim: int) -> Neighbourhood:
-        """Return who is a neighbour in slabs of so many axes."""
-        return check_neighbourhood(
-            self.connectivity, self.structure, self.periodic, (2,) * ndim, "a slab"
-        )
-
-    def label(self, values: NDArray[Any]) -> tuple[NDArray[Any], int]:
-        """Label slices; the first axis ends at both sides."""
-        closed = self.neighbourhood(values.ndim).periodic
-        return label(
-            values,
-            self.background,
-            return_num=True,
-            connectivity=self.connectivity,
-            structure=self.structure,
-            tolerance=self.tolerance,
-            periodic=(False, *closed[1:]),
-        )
 
 
 @dataclass(frozen=True)
@@ -86,7 +55,9 @@ class OpenComponents:
 
     Attributes
     ----------
-    rule : Rule
+    question : Question
+        That is asked of the whole volume.
+    surfaces : bool
     table : Table
     last : Slice or None
         The last slice so far.
@@ -101,7 +72,8 @@ class OpenComponents:
         if these turn out to be of one component.
     """
 
-    rule: Rule
+    question: Question
+    surfaces: bool
     table: Table = field(default_factory=Table)
     last: Slice | None = None
     first: Slice | None = None
@@ -111,13 +83,13 @@ class OpenComponents:
 
     def add(self, slab: Slab) -> Table:
         """Take the next slices, after the last one so far."""
-        rule, values = self.rule, slab.values
-        labels, count = rule.label(values)
+        values = slab.values
+        labels, count = self._label(values)
         held, pairs = 0, np.zeros((0, 2), np.int64)
         if self.last is not None:
             held, pairs = self.table.rows, _pairs(self.last.labels, labels[0])[0]
         going_on = int(pairs[:, 1].max(initial=0))
-        own, part = _measure(labels[slab.ahead :], going_on, slab, self.length, rule.surfaces)
+        own, part = _measure(labels[slab.ahead :], going_on, slab, self.length, self.surfaces)
         if self.last is None:
             old, of_going_on = np.zeros(0, np.int64), np.zeros(0, np.int64)
             self.table = part
@@ -131,9 +103,9 @@ class OpenComponents:
             self.first = self.first and self.first.renumbered(old)
         begun = np.arange(self.table.rows - (count - going_on), self.table.rows)
         rows = np.concatenate([[-1], of_going_on, begun])
-        if self.last is None and rule.neighbourhood(values.ndim).periodic[0]:
+        if self.last is None and self.question.neighbourhood.periodic[0]:
             self.first, self.ends = Slice(labels[0].copy(), rows), [values[0].copy()]
-        if rule.surfaces:
+        if self.surfaces:
             self._count_faces(labels, slab.ahead, old, rows)
         self.last = Slice(labels[-1].copy(), rows)
         self.ends[1:] = [values[-1].copy()] if self.ends else []
@@ -144,7 +116,7 @@ class OpenComponents:
         """Return what is left when no slices follow."""
         if self.first is not None and self.last is not None:
             masked = any(isinstance(array, np.ma.MaskedArray) for array in self.ends)
-            linked, links = self.rule.label((np.ma.stack if masked else np.stack)(self.ends[::-1]))
+            linked, links = self._label((np.ma.stack if masked else np.stack)(self.ends[::-1]))
             known = []
             for reached, now in zip((self.last, self.first), linked, strict=True):
                 pairs = _pairs(reached.labels, now)[0]
@@ -153,6 +125,12 @@ class OpenComponents:
             self.table = self.table.joined(groups)
             self._drop_inner_faces(groups)
         return self.table
+
+    def _label(self, values: NDArray[Any]) -> tuple[NDArray[Any], int]:
+        """Label slices; the first axis ends at both sides."""
+        _, *closed = self.question.neighbourhood.periodic
+        labels, count = ask(self.question.closed_along((False, *closed)), values)
+        return labels, count
 
     def _give_up_finished(self) -> Table:
         """Return the rows that no slice to come can reach, and forget them."""
@@ -195,8 +173,8 @@ class OpenComponents:
 
     def _may_touch_unlinked(self, ndim: int) -> bool:
         """Say whether elements side by side can be of one component without a link of theirs."""
-        steps = self.rule.neighbourhood(ndim).steps(tuple(range(ndim)))
-        return bool(self.rule.tolerance) or not all(steps.straight)
+        steps = self.question.neighbourhood.steps(tuple(range(ndim)))
+        return bool(self.question.tolerance) or not all(steps.straight)
 
     def _drop_inner_faces(self, numbers: Rows) -> None:
         """Renumber rows that touch, and take off faces within one row."""

@@ -18,12 +18,10 @@ from numpy.typing import ArrayLike, DTypeLike
 from conncomp._arguments import (
     as_integer,
     as_number,
-    check_choice,
     check_progress,
     check_range,
     shown,
 )
-from conncomp._arrays import as_label_type
 from conncomp._core import native
 from conncomp._memory import free_memory, in_words, memory_limit, parse_bytes, resident_memory
 from conncomp.chunked.layout import Layout
@@ -130,12 +128,9 @@ class Arguments:
             tolerance=self.tolerance,
             periodic=self.periodic,
             batch_axes=batch,
+            numbering=self.numbering,
+            dtype=self.dtype,
         )
-
-    def label_type(self, rules: Rules) -> np.dtype[Any]:
-        """Return the dtype of the labels, as `label` does."""
-        lowest = 0 if self.numbering == "consecutive" else -1
-        return as_label_type(self.dtype, rules.item_size, lowest)
 
 
 def label_file(
@@ -280,7 +275,6 @@ def label_volume(
     progress: Progress | None = None,
 ) -> Counts:
     """Do what `label_file` does; count components that are not kept, too."""
-    check_choice("numbering", arguments.numbering, ("consecutive", "roots"))
     check_progress(progress)
     selection = arguments.selection()
     wanted = as_target(target)
@@ -292,7 +286,7 @@ def label_volume(
         )
     with opened(source, key, channel) as volume:
         layout, rules = arguments.rules(volume)
-        dtype, names = arguments.label_type(rules), None
+        dtype, names = rules.label_type, None
         executor: AbstractContextManager[Executor]
         threads = workers_of(volume, limit) if scheduler is None else 1
         if scheduler is None:
@@ -372,7 +366,13 @@ def run_of_work(
 def _digest(work: Work) -> str:
     """Return what tells labellings apart."""
     rules = work.rules
-    arguments = (rules.shape, rules.neighbourhood, rules.links, rules.crossed, rules.batch_axes)
+    arguments = (
+        rules.shape,
+        rules.question.neighbourhood,
+        rules.links,
+        rules.crossed,
+        rules.batch_axes,
+    )
     chosen = (work.numbering, work.threshold, work.selection)
     return sha256(repr(arguments + chosen).encode()).hexdigest()
 

@@ -137,7 +137,7 @@ def plan_labels(
     limit = None if memory is None else bytes_of_memory(memory)
     with opened(source, key, channel) as volume:
         layout, rules = arguments.rules(volume)
-        kind = arguments.label_type(rules)
+        kind = rules.label_type
         threads = workers_of(volume, limit, PROGRAM)
         pool = ThreadPoolExecutor(threads)
         work = Work(volume, layout, rules, "consecutive", kind, None, threshold, pool, None)

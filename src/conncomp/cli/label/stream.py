@@ -174,10 +174,13 @@ def _measure(
     tallies: tuple[Tally, Tally],
 ) -> None:
     """Count all components, and those that are kept; write lines of the latter if wanted."""
-    from conncomp.chunked.streams.batches import measure_slabs
-    from conncomp.chunked.streams.open_components import Rule  # of which the help has no need
+    from conncomp.chunked.streams.batches import measure_slabs  # of which the help has no need
 
-    rule = Rule(options.background, options.connectivity, None, 0, axes, False)
+    asked = {
+        "background": options.background,
+        "connectivity": options.connectivity,
+        "periodic": axes,
+    }
     total = math.prod(file.shape) * file.dtype.itemsize
 
     found, kept = tallies
@@ -189,7 +192,7 @@ def _measure(
             done += slab.nbytes
             progress(done, total)
 
-    batches = measure_slabs(slabs(), rule, options.spacing, None)
+    batches = measure_slabs(slabs(), asked, False, options.spacing, None)
     with ExitStack() as files:
         add = None
         if options.stats is not None:

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from conncomp._arguments import as_bool
+from conncomp._arguments import as_bool, check_choice
 from conncomp.gpu import Workspace
 from conncomp.grid._arguments import check_neighbourhood
 from conncomp.grid.algorithms import takes_by_bricks
-from conncomp.grid.request import Request
+from conncomp.grid.answers import fill_on_gpu, output_of
+from conncomp.grid.question import Question
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.models import domains
@@ -69,15 +70,18 @@ class Engine:
         shape, batch_axes = self._lattice.shape, field.ndim - self._lattice.ndim
         neighbourhood = check_neighbourhood(connectivity, None, True, shape, "the field")
         counted = as_bool("return_num", return_num)
-        request = Request("cuda", numbering, "auto", counted, None, None, self.workspace, {})
+        check_choice("numbering", numbering, ("consecutive", "roots"))
+        question = Question(
+            neighbourhood, batch_axes, numbering=numbering, counted=counted, device="cuda"
+        )
         image = Image(field, values_above(threshold, field.dtype), neighbourhood, batch_axes)
         if not takes_by_bricks(self.gpu, image):
             marked = self.above(threshold, field).view(np.uint8)
             image = Image(marked, equal_values("u1", b"\0"), neighbourhood, batch_axes)
-        output = request.output(field.shape, batch_axes, field, self.xp)
-        counts = request.fill_on_gpu(self.gpu, image, output.labels)
+        output = output_of(question, field.shape, field, self.xp)
+        counts = fill_on_gpu(question, self.gpu, image, output.labels, self.workspace)
         labels = output.finish()
-        if not request.return_num:
+        if not question.counted:
             return labels
-        single = request.consecutive and not batch_axes
+        single = question.consecutive and not batch_axes
         return labels, int(counts) if single else counts.reshape(field.shape[:batch_axes])

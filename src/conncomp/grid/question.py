@@ -1,0 +1,142 @@
+"""What is asked of an array: who is connected to whom, and how components are numbered.
+
+A question is resolved once, from the arguments of `label` or `label_bonds`, which is where their
+errors are raised. It has no array, so an array, a chunk, a slab and a block of a file are asked the
+same one, in any process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from numpy.typing import ArrayLike, DTypeLike
+
+from conncomp._algorithms import Algorithm, choose_algorithm
+from conncomp._arguments import as_bool, check_choice
+from conncomp._arrays import as_dtype, check_kind
+from conncomp.grid._arguments import check_batch_axes, check_neighbourhood
+from conncomp.grid._bonds import lattice_of
+from conncomp.grid._values import rule_of
+from conncomp.grid.algorithms import ALGORITHMS
+from conncomp.kernels.neighbourhood import Neighbourhood
+
+Numbering = Literal["consecutive", "roots"]
+OF_VALUES = "of bool, integer or floating dtype"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Who is connected to whom in an array, and what is wanted of its components.
+
+    Attributes
+    ----------
+    neighbourhood : Neighbourhood
+        Along the axes after the batch axes.
+    batch_axes : int
+    background, tolerance : float
+        Of values, and checked.
+    of_bonds : bool
+        Whether bonds are asked rather than values.
+    numbering, dtype, device, algorithm
+        As of `label`; `device` is where to work.
+    counted : bool
+    options : tuple of (str, object)
+        A choice for each option of the algorithm.
+    """
+
+    neighbourhood: Neighbourhood
+    batch_axes: int = 0
+    background: float | None = None
+    tolerance: float = 0
+    of_bonds: bool = False
+    numbering: Numbering = "consecutive"
+    counted: bool = True
+    dtype: Any = None
+    device: str = "cpu"
+    algorithm: str = "auto"
+    options: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def consecutive(self) -> bool:
+        """Whether components are numbered, rather than called by their roots."""
+        return self.numbering == "consecutive"
+
+    @property
+    def engine(self) -> Algorithm:
+        """What labels arrays."""
+        return ALGORITHMS[self.device][self.algorithm]
+
+    def closed_along(self, axes: tuple[bool, ...]) -> Question:
+        """Return the same with these axes of an item periodic."""
+        return replace(self, neighbourhood=self.neighbourhood._replace(periodic=axes))
+
+
+def question_of_image(
+    image: Any,
+    device: str,
+    *,
+    background: float | None = None,
+    connectivity: float | None = None,
+    structure: ArrayLike | None = None,
+    tolerance: float = 0,
+    periodic: bool | Sequence[bool] = False,
+    batch_axes: int = 0,
+    given: object = None,
+    **wanted: Any,
+) -> Question:
+    """Check the arguments of `label`.
+
+    `image` has the shape and the dtype of ``label_image``, which the user gave as `given`.
+    """
+    answer = _checked(device, **wanted)
+    check_kind(image, "biuf", given, "label_image", OF_VALUES)
+    batch = check_batch_axes(batch_axes, len(image.shape), "label_image")
+    item = "an item of label_image" if batch else "label_image"
+    neighbourhood = check_neighbourhood(
+        connectivity, structure, periodic, image.shape[batch:], item
+    )
+    rule_of(image.dtype, background, tolerance)
+    return Question(neighbourhood, batch, background, tolerance, **answer)
+
+
+def question_of_bonds(
+    bonds: Any,
+    device: str,
+    *,
+    periodic: bool | Sequence[bool] = False,
+    batch_axes: int = 0,
+    given: object = None,
+    **wanted: Any,
+) -> Question:
+    """Check the arguments of `label_bonds`, as `question_of_image` those of `label`."""
+    answer = _checked(device, **wanted)
+    shape, batch = lattice_of(bonds, batch_axes, given)
+    item = "a lattice of bonds" if batch else "the lattice of bonds"
+    neighbourhood = check_neighbourhood(1, None, periodic, shape[batch:], item)
+    return Question(neighbourhood, batch, of_bonds=True, **answer)
+
+
+def _checked(
+    device: str,
+    numbering: Any = "consecutive",
+    algorithm: Any = "auto",
+    return_num: Any = True,
+    dtype: DTypeLike | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Check what is wanted of components, and return the attributes of a question."""
+    counted = as_bool("return_num", return_num)
+    check_choice("numbering", numbering, ("consecutive", "roots"))
+    chosen = choose_algorithm(ALGORITHMS, device, algorithm).check_options(options or {})
+    if dtype is not None and not (isinstance(dtype, str) and dtype == "smallest"):
+        dtype = as_dtype(dtype)
+    return {
+        "numbering": numbering,
+        "counted": counted,
+        "dtype": dtype,
+        "device": device,
+        "algorithm": algorithm,
+        "options": tuple(chosen.items()),
+    }
