@@ -130,34 +130,20 @@ def label_bonds(
            [ 0,  1,  1,  1],
            [ 8,  9, 10, 11]], dtype=int32)
     """
+    arguments: dict[str, Any] = {
+        "periodic": periodic,
+        "batch_axes": batch_axes,
+        "return_num": return_num,
+        "numbering": numbering,
+        "algorithm": algorithm,
+        "dtype": dtype,
+    }
     other = function_for(bonds, "label_bonds")
     if other is not None:
-        returned: Labels | tuple[Labels, Any] = other(
-            bonds,
-            return_num=return_num,
-            periodic=periodic,
-            batch_axes=batch_axes,
-            numbering=numbering,
-            algorithm=algorithm,
-            dtype=dtype,
-            out=out,
-            device=device,
-            workspace=workspace,
-            **options,
-        )
+        places = {"out": out, "device": device, "workspace": workspace}
+        returned: Labels | tuple[Labels, Any] = other(bonds, **arguments, **places, **options)
         return returned
     place = choose_device(device, on_gpu(bonds), "bonds", workspace)
     given = read_bonds(bonds)
-    question = question_of_bonds(
-        given.array,
-        place,
-        periodic=periodic,
-        batch_axes=batch_axes,
-        given=bonds,
-        numbering=numbering,
-        algorithm=algorithm,
-        return_num=return_num,
-        dtype=dtype,
-        options=options,
-    )
+    question = question_of_bonds(given.array, place, bonds, options=options, **arguments)
     return label_array(array_of(question, given), question, out, workspace)

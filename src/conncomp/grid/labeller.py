@@ -84,16 +84,12 @@ class Labeller:
         self.shape: tuple[int, ...] = example.shape
         self.dtype: np.dtype[Any] = example.dtype
         self.label_dtype: np.dtype[Any] = INDEX_TYPES[example.size > INT32_MAX]
+        asked = background, connectivity, structure, tolerance, periodic, batch_axes
         self._question = question_of_image(
             example,
             "cuda",
-            background=background,
-            connectivity=connectivity,
-            structure=structure,
-            tolerance=tolerance,
-            periodic=periodic,
-            batch_axes=batch_axes,
-            given=example,
+            example,
+            *asked,
             numbering=numbering,
             return_num=False,
             dtype=self.label_dtype,

@@ -319,50 +319,32 @@ def label(
     if (
         not options
         and (structure is None and dtype is None and type(workspace) in road.WORKSPACES)
-        and _is_plain(tolerance, algorithm, device, road.DEVICE, *options_of_kind)
+        and _is_plain(tolerance, algorithm, device, road.DEVICE, options_of_kind)
     ):
         again: Labels | tuple[Labels, Any] | None
         kind, again = road.call_again(label_image, workspace, options_of_kind, out)
         if again is not None:
             return again
+    arguments: dict[str, Any] = {
+        "background": background,
+        "connectivity": connectivity,
+        "structure": structure,
+        "tolerance": tolerance,
+        "periodic": periodic,
+        "batch_axes": batch_axes,
+        "return_num": return_num,
+        "numbering": numbering,
+        "algorithm": algorithm,
+        "dtype": dtype,
+    }
     other = None if type(label_image) is np.ndarray else function_for(label_image, "label")
     if other is not None:
-        returned: Labels | tuple[Labels, Any] = other(
-            label_image,
-            background=background,
-            return_num=return_num,
-            connectivity=connectivity,
-            structure=structure,
-            tolerance=tolerance,
-            periodic=periodic,
-            batch_axes=batch_axes,
-            numbering=numbering,
-            algorithm=algorithm,
-            dtype=dtype,
-            out=out,
-            device=device,
-            workspace=workspace,
-            **options,
-        )
+        places = {"out": out, "device": device, "workspace": workspace}
+        returned: Labels | tuple[Labels, Any] = other(label_image, **arguments, **places, **options)
         return returned
     place = choose_device(device, on_gpu(label_image), "label_image", workspace)
     given = read_image(label_image)
-    question = question_of_image(
-        given.array,
-        place,
-        background=background,
-        connectivity=connectivity,
-        structure=structure,
-        tolerance=tolerance,
-        periodic=periodic,
-        batch_axes=batch_axes,
-        given=label_image,
-        numbering=numbering,
-        algorithm=algorithm,
-        return_num=return_num,
-        dtype=dtype,
-        options=options,
-    )
+    question = question_of_image(given.array, place, label_image, options=options, **arguments)
     array = array_of(question, given)
     if kind is None:
         return label_array(array, question, out, workspace)
@@ -388,21 +370,13 @@ def ask(question: Question, values: Any) -> Any:
 
 
 def _is_plain(
-    tolerance: Any,
-    algorithm: Any,
-    device: Any,
-    here: str,
-    background: Any,
-    return_num: Any,
-    connectivity: Any,
-    periodic: Any,
-    batch_axes: Any,
-    numbering: Any,
+    tolerance: Any, algorithm: Any, device: Any, here: str, options_of_kind: tuple[Any, ...]
 ) -> bool:
     """Whether the work depends on the kind of the array, and on arguments that tell calls apart.
 
     What is equal to one of these and of another type may be refused. The array lies `here`.
     """
+    background, return_num, connectivity, periodic, batch_axes, numbering = options_of_kind
     return (
         type(tolerance) is int
         and tolerance == 0

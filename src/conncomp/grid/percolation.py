@@ -69,16 +69,8 @@ def percolates(
     number = as_integer("axis", axis)
     chosen = choose_device(device, on_gpu(image), "label_image")
     given = read_image(image)
-    question = question_of_image(
-        given.array,
-        chosen,
-        background=background,
-        connectivity=connectivity,
-        structure=structure,
-        tolerance=tolerance,
-        periodic=periodic,
-        given=image,
-    )
+    asked = background, connectivity, structure, tolerance, periodic
+    question = question_of_image(given.array, chosen, image, *asked)
     array = array_of(question, given)
     closed = question.neighbourhood.periodic
     if not -len(closed) <= number < len(closed):

@@ -75,15 +75,14 @@ class Question:
 
 def question_of_image(
     image: Any,
-    device: str,
-    *,
+    device: str = "cpu",
+    given: object = None,
     background: float | None = None,
     connectivity: float | None = None,
     structure: ArrayLike | None = None,
     tolerance: float = 0,
     periodic: bool | Sequence[bool] = False,
     batch_axes: int = 0,
-    given: object = None,
     **wanted: Any,
 ) -> Question:
     """Check the arguments of `label`.
@@ -103,11 +102,10 @@ def question_of_image(
 
 def question_of_bonds(
     bonds: Any,
-    device: str,
-    *,
+    device: str = "cpu",
+    given: object = None,
     periodic: bool | Sequence[bool] = False,
     batch_axes: int = 0,
-    given: object = None,
     **wanted: Any,
 ) -> Question:
     """Check the arguments of `label_bonds`, as `question_of_image` those of `label`."""

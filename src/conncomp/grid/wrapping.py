@@ -180,17 +180,8 @@ def component_wrapping(
     """
     chosen = choose_device(device, on_gpu(label_image), "label_image", workspace)
     given = read_image(label_image)
-    question = question_of_image(
-        given.array,
-        chosen,
-        background=background,
-        connectivity=connectivity,
-        structure=structure,
-        tolerance=tolerance,
-        periodic=periodic,
-        batch_axes=batch_axes,
-        given=label_image,
-    )
+    asked = background, connectivity, structure, tolerance, periodic, batch_axes
+    question = question_of_image(given.array, chosen, label_image, *asked)
     return wrapping_of(question, array_of(question, given), workspace, "label_image")
 
 
@@ -233,7 +224,7 @@ def cluster_wrapping(
     chosen = choose_device(device, on_gpu(bonds), "bonds", workspace)
     given = read_bonds(bonds)
     question = question_of_bonds(
-        given.array, chosen, periodic=periodic, batch_axes=batch_axes, given=bonds
+        given.array, chosen, bonds, periodic=periodic, batch_axes=batch_axes
     )
     array = array_of(question, given, even_items=True)
     return wrapping_of(question, array, workspace, "bonds")
