@@ -1,5 +1,7 @@
 """Calls on arrays: labels, bonds, wrapping, percolation."""
 
+import contextlib
+import io
 from functools import partial
 from itertools import product
 
@@ -192,7 +194,7 @@ def _of_containers():
         "memory": memoryview(array),
         "masked": np.ma.masked_equal(array, 1),
         "masked floats": np.ma.masked_invalid(image((9, 20), "f4", 3)),
-        "matrix": np.asmatrix(array),
+        "matrix": array.view(np.matrix),
         "polars": polars.DataFrame(array),
         "pandas": pandas.DataFrame(array),
         "pandas with nulls": pandas.DataFrame({"a": [1, None, 1]}).astype("Int64"),
@@ -350,3 +352,13 @@ def _of_wrapping():
     for axis in (-1, 2, 3, -4, 1.0, None):
         yield f"percolates along {axis}", partial(cc.percolates, array, axis)
     yield "workspace bytes", lambda: cc.Workspace().nbytes
+    yield "configuration", _configuration
+
+
+def _configuration():
+    """Return nothing of what is printed, which depends on the machine."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        shown = cc.show_config()
+    with cc.kernel_times() as times:
+        cc.label(np.eye(3))
+    return shown, times

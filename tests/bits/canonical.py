@@ -1,7 +1,7 @@
 """The canonical form of a result: the same on every machine and for every version of a library.
 
-Floating-point numbers have nine significant digits, and those that are 10^12 times smaller than the
-largest of their array are 0, as processors and versions of NumPy round differently. Names of
+Floating-point numbers have nine significant digits, and those below 10^-12, or in
+an array 10^12 times smaller than the largest, are 0, as processors and versions of NumPy round differently. Names of
 classes and of their fields are left out, so that a rename shows nothing.
 """
 
@@ -9,8 +9,11 @@ import builtins
 import dataclasses
 import math
 from collections.abc import Iterator, Mapping
+from datetime import date, time, timedelta
+from decimal import Decimal
 from enum import Enum
 from hashlib import blake2b
+from uuid import UUID
 
 import numpy as np
 import scipy.sparse
@@ -54,9 +57,11 @@ def _parts(value, digits):
     elif isinstance(value, bool | int | str | bytes | type(None) | slice | np.dtype):
         yield repr(value)
     elif isinstance(value, float):
-        yield f"float {_rounded(value, digits)}"
+        yield f"float {_rounded(value if abs(value) >= NOTHING else 0.0, digits)}"
     elif isinstance(value, Enum):
         yield value.name
+    elif isinstance(value, date | time | timedelta | Decimal | UUID):
+        yield str(value)
     elif isinstance(value, tuple | list):
         yield f"{'tuple' if isinstance(value, tuple) else 'list'} {len(value)}"
         for item in value:
@@ -104,9 +109,6 @@ def _parts_of_object(value, digits):
     if hasattr(value, "num_vertices") and hasattr(value, "arcs"):
         yield f"graph {value.num_vertices}"
         yield from _parts(value.arcs, digits)
-    elif room == "dask":
-        yield f"lazy {getattr(value, 'chunks', None)}"
-        yield from _parts(value.compute(scheduler="sync"), digits)
     elif room == "xarray":
         if hasattr(value, "data_vars"):
             yield from _parts({name: value[name] for name in value}, digits)
@@ -114,6 +116,9 @@ def _parts_of_object(value, digits):
             yield from _parts((value.dims, dict(value.attrs), value.data), digits)
             coordinates = getattr(value, "coords", {})
             yield from _parts({name: at.values for name, at in coordinates.items()}, digits)
+    elif room == "dask" or (hasattr(value, "chunks") and hasattr(value, "compute")):
+        yield f"lazy {getattr(value, 'chunks', None)}"
+        yield from _parts(value.compute(scheduler="sync"), digits)
     elif scipy.sparse.issparse(value):
         yield from _parts((value.shape, value.indptr, value.indices, value.data), digits)
     elif room == "pandas":
@@ -125,11 +130,13 @@ def _parts_of_object(value, digits):
         else:
             values = value.to_list() if room == "polars" else value.to_pylist()
         yield from _parts(values, digits)
+    elif hasattr(value, "observables"):
+        yield from _parts(value.observables(), digits)
     elif dataclasses.is_dataclass(value):
         fields = [field.name for field in dataclasses.fields(value)]
         yield from _parts([_field(value, name) for name in fields if name[0] != "_"], digits)
-    elif hasattr(value, "observables"):
-        yield from _parts(value.observables(), digits)
+    elif hasattr(value, "parameters") and hasattr(value, "state"):  # a model
+        yield from _parts((value.parameters(), value.state()), digits)
     elif isinstance(value, Exception):
         yield name_of_error(value)
     else:

@@ -35,23 +35,30 @@ def calls():
 def _labels():
     """Return labels of several kinds, with what functions need to know of them."""
     batches = cc.label(image((3, 8, 11), "u1", 2), batch_axes=1)
+    flat = mask((9, 30), 0.4, 3)
     return {
-        "2d": (cc.label(image((9, 30), "u1", 1)), {}),
-        "2d i8": (cc.label(mask((9, 30), 0.4, 3), dtype="i8", connectivity=1), {}),
-        "3d": (cc.label(mask((5, 7, 12), 0.3, 4), connectivity=1), {}),
-        "1d": (cc.label(mask((60,), 0.6, 5)), {"background": 0}),
-        "4d": (cc.label(mask((3, 4, 5, 6), 0.2, 6), connectivity=1), {}),
-        "roots": (cc.label(mask((9, 30), 0.5, 7), numbering="roots"), {}),
-        "no background": (integers((6, 9), 5, 8), {"background": None}),
-        "gaps": (integers((6, 9), 5, 9) * 7, {}),
-        "u2": (integers((6, 9), 4, 10).astype("u2"), {}),
-        "graph": (integers((40,), 6, 11) - 1, {"background": -1}),
-        "batch": (batches, {"batch_axes": 1}),
-        "nothing": (np.zeros((4, 5), "i4"), {}),
-        "no element": (np.zeros((0, 5), "i4"), {}),
-        "negative": (np.full((2, 3), -3), {}),
-        "floats": (np.ones((2, 3)), {}),
-        "far above": (np.full((2, 3), 1 << 50), {}),
+        "labels": [
+            (cc.label(image((9, 30), "u1", 1)), {}),
+            (cc.label(flat, dtype="i8", connectivity=1), {}),
+            (cc.label(mask((5, 7, 12), 0.3, 4), connectivity=1), {}),
+            (cc.label(mask((60,), 0.6, 5)), {"background": 0}),
+            (cc.label(mask((3, 4, 5, 6), 0.2, 6), connectivity=1), {}),
+        ],
+        "roots": [(cc.label(flat, numbering="roots"), {"background": -1})],
+        "batches": [(batches, {"batch_axes": 1})],
+        "integers": [
+            (integers((6, 9), 5, 8), {"background": None}),
+            (integers((6, 9), 5, 9) * 7, {}),
+            (integers((6, 9), 4, 10).astype("u2"), {}),
+            (integers((40,), 6, 11) - 1, {"background": -1}),
+        ],
+        "nothing": [(np.zeros((4, 5), "i4"), {}), (np.zeros((0, 5), "i4"), {})],
+        "no labels": [
+            (np.full((2, 3), -3), {}),
+            (np.ones((2, 3)), {}),
+            (np.full((2, 3), 1 << 50), {}),
+            (cc.label(flat, numbering="roots"), {}),
+        ],
     }
 
 
@@ -72,10 +79,11 @@ def _of_labels():
         "adjacency": cc.region_adjacency,
         "picture": cc.colour_components,
     }
-    for (word, function), (kind, (labels, options)) in product(
-        functions.items(), _labels().items()
-    ):
-        yield f"{word} of {kind}", partial(function, labels, **options)
+    for (word, function), (kind, cases) in product(functions.items(), _labels().items()):
+        yield (
+            f"{word} of {kind}",
+            each(partial(function, labels, **options) for labels, options in cases),
+        )
 
 
 def _of_statistics():
@@ -138,8 +146,8 @@ PROPERTIES = [
 def _of_properties():
     flat = cc.label(image((12, 14), "u1", 1, [0, 1, 2]), connectivity=1)
     solid = cc.label(image((5, 6, 7), "u1", 2, [0, 1, 2]), connectivity=1)
-    for (kind, labels), name in product({"2d": flat, "3d": solid}.items(), PROPERTIES):
-        yield f"{name} {kind}", partial(_property, labels, name)
+    for name in PROPERTIES:
+        yield f"property {name}", each(partial(_property, labels, name) for labels in (flat, solid))
     for name in ("area", "intensity_mean", "intensity_median", "centroid_weighted"):
         values = uniform((*flat.shape, 3), 4)
         yield f"{name} channels", partial(_property, flat, name, values)
@@ -269,7 +277,14 @@ def _of_items():
 
     def walk(*given, **options):
         return [
-            (item.label, item.size, item.slices, item.batch, item.mask)
+            (
+                isinstance(item, cc.Component),
+                item.label,
+                item.size,
+                item.slices,
+                item.batch,
+                item.mask,
+            )
             for item in cc.each(*given, **options)
         ]
 

@@ -13,8 +13,8 @@ from . import names
 from .canonical import digest, errors_seen, name_of_error
 
 # What calls raise that are wrong themselves, or that need a library; nothing to record.
-MISTAKES = {AttributeError, NameError, UnboundLocalError, AssertionError, ImportError}
-MISTAKES |= {ModuleNotFoundError, FileExistsError}
+MISTAKES = {AttributeError, NameError, UnboundLocalError, AssertionError}
+MISTAKES |= {ImportError, ModuleNotFoundError}
 FOLDER = Path(__file__).with_name("recorded")
 # By theme, which is the name of a file: the libraries that it needs.
 THEMES = {
@@ -68,7 +68,8 @@ class Classes(str):
 
 def recorded(theme):
     """Return what was recorded of a theme: results by key, and the public names reached."""
-    return json.loads((FOLDER / f"{theme}.json").read_text())
+    path = FOLDER / f"{theme}.json"
+    return json.loads(path.read_text()) if path.exists() else {"reached": [], "results": {}}
 
 
 def record(theme):
@@ -83,7 +84,10 @@ def record(theme):
             if value in {f"error {m.__name__}" for m in mistakes}
         ]
         raise RuntimeError(f"calls of {theme} raise {mistakes}: {at or 'within results'}")
-    lines = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in found.items()]
+    # A name is written down with one theme that reaches it.
+    others = [recorded(other)["reached"] for other in THEMES if other != theme]
+    reached = [name for name in reached if not any(name in names for names in others)]
+    lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in found.items()]
     text = f'{{"reached": {json.dumps(reached)},\n"results": {{\n' + ",\n".join(lines) + "\n}}\n"
     FOLDER.mkdir(exist_ok=True)
     (FOLDER / f"{theme}.json").write_text(text)
@@ -95,11 +99,14 @@ def record(theme):
 def differences(theme):
     """Return lines about what differs from what was recorded."""
     found, reached = run(theme)
+    errors = import_module(f"{__package__}.errors")
     known = recorded(theme)
     lines = [f"{name} is not reached" for name in known["reached"] if name not in reached]
     results = known["results"]
     for key in [*results, *(key for key in found if key not in results)]:
         was, now = results.get(key, "not recorded"), found.get(key, "no call")
-        if was != now:
+        if "=" in was and "=" in now:
+            lines += [f"{key}: {line}" for line in errors.explain(was, now)]
+        elif was != now:
             lines.append(f"{key}: was {was}, is {now}")
     return lines

@@ -3,6 +3,7 @@
 from functools import partial
 from itertools import product
 
+from .canonical import Coarse
 from .inputs import each, integers, uniform, with_threads
 from .names import cc, models
 
@@ -91,17 +92,20 @@ def _of_ising():
         made = {"lattice": lattice, "temperature": heat, "seed": 2}
         closed = [k % 2 == 0 for k in range(len(shape))]
         for word, options in {
-            "open": {"periodic": False},
-            "mixed": {"periodic": closed},
-            "antiperiodic": {"periodic": "antiperiodic"},
-            "antiferromagnet": {"coupling": -1.0},
-            "in a field": {"field": 0.3},
-            "cold": {"start": "cold"},
-            "replicas": {"temperature": [heat, 2 * heat], "first_replica": 3},
-            "copies": {"replicas": 3, "start": "cold"},
+            "borders": [{"periodic": way} for way in (False, closed, "antiperiodic")],
+            "antiferromagnet": [{"coupling": -1.0}],
+            "in a field": [{"field": 0.3}],
+            "cold": [{"start": "cold"}],
+            "replicas": [
+                {"temperature": [heat, 2 * heat], "first_replica": 3},
+                {"replicas": 3, "start": "cold"},
+            ],
         }.items():
-            make = partial(models.Ising, shape, **(made | options))
-            yield f"Ising {lattice} {word}", partial(trajectory, make, "swendsen_wang", SWEEPS)
+            makers = [partial(models.Ising, shape, **(made | way)) for way in options]
+            yield (
+                f"Ising {lattice} {word}",
+                each(partial(trajectory, make, "swendsen_wang", SWEEPS) for make in makers),
+            )
         make = partial(models.Ising, shape, **made)
         yield f"Ising {lattice} places", partial(_places, make)
 
@@ -128,10 +132,10 @@ def _of_potts():
         "open": {"periodic": False},
         "mixed": {"periodic": (True, False)},
         "antiperiodic": {"periodic": (True, "antiperiodic")},
-        "antiferromagnet": {"coupling": -1.0},
+        "antiferromagnet": {"coupling": -1.0, "beta": 0.9},
         "in a field": {"field": -0.3},
         "fields": {"field": uniform((8, 12), 3) - 0.5},
-        "bonds of their own": {"coupling": uniform((192,), 3) - 0.3},
+        "bonds of their own": {"coupling": uniform((192,), 3) - 0.3, "beta": 0.9},
         "cold": {"start": "cold"},
         "started": {"start": integers((8, 12), 3, 3)},
         "replicas": {"beta": [0.5, 0.9, 1.3], "first_replica": 3},
@@ -203,17 +207,14 @@ def _of_graphs_and_bonds():
         "Clock": partial(models.Clock, q=4),
         "O(4)": partial(models.ON, n=4),
     }
-    for (kind, make), (word, (update, options)) in product(
-        makers.items(), (("sweep", UPDATES["sweep"]), ("metropolis", UPDATES["metropolis"]))
-    ):
+    for kind, make in makers.items():
         rest = {"beta": 0.7, "seed": 4}
-        several = partial(trajectory, update=update, **options)
         for place, given in {
             "graph": {"shape": graph},
             "graph with couplings": {"shape": graph, "coupling": uniform((7,), 3) - 0.4},
             "cell": {"shape": 9, "lattice": ladder},
             "cell in a field": {"shape": 9, "lattice": ladder, "field": 0.2},
-            "bonds of their own": {
+            "couplings of bonds": {
                 "shape": (5, 6),
                 "lattice": "triangular",
                 "coupling": uniform((90,), 4) - 0.5,
@@ -224,7 +225,13 @@ def _of_graphs_and_bonds():
                 "coupling": models.random_couplings(72, seed=3),
             },
         }.items():
-            yield f"{kind} {place} {word}", partial(several, partial(make, **rest, **given))
+            made = partial(make, **rest, **given)
+            yield (
+                f"{kind} {place}",
+                each(
+                    partial(trajectory, made, update) for update in ("swendsen_wang", "metropolis")
+                ),
+            )
 
 
 def _of_glasses():
@@ -326,20 +333,15 @@ def _of_fields():
 def _of_percolation():
     for (lattice, (shape, _)), kind in product(LATTICES.items(), ("site", "bond")):
         lattice = "square" if lattice in ("chain", "cubic", "hypercubic") else lattice
-        for word, options in {
-            "": {},
-            " open": {"periodic": False},
-            " replicas": {"replicas": 2, "first_replica": 3},
-        }.items():
-            made = {"p": 0.4, "lattice": lattice, "seed": 3} | options
-            make = partial(models.Percolation, shape, kind, **made)
-            yield f"percolation {kind} {lattice} {len(shape)}d{word}", partial(_drawn, make, kind)
-        make = partial(models.Percolation, shape, kind, p=0.4, lattice=lattice, seed=3)
-        yield f"percolation sweep {kind} {lattice} {len(shape)}d", partial(_swept, make)
+        made = partial(models.Percolation, shape, kind, p=0.4, lattice=lattice, seed=3)
+        ways = {}, {"periodic": False}, {"replicas": 2, "first_replica": 3}
+        key = f"{kind} {lattice} {len(shape)}d"
         yield (
-            f"critical p {kind} {lattice} {len(shape)}d",
-            partial(models.Percolation.critical_p, kind, len(shape), lattice),
+            f"percolation {key}",
+            each(partial(_drawn, partial(made, **options), kind) for options in ways),
         )
+        yield f"percolation sweep {key}", partial(_swept, made)
+        yield f"critical p {key}", partial(models.Percolation.critical_p, kind, len(shape), lattice)
 
 
 def _drawn(make, kind):
@@ -354,8 +356,9 @@ def _drawn(make, kind):
 
 def _swept(make):
     swept = make().sweep(6, first_run=1, batches=2)
+    assert isinstance(swept, models.PercolationSweep)
     found = [swept.runs, swept.elements, swept.clusters, swept.largest_cluster]
-    found += [swept.squared_sizes, swept.at(0.5), swept.wrapping(0.5, "any")]
+    found += [swept.squared_sizes, Coarse([swept.at(0.5), swept.wrapping(0.5, "any")])]
     found += [swept.first(event) for event in ("any", "all", "cross")]
     return [*found, swept.wrapped("any"), make().sweep(3, between=(0.3, 0.6)).clusters]
 
