@@ -1,8 +1,8 @@
 """The canonical form of a result: the same on every machine and for every version of a library.
 
-Floating-point numbers have nine significant digits, and those below 10^-12, or in
-an array 10^12 times smaller than the largest, are 0, as processors and versions of NumPy round differently. Names of
-classes and of their fields are left out, so that a rename shows nothing.
+Floating-point numbers have nine significant digits, and those below 10^-12, or in an array 10^12
+times smaller than the largest, are 0, as processors and versions of NumPy round differently. Names
+of classes and of their fields are left out, so that a rename shows nothing.
 """
 
 import builtins
