@@ -460,7 +460,7 @@ def test_a_symmetric_graph_has_weak_components(monkeypatch):
     graph = generate.uniform_random(500, 400)
     rows = Graph.from_csr(graph.indptr, graph.indices)
     rows._symmetric = True
-    monkeypatch.setattr(strong_components, "_names", None)  # which it would have to load
+    monkeypatch.setattr(strong_components, "KERNELS", None)  # which it would have to load
     check(HostGpu(), "auto", rows, expected_of(graph))
 
 

@@ -5,6 +5,7 @@ from itertools import chain
 
 import pytest
 
+from conncomp.kernels.cuda import launcher
 from conncomp.kernels.cuda.components import (
     intensities,
     measures,
@@ -13,7 +14,7 @@ from conncomp.kernels.cuda.components import (
     shapes,
     variances,
 )
-from conncomp.kernels.cuda.core import answer, numbering
+from conncomp.kernels.cuda.core import numbering
 from conncomp.kernels.cuda.graph import arcs, blocked_afforest, boruvka, ecl, strong_components
 from conncomp.kernels.cuda.grid import (
     item_runs,
@@ -45,7 +46,7 @@ def one_of_each_template():
     of_numbers = (
         module.specialisations()
         for module in (
-            answer,
+            launcher,
             numbering,
             measures,
             arcs,

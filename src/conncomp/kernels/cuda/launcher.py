@@ -8,12 +8,12 @@ GPU only through `Gpu`, so that the tests can put the host executor in its place
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, cached_property, partial
 from hashlib import sha256
-from itertools import chain, islice, repeat
+from itertools import chain, islice, product, repeat, starmap
 from math import inf
 from pathlib import Path
 from threading import RLock, local
@@ -25,11 +25,11 @@ import numpy as np
 from conncomp._core import native
 from conncomp._optional import hint
 from conncomp.kernels.cuda.compiling import telling
-from conncomp.kernels.cuda.core.answer import TELLING
 
 SOURCES = Path(__file__).parent.parent
 
 WARP = 32
+THREADS = 256  # of a block, where nothing else was measured to be faster
 INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 COUNT = np.dtype(np.int64)
 PINNED_BYTES = 4096  # that are asked for at once, for answers
@@ -214,8 +214,57 @@ def seconds_left() -> float:
 
 
 def ctype(dtype: Any) -> str:
-    """Return the C++ name of a NumPy dtype of integers, such as ``"int32_t"``."""
+    """Return the C++ name of a NumPy dtype: ``"int32_t"``, ``"float"`` or ``"double"``."""
+    if dtype.kind == "f":
+        return {4: "float", 8: "double"}[dtype.itemsize]
     return f"{'u' if dtype.kind == 'u' else ''}int{8 * dtype.itemsize}_t"
+
+
+Module = tuple[str, tuple[str, ...]]  # a kernel file, and the names that are compiled together
+
+
+class Templates:
+    """Kernels of a file that are compiled together, for what a call chooses.
+
+    ``Templates("cuda/graph/check.cuh", "check_pointers<{pointer}>", pointer=INDEX_TYPES)`` has a
+    module for each dtype of `INDEX_TYPES`. Names are in namespace conncomp. Choices are dtypes,
+    bools, numbers or text, or a dict from these to what is filled in.
+    """
+
+    def __init__(self, file: str, *names: str, **choices: Iterable[Any]) -> None:
+        self.file, self._names, self._choices = file, names, choices
+        self._modules: dict[tuple[Any, ...], Module] = {}
+
+    def module(self, *chosen: Any) -> Module:
+        """Return what `Gpu.load` takes, for one value of each of the choices, in order."""
+        module = self._modules.get(chosen)
+        if module is None:
+            filled = {
+                field: _in_cpp(values[value] if isinstance(values, dict) else value)
+                for (field, values), value in zip(self._choices.items(), chosen, strict=True)
+            }
+            names = tuple(name.format(**filled) for name in self._names)
+            module = self._modules[chosen] = self.file, names
+        return module
+
+    def load(self, gpu: Gpu, *chosen: Any) -> tuple[Kernel, ...]:
+        """Return the kernels of a module."""
+        return gpu.load(*self.module(*chosen))
+
+    def modules(self) -> Iterator[Module]:
+        """Yield the module of each combination of choices."""
+        return starmap(self.module, product(*self._choices.values()))
+
+
+def every(*kinds: Templates) -> Callable[[], Iterator[Module]]:
+    """Return what yields all modules of several templates: the `specialisations` of a driver."""
+    return lambda: chain.from_iterable(kind.modules() for kind in kinds)
+
+
+def _in_cpp(value: Any) -> str:
+    if isinstance(value, np.dtype):
+        return ctype(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def source(file: str) -> str:
@@ -257,6 +306,10 @@ def compile_options(file: str) -> tuple[str, ...]:
     )
 
 
+TELLING = Templates("cuda/core/answer.cuh", "tell_number<>")
+specialisations = TELLING.modules
+
+
 class Gpu:
     """One CUDA device, through CuPy.
 
@@ -271,7 +324,7 @@ class Gpu:
         self.xp = cupy
         self.device = device
         self._attributes = cupy.cuda.Device(device).attributes
-        self._kernels: dict[tuple[str, tuple[str, ...]], tuple[Kernel, ...]] = {}
+        self._kernels: dict[Module, tuple[Kernel, ...]] = {}
         self._answers: list[np.ndarray[Any, np.dtype[np.int64]]] = []
 
     @cached_property
@@ -327,7 +380,7 @@ class Gpu:
                     kernel.function.preferred_shared_memory_carveout = shared_percent
         return kernels
 
-    def load_at_once(self, groups: Sequence[tuple[str, tuple[str, ...]]]) -> None:
+    def load_at_once(self, groups: Sequence[Module]) -> None:
         """Compile what ``load(*group)`` asks for, each group by a thread.
 
         NVRTC compiles several modules at the same time, so a person waits for the longest only.
@@ -339,9 +392,7 @@ class Gpu:
             with self._loading(missing):
                 pass
 
-    def loading(
-        self, groups: Sequence[tuple[str, tuple[str, ...]]]
-    ) -> AbstractContextManager[None]:
+    def loading(self, groups: Sequence[Module]) -> AbstractContextManager[None]:
         """Compile what ``load(*group)`` asks for, each group by a thread, during a context.
 
         The context loads other modules, which come before these or tell whether there are more. It
@@ -351,7 +402,7 @@ class Gpu:
         return self._loading(missing) if missing else nullcontext()
 
     @contextmanager
-    def _loading(self, groups: list[tuple[str, tuple[str, ...]]]) -> Iterator[None]:
+    def _loading(self, groups: list[Module]) -> Iterator[None]:
         global _deadline
         with telling(groups[0][0]), ThreadPoolExecutor(len(groups)) as threads:
             compiled = [threads.submit(self._compile_in_thread, *group) for group in groups]
@@ -362,7 +413,7 @@ class Gpu:
         if _deadline is not None:
             _deadline += perf_counter() - start
 
-    def _load_missing(self, group: tuple[str, tuple[str, ...]]) -> None:
+    def _load_missing(self, group: Module) -> None:
         global _deadline
         start = perf_counter()
         with telling(group[0]):
@@ -370,9 +421,7 @@ class Gpu:
         if _deadline is not None:
             _deadline += perf_counter() - start
 
-    def _keep(
-        self, group: tuple[str, tuple[str, ...]], functions: list[Callable[..., None]]
-    ) -> None:
+    def _keep(self, group: Module, functions: list[Callable[..., None]]) -> None:
         self._kernels[group] = tuple(
             Kernel(name.partition("<")[0], function, function)
             for name, function in zip(group[1], functions, strict=True)
@@ -382,7 +431,7 @@ class Gpu:
         with self.xp.cuda.Device(self.device):  # each thread has a current one
             return self._compile(file, names)
 
-    def load_together(self, file: str, groups: list[tuple[str, tuple[str, ...]]]) -> None:
+    def load_together(self, file: str, groups: list[Module]) -> None:
         """Compile what ``load(*group)`` asks for at once, of files that a file includes.
 
         That takes little longer than the largest group.
@@ -437,7 +486,7 @@ class Gpu:
         again = native.Launches(self.device, self.launches_overlap, DRIVER)
         memory = []
         if number is not None:
-            (tell,), answer = self.load(*TELLING), self._new_answer()
+            (tell,), answer = TELLING.load(self), self._new_answer()
             launches = [*launches, Launch(tell, (1, 1), (number, answer), 0)]
             again.tell(self.address(answer))
         for kernel, (blocks, threads), arguments, shared in launches:
@@ -540,6 +589,10 @@ class Gpu:
         grid.
         """
         return max(1, min(-(-count // threads), self.resident_threads // threads))
+
+    def grid(self, count: int, threads: int = THREADS, each: int = 1) -> tuple[int, int]:
+        """Return the `blocks`, and their threads, of a kernel of so many pieces for each thread."""
+        return self.blocks(-(-count // each), threads), threads
 
     def blocks_together(self, threads: int, most: int) -> int:
         """Return how many blocks of `threads` run at the same time, `most` on a multiprocessor."""

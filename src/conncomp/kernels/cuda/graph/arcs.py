@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
-from itertools import product
 from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype, launch
+from conncomp.kernels.cuda.launcher import (
+    INDEX_TYPES,
+    THREADS,
+    Gpu,
+    Module,
+    Templates,
+    launch,
+)
 
-FILE = "cuda/graph/arcs.cuh"
-THREADS, SPAN = 256, 4096
+KERNELS = Templates(
+    "cuda/graph/arcs.cuh",
+    "list_sources<{pointer}, {vertex}>",
+    pointer=INDEX_TYPES,
+    vertex=INDEX_TYPES,
+)
+specialisations = KERNELS.modules
+SPAN = 4096
 
 
 def vertex_dtype(graph: Any) -> np.dtype[Any]:
@@ -27,39 +37,22 @@ def memory_for_sources(graph: Any) -> tuple[int, np.dtype[Any]]:
 
 
 def list_arcs(gpu: Gpu, graph: Any, sources: Any) -> tuple[Any, Any]:
-    """Return the sources and the targets of all arcs of a graph, in its order.
+    """Return the sources and the targets of all arcs of a graph on this GPU, in its order.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    graph : Graph
-        On this GPU.
-    sources : array
-        The memory of `memory_for_sources`, which those of rows are listed in.
+    Those of rows are listed in `sources`, the memory of `memory_for_sources`.
     """
     if graph._csr is None:
         return graph._arcs  # type: ignore[no-any-return]
     indptr, targets = graph._csr
-    (kernel,) = gpu.load(FILE, _names(indptr.dtype, targets.dtype))
-    blocks = gpu.blocks(-(-len(targets) // SPAN) * THREADS, THREADS)
-    launch(kernel, (blocks, THREADS), graph.num_vertices, len(targets), indptr, sources)
+    (kernel,) = KERNELS.load(gpu, indptr.dtype, targets.dtype)
+    grid = gpu.grid(len(targets), each=SPAN // THREADS)
+    launch(kernel, grid, graph.num_vertices, len(targets), indptr, sources)
     return sources, targets
 
 
-def modules_of_lists(graph: Any) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the (file, names) that `list_arcs` loads for a graph."""
+def modules_of_lists(graph: Any) -> list[Module]:
+    """Return the modules that `list_arcs` loads for a graph."""
     if graph._csr is None:
         return []
     indptr, targets = graph._csr
-    return [(FILE, _names(indptr.dtype, targets.dtype))]
-
-
-@cache
-def _names(pointer: np.dtype[Any], vertex: np.dtype[Any]) -> tuple[str, ...]:
-    return (f"list_sources<{ctype(pointer)}, {ctype(vertex)}>",)
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `list_arcs` can load."""
-    for pointer, vertex in product(INDEX_TYPES, INDEX_TYPES):
-        yield FILE, _names(pointer, vertex)
+    return [KERNELS.module(indptr.dtype, targets.dtype)]

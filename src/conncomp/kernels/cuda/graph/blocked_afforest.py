@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.graph import ecl
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
+from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, THREADS, WARP, Gpu, ctype, launch
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/graph/blocked_afforest.cuh"
-LOCAL_THREADS, GUESSERS, THREADS = 1024, 256, 256
+LOCAL_THREADS, GUESSERS = 1024, 256
 MID_ROW, HUB = 128, 4096
 VERTEX_BYTES = 4 + 2 * 4 / WARP  # that a block takes for each vertex
 # Of a block that unites vertices: two share a multiprocessor, which keeps a kilobyte of each. Where
@@ -36,21 +36,7 @@ REMAINDER_BYTES, BYTE = 64, np.dtype(np.uint8)
 
 
 def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
-    """Fill `roots` with the smallest vertex of each vertex's component.
-
-    Parameters
-    ----------
-    gpu : Gpu
-    graph : Graph
-        On this GPU.
-    roots : array, shape (num_vertices,)
-    workspace : Workspace
-
-    Returns
-    -------
-    array of int64, shape (1,)
-        The number of components, in `workspace`.
-    """
+    """Fill `roots` with the smallest vertex of each vertex's component; return how many."""
     # Where an arc leads from is told by a difference, which numbers of its type must hold.
     if graph._csr is None or graph.num_vertices > np.iinfo(graph._csr[1].dtype).max:
         return ecl.fill_roots(gpu, graph, roots, workspace)
@@ -77,7 +63,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     blocks = max(1, -(-count // span)), LOCAL_THREADS
     launch(unite_blocks, blocks, count, span, *rows, open_, remainder, components, shared=shared)
     if count:
-        vertices = gpu.blocks(words * WARP, THREADS), THREADS
+        vertices = gpu.grid(words * WARP)
         sampled = *rows, open_, remainder
         is_dense = SOME_ARCS * count < arcs <= MANY_ARCS * count
         postpones = symmetric and is_dense and count > POSTPONING_FROM

@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp._arguments import INT32_MAX, check_option
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
+from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, THREADS, WARP, Gpu, ctype, launch
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/graph/ecl.cuh"
-THREADS = 256
 COUNTERS_BYTES, BYTE = 4 * 128, np.dtype(np.uint8)
 # Threads that have one vertex each take a third to nine tenths of the time of those that go on with
 # others; but a tenth more in lattices of two dimensions, which have so many arcs a vertex.
@@ -34,35 +33,20 @@ def fill_roots(
     finish: int = 3,
     tally: Any = None,
 ) -> Any:
-    """Fill `roots` with the smallest vertex of each vertex's component.
+    """Fill `roots` with the smallest vertex of each vertex's component; return how many there are.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    graph : Graph
-        On this GPU.
-    roots : array, shape (num_vertices,)
-    workspace : Workspace
-    init, jump, finish : int
-        The variants of the paper's section 5.1: how vertices start, and which pointers are jumped
-        while arcs are gone through, and at the end.
-    tally : array of int64, shape (4,), optional
-        The numbers of paths walked while arcs are gone through, and of their steps, the length of
-        the longest, and the number of those that have steps, are added here.
-
-    Returns
-    -------
-    array of int64, shape (1,)
-        The number of components, in `workspace`.
+    `init`, `jump` and `finish` are the variants of the paper's section 5.1: how vertices start, and
+    which pointers are jumped while arcs are gone through, and at the end. To `tally`, int64 of
+    shape (4,), what `Paths` has is added, of the paths walked while arcs are gone through.
     """
     count = graph.num_vertices
-    vertices = gpu.blocks(count, THREADS), THREADS
+    vertices = gpu.grid(count)
     if graph._csr is None:
         src, dst = graph._arcs
         names = _names_for_arcs(src.dtype, roots.dtype, init, jump, finish, tally is not None)
         start, start_arcs, unite, flatten = gpu.load(FILE, names)
         counters, components = workspace.take(gpu, (COUNTERS_BYTES, BYTE), (1, COUNT))
-        arcs = gpu.blocks(len(src), THREADS), THREADS
+        arcs = gpu.grid(len(src))
         launch(start, vertices, count, None, None, roots, counters, components)
         if init > 1:
             launch(start_arcs, arcs, len(src), src, dst, roots)
@@ -83,10 +67,18 @@ def fill_roots(
         one_each = max(1, -(-count // THREADS)), THREADS
         low_grid = vertices if is_flat else one_each
         launch(low, low_grid, count, indptr, indices, roots, worklist, counters, tally)
-        warps = gpu.blocks(count * WARP, THREADS), THREADS
-        launch(mid, warps, indptr, indices, roots, worklist, counters, tally)
-        blocks = gpu.blocks(count * THREADS, THREADS), THREADS
-        launch(high, blocks, count, indptr, indices, roots, worklist, counters, tally)
+        launch(mid, gpu.grid(count * WARP), indptr, indices, roots, worklist, counters, tally)
+        launch(
+            high,
+            gpu.grid(count * THREADS),
+            count,
+            indptr,
+            indices,
+            roots,
+            worklist,
+            counters,
+            tally,
+        )
     launch(flatten, vertices, count, roots, components)
     return components
 
@@ -101,16 +93,7 @@ class Paths(NamedTuple):
 
 
 def count_paths(gpu: Gpu, graph: Any, init: int = 3, jump: int = 4) -> Paths:
-    """Count the paths that are walked while arcs are gone through.
-
-    Parameters
-    ----------
-    gpu : Gpu
-    graph : Graph
-        On this GPU.
-    init, jump : int
-        As of `fill_roots`.
-    """
+    """Count the paths that are walked while arcs of a graph on this GPU are gone through."""
     init = check_option("init", init, OPTIONS["init"])
     jump = check_option("jump", jump, OPTIONS["jump"])
     tally = gpu.xp.zeros(len(Paths._fields), COUNT)

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
-from itertools import product
 from typing import Any
 
 import numpy as np
 
 from conncomp._arguments import INT32_MAX
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry, launch
+from conncomp.kernels.cuda.launcher import (
+    COUNT,
+    INDEX_TYPES,
+    THREADS,
+    Gpu,
+    Templates,
+    first_entry,
+    launch,
+)
 
-FILE = "cuda/graph/edges.cuh"
-THREADS, SPAN = 256, 4096
+KERNELS = Templates(
+    "cuda/graph/edges.cuh",
+    "list_edges<{symmetric}, {pointer}, {vertex}>",
+    symmetric=(False, True),
+    pointer=INDEX_TYPES,
+    vertex=INDEX_TYPES,
+)
+specialisations = KERNELS.modules
+SPAN = 4096
 
 
 def memory_for_edges(graph: Any) -> tuple[tuple[int, np.dtype[Any]], ...]:
@@ -28,29 +40,19 @@ def memory_for_edges(graph: Any) -> tuple[tuple[int, np.dtype[Any]], ...]:
 def list_edges(gpu: Gpu, graph: Any, src: Any, dst: Any, edges: Any) -> tuple[Any, Any]:
     """Return the ends of the edges of a graph: its list of arcs, or else one made of its rows.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    graph : Graph
-        On this GPU.
-    src, dst, edges : array
-        The memory of `memory_for_edges`. The number of edges is put in `edges`.
-
-    Returns
-    -------
-    src, dst : array
-        At least as long as there are edges. A list made of rows has no loops, and an edge that is
-        known to be listed from both ends once.
+    The latter lies in `src` and `dst`, the memory of `memory_for_edges`; it has no loops, and an
+    edge that is known to be listed from both ends once. The number of edges is put in `edges`: the
+    arrays may be longer.
     """
     if graph._arcs is not None:
         edges.fill(len(graph._arcs[0]))
         return graph._arcs  # type: ignore[no-any-return]
     indptr, indices = graph._csr
-    (kernel,) = gpu.load(FILE, _names(bool(graph._symmetric), indptr.dtype, indices.dtype))
+    (kernel,) = KERNELS.load(gpu, bool(graph._symmetric), indptr.dtype, indices.dtype)
     edges.fill(0)
-    blocks = gpu.blocks(-(-len(indices) // SPAN) * THREADS, THREADS)
+    grid = gpu.grid(len(indices), each=SPAN // THREADS)
     arguments = graph.num_vertices, len(indices), indptr, indices, src, dst, edges
-    launch(kernel, (blocks, THREADS), *arguments)
+    launch(kernel, grid, *arguments)
     return src, dst
 
 
@@ -77,14 +79,3 @@ def rows_of_arcs(xp: Any, src: Any, dst: Any, num_vertices: int) -> tuple[Any, A
     starts = xp.arange(num_vertices + 1, dtype=src.dtype)
     indptr = xp.searchsorted(src[order], starts)
     return indptr.astype(INDEX_TYPES[len(src) > INT32_MAX], copy=False), dst[order]
-
-
-@cache
-def _names(symmetric: bool, pointer: np.dtype[Any], vertex: np.dtype[Any]) -> tuple[str, ...]:
-    return (f"list_edges<{str(symmetric).lower()}, {ctype(pointer)}, {ctype(vertex)}>",)
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `list_edges` can load."""
-    for symmetric, pointer, vertex in product((False, True), INDEX_TYPES, INDEX_TYPES):
-        yield FILE, _names(symmetric, pointer, vertex)

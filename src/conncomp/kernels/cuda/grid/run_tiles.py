@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp.kernels.cuda.core.numbering import MOST_CHUNKS, THREADS, WORD, WORDS
+from conncomp.kernels.cuda.core.numbering import MOST_CHUNKS, WORD, WORDS
 from conncomp.kernels.cuda.grid.image import Geometry, Image
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, ctype, launch
+from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, ctype, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Part, Workspace
 from conncomp.kernels.links import Links

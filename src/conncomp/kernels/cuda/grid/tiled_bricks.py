@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp.kernels.cuda.core.numbering import MOST_CHUNKS, THREADS, WORD, WORDS
+from conncomp.kernels.cuda.core.numbering import MOST_CHUNKS, WORD, WORDS
 from conncomp.kernels.cuda.grid import bundle_tiles, row_tiles, sparse_tiles
 from conncomp.kernels.cuda.grid.image import RANKS, Geometry, Image, rule_of, rules
 from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, given_logs, tiling
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
+from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, THREADS, Gpu, ctype, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Part, PlacedStruct, Workspace
 from conncomp.kernels.links import Links, values_above

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp.kernels.cuda.core.numbering import MOST_CHUNKS, THREADS, WORD, WORDS
+from conncomp.kernels.cuda.core.numbering import MOST_CHUNKS, WORD, WORDS
 from conncomp.kernels.cuda.grid.image import Geometry, Image, rule_kinds, rule_of, rules
 from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, tiling
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, Kernel, ctype, launch
+from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, THREADS, Gpu, Kernel, ctype, launch
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/grid/tiled_elements.cuh"

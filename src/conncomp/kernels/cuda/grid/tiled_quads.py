@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache, lru_cache
-from itertools import product
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from conncomp._arguments import INT32_MAX
-from conncomp.kernels.cuda.core.numbering import THREADS, WORD, WORDS
-from conncomp.kernels.cuda.core.root_bits import LABEL_KIND, MOST_WORDS_IN_BLOCK, label_kind
+from conncomp.kernels.cuda.core.numbering import MOST_WORDS_IN_BLOCK, WORD, WORDS
 from conncomp.kernels.cuda.grid.image import Geometry, Image
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
+from conncomp.kernels.cuda.launcher import (
+    COUNT,
+    INDEX_TYPES,
+    THREADS,
+    WARP,
+    Gpu,
+    Module,
+    Templates,
+    every,
+    launch,
+)
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Part, Workspace
 from conncomp.kernels.links import Links
 
-FILE = "cuda/grid/tiled_quads.cuh"
 MOST = 20 << 10  # elements a multiprocessor: with more, bricks are faster
 HEIGHT, WIDTH = 16, 2 * WARP  # of a tile
 QUADS = HEIGHT * WIDTH // 4
@@ -37,6 +43,20 @@ PARTS = {
     "kNumbersOfBlock": ("roots_of_word",),
     "kNumbers": ("roots_of_word", "number_of_word", "roots_of_tile"),
 }
+# ``LabelKind`` of ``root_bits.cuh`` says what labels are, and whether blocks or a launch number.
+_KERNELS, _KERNELS_OF_ROWS = (
+    Templates(
+        "cuda/grid/tiled_quads.cuh",
+        "label_quads<>",
+        "join_quads<>",
+        "write_quads<conncomp::LabelKind::{kind}, {index}>",
+        *more,
+        kind=kinds,
+        index=INDEX_TYPES,
+    )
+    for kinds, more in ((("kRoots", "kNumbersOfBlock"), ()), (("kNumbers",), ("number_rows<>",)))
+)
+specialisations = every(_KERNELS, _KERNELS_OF_ROWS)
 SHARED_PERCENT = 50  # of a multiprocessor's memory, for all kernels
 # Where there are more tiles than this for each multiprocessor, a thread writes two quads.
 FEW_TILES = 8
@@ -89,7 +109,7 @@ def fill_labels(
 ) -> Any:
     """Fill `labels` with roots, or with consecutive labels, as `tiled_bricks.fill_labels` does."""
     plan = plan_of(image.geometry, labels.dtype, gpu.multiprocessors, consecutive)
-    label, join, write, *number = gpu.load(FILE, plan.names, SHARED_PERCENT)
+    label, join, write, *number = gpu.load(*plan.module, SHARED_PERCENT)
     memory = workspace.take_struct(gpu, TABLE, plan.table)
     values, table = image.values, memory.struct
     launch(label, plan.by_tile, image.rule, values, table)
@@ -106,8 +126,8 @@ class _Plan(NamedTuple):
 
     Attributes
     ----------
-    names : tuple of str
-        Of kernels.
+    module : tuple
+        The file and the names of kernels.
     by_tile, by_border, by_band, by_part : tuple of int
         Blocks, and their threads.
     joins : bool
@@ -116,7 +136,7 @@ class _Plan(NamedTuple):
         The fields of ``QuadTable``: parts of a workspace, null pointers, and numbers.
     """
 
-    names: tuple[str, ...]
+    module: Module
     by_tile: tuple[int, int]
     by_border: tuple[int, int]
     by_band: tuple[int, int]
@@ -143,10 +163,11 @@ def plan_of(
     in_blocks = (
         height * columns <= MOST_WORDS_IN_BLOCK and numbered <= MOST_NUMBERED * multiprocessors
     )
-    kind = label_kind(consecutive, in_blocks)
+    kind = ("kNumbersOfBlock" if in_blocks else "kNumbers") if consecutive else "kRoots"
+    kernels = _KERNELS_OF_ROWS if kind == "kNumbers" else _KERNELS
     one_quad = in_blocks or tiles <= FEW_TILES * multiprocessors
     return _Plan(
-        _names(index, kind),
+        kernels.module(kind, index),
         (tiles, QUADS),
         (tiles, BORDER_THREADS * (BORDER_PARTS if tiles <= multiprocessors else 1)),
         (items * bands, THREADS),
@@ -181,16 +202,3 @@ def inverse_of(count: int) -> int:
 def _tiles(shape: tuple[int, ...]) -> tuple[int, int]:
     """Return how many tiles an item has along the last axis, and along the other one."""
     return -(-shape[1] // WIDTH), -(-shape[0] // HEIGHT)
-
-
-@cache
-def _names(index: Any, kind: str) -> tuple[str, ...]:
-    write = f"write_quads<{LABEL_KIND}{kind}, {ctype(index)}>"
-    number = ("number_rows<>",) if kind == "kNumbers" else ()
-    return ("label_quads<>", "join_quads<>", write, *number)
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `fill_labels` can load."""
-    for index, kind in product(INDEX_TYPES, PARTS):
-        yield FILE, _names(index, kind)
