@@ -12,7 +12,7 @@ import numpy as np
 
 from conncomp.kernels.cuda.core.numbering import MOST_CHUNKS, WORD, WORDS
 from conncomp.kernels.cuda.grid import bundle_tiles, row_tiles, sparse_tiles
-from conncomp.kernels.cuda.grid.image import RANKS, Geometry, Image, rule_of, rules
+from conncomp.kernels.cuda.grid.image import EVERY_RULE, RANKS, Geometry, Image, rule_of
 from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, given_logs, tiling
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, THREADS, Gpu, ctype, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
@@ -415,7 +415,7 @@ def _where_elsewhere(names: tuple[str, ...], count: int = 1) -> tuple[str, ...]:
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `fill_labels` can load."""
-    every_rule = (*rules(), *(values_above(0.0, np.dtype(name)) for name in ABOVE))
+    every_rule = (*EVERY_RULE, *(values_above(0.0, np.dtype(name)) for name in ABOVE))
     for links, rank, index, given in product(every_rule, (1, *RANKS), INDEX_TYPES, (None, 1, 3)):
         if links.rule == "above" and (given is not None or rank not in FIXED):
             continue
@@ -431,7 +431,7 @@ def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
                 yield FILE, names
             for numbering in ((False, False), (True, False), *([(True, True)] if items else [])):
                 yield FILE, _last_names(links, given, tiles, index, numbering)
-    for links in rules():
+    for links in EVERY_RULE:
         if links.rule != "equal":
             continue
         for rank in FIXED if links.value_type == "u1" else (sparse_tiles.AXES,):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp.kernels.cuda.core.numbering import MOST_CHUNKS, WORD, WORDS
-from conncomp.kernels.cuda.grid.image import Geometry, Image, rule_kinds, rule_of, rules
+from conncomp.kernels.cuda.grid.image import RANKS, RULE_NAMES, Geometry, Image
 from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, tiling
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, THREADS, Gpu, Kernel, ctype, launch
 from conncomp.kernels.cuda.workspace import Workspace
@@ -140,6 +140,6 @@ def _names(rule: str, rank: int, items: bool, index: Any, consecutive: bool) -> 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `fill_labels` can load."""
-    kinds = [*rule_kinds(), *((rule_of(links).name, 1) for links in rules())]
+    kinds = [*product(RULE_NAMES, RANKS), *((rule, 1) for rule in RULE_NAMES)]
     for (rule, rank), items, index in product(kinds, (False, True), INDEX_TYPES):
         yield FILE, _names(rule, rank, items, index, consecutive=True)

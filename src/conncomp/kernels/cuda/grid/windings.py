@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.kernels.cuda.grid.image import rule_of, rules
+from conncomp.kernels.cuda.grid.image import EVERY_RULE, rule_of
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Part, Workspace
@@ -188,6 +188,6 @@ def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that windings load."""
     for names in (_CLEAR, _CLOSE, _MARK, _ABOUT_SMALLEST):
         yield FILE, names
-    for links in rules():
+    for links in EVERY_RULE:
         for index in INDEX_TYPES:
             yield FILE, _names(rule_of(links).name, index)
