@@ -12,7 +12,6 @@ from conncomp.kernels.cuda.components import (
     moments,
     runs,
     shapes,
-    variances,
 )
 from conncomp.kernels.cuda.core import numbering
 from conncomp.kernels.cuda.graph import arcs, blocked_afforest, boruvka, ecl, strong_components
@@ -90,13 +89,13 @@ def touches_before_wait(ptx, name):
 
 
 # Those that list runs and go through them, which wait at once.
-OF_RUNS = intensities, moments, runs, shapes, variances
+OF_RUNS = intensities, moments, runs, shapes
 
 
 @pytest.mark.parametrize("driver", OF_RUNS, ids=lambda driver: driver.FILE)
 def test_kernels_of_runs_wait_at_once(driver):
-    for name in {template_of(name) for _, names in driver.specialisations() for name in names}:
-        text = "".join((SOURCES / file).read_text() for file in includes(driver.FILE))
+    for file, name in {(file, template_of(n)) for file, ns in driver.specialisations() for n in ns}:
+        text = "".join((SOURCES / included).read_text() for included in includes(file))
         assert re.search(rf"__launch_bounds__\(\w+\)\s+{name}\([^{{]*{{\s+follow_launch\(\);", text)
 
 

@@ -16,8 +16,7 @@ from conncomp.components._labels import (
     check_items,
     where_labels_lie,
 )
-from conncomp.kernels.cuda.components.members import list_members
-from conncomp.kernels.cuda.components.tables import count_labels
+from conncomp.kernels.cuda.components.tables import count_labels, list_members
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
 
 # Sizes below this are counted in a table; only N / SMALL components can be larger, and are sorted.

@@ -24,10 +24,9 @@ from conncomp.components.columns.solids import measure_solids
 from conncomp.components.touching import contact_steps, count_contacts
 from conncomp.grid._arguments import check_neighbourhood
 from conncomp.kernels.cuda.components import configurations, moments
-from conncomp.kernels.cuda.components.moments import LabelledComponents
-from conncomp.kernels.cuda.components.quantiles import SortedValues
+from conncomp.kernels.cuda.components.intensities import SortedValues
+from conncomp.kernels.cuda.components.moments import LabelledComponents, principal_variances
 from conncomp.kernels.cuda.components.runs import FEW_AXES
-from conncomp.kernels.cuda.components.variances import principal_variances
 from conncomp.kernels.cuda.launcher import current_gpu
 
 POWERS = 4  # of moments along each axis: 0 to 3

@@ -52,31 +52,17 @@ WEIGHTS = Templates(
 
 MEMORY = Struct(
     "ForestMemory<int32_t, uint32_t>",
-    first_parent=POINTER,
-    tree=POINTER,
-    parent=POINTER,
-    chosen=POINTER,
-    least=POINTER,
-    other_least=POINTER,
-    list=POINTER,
-    other_list=POINTER,
-    counters=POINTER,
-    trees=POINTER,
-    limit=POINTER,
-    imbalance=POINTER,
-    disorder=POINTER,
-    giant=POINTER,
-    first=POINTER,
-    links=POINTER,
+    "first_parent tree parent chosen least other_least list other_list counters trees limit "
+    "imbalance disorder giant first links",
 )
-ROWS = Struct("ForestRows<int32_t, int32_t>", indptr=POINTER, indices=POINTER, vertices=COUNT)
-LIST = Struct("ForestList<int32_t>", src=POINTER, dst=POINTER, vertices=COUNT)
+ROWS = Struct("ForestRows<int32_t, int32_t>", "indptr indices", vertices=COUNT)
+LIST = Struct("ForestList<int32_t>", "src dst", vertices=COUNT)
 ORDERS = {
     kind: Struct(f"WeightOrder<{ctype(kind)}>", minus_zero=kind, negative=kind, sign=kind)
     for kind in KEY_TYPES
 }
 ARC_NUMBERS = Struct("ArcNumbers<uint32_t>")
-RANKED_ARCS = Struct("RankedArcs<uint32_t>", rank=POINTER, order=POINTER)
+RANKED_ARCS = Struct("RankedArcs<uint32_t>", "rank order")
 PACKED_WEIGHTS = Struct("PackedWeights", weights=POINTER, order=ORDERS[BITS].dtype)
 
 

@@ -24,7 +24,7 @@ from conncomp.kernels.cuda.launcher import (
     first_entry,
     launch,
 )
-from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import PlacedStruct, Workspace
 
 FILE, FILE_OF_PIVOT = "cuda/graph/strong_components.cuh", "cuda/graph/pivot.cuh"
@@ -41,7 +41,7 @@ VERTICES_OF_WORD = 16
 STATE_BYTES, BYTE = 128, np.dtype(np.uint8)
 BITS = np.dtype(np.uint32)
 
-ARCS = Struct("ArcList<const int32_t>", sources=POINTER, targets=POINTER, count=COUNT)
+ARCS = Struct("ArcList<const int32_t>", "sources targets", count=COUNT)
 LIMITS = Struct(
     "SampleLimits",
     least_hub=COUNT,
@@ -52,16 +52,8 @@ LIMITS = Struct(
 )
 MEMORY = Struct(
     "StrongMemory<int32_t>",
-    spare_sources=POINTER,
-    spare_targets=POINTER,
-    next_sources=POINTER,
-    next_targets=POINTER,
-    row_ends=POINTER,
-    bits=POINTER,
-    words_of_searches=POINTER,
-    signatures=POINTER,
-    sums_of_blocks=POINTER,
-    state=POINTER,
+    "spare_sources spare_targets next_sources next_targets row_ends bits words_of_searches "
+    "signatures sums_of_blocks state",
 )
 # How often blocks that sweep over arcs meet before they turn to vertices; in graphs that are mostly
 # paths, as they have few arcs, much is done so.

@@ -21,7 +21,7 @@ from conncomp.kernels.cuda.launcher import (
     every,
     launch,
 )
-from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Part, Workspace
 from conncomp.kernels.links import Links
 
@@ -65,20 +65,11 @@ QUAD, NODE = np.dtype(np.uint16), np.dtype(np.int32)
 # The fields that `described` has.
 OF_ITEM: dict[str, np.dtype[Any]] = {
     "item_stride": COUNT,
-    "row_stride": NODE,
-    "stride": NODE,
-    "height": NODE,
-    "width": NODE,
-    "columns": NODE,
+    **dict.fromkeys(("row_stride", "stride", "height", "width", "columns"), NODE),
 }
 TABLE = Struct(
     "QuadTable",
-    quad=POINTER,
-    parent=POINTER,
-    roots_of_word=POINTER,
-    number_of_word=POINTER,
-    roots_of_tile=POINTER,
-    components=POINTER,
+    "quad parent roots_of_word number_of_word roots_of_tile components",
     **OF_ITEM,
     tiles_of_row=NODE,
     tiles_of_item=NODE,
@@ -124,16 +115,8 @@ def fill_labels(
 class _Plan(NamedTuple):
     """What depends on the kind of an array only, and is kept for the next one of that kind.
 
-    Attributes
-    ----------
-    module : tuple
-        The file and the names of kernels.
-    by_tile, by_border, by_band, by_part : tuple of int
-        Blocks, and their threads.
-    joins : bool
-        Whether an item has several tiles.
-    table : dict
-        The fields of ``QuadTable``: parts of a workspace, null pointers, and numbers.
+    Grids have blocks and their threads; items that `joins` have several tiles. `table` has the
+    fields of ``QuadTable``: parts of a workspace, null pointers, and numbers.
     """
 
     module: Module

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from conncomp.kernels.cuda.grid import tiled_bricks
 from conncomp.kernels.cuda.grid.image import Geometry, geometry_of
-from conncomp.kernels.cuda.grid.windings import THREADS
 from conncomp.kernels.cuda.launcher import Kernel, launch
 from conncomp.kernels.cuda.models.replicas import Replicas
 from conncomp.kernels.cuda.models.windings import ClusterWindings
@@ -161,7 +160,7 @@ class BrickClusters:
         """Join tiles, and record windings before what is linked over the ends of axes is joined."""
         gpu, seams = self._replicas.gpu, tables.seams
         within, unite, join_seams = gpu.load(WINDINGS_FILE, self._names_of_windings)
-        by_link = gpu.blocks(seams.links, THREADS), THREADS
+        by_link = gpu.grid(seams.links)
         entries, table = components.entries, components.table
         of_seams = by_link, self._plan.tiles, seams.struct, tables.boxes, entries, table
 

@@ -15,7 +15,7 @@ from conncomp.kernels.cuda.models.replicas import (
     of_updates,
     records_of,
 )
-from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import Lattice
 from conncomp.kernels.vector_spins import ANGLE, DIRECTION, Kind
@@ -38,7 +38,7 @@ UPDATES = Struct(
     one=np.dtype("?"),
     clusters=np.dtype("?"),
 )
-MEMORY = Struct("SweepMemory", parent=POINTER, size=POINTER, sum=POINTER)
+MEMORY = Struct("SweepMemory", "parent size sum")
 
 
 def _blocks_of_replica(gpu: Gpu, replicas: int) -> int:

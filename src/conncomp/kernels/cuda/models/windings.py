@@ -10,7 +10,6 @@ import numpy as np
 
 from conncomp.kernels.cuda.grid.windings import (
     FILE,
-    THREADS,
     cleared_windings,
     close_windings,
 )
@@ -63,7 +62,7 @@ class ClusterWindings:
         unite(windings)
         close_windings(self._gpu, self.seams, windings)
         (kernel,) = self._gpu.load(FILE, NAMES)
-        by_slot = self._gpu.blocks(self.seams.slots, THREADS), THREADS
+        by_slot = self._gpu.grid(self.seams.slots)
         launch(kernel, by_slot, windings, self._closed, records, self._field)
 
 

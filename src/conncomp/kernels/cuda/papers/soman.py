@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from math import inf
 from typing import Any
 
@@ -19,6 +20,7 @@ OPTIONS = {
     "hook": ("roots", "soman", "wang"),
     "writes": ("any", "outermost"),
 }
+HOOKS = {"roots": "kRoots", "soman": "kParents", "wang": "kEnds"}
 KERNELS = Templates(
     FILE,
     "start_alone<{index}>",
@@ -30,10 +32,8 @@ KERNELS = Templates(
     "soman_finish<{index}>",
     # And whether pointers are followed to their ends, which are jumped only once.
     hook={
-        ("roots", "end"): "kRoots, true",
-        ("roots", "sweep"): "kRoots, false",
-        **{("soman", jump): "kParents, false" for jump in OPTIONS["jump"]},
-        **{("wang", jump): "kEnds, false" for jump in OPTIONS["jump"]},
+        (hook, jump): f"{HOOKS[hook]}, {str(hook == 'roots' and jump == 'end').lower()}"
+        for hook, jump in product(HOOKS, OPTIONS["jump"])
     },
     outermost=(False, True),
     vertex=INDEX_TYPES,

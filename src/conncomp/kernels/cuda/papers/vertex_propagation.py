@@ -10,7 +10,7 @@ from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.graph.edges import rows_from_both_ends
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, Templates, launch
 from conncomp.kernels.cuda.papers.blocks import THREADS_OF_BLOCK
-from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
 ROWS = {"cached": "kCached", "shared": "kShared", "sorted": "kSorted"}
@@ -27,7 +27,7 @@ KERNELS = Templates(
 specialisations = KERNELS.modules
 BYTE = np.dtype(np.uint8)
 
-FRONTIERS = Struct("Frontiers", now=POINTER, next=POINTER)
+FRONTIERS = Struct("Frontiers", "now next")
 OPTIONS = {"block": THREADS_OF_BLOCK, "rows": tuple(ROWS)}
 
 

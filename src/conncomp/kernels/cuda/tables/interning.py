@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.core.key_table import FACTOR
+from conncomp.kernels.cuda.components.rows import FACTOR
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.launcher import COUNT, Gpu, first_entry, launch
 from conncomp.kernels.cuda.workspace import Workspace
