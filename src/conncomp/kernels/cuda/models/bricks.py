@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from conncomp.kernels.cuda.grid import tiled_bricks
 from conncomp.kernels.cuda.grid.image import Geometry, geometry_of
-from conncomp.kernels.cuda.launcher import Kernel, launch
+from conncomp.kernels.cuda.launcher import Kernel, Module, launch
 from conncomp.kernels.cuda.models.replicas import Replicas
 from conncomp.kernels.cuda.models.windings import ClusterWindings
 from conncomp.kernels.cuda.workspace import Part, Workspace
@@ -22,17 +22,11 @@ LEAST_ROW = 8
 
 
 class Kernels(NamedTuple):
-    """Which kernels read configurations and sum up sizes.
+    """Which kernels of a file read configurations and sum up sizes.
 
-    Attributes
-    ----------
-    file : str
-    words : str or None
-        What a configuration is: a name of ``Words``, or None where cells have bonds.
-    sums : str
-        What is summed up of the sizes of clusters, a C++ type.
-    flips : bool, optional
-        Whether clusters get new states, or labels: others need not be compiled for that.
+    A configuration is `words`, a name of ``Words``, or None where cells have bonds; `sums`, a C++
+    type, is summed up of the sizes of clusters. Clusters get labels, or new states, for which
+    others need not be compiled.
     """
 
     file: str
@@ -56,25 +50,12 @@ def takes(lattice: Lattice, replicas: int) -> bool:
 
 
 class BrickClusters:
-    """The clusters of bonds, as components of bricks and of tiles.
+    """The clusters of bonds, as components of bricks and of tiles, of lattices that `takes` takes.
 
-    Parameters
-    ----------
-    replicas : Replicas
-        Of lattices that `takes` takes.
-    index : dtype
-        Of entries: of as many as there are sites in all replicas.
-    kernels : Kernels, optional
-        Which read configurations and sum up sizes: by default those of spins.
-    described : tuple of Geometry and Links, optional
-        The array of sites: by default with neighbours along axes.
-    beside : tuple, optional
-        What the kernel that links takes between configurations and table.
-
-    Attributes
-    ----------
-    workspace : Workspace
-        What an update takes; none of it is needed after that.
+    An `index` holds the numbers of sites in all replicas. By default kernels are those of spins,
+    and the array of sites, `described` as Geometry and Links, has neighbours along axes. The kernel
+    that links takes what is `beside` between configurations and table. After an update none of the
+    `workspace` is needed.
     """
 
     def __init__(
@@ -101,14 +82,9 @@ class BrickClusters:
     ) -> _Components:
         """Find the clusters of a configuration.
 
-        Parameters
-        ----------
-        bonds : array of uint64
-            The active bonds, as ``activate_bonds`` writes them; or what else the kernels read.
-        sizes : numpy.void, optional
-            ``Records``, to which the sizes of clusters are added.
-        windings : tuple of ClusterWindings and numpy.void, optional
-            Tables, and ``Records`` into which windings are put.
+        `bonds` are the active ones, as ``activate_bonds`` writes them; or what else the kernels
+        read. To ``Records`` the `sizes` of clusters are added, and into those of `windings`, given
+        with tables, windings are put.
         """
         gpu, lattice = self._replicas.gpu, self._replicas.lattice
         plan = self._plan if sizes is None else self._plan_of_sizes
@@ -125,7 +101,7 @@ class BrickClusters:
         entries, coins, size = memory["entries"], memory["coins"], memory["size"]
         components = _Components(entries, coins, table)
         tiles, struct = plan.tiles, self._replicas.struct(0)
-        by_brick = gpu.blocks(plan.bricks, tiled_bricks.LINK_THREADS), tiled_bricks.LINK_THREADS
+        by_brick = gpu.grid(plan.bricks, tiled_bricks.LINK_THREADS)
         link, label, join = self._load(_FINDING)
         launch(link, by_brick, tiles, struct, bonds, *self._beside, table)
         tile = plan.by_tile
@@ -145,8 +121,8 @@ class BrickClusters:
             launch(sum_sizes, tile, *measured)
         return components
 
-    def modules(self, measures: bool) -> list[tuple[str, tuple[str, ...]]]:
-        """Return the (file, names) that `find`, with or without sizes, and `flip` load."""
+    def modules(self, measures: bool) -> list[Module]:
+        """Return the modules that `find`, with or without sizes, and `flip` load."""
         tasks = (_FINDING, _MEASURING, _FLIPPING) if measures else (_FINDING, _FLIPPING)
         return [(self._file, self._names[task]) for task in tasks]
 
@@ -183,29 +159,13 @@ class BrickClusters:
     def label(self, components: _Components) -> Any:
         """Return the label of each site, its cluster's smallest site in the replica."""
         plan, (write,) = self._plan, self._load(_LABELLING)
-        arguments = (
-            plan.tiles,
-            None,
-            components.entries,
-            components.table,
-            plan.words[1],
-            None,
-            None,
-        )
-        launch(write, plan.by_tile, *arguments)
+        of_labels = None, components.entries, components.table, plan.words[1], None, None
+        launch(write, plan.by_tile, plan.tiles, *of_labels)
         return components.entries
 
 
 class _Components(NamedTuple):
-    """The clusters of a bond configuration.
-
-    Attributes
-    ----------
-    entries, coins : array
-        Entries of components, at their first sites, and room for coins.
-    table : numpy.void
-        ``BrickTable``.
-    """
+    """The clusters of bonds: entries at their first sites, room for coins, ``BrickTable``."""
 
     entries: Any
     coins: Any
@@ -268,8 +228,8 @@ def _links_and_kinds(join: str) -> tuple[str, str]:
     return links, kinds.removesuffix(">")
 
 
-def specialisations(of: Kernels = OF_SPINS) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `BrickClusters` can load."""
+def specialisations(of: Kernels = OF_SPINS) -> Iterator[Module]:
+    """Yield every module that `BrickClusters` can load."""
     given: tuple[str, ...] | None = None
     module_before: tuple[str, ...] = ()
     links = ("<1>",) if of.words is not None else ("<1>", "<3>")

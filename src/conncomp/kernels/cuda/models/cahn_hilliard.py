@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import Gpu, Kernel, launch
+from conncomp.kernels.cuda.launcher import Gpu, Kernel, Module, ctype, launch
 from conncomp.kernels.field import FIELD_SHAPE, FieldLattice
 
 FILE = "cuda/models/cahn_hilliard.cuh"
@@ -42,20 +43,11 @@ _GAUGE = np.dtype(
 
 
 class FieldKernels:
-    """Kernels for fields of one shape, on one GPU.
+    """Kernels for fields of one shape and dtype, on one GPU.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    lattice : FieldLattice
-    dtype : dtype
-        Of the fields.
-    seed, first, count : int
-        Of the random numbers, the number of the first replica, and how many there are.
-    coefficients : tuple of float
-        ``cubic``, ``linear``, ``gradient`` and ``flux``, as the dtype has them.
-    run : int, optional
-        How many layers a thread marches through; by default so many that threads fill the GPU.
+    The number of the first replica, their count and a seed give random numbers; the coefficients
+    are ``cubic``, ``linear``, ``gradient`` and ``flux``, as the dtype has them. A thread marches
+    through a `run` of layers; by default of so many that threads fill the GPU.
     """
 
     def __init__(
@@ -104,7 +96,7 @@ class FieldKernels:
 
     def start(self, mean: float, scale: float, field: Any) -> None:
         """Fill the first fields."""
-        blocks = self._gpu.blocks(field.size, LINE_THREADS), LINE_THREADS
+        blocks = self._gpu.grid(field.size, LINE_THREADS)
         launch(self._start, blocks, self._fields(0), np.float64(mean), np.float64(scale), field)
 
     def advance(self, step: int, field: Any, after: Any) -> None:
@@ -115,7 +107,7 @@ class FieldKernels:
     def above(self, threshold: float, field: Any) -> Any:
         """Return which cells are above a threshold."""
         marked = self._gpu.xp.empty(field.shape, np.bool_)
-        blocks = self._gpu.blocks(-(-field.size // MARKED), LINE_THREADS), LINE_THREADS
+        blocks = self._gpu.grid(field.size, LINE_THREADS, MARKED)
         launch(self._mark, blocks, field.size, np.float64(threshold), field, marked)
         return marked
 
@@ -137,13 +129,7 @@ class FieldKernels:
 def _length_of_runs(layers: int, columns_of_blocks: float, blocks: int) -> int:
     """Return how many layers a thread marches through, so that blocks end at about the same time.
 
-    Parameters
-    ----------
-    layers : int
-    columns_of_blocks : float
-        How many blocks a layer has.
-    blocks : int
-        How many are at work at once.
+    A layer has so many `columns_of_blocks`, and so many `blocks` are at work at once.
     """
     rounds = max(1, math.ceil(layers * columns_of_blocks / (MOST_RUN * blocks)))
     runs = max(1, math.floor(rounds * blocks / columns_of_blocks))
@@ -152,7 +138,7 @@ def _length_of_runs(layers: int, columns_of_blocks: float, blocks: int) -> int:
 
 def _names(dtype: Any, axes: int, width: int, noise: bool) -> tuple[str, ...]:
     """Return the names of the kernels that start, advance, measure and mark fields."""
-    value = {4: "float", 8: "double"}[dtype.itemsize]
+    value = ctype(dtype)
     kernel = {2: "advance_lines", 3: "advance_planes"}[axes]
     return (
         f"start_field<{value}>",
@@ -162,10 +148,8 @@ def _names(dtype: Any, axes: int, width: int, noise: bool) -> tuple[str, ...]:
     )
 
 
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `FieldKernels` can load."""
+def specialisations() -> Iterator[Module]:
+    """Yield every module that `FieldKernels` can load."""
     for dtype in (np.dtype(np.float32), np.dtype(np.float64)):
-        for axes in (2, 3):
-            for width in (1, LOAD // dtype.itemsize):
-                for noise in (False, True):
-                    yield FILE, _names(dtype, axes, width, noise)
+        for kind in product((2, 3), (1, LOAD // dtype.itemsize), (False, True)):
+            yield FILE, _names(dtype, *kind)

@@ -10,7 +10,7 @@ import numpy as np
 from conncomp.kernels.cells import CELL_LATTICE, CellLattice, Kind
 from conncomp.kernels.cuda.grid import tiled_bricks
 from conncomp.kernels.cuda.grid.image import Geometry, geometry_of
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, launch
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, Module, Templates, launch
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import Replicas
 from conncomp.kernels.cuda.workspace import Workspace
@@ -24,7 +24,7 @@ MOST_AXES, MOST_STEPS = 3, 13
 
 # ``KindsOfSteps`` of ``cell_bricks.cuh``.
 _KINDS = np.dtype([("kind", "i4", MOST_STEPS)])
-_WORDS = "draw_cell_words<>", "change_spins<>"
+_WORDS = Templates(FILE, "draw_cell_words<>", "change_spins<>")
 
 
 def takes(cells: CellLattice, replicas: int) -> bool:
@@ -38,16 +38,7 @@ def takes(cells: CellLattice, replicas: int) -> bool:
 
 
 class CellBricks:
-    """Lattices of one kind side by side, and what flips all of their clusters.
-
-    Parameters
-    ----------
-    gpu : Gpu
-    cells : CellLattice
-        Which `takes` takes.
-    seed, first, count : int
-        Of the random numbers; the number of the first replica, and how many there are.
-    """
+    """Lattices of one kind, which `takes` takes, side by side, and what flips all clusters."""
 
     def __init__(self, gpu: Gpu, cells: CellLattice, seed: int, first: int, count: int) -> None:
         self._gpu, self._cells, self._count = gpu, cells, count
@@ -81,7 +72,7 @@ class CellBricks:
         """Flip clusters, and measure those before into ``Records``."""
         wanted = self._count * len(self._cells.kinds) * self._cells.words
         (drawn,) = self._workspace.take(self._gpu, (wanted, BITS))
-        draw, change = self._gpu.load(FILE, _WORDS)
+        draw, change = _WORDS.load(self._gpu)
         replicas, cells = self._replicas, self._cells.struct
         arguments = cells, words, probabilities, drawn, records
         launch(draw, replicas.grid_over("bonds"), replicas.struct(step, "bonds"), *arguments)
@@ -116,8 +107,8 @@ def _described(cells: CellLattice, replicas: int) -> tuple[Geometry, Links]:
     return geometry, joined_by_bonds(())
 
 
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `CellBricks` can load."""
+def specialisations() -> Iterator[Module]:
+    """Yield every module that `CellBricks` can load."""
     assert CELL_LATTICE.itemsize < 4096  # what a kernel takes
-    yield FILE, _WORDS
+    yield from _WORDS.modules()
     yield from bricks.specialisations(OF_CELLS)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cells import CELL_LATTICE, CellLattice
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, Gpu, ctype, launch
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, Gpu, Module, ctype, launch
 from conncomp.kernels.cuda.models.replicas import THREADS, records_of
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import BITS
@@ -28,15 +28,7 @@ _STRUCT = np.dtype(
 
 
 class CellKernels:
-    """Lattices of one kind side by side, and the kernels that flip their clusters.
-
-    Parameters
-    ----------
-    gpu : Gpu
-    cells : CellLattice
-    seed, first, count : int
-        Of the random numbers; the number of the first replica, and how many there are.
-    """
+    """Lattices of one kind side by side, and the kernels that flip their clusters."""
 
     def __init__(self, gpu: Gpu, cells: CellLattice, seed: int, first: int, count: int) -> None:
         self._gpu, self._cells, self._count = gpu, cells, count
@@ -112,8 +104,8 @@ class CellKernels:
         return records_of(self._gpu, record)
 
 
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `CellKernels` can load."""
+def specialisations() -> Iterator[Module]:
+    """Yield every module that `CellKernels` can load."""
     yield FILE, ("draw_cell_bonds<>",)
     for index in map(ctype, INDEX_TYPES):
         for name in ("sew_cell_tiles", "add_cell_sizes", "sum_cell_sizes"):

@@ -7,26 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, launch
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, Module, Templates, launch
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import THREADS, Replicas, records_of
 from conncomp.kernels.lattice import BITS, Lattice
 
 FILE = "cuda/models/domains.cuh"
+_MARK = Templates(FILE, "mark_phases<{value}>", value=(np.dtype(np.float32), np.dtype(np.float64)))
 OF_PHASES = bricks.Kernels(FILE, "kPhases", "DomainSums")
 
 
 class DomainKernels:
-    """Kernels that count the domains of fields of one shape, on one GPU.
-
-    Parameters
-    ----------
-    gpu : Gpu
-    shape : tuple of int
-        Of a field, whose axes all close on themselves.
-    count : int
-        How many fields there are.
-    """
+    """Kernels that count the domains of fields of one shape, whose axes all close on themselves."""
 
     def __init__(self, gpu: Gpu, shape: tuple[int, ...], count: int) -> None:
         self._gpu, self._lattice, self._count = gpu, _lattice(shape), count
@@ -38,8 +30,8 @@ class DomainKernels:
         """Add what ``DomainSums`` has to the records, which have its entries as 0."""
         lattice, words = self._lattice, self._count * self._lattice.words
         phases = self._gpu.xp.empty(words, BITS)
-        (mark,) = self._gpu.load(FILE, (_mark(field.dtype),))
-        blocks = self._gpu.blocks(8 * words, THREADS), THREADS
+        (mark,) = _MARK.load(self._gpu, field.dtype)
+        blocks = self._gpu.grid(8 * words, THREADS)
         rows = lattice.columns, lattice.shape[-1]
         launch(mark, blocks, words, *rows, np.float64(threshold), field, phases)
         self._clusters.find(phases, records_of(self._gpu, records))
@@ -54,12 +46,7 @@ def _lattice(shape: tuple[int, ...]) -> Lattice:
     return Lattice(shape, (True,) * len(shape), 1)
 
 
-def _mark(dtype: np.dtype[Any]) -> str:
-    return f"mark_phases<{ {4: 'float', 8: 'double'}[dtype.itemsize] }>"
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `DomainKernels` loads."""
-    for dtype in (np.dtype(np.float32), np.dtype(np.float64)):
-        yield FILE, (_mark(dtype),)
+def specialisations() -> Iterator[Module]:
+    """Yield every module that `DomainKernels` loads."""
+    yield from _MARK.modules()
     yield from bricks.specialisations(OF_PHASES)

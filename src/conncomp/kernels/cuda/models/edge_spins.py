@@ -1,4 +1,7 @@
-"""Updates of spins on any edges: drives ``edge_spins.cuh``."""
+"""Updates of spins on any edges, and labels of their clusters.
+
+Drives ``edge_spins.cuh`` and ``edge_labels.cuh``.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import Gpu, launch
+from conncomp.kernels.cuda.launcher import Gpu, Module, Templates, every, launch
 from conncomp.kernels.cuda.models.replicas import CLUSTERS, Over, Replicas, records_of
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.edges import KINDS, EdgeBonds, SpinKind
@@ -20,6 +23,10 @@ OF_CLUSTERS = "draw_edges", "draw_ghosts", "begin_edges", "flip_edges"
 OF_VECTORS = "start_edges", "count_edge_vectors"
 OFFER, CHOICE = "offer_edges", "choose_edge_cluster<>"
 INDEX = np.dtype(np.int32)
+LABELS = Templates(
+    "cuda/models/edge_labels.cuh", "begin_labels<>", "join_active_bonds<>", "settle_labels<>"
+)
+_OF_SIZES = Templates(CLUSTERS, "measure_clusters<int32_t>", "sum_clusters<int32_t>")
 
 # ``DrawnEdges`` of ``edge_spins.cuh``.
 _BONDS = ("count", "i8"), ("u", "u8"), ("v", "u8"), ("coupling", "u8"), ("field", "u8")
@@ -32,15 +39,8 @@ _CLASS = np.dtype([("vertices", "u8"), ("count", "i8")])
 class EdgeKernels:
     """Replicas of one graph side by side, and the kernels that flip their clusters.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    edges : EdgeBonds
-    kind : SpinKind
-    logarithm : array of uint32
-        The table that numbers are compared by.
-    seed, first, count : int
-        Of the random numbers; the number of the first replica, and how many there are.
+    Random numbers are compared by `logarithm`, a table of uint32, and have the number of the first
+    replica.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class EdgeKernels:
         of_size, chosen = (size[0] if sizes else None), np.bool_(one)
         self._launch("flip_edges", "sites", step, words, parent, stays, chosen, of_size, new)
         if sizes:
-            measure, total = self._gpu.load(CLUSTERS, _OF_SIZES)
+            measure, total = _OF_SIZES.load(self._gpu)
             grid, replicas = self._replicas.grid_over("sites"), self._replicas
             launch(measure, grid, replicas.struct(step, "sites"), parent, of_size)
             launch(total, grid, replicas.struct(step, "sites"), of_size, records)
@@ -170,7 +170,26 @@ class EdgeKernels:
         return records_of(self._gpu, record)
 
 
-_OF_SIZES = "measure_clusters<int32_t>", "sum_clusters<int32_t>"
+class LabelKernels:
+    """Union-find over the active bonds of replicas of one row, of as many sites.
+
+    The sites of bonds are `u` and `v`, of int32.
+    """
+
+    def __init__(self, gpu: Gpu, replicas: Replicas, u: Any, v: Any) -> None:
+        self._replicas, self._ends = replicas, (u, v)
+        self._begin, self._join, self._settle = LABELS.load(gpu)
+
+    def label(self, active: Any, labels: Any) -> None:
+        """Fill labels, (replicas, sites), given which bonds are active, uint8 (replicas, bonds)."""
+        u, v = self._ends
+        self._launch(self._begin, labels)
+        self._launch(self._join, len(u), u, v, active, labels)
+        self._launch(self._settle, labels)
+
+    def _launch(self, kernel: Any, *arguments: Any) -> None:
+        replicas = self._replicas
+        launch(kernel, replicas.grid_over("sites"), replicas.struct(0, "sites"), *arguments)
 
 
 def _names(kind: SpinKind) -> dict[str, str]:
@@ -184,9 +203,9 @@ def _of_kind(name: str, kind: SpinKind) -> str:
     return f"{name}<conncomp::{kind.struct}>"
 
 
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `EdgeKernels` can load."""
+def specialisations() -> Iterator[Module]:
+    """Yield every module that `EdgeKernels` can load."""
     for kind in KINDS:
         yield FILE, tuple(_names(kind).values())
         yield FILE, (_of_kind(OFFER, kind),)
-    yield CLUSTERS, _OF_SIZES
+    yield from every(_OF_SIZES, LABELS)()

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from conncomp._arguments import INT32_MAX
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, Gpu, ctype, launch
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, Gpu, Module, ctype, launch
 from conncomp.kernels.lattice import LATTICE, MOST_AXES, Lattice
 
 SPINS, CLUSTERS = "cuda/models/spins.cuh", "cuda/models/clusters.cuh"
@@ -20,12 +20,8 @@ BLOCKS_OF_MULTIPROCESSOR = 64
 # ``Replicas`` and ``Records`` of ``spins.cuh``.
 _STRUCT = np.dtype(
     [
-        ("lattice", LATTICE),
-        ("axes", "i4"),
-        ("parts", "i4"),
-        ("first", "i8"),
-        ("seed", "u8"),
-        ("step", "u4"),
+        *(("lattice", LATTICE), ("axes", "i4"), ("parts", "i4")),
+        *(("first", "i8"), ("seed", "u8"), ("step", "u4")),
     ],
     align=True,
 )
@@ -33,9 +29,7 @@ _RECORDS = np.dtype([("record", "u8"), ("length", "i8")])
 
 # Fields of ``Updates`` of ``updates.cuh``, and its counters of blocks that wait for each other.
 OF_UPDATES: dict[str, np.dtype[Any]] = {
-    "count": np.dtype("i4"),
-    "every": np.dtype("i4"),
-    "before": np.dtype("i4"),
+    **dict.fromkeys(("count", "every", "before"), np.dtype("i4")),
     "record_stride": np.dtype("i8"),
 }
 _COUNTER, _COUNTER_STRIDE = np.dtype("u4"), 32
@@ -55,23 +49,10 @@ PAIRS = 16
 
 
 class Replicas:
-    """Lattices of one shape, and which random numbers are theirs.
+    """Lattices of one shape, and which random numbers are theirs: of a seed, from a number on.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    lattice : Lattice
-    seed, first : int
-        Of the random numbers, and the number of the first replica.
-    count : int
-        How many replicas there are.
-    planes : int, optional
-        How many planes of bonds a replica has: by default one for each axis.
-
-    Attributes
-    ----------
-    grid : tuple of int
-        Blocks, and their threads, of kernels that go through words, a thread each.
+    A replica has so many planes of bonds: by default one for each axis. Kernels that go through
+    words, a thread each, have the `grid`.
     """
 
     def __init__(
@@ -128,13 +109,9 @@ def new_counters(gpu: Gpu, replicas: Replicas, parts: int) -> Any:
 def of_updates(numbers: range, records: Any, every: int, before: int) -> dict[str, int]:
     """Return the values of `OF_UPDATES`, of updates that one launch makes.
 
-    Parameters
-    ----------
-    numbers : range
-    records : array, shape (rows, replicas, fields), or None
-        Which each `every`-th of them adds to, a row each. The first row is of the last update that
-        measured, if updates have been made `before` these since.
-    every, before : int
+    Each `every`-th of these `numbers` adds to records, of shape (rows, replicas, fields), a row
+    each. The first row is of the last update that measured, if updates have been made `before`
+    these since.
     """
     stride = 0 if records is None else records[:1].size
     often = min(every, INT32_MAX)  # which is further apart than updates of a launch are
@@ -159,8 +136,8 @@ def start_spins(gpu: Gpu, rows: Replicas, words: Any) -> None:
     launch(kernel, rows.grid, rows.struct(0), words)
 
 
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that engines load but for updates by bricks."""
+def specialisations() -> Iterator[Module]:
+    """Yield every module that engines load but for updates by bricks."""
     for name in ("start_spins<>", "activate_bonds<>", "count_states<>", "update_class<>"):
         yield SPINS, (name,)
     for axes, whole in product(range(1, MOST_AXES + 1), ("true", "false")):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import WARP, Gpu, launch
+from conncomp.kernels.cuda.launcher import WARP, Gpu, Module, launch
 from conncomp.kernels.lattice import MOST_AXES
 from conncomp.kernels.spin_glass import GLASS_REPLICAS, RULES, GlassReplicas
 
@@ -33,15 +33,8 @@ _LAUNCH = np.dtype(
 class GlassKernels:
     """Replicas side by side, and the kernels that change their spins.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    replicas : GlassReplicas
-    rule : {"metropolis", "heat-bath"}
-    numbers : bool
-        Whether couplings are numbers, not ±J.
-    whole : bool
-        If not: whether all bonds are there.
+    The rule is "metropolis" or "heat-bath". Couplings are numbers, or else ±J, of which all bonds
+    may be there (`whole`).
     """
 
     def __init__(
@@ -108,8 +101,8 @@ def _names(axes: int, whole: bool | None, rule: int) -> tuple[str, ...]:
     )
 
 
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `GlassKernels` can load."""
+def specialisations() -> Iterator[Module]:
+    """Yield every module that `GlassKernels` can load."""
     for axes in range(1, MOST_AXES + 1):
         yield FILE, _names(axes, None, 0)
         for whole, rule in product((True, False), range(len(RULES))):

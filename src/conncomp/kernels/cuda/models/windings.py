@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -13,13 +13,14 @@ from conncomp.kernels.cuda.grid.windings import (
     cleared_windings,
     close_windings,
 )
-from conncomp.kernels.cuda.launcher import launch
+from conncomp.kernels.cuda.launcher import Templates, launch
 from conncomp.kernels.cuda.models.replicas import Replicas
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.neighbourhood import Neighbourhood
 from conncomp.kernels.seams import MOST_CLOSED, seams_of
 
-NAMES = ("record_windings<>",)
+KERNELS = Templates(FILE, "record_windings<>")
+specialisations = KERNELS.modules
 
 # ``ClosedAxes`` of ``windings.cuh``.
 _CLOSED_AXES = np.dtype([("axis", "i4", MOST_CLOSED)])
@@ -28,20 +29,9 @@ _CLOSED_AXES = np.dtype([("axis", "i4", MOST_CLOSED)])
 class ClusterWindings:
     """Tables of the windings of clusters, in memory that is taken once.
 
-    Parameters
-    ----------
-    replicas : Replicas
-        Of lattices of which an axis at least is periodic.
-    field : int
-        Where in a record the axes are along which clusters close on themselves, a bit for each, and
-        behind them the highest rank of a cluster.
-
-    Attributes
-    ----------
-    seams : Seams
-        The links over the ends of axes, of an item a replica.
-    boxes : array of int64
-        Those of `seams`, on the GPU.
+    An axis at least is periodic. In the `field` of a record are the axes along which clusters close
+    on themselves, a bit for each, and behind it the highest rank of a cluster. `seams` are the
+    links over the ends of axes, of an item a replica, and `boxes` theirs, on the GPU.
     """
 
     def __init__(self, replicas: Replicas, field: int) -> None:
@@ -61,11 +51,6 @@ class ClusterWindings:
         windings = cleared_windings(self._gpu, self.seams, self._workspace)
         unite(windings)
         close_windings(self._gpu, self.seams, windings)
-        (kernel,) = self._gpu.load(FILE, NAMES)
+        (kernel,) = KERNELS.load(self._gpu)
         by_slot = self._gpu.grid(self.seams.slots)
         launch(kernel, by_slot, windings, self._closed, records, self._field)
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that records of windings load."""
-    yield FILE, NAMES
