@@ -14,7 +14,7 @@ from conncomp.kernels.cuda.components import (
     shapes,
 )
 from conncomp.kernels.cuda.core import numbering
-from conncomp.kernels.cuda.graph import arcs, blocked_afforest, boruvka, ecl, strong_components
+from conncomp.kernels.cuda.graph import blocked_afforest, boruvka, ecl, edges, strong_components
 from conncomp.kernels.cuda.grid import (
     item_runs,
     run_tiles,
@@ -40,7 +40,7 @@ def one_of_each_template():
     of_models = (
         (SPINS, ("activate_bonds<>",)),
         (SPINS, ("count_states<>",)),
-        *bricks.specialisations(),
+        *bricks.modules_of(bricks.OF_SPINS),
     )
     of_numbers = (
         module.specialisations()
@@ -48,7 +48,6 @@ def one_of_each_template():
             launcher,
             numbering,
             measures,
-            arcs,
             blocked_afforest,
             boruvka,
             ecl,
@@ -57,6 +56,7 @@ def one_of_each_template():
     )
     for file, names in (
         *chain.from_iterable(of_numbers),
+        *edges.ARCS.modules(),
         *tiled_bricks.specialisations(),
         *tiled_elements.specialisations(),
         *tiled_quads.specialisations(),

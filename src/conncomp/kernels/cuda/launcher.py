@@ -1,13 +1,15 @@
 """Compile the CUDA kernels of this package for the GPU at hand, and launch them.
 
-A kernel file is compiled by NVRTC when it is first used, for the templates that are asked for. CuPy
-keeps what was compiled, in memory and on disk. A driver, the Python beside a kernel file, sees the
-GPU only through `Gpu`, so that the tests can put the host executor in its place.
+NVRTC compiles a kernel file when it is first used, for the templates that are asked for. CuPy keeps
+what was compiled, in memory and on disk. A driver, the Python beside a kernel file, declares what
+it loads as `Templates`, and sees the GPU only through `Gpu`, so that the tests can put the host
+executor in its place.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -16,7 +18,7 @@ from hashlib import sha256
 from itertools import chain, islice, product, repeat, starmap
 from math import inf
 from pathlib import Path
-from threading import RLock, local
+from threading import RLock, Timer, local
 from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
@@ -24,7 +26,6 @@ import numpy as np
 
 from conncomp._core import native
 from conncomp._optional import hint
-from conncomp.kernels.cuda.compiling import telling
 
 SOURCES = Path(__file__).parent.parent
 
@@ -34,6 +35,9 @@ INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 COUNT = np.dtype(np.int64)
 PINNED_BYTES = 4096  # that are asked for at once, for answers
 DRIVER = "libcuda.so.1"
+# Seconds after which it is told: kernels that CuPy finds on disk take less.
+PATIENCE = 0.4
+CLEARED = "\r\033[K"
 # The stream of this handle is another one in each thread.
 PER_THREAD = 2
 
@@ -46,18 +50,11 @@ SPINS, PAUSE = 2000, 1e-3
 
 
 class Kernel(NamedTuple):
-    """A compiled kernel.
+    """A compiled kernel: the name of its template, CuPy's function, and what launches it.
 
-    Attributes
-    ----------
-    name : str
-        Of the template, without its arguments.
-    function : callable
-        CuPy's, or what the tests have in its place.
-    call : callable
-        ``call(grid, block, arguments, shared_mem=0)`` launches it.
-    together : bool
-        Whether it is launched only if all its blocks can run at the same time.
+    That is ``call(grid, block, arguments, shared_mem=0)``. The tests have something else in place
+    of the function. `together` is whether it is launched only if all its blocks can run at the same
+    time.
     """
 
     name: str
@@ -122,22 +119,10 @@ _deadline: float | None = None
 
 
 def launch(kernel: Kernel, grid: tuple[int, int], *arguments: Any, shared: int = 0) -> None:
-    """Launch `kernel` on the current stream.
+    """Launch `kernel` on the current stream, in a grid of blocks and threads of a block.
 
-    Parameters
-    ----------
-    kernel : Kernel
-    grid : tuple of int
-        The number of blocks, and of threads in a block.
-    *arguments
-        Arrays, None, NumPy scalars, or Python integers, which arrive as int64_t.
-    shared : int, optional
-        The bytes of dynamic shared memory of a block.
-
-    Raises
-    ------
-    TimeoutError
-        If a `time_limit` is over.
+    Arguments are arrays, None, NumPy scalars, or Python integers, which arrive as int64_t; a block
+    has so many bytes of dynamic `shared` memory. Raise TimeoutError if a `time_limit` is over.
     """
     if _deadline is not None and perf_counter() > _deadline:
         raise TimeoutError("the time limit is over")
@@ -226,13 +211,15 @@ Module = tuple[str, tuple[str, ...]]  # a kernel file, and the names that are co
 class Templates:
     """Kernels of a file that are compiled together, for what a call chooses.
 
-    ``Templates("cuda/graph/check.cuh", "check_pointers<{pointer}>", pointer=INDEX_TYPES)`` has a
+    ``Templates("cuda/graph/check.cuh", "check_pointers<{pointer}>", indices="pointer")`` has a
     module for each dtype of `INDEX_TYPES`. Names are in namespace conncomp. Choices are dtypes,
-    bools, numbers or text, or a dict from these to what is filled in.
+    bools, numbers or text, or a dict from these to what is filled in; after them come `indices`,
+    names between spaces, each of which is one of `INDEX_TYPES`.
     """
 
-    def __init__(self, file: str, *names: str, **choices: Iterable[Any]) -> None:
-        self.file, self._names, self._choices = file, names, choices
+    def __init__(self, file: str, *names: str, indices: str = "", **choices: Iterable[Any]) -> None:
+        self.file, self._names = file, names
+        self._choices = {**choices, **dict.fromkeys(indices.split(), INDEX_TYPES)}
         self._modules: dict[tuple[Any, ...], Module] = {}
 
     def module(self, *chosen: Any) -> Module:
@@ -306,19 +293,53 @@ def compile_options(file: str) -> tuple[str, ...]:
     )
 
 
+class _Telling(local):
+    """Whether a thread is in such a context already."""
+
+    already = False
+
+
+_telling = _Telling()
+
+
+@contextmanager
+def telling(file: str) -> Iterator[None]:
+    """Write a line on standard error if the context takes long, and take it away at the end.
+
+    There is none where standard error is no terminal, and in a context within another one.
+    """
+    terminal = sys.stderr
+    if terminal is None or not terminal.isatty() or _telling.already:
+        yield
+        return
+    told = []
+
+    def tell() -> None:
+        told.append(file)
+        terminal.write(f"{CLEARED}conncomp compiles kernels for this GPU, this once: {file}")
+        terminal.flush()
+
+    timer = Timer(PATIENCE, tell)
+    timer.daemon = True
+    timer.start()
+    _telling.already = True
+    try:
+        yield
+    finally:
+        _telling.already = False
+        timer.cancel()
+        timer.join()  # it may be telling just now
+        if told:
+            terminal.write(CLEARED)
+            terminal.flush()
+
+
 TELLING = Templates("cuda/core/answer.cuh", "tell_number<>")
 specialisations = TELLING.modules
 
 
 class Gpu:
-    """One CUDA device, through CuPy.
-
-    Attributes
-    ----------
-    xp : module
-        The array library: CuPy.
-    device : int
-    """
+    """One CUDA device, through CuPy, which is the array library `xp`."""
 
     def __init__(self, cupy: Any, device: int) -> None:
         self.xp = cupy
@@ -357,17 +378,10 @@ class Gpu:
     ) -> tuple[Kernel, ...]:
         """Return kernels of a file: ``load("cuda/graph/ecl.cuh", ("ecl_init<int32_t>",))``.
 
-        Parameters
-        ----------
-        file : str
-            Relative to the folder of the kernels.
-        names : tuple of str
-            In namespace conncomp, with template arguments. They are compiled together, so a driver
-            asks for all that it needs at once.
-        shared_percent : int, optional
-            How much of a multiprocessor's memory is to be shared memory, not cache. A launch that
-            wants another share than the one before begins when that has ended, microseconds later:
-            so kernels that follow each other ask for one.
+        They are compiled together, so a driver asks for all that it needs at once. `shared_percent`
+        is how much of a multiprocessor's memory is to be shared memory, not cache. A launch that
+        wants another share than the one before begins when that has ended, microseconds later: so
+        kernels that follow each other ask for one.
         """
         key = file, names
         if key not in self._kernels:
@@ -453,7 +467,7 @@ class Gpu:
     def together(self, kernel: Kernel) -> Kernel:
         """Return a kernel that is launched only if all its blocks can run at the same time.
 
-        So that they may wait for each other, whatever other streams do.
+        So they may wait for each other, whatever other streams do.
         """
         call = partial(kernel.function.kernel, enable_cooperative_groups=True)
         return kernel._replace(call=call, together=True)
@@ -473,15 +487,10 @@ class Gpu:
     ) -> Again:
         """Return what makes launches again: ``again.run(stream, values)``.
 
-        Parameters
-        ----------
-        launches : list of Launch
-            Of kernels that begin by ``follow_launch()`` of ``core/launch.cuh``.
-        variable : tuple of array, Field or None
-            What others take the place of: arrays, by their addresses, which are arguments or lie in
-            records of NumPy, and numbers in such records. For None nothing does.
-        number : array of int64, optional
-            On the GPU: the number that ``again.answer(stream)`` returns.
+        Kernels begin by ``follow_launch()`` of ``core/launch.cuh``. Values take the place of what
+        is `variable`: arrays, by their addresses, which are arguments or lie in records of NumPy,
+        and numbers in such records (`Field`); for None nothing does. ``again.answer(stream)``
+        returns `number`, an array of int64 on the GPU.
         """
         again = native.Launches(self.device, self.launches_overlap, DRIVER)
         memory = []
@@ -577,22 +586,21 @@ class Gpu:
     def keeps_launches_of(self, stream: int) -> bool:
         """Whether launches on a stream may be kept for later calls, with memory of its own.
 
-        Not those that become part of a CUDA graph, and not where the handle names several streams.
-        The default stream is never captured.
+        Not those that become part of a CUDA graph, as those of the default stream never do, and not
+        where the handle names several streams.
         """
         return stream == 0 or (stream != PER_THREAD and not self.is_capturing(stream))
 
     def blocks(self, count: int, threads: int) -> int:
-        """Return how many blocks of `threads` to launch for `count` pieces of work.
+        """Return how many blocks of `threads` to launch for `count` pieces of work, one a thread.
 
-        One thread a piece, but no more threads than run at once: kernels go on in steps of the
-        grid.
+        No more than run at once: kernels go on in steps of the grid.
         """
         return max(1, min(-(-count // threads), self.resident_threads // threads))
 
     def grid(self, count: int, threads: int = THREADS, each: int = 1) -> tuple[int, int]:
         """Return the `blocks`, and their threads, of a kernel of so many pieces for each thread."""
-        return self.blocks(-(-count // each), threads), threads
+        return self.grid(count, threads, each=each)
 
     def blocks_together(self, threads: int, most: int) -> int:
         """Return how many blocks of `threads` run at the same time, `most` on a multiprocessor."""
@@ -606,15 +614,7 @@ def _gpu(device: int) -> Gpu:
 
 
 def current_gpu() -> Gpu:
-    """Return the current CUDA device.
-
-    Raises
-    ------
-    ImportError
-        If CuPy is not installed.
-    RuntimeError
-        If there is no GPU that CUDA can use.
-    """
+    """Return the current CUDA device; raise as `import_cupy` does."""
     return _gpu(import_cupy().cuda.runtime.getDevice())
 
 
@@ -640,8 +640,8 @@ def import_cupy() -> Any:
 def first_entry(array: Any) -> int:
     """Return the first entry of an array on the GPU, once it is there.
 
-    Unlike ``int(array[0])`` it does not wait in the driver, where Ctrl-C is not heard; so it is for
-    what may take long.
+    ``int(array[0])`` waits in the driver, where Ctrl-C is not heard: this is for what may take
+    long.
     """
     if type(array).__module__.startswith("cupy"):
         written = import_cupy().cuda.Event(disable_timing=True)

@@ -29,6 +29,7 @@ from conncomp.kernels.cuda.models import bricks, spin_batches, spin_sweeps, spin
 from conncomp.kernels.cuda.models.replicas import (
     CLUSTERS,
     SPINS,
+    ClusterWindings,
     Over,
     Replicas,
     offering_kernel,
@@ -36,7 +37,6 @@ from conncomp.kernels.cuda.models.replicas import (
 )
 from conncomp.kernels.cuda.models.spin_batches import SpinBatches
 from conncomp.kernels.cuda.models.spin_sweeps import SpinSweeps
-from conncomp.kernels.cuda.models.windings import ClusterWindings
 from conncomp.kernels.cuda.papers.few_cluster import ACTIVATION, SITE_BONDS, WaveFronts
 from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice
 from conncomp.kernels.links import joined_by_bonds

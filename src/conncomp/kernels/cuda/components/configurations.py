@@ -20,10 +20,8 @@ KERNELS = Templates(
     label=INDEX_TYPES,
     axes=(2, 3),
 )
-BORDERS = Templates(
-    "cuda/components/configurations.cuh", "count_borders<{label}>", label=INDEX_TYPES
-)
-FACES = Templates("cuda/components/surfaces.cuh", "count_faces<{label}>", label=INDEX_TYPES)
+BORDERS = Templates("cuda/components/configurations.cuh", "count_borders<{label}>", indices="label")
+FACES = Templates("cuda/components/surfaces.cuh", "count_faces<{label}>", indices="label")
 specialisations = every(KERNELS, BORDERS, FACES)
 BORDER_KINDS = 3
 

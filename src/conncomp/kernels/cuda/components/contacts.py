@@ -25,10 +25,7 @@ from conncomp.kernels.cuda.launcher import (
 from conncomp.kernels.cuda.structs import POINTER, Struct
 
 KERNELS = Templates(
-    "cuda/components/contacts.cuh",
-    "count_contacts<{label}, {place}>",
-    label=INDEX_TYPES,
-    place=INDEX_TYPES,
+    "cuda/components/contacts.cuh", "count_contacts<{label}, {place}>", indices="label place"
 )
 specialisations = KERNELS.modules
 SPAN = 2048  # elements of a block

@@ -7,24 +7,15 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.components.rows import FACTOR, HASH
-from conncomp.kernels.cuda.launcher import (
-    COUNT,
-    INDEX_TYPES,
-    Gpu,
-    Templates,
-    every,
-    first_entry,
-    launch,
-)
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, every, first_entry, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 
-COLLECT = Templates("cuda/components/distinct.cuh", "collect_labels<{label}>", label=INDEX_TYPES)
+COLLECT = Templates("cuda/components/distinct.cuh", "collect_labels<{label}>", indices="label")
 TRANSLATE = Templates(
     "cuda/components/distinct.cuh",
     "list_numbers<{label}, {number}>",
     "translate_labels<{label}, {number}>",
-    label=INDEX_TYPES,
-    number=INDEX_TYPES,
+    indices="label number",
 )
 specialisations = every(COLLECT, TRANSLATE)
 # Labels are few if each occurs so often on average. A table has two slots for each of as many.

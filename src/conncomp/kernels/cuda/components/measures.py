@@ -25,11 +25,7 @@ from conncomp.kernels.cuda.components.runs import (
     grid_of_rows,
 )
 from conncomp.kernels.cuda.components.shapes import Shapes
-from conncomp.kernels.cuda.components.tile_sums import (
-    REAL,
-    TileSums,
-    are_added_in_tiles,
-)
+from conncomp.kernels.cuda.components.tile_sums import REAL, TileSums, are_added_in_tiles
 from conncomp.kernels.cuda.launcher import (
     COUNT,
     INDEX_TYPES,
@@ -51,7 +47,7 @@ KERNELS = Templates(
     "clear_rows<>",
     "copy_and_count<{label}>",
     "count_allowed_runs<{label}>",
-    label=INDEX_TYPES,
+    indices="label",
 )
 specialisations = KERNELS.modules
 ROW = np.dtype(np.int32)

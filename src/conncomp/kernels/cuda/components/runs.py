@@ -11,7 +11,6 @@ import numpy as np
 from conncomp.kernels.cuda.components.rows import label_rows
 from conncomp.kernels.cuda.launcher import (
     COUNT,
-    INDEX_TYPES,
     THREADS,
     Again,
     Gpu,
@@ -24,7 +23,7 @@ from conncomp.kernels.cuda.structs import Struct
 
 FILE = "cuda/components/runs.cuh"
 ROWS = Templates(FILE, "begin_runs<>", "count_present<>", "list_present<>")
-OF_LABELS = Templates(FILE, "count_runs<{label}>", "list_runs<{label}>", label=INDEX_TYPES)
+OF_LABELS = Templates(FILE, "count_runs<{label}>", "list_runs<{label}>", indices="label")
 specialisations = every(ROWS, OF_LABELS)
 WORDS, LISTED_WORDS, RUNS_OF_THREAD = 4, 16, 8
 MOST_BLOCKS = 256  # of kernels that go through rows
@@ -33,11 +32,7 @@ STATE_WORDS = 3  # of RunState
 LISTING = "runs"  # what the launch that lists them is for
 FEW_AXES = (2, 3)  # of items of which a kernel measures all axes at once
 
-TABLE = Struct(
-    "RunTable",
-    "counts present ends in_block state entries",
-    items=COUNT,
-)
+TABLE = Struct("RunTable", "counts present ends in_block state entries", items=COUNT)
 RUNS = Struct("Runs", "entries ends state", elements=COUNT)
 
 

@@ -43,12 +43,7 @@ class Shapes(NamedTuple):
 
     @classmethod
     def empty(
-        cls,
-        new: Callable[[Any, Any], Any],
-        rows: int,
-        ndim: int,
-        batch_axes: int,
-        moments: bool,
+        cls, new: Callable[[Any, Any], Any], rows: int, ndim: int, batch_axes: int, moments: bool
     ) -> Shapes:
         """Return columns that ``new(shape, dtype)`` makes; moments, if wanted."""
         return cls(

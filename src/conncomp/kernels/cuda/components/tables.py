@@ -6,21 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, Templates, every, launch
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, every, launch
 
 FILE = "cuda/components/tables.cuh"
-KERNELS = Templates(FILE, "count_labels<{label}>", "replace_labels<{label}>", label=INDEX_TYPES)
-COMBINE = Templates(
-    FILE, "combine_labels<{label}, {combined}>", label=INDEX_TYPES, combined=INDEX_TYPES
-)
+KERNELS = Templates(FILE, "count_labels<{label}>", "replace_labels<{label}>", indices="label")
+COMBINE = Templates(FILE, "combine_labels<{label}, {combined}>", indices="label combined")
 MEMBERS = Templates(
     "cuda/components/members.cuh",
     "pack_labels<{label}>",
     "begin_labels<>",
     "place_members<{index}>",
     "end_labels<>",
-    label=INDEX_TYPES,
-    index=INDEX_TYPES,
+    indices="label index",
 )
 specialisations = every(KERNELS, COMBINE, MEMBERS)
 # Whole arrays would take 16 bytes an element to sort; a part and what it takes fit into the caches.

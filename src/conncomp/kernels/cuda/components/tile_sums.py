@@ -12,12 +12,7 @@ import numpy as np
 from conncomp.kernels.cuda.components import intensities, shapes
 from conncomp.kernels.cuda.components.intensities import SMALL_TYPES, are_small
 from conncomp.kernels.cuda.components.rows import extent_of, label_rows, lengths_on
-from conncomp.kernels.cuda.components.runs import (
-    FEW_AXES,
-    STATE_WORDS,
-    KeptCalls,
-    grid_of_rows,
-)
+from conncomp.kernels.cuda.components.runs import FEW_AXES, STATE_WORDS, KeptCalls, grid_of_rows
 from conncomp.kernels.cuda.components.shapes import Shapes, are_few
 from conncomp.kernels.cuda.launcher import (
     COUNT,

@@ -6,16 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import (
-    COUNT,
-    INDEX_TYPES,
-    THREADS,
-    Gpu,
-    Module,
-    Templates,
-    every,
-    launch,
-)
+from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Module, Templates, every, launch
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/core/numbering.cuh"
@@ -28,15 +19,15 @@ LABELS_AT_ONCE = 4
 MOST_WORDS_IN_BLOCK = 2048
 # What comes last is numbers of one item, of several, or their counts alone.
 _ONE, _SEVERAL, _COUNTS = (
-    Templates(FILE, "mark_roots<{index}>", "number_words<{index}>", last, index=INDEX_TYPES)
+    Templates(FILE, "mark_roots<{index}>", "number_words<{index}>", last, indices="index")
     for last in (
         "number_labels<{index}, false>",
         "number_labels<{index}, true>",
         "count_roots<{index}>",
     )
 )
-_FEW = Templates(FILE, "mark_roots<{index}>", "number_few_labels<{index}>", index=INDEX_TYPES)
-_WITHIN = Templates(FILE, "roots_within_items<{index}>", index=INDEX_TYPES)
+_FEW = Templates(FILE, "mark_roots<{index}>", "number_few_labels<{index}>", indices="index")
+_WITHIN = Templates(FILE, "roots_within_items<{index}>", indices="index")
 specialisations = every(_ONE, _SEVERAL, _COUNTS, _FEW, _WITHIN)
 # Chunks are whole rounds of a block's words, and no more than run at once: each adds up the counts
 # of those before it.

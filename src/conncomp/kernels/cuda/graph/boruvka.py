@@ -43,11 +43,7 @@ OUTSIDE_THREADS = 128
 FAR, NOWHERE, MOST_STEPS = 1 << 18, 1 << 62, 128
 
 WEIGHTS = Templates(
-    FILE,
-    "weigh_both_ways<{bits}, {pointer}, {vertex}>",
-    bits=KEY_TYPES,
-    pointer=INDEX_TYPES,
-    vertex=INDEX_TYPES,
+    FILE, "weigh_both_ways<{bits}, {pointer}, {vertex}>", bits=KEY_TYPES, indices="pointer vertex"
 )
 
 MEMORY = Struct(

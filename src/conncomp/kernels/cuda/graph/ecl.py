@@ -127,12 +127,7 @@ def _names_for_rows(
 
 @cache
 def _names_for_arcs(
-    vertex: np.dtype[Any],
-    index: np.dtype[Any],
-    init: int,
-    jump: int,
-    finish: int,
-    tallied: bool,
+    vertex: np.dtype[Any], index: np.dtype[Any], init: int, jump: int, finish: int, tallied: bool
 ) -> tuple[str, ...]:
     types = f"{ctype(vertex)}, {ctype(index)}"
     path = f"conncomp::{'PathTally' if tallied else 'Uncounted'}"

@@ -1,8 +1,12 @@
-"""Lists of edges, and rows that list every arc from both ends: drives ``edges.cuh``."""
+"""Lists of arcs and of edges, rows that list every arc from both ends, and a check of rows.
+
+Drives ``edges.cuh``, ``arcs.cuh`` and ``check.cuh``.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import secrets
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,19 +16,29 @@ from conncomp.kernels.cuda.launcher import (
     INDEX_TYPES,
     THREADS,
     Gpu,
+    Module,
     Templates,
+    every,
     first_entry,
     launch,
 )
 
-KERNELS = Templates(
+FROM_ROWS = Templates(
     "cuda/graph/edges.cuh",
     "list_edges<{symmetric}, {pointer}, {vertex}>",
     symmetric=(False, True),
-    pointer=INDEX_TYPES,
-    vertex=INDEX_TYPES,
+    indices="pointer vertex",
 )
-specialisations = KERNELS.modules
+ARCS = Templates(
+    "cuda/graph/arcs.cuh", "list_sources<{pointer}, {vertex}>", indices="pointer vertex"
+)
+CHECK = Templates(
+    "cuda/graph/check.cuh",
+    "check_pointers<{pointer}>",
+    "check_indices<{pointer}, {vertex}>",
+    indices="pointer vertex",
+)
+specialisations = every(FROM_ROWS, ARCS, CHECK)
 SPAN = 4096
 
 
@@ -48,7 +62,7 @@ def list_edges(gpu: Gpu, graph: Any, src: Any, dst: Any, edges: Any) -> tuple[An
         edges.fill(len(graph._arcs[0]))
         return graph._arcs  # type: ignore[no-any-return]
     indptr, indices = graph._csr
-    (kernel,) = KERNELS.load(gpu, bool(graph._symmetric), indptr.dtype, indices.dtype)
+    (kernel,) = FROM_ROWS.load(gpu, bool(graph._symmetric), indptr.dtype, indices.dtype)
     edges.fill(0)
     grid = gpu.grid(len(indices), each=SPAN // THREADS)
     arguments = graph.num_vertices, len(indices), indptr, indices, src, dst, edges
@@ -79,3 +93,60 @@ def rows_of_arcs(xp: Any, src: Any, dst: Any, num_vertices: int) -> tuple[Any, A
     starts = xp.arange(num_vertices + 1, dtype=src.dtype)
     indptr = xp.searchsorted(src[order], starts)
     return indptr.astype(INDEX_TYPES[len(src) > INT32_MAX], copy=False), dst[order]
+
+
+def vertex_dtype(graph: Any) -> np.dtype[Any]:
+    """Return the type of the ends of a graph's arcs."""
+    ends = graph._arcs if graph._csr is None else graph._csr
+    return ends[1].dtype  # type: ignore[no-any-return]
+
+
+def memory_for_sources(graph: Any) -> tuple[int, np.dtype[Any]]:
+    """Return what `list_arcs` wants to be taken from a workspace."""
+    return 0 if graph._csr is None else graph.num_arcs, vertex_dtype(graph)
+
+
+def list_arcs(gpu: Gpu, graph: Any, sources: Any) -> tuple[Any, Any]:
+    """Return the sources and the targets of all arcs of a graph on this GPU, in its order.
+
+    Those of rows are listed in `sources`, the memory of `memory_for_sources`.
+    """
+    if graph._csr is None:
+        return graph._arcs  # type: ignore[no-any-return]
+    indptr, targets = graph._csr
+    (kernel,) = ARCS.load(gpu, indptr.dtype, targets.dtype)
+    grid = gpu.grid(len(targets), each=SPAN // THREADS)
+    launch(kernel, grid, graph.num_vertices, len(targets), indptr, sources)
+    return sources, targets
+
+
+def modules_of_lists(graph: Any) -> list[Module]:
+    """Return the modules that `list_arcs` loads for a graph."""
+    if graph._csr is None:
+        return []
+    indptr, targets = graph._csr
+    return [ARCS.module(indptr.dtype, targets.dtype)]
+
+
+class GraphCheck(NamedTuple):
+    """Whether compressed sparse rows are no graph, and whether each arc is listed from both ends.
+
+    They are `wrong` if `indptr` does not begin with 0, decreases, or does not end with the number
+    of arcs, or an index is no vertex; `symmetric` if every arc has its reverse, equally often.
+    """
+
+    wrong: bool
+    symmetric: bool
+
+
+def check_rows(gpu: Gpu, indptr: Any, indices: Any) -> GraphCheck:
+    """Check that `indptr` and `indices`, on the GPU, are a graph; waits for the result."""
+    pointers, arcs = CHECK.load(gpu, indptr.dtype, indices.dtype)
+    check = gpu.xp.array([0, -1, 0, 0], np.int64)
+    vertices = len(indptr) - 1
+    launch(pointers, gpu.grid(vertices), vertices, len(indices), indptr, check)
+    grid = gpu.grid(len(indices), each=SPAN // THREADS)
+    key = np.uint64(secrets.randbits(64))
+    launch(arcs, grid, vertices, len(indices), indptr, indices, key, check)
+    smallest, largest, wrong, imbalance = check.tolist()
+    return GraphCheck(bool(wrong or smallest < 0 or largest >= vertices), imbalance == 0)

@@ -26,8 +26,7 @@ KERNELS = Templates(
     "compare_roots<{vertex}, {index}>",
     "list_roots<{vertex}, {index}>",
     *(f"copy_roots<{{index}}, {ctype(label)}>" for label in INDEX_TYPES),
-    vertex=INDEX_TYPES,
-    index=INDEX_TYPES,
+    indices="vertex index",
 )
 specialisations = KERNELS.modules
 VERTICES_AT_ONCE = 4

@@ -13,10 +13,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from conncomp.kernels.cuda.graph import blocked_afforest
-from conncomp.kernels.cuda.graph.arcs import list_arcs, modules_of_lists, vertex_dtype
+from conncomp.kernels.cuda.graph.edges import list_arcs, modules_of_lists, vertex_dtype
 from conncomp.kernels.cuda.launcher import (
     COUNT,
-    INDEX_TYPES,
     WARP,
     Gpu,
     Templates,
@@ -28,13 +27,12 @@ from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import PlacedStruct, Workspace
 
 FILE, FILE_OF_PIVOT = "cuda/graph/strong_components.cuh", "cuda/graph/pivot.cuh"
-_ENDS = {"pointer": INDEX_TYPES, "vertex": INDEX_TYPES}
-KERNELS = Templates(
-    FILE, "strong_components<{vertex}, {index}>", vertex=INDEX_TYPES, index=INDEX_TYPES
+KERNELS = Templates(FILE, "strong_components<{vertex}, {index}>", indices="vertex index")
+PIVOT = Templates(FILE_OF_PIVOT, "choose_pivot<{pointer}, {vertex}>", indices="pointer vertex")
+CHAINS = Templates(
+    "cuda/graph/chains.cuh", "contract_chains<{pointer}, {vertex}>", indices="pointer vertex"
 )
-PIVOT = Templates(FILE_OF_PIVOT, "choose_pivot<{pointer}, {vertex}>", **_ENDS)
-CHAINS = Templates("cuda/graph/chains.cuh", "contract_chains<{pointer}, {vertex}>", **_ENDS)
-CUTS = Templates(FILE, "cut_arcs<{vertex}>", vertex=INDEX_TYPES)
+CUTS = Templates(FILE, "cut_arcs<{vertex}>", indices="vertex")
 specialisations = every(KERNELS, PIVOT, CHAINS, CUTS)
 THREADS, MOST_BLOCKS_TOGETHER, SMALLEST_SHARE = 512, 3, 4096
 VERTICES_OF_WORD = 16

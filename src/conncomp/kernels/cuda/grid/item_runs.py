@@ -11,7 +11,7 @@ from conncomp._arguments import INT32_MAX
 from conncomp.kernels.cuda.core.numbering import WORD
 from conncomp.kernels.cuda.grid.image import Geometry, Image
 from conncomp.kernels.cuda.grid.tiled_quads import OF_ITEM, described, inverse_of
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, Templates, launch
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.links import Links
@@ -20,10 +20,7 @@ from conncomp.kernels.links import Links
 # of more elements are not numbered by 16 bits.
 THREADS = 256, 1024
 KERNELS = Templates(
-    "cuda/grid/item_runs.cuh",
-    "label_items<{threads}, {index}>",
-    threads=THREADS,
-    index=INDEX_TYPES,
+    "cuda/grid/item_runs.cuh", "label_items<{threads}, {index}>", threads=THREADS, indices="index"
 )
 specialisations = KERNELS.modules
 FEW_WORDS, LEAST_WORDS, MOST_WORDS = 512, 32, 2048

@@ -12,7 +12,6 @@ from conncomp.kernels.cuda.core.numbering import MOST_WORDS_IN_BLOCK, WORD, WORD
 from conncomp.kernels.cuda.grid.image import Geometry, Image
 from conncomp.kernels.cuda.launcher import (
     COUNT,
-    INDEX_TYPES,
     THREADS,
     WARP,
     Gpu,
@@ -52,7 +51,7 @@ _KERNELS, _KERNELS_OF_ROWS = (
         "write_quads<conncomp::LabelKind::{kind}, {index}>",
         *more,
         kind=kinds,
-        index=INDEX_TYPES,
+        indices="index",
     )
     for kinds, more in ((("kRoots", "kNumbersOfBlock"), ()), (("kNumbers",), ("number_rows<>",)))
 )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.kernels.cuda.grid.image import RULE_NAMES, rule_of
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, Templates, every, launch
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, every, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Part, Workspace
 from conncomp.kernels.links import Links
@@ -28,7 +28,7 @@ _CLEAR, _CLOSE, _MARK = (
     Templates(FILE, f"{kernel}<>") for kernel in ("clear_seams", "close_seams", "mark_axes")
 )
 _ABOUT_SMALLEST = Templates(FILE, "tell_smallest<>", "list_windings<>", "count_left_out<>")
-_UNITE = Templates(FILE, "unite_seams<{rule}, {index}>", rule=RULE_NAMES, index=INDEX_TYPES)
+_UNITE = Templates(FILE, "unite_seams<{rule}, {index}>", rule=RULE_NAMES, indices="index")
 specialisations = every(_CLEAR, _CLOSE, _MARK, _ABOUT_SMALLEST, _UNITE)
 # The integers of a ``ListedWinding``, and how many are read before it is known how many there are.
 LISTED, READ_AT_ONCE = 1 + MOST_CLOSED**2, 32

@@ -1,4 +1,4 @@
-"""Swendsen-Wang updates of spins as bits: drives ``bricks.cuh``."""
+"""Clusters of spins, and of percolation, as bits: drives ``bricks.cuh`` and ``percolation.cuh``."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 from conncomp.kernels.cuda.grid import tiled_bricks
 from conncomp.kernels.cuda.grid.image import Geometry, geometry_of
-from conncomp.kernels.cuda.launcher import Kernel, Module, launch
-from conncomp.kernels.cuda.models.replicas import Replicas
-from conncomp.kernels.cuda.models.windings import ClusterWindings
+from conncomp.kernels.cuda.launcher import Kernel, Module, Templates, launch
+from conncomp.kernels.cuda.models.replicas import ClusterWindings, Replicas
 from conncomp.kernels.cuda.workspace import Part, Workspace
 from conncomp.kernels.lattice import BITS, WORD, Lattice
 from conncomp.kernels.links import Links, joined_by_bonds
@@ -36,6 +35,10 @@ class Kernels(NamedTuple):
 
 
 OF_SPINS = Kernels(FILE, "kBonds", "SizeSums", flips=True)
+DRAW = Templates("cuda/models/percolation.cuh", "draw_configurations<>")
+OF_SITES, OF_BONDS = (
+    Kernels(DRAW.file, words, "PercolationSums") for words in ("kSites", "kBonds")
+)
 
 
 def takes(lattice: Lattice, replicas: int) -> bool:
@@ -228,8 +231,8 @@ def _links_and_kinds(join: str) -> tuple[str, str]:
     return links, kinds.removesuffix(">")
 
 
-def specialisations(of: Kernels = OF_SPINS) -> Iterator[Module]:
-    """Yield every module that `BrickClusters` can load."""
+def modules_of(of: Kernels) -> Iterator[Module]:
+    """Yield every module that `BrickClusters` can load for its kernels."""
     given: tuple[str, ...] | None = None
     module_before: tuple[str, ...] = ()
     links = ("<1>",) if of.words is not None else ("<1>", "<3>")
@@ -247,3 +250,10 @@ def specialisations(of: Kernels = OF_SPINS) -> Iterator[Module]:
                 yield WINDINGS_FILE, _names_of_windings(given)
             given = None
         module_before = names
+
+
+def specialisations() -> Iterator[Module]:
+    """Yield every module for spins and percolation."""
+    yield from DRAW.modules()
+    for kernels in (OF_SPINS, OF_SITES, OF_BONDS):
+        yield from modules_of(kernels)

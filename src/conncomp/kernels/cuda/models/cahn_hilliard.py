@@ -1,4 +1,7 @@
-"""Steps of the equation of Cahn and Hilliard: drives ``cahn_hilliard.cuh``."""
+"""Steps of the equation of Cahn and Hilliard, and the domains of fields.
+
+Drives ``cahn_hilliard.cuh`` and ``domains.cuh``.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import Gpu, Kernel, Module, ctype, launch
+from conncomp.kernels.cuda.launcher import (
+    INDEX_TYPES,
+    Gpu,
+    Kernel,
+    Module,
+    Templates,
+    ctype,
+    launch,
+)
+from conncomp.kernels.cuda.models import bricks
+from conncomp.kernels.cuda.models.replicas import Replicas, records_of
 from conncomp.kernels.field import FIELD_SHAPE, FieldLattice
+from conncomp.kernels.lattice import BITS, Lattice
 
 FILE = "cuda/models/cahn_hilliard.cuh"
 LINE_THREADS, PLANE_THREADS = 128, 256
@@ -22,6 +36,12 @@ QUAD, MARKED = 4, 16
 MOST_LANES, LEAST_LANES = 16, 4
 LEAST_RUN, MOST_RUN = 8, 64  # layers of a run
 BLOCKS_OF_MULTIPROCESSOR = 32  # of kernels that add up
+
+FILE_OF_DOMAINS = "cuda/models/domains.cuh"
+_MARK = Templates(
+    FILE_OF_DOMAINS, "mark_phases<{value}>", value=(np.dtype(np.float32), np.dtype(np.float64))
+)
+OF_PHASES = bricks.Kernels(FILE_OF_DOMAINS, "kPhases", "DomainSums")
 
 # ``Fields`` and ``FieldGauge``.
 _FIELDS = np.dtype(
@@ -148,8 +168,39 @@ def _names(dtype: Any, axes: int, width: int, noise: bool) -> tuple[str, ...]:
     )
 
 
+class DomainKernels:
+    """Kernels that count the domains of fields of one shape, whose axes all close on themselves."""
+
+    def __init__(self, gpu: Gpu, shape: tuple[int, ...], count: int) -> None:
+        self._gpu, self._lattice, self._count = gpu, _lattice(shape), count
+        index = INDEX_TYPES[self._lattice.sites * count >= 1 << 31]
+        replicas = Replicas(gpu, self._lattice, 0, 0, count)
+        self._clusters = bricks.BrickClusters(replicas, index, OF_PHASES)
+
+    def count(self, threshold: float, field: Any, records: Any) -> None:
+        """Add what ``DomainSums`` has to the records, which have its entries as 0."""
+        lattice, words = self._lattice, self._count * self._lattice.words
+        phases = self._gpu.xp.empty(words, BITS)
+        (mark,) = _MARK.load(self._gpu, field.dtype)
+        blocks = self._gpu.grid(8 * words, LINE_THREADS)
+        rows = lattice.columns, lattice.shape[-1]
+        launch(mark, blocks, words, *rows, np.float64(threshold), field, phases)
+        self._clusters.find(phases, records_of(self._gpu, records))
+
+
+def takes_domains(shape: tuple[int, ...], count: int) -> bool:
+    """Whether `DomainKernels` takes fields."""
+    return bricks.takes(_lattice(shape), count)
+
+
+def _lattice(shape: tuple[int, ...]) -> Lattice:
+    return Lattice(shape, (True,) * len(shape), 1)
+
+
 def specialisations() -> Iterator[Module]:
     """Yield every module that `FieldKernels` can load."""
     for dtype in (np.dtype(np.float32), np.dtype(np.float64)):
         for kind in product((2, 3), (1, LOAD // dtype.itemsize), (False, True)):
             yield FILE, _names(dtype, *kind)
+    yield from _MARK.modules()
+    yield from bricks.modules_of(OF_PHASES)

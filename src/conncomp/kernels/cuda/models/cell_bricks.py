@@ -111,4 +111,4 @@ def specialisations() -> Iterator[Module]:
     """Yield every module that `CellBricks` can load."""
     assert CELL_LATTICE.itemsize < 4096  # what a kernel takes
     yield from _WORDS.modules()
-    yield from bricks.specialisations(OF_CELLS)
+    yield from bricks.modules_of(OF_CELLS)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
+from math import prod
 from typing import Any, Literal
 
 import numpy as np
 
 from conncomp._arguments import INT32_MAX
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, Gpu, Module, ctype, launch
+from conncomp.kernels.cuda.grid import windings
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, Gpu, Module, Templates, ctype, launch
+from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import LATTICE, MOST_AXES, Lattice
+from conncomp.kernels.neighbourhood import Neighbourhood
+from conncomp.kernels.seams import MOST_CLOSED, seams_of
 
 SPINS, CLUSTERS = "cuda/models/spins.cuh", "cuda/models/clusters.cuh"
 THREADS = 128
@@ -26,6 +31,10 @@ _STRUCT = np.dtype(
     align=True,
 )
 _RECORDS = np.dtype([("record", "u8"), ("length", "i8")])
+
+# ``ClosedAxes`` of ``cuda/grid/windings.cuh``.
+_CLOSED_AXES = np.dtype([("axis", "i4", MOST_CLOSED)])
+_RECORD = Templates(windings.FILE, "record_windings<>")
 
 # Fields of ``Updates`` of ``updates.cuh``, and its counters of blocks that wait for each other.
 OF_UPDATES: dict[str, np.dtype[Any]] = {
@@ -136,6 +145,36 @@ def start_spins(gpu: Gpu, rows: Replicas, words: Any) -> None:
     launch(kernel, rows.grid, rows.struct(0), words)
 
 
+class ClusterWindings:
+    """Tables of the windings of clusters, in memory that is taken once.
+
+    An axis at least is periodic. In the `field` of a record are the axes along which clusters close
+    on themselves, a bit for each, and behind it the highest rank of a cluster. `seams` are the
+    links over the ends of axes, of an item a replica, and `boxes` theirs, on the GPU.
+    """
+
+    def __init__(self, replicas: Replicas, field: int) -> None:
+        self._gpu, self._field, self._workspace = replicas.gpu, np.int32(field), Workspace()
+        lattice = replicas.lattice
+        strides = tuple(prod(lattice.shape[k + 1 :]) for k in range(lattice.ndim))
+        neighbourhood = Neighbourhood(1, None, lattice.periodic)
+        self.seams = seams_of(lattice.shape, strides, neighbourhood, replicas.count, lattice.sites)
+        self.boxes = self._gpu.xp.asarray(self.seams.boxes.view(np.int64))
+        closed = np.zeros((), _CLOSED_AXES)
+        axes = np.flatnonzero(lattice.periodic)
+        closed["axis"][: len(axes)] = axes
+        self._closed = closed[()]
+
+    def record(self, records: Any, unite: Callable[[Any], None]) -> None:
+        """Fill two fields of records, which are 0, by ``SeamWindings`` that `unite` is given."""
+        tables = windings.cleared_windings(self._gpu, self.seams, self._workspace)
+        unite(tables)
+        windings.close_windings(self._gpu, self.seams, tables)
+        (kernel,) = _RECORD.load(self._gpu)
+        by_slot = self._gpu.grid(self.seams.slots)
+        launch(kernel, by_slot, tables, self._closed, records, self._field)
+
+
 def specialisations() -> Iterator[Module]:
     """Yield every module that engines load but for updates by bricks."""
     for name in ("start_spins<>", "activate_bonds<>", "count_states<>", "update_class<>"):
@@ -143,6 +182,7 @@ def specialisations() -> Iterator[Module]:
     for axes, whole in product(range(1, MOST_AXES + 1), ("true", "false")):
         yield SPINS, (f"offer_flips<{axes}, {whole}>",)
     yield CLUSTERS, ("spread_bonds<>",)
+    yield from _RECORD.modules()
     for index in INDEX_TYPES:
         for name in _OF_LABELS:
             yield CLUSTERS, (f"{name}<{ctype(index)}>",)

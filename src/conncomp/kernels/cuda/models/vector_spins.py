@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, Gpu, Templates, every, launch
+from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, every, launch
 from conncomp.kernels.cuda.models.replicas import THREADS, Replicas
 from conncomp.kernels.vector_spins import ANGLE, DIRECTION, Kind
 
@@ -21,11 +21,7 @@ KERNELS = Templates(
     kind=_KINDS,
 )
 PROJECTIONS = Templates(
-    FILE,
-    "add_projections<{kind}, {index}>",
-    "square_projections<>",
-    kind=_KINDS,
-    index=INDEX_TYPES,
+    FILE, "add_projections<{kind}, {index}>", "square_projections<>", kind=_KINDS, indices="index"
 )
 specialisations = every(KERNELS, PROJECTIONS)
 # Rows that half a warp goes through, and how many where a row needs nothing of the one before; or

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, SMALL_BATCH, sweep_until_settled
-from conncomp.kernels.cuda.graph.arcs import list_arcs, memory_for_sources, vertex_dtype
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, Templates, first_entry, launch
+from conncomp.kernels.cuda.graph.edges import list_arcs, memory_for_sources, vertex_dtype
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, first_entry, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
@@ -16,8 +16,7 @@ KERNELS = Templates(
     *(f"ecl_scc_{kernel}<{{vertex}}>" for kernel in ("start", "sweep", "drop")),
     "ecl_scc_finish<{vertex}, {index}>",
     "count_components<{index}>",
-    vertex=INDEX_TYPES,
-    index=INDEX_TYPES,
+    indices="vertex index",
 )
 specialisations = KERNELS.modules
 THREADS = 512

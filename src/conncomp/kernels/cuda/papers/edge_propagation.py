@@ -6,7 +6,7 @@ from typing import Any
 
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.graph.edges import list_edges, memory_for_edges
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, Templates, launch
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, launch
 from conncomp.kernels.cuda.papers.blocks import THREADS_OF_BLOCK
 from conncomp.kernels.cuda.workspace import Workspace
 
@@ -15,8 +15,7 @@ KERNELS = Templates(
     "start_alone<{index}>",
     "edge_propagation<{vertex}, {index}>",
     "count_components<{index}>",
-    vertex=INDEX_TYPES,
-    index=INDEX_TYPES,
+    indices="vertex index",
 )
 specialisations = KERNELS.modules
 OPTIONS = {"block": THREADS_OF_BLOCK}

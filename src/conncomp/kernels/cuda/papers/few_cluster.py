@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, Gpu, Templates, every, launch
+from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, every, launch
 from conncomp.kernels.cuda.models.replicas import Replicas
 from conncomp.kernels.cuda.workspace import Workspace
 
@@ -19,7 +19,7 @@ KERNELS = Templates(
         f"{kernel}<{{index}}>"
         for kernel in ("reset_growths", "grow_clusters", "settle_growths", "flip_growths")
     ),
-    index=INDEX_TYPES,
+    indices="index",
 )
 # Bonds activated site by site: the rows and columns of the sites of a thread, by what users say.
 SITES: dict[int | str, tuple[int, int]] = {1: (1, 1), 4: (2, 2), "column": (4, 1)}

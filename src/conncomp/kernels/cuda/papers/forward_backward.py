@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
-from conncomp.kernels.cuda.graph.arcs import list_arcs, memory_for_sources, vertex_dtype
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, Templates, first_entry, launch
+from conncomp.kernels.cuda.graph.edges import list_arcs, memory_for_sources, vertex_dtype
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, first_entry, launch
 from conncomp.kernels.cuda.workspace import Workspace
 
 KERNELS = Templates(
@@ -22,8 +22,7 @@ KERNELS = Templates(
     "divide_split<{vertex}, {index}>",
     "divide_move<{vertex}>",
     "count_components<{index}>",
-    vertex=INDEX_TYPES,
-    index=INDEX_TYPES,
+    indices="vertex index",
 )
 specialisations = KERNELS.modules
 KINDS = 4

@@ -10,7 +10,7 @@ import numpy as np
 
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.graph.edges import list_edges, memory_for_edges
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, Templates, first_entry, launch
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, first_entry, launch
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/papers/soman.cuh"
@@ -36,8 +36,7 @@ KERNELS = Templates(
         for hook, jump in product(HOOKS, OPTIONS["jump"])
     },
     outermost=(False, True),
-    vertex=INDEX_TYPES,
-    index=INDEX_TYPES,
+    indices="vertex index",
 )
 specialisations = KERNELS.modules
 # What hooks as printed is given up after so many sweeps and one a vertex, or so many in all.

@@ -19,11 +19,7 @@ FILE = "cuda/papers/tiles.cuh"
 START_BLOCK = 32, 8
 
 RANKS = (2, 3)
-LOCAL = {
-    "self-labelling": "local_self_label",
-    "bfs": "local_bfs",
-    "union-find": "local_union_find",
-}
+LOCAL = {"self-labelling": "local_self_label", "bfs": "local_bfs", "union-find": "local_union_find"}
 MERGE = {"sewing": ("sew",), "relaxation": ("prepare_relax", "relax")}
 ACROSS = MERGE | {"by size": ("plant_trees", "sew_by_size")}
 TILES = (4, 8, 16, 32, 64)

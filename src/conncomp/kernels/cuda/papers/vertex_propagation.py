@@ -8,7 +8,7 @@ import numpy as np
 
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.graph.edges import rows_from_both_ends
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, Templates, launch
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, launch
 from conncomp.kernels.cuda.papers.blocks import THREADS_OF_BLOCK
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
@@ -20,9 +20,7 @@ KERNELS = Templates(
     "vertex_propagation<conncomp::RowsOfBlock::{rows}, {pointer}, {vertex}, {index}>",
     "count_components<{index}>",
     rows=ROWS,
-    pointer=INDEX_TYPES,
-    vertex=INDEX_TYPES,
-    index=INDEX_TYPES,
+    indices="pointer vertex index",
 )
 specialisations = KERNELS.modules
 BYTE = np.dtype(np.uint8)

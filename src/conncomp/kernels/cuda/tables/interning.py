@@ -28,12 +28,7 @@ FIRST_ROWS, MOST_ROWS, MARGIN = 1 << 20, 1 << 24, 1.25
 SLOTS = np.dtype([("key", np.uint64), ("word", np.uint32), ("unused", np.uint32)])
 _ROWS = np.dtype([("left", np.uint64), ("right", np.uint64)])
 _TABLE = np.dtype(
-    [
-        ("drawn", np.uint64),
-        ("factor", np.uint64),
-        ("bits", np.int64),
-        ("slots", np.uint64),
-    ]
+    [("drawn", np.uint64), ("factor", np.uint64), ("bits", np.int64), ("slots", np.uint64)]
 )
 
 
