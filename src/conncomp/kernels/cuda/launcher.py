@@ -213,7 +213,7 @@ class Templates:
 
     ``Templates("cuda/graph/check.cuh", "check_pointers<{pointer}>", indices="pointer")`` has a
     module for each dtype of `INDEX_TYPES`. Names are in namespace conncomp. Choices are dtypes,
-    bools, numbers or text, or a dict from these to what is filled in; after them come `indices`,
+    bools, numbers or text, or keys of a dict that has what is filled in; after them come `indices`,
     names between spaces, each of which is one of `INDEX_TYPES`.
     """
 
@@ -227,7 +227,7 @@ class Templates:
         module = self._modules.get(chosen)
         if module is None:
             filled = {
-                field: _in_cpp(values[value] if isinstance(values, dict) else value)
+                field: values[value] if isinstance(values, dict) else _in_cpp(value)
                 for (field, values), value in zip(self._choices.items(), chosen, strict=True)
             }
             names = tuple(name.format(**filled) for name in self._names)
@@ -600,7 +600,7 @@ class Gpu:
 
     def grid(self, count: int, threads: int = THREADS, each: int = 1) -> tuple[int, int]:
         """Return the `blocks`, and their threads, of a kernel of so many pieces for each thread."""
-        return self.blocks(-(-count // each), threads), threads
+        return self.grid(count, threads, each=each)
 
     def blocks_together(self, threads: int, most: int) -> int:
         """Return how many blocks of `threads` run at the same time, `most` on a multiprocessor."""

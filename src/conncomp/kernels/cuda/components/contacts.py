@@ -49,25 +49,11 @@ def find_contacts(
 ) -> tuple[Any, Any]:
     """Return a key for each pair of labels that touch and each kind of contact, and how often.
 
-    Keys, int64, are ``(first * rows + second) * kinds + kind``, in any order. It waits for the GPU.
-
-    Parameters
-    ----------
-    gpu : Gpu
-    labels : contiguous array of int32 or int64
-    background : int
-        Another negative number than labels, if there is none.
-    rows : int
-        Labels are below it, and ``rows**2 * kinds`` below 2**63.
-    shape : tuple of int
-        The number of items, and the lengths of axes.
-    periodic : int
-        Which axes of `shape` are, as bits.
-    steps : ndarray of int64, shape (steps, 4)
-        As `PackedStep` has it.
-    kinds : int
-    bits : int, optional
-        Of the number of slots of the first table.
+    Keys, int64, are ``(first * rows + second) * kinds + kind``, in any order. Labels are contiguous
+    and below `rows`, and ``rows**2 * kinds`` is below 2**63; the background is another negative
+    number if there is none. The number of items and the lengths of axes are `shape`, of which
+    `periodic` says in bits which are; `steps`, int64 of shape (steps, 4), are those of
+    `PackedStep`. The first table has ``1 << bits`` slots. It waits for the GPU.
     """
     xp = gpu.xp
     if bits is None:

@@ -65,22 +65,10 @@ def measure_intensities(
     And, of `are_small` ones, standard deviations, minima and maxima, as an array of float64 of
     shape (3, n); None of others.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    runs : ComponentRuns
-        Of one component at least.
-    shape : tuple of int
-        Of an item.
-    values : contiguous array of one of `VALUE_TYPES`
-        Of as many elements as labels.
-    bits : int
-        Of the units of floating-point values: see core/fixed_point.h.
-    sizes, boxes, *columns : contiguous array
-        As `ComponentStatistics` has them. Columns are sums, int64, uint64 or float64, means,
-        minima, maxima and centroids.
-    table : tuple of array and int, optional
-        Which `measure_shapes` has filled of such values, and how many words are ahead of these.
+    There is one component at least. Values are contiguous, one of `VALUE_TYPES`, as many as labels;
+    `bits` are of the units of floating-point values, as in core/fixed_point.h. Columns are those of
+    `ComponentStatistics`: sums of int64, uint64 or float64, means, minima, maxima and centroids. If
+    `measure_shapes` has filled a table of such values, it is given with how many words are ahead.
     """
     if are_small(values.dtype, shape):
         return True, _measure_small(gpu, runs, shape, (values, table), sizes, boxes, *columns)

@@ -37,13 +37,7 @@ RUNS = Struct("Runs", "entries ends state", elements=COUNT)
 
 
 class KeptCalls:
-    """What calls of one kind leave to the next one.
-
-    Attributes
-    ----------
-    launches : dict
-        By what they are for.
-    """
+    """What calls of one kind leave to the next one: launches, by what they are for, and memory."""
 
     def __init__(self, xp: Any) -> None:
         self.launches: dict[Hashable, Again] = {}
@@ -78,22 +72,11 @@ class ComponentRuns:
 
     They take 8 bytes each, so no more than that for each label.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    labels : contiguous array of int32 or int64
-        Of one element at least.
-    described : tuple of int
-        The background, another negative number than labels if there is none; how many rows there
-        may be; and the length of the lines of the array.
-    fields : dict
-        Of ``RunTable``, but for the entries, once ``list_present`` has filled what they point to.
-    known : tuple of int
-        How many components, `count`, and runs there are.
-    kept : KeptCalls, optional
-        Of calls of the same kind.
-    sums : TileSums, optional
-        Which have listed the components, but no runs.
+    `described` is the background, another negative number than labels if there is none; how many
+    rows there may be; and the length of the lines of the array. `fields` are those of ``RunTable``,
+    but for the entries, once ``list_present`` has filled what they point to; `known` is how many
+    components and runs there are. Calls of the same kind share `kept`; if there are `sums`, these
+    have listed the components, but no runs.
     """
 
     def __init__(

@@ -79,30 +79,12 @@ def are_added_in_tiles(shape: tuple[int, ...], rows: int, image: Any) -> bool:
 class TileSums:
     """The launches that add up labels of one kind, and of an image, made again.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    labels : contiguous array of int32 or int64
-        One of the kind, for which `are_added_in_tiles`.
-    described : tuple of int
-        The label that is no component, or -1, and the smallest that is allowed.
-    runs : void
-        ``RunTable``, for what occurs.
-    rows : int
-        For how many rows there is room, and more.
-    image : array of `REAL` or None
-        One of those to be added up, if they are of real numbers.
-
-    Attributes
-    ----------
-    rows : int
-        Labels have to be smaller.
-    counted : tuple of int
-        How many components the last call had, and one more than the largest label.
-    is_steady : bool
-        Whether the one before had as many: then the next one may be presumed to.
-    kept : KeptCalls
-        For `ComponentRuns`, of what was added up.
+    Labels are `described` by the label that is no component, or -1, and the smallest that is
+    allowed; they have to be below `rows`, for which there is room, and more. ``RunTable``, `runs`,
+    is for what occurs. An image of real numbers is one of those to be added up. Of what was added
+    up `kept` is for `ComponentRuns`. The last call had as many components as `counted` says, and
+    one more than its largest label; if the one before had as many, `is_steady`, the next one may be
+    presumed to.
     """
 
     def __init__(

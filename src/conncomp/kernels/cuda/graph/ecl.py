@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from conncomp._arguments import INT32_MAX, check_option
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, THREADS, WARP, Gpu, ctype, launch
+from conncomp.kernels.cuda.launcher import (
+    COUNT,
+    INDEX_TYPES,
+    THREADS,
+    WARP,
+    Gpu,
+    Templates,
+    every,
+    launch,
+)
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/graph/ecl.cuh"
@@ -20,6 +26,32 @@ COUNTERS_BYTES, BYTE = 4 * 128, np.dtype(np.uint8)
 FLAT_ARCS = 3, 4
 THREADS_FOR_ARCS = 128  # of one arc each
 OPTIONS = {"init": (3, 1, 2), "jump": (4, 1, 2, 3), "finish": (3, 1, 2)}
+_CHOICES: dict[str, Any] = {
+    **OPTIONS,
+    "init": {init: (init, str(init > 1).lower()) for init in OPTIONS["init"]},
+    "path": {True: "conncomp::PathTally", False: "conncomp::Uncounted"},
+}
+ROWS = Templates(
+    FILE,
+    "ecl_init<{init[0]}, {pointer}, {vertex}, {index}>",
+    "ecl_low<{jump}, {both_ends}, {init[1]}, {path}, {pointer}, {vertex}, {index}>",
+    "ecl_mid<{jump}, {both_ends}, {path}, {pointer}, {vertex}, {index}>",
+    "ecl_high<{jump}, {both_ends}, {path}, {pointer}, {vertex}, {index}>",
+    "ecl_finish<{finish}, {index}>",
+    **_CHOICES,
+    both_ends=(False, True),
+    indices="pointer vertex index",
+)
+ARCS = Templates(
+    FILE,
+    "ecl_init<1, int32_t, {vertex}, {index}>",
+    "ecl_init_arcs<{init[0]}, {vertex}, {index}>",
+    "ecl_arcs<{jump}, {path}, {vertex}, {index}>",
+    "ecl_finish<{finish}, {index}>",
+    **_CHOICES,
+    indices="vertex index",
+)
+specialisations = every(ARCS, ROWS)
 
 
 def fill_roots(
@@ -41,10 +73,11 @@ def fill_roots(
     """
     count = graph.num_vertices
     vertices = gpu.grid(count)
+    variant = init, jump, finish, tally is not None
     if graph._csr is None:
         src, dst = graph._arcs
-        names = _names_for_arcs(src.dtype, roots.dtype, init, jump, finish, tally is not None)
-        start, start_arcs, unite, flatten = gpu.load(FILE, names)
+        kernels = ARCS.load(gpu, *variant, src.dtype, roots.dtype)
+        start, start_arcs, unite, flatten = kernels
         counters, components = workspace.take(gpu, (COUNTERS_BYTES, BYTE), (1, COUNT))
         arcs = gpu.grid(len(src))
         launch(start, vertices, count, None, None, roots, counters, components)
@@ -55,10 +88,8 @@ def fill_roots(
     else:
         indptr, indices = graph._csr
         types = indptr.dtype, indices.dtype, roots.dtype
-        names = _names_for_rows(
-            *types, bool(graph._symmetric), init, jump, finish, tally is not None
-        )
-        start, low, mid, high, flatten = gpu.load(FILE, names)
+        kernels = ROWS.load(gpu, *variant, bool(graph._symmetric), *types)
+        start, low, mid, high, flatten = kernels
         worklist, counters, components = workspace.take(
             gpu, (count, roots.dtype), (COUNTERS_BYTES, BYTE), (1, COUNT)
         )
@@ -100,50 +131,3 @@ def count_paths(gpu: Gpu, graph: Any, init: int = 3, jump: int = 4) -> Paths:
     roots = gpu.xp.empty(graph.num_vertices, INDEX_TYPES[graph.num_vertices > INT32_MAX])
     fill_roots(gpu, graph, roots, Workspace(), init=init, jump=jump, tally=tally)
     return Paths(*tally.tolist())
-
-
-@cache
-def _names_for_rows(
-    pointer: np.dtype[Any],
-    vertex: np.dtype[Any],
-    index: np.dtype[Any],
-    symmetric: bool,
-    init: int,
-    jump: int,
-    finish: int,
-    tallied: bool,
-) -> tuple[str, ...]:
-    types = ", ".join(map(ctype, (pointer, vertex, index)))
-    path = f"conncomp::{'PathTally' if tallied else 'Uncounted'}"
-    both_ends, started = str(symmetric).lower(), str(init > 1).lower()
-    return (
-        f"ecl_init<{init}, {types}>",
-        f"ecl_low<{jump}, {both_ends}, {started}, {path}, {types}>",
-        f"ecl_mid<{jump}, {both_ends}, {path}, {types}>",
-        f"ecl_high<{jump}, {both_ends}, {path}, {types}>",
-        f"ecl_finish<{finish}, {ctype(index)}>",
-    )
-
-
-@cache
-def _names_for_arcs(
-    vertex: np.dtype[Any], index: np.dtype[Any], init: int, jump: int, finish: int, tallied: bool
-) -> tuple[str, ...]:
-    types = f"{ctype(vertex)}, {ctype(index)}"
-    path = f"conncomp::{'PathTally' if tallied else 'Uncounted'}"
-    return (
-        f"ecl_init<1, int32_t, {types}>",
-        f"ecl_init_arcs<{init}, {types}>",
-        f"ecl_arcs<{jump}, {path}, {types}>",
-        f"ecl_finish<{finish}, {ctype(index)}>",
-    )
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `fill_roots` can load."""
-    variants = list(product(*OPTIONS.values(), (False, True)))
-    for vertex, index in product(INDEX_TYPES, repeat=2):
-        for variant in variants:
-            yield FILE, _names_for_arcs(vertex, index, *variant)
-            for pointer, symmetric in product(INDEX_TYPES, (False, True)):
-                yield FILE, _names_for_rows(pointer, vertex, index, symmetric, *variant)

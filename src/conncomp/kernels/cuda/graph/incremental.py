@@ -41,17 +41,9 @@ class GrowingForest:
     """The forest, the number of its trees, and what was refused: all on the GPU.
 
     No method waits for the GPU. Calls on several streams may unite at the same time; the caller
-    orders them where an answer is to know of a batch.
-
-    Attributes
-    ----------
-    parent : array of int32 or int64, shape (vertices,)
-    components : array of int64, shape (1,)
-    refusal : array of int64
-        The struct of that name.
-    deep : array of int64, shape (1,)
-        The number of the last call that has made long paths. Of calls on several streams one may
-        be forgotten, whose paths stay long until they are walked.
+    orders them where an answer is to know of a batch. `deep` has the number of the last call that
+    has made long paths: of calls on several streams one may be forgotten, whose paths stay long
+    until they are walked.
     """
 
     def __init__(self, gpu: Gpu, vertices: int, index: np.dtype[Any]) -> None:

@@ -162,34 +162,16 @@ def _write_by_bundles(
 class Plan(NamedTuple):
     """What depends on the kind of an array only, and is kept for the next one of that kind.
 
-    Attributes
-    ----------
-    names, last_names : tuple of str
-        Of kernels: those that any labels need, and those that differ.
-    by_rows, by_bundles : optional
-        How an image of many components of several values is labelled, and a volume whose
-        foreground has one value.
-    rule, tiles : numpy.generic
-        ``Equal<T>`` or ``GivenLinks``, and ``BrickTiles<rank, ...>``.
-    bricks : int
-        How many there are in all tiles.
-    words : tuple of int
-        The number of words of the array, and of a row.
-    words_of_item : int
-        The number of words of an item that a block numbers; 0 if several launches do.
-    chunk, chunks : int
-        The words whose roots are counted together, and the number of those chunks.
-    by_tile, by_border : tuple of int
-        Blocks, and their threads: for all bricks, and for those at borders to other tiles.
-    joins : bool
-        Whether elements of different tiles, or at the ends of an axis, may be neighbours.
-    border : tuple of int
-        The number of tiles, and of the bricks of a tile at borders to others.
-    shared : int
-        The bytes of shared memory of a tile.
-    table, by_word : dict
-        The fields of ``BrickTable``: parts of a workspace, null pointers, and a number; and further
-        parts, those of `BY_WORD`, by name.
+    The first `names` are of kernels that any labels need, the last ones of those that differ.
+    Images of many components of several values are labelled `by_rows`, and volumes whose foreground
+    has one value `by_bundles`. `rule` is ``Equal<T>`` or ``GivenLinks``, `tiles` ``BrickTiles<rank,
+    ...>``. `words` counts those of the array, and of a row; `words_of_item` those of an item that a
+    block numbers, 0 if several launches do; the roots of a `chunk` of words are counted together.
+    Grids, blocks and their threads, are for all bricks, and for those at borders to other tiles, of
+    which `border` has the number of tiles, and of bricks for each. An array `joins` if elements of
+    different tiles, or at the ends of an axis, may be neighbours. `shared` is in bytes. `table` has
+    the fields of ``BrickTable``: parts of a workspace, null pointers, and a number; `by_word`
+    further parts, those of `BY_WORD`.
     """
 
     names: tuple[str, ...]

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from conncomp.kernels.cuda.components.rows import FACTOR
 from conncomp.kernels.cuda.core.numbering import number_roots
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, first_entry, launch
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, first_entry, launch
 from conncomp.kernels.cuda.workspace import Workspace
 
-FILE = "cuda/tables/interning.cuh"
-NAMES = ("take_slots<>", "list_firsts<>", "number_ids<>", "fill_table<>")
-THREADS = 256
+KERNELS = Templates(
+    "cuda/tables/interning.cuh", "take_slots<>", "list_firsts<>", "number_ids<>", "fill_table<>"
+)
+specialisations = KERNELS.modules
 KEYS, WORDS, NUMBERS = np.dtype(np.uint64), np.dtype(np.uint32), np.dtype(np.int32)
 
 FEWEST_BITS, MOST_BITS = 12, 31
@@ -33,17 +33,9 @@ _TABLE = np.dtype(
 
 
 class IdNumbers:
-    """Distinct ids by their numbers, and their hash table. Whatever adds ids waits for the GPU.
+    """Distinct ids, uint64, by their numbers, and their hash table.
 
-    Attributes
-    ----------
-    ids : array of uint64, shape (size,)
-
-    Parameters
-    ----------
-    gpu : Gpu
-    first_rows : int, optional
-        How many rows the first batch has at most.
+    The first batch has at most `first_rows`. Whatever adds ids waits for the GPU.
     """
 
     def __init__(self, gpu: Gpu, first_rows: int = FIRST_ROWS) -> None:
@@ -68,26 +60,16 @@ class IdNumbers:
         self._slots = None
 
     def number(self, gpu: Gpu, left: Any, right: Any, workspace: Workspace) -> Any:
-        """Return the numbers of the ids of rows; those that have none get one.
+        """Return the numbers of the ids of rows, int32; those that have none get one.
 
-        Parameters
-        ----------
-        gpu : Gpu
-        left : array of uint64, shape (rows,)
-        right : array of uint64, shape (rows,), or None
-            Ids of one row that come after the left one.
-        workspace : Workspace
-
-        Returns
-        -------
-        array of int32
-            Of shape (2, rows), or (rows,) if `right` is None.
+        Of each row the right id comes after the left one; numbers are of shape (2, rows), or
+        (rows,) if `right` is None.
         """
         sides = 1 if right is None else 2
         rows, xp = len(left), gpu.xp
         places = sides * rows
-        take_slots, list_firsts, number_ids, _ = gpu.load(FILE, NAMES)
-        grid = gpu.blocks(places, THREADS), THREADS
+        take_slots, list_firsts, number_ids, _ = KERNELS.load(gpu)
+        grid = gpu.grid(places)
         ids = np.zeros((), _ROWS)
         ids["left"] = gpu.address(left)
         ids["right"] = 0 if right is None else gpu.address(right)
@@ -136,9 +118,9 @@ class IdNumbers:
             slots.view(WORDS)[:, 2] = NO_WORD
             self._drawn = secrets.randbits(64)
             if self.size:
-                *_, fill_table = gpu.load(FILE, NAMES)
+                *_, fill_table = KERNELS.load(gpu)
                 full = gpu.xp.zeros(1, COUNT)
-                grid = gpu.blocks(self.size, THREADS), THREADS
+                grid = gpu.grid(self.size)
                 launch(fill_table, grid, self.size, self.ids, self._table(gpu, slots), full)
                 if first_entry(full):
                     self._enlarge()
@@ -151,8 +133,3 @@ class IdNumbers:
         table["drawn"], table["factor"] = self._drawn, FACTOR % 2**64
         table["bits"], table["slots"] = self._bits, gpu.address(slots)
         return table[()]
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `IdNumbers` can load."""
-    yield FILE, NAMES
