@@ -14,15 +14,7 @@ import numpy as np
 
 from conncomp.kernels.cuda.graph import blocked_afforest
 from conncomp.kernels.cuda.graph.edges import list_arcs, modules_of_lists, vertex_dtype
-from conncomp.kernels.cuda.launcher import (
-    COUNT,
-    WARP,
-    Gpu,
-    Templates,
-    every,
-    first_entry,
-    launch,
-)
+from conncomp.kernels.cuda.launcher import COUNT, WARP, Gpu, Templates, every, first_entry, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import PlacedStruct, Workspace
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from math import prod
 from typing import Any, NamedTuple
 
 from conncomp.kernels.cuda.grid import tiled_bricks
@@ -184,15 +185,15 @@ def memory(lattice: Lattice, replicas: int, index: Any) -> int:
 
 @lru_cache(maxsize=64)
 def _described(lattice: Lattice, replicas: int) -> tuple[Geometry, Links]:
-    neighbourhood = Neighbourhood(1, None, lattice.periodic)
-    strides, stride = [], 1
-    for length in reversed((replicas, *lattice.shape)):
-        strides.append(stride)
-        stride *= length
-    geometry = geometry_of(
-        (replicas, *lattice.shape), tuple(reversed(strides)), 1, neighbourhood, 1
-    )
+    geometry = packed_geometry(lattice, replicas, Neighbourhood(1, None, lattice.periodic))
     return geometry, joined_by_bonds(tuple((0, 1 << k) for k in range(lattice.ndim)))
+
+
+def packed_geometry(lattice: Lattice, replicas: int, neighbourhood: Neighbourhood) -> Geometry:
+    """Return the geometry of bytes of the sites of replicas, one after another."""
+    shape = replicas, *lattice.shape
+    strides = tuple(prod(shape[k + 1 :]) for k in range(len(shape)))
+    return geometry_of(shape, strides, 1, neighbourhood, 1)
 
 
 # Which of the names are for a task.
