@@ -168,10 +168,10 @@ class CellBricks:
         draw, change = _WORDS.load(self._gpu)
         replicas, cells = self._replicas, self._cells.struct
         arguments = cells, words, probabilities, drawn, records
-        launch(draw, replicas.grid_over("bonds"), replicas.struct(step, "bonds"), *arguments)
+        replicas.launch(draw, step, *arguments, over="bonds")
         components = self._clusters.find(drawn, records if sizes else None)
         self._clusters.flip(components, step, new)
-        launch(change, replicas.grid, replicas.struct(step), words, new)
+        replicas.launch(change, step, words, new)
 
 
 def _backward(kind: Kind) -> Step:

@@ -11,7 +11,16 @@ import numpy as np
 
 from conncomp._arguments import INT32_MAX
 from conncomp.kernels.cuda.grid import windings
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, Gpu, Module, Templates, ctype, launch
+from conncomp.kernels.cuda.launcher import (
+    INDEX_TYPES,
+    WARP,
+    Gpu,
+    Kernel,
+    Module,
+    Templates,
+    ctype,
+    launch,
+)
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import LATTICE, MOST_AXES, Lattice
 from conncomp.kernels.neighbourhood import Neighbourhood
@@ -100,6 +109,10 @@ class Replicas:
         self._struct["step"], self._struct["parts"] = step, self._parts[over]
         return self._struct[()]
 
+    def launch(self, kernel: Kernel, step: int, *arguments: Any, over: Over = "words") -> None:
+        """Launch a kernel over that, on ``Replicas`` for an update and what comes after these."""
+        launch(kernel, self.grid_over(over), self.struct(step, over), *arguments)
+
     def struct_in_parts(self, step: int, parts: int) -> Any:
         """Return ``Replicas`` for an update, of a kernel with so many blocks a replica: a copy."""
         struct = self.struct(step).copy()
@@ -142,7 +155,7 @@ _OF_LABELS = "choose_clusters", "clear_sizes", "measure_clusters", "sum_clusters
 def start_spins(gpu: Gpu, rows: Replicas, words: Any) -> None:
     """Fill words of replicas, which are 0, with random spins."""
     (kernel,) = gpu.load(SPINS, ("start_spins<>",))
-    launch(kernel, rows.grid, rows.struct(0), words)
+    rows.launch(kernel, 0, words)
 
 
 class ClusterWindings:

@@ -52,9 +52,7 @@ class VectorKernels:
     def count(self, spins: Any, records: Any) -> None:
         """Add what the spins tell to ``Records``."""
         replicas, parts = self._replicas, self._counting_parts
-        struct = replicas.struct(0).copy()
-        struct["parts"] = parts
-        grid = replicas.count * parts, THREADS
+        struct, grid = replicas.struct_in_parts(0, parts), (replicas.count * parts, THREADS)
         launch(self._count, grid, struct, np.int32(self._rows), spins, records)
 
     def draw(self, spins: Any, step: int, strengths: Any, bonds: Any, records: Any) -> None:
@@ -76,5 +74,4 @@ class VectorKernels:
         self._launch(square, step, sums, records)
 
     def _launch(self, kernel: Any, step: int, *arguments: Any) -> None:
-        replicas = self._replicas
-        launch(kernel, replicas.grid_over("sites"), replicas.struct(step, "sites"), *arguments)
+        self._replicas.launch(kernel, step, *arguments, over="sites")
