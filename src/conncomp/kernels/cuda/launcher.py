@@ -600,7 +600,7 @@ class Gpu:
 
     def grid(self, count: int, threads: int = THREADS, each: int = 1) -> tuple[int, int]:
         """Return the `blocks`, and their threads, of a kernel of so many pieces for each thread."""
-        return self.grid(count, threads, each=each)
+        return self.blocks(-(-count // each), threads), threads
 
     def blocks_together(self, threads: int, most: int) -> int:
         """Return how many blocks of `threads` run at the same time, `most` on a multiprocessor."""
