@@ -102,15 +102,9 @@ class FieldKernels:
         runs = -(-layers // run)
         self._grid = math.ceil(runs * columns_of_blocks), threads
         self._shared = 0 if lattice.ndim == 2 else 2 * threads * self._width * dtype.itemsize
-        struct = np.zeros((), _FIELDS)
-        struct["shape"] = lattice.lengths
-        struct["replicas"], struct["groups"] = count, groups
-        struct["run"], struct["runs"] = run, runs
-        struct["lanes"], struct["row_tiles"] = lanes, row_tiles
-        struct["seed"], struct["first"] = seed, first
-        for name, value in zip(("cubic", "linear", "gradient", "flux"), coefficients, strict=True):
-            struct[name] = value
-        self._struct = struct
+        cut = count, groups, run, runs, lanes, row_tiles
+        fields = tuple(lattice.lengths), *cut, seed, first, *coefficients, 0
+        self._struct = np.array(fields, _FIELDS)
         names = _names(dtype, lattice.ndim, self._width, noise)
         self._start, self._advance, self._measure, self._mark = gpu.load(FILE, names)
 

@@ -119,10 +119,8 @@ class SpinSweeps:
         self._threads = min(
             THREADS, plan.segments * WARP if by_warp else -(-plan.segments // WARP) * WARP
         )
-        boxes = np.zeros((), _BOXES)
-        boxes["extent"] = (*(1,) * (MOST_AXES - lattice.ndim), *plan.extent)
-        boxes["segments"], boxes["words"] = plan.segments, plan.words
-        self._boxes = boxes[()]
+        extent = *(1,) * (MOST_AXES - lattice.ndim), *plan.extent
+        self._boxes = np.array((extent, plan.segments, plan.words), _BOXES)[()]
         self._arrived = new_counters(gpu, replicas, plan.parts)
 
     def sweep(

@@ -40,11 +40,9 @@ _TILES = np.dtype([("count", "i4", MOST_AXES), ("log", "i4", MOST_AXES), ("box",
 
 def box_rows(shape: tuple[int, ...], halves: int) -> Any:
     """Return ``BoxRows`` of a box of this shape, the bonds of whose rows have so many words."""
-    box, width = np.zeros((), BOX_ROWS), shape[-1]
-    box["extent"] = (*(1,) * (MOST_AXES - len(shape)), *shape[:-1])
-    box["rows"], box["width"] = prod(shape[:-1]), width
-    box["columns"], box["halves"] = -(-width // WARP), halves
-    return box[()]
+    extent, width = (*(1,) * (MOST_AXES - len(shape)), *shape[:-1]), shape[-1]
+    fields = extent, prod(shape[:-1]), width, -(-width // WARP), halves
+    return np.array(fields, BOX_ROWS)[()]
 
 
 def word_bytes(axes: int) -> int:
@@ -88,11 +86,10 @@ class TileClusters:
     def __init__(self, replicas: Replicas, workspace: Workspace) -> None:
         self._replicas, self._workspace = replicas, workspace
         lattice, logs = replicas.lattice, LOGS[replicas.lattice.ndim]
-        before, tiles = MOST_AXES - lattice.ndim, np.zeros((), _TILES)
-        tiles["count"] = (*(1,) * before, *_count(lattice))
-        tiles["log"] = (*(0,) * before, *logs)
-        tiles["box"] = box_rows(tuple(1 << log for log in logs), -(1 << logs[-1]) // -WARP)
-        self._tiles, self._words = tiles[()], (1 << sum(logs)) // WARP
+        before = MOST_AXES - lattice.ndim
+        along = (*(1,) * before, *_count(lattice)), (*(0,) * before, *logs)
+        box = box_rows(tuple(1 << log for log in logs), -(1 << logs[-1]) // -WARP)
+        self._tiles, self._words = np.array((*along, box), _TILES)[()], (1 << sum(logs)) // WARP
         self._blocks = prod(_count(lattice)) * replicas.count
 
     @property

@@ -10,6 +10,7 @@ import numpy as np
 from conncomp.kernels.cuda.components.rows import FACTOR
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, first_entry, launch
+from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
 KERNELS = Templates(
@@ -26,10 +27,8 @@ MOST_IDS = np.iinfo(np.int32).max
 FIRST_ROWS, MOST_ROWS, MARGIN = 1 << 20, 1 << 24, 1.25
 
 SLOTS = np.dtype([("key", np.uint64), ("word", np.uint32), ("unused", np.uint32)])
-_ROWS = np.dtype([("left", np.uint64), ("right", np.uint64)])
-_TABLE = np.dtype(
-    [("drawn", np.uint64), ("factor", np.uint64), ("bits", np.int64), ("slots", np.uint64)]
-)
+ROWS = Struct("IdRows", "left right")
+TABLE = Struct("IdTable", drawn=KEYS, factor=KEYS, bits=COUNT, slots=POINTER)
 
 
 class IdNumbers:
@@ -70,15 +69,13 @@ class IdNumbers:
         places = sides * rows
         take_slots, list_firsts, number_ids, _ = KERNELS.load(gpu)
         grid = gpu.grid(places)
-        ids = np.zeros((), _ROWS)
-        ids["left"] = gpu.address(left)
-        ids["right"] = 0 if right is None else gpu.address(right)
+        ids = ROWS.of(gpu, left=left, right=right)
         found, counts = xp.empty(places, WORDS), xp.empty(places, NUMBERS)
         self._make_room(gpu, int(places * min(1.0, MARGIN * self._new_share)) + 1)
         while True:
             slots = self._take_slots(gpu)
             full = xp.zeros(1, COUNT)
-            launch(take_slots, grid, places, ids[()], self._table(gpu, slots), found, full)
+            launch(take_slots, grid, places, ids, self._table(gpu, slots), found, full)
             if not first_entry(full):
                 break
             self._enlarge()
@@ -88,7 +85,7 @@ class IdNumbers:
         if self.size + new > MOST_IDS:
             raise ValueError(f"there are more than {MOST_IDS:,} distinct ids")
         numbers, new_ids = xp.empty((sides, rows), NUMBERS), xp.empty(new, KEYS)
-        rows_and_size = places, ids[()], self.size
+        rows_and_size = places, ids, self.size
         launch(number_ids, grid, *rows_and_size, found, slots, counts, numbers, new_ids)
         self.ids = xp.concatenate([self.ids, new_ids])
         self._new_share = new / max(places, 1)
@@ -129,7 +126,5 @@ class IdNumbers:
 
     def _table(self, gpu: Gpu, slots: Any) -> Any:
         """Return the struct ``IdTable``."""
-        table = np.zeros((), _TABLE)
-        table["drawn"], table["factor"] = self._drawn, FACTOR % 2**64
-        table["bits"], table["slots"] = self._bits, gpu.address(slots)
-        return table[()]
+        numbers = {"drawn": self._drawn, "factor": FACTOR % 2**64, "bits": self._bits}
+        return TABLE.of(gpu, **numbers, slots=slots)
