@@ -251,7 +251,7 @@ def every(*kinds: Templates) -> Callable[[], Iterator[Module]]:
 def _in_cpp(value: Any) -> str:
     if isinstance(value, np.dtype):
         return ctype(value)
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return str(value).lower() if isinstance(value, bool | np.bool_) else str(value)
 
 
 def source(file: str) -> str:
