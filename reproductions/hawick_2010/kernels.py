@@ -162,17 +162,14 @@ def resources(laboratory: Laboratory) -> Findings:
         SECOND: (of_vertex, vertex.itemsize, counters),
         THIRD: (of_vertex, vertex.itemsize, counters + COUNT.itemsize),
     }
-    names = {
-        FIRST: (edge_propagation.FILE, edge_propagation._names(vertex, index)),
-        SECOND: (
-            vertex_propagation.FILE,
-            vertex_propagation._names("cached", pointer, vertex, index),
-        ),
-        THIRD: (bfs.FILE, bfs._names(pointer, vertex, index)),
+    kernels = {
+        FIRST: edge_propagation.KERNELS.load(gpu, vertex, index),
+        SECOND: vertex_propagation.KERNELS.load(gpu, "cached", pointer, vertex, index),
+        THIRD: bfs.KERNELS.load(gpu, pointer, vertex, index),
     }
     rows = []
     for kernel, (of_each, of_link, of_all) in needs.items():
-        function = gpu.load(*names[kernel])[1].function
+        function = kernels[kernel][1].function
         attributes = {name: getattr(function, key, None) for name, key in ATTRIBUTES.items()}
         row: Row = {"way": kernel, "bytes a vertex": of_each, "bytes a link": of_link}
         row |= {"other bytes": of_all, **attributes, "threads of a block": best.get(kernel)}

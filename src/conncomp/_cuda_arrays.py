@@ -16,9 +16,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from conncomp._arrays import in_library, library_of
-from conncomp.kernels.cuda.core.answer import TELLING
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, kept_launches, stream_key
-from conncomp.kernels.cuda.workspace import OwnWorkspaces, Workspace
+from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, TELLING, Gpu, kept_launches
+from conncomp.kernels.cuda.workspace import OwnWorkspaces, Workspace, stream_key
 
 
 class CudaLibrary(Protocol):
@@ -209,7 +208,11 @@ class RepeatedFill:
         self._labels_kind = type(example), library.layout(example, self._device)
         self._is_told, self._is_copied = counted == "told", counted == "copied"
         self._asks_ahead = library.asks_ahead and labels.nbytes <= MOST_SPARE
-        with workspace, gpu.loading([TELLING] * self._is_told), kept_launches() as launches:
+        with (
+            workspace,
+            gpu.loading([TELLING.module()] * self._is_told),
+            kept_launches() as launches,
+        ):
             numbers = fill()
             self.counts, self._counts_address = numbers.reshape(shape), gpu.address(numbers)
             self.kernels = tuple(made.kernel for made in launches)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from conncomp.kernels.cuda.components import distinct as driver
-from conncomp.kernels.cuda.core.key_table import FACTOR
+from conncomp.kernels.cuda.components.rows import FACTOR
 from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")

@@ -17,7 +17,7 @@ from hypothesis.extra import numpy as hnp
 import conncomp
 from conncomp import _arrays
 from conncomp.components import _labels, selection, sizes
-from conncomp.kernels.cuda.components import members, shapes
+from conncomp.kernels.cuda.components import shapes, tables
 from conncomp.kernels.cuda.components.rows import extent_of
 from conncomp.kernels.cuda.components.runs import find_runs
 from conncomp.kernels.cuda.launcher import launch
@@ -190,7 +190,7 @@ def test_members_by_parts(part, background):
     labels, empty = HARD_LABELS["noise of many"], -1 if background is None else 0
     counts = conncomp.component_sizes(labels, background=background)
     index = np.dtype(np.int64)
-    result = members.list_members(HostGpu(), labels, empty, counts, len(labels), index, part)
+    result = tables.list_members(HostGpu(), labels, empty, counts, len(labels), index, part)
     for on_device, in_memory in zip(
         result, conncomp.component_members(labels, background=background), strict=True
     ):
@@ -201,7 +201,7 @@ def test_members_by_parts(part, background):
 def test_sums_of_products_have_128_bits():
     gpu, labels = HostGpu(), np.ones(70, np.int32)
     runs = find_runs(gpu, labels, 0, 2, 70)
-    _, measure, _ = gpu.load(shapes.FILE, shapes.names_of((70,)))
+    _, measure, _ = gpu.load(*shapes.module_of((70,)))
     table = np.zeros((1, 6), np.int64)  # low, high, sum, the halves of the sum of squares, size
     table[0, 3:5] = -2, 5
     lengths = np.array([70])
@@ -352,7 +352,7 @@ class TestOnGpu:
         labels = rng.integers(0, 60, (37, 11, 64, 49)).astype(dtype)
         check(cupy, labels, background, batch_axes=batch_axes)
 
-    @pytest.mark.parametrize("shape", [(1500, 1300), (100, 110, 130), (members.PART + 100_001,)])
+    @pytest.mark.parametrize("shape", [(1500, 1300), (100, 110, 130), (tables.PART + 100_001,)])
     @pytest.mark.parametrize("density", [0.1, 0.5, 0.9])
     def test_large_arrays(self, shape, density):
         import cupy

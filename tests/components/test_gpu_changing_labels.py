@@ -8,10 +8,14 @@ import pytest
 
 from changing_memory import ChangingGpu, labels, written_by_another_thread
 from conncomp.components._labels import check_items
-from conncomp.kernels.cuda.components.members import list_members
 from conncomp.kernels.cuda.components.runs import find_runs
 from conncomp.kernels.cuda.components.shapes import measure_shapes
-from conncomp.kernels.cuda.components.tables import combine_labels, count_labels, replace_labels
+from conncomp.kernels.cuda.components.tables import (
+    combine_labels,
+    count_labels,
+    list_members,
+    replace_labels,
+)
 from host_cuda.host_gpu import AVAILABLE, check_sanitized
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")

@@ -17,8 +17,8 @@ from conncomp.components import _labels
 from conncomp.components._labels import check_items
 from conncomp.components.columns import measuring
 from conncomp.components.columns.intensities import check_image
+from conncomp.kernels.cuda.components.configurations import count_faces
 from conncomp.kernels.cuda.components.runs import find_runs
-from conncomp.kernels.cuda.components.surfaces import count_faces
 from host_cuda.host_gpu import AVAILABLE, SANITIZERS, check_sanitized
 from host_cupy import HostCuPyGpu, place_on, place_on_host
 

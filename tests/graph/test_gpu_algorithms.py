@@ -16,8 +16,12 @@ from conncomp import (
 from conncomp.graph.algorithms import ALGORITHMS
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.graph import blocked_afforest, ecl
-from conncomp.kernels.cuda.graph.check import check_rows
-from conncomp.kernels.cuda.graph.edges import list_edges, memory_for_edges, rows_from_both_ends
+from conncomp.kernels.cuda.graph.edges import (
+    check_rows,
+    list_edges,
+    memory_for_edges,
+    rows_from_both_ends,
+)
 from conncomp.kernels.cuda.launcher import launch
 from conncomp.kernels.cuda.papers import bfs, edge_propagation, vertex_propagation
 from dealt import dealt

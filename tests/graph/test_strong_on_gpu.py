@@ -6,7 +6,7 @@ import pytest
 from conncomp import Graph, Workspace, connected_components, generate
 from conncomp.graph.algorithms import STRONG_ALGORITHMS
 from conncomp.kernels.cuda.graph import strong_components
-from conncomp.kernels.cuda.graph.arcs import list_arcs
+from conncomp.kernels.cuda.graph.edges import list_arcs
 from conncomp.kernels.cuda.launcher import kept_launches
 from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized, interleavings
 from reference import strong_components_by_tarjan
@@ -460,7 +460,7 @@ def test_a_symmetric_graph_has_weak_components(monkeypatch):
     graph = generate.uniform_random(500, 400)
     rows = Graph.from_csr(graph.indptr, graph.indices)
     rows._symmetric = True
-    monkeypatch.setattr(strong_components, "_names", None)  # which it would have to load
+    monkeypatch.setattr(strong_components, "KERNELS", None)  # which it would have to load
     check(HostGpu(), "auto", rows, expected_of(graph))
 
 

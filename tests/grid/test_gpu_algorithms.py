@@ -16,7 +16,7 @@ from changing_memory import ChangingGpu
 from conncomp import Workspace, generate, label
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.kernels.cuda.grid import tiled_elements, tiled_quads
-from conncomp.kernels.cuda.grid.image import RANKS, VALUE_CTYPES, Image, rules
+from conncomp.kernels.cuda.grid.image import EVERY_RULE, RANKS, VALUE_CTYPES, Image
 from conncomp.kernels.cuda.launcher import launch
 from conncomp.kernels.cuda.papers import (
     directional_propagation,
@@ -175,7 +175,7 @@ def test_equals_flood_fill(algorithm, data):
 
 
 # Every rule and value type, every rank and index type, but not all combinations.
-LINK_TYPES = [(links.rule, links.value_type, 2, np.int32) for links in rules()]
+LINK_TYPES = [(links.rule, links.value_type, 2, np.int32) for links in EVERY_RULE]
 LINK_TYPES += [
     (rule, "u1", *kind)
     for rule in ("equal", "within", "bonds")

@@ -30,8 +30,16 @@ import numpy as np
 import pytest
 
 import dealt
-from conncomp.kernels.cuda.core.answer import TELLING
-from conncomp.kernels.cuda.launcher import SOURCES, Again, Gpu, Launch, includes, launch, source
+from conncomp.kernels.cuda.launcher import (
+    SOURCES,
+    TELLING,
+    Again,
+    Gpu,
+    Launch,
+    includes,
+    launch,
+    source,
+)
 from host_cuda import asked_for
 from native_program import AT_FIXED_ADDRESSES
 
@@ -340,7 +348,7 @@ class HostGpu(Gpu):
         self, launches: list[Launch], variable: tuple[Any, ...], number: Any = None
     ) -> Again:
         if number is not None:
-            (tell,), answer = self.load(*TELLING), np.zeros(1, np.int64)
+            (tell,), answer = TELLING.load(self), np.zeros(1, np.int64)
             launches = [*launches, Launch(tell, (1, 1), (number, answer), 0)]
         places = [
             [list(self._variable_places(argument, variable)) for argument in arguments]

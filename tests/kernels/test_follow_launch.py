@@ -5,16 +5,16 @@ from itertools import chain
 
 import pytest
 
+from conncomp.kernels.cuda import launcher
 from conncomp.kernels.cuda.components import (
     intensities,
     measures,
     moments,
     runs,
     shapes,
-    variances,
 )
-from conncomp.kernels.cuda.core import answer, numbering
-from conncomp.kernels.cuda.graph import arcs, blocked_afforest, boruvka, ecl, strong_components
+from conncomp.kernels.cuda.core import numbering
+from conncomp.kernels.cuda.graph import blocked_afforest, boruvka, ecl, edges, strong_components
 from conncomp.kernels.cuda.grid import (
     item_runs,
     run_tiles,
@@ -40,15 +40,14 @@ def one_of_each_template():
     of_models = (
         (SPINS, ("activate_bonds<>",)),
         (SPINS, ("count_states<>",)),
-        *bricks.specialisations(),
+        *bricks.modules_of(bricks.OF_SPINS),
     )
     of_numbers = (
         module.specialisations()
         for module in (
-            answer,
+            launcher,
             numbering,
             measures,
-            arcs,
             blocked_afforest,
             boruvka,
             ecl,
@@ -57,6 +56,7 @@ def one_of_each_template():
     )
     for file, names in (
         *chain.from_iterable(of_numbers),
+        *edges.ARCS.modules(),
         *tiled_bricks.specialisations(),
         *tiled_elements.specialisations(),
         *tiled_quads.specialisations(),
@@ -89,13 +89,13 @@ def touches_before_wait(ptx, name):
 
 
 # Those that list runs and go through them, which wait at once.
-OF_RUNS = intensities, moments, runs, shapes, variances
+OF_RUNS = intensities, moments, runs, shapes
 
 
 @pytest.mark.parametrize("driver", OF_RUNS, ids=lambda driver: driver.FILE)
 def test_kernels_of_runs_wait_at_once(driver):
-    for name in {template_of(name) for _, names in driver.specialisations() for name in names}:
-        text = "".join((SOURCES / file).read_text() for file in includes(driver.FILE))
+    for file, name in {(file, template_of(n)) for file, ns in driver.specialisations() for n in ns}:
+        text = "".join((SOURCES / included).read_text() for included in includes(file))
         assert re.search(rf"__launch_bounds__\(\w+\)\s+{name}\([^{{]*{{\s+follow_launch\(\);", text)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import conncomp.kernels
-from conncomp.kernels.cuda.launcher import COUNT, PER_THREAD, SOURCES, launch
+from conncomp.kernels.cuda.launcher import COUNT, PER_THREAD, SOURCES, Templates, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
 from host_cuda import host_gpu
@@ -25,6 +25,7 @@ def structs_by_file():
     for module in pkgutil.walk_packages(conncomp.kernels.__path__, "conncomp.kernels."):
         driver = importlib.import_module(module.name)
         files = [value for name, value in vars(driver).items() if name.startswith("FILE")]
+        files += {kind.file for kind in vars(driver).values() if isinstance(kind, Templates)}
         for value in vars(driver).values():
             for struct in value.values() if isinstance(value, dict) else (value,):
                 if isinstance(struct, Struct):

@@ -9,8 +9,12 @@ from conncomp.components.selection import (
     remove_small_components,
     sort_by_size,
 )
-from conncomp.components.sizes import component_members, component_sizes, size_histogram
-from conncomp.components.spanning import component_spans
+from conncomp.components.sizes import (
+    component_members,
+    component_sizes,
+    component_spans,
+    size_histogram,
+)
 from conncomp.components.statistics import (
     ComponentStatistics,
     ComponentTable,

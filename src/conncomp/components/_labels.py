@@ -72,19 +72,10 @@ def where_labels_lie(function: _Function) -> _Function:
 class Items:
     """Labels of one array or of many, numbered so that one table has a row for each component.
 
-    Attributes
-    ----------
-    labels : contiguous array of int32 or int64, shape (*batch, *shape)
-        For label k of item n, ``n * rows + k``, or else `background`. The items, arrays of their
-        own, follow each other.
-    background : int
-        -1 if there is none.
-    rows : int
-        Of each item: as many as the largest label of all needs.
-    batch, shape : tuple of int
-        Of the batch axes, and of an item.
-    dtype : dtype
-        Of labels in results.
+    Label k of item n is ``n * rows + k`` in `labels`, a contiguous array of int32 or int64 of shape
+    (*batch, *shape), where items follow each other; else it is `background`, or -1 if there is
+    none. The largest label of all needs so many `rows` of each item. Labels in results are of
+    `dtype`.
     """
 
     labels: Labels
@@ -151,13 +142,7 @@ def check_spacing(spacing: Any, ndim: int) -> tuple[float, ...]:
 
 
 def as_integers(labels: Any, name: str = "labels") -> tuple[Any, NDArray[np.bool_] | None]:
-    """Return labels as an array of NumPy or CuPy, of integers, and which elements are masked.
-
-    Raises
-    ------
-    TypeError
-        If they are not of integers.
-    """
+    """Return labels as an array of NumPy or CuPy, of integers, and which elements are masked."""
     given, mask = (labels, None) if on_gpu(labels) else as_numpy_and_mask(labels, name)
     if given.size == 0 and given.dtype.kind == "f" and not hasattr(labels, "dtype"):
         given = given.astype(np.int32)  # an empty list
@@ -188,16 +173,8 @@ def check_items(
     """Check labels, and number the components of all items apart.
 
     Masked labels become background. Labels on the GPU are CuPy's, and stay there; it waits for the
-    GPU, to learn the largest. Where that is given, labels are none below 0 and none above it.
-
-    Raises
-    ------
-    TypeError
-        If `labels` is not of integers, or `batch_axes` is not an integer.
-    ValueError
-        If a label is negative and not background, or far larger than the number of elements,
-        `background` is not 0, -1 or None, or has to be given and is not, or `batch_axes` leaves no
-        axis to the items.
+    GPU, to learn the largest. Where that is given, labels are none below 0 and none above it. Raise
+    what `component_sizes` says, also if `background` has to be given and is not.
     """
     placed = on_gpu(labels)
     given, mask = as_integers(labels, name)

@@ -53,11 +53,9 @@ def fill_holes(
         otherwise the number of axes, so that no hole leaks between elements that are connected.
     max_size : int, optional
         The size of the largest hole to fill; by default all are filled.
-    background : {"auto", 0, -1, None}, optional
-        The label that is no component, as for `component_sizes`. That of a mask is False.
-    batch_axes : int, optional
-        How many axes ahead are those of a batch, as for `component_sizes`. Each item has a border
-        of its own.
+    background, batch_axes
+        As for `component_sizes`; the background of a mask is False. Each item has a border of its
+        own.
 
     Returns
     -------
@@ -66,14 +64,10 @@ def fill_holes(
 
     Raises
     ------
-    TypeError
-        If `labels` is neither of integers nor of bool, or another argument not an integer.
-    ValueError
-        If `labels` has no dimension, or one and `background` is not given, or a label is negative
-        or far larger than the number of elements; if `connectivity` is not from 1 to the number of
-        axes of an item, or `max_size` is negative.
-    MemoryError
-        If there is too little memory, on the GPU too.
+    TypeError, ValueError, MemoryError
+        As for `component_sizes`, but that `labels` may be of bool; and if it has no dimension,
+        `connectivity` is not from 1 to the number of axes of an item, or `max_size` is no integer
+        or negative.
 
     Notes
     -----

@@ -178,11 +178,8 @@ def match(
         Of one shape, of one dimension or more, both in main memory or both on a GPU, as for
         `component_sizes`. If the first is a Dask array or is in files, so may be the second, in
         any chunks. Arrays of xarray are aligned as by `component_statistics`.
-    background : {"auto", 0, -1, None}, optional
-        The label that is no component, of both, as for `component_sizes`.
-    batch_axes : int, optional
-        How many axes ahead are those of a batch, as for `component_sizes`. Nothing overlaps across
-        items.
+    background, batch_axes
+        As for `component_sizes`, of both. Nothing overlaps across items.
 
     Returns
     -------
@@ -192,14 +189,9 @@ def match(
 
     Raises
     ------
-    TypeError
-        If labels are not of integers, or lie in different memories, or another argument is of the
-        wrong type.
-    ValueError
-        If labels are of different shapes, have no dimension, or one and `background` is not given,
-        or a label is negative or far larger than the number of elements.
-    MemoryError
-        If there is too little memory, on the GPU too.
+    TypeError, ValueError, MemoryError
+        As for `component_sizes`; and if labels lie in different memories, are of different shapes,
+        or have no dimension.
 
     See Also
     --------

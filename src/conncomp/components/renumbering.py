@@ -65,11 +65,9 @@ def relabel_consecutive(
         Of any shape and any integers, however large or negative, in main memory or on a GPU.
     return_labels : bool, optional
         Whether to return the old labels, too.
-    background : {"auto", 0, -1, None}, optional
-        The label that is no component, as for `component_sizes`, and stays what it is.
-    batch_axes : int, optional
-        How many axes ahead are those of a batch, as for `component_sizes`. Numbers begin again in
-        each item.
+    background, batch_axes
+        As for `component_sizes`. The background stays what it is, and numbers begin again in each
+        item.
 
     Returns
     -------
@@ -82,13 +80,8 @@ def relabel_consecutive(
 
     Raises
     ------
-    TypeError
-        If `labels` is not of integers, or `batch_axes` is not an integer.
-    ValueError
-        If `labels` has one axis and `background` is not given, or `batch_axes` leaves no axis to
-        the items.
-    MemoryError
-        If there is too little memory, on the GPU too.
+    TypeError, ValueError, MemoryError
+        As for `component_sizes`, but for labels, which may be any integers.
 
     Notes
     -----

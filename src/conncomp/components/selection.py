@@ -51,10 +51,8 @@ def largest_components(
         has one. `k` components of each class are kept.
     connectivity : int, optional
         Of the components of a mask, as for `label`; not to be given with labels.
-    background : {"auto", 0, -1, None}, optional
-        The label that is no component, as for `component_sizes`. That of a mask is False.
-    batch_axes : int, optional
-        How many axes ahead are those of a batch of items, as for `component_sizes`.
+    background, batch_axes
+        As for `component_sizes`; the background of a mask is False.
 
     Returns
     -------
@@ -64,16 +62,11 @@ def largest_components(
 
     Raises
     ------
-    TypeError
-        If `k` or `batch_axes` is not an integer, or `labels` neither of integers nor of bool, or
-        `by` not of integers, or not where `labels` lies.
-    ValueError
-        If `by` is of another shape, or a component has elements of several classes; if
-        `connectivity` is given with labels, or is not from 1 to the number of axes of an item; if
-        `k` is negative, or a label is, or `labels` has one axis and `background` is not given, or
-        `batch_axes` leaves no axis to the items.
-    MemoryError
-        If there is too little memory, on the GPU too.
+    TypeError, ValueError, MemoryError
+        As for `component_sizes`, but that `labels` may be of bool; and if `k` is no integer or
+        negative; if `by` is not of integers, does not lie where `labels` does, or is of another
+        shape, or a component has elements of several classes; or if `connectivity` is given with
+        labels, or is not from 1 to the number of axes of an item.
 
     Examples
     --------
@@ -137,13 +130,8 @@ def remove_small_components(
 
     Raises
     ------
-    TypeError
-        If a size or `batch_axes` is not an integer, or `labels` neither of integers nor of bool.
-    ValueError
-        If neither size is given; if `connectivity` is given with labels, or is not from 1 to the
-        number of axes of an item; or as `largest_components` does.
-    MemoryError
-        If there is too little memory, on the GPU too.
+    TypeError, ValueError, MemoryError
+        As for `largest_components`; and if neither size is given, or one is no integer.
 
     Examples
     --------

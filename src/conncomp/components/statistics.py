@@ -311,11 +311,8 @@ def component_statistics(
         The distance of neighbouring elements along each axis of an item, such as the edges of a
         voxel: centroids, moments, volumes and areas are in its units. By default that of the image
         of SimpleITK or ITK which `labels`, `image` or `classes` is, and else 1.
-    background : {"auto", 0, -1, None}, optional
-        The label that is no component, as for `component_sizes`.
-    batch_axes : int, optional
-        How many axes ahead are those of a batch, as for `component_sizes`. Coordinates are those
-        within an item.
+    background, batch_axes
+        As for `component_sizes`. Coordinates are those within an item.
 
     Returns
     -------
@@ -328,18 +325,13 @@ def component_statistics(
 
     Raises
     ------
-    TypeError
-        If an argument is of another type than above, or `image` or `classes` does not lie where
-        `labels` does.
-    ValueError
-        If `labels` has no axis, or one axis without `background`, or a label that is negative or
-        far above the number of elements; if `image` or `classes` has another shape or masked
-        elements, cannot be aligned, or differs in spacing; if a component has several classes; if
-        a property is unknown or does not exist for these arguments.
+    TypeError, ValueError, MemoryError
+        As for `component_sizes`; and if `labels` has no axis; if `image` or `classes` does not lie
+        where it does, has another shape or masked elements, cannot be aligned, or differs in
+        spacing; if a component has several classes; or if a property is unknown or does not exist
+        for these arguments.
     OverflowError
         If `image` is of 64-bit integers, and the sum of a component needs more.
-    MemoryError
-        If there is too little memory, on the GPU too.
 
     Notes
     -----

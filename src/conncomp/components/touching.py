@@ -89,11 +89,8 @@ def contacts(
         contact, wherever it leads around such an axis: two elements along one of length 2 touch
         twice, and neighbours across one of length 1 touch straight and along both diagonals. So an
         array that is repeated along periodic axes has so many times as many contacts.
-    background : {"auto", 0, -1, None}, optional
-        The label that is no component, and touches nothing, as for `component_sizes`.
-    batch_axes : int, optional
-        How many axes ahead are those of a batch, as for `component_sizes`. Nothing touches across
-        items.
+    background, batch_axes
+        As for `component_sizes`. Nothing touches the background, or across items.
 
     Returns
     -------
@@ -103,15 +100,10 @@ def contacts(
 
     Raises
     ------
-    TypeError
-        If `labels` is not of integers, or another argument of the wrong type.
-    ValueError
-        If `labels` has no dimension, or one and `background` is not given, or a label is negative
-        or far larger than the number of elements; if `connectivity` is not from 1 to the number of
-        axes of an item, a spacing is not above 0 and finite, or there is not one for each axis, or
-        so many periodic axes have length 1 that contacts are too many for int64.
-    MemoryError
-        If there is too little memory, on the GPU too.
+    TypeError, ValueError, MemoryError
+        As for `component_sizes`; and if `labels` has no dimension, `connectivity` is not from 1 to
+        the number of axes of an item, a spacing is not above 0 and finite, there is not one for
+        each axis, or so many periodic axes have length 1 that contacts are too many for int64.
 
     See Also
     --------
@@ -268,19 +260,11 @@ def check_touching(
 class ContactSteps(NamedTuple):
     """Backward steps of a neighbourhood in an item, without its axes of length 1.
 
-    Attributes
-    ----------
-    axes : tuple of int
-        Those that are longer.
-    shape : tuple of int
-        Their lengths.
-    packed : ndarray of int64, shape (steps, 4)
-        As `ContactStep` in ``cpu/components/contacts.h``, ahead of whose axes is that of items.
-    periodic : int
-        Which axes are, as bits.
-    times : tuple of int
-        For each kind of contacts, how many steps in the whole item a step here stands for. Kinds
-        are faces, by axis, and what else there is, by this number; or there is one.
+    `axes` are those that are longer, and `shape` their lengths. Steps are `packed`, int64 of shape
+    (steps, 4), as `ContactStep` in ``cpu/components/contacts.h`` has them, ahead of whose axes is
+    that of items; `periodic` says in bits which axes are. For each kind of contacts `times` is how
+    many steps in the whole item a step here stands for. Kinds are faces, by axis, and what else
+    there is, by this number; or there is one.
     """
 
     axes: tuple[int, ...]
@@ -346,28 +330,10 @@ def count_contacts(
 ) -> tuple[Any, Any]:
     """Return pairs of labels that touch, ascending, and how often, for each kind of contact.
 
-    Few pairs are in main memory, those of labels on a GPU, too.
-
-    Parameters
-    ----------
-    labels : contiguous array of int32 or int64
-        Those of all items, of which no two share a number.
-    background : int
-        -1 if there is none.
-    rows : int
-        Labels are below it.
-    items : int
-    steps : ContactSteps
-
-    Returns
-    -------
-    pairs : array of int64, shape (n, 2)
-    counts : array of int64, shape (n, steps.kinds)
-
-    Raises
-    ------
-    ValueError
-        If labels are too large for keys, as they are beyond 2**31 or so.
+    Labels are contiguous, int32 or int64, those of all items, of which no two share a number, and
+    below `rows`; the background is -1 if there is none. Pairs are of shape (n, 2), and counts of
+    (n, steps.kinds); few are in main memory, those of labels on a GPU, too. Raise ValueError if
+    labels are too large for keys, as they are beyond 2**31 or so.
     """
     if rows * rows * steps.kinds > 1 << KEY_BITS:
         raise ValueError(

@@ -165,11 +165,8 @@ def each(
     labels : array_like of int
         One dimension or more, in main memory or on a GPU, as for `component_sizes`. Masks and crops
         are read from it when they are asked for.
-    background : {"auto", 0, -1, None}, optional
-        The label that is no component, as for `component_sizes`.
-    batch_axes : int, optional
-        How many axes ahead are those of a batch, as for `component_sizes`: the components of the
-        first item come first.
+    background, batch_axes
+        As for `component_sizes`. The components of the first item come first.
 
     Yields
     ------

@@ -11,7 +11,7 @@ from conncomp.gpu import Workspace
 from conncomp.graph import papers
 from conncomp.kernels.cuda.core import numbering
 from conncomp.kernels.cuda.core.numbering import number_roots
-from conncomp.kernels.cuda.graph import arcs, blocked_afforest, ecl, edges, strong_components
+from conncomp.kernels.cuda.graph import blocked_afforest, ecl, edges, strong_components
 from conncomp.kernels.cuda.launcher import Gpu
 from conncomp.kernels.cuda.papers import (
     bfs,
@@ -74,18 +74,15 @@ def _kernels(*drivers: Any) -> tuple[Callable[[], Specialisations], ...]:
     return tuple(driver.specialisations for driver in (*drivers, numbering))
 
 
-def _of_paper(name: str, driver: Any, source: str, lists: Any = edges, **traits: Any) -> Algorithm:
-    """Return a paper's algorithm that goes on until nothing changes.
-
-    `lists` is the driver that makes lists of its edges, or arcs.
-    """
+def _of_paper(name: str, driver: Any, source: str, **traits: Any) -> Algorithm:
+    """Return a paper's algorithm that goes on until nothing changes."""
     return Algorithm(
         name,
         "cuda",
         _numbering(driver.fill_roots),
         source=source,
         waits=always_waits,
-        specialisations=_kernels(driver, lists),
+        specialisations=_kernels(driver, edges),
         **traits,
     )
 
@@ -132,8 +129,8 @@ STRONG_ALGORITHMS = table_of(
         "cuda",
         _numbering(strong_components.fill_roots),
         source=f"Fleischer, Hendrickson, Pinar 2000; {ALABANDI}",
-        specialisations=_kernels(strong_components, arcs, blocked_afforest, ecl),
+        specialisations=_kernels(strong_components, edges, blocked_afforest, ecl),
     ),
-    _of_paper("ecl-scc", ecl_scc, ALABANDI, lists=arcs),
-    _of_paper("forward-backward", forward_backward, BARNAT, lists=arcs),
+    _of_paper("ecl-scc", ecl_scc, ALABANDI),
+    _of_paper("forward-backward", forward_backward, BARNAT),
 )

@@ -54,8 +54,7 @@ from conncomp.graph.inputs.parts import (
     check_square,
     refuse_excess,
 )
-from conncomp.kernels.cuda.graph.check import check_rows
-from conncomp.kernels.cuda.graph.edges import rows_of_arcs
+from conncomp.kernels.cuda.graph.edges import check_rows, rows_of_arcs
 from conncomp.kernels.cuda.launcher import current_gpu
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from conncomp._arguments import INT32_MAX
 from conncomp.gpu import Workspace
 from conncomp.graph.graph import Graph
 from conncomp.kernels.cuda.graph.boruvka import CHECK_OF_ROWS, ForestTask, WeightBits, forest_arcs
-from conncomp.kernels.cuda.launcher import Gpu, are_watched, first_entry, kept_launches, stream_key
-from conncomp.kernels.cuda.workspace import OwnWorkspaces
+from conncomp.kernels.cuda.launcher import Gpu, are_watched, first_entry, kept_launches
+from conncomp.kernels.cuda.workspace import OwnWorkspaces, stream_key
 
 # So many vertices and arcs are gone through in memory that is kept, some 32 bytes for each.
 MOST_ENTRIES = 1 << 23

@@ -16,7 +16,8 @@ from conncomp.grid.answers import array_of, fill_on_gpu, image_of, output_of
 from conncomp.grid.array import read_image
 from conncomp.grid.question import Numbering, question_of_image
 from conncomp.grid.repeated import Repeated, may_be_repeated
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu, stream_key
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
+from conncomp.kernels.cuda.workspace import stream_key
 
 
 class Labeller:

@@ -15,19 +15,17 @@ from numpy.typing import NDArray
 from conncomp._arguments import INT32_MAX
 from conncomp._arrays import host_copy, new_array, on_host, placed
 from conncomp._core import native
-from conncomp.components._labels import Items
+from conncomp.components._labels import Items, library_at
 from conncomp.components.columns.crops import Contents
 from conncomp.components.columns.intensities import Image
 from conncomp.components.columns.measuring import Known
-from conncomp.components.columns.moments import centroids_of, normalized
 from conncomp.components.columns.solids import measure_solids
 from conncomp.components.touching import contact_steps, count_contacts
 from conncomp.grid._arguments import check_neighbourhood
 from conncomp.kernels.cuda.components import configurations, moments
-from conncomp.kernels.cuda.components.moments import LabelledComponents
-from conncomp.kernels.cuda.components.quantiles import SortedValues
+from conncomp.kernels.cuda.components.intensities import SortedValues
+from conncomp.kernels.cuda.components.moments import LabelledComponents, principal_variances
 from conncomp.kernels.cuda.components.runs import FEW_AXES
-from conncomp.kernels.cuda.components.variances import principal_variances
 from conncomp.kernels.cuda.launcher import current_gpu
 
 POWERS = 4  # of moments along each axis: 0 to 3
@@ -48,7 +46,7 @@ class Touching(NamedTuple):
 class Channel:
     """An image, and what is known of its values in each component.
 
-    As ``reals``, if they are known so, standard deviations, minima and maxima.
+    `reals` are standard deviations, minima and maxima, if they are known so.
     """
 
     image: Image
@@ -62,16 +60,8 @@ class Channel:
 class Accumulators:
     """Components, what is known of them, and what columns ask for.
 
-    Attributes
-    ----------
-    items : Items
-    known : Known
-    centroids, covariances : arrays
-        As `ComponentStatistics` has them, in units of `spacing`.
-    channels : sequence of Channel
-    has_channels : bool
-        Whether the image has an axis of channels, and columns of its values have one.
-    spacing : tuple of float
+    Centroids and covariances are those of `ComponentStatistics`, in units of `spacing`. If the
+    image has an axis of channels, `has_channels`, so have columns of its values.
     """
 
     items: Items
@@ -391,3 +381,55 @@ def directions(axes: int) -> NDArray[np.int64]:
     """Return the steps of half of the neighbours, as kernels/core/configurations.h orders them."""
     steps = list(product((-1, 0, 1), repeat=axes))
     return np.array(steps[len(steps) // 2 + 1 :])
+
+
+def centroids_of(moments: Any) -> Any:
+    """Return the centroids, as first moments over those of order 0."""
+    units = np.eye(moments.ndim - 1, dtype=int).tolist()
+    first = library_at(moments).stack([moments[(slice(None), *unit)] for unit in units], axis=1)
+    return first / sizes_of(moments)[:, None]
+
+
+def sizes_of(moments: Any) -> Any:
+    """Return the moments of order 0."""
+    return moments[(slice(None), *(0,) * (moments.ndim - 1))]
+
+
+def normalized(central: Any, spacing: tuple[float, ...]) -> Any:
+    """Return central moments over powers of the size, NaN those of order below 2."""
+    xp, ndim, powers = library_at(central), len(spacing), central.shape[-1]
+    orders = np.indices((powers,) * ndim).sum(axis=0)
+    sizes = sizes_of(central)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        root = sizes ** (1 / ndim)
+        # Whole powers of negative sizes, as weights may make, are numbers.
+        units = [
+            min(spacing) ** order * sizes ** (1 + order // ndim) * root ** (order % ndim)
+            for order in range(2, orders.max() + 1)
+        ]
+        unknown = xp.full_like(sizes, np.nan)
+        moments = xp.stack([unknown, unknown, *units], axis=1)[:, xp.asarray(orders)]
+        xp.divide(central, moments, out=moments)
+    return moments
+
+
+def hu(moments: Any) -> Any:
+    """Return Hu's seven invariants of normalized moments.
+
+    As in M. K. Hu, "Visual pattern recognition by moment invariants", 1962.
+    """
+    a, b = moments[:, 3, 0] + moments[:, 1, 2], moments[:, 2, 1] + moments[:, 0, 3]
+    c, d = moments[:, 3, 0] - 3 * moments[:, 1, 2], 3 * moments[:, 2, 1] - moments[:, 0, 3]
+    both, total = moments[:, 1, 1], moments[:, 2, 0] + moments[:, 0, 2]
+    difference = moments[:, 2, 0] - moments[:, 0, 2]
+    e, f = a * (a**2 - 3 * b**2), b * (3 * a**2 - b**2)
+    invariants = [
+        total,
+        difference**2 + 4 * both**2,
+        c**2 + d**2,
+        a**2 + b**2,
+        c * e + d * f,
+        difference * (a**2 - b**2) + 4 * both * a * b,
+        d * e - c * f,
+    ]
+    return library_at(moments).stack(invariants, axis=1)

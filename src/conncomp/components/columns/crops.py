@@ -16,18 +16,9 @@ from conncomp.components.columns.solids import lines_of_hull
 class Contents:
     """What entries are made of, none of which is the caller's, who may change labels and image.
 
-    Attributes
-    ----------
-    runs : ComponentRuns
-        Of native code: the elements of each component.
-    boxes : ndarray of int64, shape (n, ndim, 2)
-    shape : tuple of int
-        That of an item.
-    spacing : tuple of float
-    channels : tuple of (ndarray, dtype)
-        Copies of the values, where entries are of these, and their dtype as the user gave it.
-    has_channels : bool
-        Whether there is an axis of channels.
+    The elements of each component are `runs` of native code; `boxes` are of shape (n, ndim, 2), and
+    `shape` is that of an item. `channels` are copies of the values, where entries are of these,
+    with their dtype as the user gave it; `has_channels` is whether there is an axis of these.
     """
 
     runs: Any

@@ -16,9 +16,9 @@ from conncomp.components._labels import Background, Items, check_background, che
 from conncomp.components.columns.intensities import is_narrow, room_of
 from conncomp.components.columns.measuring import Places
 from conncomp.components.columns.properties import OF_PLACES, OF_SUMS
+from conncomp.kernels.cuda.components.configurations import count_faces
 from conncomp.kernels.cuda.components.measures import RepeatedRuns, Sums, start_runs
 from conncomp.kernels.cuda.components.runs import ComponentRuns
-from conncomp.kernels.cuda.components.surfaces import count_faces
 from conncomp.kernels.cuda.launcher import current_gpu
 
 

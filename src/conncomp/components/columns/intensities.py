@@ -33,16 +33,9 @@ SUM_BITS, FEWEST_BITS, MOST_BITS = 126, 43, 84
 class Image:
     """Values, and what is made of them.
 
-    Attributes
-    ----------
-    values : contiguous array of NumPy or CuPy
-        Of a type that kernels know.
-    dtype : dtype
-        That the user gave.
-    sums, given_sums : dtype
-        As kernels give them, and as the user gets them.
-    bits : int
-        How many times, as a power of two, the unit of a sum is smaller than the largest value.
+    `values` are contiguous, of NumPy or CuPy, and of a type that kernels know; `dtype` is that
+    which the user gave. Sums are of the types that kernels give, and that the user gets. The unit
+    of a sum is ``2**bits`` times smaller than the largest value.
     """
 
     values: Any
@@ -68,12 +61,9 @@ def check_channels(image: Any, items: Items) -> tuple[list[Image], bool]:
 def check_image(image: Any, items: Items, name: str = "image") -> Image:
     """Check the image, or whatever the argument's name is, that lies beside labels.
 
-    Raises
-    ------
-    TypeError
-        If it is not of numbers as `KINDS` says, of 64 bits or fewer, or lies elsewhere than labels.
-    ValueError
-        If it is of another shape or has masked elements, or sums may need more than 128 bits.
+    Raise TypeError or ValueError if it is not of numbers as `KINDS` says, of 64 bits or fewer, lies
+    elsewhere than labels, is of another shape, has masked elements, or if sums may need more than
+    128 bits.
     """
     return _image_of(_as_array(image, items, name), image, items, name)
 

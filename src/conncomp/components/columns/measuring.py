@@ -76,23 +76,9 @@ def measure_components(
 
 
 def classes_of(items: Items, known: Known, classes: Any, name: str = "classes") -> Any:
-    """Return the class of each component.
+    """Return the class of each component., of `classes` of elements.
 
-    Parameters
-    ----------
-    items : Items
-    known : Known
-    classes : array
-        The class of each element.
-    name : str, optional
-        The argument's, for errors.
-
-    Raises
-    ------
-    TypeError
-        If classes are not of integers, or lie elsewhere than the labels.
-    ValueError
-        If they are of another shape, or a component has elements of several.
+    Raise ValueError if a component has elements of several, and what `check_image` does.
     """
     image = check_image(classes, items, name)
     columns, *_ = _sums_of_image(items, known, image)

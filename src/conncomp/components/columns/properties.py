@@ -13,9 +13,8 @@ import numpy as np
 
 from conncomp._arguments import shown
 from conncomp.components.columns import crops, formulas
-from conncomp.components.columns.accumulators import Accumulators, Channel
+from conncomp.components.columns.accumulators import Accumulators, Channel, hu
 from conncomp.components.columns.crops import Contents, LazyColumn
-from conncomp.components.columns.moments import hu
 
 # What a table has that is asked for no properties, and beside it that of an image.
 USUAL = ("num_pixels", "area", "bbox", "centroid")
@@ -52,24 +51,12 @@ MOST_UNEVEN = 1e5
 
 @dataclass(frozen=True)
 class Property:
-    """What a property is of, and how its values come.
+    """What a property is of, and how its values come: an array with a row each, or a `LazyColumn`.
 
-    Attributes
-    ----------
-    values : callable
-        Returns an array with a row for each component, or a `LazyColumn`.
-    axes : tuple of int
-        The numbers of axes of items that have it; all have it if there is none.
-    image : bool
-        Whether it is of values of an image.
-    even_spacing, no_spacing : bool
-        Whether it is defined for equal lengths along all axes only, and for lengths of 1.
-    most_uneven : float
-        How many times as large as another one a length may be.
-    is_lazy : bool
-        Whether values are arrays of any shape, made when they are asked for.
-    of_covariances : bool
-        Whether it follows from the covariances of coordinates.
+    Items of so many `axes` have it, or all if there is none. It may be of values of an image, and
+    defined for equal lengths along all axes only, for lengths of 1, or for lengths none of which is
+    more than so many times as large as another. Lazy values are arrays of any shape, made when they
+    are asked for; others may follow from the covariances of coordinates.
     """
 
     values: Callable[[Accumulators], Any]
@@ -114,13 +101,8 @@ def check_properties(properties: Iterable[str] | str, known: Conditions) -> dict
     """Return the properties that are asked for, by name, in the order given.
 
     "all" are those of numbers that there are of such labels, image and spacing, where these lie.
-
-    Raises
-    ------
-    TypeError
-        If `properties` is not "all" or a sequence of names.
-    ValueError
-        If there is no property of a name, or none of such labels, image and spacing.
+    Raise TypeError if `properties` is neither "all" nor a sequence of names, and ValueError if
+    there is no property of a name, or none of such labels, image and spacing.
     """
     if isinstance(properties, str) and properties == "all":
         names = [

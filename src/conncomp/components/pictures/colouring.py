@@ -64,12 +64,8 @@ def colour_components(
         The values of `image` that are black and white, as are those beyond; ``(0, 255)`` takes
         bytes as they are. Default: the smallest and the largest finite value of each item. Not a
         number is black.
-    background : {0, -1, None}, optional
-        The label that is no component: 0 for `label`, -1 for its roots, None for none. Has to be
-        given for labels of one axis, as for `component_sizes`; masked labels are background.
-    batch_axes : int, optional
-        How many axes ahead are those of a batch of items, as for `component_sizes`. Each item is
-        painted as it would be alone.
+    background, batch_axes
+        As for `component_sizes`. Each item is painted as it would be alone.
 
     Returns
     -------
@@ -80,14 +76,11 @@ def colour_components(
 
     Raises
     ------
-    TypeError
-        If `labels` is not of integers, `image` not of real numbers, `alpha` or an entry of
-        `value_range` not a number, `boundaries` not a bool, or `batch_axes` not an integer.
-    ValueError
-        If `labels` has no dimension or too many, a label is negative, `image` does not fit
-        `labels`, `alpha` is not from 0 to 1, `value_range` is not finite and ascending or is given
-        without an image, `batch_axes` leaves no axis to the items, or more than 3000 colours would
-        be needed.
+    TypeError, ValueError, MemoryError
+        As for `component_sizes`; and if `labels` has no dimension or too many, `image` is not of
+        real numbers or does not fit `labels`, `alpha` is not from 0 to 1, `value_range` is not two
+        finite numbers that ascend or is given without an image, `boundaries` is not a bool, or more
+        than 3000 colours would be needed.
 
     Notes
     -----
@@ -294,21 +287,8 @@ def _steps(strides: list[int]) -> tuple[list[int], int]:
 def palette(count: int) -> NDArray[np.uint8]:
     """Return colours that are each as far as can be from those before it and from black.
 
-    Parameters
-    ----------
-    count : int
+    They are uint8, of shape (count, 3). Raise ValueError if there are not so many.
 
-    Returns
-    -------
-    ndarray of uint8, shape (count, 3)
-
-    Raises
-    ------
-    ValueError
-        If there are not so many.
-
-    Examples
-    --------
     >>> palette(2)
     array([[225, 255,  75],
            [120,  75, 210]], dtype=uint8)

@@ -18,15 +18,7 @@ BLOCK = 1 << 16
 
 
 def check_image(image: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Return an image that goes with labels of `shape`, in grey or with red, green and blue last.
-
-    Raises
-    ------
-    TypeError
-        If it is not of real numbers.
-    ValueError
-        If it is of another shape.
-    """
+    """Return an image that goes with labels of `shape`, in grey or with three colours last."""
     array = as_numpy(image, "image")
     check_kind(array, "biuf", image, "image", "of real numbers")
     if array.shape in (shape, (*shape, 3)):

@@ -1,6 +1,6 @@
 // Where keys go in hash tables: to the highest bits of their product with an odd factor (multiply-shift of
 // Dietzfelbinger et al. 1997). All bits of a key have an effect on these. The factor is drawn when the
-// program starts, by cpu/core/drawn_hash.h or cuda/core/key_table.py, so that no file can have keys
+// program starts, by cpu/core/drawn_hash.h or cuda/components/rows.py, so that no file can have keys
 // that all want the same slot: with one that everybody knows, 160,000 labels took 51 s, and for some pairs of
 // labels no table of a GPU would have been large enough.
 #pragma once

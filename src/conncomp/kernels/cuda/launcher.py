@@ -1,22 +1,24 @@
 """Compile the CUDA kernels of this package for the GPU at hand, and launch them.
 
-A kernel file is compiled by NVRTC when it is first used, for the templates that are asked for. CuPy
-keeps what was compiled, in memory and on disk. A driver, the Python beside a kernel file, sees the
-GPU only through `Gpu`, so that the tests can put the host executor in its place.
+NVRTC compiles a kernel file when it is first used, for the templates that are asked for. CuPy keeps
+what was compiled, in memory and on disk. A driver, the Python beside a kernel file, declares what
+it loads as `Templates`, and sees the GPU only through `Gpu`, so that the tests can put the host
+executor in its place.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, cached_property, partial
 from hashlib import sha256
-from itertools import chain, count, islice, repeat
+from itertools import chain, islice, product, repeat, starmap
 from math import inf
 from pathlib import Path
-from threading import RLock, local
+from threading import RLock, Timer, local
 from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
@@ -24,35 +26,20 @@ import numpy as np
 
 from conncomp._core import native
 from conncomp._optional import hint
-from conncomp.kernels.cuda.compiling import telling
-from conncomp.kernels.cuda.core.answer import TELLING
 
 SOURCES = Path(__file__).parent.parent
 
 WARP = 32
+THREADS = 256  # of a block, where nothing else was measured to be faster
 INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 COUNT = np.dtype(np.int64)
 PINNED_BYTES = 4096  # that are asked for at once, for answers
 DRIVER = "libcuda.so.1"
+# Seconds after which it is told: kernels that CuPy finds on disk take less.
+PATIENCE = 0.4
+CLEARED = "\r\033[K"
 # The stream of this handle is another one in each thread.
 PER_THREAD = 2
-
-
-class _Thread(local):
-    """A thread, by a number that no other one of the process has had."""
-
-    def __init__(self) -> None:
-        self.number = next(_threads)
-
-
-_threads = count()
-_thread = _Thread()
-
-
-def stream_key(stream: int) -> Hashable:
-    """Return what tells a stream apart, be it one of many with one handle."""
-    return ("thread", _thread.number) if stream == PER_THREAD else stream
-
 
 # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
 _ANY_CLUSTER = 14
@@ -63,18 +50,11 @@ SPINS, PAUSE = 2000, 1e-3
 
 
 class Kernel(NamedTuple):
-    """A compiled kernel.
+    """A compiled kernel: the name of its template, CuPy's function, and what launches it.
 
-    Attributes
-    ----------
-    name : str
-        Of the template, without its arguments.
-    function : callable
-        CuPy's, or what the tests have in its place.
-    call : callable
-        ``call(grid, block, arguments, shared_mem=0)`` launches it.
-    together : bool
-        Whether it is launched only if all its blocks can run at the same time.
+    That is ``call(grid, block, arguments, shared_mem=0)``. The tests have something else in place
+    of the function. `together` is whether it is launched only if all its blocks can run at the same
+    time.
     """
 
     name: str
@@ -139,22 +119,10 @@ _deadline: float | None = None
 
 
 def launch(kernel: Kernel, grid: tuple[int, int], *arguments: Any, shared: int = 0) -> None:
-    """Launch `kernel` on the current stream.
+    """Launch `kernel` on the current stream, in a grid of blocks and threads of a block.
 
-    Parameters
-    ----------
-    kernel : Kernel
-    grid : tuple of int
-        The number of blocks, and of threads in a block.
-    *arguments
-        Arrays, None, NumPy scalars, or Python integers, which arrive as int64_t.
-    shared : int, optional
-        The bytes of dynamic shared memory of a block.
-
-    Raises
-    ------
-    TimeoutError
-        If a `time_limit` is over.
+    Arguments are arrays, None, NumPy scalars, or Python integers, which arrive as int64_t; a block
+    has so many bytes of dynamic `shared` memory. Raise TimeoutError if a `time_limit` is over.
     """
     if _deadline is not None and perf_counter() > _deadline:
         raise TimeoutError("the time limit is over")
@@ -231,8 +199,59 @@ def seconds_left() -> float:
 
 
 def ctype(dtype: Any) -> str:
-    """Return the C++ name of a NumPy dtype of integers, such as ``"int32_t"``."""
+    """Return the C++ name of a NumPy dtype: ``"int32_t"``, ``"float"`` or ``"double"``."""
+    if dtype.kind == "f":
+        return {4: "float", 8: "double"}[dtype.itemsize]
     return f"{'u' if dtype.kind == 'u' else ''}int{8 * dtype.itemsize}_t"
+
+
+Module = tuple[str, tuple[str, ...]]  # a kernel file, and the names that are compiled together
+
+
+class Templates:
+    """Kernels of a file that are compiled together, for what a call chooses.
+
+    ``Templates("cuda/graph/check.cuh", "check_pointers<{pointer}>", indices="pointer")`` has a
+    module for each dtype of `INDEX_TYPES`. Names are in namespace conncomp. Choices are dtypes,
+    bools, numbers or text, or keys of a dict that has what is filled in; after them come `indices`,
+    names between spaces, each of which is one of `INDEX_TYPES`.
+    """
+
+    def __init__(self, file: str, *names: str, indices: str = "", **choices: Iterable[Any]) -> None:
+        self.file, self._names = file, names
+        self._choices = {**choices, **dict.fromkeys(indices.split(), INDEX_TYPES)}
+        self._modules: dict[tuple[Any, ...], Module] = {}
+
+    def module(self, *chosen: Any) -> Module:
+        """Return what `Gpu.load` takes, for one value of each of the choices, in order."""
+        module = self._modules.get(chosen)
+        if module is None:
+            filled = {
+                field: values[value] if isinstance(values, dict) else _in_cpp(value)
+                for (field, values), value in zip(self._choices.items(), chosen, strict=True)
+            }
+            names = tuple(name.format(**filled) for name in self._names)
+            module = self._modules[chosen] = self.file, names
+        return module
+
+    def load(self, gpu: Gpu, *chosen: Any) -> tuple[Kernel, ...]:
+        """Return the kernels of a module."""
+        return gpu.load(*(self._modules.get(chosen) or self.module(*chosen)))
+
+    def modules(self) -> Iterator[Module]:
+        """Yield the module of each combination of choices."""
+        return starmap(self.module, product(*self._choices.values()))
+
+
+def every(*kinds: Templates) -> Callable[[], Iterator[Module]]:
+    """Return what yields all modules of several templates: the `specialisations` of a driver."""
+    return lambda: chain.from_iterable(kind.modules() for kind in kinds)
+
+
+def _in_cpp(value: Any) -> str:
+    if isinstance(value, np.dtype):
+        return ctype(value)
+    return str(value).lower() if isinstance(value, bool | np.bool_) else str(value)
 
 
 def source(file: str) -> str:
@@ -274,21 +293,59 @@ def compile_options(file: str) -> tuple[str, ...]:
     )
 
 
-class Gpu:
-    """One CUDA device, through CuPy.
+class _Telling(local):
+    """Whether a thread is in such a context already."""
 
-    Attributes
-    ----------
-    xp : module
-        The array library: CuPy.
-    device : int
+    already = False
+
+
+_telling = _Telling()
+
+
+@contextmanager
+def telling(file: str) -> Iterator[None]:
+    """Write a line on standard error if the context takes long, and take it away at the end.
+
+    There is none where standard error is no terminal, and in a context within another one.
     """
+    terminal = sys.stderr
+    if terminal is None or not terminal.isatty() or _telling.already:
+        yield
+        return
+    told = []
+
+    def tell() -> None:
+        told.append(file)
+        terminal.write(f"{CLEARED}conncomp compiles kernels for this GPU, this once: {file}")
+        terminal.flush()
+
+    timer = Timer(PATIENCE, tell)
+    timer.daemon = True
+    timer.start()
+    _telling.already = True
+    try:
+        yield
+    finally:
+        _telling.already = False
+        timer.cancel()
+        timer.join()  # it may be telling just now
+        if told:
+            terminal.write(CLEARED)
+            terminal.flush()
+
+
+TELLING = Templates("cuda/core/answer.cuh", "tell_number<>")
+specialisations = TELLING.modules
+
+
+class Gpu:
+    """One CUDA device, through CuPy, which is the array library `xp`."""
 
     def __init__(self, cupy: Any, device: int) -> None:
         self.xp = cupy
         self.device = device
         self._attributes = cupy.cuda.Device(device).attributes
-        self._kernels: dict[tuple[str, tuple[str, ...]], tuple[Kernel, ...]] = {}
+        self._kernels: dict[Module, tuple[Kernel, ...]] = {}
         self._answers: list[np.ndarray[Any, np.dtype[np.int64]]] = []
 
     @cached_property
@@ -321,17 +378,10 @@ class Gpu:
     ) -> tuple[Kernel, ...]:
         """Return kernels of a file: ``load("cuda/graph/ecl.cuh", ("ecl_init<int32_t>",))``.
 
-        Parameters
-        ----------
-        file : str
-            Relative to the folder of the kernels.
-        names : tuple of str
-            In namespace conncomp, with template arguments. They are compiled together, so a driver
-            asks for all that it needs at once.
-        shared_percent : int, optional
-            How much of a multiprocessor's memory is to be shared memory, not cache. A launch that
-            wants another share than the one before begins when that has ended, microseconds later:
-            so kernels that follow each other ask for one.
+        They are compiled together, so a driver asks for all that it needs at once. `shared_percent`
+        is how much of a multiprocessor's memory is to be shared memory, not cache. A launch that
+        wants another share than the one before begins when that has ended, microseconds later: so
+        kernels that follow each other ask for one.
         """
         key = file, names
         if key not in self._kernels:
@@ -344,7 +394,7 @@ class Gpu:
                     kernel.function.preferred_shared_memory_carveout = shared_percent
         return kernels
 
-    def load_at_once(self, groups: Sequence[tuple[str, tuple[str, ...]]]) -> None:
+    def load_at_once(self, groups: Sequence[Module]) -> None:
         """Compile what ``load(*group)`` asks for, each group by a thread.
 
         NVRTC compiles several modules at the same time, so a person waits for the longest only.
@@ -356,9 +406,7 @@ class Gpu:
             with self._loading(missing):
                 pass
 
-    def loading(
-        self, groups: Sequence[tuple[str, tuple[str, ...]]]
-    ) -> AbstractContextManager[None]:
+    def loading(self, groups: Sequence[Module]) -> AbstractContextManager[None]:
         """Compile what ``load(*group)`` asks for, each group by a thread, during a context.
 
         The context loads other modules, which come before these or tell whether there are more. It
@@ -368,7 +416,7 @@ class Gpu:
         return self._loading(missing) if missing else nullcontext()
 
     @contextmanager
-    def _loading(self, groups: list[tuple[str, tuple[str, ...]]]) -> Iterator[None]:
+    def _loading(self, groups: list[Module]) -> Iterator[None]:
         global _deadline
         with telling(groups[0][0]), ThreadPoolExecutor(len(groups)) as threads:
             compiled = [threads.submit(self._compile_in_thread, *group) for group in groups]
@@ -379,7 +427,7 @@ class Gpu:
         if _deadline is not None:
             _deadline += perf_counter() - start
 
-    def _load_missing(self, group: tuple[str, tuple[str, ...]]) -> None:
+    def _load_missing(self, group: Module) -> None:
         global _deadline
         start = perf_counter()
         with telling(group[0]):
@@ -387,9 +435,7 @@ class Gpu:
         if _deadline is not None:
             _deadline += perf_counter() - start
 
-    def _keep(
-        self, group: tuple[str, tuple[str, ...]], functions: list[Callable[..., None]]
-    ) -> None:
+    def _keep(self, group: Module, functions: list[Callable[..., None]]) -> None:
         self._kernels[group] = tuple(
             Kernel(name.partition("<")[0], function, function)
             for name, function in zip(group[1], functions, strict=True)
@@ -399,7 +445,7 @@ class Gpu:
         with self.xp.cuda.Device(self.device):  # each thread has a current one
             return self._compile(file, names)
 
-    def load_together(self, file: str, groups: list[tuple[str, tuple[str, ...]]]) -> None:
+    def load_together(self, file: str, groups: list[Module]) -> None:
         """Compile what ``load(*group)`` asks for at once, of files that a file includes.
 
         That takes little longer than the largest group.
@@ -421,7 +467,7 @@ class Gpu:
     def together(self, kernel: Kernel) -> Kernel:
         """Return a kernel that is launched only if all its blocks can run at the same time.
 
-        So that they may wait for each other, whatever other streams do.
+        So they may wait for each other, whatever other streams do.
         """
         call = partial(kernel.function.kernel, enable_cooperative_groups=True)
         return kernel._replace(call=call, together=True)
@@ -441,20 +487,15 @@ class Gpu:
     ) -> Again:
         """Return what makes launches again: ``again.run(stream, values)``.
 
-        Parameters
-        ----------
-        launches : list of Launch
-            Of kernels that begin by ``follow_launch()`` of ``core/launch.cuh``.
-        variable : tuple of array, Field or None
-            What others take the place of: arrays, by their addresses, which are arguments or lie in
-            records of NumPy, and numbers in such records. For None nothing does.
-        number : array of int64, optional
-            On the GPU: the number that ``again.answer(stream)`` returns.
+        Kernels begin by ``follow_launch()`` of ``core/launch.cuh``. Values take the place of what
+        is `variable`: arrays, by their addresses, which are arguments or lie in records of NumPy,
+        and numbers in such records (`Field`); for None nothing does. ``again.answer(stream)``
+        returns `number`, an array of int64 on the GPU.
         """
         again = native.Launches(self.device, self.launches_overlap, DRIVER)
         memory = []
         if number is not None:
-            (tell,), answer = self.load(*TELLING), self._new_answer()
+            (tell,), answer = TELLING.load(self), self._new_answer()
             launches = [*launches, Launch(tell, (1, 1), (number, answer), 0)]
             again.tell(self.address(answer))
         for kernel, (blocks, threads), arguments, shared in launches:
@@ -545,17 +586,20 @@ class Gpu:
     def keeps_launches_of(self, stream: int) -> bool:
         """Whether launches on a stream may be kept for later calls, with memory of its own.
 
-        Not those that become part of a CUDA graph. The default stream is never captured.
+        Not those that become part of a CUDA graph, as those of the default stream never do.
         """
         return stream == 0 or not self.is_capturing(stream)
 
     def blocks(self, count: int, threads: int) -> int:
-        """Return how many blocks of `threads` to launch for `count` pieces of work.
+        """Return how many blocks of `threads` to launch for `count` pieces of work, one a thread.
 
-        One thread a piece, but no more threads than run at once: kernels go on in steps of the
-        grid.
+        No more than run at once: kernels go on in steps of the grid.
         """
         return max(1, min(-(-count // threads), self.resident_threads // threads))
+
+    def grid(self, count: int, threads: int = THREADS, each: int = 1) -> tuple[int, int]:
+        """Return the `blocks`, and their threads, of a kernel of so many pieces for each thread."""
+        return self.blocks(-(-count // each), threads), threads
 
     def blocks_together(self, threads: int, most: int) -> int:
         """Return how many blocks of `threads` run at the same time, `most` on a multiprocessor."""
@@ -569,15 +613,7 @@ def _gpu(device: int) -> Gpu:
 
 
 def current_gpu() -> Gpu:
-    """Return the current CUDA device.
-
-    Raises
-    ------
-    ImportError
-        If CuPy is not installed.
-    RuntimeError
-        If there is no GPU that CUDA can use.
-    """
+    """Return the current CUDA device; raise as `import_cupy` does."""
     return _gpu(import_cupy().cuda.runtime.getDevice())
 
 
@@ -603,8 +639,8 @@ def import_cupy() -> Any:
 def first_entry(array: Any) -> int:
     """Return the first entry of an array on the GPU, once it is there.
 
-    Unlike ``int(array[0])`` it does not wait in the driver, where Ctrl-C is not heard; so it is for
-    what may take long.
+    ``int(array[0])`` waits in the driver, where Ctrl-C is not heard: this is for what may take
+    long.
     """
     if type(array).__module__.startswith("cupy"):
         written = import_cupy().cuda.Event(disable_timing=True)

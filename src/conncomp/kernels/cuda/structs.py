@@ -25,22 +25,14 @@ POINTER = np.dtype(np.uintp, metadata={"is": "a pointer"})
 class Struct:
     """A struct as C++ declares it; ``tests/kernels/test_structs.py`` holds the two together.
 
-    Parameters
-    ----------
-    name : str
-        In namespace conncomp, with its template arguments.
-    **fields : dtype
-        In the order of the declaration: `POINTER`, or the dtype of a number or of a struct within.
-
-    Attributes
-    ----------
-    name : str
-    dtype : dtype
-        How C++ lays the fields out.
+    It has a `name` in namespace conncomp, with its template arguments, and in the order of the
+    declaration `pointers`, names between spaces, and `fields`, each with `POINTER` or the dtype of
+    a number or of a struct within. `dtype` is how C++ lays them out.
     """
 
-    def __init__(self, name: str, **fields: np.dtype[Any]) -> None:
+    def __init__(self, name: str, pointers: str = "", /, **fields: np.dtype[Any]) -> None:
         self.name = name
+        fields = {**dict.fromkeys(pointers.split(), POINTER), **fields}
         self.dtype = np.dtype(list(fields.items()), align=True)
         self._fields = tuple(fields)
         # Of a dict, in order: a third of the time that a loop takes, but one or none is no tuple.

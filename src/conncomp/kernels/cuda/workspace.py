@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Mapping
 from threading import RLock, local
 from types import MappingProxyType
@@ -9,14 +10,31 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import PER_THREAD, stream_key
+from conncomp.kernels.cuda.launcher import PER_THREAD
 from conncomp.kernels.cuda.structs import Struct
 
 Part = tuple[int, Any]  # how many elements, and their dtype
 Parts = tuple[Part, ...]
+Fields = Mapping[str, Part | int | None]  # of a struct: what is pointed to, null, or a number
 Place = tuple[Any, int]  # memory as bytes, and where in it
 
 _NOTHING: Mapping[str, Part] = MappingProxyType({})
+
+
+class _Thread(local):
+    """A thread, by a number that no other one of the process has had."""
+
+    def __init__(self) -> None:
+        self.number = next(_threads)
+
+
+_threads = itertools.count()
+_thread = _Thread()
+
+
+def stream_key(stream: int) -> Hashable:
+    """Return what tells a stream apart, be it one of many with one handle."""
+    return ("thread", _thread.number) if stream == PER_THREAD else stream
 
 
 def _current_stream(gpu: Any) -> Hashable:
@@ -87,26 +105,12 @@ class Workspace:
         return views
 
     def take_struct(
-        self,
-        gpu: Any,
-        kind: Struct,
-        fields: Mapping[str, Part | int | None],
-        beside: Mapping[str, Part] = _NOTHING,
+        self, gpu: Any, kind: Struct, fields: Fields, beside: Mapping[str, Part] = _NOTHING
     ) -> PlacedStruct:
-        """Return a struct of pointers to uninitialised memory.
+        """Return a struct of pointers to uninitialised memory, and further parts `beside`, by name.
 
         A struct that was asked for before costs a look-up; a new one no more than its bytes, as no
         array is made of a part before somebody asks for it.
-
-        Parameters
-        ----------
-        gpu : Gpu
-        kind : Struct
-        fields : dict
-            For each field (count, dtype) of what it points to, None for a null pointer, or a
-            number.
-        beside : dict, optional
-            Further parts, which the struct does not point to, as (count, dtype) by name.
         """
         key = _current_stream(gpu), kind, *fields.items(), *beside.items()
         placed = self._structs.get(key)
@@ -115,12 +119,7 @@ class Workspace:
         return placed
 
     def _place(
-        self,
-        gpu: Any,
-        stream: Hashable,
-        kind: Struct,
-        fields: Mapping[str, Part | int | None],
-        beside: Mapping[str, Part],
+        self, gpu: Any, stream: Hashable, kind: Struct, fields: Fields, beside: Mapping[str, Part]
     ) -> PlacedStruct:
         pointed = {name: value for name, value in fields.items() if isinstance(value, tuple)}
         parts = {**pointed, **beside}
@@ -177,14 +176,9 @@ class OwnWorkspaces:
 
 
 class PlacedStruct:
-    """A struct of pointers to parts of a workspace.
+    """A struct for launches, of pointers to parts of a workspace.
 
     ``placed[name]`` is the array of a part, be it one that the struct points to or one beside.
-
-    Attributes
-    ----------
-    struct : numpy.void
-        For launches.
     """
 
     __slots__ = ("_parts", "_places", "_views", "struct")

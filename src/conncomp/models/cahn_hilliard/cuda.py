@@ -14,8 +14,7 @@ from conncomp.grid.answers import fill_on_gpu, output_of
 from conncomp.grid.question import Question
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import current_gpu
-from conncomp.kernels.cuda.models import domains
-from conncomp.kernels.cuda.models.cahn_hilliard import FieldKernels
+from conncomp.kernels.cuda.models.cahn_hilliard import DomainKernels, FieldKernels, takes_domains
 from conncomp.kernels.field import FieldLattice
 from conncomp.kernels.links import equal_values, values_above
 from conncomp.models._arguments import Drawn
@@ -46,8 +45,8 @@ class Engine:
         what = f"{replicas} fields of shape={lattice.shape}, before and after a step,"
         check_room(self.gpu, what, wanted)
         self._lattice, self._domains = lattice, None
-        if domains.takes(lattice.shape, replicas):
-            self._domains = domains.DomainKernels(self.gpu, lattice.shape, replicas)
+        if takes_domains(lattice.shape, replicas):
+            self._domains = DomainKernels(self.gpu, lattice.shape, replicas)
         described = lattice, dtype, seed, first_replica, replicas, coefficients
         self._kernels = FieldKernels(self.gpu, *described)
         self.start = self._kernels.start

@@ -6,8 +6,7 @@ from typing import Any
 
 from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.cuda.launcher import current_gpu
-from conncomp.kernels.cuda.models import cell_bricks
-from conncomp.kernels.cuda.models.cell_spins import CellKernels
+from conncomp.kernels.cuda.models.cell_spins import CellBricks, CellKernels, takes
 from conncomp.kernels.cuda.models.replicas import Replicas, start_spins
 from conncomp.kernels.lattice import BITS
 from conncomp.models._arguments import Drawn
@@ -47,9 +46,9 @@ class Engine:
         )
         self._bricks = None
         wanted = self._kernels.memory()
-        if cell_bricks.takes(cells, replicas):
-            self._bricks = cell_bricks.CellBricks(gpu, cells, *named)
-            wanted = cell_bricks.CellBricks.memory(cells, replicas)
+        if takes(cells, replicas):
+            self._bricks = CellBricks(gpu, cells, *named)
+            wanted = CellBricks.memory(cells, replicas)
         wanted += 2 * replicas * cells.words * BITS.itemsize
         check_room(gpu, f"{replicas} lattices of shape={cells.shape}", wanted)
 

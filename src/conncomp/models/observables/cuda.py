@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.launcher import current_gpu
-from conncomp.kernels.cuda.models.edge_labels import LabelKernels
+from conncomp.kernels.cuda.models.edge_spins import LabelKernels
 from conncomp.kernels.cuda.models.replicas import Replicas
 from conncomp.kernels.cuda.models.structure import StructureKernels
 from conncomp.kernels.edges import SpinKind

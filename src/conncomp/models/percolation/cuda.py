@@ -9,9 +9,7 @@ import numpy as np
 from conncomp._arguments import shown
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu, launch
 from conncomp.kernels.cuda.models import bricks
-from conncomp.kernels.cuda.models.percolation import FILE, OF_BONDS, OF_SITES
-from conncomp.kernels.cuda.models.replicas import Replicas, records_of
-from conncomp.kernels.cuda.models.windings import ClusterWindings
+from conncomp.kernels.cuda.models.replicas import ClusterWindings, Replicas, records_of
 from conncomp.kernels.lattice import BITS, Lattice
 from conncomp.models._arguments import Drawn
 from conncomp.models.observables.windings import check_wrapping
@@ -51,7 +49,7 @@ class Engine:
         self._windings: ClusterWindings | None = None
         if geometry.is_hypercubic and bricks.takes(lattice, replicas):
             index = INDEX_TYPES[lattice.sites * replicas >= 1 << 31]
-            kernels = OF_BONDS if self._of_bonds else OF_SITES
+            kernels = bricks.OF_BONDS if self._of_bonds else bricks.OF_SITES
             self._clusters = bricks.BrickClusters(self._replicas, index, kernels)
 
     def check_measured(self) -> None:
@@ -67,7 +65,7 @@ class Engine:
         lattice = self._lattice
         shape = self._replicas.count, self._planes, lattice.rows, lattice.columns
         words = self.xp.empty(shape, BITS)
-        (kernel,) = self.gpu.load(FILE, ("draw_configurations<>",))
+        (kernel,) = bricks.DRAW.load(self.gpu)
         launch(
             kernel,
             self._replicas.grid,

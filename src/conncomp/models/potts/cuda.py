@@ -29,6 +29,7 @@ from conncomp.kernels.cuda.models import bricks, spin_batches, spin_sweeps, spin
 from conncomp.kernels.cuda.models.replicas import (
     CLUSTERS,
     SPINS,
+    ClusterWindings,
     Over,
     Replicas,
     offering_kernel,
@@ -36,9 +37,7 @@ from conncomp.kernels.cuda.models.replicas import (
 )
 from conncomp.kernels.cuda.models.spin_batches import SpinBatches
 from conncomp.kernels.cuda.models.spin_sweeps import SpinSweeps
-from conncomp.kernels.cuda.models.windings import ClusterWindings
-from conncomp.kernels.cuda.papers import site_bonds
-from conncomp.kernels.cuda.papers.few_cluster import WaveFronts
+from conncomp.kernels.cuda.papers.few_cluster import ACTIVATION, SITE_BONDS, WaveFronts
 from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice
 from conncomp.kernels.links import joined_by_bonds
 from conncomp.kernels.neighbourhood import Neighbourhood
@@ -133,7 +132,7 @@ class Engine:
         self._activation = None
         if labelling == "tiles":
             activation = chosen.pop("activation", None)
-            self._activation = check_option("activation", activation, site_bonds.ACTIVATION)
+            self._activation = check_option("activation", activation, ACTIVATION)
         self._options = self._algorithm.check_options(chosen)
         if grows:
             self._fronts = WaveFronts(self.gpu, self.of_replicas, self._index)
@@ -328,10 +327,10 @@ class Engine:
             self._activate(words, step, probabilities, drawn, record, active)
             return drawn
         of_site, _ = self._sites_and_labels()
-        kernel = site_bonds.kernel_of(self._activation)
+        file, (kernel,) = SITE_BONDS.module(self._activation)
         records = self.records(record)
         arguments = words, probabilities, of_site, records, np.bool_(active)
-        self._launch(site_bonds.FILE, kernel, step, *arguments)
+        self._launch(file, kernel, step, *arguments)
         if record is not None:
             self._launch(SPINS, "count_states<>", 0, words, records)
         return None

@@ -1,39 +1,38 @@
-"""Euler numbers, intercepts and borders of components on the GPU: drives ``configurations.cuh``."""
+"""Euler numbers, intercepts, borders and faces of components on the GPU.
+
+Drives ``configurations.cuh`` and ``surfaces.cuh``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
 from math import prod
 from typing import Any
-
-import numpy as np
 
 from conncomp._core import native
 from conncomp.kernels.cuda.components.moments import LabelledComponents
 from conncomp.kernels.cuda.components.rows import extent_of, lengths_on
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
+from conncomp.kernels.cuda.components.tables import places_of
+from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, Templates, every, launch
 
-FILE = "cuda/components/configurations.cuh"
-THREADS = 256
+KERNELS = Templates(
+    "cuda/components/configurations.cuh",
+    "count_configurations<{label}, {axes}>",
+    label=INDEX_TYPES,
+    axes=(2, 3),
+)
+BORDERS = Templates("cuda/components/configurations.cuh", "count_borders<{label}>", indices="label")
+FACES = Templates("cuda/components/surfaces.cuh", "count_faces<{label}>", indices="label")
+specialisations = every(KERNELS, BORDERS, FACES)
 BORDER_KINDS = 3
 
 
 def count_configurations(gpu: Gpu, given: LabelledComponents) -> Any:
     """Return the numbers of configurations of each component, of two or three axes.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    given : LabelledComponents
-
-    Returns
-    -------
-    array of int64, shape (n, 6) or (n, 16)
-        As ``Configurations`` in ``core/configurations.h`` has them.
+    They are int64, of shape (n, 6) or (n, 16), as ``Configurations`` in ``core/configurations.h``.
     """
     xp, axes = gpu.xp, len(given.shape)
-    (count,) = gpu.load(FILE, _names_of_axes(given.labels.dtype, axes))
+    (count,) = KERNELS.load(gpu, given.labels.dtype, axes)
     weights = native.configuration_weights(axes)
     numbers = xp.zeros((given.runs.count, weights.size >> 2**axes), COUNT)
     if not len(numbers):
@@ -42,44 +41,42 @@ def count_configurations(gpu: Gpu, given: LabelledComponents) -> Any:
     corners *= given.labels.size // prod(given.shape)
     lengths, table = lengths_on(gpu, *given.shape), xp.asarray(weights)
     (labels, places), extent = given.described(gpu), extent_of(gpu, lengths)
-    grid = gpu.blocks(corners, THREADS), THREADS
-    launch(count, grid, labels, extent, corners, places, table, numbers)
+    launch(count, gpu.grid(corners), labels, extent, corners, places, table, numbers)
     return numbers
 
 
 def count_borders(gpu: Gpu, given: LabelledComponents) -> Any:
     """Return how many elements of each kind the borders have, of components of two axes.
 
-    As for `count_configurations`.
-
-    Returns
-    -------
-    array of int64, shape (n, 3)
+    They are int64, of shape (n, 3).
     """
     xp = gpu.xp
-    (count,) = gpu.load(FILE, _names(given.labels.dtype))
+    (count,) = BORDERS.load(gpu, given.labels.dtype)
     kinds = xp.zeros((given.runs.count, BORDER_KINDS), COUNT)
     if not len(kinds):
         return kinds
     lengths = lengths_on(gpu, *given.shape)
     (labels, places), extent = given.described(gpu), extent_of(gpu, lengths)
-    launch(count, (gpu.blocks(given.labels.size, THREADS), THREADS), labels, extent, places, kinds)
+    launch(count, gpu.grid(given.labels.size), labels, extent, places, kinds)
     return kinds
 
 
-@cache
-def _names_of_axes(label: np.dtype[Any], axes: int) -> tuple[str, ...]:
-    return (f"count_configurations<{ctype(label)}, {axes}>",)
+def count_faces(
+    gpu: Gpu,
+    labels: Any,
+    background: int,
+    rows: int,
+    shape: tuple[int, ...],
+    components: Any,
+    faces: Any,
+) -> None:
+    """Count the faces that components show to what is not of them, in items of a shape.
 
-
-@cache
-def _names(label: np.dtype[Any]) -> tuple[str, ...]:
-    return (f"count_borders<{ctype(label)}>",)
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that the functions here can load."""
-    for label in INDEX_TYPES:
-        yield FILE, _names(label)
-        for axes in (2, 3):
-            yield FILE, _names_of_axes(label, axes)
+    Others are as for `count_labels`. `components` are the labels that occur, int64, ascending, one
+    at least; `faces`, int64 of shape (len(components), len(shape)), are 0.
+    """
+    (count,) = FACES.load(gpu, labels.dtype)
+    lengths = lengths_on(gpu, *shape)
+    empty, places = labels.dtype.type(background), places_of(gpu, components, rows)
+    described = labels, empty, len(shape), lengths, rows, places, faces
+    launch(count, gpu.grid(labels.size), labels.size, *described)

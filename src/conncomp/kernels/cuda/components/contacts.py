@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
-from itertools import product
 from typing import Any
 
-import numpy as np
-
 from conncomp._arguments import INT32_MAX
-from conncomp.kernels.cuda.components.rows import extent_of, label_rows, lengths_on
-from conncomp.kernels.cuda.core.key_table import FACTOR, HASH, TABLE
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry, launch
+from conncomp.kernels.cuda.components.rows import (
+    FACTOR,
+    HASH,
+    TABLE,
+    extent_of,
+    label_rows,
+    lengths_on,
+)
+from conncomp.kernels.cuda.launcher import (
+    COUNT,
+    INDEX_TYPES,
+    THREADS,
+    Gpu,
+    Templates,
+    first_entry,
+    launch,
+)
 from conncomp.kernels.cuda.structs import POINTER, Struct
 
-FILE = "cuda/components/contacts.cuh"
-THREADS, SPAN = 256, 2048
+KERNELS = Templates(
+    "cuda/components/contacts.cuh", "count_contacts<{label}, {place}>", indices="label place"
+)
+specialisations = KERNELS.modules
+SPAN = 2048  # elements of a block
 # The first table has a slot for so many elements; each one after it is so much larger.
 ELEMENTS_PER_SLOT, GROWTH_BITS, FEWEST_BITS = 4, 2, 12
 
@@ -37,38 +49,18 @@ def find_contacts(
 ) -> tuple[Any, Any]:
     """Return a key for each pair of labels that touch and each kind of contact, and how often.
 
-    It waits for the GPU.
-
-    Parameters
-    ----------
-    gpu : Gpu
-    labels : contiguous array of int32 or int64
-    background : int
-        Another negative number than labels, if there is none.
-    rows : int
-        Labels are below it, and ``rows**2 * kinds`` below 2**63.
-    shape : tuple of int
-        The number of items, and the lengths of axes.
-    periodic : int
-        Which axes of `shape` are, as bits.
-    steps : ndarray of int64, shape (steps, 4)
-        As `PackedStep` has it.
-    kinds : int
-    bits : int, optional
-        Of the number of slots of the first table.
-
-    Returns
-    -------
-    keys : array of int64, shape (n,)
-        ``(first * rows + second) * kinds + kind``, in any order.
-    counts : array of int64, shape (n,)
+    Keys, int64, are ``(first * rows + second) * kinds + kind``, in any order. Labels are contiguous
+    and below `rows`, and ``rows**2 * kinds`` is below 2**63; the background is another negative
+    number if there is none. The number of items and the lengths of axes are `shape`, of which
+    `periodic` says in bits which are; `steps`, int64 of shape (steps, 4), are those of
+    `PackedStep`. The first table has ``1 << bits`` slots. It waits for the GPU.
     """
     xp = gpu.xp
     if bits is None:
         bits = max(FEWEST_BITS, (labels.size // ELEMENTS_PER_SLOT).bit_length())
-    (count,) = gpu.load(FILE, _names(labels.dtype, INDEX_TYPES[labels.size > INT32_MAX]))
+    (count,) = KERNELS.load(gpu, labels.dtype, INDEX_TYPES[labels.size > INT32_MAX])
     lengths, packed = lengths_on(gpu, *shape), xp.asarray(steps)
-    grid = gpu.blocks(-(-labels.size // SPAN) * THREADS, THREADS), THREADS
+    grid = gpu.grid(labels.size, each=SPAN // THREADS)
     problem = (
         label_rows(gpu, labels, background, rows),
         extent_of(gpu, lengths),
@@ -85,14 +77,3 @@ def find_contacts(
         bits += GROWTH_BITS
     present = xp.flatnonzero(keys >= 0)
     return keys[present], counts[present]
-
-
-@cache
-def _names(label: np.dtype[Any], place: np.dtype[Any]) -> tuple[str, ...]:
-    return (f"count_contacts<{ctype(label)}, {ctype(place)}>",)
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `find_contacts` can load."""
-    for label, place in product(INDEX_TYPES, repeat=2):
-        yield FILE, _names(label, place)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
-from itertools import product
 from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.core.key_table import FACTOR, HASH
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry, launch
+from conncomp.kernels.cuda.components.rows import FACTOR, HASH
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, every, first_entry, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 
-FILE = "cuda/components/distinct.cuh"
-THREADS = 256
+COLLECT = Templates("cuda/components/distinct.cuh", "collect_labels<{label}>", indices="label")
+TRANSLATE = Templates(
+    "cuda/components/distinct.cuh",
+    "list_numbers<{label}, {number}>",
+    "translate_labels<{label}, {number}>",
+    indices="label number",
+)
+specialisations = every(COLLECT, TRANSLATE)
 # Labels are few if each occurs so often on average. A table has two slots for each of as many.
 ELEMENTS_PER_LABEL, FEWEST_BITS = 8, 12
 
@@ -32,22 +35,15 @@ NUMBERS = Struct(
 def distinct_labels(gpu: Gpu, labels: Any, bits: int | None = None) -> Any:
     """Return the labels that there are, ascending, or None if they are too many for a hash table.
 
-    It waits for the GPU.
-
-    Parameters
-    ----------
-    gpu : Gpu
-    labels : contiguous array of integers of 32 or 64 bits, not empty
-    bits : int, optional
-        Of the number of slots of the table.
+    Labels are integers of 32 or 64 bits, one at least, in a contiguous array; a table has ``1 <<
+    bits`` slots. It waits for the GPU.
     """
     xp, signed = gpu.xp, as_signed(labels)
     if bits is None:
         bits = _bits_for(labels.size // ELEMENTS_PER_LABEL)
-    (collect,) = gpu.load(FILE, _names(signed.dtype))
+    (collect,) = COLLECT.load(gpu, signed.dtype)
     keys, full = _table(xp, signed, bits), xp.zeros(1, COUNT)
-    grid = gpu.blocks(labels.size, THREADS), THREADS
-    launch(collect, grid, labels.size, signed, FACTOR, bits, keys, full)
+    launch(collect, gpu.grid(labels.size), labels.size, signed, FACTOR, bits, keys, full)
     if first_entry(full):
         return None
     keys = keys[xp.flatnonzero(keys != signed[:1])]
@@ -59,23 +55,15 @@ def translate_labels(
 ) -> Any:
     """Return the number of each label, or None if they are too many for a hash table.
 
-    It waits for the GPU.
-
-    Parameters
-    ----------
-    gpu, labels, bits
-        As for `distinct_labels`.
-    distinct : array of the dtype of `labels`
-        The labels that there are, in any order.
-    numbers : array of int32 or int64
-        Of each of these.
+    `numbers`, int32 or int64, are those of the labels that there are, `distinct`, in any order;
+    others are as for `distinct_labels`. It waits for the GPU.
     """
     if len(distinct) > max(1, labels.size // ELEMENTS_PER_LABEL):
         return None
     xp, signed, known = gpu.xp, as_signed(labels), as_signed(distinct)
     if bits is None:
         bits = _bits_for(len(distinct))
-    list_numbers, translate = gpu.load(FILE, _names_of_numbers(signed.dtype, numbers.dtype))
+    list_numbers, translate = TRANSLATE.load(gpu, signed.dtype, numbers.dtype)
     keys, full = _table(xp, known, bits), xp.zeros(1, COUNT)
     values = xp.empty(len(keys), numbers.dtype)
     table = NUMBERS.of(
@@ -88,10 +76,8 @@ def translate_labels(
         first_number=numbers,
     )
     out = xp.empty(labels.shape, numbers.dtype)
-    grid = gpu.blocks(len(known), THREADS), THREADS
-    launch(list_numbers, grid, len(known), known, numbers, table, full)
-    grid = gpu.blocks(labels.size, THREADS), THREADS
-    launch(translate, grid, labels.size, signed, table, out)
+    launch(list_numbers, gpu.grid(len(known)), len(known), known, numbers, table, full)
+    launch(translate, gpu.grid(labels.size), labels.size, signed, table, out)
     return None if first_entry(full) else out
 
 
@@ -109,22 +95,3 @@ def _table(xp: Any, labels: Any, bits: int) -> Any:
     keys = xp.empty(1 << bits, labels.dtype)
     keys[...] = labels[:1]
     return keys
-
-
-@cache
-def _names(label: np.dtype[Any]) -> tuple[str, ...]:
-    return (f"collect_labels<{ctype(label)}>",)
-
-
-@cache
-def _names_of_numbers(label: np.dtype[Any], number: np.dtype[Any]) -> tuple[str, ...]:
-    types = f"{ctype(label)}, {ctype(number)}"
-    return f"list_numbers<{types}>", f"translate_labels<{types}>"
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that the functions here can load."""
-    for label in INDEX_TYPES:
-        yield FILE, _names(label)
-    for types in product(INDEX_TYPES, repeat=2):
-        yield FILE, _names_of_numbers(*types)

@@ -1,9 +1,11 @@
-"""Values of images within components on the GPU: drives ``intensities.cuh``."""
+"""Values of images within components on the GPU, and their quantiles.
+
+Drives ``intensities.cuh`` and ``quantiles.cuh``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -11,22 +13,40 @@ import numpy as np
 
 from conncomp.kernels.cuda.components.rows import extent_of, lengths_on
 from conncomp.kernels.cuda.components.runs import FEW_AXES, ComponentRuns
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, ctype, launch
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, every, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 
 FILE = "cuda/components/intensities.cuh"
 SUM_BITS = 63  # of what sums are given as, without the sign
 
 VALUE_TYPES = tuple(map(np.dtype, ("u1", "u2", "i2", "i4", "i8", "u8", "f4", "f8")))
-RANGES = Struct("ValueRanges<float>", extremes=POINTER, bits=COUNT)
-COLUMNS = Struct(
-    "IntensityColumns<float>",
-    sums=POINTER,
-    means=POINTER,
-    minima=POINTER,
-    maxima=POINTER,
-    centroids=POINTER,
+SMALL_TYPES = tuple(kind for kind in VALUE_TYPES if kind.kind != "f" and kind.itemsize <= 2)
+KERNELS = Templates(
+    FILE,
+    *(f"{kernel}<{{value}}>" for kernel in ("find_extremes", "add_values", "write_intensities")),
+    value=VALUE_TYPES,
 )
+OF_SMALL = Templates(
+    FILE,
+    "add_small_values<{value}, {axes}>",
+    "write_small_intensities<{value}, {axes}>",
+    value=SMALL_TYPES,
+    axes=FEW_AXES,
+)
+WITH_SHAPES = Templates(
+    FILE, "measure_runs_and_values<{value}, {axes}>", value=SMALL_TYPES, axes=FEW_AXES
+)
+QUANTILES = Templates(
+    "cuda/components/quantiles.cuh",
+    "list_keys<{value}>",
+    "write_quantiles<{value}>",
+    value=VALUE_TYPES,
+)
+specialisations = every(KERNELS, OF_SMALL, WITH_SHAPES, QUANTILES)
+KEY = np.dtype(np.uint64)
+
+RANGES = Struct("ValueRanges<float>", extremes=POINTER, bits=COUNT)
+COLUMNS = Struct("IntensityColumns<float>", "sums means minima maxima centroids")
 
 
 def measure_intensities(
@@ -45,29 +65,15 @@ def measure_intensities(
     And, of `are_small` ones, standard deviations, minima and maxima, as an array of float64 of
     shape (3, n); None of others.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    runs : ComponentRuns
-        Of one component at least.
-    shape : tuple of int
-        Of an item.
-    values : contiguous array of one of `VALUE_TYPES`
-        Of as many elements as labels.
-    bits : int
-        Of the units of floating-point values: see core/fixed_point.h.
-    sizes, boxes : contiguous array of int64
-        What `ComponentStatistics` has of the components.
-    *columns : contiguous array
-        Sums, means, minima, maxima and centroids, as `ComponentStatistics` has them, with sums of
-        int64, uint64 or float64.
-    table : tuple of array and int, optional
-        Which `measure_shapes` has filled of such values, and how many words are ahead of these.
+    There is one component at least. Values are contiguous, one of `VALUE_TYPES`, as many as labels;
+    `bits` are of the units of floating-point values, as in core/fixed_point.h. Columns are those of
+    `ComponentStatistics`: sums of int64, uint64 or float64, means, minima, maxima and centroids. If
+    `measure_shapes` has filled a table of such values, it is given with how many words are ahead.
     """
     if are_small(values.dtype, shape):
         return True, _measure_small(gpu, runs, shape, (values, table), sizes, boxes, *columns)
     xp, ndim, rows = gpu.xp, len(shape), runs.count
-    find, add, write = gpu.load(FILE, _names(values.dtype))
+    find, add, write = KERNELS.load(gpu, values.dtype)
     lengths, words = lengths_on(gpu, *shape), 2 * (1 + ndim)
 
     def launches(lost: Any, extremes: Any, table: Any, values: Any, *given: Any) -> None:
@@ -99,21 +105,12 @@ def words_of_small(axes: int) -> int:
     return 4 + axes
 
 
-def names_with_shapes(value: np.dtype[Any], axes: int) -> tuple[str, ...]:
-    """Return the name of the kernel that measures `are_small` values and shapes."""
-    return (f"measure_runs_and_values<{value_type(value)}, {axes}>",)
-
-
 def _measure_small(
-    gpu: Gpu,
-    runs: ComponentRuns,
-    shape: tuple[int, ...],
-    known: tuple[Any, Any],
-    *columns: Any,
+    gpu: Gpu, runs: ComponentRuns, shape: tuple[int, ...], known: tuple[Any, Any], *columns: Any
 ) -> Any:
     """As `measure_intensities`, of small values, and the table if there is one."""
     ndim, (values, filled) = len(shape), known
-    add, write = gpu.load(FILE, _names_of_small(values.dtype, ndim))
+    add, write = OF_SMALL.load(gpu, values.dtype, ndim)
     lengths = lengths_on(gpu, *shape)
     if filled is None:
         filled = gpu.xp.zeros(runs.count * words_of_small(ndim), COUNT), 0
@@ -140,28 +137,29 @@ def columns_at(gpu: Gpu, columns: Sequence[Any]) -> np.void:
     return COLUMNS.pack(dict(zip(names, places, strict=True)))
 
 
-def value_type(value: np.dtype[Any]) -> str:
-    """Return the C++ name of one of `VALUE_TYPES`."""
-    return {4: "float", 8: "double"}[value.itemsize] if value.kind == "f" else ctype(value)
+class SortedValues:
+    """The values of an image within components, those of each together and sorted.
 
+    There is one component at least; `values` are a contiguous array of one of `VALUE_TYPES`, of as
+    many elements as labels.
+    """
 
-@cache
-def _names(value: np.dtype[Any]) -> tuple[str, ...]:
-    name = value_type(value)
-    return f"find_extremes<{name}>", f"add_values<{name}>", f"write_intensities<{name}>"
+    def __init__(self, gpu: Gpu, runs: ComponentRuns, values: Any, sizes: Any) -> None:
+        xp = gpu.xp
+        self._gpu, self._runs, self._sizes = gpu, runs, sizes
+        add, self._write = QUANTILES.load(gpu, values.dtype)
+        self._ends = xp.cumsum(sizes) - sizes
+        is_packed = values.dtype.itemsize < KEY.itemsize
+        keys = xp.empty((1 if is_packed else 2, int(sizes.sum())), KEY)
+        owners = None if is_packed else keys[1]
+        launch(add, runs.in_turns(1), runs.record, values, self._ends, keys[0], owners)
+        if is_packed:
+            keys[0].sort()
+        self._keys = keys[0] if is_packed else keys[0][xp.lexsort(keys)]
 
-
-@cache
-def _names_of_small(value: np.dtype[Any], axes: int) -> tuple[str, ...]:
-    name = f"{value_type(value)}, {axes}"
-    return f"add_small_values<{name}>", f"write_small_intensities<{name}>"
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that the functions here can load."""
-    for value in VALUE_TYPES:
-        yield FILE, _names(value)
-        if value.kind != "f" and value.itemsize <= 2:
-            for axes in FEW_AXES:
-                yield FILE, _names_of_small(value, axes)
-                yield FILE, names_with_shapes(value, axes)
+    def quantiles(self, fraction: float) -> Any:
+        """Return the value below which a fraction of each component's values lie, as float64."""
+        quantiles = self._gpu.xp.empty(len(self._sizes))
+        given = self._runs.state, self._sizes, self._ends, self._keys, np.float64(fraction)
+        launch(self._write, self._runs.by_row, *given, quantiles)
+        return quantiles

@@ -7,8 +7,7 @@ launches there are, and later ones make them again, as those of all that is meas
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
-from functools import cache
+from collections.abc import Callable, Hashable
 from math import prod
 from threading import RLock
 from typing import Any, NamedTuple
@@ -20,33 +19,38 @@ from conncomp.kernels.cuda.components.rows import label_rows
 from conncomp.kernels.cuda.components.runs import (
     LISTING,
     MOST_BLOCKS,
-    THREADS,
     WORDS,
     ComponentRuns,
     KeptCalls,
     grid_of_rows,
 )
 from conncomp.kernels.cuda.components.shapes import Shapes
-from conncomp.kernels.cuda.components.tile_sums import (
-    REAL,
-    TileSums,
-    are_added_in_tiles,
-)
+from conncomp.kernels.cuda.components.tile_sums import REAL, TileSums, are_added_in_tiles
 from conncomp.kernels.cuda.launcher import (
     COUNT,
     INDEX_TYPES,
     PER_THREAD,
+    THREADS,
     Again,
     Gpu,
+    Templates,
     are_watched,
-    ctype,
     kept_launches,
     launch,
 )
-from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/components/measures.cuh"
+KERNELS = Templates(
+    FILE,
+    "find_range<{label}>",
+    "clear_rows<>",
+    "copy_and_count<{label}>",
+    "count_allowed_runs<{label}>",
+    indices="label",
+)
+specialisations = KERNELS.modules
 ROW = np.dtype(np.int32)
 
 # So many labels are measured by kept launches, as the memory that these use is kept too: 26 MB for
@@ -59,7 +63,7 @@ MOST_KINDS, MOST_LABELS = 8, 1 << 25
 # After so many images in turn that tiles cannot add up no more are tried.
 MOST_UNFIT = 2
 
-MEMORY = Struct("MeasureMemory", bounds=POINTER, copy=POINTER, capacity=COUNT, blocks=COUNT)
+MEMORY = Struct("MeasureMemory", "bounds copy", capacity=COUNT, blocks=COUNT)
 
 _kept: dict[Hashable, RepeatedRuns] = {}
 turn = RLock()  # the memory of a kind is one call's at a time
@@ -75,17 +79,8 @@ def start_runs(
     """Start to find the runs of labels, by whoever has the `turn` until all is launched.
 
     None for the general way: of large or empty arrays, and where something is to be refused.
-
-    Parameters
-    ----------
-    gpu : Gpu
-    labels : array
-    batch_axes : object
-        What the caller gave as that.
-    allowed : callable
-        ``allowed(batch, shape)`` returns the background, or -1, and the smallest label.
-    sums : Sums, optional
-        All that is wanted of the components; then nobody needs their runs.
+    ``allowed(batch, shape)`` returns the background, or -1, and the smallest label. `sums` are all
+    that is wanted of the components: then nobody needs their runs.
     """
     kind = _kind_of(gpu, labels, batch_axes, allowed)
     if kind is None:
@@ -144,10 +139,7 @@ def _kind_of(
 class Sums(NamedTuple):
     """Sums of coordinates, and of the values of an image, if there is one.
 
-    Attributes
-    ----------
-    image : contiguous array or None
-        Of as many values as labels.
+    It is contiguous, of as many values as labels.
     """
 
     image: Any
@@ -156,20 +148,9 @@ class Sums(NamedTuple):
 class RepeatedRuns:
     """The launches that find the runs of labels of one kind on one stream, made again.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    labels : contiguous array of int32 or int64
-        One of the kind, not empty.
-    batch_axes : int
-        Fewer than labels have axes.
-    background, lowest : int
-        The label that is no component, or -1; and the smallest that is allowed.
-
-    Attributes
-    ----------
-    elements : int
-        How many labels there are.
+    `labels`, contiguous, int32 or int64 and not empty, are one of the kind, with more axes than
+    `batch_axes`. The `background` is the label that is no component, or -1; the `lowest` label is
+    allowed. `elements` are how many labels there are.
     """
 
     def __init__(
@@ -340,15 +321,17 @@ class RepeatedRuns:
 
     def _count(self, labels: Any) -> None:
         gpu, table, length = self._gpu, self._table, self._shape[-1]
-        by_word = gpu.blocks(-(-labels.size // WORDS), THREADS), THREADS
+        by_word = gpu.grid(labels.size, each=WORDS)
         by_row = grid_of_rows(gpu, self._capacity)
         listed = ROW if self._batched else labels.dtype
-        gpu.load_together(FILE, _files(labels.dtype, listed, self._shape))
-        find, clear, copy, count = gpu.load(FILE, _names(labels.dtype))
-        begin, *present = gpu.load(runs.FILE, runs.NAMES)
+        kernels, of_labels = KERNELS.module(labels.dtype), runs.OF_LABELS.module(listed)
+        modules = [kernels, runs.ROWS.module(), of_labels, shapes.module_of(self._shape)]
+        gpu.load_together(FILE, modules)  # what every call needs
+        find, clear, copy, count = gpu.load(*kernels)
+        begin, *present = runs.ROWS.load(gpu)
         if self._batched:
             empty, memory = labels.dtype.type(self._background), self._memory.struct
-            by_label = gpu.blocks(labels.size, THREADS), THREADS
+            by_label = gpu.grid(labels.size)
             launch(find, by_label, labels.size, labels, memory)
             launch(clear, by_row, self._lowest, memory, table)
             lengths = prod(self._shape), length
@@ -359,32 +342,3 @@ class RepeatedRuns:
             launch(count, by_word, rows, self._lowest, length, table)
         for kernel in present:
             launch(kernel, by_row, table)
-
-
-def _files(
-    label: np.dtype[Any], listed: np.dtype[Any], shape: tuple[int, ...]
-) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the kernels that every call needs, of labels of which those of a type are listed."""
-    needed = runs.NAMES, runs.names_of_labels(listed)
-    return [
-        (FILE, _names(label)),
-        *((runs.FILE, names) for names in needed),
-        (shapes.FILE, shapes.names_of(shape)),
-    ]
-
-
-@cache
-def _names(label: np.dtype[Any]) -> tuple[str, ...]:
-    name = ctype(label)
-    return (
-        f"find_range<{name}>",
-        "clear_rows<>",
-        f"copy_and_count<{name}>",
-        f"count_allowed_runs<{name}>",
-    )
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `RepeatedRuns` loads."""
-    for label in INDEX_TYPES:
-        yield FILE, _names(label)

@@ -1,39 +1,46 @@
-"""Moments of components up to the third power on the GPU: drives ``moments.cuh``."""
+"""Moments of components up to the third power, and variances along principal axes, on the GPU.
+
+Drives ``moments.cuh`` and ``variances.cuh``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from conncomp.kernels.cuda.components.intensities import VALUE_TYPES, value_type
+from conncomp.kernels.cuda.components.intensities import VALUE_TYPES
 from conncomp.kernels.cuda.components.rows import extent_of, label_rows, lengths_on
-from conncomp.kernels.cuda.components.runs import ComponentRuns
+from conncomp.kernels.cuda.components.runs import FEW_AXES, ComponentRuns
 from conncomp.kernels.cuda.components.tables import places_of
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, launch
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, every, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 
 FILE = "cuda/components/moments.cuh"
 POWERS, MOST_AXES = 4, 4
+ADD = Templates(FILE, "add_small_moments<>", "add_moments<>")
+OF_VALUES = Templates(
+    FILE,
+    "add_weighted_moments<{value}, {rows}>",
+    "add_squares<{value}>",
+    value=VALUE_TYPES,
+    rows=(1, POWERS),
+)
+OF_AXES = Templates(
+    FILE,
+    "centre_moments_of_rows<{axes}>",
+    "normalize_moments<{axes}>",
+    axes=range(1, MOST_AXES + 1),
+)
+VARIANCES = Templates("cuda/components/variances.cuh", "write_variances<{axes}>", axes=FEW_AXES)
+specialisations = every(ADD, OF_VALUES, OF_AXES, VARIANCES)
 BOXES = Struct("Boxes", entries=POINTER, ndim=COUNT)
 
 
 class LabelledComponents(NamedTuple):
     """Labels as kernels of columns take them, and which components they are of.
 
-    Attributes
-    ----------
-    labels : contiguous array of int32 or int64
-    background : int
-        Another negative number than labels, if there is none.
-    rows : int
-        Labels are below it.
-    shape : tuple of int
-        Of an item.
-    runs : ComponentRuns
-        Of the labels that occur. If there is none, nothing is launched.
+    The background is another negative number than labels, if there is none; labels are below
+    `rows`, and `shape` is that of an item. The runs are of the labels that occur: without any
+    nothing is launched.
     """
 
     labels: Any
@@ -51,20 +58,12 @@ class LabelledComponents(NamedTuple):
 def element_moments(gpu: Gpu, given: LabelledComponents, boxes: Any) -> tuple[Any, Any]:
     """Return moments about the first coordinates of boxes, and about centroids.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    given : LabelledComponents
-        Of up to four axes.
-    boxes : array of int64, shape (n, ndim, 2)
-
-    Returns
-    -------
-    raw, central : array of float64, shape (n, 4, ..., 4)
+    There are up to four axes; moments are float64, of shape (n, 4, ..., 4), `boxes` int64, of shape
+    (n, ndim, 2).
     """
     xp, ndim, runs, rows = gpu.xp, len(given.shape), given.runs, given.runs.count
-    add_small, add = gpu.load(FILE, NAMES)
-    centre, _ = gpu.load(FILE, _names_of_axes(ndim))
+    add_small, add = ADD.load(gpu)
+    centre, _ = OF_AXES.load(gpu, ndim)
     raw, central = (xp.empty((rows, *(POWERS,) * ndim)) for _ in range(2))
     if not rows:
         return raw, central
@@ -90,23 +89,12 @@ def weighted_moments(
 ) -> Any:
     """Return moments weighted by values, about the first coordinates of boxes.
 
-    Sums are of float64, and their last digits may differ from one call to the next.
-
-    Parameters
-    ----------
-    gpu, given, boxes
-        As for `element_moments`.
-    values : contiguous array of one of `VALUE_TYPES`
-        Of as many elements as labels.
-    about : array of float64, shape (n, 4, ..., 4), optional
-        Such moments, about whose centroids to return them.
-
-    Returns
-    -------
-    array of float64, shape (n, 4, ..., 4)
+    Sums are of float64, and their last digits may differ from one call to the next. Values are one
+    of `VALUE_TYPES`, contiguous, as many as labels; moments `about` whose centroids to return these
+    are optional, and shapes those of `element_moments`.
     """
     xp, ndim, runs, rows = gpu.xp, len(given.shape), given.runs, given.runs.count
-    add, _ = gpu.load(FILE, _names_of_values(values.dtype, ndim))
+    add, _ = OF_VALUES.load(gpu, values.dtype, POWERS if ndim > 1 else 1)
     table = xp.zeros((rows, *(POWERS,) * ndim))
     if not rows:
         return table
@@ -126,7 +114,7 @@ def weighted_moments(
 def normalized_moments(gpu: Gpu, given: LabelledComponents, central: Any) -> Any:
     """Return central moments over powers of the size, in elements; NaN those of order below 2."""
     runs, out = given.runs, gpu.xp.empty_like(central)
-    _, normalize = gpu.load(FILE, _names_of_axes(len(given.shape)))
+    _, normalize = OF_AXES.load(gpu, len(given.shape))
 
     def launches(central: Any, out: Any) -> None:
         launch(normalize, runs.by_row, runs.state, central, out)
@@ -142,7 +130,7 @@ def squared_deviations(gpu: Gpu, given: LabelledComponents, values: Any, means: 
     As for `weighted_moments`, with an array of float64 of means.
     """
     runs = given.runs
-    _, add = gpu.load(FILE, _names_of_values(values.dtype, len(given.shape)))
+    _, add = OF_VALUES.load(gpu, values.dtype, POWERS if len(given.shape) > 1 else 1)
     sums = gpu.xp.zeros(runs.count)
 
     def launches(values: Any, means: Any, sums: Any) -> None:
@@ -158,25 +146,18 @@ def _lengths(gpu: Gpu, shape: tuple[int, ...]) -> Any:
     return lengths_on(gpu, *(1,) * (MOST_AXES - len(shape)), *shape)
 
 
-NAMES = "add_small_moments<>", "add_moments<>"
+def principal_variances(gpu: Gpu, runs: ComponentRuns, covariances: Any) -> tuple[Any, Any]:
+    """Return the eigenvalues of covariances and of inertia tensors, the largest first.
 
+    Covariances, contiguous float64 of shape (n, ndim, ndim), are of one component at least, and as
+    many axes as there are in `FEW_AXES`.
+    """
+    (write,) = VARIANCES.load(gpu, covariances.shape[1])
+    columns = [gpu.xp.empty(covariances.shape[:2]) for _ in range(2)]
 
-@cache
-def _names_of_values(value: np.dtype[Any], axes: int) -> tuple[str, ...]:
-    rows = POWERS if axes > 1 else 1
-    return f"add_weighted_moments<{value_type(value)}, {rows}>", f"add_squares<{value_type(value)}>"
+    def launches(*arrays: Any) -> None:
+        launch(write, runs.by_row, runs.state, *arrays)
 
-
-@cache
-def _names_of_axes(axes: int) -> tuple[str, ...]:
-    return f"centre_moments_of_rows<{axes}>", f"normalize_moments<{axes}>"
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that the functions here can load."""
-    yield FILE, NAMES
-    for value in VALUE_TYPES:
-        for axes in (1, 2):
-            yield FILE, _names_of_values(value, axes)
-    for axes in range(1, MOST_AXES + 1):
-        yield FILE, _names_of_axes(axes)
+    runs.launch("variances", launches, covariances, *columns)
+    variances, moments_of_inertia = columns
+    return variances, moments_of_inertia

@@ -1,7 +1,8 @@
-"""What kernels are told of labels and of their array: the structs of ``rows.cuh``."""
+"""What kernels are told of labels, arrays and hash tables: ``rows.cuh`` and ``key_table.cuh``."""
 
 from __future__ import annotations
 
+import secrets
 from functools import lru_cache
 from typing import Any
 
@@ -10,7 +11,13 @@ import numpy as np
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry
 from conncomp.kernels.cuda.structs import POINTER, Struct
 
-FILE = "cuda/components/rows.cuh"
+FILE, FILE_OF_TABLES = "cuda/components/rows.cuh", "cuda/core/key_table.cuh"
+# By which slots are found: odd, and drawn for each process. A signed integer, as kernels take it.
+FACTOR = secrets.randbits(64) - (1 << 63) | 1
+HASH = Struct("KeyHash", factor=COUNT)
+TABLE = Struct(
+    "KeyTable<int64_t>", hash=HASH.dtype, bits=np.dtype(np.int32), empty=COUNT, slots=POINTER
+)
 LABELS = {
     kind: Struct(
         f"LabelRows<{ctype(kind)}>", entries=POINTER, count=COUNT, rows=COUNT, background=kind
@@ -21,17 +28,10 @@ EXTENT = Struct("Extent", lengths=POINTER, ndim=COUNT)
 
 
 def label_rows(gpu: Gpu, labels: Any, background: int, rows: int) -> np.void:
-    """Return ``LabelRows``.
+    """Return ``LabelRows`` of a contiguous array; to be kept as long as kernels use it.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    labels : contiguous array of int32 or int64
-        To be kept as long as kernels use the struct.
-    background : int
-        Another negative number than labels, if there is none.
-    rows : int
-        Labels from here on have no row.
+    `background` is another negative number than labels, if there is none; labels from `rows` on
+    have no row.
     """
     described = {"count": labels.size, "rows": rows, "background": background}
     return LABELS[labels.dtype].of(gpu, entries=labels, **described)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
-from functools import cache, cached_property, partial
+from collections.abc import Callable, Hashable
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -11,44 +11,33 @@ import numpy as np
 from conncomp.kernels.cuda.components.rows import label_rows
 from conncomp.kernels.cuda.launcher import (
     COUNT,
-    INDEX_TYPES,
+    THREADS,
     Again,
     Gpu,
-    ctype,
+    Templates,
+    every,
     kept_launches,
     launch,
 )
-from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.structs import Struct
 
 FILE = "cuda/components/runs.cuh"
-THREADS, WORDS, LISTED_WORDS, RUNS_OF_THREAD = 256, 4, 16, 8
+ROWS = Templates(FILE, "begin_runs<>", "count_present<>", "list_present<>")
+OF_LABELS = Templates(FILE, "count_runs<{label}>", "list_runs<{label}>", indices="label")
+specialisations = every(ROWS, OF_LABELS)
+WORDS, LISTED_WORDS, RUNS_OF_THREAD = 4, 16, 8
 MOST_BLOCKS = 256  # of kernels that go through rows
 ENTRY = np.dtype(np.uint64)
 STATE_WORDS = 3  # of RunState
 LISTING = "runs"  # what the launch that lists them is for
 FEW_AXES = (2, 3)  # of items of which a kernel measures all axes at once
 
-TABLE = Struct(
-    "RunTable",
-    counts=POINTER,
-    present=POINTER,
-    ends=POINTER,
-    in_block=POINTER,
-    state=POINTER,
-    entries=POINTER,
-    items=COUNT,
-)
-RUNS = Struct("Runs", entries=POINTER, ends=POINTER, state=POINTER, elements=COUNT)
+TABLE = Struct("RunTable", "counts present ends in_block state entries", items=COUNT)
+RUNS = Struct("Runs", "entries ends state", elements=COUNT)
 
 
 class KeptCalls:
-    """What calls of one kind leave to the next one.
-
-    Attributes
-    ----------
-    launches : dict
-        By what they are for.
-    """
+    """What calls of one kind leave to the next one: launches, by what they are for, and memory."""
 
     def __init__(self, xp: Any) -> None:
         self.launches: dict[Hashable, Again] = {}
@@ -83,30 +72,11 @@ class ComponentRuns:
 
     They take 8 bytes each, so no more than that for each label.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    labels : contiguous array of int32 or int64
-        Of one element at least.
-    described : tuple of int
-        The background, another negative number than labels if there is none; how many rows there
-        may be; and the length of the lines of the array.
-    fields : dict
-        Of ``RunTable``, but for the entries, once ``list_present`` has filled what they point to.
-    known : tuple of int
-        How many components and runs there are.
-    kept : KeptCalls, optional
-        Of calls of the same kind.
-    sums : TileSums, optional
-        Which have listed the components, but no runs.
-
-    Attributes
-    ----------
-    count : int
-        Of the components.
-    sums : TileSums or None
-    new : callable
-        Returns an array of a shape and dtype, which is yet to be written.
+    `described` is the background, another negative number than labels if there is none; how many
+    rows there may be; and the length of the lines of the array. `fields` are those of ``RunTable``,
+    but for the entries, once ``list_present`` has filled what they point to; `known` is how many
+    components and runs there are. Calls of the same kind share `kept`; if there are `sums`, these
+    have listed the components, but no runs.
     """
 
     def __init__(
@@ -159,12 +129,12 @@ class ComponentRuns:
     @property
     def by_row(self) -> tuple[int, int]:
         """The grid of a kernel that goes through components."""
-        return self._gpu.blocks(self._elements, THREADS), THREADS
+        return self._gpu.grid(self._elements)
 
     def in_turns(self, turns: int) -> tuple[int, int]:
         """Return the grid of a kernel that walks through the runs in turns."""
-        blocks = self._gpu.blocks(-(-self._elements // RUNS_OF_THREAD), THREADS)
-        return turns * blocks, THREADS
+        blocks, threads = self._gpu.grid(self._elements, each=RUNS_OF_THREAD)
+        return turns * blocks, threads
 
     def in_few_turns(self, turns: int) -> tuple[int, int]:
         """Return the grid of such a kernel that mostly finds nothing to do."""
@@ -176,16 +146,8 @@ class ComponentRuns:
     ) -> None:
         """Call ``launches(*arrays)``, or make again what it launched in a call of the same kind.
 
-        Parameters
-        ----------
-        purpose : hashable
-            On which, and on the kind, alone it depends what is launched on the arrays.
-        launches : callable
-            Calls `launch` of kernels that begin by ``follow_launch()``.
-        *arrays : array
-            Which lie at different places.
-        memory : object
-            What else launches need.
+        On the hashable `purpose`, and on the kind, alone it depends what is launched. Kernels begin
+        by ``follow_launch()``; arrays lie at different places, and launches need `memory`, too.
         """
         if self._kept is None:
             launches(*arrays)
@@ -202,8 +164,8 @@ class ComponentRuns:
 
     def _list(self, described: tuple[int, int, int], labels: Any) -> None:
         *rows, length = described
-        gpu, (_, list_runs) = self._gpu, self._gpu.load(FILE, names_of_labels(labels.dtype))
-        by_list = gpu.blocks(-(-labels.size // LISTED_WORDS), THREADS), THREADS
+        gpu, (_, list_runs) = self._gpu, OF_LABELS.load(self._gpu, labels.dtype)
+        by_list = gpu.grid(labels.size, each=LISTED_WORDS)
         launch(list_runs, by_list, label_rows(gpu, labels, *rows), length, self.table)
 
 
@@ -212,25 +174,15 @@ def find_runs(
 ) -> ComponentRuns:
     """Return the runs of the components of labels below `rows`.
 
-    It waits for the GPU, to learn how many there are.
-
-    Parameters
-    ----------
-    gpu : Gpu
-    labels : contiguous array of int32 or int64
-    background : int
-        Another negative number than labels, if there is none.
-    rows : int
-    length : int
-        Of the lines of the array.
-    items : int, optional
-        How many there are, each of which has as many of the rows.
+    Labels are a contiguous array of int32 or int64, with another negative number as background if
+    there is none, and lines of `length`; each of the items has as many of the rows. It waits for
+    the GPU, to learn how many runs there are.
     """
     xp = gpu.xp
-    begin, count_present, list_present = gpu.load(FILE, NAMES)
-    count, _ = gpu.load(FILE, names_of_labels(labels.dtype))
+    begin, count_present, list_present = ROWS.load(gpu)
+    count, _ = OF_LABELS.load(gpu, labels.dtype)
     by_row = grid_of_rows(gpu, rows)
-    by_label = gpu.blocks(-(-labels.size // WORDS), THREADS), THREADS
+    by_label = gpu.grid(labels.size, each=WORDS)
     counts = xp.empty(rows + 2 * MOST_BLOCKS + STATE_WORDS, COUNT)
     present = xp.empty(2 * min(rows, labels.size), COUNT)
     fields = {
@@ -254,19 +206,3 @@ def find_runs(
 def grid_of_rows(gpu: Gpu, rows: int) -> tuple[int, int]:
     """Return the grid of a kernel that goes through so many rows, or fewer."""
     return min(MOST_BLOCKS, gpu.blocks(rows, THREADS)), THREADS
-
-
-NAMES = "begin_runs<>", "count_present<>", "list_present<>"
-
-
-@cache
-def names_of_labels(label: np.dtype[Any]) -> tuple[str, ...]:
-    """Return the names of the kernels that read labels."""
-    return f"count_runs<{ctype(label)}>", f"list_runs<{ctype(label)}>"
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that the functions here can load."""
-    yield FILE, NAMES
-    for label in INDEX_TYPES:
-        yield FILE, names_of_labels(label)

@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
-from functools import cache
+from collections.abc import Callable, Hashable
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp.kernels.cuda.components import intensities
-from conncomp.kernels.cuda.components.intensities import names_with_shapes, words_of_small
+from conncomp.kernels.cuda.components.intensities import WITH_SHAPES, words_of_small
 from conncomp.kernels.cuda.components.rows import extent_of, lengths_on
 from conncomp.kernels.cuda.components.runs import FEW_AXES, ComponentRuns
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, launch
-from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Module, Templates, launch
+from conncomp.kernels.cuda.structs import Struct
 
 FILE = "cuda/components/shapes.cuh"
 REAL = np.dtype(np.float64)
-
-COLUMNS = Struct(
-    "ShapeColumns",
-    labels=POINTER,
-    sizes=POINTER,
-    boxes=POINTER,
-    batch=POINTER,
-    centroids=POINTER,
-    moments=POINTER,
+KERNELS = Templates(
+    FILE,
+    "begin_shapes<>",
+    "{measure}",
+    "write_columns<>",
+    measure={
+        None: "measure_runs<>",
+        **{axes: f"measure_runs_at_once<{axes}>" for axes in FEW_AXES},
+    },
 )
+specialisations = KERNELS.modules
+
+COLUMNS = Struct("ShapeColumns", "labels sizes boxes batch centroids moments")
 
 
 class Shapes(NamedTuple):
@@ -42,12 +43,7 @@ class Shapes(NamedTuple):
 
     @classmethod
     def empty(
-        cls,
-        new: Callable[[Any, Any], Any],
-        rows: int,
-        ndim: int,
-        batch_axes: int,
-        moments: bool,
+        cls, new: Callable[[Any, Any], Any], rows: int, ndim: int, batch_axes: int, moments: bool
     ) -> Shapes:
         """Return columns that ``new(shape, dtype)`` makes; moments, if wanted."""
         return cls(
@@ -82,39 +78,24 @@ def measure_shapes(
     batch: tuple[int, ...] = (),
     image: Any = None,
 ) -> tuple[Shapes, Any]:
-    """Measure components.
+    """Measure components; return their `Shapes`, and the table that columns are made of.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    runs : ComponentRuns
-    shape : tuple of int
-        Of an item, within which coordinates are counted: one length or more.
-    moments : bool
-        Whether to return second moments.
-    batch : tuple of int, optional
-        The lengths of the axes for items.
-    image : array, optional
-        Values that `are_small`, where `are_few` axes.
-
-    Returns
-    -------
-    Shapes
-    table : array of int64
-        What columns are made of, and those of the image, too, `words_of` so many axes ahead of
-        these for each component.
+    The table, int64, has a row for each component; of an image, too, whose words follow those that
+    `words_of` counts. An image has values that `are_small`, in items of shapes that `are_few`.
+    Coordinates are counted within an item of `shape`, of one length or more; `batch` has the
+    lengths of the axes for items.
     """
     ndim, rows = len(shape), runs.count
     columns = Shapes.empty(runs.new, rows, ndim, len(batch), moments)
     if not rows:
         return columns, None
-    begin, measure, write = gpu.load(FILE, names_of(shape))
+    begin, measure, write = gpu.load(*module_of(shape))
     lengths, items = lengths_on(gpu, *shape), lengths_on(gpu, *batch)
     turns = 1 if are_few(shape) else turns_of(ndim)
     beside: tuple[Any, ...] = ()
     further = 0
     if image is not None:
-        (measure,) = gpu.load(intensities.FILE, names_with_shapes(image.dtype, ndim))
+        (measure,) = WITH_SHAPES.load(gpu, image.dtype, ndim)
         beside, further = (image,), words_of_small(ndim)
 
     def launches(table: Any, *arrays: Any) -> None:
@@ -141,18 +122,6 @@ def are_few(shape: tuple[int, ...]) -> bool:
     return len(shape) in FEW_AXES and prod(shape) * max(shape) ** 2 < 2**63
 
 
-def names_of(shape: tuple[int, ...]) -> tuple[str, ...]:
-    """Return the names of the kernels for items of a shape."""
-    return _names_of(len(shape), are_few(shape))
-
-
-@cache
-def _names_of(ndim: int, few: bool) -> tuple[str, ...]:
-    measure = f"measure_runs_at_once<{ndim}>" if few else "measure_runs<>"
-    return "begin_shapes<>", measure, "write_columns<>"
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that the functions here can load."""
-    for axes in (1, *FEW_AXES):
-        yield FILE, names_of((1,) * axes)
+def module_of(shape: tuple[int, ...]) -> Module:
+    """Return the kernels for items of a shape."""
+    return KERNELS.module(len(shape) if are_few(shape) else None)

@@ -1,17 +1,28 @@
-"""Tables of labels on the GPU: drives ``tables.cuh``."""
+"""Tables of labels, and their elements, on the GPU: drives ``tables.cuh`` and ``members.cuh``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, every, launch
 
 FILE = "cuda/components/tables.cuh"
-THREADS, ROWS = 256, 4
+KERNELS = Templates(FILE, "count_labels<{label}>", "replace_labels<{label}>", indices="label")
+COMBINE = Templates(FILE, "combine_labels<{label}, {combined}>", indices="label combined")
+MEMBERS = Templates(
+    "cuda/components/members.cuh",
+    "pack_labels<{label}>",
+    "begin_labels<>",
+    "place_members<{index}>",
+    "end_labels<>",
+    indices="label index",
+)
+specialisations = every(KERNELS, COMBINE, MEMBERS)
+# Whole arrays would take 16 bytes an element to sort; a part and what it takes fit into the caches.
+PART = 1 << 22
+ROWS = 4
 
 
 def combine_labels(
@@ -19,51 +30,31 @@ def combine_labels(
 ) -> None:
     """Give the components of all items numbers of which no two items share one.
 
-    Parameters
-    ----------
-    gpu, labels, background, rows
-        As for `count_labels`.
-    length : int
-        How many labels an item has.
-    out : contiguous array of int32 or int64
-        Which becomes item * rows + label, or background; it may be `labels`.
+    Items have `length` labels. `out`, which may be `labels`, becomes item * rows + label, or
+    background; see `count_labels`.
     """
     if labels.size:
-        (combine,) = gpu.load(FILE, _names_of_items(labels.dtype, out.dtype))
-        grid = gpu.blocks(labels.size, THREADS), THREADS
+        (combine,) = COMBINE.load(gpu, labels.dtype, out.dtype)
         empty = labels.dtype.type(background)
-        launch(combine, grid, labels.size, labels, length, empty, rows, out)
+        launch(combine, gpu.grid(labels.size), labels.size, labels, length, empty, rows, out)
 
 
 def count_labels(gpu: Gpu, labels: Any, background: int, rows: int) -> Any:
     """Return how many elements have each label below `rows`, but the background, as int64.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    labels : contiguous array of int32 or int64
-    background : int
-        Another negative number than labels, if there is none.
-    rows : int
+    Labels are a contiguous array of int32 or int64, and the background another negative number than
+    labels, if there is none.
     """
-    count, *_ = gpu.load(FILE, _names(labels.dtype))
+    count, *_ = KERNELS.load(gpu, labels.dtype)
     sizes = gpu.xp.zeros(rows, COUNT)
     if rows:
-        grid = gpu.blocks(-(-labels.size // ROWS), THREADS), THREADS
+        grid = gpu.grid(labels.size, each=ROWS)
         launch(count, grid, labels.size, labels, labels.dtype.type(background), rows, sizes)
     return sizes
 
 
 def places_of(gpu: Gpu, components: Any, rows: int) -> Any:
-    """Return, for each label below `rows`, its place among those of components, from 1 on, or 0.
-
-    Parameters
-    ----------
-    gpu, rows
-        As for `count_labels`.
-    components : array of int64
-        Labels, ascending.
-    """
+    """Return the place, from 1 on, of each label below `rows` among ascending components, or 0."""
     places = gpu.xp.zeros(rows, COUNT)
     places[components] = gpu.xp.arange(1, len(components) + 1, dtype=COUNT)
     return places
@@ -72,36 +63,47 @@ def places_of(gpu: Gpu, components: Any, rows: int) -> Any:
 def replace_labels(gpu: Gpu, labels: Any, background: int, table: Any) -> Any:
     """Return labels of which each but the background is replaced by its row of `table`.
 
-    What has no row, which the caller has checked, becomes background.
-
-    Parameters
-    ----------
-    gpu, labels, background
-        As for `count_labels`.
-    table : array of the dtype of `labels`
+    What has no row, which the caller has checked, becomes background. The table has the dtype of
+    `labels`; see `count_labels`.
     """
-    *_, replace = gpu.load(FILE, _names(labels.dtype))
+    *_, replace = KERNELS.load(gpu, labels.dtype)
     out = gpu.xp.empty(labels.shape, labels.dtype)
     if labels.size:
-        grid = gpu.blocks(labels.size, THREADS), THREADS
         empty = labels.dtype.type(background)
-        launch(replace, grid, labels.size, labels, empty, len(table), table, out)
+        launch(replace, gpu.grid(labels.size), labels.size, labels, empty, len(table), table, out)
     return out
 
 
-@cache
-def _names(label: np.dtype[Any]) -> tuple[str, ...]:
-    return f"count_labels<{ctype(label)}>", f"replace_labels<{ctype(label)}>"
+def list_members(
+    gpu: Gpu,
+    labels: Any,
+    background: int,
+    sizes: Any,
+    length: int,
+    index: np.dtype[Any],
+    part: int = PART,
+) -> tuple[Any, Any]:
+    """Return where the elements of each label begin, and the elements, ascending for each label.
 
-
-@cache
-def _names_of_items(label: np.dtype[Any], combined: np.dtype[Any]) -> tuple[str, ...]:
-    return (f"combine_labels<{ctype(label)}, {ctype(combined)}>",)
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that the functions here can load."""
-    for label in INDEX_TYPES:
-        yield FILE, _names(label)
-        for combined in INDEX_TYPES:
-            yield FILE, _names_of_items(label, combined)
+    Elements, of the dtype `index`, are counted within items of `length`. `labels` are
+    one-dimensional, `sizes` those of `count_labels`; labels are sorted part by part. It waits for
+    the GPU, to learn how many elements are not background.
+    """
+    xp, empty = gpu.xp, labels.dtype.type(background)
+    indptr = xp.zeros(len(sizes) + 1, COUNT)
+    if not len(sizes):
+        return indptr, xp.empty(0, index)
+    indptr[1:] = xp.cumsum(sizes)
+    next_place = indptr[:-1].copy()
+    indices = xp.empty(int(indptr[-1]), index)
+    memory = xp.empty(min(part, len(labels)), COUNT)
+    pack, begin_labels, place, end_labels = MEMBERS.load(gpu, labels.dtype, index)
+    for begin in range(0, len(labels), part):
+        piece = labels[begin : begin + part]
+        keys, grid = memory[: len(piece)], gpu.grid(len(piece))
+        launch(pack, grid, len(piece), piece, empty, len(sizes), keys)
+        keys.sort()
+        launch(begin_labels, grid, len(piece), keys, next_place)
+        launch(place, grid, len(piece), begin, length, keys, next_place, len(indices), indices)
+        launch(end_labels, grid, len(piece), keys, next_place)
+    return indptr, indices

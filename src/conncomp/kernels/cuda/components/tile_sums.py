@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-from functools import cache
+from collections.abc import Hashable
 from itertools import count
 from math import frexp, isfinite, prod
 from typing import TYPE_CHECKING, Any
@@ -11,27 +10,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from conncomp.kernels.cuda.components import intensities, shapes
-from conncomp.kernels.cuda.components.intensities import are_small, value_type
+from conncomp.kernels.cuda.components.intensities import SMALL_TYPES, are_small
 from conncomp.kernels.cuda.components.rows import extent_of, label_rows, lengths_on
-from conncomp.kernels.cuda.components.runs import (
-    FEW_AXES,
-    STATE_WORDS,
-    THREADS,
-    KeptCalls,
-    grid_of_rows,
-)
+from conncomp.kernels.cuda.components.runs import FEW_AXES, STATE_WORDS, KeptCalls, grid_of_rows
 from conncomp.kernels.cuda.components.shapes import Shapes, are_few
 from conncomp.kernels.cuda.launcher import (
     COUNT,
     INDEX_TYPES,
+    THREADS,
     Again,
     Field,
     Gpu,
+    Templates,
     ctype,
     kept_launches,
     launch,
 )
-from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.structs import Struct
 
 if TYPE_CHECKING:
     from conncomp.kernels.cuda.components.runs import ComponentRuns
@@ -41,6 +36,17 @@ FILE = "cuda/components/tile_sums.cuh"
 SIDES = {2: (64, 128), 3: (16, 16, 32)}
 ROW_WORDS = {2: (16, 20), 3: (24, 28)}
 REAL = np.dtype(np.float32)
+KERNELS = Templates(
+    FILE,
+    "measure_tiles<{label}, {value}, {axes}>",
+    "count_rows<>",
+    "list_rows<>",
+    "write_tile_columns<{value}, {axes}>",
+    label=INDEX_TYPES,
+    value={None: "conncomp::NoValue", **{kind: ctype(kind) for kind in (*SMALL_TYPES, REAL)}},
+    axes=FEW_AXES,
+)
+specialisations = KERNELS.modules
 COLUMN_THREADS = 128
 # Real numbers are whole ones of so many bits, times a power of two that is that much larger than
 # the largest needs: so the next images may have larger ones.
@@ -54,10 +60,7 @@ _calls = count(1)  # of all kinds, as there is one place for answers
 
 TABLE = Struct(
     "SumTable",
-    rows_met=POINTER,
-    is_wrong=POINTER,
-    words=POINTER,
-    answer=POINTER,
+    "rows_met is_wrong words answer",
     capacity=COUNT,
     row_words=COUNT,
     exponent=COUNT,
@@ -76,30 +79,12 @@ def are_added_in_tiles(shape: tuple[int, ...], rows: int, image: Any) -> bool:
 class TileSums:
     """The launches that add up labels of one kind, and of an image, made again.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    labels : contiguous array of int32 or int64
-        One of the kind, for which `are_added_in_tiles`.
-    described : tuple of int
-        The label that is no component, or -1, and the smallest that is allowed.
-    runs : void
-        ``RunTable``, for what occurs.
-    rows : int
-        For how many rows there is room, and more.
-    image : array of `REAL` or None
-        One of those to be added up, if they are of real numbers.
-
-    Attributes
-    ----------
-    rows : int
-        Labels have to be smaller.
-    counted : tuple of int
-        How many components the last call had, and one more than the largest label.
-    is_steady : bool
-        Whether the one before had as many: then the next one may be presumed to.
-    kept : KeptCalls
-        For `ComponentRuns`, of what was added up.
+    Labels are `described` by the label that is no component, or -1, and the smallest that is
+    allowed; they have to be below `rows`, for which there is room, and more. ``RunTable``, `runs`,
+    is for what occurs. An image of real numbers is one of those to be added up. Of what was added
+    up `kept` is for `ComponentRuns`. The last call had as many components as `counted` says, and
+    one more than its largest label; if the one before had as many, `is_steady`, the next one may be
+    presumed to.
     """
 
     def __init__(
@@ -159,7 +144,7 @@ class TileSums:
     def _add(self, labels: Any, image: Any) -> None:
         gpu, shape = self._gpu, self._shape
         value = None if image is None else image.dtype
-        measure, *listing, _ = gpu.load(FILE, _names(labels.dtype, value, len(shape)))
+        measure, *listing, _ = KERNELS.load(gpu, labels.dtype, value, len(shape))
         self._lengths = lengths_on(gpu, *shape)
         sides = SIDES[len(shape)]
         tiles = prod(-(-length // side) for length, side in zip(shape, sides, strict=True))
@@ -174,12 +159,7 @@ class TileSums:
     def ask(self, launched: Again, state: int) -> None:
         """Wait for how many components there are, and let `counted` be that.
 
-        Parameters
-        ----------
-        launched : Again
-            What `start` returned.
-        state : int
-            Where ``RunState`` is.
+        `start` returned `launched`, and ``RunState`` is at the address `state`.
         """
         answer = self._gpu.answer.item
         for _ in range(GLANCES):
@@ -212,23 +192,9 @@ class TileSums:
     def write(self, runs: ComponentRuns, label: np.dtype[Any], moments: bool) -> tuple[Any, ...]:
         """Return columns of all components, which leave nothing for another call.
 
-        If there are others than the runs say, nothing is written.
-
-        Parameters
-        ----------
-        runs : ComponentRuns
-            Of one component at least.
-        label : dtype
-        moments : bool
-            Whether to return second moments.
-
-        Returns
-        -------
-        Shapes
-        columns : list of array
-            Of an image sums, means, minima, maxima and centroids.
-        reals : array of float64, shape (3, n), or None
-            Standard deviations, minima and maxima of an image.
+        If there are others, one at least, than the runs say, nothing is written. The columns are
+        `Shapes`; a list of sums, means, minima, maxima and centroids of an image; and of it, if
+        there is one, standard deviations, minima and maxima as float64 of shape (3, n).
         """
         gpu, value = self._gpu, self._value
         columns = self._new_columns(runs.count, moments, value)
@@ -249,13 +215,13 @@ class TileSums:
         self, runs: ComponentRuns, label: np.dtype[Any], value: Any, columns: list[Any]
     ) -> None:
         gpu, places = self._gpu, len(Shapes._fields)
-        *_, write = gpu.load(FILE, _names(label, value, len(self._shape)))
+        *_, write = KERNELS.load(gpu, label, value, len(self._shape))
         table = TABLE.of(gpu, **self._fields, made_for=runs.count, call=0)
         given = Shapes(*columns[:places]).places(gpu)
         record = shapes.COLUMNS.pack(dict(zip(Shapes._fields, given, strict=True)))
         values = intensities.columns_at(gpu, columns[places:-1])
         reals = columns[-1] if columns[places:] else None
-        by_row = gpu.blocks(self.rows, COLUMN_THREADS), COLUMN_THREADS
+        by_row = gpu.grid(self.rows, COLUMN_THREADS)
         launch(write, by_row, table, self._runs, record, values, reals)
 
 
@@ -264,19 +230,3 @@ def _exponent_of(image: Any) -> int:
     largest = max(float(image.max()), -float(image.min()), 0.0)
     exponent = frexp(largest)[1] + SPARE_BITS if isfinite(largest) else 0
     return max(-MOST_EXPONENT, min(MOST_EXPONENT, exponent))
-
-
-@cache
-def _names(label: np.dtype[Any], value: np.dtype[Any] | None, axes: int) -> tuple[str, ...]:
-    name = f"{'conncomp::NoValue' if value is None else value_type(value)}, {axes}"
-    measure = f"measure_tiles<{ctype(label)}, {name}>"
-    return measure, "count_rows<>", "list_rows<>", f"write_tile_columns<{name}>"
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that the functions here can load."""
-    kinds = [np.dtype(value) for value in ("u1", "u2", "i2", "f4")]
-    for label in INDEX_TYPES:
-        for axes in FEW_AXES:
-            for value in (None, *kinds):
-                yield FILE, _names(label, value, axes)

@@ -31,23 +31,11 @@ def recorded_sweeps() -> Iterator[list[int]]:
 
 
 def sweep_until_settled(sweep: Callable[[int], None], last_change: Any, batch: int = BATCH) -> int:
-    """Call ``sweep(0)``, ``sweep(1)``, ... until one has changed nothing, and a few times more.
+    """Call ``sweep(0)``, ``sweep(1)``, ... until one has changed nothing; return how many have.
 
-    It waits for the GPU, so the caller cannot be captured in a CUDA graph.
-
-    Parameters
-    ----------
-    sweep : callable
-        Launches the kernels of a sweep.
-    last_change : array
-        `LAST_CHANGE` of a workspace; a kernel before has started it.
-    batch : int, optional
-        How many sweeps are launched before the host asks for what they changed.
-
-    Returns
-    -------
-    int
-        How many sweeps have changed anything.
+    It waits for the GPU, so the caller cannot be captured in a CUDA graph. A kernel before has
+    started `last_change`, the `LAST_CHANGE` of a workspace. The host launches `batch` sweeps before
+    it asks for what they changed.
     """
     number = 0
     while True:

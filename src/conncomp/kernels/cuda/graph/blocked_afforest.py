@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
-from itertools import product
 from typing import Any
 
 import numpy as np
 
 from conncomp.kernels.cuda.graph import ecl
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
+from conncomp.kernels.cuda.launcher import COUNT, THREADS, WARP, Gpu, Templates, launch
 from conncomp.kernels.cuda.workspace import Workspace
 
-FILE = "cuda/graph/blocked_afforest.cuh"
-LOCAL_THREADS, GUESSERS, THREADS = 1024, 256, 256
+KERNELS = Templates(
+    "cuda/graph/blocked_afforest.cuh",
+    "unite_blocks<{ends[0]}, {ends[1]}, {pointer}, {vertex}, {index}>",
+    "sample_arcs<{ends[0]}, {pointer}, {vertex}, {index}>",
+    "guess_giant<{ends[0]}, {index}>",
+    "unite_remainder<{ends[0]}, {pointer}, {vertex}, {index}>",
+    "unite_long<{ends[0]}, {pointer}, {vertex}, {index}>",
+    "ecl_finish<3, {index}>",
+    # Whether rows are symmetric, and vertices start under their lowest neighbours.
+    ends={
+        (False, False): ("false", "false"),
+        (True, False): ("true", "false"),
+        (True, True): ("true", "true"),
+    },
+    indices="pointer vertex index",
+)
+specialisations = KERNELS.modules
+LOCAL_THREADS, GUESSERS = 1024, 256
 MID_ROW, HUB = 128, 4096
 VERTEX_BYTES = 4 + 2 * 4 / WARP  # that a block takes for each vertex
 # Of a block that unites vertices: two share a multiprocessor, which keeps a kilobyte of each. Where
@@ -36,21 +49,7 @@ REMAINDER_BYTES, BYTE = 64, np.dtype(np.uint8)
 
 
 def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
-    """Fill `roots` with the smallest vertex of each vertex's component.
-
-    Parameters
-    ----------
-    gpu : Gpu
-    graph : Graph
-        On this GPU.
-    roots : array, shape (num_vertices,)
-    workspace : Workspace
-
-    Returns
-    -------
-    array of int64, shape (1,)
-        The number of components, in `workspace`.
-    """
+    """Fill `roots` with the smallest vertex of each vertex's component; return how many."""
     # Where an arc leads from is told by a difference, which numbers of its type must hold.
     if graph._csr is None or graph.num_vertices > np.iinfo(graph._csr[1].dtype).max:
         return ecl.fill_roots(gpu, graph, roots, workspace)
@@ -58,8 +57,8 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     count, arcs = graph.num_vertices, len(indices)
     symmetric = bool(graph._symmetric)
     types = indptr.dtype, indices.dtype, roots.dtype
-    unite_blocks, sample, guess, unite_remainder, unite_long, flatten = gpu.load(
-        FILE, _names(*types, symmetric, symmetric and arcs <= MANY_ARCS * count)
+    unite_blocks, sample, guess, unite_remainder, unite_long, flatten = KERNELS.load(
+        gpu, (symmetric, symmetric and arcs <= MANY_ARCS * count), *types
     )
     words = -(-count // WARP)
     # Of rows of d > HUB arcs there are ceil(d / HUB) parts, each two numbers.
@@ -77,7 +76,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     blocks = max(1, -(-count // span)), LOCAL_THREADS
     launch(unite_blocks, blocks, count, span, *rows, open_, remainder, components, shared=shared)
     if count:
-        vertices = gpu.blocks(words * WARP, THREADS), THREADS
+        vertices = gpu.grid(words * WARP)
         sampled = *rows, open_, remainder
         is_dense = SOME_ARCS * count < arcs <= MANY_ARCS * count
         postpones = symmetric and is_dense and count > POSTPONING_FROM
@@ -110,30 +109,3 @@ def _span(gpu: Gpu, count: int, arcs: int) -> int:
     turns = max(1, -(-count // (at_once * most)))
     fair = max(LOCAL_THREADS, -(-count // (at_once * turns)))
     return min(most, -(-fair // WARP) * WARP)
-
-
-@cache
-def _names(
-    pointer: np.dtype[Any],
-    vertex: np.dtype[Any],
-    index: np.dtype[Any],
-    symmetric: bool,
-    lowest: bool,
-) -> tuple[str, ...]:
-    numbers = ", ".join(map(ctype, (pointer, vertex, index)))
-    types = f"{str(symmetric).lower()}, {numbers}"
-    return (
-        f"unite_blocks<{str(symmetric).lower()}, {str(lowest).lower()}, {numbers}>",
-        f"sample_arcs<{types}>",
-        f"guess_giant<{str(symmetric).lower()}, {ctype(index)}>",
-        f"unite_remainder<{types}>",
-        f"unite_long<{types}>",
-        f"ecl_finish<3, {ctype(index)}>",
-    )
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `fill_roots` can load."""
-    for types in product(INDEX_TYPES, repeat=3):
-        for symmetric, lowest in ((False, False), (True, False), (True, True)):
-            yield FILE, _names(*types, symmetric, lowest)

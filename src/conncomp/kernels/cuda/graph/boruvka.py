@@ -12,12 +12,21 @@ from weakref import WeakSet
 import numpy as np
 
 from conncomp._arguments import INT32_MAX
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry, launch
+from conncomp.kernels.cuda.launcher import (
+    COUNT,
+    INDEX_TYPES,
+    THREADS,
+    Gpu,
+    Templates,
+    ctype,
+    first_entry,
+    launch,
+)
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import PlacedStruct, Workspace
 
 FILE = "cuda/graph/boruvka.cuh"
-THREADS, SPAN, SAMPLES, GUESSERS, ARCS_OF_WORD = 256, 4096, 1024, 256, 32
+SPAN, SAMPLES, GUESSERS, ARCS_OF_WORD = 4096, 1024, 256, 32
 MOST_CHUNKS = 1024
 COUNTERS_BYTES, BYTE, BITS = 3 * 128, np.dtype(np.uint8), np.dtype(np.uint32)
 KEY_TYPES = np.dtype(np.uint32), np.dtype(np.uint64)
@@ -33,45 +42,31 @@ OUTSIDE_THREADS = 128
 # to be a link is listed.
 FAR, NOWHERE, MOST_STEPS = 1 << 18, 1 << 62, 128
 
+WEIGHTS = Templates(
+    FILE, "weigh_both_ways<{bits}, {pointer}, {vertex}>", bits=KEY_TYPES, indices="pointer vertex"
+)
+
 MEMORY = Struct(
     "ForestMemory<int32_t, uint32_t>",
-    first_parent=POINTER,
-    tree=POINTER,
-    parent=POINTER,
-    chosen=POINTER,
-    least=POINTER,
-    other_least=POINTER,
-    list=POINTER,
-    other_list=POINTER,
-    counters=POINTER,
-    trees=POINTER,
-    limit=POINTER,
-    imbalance=POINTER,
-    disorder=POINTER,
-    giant=POINTER,
-    first=POINTER,
-    links=POINTER,
+    "first_parent tree parent chosen least other_least list other_list counters trees limit "
+    "imbalance disorder giant first links",
 )
-ROWS = Struct("ForestRows<int32_t, int32_t>", indptr=POINTER, indices=POINTER, vertices=COUNT)
-LIST = Struct("ForestList<int32_t>", src=POINTER, dst=POINTER, vertices=COUNT)
+ROWS = Struct("ForestRows<int32_t, int32_t>", "indptr indices", vertices=COUNT)
+LIST = Struct("ForestList<int32_t>", "src dst", vertices=COUNT)
 ORDERS = {
     kind: Struct(f"WeightOrder<{ctype(kind)}>", minus_zero=kind, negative=kind, sign=kind)
     for kind in KEY_TYPES
 }
 ARC_NUMBERS = Struct("ArcNumbers<uint32_t>")
-RANKED_ARCS = Struct("RankedArcs<uint32_t>", rank=POINTER, order=POINTER)
+RANKED_ARCS = Struct("RankedArcs<uint32_t>", "rank order")
 PACKED_WEIGHTS = Struct("PackedWeights", weights=POINTER, order=ORDERS[BITS].dtype)
 
 
 class WeightBits(NamedTuple):
-    """Weights as kernels order them.
+    """Weights as kernels order them: uint32 or uint64 of each arc, and the masks of their order.
 
-    Attributes
-    ----------
-    bits : array of uint32 or uint64, shape (num_arcs,)
-    order : tuple of int
-        The masks of ``core/weight_order.h``: the bits of minus zero, what is turned in negative
-        numbers, and the sign.
+    The masks, of ``core/weight_order.h``, are the bits of minus zero, what is turned in negative
+    numbers, and the sign.
     """
 
     bits: Any
@@ -110,25 +105,10 @@ def forest_arcs(
     workspace: Workspace,
     sorted_graphs: WeakSet[Any] | None = None,
 ) -> Any:
-    """Return the arcs of the spanning forest of least weight, and of least numbers.
+    """Return the arcs of the spanning forest of least weight, and of least numbers, ascending.
 
-    It waits for the GPU.
-
-    Parameters
-    ----------
-    gpu : Gpu
-    graph : Graph
-        On this GPU.
-    weights : WeightBits or None
-        None if all arcs weigh the same.
-    workspace : Workspace
-    sorted_graphs : WeakSet, optional
-        Those whose rows are known to be sorted, so that it is not looked up again.
-
-    Returns
-    -------
-    array of int32 or int64
-        In ascending order.
+    It waits for the GPU. Without weights all arcs weigh the same. `sorted_graphs` are those whose
+    rows are known to be sorted, so that it is not looked up again.
     """
     is_known = sorted_graphs is not None and graph in sorted_graphs
     task = ForestTask(gpu, graph, weights, workspace, is_known)
@@ -142,12 +122,7 @@ def forest_arcs(
 class ForestTask:
     """The steps of ``boruvka.cuh`` for one graph, and their memory.
 
-    Attributes
-    ----------
-    memory : PlacedStruct
-        Of `workspace`; another one's `take_memory` may take its place.
-    total : array of int64, shape (1,)
-        In this memory.
+    `memory` is of `workspace`; another one's `take_memory` may take its place.
     """
 
     def __init__(
@@ -176,8 +151,8 @@ class ForestTask:
         self.far = FAR if self.is_linked else NOWHERE
         self.parts = self._parts()
         self.memory: Any = self.take_memory(workspace)
-        self.by_vertex = gpu.blocks(max(self.count, self.words), THREADS), THREADS
-        self.by_span = gpu.blocks(-(-arcs // SPAN) * THREADS, THREADS), THREADS
+        self.by_vertex = gpu.grid(max(self.count, self.words))
+        self.by_span = gpu.grid(arcs, each=SPAN // THREADS)
         kind = self.keys.kind
         names = _names(is_list, first.dtype, second.dtype, self.index, kind, self.number)
         of_rows = _names_of_rows(first.dtype, second.dtype, self.index, kind)
@@ -198,11 +173,8 @@ class ForestTask:
         dtype = self.keys.kind.dtype
         edge_bytes = dtype.itemsize + 2 * self.index.itemsize
         edge_bytes += -edge_bytes % max(dtype.itemsize, self.index.itemsize)
-        edges, key, number = (
-            (self.arcs * edge_bytes, BYTE),
-            (self.count, dtype),
-            (self.count, self.index),
-        )
+        edges = self.arcs * edge_bytes, BYTE
+        key, number = (self.count, dtype), (self.count, self.index)
         fields = {
             "first_parent": number,
             "tree": number,
@@ -292,7 +264,7 @@ class ForestTask:
     def number_trees(self) -> None:
         """Give each vertex the number of its tree."""
         _, _, _, _, number, find, *_ = self.kernels
-        grid = self.gpu.blocks(-(-self.count // NUMBERED_AT_ONCE), THREADS), THREADS
+        grid = self.gpu.grid(self.count, each=NUMBERED_AT_ONCE)
         for kernel in (number, find):
             launch(kernel, grid, self.count, self.memory.struct)
 
@@ -317,8 +289,7 @@ class ForestTask:
             _, _, guess_giant, list_outside, list_of_hubs, *_ = self.kernels_of_rows
             numbers = self.count, self.arcs
             launch(guess_giant, (1, GUESSERS), *numbers, self.ends[1], memory)
-            threads = OUTSIDE_THREADS
-            by_stretch = self.gpu.blocks(-(-self.count // SEEN_AT_ONCE), threads), threads
+            by_stretch = self.gpu.grid(self.count, OUTSIDE_THREADS, SEEN_AT_ONCE)
             launch(list_outside, by_stretch, *graph, memory)
             launch(list_of_hubs, self.by_span, *graph, memory)
         most = self.gpu.blocks_together(SETTLING_THREADS, 1)
@@ -348,7 +319,7 @@ class ForestTask:
     def _weigh_both_ways(self, weights: WeightBits, known: tuple[Any, Any]) -> None:
         """Add to the imbalance what is 0 if arcs weigh the same both ways, but by a rare chance."""
         dtype = weights.bits.dtype
-        (weigh,) = self.gpu.load(FILE, _names_of_weights(dtype, *(end.dtype for end in self.ends)))
+        (weigh,) = WEIGHTS.load(self.gpu, dtype, *(end.dtype for end in self.ends))
         key = np.uint64(secrets.randbits(64))
         arcs = self.graph, self.arcs, weights.bits
         launch(weigh, self.by_span, *arcs, weights.struct(), key, *known)
@@ -415,10 +386,7 @@ def _names(
 
 @cache
 def _names_of_rows(
-    pointer: np.dtype[Any],
-    vertex: np.dtype[Any],
-    index: np.dtype[Any],
-    keys: _KeyKind,
+    pointer: np.dtype[Any], vertex: np.dtype[Any], index: np.dtype[Any], keys: _KeyKind
 ) -> tuple[str, ...]:
     types = f"{ctype(pointer)}, {ctype(vertex)}"
     all_types = f"{keys.ctype()}, {types}, {ctype(index)}"
@@ -433,13 +401,6 @@ def _names_of_rows(
     )
 
 
-@cache
-def _names_of_weights(
-    bits: np.dtype[Any], pointer: np.dtype[Any], vertex: np.dtype[Any]
-) -> tuple[str, ...]:
-    return (f"weigh_both_ways<{ctype(bits)}, {ctype(pointer)}, {ctype(vertex)}>",)
-
-
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `forest_arcs` can load."""
     kinds = [_KeyKind(name, key) for name in ("ArcNumbers", "RankedArcs") for key in KEY_TYPES]
@@ -450,5 +411,4 @@ def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
         yield FILE, _names_of_rows(first, second, index, keys)
         if first == second:
             yield FILE, _names(True, first, second, index, keys, number)
-    for bits, pointer, vertex in product(KEY_TYPES, INDEX_TYPES, INDEX_TYPES):
-        yield FILE, _names_of_weights(bits, pointer, vertex)
+    yield from WEIGHTS.modules()

@@ -2,25 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from conncomp._arguments import INT32_MAX, check_option
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
+from conncomp.kernels.cuda.launcher import (
+    COUNT,
+    INDEX_TYPES,
+    THREADS,
+    WARP,
+    Gpu,
+    Templates,
+    every,
+    launch,
+)
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/graph/ecl.cuh"
-THREADS = 256
 COUNTERS_BYTES, BYTE = 4 * 128, np.dtype(np.uint8)
 # Threads that have one vertex each take a third to nine tenths of the time of those that go on with
 # others; but a tenth more in lattices of two dimensions, which have so many arcs a vertex.
 FLAT_ARCS = 3, 4
 THREADS_FOR_ARCS = 128  # of one arc each
 OPTIONS = {"init": (3, 1, 2), "jump": (4, 1, 2, 3), "finish": (3, 1, 2)}
+_CHOICES: dict[str, Any] = {
+    **OPTIONS,
+    "init": {init: (init, str(init > 1).lower()) for init in OPTIONS["init"]},
+    "path": {True: "conncomp::PathTally", False: "conncomp::Uncounted"},
+}
+ROWS = Templates(
+    FILE,
+    "ecl_init<{init[0]}, {pointer}, {vertex}, {index}>",
+    "ecl_low<{jump}, {both_ends}, {init[1]}, {path}, {pointer}, {vertex}, {index}>",
+    "ecl_mid<{jump}, {both_ends}, {path}, {pointer}, {vertex}, {index}>",
+    "ecl_high<{jump}, {both_ends}, {path}, {pointer}, {vertex}, {index}>",
+    "ecl_finish<{finish}, {index}>",
+    **_CHOICES,
+    both_ends=(False, True),
+    indices="pointer vertex index",
+)
+ARCS = Templates(
+    FILE,
+    "ecl_init<1, int32_t, {vertex}, {index}>",
+    "ecl_init_arcs<{init[0]}, {vertex}, {index}>",
+    "ecl_arcs<{jump}, {path}, {vertex}, {index}>",
+    "ecl_finish<{finish}, {index}>",
+    **_CHOICES,
+    indices="vertex index",
+)
+specialisations = every(ARCS, ROWS)
 
 
 def fill_roots(
@@ -34,35 +65,21 @@ def fill_roots(
     finish: int = 3,
     tally: Any = None,
 ) -> Any:
-    """Fill `roots` with the smallest vertex of each vertex's component.
+    """Fill `roots` with the smallest vertex of each vertex's component; return how many there are.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    graph : Graph
-        On this GPU.
-    roots : array, shape (num_vertices,)
-    workspace : Workspace
-    init, jump, finish : int
-        The variants of the paper's section 5.1: how vertices start, and which pointers are jumped
-        while arcs are gone through, and at the end.
-    tally : array of int64, shape (4,), optional
-        The numbers of paths walked while arcs are gone through, and of their steps, the length of
-        the longest, and the number of those that have steps, are added here.
-
-    Returns
-    -------
-    array of int64, shape (1,)
-        The number of components, in `workspace`.
+    `init`, `jump` and `finish` are the variants of the paper's section 5.1: how vertices start, and
+    which pointers are jumped while arcs are gone through, and at the end. To `tally`, int64 of
+    shape (4,), what `Paths` has is added, of the paths walked while arcs are gone through.
     """
     count = graph.num_vertices
-    vertices = gpu.blocks(count, THREADS), THREADS
+    vertices = gpu.grid(count)
+    variant = init, jump, finish, tally is not None
     if graph._csr is None:
         src, dst = graph._arcs
-        names = _names_for_arcs(src.dtype, roots.dtype, init, jump, finish, tally is not None)
-        start, start_arcs, unite, flatten = gpu.load(FILE, names)
+        kernels = ARCS.load(gpu, *variant, src.dtype, roots.dtype)
+        start, start_arcs, unite, flatten = kernels
         counters, components = workspace.take(gpu, (COUNTERS_BYTES, BYTE), (1, COUNT))
-        arcs = gpu.blocks(len(src), THREADS), THREADS
+        arcs = gpu.grid(len(src))
         launch(start, vertices, count, None, None, roots, counters, components)
         if init > 1:
             launch(start_arcs, arcs, len(src), src, dst, roots)
@@ -71,10 +88,8 @@ def fill_roots(
     else:
         indptr, indices = graph._csr
         types = indptr.dtype, indices.dtype, roots.dtype
-        names = _names_for_rows(
-            *types, bool(graph._symmetric), init, jump, finish, tally is not None
-        )
-        start, low, mid, high, flatten = gpu.load(FILE, names)
+        kernels = ROWS.load(gpu, *variant, bool(graph._symmetric), *types)
+        start, low, mid, high, flatten = kernels
         worklist, counters, components = workspace.take(
             gpu, (count, roots.dtype), (COUNTERS_BYTES, BYTE), (1, COUNT)
         )
@@ -83,10 +98,18 @@ def fill_roots(
         one_each = max(1, -(-count // THREADS)), THREADS
         low_grid = vertices if is_flat else one_each
         launch(low, low_grid, count, indptr, indices, roots, worklist, counters, tally)
-        warps = gpu.blocks(count * WARP, THREADS), THREADS
-        launch(mid, warps, indptr, indices, roots, worklist, counters, tally)
-        blocks = gpu.blocks(count * THREADS, THREADS), THREADS
-        launch(high, blocks, count, indptr, indices, roots, worklist, counters, tally)
+        launch(mid, gpu.grid(count * WARP), indptr, indices, roots, worklist, counters, tally)
+        launch(
+            high,
+            gpu.grid(count * THREADS),
+            count,
+            indptr,
+            indices,
+            roots,
+            worklist,
+            counters,
+            tally,
+        )
     launch(flatten, vertices, count, roots, components)
     return components
 
@@ -101,71 +124,10 @@ class Paths(NamedTuple):
 
 
 def count_paths(gpu: Gpu, graph: Any, init: int = 3, jump: int = 4) -> Paths:
-    """Count the paths that are walked while arcs are gone through.
-
-    Parameters
-    ----------
-    gpu : Gpu
-    graph : Graph
-        On this GPU.
-    init, jump : int
-        As of `fill_roots`.
-    """
+    """Count the paths that are walked while arcs of a graph on this GPU are gone through."""
     init = check_option("init", init, OPTIONS["init"])
     jump = check_option("jump", jump, OPTIONS["jump"])
     tally = gpu.xp.zeros(len(Paths._fields), COUNT)
     roots = gpu.xp.empty(graph.num_vertices, INDEX_TYPES[graph.num_vertices > INT32_MAX])
     fill_roots(gpu, graph, roots, Workspace(), init=init, jump=jump, tally=tally)
     return Paths(*tally.tolist())
-
-
-@cache
-def _names_for_rows(
-    pointer: np.dtype[Any],
-    vertex: np.dtype[Any],
-    index: np.dtype[Any],
-    symmetric: bool,
-    init: int,
-    jump: int,
-    finish: int,
-    tallied: bool,
-) -> tuple[str, ...]:
-    types = ", ".join(map(ctype, (pointer, vertex, index)))
-    path = f"conncomp::{'PathTally' if tallied else 'Uncounted'}"
-    both_ends, started = str(symmetric).lower(), str(init > 1).lower()
-    return (
-        f"ecl_init<{init}, {types}>",
-        f"ecl_low<{jump}, {both_ends}, {started}, {path}, {types}>",
-        f"ecl_mid<{jump}, {both_ends}, {path}, {types}>",
-        f"ecl_high<{jump}, {both_ends}, {path}, {types}>",
-        f"ecl_finish<{finish}, {ctype(index)}>",
-    )
-
-
-@cache
-def _names_for_arcs(
-    vertex: np.dtype[Any],
-    index: np.dtype[Any],
-    init: int,
-    jump: int,
-    finish: int,
-    tallied: bool,
-) -> tuple[str, ...]:
-    types = f"{ctype(vertex)}, {ctype(index)}"
-    path = f"conncomp::{'PathTally' if tallied else 'Uncounted'}"
-    return (
-        f"ecl_init<1, int32_t, {types}>",
-        f"ecl_init_arcs<{init}, {types}>",
-        f"ecl_arcs<{jump}, {path}, {types}>",
-        f"ecl_finish<{finish}, {ctype(index)}>",
-    )
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `fill_roots` can load."""
-    variants = list(product(*OPTIONS.values(), (False, True)))
-    for vertex, index in product(INDEX_TYPES, repeat=2):
-        for variant in variants:
-            yield FILE, _names_for_arcs(vertex, index, *variant)
-            for pointer, symmetric in product(INDEX_TYPES, (False, True)):
-                yield FILE, _names_for_rows(pointer, vertex, index, symmetric, *variant)

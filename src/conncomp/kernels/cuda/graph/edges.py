@@ -1,19 +1,45 @@
-"""Lists of edges, and rows that list every arc from both ends: drives ``edges.cuh``."""
+"""Lists of arcs and of edges, rows that list every arc from both ends, and a check of rows.
+
+Drives ``edges.cuh``, ``arcs.cuh`` and ``check.cuh``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
-from itertools import product
-from typing import Any
+import secrets
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from conncomp._arguments import INT32_MAX
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry, launch
+from conncomp.kernels.cuda.launcher import (
+    COUNT,
+    INDEX_TYPES,
+    THREADS,
+    Gpu,
+    Module,
+    Templates,
+    every,
+    first_entry,
+    launch,
+)
 
-FILE = "cuda/graph/edges.cuh"
-THREADS, SPAN = 256, 4096
+FROM_ROWS = Templates(
+    "cuda/graph/edges.cuh",
+    "list_edges<{symmetric}, {pointer}, {vertex}>",
+    symmetric=(False, True),
+    indices="pointer vertex",
+)
+ARCS = Templates(
+    "cuda/graph/arcs.cuh", "list_sources<{pointer}, {vertex}>", indices="pointer vertex"
+)
+CHECK = Templates(
+    "cuda/graph/check.cuh",
+    "check_pointers<{pointer}>",
+    "check_indices<{pointer}, {vertex}>",
+    indices="pointer vertex",
+)
+specialisations = every(FROM_ROWS, ARCS, CHECK)
+SPAN = 4096
 
 
 def memory_for_edges(graph: Any) -> tuple[tuple[int, np.dtype[Any]], ...]:
@@ -28,29 +54,19 @@ def memory_for_edges(graph: Any) -> tuple[tuple[int, np.dtype[Any]], ...]:
 def list_edges(gpu: Gpu, graph: Any, src: Any, dst: Any, edges: Any) -> tuple[Any, Any]:
     """Return the ends of the edges of a graph: its list of arcs, or else one made of its rows.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    graph : Graph
-        On this GPU.
-    src, dst, edges : array
-        The memory of `memory_for_edges`. The number of edges is put in `edges`.
-
-    Returns
-    -------
-    src, dst : array
-        At least as long as there are edges. A list made of rows has no loops, and an edge that is
-        known to be listed from both ends once.
+    The latter lies in `src` and `dst`, the memory of `memory_for_edges`; it has no loops, and an
+    edge that is known to be listed from both ends once. The number of edges is put in `edges`: the
+    arrays may be longer.
     """
     if graph._arcs is not None:
         edges.fill(len(graph._arcs[0]))
         return graph._arcs  # type: ignore[no-any-return]
     indptr, indices = graph._csr
-    (kernel,) = gpu.load(FILE, _names(bool(graph._symmetric), indptr.dtype, indices.dtype))
+    (kernel,) = FROM_ROWS.load(gpu, bool(graph._symmetric), indptr.dtype, indices.dtype)
     edges.fill(0)
-    blocks = gpu.blocks(-(-len(indices) // SPAN) * THREADS, THREADS)
+    grid = gpu.grid(len(indices), each=SPAN // THREADS)
     arguments = graph.num_vertices, len(indices), indptr, indices, src, dst, edges
-    launch(kernel, (blocks, THREADS), *arguments)
+    launch(kernel, grid, *arguments)
     return src, dst
 
 
@@ -79,12 +95,58 @@ def rows_of_arcs(xp: Any, src: Any, dst: Any, num_vertices: int) -> tuple[Any, A
     return indptr.astype(INDEX_TYPES[len(src) > INT32_MAX], copy=False), dst[order]
 
 
-@cache
-def _names(symmetric: bool, pointer: np.dtype[Any], vertex: np.dtype[Any]) -> tuple[str, ...]:
-    return (f"list_edges<{str(symmetric).lower()}, {ctype(pointer)}, {ctype(vertex)}>",)
+def vertex_dtype(graph: Any) -> np.dtype[Any]:
+    """Return the type of the ends of a graph's arcs."""
+    ends = graph._arcs if graph._csr is None else graph._csr
+    return ends[1].dtype  # type: ignore[no-any-return]
 
 
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `list_edges` can load."""
-    for symmetric, pointer, vertex in product((False, True), INDEX_TYPES, INDEX_TYPES):
-        yield FILE, _names(symmetric, pointer, vertex)
+def memory_for_sources(graph: Any) -> tuple[int, np.dtype[Any]]:
+    """Return what `list_arcs` wants to be taken from a workspace."""
+    return 0 if graph._csr is None else graph.num_arcs, vertex_dtype(graph)
+
+
+def list_arcs(gpu: Gpu, graph: Any, sources: Any) -> tuple[Any, Any]:
+    """Return the sources and the targets of all arcs of a graph on this GPU, in its order.
+
+    Those of rows are listed in `sources`, the memory of `memory_for_sources`.
+    """
+    if graph._csr is None:
+        return graph._arcs  # type: ignore[no-any-return]
+    indptr, targets = graph._csr
+    (kernel,) = ARCS.load(gpu, indptr.dtype, targets.dtype)
+    grid = gpu.grid(len(targets), each=SPAN // THREADS)
+    launch(kernel, grid, graph.num_vertices, len(targets), indptr, sources)
+    return sources, targets
+
+
+def modules_of_lists(graph: Any) -> list[Module]:
+    """Return the modules that `list_arcs` loads for a graph."""
+    if graph._csr is None:
+        return []
+    indptr, targets = graph._csr
+    return [ARCS.module(indptr.dtype, targets.dtype)]
+
+
+class GraphCheck(NamedTuple):
+    """Whether compressed sparse rows are no graph, and whether each arc is listed from both ends.
+
+    They are `wrong` if `indptr` does not begin with 0, decreases, or does not end with the number
+    of arcs, or an index is no vertex; `symmetric` if every arc has its reverse, equally often.
+    """
+
+    wrong: bool
+    symmetric: bool
+
+
+def check_rows(gpu: Gpu, indptr: Any, indices: Any) -> GraphCheck:
+    """Check that `indptr` and `indices`, on the GPU, are a graph; waits for the result."""
+    pointers, arcs = CHECK.load(gpu, indptr.dtype, indices.dtype)
+    check = gpu.xp.array([0, -1, 0, 0], np.int64)
+    vertices = len(indptr) - 1
+    launch(pointers, gpu.grid(vertices), vertices, len(indices), indptr, check)
+    grid = gpu.grid(len(indices), each=SPAN // THREADS)
+    key = np.uint64(secrets.randbits(64))
+    launch(arcs, grid, vertices, len(indices), indptr, indices, key, check)
+    smallest, largest, wrong, imbalance = check.tolist()
+    return GraphCheck(bool(wrong or smallest < 0 or largest >= vertices), imbalance == 0)

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
-from itertools import product
 from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
+from conncomp.kernels.cuda.launcher import (
+    COUNT,
+    INDEX_TYPES,
+    THREADS,
+    WARP,
+    Gpu,
+    Templates,
+    ctype,
+    launch,
+)
 from conncomp.kernels.cuda.workspace import Workspace
 
-FILE = "cuda/graph/incremental.cuh"
-THREADS, VERTICES_AT_ONCE = 256, 4
+KERNELS = Templates(
+    "cuda/graph/incremental.cuh",
+    "check_vertices<{vertex}>",
+    "unite_batch<{vertex}, {index}>",
+    *(f"shorten_united<{probes}, {{vertex}}, {{index}}>" for probes in ("true", "false")),
+    "compare_roots<{vertex}, {index}>",
+    "list_roots<{vertex}, {index}>",
+    *(f"copy_roots<{{index}}, {ctype(label)}>" for label in INDEX_TYPES),
+    indices="vertex index",
+)
+specialisations = KERNELS.modules
+VERTICES_AT_ONCE = 4
 # Paths differ in length: blocks that are done make room for others, so many times at the most.
 ROUNDS = 32
 WORDS = np.dtype(np.uint32)
@@ -25,24 +41,9 @@ class GrowingForest:
     """The forest, the number of its trees, and what was refused: all on the GPU.
 
     No method waits for the GPU. Calls on several streams may unite at the same time; the caller
-    orders them where an answer is to know of a batch.
-
-    Attributes
-    ----------
-    parent : array of int32 or int64, shape (vertices,)
-    components : array of int64, shape (1,)
-    refusal : array of int64
-        The struct of that name.
-    deep : array of int64, shape (1,)
-        The number of the last call that has made long paths. Of calls on several streams one may
-        be forgotten, whose paths stay long until they are walked.
-
-    Parameters
-    ----------
-    gpu : Gpu
-    vertices : int
-    index : dtype
-        Of the parents: int32 or int64.
+    orders them where an answer is to know of a batch. `deep` has the number of the last call that
+    has made long paths: of calls on several streams one may be forgotten, whose paths stay long
+    until they are walked.
     """
 
     def __init__(self, gpu: Gpu, vertices: int, index: np.dtype[Any]) -> None:
@@ -64,29 +65,16 @@ class GrowingForest:
     ) -> Any:
         """Unite the ends of edges, unless one is no vertex: then nothing is united.
 
-        Parameters
-        ----------
-        gpu : Gpu
-        call : int
-            The number of the call, from 1; no other has it.
-        argument : int
-            The number of `src`, by which it is told in the refusal; `dst` has the next one.
-        src, dst : array of int32 or int64, shape (edges,)
-            Of one dtype.
-        workspace : Workspace
-
-        Returns
-        -------
-        array of uint32, shape (ceil(edges / 32),)
-            In `workspace`: a bit for each edge, the lowest first, which says whether it has united
-            two trees. Together these edges span the trees.
+        No other call has the number `call`, from 1 on. In a refusal `src` is told by the number
+        `argument`, and `dst` by the next one. Return uint32 in `workspace`, a bit for each edge,
+        the lowest first: whether it has united two trees. Together these edges span the trees.
         """
         edges, vertices = len(src), len(self.parent)
         (united,) = workspace.take(gpu, (-(-edges // WARP), WORDS))
         if edges == 0:
             return united
         check, unite, *_ = self._load(gpu, src)
-        grid = gpu.blocks(-(-edges // VERTICES_AT_ONCE), THREADS), THREADS
+        grid = gpu.grid(edges, each=VERTICES_AT_ONCE)
         launch(check, grid, edges, vertices, call, argument, src, dst, self.refusal)
         if vertices == 0:
             return united
@@ -131,28 +119,9 @@ class GrowingForest:
             launch(copy, grid, vertices, self.parent, labels)
 
     def _load(self, gpu: Gpu, vertices: Any) -> Any:
-        return gpu.load(FILE, _names(vertices.dtype, self.parent.dtype))
+        return KERNELS.load(gpu, vertices.dtype, self.parent.dtype)
 
 
 def _grid(gpu: Gpu, threads: int) -> tuple[int, int]:
     """Return the blocks, and the threads of each, of a kernel that follows paths."""
     return min(-(-threads // THREADS), ROUNDS * gpu.blocks(threads, THREADS)), THREADS
-
-
-@cache
-def _names(vertex: np.dtype[Any], index: np.dtype[Any]) -> tuple[str, ...]:
-    types = f"{ctype(vertex)}, {ctype(index)}"
-    return (
-        f"check_vertices<{ctype(vertex)}>",
-        f"unite_batch<{types}>",
-        *(f"shorten_united<{probes}, {types}>" for probes in ("true", "false")),
-        f"compare_roots<{types}>",
-        f"list_roots<{types}>",
-        *(f"copy_roots<{ctype(index)}, {ctype(label)}>" for label in INDEX_TYPES),
-    )
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that a `GrowingForest` can load."""
-    for vertex, index in product(INDEX_TYPES, repeat=2):
-        yield FILE, _names(vertex, index)

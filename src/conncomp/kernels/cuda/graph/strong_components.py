@@ -6,9 +6,6 @@ that it pays.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
-from itertools import product
 from math import sqrt
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -16,27 +13,25 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from conncomp.kernels.cuda.graph import blocked_afforest
-from conncomp.kernels.cuda.graph.arcs import list_arcs, modules_of_lists, vertex_dtype
-from conncomp.kernels.cuda.launcher import (
-    COUNT,
-    INDEX_TYPES,
-    WARP,
-    Gpu,
-    ctype,
-    first_entry,
-    launch,
-)
-from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.graph.edges import list_arcs, modules_of_lists, vertex_dtype
+from conncomp.kernels.cuda.launcher import COUNT, WARP, Gpu, Templates, every, first_entry, launch
+from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import PlacedStruct, Workspace
 
-FILE, FILE_OF_CHAINS = "cuda/graph/strong_components.cuh", "cuda/graph/chains.cuh"
-FILE_OF_PIVOT = "cuda/graph/pivot.cuh"
+FILE, FILE_OF_PIVOT = "cuda/graph/strong_components.cuh", "cuda/graph/pivot.cuh"
+KERNELS = Templates(FILE, "strong_components<{vertex}, {index}>", indices="vertex index")
+PIVOT = Templates(FILE_OF_PIVOT, "choose_pivot<{pointer}, {vertex}>", indices="pointer vertex")
+CHAINS = Templates(
+    "cuda/graph/chains.cuh", "contract_chains<{pointer}, {vertex}>", indices="pointer vertex"
+)
+CUTS = Templates(FILE, "cut_arcs<{vertex}>", indices="vertex")
+specialisations = every(KERNELS, PIVOT, CHAINS, CUTS)
 THREADS, MOST_BLOCKS_TOGETHER, SMALLEST_SHARE = 512, 3, 4096
 VERTICES_OF_WORD = 16
 STATE_BYTES, BYTE = 128, np.dtype(np.uint8)
 BITS = np.dtype(np.uint32)
 
-ARCS = Struct("ArcList<const int32_t>", sources=POINTER, targets=POINTER, count=COUNT)
+ARCS = Struct("ArcList<const int32_t>", "sources targets", count=COUNT)
 LIMITS = Struct(
     "SampleLimits",
     least_hub=COUNT,
@@ -47,16 +42,8 @@ LIMITS = Struct(
 )
 MEMORY = Struct(
     "StrongMemory<int32_t>",
-    spare_sources=POINTER,
-    spare_targets=POINTER,
-    next_sources=POINTER,
-    next_targets=POINTER,
-    row_ends=POINTER,
-    bits=POINTER,
-    words_of_searches=POINTER,
-    signatures=POINTER,
-    sums_of_blocks=POINTER,
-    state=POINTER,
+    "spare_sources spare_targets next_sources next_targets row_ends bits words_of_searches "
+    "signatures sums_of_blocks state",
 )
 # How often blocks that sweep over arcs meet before they turn to vertices; in graphs that are mostly
 # paths, as they have few arcs, much is done so.
@@ -77,21 +64,7 @@ CUT_ARCS, CONTRACT_CHAINS = 1, 2
 
 
 def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
-    """Fill `roots` with the smallest vertex of each vertex's strong component.
-
-    Parameters
-    ----------
-    gpu : Gpu
-    graph : Graph
-        On this GPU.
-    roots : array, shape (num_vertices,)
-    workspace : Workspace
-
-    Returns
-    -------
-    array of int64, shape (1,)
-        The number of components, in `workspace`.
-    """
+    """Fill `roots` with the smallest vertex of each vertex's strong component; return how many."""
     if graph._symmetric:
         return blocked_afforest.fill_roots(gpu, graph, roots, workspace)
     vertices, arcs, vertex = graph.num_vertices, graph.num_arcs, vertex_dtype(graph)
@@ -101,10 +74,9 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         gpu,
         MEMORY,
         {
-            "spare_sources": ends,
-            "spare_targets": ends,
-            "next_sources": ends,
-            "next_targets": ends,
+            **dict.fromkeys(
+                ("spare_sources", "spare_targets", "next_sources", "next_targets"), ends
+            ),
             "row_ends": (2 * (vertices + 1), COUNT),
             "bits": (-(-max(arcs, vertices) // WARP), BITS),
             "words_of_searches": (-(-vertices // VERTICES_OF_WORD), BITS),
@@ -115,13 +87,12 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         {"components": (1, COUNT)},
     )
     components = memory["components"]
-    names = _names(vertex, roots.dtype)
     work = -(-max(arcs, vertices) // SMALLEST_SHARE)
     grid = max(1, min(most_blocks, work)), THREADS
     # What comes first tells which kernels there are, while the longest is being compiled.
-    with gpu.loading([(FILE, names)]):
+    with gpu.loading([KERNELS.module(vertex, roots.dtype)]):
         listed = _begin(gpu, graph, memory, grid)
-    (strong,) = gpu.load(FILE, names)
+    (strong,) = KERNELS.load(gpu, vertex, roots.dtype)
     are_paths = bool(arcs <= PATH_DEGREE * vertices)
     are_in_order = np.bool_(graph._csr is not None)
     options = ARC_BARRIERS[are_paths], np.bool_(are_paths), are_in_order
@@ -134,9 +105,8 @@ def _begin(gpu: Gpu, graph: Any, memory: PlacedStruct, grid: tuple[int, int]) ->
     vertices, arcs, vertex = graph.num_vertices, graph.num_arcs, vertex_dtype(graph)
     indptr = None if graph._csr is None else graph._csr[0]
     pointer = COUNT if indptr is None else indptr.dtype
-    names = _names_of_pivot(pointer, vertex)
-    gpu.load_together(FILE_OF_PIVOT, [(FILE_OF_PIVOT, names), *modules_of_lists(graph)])
-    (choose,) = gpu.load(FILE_OF_PIVOT, names)
+    gpu.load_together(FILE_OF_PIVOT, [PIVOT.module(pointer, vertex), *modules_of_lists(graph)])
+    (choose,) = PIVOT.load(gpu, pointer, vertex)
     sources, targets = list_arcs(gpu, graph, memory["spare_sources"])
     listed = ARCS.of(gpu, sources=sources, targets=targets, count=arcs)
     limits = LIMITS.of(
@@ -150,12 +120,11 @@ def _begin(gpu: Gpu, graph: Any, memory: PlacedStruct, grid: tuple[int, int]) ->
     state, components = memory["state"], memory["components"]
     launch(choose, (1, THREADS), vertices, listed, indptr, limits, state, components)
     steps = _first_steps(gpu, graph, state)
-    chains, cuts = _first_kernels(pointer, vertex)
     if steps & CONTRACT_CHAINS:
-        (contract,) = gpu.load(FILE_OF_CHAINS, chains)
+        (contract,) = CHAINS.load(gpu, pointer, vertex)
         launch(gpu.together(contract), grid, vertices, listed, indptr, memory.struct)
     if steps & CUT_ARCS:
-        (cut,) = gpu.load(FILE, cuts)
+        (cut,) = CUTS.load(gpu, vertex)
         launch(gpu.together(cut), grid, vertices, listed, memory.struct)
     return listed
 
@@ -187,34 +156,3 @@ def _least_hub(vertices: int, arcs: int) -> int:
 def _long_arc(vertices: int) -> int:
     """Return how far an arc leads over others where few of these would leave no cut."""
     return vertices // PARTS + 1
-
-
-@cache
-def _names(vertex: np.dtype[Any], index: np.dtype[Any]) -> tuple[str, ...]:
-    return (f"strong_components<{ctype(vertex)}, {ctype(index)}>",)
-
-
-@cache
-def _names_of_pivot(pointer: np.dtype[Any], vertex: np.dtype[Any]) -> tuple[str, ...]:
-    return (f"choose_pivot<{ctype(pointer)}, {ctype(vertex)}>",)
-
-
-@cache
-def _first_kernels(
-    pointer: np.dtype[Any], vertex: np.dtype[Any]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of kernels of the two first steps, chains and cuts."""
-    types = f"{ctype(pointer)}, {ctype(vertex)}"
-    return (f"contract_chains<{types}>",), (f"cut_arcs<{ctype(vertex)}>",)
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `fill_roots` can load."""
-    for types in product(INDEX_TYPES, repeat=2):
-        yield FILE, _names(*types)
-    for pointer, vertex in product(INDEX_TYPES, repeat=2):
-        yield FILE_OF_PIVOT, _names_of_pivot(pointer, vertex)
-        chains, cuts = _first_kernels(pointer, vertex)
-        yield FILE_OF_CHAINS, chains
-        if pointer == COUNT:
-            yield FILE, cuts

@@ -11,6 +11,7 @@ import numpy as np
 from conncomp.kernels.cuda.core.numbering import WORDS
 from conncomp.kernels.cuda.grid import run_tiles
 from conncomp.kernels.cuda.grid.image import Geometry
+from conncomp.kernels.cuda.launcher import Module
 from conncomp.kernels.cuda.workspace import Part
 from conncomp.kernels.links import Links
 
@@ -31,16 +32,8 @@ WORDS_OF_CHOICE, BLOCKS, JOINING = 5, 3, 8
 class BundlePlan(NamedTuple):
     """What depends on the kind of a volume only.
 
-    Attributes
-    ----------
-    names : tuple of str
-        Of kernels: to sample, to label, to join, to write, and, for consecutive labels, to settle.
-    shape : numpy.void
-        ``RunShape``.
-    grids : tuple of tuple of int
-        The blocks and threads of the kernels.
-    parts : dict
-        What they need of a workspace.
+    Kernels, each with blocks and threads, sample, label, join, write, and, for consecutive labels,
+    settle; they take `shape`, a ``RunShape``, and `parts` of a workspace.
     """
 
     names: tuple[str, ...]
@@ -76,7 +69,7 @@ def _names(consecutive: bool) -> tuple[str, ...]:
     return "sample_bundles<>", label, "join_bundle_tiles<>", write, *settle
 
 
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+def specialisations() -> Iterator[Module]:
     """Yield every (file, names) that are loaded."""
     for consecutive in (False, True):
         yield FILE, _names(consecutive)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
 from math import prod
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import Gpu
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu
 from conncomp.kernels.links import Links
 from conncomp.kernels.neighbourhood import Neighbourhood, Steps
 
@@ -50,16 +50,8 @@ _BONDS = np.dtype([("plane", "i8", (MOST_AXES,)), ("mask", "u1", (MOST_AXES,))],
 class Geometry(NamedTuple):
     """What kernels need to know of an array but its values.
 
-    Attributes
-    ----------
-    shape : tuple of int
-        As of `Image`.
-    value_strides : tuple of int
-        In elements.
-    steps : Steps
-        Along these axes.
-    items, item_stride : int
-        As of ``Grid`` of ``cells.cuh``.
+    `shape` is that of `Image`; strides are in elements, and `steps` along these axes; `items` and
+    `item_stride` are those of ``Grid`` of ``cells.cuh``.
     """
 
     shape: tuple[int, ...]
@@ -136,15 +128,7 @@ def steps_evenly(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
 
 
 class _Rule(NamedTuple):
-    """A link rule of ``core/links.h``.
-
-    Attributes
-    ----------
-    name : str
-        Of the struct in C++, with its template arguments.
-    struct : numpy.void
-        What a kernel is given.
-    """
+    """A link rule of ``core/links.h``: the name of the C++ struct, and what kernels take."""
 
     name: str
     struct: Any
@@ -210,32 +194,14 @@ def rule_of(links: Links) -> _Rule:
 class Image:
     """An array on a GPU, and which of its elements are connected.
 
-    Parameters
-    ----------
-    values : array
-        With any strides that are multiples of the item size. For bonds, which have their own array,
-        bytes of the shape of the lattice, the first of them that of the first axis.
-    links : Links
-    neighbourhood : Neighbourhood
-        Along the axes after the batch axes.
-    batch_axes : int, optional
-        How many axes ahead hold separate arrays, the items. For bonds their elements must lie at
-        equal distances in memory; other arrays are copied where they do not.
+    Strides are multiples of the item size. For bonds, which have their own array, `values` are
+    bytes of the shape of the lattice, the first of them that of the first axis. The `batch_axes`
+    ahead hold separate arrays, the items, along which the neighbourhood has no axes: for bonds
+    their elements must lie at equal distances in memory; other arrays are copied where they do not.
 
-    Attributes
-    ----------
-    shape : tuple of int
-        Of an item, without axes of length 1, which connect nothing, but for those that are put
-        ahead to make it as long as one of `RANKS`.
-    grid : numpy.void
-        ``Grid<rank>`` of ``cells.cuh``.
-    rule : numpy.void
-        The link rule, of the type `rule_name` of ``core/links.h``.
-
-    Raises
-    ------
-    ValueError
-        If there are more axes than kernels are compiled for, or strides that do not fit.
+    `shape` is that of an item without axes of length 1, which connect nothing, but for those that
+    are put ahead to make it as long as one of `RANKS`. Raise ValueError if there are more axes than
+    kernels are compiled for, or strides that do not fit.
     """
 
     def __init__(
@@ -276,19 +242,13 @@ class Image:
         """Return the grid for `for_each_block`, whose blocks have so many cells and threads."""
         *planes, rows, columns = self.shape
         blocks = self.items * prod(planes) * -(-rows // height) * -(-columns // width)
-        return gpu.blocks(blocks * threads, threads), threads
+        return gpu.grid(blocks * threads, threads)
 
 
-def rules() -> Iterator[Links]:
-    """Yield a link rule of every type that all kernels are compiled for."""
-    for value_type in VALUE_CTYPES:
-        yield Links("equal", value_type)
-        yield Links("within", value_type)
-    yield Links("bonds", "u1")
-
-
-def rule_kinds() -> Iterator[tuple[str, int]]:
-    """Yield the name of every rule and every rank that kernels are compiled for."""
-    for links in rules():
-        for rank in RANKS:
-            yield rule_of(links).name, rank
+# A link rule of every type that all kernels are compiled for, and the types of kernels of images.
+EVERY_RULE = (
+    *(Links(rule, value) for value in VALUE_CTYPES for rule in ("equal", "within")),
+    Links("bonds", "u1"),
+)
+RULE_NAMES = tuple(rule_of(links).name for links in EVERY_RULE)
+OF_IMAGES: dict[str, Any] = {"rule": RULE_NAMES, "rank": RANKS, "index": INDEX_TYPES}

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,15 +11,18 @@ from conncomp._arguments import INT32_MAX
 from conncomp.kernels.cuda.core.numbering import WORD
 from conncomp.kernels.cuda.grid.image import Geometry, Image
 from conncomp.kernels.cuda.grid.tiled_quads import OF_ITEM, described, inverse_of
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.links import Links
 
-FILE = "cuda/grid/item_runs.cuh"
 # Of a block, by whether an item has more words than some; and the words that an item may have: runs
 # of more elements are not numbered by 16 bits.
 THREADS = 256, 1024
+KERNELS = Templates(
+    "cuda/grid/item_runs.cuh", "label_items<{threads}, {index}>", threads=THREADS, indices="index"
+)
+specialisations = KERNELS.modules
 FEW_WORDS, LEAST_WORDS, MOST_WORDS = 512, 32, 2048
 WORD_BYTES, RESERVED = 24, 2048
 MOST_PARTS = 4  # blocks of an item
@@ -61,7 +62,7 @@ def fill_labels(
     """Fill `labels` with consecutive labels, as `tiled_bricks.fill_labels` does."""
     assert consecutive
     table, threads = _plan_of(image.geometry, gpu.multiprocessors)
-    (kernel,) = gpu.load(FILE, _names(threads, labels.dtype))
+    (kernel,) = KERNELS.load(gpu, threads, labels.dtype)
     memory = workspace.take_struct(gpu, TABLE, table)
     grid = image.items * table["parts"], threads
     shared = _shared_bytes(image.shape)
@@ -96,13 +97,3 @@ def _run_bytes(shape: tuple[int, ...]) -> int:
 
 def _shared_bytes(shape: tuple[int, ...]) -> int:
     return WORD_BYTES * _words(shape) + _run_bytes(shape)
-
-
-def _names(threads: int, index: Any) -> tuple[str, ...]:
-    return (f"label_items<{threads}, {ctype(index)}>",)
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `fill_labels` can load."""
-    for threads, index in product(THREADS, INDEX_TYPES):
-        yield FILE, _names(threads, index)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from conncomp.kernels.cuda.core.numbering import WORD, WORDS
 from conncomp.kernels.cuda.grid.image import VALUE_CTYPES, Geometry, rule_of
-from conncomp.kernels.cuda.launcher import Gpu
+from conncomp.kernels.cuda.launcher import Gpu, Module, Templates
 from conncomp.kernels.cuda.workspace import Part
 from conncomp.kernels.links import Links
 
@@ -22,12 +20,8 @@ WIDTH, HEIGHT = 128, 64
 SAMPLING, LABELLING, JOINING, FOLLOWING, BLOCKS = 1024, WIDTH, WIDTH + HEIGHT, 256, 14
 
 SHAPE = np.dtype(
-    [
-        ("value_stride", "i8", 2),
-        ("length", "i4", 2),
-        ("tiles_of_row", "i4"),
-        ("words_of_row", "i4"),
-    ],
+    [("value_stride", "i8", 2), ("length", "i4", 2)]
+    + [(name, "i4") for name in ("tiles_of_row", "words_of_row")],
     align=True,
 )
 COUNTS = np.dtype(np.int32)
@@ -37,24 +31,27 @@ LEAST = 1 << 27
 # Bytes seldom have many values, and their first call shall not wait for more kernels; lanes do not
 # exchange numbers of half precision.
 LEFT_OUT = "u1", "f2"
+KERNELS = Templates(
+    FILE,
+    *(
+        f"{kernel}<{{rule}}, {{corners}}>"
+        for kernel in ("sample_rows", "label_row_tiles", "join_row_tiles")
+    ),
+    "follow_row_roots<>",
+    rule=[rule_of(Links("equal", value)).name for value in VALUE_CTYPES if value not in LEFT_OUT],
+    corners=(False, True),
+)
+specialisations = KERNELS.modules
 
 
 class RowPlan(NamedTuple):
     """What depends on the kind of an image only.
 
-    Attributes
-    ----------
-    names : tuple of str
-        Of kernels: to sample, to label, to join, to follow what was put off.
-    shape : numpy.void
-        ``RowShape``.
-    words, tiles : int
-        Of 32 elements of a row, and how many the image has of both.
-    parts : dict
-        What they need of a workspace.
+    The `module` has kernels to sample, to label, to join, and to follow what was put off; they take
+    `shape`, a ``RowShape``, and `parts` of a workspace. `words` have 32 elements of a row.
     """
 
-    names: tuple[str, ...]
+    module: Module
     shape: Any
     words: int
     tiles: int
@@ -67,7 +64,7 @@ class RowPlan(NamedTuple):
             (1, SAMPLING),
             (blocks, LABELLING),
             (blocks, JOINING),
-            (gpu.blocks(self.words, FOLLOWING), FOLLOWING),
+            gpu.grid(self.words, FOLLOWING),
         )
 
 
@@ -82,26 +79,9 @@ def plan_of(geometry: Geometry, links: Links) -> RowPlan | None:
     tiles, words = tiles_of_row * -(-height // HEIGHT), height * columns
     strides = geometry.value_strides[::-1]
     return RowPlan(
-        _names(rule_of(links).name, geometry.connectivity == 2),
+        KERNELS.module(rule_of(links).name, geometry.connectivity == 2),
         np.array((strides, (width, height), tiles_of_row, columns), SHAPE)[()],
         words,
         tiles,
         {"reaching": (words, WORDS), "settled_of_rows": (tiles, COUNTS)},
     )
-
-
-def _names(rule: str, corners: bool) -> tuple[str, ...]:
-    kind = f"{rule}, {str(corners).lower()}"
-    return (
-        f"sample_rows<{kind}>",
-        f"label_row_tiles<{kind}>",
-        f"join_row_tiles<{kind}>",
-        "follow_row_roots<>",
-    )
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that are loaded."""
-    for value_type, corners in product(VALUE_CTYPES, (False, True)):
-        if value_type not in LEFT_OUT:
-            yield FILE, _names(rule_of(Links("equal", value_type)).name, corners)

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp.kernels.cuda.core.numbering import MOST_CHUNKS, THREADS, WORD, WORDS
+from conncomp.kernels.cuda.core.numbering import MOST_CHUNKS, WORD, WORDS
 from conncomp.kernels.cuda.grid.image import Geometry, Image
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, ctype, launch
-from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Module, ctype, launch
+from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Part, Workspace
 from conncomp.kernels.links import Links
 
@@ -31,17 +31,8 @@ SHARED = 4 * (5 * WORDS_OF_TILE + 4) + 2 * ELEMENTS
 
 TABLE = Struct(
     "RunTable",
-    foreground=POINTER,
-    starts=POINTER,
-    before=POINTER,
-    node=POINTER,
-    runs=POINTER,
-    value=POINTER,
-    settled=POINTER,
-    roots_of_word=POINTER,
-    entries_of_word=POINTER,
-    number_of_word=POINTER,
-    components=POINTER,
+    "foreground starts before node runs value settled roots_of_word entries_of_word "
+    "number_of_word components",
 )
 SHAPE = np.dtype(
     [
@@ -112,18 +103,8 @@ def fill_labels(
 class _Plan(NamedTuple):
     """What depends on the kind of an array only, and is kept for the next one of that kind.
 
-    Attributes
-    ----------
-    shape : numpy.void
-        ``RunShape``.
-    tiles, words : int
-        How many there are; words of 32 elements of a row.
-    chunk, chunks : int
-        The words whose roots are counted together, and the number of those chunks.
-    table : dict
-        The fields of ``RunTable``.
-    beside : dict
-        A further part, for numbering.
+    `shape` is ``RunShape``, `table` the fields of ``RunTable``, and `beside` a further part, for
+    numbering. Words have 32 elements of a row; the roots of a chunk of them are counted together.
     """
 
     shape: Any
@@ -175,7 +156,7 @@ def _names(consecutive: bool) -> tuple[str, ...]:
     return f"label_run_tiles<{kind}>", "join_run_tiles<>", f"write_run_labels<{kind}>", *number
 
 
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+def specialisations() -> Iterator[Module]:
     """Yield every (file, names) that `fill_labels` can load."""
     for consecutive in (False, True):
         yield FILE, _names(consecutive)

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp.kernels.cuda.core.numbering import MOST_CHUNKS, THREADS, WORD, WORDS
-from conncomp.kernels.cuda.grid import bundle_tiles, row_tiles, sparse_tiles
-from conncomp.kernels.cuda.grid.image import RANKS, Geometry, Image, rule_of, rules
+from conncomp.kernels.cuda.core.numbering import MOST_CHUNKS, WORD, WORDS
+from conncomp.kernels.cuda.grid import bundle_tiles, row_tiles
+from conncomp.kernels.cuda.grid.image import EVERY_RULE, RANKS, Geometry, Image, rule_of
 from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, given_logs, tiling
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
-from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, THREADS, Gpu, Module, ctype, launch
+from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Part, PlacedStruct, Workspace
 from conncomp.kernels.links import Links, values_above
 
@@ -35,21 +35,14 @@ ABOVE = ("f4", "f8")
 ITEM_THREADS, LEAST_OF_ITEM, MOST_OF_ITEM = 1024, 256, 4096
 # What is known of words of the labels, where they are numbered.
 BY_WORD = "roots_of_words", "numbers", "in_chunk"
+# Of images that may have sparse tiles, of which so many labels are written at once.
+SPARSE_AXES, SPARSE_INDEX, TOGETHER = 2, np.dtype(np.int32), 4
 BITS, NODE, COMPARISON, SPARSE = (np.dtype(name) for name in ("u8", "u2", "u1", "u1"))
 
 TABLE = Struct(
     "BrickTable",
-    foreground=POINTER,
-    links=POINTER,
-    settled=POINTER,
-    roots=POINTER,
-    planes=POINTER,
-    comparison=POINTER,
-    frame=POINTER,
-    first_digit=POINTER,
-    sparse=POINTER,
-    elsewhere=POINTER,
-    components=POINTER,
+    "foreground links settled roots planes comparison frame first_digit sparse elsewhere "
+    "components",
     bricks=COUNT,
 )
 
@@ -70,23 +63,11 @@ def takes(geometry: Geometry, links: Links) -> bool:
 def fill_labels(
     gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool
 ) -> Any:
-    """Fill `labels` with roots, or with consecutive labels.
+    """Fill `labels` with roots, or with consecutive labels; return the components of items.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    image : Image
-    labels : array
-        C-contiguous, of `image.size` elements.
-    workspace : Workspace
-    consecutive : bool
-        Whether to number the components of each item from 1, background 0, or to give each element
-        the smallest index of its component in the item, background -1.
-
-    Returns
-    -------
-    array of int64, shape (image.items,)
-        The number of components of each item, in `workspace`.
+    Consecutive labels number the components of each item from 1, background 0; roots are the
+    smallest index of an element's component in the item, background -1. `labels` are C-contiguous.
+    The numbers are an array of int64 in `workspace`.
     """
     plan = plan_of(image.geometry, image.links, labels.dtype, gpu.multiprocessors, consecutive)
     modules = [(FILE, names) for names in (*_modules(plan.names), plan.last_names)]
@@ -97,7 +78,7 @@ def fill_labels(
     roots, numbers, in_chunk = (memory[name] if consecutive else None for name in BY_WORD)
     tiles, values = plan.tiles, image.values
     for link in links:
-        by_brick = gpu.blocks(plan.bricks, LINK_THREADS), LINK_THREADS
+        by_brick = gpu.grid(plan.bricks, LINK_THREADS)
         launch(link, by_brick, tiles, image.rule, values, table)
     if plan.by_rows:
         _label_by_rows(gpu, plan.by_rows, image, labels, memory)
@@ -114,7 +95,7 @@ def fill_labels(
         launch(number_items, by_item, tiles, labels, *of_item, table, roots, numbers)
     elif consecutive:
         settle, gather, assign = number
-        settling = gpu.blocks(plan.bricks, THREADS), THREADS
+        settling = gpu.grid(plan.bricks)
         launch(settle, settling, tiles, labels, table)
         by_chunk = min(plan.chunks, gpu.resident_threads), THREADS
         launch(gather, by_chunk, tiles, words, columns, plan.chunk, table, roots, in_chunk)
@@ -129,7 +110,7 @@ def _label_by_rows(
     gpu: Gpu, plan: row_tiles.RowPlan, image: Image, labels: Any, memory: PlacedStruct
 ) -> None:
     """Label an image of many components of several values, if it is one."""
-    sample, label, join, follow = gpu.load(row_tiles.FILE, plan.names)
+    sample, label, join, follow = gpu.load(*plan.module)
     sampling, labelling, joining, following = plan.grids(gpu)
     rule, values, shape, tiles = image.rule, image.values, plan.shape, plan.tiles
     by_rows, components = memory["elsewhere"], memory["components"]
@@ -181,38 +162,16 @@ def _write_by_bundles(
 class Plan(NamedTuple):
     """What depends on the kind of an array only, and is kept for the next one of that kind.
 
-    Attributes
-    ----------
-    names, last_names : tuple of str
-        Of kernels: those that any labels need, and those that differ.
-    by_rows : RowPlan, optional
-        How the image is labelled if it has many components of several values.
-    by_bundles : BundlePlan, optional
-        How the volume is labelled if its foreground has one value.
-    rule : numpy.generic
-        ``Equal<T>`` or ``GivenLinks``.
-    tiles : numpy.void
-        ``BrickTiles<rank, ...>``.
-    bricks : int
-        How many there are in all tiles.
-    words : tuple of int
-        The number of words of the array, and of a row.
-    words_of_item : int
-        The number of words of an item that a block numbers; 0 if several launches do.
-    chunk, chunks : int
-        The words whose roots are counted together, and the number of those chunks.
-    by_tile, by_border : tuple of int
-        Blocks, and their threads: for all bricks, and for those at borders to other tiles.
-    joins : bool
-        Whether elements of different tiles, or at the ends of an axis, may be neighbours.
-    border : tuple of int
-        The number of tiles, and of the bricks of a tile at borders to others.
-    shared : int
-        The bytes of shared memory of a tile.
-    table : dict
-        The fields of ``BrickTable``: parts of a workspace, null pointers, and a number.
-    by_word : dict
-        Further parts, those of `BY_WORD`, by name.
+    The first `names` are of kernels that any labels need, the last ones of those that differ.
+    Images of many components of several values are labelled `by_rows`, and volumes whose foreground
+    has one value `by_bundles`. `rule` is ``Equal<T>`` or ``GivenLinks``, `tiles` ``BrickTiles<rank,
+    ...>``. `words` counts those of the array, and of a row; `words_of_item` those of an item that a
+    block numbers, 0 if several launches do; the roots of a `chunk` of words are counted together.
+    Grids, blocks and their threads, are for all bricks, and for those at borders to other tiles, of
+    which `border` has the number of tiles, and of bricks for each. An array `joins` if elements of
+    different tiles, or at the ends of an axis, may be neighbours. `shared` is in bytes. `table` has
+    the fields of ``BrickTable``: parts of a workspace, null pointers, and a number; `by_word`
+    further parts, those of `BY_WORD`.
     """
 
     names: tuple[str, ...]
@@ -235,10 +194,10 @@ class Plan(NamedTuple):
     by_word: dict[str, Part]
 
     @property
-    def modules_of_large(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Yield the (file, names) of kernels that only large images have."""
+    def modules_of_large(self) -> Iterator[Module]:
+        """Yield the modules that only large images have."""
         if self.by_rows:
-            yield row_tiles.FILE, self.by_rows.names
+            yield self.by_rows.module
         if self.by_bundles:
             yield bundle_tiles.FILE, self.by_bundles.names
 
@@ -264,21 +223,28 @@ class _Ahead(NamedTuple):
         return plan.parts if plan else {}
 
 
+def _may_be_sparse(geometry: Geometry, links: Links, index: np.dtype[Any]) -> bool:
+    """Whether tiles of an array, cut as usual, may be labelled as sparse ones, by roots."""
+    return (
+        len(geometry.shape) == SPARSE_AXES
+        and links.rule == "equal"
+        and geometry.connectivity is not None
+        and index == SPARSE_INDEX
+        and geometry.shape[-1] % TOGETHER == 0
+    )
+
+
 def _ahead_of_bricks(
     geometry: Geometry, links: Links, index: np.dtype[Any], consecutive: bool
 ) -> _Ahead:
-    if not consecutive and sparse_tiles.takes(geometry, links, index):
+    if not consecutive and _may_be_sparse(geometry, links, index):
         return _Ahead(True, row_tiles.plan_of(geometry, links))
     return _Ahead(by_bundles=bundle_tiles.plan_of(geometry, links, index, consecutive))
 
 
 @lru_cache(maxsize=1024)
 def plan_of(
-    geometry: Geometry,
-    links: Links,
-    index: np.dtype[Any],
-    multiprocessors: int,
-    consecutive: bool,
+    geometry: Geometry, links: Links, index: np.dtype[Any], multiprocessors: int, consecutive: bool
 ) -> Plan:
     """Return how `fill_labels` labels arrays of a kind."""
     geometry = as_rows(geometry)
@@ -413,9 +379,9 @@ def _where_elsewhere(names: tuple[str, ...], count: int = 1) -> tuple[str, ...]:
     return *(f"{name[:-1]}, true>" for name in names[:count]), *names[count:]
 
 
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `fill_labels` can load."""
-    every_rule = (*rules(), *(values_above(0.0, np.dtype(name)) for name in ABOVE))
+def specialisations() -> Iterator[Module]:
+    """Yield every module that `fill_labels` can load."""
+    every_rule = (*EVERY_RULE, *(values_above(0.0, np.dtype(name)) for name in ABOVE))
     for links, rank, index, given in product(every_rule, (1, *RANKS), INDEX_TYPES, (None, 1, 3)):
         if links.rule == "above" and (given is not None or rank not in FIXED):
             continue
@@ -431,11 +397,11 @@ def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
                 yield FILE, names
             for numbering in ((False, False), (True, False), *([(True, True)] if items else [])):
                 yield FILE, _last_names(links, given, tiles, index, numbering)
-    for links in rules():
+    for links in EVERY_RULE:
         if links.rule != "equal":
             continue
-        for rank in FIXED if links.value_type == "u1" else (sparse_tiles.AXES,):
-            tiles, index = _tiles(rank, LOGS[rank], False), sparse_tiles.INDEX
+        for rank in FIXED if links.value_type == "u1" else (SPARSE_AXES,):
+            tiles, index = _tiles(rank, LOGS[rank], False), SPARSE_INDEX
             in_turns = 2 if rank == bundle_tiles.AXES else 1
             for names in _modules(_where_elsewhere(_names(links, None, tiles, index), in_turns)):
                 yield FILE, names

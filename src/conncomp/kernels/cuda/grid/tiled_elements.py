@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp.kernels.cuda.core.numbering import MOST_CHUNKS, THREADS, WORD, WORDS
-from conncomp.kernels.cuda.grid.image import Geometry, Image, rule_kinds, rule_of, rules
+from conncomp.kernels.cuda.core.numbering import MOST_CHUNKS, WORD, WORDS
+from conncomp.kernels.cuda.grid.image import RANKS, RULE_NAMES, Geometry, Image
 from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, tiling
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, Kernel, ctype, launch
+from conncomp.kernels.cuda.launcher import (
+    COUNT,
+    INDEX_TYPES,
+    THREADS,
+    Gpu,
+    Kernel,
+    Module,
+    Templates,
+    launch,
+)
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/grid/tiled_elements.cuh"
+_OF_ALL = (
+    "label_elements<{rule}, conncomp::ElementTiles<{rank}, {items}>, {index}>",
+    "join_elements<{rule}, conncomp::ElementTiles<{rank}, {items}>, {index}>",
+    "settle_elements<{index}, {items}>",
+)
+_KINDS: dict[str, Any] = {
+    "rule": RULE_NAMES,
+    "rank": (1, *RANKS),
+    "items": (False, True),
+    "index": INDEX_TYPES,
+}
+_ROOTS = Templates(FILE, *_OF_ALL, **_KINDS)
+_NUMBERS = Templates(FILE, *_OF_ALL, "number_elements<{index}, {items}>", **_KINDS)
+specialisations = _NUMBERS.modules
 # The logarithms of a tile's elements along each axis, from the last one, by the number of axes.
 LOGS = {1: (9, 0, 0), 2: (5, 4, 0), 3: (5, 2, 2)}
 MOST = 4096  # elements a multiprocessor: with more, bricks are faster
@@ -49,7 +70,7 @@ def _unite(
 ) -> tuple[_Plan, list[Kernel]]:
     """Unite all that is linked; return the plan, and the kernels that are next."""
     plan = plan_of(image.geometry, image.rule_name, labels.dtype, gpu.multiprocessors, consecutive)
-    label, join, *others = gpu.load(FILE, plan.names)
+    label, join, *others = gpu.load(*plan.module)
     components, *_ = workspace.take(gpu, *plan.parts)
     launch(label, plan.by_tile, plan.tiles, image.rule, image.values, labels, components)
     if plan.joins:
@@ -60,24 +81,13 @@ def _unite(
 class _Plan(NamedTuple):
     """What depends on the kind of an array only, and is kept for the next one of that kind.
 
-    Attributes
-    ----------
-    names : tuple of str
-        Of kernels.
-    tiles : numpy.void
-        ``Tiling<rank, 0, GivenLogs>``.
-    size, item_size, chunk : int
-        How many elements there are, of an item too, and of a chunk, whose roots are counted
-        together.
-    joins : bool
-        Whether elements of different tiles, or at the ends of an axis, may be neighbours.
-    by_tile, by_chunk, by_element : tuple of int
-        Blocks, and their threads.
-    parts : tuple
-        Of the workspace.
+    `tiles` is ``Tiling<rank, 0, GivenLogs>``; `size`, `item_size` and `chunk` count the elements of
+    the array, of an item, and of a chunk, whose roots are counted together. An array `joins` if
+    elements of different tiles, or at the ends of an axis, may be neighbours. Grids have blocks and
+    their threads.
     """
 
-    names: tuple[str, ...]
+    module: Module
     tiles: Any
     size: int
     item_size: int
@@ -91,11 +101,7 @@ class _Plan(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def plan_of(
-    geometry: Geometry,
-    rule: str,
-    index: np.dtype[Any],
-    multiprocessors: int,
-    consecutive: bool,
+    geometry: Geometry, rule: str, index: np.dtype[Any], multiprocessors: int, consecutive: bool
 ) -> _Plan:
     """Return how `fill_labels` labels arrays of a kind."""
     geometry = as_rows(geometry)
@@ -112,7 +118,7 @@ def plan_of(
     if consecutive:
         parts += (words, WORDS), (chunks, COUNT)
     return _Plan(
-        _names(rule, len(shape), items > 1, index, consecutive),
+        (_NUMBERS if consecutive else _ROOTS).module(rule, len(shape), items > 1, index),
         tiling(geometry, logs),
         size,
         item_size,
@@ -123,23 +129,3 @@ def plan_of(
         (min(blocks, NUMBERING_BLOCKS * multiprocessors), THREADS),
         parts,
     )
-
-
-def _names(rule: str, rank: int, items: bool, index: Any, consecutive: bool) -> tuple[str, ...]:
-    label = ctype(index)
-    kinds = f"{rule}, conncomp::ElementTiles<{rank}, {str(items).lower()}>, {label}"
-    names = (
-        f"label_elements<{kinds}>",
-        f"join_elements<{kinds}>",
-        f"settle_elements<{label}, {str(items).lower()}>",
-    )
-    if not consecutive:
-        return names
-    return (*names, f"number_elements<{label}, {str(items).lower()}>")
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `fill_labels` can load."""
-    kinds = [*rule_kinds(), *((rule_of(links).name, 1) for links in rules())]
-    for (rule, rank), items, index in product(kinds, (False, True), INDEX_TYPES):
-        yield FILE, _names(rule, rank, items, index, consecutive=True)

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache, lru_cache
-from itertools import product
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from conncomp._arguments import INT32_MAX
-from conncomp.kernels.cuda.core.numbering import THREADS, WORD, WORDS
-from conncomp.kernels.cuda.core.root_bits import LABEL_KIND, MOST_WORDS_IN_BLOCK, label_kind
+from conncomp.kernels.cuda.core.numbering import MOST_WORDS_IN_BLOCK, WORD, WORDS
 from conncomp.kernels.cuda.grid.image import Geometry, Image
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
-from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.launcher import (
+    COUNT,
+    THREADS,
+    WARP,
+    Gpu,
+    Module,
+    Templates,
+    every,
+    launch,
+)
+from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Part, Workspace
 from conncomp.kernels.links import Links
 
-FILE = "cuda/grid/tiled_quads.cuh"
 MOST = 20 << 10  # elements a multiprocessor: with more, bricks are faster
 HEIGHT, WIDTH = 16, 2 * WARP  # of a tile
 QUADS = HEIGHT * WIDTH // 4
@@ -37,6 +42,20 @@ PARTS = {
     "kNumbersOfBlock": ("roots_of_word",),
     "kNumbers": ("roots_of_word", "number_of_word", "roots_of_tile"),
 }
+# ``LabelKind`` of ``root_bits.cuh`` says what labels are, and whether blocks or a launch number.
+_KERNELS, _KERNELS_OF_ROWS = (
+    Templates(
+        "cuda/grid/tiled_quads.cuh",
+        "label_quads<>",
+        "join_quads<>",
+        "write_quads<conncomp::LabelKind::{kind}, {index}>",
+        *more,
+        kind=kinds,
+        indices="index",
+    )
+    for kinds, more in ((("kRoots", "kNumbersOfBlock"), ()), (("kNumbers",), ("number_rows<>",)))
+)
+specialisations = every(_KERNELS, _KERNELS_OF_ROWS)
 SHARED_PERCENT = 50  # of a multiprocessor's memory, for all kernels
 # Where there are more tiles than this for each multiprocessor, a thread writes two quads.
 FEW_TILES = 8
@@ -45,20 +64,11 @@ QUAD, NODE = np.dtype(np.uint16), np.dtype(np.int32)
 # The fields that `described` has.
 OF_ITEM: dict[str, np.dtype[Any]] = {
     "item_stride": COUNT,
-    "row_stride": NODE,
-    "stride": NODE,
-    "height": NODE,
-    "width": NODE,
-    "columns": NODE,
+    **dict.fromkeys(("row_stride", "stride", "height", "width", "columns"), NODE),
 }
 TABLE = Struct(
     "QuadTable",
-    quad=POINTER,
-    parent=POINTER,
-    roots_of_word=POINTER,
-    number_of_word=POINTER,
-    roots_of_tile=POINTER,
-    components=POINTER,
+    "quad parent roots_of_word number_of_word roots_of_tile components",
     **OF_ITEM,
     tiles_of_row=NODE,
     tiles_of_item=NODE,
@@ -89,7 +99,7 @@ def fill_labels(
 ) -> Any:
     """Fill `labels` with roots, or with consecutive labels, as `tiled_bricks.fill_labels` does."""
     plan = plan_of(image.geometry, labels.dtype, gpu.multiprocessors, consecutive)
-    label, join, write, *number = gpu.load(FILE, plan.names, SHARED_PERCENT)
+    label, join, write, *number = gpu.load(*plan.module, SHARED_PERCENT)
     memory = workspace.take_struct(gpu, TABLE, plan.table)
     values, table = image.values, memory.struct
     launch(label, plan.by_tile, image.rule, values, table)
@@ -104,19 +114,11 @@ def fill_labels(
 class _Plan(NamedTuple):
     """What depends on the kind of an array only, and is kept for the next one of that kind.
 
-    Attributes
-    ----------
-    names : tuple of str
-        Of kernels.
-    by_tile, by_border, by_band, by_part : tuple of int
-        Blocks, and their threads.
-    joins : bool
-        Whether an item has several tiles.
-    table : dict
-        The fields of ``QuadTable``: parts of a workspace, null pointers, and numbers.
+    Grids have blocks and their threads; items that `joins` have several tiles. `table` has the
+    fields of ``QuadTable``: parts of a workspace, null pointers, and numbers.
     """
 
-    names: tuple[str, ...]
+    module: Module
     by_tile: tuple[int, int]
     by_border: tuple[int, int]
     by_band: tuple[int, int]
@@ -143,10 +145,11 @@ def plan_of(
     in_blocks = (
         height * columns <= MOST_WORDS_IN_BLOCK and numbered <= MOST_NUMBERED * multiprocessors
     )
-    kind = label_kind(consecutive, in_blocks)
+    kind = ("kNumbersOfBlock" if in_blocks else "kNumbers") if consecutive else "kRoots"
+    kernels = _KERNELS_OF_ROWS if kind == "kNumbers" else _KERNELS
     one_quad = in_blocks or tiles <= FEW_TILES * multiprocessors
     return _Plan(
-        _names(index, kind),
+        kernels.module(kind, index),
         (tiles, QUADS),
         (tiles, BORDER_THREADS * (BORDER_PARTS if tiles <= multiprocessors else 1)),
         (items * bands, THREADS),
@@ -181,16 +184,3 @@ def inverse_of(count: int) -> int:
 def _tiles(shape: tuple[int, ...]) -> tuple[int, int]:
     """Return how many tiles an item has along the last axis, and along the other one."""
     return -(-shape[1] // WIDTH), -(-shape[0] // HEIGHT)
-
-
-@cache
-def _names(index: Any, kind: str) -> tuple[str, ...]:
-    write = f"write_quads<{LABEL_KIND}{kind}, {ctype(index)}>"
-    number = ("number_rows<>",) if kind == "kNumbers" else ()
-    return ("label_quads<>", "join_quads<>", write, *number)
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `fill_labels` can load."""
-    for index, kind in product(INDEX_TYPES, PARTS):
-        yield FILE, _names(index, kind)

@@ -48,17 +48,9 @@ def choose_tile(
 ) -> tuple[int, ...]:
     """Return the logarithms of a tile's parts along the last axis, and along two more.
 
-    Tiles have as many parts as the `usual` ones, but no more than the array is long, and fewer if
-    there would not be the `least` number of tiles; at least as many as a warp has lanes.
-
-    Parameters
-    ----------
-    shape : tuple of int
-    part_log : int
-        The logarithm of a part's length along each axis.
-    usual : tuple of int
-        The logarithms for a large array.
-    least : int
+    Tiles have as many parts as the `usual` ones of a large array, but no more than the array is
+    long, and fewer if there would not be the `least` number of tiles; at least as many as a warp
+    has lanes. The length of a part along each axis is ``1 << part_log``.
     """
     axes = min(len(shape), 3)
     # The logarithms of the numbers of parts along each axis.

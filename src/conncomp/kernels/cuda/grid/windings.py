@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.kernels.cuda.grid.image import rule_of, rules
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
+from conncomp.kernels.cuda.grid.image import RULE_NAMES, rule_of
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, every, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Part, Workspace
 from conncomp.kernels.links import Links
@@ -25,7 +24,12 @@ from conncomp.kernels.seams import (
 )
 
 FILE = "cuda/grid/windings.cuh"
-THREADS = 256
+_CLEAR, _CLOSE, _MARK = (
+    Templates(FILE, f"{kernel}<>") for kernel in ("clear_seams", "close_seams", "mark_axes")
+)
+_ABOUT_SMALLEST = Templates(FILE, "tell_smallest<>", "list_windings<>", "count_left_out<>")
+_UNITE = Templates(FILE, "unite_seams<{rule}, {index}>", rule=RULE_NAMES, indices="index")
+specialisations = every(_CLEAR, _CLOSE, _MARK, _ABOUT_SMALLEST, _UNITE)
 # The integers of a ``ListedWinding``, and how many are read before it is known how many there are.
 LISTED, READ_AT_ONCE = 1 + MOST_CLOSED**2, 32
 SEAM_LINK = 3  # the integers of a ``SeamLink``, of 32 bits
@@ -53,25 +57,16 @@ def find_windings(
 ) -> Windings:
     """Return the windings of the components of an array.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    values : array
-    links : Links
-    seams : Seams
-        With a link at least.
-    labels : array of int32 or int64
-        Consecutive ones of the items, labelled with all axes open.
-    open_counts : array of int64, shape (items,)
-        How many components each item has.
+    There is a link at least in `seams`. `labels` are consecutive ones of the items, labelled with
+    all axes open, of which each item has so many components.
     """
-    tell, collect, count = gpu.load(FILE, _ABOUT_SMALLEST)
+    tell, collect, count = _ABOUT_SMALLEST.load(gpu)
     boxes = gpu.xp.asarray(seams.boxes.view(np.int64))
     workspace = Workspace()  # that of the caller may have the counts
     windings = cleared_windings(gpu, seams, workspace, asks=True)
     unite_windings(gpu, values, links, seams, boxes, labels, windings)
     close_windings(gpu, seams, windings)
-    by_slot = gpu.blocks(seams.slots, THREADS), THREADS
+    by_slot = gpu.grid(seams.slots)
     # How many lattices there are, counts, and lattices, so that the host reads all at once.
     head = 1 + len(open_counts)
     read_by_host = gpu.xp.empty(head + seams.lattices * LISTED, np.int64)
@@ -104,9 +99,8 @@ def place_windings(gpu: Gpu, windings: Windings) -> tuple[Any, Any, Any, Any]:
     placed = gpu.xp.asarray(np.concatenate([rows, bases.reshape(-1), counts]))
     of_rows, of_bases = placed[:count], placed[count : count + bases.size]
     if count:
-        (mark,) = gpu.load(FILE, _MARK)
-        by_row = gpu.blocks(count * ndim, THREADS), THREADS
-        launch(mark, by_row, of_rows, count, of_bases, ndim, axes)
+        (mark,) = _MARK.load(gpu)
+        launch(mark, gpu.grid(count * ndim), of_rows, count, of_bases, ndim, axes)
     return axes, of_rows, of_bases.reshape(bases.shape), placed[count + bases.size :]
 
 
@@ -121,28 +115,22 @@ def unite_windings(
 ) -> None:
     """Let tables know which links over the ends of axes there are, and what they connect.
 
-    Parameters
-    ----------
-    gpu, values, links, seams, labels
-        As of `find_windings`; labels from 1 on need not be consecutive.
-    boxes : array of int64
-        Those of `seams`, where `values` are.
-    windings : numpy.void
-        ``SeamWindings``, of tables that know nothing.
+    Labels from 1 on need not be consecutive; `boxes` are those of `seams`, where `values` are, and
+    `windings` is ``SeamWindings``, of tables that know nothing.
     """
     rule = rule_of(links)
-    (unite,) = gpu.load(FILE, _names(rule.name, labels.dtype))
+    (unite,) = _UNITE.load(gpu, rule.name, labels.dtype)
     array = np.array(
         (seams.struct, gpu.address(boxes), rule.struct, gpu.address(values), gpu.address(labels)),
         _array_of(rule.struct.dtype),
     )[()]
-    launch(unite, (gpu.blocks(seams.links, THREADS), THREADS), array, windings)
+    launch(unite, gpu.grid(seams.links), array, windings)
 
 
 def close_windings(gpu: Gpu, seams: Seams, windings: Any) -> None:
     """Let tables know the closed paths that the links make, once all are united."""
-    (close,) = gpu.load(FILE, _CLOSE)
-    launch(close, (gpu.blocks(seams.links, THREADS), THREADS), windings, seams.links)
+    (close,) = _CLOSE.load(gpu)
+    launch(close, gpu.grid(seams.links), windings, seams.links)
 
 
 def cleared_windings(gpu: Gpu, seams: Seams, workspace: Workspace, asks: bool = False) -> Any:
@@ -162,8 +150,8 @@ def cleared_windings(gpu: Gpu, seams: Seams, workspace: Workspace, asks: bool = 
         "kept": (seams.links * SEAM_LINK, _NUMBER),
     }
     windings = workspace.take_struct(gpu, _WINDINGS, tables).struct
-    (clear,) = gpu.load(FILE, _CLEAR)
-    launch(clear, (gpu.blocks(seams.slots, THREADS), THREADS), windings)
+    (clear,) = _CLEAR.load(gpu)
+    launch(clear, gpu.grid(seams.slots), windings)
     return windings
 
 
@@ -172,22 +160,3 @@ def _array_of(rule: np.dtype[Any]) -> np.dtype[Any]:
     """Return ``SeamArray`` of ``core/wrapping/seams.h``."""
     fields = [("seams", SEAMS), ("box", "i8"), ("rule", rule), ("values", "i8"), ("labels", "i8")]
     return np.dtype(fields, align=True)
-
-
-@cache
-def _names(rule: str, index: np.dtype[Any]) -> tuple[str, ...]:
-    types = f"{rule}, {ctype(index)}"
-    return (f"unite_seams<{types}>",)
-
-
-_CLEAR, _CLOSE, _MARK = ("clear_seams<>",), ("close_seams<>",), ("mark_axes<>",)
-_ABOUT_SMALLEST = "tell_smallest<>", "list_windings<>", "count_left_out<>"
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that windings load."""
-    for names in (_CLEAR, _CLOSE, _MARK, _ABOUT_SMALLEST):
-        yield FILE, names
-    for links in rules():
-        for index in INDEX_TYPES:
-            yield FILE, _names(rule_of(links).name, index)

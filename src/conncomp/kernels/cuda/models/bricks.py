@@ -1,17 +1,16 @@
-"""Swendsen-Wang updates of spins as bits: drives ``bricks.cuh``."""
+"""Clusters of spins, and of percolation, as bits: drives ``bricks.cuh`` and ``percolation.cuh``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from math import prod
 from typing import Any, NamedTuple
 
 from conncomp.kernels.cuda.grid import tiled_bricks
 from conncomp.kernels.cuda.grid.image import Geometry, geometry_of
-from conncomp.kernels.cuda.grid.windings import THREADS
-from conncomp.kernels.cuda.launcher import Kernel, launch
-from conncomp.kernels.cuda.models.replicas import Replicas
-from conncomp.kernels.cuda.models.windings import ClusterWindings
+from conncomp.kernels.cuda.launcher import Kernel, Module, Templates, launch
+from conncomp.kernels.cuda.models.replicas import ClusterWindings, Replicas
 from conncomp.kernels.cuda.workspace import Part, Workspace
 from conncomp.kernels.lattice import BITS, WORD, Lattice
 from conncomp.kernels.links import Links, joined_by_bonds
@@ -23,17 +22,11 @@ LEAST_ROW = 8
 
 
 class Kernels(NamedTuple):
-    """Which kernels read configurations and sum up sizes.
+    """Which kernels of a file read configurations and sum up sizes.
 
-    Attributes
-    ----------
-    file : str
-    words : str or None
-        What a configuration is: a name of ``Words``, or None where cells have bonds.
-    sums : str
-        What is summed up of the sizes of clusters, a C++ type.
-    flips : bool, optional
-        Whether clusters get new states, or labels: others need not be compiled for that.
+    A configuration is `words`, a name of ``Words``, or None where cells have bonds; `sums`, a C++
+    type, is summed up of the sizes of clusters. Clusters get labels, or new states, for which
+    others need not be compiled.
     """
 
     file: str
@@ -43,6 +36,10 @@ class Kernels(NamedTuple):
 
 
 OF_SPINS = Kernels(FILE, "kBonds", "SizeSums", flips=True)
+DRAW = Templates("cuda/models/percolation.cuh", "draw_configurations<>")
+OF_SITES, OF_BONDS = (
+    Kernels(DRAW.file, words, "PercolationSums") for words in ("kSites", "kBonds")
+)
 
 
 def takes(lattice: Lattice, replicas: int) -> bool:
@@ -57,25 +54,12 @@ def takes(lattice: Lattice, replicas: int) -> bool:
 
 
 class BrickClusters:
-    """The clusters of bonds, as components of bricks and of tiles.
+    """The clusters of bonds, as components of bricks and of tiles, of lattices that `takes` takes.
 
-    Parameters
-    ----------
-    replicas : Replicas
-        Of lattices that `takes` takes.
-    index : dtype
-        Of entries: of as many as there are sites in all replicas.
-    kernels : Kernels, optional
-        Which read configurations and sum up sizes: by default those of spins.
-    described : tuple of Geometry and Links, optional
-        The array of sites: by default with neighbours along axes.
-    beside : tuple, optional
-        What the kernel that links takes between configurations and table.
-
-    Attributes
-    ----------
-    workspace : Workspace
-        What an update takes; none of it is needed after that.
+    An `index` holds the numbers of sites in all replicas. By default kernels are those of spins,
+    and the array of sites, `described` as Geometry and Links, has neighbours along axes. The kernel
+    that links takes what is `beside` between configurations and table. After an update none of the
+    `workspace` is needed.
     """
 
     def __init__(
@@ -102,14 +86,9 @@ class BrickClusters:
     ) -> _Components:
         """Find the clusters of a configuration.
 
-        Parameters
-        ----------
-        bonds : array of uint64
-            The active bonds, as ``activate_bonds`` writes them; or what else the kernels read.
-        sizes : numpy.void, optional
-            ``Records``, to which the sizes of clusters are added.
-        windings : tuple of ClusterWindings and numpy.void, optional
-            Tables, and ``Records`` into which windings are put.
+        `bonds` are the active ones, as ``activate_bonds`` writes them; or what else the kernels
+        read. To ``Records`` the `sizes` of clusters are added, and into those of `windings`, given
+        with tables, windings are put.
         """
         gpu, lattice = self._replicas.gpu, self._replicas.lattice
         plan = self._plan if sizes is None else self._plan_of_sizes
@@ -126,7 +105,7 @@ class BrickClusters:
         entries, coins, size = memory["entries"], memory["coins"], memory["size"]
         components = _Components(entries, coins, table)
         tiles, struct = plan.tiles, self._replicas.struct(0)
-        by_brick = gpu.blocks(plan.bricks, tiled_bricks.LINK_THREADS), tiled_bricks.LINK_THREADS
+        by_brick = gpu.grid(plan.bricks, tiled_bricks.LINK_THREADS)
         link, label, join = self._load(_FINDING)
         launch(link, by_brick, tiles, struct, bonds, *self._beside, table)
         tile = plan.by_tile
@@ -146,8 +125,8 @@ class BrickClusters:
             launch(sum_sizes, tile, *measured)
         return components
 
-    def modules(self, measures: bool) -> list[tuple[str, tuple[str, ...]]]:
-        """Return the (file, names) that `find`, with or without sizes, and `flip` load."""
+    def modules(self, measures: bool) -> list[Module]:
+        """Return the modules that `find`, with or without sizes, and `flip` load."""
         tasks = (_FINDING, _MEASURING, _FLIPPING) if measures else (_FINDING, _FLIPPING)
         return [(self._file, self._names[task]) for task in tasks]
 
@@ -161,7 +140,7 @@ class BrickClusters:
         """Join tiles, and record windings before what is linked over the ends of axes is joined."""
         gpu, seams = self._replicas.gpu, tables.seams
         within, unite, join_seams = gpu.load(WINDINGS_FILE, self._names_of_windings)
-        by_link = gpu.blocks(seams.links, THREADS), THREADS
+        by_link = gpu.grid(seams.links)
         entries, table = components.entries, components.table
         of_seams = by_link, self._plan.tiles, seams.struct, tables.boxes, entries, table
 
@@ -184,29 +163,13 @@ class BrickClusters:
     def label(self, components: _Components) -> Any:
         """Return the label of each site, its cluster's smallest site in the replica."""
         plan, (write,) = self._plan, self._load(_LABELLING)
-        arguments = (
-            plan.tiles,
-            None,
-            components.entries,
-            components.table,
-            plan.words[1],
-            None,
-            None,
-        )
-        launch(write, plan.by_tile, *arguments)
+        of_labels = None, components.entries, components.table, plan.words[1], None, None
+        launch(write, plan.by_tile, plan.tiles, *of_labels)
         return components.entries
 
 
 class _Components(NamedTuple):
-    """The clusters of a bond configuration.
-
-    Attributes
-    ----------
-    entries, coins : array
-        Entries of components, at their first sites, and room for coins.
-    table : numpy.void
-        ``BrickTable``.
-    """
+    """The clusters of bonds: entries at their first sites, room for coins, ``BrickTable``."""
 
     entries: Any
     coins: Any
@@ -222,15 +185,15 @@ def memory(lattice: Lattice, replicas: int, index: Any) -> int:
 
 @lru_cache(maxsize=64)
 def _described(lattice: Lattice, replicas: int) -> tuple[Geometry, Links]:
-    neighbourhood = Neighbourhood(1, None, lattice.periodic)
-    strides, stride = [], 1
-    for length in reversed((replicas, *lattice.shape)):
-        strides.append(stride)
-        stride *= length
-    geometry = geometry_of(
-        (replicas, *lattice.shape), tuple(reversed(strides)), 1, neighbourhood, 1
-    )
+    geometry = packed_geometry(lattice, replicas, Neighbourhood(1, None, lattice.periodic))
     return geometry, joined_by_bonds(tuple((0, 1 << k) for k in range(lattice.ndim)))
+
+
+def packed_geometry(lattice: Lattice, replicas: int, neighbourhood: Neighbourhood) -> Geometry:
+    """Return the geometry of bytes of the sites of replicas, one after another."""
+    shape = replicas, *lattice.shape
+    strides = tuple(prod(shape[k + 1 :]) for k in range(len(shape)))
+    return geometry_of(shape, strides, 1, neighbourhood, 1)
 
 
 # Which of the names are for a task.
@@ -269,8 +232,8 @@ def _links_and_kinds(join: str) -> tuple[str, str]:
     return links, kinds.removesuffix(">")
 
 
-def specialisations(of: Kernels = OF_SPINS) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `BrickClusters` can load."""
+def modules_of(of: Kernels) -> Iterator[Module]:
+    """Yield every module that `BrickClusters` can load for its kernels."""
     given: tuple[str, ...] | None = None
     module_before: tuple[str, ...] = ()
     links = ("<1>",) if of.words is not None else ("<1>", "<3>")
@@ -288,3 +251,10 @@ def specialisations(of: Kernels = OF_SPINS) -> Iterator[tuple[str, tuple[str, ..
                 yield WINDINGS_FILE, _names_of_windings(given)
             given = None
         module_before = names
+
+
+def specialisations() -> Iterator[Module]:
+    """Yield every module for spins and percolation."""
+    yield from DRAW.modules()
+    for kernels in (OF_SPINS, OF_SITES, OF_BONDS):
+        yield from modules_of(kernels)

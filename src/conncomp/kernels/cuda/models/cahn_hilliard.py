@@ -1,15 +1,30 @@
-"""Steps of the equation of Cahn and Hilliard: drives ``cahn_hilliard.cuh``."""
+"""Steps of the equation of Cahn and Hilliard, and the domains of fields.
+
+Drives ``cahn_hilliard.cuh`` and ``domains.cuh``.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import Gpu, Kernel, launch
+from conncomp.kernels.cuda.launcher import (
+    INDEX_TYPES,
+    Gpu,
+    Kernel,
+    Module,
+    Templates,
+    ctype,
+    launch,
+)
+from conncomp.kernels.cuda.models import bricks
+from conncomp.kernels.cuda.models.replicas import Replicas, records_of
 from conncomp.kernels.field import FIELD_SHAPE, FieldLattice
+from conncomp.kernels.lattice import BITS, Lattice
 
 FILE = "cuda/models/cahn_hilliard.cuh"
 LINE_THREADS, PLANE_THREADS = 128, 256
@@ -21,6 +36,12 @@ QUAD, MARKED = 4, 16
 MOST_LANES, LEAST_LANES = 16, 4
 LEAST_RUN, MOST_RUN = 8, 64  # layers of a run
 BLOCKS_OF_MULTIPROCESSOR = 32  # of kernels that add up
+
+FILE_OF_DOMAINS = "cuda/models/domains.cuh"
+_MARK = Templates(
+    FILE_OF_DOMAINS, "mark_phases<{value}>", value=(np.dtype(np.float32), np.dtype(np.float64))
+)
+OF_PHASES = bricks.Kernels(FILE_OF_DOMAINS, "kPhases", "DomainSums")
 
 # ``Fields`` and ``FieldGauge``.
 _FIELDS = np.dtype(
@@ -42,20 +63,11 @@ _GAUGE = np.dtype(
 
 
 class FieldKernels:
-    """Kernels for fields of one shape, on one GPU.
+    """Kernels for fields of one shape and dtype, on one GPU.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    lattice : FieldLattice
-    dtype : dtype
-        Of the fields.
-    seed, first, count : int
-        Of the random numbers, the number of the first replica, and how many there are.
-    coefficients : tuple of float
-        ``cubic``, ``linear``, ``gradient`` and ``flux``, as the dtype has them.
-    run : int, optional
-        How many layers a thread marches through; by default so many that threads fill the GPU.
+    The number of the first replica, their count and a seed give random numbers; the coefficients
+    are ``cubic``, ``linear``, ``gradient`` and ``flux``, as the dtype has them. A thread marches
+    through a `run` of layers; by default of so many that threads fill the GPU.
     """
 
     def __init__(
@@ -90,21 +102,15 @@ class FieldKernels:
         runs = -(-layers // run)
         self._grid = math.ceil(runs * columns_of_blocks), threads
         self._shared = 0 if lattice.ndim == 2 else 2 * threads * self._width * dtype.itemsize
-        struct = np.zeros((), _FIELDS)
-        struct["shape"] = lattice.lengths
-        struct["replicas"], struct["groups"] = count, groups
-        struct["run"], struct["runs"] = run, runs
-        struct["lanes"], struct["row_tiles"] = lanes, row_tiles
-        struct["seed"], struct["first"] = seed, first
-        for name, value in zip(("cubic", "linear", "gradient", "flux"), coefficients, strict=True):
-            struct[name] = value
-        self._struct = struct
+        cut = count, groups, run, runs, lanes, row_tiles
+        fields = tuple(lattice.lengths), *cut, seed, first, *coefficients, 0
+        self._struct = np.array(fields, _FIELDS)
         names = _names(dtype, lattice.ndim, self._width, noise)
         self._start, self._advance, self._measure, self._mark = gpu.load(FILE, names)
 
     def start(self, mean: float, scale: float, field: Any) -> None:
         """Fill the first fields."""
-        blocks = self._gpu.blocks(field.size, LINE_THREADS), LINE_THREADS
+        blocks = self._gpu.grid(field.size, LINE_THREADS)
         launch(self._start, blocks, self._fields(0), np.float64(mean), np.float64(scale), field)
 
     def advance(self, step: int, field: Any, after: Any) -> None:
@@ -115,7 +121,7 @@ class FieldKernels:
     def above(self, threshold: float, field: Any) -> Any:
         """Return which cells are above a threshold."""
         marked = self._gpu.xp.empty(field.shape, np.bool_)
-        blocks = self._gpu.blocks(-(-field.size // MARKED), LINE_THREADS), LINE_THREADS
+        blocks = self._gpu.grid(field.size, LINE_THREADS, MARKED)
         launch(self._mark, blocks, field.size, np.float64(threshold), field, marked)
         return marked
 
@@ -137,13 +143,7 @@ class FieldKernels:
 def _length_of_runs(layers: int, columns_of_blocks: float, blocks: int) -> int:
     """Return how many layers a thread marches through, so that blocks end at about the same time.
 
-    Parameters
-    ----------
-    layers : int
-    columns_of_blocks : float
-        How many blocks a layer has.
-    blocks : int
-        How many are at work at once.
+    A layer has so many `columns_of_blocks`, and so many `blocks` are at work at once.
     """
     rounds = max(1, math.ceil(layers * columns_of_blocks / (MOST_RUN * blocks)))
     runs = max(1, math.floor(rounds * blocks / columns_of_blocks))
@@ -152,7 +152,7 @@ def _length_of_runs(layers: int, columns_of_blocks: float, blocks: int) -> int:
 
 def _names(dtype: Any, axes: int, width: int, noise: bool) -> tuple[str, ...]:
     """Return the names of the kernels that start, advance, measure and mark fields."""
-    value = {4: "float", 8: "double"}[dtype.itemsize]
+    value = ctype(dtype)
     kernel = {2: "advance_lines", 3: "advance_planes"}[axes]
     return (
         f"start_field<{value}>",
@@ -162,10 +162,39 @@ def _names(dtype: Any, axes: int, width: int, noise: bool) -> tuple[str, ...]:
     )
 
 
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `FieldKernels` can load."""
+class DomainKernels:
+    """Kernels that count the domains of fields of one shape, whose axes all close on themselves."""
+
+    def __init__(self, gpu: Gpu, shape: tuple[int, ...], count: int) -> None:
+        self._gpu, self._lattice, self._count = gpu, _lattice(shape), count
+        index = INDEX_TYPES[self._lattice.sites * count >= 1 << 31]
+        replicas = Replicas(gpu, self._lattice, 0, 0, count)
+        self._clusters = bricks.BrickClusters(replicas, index, OF_PHASES)
+
+    def count(self, threshold: float, field: Any, records: Any) -> None:
+        """Add what ``DomainSums`` has to the records, which have its entries as 0."""
+        lattice, words = self._lattice, self._count * self._lattice.words
+        phases = self._gpu.xp.empty(words, BITS)
+        (mark,) = _MARK.load(self._gpu, field.dtype)
+        blocks = self._gpu.grid(8 * words, LINE_THREADS)
+        rows = lattice.columns, lattice.shape[-1]
+        launch(mark, blocks, words, *rows, np.float64(threshold), field, phases)
+        self._clusters.find(phases, records_of(self._gpu, records))
+
+
+def takes_domains(shape: tuple[int, ...], count: int) -> bool:
+    """Whether `DomainKernels` takes fields."""
+    return bricks.takes(_lattice(shape), count)
+
+
+def _lattice(shape: tuple[int, ...]) -> Lattice:
+    return Lattice(shape, (True,) * len(shape), 1)
+
+
+def specialisations() -> Iterator[Module]:
+    """Yield every module that `FieldKernels` can load."""
     for dtype in (np.dtype(np.float32), np.dtype(np.float64)):
-        for axes in (2, 3):
-            for width in (1, LOAD // dtype.itemsize):
-                for noise in (False, True):
-                    yield FILE, _names(dtype, axes, width, noise)
+        for kind in product((2, 3), (1, LOAD // dtype.itemsize), (False, True)):
+            yield FILE, _names(dtype, *kind)
+    yield from _MARK.modules()
+    yield from bricks.modules_of(OF_PHASES)

@@ -1,14 +1,16 @@
-"""Updates of spins on any edges: drives ``edge_spins.cuh``."""
+"""Updates of spins on any edges, and labels of their clusters.
+
+Drives ``edge_spins.cuh`` and ``edge_labels.cuh``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import Gpu, launch
+from conncomp.kernels.cuda.launcher import Gpu, Templates, every
 from conncomp.kernels.cuda.models.replicas import CLUSTERS, Over, Replicas, records_of
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.edges import KINDS, EdgeBonds, SpinKind
@@ -16,10 +18,28 @@ from conncomp.kernels.lattice import BITS
 from conncomp.kernels.spin_glass import RULES
 
 FILE = "cuda/models/edge_spins.cuh"
-OF_CLUSTERS = "draw_edges", "draw_ghosts", "begin_edges", "flip_edges"
-OF_VECTORS = "start_edges", "count_edge_vectors"
-OFFER, CHOICE = "offer_edges", "choose_edge_cluster<>"
+_OF_CLUSTERS = tuple(
+    f"{name}<{{kind}}>" for name in ("draw_edges", "draw_ghosts", "begin_edges", "flip_edges")
+)
+_OF_VECTORS = "start_edges<{kind}>", "count_edge_vectors<{kind}>"
+_CHOICE = "choose_edge_cluster<>"
+_TYPES = {kind: f"conncomp::{kind.struct}" for kind in KINDS}
+STATES, VECTORS = (
+    Templates(
+        FILE,
+        *names,
+        _CHOICE,
+        kind={kind: name for kind, name in _TYPES.items() if bool(kind.components) == of_vectors},
+    )
+    for names, of_vectors in ((_OF_CLUSTERS, False), ((*_OF_CLUSTERS, *_OF_VECTORS), True))
+)
+OFFERS = Templates(FILE, "offer_edges<{kind}>", kind=_TYPES)
 INDEX = np.dtype(np.int32)
+LABELS = Templates(
+    "cuda/models/edge_labels.cuh", "begin_labels<>", "join_active_bonds<>", "settle_labels<>"
+)
+_OF_SIZES = Templates(CLUSTERS, "measure_clusters<int32_t>", "sum_clusters<int32_t>")
+specialisations = every(STATES, VECTORS, OFFERS, _OF_SIZES, LABELS)
 
 # ``DrawnEdges`` of ``edge_spins.cuh``.
 _BONDS = ("count", "i8"), ("u", "u8"), ("v", "u8"), ("coupling", "u8"), ("field", "u8")
@@ -32,15 +52,8 @@ _CLASS = np.dtype([("vertices", "u8"), ("count", "i8")])
 class EdgeKernels:
     """Replicas of one graph side by side, and the kernels that flip their clusters.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    edges : EdgeBonds
-    kind : SpinKind
-    logarithm : array of uint32
-        The table that numbers are compared by.
-    seed, first, count : int
-        Of the random numbers; the number of the first replica, and how many there are.
+    Random numbers are compared by `logarithm`, a table of uint32, and have the number of the first
+    replica.
     """
 
     def __init__(
@@ -63,9 +76,8 @@ class EdgeKernels:
         self._workspace = Workspace()
         self._held_arcs: list[Any] = []
         self._counted = not kind.components
-        self._kind, names = kind, _names(kind)
-        loaded = zip(names, gpu.load(FILE, tuple(names.values())), strict=True)
-        self._kernels = dict(loaded)
+        kernels = (VECTORS if kind.components else STATES).load(gpu, kind)
+        self._kind, self._kernels = kind, {kernel.name: kernel for kernel in kernels}
 
     @staticmethod
     def memory(edges: EdgeBonds, count: int) -> int:
@@ -79,7 +91,7 @@ class EdgeKernels:
 
     def count(self, words: Any, record: Any) -> None:
         """Count what the spins tell."""
-        records = self._records(record)
+        records = records_of(self._gpu, record)
         if not self._counted:
             self._launch("count_edge_vectors", "sites", 0, self._drawn["bonds"][()], words, records)
             return
@@ -88,7 +100,7 @@ class EdgeKernels:
 
     def bonds(self, words: Any, step: int, temperatures: Any, active: Any) -> None:
         """Write which bonds an update makes active, a byte each."""
-        nothing = self._records(None)
+        nothing = records_of(self._gpu, None)
         self._set(temperatures)
         self._launch("draw_edges", "sites", step, self._drawn[()], words, None, active, nothing)
 
@@ -110,21 +122,20 @@ class EdgeKernels:
             (count * edges.of_sites.words, BITS),
             *([(count * edges.sites, INDEX)] if sizes else []),
         )
-        records = self._records(record)
+        records = records_of(self._gpu, record)
         self._launch("begin_edges", "sites", step, words, parent, stays, np.bool_(one), records)
         self._draw(words, step, temperatures, parent, stays if one else None, stays, records)
         of_size, chosen = (size[0] if sizes else None), np.bool_(one)
         self._launch("flip_edges", "sites", step, words, parent, stays, chosen, of_size, new)
         if sizes:
-            measure, total = self._gpu.load(CLUSTERS, _OF_SIZES)
-            grid, replicas = self._replicas.grid_over("sites"), self._replicas
-            launch(measure, grid, replicas.struct(step, "sites"), parent, of_size)
-            launch(total, grid, replicas.struct(step, "sites"), of_size, records)
+            measure, total = _OF_SIZES.load(self._gpu)
+            self._replicas.launch(measure, step, parent, of_size, over="sites")
+            self._replicas.launch(total, step, of_size, records, over="sites")
 
     def offer(self, spins: Any, step: int, temperatures: Any, rule: str, classes: Any) -> None:
         """Offer each vertex another spin, class by class."""
         if not self._held_arcs:
-            [self._kernels[OFFER]] = self._gpu.load(FILE, (_of_kind(OFFER, self._kind),))
+            (self._kernels["offer_edges"],) = OFFERS.load(self._gpu, self._kind)
             held = (*classes.arcs, classes.order)
             self._held_arcs = [None if x is None else self._gpu.xp.asarray(x) for x in held]
         *arcs, order = map(self._address, self._held_arcs)
@@ -134,7 +145,7 @@ class EdgeKernels:
         for begin, end in pairwise(classes.bounds):
             together = np.array((order + begin * itemsize, end - begin), _CLASS)[()]
             by_rule = np.int32(RULES.index(rule)), together
-            self._launch(OFFER, "sites", step, drawn, of_arcs, *by_rule, spins)
+            self._launch("offer_edges", "sites", step, drawn, of_arcs, *by_rule, spins)
 
     def _draw(
         self,
@@ -156,9 +167,7 @@ class EdgeKernels:
             self._launch("draw_ghosts", "sites", step, drawn, words, parent, stays, records)
 
     def _launch(self, name: str, over: Over, step: int, *arguments: Any) -> None:
-        replicas = self._replicas
-        kernel, grid = self._kernels[name], replicas.grid_over(over)
-        launch(kernel, grid, replicas.struct(step, over), *arguments)
+        self._replicas.launch(self._kernels[name], step, *arguments, over=over)
 
     def _set(self, temperatures: Any) -> None:
         self._drawn["temperatures"] = self._address(temperatures)
@@ -166,27 +175,20 @@ class EdgeKernels:
     def _address(self, array: Any) -> int:
         return 0 if array is None else int(self._gpu.address(array))
 
-    def _records(self, record: Any) -> Any:
-        return records_of(self._gpu, record)
 
+class LabelKernels:
+    """Union-find over the active bonds of replicas of one row, of as many sites.
 
-_OF_SIZES = "measure_clusters<int32_t>", "sum_clusters<int32_t>"
+    The sites of bonds are `u` and `v`, of int32.
+    """
 
+    def __init__(self, gpu: Gpu, replicas: Replicas, u: Any, v: Any) -> None:
+        self._replicas, self._ends = replicas, (u, v)
+        self._begin, self._join, self._settle = LABELS.load(gpu)
 
-def _names(kind: SpinKind) -> dict[str, str]:
-    """Return the kernels of a kind by what they are called, with their template arguments."""
-    of_kind = (*OF_CLUSTERS, *OF_VECTORS) if kind.components else OF_CLUSTERS
-    names = {name: _of_kind(name, kind) for name in of_kind}
-    return {**names, "choose_edge_cluster": CHOICE}
-
-
-def _of_kind(name: str, kind: SpinKind) -> str:
-    return f"{name}<conncomp::{kind.struct}>"
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `EdgeKernels` can load."""
-    for kind in KINDS:
-        yield FILE, tuple(_names(kind).values())
-        yield FILE, (_of_kind(OFFER, kind),)
-    yield CLUSTERS, _OF_SIZES
+    def label(self, active: Any, labels: Any) -> None:
+        """Fill labels, (replicas, sites), given which bonds are active, uint8 (replicas, bonds)."""
+        u, v = self._ends
+        self._replicas.launch(self._begin, 0, labels, over="sites")
+        self._replicas.launch(self._join, 0, len(u), u, v, active, labels, over="sites")
+        self._replicas.launch(self._settle, 0, labels, over="sites")

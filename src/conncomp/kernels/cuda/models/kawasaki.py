@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import WARP, Gpu, launch
+from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, launch
 from conncomp.kernels.exchange import DIRECTIONS, EXCHANGE_LATTICE, KINDS, ExchangeLattice
 from conncomp.kernels.lattice import BITS
 
-FILE = "cuda/models/kawasaki.cuh"
+KERNELS = Templates(
+    "cuda/models/kawasaki.cuh",
+    *(
+        f"{name}<{{kind}}>"
+        for name in ("exchange_in_blocks", "exchange_by_blocks", "count_unsatisfied")
+    ),
+    kind=range(len(KINDS)),
+)
+specialisations = KERNELS.modules
 COUNT, COUNTER = np.dtype("i8"), np.dtype("u4")
 # Bytes of spins that a block has room for, while several are on a multiprocessor.
 MOST_SHARED = 32 << 10
@@ -29,16 +36,7 @@ _STRUCT = np.dtype(
 class ExchangeKernels:
     """Lattices of one shape side by side, and the kernels that exchange their spins.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    lattice : ExchangeLattice
-    seed, first_replica, replicas : int
-
-    Attributes
-    ----------
-    most_sweeps : int
-        How many to make in a launch.
+    At most `most_sweeps` are to be made in a launch.
     """
 
     def __init__(
@@ -58,7 +56,7 @@ class ExchangeKernels:
             wanted = of_class
         self._threads = min(MOST_THREADS, -(-wanted // WARP) * WARP)
         self._parts = min(most_parts, -(-of_class // self._threads))
-        self._kernels = gpu.load(FILE, _names(KINDS.index(lattice.kind)))
+        self._kernels = KERNELS.load(gpu, KINDS.index(lattice.kind))
         self._struct = np.zeros((), _STRUCT)
         self._struct["lattice"] = lattice.struct
         self._struct["first"], self._struct["seed"] = first_replica, seed
@@ -88,14 +86,3 @@ class ExchangeKernels:
     def _replicas_struct(self, parts: int) -> Any:
         self._struct["parts"] = parts
         return self._struct[()]
-
-
-def _names(kind: int) -> tuple[str, ...]:
-    names = ("exchange_in_blocks", "exchange_by_blocks", "count_unsatisfied")
-    return tuple(f"{name}<{kind}>" for name in names)
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `ExchangeKernels` can load."""
-    for kind in range(len(KINDS)):
-        yield FILE, _names(kind)

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
+from math import prod
 from typing import Any, Literal
 
 import numpy as np
 
 from conncomp._arguments import INT32_MAX
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, Gpu, ctype, launch
+from conncomp.kernels.cuda.grid import windings
+from conncomp.kernels.cuda.launcher import (
+    INDEX_TYPES,
+    WARP,
+    Gpu,
+    Kernel,
+    Module,
+    Templates,
+    ctype,
+    launch,
+)
+from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import LATTICE, MOST_AXES, Lattice
+from conncomp.kernels.neighbourhood import Neighbourhood
+from conncomp.kernels.seams import MOST_CLOSED, seams_of
 
 SPINS, CLUSTERS = "cuda/models/spins.cuh", "cuda/models/clusters.cuh"
 THREADS = 128
@@ -20,22 +34,20 @@ BLOCKS_OF_MULTIPROCESSOR = 64
 # ``Replicas`` and ``Records`` of ``spins.cuh``.
 _STRUCT = np.dtype(
     [
-        ("lattice", LATTICE),
-        ("axes", "i4"),
-        ("parts", "i4"),
-        ("first", "i8"),
-        ("seed", "u8"),
-        ("step", "u4"),
+        *(("lattice", LATTICE), ("axes", "i4"), ("parts", "i4")),
+        *(("first", "i8"), ("seed", "u8"), ("step", "u4")),
     ],
     align=True,
 )
 _RECORDS = np.dtype([("record", "u8"), ("length", "i8")])
 
+# ``ClosedAxes`` of ``cuda/grid/windings.cuh``.
+_CLOSED_AXES = np.dtype([("axis", "i4", MOST_CLOSED)])
+_RECORD = Templates(windings.FILE, "record_windings<>")
+
 # Fields of ``Updates`` of ``updates.cuh``, and its counters of blocks that wait for each other.
 OF_UPDATES: dict[str, np.dtype[Any]] = {
-    "count": np.dtype("i4"),
-    "every": np.dtype("i4"),
-    "before": np.dtype("i4"),
+    **dict.fromkeys(("count", "every", "before"), np.dtype("i4")),
     "record_stride": np.dtype("i8"),
 }
 _COUNTER, _COUNTER_STRIDE = np.dtype("u4"), 32
@@ -55,23 +67,10 @@ PAIRS = 16
 
 
 class Replicas:
-    """Lattices of one shape, and which random numbers are theirs.
+    """Lattices of one shape, and which random numbers are theirs: of a seed, from a number on.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    lattice : Lattice
-    seed, first : int
-        Of the random numbers, and the number of the first replica.
-    count : int
-        How many replicas there are.
-    planes : int, optional
-        How many planes of bonds a replica has: by default one for each axis.
-
-    Attributes
-    ----------
-    grid : tuple of int
-        Blocks, and their threads, of kernels that go through words, a thread each.
+    A replica has so many planes of bonds: by default one for each axis. Kernels that go through
+    words, a thread each, have the `grid`.
     """
 
     def __init__(
@@ -110,6 +109,10 @@ class Replicas:
         self._struct["step"], self._struct["parts"] = step, self._parts[over]
         return self._struct[()]
 
+    def launch(self, kernel: Kernel, step: int, *arguments: Any, over: Over = "words") -> None:
+        """Launch a kernel over that, on ``Replicas`` for an update and what comes after these."""
+        launch(kernel, self.grid_over(over), self.struct(step, over), *arguments)
+
     def struct_in_parts(self, step: int, parts: int) -> Any:
         """Return ``Replicas`` for an update, of a kernel with so many blocks a replica: a copy."""
         struct = self.struct(step).copy()
@@ -128,13 +131,9 @@ def new_counters(gpu: Gpu, replicas: Replicas, parts: int) -> Any:
 def of_updates(numbers: range, records: Any, every: int, before: int) -> dict[str, int]:
     """Return the values of `OF_UPDATES`, of updates that one launch makes.
 
-    Parameters
-    ----------
-    numbers : range
-    records : array, shape (rows, replicas, fields), or None
-        Which each `every`-th of them adds to, a row each. The first row is of the last update that
-        measured, if updates have been made `before` these since.
-    every, before : int
+    Each `every`-th of these `numbers` adds to records, of shape (rows, replicas, fields), a row
+    each. The first row is of the last update that measured, if updates have been made `before`
+    these since.
     """
     stride = 0 if records is None else records[:1].size
     often = min(every, INT32_MAX)  # which is further apart than updates of a launch are
@@ -156,16 +155,47 @@ _OF_LABELS = "choose_clusters", "clear_sizes", "measure_clusters", "sum_clusters
 def start_spins(gpu: Gpu, rows: Replicas, words: Any) -> None:
     """Fill words of replicas, which are 0, with random spins."""
     (kernel,) = gpu.load(SPINS, ("start_spins<>",))
-    launch(kernel, rows.grid, rows.struct(0), words)
+    rows.launch(kernel, 0, words)
 
 
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that engines load but for updates by bricks."""
+class ClusterWindings:
+    """Tables of the windings of clusters, in memory that is taken once.
+
+    An axis at least is periodic. In the `field` of a record are the axes along which clusters close
+    on themselves, a bit for each, and behind it the highest rank of a cluster. `seams` are the
+    links over the ends of axes, of an item a replica, and `boxes` theirs, on the GPU.
+    """
+
+    def __init__(self, replicas: Replicas, field: int) -> None:
+        self._gpu, self._field, self._workspace = replicas.gpu, np.int32(field), Workspace()
+        lattice = replicas.lattice
+        strides = tuple(prod(lattice.shape[k + 1 :]) for k in range(lattice.ndim))
+        neighbourhood = Neighbourhood(1, None, lattice.periodic)
+        self.seams = seams_of(lattice.shape, strides, neighbourhood, replicas.count, lattice.sites)
+        self.boxes = self._gpu.xp.asarray(self.seams.boxes.view(np.int64))
+        closed = np.zeros((), _CLOSED_AXES)
+        axes = np.flatnonzero(lattice.periodic)
+        closed["axis"][: len(axes)] = axes
+        self._closed = closed[()]
+
+    def record(self, records: Any, unite: Callable[[Any], None]) -> None:
+        """Fill two fields of records, which are 0, by ``SeamWindings`` that `unite` is given."""
+        tables = windings.cleared_windings(self._gpu, self.seams, self._workspace)
+        unite(tables)
+        windings.close_windings(self._gpu, self.seams, tables)
+        (kernel,) = _RECORD.load(self._gpu)
+        by_slot = self._gpu.grid(self.seams.slots)
+        launch(kernel, by_slot, tables, self._closed, records, self._field)
+
+
+def specialisations() -> Iterator[Module]:
+    """Yield every module that engines load but for updates by bricks."""
     for name in ("start_spins<>", "activate_bonds<>", "count_states<>", "update_class<>"):
         yield SPINS, (name,)
     for axes, whole in product(range(1, MOST_AXES + 1), ("true", "false")):
         yield SPINS, (f"offer_flips<{axes}, {whole}>",)
     yield CLUSTERS, ("spread_bonds<>",)
+    yield from _RECORD.modules()
     for index in INDEX_TYPES:
         for name in _OF_LABELS:
             yield CLUSTERS, (f"{name}<{ctype(index)}>",)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from conncomp.kernels.cuda.launcher import WARP, Gpu, launch
+from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, launch
 from conncomp.kernels.cuda.models.replicas import OF_UPDATES, Replicas, of_updates, records_of
-from conncomp.kernels.cuda.models.row_labels import (
+from conncomp.kernels.cuda.models.spin_tiles import (
     MOST_PLACES,
     box_rows,
     list_bytes,
@@ -17,7 +16,10 @@ from conncomp.kernels.cuda.models.row_labels import (
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.lattice import BITS, MOST_AXES, WORD, Lattice
 
-FILE = "cuda/models/spin_batches.cuh"
+KERNELS = Templates(
+    "cuda/models/spin_batches.cuh", "sweep_batch<{axes}>", axes=range(1, MOST_AXES + 1)
+)
+specialisations = KERNELS.modules
 MOST_WARPS = 16  # of a block: ``kMostBatchThreads``
 # How many warps a multiprocessor is to have at a time, and how many rows a warp has at least.
 WARPS_OF_MULTIPROCESSOR, LEAST_ROWS = 48, 8
@@ -57,17 +59,7 @@ def takes(gpu: Gpu, lattice: Lattice, replicas: int) -> bool:
 
 
 class SpinBatches:
-    """Updates of lattices that `takes` takes.
-
-    Parameters
-    ----------
-    replicas : Replicas
-
-    Attributes
-    ----------
-    most_updates : int
-        Of a launch.
-    """
+    """Updates of lattices that `takes` takes, at most `most_updates` in a launch."""
 
     most_updates = 256
 
@@ -79,7 +71,7 @@ class SpinBatches:
         at_once = min(blocks, max(1, gpu.shared_memory // (_shared(lattice, 1) + SHARED_BESIDE)))
         most = max(1, min(_most_warps(lattice), WARPS_OF_MULTIPROCESSOR // at_once))
         self._warps = 1 << most.bit_length() - 1  # so that rows are dealt evenly
-        (self._kernel,) = gpu.load(FILE, _names(lattice.ndim))
+        (self._kernel,) = KERNELS.load(gpu, lattice.ndim)
 
     def sweep(
         self,
@@ -91,17 +83,10 @@ class SpinBatches:
         every: int = 1,
         before: int = 0,
     ) -> None:
-        """Make updates where spins are.
+        """Make updates, at most `most_updates`, where spins are.
 
-        Parameters
-        ----------
-        words : array
-        numbers : range
-            Of the updates, at most `most_updates`.
-        probabilities : array
-            Of a bond of each replica, times 2**64.
-        records, every, before : optional
-            As of `of_updates`.
+        Of bonds of each replica `probabilities` are given, times 2**64; for records see
+        `of_updates`.
         """
         gpu, replicas = self._replicas.gpu, self._replicas
         updates = UPDATES.of(gpu, **of_updates(numbers, records, every, before))
@@ -109,13 +94,3 @@ class SpinBatches:
         given = struct, updates, self._box, probabilities, words, records_of(gpu, records)
         grid = replicas.count, self._warps * WARP
         launch(self._kernel, grid, *given, shared=_shared(replicas.lattice, self._warps))
-
-
-def _names(axes: int) -> tuple[str, ...]:
-    return (f"sweep_batch<{axes}>",)
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `SpinBatches` can load."""
-    for axes in range(1, MOST_AXES + 1):
-        yield FILE, _names(axes)

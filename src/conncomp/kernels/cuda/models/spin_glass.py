@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import product
 from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import WARP, Gpu, launch
+from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, every, launch
 from conncomp.kernels.lattice import MOST_AXES
 from conncomp.kernels.spin_glass import GLASS_REPLICAS, RULES, GlassReplicas
 
-FILE = "cuda/models/spin_glass.cuh"
+_OF_ALL = (
+    "cuda/models/spin_glass.cuh",
+    *("start_glass<>", "compare_glass_pairs<>", "flip_glass_pairs<>"),
+)
+_AXES = range(1, MOST_AXES + 1)
+OF_NUMBERS = Templates(
+    *_OF_ALL, "sweep_glass_numbers<{axes}>", "count_glass_numbers<{axes}>", axes=_AXES
+)
+OF_BITS = Templates(
+    *_OF_ALL,
+    "sweep_glass_bits<{axes}, {whole}, {rule}>",
+    "count_glass_bits<{axes}, {whole}>",
+    axes=_AXES,
+    whole=(False, True),
+    rule=range(len(RULES)),
+)
+specialisations = every(OF_NUMBERS, OF_BITS)
 THREADS = 128
 # How many blocks a multiprocessor gets, so that all of them end at about the same time.
 BLOCKS_OF_MULTIPROCESSOR = 64
@@ -33,15 +47,8 @@ _LAUNCH = np.dtype(
 class GlassKernels:
     """Replicas side by side, and the kernels that change their spins.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    replicas : GlassReplicas
-    rule : {"metropolis", "heat-bath"}
-    numbers : bool
-        Whether couplings are numbers, not ±J.
-    whole : bool
-        If not: whether all bonds are there.
+    The rule is "metropolis" or "heat-bath". Couplings are numbers, or else ±J, of which all bonds
+    may be there (`whole`).
     """
 
     def __init__(
@@ -50,8 +57,8 @@ class GlassKernels:
         lattice = replicas.lattice
         self._numbers, self._groups, self._sites = numbers, replicas.groups, lattice.sites
         axes, of_rule = lattice.ndim, RULES.index(rule)
-        names = _names(axes, None if numbers else whole, of_rule)
-        self._start, self._compare, self._flip, self._sweep, self._count = gpu.load(FILE, names)
+        kernels = OF_NUMBERS.load(gpu, axes) if numbers else OF_BITS.load(gpu, axes, whole, of_rule)
+        self._start, self._compare, self._flip, self._sweep, self._count = kernels
         self._most = max(1, -(-gpu.multiprocessors * BLOCKS_OF_MULTIPROCESSOR // replicas.groups))
         odd = any(
             n % 2 and n > 1 and closed
@@ -94,23 +101,3 @@ class GlassKernels:
         parts = max(1, min(-(-threads // THREADS), most or self._most))
         self._struct["parts"] = parts
         return self._groups * parts, THREADS
-
-
-def _names(axes: int, whole: bool | None, rule: int) -> tuple[str, ...]:
-    of_all = "start_glass<>", "compare_glass_pairs<>", "flip_glass_pairs<>"
-    if whole is None:
-        return *of_all, f"sweep_glass_numbers<{axes}>", f"count_glass_numbers<{axes}>"
-    every = str(whole).lower()
-    return (
-        *of_all,
-        f"sweep_glass_bits<{axes}, {every}, {rule}>",
-        f"count_glass_bits<{axes}, {every}>",
-    )
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `GlassKernels` can load."""
-    for axes in range(1, MOST_AXES + 1):
-        yield FILE, _names(axes, None, 0)
-        for whole, rule in product((True, False), range(len(RULES))):
-            yield FILE, _names(axes, whole, rule)

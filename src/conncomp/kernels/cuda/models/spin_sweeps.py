@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import WARP, Gpu, Kernel, launch
+from conncomp.kernels.cuda.launcher import WARP, Gpu, Kernel, Templates, every, launch
 from conncomp.kernels.cuda.models.replicas import (
     OF_UPDATES,
     Replicas,
@@ -22,10 +21,14 @@ from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import MOST_AXES, WORD, Lattice
 
 FILE = "cuda/models/spin_sweeps.cuh"
+_AXES = range(1, MOST_AXES + 1)
+_IN_GRID = Templates(FILE, "sweep_spins<{axes}, {by_warp}>", axes=_AXES, by_warp=(False, True))
 THREADS, BLOCKS_OF_MULTIPROCESSOR = 1024, 1  # ``kMostBoxThreads``
 # Sites of a box where boxes are few, and where there are more; the most that a box has; and how
 # many blocks a cluster may have.
 LEAST_BOX, LEAST_OF_MANY, MOST_BOX, CLUSTERS = 512, 1024, 1 << 14, (4, 8, 16)
+_IN_CLUSTER = Templates(FILE, "sweep_in_cluster<{axes}, {cluster}>", axes=_AXES, cluster=CLUSTERS)
+specialisations = every(_IN_GRID, _IN_CLUSTER)
 # Bytes of shared memory: of a word of bonds of an axis, with the bonds; of a segment without and
 # with an axis, with parents; of a thread.
 _BYTES_OF_WORD, _BYTES_OF_THREAD = 28, 16
@@ -38,15 +41,7 @@ _BOXES = np.dtype([("extent", "i4", MOST_AXES), ("segments", "i4"), ("words", "i
 
 
 class _Plan(NamedTuple):
-    """How a lattice is cut.
-
-    Attributes
-    ----------
-    extent : tuple of int
-        Of a box.
-    parts : int
-        How many there are.
-    """
+    """How a lattice is cut: the extent of a box, and how many parts there are."""
 
     extent: tuple[int, ...]
     parts: int
@@ -110,17 +105,7 @@ def takes(gpu: Gpu, lattice: Lattice, replicas: int) -> bool:
 
 
 class SpinSweeps:
-    """Updates of lattices that `takes` takes.
-
-    Parameters
-    ----------
-    replicas : Replicas
-
-    Attributes
-    ----------
-    most_updates : int
-        Of a launch.
-    """
+    """Updates of lattices that `takes` takes, at most `most_updates` in a launch."""
 
     most_updates = 256
 
@@ -134,10 +119,8 @@ class SpinSweeps:
         self._threads = min(
             THREADS, plan.segments * WARP if by_warp else -(-plan.segments // WARP) * WARP
         )
-        boxes = np.zeros((), _BOXES)
-        boxes["extent"] = (*(1,) * (MOST_AXES - lattice.ndim), *plan.extent)
-        boxes["segments"], boxes["words"] = plan.segments, plan.words
-        self._boxes = boxes[()]
+        extent = *(1,) * (MOST_AXES - lattice.ndim), *plan.extent
+        self._boxes = np.array((extent, plan.segments, plan.words), _BOXES)[()]
         self._arrived = new_counters(gpu, replicas, plan.parts)
 
     def sweep(
@@ -150,17 +133,10 @@ class SpinSweeps:
         every: int = 1,
         before: int = 0,
     ) -> None:
-        """Make updates where spins are.
+        """Make updates, at most `most_updates`, where spins are.
 
-        Parameters
-        ----------
-        words : array
-        numbers : range
-            Of the updates, at most `most_updates`.
-        probabilities : array
-            Of a bond of each replica, times 2**64.
-        records, every, before : optional
-            As of `of_updates`.
+        Of bonds of each replica `probabilities` are given, times 2**64; for records see
+        `of_updates`.
         """
         gpu, replicas, parts = self._replicas.gpu, self._replicas, self._plan.parts
         of_sites = 0 if parts == 1 else replicas.lattice.sites * replicas.count
@@ -188,23 +164,9 @@ class SpinSweeps:
         """Return the kernel, whose blocks wait for each other in a cluster, or in the grid."""
         gpu, axes, parts = self._replicas.gpu, self._replicas.lattice.ndim, self._plan.parts
         if self._in_cluster:
-            (kernel,) = gpu.load(FILE, _names(axes, parts))
+            (kernel,) = _IN_CLUSTER.load(gpu, axes, parts)
             gpu.allow_cluster(kernel)
             return kernel
-        (kernel,) = gpu.load(FILE, _names(axes, None, self._by_warp))
+        (kernel,) = _IN_GRID.load(gpu, axes, self._by_warp)
         # Whatever other streams do, blocks that wait for each other start together.
         return kernel if parts == 1 else gpu.together(kernel)
-
-
-def _names(axes: int, cluster: int | None, by_warp: bool = True) -> tuple[str, ...]:
-    if cluster is None:
-        return (f"sweep_spins<{axes}, {str(by_warp).lower()}>",)
-    return (f"sweep_in_cluster<{axes}, {cluster}>",)
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `SpinSweeps` can load."""
-    for axes in range(1, MOST_AXES + 1):
-        yield FILE, _names(axes, None, False)
-        for cluster in (None, *CLUSTERS):
-            yield FILE, _names(axes, cluster)

@@ -2,34 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import WARP, launch
+from conncomp.kernels.cuda.launcher import WARP, Module, Templates, launch
 from conncomp.kernels.cuda.models.replicas import Replicas
-from conncomp.kernels.cuda.models.row_labels import (
-    BOX_ROWS,
-    PLACE_BYTES,
-    box_rows,
-    list_bytes,
-    word_bytes,
-)
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import BITS, MOST_AXES, WORD, Lattice
 
-FILE = "cuda/models/spin_tiles.cuh"
 # The logarithms of the sites of a tile along each axis, and the warps of its block.
 LOGS = {2: (7, 6), 3: (4, 4, 5), 4: (3, 3, 2, 5)}
 WARPS = 4
+KERNELS = Templates(
+    "cuda/models/spin_tiles.cuh",
+    "toss_coins<>",
+    *(f"{name}<{{axes}}>" for name in ("label_rows", "join_rows", "flip_rows")),
+    axes=tuple(LOGS),
+)
+specialisations = KERNELS.modules
 # Lattices that fill less of their tiles than this are not taken.
 LEAST_FILLED = 0.75
 PLACE, MARKS, INDEX = np.dtype("u2"), np.dtype("u4"), np.dtype("i4")
 
+# ``BoxRows`` of ``row_labels.cuh``.
+BOX_ROWS = np.dtype(
+    [("extent", "i4", MOST_AXES - 1)]
+    + [(name, "i4") for name in ("rows", "width", "columns", "halves")]
+)
+# Bytes of a place; how many there may be.
+PLACE_BYTES, MOST_PLACES = 2, 1 << 15
+
 # ``SpinTiles``.
 _TILES = np.dtype([("count", "i4", MOST_AXES), ("log", "i4", MOST_AXES), ("box", BOX_ROWS)])
+
+
+def box_rows(shape: tuple[int, ...], halves: int) -> Any:
+    """Return ``BoxRows`` of a box of this shape, the bonds of whose rows have so many words."""
+    extent, width = (*(1,) * (MOST_AXES - len(shape)), *shape[:-1]), shape[-1]
+    fields = extent, prod(shape[:-1]), width, -(-width // WARP), halves
+    return np.array(fields, BOX_ROWS)[()]
+
+
+def word_bytes(axes: int) -> int:
+    """Return the bytes of a place's word, for lattices of so many axes, with its places."""
+    return PLACE_BYTES * WARP + (8 if axes < 3 else 16)
+
+
+def list_bytes(axes: int) -> int:
+    """Return the bytes of the list of a warp, for lattices of so many axes."""
+    return max(2, axes) * WARP * 4
+
+
+def places(shape: tuple[int, ...]) -> int:
+    """Return how many places a box has: lanes of all words of 32 sites."""
+    return prod(shape[:-1]) * -(-shape[-1] // WARP) * WARP
 
 
 def _count(lattice: Lattice) -> tuple[int, ...]:
@@ -52,27 +80,22 @@ def takes(lattice: Lattice, replicas: int) -> bool:
 class TileClusters:
     """Flips all clusters of bonds of lattices that `takes` takes.
 
-    Parameters
-    ----------
-    replicas : Replicas
-    workspace : Workspace
-        Of which nothing is needed after an update.
+    Nothing of the workspace is needed after an update.
     """
 
     def __init__(self, replicas: Replicas, workspace: Workspace) -> None:
         self._replicas, self._workspace = replicas, workspace
         lattice, logs = replicas.lattice, LOGS[replicas.lattice.ndim]
-        before, tiles = MOST_AXES - lattice.ndim, np.zeros((), _TILES)
-        tiles["count"] = (*(1,) * before, *_count(lattice))
-        tiles["log"] = (*(0,) * before, *logs)
-        tiles["box"] = box_rows(tuple(1 << log for log in logs), -(1 << logs[-1]) // -WARP)
-        self._tiles, self._words = tiles[()], (1 << sum(logs)) // WARP
+        before = MOST_AXES - lattice.ndim
+        along = (*(1,) * before, *_count(lattice)), (*(0,) * before, *logs)
+        box = box_rows(tuple(1 << log for log in logs), -(1 << logs[-1]) // -WARP)
+        self._tiles, self._words = np.array((*along, box), _TILES)[()], (1 << sum(logs)) // WARP
         self._blocks = prod(_count(lattice)) * replicas.count
 
     @property
-    def module(self) -> tuple[str, tuple[str, ...]]:
-        """The (file, names) that `flip` loads."""
-        return FILE, _names(self._replicas.lattice.ndim)
+    def module(self) -> Module:
+        """The module that `flip` loads."""
+        return KERNELS.module(self._replicas.lattice.ndim)
 
     def flip(self, bonds: Any, step: int, new: Any) -> None:
         """Give each cluster a new state, those of the update `step`, in the spins `new`."""
@@ -100,13 +123,3 @@ def memory(lattice: Lattice, replicas: int) -> int:
     """Return how many bytes an update takes but for spins and bonds."""
     places = prod(_count(lattice)) << sum(LOGS[lattice.ndim])
     return replicas * (lattice.sites * INDEX.itemsize + places * (PLACE_BYTES * 8 + 2) // 8)
-
-
-def _names(axes: int) -> tuple[str, ...]:
-    return "toss_coins<>", *(f"{name}<{axes}>" for name in ("label_rows", "join_rows", "flip_rows"))
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `TileClusters` can load."""
-    for axes in LOGS:
-        yield FILE, _names(axes)

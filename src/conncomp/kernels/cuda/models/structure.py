@@ -2,68 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import Gpu, launch
+from conncomp.kernels.cuda.launcher import Gpu, Templates
 from conncomp.kernels.cuda.models.replicas import Replicas, records_of
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.structure import LIMBS, NAMES, Waves
 
-FILE = "cuda/models/structure.cuh"
+KERNELS = Templates(
+    "cuda/models/structure.cuh",
+    "add_waves<conncomp::{name}>",
+    "add_cluster_waves<conncomp::{name}>",
+    "square_waves<>",
+    name=NAMES,
+)
+specialisations = KERNELS.modules
 
 
 class StructureKernels:
     """Sums of the spins of replicas at the smallest wave vectors.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    replicas : Replicas
-        Of a lattice of rows that are words or, of vectors, of one row.
-    name : str
-        Of the struct of ``core/structure.h``.
-    waves : Waves
+    Rows of the lattice are words or, of vectors, one row; `name` is of the struct of
+    ``core/structure.h``.
     """
 
     def __init__(self, gpu: Gpu, replicas: Replicas, name: str, waves: Waves) -> None:
         self._gpu, self._replicas, self._waves = gpu, replicas, waves
         self._phases = gpu.xp.asarray(waves.table)
         self._struct = waves.struct(gpu.address(self._phases))
-        self._add, self._of_clusters, self._square = gpu.load(FILE, _names(name))
+        self._add, self._of_clusters, self._square = KERNELS.load(gpu, name)
         self._workspace = Workspace()
 
     def count(self, spins: Any, record: Any, field: int) -> None:
         """Add sums over all sites to a record, (replicas, fields), from a field on."""
-        self._launch(self._add, 0, self._struct, spins, self._records(record), np.int32(field))
+        given = self._struct, spins, records_of(self._gpu, record), np.int32(field)
+        self._replicas.launch(self._add, 0, *given, over="sites")
 
     def square(self, spins: Any, step: int, labels: Any, record: Any, field: int) -> None:
         """Add the squares of clusters' sums, as limbs for each wave, to a record."""
-        numbers = 2 * self._replicas.count * self._replicas.lattice.sites
+        replicas = self._replicas
+        numbers = 2 * replicas.count * replicas.lattice.sites
         (sums,) = self._workspace.take(self._gpu, (numbers, np.dtype(np.int64)))
         sums[...] = 0
-        records = self._records(record)
+        records = records_of(self._gpu, record)
         for wave in range(len(self._waves.axes)):
-            of_wave = self._struct, np.int32(wave)
-            self._launch(self._of_clusters, step, *of_wave, spins, labels, sums)
-            self._launch(self._square, step, sums, records, np.int32(field + LIMBS * wave))
-
-    def _records(self, record: Any) -> Any:
-        return records_of(self._gpu, record)
-
-    def _launch(self, kernel: Any, step: int, *arguments: Any) -> None:
-        replicas = self._replicas
-        launch(kernel, replicas.grid_over("sites"), replicas.struct(step, "sites"), *arguments)
-
-
-def _names(name: str) -> tuple[str, ...]:
-    of_kind = (f"{kernel}<conncomp::{name}>" for kernel in ("add_waves", "add_cluster_waves"))
-    return *of_kind, "square_waves<>"
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `StructureKernels` can load."""
-    for name in NAMES:
-        yield FILE, _names(name)
+            given = self._struct, np.int32(wave), spins, labels, sums
+            replicas.launch(self._of_clusters, step, *given, over="sites")
+            squared = sums, records, np.int32(field + LIMBS * wave)
+            replicas.launch(self._square, step, *squared, over="sites")

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, Gpu, ctype, launch
+from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, every, launch
 from conncomp.kernels.cuda.models.replicas import THREADS, Replicas
 from conncomp.kernels.vector_spins import ANGLE, DIRECTION, Kind
 
 FILE = "cuda/models/vector_spins.cuh"
+_KINDS = {kind: f"conncomp::{kind.name}" for kind in (ANGLE, DIRECTION)}
+KERNELS = Templates(
+    FILE,
+    "start_vectors<{kind}>",
+    "count_vectors<{kind}>",
+    "draw_vector_bonds<{kind}>",
+    "reflect_vectors<{kind}>",
+    kind=_KINDS,
+)
+PROJECTIONS = Templates(
+    FILE, "add_projections<{kind}, {index}>", "square_projections<>", kind=_KINDS, indices="index"
+)
+specialisations = every(KERNELS, PROJECTIONS)
 # Rows that half a warp goes through, and how many where a row needs nothing of the one before; or
 # one, where that leaves a multiprocessor fewer blocks than it can run.
 ROWS, ROWS_APART, LEAST_BLOCKS = 8, 2, 8
@@ -20,21 +32,12 @@ COUNTING_BLOCKS = 6
 
 
 class VectorKernels:
-    """The kernels of spins of a kind.
-
-    Parameters
-    ----------
-    gpu : Gpu
-    replicas : Replicas
-    kind : Kind
-    negative : bool
-        Whether the coupling is.
-    """
+    """The kernels of spins of a kind; the coupling may be negative."""
 
     def __init__(self, gpu: Gpu, replicas: Replicas, kind: Kind, negative: bool) -> None:
         self._replicas, self._negative = replicas, np.int32(-1 if negative else 0)
         self._gpu, self._kind = gpu, kind
-        self._start, self._count, self._draw, self._reflect = gpu.load(FILE, _names(kind))
+        self._start, self._count, self._draw, self._reflect = KERNELS.load(gpu, kind)
         lattice, half_warps = replicas.lattice, 2 * THREADS // WARP
         blocks = replicas.count * lattice.words // (ROWS * half_warps)
         large = lattice.ndim > 1 and blocks >= LEAST_BLOCKS * gpu.multiprocessors
@@ -49,9 +52,7 @@ class VectorKernels:
     def count(self, spins: Any, records: Any) -> None:
         """Add what the spins tell to ``Records``."""
         replicas, parts = self._replicas, self._counting_parts
-        struct = replicas.struct(0).copy()
-        struct["parts"] = parts
-        grid = replicas.count * parts, THREADS
+        struct, grid = replicas.struct_in_parts(0, parts), (replicas.count * parts, THREADS)
         launch(self._count, grid, struct, np.int32(self._rows), spins, records)
 
     def draw(self, spins: Any, step: int, strengths: Any, bonds: Any, records: Any) -> None:
@@ -68,29 +69,9 @@ class VectorKernels:
 
         `sums`, of 64 bits a site, are 0.
         """
-        add, square = self._gpu.load(FILE, _names_of_labels(self._kind, labels.dtype))
+        add, square = PROJECTIONS.load(self._gpu, self._kind, labels.dtype)
         self._launch(add, step, spins, labels, sums)
         self._launch(square, step, sums, records)
 
     def _launch(self, kernel: Any, step: int, *arguments: Any) -> None:
-        replicas = self._replicas
-        launch(kernel, replicas.grid_over("sites"), replicas.struct(step, "sites"), *arguments)
-
-
-def _names(kind: Kind) -> tuple[str, ...]:
-    return tuple(
-        f"{name}<conncomp::{kind.name}>"
-        for name in ("start_vectors", "count_vectors", "draw_vector_bonds", "reflect_vectors")
-    )
-
-
-def _names_of_labels(kind: Kind, index: Any) -> tuple[str, str]:
-    return f"add_projections<conncomp::{kind.name}, {ctype(index)}>", "square_projections<>"
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `VectorKernels` can load."""
-    for kind in (ANGLE, DIRECTION):
-        yield FILE, _names(kind)
-        for index in INDEX_TYPES:
-            yield FILE, _names_of_labels(kind, index)
+        self._replicas.launch(kernel, step, *arguments, over="sites")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import WARP, Gpu, launch
+from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, launch
 from conncomp.kernels.cuda.models.replicas import (
     OF_UPDATES,
     Replicas,
@@ -15,12 +14,17 @@ from conncomp.kernels.cuda.models.replicas import (
     of_updates,
     records_of,
 )
-from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import Lattice
 from conncomp.kernels.vector_spins import ANGLE, DIRECTION, Kind
 
-FILE = "cuda/models/vector_sweeps.cuh"
+KERNELS = Templates(
+    "cuda/models/vector_sweeps.cuh",
+    "sweep_vectors<conncomp::{kind}>",
+    kind={kind: kind.name for kind in (ANGLE, DIRECTION)},
+)
+specialisations = KERNELS.modules
 THREADS, BLOCKS_OF_MULTIPROCESSOR = 512, 1  # ``kSweepThreads``
 # Sites of a block: no more than its shared memory has room for.
 LEAST_CHUNK, MOST_CHUNK = 512, 4096
@@ -38,7 +42,7 @@ UPDATES = Struct(
     one=np.dtype("?"),
     clusters=np.dtype("?"),
 )
-MEMORY = Struct("SweepMemory", parent=POINTER, size=POINTER, sum=POINTER)
+MEMORY = Struct("SweepMemory", "parent size sum")
 
 
 def _blocks_of_replica(gpu: Gpu, replicas: int) -> int:
@@ -59,27 +63,16 @@ def takes(gpu: Gpu, lattice: Lattice, replicas: int) -> bool:
 
 
 class VectorSweeps:
-    """Updates of lattices that `takes` takes.
+    """Updates of lattices that `takes` takes, at most `most_updates` in a launch.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    replicas : Replicas
-    kind : Kind
-    negative : bool
-        Whether the coupling is.
-
-    Attributes
-    ----------
-    most_updates : int
-        Of a launch.
+    The coupling may be negative.
     """
 
     most_updates = 512  # ``kMostUpdates``
 
     def __init__(self, gpu: Gpu, replicas: Replicas, kind: Kind, negative: bool) -> None:
         self._gpu, self._replicas, self._negative = gpu, replicas, -1 if negative else 0
-        (self._sweep,) = gpu.load(FILE, _names(kind))
+        (self._sweep,) = KERNELS.load(gpu, kind)
         sites = replicas.lattice.sites
         most = _blocks_of_replica(gpu, replicas.count)
         chunk = max(LEAST_CHUNK, -(-sites // most))
@@ -100,23 +93,11 @@ class VectorSweeps:
         one: bool = False,
         clusters: bool = False,
     ) -> None:
-        """Make updates where spins are.
+        """Make updates, at most `most_updates`, where spins are.
 
-        Parameters
-        ----------
-        spins : array
-        numbers : range
-            Of the updates, at most `most_updates`.
-        strengths : array
-            ``BondStrength`` of each replica.
-        records : array of int64, shape (rows, replicas, fields), optional
-            Which each `every`-th update adds to, a row each. The first row is of the last update
-            that measured, if updates have been made `before` these since.
-        every, before : int, optional
-        one : bool, optional
-            Whether the cluster of one chosen site is reflected, or else each by a coin.
-        clusters : bool, optional
-            Whether clusters are measured, too.
+        The ``BondStrength`` of each replica is one of `strengths`; for records see `of_updates`.
+        The cluster of `one` chosen site is reflected, or else each by a coin; `clusters` are
+        measured, too, if there are records.
         """
         gpu, replicas, sites = self._gpu, self._replicas, self._replicas.lattice.sites
         clusters = clusters and records is not None
@@ -146,13 +127,3 @@ class VectorSweeps:
         grid = replicas.count * self._parts, THREADS
         arguments = struct, updates, strengths, spins, memory, of_records, self._arrived
         launch(kernel, grid, *arguments, shared=shared)
-
-
-def _names(kind: Kind) -> tuple[str, ...]:
-    return (f"sweep_vectors<conncomp::{kind.name}>",)
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `VectorSweeps` can load."""
-    for kind in (ANGLE, DIRECTION):
-        yield FILE, _names(kind)

@@ -1,18 +1,35 @@
-"""Clusters of chosen sites, grown along their wave fronts: drives ``few_cluster.cuh``."""
+"""Clusters of chosen sites, grown along their wave fronts, and bonds activated site by site.
+
+Drives ``few_cluster.cuh`` and ``site_bonds.cuh``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, Gpu, ctype, launch
+from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, every, launch
 from conncomp.kernels.cuda.models.replicas import Replicas
 from conncomp.kernels.cuda.workspace import Workspace
 
-FILE = "cuda/papers/few_cluster.cuh"
+KERNELS = Templates(
+    "cuda/papers/few_cluster.cuh",
+    *(
+        f"{kernel}<{{index}}>"
+        for kernel in ("reset_growths", "grow_clusters", "settle_growths", "flip_growths")
+    ),
+    indices="index",
+)
+# Bonds activated site by site: the rows and columns of the sites of a thread, by what users say.
+SITES: dict[int | str, tuple[int, int]] = {1: (1, 1), 4: (2, 2), "column": (4, 1)}
+ACTIVATION = (None, *SITES)
+SITE_BONDS = Templates(
+    "cuda/papers/site_bonds.cuh",
+    "activate_sites<{sites}>",
+    sites={name: f"{rows}, {columns}" for name, (rows, columns) in SITES.items()},
+)
+specialisations = every(KERNELS, SITE_BONDS)
 
 # As in equation 27, but for the threads that a multiprocessor holds, which the GPU tells.
 MOST_THREADS, MOST_BLOCKS = 1024, 8
@@ -20,11 +37,8 @@ MOST_THREADS, MOST_BLOCKS = 1024, 8
 SHARE = 4
 
 _GROWTHS = np.dtype(
-    [
-        *((name, "u8") for name in ("owner", "above", "lowest", "queue")),
-        ("seeds", "i8"),
-        ("owners", "i8"),
-    ]
+    [(name, "u8") for name in ("owner", "above", "lowest", "queue")]
+    + [(name, "i8") for name in ("seeds", "owners")]
 )
 
 
@@ -36,15 +50,7 @@ def threads_of_block(gpu: Gpu, seeds: int) -> int:
 
 
 class WaveFronts:
-    """Updates the clusters of chosen sites of many lattices.
-
-    Parameters
-    ----------
-    gpu : Gpu
-    replicas : Replicas
-    index : dtype
-        Of sites and seeds, of all lattices.
-    """
+    """Updates the clusters of chosen sites of many lattices, whose sites and seeds fit `index`."""
 
     def __init__(self, gpu: Gpu, replicas: Replicas, index: np.dtype[Any]) -> None:
         self._gpu, self._replicas, self._index = gpu, replicas, index
@@ -55,15 +61,8 @@ class WaveFronts:
     ) -> None:
         """Fill `new` with the spins after an update.
 
-        Parameters
-        ----------
-        words, new : array
-            Spins.
-        step : int
-        probabilities : array
-            Of bonds, for each replica.
-        tiles, choice : numpy.void
-            ``ChoiceTiles`` and ``Choice`` of ``clusters.cuh``.
+        `probabilities` are those of bonds, for each replica; `tiles` and `choice` are
+        ``ChoiceTiles`` and ``Choice`` of ``clusters.cuh``.
         """
         gpu, lattice, index = self._gpu, self._replicas.lattice, self._index
         edges = tiles["edge"][-lattice.ndim :]
@@ -75,22 +74,10 @@ class WaveFronts:
         parts = (owners, index), (seeds, index), (seeds, index), (blocks * lattice.sites, index)
         memory = self._workspace.take(gpu, *parts)
         growths = np.array((*map(gpu.address, memory), seeds, owners), _GROWTHS)[()]
-        reset, grow, settle, flip = gpu.load(FILE, _names(index))
+        reset, grow, settle, flip = KERNELS.load(gpu, index)
         replicas = self._replicas.struct(step)
         by_words = self._replicas.grid
         launch(reset, by_words, growths)
         launch(grow, (blocks, threads), replicas, tiles, growths, words, probabilities)
         launch(settle, by_words, growths)
         launch(flip, by_words, replicas, growths, choice, words, new)
-
-
-@cache
-def _names(index: np.dtype[Any]) -> tuple[str, ...]:
-    kernels = "reset_growths", "grow_clusters", "settle_growths", "flip_growths"
-    return tuple(f"{kernel}<{ctype(index)}>" for kernel in kernels)
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `WaveFronts` can load."""
-    for index in INDEX_TYPES:
-        yield FILE, _names(index)

@@ -2,45 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
 from itertools import count as numbers
-from itertools import product
 from typing import Any
 
 import numpy as np
 
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
-from conncomp.kernels.cuda.graph.arcs import list_arcs, memory_for_sources, vertex_dtype
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry, launch
+from conncomp.kernels.cuda.graph.edges import list_arcs, memory_for_sources, vertex_dtype
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, first_entry, launch
 from conncomp.kernels.cuda.workspace import Workspace
 
-FILE = "cuda/papers/forward_backward.cuh"
-THREADS, KINDS = 256, 4
+KERNELS = Templates(
+    "cuda/papers/forward_backward.cuh",
+    "divide_start<{vertex}>",
+    "divide_mark<{vertex}>",
+    "divide_trim<{vertex}, {index}>",
+    "divide_seek<{vertex}>",
+    "divide_sweep<{vertex}>",
+    "divide_split<{vertex}, {index}>",
+    "divide_move<{vertex}>",
+    "count_components<{index}>",
+    indices="vertex index",
+)
+specialisations = KERNELS.modules
+KINDS = 4
 BITS = np.dtype(np.uint32)
 
 
 def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
-    """Fill `roots` with the smallest vertex of each vertex's strong component.
-
-    It waits for the GPU.
-
-    Parameters
-    ----------
-    gpu : Gpu
-    graph : Graph
-        On this GPU.
-    roots : array, shape (num_vertices,)
-    workspace : Workspace
-
-    Returns
-    -------
-    array of int64, shape (1,)
-        The number of components, in `workspace`.
-    """
+    """Fill `roots` with the smallest vertex of each vertex's strong component."""
     count, arcs, vertex = graph.num_vertices, graph.num_arcs, vertex_dtype(graph)
-    start, mark, trim, seek, sweep, split, move, count_roots = gpu.load(
-        FILE, _names(vertex, roots.dtype)
+    start, mark, trim, seek, sweep, split, move, count_roots = KERNELS.load(
+        gpu, vertex, roots.dtype
     )
     classes, reached, smallest, sources, last_change, left, components = workspace.take(
         gpu,
@@ -53,7 +46,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         (1, COUNT),
     )
     ends = list_arcs(gpu, graph, sources)
-    by_vertex, by_arc = ((gpu.blocks(pieces, THREADS), THREADS) for pieces in (count, arcs))
+    by_vertex, by_arc = map(gpu.grid, (count, arcs))
 
     def search(number: int) -> None:
         launch(sweep, by_arc, arcs, *ends, classes, reached, last_change, number)
@@ -71,24 +64,3 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         launch(move, by_vertex, count, *state)
     launch(count_roots, by_vertex, count, roots, components)
     return components
-
-
-@cache
-def _names(vertex: np.dtype[Any], index: np.dtype[Any]) -> tuple[str, ...]:
-    of_vertex, of_both = ctype(vertex), f"{ctype(vertex)}, {ctype(index)}"
-    return (
-        f"divide_start<{of_vertex}>",
-        f"divide_mark<{of_vertex}>",
-        f"divide_trim<{of_both}>",
-        f"divide_seek<{of_vertex}>",
-        f"divide_sweep<{of_vertex}>",
-        f"divide_split<{of_both}>",
-        f"divide_move<{of_vertex}>",
-        f"count_components<{ctype(index)}>",
-    )
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `fill_roots` can load."""
-    for types in product(INDEX_TYPES, repeat=2):
-        yield FILE, _names(*types)

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, SMALL_BATCH, sweep_until_settled
-from conncomp.kernels.cuda.grid.image import GRIDS, Image, rule_kinds
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype, launch
+from conncomp.kernels.cuda.grid.image import GRIDS, OF_IMAGES, Image
+from conncomp.kernels.cuda.launcher import Gpu, Templates, launch
 from conncomp.kernels.cuda.papers.blocks import CELLS, FLAT, LARGE, SQUARE, block_of_cells
 from conncomp.kernels.cuda.papers.local_propagation import sweep_by_blocks
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
-FILE = "cuda/papers/label_equivalence.cuh"
-THREADS = 256
+KERNELS = Templates(
+    "cuda/papers/label_equivalence.cuh",
+    "equivalence_start<{rule}, {rank}, {index}>",
+    "equivalence_scan<{rule}, {rank}, {index}>",
+    "equivalence_analyse<{index}>",
+    "equivalence_relabel<{index}>",
+    **OF_IMAGES,
+)
+specialisations = KERNELS.modules
 BLOCKS = {
     rank: Struct(
         f"CellBlocks<{rank}>", grid=grid, width=np.dtype(np.int32), height=np.dtype(np.int32)
@@ -43,31 +48,13 @@ def fill_roots(
     first: str = "scan",
     lower: str = "minimum",
 ) -> None:
-    """Fill `roots` with the smallest index of each element's component, -1 for background.
-
-    It waits for the GPU, so it cannot be captured in a CUDA graph.
-
-    Parameters
-    ----------
-    gpu : Gpu
-    image : Image
-    roots : array, shape (image.size,)
-    workspace : Workspace
-    block : {(32, 6), (16, 16), (32, 32)}, optional
-        How many cells along the last axis, and the last but one, are a block's.
-    cells : {1, 4}, optional
-        How many cells are a thread's; 4 needs blocks of a height that is a multiple of it.
-    first : {"scan", "blocks"}, optional
-        What the first sweep is: one of label equivalence, or one of Kernel B, in shared memory.
-    lower : {"minimum", "store"}, optional
-        How a cell lowers what its label refers to: to the minimum, atomically, or to what it has.
-    """
+    """Fill `roots` with the smallest index of each element's component, -1 for background."""
     width, height, threads = block_of_cells(block, cells)
-    names = _names(image.rule_name, image.rank, roots.dtype)
-    start, scan, analyse, relabel = gpu.load(FILE, names)
+    kind = image.rule_name, image.rank, roots.dtype
+    start, scan, analyse, relabel = KERNELS.load(gpu, *kind)
     references, last_change = workspace.take(gpu, (image.size, roots.dtype), LAST_CHANGE)
     by_block = image.blocks(gpu, width, height, threads)
-    by_cell = gpu.blocks(image.size, THREADS), THREADS
+    by_cell = gpu.grid(image.size)
     blocks = BLOCKS[image.rank].pack({"grid": image.grid, "width": width, "height": height})
     arrays = blocks, image.rule, image.values, roots, references
     launch(start, by_block, *arrays, last_change)
@@ -87,21 +74,3 @@ def fill_roots(
         launch(relabel, by_cell, *cells_and_labels)
 
     sweep_until_settled(sweep, last_change, SMALL_BATCH)
-
-
-@cache
-def _names(rule: str, rank: int, index: np.dtype[Any]) -> tuple[str, ...]:
-    types = f"{rule}, {rank}, {ctype(index)}"
-    return (
-        f"equivalence_start<{types}>",
-        f"equivalence_scan<{types}>",
-        f"equivalence_analyse<{ctype(index)}>",
-        f"equivalence_relabel<{ctype(index)}>",
-    )
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `fill_roots` can load."""
-    for rule, rank in rule_kinds():
-        for index in INDEX_TYPES:
-            yield FILE, _names(rule, rank, index)

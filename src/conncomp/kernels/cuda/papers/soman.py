@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
 from itertools import product
 from math import inf
 from typing import Any
@@ -12,11 +10,10 @@ import numpy as np
 
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.graph.edges import list_edges, memory_for_edges
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry, launch
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, first_entry, launch
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/papers/soman.cuh"
-THREADS = 256
 BYTE = np.dtype(np.uint8)
 OPTIONS = {
     "jump": ("sweep", "end"),
@@ -24,6 +21,24 @@ OPTIONS = {
     "writes": ("any", "outermost"),
 }
 HOOKS = {"roots": "kRoots", "soman": "kParents", "wang": "kEnds"}
+KERNELS = Templates(
+    FILE,
+    "start_alone<{index}>",
+    "soman_hook<conncomp::Hook::{hook}, {outermost}, {vertex}, {index}>",
+    "soman_jump<{index}>",
+    "soman_check<{index}>",
+    "soman_send_back<{vertex}, {index}>",
+    "soman_lower<{index}>",
+    "soman_finish<{index}>",
+    # And whether pointers are followed to their ends, which are jumped only once.
+    hook={
+        (hook, jump): f"{HOOKS[hook]}, {str(hook == 'roots' and jump == 'end').lower()}"
+        for hook, jump in product(HOOKS, OPTIONS["jump"])
+    },
+    outermost=(False, True),
+    indices="vertex index",
+)
+specialisations = KERNELS.modules
 # What hooks as printed is given up after so many sweeps and one a vertex, or so many in all.
 SWEEPS_OF_FEW, MOST_SWEEPS = 64, 4096
 
@@ -40,44 +55,19 @@ def fill_roots(
 ) -> Any:
     """Fill `roots` with the smallest vertex of each vertex's component.
 
-    It waits for the GPU.
-
-    Parameters
-    ----------
-    gpu : Gpu
-    graph : Graph
-        On this GPU. Of rows, a list of edges is made in `workspace`.
-    roots : array, shape (num_vertices,)
-    workspace : Workspace
-    jump : {"sweep", "end"}, optional
-        When pointers are jumped: after every sweep, or once at the end, as by Wang.
-    hook : {"roots", "soman", "wang"}, optional
-        Which entries an edge stores to: that of a root, of a parent, or of a parent and the end
-        below it.
-    writes : {"any", "outermost"}, optional
-        Which of several stores to an entry wins.
-
-    Returns
-    -------
-    array of int64, shape (1,)
-        The number of components, in `workspace`.
-
-    Raises
-    ------
-    RuntimeError
-        If `hook` is not "roots" and `jump` is "end", and parents lead round in a circle or hooking
-        does not end.
+    Of rows, a list of edges is made in `workspace`. Raise RuntimeError if `hook` is not "roots" and
+    `jump` is "end", and parents lead round in a circle or hooking does not end.
     """
     *memory, marked, components, last_change = workspace.take(
         gpu, *memory_for_edges(graph), (graph.num_arcs, BYTE), (1, COUNT), LAST_CHANGE
     )
     src, dst = list_edges(gpu, graph, *memory)
     edges = memory[-1]
-    names = _names(src.dtype, roots.dtype, jump == "end", hook, writes)
-    start, hooks, point, check, send_back, lower, finish = gpu.load(FILE, names)
+    kind = (hook, jump), writes == "outermost", src.dtype, roots.dtype
+    start, hooks, point, check, send_back, lower, finish = KERNELS.load(gpu, *kind)
     count = graph.num_vertices
-    by_vertex = gpu.blocks(count, THREADS), THREADS
-    by_edge = gpu.blocks(len(src), THREADS), THREADS
+    by_vertex = gpu.grid(count)
+    by_edge = gpu.grid(len(src))
     may_circle = hook != "roots" and jump == "end"
     limit = min(MOST_SWEEPS, SWEEPS_OF_FEW + count) if may_circle else inf
     sweeps = 0
@@ -120,27 +110,3 @@ def _no_end(hook: str, what: str) -> str:
     return (
         f"hook={hook!r} with jump='end' comes to no end: {what}; use jump='sweep', or hook='roots'"
     )
-
-
-@cache
-def _names(
-    vertex: np.dtype[Any], index: np.dtype[Any], at_end: bool, hook: str, writes: str
-) -> tuple[str, ...]:
-    follows = str(at_end and hook == "roots").lower()
-    rule = f"conncomp::Hook::{HOOKS[hook]}, {follows}, {str(writes == 'outermost').lower()}"
-    return (
-        f"start_alone<{ctype(index)}>",
-        f"soman_hook<{rule}, {ctype(vertex)}, {ctype(index)}>",
-        f"soman_jump<{ctype(index)}>",
-        f"soman_check<{ctype(index)}>",
-        f"soman_send_back<{ctype(vertex)}, {ctype(index)}>",
-        f"soman_lower<{ctype(index)}>",
-        f"soman_finish<{ctype(index)}>",
-    )
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `fill_roots` can load."""
-    hooks, writes = OPTIONS["hook"], OPTIONS["writes"]
-    for way in product(INDEX_TYPES, INDEX_TYPES, (False, True), hooks, writes):
-        yield FILE, _names(*way)

@@ -11,19 +11,15 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
-from conncomp.kernels.cuda.grid.image import Image, rule_kinds
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, Gpu, ctype, launch
+from conncomp.kernels.cuda.grid.image import RULE_NAMES, Image
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, Gpu, Module, ctype, launch
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/papers/tiles.cuh"
-THREADS, START_BLOCK = 256, (32, 8)
+START_BLOCK = 32, 8
 
 RANKS = (2, 3)
-LOCAL = {
-    "self-labelling": "local_self_label",
-    "bfs": "local_bfs",
-    "union-find": "local_union_find",
-}
+LOCAL = {"self-labelling": "local_self_label", "bfs": "local_bfs", "union-find": "local_union_find"}
 MERGE = {"sewing": ("sew",), "relaxation": ("prepare_relax", "relax")}
 ACROSS = MERGE | {"by size": ("plant_trees", "sew_by_size")}
 TILES = (4, 8, 16, 32, 64)
@@ -62,43 +58,16 @@ def fill_roots(
     trees: str | None = None,
     paths: str | None = None,
 ) -> int:
-    """Fill `roots` with the smallest index of each element's component, -1 for background.
+    """Fill `roots` with the smallest index of each element's component; return how many sweeps.
 
-    With ``merge="sewing"`` it never waits for the GPU and can be captured in a CUDA graph; with
-    "relaxation" it waits.
-
-    Parameters
-    ----------
-    gpu : Gpu
-    image : Image
-        Of up to three axes that are longer than 1.
-    roots : array, shape (image.size,)
-    workspace : Workspace
-    local : {"self-labelling", "bfs", "union-find"}, optional
-        How tiles are labelled.
-    merge : {"sewing", "relaxation"}, optional
-        How they are consolidated.
-    tile : {4, 8, 16, 32, 64}, optional
-        The sites along each side of a tile; by default 16, in three dimensions 8, and up to 16
-        there.
-    sites : {4, 1, "column"}, optional
-        How many sites are a thread's, for "self-labelling"; with 1, a tile has up to 1024.
-    trees : {"size", "index"}, optional
-        What decides which of two trees is hooked under the other, in "union-find" and "sewing"; by
-        default their size in tiles, and their index in sewing.
-    paths : {"kept", "compressed"}, optional
-        What finds make of the paths that they walk there: nothing, or all of a path points to the
-        root. By default nothing in tiles; in sewing paths are halved.
-
-    Returns
-    -------
-    int
-        How many sweeps of relaxation have changed a label.
+    Those of relaxation count that have changed a label. With ``merge="sewing"`` it never waits for
+    the GPU and can be captured in a CUDA graph; with "relaxation" it waits. Images have up to three
+    axes that are longer than 1.
     """
     side = tile or DEFAULT_TILE[image.rank]
     threads = WARP if local != "self-labelling" else _threads(side, image.rank, sites)
     log = side.bit_length() - 1
-    sewing = _sewing(merge, trees)
+    sewing = "by size" if merge == "sewing" and trees == "size" else merge
     names = _names(image.rule_name, image.rank, roots.dtype, local, sewing)
     start, label, *across, flatten = gpu.load(FILE, names)
 
@@ -118,7 +87,7 @@ def fill_roots(
     arguments = np.int32(log), *map(np.bool_, variant), image.values, roots
     launch(label, by_tile, *described, *arguments, shared=side**image.rank * SITE_BYTES[local])
 
-    by_site = gpu.blocks(image.size, THREADS), THREADS
+    by_site = gpu.grid(image.size)
     relaxations = 0
     if sewing == "sewing":
         _sew(gpu, image, roots, side, across[0], JUMPS[paths])
@@ -137,11 +106,6 @@ def fill_roots(
     return relaxations
 
 
-def _sewing(merge: str, trees: str | None) -> str:
-    """Return which of `MERGE` it is."""
-    return "by size" if merge == "sewing" and trees == "size" else merge
-
-
 def _take_memory(
     gpu: Gpu, image: Image, index: np.dtype[Any], workspace: Workspace, side: int, sewing: str
 ) -> tuple[Any, ...]:
@@ -157,7 +121,7 @@ def _take_memory(
 def _sew(gpu: Gpu, image: Image, roots: Any, side: int, sew: Any, jump: Any) -> None:
     """Unite trees by index, all bonds of a level at once."""
     for _, seams in _levels(image, side):
-        by_site = gpu.blocks(_seam_sites(image, tuple(seams["planes"])), THREADS), THREADS
+        by_site = gpu.grid(_seam_sites(image, tuple(seams["planes"])))
         launch(sew, by_site, image.grid, image.rule, seams, jump, image.values, roots)
 
 
@@ -168,11 +132,11 @@ def _relax(
     prepare, relax = kernels
     planes, neighbours = _planes(image, side), _crossing_neighbours(image)
     total = _seam_sites(image, planes)
-    by_site = gpu.blocks(total, THREADS), THREADS
+    by_site = gpu.grid(total)
     seams = _seams(image, side - 1, side, planes), np.int32(neighbours), total
     launch(prepare, by_site, image.grid, image.rule, *seams, image.values, roots, pairs)
     count = total * neighbours
-    by_pair = gpu.blocks(count, THREADS), THREADS
+    by_pair = gpu.grid(count)
 
     def sweep(number: int) -> None:
         launch(relax, by_pair, count, pairs, roots, last_change, number)
@@ -283,9 +247,7 @@ def _names(rule: str, rank: int, index: np.dtype[Any], local: str, sewing: str) 
     )
 
 
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `fill_roots` can load."""
-    for rule, rank in rule_kinds():
-        if rank in RANKS:
-            for way in product(INDEX_TYPES, LOCAL, ACROSS):
-                yield FILE, _names(rule, rank, *way)
+def specialisations() -> Iterator[Module]:
+    """Yield every module that `fill_roots` can load."""
+    for way in product(RULE_NAMES, RANKS, INDEX_TYPES, LOCAL, ACROSS):
+        yield FILE, _names(*way)

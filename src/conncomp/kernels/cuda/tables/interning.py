@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.core.key_table import FACTOR
+from conncomp.kernels.cuda.components.rows import FACTOR
 from conncomp.kernels.cuda.core.numbering import number_roots
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, first_entry, launch
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, first_entry, launch
+from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
-FILE = "cuda/tables/interning.cuh"
-NAMES = ("take_slots<>", "list_firsts<>", "number_ids<>", "fill_table<>")
-THREADS = 256
+KERNELS = Templates(
+    "cuda/tables/interning.cuh", "take_slots<>", "list_firsts<>", "number_ids<>", "fill_table<>"
+)
+specialisations = KERNELS.modules
 KEYS, WORDS, NUMBERS = np.dtype(np.uint64), np.dtype(np.uint32), np.dtype(np.int32)
 
 FEWEST_BITS, MOST_BITS = 12, 31
@@ -26,29 +27,14 @@ MOST_IDS = np.iinfo(np.int32).max
 FIRST_ROWS, MOST_ROWS, MARGIN = 1 << 20, 1 << 24, 1.25
 
 SLOTS = np.dtype([("key", np.uint64), ("word", np.uint32), ("unused", np.uint32)])
-_ROWS = np.dtype([("left", np.uint64), ("right", np.uint64)])
-_TABLE = np.dtype(
-    [
-        ("drawn", np.uint64),
-        ("factor", np.uint64),
-        ("bits", np.int64),
-        ("slots", np.uint64),
-    ]
-)
+ROWS = Struct("IdRows", "left right")
+TABLE = Struct("IdTable", drawn=KEYS, factor=KEYS, bits=COUNT, slots=POINTER)
 
 
 class IdNumbers:
-    """Distinct ids by their numbers, and their hash table. Whatever adds ids waits for the GPU.
+    """Distinct ids, uint64, by their numbers, and their hash table.
 
-    Attributes
-    ----------
-    ids : array of uint64, shape (size,)
-
-    Parameters
-    ----------
-    gpu : Gpu
-    first_rows : int, optional
-        How many rows the first batch has at most.
+    The first batch has at most `first_rows`. Whatever adds ids waits for the GPU.
     """
 
     def __init__(self, gpu: Gpu, first_rows: int = FIRST_ROWS) -> None:
@@ -73,35 +59,23 @@ class IdNumbers:
         self._slots = None
 
     def number(self, gpu: Gpu, left: Any, right: Any, workspace: Workspace) -> Any:
-        """Return the numbers of the ids of rows; those that have none get one.
+        """Return the numbers of the ids of rows, int32; those that have none get one.
 
-        Parameters
-        ----------
-        gpu : Gpu
-        left : array of uint64, shape (rows,)
-        right : array of uint64, shape (rows,), or None
-            Ids of one row that come after the left one.
-        workspace : Workspace
-
-        Returns
-        -------
-        array of int32
-            Of shape (2, rows), or (rows,) if `right` is None.
+        Of each row the right id comes after the left one; numbers are of shape (2, rows), or
+        (rows,) if `right` is None.
         """
         sides = 1 if right is None else 2
         rows, xp = len(left), gpu.xp
         places = sides * rows
-        take_slots, list_firsts, number_ids, _ = gpu.load(FILE, NAMES)
-        grid = gpu.blocks(places, THREADS), THREADS
-        ids = np.zeros((), _ROWS)
-        ids["left"] = gpu.address(left)
-        ids["right"] = 0 if right is None else gpu.address(right)
+        take_slots, list_firsts, number_ids, _ = KERNELS.load(gpu)
+        grid = gpu.grid(places)
+        ids = ROWS.of(gpu, left=left, right=right)
         found, counts = xp.empty(places, WORDS), xp.empty(places, NUMBERS)
         self._make_room(gpu, int(places * min(1.0, MARGIN * self._new_share)) + 1)
         while True:
             slots = self._take_slots(gpu)
             full = xp.zeros(1, COUNT)
-            launch(take_slots, grid, places, ids[()], self._table(gpu, slots), found, full)
+            launch(take_slots, grid, places, ids, self._table(gpu, slots), found, full)
             if not first_entry(full):
                 break
             self._enlarge()
@@ -111,7 +85,7 @@ class IdNumbers:
         if self.size + new > MOST_IDS:
             raise ValueError(f"there are more than {MOST_IDS:,} distinct ids")
         numbers, new_ids = xp.empty((sides, rows), NUMBERS), xp.empty(new, KEYS)
-        rows_and_size = places, ids[()], self.size
+        rows_and_size = places, ids, self.size
         launch(number_ids, grid, *rows_and_size, found, slots, counts, numbers, new_ids)
         self.ids = xp.concatenate([self.ids, new_ids])
         self._new_share = new / max(places, 1)
@@ -141,9 +115,9 @@ class IdNumbers:
             slots.view(WORDS)[:, 2] = NO_WORD
             self._drawn = secrets.randbits(64)
             if self.size:
-                *_, fill_table = gpu.load(FILE, NAMES)
+                *_, fill_table = KERNELS.load(gpu)
                 full = gpu.xp.zeros(1, COUNT)
-                grid = gpu.blocks(self.size, THREADS), THREADS
+                grid = gpu.grid(self.size)
                 launch(fill_table, grid, self.size, self.ids, self._table(gpu, slots), full)
                 if first_entry(full):
                     self._enlarge()
@@ -152,12 +126,5 @@ class IdNumbers:
 
     def _table(self, gpu: Gpu, slots: Any) -> Any:
         """Return the struct ``IdTable``."""
-        table = np.zeros((), _TABLE)
-        table["drawn"], table["factor"] = self._drawn, FACTOR % 2**64
-        table["bits"], table["slots"] = self._bits, gpu.address(slots)
-        return table[()]
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `IdNumbers` can load."""
-    yield FILE, NAMES
+        numbers = {"drawn": self._drawn, "factor": FACTOR % 2**64, "bits": self._bits}
+        return TABLE.of(gpu, **numbers, slots=slots)

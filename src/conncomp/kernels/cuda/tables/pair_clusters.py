@@ -24,14 +24,8 @@ from conncomp.kernels.cuda.workspace import Workspace
 class GpuClusters:
     """Ids of 64 bits and their clusters.
 
-    Parameters
-    ----------
-    gpu : Gpu
-    thresholds : list of float
-        Ascending; one, which has no meaning, where pairs have no weights, and none where ids are
-        only numbered.
-    first_rows : int, optional
-        As of `IdNumbers`.
+    Thresholds ascend: one, which has no meaning, where pairs have no weights, and none where ids
+    are only numbered. The first batch has at most `first_rows`.
     """
 
     def __init__(self, gpu: Gpu, thresholds: list[float], first_rows: int = FIRST_ROWS) -> None:
@@ -63,14 +57,7 @@ class GpuClusters:
         return numbers
 
     def add_pairs(self, gpu: Gpu, left: Any, right: Any, weights: Any) -> None:
-        """Unite the ids of pairs.
-
-        Parameters
-        ----------
-        gpu : Gpu
-        left, right : array of uint64, shape (rows,)
-        weights : array of float64, shape (rows,), or None
-        """
+        """Unite the ids of pairs: uint64, and perhaps weights of float64, of each row."""
         first = 0
         while first < len(left):
             rows = slice(first, first + self._numbers.batch_rows())
