@@ -36,10 +36,7 @@ def check_drawn(replicas: int | None, first_replica: int, seed: int) -> Drawn:
 
 
 def as_many_as(replicas: Any, *values: Any) -> Any:
-    """Return the argument `replicas`: if it is not given, as many as there are values of one kind.
-
-    One value, in a list or not, leaves it None.
-    """
+    """Return `replicas` or, if it is None, the length of the first list of two values or more."""
     if replicas is not None:
         return replicas
     for given in values:
@@ -63,10 +60,7 @@ def one_each(name: str, value: Any, replicas: int) -> NDArray[np.float64]:
 def check_start(
     start: ArrayLike, kinds: str, wanted: str, replicas: int, shape: tuple[int, ...]
 ) -> Any:
-    """Return the first state, of a lattice of this shape or of all replicas, where it lies.
-
-    `kinds` are those of dtypes, which `wanted` says in words.
-    """
+    """Return the first state, of one lattice or all, with a dtype of `kinds`, `wanted` in words."""
     given = as_cupy(start) if on_gpu(start) else as_numpy(start, "start")
     check_kind(given, kinds, start, "start", wanted)
     shapes = (replicas, *shape), shape

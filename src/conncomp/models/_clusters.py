@@ -32,16 +32,7 @@ def label_on_edges(
 ) -> tuple[Any, NDArray[np.int64] | None]:
     """Return labels, (replicas, sites), and how many there are in each replica, if that is wanted.
 
-    Parameters
-    ----------
-    xp : module
-        The array library.
-    edges : array of int, shape (bonds, 2)
-    bonds : array of bool, shape (replicas, bonds)
-        Which of them are active.
-    sites : int
-    numbering, return_num
-        As of `conncomp.label_bonds`.
+    `edges` are (bonds, 2) sites, and `bonds`, (replicas, bonds), says which of them are active.
     """
     check_choice("numbering", numbering, ("consecutive", "roots"))
     ends, counted = xp.asarray(edges), as_bool("return_num", return_num)

@@ -19,10 +19,7 @@ def room_for(what: str, num_bytes: int) -> Iterator[None]:
 
 
 def room_on_host(what: str, num_bytes: int) -> AbstractContextManager[None]:
-    """Do so for main memory; what is more than the machine has is not even asked for.
-
-    Systems promise it, and end the process when it is written.
-    """
+    """Do so for main memory; ask for no more than there is, as systems end who writes it."""
     if num_bytes > (total_memory() or num_bytes):
         raise _too_much(what, num_bytes)
     return room_for(what, num_bytes)

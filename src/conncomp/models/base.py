@@ -230,10 +230,7 @@ class Simulated(ABC, Generic[Measured]):
         self._engine = self._new_engine()
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
-        """Return copies of a state's arrays where updates change them.
-
-        They may be those of a stranger: ValueError, unless a state can have them.
-        """
+        """Return copies of a state's arrays where updates change them; ValueError if none fit."""
         return arrays
 
     @property
@@ -250,10 +247,7 @@ class Simulated(ABC, Generic[Measured]):
         """Return what was measured, of records, (..., fields), with or without a replica axis."""
 
     def _advance(self, number: int) -> None:
-        """Make the update of this number, of a model that has one kind of them.
-
-        Whatever ends it leaves the state, and `updates`, before it.
-        """
+        """Make the update of this number; whatever ends it leaves state and `updates` before it."""
         raise NotImplementedError
 
     # -------------------------------------------------------------------------------------- helpers
@@ -304,14 +298,7 @@ class Simulated(ABC, Generic[Measured]):
 
 
 class Step(Generic[Measured]):
-    """An update that measures the state which it finds, and then makes a model advance by one.
-
-    Parameters
-    ----------
-    model : Simulated
-    **options
-        How to measure, as JSON has it.
-    """
+    """An update that measures the state which it finds, by `options`, and makes a model advance."""
 
     def __init__(self, model: Simulated[Measured], **options: Any) -> None:
         self._model, self.options = model, options

@@ -91,21 +91,7 @@ class PlacedModel:
 
 
 class OnLattice:
-    """Sites of cells.
-
-    Parameters
-    ----------
-    shape, lattice, periodic
-        As of `Ising`.
-    negative : bool
-        Whether the coupling is.
-
-    Attributes
-    ----------
-    cell : UnitCell
-    name : str
-    cells : CellLattice
-    """
+    """Sites of cells; `negative` says whether the coupling is."""
 
     def __init__(self, shape: Any, lattice: Any, periodic: Any, negative: bool) -> None:
         self.name = lattice_in_words(lattice)
@@ -202,18 +188,8 @@ class InGraph:
     """The vertices of a graph, and the bonds that its arcs are.
 
     The coupling of two vertices is the sum of those of the arcs from one to the other; where arcs
-    lead back, too, these are the same bond, and must say the same.
-
-    Parameters
-    ----------
-    graph : Graph
-    coupling : ndarray of float64, shape () or (num_arcs,)
-        In the order of `Graph.arcs`.
-
-    Attributes
-    ----------
-    couplings : ndarray of float64, shape (bonds,)
-        In the order of bonds: of the smaller vertex, then of the larger one.
+    lead back, too, these are the same bond, and must say the same. `couplings` are in the order of
+    bonds: of the smaller vertex, then of the larger one.
     """
 
     name = "graph"
@@ -323,15 +299,7 @@ def weighted_bonds(
 ) -> EdgeBonds:
     """Return bonds and fields as the kernels take them.
 
-    Parameters
-    ----------
-    place : OnLattice or InGraph
-    couplings : ndarray of float64, shape (bonds,) or ()
-    field : ndarray of float64, shape (sites,), or None
-    states : int, optional
-        As of `EdgeBonds`.
-    signs : ndarray of int8, shape (bonds,), optional
-        What couplings are multiplied by.
+    `couplings` are (bonds,) or (), and are multiplied by `signs`; `field` is (sites,).
     """
     if place.sites > MOST_VERTICES:
         raise ValueError(f"{place.sites} sites with a field, or couplings of their own, are 2**31")
@@ -351,10 +319,7 @@ def weighted_bonds(
 
 
 def place_of(shape: Any, lattice: Any, periodic: Any, coupling: Any) -> OnLattice | InGraph:
-    """Return where the sites of a model are, given its arguments.
-
-    Without a lattice it is the hypercubic one of as many axes as there are lengths.
-    """
+    """Return where the sites are: of no lattice, a hypercubic one of as many axes as lengths."""
     if is_sparse(shape):
         raise TypeError("shape is a sparse matrix; give conncomp.Graph.from_scipy(shape)")
     if not isinstance(shape, Graph):
@@ -370,14 +335,7 @@ def place_of(shape: Any, lattice: Any, periodic: Any, coupling: Any) -> OnLattic
 
 
 def lattice_of(model: Any, what: str) -> OnLattice:
-    """Return where the sites of a model are, or raise ValueError for those of a graph.
-
-    Parameters
-    ----------
-    model : PlacedModel
-    what : str
-        That is to be measured.
-    """
+    """Return where the sites of a model are; ValueError for those of a graph: `what` needs axes."""
     if not isinstance(model._place, OnLattice):
         raise ValueError(f"{what} is measured on lattices, and a graph has no axes; leave it out")
     return model._place

@@ -333,12 +333,7 @@ def _updater(model: Model[Measured], options: dict[str, Any]) -> Update[Measured
 class _Run:
     """A simulation as it runs: the model and the records so far, which a checkpoint holds.
 
-    Attributes
-    ----------
-    begin : int
-        How many updates the model had made at the beginning.
-    records : ndarray of int64 or float64, shape (rows, replicas, ...)
-        Those up to `measured` are there.
+    Of `records`, (rows, replicas, ...), those up to `measured` are there.
     """
 
     def __init__(

@@ -198,10 +198,7 @@ def _check_options(model: Tempered, options: dict[str, Any]) -> None:
 
 
 def _updater(model: Tempered, options: dict[str, Any]) -> Any:
-    """Return updates whose present state tells how clusters wrap, if that is asked for.
-
-    A Potts model of words measures that in updates alone.
-    """
+    """Return updates whose present state tells how clusters wrap, even of Potts' words."""
     if not options.get("wrapping"):
         return model.updater(**options)
     observed = {"observe": (), **options}
@@ -216,21 +213,8 @@ def exchange(
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Let replicas of neighbouring temperatures exchange these, of every second pair.
 
-    Parameters
-    ----------
-    model : Exchanging
-        As many updates after the last exchange as `between`.
-    ladders : ndarray of int64, shape (ladders, temperatures)
-        What the model says of them.
-    levels : ndarray of int64, shape (replicas,)
-        What energies are proportional to, in the present state.
-    between : int
-
-    Returns
-    -------
-    pairs : ndarray of int64
-        The colder neighbour of which temperatures was tried.
-    exchanged : ndarray of bool, shape (ladders, pairs)
+    `ladders` and `levels` are what the model says in the present state, `between` updates after the
+    last exchange. Return the colder neighbours that were tried, and which of each ladder exchanged.
     """
     first = (model.updates // between + 1) % 2
     pairs = np.arange(first, ladders.shape[1] - 1, 2)

@@ -23,18 +23,7 @@ from conncomp.models.cahn_hilliard.domains import count_domains
 
 
 class Engine:
-    """Steps of the fields of replicas, on the current CUDA device.
-
-    Parameters
-    ----------
-    drawn, lattice, dtype, coefficients
-        As of the engine for the CPU.
-
-    Raises
-    ------
-    MemoryError
-        If the memory of the GPU has no room for the fields.
-    """
+    """Steps of the fields of replicas, on the current CUDA device."""
 
     def __init__(
         self, drawn: Drawn, lattice: FieldLattice, dtype: Any, coefficients: tuple[float, ...]

@@ -23,16 +23,7 @@ from conncomp.kernels.field import (
 def count_domains(xp: Any, lattice: FieldLattice, above: Any, workspace: Any, records: Any) -> None:
     """Count the components of both phases, which one labelling finds, into records.
 
-    Parameters
-    ----------
-    xp : module
-        NumPy or CuPy.
-    lattice : FieldLattice
-    above : array of bool, shape (replicas, *shape)
-        The cells of the first phase.
-    workspace : Workspace or None
-        Memory on a GPU.
-    records : array of int64, shape (replicas, fields)
+    `above`, (replicas, *shape), has the cells of the first phase.
     """
     labelled: Any = label
     # No byte is -1: all cells are foreground, and connected if they are of one phase.

@@ -23,16 +23,7 @@ PIECE = 1 << 16  # numbers drawn at once, as some ten arrays of words are made o
 
 
 class Distribution(NamedTuple):
-    """How numbers are drawn: a kind of `KINDS`, and with which shares.
-
-    Attributes
-    ----------
-    kind : {"pm", "gaussian"}
-    positive : float
-        Which share of the numbers of "pm" is positive.
-    dilution : float
-        Which share of the numbers is 0.
-    """
+    """Numbers of `KINDS`: which share of "pm" is positive, and which share of all is 0."""
 
     kind: str
     positive: float
@@ -144,9 +135,8 @@ def draw_numbers(
 ) -> NDArray[np.float64]:
     """Draw numbers by index, which has the sample in the bits from `SAMPLE_SHIFT` on.
 
-    Block (index, step 0, purpose) has two numbers of 64 bits: the first one's place among all is
-    that of the number among all of its kind, from the lowest one on, and it is 0 if the second one
-    is below `dilution`.
+    Block (index, step 0, purpose) has two numbers of 64 bits: the number's place among all of its
+    kind, and whether it is 0: below `dilution`.
     """
     counter = index & np.uint64(MASK), index >> np.uint64(32), 0, purpose
     low, high, low_absent, high_absent = philox(seed, counter)

@@ -16,25 +16,7 @@ from conncomp.models.potts.updates import ChosenSites
 
 
 class Engine:
-    """Updates of spins on the current CUDA device.
-
-    Parameters
-    ----------
-    drawn : Drawn
-    cells : CellLattice
-
-    Attributes
-    ----------
-    gpu : Gpu
-        The device that was current.
-    xp : module
-        The array library.
-
-    Raises
-    ------
-    MemoryError
-        If the memory of the GPU has no room for an update.
-    """
+    """Updates of spins on the current CUDA device; MemoryError if an update has no room there."""
 
     def __init__(self, drawn: Drawn, cells: CellLattice) -> None:
         gpu, (replicas, first_replica, seed) = current_gpu(), drawn

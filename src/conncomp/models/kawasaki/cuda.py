@@ -13,27 +13,7 @@ from conncomp.models._memory import check_room
 
 
 class Engine:
-    """Sweeps of exchanges on the current CUDA device.
-
-    Parameters
-    ----------
-    drawn : Drawn
-    lattice : ExchangeLattice
-
-    Attributes
-    ----------
-    gpu : Gpu
-        The device that was current.
-    xp : module
-        The array library.
-    most_sweeps : int
-        How many `sweep` makes at once.
-
-    Raises
-    ------
-    MemoryError
-        If the memory of the GPU has no room for the spins before and after a sweep.
-    """
+    """Sweeps of exchanges on the current CUDA device; `sweep` makes up to `most_sweeps`."""
 
     def __init__(self, drawn: Drawn, lattice: ExchangeLattice) -> None:
         gpu, (replicas, first_replica, seed) = current_gpu(), drawn

@@ -23,17 +23,8 @@ INDEX = np.dtype(np.int32)
 class Clusters:
     """The clusters of a model.
 
-    Parameters
-    ----------
-    model : PlacedModel
-    place : OnLattice
-
-    Attributes
-    ----------
-    ends : ndarray of int32, shape (2, bonds)
-        The sites of each bond, in the order of `active`, where bonds are not by axis.
-    windings : ndarray of int32, shape (bonds, ndim), or None
-        How many periods farther each bond leads along each axis; None where bonds are by axis.
+    Where bonds are not by axis, `ends`, (2, bonds), are their sites in the order of `active`, and
+    `windings`, (bonds, ndim), how many periods farther each leads; else `windings` is None.
     """
 
     def __init__(self, model: Any, place: OnLattice) -> None:
@@ -71,10 +62,7 @@ class Clusters:
         return model._engine.xp.ascontiguousarray(planes).view("u1")
 
     def labels(self, active: Any = None) -> Any:
-        """Return the smallest site of the cluster of each site, int32 of (replicas, sites).
-
-        Without `active`, of all clusters.
-        """
+        """Return the smallest site of each cluster, (replicas, sites), by `active` or all bonds."""
         model = self._model
         if not self._by_axis:
             return self._labels.label(self.active() if active is None else active)

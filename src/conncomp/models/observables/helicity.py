@@ -28,20 +28,7 @@ TOGETHER = 1 << 22  # bonds of all replicas looked at together, so that they tak
 
 
 class Helicity:
-    """Measures the helicity modulus of an XY or Heisenberg model.
-
-    Parameters
-    ----------
-    model : VectorModel
-        On a lattice.
-    clusters : bool
-        Not used.
-
-    Raises
-    ------
-    ValueError
-        If the model has none.
-    """
+    """Measures the helicity modulus of an XY or Heisenberg model on a lattice."""
 
     def __init__(self, model: Any, clusters: bool) -> None:
         self._model, self._xp = model, model._engine.xp
@@ -104,18 +91,9 @@ def _pieces(together: int, u: Any, v: Any, couplings: Any) -> Iterator[tuple[Any
 
 @dataclass(frozen=True)
 class Twists:
-    """Reads helicity moduli.
+    """Reads helicity moduli, given how far bonds of each class lead, (classes, ndim).
 
-    Attributes
-    ----------
-    displacements : ndarray of float64, shape (classes, ndim)
-        How far bonds of each class lead.
-    volume : float
-        Of the lattice.
-    components : int
-        Of a spin.
-    scale : float
-        What a coupling of 1 in the sums is worth.
+    `scale` is what a coupling of 1 in the sums is worth.
     """
 
     displacements: NDArray[np.float64]

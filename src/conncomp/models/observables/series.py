@@ -32,8 +32,7 @@ class Reader(Protocol):
     def estimates(self, series: Any, values: dict[str, NDArray[Any]]) -> dict[str, Any]:
         """Return by name a function of means and what these are of, for a `Summary`.
 
-        `values` has what `value` returns of each name, and "squares", of the magnetisation. How
-        clusters wrap is returned as it is, as "wrapping".
+        `values` has what `value` returns, and "squares", of m; "wrapping" is returned as it is.
         """
 
 

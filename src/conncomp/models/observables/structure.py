@@ -40,20 +40,7 @@ _LIMB = 32
 
 
 class Structure:
-    """Measures structure factors of a model of spins.
-
-    Parameters
-    ----------
-    model : PlacedModel
-        On a lattice of which an axis is periodic.
-    clusters : bool
-        Whether to measure them by clusters, too.
-
-    Raises
-    ------
-    ValueError
-        If the model has no such wave vectors.
-    """
+    """Measures structure factors of a model of spins, and by `clusters`, too, if that is wanted."""
 
     def __init__(self, model: Any, clusters: bool) -> None:
         place = lattice_of(model, "structure")
@@ -110,21 +97,9 @@ class Structure:
 class Factors:
     """Reads structure factors.
 
-    Attributes
-    ----------
-    sites, ndim : int
-    axes : tuple of int
-        Those with a wave vector.
-    components : int
-        How many numbers of a spin are summed.
-    states : int
-        Of a spin; 0 of vectors.
-    steps, extents : tuple of float
-        Of each axis ``|k| sinc(1 / L)``, and the length of the lattice.
-    clusters : bool
-        Whether there are sums by clusters.
-    zero : bool
-        Whether there are those of a wave vector of 0, of which the magnetisation follows.
+    `axes` have a wave vector, `steps` are ``|k| sinc(1 / L)`` of each, and `extents` the lengths of
+    the lattice. `states` is 0 of vectors, of which `components` are summed. With `zero` there is a
+    wave vector of 0, of which the magnetisation follows.
     """
 
     sites: int

@@ -14,15 +14,9 @@ from conncomp.kernels.edges import EdgeBonds
 class Classes(NamedTuple):
     """The arcs of sites, and sites in classes no two of which are neighbours.
 
-    Attributes
-    ----------
-    arcs : tuple
-        Where those of each site begin, their ends, and their couplings or None. A bond of a site to
-        itself, as of an axis of length 1, has none: its energy is a constant.
-    order : ndarray of int32, shape (sites,)
-        The sites of the first class, of the second one, and so on; at last bits that are no sites.
-    bounds : list of int
-        Where classes begin in `order`, and the end.
+    `arcs` are where those of each site begin, their ends, and their couplings or None; a bond of a
+    site to itself has none, as its energy is a constant. `order` has the sites of one class after
+    the other, and at last bits that are no sites; `bounds`, where classes begin, and the end.
     """
 
     arcs: tuple[Any, ...]
@@ -54,10 +48,7 @@ def arcs_of(edges: EdgeBonds) -> tuple[Any, ...]:
 
 
 def grouped(keys: NDArray[Any], groups: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Return where groups begin, and the places of keys by group, in their order within each.
-
-    It is a stable sort that Ctrl-C ends at once, as NumPy's do not.
-    """
+    """Return where groups begin, and the places of keys by group: a stable sort; Ctrl-C ends it."""
     index = np.dtype(np.int32 if len(keys) < 1 << 31 else np.int64)
     begins, order = np.empty(groups + 1, np.int64), np.empty(len(keys), index)
     places = np.arange(len(keys), dtype=index)

@@ -12,10 +12,9 @@ TAIL, LEAST_TAIL = 12, 80
 
 
 def binomial(count: int, p: float) -> tuple[int, NDArray[np.float64]]:
-    """Return the binomial distribution where it is not negligible: the first number, probabilities.
+    """Return the binomial distribution where it is above 1e-30: the first number, probabilities.
 
-    What is left out is below 1e-30. By ratios of neighbours from the largest one, which neither
-    overflow nor cancel, whatever the count.
+    By ratios of neighbours from the largest one, which neither overflow nor cancel.
     """
     if p in (0.0, 1.0):
         return int(count * p), np.ones(1)

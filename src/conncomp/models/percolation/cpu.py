@@ -16,14 +16,7 @@ MOST_SITES = (1 << 31) - 1
 
 
 class Engine:
-    """Configurations of replicas, as words, and what is measured of them; runs of sweeps.
-
-    Parameters
-    ----------
-    drawn : Drawn
-    cells : Lattice
-    geometry : Geometry
-    """
+    """Configurations of replicas, as words, and what is measured of them; runs of sweeps."""
 
     xp = np
 

@@ -21,19 +21,7 @@ from conncomp.models.percolation.measurements import AXES
 
 
 class Engine:
-    """As the engine for the CPU, on the current CUDA device.
-
-    Parameters
-    ----------
-    drawn : Drawn
-    cells : Lattice
-    geometry : Geometry
-
-    Raises
-    ------
-    ValueError
-        If the lattice is one whose configurations are drawn and measured on the CPU.
-    """
+    """As the engine for the CPU, on the current CUDA device; not of all lattices."""
 
     def __init__(self, drawn: Drawn, cells: Lattice, geometry: Geometry) -> None:
         if not are_labelled(geometry):

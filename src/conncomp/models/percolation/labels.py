@@ -22,10 +22,7 @@ from conncomp.models.percolation.measurements import (
 
 
 def elements_of(xp: Any, cells: Lattice, words: Any) -> Any:
-    """Return what words, (replicas, planes, rows, columns), hold of each kind and cell.
-
-    It is bool, of shape (planes, replicas, *shape).
-    """
+    """Return which elements words hold: bool of (planes, replicas, *shape)."""
     planes = range(words.shape[1])
     return xp.stack([unpack(xp, cells, words[:, k : k + 1]) for k in planes]).astype(bool)
 
@@ -50,20 +47,8 @@ def label_by_search(
 ) -> tuple[Any, list[int]]:
     """Return labels of sites, and how many clusters each replica has, on any lattice.
 
-    Parameters
-    ----------
-    xp : module
-    cells : Lattice
-    geometry : Geometry
-    there : array of bool, shape (planes, replicas, *shape)
-        Which elements are there.
-    numbering : {"consecutive", "roots"}
-
-    Returns
-    -------
-    labels : array, shape (replicas, *shape, sites of a cell)
-        Or without the last axis, if that is 1.
-    counts : list of int
+    `there`, (planes, replicas, *shape), says which elements are; labels are of (replicas, *shape,
+    sites of a cell), without the last axis if that is 1.
     """
     replicas, per_cell = there.shape[1], geometry.sites_of_cell
     edges, leaving = xp.asarray(geometry.edges()), xp.asarray(geometry.leaving(cells.periodic))
@@ -94,8 +79,7 @@ def measure_by_labels(
 ) -> None:
     """Fill a record, (replicas, fields), but for how many sites or bonds are there.
 
-    Configurations are labelled twice, once to find windings: this is for lattices that have no way
-    of their own.
+    It labels twice, once to find windings: for lattices that have no way of their own.
     """
     options = {**who_is_linked(lattice, geometry), "batch_axes": 1}
     there = elements_of(xp, lattice, words)

@@ -61,22 +61,7 @@ Kind = tuple[int, list[Step]]
 
 
 class Geometry:
-    """What percolates: sites or bonds of a lattice of cells.
-
-    Parameters
-    ----------
-    shape : int or sequence of int
-    lattice : str or UnitCell
-    of_bonds : bool
-
-    Attributes
-    ----------
-    name : str
-    cell : UnitCell
-    shape : tuple of int
-        Of cells.
-    of_bonds : bool
-    """
+    """What percolates: sites or bonds of a lattice; `shape` is of cells."""
 
     def __init__(self, shape: Any, lattice: str | UnitCell, of_bonds: bool) -> None:
         self.name, self.of_bonds = lattice_in_words(lattice), of_bonds
@@ -122,10 +107,7 @@ class Geometry:
 
     @cached_property
     def kinds(self) -> list[Kind]:
-        """Elements of which each cell has one: a site of the cell, and the ways from there.
-
-        A site leads to its neighbours, forward along each axis first; a bond to its other site.
-        """
+        """For each element of a cell: a site, and the ways from there, forward ones first."""
         bonds = self.cell.bonds
         if self.of_bonds:
             return [(start, [(step, end)]) for start, end, step in bonds]
@@ -148,10 +130,7 @@ class Geometry:
         return element
 
     def edges(self) -> NDArray[np.int64]:
-        """Return the two sites of the bond of each kind and cell, shape (kinds, cells, 2).
-
-        Those over ends are there, whether these are open or not.
-        """
+        """Return the sites of each kind and cell's bond, (kinds, cells, 2), over open ends, too."""
         count = self.sites_of_cell
         cells = np.arange(np.prod(self.shape)).reshape(self.shape)
         axes = tuple(range(len(self.shape)))

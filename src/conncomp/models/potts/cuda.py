@@ -64,17 +64,9 @@ _CHOICE_TILES = np.dtype([("edge", "i8", MOST_AXES)])
 
 
 class Flips(NamedTuple):
-    """Which clusters flip, and what is measured of them.
+    """Which clusters flip, and what is measured of them, into the record.
 
-    Attributes
-    ----------
-    chosen : ChosenSites or None
-        None for all of them.
-    record : array or None
-    clusters, wrapping : bool
-        Whether sizes and windings are measured, into the record.
-    watch : callable or None
-        Is told the label of each site, if sizes are measured.
+    `chosen` is None for all; `watch` is told the label of each site.
     """
 
     chosen: ChosenSites | None
@@ -85,30 +77,7 @@ class Flips(NamedTuple):
 
 
 class Engine:
-    """Updates spins on the current CUDA device.
-
-    Parameters
-    ----------
-    drawn : Drawn
-    lattice : Lattice
-    labelling : {"auto", "tiles", "wave-front"}
-    options : mapping
-        Of the algorithm.
-
-    Attributes
-    ----------
-    gpu : Gpu
-        The device that was current.
-    xp : module
-        The array library.
-
-    Raises
-    ------
-    ValueError
-        If the labelling is not known here, or does not take the lattice.
-    MemoryError
-        If the memory of the GPU has no room for an update.
-    """
+    """Updates spins on the current CUDA device; MemoryError if that has no room for an update."""
 
     def __init__(
         self, drawn: Drawn, lattice: Lattice, labelling: str, options: Mapping[str, Any]
@@ -368,10 +337,7 @@ class Engine:
         return of_site, labels
 
     def _label(self, drawn: Any, periodic: tuple[bool, ...], settled: bool = True) -> Any:
-        """Return the labels of clusters, given bonds, by the algorithm that was asked for.
-
-        Labels that are not `settled`, of small lattices, are parents, which lead to them.
-        """
+        """Return labels of clusters; where not `settled`, parents, which lead to them."""
         of_site, labels = self._sites_and_labels()
         if drawn is not None:
             self._launch_by_site("spread_bonds<>", 0, drawn, of_site)

@@ -16,13 +16,8 @@ from conncomp.models.spin_glass.couplings import Bonds
 class Acting(NamedTuple):
     """Couplings as bits, or as numbers.
 
-    Attributes
-    ----------
-    replicas : GlassReplicas
-    bonds : Bonds
-    arrays : tuple of (ndarray, ndarray or None)
-        Bits: whose bonds are negative and, unless all are there, whose are there; numbers:
-        couplings and, unless all are 0, fields.
+    `arrays` are, of bits, whose bonds are negative and, unless all are there, whose are there; of
+    numbers, couplings and, unless all are 0, fields.
     """
 
     replicas: GlassReplicas

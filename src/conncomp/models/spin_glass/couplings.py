@@ -54,17 +54,9 @@ def check_array(name: str, given: Any, shape: tuple[int, ...], samples: int) -> 
 class Bonds(NamedTuple):
     """Couplings and fields as they act: whole numbers of a unit, which each sample has.
 
-    Attributes
-    ----------
-    couplings : ndarray of int32, shape (samples, axes, sites)
-        0 where there is no bond; and where one joins a site to itself, as no flip changes that.
-    fields : ndarray of int32, shape (samples, sites), or None
-    exponents : ndarray of int64, shape (samples,)
-        The unit of a sample is 2**-exponent, or `magnitude`.
-    magnitude : float or None
-        Of all couplings, if there is one, and no field: the kernels then count bonds.
-    constant : ndarray of float64, shape (samples,)
-        The energy of bonds that join sites to themselves.
+    `couplings`, (samples, axes, sites), are 0 where there is no bond, or one that joins a site to
+    itself, whose energy is in `constant`. The unit of a sample is 2**-exponent or, if there is one
+    magnitude and no field, so that kernels count bonds, `magnitude`.
     """
 
     couplings: NDArray[np.int32]

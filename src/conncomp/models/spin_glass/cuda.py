@@ -13,28 +13,7 @@ from conncomp.models.spin_glass.acting import Acting
 
 
 class Engine:
-    """Sweeps of the spins of replicas on the current CUDA device.
-
-    Parameters
-    ----------
-    drawn : Drawn
-        Of which `replicas` says more.
-    replicas : GlassReplicas
-    rule : str
-    acting : Acting
-
-    Attributes
-    ----------
-    gpu : Gpu
-        The device that was current.
-    xp : module
-        The array library.
-
-    Raises
-    ------
-    MemoryError
-        If the memory of the GPU has no room for spins and bonds.
-    """
+    """Sweeps of the spins of replicas on the current CUDA device."""
 
     def __init__(self, drawn: Any, replicas: GlassReplicas, rule: str, acting: Acting) -> None:
         gpu, lattice = current_gpu(), replicas.lattice

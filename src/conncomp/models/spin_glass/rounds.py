@@ -106,14 +106,7 @@ class Glass(Exchanging, Protocol):
 
 
 class GlassRound:
-    """An update that measures replicas in the order of temperatures, and lets these exchange.
-
-    Parameters
-    ----------
-    model : SpinGlass
-    houdayer, overlaps, tempering : bool
-        What there is beside a sweep.
-    """
+    """An update that measures replicas in the order of temperatures, and lets these exchange."""
 
     def __init__(self, model: Glass, houdayer: bool, overlaps: bool, tempering: bool) -> None:
         self._model, self._houdayer = model, houdayer

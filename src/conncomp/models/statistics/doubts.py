@@ -34,12 +34,8 @@ def doubts_of(
 ) -> tuple[str, ...]:
     """Return what speaks against equilibrium, a sentence each.
 
-    Parameters
-    ----------
-    series : mapping of str to ndarray, shape (rows,) or (rows, chains)
-        By what observables are called.
-    times : mapping of str to Estimate
-        The autocorrelation times of those that are held against the length of the series, in rows.
+    `series` are (rows,) or (rows, chains); `times` are the autocorrelation times, in rows, of those
+    that are held against the length of the series.
     """
     doubts = []
     for name, values in series.items():

@@ -165,8 +165,7 @@ def _integrated_time(chains: list[NDArray[np.float64]]) -> float:
 def _autocorrelations(chains: list[NDArray[np.float64]], lags: int) -> NDArray[np.float64]:
     """Return rho(0), rho(1), ... of so many lags, averaged over chains.
 
-    A piece is correlated with itself and what follows it by Fourier transforms that are short
-    enough for Ctrl-C to be seen between two of them.
+    By Fourier transforms of pieces that are short enough for Ctrl-C to be seen between them.
     """
     rows = len(chains[0])
     length = 1 << (min(rows, max(PIECE, 3 * lags)) + lags - 2).bit_length()

@@ -109,22 +109,10 @@ class Summary(NamedTuple):
 class Told(NamedTuple):
     """What a series says of replicas at one inverse temperature, for a `Summary`.
 
-    Attributes
-    ----------
-    energy : ndarray of float64, shape (rows, replicas)
-        A site.
-    magnitude, squares : ndarray of float64, shape (rows, replicas)
-        Of the magnetisation, as the spins have it.
-    moments : tuple of ndarray of float64
-        What the means of m^2 and of m^4 are taken of in the Binder ratio.
-    improved : ndarray of float64
-        What the mean of m^2 is taken of otherwise.
-    components : int or None
-        Of a spin that is a vector.
-    others : dict of str to tuple
-        Of further columns: a function of means, and what these are of.
-    wrapping : tuple of ndarray, or None
-        Along which axes clusters wrap, and in which rank.
+    Arrays are (rows, replicas): `energy` a site; `magnitude` and `squares` of the magnetisation, as
+    spins have it; `moments` of which the Binder ratio takes the means of m^2 and m^4; `improved`,
+    that of m^2 otherwise. `components` are those of a vector. `others` are further columns: a
+    function of means, and what these are of. `wrapping` is along which axes, and in which rank.
     """
 
     energy: NDArray[np.float64]

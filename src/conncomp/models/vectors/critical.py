@@ -19,13 +19,7 @@ _CLOCKS = {2: _ISING, 3: 1.5 / log(1 + sqrt(3)), 4: _ISING / 2}
 
 
 def critical_temperatures(model: str, states: int = 0) -> dict[str, float]:
-    """Return critical temperatures by lattice, of a model and its hours or components.
-
-    Examples
-    --------
-    >>> critical_temperatures("Clock", 7)
-    {}
-    """
+    """Return critical temperatures by lattice, of a model and its hours or components."""
     if model == "Clock":
         return {"square": _CLOCKS[states]} if states in _CLOCKS else {}
     if model == "ON":

@@ -22,28 +22,8 @@ from conncomp.models.potts.updates import ChosenSites
 class Engine:
     """Updates of the spins of replicas on the current CUDA device.
 
-    Parameters
-    ----------
-    drawn : Drawn
-    lattice : Lattice
-        Of two states, as clusters are reflected or not.
-    kind : Kind
-    negative : bool
-        Whether the coupling is.
-
-    Attributes
-    ----------
-    gpu : Gpu
-        The device that was current.
-    xp : module
-        The array library.
-    sweeps : VectorSweeps or None
-        What makes many updates at once of lattices that are small.
-
-    Raises
-    ------
-    MemoryError
-        If the memory of the GPU has no room for an update.
+    Clusters are reflected or not: `lattice` is of two states. `sweeps` makes many updates at once
+    of small lattices, and is None of others.
     """
 
     def __init__(self, drawn: Drawn, lattice: Lattice, kind: Kind, negative: bool) -> None:
