@@ -389,7 +389,7 @@ def test_four_spins_are_in_detailed_balance(name, update):
 
 def _offer_first_class(model):
     """Offer the vertices of the first class alone."""
-    engine, temperatures = model._local_engine()
+    engine, temperatures = model._local_engine("metropolis")
     engine.offer(model._spins, model._new_spins, 10**6, temperatures, "metropolis")
     arcs, order, bounds = engine._classes
     model._new_spins[...] = model._spins

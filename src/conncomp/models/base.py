@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import as_bool, check_range
+from conncomp._arguments import check_range
 from conncomp._arrays import choose_device, host_copy, on_gpu, on_host
 from conncomp.models._arguments import Drawn, check_drawn, check_state
 from conncomp.models.protocol import MOST_UPDATES, Measured, State, Update, make_updates
@@ -158,7 +158,7 @@ class Simulated(ABC, Generic[Measured]):
         TypeError, ValueError
             If `n` is no integer, or out of its range.
         """
-        make_updates(self.updater(), self._next_updates("n", n))
+        self._step(self._next_updates("n", n))
 
     def updater(self) -> Update[Measured]:
         """Return a kind of the model's updates, of which `conncomp.models.simulate` makes many.
@@ -192,8 +192,7 @@ class Simulated(ABC, Generic[Measured]):
         array of int64, shape (n, replicas, fields)
             On the device.
         """
-        rows = check_range("n", n, 0, MOST_UPDATES)
-        return self._engine.xp.zeros((rows, self.replicas, self._record_length), np.int64)
+        return self._zero_records(check_range("n", n, 0, MOST_UPDATES))
 
     @abstractmethod
     def measure(self) -> Measured:
@@ -246,35 +245,28 @@ class Simulated(ABC, Generic[Measured]):
     def _read(self, records: NDArray[np.int64]) -> Measured:
         """Return what was measured, of records, (..., fields), with or without a replica axis."""
 
+    def _step(self, numbers: range) -> None:
+        make_updates(self.updater(), numbers)
+
     def _advance(self, number: int) -> None:
         """Make the update of this number; whatever ends it leaves state and `updates` before it."""
         raise NotImplementedError
 
     # -------------------------------------------------------------------------------------- helpers
 
-    def _new_engine(self, *arguments: Any) -> Any:
-        """Return the ``Engine`` of ``cpu.py`` or ``cuda.py`` of the model's folder."""
+    def _new_engine(self, *arguments: Any, folder: str | None = None) -> Any:
+        """Return the ``Engine`` of ``cpu.py`` or ``cuda.py`` of a folder, or of the model's."""
         drawn = Drawn(self.replicas, self.first_replica, self.seed)
-        return import_module(f"{self._folder}.{self.device}").Engine(drawn, *arguments)
+        return import_module(f"{folder or self._folder}.{self.device}").Engine(drawn, *arguments)
 
     def _next_updates(self, name: str, count: Any) -> range:
         """Return the numbers of so many updates, which an argument of this name asks for."""
         checked = check_range(name, count, 0, MOST_UPDATES - self.updates)
         return range(self.updates + 1, self.updates + 1 + checked)
 
-    def _repeat(self, name: str, count: Any, measure: Any, **options: Any) -> Measured | None:
-        """Make so many updates of a kind, and return what they measured if it is wanted."""
-        updater: Any = self.updater
-        measured, update = as_bool("measure", measure), updater(**options)
-        numbers = self._next_updates(name, count)
-        if not measured:
-            make_updates(update, numbers)
-            return None
-        new_records = getattr(update, "new_records", self.new_records)
-        records = new_records(len(numbers))
-        make_updates(update, numbers, records)
-        series: Measured = update.read(on_host(records))
-        return series
+    def _zero_records(self, rows: int) -> Any:
+        xp = self._made_engine.xp
+        return xp.zeros((rows, self.replicas, self._record_length), np.int64)
 
     def _present(self, *how: Any) -> NDArray[np.int64]:
         """Return a record of the present state, of each replica if there are several."""
@@ -286,10 +278,6 @@ class Simulated(ABC, Generic[Measured]):
     def _of_replicas(self, array: Any) -> Any:
         """Return an array without its first axis, that of replicas, if there is a single one."""
         return array[0] if self._single else array
-
-    def _as_series(self, records: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return records of (rows, replicas, fields) without the second axis, likewise."""
-        return records[:, 0] if self._single else records
 
     @property
     def _batch_axes(self) -> int:
@@ -311,4 +299,4 @@ class Step(Generic[Measured]):
 
     def read(self, records: NDArray[np.int64]) -> Measured:
         """Return what was measured, of records of shape (rows, replicas, fields)."""
-        return self._model._read(self._model._as_series(records))
+        return self._model._read(records[:, 0] if self._model._single else records)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import AbstractContextManager
-from importlib import import_module
 from math import prod
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,77 +16,15 @@ from conncomp.graph import Graph
 from conncomp.graph.inputs.conversions import is_sparse
 from conncomp.graph.inputs.parts import check_one_each
 from conncomp.kernels.cells import CellLattice
-from conncomp.kernels.edges import MOST_VERTICES, UNIT_BITS, WHOLE, EdgeBonds, SpinKind
+from conncomp.kernels.edges import MOST_VERTICES, WHOLE, EdgeBonds
 from conncomp.kernels.lattice import Lattice
-from conncomp.models._arguments import Drawn, as_tuple, check_finite, check_shape
-from conncomp.models._clusters import label_on_edges
-from conncomp.models._logarithms import temperature_factors
+from conncomp.models._arguments import as_tuple, check_finite, check_shape
 from conncomp.models._memory import room_on_host
 from conncomp.models.lattices import LATTICES, UnitCell, lattice_in_words
 from conncomp.models.on_edges.classes import grouped
 
 HYPERCUBIC = ("chain", "square", "cubic", "hypercubic")
 BORDERS = {True: "periodic", False: "open", "antiperiodic": "antiperiodic"}
-
-
-class PlacedModel:
-    """A model whose sites lie where `_place` says.
-
-    It says `_edge_kind`, what its spins are on any edges, and `_edge_gain`, how many couplings a
-    satisfied bond gains; and holds `_edges`, which are None where it has another engine.
-    """
-
-    _place: OnLattice | InGraph
-    _edges: EdgeBonds | None
-    _edge_kind: SpinKind
-    _edge_gain: ClassVar[float] = 2.0
-
-    @property
-    def sites(self) -> int:
-        """The number of sites of a replica."""
-        return self._place.sites
-
-    @property
-    def coordinates(self) -> NDArray[np.float64]:
-        """Where the sites of a lattice lie: a row each, in C order of one replica's `spins`."""
-        return self._place.coordinates()
-
-    @property
-    def edges(self) -> NDArray[np.int64]:
-        """The two sites of each bond, in C order of `spins`, shape (bonds, 2)."""
-        return self._place.edges()
-
-    def _local_engine(self: Any) -> tuple[Any, Any]:
-        """Return the engine of local updates, which is one of edges, and temperatures for it."""
-        if self._edges is not None:
-            return self._engine, self._temperatures(self._edges)
-        if self._local is None:
-            bonds = self._all_bonds()
-            drawn = Drawn(self.replicas, self.first_replica, self.seed)
-            module = import_module(f"conncomp.models.on_edges.{self.device}")
-            self._local = bonds, module.Engine(drawn, bonds, self._edge_kind)
-        bonds, engine = self._local
-        return engine, self._temperatures(bonds)
-
-    def _temperatures(self: Any, edges: EdgeBonds) -> Any:
-        """Return the temperatures of replicas in units of the strongest bond."""
-        with np.errstate(over="ignore"):
-            betas = self._betas * (edges.scale * self._edge_gain / 2)
-        factors = temperature_factors(betas, np.full(len(betas), UNIT_BITS))
-        return self._engine.xp.asarray(factors)
-
-    def _labels_on_edges(self: Any, numbering: str, return_num: bool) -> Any:
-        """Return what `labels` does, where `bonds` is by edges."""
-        bonds = self.bonds().reshape(self.replicas, -1)
-        labels, counts = label_on_edges(
-            *(self._engine.xp, self.edges, bonds, self.sites),
-            numbering=numbering,
-            return_num=return_num,
-        )
-        shaped = self._of_replicas(labels.reshape(self.replicas, *self._place.shape))
-        if counts is None:
-            return shaped
-        return shaped, int(counts[0]) if self._single else counts
 
 
 class OnLattice:

@@ -50,6 +50,18 @@ class Thermal(Simulated[Measured]):
     def _strength(self) -> float:
         return 1.0
 
+    def _ladders(self) -> NDArray[np.int64]:
+        """Return which replicas exchange temperatures with each other, rows of ascending beta."""
+        return np.argsort(self._betas, kind="stable")[None, :]
+
+    def _energy_unit(self) -> Any:
+        """Return by what `LEVEL` of a record is multiplied in the energy, of all or of each."""
+        raise NotImplementedError
+
+    def _read_in_order(self, records: NDArray[np.int64], ladders: NDArray[np.int64]) -> Measured:
+        """Return what was measured, of records of replicas in the order of ladders."""
+        return self._read(records)
+
     # -------------------------------------------------------------------------------------- helpers
 
     def _betas_of(self, temperature: Any, beta: Any) -> NDArray[np.float64]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import nan
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,8 @@ from conncomp.generate.random import MASK, philox
 from conncomp.models._arguments import check_callable
 from conncomp.models._probabilities import CERTAIN
 from conncomp.models.observables.observing import observing
-from conncomp.models.protocol import MOST_UPDATES, Series, make_updates
+from conncomp.models.protocol import MOST_UPDATES, make_updates
+from conncomp.models.temperatures import Thermal
 
 # Of ``kernels/core/spins.h``.
 EXCHANGE, REPLICA_SHIFT = 6, 40
@@ -23,36 +24,6 @@ EXCHANGE, REPLICA_SHIFT = 6, 40
 
 # The field of a record that the energy is proportional to, but for a constant.
 LEVEL = 0
-
-
-class Exchanging(Protocol):
-    """What exchanges have to do with of a model."""
-
-    updates: int
-    first_replica: int
-    seed: int
-    _betas: NDArray[np.float64]
-    _given_betas: NDArray[np.float64]  # as the user gave them, before any exchange
-
-    def _energy_unit(self) -> Any:
-        """Return by what a level is multiplied in the energy, of all or of each replica."""
-
-    def _ladders(self) -> NDArray[np.int64]:
-        """Return which replicas exchange with each other, a row each, of ascending beta."""
-
-
-@runtime_checkable
-class Tempered(Exchanging, Protocol):
-    """A model whose replicas have temperatures that they can exchange."""
-
-    replicas: int
-
-    def updater(self, **options: Any) -> Any: ...  # noqa: D102
-
-    def _present(self) -> NDArray[np.int64]: ...
-
-    def _read_in_order(self, records: NDArray[np.int64], ladders: NDArray[np.int64]) -> Any:
-        """Return what was measured, of records of replicas in the order of ladders."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +54,7 @@ class Tempering:
 
 
 def parallel_tempering(
-    model: Tempered,
+    model: Thermal[Any],
     rounds: int,
     *,
     sweeps_between: int = 1,
@@ -142,7 +113,7 @@ def parallel_tempering(
     >>> bool((tempering.acceptance > 0.2).all())
     True
     """
-    if not isinstance(model, Tempered):
+    if not isinstance(model, Thermal):
         raise TypeError(
             f"model={shown(model)} must be a Potts, Ising, XY or Heisenberg model, or a SpinGlass"
         )
@@ -172,7 +143,7 @@ def parallel_tempering(
         tried[pairs] += len(ladders)
         accepted[pairs] += exchanged.sum(axis=0)
     ladders = model._ladders()[:, places]
-    series: Series = model._read_in_order(np.stack(records), ladders)
+    series: Any = model._read_in_order(np.stack(records), ladders)
     series = getattr(change, "watched", lambda given: given)(series)
     columns = np.argsort(places)
     both = np.sort([columns[:-1], columns[1:]], axis=0)
@@ -181,13 +152,13 @@ def parallel_tempering(
     return Tempering(series, model._betas[ladders].reshape(-1), replicas, acceptance)
 
 
-def places_as_given(model: Exchanging) -> NDArray[np.int64]:
+def places_as_given(model: Thermal[Any]) -> NDArray[np.int64]:
     """Return the place in a ladder of each temperature, in the order that the model was given."""
     given = model._given_betas[np.sort(model._ladders()[0])]
     return np.argsort(np.argsort(given, kind="stable"))
 
 
-def _check_options(model: Tempered, options: dict[str, Any]) -> None:
+def _check_options(model: Thermal[Any], options: dict[str, Any]) -> None:
     """Raise TypeError or ValueError if options are not those of updates that rounds can measure."""
     model.updater(**options)
     if options.get("clusters") and not options.get("observe"):
@@ -197,7 +168,7 @@ def _check_options(model: Tempered, options: dict[str, Any]) -> None:
         )
 
 
-def _updater(model: Tempered, options: dict[str, Any]) -> Any:
+def _updater(model: Thermal[Any], options: dict[str, Any]) -> Any:
     """Return updates whose present state tells how clusters wrap, even of Potts' words."""
     if not options.get("wrapping"):
         return model.updater(**options)
@@ -209,7 +180,7 @@ def _updater(model: Tempered, options: dict[str, Any]) -> Any:
 
 
 def exchange(
-    model: Exchanging, ladders: NDArray[np.int64], levels: NDArray[np.int64], between: int
+    model: Thermal[Any], ladders: NDArray[np.int64], levels: NDArray[np.int64], between: int
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Let replicas of neighbouring temperatures exchange these, of every second pair.
 
@@ -228,7 +199,7 @@ def exchange(
 
 
 def _accepts(
-    model: Exchanging,
+    model: Thermal[Any],
     ladders: NDArray[np.int64],
     levels: NDArray[np.int64],
     pairs: NDArray[np.int64],

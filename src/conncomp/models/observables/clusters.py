@@ -46,13 +46,6 @@ class Clusters:
         self.ends = np.ascontiguousarray(ends, INDEX)
         self._labels = engine.EdgeLabels(model.replicas, place.sites, *self.ends)
 
-    def planes(self) -> Any:
-        """Return which bonds are active, by axis: bool of (axes, replicas, *shape)."""
-        model = self._model
-        if hasattr(model, "_words"):
-            return model._planes_of_bonds()
-        return model.bonds().reshape(model.lattice.ndim, model.replicas, *model.lattice.shape)
-
     def active(self) -> Any:
         """Return which bonds are active, not by axis: uint8 of (replicas, bonds)."""
         model = self._model
@@ -67,5 +60,5 @@ class Clusters:
         if not self._by_axis:
             return self._labels.label(self.active() if active is None else active)
         how: Any = {"numbering": "roots", "return_num": False}
-        labels = label_clusters(self.planes(), model.lattice, 1, **how)
+        labels = label_clusters(model._planes_of_bonds(), model.lattice, 1, **how)
         return model._engine.xp.ascontiguousarray(labels.reshape(model.replicas, -1), INDEX)

@@ -64,7 +64,7 @@ class Wrapping:
         """Fill two fields of a record, which are 0."""
         model, xp = self._model, self._model._engine.xp
         if self._clusters.windings is None:
-            periodic, planes = model.lattice.periodic, self._clusters.planes()
+            periodic, planes = model.lattice.periodic, model._planes_of_bonds()
             wrapping: Any = cluster_wrapping(planes, periodic=periodic, batch_axes=1)
             add_wrapping(xp, wrapping, record, field)
             return

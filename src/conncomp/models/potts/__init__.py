@@ -2,8 +2,8 @@
 
 from conncomp.models.potts.measurements import Measurements
 from conncomp.models.potts.model import Potts
-from conncomp.models.potts.updates import UPDATES
 from conncomp.models.statistics.summaries import Summary, WrappingSummary, summarise
+from conncomp.models.updates import UPDATES
 
 __all__ = [
     "UPDATES",

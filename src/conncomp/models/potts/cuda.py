@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -46,7 +46,7 @@ from conncomp.models._arguments import Drawn
 from conncomp.models._memory import check_room
 from conncomp.models._probabilities import CERTAIN
 from conncomp.models.potts.measurements import WINDING_AXES
-from conncomp.models.potts.updates import ChosenSites
+from conncomp.models.updates import ChosenSites, Flips
 
 CHOSEN, WORD = np.dtype("u4"), 32
 
@@ -63,21 +63,10 @@ _CHOICE = np.dtype(
 _CHOICE_TILES = np.dtype([("edge", "i8", MOST_AXES)])
 
 
-class Flips(NamedTuple):
-    """Which clusters flip, and what is measured of them, into the record.
-
-    `chosen` is None for all; `watch` is told the label of each site.
-    """
-
-    chosen: ChosenSites | None
-    record: Any
-    clusters: bool
-    wrapping: bool = False
-    watch: Callable[[Any], None] | None = None
-
-
 class Engine:
     """Updates spins on the current CUDA device; MemoryError if that has no room for an update."""
+
+    winds, rules = True, ("metropolis",)
 
     def __init__(
         self, drawn: Drawn, lattice: Lattice, labelling: str, options: Mapping[str, Any]
@@ -147,39 +136,27 @@ class Engine:
         self._activate(words, step, probabilities, drawn, None, False)
         return drawn
 
-    def metropolis(self, words: Any, new: Any, step: int, acceptance: Any, record: Any) -> None:
+    def offer(self, words: Any, new: Any, step: int, acceptance: Any, rule: str) -> None:
         """Fill `new` with the spins after a sweep of Metropolis updates."""
-        if record is not None:
-            self.count(words, record)
         new[...] = words
         name, over = offering_kernel(self.lattice)
         for site_class in _classes(self.lattice):
             self._launch(SPINS, name, step, np.int32(site_class), acceptance, new, over=over)
 
-    def update(
-        self,
-        words: Any,
-        new: Any,
-        step: int,
-        probabilities: Any,
-        chosen: ChosenSites | None,
-        record: Any,
-        clusters: bool,
-        wrapping: bool,
-    ) -> None:
+    def update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of clusters; see `conncomp.models.Potts`."""
-        asked = chosen, record, clusters, wrapping
+        chosen, record, clusters, wrapping, _ = flips
         stream = self.gpu.current_stream()
         are_kept = self._repeats and not are_watched() and stream != PER_THREAD
         if not are_kept or chosen is not None or wrapping:
-            self._update(words, new, step, probabilities, *asked)
+            self._update(words, new, step, probabilities, flips)
             return
         # Launches depend on nothing but these, and on values that take the first ones' places.
         kind = stream, record is None, clusters
         again = self._repeated.get(kind)
         if again is None:
             with kept_launches() as launches:
-                self._update(words, new, step, probabilities, *asked)
+                self._update(words, new, step, probabilities, flips)
             variable = words, new, probabilities, Field("step", step), record
             self._repeated[kind] = self.gpu.repeat(launches, variable)
             return
@@ -188,22 +165,12 @@ class Engine:
         place = 0 if record is None else address(record)
         again.run(stream, (*spins, address(probabilities), step, place))
 
-    def _update(
-        self,
-        words: Any,
-        new: Any,
-        step: int,
-        probabilities: Any,
-        chosen: ChosenSites | None,
-        record: Any,
-        clusters: bool,
-        wrapping: bool,
-    ) -> None:
+    def _update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
+        chosen, record, clusters, wrapping, _ = flips
         if self._fronts is not None:
-            self._grow(words, new, step, probabilities, chosen, record, clusters or wrapping)
+            self._grow(words, new, step, probabilities, flips)
             return
         count_active = chosen is None or clusters or wrapping
-        flips = Flips(chosen, record, clusters, wrapping)
         kind = chosen is None, clusters, wrapping
         modules = () if kind in self._compiled else self._modules(flips)
         self._compiled.add(kind)
@@ -266,25 +233,17 @@ class Engine:
 
     # ------------------------------------------------------------------------------------- stages
 
-    def _grow(
-        self,
-        words: Any,
-        new: Any,
-        step: int,
-        probabilities: Any,
-        chosen: ChosenSites | None,
-        record: Any,
-        measures: bool,
-    ) -> None:
+    def _grow(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
         """Update by clusters that grow along their wave fronts."""
-        if chosen is None or measures:
+        chosen = flips.chosen
+        if chosen is None or flips.clusters or flips.wrapping:
             what = "measures them all" if chosen is not None else "updates them all"
             raise ValueError(
                 "labelling='wave-front' grows the clusters of chosen sites, and this call "
                 f"{what}; use labelling='auto'"
             )
-        if record is not None:
-            self.count(words, record)
+        if flips.record is not None:
+            self.count(words, flips.record)
         assert self._fronts is not None
         choice = self._choice(chosen)[()]
         tiles = self._choice_tiles(chosen)

@@ -9,16 +9,15 @@ temperature however replicas exchange, and all of it is in checkpoints.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arrays import on_host
-from conncomp.kernels.lattice import Lattice
 from conncomp.models.spin_glass.measurements import FIELDS, GlassMeasurements
 from conncomp.models.spin_glass.pairs import Overlaps
-from conncomp.models.tempering import LEVEL, Exchanging, exchange, places_as_given
+from conncomp.models.tempering import LEVEL, exchange, places_as_given
 
 # After those of `GlassMeasurements`, the bits of numbers of float64: overlap, link overlap, and a
 # structure factor for each axis.
@@ -87,28 +86,10 @@ class GlassSeries(GlassMeasurements):
         return numbers.view(np.float64)
 
 
-class Glass(Exchanging, Protocol):
-    """What a round has to do with of a `SpinGlass`."""
-
-    lattice: Lattice
-    samples: int
-    copies: int
-    replicas: int
-    _words: Any
-    _new_words: Any
-
-    def overlaps(self) -> Overlaps: ...  # noqa: D102
-    def new_records(self, n: int) -> Any: ...  # noqa: D102
-    def _advance(self, number: int, houdayer: bool = False) -> None: ...
-    def _measure(self, record: Any) -> None: ...
-    def _ladders(self) -> NDArray[np.int64]: ...
-    def _energy_offset(self) -> NDArray[np.float64]: ...
-
-
 class GlassRound:
     """An update that measures replicas in the order of temperatures, and lets these exchange."""
 
-    def __init__(self, model: Glass, houdayer: bool, overlaps: bool, tempering: bool) -> None:
+    def __init__(self, model: Any, houdayer: bool, overlaps: bool, tempering: bool) -> None:
         self._model, self._houdayer = model, houdayer
         self._overlaps, self._tempering = overlaps, tempering
         self.options = {"houdayer": houdayer, "overlaps": overlaps, "tempering": tempering}
@@ -150,7 +131,8 @@ class GlassRound:
         """Return the replica of each place."""
         model = self._model
         ladders = model._ladders()[:, places_as_given(model)]
-        return ladders.reshape(model.samples, model.copies, -1).swapaxes(1, 2).reshape(-1)
+        grid = ladders.reshape(model.samples, model.copies, -1).swapaxes(1, 2)
+        return np.asarray(grid.reshape(-1), np.int64)
 
     def _counted(self) -> Any:
         record = self._model.new_records(1)[0]

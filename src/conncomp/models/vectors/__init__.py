@@ -3,9 +3,11 @@
 from conncomp.models.vectors.clock import Clock
 from conncomp.models.vectors.critical import critical_temperatures
 from conncomp.models.vectors.measurements import EdgeMeasurements, VectorMeasurements
+from conncomp.models.vectors.model import VectorModel
 from conncomp.models.vectors.on import ON
-from conncomp.models.vectors.updates import UPDATES
 from conncomp.models.vectors.xy import XY, Heisenberg
+
+UPDATES = VectorModel._updates
 
 __all__ = [
     "ON",
