@@ -26,6 +26,7 @@ from conncomp.models.places import (
     place_of,
 )
 from conncomp.models.potts.base import ClusterModel
+from conncomp.models.updates import LOCAL
 
 
 class Ising(ClusterModel):
@@ -277,12 +278,12 @@ class Ising(ClusterModel):
         return (given < 0).astype("u1")
 
     def _check_measures(self, update: str, clusters: bool, wrapping: bool) -> None:
-        super()._check_measures(update, clusters, wrapping)
-        if clusters and not self._is_ferromagnet():
+        if clusters and update not in LOCAL and not self._is_ferromagnet():
             raise ValueError(
                 "clusters=True gives the magnetisation of clusters of equal spins; leave it out "
                 "for an antiferromagnet or frustrated couplings, or where an axis is antiperiodic"
             )
+        super()._check_measures(update, clusters, wrapping)
 
     # -------------------------------------------------------------------------------------- helpers
 

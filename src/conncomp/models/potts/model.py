@@ -374,9 +374,9 @@ class Potts(ClusterModel):
         return self.critical_beta(states, lattice=place.name) / self.coupling
 
     def _check_measures(self, update: str, clusters: bool, wrapping: bool) -> None:
-        super()._check_measures(update, clusters, wrapping)
         if self._edges is not None and update not in ON_EDGES:
             raise ValueError(f"update={update!r} is for {OF_WORDS}")
+        super()._check_measures(update, clusters, wrapping)
         if clusters and self._edges is not None and self._edges.is_mixed:
             raise ValueError(
                 "clusters=True is of clusters of equal states; leave it out with couplings below 0"
