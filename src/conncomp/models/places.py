@@ -21,7 +21,7 @@ from conncomp.kernels.lattice import Lattice
 from conncomp.models._arguments import as_tuple, check_finite, check_shape
 from conncomp.models._memory import room_on_host
 from conncomp.models.lattices import LATTICES, UnitCell, lattice_in_words
-from conncomp.models.on_edges.classes import grouped
+from conncomp.models.on_edges import grouped
 
 HYPERCUBIC = ("chain", "square", "cubic", "hypercubic")
 BORDERS = {True: "periodic", False: "open", "antiperiodic": "antiperiodic"}

@@ -14,15 +14,14 @@ from conncomp._arrays import on_host
 from conncomp.kernels.edges import UNIT_BITS, EdgeBonds, SpinKind
 from conncomp.kernels.lattice import Lattice, unpack
 from conncomp.models import on_edges
-from conncomp.models._clusters import label_clusters, label_on_edges
-from conncomp.models._logarithms import temperature_factors
-from conncomp.models._probabilities import CERTAIN
+from conncomp.models._probabilities import CERTAIN, temperature_factors
+from conncomp.models.base import Thermal
+from conncomp.models.observables.clusters import label_clusters, label_on_edges
 from conncomp.models.observables.observing import observing
 from conncomp.models.observables.windings import check_wrapping
 from conncomp.models.places import InGraph, OnLattice
 from conncomp.models.protocol import Measured, Update, make_updates
 from conncomp.models.statistics.summaries import Summary, summarise
-from conncomp.models.temperatures import Thermal
 from conncomp.models.updates import (
     LOCAL,
     ON_EDGES,

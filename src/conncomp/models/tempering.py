@@ -14,9 +14,9 @@ from conncomp._arguments import as_bool, check_range, shown
 from conncomp.generate.random import MASK, philox
 from conncomp.models._arguments import check_callable
 from conncomp.models._probabilities import CERTAIN
+from conncomp.models.base import Thermal
 from conncomp.models.observables.observing import observing
 from conncomp.models.protocol import MOST_UPDATES, make_updates
-from conncomp.models.temperatures import Thermal
 
 # Of ``kernels/core/spins.h``.
 EXCHANGE, REPLICA_SHIFT = 6, 40

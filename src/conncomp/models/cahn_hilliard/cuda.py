@@ -19,7 +19,7 @@ from conncomp.kernels.field import FieldLattice
 from conncomp.kernels.links import equal_values, values_above
 from conncomp.models._arguments import Drawn
 from conncomp.models._memory import check_room
-from conncomp.models.cahn_hilliard.domains import count_domains
+from conncomp.models.cahn_hilliard.cpu import count_domains
 
 
 class Engine:

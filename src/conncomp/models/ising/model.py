@@ -13,7 +13,6 @@ from conncomp.graph import Graph
 from conncomp.kernels.edges import UP_DOWN, EdgeBonds
 from conncomp.kernels.lattice import unpack
 from conncomp.models._arguments import as_many_as, check_start
-from conncomp.models.ising.measurements import IsingMeasurements, WeightedMeasurements
 from conncomp.models.lattices import CRITICAL, UnitCell
 from conncomp.models.places import (
     HYPERCUBIC,
@@ -26,6 +25,7 @@ from conncomp.models.places import (
     place_of,
 )
 from conncomp.models.potts.base import ClusterModel
+from conncomp.models.potts.measurements import IsingMeasurements, WeightedMeasurements
 from conncomp.models.updates import LOCAL
 
 

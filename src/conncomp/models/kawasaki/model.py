@@ -24,8 +24,8 @@ from conncomp.models._arguments import (
     one_each,
 )
 from conncomp.models._memory import room_for
+from conncomp.models._probabilities import exchange_digits
 from conncomp.models.base import Simulated
-from conncomp.models.kawasaki.acceptance import acceptances
 from conncomp.models.kawasaki.cpu import first_words
 from conncomp.models.kawasaki.measurements import (
     COMPONENTS,
@@ -294,7 +294,8 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         self._engine = self._new_engine(self.lattice)
         xp, shape = self._engine.xp, (self.replicas, self.lattice.words)
         coordination = self.lattice.coordination
-        self._acceptance = xp.asarray(acceptances(self._temperatures, self.coupling, coordination))
+        digits = exchange_digits(self._temperatures, self.coupling, coordination)
+        self._acceptance = xp.asarray(digits)
         with self._room():
             self._new_words = xp.empty(shape, BITS)
 

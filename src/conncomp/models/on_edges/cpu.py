@@ -8,8 +8,8 @@ from conncomp._core import native
 from conncomp.kernels.edges import EdgeBonds, SpinKind
 from conncomp.kernels.spin_glass import RULES
 from conncomp.models._arguments import Drawn
-from conncomp.models._logarithms import logarithm_table
-from conncomp.models.on_edges.classes import Classes, classes_of
+from conncomp.models._probabilities import logarithm_table
+from conncomp.models.on_edges import Classes, classes_of
 from conncomp.models.potts import cpu as of_words
 from conncomp.models.updates import Flips
 

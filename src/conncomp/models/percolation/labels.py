@@ -7,7 +7,7 @@ from typing import Any
 from conncomp.components import component_sizes
 from conncomp.grid import cluster_wrapping, component_wrapping, label, label_bonds
 from conncomp.kernels.lattice import Lattice, unpack
-from conncomp.models._clusters import label_on_edges
+from conncomp.models.observables.clusters import label_on_edges
 from conncomp.models.observables.windings import add_wrapping
 from conncomp.models.percolation.lattices import Geometry
 from conncomp.models.percolation.measurements import (

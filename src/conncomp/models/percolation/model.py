@@ -16,7 +16,6 @@ from conncomp.models._probabilities import as_fixed_point
 from conncomp.models.base import Simulated
 from conncomp.models.lattices import UnitCell
 from conncomp.models.percolation import lattices
-from conncomp.models.percolation.binomial import numbers_between
 from conncomp.models.percolation.labels import (
     are_labelled,
     elements_of,
@@ -28,7 +27,12 @@ from conncomp.models.percolation.measurements import (
     PercolationMeasurements,
     PercolationSummary,
 )
-from conncomp.models.percolation.sweep import SWEEP_FIELDS, PercolationSweep, check_interval
+from conncomp.models.percolation.sweep import (
+    SWEEP_FIELDS,
+    PercolationSweep,
+    check_interval,
+    numbers_between,
+)
 from conncomp.models.protocol import MOST_UPDATES, Update
 
 KINDS = ("site", "bond")

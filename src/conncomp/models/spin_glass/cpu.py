@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from conncomp._core import native
 from conncomp.kernels.spin_glass import GlassReplicas
-from conncomp.models.spin_glass.acting import Acting
+from conncomp.models.spin_glass.couplings import Acting
 
 
 class Engine:

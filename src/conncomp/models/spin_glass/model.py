@@ -22,23 +22,21 @@ from conncomp.models._arguments import (
     check_states,
 )
 from conncomp.models._memory import room_for
-from conncomp.models.base import Step
+from conncomp.models.base import Step, Thermal
 from conncomp.models.disorder import KINDS, Distribution
 from conncomp.models.protocol import Update
-from conncomp.models.spin_glass.acting import Acting, as_acting
 from conncomp.models.spin_glass.couplings import (
+    Acting,
     Bonds,
+    as_acting,
     as_bonds,
     as_reals,
     check_array,
     draw_couplings,
 )
-from conncomp.models.spin_glass.disorder import OverlapSummary, summarise_overlaps
-from conncomp.models.spin_glass.identity import with_identities
-from conncomp.models.spin_glass.measurements import FIELDS, GlassMeasurements
+from conncomp.models.spin_glass.disorder import OverlapSummary, summarise_overlaps, with_identities
 from conncomp.models.spin_glass.pairs import Overlaps, measure_overlaps, move_clusters, pairs_of
-from conncomp.models.spin_glass.rounds import GlassRound, GlassSeries
-from conncomp.models.temperatures import Thermal
+from conncomp.models.spin_glass.rounds import FIELDS, GlassMeasurements, GlassRound, GlassSeries
 
 MOST_SITES = (1 << 31) - 1
 

@@ -1,7 +1,7 @@
-"""Rounds of a spin glass: a sweep, moves of clusters, exchanges of temperatures, and overlaps.
+"""What sweeps of a spin glass measure, and rounds: with exchanges of temperatures, and overlaps.
 
-A record has a row for each place (sample, temperature, copy), samples first and temperatures in
-the order that the model was given: what was counted of the replica that has this temperature now;
+A round's record has a row for each place (sample, temperature, copy), samples first, temperatures
+in the order that the model was given: what was counted of the replica that has this temperature now;
 and, in the rows of the first places, pair by pair, how two replicas overlap. So series are by
 temperature however replicas exchange, and all of it is in checkpoints.
 """
@@ -15,9 +15,48 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arrays import on_host
-from conncomp.models.spin_glass.measurements import FIELDS, GlassMeasurements
+from conncomp.kernels.lattice import Lattice
 from conncomp.models.spin_glass.pairs import Overlaps
 from conncomp.models.tempering import LEVEL, exchange, places_as_given
+
+# The fields of a record: unsatisfied bonds or, where couplings are numbers, minus the energy; and
+# the spins that are up.
+ENERGY, UP, FIELDS = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class GlassMeasurements:
+    """What was measured, at one moment or before each of several sweeps.
+
+    Attributes
+    ----------
+    records : ndarray of int64, shape (..., 2)
+        What was counted.
+    lattice : Lattice
+    unit, offset : float, or ndarray of float64 of shape (replicas,)
+        The energy is the first number of a record, times `unit`, and `offset`.
+    """
+
+    records: NDArray[np.int64]
+    lattice: Lattice
+    unit: Any
+    offset: Any
+
+    @property
+    def energy(self) -> NDArray[np.float64]:
+        """The energy of the whole lattice, -sum of J s s - sum of h s."""
+        return np.asarray(self.records[..., ENERGY] * self.unit + self.offset, np.float64)
+
+    @property
+    def magnetisation(self) -> NDArray[np.float64]:
+        """The mean spin, from -1 to 1."""
+        sites = self.lattice.sites
+        return np.asarray((2 * self.records[..., UP] - sites) / sites, np.float64)
+
+    def observables(self) -> dict[str, NDArray[Any]]:
+        """Return what was measured, by name."""
+        return {"energy": self.energy, "magnetisation": self.magnetisation}
+
 
 # After those of `GlassMeasurements`, the bits of numbers of float64: overlap, link overlap, and a
 # structure factor for each axis.

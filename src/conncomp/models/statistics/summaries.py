@@ -19,7 +19,7 @@ from conncomp.models.statistics import (
     fitting_bin_length,
     jackknife_by_bins,
 )
-from conncomp.models.statistics.doubts import are_enough, doubts_of
+from conncomp.models.statistics.estimates import are_enough, doubts_of
 
 
 class WrappingSummary(NamedTuple):

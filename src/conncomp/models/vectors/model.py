@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from math import log, sqrt
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from conncomp.kernels.lattice import Lattice
 from conncomp.kernels.vector_spins import FIELDS, MEASURE_BITS, Kind, as_spins, as_vectors
 from conncomp.models._arguments import as_many_as, check_start
 from conncomp.models._memory import room_for
+from conncomp.models._probabilities import MOST_STRENGTH, strengths_of
 from conncomp.models.lattices import UnitCell
 from conncomp.models.places import (
     HYPERCUBIC,
@@ -31,11 +33,30 @@ from conncomp.models.places import (
 )
 from conncomp.models.potts.measurements import COUNTS
 from conncomp.models.spins import SpinModel
-from conncomp.models.vectors.critical import critical_temperatures
 from conncomp.models.vectors.measurements import EdgeMeasurements, VectorMeasurements
-from conncomp.models.vectors.strengths import MOST, strengths_of
 
 MOST_SITES = (1 << 31) - 1
+
+# Critical temperatures for a coupling of 1. XY on the square lattice, of Kosterlitz and Thouless:
+# 1 / 1.1199(1), M. Hasenbusch, J. Phys. A 38, 5869 (2005). On the cubic one K_c = 0.4541659(10) of
+# XY and 0.693003(2) of Heisenberg: Y. Deng, H. W. J. Bloete, M. P. Nightingale, Phys. Rev. E 72,
+# 016128 (2005); 0.935856(2) of four components: Y. Deng, Phys. Rev. E 73, 056116 (2006). Clocks of
+# two to four hours are Ising and Potts models.
+KNOWN = {
+    "XY": {"square": 1 / 1.1199, "cubic": 1 / 0.4541659},
+    "Heisenberg": {"cubic": 1 / 0.693003},
+}
+_ISING = 2 / log(1 + sqrt(2))
+_CLOCKS = {2: _ISING, 3: 1.5 / log(1 + sqrt(3)), 4: _ISING / 2}
+
+
+def critical_temperatures(model: str, states: int = 0) -> dict[str, float]:
+    """Return critical temperatures by lattice, of a model and its hours or components."""
+    if model == "Clock":
+        return {"square": _CLOCKS[states]} if states in _CLOCKS else {}
+    if model == "ON":
+        return {"cubic": 1 / 0.935856} if states == 4 else {}
+    return KNOWN.get(model, {})
 
 
 class VectorModel(SpinModel[VectorMeasurements]):
@@ -45,7 +66,7 @@ class VectorModel(SpinModel[VectorMeasurements]):
     `_edge_kind`, of any edges.
     """
 
-    _folder, _most, _reflects = __package__, MOST, True
+    _folder, _most, _reflects = __package__, MOST_STRENGTH, True
     _updates = "swendsen-wang", "wolff", "metropolis"
     _kind: ClassVar[Kind | None] = None
     _states = 2  # of each spin: see `EdgeBonds`
