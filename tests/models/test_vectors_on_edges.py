@@ -475,7 +475,7 @@ def test_arguments_are_checked_and_memory_is_asked_for_before_bonds_are_made(mak
 
 
 def test_bonds_that_no_machine_holds_are_not_asked_for(monkeypatch):
-    monkeypatch.setattr("conncomp.models._memory.total_memory", lambda: 863)
+    monkeypatch.setattr("conncomp.models._arguments.total_memory", lambda: 863)
     monkeypatch.setattr(CellLattice, "ends", lambda lattice: pytest.fail("asked for"))
     with pytest.raises(MemoryError, match=r"the 54 bonds of shape=\(3, 3\), take 864 bytes"):
         XY((3, 3), lattice="kagome", beta=1.0)

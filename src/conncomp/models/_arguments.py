@@ -1,9 +1,10 @@
-"""Checks of arguments that models share."""
+"""Checks that models share: of arguments, and of memory, whose errors say how much is wanted."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from math import prod
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import MOST_LENGTHS, as_integer, as_number, as_sequence, check_range, shown
 from conncomp._arrays import as_cupy, as_numpy, check_kind, on_gpu
+from conncomp._memory import total_memory
 from conncomp.kernels.lattice import MOST_AXES
 from conncomp.models.protocol import MOST_UPDATES, State
 
@@ -163,3 +165,33 @@ def check_positive(name: str, value: Any) -> float:
     if not 0 < number < math.inf:
         raise ValueError(f"{name}={shown(value)} must be above 0, and finite")
     return number
+
+
+@contextmanager
+def room_for(what: str, num_bytes: int) -> Iterator[None]:
+    """Say how much memory something takes where there is too little to make it."""
+    try:
+        yield
+    except (MemoryError, ValueError):  # the latter if the size is beyond any address
+        raise _too_much(what, num_bytes) from None
+
+
+def room_on_host(what: str, num_bytes: int) -> AbstractContextManager[None]:
+    """Do so for main memory; ask for no more than there is, as systems end who writes it."""
+    if num_bytes > (total_memory() or num_bytes):
+        raise _too_much(what, num_bytes)
+    return room_for(what, num_bytes)
+
+
+def _too_much(what: str, num_bytes: int) -> MemoryError:
+    return MemoryError(f"{what}, take {num_bytes} bytes, more than are free; choose fewer")
+
+
+def check_room(gpu: Any, what: str, num_bytes: int) -> None:
+    """Raise MemoryError unless something fits the memory of a GPU."""
+    available = gpu.free_memory()
+    if num_bytes > available:
+        raise MemoryError(
+            f"{what} take {num_bytes} bytes on the GPU, which has {available} free; choose fewer, "
+            "or smaller ones"
+        )

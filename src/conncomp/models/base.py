@@ -34,27 +34,8 @@ class Simulated(ABC, Generic[Measured]):
 
     Its copies, deep copies and pickles go through its state, which has no memory of the model, so
     that a copy and its original go on apart. All other attributes are as they are, but for those
-    that `_prepare` makes anew.
-
-    Parameters
-    ----------
-    replicas : int or None
-        None is one, without an axis for replicas in what is returned.
-    first_replica, seed : int
-    device : {None, "cpu", "cuda"}
-    start : array_like or str, optional
-        What decides about the device if that is None.
-
-    Attributes
-    ----------
-    replicas : int
-        How many independent lattices run side by side.
-    first_replica : int
-        The number of the first of them, by which random numbers are drawn.
-    seed : int
-    device : {"cpu", "cuda"}
-    updates : int
-        How many updates were made.
+    that `_prepare` makes anew. `start` decides about the device if that is None; without `replicas`
+    there is one, and no axis for replicas in what is returned.
     """
 
     _name: ClassVar[str]

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from conncomp._arguments import as_number, check_choice, check_range, shown
 from conncomp.generate.random import MASK, philox
-from conncomp.models._arguments import MOST_REPLICAS, MOST_SEED, as_tuple
-from conncomp.models._memory import room_for
+from conncomp.models._arguments import MOST_REPLICAS, MOST_SEED, as_tuple, room_for
 
 KINDS = ("pm", "gaussian")
 COUPLING, FIELD = 26, 28  # purposes of random numbers: ``kernels/core/spins.h``

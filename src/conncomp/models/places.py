@@ -18,8 +18,7 @@ from conncomp.graph.inputs.parts import check_one_each
 from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.edges import MOST_VERTICES, WHOLE, EdgeBonds
 from conncomp.kernels.lattice import Lattice
-from conncomp.models._arguments import as_tuple, check_finite, check_shape
-from conncomp.models._memory import room_on_host
+from conncomp.models._arguments import as_tuple, check_finite, check_shape, room_on_host
 from conncomp.models.lattices import LATTICES, UnitCell, lattice_in_words
 from conncomp.models.on_edges import grouped
 

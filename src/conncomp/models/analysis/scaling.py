@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import as_number, check_range, shown
 from conncomp._arrays import as_numpy, check_kind
 from conncomp.models._arguments import check_finite, check_positive
-from conncomp.models.statistics import Estimate
+from conncomp.models.statistics.estimates import Estimate
 
 REDRAWN = 200  # curves, of which the spread is an error
 MOST_DEGREE = 20

@@ -23,16 +23,9 @@ from conncomp.models._arguments import Drawn
 
 
 class Engine:
-    """Steps of the fields of replicas.
+    """Steps of the fields of replicas, of a dtype.
 
-    Parameters
-    ----------
-    drawn : Drawn
-    lattice : FieldLattice
-    dtype : dtype
-        Of the fields.
-    coefficients : tuple of float
-        ``cubic``, ``linear``, ``gradient`` and ``flux`` of ``core/cahn_hilliard.h``.
+    `coefficients` are ``cubic``, ``linear``, ``gradient`` and ``flux`` of ``core/cahn_hilliard.h``.
     """
 
     xp = np

@@ -17,8 +17,7 @@ from conncomp.kernels.cuda.models import domains
 from conncomp.kernels.cuda.models.cahn_hilliard import FieldKernels
 from conncomp.kernels.field import FieldLattice
 from conncomp.kernels.links import equal_values, values_above
-from conncomp.models._arguments import Drawn
-from conncomp.models._memory import check_room
+from conncomp.models._arguments import Drawn, check_room
 from conncomp.models.cahn_hilliard.cpu import count_domains
 
 

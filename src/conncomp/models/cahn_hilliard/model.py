@@ -18,8 +18,8 @@ from conncomp.models._arguments import (
     check_not_negative,
     check_positive,
     check_start,
+    room_for,
 )
-from conncomp.models._memory import room_for
 from conncomp.models.base import Simulated, Step
 from conncomp.models.cahn_hilliard.measurements import DomainMeasurements
 from conncomp.models.protocol import Update

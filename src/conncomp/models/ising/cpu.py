@@ -8,7 +8,7 @@ from conncomp._core import native
 from conncomp.kernels.cells import CellLattice
 from conncomp.models._arguments import Drawn
 from conncomp.models.potts import cpu as of_words
-from conncomp.models.updates import Flips
+from conncomp.models.spins.updates import Flips
 
 
 class Engine(of_words.NativeSpins):

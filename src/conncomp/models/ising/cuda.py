@@ -10,9 +10,8 @@ from conncomp.kernels.cuda.models import cell_bricks
 from conncomp.kernels.cuda.models.cell_spins import CellKernels
 from conncomp.kernels.cuda.models.replicas import Replicas, start_spins
 from conncomp.kernels.lattice import BITS
-from conncomp.models._arguments import Drawn
-from conncomp.models._memory import check_room
-from conncomp.models.updates import Flips
+from conncomp.models._arguments import Drawn, check_room
+from conncomp.models.spins.updates import Flips
 
 
 class Engine:

@@ -24,9 +24,9 @@ from conncomp.models.places import (
     digest_of,
     place_of,
 )
-from conncomp.models.potts.base import ClusterModel
 from conncomp.models.potts.measurements import IsingMeasurements, WeightedMeasurements
-from conncomp.models.updates import LOCAL
+from conncomp.models.spins.updates import LOCAL
+from conncomp.models.spins.words import ClusterModel
 
 
 class Ising(ClusterModel):

@@ -14,18 +14,7 @@ Words = NDArray[np.uint64]
 
 
 class Engine:
-    """Sweeps of exchanges.
-
-    Parameters
-    ----------
-    drawn : Drawn
-    lattice : ExchangeLattice
-
-    Attributes
-    ----------
-    most_sweeps : int
-        How many `sweep` makes at once.
-    """
+    """Sweeps of exchanges; `sweep` makes up to `most_sweeps`."""
 
     xp, most_sweeps = np, 1
 

@@ -8,8 +8,7 @@ from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.models.kawasaki import ExchangeKernels
 from conncomp.kernels.exchange import ExchangeLattice
 from conncomp.kernels.lattice import BITS
-from conncomp.models._arguments import Drawn
-from conncomp.models._memory import check_room
+from conncomp.models._arguments import Drawn, check_room
 
 
 class Engine:

@@ -22,8 +22,8 @@ from conncomp.models._arguments import (
     check_start,
     check_states,
     one_each,
+    room_for,
 )
-from conncomp.models._memory import room_for
 from conncomp.models._probabilities import exchange_digits
 from conncomp.models.base import Simulated
 from conncomp.models.kawasaki.cpu import first_words

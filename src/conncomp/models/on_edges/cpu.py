@@ -11,7 +11,7 @@ from conncomp.models._arguments import Drawn
 from conncomp.models._probabilities import logarithm_table
 from conncomp.models.on_edges import Classes, classes_of
 from conncomp.models.potts import cpu as of_words
-from conncomp.models.updates import Flips
+from conncomp.models.spins.updates import Flips
 
 
 class Engine(of_words.NativeSpins):

@@ -9,11 +9,10 @@ from conncomp.kernels.cuda.models.edge_spins import EdgeKernels
 from conncomp.kernels.cuda.models.replicas import Replicas, start_spins
 from conncomp.kernels.edges import EdgeBonds, SpinKind
 from conncomp.kernels.spin_glass import RULES
-from conncomp.models._arguments import Drawn
-from conncomp.models._memory import check_room
+from conncomp.models._arguments import Drawn, check_room
 from conncomp.models._probabilities import logarithm_table
 from conncomp.models.on_edges import Classes, classes_of
-from conncomp.models.updates import Flips
+from conncomp.models.spins.updates import Flips
 
 
 class Engine:

@@ -15,7 +15,7 @@ from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.lattice import Lattice
 from conncomp.models.observables.windings import EVENTS
 from conncomp.models.percolation.lattices import BALANCE, SQUARE, crossing_at_threshold
-from conncomp.models.statistics import Estimate
+from conncomp.models.statistics.estimates import Estimate
 
 # What series have for each number of elements.
 SWEEP_FIELDS = 4

@@ -12,7 +12,7 @@ from conncomp._core import native
 from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice
 from conncomp.models._arguments import Drawn
 from conncomp.models._probabilities import CERTAIN
-from conncomp.models.updates import Flips
+from conncomp.models.spins.updates import Flips
 
 # Options of labelling="tiles", of which the CPU has none.
 OF_A_GPU = frozenset(("activation", "local", "merge", "paths", "sites", "tile", "trees"))

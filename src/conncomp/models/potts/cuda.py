@@ -42,11 +42,10 @@ from conncomp.kernels.cuda.papers.few_cluster import WaveFronts
 from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice
 from conncomp.kernels.links import joined_by_bonds
 from conncomp.kernels.neighbourhood import Neighbourhood
-from conncomp.models._arguments import Drawn
-from conncomp.models._memory import check_room
+from conncomp.models._arguments import Drawn, check_room
 from conncomp.models._probabilities import CERTAIN
 from conncomp.models.potts.measurements import WINDING_AXES
-from conncomp.models.updates import ChosenSites, Flips
+from conncomp.models.spins.updates import ChosenSites, Flips
 
 CHOSEN, WORD = np.dtype("u4"), 32
 

@@ -27,10 +27,10 @@ from conncomp.models.places import (
     in_words,
     place_of,
 )
-from conncomp.models.potts.base import ClusterModel
 from conncomp.models.potts.measurements import EdgeMeasurements, Measurements
 from conncomp.models.protocol import Update
-from conncomp.models.updates import ON_EDGES, UPDATES
+from conncomp.models.spins.updates import ON_EDGES, UPDATES
+from conncomp.models.spins.words import ClusterModel
 
 MOST_STATES = 255
 CRITICAL = "triangular", "honeycomb"  # besides hypercubic ones, of critical points that are known

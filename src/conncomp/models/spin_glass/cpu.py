@@ -13,16 +13,7 @@ from conncomp.models.spin_glass.couplings import Acting
 
 
 class Engine:
-    """Sweeps of the spins of replicas.
-
-    Parameters
-    ----------
-    drawn : Drawn
-        Of which `replicas` says more.
-    replicas : GlassReplicas
-    rule : str
-    acting : Acting
-    """
+    """Sweeps of the spins of replicas, of which `replicas` says more than `drawn`."""
 
     xp = np
 

@@ -8,7 +8,7 @@ from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.models.spin_glass import GlassKernels
 from conncomp.kernels.lattice import BITS
 from conncomp.kernels.spin_glass import GlassReplicas
-from conncomp.models._memory import check_room
+from conncomp.models._arguments import check_room
 from conncomp.models.spin_glass.couplings import Acting
 
 

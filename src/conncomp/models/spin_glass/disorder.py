@@ -14,8 +14,13 @@ from conncomp._arrays import as_numpy, check_kind
 from conncomp.models._arguments import check_not_negative, check_positive, check_shape, distinct
 from conncomp.models.spin_glass.pairs import Overlaps, as_overlaps
 from conncomp.models.spin_glass.rounds import GlassSeries
-from conncomp.models.statistics import Estimate, jackknife_by_bins
-from conncomp.models.statistics.estimates import APART, MANY_CHAINS, doubts_of
+from conncomp.models.statistics.estimates import (
+    APART,
+    MANY_CHAINS,
+    Estimate,
+    doubts_of,
+    jackknife_by_bins,
+)
 
 
 class OverlapSummary(NamedTuple):

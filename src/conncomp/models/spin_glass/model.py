@@ -20,8 +20,8 @@ from conncomp.models._arguments import (
     check_shape,
     check_start,
     check_states,
+    room_for,
 )
-from conncomp.models._memory import room_for
 from conncomp.models.base import Step, Thermal
 from conncomp.models.disorder import KINDS, Distribution
 from conncomp.models.protocol import Update

@@ -1,7 +1,7 @@
 """What sweeps of a spin glass measure, and rounds: with exchanges of temperatures, and overlaps.
 
 A round's record has a row for each place (sample, temperature, copy), samples first, temperatures
-in the order that the model was given: what was counted of the replica that has this temperature now;
+in the order that the model was given: what was counted of the replica that has it now;
 and, in the rows of the first places, pair by pair, how two replicas overlap. So series are by
 temperature however replicas exchange, and all of it is in checkpoints.
 """

@@ -13,13 +13,14 @@ from conncomp._arguments import check_range, shown
 from conncomp.models._arguments import as_numbers, distinct
 from conncomp.models.observables.windings import EVENTS, happens
 from conncomp.models.protocol import MOST_UPDATES
-from conncomp.models.statistics import (
+from conncomp.models.statistics.estimates import (
     Estimate,
+    are_enough,
     autocorrelation_time,
+    doubts_of,
     fitting_bin_length,
     jackknife_by_bins,
 )
-from conncomp.models.statistics.estimates import are_enough, doubts_of
 
 
 class WrappingSummary(NamedTuple):

@@ -12,7 +12,7 @@ from conncomp.kernels.vector_spins import FIELDS, PROJECTED, Kind
 from conncomp.models._arguments import Drawn
 from conncomp.models.potts.cpu import NativeSpins
 from conncomp.models.potts.measurements import ACTIVE, COUNTS
-from conncomp.models.updates import Flips
+from conncomp.models.spins.updates import Flips
 
 
 class Engine(NativeSpins):

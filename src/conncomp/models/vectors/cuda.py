@@ -12,10 +12,9 @@ from conncomp.kernels.cuda.models.vector_sweeps import VectorSweeps, takes
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import BITS, Lattice
 from conncomp.kernels.vector_spins import Kind
-from conncomp.models._arguments import Drawn
-from conncomp.models._memory import check_room
+from conncomp.models._arguments import Drawn, check_room
 from conncomp.models.potts import cuda as of_words
-from conncomp.models.updates import Flips
+from conncomp.models.spins.updates import Flips
 
 
 class Engine:

@@ -16,8 +16,7 @@ from conncomp.graph import Graph
 from conncomp.kernels.edges import EdgeBonds, SpinKind
 from conncomp.kernels.lattice import Lattice
 from conncomp.kernels.vector_spins import FIELDS, MEASURE_BITS, Kind, as_spins, as_vectors
-from conncomp.models._arguments import as_many_as, check_start
-from conncomp.models._memory import room_for
+from conncomp.models._arguments import as_many_as, check_start, room_for
 from conncomp.models._probabilities import MOST_STRENGTH, strengths_of
 from conncomp.models.lattices import UnitCell
 from conncomp.models.places import (
@@ -32,7 +31,8 @@ from conncomp.models.places import (
     place_of,
 )
 from conncomp.models.potts.measurements import COUNTS
-from conncomp.models.spins import SpinModel
+from conncomp.models.spins.model import SpinModel
+from conncomp.models.spins.updates import OF_VECTORS
 from conncomp.models.vectors.measurements import EdgeMeasurements, VectorMeasurements
 
 MOST_SITES = (1 << 31) - 1
@@ -67,7 +67,7 @@ class VectorModel(SpinModel[VectorMeasurements]):
     """
 
     _folder, _most, _reflects = __package__, MOST_STRENGTH, True
-    _updates = "swendsen-wang", "wolff", "metropolis"
+    _updates = OF_VECTORS
     _kind: ClassVar[Kind | None] = None
     _states = 2  # of each spin: see `EdgeBonds`
 

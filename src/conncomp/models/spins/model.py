@@ -21,8 +21,7 @@ from conncomp.models.observables.observing import observing
 from conncomp.models.observables.windings import check_wrapping
 from conncomp.models.places import InGraph, OnLattice
 from conncomp.models.protocol import Measured, Update, make_updates
-from conncomp.models.statistics.summaries import Summary, summarise
-from conncomp.models.updates import (
+from conncomp.models.spins.updates import (
     LOCAL,
     ON_EDGES,
     ChosenSites,
@@ -30,6 +29,7 @@ from conncomp.models.updates import (
     LocalUpdate,
     check_tile,
 )
+from conncomp.models.statistics.summaries import Summary, summarise
 
 
 class SpinModel(Thermal[Measured]):

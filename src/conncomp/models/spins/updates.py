@@ -19,6 +19,7 @@ from conncomp.models._probabilities import as_fixed_point
 
 LOCAL = "metropolis", "heat-bath"
 ON_EDGES = ("swendsen-wang", "wolff", *LOCAL)
+OF_VECTORS = "swendsen-wang", "wolff", "metropolis"
 UPDATES = ("swendsen-wang", "wolff", "few-cluster", *LOCAL)
 
 

@@ -15,11 +15,11 @@ from conncomp._arguments import check_choice
 from conncomp._arrays import placed
 from conncomp.kernels.edges import STATES, WHOLE, EdgeBonds, SpinKind
 from conncomp.kernels.lattice import BITS, Lattice, check_words, pack
-from conncomp.models._memory import room_for
+from conncomp.models._arguments import room_for
 from conncomp.models._probabilities import acceptances, bond_probabilities
 from conncomp.models.places import bonds_of
 from conncomp.models.potts.measurements import COUNTS, Measurements, WeightedBonds
-from conncomp.models.spins import SpinModel
+from conncomp.models.spins.model import SpinModel
 
 
 class ClusterModel(SpinModel[Measurements]):
