@@ -268,16 +268,20 @@ class Simulated(ABC, Generic[Measured]):
 
 
 class Step(Generic[Measured]):
-    """An update that measures the state which it finds, by `options`, and makes a model advance."""
+    """An update that measures the state which it finds, and then makes a model advance.
 
-    def __init__(self, model: Simulated[Measured], **options: Any) -> None:
-        self._model, self.options = model, options
+    `measures` and `makes` are arguments of either, as JSON has them.
+    """
+
+    def __init__(self, model: Simulated[Measured], measures: Any = None, makes: Any = None) -> None:
+        self._model, self._measures, self._makes = model, measures or {}, makes or {}
+        self.options = {**self._measures, **self._makes}
 
     def __call__(self, number: int, record: Any = None) -> None:
         """Make the update of this number, and measure into a record unless that is None."""
         if record is not None:
-            self._model._measure(record, **self.options)
-        self._model._advance(number)
+            self._model._measure(record, **self._measures)
+        self._model._advance(number, **self._makes)
 
     def read(self, records: NDArray[np.int64]) -> Measured:
         """Return what was measured, of records of shape (rows, replicas, fields)."""
@@ -306,6 +310,16 @@ class Thermal(Simulated[Measured]):
         with np.errstate(divide="ignore"):
             temperatures = 1 / self._betas
         return float(temperatures[0]) if self._single else temperatures
+
+    def energy(self) -> Any:
+        """Return the energy of the whole lattice, for each replica."""
+        measured: Any = self.measure()
+        return measured.energy[()]
+
+    def magnetisation(self) -> Any:
+        """Return the magnetisation a site or, of vectors, the mean spin, for each replica."""
+        measured: Any = self.measure()
+        return measured.magnetisation[()]
 
     def parameters(self) -> dict[str, Any]:
         """Return which model it is: values that JSON has, and `beta` as an array."""

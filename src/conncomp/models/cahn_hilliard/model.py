@@ -354,7 +354,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         {'threshold': 0.1}
         """
         self._check_threshold(threshold)
-        return Step(self, threshold=float(threshold))
+        return Step(self, {"threshold": float(threshold)})
 
     # ----------------------------------------------------------------------- what the base asks for
 

@@ -259,29 +259,11 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         """
         return self._read(self._present())
 
-    # ---------------------------------------------------------------------------------- the updates
-
-    def step(self, n: int = 1) -> None:
-        """Make so many sweeps without measuring.
-
-        Parameters
-        ----------
-        n : int, optional
-            0 or more; with those that were made, below 2**32.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `n` is no integer, or out of its range.
-        """
-        numbers, most = self._next_updates("n", n), self._engine.most_sweeps
-        for first in numbers[::most]:
-            self._sweep(first, min(most, numbers.stop - first))
-
     # ----------------------------------------------------------------------- what the base asks for
 
     _words: Any
     _new_words: Any
+    _record_length = FIELDS
 
     def _described(self) -> dict[str, Any]:
         return {
@@ -308,6 +290,11 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
             raise ValueError("the state has other numbers of spins that are up than this model")
         return (placed(self._engine.xp, words),)
 
+    def _step(self, numbers: range) -> None:
+        most = self._engine.most_sweeps
+        for first in numbers[::most]:
+            self._sweep(first, min(most, numbers.stop - first))
+
     def _advance(self, number: int) -> None:
         self._sweep(number, 1)
 
@@ -316,10 +303,6 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         self._engine.sweep(self._words, self._new_words, first, count, self._acceptance)
         last = first + count - 1
         self._words, self._new_words, self.updates = self._new_words, self._words, last
-
-    @property
-    def _record_length(self) -> int:
-        return FIELDS
 
     def _measure(self, record: Any) -> None:
         xp, lattice = self._engine.xp, self.lattice

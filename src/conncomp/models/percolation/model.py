@@ -121,7 +121,7 @@ class Percolation(Simulated[PercolationMeasurements]):
     True
     """
 
-    _name, _folder = "Percolation", __package__
+    _name, _folder, _record_length = "Percolation", __package__, RECORD_LENGTH
 
     def __init__(
         self,
@@ -301,15 +301,6 @@ class Percolation(Simulated[PercolationMeasurements]):
 
     # ---------------------------------------------------------------------------------- the updates
 
-    def step(self, n: int = 1) -> None:
-        """Go on by so many configurations.
-
-        Parameters
-        ----------
-        n : int, optional
-        """
-        self.updates += len(self._next_updates("n", n))
-
     def updater(self) -> Update[PercolationMeasurements]:
         """Return what goes to the next configuration, and measures the one that it finds.
 
@@ -420,12 +411,11 @@ class Percolation(Simulated[PercolationMeasurements]):
     def _prepare(self) -> None:
         self._engine = self._new_engine(self._cells, self._of_cells)
 
+    def _step(self, numbers: range) -> None:
+        self.updates += len(numbers)
+
     def _advance(self, number: int) -> None:
         self.updates = number
-
-    @property
-    def _record_length(self) -> int:
-        return RECORD_LENGTH
 
     def _measure(self, record: Any, p: float | None = None) -> None:
         self._engine.measure(self.updates, self._fixed_point(p), record)

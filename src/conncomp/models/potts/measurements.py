@@ -10,20 +10,15 @@ from numpy.typing import NDArray
 
 from conncomp.kernels.edges import WHOLE
 from conncomp.kernels.lattice import Lattice
-from conncomp.models.observables.series import Observed, ObservedSeries
+from conncomp.models.observables.series import ACTIVE, Observed, ObservedSeries
 from conncomp.models.observables.windings import wrapped_axes
 from conncomp.models.statistics.summaries import Told
 
 # The fields of a record, of int64: see `Measurements`. Sums of powers of sizes are limbs of 32
 # bits, each summed by itself, so that they are exact and do not depend on the order.
-SATISFIED, ACTIVE, CLUSTERS, LARGEST, SQUARES, FOURTHS = 0, 1, 2, 3, 4, 7
+SATISFIED, SQUARES, FOURTHS = 0, 4, 7  # and `ACTIVE`, `CLUSTERS`, `LARGEST`
 WINDING_AXES, WINDING_RANK, COUNTS = 12, 13, 14
 LIMB = 32
-
-
-def record_length(lattice: Lattice) -> int:
-    """Return how many integers a record has."""
-    return COUNTS + lattice.states
 
 
 @dataclass(frozen=True)
@@ -124,16 +119,6 @@ class Measurements(ObservedSeries):
         return self.squared_magnetisation**2
 
     @property
-    def clusters(self) -> NDArray[np.int64]:
-        """The number of clusters."""
-        return self._of_clusters(CLUSTERS)
-
-    @property
-    def largest_cluster(self) -> NDArray[np.int64]:
-        """The sites of the largest cluster."""
-        return self._of_clusters(LARGEST)
-
-    @property
     def improved_squared_magnetisation(self) -> NDArray[np.float64]:
         """The mean of `squared_magnetisation` over all states that these clusters could take."""
         return self._sizes(SQUARES, FOURTHS) / float(self.lattice.sites) ** 2
@@ -148,16 +133,6 @@ class Measurements(ObservedSeries):
         squares = self._sizes(SQUARES, FOURTHS) / sites**2
         fourths = self._sizes(FOURTHS, WINDING_AXES) / sites**4
         return ((q + 1) * squares**2 - 2 * fourths) / (q - 1)
-
-    @property
-    def wraps(self) -> NDArray[np.bool_]:
-        """Along which axes, the last axis here, some cluster closes on itself."""
-        return self._of_windings("wraps")
-
-    @property
-    def rank(self) -> NDArray[np.int64]:
-        """The largest rank of a cluster's windings; 1 is a ring or a helix, 2 a cross."""
-        return self._of_windings("rank")
 
     def told(self, records: NDArray[np.int64], beta: float) -> Told:
         """Return what some of the records say of one inverse temperature, for `summarise`."""
@@ -178,11 +153,6 @@ class Measurements(ObservedSeries):
             return self._observed(name)
         axes, rank = self.records[..., WINDING_AXES], self.records[..., WINDING_RANK]
         return rank if name == "rank" else wrapped_axes(axes, self.lattice.ndim)
-
-    def _of_clusters(self, number: int) -> NDArray[np.int64]:
-        if not self.clusters_measured:
-            raise ValueError("clusters were not measured; update with clusters=True")
-        return self.records[..., number]
 
     def _sizes(self, begin: int, end: int) -> NDArray[np.float64]:
         """Return a sum of powers of sizes from its limbs."""

@@ -132,6 +132,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
 
     _name, _folder = "SpinGlass", __package__
     _changing, _memory = ("_betas", "_words"), ("_new_words", "_acting", "_asked")
+    _record_length = FIELDS
 
     def __init__(
         self,
@@ -207,14 +208,6 @@ class SpinGlass(Thermal[GlassMeasurements]):
         if self._fields_given is not None:
             described["field"] = self._fields_given
         return described
-
-    def energy(self) -> Any:
-        """Return the energy of the whole lattice, for each replica."""
-        return self.measure().energy[()]
-
-    def magnetisation(self) -> Any:
-        """Return the mean spin, for each replica."""
-        return self.measure().magnetisation[()]
 
     def measure(self) -> GlassMeasurements:
         """Return energy and magnetisation.
@@ -352,7 +345,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
                 self._pairs(f"{name}=True")
         if measures or exchanges:
             return GlassRound(self, moves, measures, exchanges)
-        return SweepWithMove(self) if moves else Step(self)
+        return Step(self, makes={"houdayer": True} if moves else {})
 
     @staticmethod
     def summaries(series: GlassMeasurements, parameters: Mapping[str, Any]) -> list[OverlapSummary]:
@@ -422,10 +415,6 @@ class SpinGlass(Thermal[GlassMeasurements]):
             made = self._engine.xp.asarray(self._acting.temperatures(self._betas, self.update))
             self._asked = self._betas.copy(), made
         return made
-
-    @property
-    def _record_length(self) -> int:
-        return FIELDS
 
     def _measure(self, record: Any) -> None:
         self._engine.count(self._words, record)
@@ -503,20 +492,6 @@ class SpinGlass(Thermal[GlassMeasurements]):
             return words
         ones = xp.ones((1, lattice.sites), "u1")
         return pack(xp, self._replicas_of, xp.broadcast_to(ones, (self.replicas, lattice.sites)))
-
-
-class SweepWithMove(Step[GlassMeasurements]):
-    """A sweep, and a move of Houdayer of each pair."""
-
-    def __init__(self, model: SpinGlass) -> None:
-        super().__init__(model)
-        self._glass, self.options = model, {"houdayer": True}
-
-    def __call__(self, number: int, record: Any = None) -> None:
-        """Make the update of this number, and measure before into a record unless that is None."""
-        if record is not None:
-            self._glass._measure(record)
-        self._glass._advance(number, houdayer=True)
 
 
 def _betas_of(beta: Any, temperature: Any) -> NDArray[np.float64]:

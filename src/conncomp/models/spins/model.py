@@ -91,16 +91,6 @@ class SpinModel(Thermal[Measured]):
         """
         return self._read(self._present())
 
-    def energy(self) -> Any:
-        """Return the energy of the whole lattice, for each replica."""
-        measured: Any = self.measure()
-        return measured.energy[()]
-
-    def magnetisation(self) -> Any:
-        """Return the magnetisation a site or, of vectors, the mean spin, for each replica."""
-        measured: Any = self.measure()
-        return measured.magnetisation[()]
-
     def bonds(self) -> Any:
         """Return which bonds the next cluster update makes active.
 

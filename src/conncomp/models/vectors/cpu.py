@@ -10,8 +10,9 @@ from conncomp._core import native
 from conncomp.kernels.lattice import Lattice
 from conncomp.kernels.vector_spins import FIELDS, PROJECTED, Kind
 from conncomp.models._arguments import Drawn
+from conncomp.models.observables.series import ACTIVE
 from conncomp.models.potts.cpu import NativeSpins
-from conncomp.models.potts.measurements import ACTIVE, COUNTS
+from conncomp.models.potts.measurements import COUNTS
 from conncomp.models.spins.updates import Flips
 
 

@@ -21,8 +21,8 @@ from conncomp.kernels.vector_spins import (
     VORTICES,
     Kind,
 )
-from conncomp.models.observables.series import Observed, ObservedSeries
-from conncomp.models.potts.measurements import ACTIVE, CLUSTERS, COUNTS, LARGEST, LIMB
+from conncomp.models.observables.series import ACTIVE, CLUSTERS, Observed, ObservedSeries
+from conncomp.models.potts.measurements import COUNTS, LIMB
 from conncomp.models.statistics.summaries import Told
 
 # Of the squares of clusters' sums, which are rounded to 2**-16.
@@ -122,29 +122,9 @@ class VectorMeasurements(ObservedSeries):
         return self.records[..., VORTICES]
 
     @property
-    def wraps(self) -> NDArray[np.bool_]:
-        """Along which axes, the last axis here, some cluster closes on itself."""
-        return self._observed("wraps")
-
-    @property
-    def rank(self) -> NDArray[np.int64]:
-        """The largest rank of a cluster's windings; 1 is a ring or a helix, 2 a cross."""
-        return self._observed("rank")
-
-    @property
     def active_bonds(self) -> NDArray[np.int64]:
         """The number of bonds that connect clusters."""
         return self._of_clusters(ACTIVE)
-
-    @property
-    def clusters(self) -> NDArray[np.int64]:
-        """The number of clusters."""
-        return self._of_clusters(CLUSTERS)
-
-    @property
-    def largest_cluster(self) -> NDArray[np.int64]:
-        """The sites of the largest cluster."""
-        return self._of_clusters(LARGEST)
 
     @property
     def improved_squared_magnetisation(self) -> NDArray[np.float64]:
@@ -182,11 +162,6 @@ class VectorMeasurements(ObservedSeries):
 
     def _sums(self, fields: Any) -> NDArray[np.float64]:
         return np.asarray(np.ldexp(self.records[..., fields].astype(np.float64), -MEASURE_BITS))
-
-    def _of_clusters(self, number: int) -> NDArray[np.int64]:
-        if not self.clusters_measured:
-            raise ValueError("clusters were not measured; update with clusters=True")
-        return self.records[..., number]
 
 
 @dataclass(frozen=True)
