@@ -59,9 +59,6 @@ def _weight(beta: float, coupling: float, bonds: int) -> Decimal:
     return DECIMAL.exp(DECIMAL.multiply(exponent, bonds))
 
 
-# ----------------------------------------------------------------------- of states, as 64 bits each
-
-
 def bond_probabilities(betas: NDArray[np.float64], coupling: float) -> NDArray[np.uint64]:
     """Return with which probability a bond between equal spins is active, for each replica."""
     return _tabulated(betas, lambda beta: [_bond_probability(beta, coupling)])[:, 0]
@@ -108,9 +105,6 @@ def _chance(beta: float, coupling: float, rule: str, change: int) -> int:
     return _capped(DECIMAL.divide(1, DECIMAL.add(1, weight)))
 
 
-# ------------------------------------------------------------------------- of exchanges, by digits
-
-
 def exchange_digits(
     temperatures: NDArray[np.float64], coupling: float, coordination: int
 ) -> NDArray[np.uint8]:
@@ -135,9 +129,6 @@ def _exchange(temperature: float, coupling: float, loss: int) -> int:
     return int(DECIMAL.multiply(DECIMAL.exp(exponent), 3 * CERTAIN // 4))
 
 
-# -------------------------------------------------------------------------------------- of vectors
-
-
 def strengths_of(betas: NDArray[np.float64], coupling: float) -> NDArray[Any]:
     """Return ``BondStrength`` for each inverse temperature, which `MOST_STRENGTH` bounds."""
     return np.array([_strength(beta, abs(coupling)) for beta in betas.tolist()], STRENGTH)
@@ -159,9 +150,6 @@ def _strength(beta: float, coupling: float) -> tuple[int, int, int, int]:
 
 def _scaled(strength: Decimal, digits: int) -> int:
     return int(DECIMAL.multiply(strength, DECIMAL.power(2, digits)))
-
-
-# ------------------------------- temperatures and logarithms, by which fields of any size are drawn
 
 
 def temperature_factors(

@@ -57,8 +57,6 @@ class Simulated(ABC, Generic[Measured]):
         self.updates = 0
         self._observables: dict[Any, Any] = {}  # what updates measure besides, as it was made
 
-    # ------------------------------------------------------------------------------------ the state
-
     def parameters(self) -> dict[str, Any]:
         """Return which model it is.
 
@@ -125,8 +123,6 @@ class Simulated(ABC, Generic[Measured]):
         self._prepare()
         self.restore(state)
 
-    # ---------------------------------------------------------------------------------- the updates
-
     def step(self, n: int = 1) -> None:
         """Make so many of the model's usual updates, without measuring.
 
@@ -184,8 +180,6 @@ class Simulated(ABC, Generic[Measured]):
     def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
         """Return the labels of the components of the present state."""
 
-    # ---------------------------------------------------------------------- what a model says of it
-
     @property
     def _engine(self) -> Any:
         """What makes updates; RuntimeError unless the GPU is current that the model lies on."""
@@ -233,8 +227,6 @@ class Simulated(ABC, Generic[Measured]):
     def _advance(self, number: int) -> None:
         """Make the update of this number; whatever ends it leaves state and `updates` before it."""
         raise NotImplementedError
-
-    # -------------------------------------------------------------------------------------- helpers
 
     def _new_engine(self, *arguments: Any, folder: str | None = None) -> Any:
         """Return the ``Engine`` of ``cpu.py`` or ``cuda.py`` of a folder, or of the model's."""
@@ -325,8 +317,6 @@ class Thermal(Simulated[Measured]):
         """Return which model it is: values that JSON has, and `beta` as an array."""
         return {**super().parameters(), "beta": np.asarray(self.beta)}
 
-    # ---------------------------------------------------------------------- what a model says of it
-
     def _critical_beta(self) -> float:
         raise NotImplementedError
 
@@ -345,8 +335,6 @@ class Thermal(Simulated[Measured]):
     def _read_in_order(self, records: NDArray[np.int64], ladders: NDArray[np.int64]) -> Measured:
         """Return what was measured, of records of replicas in the order of ladders."""
         return self._read(records)
-
-    # -------------------------------------------------------------------------------------- helpers
 
     def _betas_of(self, temperature: Any, beta: Any) -> NDArray[np.float64]:
         """Return an inverse temperature for each replica: one of both is given, or neither."""

@@ -60,9 +60,6 @@ def universal_jump(temperature: ArrayLike) -> Numbers:
     return 2 / pi * np.asarray(temperature, np.float64)
 
 
-# ------------------------------------------------------------------------------------------ helpers
-
-
 def _couplings(temperature: ArrayLike, coupling: float) -> Numbers:
     with np.errstate(divide="ignore"):
         couplings = coupling / np.asarray(temperature, np.float64)

@@ -199,8 +199,6 @@ class Ising(ClusterModel):
             )
         return CRITICAL[lattice]
 
-    # ------------------------------------------------------------------------------------ the state
-
     @property
     def spins(self) -> Any:
         """The spins, ±1: a copy, int8, ``(*replicas, *shape)``, or with an axis for a cell's sites.
@@ -237,8 +235,6 @@ class Ising(ClusterModel):
             owners = xp.asarray(self._cells.ends_of_kind(kind)[end])
             of_kind.append(planes[number].reshape(self.replicas, -1)[:, owners])
         return self._of_replicas(xp.concatenate(of_kind, axis=1))
-
-    # ----------------------------------------------------------------------- what the base asks for
 
     def _described(self) -> dict[str, Any]:
         described = self._place.described()
@@ -284,8 +280,6 @@ class Ising(ClusterModel):
                 "for an antiferromagnet or frustrated couplings, or where an axis is antiperiodic"
             )
         super()._check_measures(update, clusters, wrapping)
-
-    # -------------------------------------------------------------------------------------- helpers
 
     def _weighted(self, field: NDArray[np.float64] | None) -> EdgeBonds | None:
         """Return couplings and fields of their own; None where a coupling is that of all bonds."""

@@ -182,8 +182,6 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         check_choice("lattice", lattice, tuple(CRITICAL))
         return CRITICAL[lattice]
 
-    # ------------------------------------------------------------------------------------ the state
-
     @property
     def temperature(self) -> float | NDArray[np.float64]:
         """The temperature, of each replica if there are several."""
@@ -259,8 +257,6 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         """
         return self._read(self._present())
 
-    # ----------------------------------------------------------------------- what the base asks for
-
     _words: Any
     _new_words: Any
     _record_length = FIELDS
@@ -318,8 +314,6 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
 
     def _read(self, records: NDArray[np.int64]) -> KawasakiMeasurements:
         return KawasakiMeasurements(records, self.lattice, self.coupling)
-
-    # -------------------------------------------------------------------------------------- helpers
 
     def _label(self, spins: Any, batch_axes: int, numbering: str, return_num: bool) -> Any:
         labelled: Any = label

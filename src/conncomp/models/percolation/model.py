@@ -190,8 +190,6 @@ class Percolation(Simulated[PercolationMeasurements]):
         check_choice("lattice", lattice, lattices.LATTICES)
         return lattices.critical_p(kind, axes, lattice)
 
-    # ---------------------------------------------------------------------------- one configuration
-
     def occupied(self, p: float | None = None) -> Any:
         """Return which sites are there in the present configuration.
 
@@ -299,8 +297,6 @@ class Percolation(Simulated[PercolationMeasurements]):
         self._engine.check_measured()
         return self._read(self._present(p))
 
-    # ---------------------------------------------------------------------------------- the updates
-
     def updater(self) -> Update[PercolationMeasurements]:
         """Return what goes to the next configuration, and measures the one that it finds.
 
@@ -397,8 +393,6 @@ class Percolation(Simulated[PercolationMeasurements]):
         self._engine.sweep(first, numbers, series, wraps)
         return PercolationSweep(series, numbers, wraps, self.lattice, self.kind, self.geometry)
 
-    # ----------------------------------------------------------------------- what the base asks for
-
     def _described(self) -> dict[str, Any]:
         return {
             "shape": list(self._cells.shape),
@@ -422,8 +416,6 @@ class Percolation(Simulated[PercolationMeasurements]):
 
     def _read(self, records: NDArray[np.int64]) -> PercolationMeasurements:
         return PercolationMeasurements(records, self.lattice, self.kind, self.geometry)
-
-    # -------------------------------------------------------------------------------------- helpers
 
     def _there(self, p: float | None) -> Any:
         """Return the present configuration: bool, (kinds of elements, replicas, *shape)."""

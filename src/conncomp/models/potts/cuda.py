@@ -114,8 +114,6 @@ class Engine:
             of_sites = np.broadcast_to(np.zeros((), "u1"), (replicas, *lattice.shape))
             self._algorithm.check(self._image(of_sites, lattice.periodic), **self._options)
 
-    # ----------------------------------------------------------------------------- what users ask
-
     def start(self, words: Any) -> None:
         """Fill words, which are 0, with random spins."""
         self._launch(SPINS, "start_spins<>", 0, words)
@@ -230,8 +228,6 @@ class Engine:
             return SpinBatches(self.of_replicas)
         return SpinSweeps(self.of_replicas) if spin_sweeps.takes(*given) else None
 
-    # ------------------------------------------------------------------------------------- stages
-
     def _grow(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
         """Update by clusters that grow along their wave fronts."""
         chosen = flips.chosen
@@ -339,8 +335,6 @@ class Engine:
         """Return ``ChoiceTiles``."""
         edges = (*(1,) * (MOST_AXES - self.lattice.ndim), *chosen.tile)
         return np.array((edges,), _CHOICE_TILES)[()]
-
-    # ------------------------------------------------------------------------------------- helpers
 
     @property
     def _bond_words(self) -> int:

@@ -232,8 +232,6 @@ class Potts(ClusterModel):
             "beta as a number"
         )
 
-    # ------------------------------------------------------------------------------------ the state
-
     @property
     def spins(self) -> Any:
         """The states, 0 to q - 1: a copy, uint8, of shape ``(*replicas, *shape)``."""
@@ -260,8 +258,6 @@ class Potts(ClusterModel):
         return cluster_wrapping(
             self.bonds(), periodic=self.lattice.periodic, batch_axes=self._batch_axes
         )
-
-    # ---------------------------------------------------------------------------------- the updates
 
     def few_cluster(
         self,
@@ -333,8 +329,6 @@ class Potts(ClusterModel):
         """
         check_choice("update", update, UPDATES)
         return self._updater(update, clusters, wrapping, observe, tile, p_flip)
-
-    # ----------------------------------------------------------------------- what the base asks for
 
     def _described(self) -> dict[str, Any]:
         if self._edges is None:

@@ -24,7 +24,7 @@ from conncomp.models._arguments import (
 )
 from conncomp.models.base import Step, Thermal
 from conncomp.models.disorder import KINDS, Distribution
-from conncomp.models.protocol import Update
+from conncomp.models.protocol import Update, make_updates
 from conncomp.models.spin_glass.couplings import (
     Acting,
     Bonds,
@@ -180,8 +180,6 @@ class SpinGlass(Thermal[GlassMeasurements]):
         self._prepare()
         self._words = self._first_words(start)
 
-    # ------------------------------------------------------------------------------------ the state
-
     @property
     def sample(self) -> NDArray[np.int64]:
         """The number of each replica's sample, 0 for the first one here."""
@@ -274,8 +272,6 @@ class SpinGlass(Thermal[GlassMeasurements]):
         )
         return Overlaps(self._betas[pairs[:, 0]], self.sample[pairs[:, 0]], pairs, *measured)
 
-    # ---------------------------------------------------------------------------------- the updates
-
     def step(self, n: int = 1, *, houdayer: bool = False) -> None:
         """Make so many sweeps without measuring.
 
@@ -291,9 +287,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
         TypeError, ValueError
             If `n` is no integer, or out of its range, or as `updater` has it.
         """
-        update = self.updater(houdayer=houdayer)
-        for number in self._next_updates("n", n):
-            update(number)
+        make_updates(self.updater(houdayer=houdayer), self._next_updates("n", n))
 
     def updater(
         self, *, houdayer: bool = False, overlaps: bool = False, tempering: bool = False
@@ -358,8 +352,6 @@ class SpinGlass(Thermal[GlassMeasurements]):
         summaries = summarise_overlaps(series.overlaps(), parameters["shape"])
         return with_identities(series, parameters, summaries)
 
-    # ----------------------------------------------------------------------- what the base asks for
-
     _words: Any
     _new_words: Any
     _acting: Acting
@@ -370,12 +362,13 @@ class SpinGlass(Thermal[GlassMeasurements]):
         return GlassReplicas(self.lattice, self.first_replica, self.replicas, self.seed, per_sample)
 
     def _described(self) -> dict[str, Any]:
+        kind, positive, dilution = self._drawn or (None, None, None)
         return {
             "shape": list(self.lattice.shape),
             "periodic": list(self.lattice.periodic),
-            "couplings": None if self._drawn is None else self._drawn.kind,
-            "positive": None if self._drawn is None else self._drawn.positive,
-            "dilution": None if self._drawn is None else self._drawn.dilution,
+            "couplings": kind,
+            "positive": positive,
+            "dilution": dilution,
             "samples": self.samples,
             "copies": self.copies,
             "first_sample": self.first_sample,
@@ -420,9 +413,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
         self._engine.count(self._words, record)
 
     def _read(self, records: NDArray[np.int64]) -> GlassMeasurements:
-        each = self._energy_unit(), self._energy_offset()
-        if self._single:
-            each = each[0][0], each[1][0]
+        each = map(self._of_replicas, (self._energy_unit(), self._energy_offset()))
         return GlassMeasurements(records, self.lattice, *each)
 
     def _energy_unit(self) -> NDArray[np.float64]:
@@ -458,8 +449,6 @@ class SpinGlass(Thermal[GlassMeasurements]):
                 f"{what} needs two replicas of a sample at one temperature; choose copies=2"
             )
         return pairs
-
-    # -------------------------------------------------------------------------------------- helpers
 
     def _make_bonds(self, given: Any, field: Any) -> tuple[Bonds, NDArray[np.float64] | None]:
         lattice, samples = self.lattice, self.samples
@@ -512,10 +501,8 @@ def _betas_of(beta: Any, temperature: Any) -> NDArray[np.float64]:
 
 
 def _count_samples(samples: Any, given: Any, lattice: Lattice) -> int:
-    stored = np.shape(given)[0] if np.ndim(given) == lattice.ndim + 2 else 1
-    if samples is None:
-        return check_range("samples", int(stored), 1, MOST_REPLICAS)
-    return check_range("samples", samples, 1, MOST_REPLICAS)
+    stored = int(np.shape(given)[0]) if np.ndim(given) == lattice.ndim + 2 else 1
+    return check_range("samples", stored if samples is None else samples, 1, MOST_REPLICAS)
 
 
 def _count_replicas(replicas: Any, betas: NDArray[np.float64], samples: int, copies: int) -> int:

@@ -56,8 +56,6 @@ class SpinModel(Thermal[Measured]):
     _spins: Any
     _new_spins: Any
 
-    # ------------------------------------------------------------------------------------ the state
-
     @property
     def sites(self) -> int:
         """The number of sites of a replica."""
@@ -141,8 +139,6 @@ class SpinModel(Thermal[Measured]):
         if counts is None:
             return shaped
         return shaped, int(counts[0]) if self._single else counts
-
-    # ---------------------------------------------------------------------------------- the updates
 
     def swendsen_wang(
         self,
@@ -338,8 +334,6 @@ class SpinModel(Thermal[Measured]):
         update_of: Update[Measured] = made
         return update_of
 
-    # ------------------------------------------------------------------- what a model of spins says
-
     def _check_measures(self, update: str, clusters: bool, wrapping: bool) -> None:
         """Raise ValueError if such an update does not measure clusters, or is not made here."""
         if update in LOCAL:
@@ -372,8 +366,6 @@ class SpinModel(Thermal[Measured]):
     def _series(self, records: NDArray[np.int64], *measured: bool) -> Measured:
         """Return what was measured: clusters, bonds and wrapping, if they were."""
 
-    # ----------------------------------------------------------------------- what the base asks for
-
     def _prepare(self) -> None:
         self._local: Any = None
         self._strong: Any = None, None
@@ -389,8 +381,6 @@ class SpinModel(Thermal[Measured]):
 
     def _read(self, records: NDArray[np.int64]) -> Measured:
         return self._series(records, False)
-
-    # -------------------------------------------------------------------------------------- helpers
 
     def _edge_engine(self, bonds: EdgeBonds) -> Any:
         return self._new_engine(bonds, self._edge_kind, folder=on_edges.__name__)

@@ -72,8 +72,6 @@ class ClusterModel(SpinModel[Measurements]):
         """
         return self._repeat("sweeps", sweeps, measure, "heat-bath", observe=observe)
 
-    # -------------------------------------------------------------- what models of spins are to say
-
     @cached_property
     def _record_length(self) -> int:
         return COUNTS + self._words_lattice.states

@@ -105,8 +105,6 @@ class VectorModel(SpinModel[VectorMeasurements]):
         self._prepare()
         self._spins = self._first_spins(start)
 
-    # ------------------------------------------------------------------------------------ the state
-
     @property
     def spins(self) -> Any:
         """The spins as vectors: a copy, float64, ``(*replicas, *shape, components)``.
@@ -130,8 +128,6 @@ class VectorModel(SpinModel[VectorMeasurements]):
             As of `swendsen_wang`.
         """
         return self._repeat("updates", updates, measure, "wolff", observe=observe)
-
-    # -------------------------------------------------------------- what models of spins are to say
 
     def _described(self) -> dict[str, Any]:
         if self._edges is None:
@@ -182,8 +178,6 @@ class VectorModel(SpinModel[VectorMeasurements]):
     ) -> VectorMeasurements:
         return self._of_records(records, self._betas[ladders[0]], False)
 
-    # ---------------------------------------------------------------------- what a kind says of it
-
     @property
     def _critical(self) -> Mapping[str, float]:
         """Critical temperatures of a coupling of 1, by lattice."""
@@ -206,8 +200,6 @@ class VectorModel(SpinModel[VectorMeasurements]):
     @property
     def _strength(self) -> float:
         return abs(float(self.coupling)) if self._edges is None else self._edges.scale
-
-    # -------------------------------------------------------------------------------------- helpers
 
     def _held_spins(self) -> tuple[Any, SpinKind, Lattice]:
         return self._spins, self._edge_kind, Lattice((self.sites,), (False,), self._states)
