@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import MOST_LENGTHS, as_integer, as_number, as_sequence, check_range, shown
-from conncomp._arrays import as_cupy, as_numpy, check_kind, on_gpu
+from conncomp._arrays import as_cupy, as_numpy, check_kind, on_gpu, on_host
 from conncomp._memory import total_memory
 from conncomp.kernels.lattice import MOST_AXES
 from conncomp.models.protocol import MOST_UPDATES, State
@@ -35,6 +35,30 @@ def check_drawn(replicas: int | None, first_replica: int, seed: int) -> Drawn:
     count = 1 if replicas is None else check_range("replicas", replicas, 1, MOST_REPLICAS)
     first = check_range("first_replica", first_replica, 0, MOST_REPLICAS - count)
     return Drawn(count, first, check_range("seed", seed, 0, MOST_SEED))
+
+
+def as_reals(name: str, given: Any, kinds: str = "iuf") -> NDArray[Any]:
+    """Return an array of real numbers, which may have been given on a GPU."""
+    array: NDArray[Any] = on_host(given) if on_gpu(given) else as_numpy(given, name)
+    check_kind(array, kinds, given, name, "of real numbers")
+    return array
+
+
+def finite_reals(name: str, given: Any) -> NDArray[np.float64]:
+    """Return an array of finite numbers; the ValueError names the place of another one."""
+    numbers = as_reals(name, given).astype(np.float64)
+    if not np.isfinite(numbers).all():
+        place = tuple(int(k) for k in np.argwhere(~np.isfinite(numbers))[0])
+        raise ValueError(f"{name}{list(place)}={numbers[place]} must be finite")
+    return numbers
+
+
+def finite(name: str, array: NDArray[Any]) -> NDArray[np.float64]:
+    """Return numbers as float64; ValueError unless all are finite."""
+    numbers = array.astype(np.float64)
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"{name} has numbers that are not finite")
+    return numbers
 
 
 def as_many_as(replicas: Any, *values: Any) -> Any:

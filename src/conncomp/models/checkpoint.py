@@ -17,7 +17,6 @@ import json
 import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from types import TracebackType
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -78,12 +77,7 @@ class Checkpoint:
     def __enter__(self) -> Checkpoint:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._file.close()
 
     def error(self, reason: str) -> ValueError:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -220,7 +220,7 @@ def normal_quantile(p: NDArray[np.float64]) -> NDArray[np.float64]:
     centred = p - 0.5
     middle = np.abs(centred) <= 0.425
     r = 0.180625 - centred * centred
-    quantile = centred * _ratio(_MIDDLE, r)
+    quantile: NDArray[np.float64] = centred * _ratio(_MIDDLE, r)
     tail = ~middle
     r = np.sqrt(-_logarithm(np.minimum(p, 1 - p)[tail]))
     magnitude = np.where(r <= 5, _ratio(_NEAR, r - 1.6), _ratio(_FAR, r - 5))
@@ -228,23 +228,14 @@ def normal_quantile(p: NDArray[np.float64]) -> NDArray[np.float64]:
     return quantile
 
 
-def _ratio(
-    polynomials: tuple[tuple[float, ...], ...], x: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    above, below = (_polynomial(coefficients, x) for coefficients in polynomials)
-    return above / below
-
-
-def _polynomial(coefficients: tuple[float, ...], x: NDArray[np.float64]) -> NDArray[np.float64]:
-    value = np.full_like(x, coefficients[-1])
-    for coefficient in coefficients[-2::-1]:
-        value = value * x + coefficient
-    return value
+def _ratio(polynomials: tuple[tuple[float, ...], ...], x: NDArray[np.float64]) -> Any:
+    above, below = (np.polyval(coefficients[::-1], x) for coefficients in polynomials)
+    return np.asarray(above / below, np.float64)
 
 
 def _logarithm(x: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return ln x by 2 artanh((m - 1) / (m + 1)), m from 0.5 to 1, to about 15 digits."""
     mantissa, power = np.frexp(x)
     z = (mantissa - 1) / (mantissa + 1)
-    coefficients = tuple(1 / (2 * k + 1) for k in range(18))
-    return np.asarray(2 * z * _polynomial(coefficients, z * z) + power * _LN_TWO)
+    coefficients = [1 / (2 * k + 1) for k in reversed(range(18))]
+    return np.asarray(2 * z * np.polyval(coefficients, z * z) + power * _LN_TWO)

@@ -11,14 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_sequence, check_choice, shown
-from conncomp._arrays import as_numpy, check_kind, on_gpu, on_host
 from conncomp.graph import Graph
 from conncomp.graph.inputs.conversions import is_sparse
 from conncomp.graph.inputs.parts import check_one_each
 from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.edges import MOST_VERTICES, WHOLE, EdgeBonds
 from conncomp.kernels.lattice import Lattice
-from conncomp.models._arguments import as_tuple, check_finite, check_shape, room_on_host
+from conncomp.models._arguments import (
+    as_tuple,
+    check_finite,
+    check_shape,
+    finite_reals,
+    room_on_host,
+)
 from conncomp.models.lattices import LATTICES, UnitCell, lattice_in_words
 from conncomp.models.on_edges import grouped
 
@@ -109,6 +114,18 @@ class OnLattice:
         sites = np.array(self.cell.sites)
         along = steps[first] @ np.array(self.cell.vectors)
         return classes, along + sites[(site + shifts[kind]) % len(sites)] - sites[site]
+
+    def bonds(self, coupling: Any, *others: Any) -> EdgeBonds:
+        """Return bonds as kernels on any edges take them: see `weighted_bonds`."""
+        signs = self.signs()
+        if not isinstance(coupling, np.ndarray):
+            return weighted_bonds(self, signs, np.array(abs(coupling)), *others)
+        if coupling.shape != signs.shape:
+            raise ValueError(
+                f"coupling has shape {coupling.shape}; there must be one number, or one for each "
+                f"of {len(signs)} bonds, in the order of .edges"
+            )
+        return weighted_bonds(self, signs, coupling, *others)
 
     def described(self) -> dict[str, Any]:
         """Return parameters that JSON has."""
@@ -206,6 +223,10 @@ class InGraph:
         """Raise ValueError: vertices have no place."""
         raise ValueError("the vertices of a graph have no coordinates")
 
+    def bonds(self, coupling: Any, *others: Any) -> EdgeBonds:
+        """Return bonds as kernels on any edges take them, with the graph's own couplings."""
+        return weighted_bonds(self, None, self.couplings, *others)
+
     def described(self) -> dict[str, Any]:
         """Return parameters that JSON has."""
         return {"lattice": self.name, "shape": [self.sites]}
@@ -228,10 +249,10 @@ def _pairs_of(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
 
 def weighted_bonds(
     place: OnLattice | InGraph,
+    signs: NDArray[np.int8] | None,
     couplings: NDArray[np.float64],
     field: NDArray[np.float64] | None,
     states: int = 2,
-    signs: NDArray[np.int8] | None = None,
 ) -> EdgeBonds:
     """Return bonds and fields as the kernels take them.
 
@@ -241,17 +262,12 @@ def weighted_bonds(
         raise ValueError(f"{place.sites} sites with a field, or couplings of their own, are 2**31")
     given = couplings, np.zeros(0) if field is None else field
     scale = max(float(abs(array).max(initial=0.0)) for array in given) or 1.0
-    whole = np.rint(couplings / scale * WHOLE).astype(np.int32)
+    whole, *fields = (np.rint(array / scale * WHOLE).astype(np.int32) for array in given)
     if signs is not None:
         whole = signs * whole if whole.ndim > 0 or whole != WHOLE or (signs < 0).any() else whole
-    return EdgeBonds(
-        place.sites,
-        place.ends(),
-        None if (whole == WHOLE).all() else whole,
-        None if field is None else np.rint(field / scale * WHOLE).astype(np.int32),
-        scale,
-        states,
-    )
+    alike = bool((whole == WHOLE).all())
+    bonds = None if alike else whole, None if field is None else fields[0]
+    return EdgeBonds(place.sites, place.ends(), *bonds, scale, states)
 
 
 def place_of(shape: Any, lattice: Any, periodic: Any, coupling: Any) -> OnLattice | InGraph:
@@ -289,26 +305,6 @@ def in_words(
     return Lattice(cells.shape, cells.periodic, states)
 
 
-def bonds_of(
-    place: OnLattice | InGraph,
-    coupling: float | NDArray[np.float64],
-    field: NDArray[np.float64] | None,
-    states: int = 2,
-) -> EdgeBonds:
-    """Return the bonds of a model as kernels on any edges take them, given its arguments."""
-    if isinstance(place, InGraph):
-        return weighted_bonds(place, place.couplings, field, states)
-    signs = place.signs()
-    if not isinstance(coupling, np.ndarray):
-        return weighted_bonds(place, np.array(abs(coupling)), field, states, signs)
-    if coupling.shape != signs.shape:
-        raise ValueError(
-            f"coupling has shape {coupling.shape}; there must be one number, or one for each of "
-            f"{len(signs)} bonds, in the order of .edges"
-        )
-    return weighted_bonds(place, coupling, field, states, signs)
-
-
 def digest_of(edges: EdgeBonds) -> str:
     """Return a text by which simulations of other bonds and fields are told apart."""
     digest = hashlib.sha256(repr((edges.sites, edges.bonds, edges.scale)).encode())
@@ -320,7 +316,7 @@ def digest_of(edges: EdgeBonds) -> str:
 def as_coupling(given: Any) -> float | NDArray[np.float64]:
     """Return a number that is finite and not 0, or an array of finite ones."""
     if not np.isscalar(given):
-        numbers = _finite("coupling", given)
+        numbers = finite_reals("coupling", given)
         if numbers.ndim > 0:
             return numbers
         given = float(numbers)
@@ -334,9 +330,8 @@ def as_field(given: Any, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
     """Return a field for each site; None if there is none."""
     if given is None:
         return None
-    field = (
-        np.array(check_finite("field", given)) if np.isscalar(given) else _finite("field", given)
-    )
+    scalar = np.isscalar(given)
+    field = np.array(check_finite("field", given)) if scalar else finite_reals("field", given)
     if field.ndim == 0:
         field = np.broadcast_to(field, shape)
     if field.shape != shape:
@@ -352,16 +347,6 @@ def as_one_number(fields: NDArray[np.float64] | None) -> float | NDArray[np.floa
     if fields is None:
         return 0.0
     return float(fields[0]) if (fields == fields[0]).all() else fields
-
-
-def _finite(name: str, given: Any) -> NDArray[np.float64]:
-    array: NDArray[Any] = on_host(given) if on_gpu(given) else as_numpy(given, name)
-    check_kind(array, "iuf", given, name, "of real numbers")
-    numbers = array.astype(np.float64)
-    if not np.isfinite(numbers).all():
-        place = tuple(int(k) for k in np.argwhere(~np.isfinite(numbers))[0])
-        raise ValueError(f"{name}{list(place)}={numbers[place]} must be finite")
-    return numbers
 
 
 def _cell_of(lattice: str | UnitCell) -> UnitCell:

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_number, check_range, shown
 from conncomp._arrays import as_numpy, check_kind
-from conncomp.models._arguments import check_finite, check_positive
+from conncomp.models._arguments import check_finite, check_positive, finite
 from conncomp.models.statistics.estimates import Estimate
 
 REDRAWN = 200  # curves, of which the spread is an error
@@ -376,10 +376,7 @@ def as_points(name: str, given: Any) -> NDArray[np.float64]:
     check_kind(array, "iuf", given, name, "of real numbers")
     if array.ndim != 2 or array.shape[1] != 3:
         raise ValueError(f"{name} has shape {array.shape}; its rows must be x, y and error of y")
-    points = array.astype(np.float64)
-    if not np.isfinite(points).all():
-        raise ValueError(f"{name} has numbers that are not finite")
-    return points
+    return finite(name, array)
 
 
 def _points(name: str, given: Any, least: int) -> NDArray[np.float64]:

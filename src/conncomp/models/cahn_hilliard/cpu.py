@@ -10,15 +10,8 @@ from conncomp._arrays import on_gpu
 from conncomp._core import native
 from conncomp.components import component_sizes
 from conncomp.grid import label
-from conncomp.kernels.field import (
-    CELLS,
-    COMPONENTS,
-    HISTOGRAM,
-    LARGEST,
-    PHASES,
-    SQUARES,
-    FieldLattice,
-)
+from conncomp.kernels import field as of
+from conncomp.kernels.field import FieldLattice
 from conncomp.models._arguments import Drawn
 
 
@@ -101,8 +94,8 @@ def count_domains(xp: Any, lattice: FieldLattice, above: Any, workspace: Any, re
     flat = sizes.reshape(-1)
     places = xp.flatnonzero(flat)
     replica, root = places // rows, places % rows
-    group = PHASES * replica + xp.where(above.reshape(replicas, -1)[replica, root], 0, 1)
-    groups, span = xp.arange(PHASES * replicas), lattice.cells + 1
+    group = of.PHASES * replica + xp.where(above.reshape(replicas, -1)[replica, root], 0, 1)
+    groups, span = xp.arange(of.PHASES * replicas), lattice.cells + 1
     # Ordered by phase and size, so that all that is asked for lies between places.
     ordered = xp.sort(group * span + flat[places])
     least = xp.asarray([*(1 << k for k in range(lattice.bins)), span])  # of a bin, and beyond all
@@ -111,11 +104,12 @@ def count_domains(xp: Any, lattice: FieldLattice, above: Any, workspace: Any, re
     size = ordered % span
     first, last = ends[:, 0], ends[:, -1]
     by_replica = replicas, -1
-    records[:, COMPONENTS:LARGEST] = (last - first).reshape(by_replica)
+    records[:, of.COMPONENTS : of.LARGEST] = (last - first).reshape(by_replica)
     largest = xp.where(last > first, size[last - 1], 0)
-    records[:, LARGEST:CELLS] = largest.reshape(by_replica)
-    for begin, end, power in ((CELLS, SQUARES, size), (SQUARES, HISTOGRAM, size * size)):
+    records[:, of.LARGEST : of.CELLS] = largest.reshape(by_replica)
+    ends_of = of.CELLS, of.SQUARES, of.HISTOGRAM
+    for begin, end, power in zip(ends_of[:-1], ends_of[1:], (size, size * size), strict=True):
         # Differences of sums are right even where the sum over all replicas is beyond 64 bits.
         sums = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(power)])
         records[:, begin:end] = (sums[last] - sums[first]).reshape(by_replica)
-    records[:, HISTOGRAM:] = (ends[:, 1:] - ends[:, :-1]).reshape(by_replica)
+    records[:, of.HISTOGRAM :] = (ends[:, 1:] - ends[:, :-1]).reshape(by_replica)

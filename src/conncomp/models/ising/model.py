@@ -12,18 +12,10 @@ from conncomp._arguments import shown
 from conncomp.graph import Graph
 from conncomp.kernels.edges import UP_DOWN, EdgeBonds
 from conncomp.kernels.lattice import unpack
+from conncomp.models import places
 from conncomp.models._arguments import as_many_as, check_start
 from conncomp.models.lattices import CRITICAL, UnitCell
-from conncomp.models.places import (
-    HYPERCUBIC,
-    OnLattice,
-    as_coupling,
-    as_field,
-    as_one_number,
-    bonds_of,
-    digest_of,
-    place_of,
-)
+from conncomp.models.places import HYPERCUBIC, OnLattice
 from conncomp.models.potts.measurements import IsingMeasurements, WeightedMeasurements
 from conncomp.models.spins.updates import LOCAL
 from conncomp.models.spins.words import ClusterModel
@@ -144,12 +136,12 @@ class Ising(ClusterModel):
         first_replica: int = 0,
         device: str | None = None,
     ) -> None:
-        self.coupling = as_coupling(coupling)
-        self._place = place_of(shape, lattice, periodic, self.coupling)
+        self.coupling = places.as_coupling(coupling)
+        self._place = places.place_of(shape, lattice, periodic, self.coupling)
         if isinstance(self._place, OnLattice):
             self.cell, self._cells = self._place.cell, self._place.cells
-        fields = as_field(field, self._place.shape)
-        self._field = as_one_number(fields)
+        fields = places.as_field(field, self._place.shape)
+        self._field = places.as_one_number(fields)
         many = as_many_as(replicas, temperature, beta)
         super().__init__(many, first_replica, seed, device, start)
         self._edges = self._weighted(fields)
@@ -243,7 +235,7 @@ class Ising(ClusterModel):
         # Of those that are no numbers the digest tells.
         numbers = {"coupling": self.coupling, "field": self._field}
         known = {name: n for name, n in numbers.items() if not isinstance(n, np.ndarray)}
-        return {**described, **known, "bonds": digest_of(self._edges)}
+        return {**described, **known, "bonds": places.digest_of(self._edges)}
 
     def _described_spins(self) -> str:
         return f"the spins of {self.sites} sites"
@@ -286,7 +278,7 @@ class Ising(ClusterModel):
         plain = field is None and not isinstance(self.coupling, np.ndarray)
         if plain and isinstance(self._place, OnLattice):
             return None
-        return bonds_of(self._place, self.coupling, field)
+        return self._place.bonds(self.coupling, field)
 
     def _is_ferromagnet(self) -> bool:
         """Whether no bond is satisfied by different spins."""

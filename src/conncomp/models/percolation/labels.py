@@ -9,16 +9,9 @@ from conncomp.grid import cluster_wrapping, component_wrapping, label, label_bon
 from conncomp.kernels.lattice import Lattice, unpack
 from conncomp.models.observables.clusters import label_on_edges
 from conncomp.models.observables.windings import add_wrapping
+from conncomp.models.percolation import measurements as fields
 from conncomp.models.percolation.lattices import Geometry
-from conncomp.models.percolation.measurements import (
-    AXES,
-    CLASSES,
-    CLUSTERS,
-    LARGEST,
-    LIMB,
-    SIZE_CLASSES,
-    SQUARES,
-)
+from conncomp.models.percolation.measurements import AXES
 
 
 def elements_of(xp: Any, cells: Lattice, words: Any) -> Any:
@@ -94,13 +87,13 @@ def measure_by_labels(
 
 def _record_sizes(sizes: Any, record: Any) -> None:
     """Record sizes, (replicas, clusters), of which those of 0 are of no cluster."""
-    record[:, CLUSTERS] = (sizes > 0).sum(axis=1)
-    record[:, LARGEST] = sizes.max(axis=1)
+    record[:, fields.CLUSTERS] = (sizes > 0).sum(axis=1)
+    record[:, fields.LARGEST] = sizes.max(axis=1)
     # Squares of up to 80 bits, by the upper and lower digits of sizes.
-    digits = LIMB // 2
+    digits = fields.LIMB // 2
     upper, lower = sizes >> digits, sizes & ((1 << digits) - 1)
     below = ((upper * lower) << (digits + 1)) + lower * lower
-    record[:, SQUARES] = (below & ((1 << LIMB) - 1)).sum(axis=1)
-    record[:, SQUARES + 1] = (upper * upper + (below >> LIMB)).sum(axis=1)
-    for k in range(SIZE_CLASSES):
-        record[:, CLASSES + k] = (sizes >> k == 1).sum(axis=1)
+    record[:, fields.SQUARES] = (below & ((1 << fields.LIMB) - 1)).sum(axis=1)
+    record[:, fields.SQUARES + 1] = (upper * upper + (below >> fields.LIMB)).sum(axis=1)
+    for k in range(fields.SIZE_CLASSES):
+        record[:, fields.CLASSES + k] = (sizes >> k == 1).sum(axis=1)

@@ -11,20 +11,11 @@ import numpy as np
 from conncomp._arguments import check_option
 from conncomp.gpu import Workspace
 from conncomp.grid.algorithms import ALGORITHMS
+from conncomp.kernels.cuda import launcher
 from conncomp.kernels.cuda.grid import tiled_elements
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.grid.windings import unite_windings
-from conncomp.kernels.cuda.launcher import (
-    INDEX_TYPES,
-    PER_THREAD,
-    Again,
-    Field,
-    are_watched,
-    ctype,
-    current_gpu,
-    kept_launches,
-    launch,
-)
+from conncomp.kernels.cuda.launcher import current_gpu, launch
 from conncomp.kernels.cuda.models import bricks, spin_batches, spin_sweeps, spin_tiles
 from conncomp.kernels.cuda.models.replicas import (
     CLUSTERS,
@@ -82,7 +73,7 @@ class Engine:
         self.of_replicas = Replicas(self.gpu, lattice, seed, first_replica, replicas)
         self._labelling = labelling
         self._links = joined_by_bonds(tuple((0, 1 << k) for k in range(lattice.ndim)))
-        self._index = INDEX_TYPES[lattice.sites * replicas >= 1 << 31]
+        self._index = launcher.INDEX_TYPES[lattice.sites * replicas >= 1 << 31]
         self._clusters, self._fronts = None, None
         grows = labelling == "wave-front"
         self._algorithm = ALGORITHMS["cuda"]["auto" if grows else labelling]
@@ -107,7 +98,7 @@ class Engine:
         self._bond_workspace, self._label_workspace = Workspace(), Workspace()
         self._algorithm_workspace, self._size_workspace = Workspace(), Workspace()
         self._choice_workspace = Workspace()
-        self._repeated: dict[Hashable, Again] = {}
+        self._repeated: dict[Hashable, launcher.Again] = {}
         self._compiled: set[tuple[bool, ...]] = set()  # kinds of updates
         self._check_memory()
         if self._clusters is None and self._fronts is None:
@@ -144,7 +135,7 @@ class Engine:
         """Fill `new` with the spins after an update of clusters; see `conncomp.models.Potts`."""
         chosen, record, clusters, wrapping, _ = flips
         stream = self.gpu.current_stream()
-        are_kept = self._repeats and not are_watched() and stream != PER_THREAD
+        are_kept = self._repeats and not launcher.are_watched() and stream != launcher.PER_THREAD
         if not are_kept or chosen is not None or wrapping:
             self._update(words, new, step, probabilities, flips)
             return
@@ -152,9 +143,9 @@ class Engine:
         kind = stream, record is None, clusters
         again = self._repeated.get(kind)
         if again is None:
-            with kept_launches() as launches:
+            with launcher.kept_launches() as launches:
                 self._update(words, new, step, probabilities, flips)
-            variable = words, new, probabilities, Field("step", step), record
+            variable = words, new, probabilities, launcher.Field("step", step), record
             self._repeated[kind] = self.gpu.repeat(launches, variable)
             return
         address = self.gpu.address
@@ -201,7 +192,7 @@ class Engine:
         if watch is not None:
             watch(labels)
         choice = self._choose(labels, step, chosen)
-        flip = f"flip_clusters<{ctype(self._index)}, {str(settled).lower()}>"
+        flip = f"flip_clusters<{launcher.ctype(self._index)}, {str(settled).lower()}>"
         self._launch_by_site(flip, step, words, labels, choice, new)
 
     def _flips_tiles(self, flips: Flips) -> bool:
@@ -341,7 +332,7 @@ class Engine:
         return self.replicas * self.lattice.ndim * self.lattice.words
 
     def _typed(self, name: str) -> str:
-        return f"{name}<{ctype(self._index)}>"
+        return f"{name}<{launcher.ctype(self._index)}>"
 
     def _launch(
         self, file: str, name: str, step: int, *arguments: Any, over: Over = "words"

@@ -14,19 +14,11 @@ from conncomp.graph import Graph
 from conncomp.grid import ComponentWrapping, cluster_wrapping
 from conncomp.kernels.edges import STATES, TWO_STATES, EdgeBonds
 from conncomp.kernels.lattice import unpack
+from conncomp.models import places
 from conncomp.models._arguments import as_many_as, check_start, check_states
 from conncomp.models._probabilities import DECIMAL
 from conncomp.models.lattices import UnitCell
-from conncomp.models.places import (
-    HYPERCUBIC,
-    OnLattice,
-    as_coupling,
-    as_field,
-    bonds_of,
-    digest_of,
-    in_words,
-    place_of,
-)
+from conncomp.models.places import HYPERCUBIC, OnLattice
 from conncomp.models.potts.measurements import EdgeMeasurements, Measurements
 from conncomp.models.protocol import Update
 from conncomp.models.spins.updates import ON_EDGES, UPDATES
@@ -159,9 +151,9 @@ class Potts(ClusterModel):
         **options: Any,
     ) -> None:
         states = check_range("q", q, 2, MOST_STATES)
-        self.coupling = as_coupling(coupling)
-        self._place = place_of(shape, lattice, periodic, self.coupling)
-        fields = as_field(field, self._place.shape)
+        self.coupling = places.as_coupling(coupling)
+        self._place = places.place_of(shape, lattice, periodic, self.coupling)
+        fields = places.as_field(field, self._place.shape)
         many = as_many_as(replicas, temperature, beta)
         super().__init__(many, first_replica, seed, device, start)
         check_choice("labelling", labelling, ("auto", "serial", "tiles", "wave-front"))
@@ -169,7 +161,7 @@ class Potts(ClusterModel):
         self._field = field
         mixed = self._edges is not None and self._edges.is_mixed
         self._edge_kind = TWO_STATES if mixed else STATES
-        of_words: Any = in_words(self._place, self.coupling, states)
+        of_words: Any = places.in_words(self._place, self.coupling, states)
         self.lattice = of_words if self._edges is None else self._edges
         self._words_lattice = of_words if self._edges is None else self._edges.of_sites
         self.labelling = labelling
@@ -341,7 +333,7 @@ class Potts(ClusterModel):
         numbers = {"coupling": self.coupling, "field": self._field}
         known = {name: n for name, n in numbers.items() if isinstance(n, (int, float))}
         described = {**self._place.described(), "q": self.lattice.states, **known}
-        return {**described, "bonds": digest_of(self._edges)}
+        return {**described, "bonds": places.digest_of(self._edges)}
 
     def _described_spins(self) -> str:
         return f"the spins of shape={self._place.shape} with q={self.lattice.states}"
@@ -387,10 +379,10 @@ class Potts(ClusterModel):
     def _weighted(self, field: NDArray[np.float64] | None, states: int) -> EdgeBonds | None:
         """Return couplings and fields of their own; None where `Lattice` has the bonds."""
         place, coupling = self._place, self.coupling
-        words = None if field is not None else in_words(place, coupling, states)
+        words = None if field is not None else places.in_words(place, coupling, states)
         if words is not None and isinstance(coupling, float) and coupling > 0:
             return None
-        return bonds_of(place, coupling, field, states)
+        return place.bonds(coupling, field, states)
 
 
 def _positive_root(coefficients: tuple[int, int, int]) -> Decimal:

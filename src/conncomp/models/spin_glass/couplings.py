@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import shown
-from conncomp._arrays import as_numpy, check_kind, on_gpu, on_host
 from conncomp.kernels.lattice import Lattice
 from conncomp.kernels.spin_glass import GlassReplicas, bits_of_samples, digits_of_replicas
+from conncomp.models._arguments import as_reals, finite_reals
 from conncomp.models._probabilities import (
     level_probabilities,
     logarithm_table,
@@ -35,26 +35,15 @@ def draw_couplings(
     return couplings
 
 
-def as_reals(name: str, given: Any) -> NDArray[Any]:
-    """Return an array of real numbers, which may have been given on a GPU."""
-    array: NDArray[Any] = on_host(given) if on_gpu(given) else as_numpy(given, name)
-    check_kind(array, "biuf", given, name, "of real numbers")
-    return array
-
-
 def check_array(name: str, given: Any, shape: tuple[int, ...], samples: int) -> NDArray[np.float64]:
     """Return numbers of each sample, (samples, *shape), given for all or one each."""
-    array = as_reals(name, given)
+    array = as_reals(name, given, "biuf")
     shapes = shape, (samples, *shape)
     if array.shape not in shapes:
         raise ValueError(
             f"{name} has shape {array.shape}; it must have {shape}, or {shapes[1]} with one each"
         )
-    numbers = array.astype(np.float64)
-    if not np.isfinite(numbers).all():
-        place = tuple(int(k) for k in np.argwhere(~np.isfinite(numbers))[0])
-        raise ValueError(f"{name}{list(place)}={numbers[place]} must be finite")
-    return np.broadcast_to(numbers, shapes[1])
+    return np.broadcast_to(finite_reals(name, array.astype(np.float64)), shapes[1])
 
 
 class Bonds(NamedTuple):

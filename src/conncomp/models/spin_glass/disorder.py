@@ -11,7 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import check_range, shown
 from conncomp._arrays import as_numpy, check_kind
-from conncomp.models._arguments import check_not_negative, check_positive, check_shape, distinct
+from conncomp.models._arguments import (
+    check_not_negative,
+    check_positive,
+    check_shape,
+    distinct,
+    finite,
+)
 from conncomp.models.spin_glass.pairs import Overlaps, as_overlaps
 from conncomp.models.spin_glass.rounds import GlassSeries
 from conncomp.models.statistics.estimates import (
@@ -249,7 +255,4 @@ def _of_samples(name: str, given: ArrayLike) -> NDArray[np.float64]:
     check_kind(array, "iuf", given, name, "of real numbers")
     if array.ndim != 1 or len(array) < 2:
         raise ValueError(f"{name} has shape {array.shape}; it must be of two samples or more")
-    values = array.astype(np.float64)
-    if not np.isfinite(values).all():
-        raise ValueError(f"{name} has numbers that are not finite")
-    return values
+    return finite(name, array)

@@ -17,6 +17,7 @@ from conncomp.kernels.spin_glass import RULES, GlassReplicas, check_words, pack,
 from conncomp.models._arguments import (
     MOST_REPLICAS,
     as_numbers,
+    as_reals,
     check_shape,
     check_start,
     check_states,
@@ -30,7 +31,6 @@ from conncomp.models.spin_glass.couplings import (
     Bonds,
     as_acting,
     as_bonds,
-    as_reals,
     check_array,
     draw_couplings,
 )
@@ -162,7 +162,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
         check_choice("update", update, RULES)
         self.update = update
         is_drawn = couplings is None or isinstance(couplings, str)
-        given = None if is_drawn else as_reals("couplings", couplings)
+        given = None if is_drawn else as_reals("couplings", couplings, "biuf")
         betas = _betas_of(beta, temperature)
         self.samples = _count_samples(samples, given, self.lattice)
         self.copies = 1 if copies is None else check_range("copies", copies, 1, MOST_REPLICAS)

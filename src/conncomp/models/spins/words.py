@@ -17,7 +17,6 @@ from conncomp.kernels.edges import STATES, WHOLE, EdgeBonds, SpinKind
 from conncomp.kernels.lattice import BITS, Lattice, check_words, pack
 from conncomp.models._arguments import room_for
 from conncomp.models._probabilities import acceptances, bond_probabilities
-from conncomp.models.places import bonds_of
 from conncomp.models.potts.measurements import COUNTS, Measurements, WeightedBonds
 from conncomp.models.spins.model import SpinModel
 
@@ -102,7 +101,7 @@ class ClusterModel(SpinModel[Measurements]):
 
     def _all_bonds(self) -> EdgeBonds:
         lattice = self._words_lattice
-        bonds = bonds_of(self._place, self.coupling, None, lattice.states)
+        bonds = self._place.bonds(self.coupling, None, lattice.states)
         return bonds.in_words_of(lattice)
 
     def _new_strengths(self) -> Any:

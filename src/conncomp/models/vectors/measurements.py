@@ -8,19 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp.kernels import vector_spins as of
 from conncomp.kernels.lattice import MOST_AXES, Lattice
-from conncomp.kernels.vector_spins import (
-    ALONG,
-    ANGLE,
-    CURRENTS,
-    ENERGY,
-    FIELDS,
-    MAGNETISATION,
-    MEASURE_BITS,
-    PROJECTED,
-    VORTICES,
-    Kind,
-)
+from conncomp.kernels.vector_spins import Kind
 from conncomp.models.observables.series import ACTIVE, CLUSTERS, Observed, ObservedSeries
 from conncomp.models.potts.measurements import COUNTS, LIMB
 from conncomp.models.statistics.summaries import Told
@@ -79,12 +69,12 @@ class VectorMeasurements(ObservedSeries):
     @property
     def energy(self) -> NDArray[np.float64]:
         """The energy of the whole lattice, -J sum of s_i . s_j over bonds."""
-        return -self.coupling * self._sums(ENERGY)
+        return -self.coupling * self._sums(of.ENERGY)
 
     @property
     def magnetisation(self) -> NDArray[np.float64]:
         """The mean spin, a vector along the last axis."""
-        fields = slice(MAGNETISATION, MAGNETISATION + self.kind.components)
+        fields = slice(of.MAGNETISATION, of.MAGNETISATION + self.kind.components)
         return self._sums(fields) / self.lattice.sites
 
     @property
@@ -105,9 +95,9 @@ class VectorMeasurements(ObservedSeries):
         S. Teitel, C. Jayaprakash, Phys. Rev. B 27, 598 (1983).
         """
         axes = range(MOST_AXES - self.lattice.ndim, MOST_AXES)
-        along = self.coupling * self._sums([ALONG + axis for axis in axes])
+        along = self.coupling * self._sums([of.ALONG + axis for axis in axes])
         rotations = range(self.kind.rotations)
-        fields = [[CURRENTS + 3 * axis + k for k in rotations] for axis in axes]
+        fields = [[of.CURRENTS + 3 * axis + k for k in rotations] for axis in axes]
         # Of angles the one rotation's current is the first of three.
         squares = (self.coupling * self._sums(fields)) ** 2
         beta = np.asarray(self.beta)[..., None]
@@ -119,7 +109,7 @@ class VectorMeasurements(ObservedSeries):
         """The number of plaquettes around which angles turn, either way."""
         if not self._has_vortices:
             return self._observed("vortices")
-        return self.records[..., VORTICES]
+        return self.records[..., of.VORTICES]
 
     @property
     def active_bonds(self) -> NDArray[np.int64]:
@@ -138,7 +128,7 @@ class VectorMeasurements(ObservedSeries):
         U. Wolff, Nucl. Phys. B 334, 581 (1990).
         """
         self._of_clusters(CLUSTERS)
-        limbs = self.records[..., PROJECTED:FIELDS].astype(np.float64)
+        limbs = self.records[..., of.PROJECTED : of.FIELDS].astype(np.float64)
         squares = limbs @ np.ldexp(1.0, LIMB * np.arange(limbs.shape[-1]) - _SQUARED_BITS)
         return np.asarray(self.kind.components * squares / float(self.lattice.sites) ** 2)
 
@@ -158,10 +148,10 @@ class VectorMeasurements(ObservedSeries):
 
     @property
     def _has_vortices(self) -> bool:
-        return self.kind == ANGLE and self.lattice.ndim == 2
+        return self.kind == of.ANGLE and self.lattice.ndim == 2
 
     def _sums(self, fields: Any) -> NDArray[np.float64]:
-        return np.asarray(np.ldexp(self.records[..., fields].astype(np.float64), -MEASURE_BITS))
+        return np.asarray(np.ldexp(self.records[..., fields].astype(np.float64), -of.MEASURE_BITS))
 
 
 @dataclass(frozen=True)

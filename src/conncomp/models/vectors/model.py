@@ -16,20 +16,11 @@ from conncomp.graph import Graph
 from conncomp.kernels.edges import EdgeBonds, SpinKind
 from conncomp.kernels.lattice import Lattice
 from conncomp.kernels.vector_spins import FIELDS, MEASURE_BITS, Kind, as_spins, as_vectors
+from conncomp.models import places
 from conncomp.models._arguments import as_many_as, check_start, room_for
 from conncomp.models._probabilities import MOST_STRENGTH, strengths_of
 from conncomp.models.lattices import UnitCell
-from conncomp.models.places import (
-    HYPERCUBIC,
-    OnLattice,
-    as_coupling,
-    as_field,
-    as_one_number,
-    bonds_of,
-    digest_of,
-    in_words,
-    place_of,
-)
+from conncomp.models.places import HYPERCUBIC, OnLattice
 from conncomp.models.potts.measurements import COUNTS
 from conncomp.models.spins.model import SpinModel
 from conncomp.models.spins.updates import OF_VECTORS
@@ -87,17 +78,17 @@ class VectorModel(SpinModel[VectorMeasurements]):
         first_replica: int = 0,
         device: str | None = None,
     ) -> None:
-        self.coupling = as_coupling(coupling)
-        self._place = place_of(shape, lattice, periodic, self.coupling)
+        self.coupling = places.as_coupling(coupling)
+        self._place = places.place_of(shape, lattice, periodic, self.coupling)
         if self._place.sites > MOST_SITES:
             raise ValueError(f"shape={shown(shape)} must have fewer than 2**31 sites")
-        fields = as_field(field, self._place.shape)
-        self._field = as_one_number(fields)
+        fields = places.as_field(field, self._place.shape)
+        self._field = places.as_one_number(fields)
         many = as_many_as(replicas, temperature, beta)
         super().__init__(many, first_replica, seed, device, start)
         # Clusters are reflected or not: of two states.
         plain = self._kind is not None and fields is None
-        of_words = in_words(self._place, self.coupling, 2) if plain else None
+        of_words = places.in_words(self._place, self.coupling, 2) if plain else None
         self._edges = self._all_bonds(fields) if of_words is None else None
         self.lattice = self._edges if of_words is None else of_words
         self._words_lattice = self.lattice
@@ -136,7 +127,7 @@ class VectorModel(SpinModel[VectorMeasurements]):
                 "periodic": list(self.lattice.periodic),
                 "coupling": self.coupling,
             }
-        described = {**self._place.described(), "bonds": digest_of(self._edges)}
+        described = {**self._place.described(), "bonds": places.digest_of(self._edges)}
         numbers = {"coupling": self.coupling, "field": self._field}
         return {**described, **{name: n for name, n in numbers.items() if isinstance(n, float)}}
 
@@ -205,7 +196,7 @@ class VectorModel(SpinModel[VectorMeasurements]):
         return self._spins, self._edge_kind, Lattice((self.sites,), (False,), self._states)
 
     def _all_bonds(self, fields: NDArray[np.float64] | None = None) -> EdgeBonds:
-        return bonds_of(self._place, self.coupling, fields, self._states)
+        return self._place.bonds(self.coupling, fields, self._states)
 
     def _of_records(
         self, records: NDArray[np.int64], beta: Any, clusters: bool
