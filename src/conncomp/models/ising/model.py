@@ -229,13 +229,9 @@ class Ising(ClusterModel):
         return self._of_replicas(xp.concatenate(of_kind, axis=1))
 
     def _described(self) -> dict[str, Any]:
-        described = self._place.described()
         if self._edges is None:
-            return {**described, "coupling": self.coupling}
-        # Of those that are no numbers the digest tells.
-        numbers = {"coupling": self.coupling, "field": self._field}
-        known = {name: n for name, n in numbers.items() if not isinstance(n, np.ndarray)}
-        return {**described, **known, "bonds": places.digest_of(self._edges)}
+            return {**self._place.described(), "coupling": self.coupling}
+        return super()._described()
 
     def _described_spins(self) -> str:
         return f"the spins of {self.sites} sites"

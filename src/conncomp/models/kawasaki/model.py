@@ -81,18 +81,14 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
     replicas : int, optional
         How many independent lattices run side by side. By default there are as many as
         temperatures or fractions; for one there is no axis for replicas in what is returned.
-    first_replica : int, optional
-        The number of the first replica: replica k of a model of many is the one of a model of one
-        whose first replica is k.
-    seed : int, optional
-        0 to 2**64 - 1. Spins are a function of seed, replica and parameters alone: those of another
-        device or number of threads are the same.
+    first_replica, seed
+        As of `Ising`.
     start : array_like of int, optional
         The first spins, 1 for up and 0, of the lattice's shape or with an axis for the replicas
         before. By default all places of the spins that are up are equally probable. An array on a
         GPU puts the model there.
-    device : {None, "cpu", "cuda"}, optional
-        Where the spins are; None is where `start` is, the CPU otherwise.
+    device
+        As of `Ising`.
 
     Attributes
     ----------

@@ -71,9 +71,8 @@ class Percolation(Simulated[PercolationMeasurements]):
     replicas : int, optional
         How many independent lattices there are side by side; None, the default, is one, without an
         axis for replicas in what is returned.
-    first_replica : int, optional
-        The number of the first replica: replica k of a model of many is the one of a model of one
-        whose first replica is k.
+    first_replica
+        As of `Ising`.
     seed : int, optional
         0 to 2**64 - 1. Configurations and runs are functions of seed, replica, number and lattice
         alone, not of threads or device.

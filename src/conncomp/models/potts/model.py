@@ -66,23 +66,13 @@ class Potts(ClusterModel):
         h of state 0, above or below 0, of all sites or of each, as of `Ising`. A site in a field
         has a bond to a ghost of state 0, and clusters with such bonds stay. On other lattices, with
         couplings of their own or a field, bonds are drawn one by one as of `Ising`.
-    periodic : bool, "antiperiodic", or sequence of these, optional
-        Which axes close on themselves: one answer for all, or one for each axis. Over the end of an
-        antiperiodic axis the coupling is -J.
-    replicas : int, optional
-        How many independent lattices run side by side. By default there are as many as
-        temperatures; for one there is no axis for replicas in what is returned.
-    seed : int, optional
-        0 to 2**64 - 1. Spins are a function of seed, replica and parameters alone: those of another
-        device, labelling or number of threads are the same.
+    periodic, replicas, seed
+        As of `Ising`. Spins do not depend on the labelling, either.
     start : {"hot", "cold"} or array_like of int, optional
         The first spins: random ones, all of state 0, or these, of the lattice's shape or with an
         axis for the replicas before. An array on a GPU puts the model there.
-    first_replica : int, optional
-        The number of the first replica: replica k of a model of many is the one of a model of one
-        whose first replica is k.
-    device : {None, "cpu", "cuda"}, optional
-        Where the spins are; None is where `start` is, the CPU otherwise.
+    first_replica, device
+        As of `Ising`.
     labelling : {"auto", "serial", "tiles", "wave-front"}, optional
         How clusters are found: "serial" is breadth-first search that flips as it grows (CPU),
         "tiles" Weigel's algorithms (GPU, two or three axes), and "wave-front" his few-cluster
@@ -297,7 +287,7 @@ class Potts(ClusterModel):
             "few-cluster" on hypercubic lattices with one coupling and no field.
         tile, p_flip : optional
             Of "few-cluster", as `few_cluster` takes them.
-        clusters, wrapping : bool, optional
+        clusters, wrapping
             As of `swendsen_wang`.
         observe : str or sequence of str, optional
             What to measure besides, which takes longer: "structure", the structure factors of which
@@ -323,17 +313,7 @@ class Potts(ClusterModel):
         return self._updater(update, clusters, wrapping, observe, tile, p_flip)
 
     def _described(self) -> dict[str, Any]:
-        if self._edges is None:
-            return {
-                "shape": list(self.lattice.shape),
-                "q": self.lattice.states,
-                "coupling": self.coupling,
-                "periodic": list(self.lattice.periodic),
-            }
-        numbers = {"coupling": self.coupling, "field": self._field}
-        known = {name: n for name, n in numbers.items() if isinstance(n, (int, float))}
-        described = {**self._place.described(), "q": self.lattice.states, **known}
-        return {**described, "bonds": places.digest_of(self._edges)}
+        return {**super()._described(), "q": self.lattice.states}
 
     def _described_spins(self) -> str:
         return f"the spins of shape={self._place.shape} with q={self.lattice.states}"

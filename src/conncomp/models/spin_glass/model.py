@@ -98,8 +98,8 @@ class SpinGlass(Thermal[GlassMeasurements]):
     start : {"hot", "cold"} or array_like of int, optional
         The first spins: random ones, all up, or these, of ±1, of the lattice's shape or with an
         axis for the replicas before. An array on a GPU puts the model there.
-    device : {None, "cpu", "cuda"}, optional
-        Where the spins are; None is where `start` is, the CPU otherwise.
+    device
+        As of `Ising`.
 
     Attributes
     ----------

@@ -19,7 +19,7 @@ from conncomp.models.base import Thermal
 from conncomp.models.observables.clusters import label_clusters, label_on_edges
 from conncomp.models.observables.observing import observing
 from conncomp.models.observables.windings import check_wrapping
-from conncomp.models.places import InGraph, OnLattice
+from conncomp.models.places import InGraph, OnLattice, digest_of
 from conncomp.models.protocol import Measured, Update, make_updates
 from conncomp.models.spins.updates import (
     LOCAL,
@@ -49,6 +49,7 @@ class SpinModel(Thermal[Measured]):
 
     coupling: float | NDArray[np.float64]
     lattice: Any
+    _field: Any
     _place: OnLattice | InGraph
     _edges: EdgeBonds | None
     _edge_kind: SpinKind
@@ -365,6 +366,15 @@ class SpinModel(Thermal[Measured]):
     @abstractmethod
     def _series(self, records: NDArray[np.int64], *measured: bool) -> Measured:
         """Return what was measured: clusters, bonds and wrapping, if they were."""
+
+    def _described(self) -> dict[str, Any]:
+        """Return parameters; of couplings and fields that are no numbers the digest tells."""
+        if self._edges is None:
+            lattice = {name: list(getattr(self.lattice, name)) for name in ("shape", "periodic")}
+            return {**lattice, "coupling": self.coupling}
+        numbers = {"coupling": self.coupling, "field": self._field}
+        known = {name: n for name, n in numbers.items() if isinstance(n, (int, float))}
+        return {**self._place.described(), **known, "bonds": digest_of(self._edges)}
 
     def _prepare(self) -> None:
         self._local: Any = None

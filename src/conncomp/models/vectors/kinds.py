@@ -40,33 +40,19 @@ class XY(VectorModel):
         T above 0, one for all replicas or one for each; "critical", the default, is 1 / 1.1199(1) J
         [2]_ of the square lattice, the transition of Kosterlitz and Thouless, or 1 / 0.4541659(10)
         J [3]_ of the cubic one.
-    beta : float or sequence of float, optional
-        The inverse temperature, instead of `temperature`.
-    coupling : float or array_like of float, optional
-        J: above 0 of a ferromagnet, below 0 of an antiferromagnet; or one for each bond of a
-        lattice, in the order of `edges`, or each arc of a graph, in the order of ``Graph.arcs``,
-        as of `Ising`.
+    beta, coupling
+        As of `Ising`.
     field : float or array_like of float, optional
         h along the first axis, of all sites or of each, in the shape of the lattice: -h times the
         first component of a spin is its energy. Sites in a field have bonds to a ghost that points
         there, and clusters with such bonds stay.
-    periodic : bool, "antiperiodic", or sequence of these, optional
-        Which axes close on themselves: one answer for all, or one for each axis. Over the end of an
-        antiperiodic axis the coupling is -J.
-    replicas : int, optional
-        How many independent lattices run side by side. By default there are as many as
-        temperatures; for one there is no axis for replicas in what is returned.
-    seed : int, optional
-        0 to 2**64 - 1. Spins are a function of seed, replica and parameters alone: those of another
-        device or number of threads are the same.
+    periodic, replicas, seed
+        As of `Ising`.
     start : {"hot", "cold"} or array_like of float, optional
         The first spins: random ones, all along the first axis, or these: vectors of any length but
         0, of the shape of `spins` of one replica or of all. An array on a GPU puts the model there.
-    first_replica : int, optional
-        The number of the first replica: replica k of a model of many is the one of a model of one
-        whose first replica is k.
-    device : {None, "cpu", "cuda"}, optional
-        Where the spins are; None is where `start` is, the CPU otherwise.
+    first_replica, device
+        As of `Ising`.
 
     Attributes
     ----------

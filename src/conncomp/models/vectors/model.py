@@ -120,17 +120,6 @@ class VectorModel(SpinModel[VectorMeasurements]):
         """
         return self._repeat("updates", updates, measure, "wolff", observe=observe)
 
-    def _described(self) -> dict[str, Any]:
-        if self._edges is None:
-            return {
-                "shape": list(self.lattice.shape),
-                "periodic": list(self.lattice.periodic),
-                "coupling": self.coupling,
-            }
-        described = {**self._place.described(), "bonds": places.digest_of(self._edges)}
-        numbers = {"coupling": self.coupling, "field": self._field}
-        return {**described, **{name: n for name, n in numbers.items() if isinstance(n, float)}}
-
     def _lattice_engine(self) -> Any:
         return self._new_engine(self.lattice, self._kind, self.coupling < 0)
 
