@@ -120,6 +120,13 @@ def unpack(xp: Any, lattice: Lattice, words: Any) -> Any:
     return states.reshape(replicas, *lattice.shape)
 
 
+def unpack_planes(xp: Any, lattice: Lattice, words: Any) -> Any:
+    """Return what each plane of words holds: bool of shape ``(planes, replicas, *shape)``."""
+    one = lattice._replace(states=2)
+    planes = [unpack(xp, one, words[:, k : k + 1]) for k in range(words.shape[1])]
+    return xp.stack(planes).astype(bool)
+
+
 def check_words(lattice: Lattice, shape: tuple[int, ...], words: Any) -> None:
     """Raise ValueError unless these can be words of spins: kernels rely on what they hold.
 

@@ -20,18 +20,9 @@ from conncomp.kernels.lattice import Lattice
 from conncomp.models.places import OnLattice
 
 
-def label_clusters(
-    bonds: Any, lattice: Lattice, batch_axes: int, *, numbering: str, return_num: bool
-) -> Any:
+def label_clusters(bonds: Any, lattice: Lattice, batch_axes: int, **how: Any) -> Any:
     """Return what `conncomp.label_bonds` does of the active bonds of a model."""
-    labelled: Any = label_bonds
-    return labelled(
-        bonds,
-        periodic=lattice.periodic,
-        batch_axes=batch_axes,
-        numbering=numbering,
-        return_num=return_num,
-    )
+    return label_bonds(bonds, periodic=lattice.periodic, batch_axes=batch_axes, **how)
 
 
 def label_on_edges(
@@ -64,7 +55,7 @@ class Clusters:
     """
 
     def __init__(self, model: Any, place: OnLattice) -> None:
-        self._model, self._replicas = model, model.replicas
+        self._model = model
         self.windings: NDArray[np.int32] | None = None
         self._by_axis = model._edges is None and isinstance(model.lattice, Lattice)
         if self._by_axis:
@@ -95,6 +86,6 @@ class Clusters:
         model = self._model
         if not self._by_axis:
             return self._labels.label(self.active() if active is None else active)
-        how: Any = {"numbering": "roots", "return_num": False}
-        labels = label_clusters(model._planes_of_bonds(), model.lattice, 1, **how)
+        planes = model._planes_of_bonds()
+        labels = label_clusters(planes, model.lattice, 1, numbering="roots")
         return model._engine.xp.ascontiguousarray(labels.reshape(model.replicas, -1), INDEX)

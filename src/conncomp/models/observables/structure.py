@@ -69,19 +69,11 @@ class Structure:
         engine = import_module(f"{__package__}.{model.device}")
         self._sums = engine.StructureSums(drawn, rows, kind, waves)
         wave_vectors = 2 * np.pi * np.linalg.inv(vectors).T / np.array(cells.shape)[:, None]
-        lengths = np.linalg.norm(wave_vectors, axis=1)
+        steps = np.linalg.norm(wave_vectors, axis=1) * np.sinc(1 / np.array(cells.shape))
         extents = np.array(cells.shape) * np.linalg.norm(vectors, axis=1)
-        self.reader = Factors(
-            sites,
-            len(cells.shape),
-            tuple(axes),
-            components_of(kind, rows.states),
-            0 if kind.components else rows.states,
-            tuple((lengths * np.sinc(1 / np.array(cells.shape))).tolist()),
-            tuple(extents.tolist()),
-            clusters,
-            zero,
-        )
+        of_axes = tuple(axes), tuple(steps.tolist()), tuple(extents.tolist())
+        spins = components_of(kind, rows.states), 0 if kind.components else rows.states
+        self.reader = Factors(sites, len(cells.shape), *of_axes, *spins, clusters, zero)
 
     def measure(self, record: Any, field: int) -> None:
         """Add sums of the present spins, and those of the clusters that the next update draws."""
@@ -105,10 +97,10 @@ class Factors:
     sites: int
     ndim: int
     axes: tuple[int, ...]
-    components: int
-    states: int
     steps: tuple[float, ...]
     extents: tuple[float, ...]
+    components: int
+    states: int
     clusters: bool
     zero: bool
 

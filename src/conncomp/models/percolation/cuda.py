@@ -56,16 +56,10 @@ class Engine:
         shape = self._replicas.count, self._planes, lattice.rows, lattice.columns
         words = self.xp.empty(shape, BITS)
         (kernel,) = self.gpu.load(FILE, ("draw_configurations<>",))
-        launch(
-            kernel,
-            self._replicas.grid,
-            self._replicas.struct(step),
-            np.uint64(probability or 0),
-            np.bool_(probability is None),
-            np.bool_(self._of_bonds),
-            words,
-            self._records(record),
-        )
+        replicas, of_bonds = self._replicas, np.bool_(self._of_bonds)
+        how = np.uint64(probability or 0), np.bool_(probability is None), of_bonds
+        drawn = replicas.struct(step), *how, words, self._records(record)
+        launch(kernel, replicas.grid, *drawn)
         return words
 
     def measure(self, step: int, probability: int | None, record: Any) -> None:

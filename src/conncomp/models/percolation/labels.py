@@ -6,18 +6,12 @@ from typing import Any
 
 from conncomp.components import component_sizes
 from conncomp.grid import cluster_wrapping, component_wrapping, label, label_bonds
-from conncomp.kernels.lattice import Lattice, unpack
+from conncomp.kernels.lattice import Lattice, unpack_planes
 from conncomp.models.observables.clusters import label_on_edges
 from conncomp.models.observables.windings import add_wrapping
 from conncomp.models.percolation import measurements as fields
 from conncomp.models.percolation.lattices import Geometry
 from conncomp.models.percolation.measurements import AXES
-
-
-def elements_of(xp: Any, cells: Lattice, words: Any) -> Any:
-    """Return which elements words hold: bool of (planes, replicas, *shape)."""
-    planes = range(words.shape[1])
-    return xp.stack([unpack(xp, cells, words[:, k : k + 1]) for k in planes]).astype(bool)
 
 
 def are_labelled(geometry: Geometry) -> bool:
@@ -75,7 +69,7 @@ def measure_by_labels(
     It labels twice, once to find windings: for lattices that have no way of their own.
     """
     options = {**who_is_linked(lattice, geometry), "batch_axes": 1}
-    there = elements_of(xp, lattice, words)
+    there = unpack_planes(xp, lattice, words)
     if geometry.of_bonds:
         labels, wrapping = label_bonds(there, **options), cluster_wrapping(there, **options)
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from math import pi, sin
 from typing import Any
@@ -19,10 +18,10 @@ from conncomp.models.lattices import UnitCell, cell_in_words, hypercubic, lattic
 
 SQUARE = "square"  # hypercubic, of as many axes as lengths are given
 # Triangular: as an array in which sites (1, 1) apart are neighbours, too.
-_TRIANGULAR = replace(
-    ISING_LATTICES["triangular"],
-    vectors=((-0.5, sin(pi / 3)), (1.0, 0.0)),
-    bonds=((0, 0, (1, 0)), (0, 0, (0, 1)), (0, 0, (1, 1))),
+_TRIANGULAR = UnitCell(
+    ((-0.5, sin(pi / 3)), (1.0, 0.0)),
+    ((0.0, 0.0),),
+    ((0, 0, (1, 0)), (0, 0, (0, 1)), (0, 0, (1, 1))),
 )
 _CELLS = {
     "triangular": _TRIANGULAR,
@@ -30,29 +29,23 @@ _CELLS = {
 }
 LATTICES = (SQUARE, *_CELLS)
 
-# Of the infinite lattice, by name, kind and number of axes: see `Percolation.critical_p`.
+# Of the infinite lattice, by name and kind, and number of axes: see `Percolation.critical_p`.
 _SINE = 2 * sin(pi / 18)
 THRESHOLDS = {
-    ("square", "site", 1): 1.0,
-    ("square", "bond", 1): 1.0,
-    ("square", "site", 2): 0.59274605,
-    ("square", "bond", 2): 0.5,
-    ("square", "site", 3): 0.31160768,
-    ("square", "bond", 3): 0.24881185,
-    ("square", "site", 4): 0.19688561,
-    ("square", "bond", 4): 0.16013122,
-    ("triangular", "site", 2): 0.5,
-    ("triangular", "bond", 2): _SINE,
-    ("honeycomb", "site", 2): 0.69704023,
-    ("honeycomb", "bond", 2): 1 - _SINE,
-    ("kagome", "site", 2): 1 - _SINE,
-    ("kagome", "bond", 2): 0.524404999,
-    ("bcc", "site", 3): 0.2459615,
-    ("bcc", "bond", 3): 0.18028762,
-    ("fcc", "site", 3): 0.19923517,
-    ("fcc", "bond", 3): 0.12016377,
-    ("diamond", "site", 3): 0.4299870,
-    ("diamond", "bond", 3): 0.3895892,
+    ("square", "site"): {1: 1.0, 2: 0.59274605, 3: 0.31160768, 4: 0.19688561},
+    ("square", "bond"): {1: 1.0, 2: 0.5, 3: 0.24881185, 4: 0.16013122},
+    ("triangular", "site"): {2: 0.5},
+    ("triangular", "bond"): {2: _SINE},
+    ("honeycomb", "site"): {2: 0.69704023},
+    ("honeycomb", "bond"): {2: 1 - _SINE},
+    ("kagome", "site"): {2: 1 - _SINE},
+    ("kagome", "bond"): {2: 0.524404999},
+    ("bcc", "site"): {3: 0.2459615},
+    ("bcc", "bond"): {3: 0.18028762},
+    ("fcc", "site"): {3: 0.19923517},
+    ("fcc", "bond"): {3: 0.12016377},
+    ("diamond", "site"): {3: 0.4299870},
+    ("diamond", "bond"): {3: 0.3895892},
 }
 
 # From a site of a cell, a way to a site of the cell that is so many steps farther.
@@ -165,14 +158,14 @@ def _cell_of(lattice: str | UnitCell) -> UnitCell:
 def critical_p(kind: str, ndim: int | None, lattice: str | UnitCell) -> float:
     """Return a threshold of `THRESHOLDS`; without `ndim` that of the plane, if there is one."""
     name = lattice_in_words(lattice)
-    known = [key[2] for key in THRESHOLDS if key[:2] == (name, kind)]
+    known = THRESHOLDS.get((name, kind), {})
     axes = ndim if ndim is not None else 2 if 2 in known else min(known, default=MOST_AXES)
     if axes not in known:
         raise ValueError(
             f"no threshold is known for lattice={shown(name)} with kind={kind!r} in {axes} "
             "dimensions; give p as a number"
         )
-    return THRESHOLDS[name, kind, axes]
+    return known[axes]
 
 
 # Of the square torus in the limit of many sites, by the formula of H. T. Pinson, J. Stat. Phys. 75,

@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 from conncomp._arguments import as_bool, as_number, check_choice, check_range, shown
 from conncomp.grid import label, label_bonds
 from conncomp.grid._arguments import check_periodic
-from conncomp.kernels.lattice import MOST_AXES
+from conncomp.kernels.lattice import MOST_AXES, unpack_planes
 from conncomp.models._probabilities import as_fixed_point
 from conncomp.models.base import Simulated
 from conncomp.models.lattices import UnitCell
 from conncomp.models.percolation import lattices
 from conncomp.models.percolation.labels import (
     are_labelled,
-    elements_of,
     label_by_search,
     who_is_linked,
 )
@@ -419,7 +418,7 @@ class Percolation(Simulated[PercolationMeasurements]):
     def _there(self, p: float | None) -> Any:
         """Return the present configuration: bool, (kinds of elements, replicas, *shape)."""
         words = self._engine.draw(self.updates, self._fixed_point(p))
-        return elements_of(self._engine.xp, self._cells, words)
+        return unpack_planes(self._engine.xp, self._cells, words)
 
     def _fixed_point(self, p: float | None) -> int | None:
         """Return a probability as 64 bits, or None if it is 1."""

@@ -63,19 +63,11 @@ class Engine(NativeSpins):
                 )
         if options:
             raise ValueError(f"options={shown(options)} are for a GPU; leave them out on the CPU")
-        self._ndim, struct = lattice.ndim, lattice.struct
-        engine = native.PottsEngine(
-            struct["length"].tolist(),
-            int(struct["periodic"]),
-            lattice.states,
-            lattice.planes,
-            drawn.seed,
-            drawn.first_replica,
-            drawn.replicas,
-            lattice.ndim,
-            labelling == "serial",
-        )
-        super().__init__(engine, (drawn.replicas, lattice.ndim, lattice.rows, lattice.columns))
+        self._ndim, struct, (replicas, first_replica, seed) = lattice.ndim, lattice.struct, drawn
+        bonds = struct["length"].tolist(), int(struct["periodic"]), lattice.states, lattice.planes
+        how = seed, first_replica, replicas, lattice.ndim, labelling == "serial"
+        shape = replicas, lattice.ndim, lattice.rows, lattice.columns
+        super().__init__(native.PottsEngine(*bonds, *how), shape)
 
     def update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of clusters."""

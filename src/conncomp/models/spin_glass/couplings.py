@@ -101,13 +101,8 @@ def as_bonds(
             f"couplings and fields of up to {shown(float(bound.max()))} are too large, or too "
             "small; choose others, and beta"
         )
-    return Bonds(
-        _rounded(acting, exponents),
-        None if fields is None else _rounded(fields, exponents),
-        exponents,
-        None,
-        constant,
-    )
+    acts = None if fields is None else _rounded(fields, exponents)
+    return Bonds(_rounded(acting, exponents), acts, exponents, None, constant)
 
 
 def _largest_fields(grid: NDArray[np.float64], fields: NDArray[np.float64] | None) -> Any:

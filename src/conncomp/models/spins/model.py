@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from conncomp._arguments import as_bool, check_choice
 from conncomp._arrays import on_host
 from conncomp.kernels.edges import UNIT_BITS, EdgeBonds, SpinKind
-from conncomp.kernels.lattice import Lattice, unpack
+from conncomp.kernels.lattice import Lattice, unpack_planes
 from conncomp.models import on_edges
 from conncomp.models._probabilities import CERTAIN, temperature_factors
 from conncomp.models.base import Thermal
@@ -422,11 +422,6 @@ class SpinModel(Thermal[Measured]):
         return self._engine.xp.asarray(factors)
 
     def _planes_of_bonds(self) -> Any:
-        """Return which bonds the next cluster update makes active, given as words.
-
-        They are bool, of shape (planes, replicas, *shape of the words' lattice).
-        """
-        xp, one_plane = self._engine.xp, self._words_lattice._replace(states=2)
+        """Return which bonds the next update makes active, by planes of words: bool."""
         words = self._engine.bonds(self._spins, self.updates + 1, self._strengths())
-        planes = [unpack(xp, one_plane, words[:, k : k + 1]) for k in range(words.shape[1])]
-        return xp.stack(planes).astype(bool)
+        return unpack_planes(self._engine.xp, self._words_lattice, words)
