@@ -79,13 +79,13 @@ class ClusterUpdate(SpinUpdate):
 
     def __call__(self, number: int, record: Any = None) -> None:
         """Make the update of this number, and measure into a record unless that is None."""
-        model = self.model
-        if self.sweeps and self.most > 1:
+        model, engine = self.model, self.model._engine
+        if self.sweeps and engine.sweeps is not None:
             self.sweep(range(number, number + 1), None if record is None else record[None], 1, 0)
             return
         clusters, _, wrapping = self.measured if record is not None else (False, False, False)
         flips = Flips(self.chosen, record, clusters, wrapping)
-        model._engine.update(model._spins, model._new_spins, number, self.strengths, flips)
+        engine.update(model._spins, model._new_spins, number, self.strengths, flips)
         self._take_new(number)
 
     @property

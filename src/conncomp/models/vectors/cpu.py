@@ -33,16 +33,16 @@ class Engine(NativeSpins):
 
     def update(self, spins: Any, new: Any, step: int, strengths: Any, flips: Flips) -> None:
         """Fill `new` with the spins after clusters are reflected, all or one."""
-        record, sizes, projected = flips.record, None, None
+        record, replicas = flips.record, self._replicas
         if record is not None:
             assert record.shape[-1] == FIELDS
             self.count(spins, record)
-        if flips.clusters:
-            sizes = np.zeros((self._replicas, COUNTS + 2), np.int64)
-            projected = np.zeros((self._replicas, FIELDS - PROJECTED), np.int64)
-        flat = [None if array is None else array.reshape(-1) for array in (sizes, projected)]
-        spun = spins.reshape(-1), new.reshape(-1), step, strengths
-        self._engine.update(*spun, flips.chosen is not None, *flat)
-        if sizes is not None and projected is not None:
-            record[:, ACTIVE:COUNTS] += sizes[:, ACTIVE:COUNTS]
-            record[:, PROJECTED:] += projected
+        spun = spins.reshape(-1), new.reshape(-1), step, strengths, flips.chosen is not None
+        if not flips.clusters:
+            self._engine.update(*spun, None, None)
+            return
+        sizes = np.zeros((replicas, COUNTS + 2), np.int64)
+        projected = np.zeros((replicas, FIELDS - PROJECTED), np.int64)
+        self._engine.update(*spun, sizes.reshape(-1), projected.reshape(-1))
+        record[:, ACTIVE:COUNTS] += sizes[:, ACTIVE:COUNTS]
+        record[:, PROJECTED:] += projected

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from math import log, sqrt
 from typing import Any, ClassVar
 
@@ -136,7 +137,7 @@ class VectorModel(SpinModel[VectorMeasurements]):
             raise ValueError("the state has spins that are no unit vectors")
         return self._check_betas("the state's beta", betas), placed(self._engine.xp, held)
 
-    @property
+    @cached_property
     def _record_length(self) -> int:
         return FIELDS if self._edges is None else COUNTS + self._edge_kind.components
 
