@@ -477,7 +477,7 @@ def check_output(path: StrPath, force: bool) -> None:
 
 def _display(name: str, shows: bool) -> AbstractContextManager[Report]:
     if not shows:
-        return nullcontext(lambda done, total: None)
+        return nullcontext(_no_report)
     optional("rich")
     from conncomp._progress import counting
 
@@ -498,3 +498,7 @@ def _digest(*arrays: NDArray[Any]) -> str:
 
 def _is_number(value: Any) -> bool:
     return type(value) is int and 0 <= value <= MOST_UPDATES
+
+
+def _no_report(done: int, total: int) -> None:
+    """Tell nobody."""

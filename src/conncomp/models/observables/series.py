@@ -55,6 +55,7 @@ class ObservedSeries:
     """A series with `records`, and `observed`, what they have behind the fields of the model."""
 
     records: NDArray[np.int64]
+    lattice: Any
     clusters_measured: bool
     observed: tuple[Observed, ...]
 
@@ -95,6 +96,10 @@ class ObservedSeries:
         Update with ``observe="structure", clusters=True``.
         """
         return self._observed("improved_structure")
+
+    def told(self, records: NDArray[np.int64], beta: float) -> Any:
+        """Return what some records say, those of one inverse temperature, for `summarise`."""
+        raise NotImplementedError
 
     def _of_clusters(self, number: int) -> NDArray[np.int64]:
         if not self.clusters_measured:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf, isfinite, nan
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import check_range, shown
 from conncomp.models._arguments import as_numbers, distinct
+from conncomp.models.observables.series import ObservedSeries
 from conncomp.models.observables.windings import EVENTS, happens
 from conncomp.models.protocol import MOST_UPDATES
 from conncomp.models.statistics.estimates import (
@@ -126,19 +127,9 @@ class Told(NamedTuple):
     wrapping: tuple[NDArray[Any], NDArray[Any]] | None
 
 
-class Telling(Protocol):
-    """A series that says what a `Summary` is made of."""
-
-    @property
-    def records(self) -> NDArray[np.int64]: ...  # noqa: D102
-    @property
-    def lattice(self) -> Any: ...  # noqa: D102
-
-    def told(self, records: NDArray[np.int64], beta: float) -> Told:
-        """Return what some of its records say, those of this inverse temperature."""
-
-
-def summarise(series: Telling, beta: float | ArrayLike, *, measure_every: int = 1) -> list[Summary]:
+def summarise(
+    series: ObservedSeries, beta: float | ArrayLike, *, measure_every: int = 1
+) -> list[Summary]:
     """Return means, errors and autocorrelation times for each inverse temperature.
 
     Errors are those of `jackknife`, with bins of 20 times the longer autocorrelation time.
@@ -196,7 +187,9 @@ def summarise(series: Telling, beta: float | ArrayLike, *, measure_every: int = 
     ]
 
 
-def _summary(series: Telling, records: NDArray[np.int64], beta: float, every: int) -> Summary:
+def _summary(
+    series: ObservedSeries, records: NDArray[np.int64], beta: float, every: int
+) -> Summary:
     told, sites = series.told(records, beta), series.lattice.sites
     energy, magnitude = told.energy, told.magnitude
     watched = {"energy": energy, "squared magnetisation": told.squares}
