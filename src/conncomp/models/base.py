@@ -53,7 +53,7 @@ class Simulated(ABC, Generic[Measured]):
     ) -> None:
         self._single = replicas is None
         self.replicas, self.first_replica, self.seed = check_drawn(replicas, first_replica, seed)
-        self.device = choose_device(device, on_gpu(start), "start")
+        self.device: str = choose_device(device, on_gpu(start), "start")
         self.updates = 0
         self._observables: dict[Any, Any] = {}  # what updates measure besides, as it was made
 

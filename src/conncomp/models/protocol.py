@@ -101,16 +101,11 @@ class Model(Protocol[Measured]):
     device : {"cpu", "cuda"}
     """
 
-    @property
-    def updates(self) -> int: ...  # noqa: D102
-    @property
-    def replicas(self) -> int: ...  # noqa: D102
-    @property
-    def first_replica(self) -> int: ...  # noqa: D102
-    @property
-    def seed(self) -> int: ...  # noqa: D102
-    @property
-    def device(self) -> str: ...  # noqa: D102
+    updates: int
+    replicas: int
+    first_replica: int
+    seed: int
+    device: str
 
     def step(self, n: int = 1) -> None:
         """Make so many of the model's usual updates, without measuring."""

@@ -171,8 +171,7 @@ class Engine:
         chosen, record, clusters, wrapping, watch = flips
         records = self.records(record)
         winds = wrapping and any(self.lattice.periodic)
-        if self._flips_tiles(flips):
-            assert self._tiles is not None
+        if self._tiles is not None and self._flips_alone(flips):
             self._tiles.flip(drawn, step, new)
             return
         if self._clusters is not None and (winds or not self._is_small):
@@ -195,15 +194,13 @@ class Engine:
         flip = f"flip_clusters<{launcher.ctype(self._index)}, {str(settled).lower()}>"
         self._launch_by_site(flip, step, words, labels, choice, new)
 
-    def _flips_tiles(self, flips: Flips) -> bool:
+    def _flips_alone(self, flips: Flips) -> bool:
         winds = flips.wrapping and any(self.lattice.periodic)
-        flips_alone = flips.chosen is None and flips.watch is None and not (flips.clusters or winds)
-        return self._tiles is not None and flips_alone
+        return flips.chosen is None and flips.watch is None and not (flips.clusters or winds)
 
     def _modules(self, flips: Flips) -> Sequence[tuple[str, tuple[str, ...]]]:
         """Return the (file, names) of what `flip` loads, as far as that takes long to compile."""
-        if self._flips_tiles(flips):
-            assert self._tiles is not None
+        if self._tiles is not None and self._flips_alone(flips):
             return [self._tiles.module]
         if self._clusters is not None and not self._is_small and flips.chosen is None:
             return self._clusters.modules(flips.clusters)
@@ -231,14 +228,14 @@ class Engine:
         if flips.record is not None:
             self.count(words, flips.record)
         assert self._fronts is not None
-        choice = self._choice(chosen)[()]
-        tiles = self._choice_tiles(chosen)
-        self._fronts.update(words, new, step, probabilities, tiles, choice)
+        choice, tiles = self._choice(chosen)
+        self._fronts.update(words, new, step, probabilities, tiles, choice[()])
 
     def _draw(self, words: Any, step: int, probabilities: Any, record: Any, active: bool) -> Any:
         """Draw bonds; return them as words, or None if they are with the sites already."""
         if self._activation is None:
-            (drawn,) = self._bond_workspace.take(self.gpu, (self._bond_words, BITS))
+            bonds = self.replicas * self.lattice.ndim * self.lattice.words
+            (drawn,) = self._bond_workspace.take(self.gpu, (bonds, BITS))
             self._activate(words, step, probabilities, drawn, record, active)
             return drawn
         of_site, _ = self._sites_and_labels()
@@ -304,32 +301,23 @@ class Engine:
 
     def _choose(self, labels: Any, step: int, chosen: ChosenSites | None) -> Any:
         """Return ``Choice``: which clusters may flip."""
-        choice, lattice = self._choice(chosen), self.lattice
-        if chosen is not None:
-            words = -(-lattice.sites // WORD)
-            (bits,) = self._choice_workspace.take(self.gpu, (words * self.replicas, CHOSEN))
-            bits[...] = 0
-            choice["chosen"], choice["words"] = self.gpu.address(bits), words
-            tiles = self._choice_tiles(chosen)
-            self._launch(CLUSTERS, self._typed("choose_clusters"), step, tiles, labels, choice[()])
+        if chosen is None:
+            return np.zeros((), _CHOICE)[()]
+        choice, tiles = self._choice(chosen)
+        words = -(-self.lattice.sites // WORD)
+        (bits,) = self._choice_workspace.take(self.gpu, (words * self.replicas, CHOSEN))
+        bits[...] = 0
+        choice["chosen"], choice["words"] = self.gpu.address(bits), words
+        self._launch(CLUSTERS, self._typed("choose_clusters"), step, tiles, labels, choice[()])
         return choice[()]
 
-    def _choice(self, chosen: ChosenSites | None) -> Any:
-        """Return ``Choice`` with the probability alone."""
+    def _choice(self, chosen: ChosenSites) -> tuple[Any, Any]:
+        """Return ``Choice`` with the probability alone, and ``ChoiceTiles``."""
         choice = np.zeros((), _CHOICE)
-        if chosen is not None:
-            choice["always"] = chosen.p_flip == CERTAIN
-            choice["p_flip"] = 0 if choice["always"] else chosen.p_flip
-        return choice
-
-    def _choice_tiles(self, chosen: ChosenSites) -> Any:
-        """Return ``ChoiceTiles``."""
+        choice["always"] = chosen.p_flip == CERTAIN
+        choice["p_flip"] = 0 if choice["always"] else chosen.p_flip
         edges = (*(1,) * (MOST_AXES - self.lattice.ndim), *chosen.tile)
-        return np.array((edges,), _CHOICE_TILES)[()]
-
-    @property
-    def _bond_words(self) -> int:
-        return self.replicas * self.lattice.ndim * self.lattice.words
+        return choice, np.array((edges,), _CHOICE_TILES)[()]
 
     def _typed(self, name: str) -> str:
         return f"{name}<{launcher.ctype(self._index)}>"
