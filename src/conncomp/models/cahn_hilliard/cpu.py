@@ -58,15 +58,9 @@ class Engine:
         self, threshold: float, field: Any, connectivity: Any, numbering: Any, return_num: Any
     ) -> Any:
         """Return labels of the cells above a threshold, of one field or of each of several."""
-        labelled: Any = label
-        return labelled(
-            self.above(threshold, field),
-            connectivity=connectivity,
-            periodic=True,
-            batch_axes=field.ndim - self._lattice.ndim,
-            numbering=numbering,
-            return_num=return_num,
-        )
+        how: Any = {"numbering": numbering, "return_num": return_num}
+        above, batch_axes = self.above(threshold, field), field.ndim - self._lattice.ndim
+        return label(above, connectivity=connectivity, periodic=True, batch_axes=batch_axes, **how)
 
 
 def count_domains(xp: Any, lattice: FieldLattice, above: Any, workspace: Any, records: Any) -> None:
@@ -74,17 +68,10 @@ def count_domains(xp: Any, lattice: FieldLattice, above: Any, workspace: Any, re
 
     `above`, (replicas, *shape), has the cells of the first phase.
     """
-    labelled: Any = label
+    how: Any = {"numbering": "roots", "workspace": workspace if on_gpu(above) else None}
     # No byte is -1: all cells are foreground, and connected if they are of one phase.
-    roots = labelled(
-        above.view(np.uint8),
-        -1,
-        connectivity=1,
-        periodic=True,
-        batch_axes=1,
-        numbering="roots",
-        workspace=workspace if on_gpu(above) else None,
-    )
+    bytes_of = above.view(np.uint8)
+    roots: Any = label(bytes_of, -1, connectivity=1, periodic=True, batch_axes=1, **how)
     sizes: Any
     if len(roots) == 1:  # which need not be numbered apart from others
         sizes = component_sizes(roots[0], background=-1)[None]

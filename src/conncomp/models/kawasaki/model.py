@@ -233,7 +233,8 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         TypeError, ValueError
             If an argument is of the wrong kind, or out of its range.
         """
-        return self._label(self.spins, self._batch_axes, numbering, return_num)
+        how: Any = {"numbering": numbering, "return_num": return_num}
+        return self._label(self.spins, self._batch_axes, **how)
 
     def measure(self) -> KawasakiMeasurements:
         """Return the energy, and the components of the spins that are up.
@@ -303,7 +304,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         for begin in range(0, self.replicas, labelled_together):
             replicas = slice(begin, begin + labelled_together)
             spins = unpack(xp, lattice, self._words[replicas])
-            roots = self._label(spins, 1, "roots", False).reshape(len(spins), -1)
+            roots = self._label(spins, 1, numbering="roots").reshape(len(spins), -1)
             sizes = _sizes(xp, roots)
             record[replicas, COMPONENTS] = (sizes > 0).sum(axis=1)
             record[replicas, LARGEST] = sizes.max(axis=1)
@@ -311,24 +312,16 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
     def _read(self, records: NDArray[np.int64]) -> KawasakiMeasurements:
         return KawasakiMeasurements(records, self.lattice, self.coupling)
 
-    def _label(self, spins: Any, batch_axes: int, numbering: str, return_num: bool) -> Any:
-        labelled: Any = label
-        return labelled(
-            spins,
-            structure=self.lattice.structure,
-            periodic=True,
-            batch_axes=batch_axes,
-            numbering=numbering,
-            return_num=return_num,
-        )
+    def _label(self, spins: Any, batch_axes: int, **how: Any) -> Any:
+        structure = self.lattice.structure
+        return label(spins, structure=structure, periodic=True, batch_axes=batch_axes, **how)
 
     def _room(self) -> AbstractContextManager[None]:
         lattice = self.lattice
-        what = (
-            f"the spins of shape={lattice.shape} and {self.replicas} replicas, before and after a "
-            "sweep"
+        what = f"the spins of shape={lattice.shape} and {self.replicas} replicas"
+        return room_for(
+            f"{what}, before and after a sweep", 2 * BITS.itemsize * lattice.words * self.replicas
         )
-        return room_for(what, 2 * BITS.itemsize * lattice.words * self.replicas)
 
     def _first_words(self, start: ArrayLike | None) -> Any:
         xp, lattice = self._engine.xp, self.lattice

@@ -58,13 +58,14 @@ class Helicity:
         """Add, for each class of bonds, sums of products and of cross products."""
         spins, _, _ = self._model._held_spins()
         flat = spins.reshape(len(spins), -1)
-        each = 1 + self.reader.rotations
-        for number, bonds in enumerate(self._bonds):
-            for u, v, couplings in _pieces(TOGETHER // len(flat), *bonds):
-                first = field + number * each
-                for k, products in enumerate(self._products(flat[:, u], flat[:, v])):
+        each, together = 1 + self.reader.rotations, max(1, TOGETHER // len(flat))
+        for number, (u, v, couplings) in enumerate(self._bonds):
+            first = field + number * each
+            for begin in range(0, len(u), together):
+                some = slice(begin, begin + together)
+                for k, products in enumerate(self._products(flat[:, u[some]], flat[:, v[some]])):
                     if couplings is not None:
-                        products = products * couplings >> UNIT_BITS
+                        products = products * couplings[some] >> UNIT_BITS
                     record[:, first + k] += products.sum(axis=1, dtype=np.int64)
 
     def _products(self, a: Any, b: Any) -> Iterator[Any]:
@@ -80,13 +81,6 @@ class Helicity:
         for k in range(3):
             i, j = (k + 1) % 3, (k + 2) % 3
             yield p[i] * q[j] - p[j] * q[i] >> shift
-
-
-def _pieces(together: int, u: Any, v: Any, couplings: Any) -> Iterator[tuple[Any, Any, Any]]:
-    each = max(1, together)
-    for begin in range(0, len(u), each):
-        some = slice(begin, begin + each)
-        yield u[some], v[some], None if couplings is None else couplings[some]
 
 
 @dataclass(frozen=True)

@@ -236,15 +236,9 @@ class SpinGlass(Thermal[GlassMeasurements]):
         -------
         array of int32 or int64, shape ``(*replicas, *shape)``
         """
-        labelled: Any = label
-        return labelled(
-            (self.spins > 0).astype("u1"),
-            connectivity=1,
-            periodic=self.lattice.periodic,
-            batch_axes=self._batch_axes,
-            numbering=numbering,
-            return_num=return_num,
-        )
+        how: Any = {"numbering": numbering, "return_num": return_num}
+        how |= {"periodic": self.lattice.periodic, "batch_axes": self._batch_axes}
+        return label((self.spins > 0).astype("u1"), connectivity=1, **how)
 
     def overlaps(self) -> Overlaps:
         """Return how pairs of replicas overlap, that have one sample and temperature.

@@ -173,15 +173,10 @@ def move_clusters(
     """
     xp, (seed, first_replica, number) = engine.xp, drawn
     replicas = int(pairs.max()) + 1
-    labelled: Any = label
+    how: Any = {"periodic": lattice.periodic, "batch_axes": 1, "numbering": "roots"}
     for some, differ in differences(engine, lattice, words, pairs):
-        roots = labelled(
-            differ.reshape(-1, *lattice.shape),
-            connectivity=1,
-            periodic=lattice.periodic,
-            batch_axes=1,
-            numbering="roots",
-        ).reshape(len(some), -1)
+        roots: Any = label(differ.reshape(-1, *lattice.shape), connectivity=1, **how)
+        roots = roots.reshape(len(some), -1)
         ranks = xp.cumsum(differ, axis=1, dtype=np.int32)
         counts = on_host(ranks[:, -1])
         index = (first_replica + some[:, 0]).astype(np.uint64) << np.uint64(REPLICA_SHIFT)
