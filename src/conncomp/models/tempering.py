@@ -124,7 +124,12 @@ def parallel_tempering(
     most = MOST_UPDATES - model.updates
     count = check_range("rounds", rounds, 1, most)
     between = check_range("sweeps_between", sweeps_between, 1, most // count)
-    _check_options(model, options)
+    model.updater(**options)
+    if options.get("clusters") and not options.get("observe"):
+        raise ValueError(
+            "clusters=True is measured in updates, and a round measures the state after them; "
+            "leave it out, or observe='structure' with it, for an improved estimator"
+        )
     if watch is not None:
         check_callable("watch", watch, "that takes the model")
     replicas = np.empty((count, model.replicas), np.int64)
@@ -156,16 +161,6 @@ def places_as_given(model: Thermal[Any]) -> NDArray[np.int64]:
     """Return the place in a ladder of each temperature, in the order that the model was given."""
     given = model._given_betas[np.sort(model._ladders()[0])]
     return np.argsort(np.argsort(given, kind="stable"))
-
-
-def _check_options(model: Thermal[Any], options: dict[str, Any]) -> None:
-    """Raise TypeError or ValueError if options are not those of updates that rounds can measure."""
-    model.updater(**options)
-    if options.get("clusters") and not options.get("observe"):
-        raise ValueError(
-            "clusters=True is measured in updates, and a round measures the state after them; "
-            "leave it out, or observe='structure' with it, for an improved estimator"
-        )
 
 
 def _updater(model: Thermal[Any], options: dict[str, Any]) -> Any:

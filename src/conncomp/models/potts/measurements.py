@@ -61,8 +61,8 @@ class Measurements(ObservedSeries):
         >>> list(Potts((8, 8)).metropolis().observables())
         ['satisfied_bonds', 'state_counts', 'energy', 'magnetisation', 'squared_magnetisation']
         """
-        names = ["satisfied_bonds", "state_counts", "energy", "magnetisation"]
-        names.append("squared_magnetisation")
+        names = ["satisfied_bonds"] if self._counts_satisfied else []
+        names += ["state_counts", "energy", "magnetisation", "squared_magnetisation"]
         if self.bonds_measured:
             names.append("active_bonds")
         if self.clusters_measured:
@@ -148,6 +148,10 @@ class Measurements(ObservedSeries):
         )
         return Told(energy, magnitude, squares, moments, moments[0], None, others, wrapping)
 
+    @property
+    def _counts_satisfied(self) -> bool:
+        return True
+
     def _of_windings(self, name: str) -> NDArray[Any]:
         if not self.wrapping_measured:
             return self._observed(name)
@@ -167,16 +171,9 @@ class WeightedBonds(Measurements):
 
     lattice: Any
 
-    def observables(self) -> dict[str, NDArray[Any]]:
-        """Return what was measured, by name."""
-        names = ["state_counts", "energy", "magnetisation", "squared_magnetisation"]
-        if self.lattice.is_uniform:
-            names.insert(0, "satisfied_bonds")
-        names += ["active_bonds"] * self.bonds_measured
-        if self.clusters_measured:
-            names += ["clusters", "largest_cluster"]
-            names += ["improved_squared_magnetisation", "improved_fourth_magnetisation"]
-        return self._by_name(names)
+    @property
+    def _counts_satisfied(self) -> bool:
+        return bool(self.lattice.is_uniform)
 
     @property
     def satisfied_bonds(self) -> NDArray[np.int64]:

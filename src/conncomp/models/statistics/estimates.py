@@ -134,7 +134,8 @@ def jackknife(
         raise ValueError(f"series have shapes {shapes}; all must have the same")
     chains = np.stack(each)
     if bin_length is None:
-        return _jackknife(function, chains, *_fitting_bins(chains, _longest(chains)))
+        longest = fitting_bin_length([autocorrelation_time(chain) for chain in chains])
+        return _jackknife(function, chains, *_fitting_bins(chains, longest))
     length, (_, rows, replicas) = as_integer("bin_length", bin_length), chains.shape
     longest = max(1, rows // -(-LEAST_BINS // replicas))
     if not 1 <= length <= longest:
@@ -194,10 +195,6 @@ def jackknife_by_bins(
     """Do as `jackknife`, in bins that are shorter where there would be too few of them."""
     chains = np.stack([_as_chains("series", each) for each in series])
     return _jackknife(function, chains, *_fitting_bins(chains, bin_length))
-
-
-def _longest(chains: NDArray[np.float64]) -> int:
-    return fitting_bin_length([autocorrelation_time(chain) for chain in chains])
 
 
 def fitting_bin_length(times: list[Estimate]) -> int:
