@@ -21,7 +21,7 @@ BORDERS = {True: "periodic", False: "open", "antiperiodic": "antiperiodic"}
 
 def _cell(choices):
     """Return a name, or a cell of a few random bonds."""
-    name = choices.pick([*models.ising.LATTICES, None])
+    name = choices.pick([*models.lattices.LATTICES, None])
     if name is not None and choices.flag():
         return name
     axes, sites, rng = 1 + choices.below(2), 1 + choices.below(4), choices.generator()
@@ -38,7 +38,7 @@ def _cell(choices):
 def random_options(choices):
     """Return arguments of a model, its cell, and the shape of its spins."""
     lattice = _cell(choices)
-    cell = models.ising.LATTICES[lattice] if isinstance(lattice, str) else lattice
+    cell = models.lattices.LATTICES[lattice] if isinstance(lattice, str) else lattice
     lengths, drawn = [], _drawn(choices)
     for _ in cell.vectors:
         longest = max(1, 160 // math.prod(lengths) // len(cell.sites))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from conncomp._core import native
-from conncomp.models.ising import LATTICES
+from conncomp.models.lattices import LATTICES
 
 ORDER = 17  # kOrder of kernels/core/spins.h
 

@@ -5,8 +5,7 @@ import pytest
 
 from conncomp.models import Ising, Potts, SpinGlass, simulate
 from conncomp.models.spin_glass.disorder import OverlapSummary, with_identity
-from conncomp.models.statistics import Estimate, autocorrelation_time
-from conncomp.models.statistics.doubts import doubts_of
+from conncomp.models.statistics.estimates import Estimate, autocorrelation_time, doubts_of
 
 
 def told(series):

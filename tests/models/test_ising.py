@@ -10,7 +10,7 @@ import pytest
 import conncomp
 from cell_reference import bonds_of
 from conncomp.models import Ising, Potts, UnitCell, simulate
-from conncomp.models.ising import LATTICES
+from conncomp.models.lattices import LATTICES
 from models import alarms
 from models.ising_reference import ReferenceIsing
 

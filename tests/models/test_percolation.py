@@ -10,8 +10,8 @@ from scipy import stats
 from conncomp import get_num_threads, label, set_num_threads
 from conncomp.kernels.lattice import pack
 from conncomp.models import Percolation, PercolationMeasurements, UnitCell, simulate
-from conncomp.models.percolation.binomial import binomial, numbers_between
-from conncomp.models.percolation.crossing import WRAPPING_AT_THRESHOLD
+from conncomp.models.percolation.lattices import WRAPPING_AT_THRESHOLD
+from conncomp.models.percolation.sweep import binomial, numbers_between
 from models.alarms import FALSE_ALARM, drawn, of_classes, of_mean
 from models.percolation_reference import Torus, all_configurations, permutation, search
 

@@ -314,12 +314,12 @@ def test_probabilities_are_exact(beta, coupling):
     model = Potts(SHAPE, beta=beta, coupling=coupling)
 
     class Engine:
-        xp = np
+        xp, rules = np, ("metropolis",)
 
         def update(self, words, new, step, probabilities, *others):
             given.append(probabilities.tolist())
 
-        def metropolis(self, words, new, step, acceptance, record):
+        def offer(self, words, new, step, acceptance, rule):
             given.append(acceptance.tolist())
 
     model._engine = Engine()

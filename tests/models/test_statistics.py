@@ -18,7 +18,7 @@ from conncomp.models import (
     parallel_tempering,
     summarise,
 )
-from conncomp.models.potts.measurements import COUNTS, SATISFIED, record_length
+from conncomp.models.potts.measurements import COUNTS, SATISFIED
 
 # Six sigma: one false alarm in 5e8 tests. Errors of errors are below a tenth, so 7 for pulls.
 SIGMAS = 6
@@ -116,7 +116,7 @@ def test_one_measurement_has_no_error():
 
 def two_level(lattice, rows, replicas, seed):
     """Return measurements of made-up spins: all equal, or none magnetised, by a fair coin."""
-    records = np.zeros((rows, replicas, record_length(lattice)), np.int64)
+    records = np.zeros((rows, replicas, COUNTS + lattice.states), np.int64)
     ordered = np.random.default_rng(seed).integers(0, 2, (rows, replicas)).astype(bool)
     records[..., SATISFIED] = np.where(ordered, lattice.bonds, 0)
     records[..., COUNTS:] = lattice.sites // lattice.states

@@ -389,7 +389,7 @@ def test_four_spins_are_in_detailed_balance(name, update):
 
 def _offer_first_class(model):
     """Offer the vertices of the first class alone."""
-    engine, temperatures = model._local_engine()
+    engine, temperatures = model._local_engine("metropolis")
     engine.offer(model._spins, model._new_spins, 10**6, temperatures, "metropolis")
     arcs, order, bounds = engine._classes
     model._new_spins[...] = model._spins
@@ -475,7 +475,7 @@ def test_arguments_are_checked_and_memory_is_asked_for_before_bonds_are_made(mak
 
 
 def test_bonds_that_no_machine_holds_are_not_asked_for(monkeypatch):
-    monkeypatch.setattr("conncomp.models._memory.total_memory", lambda: 863)
+    monkeypatch.setattr("conncomp.models._arguments.total_memory", lambda: 863)
     monkeypatch.setattr(CellLattice, "ends", lambda lattice: pytest.fail("asked for"))
     with pytest.raises(MemoryError, match=r"the 54 bonds of shape=\(3, 3\), take 864 bytes"):
         XY((3, 3), lattice="kagome", beta=1.0)

@@ -28,18 +28,9 @@ class _Arrays(NamedTuple):
 class SpinKind(NamedTuple):
     """What spins on edges are.
 
-    Attributes
-    ----------
-    name : str
-        What the engine of the CPU is called, but for its end.
-    struct : str
-        Of ``core/edge_spins.h`` or ``core/edge_vectors.h``.
-    dtype : dtype
-        Of the numbers that spins are held as.
-    width : int
-        How many of them a spin has; 0 where words of bits have the spins.
-    components : int
-        Of a vector; 0 where spins are states.
+    `name` is what the engine of the CPU is called, but for its end, and `struct` that of
+    ``core/edge_spins.h`` or ``core/edge_vectors.h``. A spin has `width` numbers of `dtype`, 0 where
+    words of bits have the spins; `components` are those of a vector, 0 where spins are states.
     """
 
     name: str
@@ -64,22 +55,11 @@ KINDS = UP_DOWN, STATES, TWO_STATES, ANGLES, DIRECTIONS, HOURS, FOUR, EIGHT
 
 
 class EdgeBonds(_Arrays):
-    """Bonds and fields, in a unit that all of them have.
+    """Bonds and fields, in a unit that all of them have: `scale` is what `WHOLE` is worth.
 
-    Attributes
-    ----------
-    sites : int
-    ends : ndarray of int32, shape (2, bonds)
-        C-contiguous.
-    couplings : ndarray of int32, shape (bonds,), or None
-        None if all are `WHOLE`.
-    fields : ndarray of int32, shape (sites,), or None
-    scale : float
-        What `WHOLE` is worth.
-    states : int
-        How many a spin has; of vectors of more than three components, how many these are.
-    rows : Lattice or None
-        Whose words have the spins: a vertex is a bit of them. None is that of one row.
+    `ends` are (2, bonds), C-contiguous; `couplings` are None if all are `WHOLE`. A spin has
+    `states` or, where it is a vector of more than three, so many components. `rows` are those whose
+    words have the spins, a bit for a vertex; None is one row.
     """
 
     ndim = 1

@@ -40,14 +40,7 @@ class _Geometry(NamedTuple):
 
 
 class ExchangeLattice(_Geometry):
-    """A periodic lattice, cut into domains.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        The lengths, multiples of `PERIOD`.
-    kind : {"square", "sc", "bcc"}
-    """
+    """A periodic lattice of one of `KINDS`, of lengths that are multiples of `PERIOD`."""
 
     @property
     def ndim(self) -> int:
@@ -71,10 +64,9 @@ class ExchangeLattice(_Geometry):
 
     @cached_property
     def parts(self) -> tuple[int, ...]:
-        """How many domains there are along each axis.
+        """How many domains there are along each axis: as many as a word has bits for.
 
-        As many as a word has bits for, then with the smallest surface, then with few along the
-        first axes: their lengths are multiples of `PERIOD`.
+        Of those, with the smallest surface, then with few along the first axes.
         """
         choices = product(
             *([n for n in range(1, WORD + 1) if self._cuts(k, n)] for k in self._axes)
@@ -139,12 +131,7 @@ class ExchangeLattice(_Geometry):
 
 
 def pack(xp: Any, lattice: ExchangeLattice, spins: Any) -> Any:
-    """Return spins of uint8 and shape ``(replicas, *shape)`` as words.
-
-    Returns
-    -------
-    array of uint64, shape (replicas, words)
-    """
+    """Return spins of uint8, (replicas, *shape), as words of uint64, (replicas, words)."""
     replicas, ndim = len(spins), lattice.ndim
     cut = [n for pair in zip(lattice.parts, lattice.domain, strict=True) for n in pair]
     axes = (0, *range(2, 2 * ndim + 1, 2), *range(1, 2 * ndim, 2))
@@ -157,7 +144,7 @@ def pack(xp: Any, lattice: ExchangeLattice, spins: Any) -> Any:
 
 
 def unpack(xp: Any, lattice: ExchangeLattice, words: Any) -> Any:
-    """Return what `pack` was given: spins of uint8 and shape ``(replicas, *shape)``."""
+    """Return what `pack` was given."""
     replicas, ndim = len(words), lattice.ndim
     flat = xp.ascontiguousarray(words).view("u1").reshape(-1)
     bits = xp.unpackbits(flat).reshape(-1, 8)[:, ::-1].reshape(-1, WORD)[:, : lattice.domains]

@@ -22,15 +22,7 @@ FIELD_SHAPE = np.dtype([("layers", "i8"), ("rows", "i8"), ("columns", "i8")])
 
 
 class FieldLattice(NamedTuple):
-    """A torus of cells.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        The lengths of two or three axes.
-    dx : float
-        The distance of neighbouring cells.
-    """
+    """A torus of cells, of two or three axes; `dx` is the distance of neighbouring cells."""
 
     shape: tuple[int, ...]
     dx: float

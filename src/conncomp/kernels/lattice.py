@@ -27,17 +27,7 @@ class _Geometry(NamedTuple):
 
 
 class Lattice(_Geometry):
-    """A lattice of spins.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        The lengths of 1 to 4 axes.
-    periodic : tuple of bool
-        Which axes close on themselves.
-    states : int
-        How many states a spin has, q.
-    """
+    """A lattice of 1 to 4 axes, some of them `periodic`, of spins of q `states`."""
 
     @property
     def ndim(self) -> int:
@@ -87,12 +77,7 @@ class Lattice(_Geometry):
 
 
 def pack(xp: Any, lattice: Lattice, states: Any) -> Any:
-    """Return states of uint8 and shape ``(replicas, *shape)`` as words.
-
-    Returns
-    -------
-    array of uint64, shape (replicas, planes, rows, columns)
-    """
+    """Return states of uint8, (replicas, *shape), as words, (replicas, planes, rows, columns)."""
     replicas, length = len(states), lattice.shape[-1]
     rows = states.reshape(replicas, lattice.rows, length)
     words = xp.zeros((replicas, lattice.planes, lattice.rows, lattice.columns), BITS)
@@ -109,7 +94,7 @@ def pack(xp: Any, lattice: Lattice, states: Any) -> Any:
 
 
 def unpack(xp: Any, lattice: Lattice, words: Any) -> Any:
-    """Return what `pack` was given: states of uint8 and shape ``(replicas, *shape)``."""
+    """Return what `pack` was given."""
     replicas, length = len(words), lattice.shape[-1]
     states = xp.zeros((replicas, lattice.rows, length), "u1")
     for plane in range(lattice.planes):
@@ -118,6 +103,13 @@ def unpack(xp: Any, lattice: Lattice, words: Any) -> Any:
         rows = bits.reshape(replicas, lattice.rows, lattice.columns * WORD)
         states |= rows[..., :length] << np.uint8(plane)
     return states.reshape(replicas, *lattice.shape)
+
+
+def unpack_planes(xp: Any, lattice: Lattice, words: Any) -> Any:
+    """Return what each plane of words holds: bool of shape ``(planes, replicas, *shape)``."""
+    one = lattice._replace(states=2)
+    planes = [unpack(xp, one, words[:, k : k + 1]) for k in range(words.shape[1])]
+    return xp.stack(planes).astype(bool)
 
 
 def check_words(lattice: Lattice, shape: tuple[int, ...], words: Any) -> None:

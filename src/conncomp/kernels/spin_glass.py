@@ -44,14 +44,7 @@ class Part(NamedTuple):
 class GlassReplicas(NamedTuple):
     """Replicas side by side, and what names their random numbers.
 
-    Attributes
-    ----------
-    lattice : Lattice
-    first, replicas : int
-        The number of the first replica, and how many there are.
-    seed : int
-    per_sample : int
-        How many have the same couplings.
+    `first` is the number of the first one; `per_sample` of them have the same couplings.
     """
 
     lattice: Lattice
@@ -111,15 +104,9 @@ def check_words(replicas: GlassReplicas, words: Any) -> None:
 
 
 def bits_of_samples(replicas: GlassReplicas, chosen: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Return words in which the bits of a sample's replicas are what the sample has.
+    """Return words, (groups, axes, sites), with what a sample has in the bits of its replicas.
 
-    Parameters
-    ----------
-    chosen : ndarray of bool, shape (samples, axes, sites)
-
-    Returns
-    -------
-    ndarray of uint64, shape (groups, axes, sites)
+    `chosen` is (samples, axes, sites).
     """
     words = np.zeros((replicas.groups, *chosen.shape[1:]), BITS)
     for sample, of_sample in enumerate(chosen):
@@ -132,15 +119,9 @@ def bits_of_samples(replicas: GlassReplicas, chosen: NDArray[np.bool_]) -> NDArr
 def digits_of_replicas(
     replicas: GlassReplicas, probabilities: NDArray[np.uint64]
 ) -> NDArray[np.uint64]:
-    """Return the binary digits of probabilities, the highest first, a bit for each replica.
+    """Return the digits of probabilities, (replicas, kinds), a bit for each replica.
 
-    Parameters
-    ----------
-    probabilities : ndarray of uint64, shape (replicas, kinds)
-
-    Returns
-    -------
-    ndarray of uint64, shape (groups, 64, kinds)
+    The highest digit comes first, of words of (groups, 64, kinds).
     """
     table = np.zeros((replicas.groups, DIGITS, probabilities.shape[1]), BITS)
     places = np.arange(DIGITS, dtype=BITS)[::-1, None]

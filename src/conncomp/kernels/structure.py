@@ -24,18 +24,10 @@ STATES = "States"
 
 
 class Waves(NamedTuple):
-    """The smallest wave vectors of a lattice of cells.
+    """The smallest wave vectors of a lattice of cells, of which `axes` have one.
 
-    Attributes
-    ----------
-    shape : tuple of int
-        How many cells there are along each axis.
-    cell : int
-        How many sites a cell has.
-    axes : tuple of int
-        Those with a wave vector; the last axis once more at the end is that of a wave vector of 0.
-    phases : tuple of ndarray of int32, shape (length * cell, 2)
-        For each of these, cosines and sines by cell along the axis and by site of the cell.
+    The last axis once more at the end is that of a wave vector of 0. `phases` are cosines and sines
+    of each, (length * cell, 2), by cell along the axis and by site of the cell.
     """
 
     shape: tuple[int, ...]
@@ -63,17 +55,9 @@ class Waves(NamedTuple):
 def waves_of(
     shape: tuple[int, ...], axes: Sequence[int], places: NDArray[np.float64], zero: bool = False
 ) -> Waves:
-    """Return the smallest wave vectors along some axes.
+    """Return the smallest wave vectors along some axes, and one of 0 if that is wanted.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        How many cells there are along each axis.
-    axes : sequence of int
-    places : ndarray of float64, shape (sites of a cell, ndim)
-        Where they lie in the cell, as shares of its vectors.
-    zero : bool, optional
-        Whether to add a wave vector of 0.
+    `places`, (sites of a cell, ndim), are where these lie in the cell, as shares of its vectors.
     """
     tables = []
     of = [(axis, 1) for axis in axes] + [(len(shape) - 1, 0)] * zero

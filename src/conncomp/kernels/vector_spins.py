@@ -24,18 +24,9 @@ STRENGTH = np.dtype([("factor", "u4"), ("most", "u4"), ("left", "i4"), ("right",
 
 
 class Kind(NamedTuple):
-    """How spins of a model are held.
+    """How spins of a model are held: the struct of ``core/vector_spins.h`` and a spin's dtype.
 
-    Attributes
-    ----------
-    name : str
-        Of the struct of ``core/vector_spins.h``.
-    dtype : dtype
-        Of a spin.
-    components : int
-        Of the vector.
-    rotations : int
-        Planes in which a vector can be rotated.
+    A vector has `components`, and `rotations` planes in which it can be rotated.
     """
 
     name: str

@@ -1,50 +1,32 @@
 """Simulations that stand on labelling: spin models."""
 
-from conncomp.models.analysis import (
-    Collapse,
-    Crossing,
-    LogarithmicBins,
-    OverlapDistribution,
-    Reweighted,
-    collapse,
-    crossing,
-    logarithmic_bins,
-    overlap_distribution,
-    reweight,
-)
-from conncomp.models.cahn_hilliard import CahnHilliard, DomainMeasurements
+from conncomp.models.analysis.equilibrium import LogarithmicBins, logarithmic_bins
+from conncomp.models.analysis.glasses import OverlapDistribution, overlap_distribution
+from conncomp.models.analysis.reweighting import Reweighted, reweight
+from conncomp.models.analysis.scaling import Collapse, Crossing, collapse, crossing
+from conncomp.models.cahn_hilliard.measurements import DomainMeasurements
+from conncomp.models.cahn_hilliard.model import CahnHilliard
 from conncomp.models.disorder import random_couplings, random_fields
-from conncomp.models.ising import Ising, IsingMeasurements
-from conncomp.models.kawasaki import Kawasaki, KawasakiMeasurements
+from conncomp.models.ising.model import Ising
+from conncomp.models.kawasaki.measurements import KawasakiMeasurements
+from conncomp.models.kawasaki.model import Kawasaki
 from conncomp.models.lattices import UnitCell
-from conncomp.models.percolation import (
-    Percolation,
-    PercolationMeasurements,
-    PercolationSummary,
-    PercolationSweep,
-    SweepEstimates,
-)
-from conncomp.models.potts import (
-    Measurements,
-    Potts,
-    Summary,
-    WrappingSummary,
-    summarise,
-)
+from conncomp.models.percolation.measurements import PercolationMeasurements, PercolationSummary
+from conncomp.models.percolation.model import Percolation
+from conncomp.models.percolation.sweep import PercolationSweep, SweepEstimates
+from conncomp.models.potts.measurements import IsingMeasurements, Measurements
+from conncomp.models.potts.model import Potts
 from conncomp.models.protocol import Model, Series, State, Summarised, Update
 from conncomp.models.simulation import Simulation, simulate
-from conncomp.models.spin_glass import (
-    GlassMeasurements,
-    GlassSeries,
-    Overlaps,
-    OverlapSummary,
-    SpinGlass,
-    katzgraber_young,
-    summarise_overlaps,
-)
-from conncomp.models.statistics import Estimate, autocorrelation_time, jackknife
+from conncomp.models.spin_glass.disorder import OverlapSummary, katzgraber_young, summarise_overlaps
+from conncomp.models.spin_glass.model import SpinGlass
+from conncomp.models.spin_glass.pairs import Overlaps
+from conncomp.models.spin_glass.rounds import GlassMeasurements, GlassSeries
+from conncomp.models.statistics.estimates import Estimate, autocorrelation_time, jackknife
+from conncomp.models.statistics.summaries import Summary, WrappingSummary, summarise
 from conncomp.models.tempering import Tempering, parallel_tempering
-from conncomp.models.vectors import ON, XY, Clock, Heisenberg, VectorMeasurements
+from conncomp.models.vectors.kinds import ON, XY, Clock, Heisenberg
+from conncomp.models.vectors.measurements import VectorMeasurements
 
 __all__ = [
     "ON",

@@ -1,9 +1,10 @@
-"""Checks of arguments that models share."""
+"""Checks that models share: of arguments, and of memory, whose errors say how much is wanted."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from math import prod
 from typing import Any, NamedTuple
 
@@ -11,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import MOST_LENGTHS, as_integer, as_number, as_sequence, check_range, shown
-from conncomp._arrays import as_cupy, as_numpy, check_kind, on_gpu
+from conncomp._arrays import as_cupy, as_numpy, check_kind, on_gpu, on_host
+from conncomp._memory import total_memory
 from conncomp.kernels.lattice import MOST_AXES
 from conncomp.models.protocol import MOST_UPDATES, State
 
@@ -35,11 +37,32 @@ def check_drawn(replicas: int | None, first_replica: int, seed: int) -> Drawn:
     return Drawn(count, first, check_range("seed", seed, 0, MOST_SEED))
 
 
-def as_many_as(replicas: Any, *values: Any) -> Any:
-    """Return the argument `replicas`: if it is not given, as many as there are values of one kind.
+def as_reals(name: str, given: Any, kinds: str = "iuf") -> NDArray[Any]:
+    """Return an array of real numbers, which may have been given on a GPU."""
+    array: NDArray[Any] = on_host(given) if on_gpu(given) else as_numpy(given, name)
+    check_kind(array, kinds, given, name, "of real numbers")
+    return array
 
-    One value, in a list or not, leaves it None.
-    """
+
+def finite_reals(name: str, given: Any) -> NDArray[np.float64]:
+    """Return an array of finite numbers; the ValueError names the place of another one."""
+    numbers = as_reals(name, given).astype(np.float64)
+    if not np.isfinite(numbers).all():
+        place = tuple(int(k) for k in np.argwhere(~np.isfinite(numbers))[0])
+        raise ValueError(f"{name}{list(place)}={numbers[place]} must be finite")
+    return numbers
+
+
+def finite(name: str, array: NDArray[Any]) -> NDArray[np.float64]:
+    """Return numbers as float64; ValueError unless all are finite."""
+    numbers = array.astype(np.float64)
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"{name} has numbers that are not finite")
+    return numbers
+
+
+def as_many_as(replicas: Any, *values: Any) -> Any:
+    """Return `replicas` or, if it is None, the length of the first list of two values or more."""
     if replicas is not None:
         return replicas
     for given in values:
@@ -63,10 +86,7 @@ def one_each(name: str, value: Any, replicas: int) -> NDArray[np.float64]:
 def check_start(
     start: ArrayLike, kinds: str, wanted: str, replicas: int, shape: tuple[int, ...]
 ) -> Any:
-    """Return the first state, of a lattice of this shape or of all replicas, where it lies.
-
-    `kinds` are those of dtypes, which `wanted` says in words.
-    """
+    """Return the first state, of one lattice or all, with a dtype of `kinds`, `wanted` in words."""
     given = as_cupy(start) if on_gpu(start) else as_numpy(start, "start")
     check_kind(given, kinds, start, "start", wanted)
     shapes = (replicas, *shape), shape
@@ -169,3 +189,33 @@ def check_positive(name: str, value: Any) -> float:
     if not 0 < number < math.inf:
         raise ValueError(f"{name}={shown(value)} must be above 0, and finite")
     return number
+
+
+@contextmanager
+def room_for(what: str, num_bytes: int) -> Iterator[None]:
+    """Say how much memory something takes where there is too little to make it."""
+    try:
+        yield
+    except (MemoryError, ValueError):  # the latter if the size is beyond any address
+        raise _too_much(what, num_bytes) from None
+
+
+def room_on_host(what: str, num_bytes: int) -> AbstractContextManager[None]:
+    """Do so for main memory; ask for no more than there is, as systems end who writes it."""
+    if num_bytes > (total_memory() or num_bytes):
+        raise _too_much(what, num_bytes)
+    return room_for(what, num_bytes)
+
+
+def _too_much(what: str, num_bytes: int) -> MemoryError:
+    return MemoryError(f"{what}, take {num_bytes} bytes, more than are free; choose fewer")
+
+
+def check_room(gpu: Any, what: str, num_bytes: int) -> None:
+    """Raise MemoryError unless something fits the memory of a GPU."""
+    available = gpu.free_memory()
+    if num_bytes > available:
+        raise MemoryError(
+            f"{what} take {num_bytes} bytes on the GPU, which has {available} free; choose fewer, "
+            "or smaller ones"
+        )

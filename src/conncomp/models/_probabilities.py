@@ -1,20 +1,36 @@
-"""Probabilities as 64 bits, the same on every machine."""
+"""Probabilities, temperatures and logarithms as integers, the same on every machine.
+
+Exponentials and logarithms of C libraries and of NumPy differ in their last digits, and spins may
+not; decimal ones do not. Tempering asks for the same ones in each round, in another order: they are
+kept.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Context, Decimal
-from math import ldexp
+from functools import cache, lru_cache
+from math import frexp, inf, ldexp
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-CERTAIN = 1 << 64  # as a probability
+from conncomp.kernels.lattice import Lattice
+from conncomp.kernels.vector_spins import STRENGTH
 
-# Exponentials and logarithms of C libraries and of NumPy differ in their last digits, and spins may
-# not; decimal ones do not.
+CERTAIN = 1 << 64  # as a probability
 DECIMAL = Context(prec=60, traps=[])
+EXACT: Callable[[float], Any] = DECIMAL.create_decimal_from_float
+
+# How probably Metropolis flips a spin of two states that loses nothing: ``kernels/core/spins.h``.
+MOST_FLIPS = Decimal(15) / 16
+DIGITS = 64  # of probabilities of exchanges
+PLACES, UNIT, FRACTION = 128, 32, 27  # of ``Logarithm`` in ``core/spin_glass.h``
+# beta |J| of vectors has to stay below this, so that angles of 16 bits are as good as any.
+MOST_STRENGTH = 1e7
+# Of ``core/vector_spins.h``: products have so many digits, and exponents of 32 are certain.
+_PRODUCT, _CERTAIN, _MOST_RIGHT = 28, 32, 31
 
 
 def as_fixed_point(p: float) -> int:
@@ -22,16 +38,149 @@ def as_fixed_point(p: float) -> int:
     return int(ldexp(p, 64))
 
 
-def as_capped(p: Decimal) -> int:
+def _capped(p: Decimal) -> int:
     """Return a probability as 64 bits: one that is certain as all but 2**-64."""
     return min(int(DECIMAL.multiply(p, CERTAIN)), CERTAIN - 1)
 
 
-def tabulated(
-    numbers: NDArray[np.float64], function: Callable[[float], list[int]], dtype: Any
+def _tabulated(
+    numbers: NDArray[np.float64], function: Callable[[float], list[int]], dtype: Any = np.uint64
 ) -> NDArray[Any]:
     """Return a row for each number, which a function makes once of those that are equal."""
     if numbers.size == 1:  # to sort takes longer than all else of a small update
         return np.array([function(float(numbers[0]))], dtype)
     distinct, places = np.unique(numbers, return_inverse=True)
     return np.array([function(number) for number in distinct.tolist()], dtype)[places]
+
+
+def _weight(beta: float, coupling: float, bonds: int) -> Decimal:
+    """Return exp(-beta J bonds)."""
+    exponent = DECIMAL.multiply(EXACT(-beta), EXACT(coupling))
+    return DECIMAL.exp(DECIMAL.multiply(exponent, bonds))
+
+
+def bond_probabilities(betas: NDArray[np.float64], coupling: float) -> NDArray[np.uint64]:
+    """Return with which probability a bond between equal spins is active, for each replica."""
+    return _tabulated(betas, lambda beta: [_bond_probability(beta, coupling)])[:, 0]
+
+
+@lru_cache(maxsize=1 << 16)
+def _bond_probability(beta: float, coupling: float) -> int:
+    return _capped(DECIMAL.subtract(1, _weight(beta, coupling, 1)))
+
+
+def acceptances(
+    betas: NDArray[np.float64], coupling: float, lattice: Lattice
+) -> NDArray[np.uint64]:
+    """Return how probably Metropolis takes a state that loses so many bonds, (replicas, bonds)."""
+    lost, states = range(2 * lattice.ndim + 1), lattice.states
+    return _tabulated(betas, lambda beta: [_acceptance(beta, coupling, k, states) for k in lost])
+
+
+@lru_cache(maxsize=1 << 16)
+def _acceptance(beta: float, coupling: float, bonds: int, states: int) -> int:
+    """Return exp(-beta J bonds), or 15/16 of it where there are two states."""
+    weight = _weight(beta, coupling, bonds)
+    return _capped(DECIMAL.multiply(weight, MOST_FLIPS) if states == 2 else weight)
+
+
+def level_probabilities(
+    betas: NDArray[np.float64], coupling: float, rule: str, kinds: int, whole: bool
+) -> NDArray[np.uint64]:
+    """Return the probability of each kind of chance, for each replica: see ``GlassUpdate``.
+
+    A level is a bond, two of which differ by four couplings, or half of one.
+    """
+    of_level = 4 if whole else 2
+    levels = range(0, kinds * of_level, of_level)
+    return _tabulated(betas, lambda beta: [_chance(beta, coupling, rule, k) for k in levels])
+
+
+@lru_cache(maxsize=1 << 16)
+def _chance(beta: float, coupling: float, rule: str, change: int) -> int:
+    """Return with which probability a spin loses, or in a heat bath wins, so many couplings."""
+    weight = _weight(beta, coupling, change)
+    if rule == "metropolis":
+        return _capped(DECIMAL.multiply(weight, MOST_FLIPS))
+    return _capped(DECIMAL.divide(1, DECIMAL.add(1, weight)))
+
+
+def exchange_digits(
+    temperatures: NDArray[np.float64], coupling: float, coordination: int
+) -> NDArray[np.uint8]:
+    """Return ``acceptance`` of ``kernels/core/kawasaki.h``, for each replica.
+
+    Those are binary digits of probabilities, the highest first: bit k is of number k.
+    """
+    losses = range(1, coordination)
+
+    def digits(temperature: float) -> list[int]:
+        chances = [_exchange(temperature, coupling, loss) for loss in losses]
+        places = reversed(range(DIGITS))
+        return [sum((p >> place & 1) << k for k, p in enumerate(chances)) for place in places]
+
+    return _tabulated(temperatures, digits, np.uint8)
+
+
+@lru_cache(maxsize=1 << 16)
+def _exchange(temperature: float, coupling: float, loss: int) -> int:
+    """Return 3/4 exp(-4 J loss / T) as 64 bits."""
+    exponent = DECIMAL.divide(DECIMAL.multiply(EXACT(-coupling), 4 * loss), EXACT(temperature))
+    return int(DECIMAL.multiply(DECIMAL.exp(exponent), 3 * CERTAIN // 4))
+
+
+def strengths_of(betas: NDArray[np.float64], coupling: float) -> NDArray[Any]:
+    """Return ``BondStrength`` for each inverse temperature, which `MOST_STRENGTH` bounds."""
+    return np.array([_strength(beta, abs(coupling)) for beta in betas.tolist()], STRENGTH)
+
+
+@lru_cache(maxsize=1 << 16)
+def _strength(beta: float, coupling: float) -> tuple[int, int, int, int]:
+    product = DECIMAL.multiply(DECIMAL.multiply(EXACT(beta), EXACT(coupling)), 2)
+    strength = DECIMAL.divide(product, DECIMAL.ln(Decimal(2)))
+    if strength >= _CERTAIN:
+        # Products at which bonds are certain are alike.
+        above = int(strength).bit_length() - _CERTAIN.bit_length()
+        return _scaled(strength, 26 - above), (1 << _PRODUCT - above) - 1, 4 + above, 0
+    right = _MOST_RIGHT
+    while right > 0 and _scaled(strength, 27 + right) >> 32:
+        right -= 1
+    return _scaled(strength, 27 + right), (1 << _PRODUCT + 1) - 1, 3, right
+
+
+def _scaled(strength: Decimal, digits: int) -> int:
+    return int(DECIMAL.multiply(strength, DECIMAL.power(2, digits)))
+
+
+def temperature_factors(
+    betas: NDArray[np.float64], exponents: NDArray[np.int64]
+) -> NDArray[np.uint32]:
+    """Return ``GlassTemperature`` of each replica, whose fields are in units of 2**-exponent."""
+    # More than any field, of the least logarithm; and an int64, of the largest one.
+    hottest = (1 << UNIT) - 1, 1
+
+    def factor(beta: float, exponent: int) -> tuple[int, int]:
+        temperature = inf if beta == 0 else 1 / beta
+        if temperature == inf:
+            return hottest
+        mantissa, power = frexp(temperature)  # half of it is mantissa * 2**(power - 1)
+        shift = UNIT - (power - 1 + exponent - FRACTION)
+        if shift <= 0:
+            return hottest
+        number = min(round(ldexp(mantissa, UNIT)), (1 << UNIT) - 1)
+        return (0, 0) if shift > 63 else (number, shift)
+
+    pairs = zip(betas.tolist(), exponents.tolist(), strict=True)
+    return np.array([factor(*pair) for pair in pairs], np.uint32)
+
+
+@cache
+def logarithm_table() -> NDArray[np.uint32]:
+    """Return the table of ``Logarithm``: ln(1 + i / 128) and 1 / (1 + i / 128)."""
+    unit = Decimal(1 << UNIT)
+    table = np.empty((PLACES, 2), np.uint32)
+    for place in range(PLACES):
+        x = DECIMAL.divide(Decimal(PLACES + place), Decimal(PLACES))
+        table[place, 0] = round(DECIMAL.multiply(DECIMAL.ln(x), unit))
+        table[place, 1] = min(round(DECIMAL.divide(unit, x)), (1 << UNIT) - 1)
+    return table

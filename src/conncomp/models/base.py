@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from importlib import import_module
+from math import inf
 from typing import Any, ClassVar, Generic
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import as_bool, check_range
+from conncomp._arguments import check_choice, check_range, shown
 from conncomp._arrays import choose_device, host_copy, on_gpu, on_host
-from conncomp.models._arguments import Drawn, check_drawn, check_state
+from conncomp.models._arguments import Drawn, check_drawn, check_state, one_each
 from conncomp.models.protocol import MOST_UPDATES, Measured, State, Update, make_updates
 
 
@@ -33,27 +34,8 @@ class Simulated(ABC, Generic[Measured]):
 
     Its copies, deep copies and pickles go through its state, which has no memory of the model, so
     that a copy and its original go on apart. All other attributes are as they are, but for those
-    that `_prepare` makes anew.
-
-    Parameters
-    ----------
-    replicas : int or None
-        None is one, without an axis for replicas in what is returned.
-    first_replica, seed : int
-    device : {None, "cpu", "cuda"}
-    start : array_like or str, optional
-        What decides about the device if that is None.
-
-    Attributes
-    ----------
-    replicas : int
-        How many independent lattices run side by side.
-    first_replica : int
-        The number of the first of them, by which random numbers are drawn.
-    seed : int
-    device : {"cpu", "cuda"}
-    updates : int
-        How many updates were made.
+    that `_prepare` makes anew. `start` decides about the device if that is None; without `replicas`
+    there is one, and no axis for replicas in what is returned.
     """
 
     _name: ClassVar[str]
@@ -71,11 +53,9 @@ class Simulated(ABC, Generic[Measured]):
     ) -> None:
         self._single = replicas is None
         self.replicas, self.first_replica, self.seed = check_drawn(replicas, first_replica, seed)
-        self.device = choose_device(device, on_gpu(start), "start")
+        self.device: str = choose_device(device, on_gpu(start), "start")
         self.updates = 0
         self._observables: dict[Any, Any] = {}  # what updates measure besides, as it was made
-
-    # ------------------------------------------------------------------------------------ the state
 
     def parameters(self) -> dict[str, Any]:
         """Return which model it is.
@@ -143,8 +123,6 @@ class Simulated(ABC, Generic[Measured]):
         self._prepare()
         self.restore(state)
 
-    # ---------------------------------------------------------------------------------- the updates
-
     def step(self, n: int = 1) -> None:
         """Make so many of the model's usual updates, without measuring.
 
@@ -158,7 +136,7 @@ class Simulated(ABC, Generic[Measured]):
         TypeError, ValueError
             If `n` is no integer, or out of its range.
         """
-        make_updates(self.updater(), self._next_updates("n", n))
+        self._step(self._next_updates("n", n))
 
     def updater(self) -> Update[Measured]:
         """Return a kind of the model's updates, of which `conncomp.models.simulate` makes many.
@@ -192,8 +170,7 @@ class Simulated(ABC, Generic[Measured]):
         array of int64, shape (n, replicas, fields)
             On the device.
         """
-        rows = check_range("n", n, 0, MOST_UPDATES)
-        return self._engine.xp.zeros((rows, self.replicas, self._record_length), np.int64)
+        return self._zero_records(check_range("n", n, 0, MOST_UPDATES))
 
     @abstractmethod
     def measure(self) -> Measured:
@@ -202,8 +179,6 @@ class Simulated(ABC, Generic[Measured]):
     @abstractmethod
     def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
         """Return the labels of the components of the present state."""
-
-    # ---------------------------------------------------------------------- what a model says of it
 
     @property
     def _engine(self) -> Any:
@@ -230,10 +205,7 @@ class Simulated(ABC, Generic[Measured]):
         self._engine = self._new_engine()
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
-        """Return copies of a state's arrays where updates change them.
-
-        They may be those of a stranger: ValueError, unless a state can have them.
-        """
+        """Return copies of a state's arrays where updates change them; ValueError if none fit."""
         return arrays
 
     @property
@@ -249,38 +221,26 @@ class Simulated(ABC, Generic[Measured]):
     def _read(self, records: NDArray[np.int64]) -> Measured:
         """Return what was measured, of records, (..., fields), with or without a replica axis."""
 
-    def _advance(self, number: int) -> None:
-        """Make the update of this number, of a model that has one kind of them.
+    def _step(self, numbers: range) -> None:
+        make_updates(self.updater(), numbers)
 
-        Whatever ends it leaves the state, and `updates`, before it.
-        """
+    def _advance(self, number: int) -> None:
+        """Make the update of this number; whatever ends it leaves state and `updates` before it."""
         raise NotImplementedError
 
-    # -------------------------------------------------------------------------------------- helpers
-
-    def _new_engine(self, *arguments: Any) -> Any:
-        """Return the ``Engine`` of ``cpu.py`` or ``cuda.py`` of the model's folder."""
+    def _new_engine(self, *arguments: Any, folder: str | None = None) -> Any:
+        """Return the ``Engine`` of ``cpu.py`` or ``cuda.py`` of a folder, or of the model's."""
         drawn = Drawn(self.replicas, self.first_replica, self.seed)
-        return import_module(f"{self._folder}.{self.device}").Engine(drawn, *arguments)
+        return import_module(f"{folder or self._folder}.{self.device}").Engine(drawn, *arguments)
 
     def _next_updates(self, name: str, count: Any) -> range:
         """Return the numbers of so many updates, which an argument of this name asks for."""
         checked = check_range(name, count, 0, MOST_UPDATES - self.updates)
         return range(self.updates + 1, self.updates + 1 + checked)
 
-    def _repeat(self, name: str, count: Any, measure: Any, **options: Any) -> Measured | None:
-        """Make so many updates of a kind, and return what they measured if it is wanted."""
-        updater: Any = self.updater
-        measured, update = as_bool("measure", measure), updater(**options)
-        numbers = self._next_updates(name, count)
-        if not measured:
-            make_updates(update, numbers)
-            return None
-        new_records = getattr(update, "new_records", self.new_records)
-        records = new_records(len(numbers))
-        make_updates(update, numbers, records)
-        series: Measured = update.read(on_host(records))
-        return series
+    def _zero_records(self, rows: int) -> Any:
+        xp = self._made_engine.xp
+        return xp.zeros((rows, self.replicas, self._record_length), np.int64)
 
     def _present(self, *how: Any) -> NDArray[np.int64]:
         """Return a record of the present state, of each replica if there are several."""
@@ -293,10 +253,6 @@ class Simulated(ABC, Generic[Measured]):
         """Return an array without its first axis, that of replicas, if there is a single one."""
         return array[0] if self._single else array
 
-    def _as_series(self, records: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return records of (rows, replicas, fields) without the second axis, likewise."""
-        return records[:, 0] if self._single else records
-
     @property
     def _batch_axes(self) -> int:
         """How many axes for replicas there are in what is returned."""
@@ -304,24 +260,110 @@ class Simulated(ABC, Generic[Measured]):
 
 
 class Step(Generic[Measured]):
-    """An update that measures the state which it finds, and then makes a model advance by one.
+    """An update that measures the state which it finds, and then makes a model advance.
 
-    Parameters
-    ----------
-    model : Simulated
-    **options
-        How to measure, as JSON has it.
+    `measures` and `makes` are arguments of either, as JSON has them.
     """
 
-    def __init__(self, model: Simulated[Measured], **options: Any) -> None:
-        self._model, self.options = model, options
+    def __init__(self, model: Simulated[Measured], measures: Any = None, makes: Any = None) -> None:
+        self._model, self._measures, self._makes = model, measures or {}, makes or {}
+        self.options = {**self._measures, **self._makes}
 
     def __call__(self, number: int, record: Any = None) -> None:
         """Make the update of this number, and measure into a record unless that is None."""
         if record is not None:
-            self._model._measure(record, **self.options)
-        self._model._advance(number)
+            self._model._measure(record, **self._measures)
+        self._model._advance(number, **self._makes)
 
     def read(self, records: NDArray[np.int64]) -> Measured:
         """Return what was measured, of records of shape (rows, replicas, fields)."""
-        return self._model._read(self._model._as_series(records))
+        return self._model._read(records[:, 0] if self._model._single else records)
+
+
+class Thermal(Simulated[Measured]):
+    """A model that holds `_betas`, an inverse temperature for each replica.
+
+    It says `_critical_beta`, and what beta times `_strength` has to stay below, `_most`.
+    """
+
+    _most: ClassVar[float] = inf
+
+    _betas: NDArray[np.float64]
+    _given_betas: NDArray[np.float64]  # the first ones: exchanges change the others
+
+    @property
+    def beta(self) -> float | NDArray[np.float64]:
+        """The inverse temperature, of each replica if there are several."""
+        return float(self._betas[0]) if self._single else self._betas.copy()
+
+    @property
+    def temperature(self) -> float | NDArray[np.float64]:
+        """The temperature, of each replica if there are several; infinite where beta is 0."""
+        with np.errstate(divide="ignore"):
+            temperatures = 1 / self._betas
+        return float(temperatures[0]) if self._single else temperatures
+
+    def energy(self) -> Any:
+        """Return the energy of the whole lattice, for each replica."""
+        measured: Any = self.measure()
+        return measured.energy[()]
+
+    def magnetisation(self) -> Any:
+        """Return the magnetisation a site or, of vectors, the mean spin, for each replica."""
+        measured: Any = self.measure()
+        return measured.magnetisation[()]
+
+    def parameters(self) -> dict[str, Any]:
+        """Return which model it is: values that JSON has, and `beta` as an array."""
+        return {**super().parameters(), "beta": np.asarray(self.beta)}
+
+    def _critical_beta(self) -> float:
+        raise NotImplementedError
+
+    @property
+    def _strength(self) -> float:
+        return 1.0
+
+    def _ladders(self) -> NDArray[np.int64]:
+        """Return which replicas exchange temperatures with each other, rows of ascending beta."""
+        return np.argsort(self._betas, kind="stable")[None, :]
+
+    def _energy_unit(self) -> Any:
+        """Return by what `LEVEL` of a record is multiplied in the energy, of all or of each."""
+        raise NotImplementedError
+
+    def _read_in_order(self, records: NDArray[np.int64], ladders: NDArray[np.int64]) -> Measured:
+        """Return what was measured, of records of replicas in the order of ladders."""
+        return self._read(records)
+
+    def _betas_of(self, temperature: Any, beta: Any) -> NDArray[np.float64]:
+        """Return an inverse temperature for each replica: one of both is given, or neither."""
+        if temperature is not None and beta is not None:
+            raise ValueError("temperature and beta exclude each other; give one of them")
+        if beta is not None:
+            return self._check_betas("beta", beta)
+        if temperature is None or isinstance(temperature, str):
+            given = "critical" if temperature is None else temperature
+            check_choice("temperature", given, ("critical",))
+            return self._check_betas("beta", "critical")
+        temperatures = one_each("temperature", temperature, self.replicas)
+        with np.errstate(divide="ignore", over="ignore"):
+            betas = 1 / temperatures
+        if not ((temperatures > 0) & np.isfinite(temperatures) & np.isfinite(betas)).all():
+            raise ValueError(f"temperature={shown(temperature)} must be above 0, and finite")
+        return self._check_betas("the inverse of temperature", betas)
+
+    def _check_betas(self, name: str, beta: Any) -> NDArray[np.float64]:
+        if isinstance(beta, str):
+            check_choice(name, beta, ("critical",))
+            beta = self._critical_beta()
+        betas = one_each(name, beta, self.replicas)
+        with np.errstate(over="ignore"):
+            allowed = (betas >= 0) & (betas < inf) & (betas * self._strength < self._most)
+        if not allowed.all():
+            wanted = "be finite, and not negative"
+            if self._most < inf:
+                wanted = f"not be negative and, times the coupling, below {self._most:g}"
+            given = beta.tolist() if isinstance(beta, np.ndarray) else beta
+            raise ValueError(f"{name}={shown(given)} must {wanted}")
+        return betas

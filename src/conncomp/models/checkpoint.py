@@ -17,7 +17,6 @@ import json
 import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from types import TracebackType
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -34,18 +33,7 @@ DIGEST = hashlib.sha256
 def write_checkpoint(path: StrPath, facts: dict[str, Any], arrays: Sequence[NDArray[Any]]) -> None:
     """Write a checkpoint; after any failure, the one that was there is untouched.
 
-    Parameters
-    ----------
-    path : str or path-like
-    facts : dict
-        What JSON has.
-    arrays : sequence of ndarray
-        C-contiguous.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written.
+    `facts` are what JSON has; arrays are C-contiguous.
     """
     digest = DIGEST()
     size = sum(array.nbytes for array in arrays)
@@ -59,15 +47,7 @@ def write_checkpoint(path: StrPath, facts: dict[str, Any], arrays: Sequence[NDAr
 
 
 class OtherSimulationError(ValueError):
-    """A checkpoint is of another simulation than the one that is to go on from it.
-
-    Parameters
-    ----------
-    path : str
-    reason : str
-        What differs.
-    remedy : str, optional
-    """
+    """A checkpoint is of another simulation than the one that is to go on from it."""
 
     def __init__(self, path: str, reason: str, remedy: str = "give another checkpoint") -> None:
         super().__init__(path, reason, remedy)  # by which it is copied to another process
@@ -80,21 +60,7 @@ class OtherSimulationError(ValueError):
 class Checkpoint:
     """A checkpoint that is there, whole and of this format; a context that holds its file open.
 
-    Parameters
-    ----------
-    path : str or path-like
-
-    Attributes
-    ----------
-    path : str
-    facts : dict
-
-    Raises
-    ------
-    OSError
-        If the file cannot be read.
-    ValueError
-        If it is no checkpoint, or damaged, or of another version of the format.
+    OSError is raised if the file cannot be read, ValueError if it is no such checkpoint.
     """
 
     def __init__(self, path: StrPath) -> None:
@@ -111,12 +77,7 @@ class Checkpoint:
     def __enter__(self) -> Checkpoint:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._file.close()
 
     def error(self, reason: str) -> ValueError:
@@ -124,10 +85,7 @@ class Checkpoint:
         return ValueError(f"{self.path}: {reason}")
 
     def read(self, arrays: Iterable[NDArray[Any]]) -> None:
-        """Fill C-contiguous arrays with those of the file.
-
-        ValueError is raised unless they are exactly as large, and the file is read to its end.
-        """
+        """Fill C-contiguous arrays with those of the file; ValueError unless they are as large."""
         targets = list(arrays)
         wanted = sum(target.nbytes for target in targets)
         held = self._end - self._file.tell()

@@ -30,36 +30,12 @@ SITES = {"square": 1, "triangular": 1, "honeycomb": 2, "kagome": 3}  # of a cell
 
 
 def ising_energy(lattice: str, temperature: ArrayLike, coupling: float = 1.0) -> Numbers:
-    """Return the energy a site of the Ising model on an infinite lattice.
-
-    Parameters
-    ----------
-    lattice : {"square", "triangular", "honeycomb", "kagome"}
-    temperature : array_like of float
-    coupling : float, optional
-        Of either sign.
-
-    Returns
-    -------
-    ndarray of float64
-    """
+    """Return the energy a site of the Ising model on an infinite lattice of `SITES`."""
     return coupling * -_slope(lattice, _couplings(temperature, coupling)) / SITES[lattice]
 
 
 def ising_magnetisation(lattice: str, temperature: ArrayLike, coupling: float = 1.0) -> Numbers:
-    """Return the spontaneous magnetisation a site; 0 above the critical temperature.
-
-    Parameters
-    ----------
-    lattice : {"square", "triangular", "honeycomb"}
-    temperature : array_like of float
-    coupling : float, optional
-        Above 0.
-
-    Returns
-    -------
-    ndarray of float64
-    """
+    """Return the spontaneous magnetisation a site of a ferromagnet on one of `_MAGNETISED`."""
     x = np.exp(-2 * _couplings(temperature, coupling))
     with np.errstate(divide="ignore"):
         eighth = 1 - _MAGNETISED[lattice](x)
@@ -68,9 +44,9 @@ def ising_magnetisation(lattice: str, temperature: ArrayLike, coupling: float = 
 
 
 def nishimori_temperature(positive: float) -> float:
-    """Return where the line of a ±J glass of this share of positive couplings is, for J = 1.
+    """Return T of the Nishimori line of a ±J glass of this share of positive couplings, J = 1.
 
-    There ``tanh(1 / T) = 2 p - 1``, and the mean energy of a bond is -(2 p - 1) on any lattice: H.
+    There ``tanh(1 / T) = 2 p - 1``, and a bond's mean energy is -(2 p - 1) on any lattice: H.
     Nishimori, Prog. Theor. Phys. 66, 1169 (1981). Above p = 1/2, and below 1.
     """
     return 1 / float(np.arctanh(2 * positive - 1))
@@ -82,9 +58,6 @@ def universal_jump(temperature: ArrayLike) -> Numbers:
     Of Kosterlitz and Thouless: D. R. Nelson, J. M. Kosterlitz, Phys. Rev. Lett. 39, 1201 (1977).
     """
     return 2 / pi * np.asarray(temperature, np.float64)
-
-
-# ------------------------------------------------------------------------------------------ helpers
 
 
 def _couplings(temperature: ArrayLike, coupling: float) -> Numbers:

@@ -126,8 +126,13 @@ def hypercubic(ndim: int) -> UnitCell:
     return UnitCell(unit, ((0.0,) * ndim,), bonds)
 
 
+def _steps(*steps: tuple[int, ...], ends: tuple[int, int] = (0, 0)) -> tuple[Bond, ...]:
+    return tuple((*ends, step) for step in steps)
+
+
 _HIGH = sqrt(3) / 2
 _FCC = ((0.0, 0.5, 0.5), (0.5, 0.0, 0.5), (0.5, 0.5, 0.0))
+_UNIT = (1, 0, 0), (0, 1, 0), (0, 0, 1)
 
 LATTICES = {
     "chain": hypercubic(1),
@@ -135,12 +140,12 @@ LATTICES = {
     "cubic": hypercubic(3),
     "hypercubic": hypercubic(4),
     "triangular": UnitCell(
-        ((0.5, _HIGH), (1.0, 0.0)), ((0.0, 0.0),), ((0, 0, (1, 0)), (0, 0, (0, 1)), (0, 0, (1, -1)))
+        ((0.5, _HIGH), (1.0, 0.0)), ((0.0, 0.0),), _steps((1, 0), (0, 1), (1, -1))
     ),
     "honeycomb": UnitCell(
         ((_HIGH, 1.5), (2 * _HIGH, 0.0)),
         ((0.0, 0.0), (_HIGH, 0.5)),
-        ((0, 1, (0, 0)), (1, 0, (0, 1)), (1, 0, (1, 0))),
+        ((0, 1, (0, 0)), *_steps((0, 1), (1, 0), ends=(1, 0))),
     ),
     "kagome": UnitCell(
         ((1.0, 2 * _HIGH), (2.0, 0.0)),
@@ -153,28 +158,13 @@ LATTICES = {
     "bcc": UnitCell(
         ((-0.5, 0.5, 0.5), (0.5, -0.5, 0.5), (0.5, 0.5, -0.5)),
         ((0.0, 0.0, 0.0),),
-        tuple((0, 0, step) for step in ((1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1))),
+        _steps(*_UNIT, (1, 1, 1)),
     ),
-    "fcc": UnitCell(
-        _FCC,
-        ((0.0, 0.0, 0.0),),
-        tuple(
-            (0, 0, step)
-            for step in ((1, 0, 0), (0, 1, 0), (0, 0, 1), (1, -1, 0), (1, 0, -1), (0, 1, -1))
-        ),
-    ),
+    "fcc": UnitCell(_FCC, ((0.0, 0.0, 0.0),), _steps(*_UNIT, (1, -1, 0), (1, 0, -1), (0, 1, -1))),
     "diamond": UnitCell(
         _FCC,
         ((0.0, 0.0, 0.0), (0.25, 0.25, 0.25)),
-        tuple(
-            (*ends, step)
-            for ends, step in (
-                ((0, 1), (0, 0, 0)),
-                ((1, 0), (1, 0, 0)),
-                ((1, 0), (0, 1, 0)),
-                ((1, 0), (0, 0, 1)),
-            )
-        ),
+        ((0, 1, (0, 0, 0)), *_steps(*_UNIT, ends=(1, 0))),
     ),
 }
 

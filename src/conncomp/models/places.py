@@ -4,108 +4,35 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import AbstractContextManager
-from importlib import import_module
 from math import prod
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_sequence, check_choice, shown
-from conncomp._arrays import as_numpy, check_kind, on_gpu, on_host
 from conncomp.graph import Graph
 from conncomp.graph.inputs.conversions import is_sparse
 from conncomp.graph.inputs.parts import check_one_each
 from conncomp.kernels.cells import CellLattice
-from conncomp.kernels.edges import MOST_VERTICES, UNIT_BITS, WHOLE, EdgeBonds, SpinKind
+from conncomp.kernels.edges import MOST_VERTICES, WHOLE, EdgeBonds
 from conncomp.kernels.lattice import Lattice
-from conncomp.models._arguments import Drawn, as_tuple, check_finite, check_shape
-from conncomp.models._clusters import label_on_edges
-from conncomp.models._logarithms import temperature_factors
-from conncomp.models._memory import room_on_host
+from conncomp.models._arguments import (
+    as_tuple,
+    check_finite,
+    check_shape,
+    finite_reals,
+    room_on_host,
+)
 from conncomp.models.lattices import LATTICES, UnitCell, lattice_in_words
-from conncomp.models.on_edges.classes import grouped
+from conncomp.models.on_edges import grouped
 
 HYPERCUBIC = ("chain", "square", "cubic", "hypercubic")
 BORDERS = {True: "periodic", False: "open", "antiperiodic": "antiperiodic"}
 
 
-class PlacedModel:
-    """A model whose sites lie where `_place` says.
-
-    It says `_edge_kind`, what its spins are on any edges, and `_edge_gain`, how many couplings a
-    satisfied bond gains; and holds `_edges`, which are None where it has another engine.
-    """
-
-    _place: OnLattice | InGraph
-    _edges: EdgeBonds | None
-    _edge_kind: SpinKind
-    _edge_gain: ClassVar[float] = 2.0
-
-    @property
-    def sites(self) -> int:
-        """The number of sites of a replica."""
-        return self._place.sites
-
-    @property
-    def coordinates(self) -> NDArray[np.float64]:
-        """Where the sites of a lattice lie: a row each, in C order of one replica's `spins`."""
-        return self._place.coordinates()
-
-    @property
-    def edges(self) -> NDArray[np.int64]:
-        """The two sites of each bond, in C order of `spins`, shape (bonds, 2)."""
-        return self._place.edges()
-
-    def _local_engine(self: Any) -> tuple[Any, Any]:
-        """Return the engine of local updates, which is one of edges, and temperatures for it."""
-        if self._edges is not None:
-            return self._engine, self._temperatures(self._edges)
-        if self._local is None:
-            bonds = self._all_bonds()
-            drawn = Drawn(self.replicas, self.first_replica, self.seed)
-            module = import_module(f"conncomp.models.on_edges.{self.device}")
-            self._local = bonds, module.Engine(drawn, bonds, self._edge_kind)
-        bonds, engine = self._local
-        return engine, self._temperatures(bonds)
-
-    def _temperatures(self: Any, edges: EdgeBonds) -> Any:
-        """Return the temperatures of replicas in units of the strongest bond."""
-        with np.errstate(over="ignore"):
-            betas = self._betas * (edges.scale * self._edge_gain / 2)
-        factors = temperature_factors(betas, np.full(len(betas), UNIT_BITS))
-        return self._engine.xp.asarray(factors)
-
-    def _labels_on_edges(self: Any, numbering: str, return_num: bool) -> Any:
-        """Return what `labels` does, where `bonds` is by edges."""
-        bonds = self.bonds().reshape(self.replicas, -1)
-        labels, counts = label_on_edges(
-            *(self._engine.xp, self.edges, bonds, self.sites),
-            numbering=numbering,
-            return_num=return_num,
-        )
-        shaped = self._of_replicas(labels.reshape(self.replicas, *self._place.shape))
-        if counts is None:
-            return shaped
-        return shaped, int(counts[0]) if self._single else counts
-
-
 class OnLattice:
-    """Sites of cells.
-
-    Parameters
-    ----------
-    shape, lattice, periodic
-        As of `Ising`.
-    negative : bool
-        Whether the coupling is.
-
-    Attributes
-    ----------
-    cell : UnitCell
-    name : str
-    cells : CellLattice
-    """
+    """Sites of cells; `negative` says whether the coupling is."""
 
     def __init__(self, shape: Any, lattice: Any, periodic: Any, negative: bool) -> None:
         self.name = lattice_in_words(lattice)
@@ -188,6 +115,18 @@ class OnLattice:
         along = steps[first] @ np.array(self.cell.vectors)
         return classes, along + sites[(site + shifts[kind]) % len(sites)] - sites[site]
 
+    def bonds(self, coupling: Any, *others: Any) -> EdgeBonds:
+        """Return bonds as kernels on any edges take them: see `weighted_bonds`."""
+        signs = self.signs()
+        if not isinstance(coupling, np.ndarray):
+            return weighted_bonds(self, signs, np.array(abs(coupling)), *others)
+        if coupling.shape != signs.shape:
+            raise ValueError(
+                f"coupling has shape {coupling.shape}; there must be one number, or one for each "
+                f"of {len(signs)} bonds, in the order of .edges"
+            )
+        return weighted_bonds(self, signs, coupling, *others)
+
     def described(self) -> dict[str, Any]:
         """Return parameters that JSON has."""
         borders = zip(self.cells.periodic, self.cells.antiperiodic, strict=True)
@@ -202,18 +141,8 @@ class InGraph:
     """The vertices of a graph, and the bonds that its arcs are.
 
     The coupling of two vertices is the sum of those of the arcs from one to the other; where arcs
-    lead back, too, these are the same bond, and must say the same.
-
-    Parameters
-    ----------
-    graph : Graph
-    coupling : ndarray of float64, shape () or (num_arcs,)
-        In the order of `Graph.arcs`.
-
-    Attributes
-    ----------
-    couplings : ndarray of float64, shape (bonds,)
-        In the order of bonds: of the smaller vertex, then of the larger one.
+    lead back, too, these are the same bond, and must say the same. `couplings` are in the order of
+    bonds: of the smaller vertex, then of the larger one.
     """
 
     name = "graph"
@@ -294,6 +223,10 @@ class InGraph:
         """Raise ValueError: vertices have no place."""
         raise ValueError("the vertices of a graph have no coordinates")
 
+    def bonds(self, coupling: Any, *others: Any) -> EdgeBonds:
+        """Return bonds as kernels on any edges take them, with the graph's own couplings."""
+        return weighted_bonds(self, None, self.couplings, *others)
+
     def described(self) -> dict[str, Any]:
         """Return parameters that JSON has."""
         return {"lattice": self.name, "shape": [self.sites]}
@@ -316,45 +249,29 @@ def _pairs_of(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
 
 def weighted_bonds(
     place: OnLattice | InGraph,
+    signs: NDArray[np.int8] | None,
     couplings: NDArray[np.float64],
     field: NDArray[np.float64] | None,
     states: int = 2,
-    signs: NDArray[np.int8] | None = None,
 ) -> EdgeBonds:
     """Return bonds and fields as the kernels take them.
 
-    Parameters
-    ----------
-    place : OnLattice or InGraph
-    couplings : ndarray of float64, shape (bonds,) or ()
-    field : ndarray of float64, shape (sites,), or None
-    states : int, optional
-        As of `EdgeBonds`.
-    signs : ndarray of int8, shape (bonds,), optional
-        What couplings are multiplied by.
+    `couplings` are (bonds,) or (), and are multiplied by `signs`; `field` is (sites,).
     """
     if place.sites > MOST_VERTICES:
         raise ValueError(f"{place.sites} sites with a field, or couplings of their own, are 2**31")
     given = couplings, np.zeros(0) if field is None else field
     scale = max(float(abs(array).max(initial=0.0)) for array in given) or 1.0
-    whole = np.rint(couplings / scale * WHOLE).astype(np.int32)
+    whole, *fields = (np.rint(array / scale * WHOLE).astype(np.int32) for array in given)
     if signs is not None:
         whole = signs * whole if whole.ndim > 0 or whole != WHOLE or (signs < 0).any() else whole
-    return EdgeBonds(
-        place.sites,
-        place.ends(),
-        None if (whole == WHOLE).all() else whole,
-        None if field is None else np.rint(field / scale * WHOLE).astype(np.int32),
-        scale,
-        states,
-    )
+    alike = bool((whole == WHOLE).all())
+    bonds = None if alike else whole, None if field is None else fields[0]
+    return EdgeBonds(place.sites, place.ends(), *bonds, scale, states)
 
 
 def place_of(shape: Any, lattice: Any, periodic: Any, coupling: Any) -> OnLattice | InGraph:
-    """Return where the sites of a model are, given its arguments.
-
-    Without a lattice it is the hypercubic one of as many axes as there are lengths.
-    """
+    """Return where the sites are: of no lattice, a hypercubic one of as many axes as lengths."""
     if is_sparse(shape):
         raise TypeError("shape is a sparse matrix; give conncomp.Graph.from_scipy(shape)")
     if not isinstance(shape, Graph):
@@ -370,14 +287,7 @@ def place_of(shape: Any, lattice: Any, periodic: Any, coupling: Any) -> OnLattic
 
 
 def lattice_of(model: Any, what: str) -> OnLattice:
-    """Return where the sites of a model are, or raise ValueError for those of a graph.
-
-    Parameters
-    ----------
-    model : PlacedModel
-    what : str
-        That is to be measured.
-    """
+    """Return where the sites of a model are; ValueError for those of a graph: `what` needs axes."""
     if not isinstance(model._place, OnLattice):
         raise ValueError(f"{what} is measured on lattices, and a graph has no axes; leave it out")
     return model._place
@@ -395,26 +305,6 @@ def in_words(
     return Lattice(cells.shape, cells.periodic, states)
 
 
-def bonds_of(
-    place: OnLattice | InGraph,
-    coupling: float | NDArray[np.float64],
-    field: NDArray[np.float64] | None,
-    states: int = 2,
-) -> EdgeBonds:
-    """Return the bonds of a model as kernels on any edges take them, given its arguments."""
-    if isinstance(place, InGraph):
-        return weighted_bonds(place, place.couplings, field, states)
-    signs = place.signs()
-    if not isinstance(coupling, np.ndarray):
-        return weighted_bonds(place, np.array(abs(coupling)), field, states, signs)
-    if coupling.shape != signs.shape:
-        raise ValueError(
-            f"coupling has shape {coupling.shape}; there must be one number, or one for each of "
-            f"{len(signs)} bonds, in the order of .edges"
-        )
-    return weighted_bonds(place, coupling, field, states, signs)
-
-
 def digest_of(edges: EdgeBonds) -> str:
     """Return a text by which simulations of other bonds and fields are told apart."""
     digest = hashlib.sha256(repr((edges.sites, edges.bonds, edges.scale)).encode())
@@ -426,7 +316,7 @@ def digest_of(edges: EdgeBonds) -> str:
 def as_coupling(given: Any) -> float | NDArray[np.float64]:
     """Return a number that is finite and not 0, or an array of finite ones."""
     if not np.isscalar(given):
-        numbers = _finite("coupling", given)
+        numbers = finite_reals("coupling", given)
         if numbers.ndim > 0:
             return numbers
         given = float(numbers)
@@ -440,9 +330,8 @@ def as_field(given: Any, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
     """Return a field for each site; None if there is none."""
     if given is None:
         return None
-    field = (
-        np.array(check_finite("field", given)) if np.isscalar(given) else _finite("field", given)
-    )
+    scalar = np.isscalar(given)
+    field = np.array(check_finite("field", given)) if scalar else finite_reals("field", given)
     if field.ndim == 0:
         field = np.broadcast_to(field, shape)
     if field.shape != shape:
@@ -458,16 +347,6 @@ def as_one_number(fields: NDArray[np.float64] | None) -> float | NDArray[np.floa
     if fields is None:
         return 0.0
     return float(fields[0]) if (fields == fields[0]).all() else fields
-
-
-def _finite(name: str, given: Any) -> NDArray[np.float64]:
-    array: NDArray[Any] = on_host(given) if on_gpu(given) else as_numpy(given, name)
-    check_kind(array, "iuf", given, name, "of real numbers")
-    numbers = array.astype(np.float64)
-    if not np.isfinite(numbers).all():
-        place = tuple(int(k) for k in np.argwhere(~np.isfinite(numbers))[0])
-        raise ValueError(f"{name}{list(place)}={numbers[place]} must be finite")
-    return numbers
 
 
 def _cell_of(lattice: str | UnitCell) -> UnitCell:

@@ -46,8 +46,10 @@ class Update(Protocol[Measured]):
     ``update(number, record)`` makes the update of this number, which is ``model.updates + 1``, and
     the model's ``updates`` is then this number. It measures the state that it finds into a record,
     which is 0, unless that is None. Whatever ends it leaves the state, and ``updates``, before it.
-    A kind whose records are not those of the model has ``new_records(n)`` of its own, and one that
-    makes many updates at once ``repeat(numbers, records, every)``: see ``make_updates``.
+    A kind whose records are not those of the model has ``new_records(n)`` of its own. One that
+    makes many updates at once has ``most``, how many, and ``sweep(numbers, records, every,
+    before)``, whose first record is of the last update that measured if updates have been made
+    `before` these since.
     """
 
     @property
@@ -67,29 +69,17 @@ class Update(Protocol[Measured]):
         """
 
 
-def make_updates(
-    update: Update[Series], numbers: range, records: Any = None, every: int = 1
-) -> None:
-    """Make updates of these numbers; the first of each `every` measures into the next record.
+def make_updates(update: Any, numbers: range, records: Any = None, every: int = 1) -> None:
+    """Make updates from ``model.updates + 1`` on; the first of each `every` fills the next record.
 
-    Parameters
-    ----------
-    update : Update
-    numbers : range
-        From ``model.updates + 1`` on.
-    records : array, optional
-        As many as measure; None is that none does.
-    every : int, optional
+    Records are as many as measure; None is that none does.
     """
-    repeat = getattr(update, "repeat", None)
-    if repeat is None:
-        make_each(update, numbers, records, every)
-    else:
-        repeat(numbers, records, every)
-
-
-def make_each(update: Callable[[int, Any], None], numbers: range, records: Any, every: int) -> None:
-    """Do as ``make_updates``, one after the other."""
+    most = getattr(update, "most", 1) if len(numbers) > 1 else 1
+    if most > 1:
+        for begin in range(0, len(numbers), most):
+            rest = None if records is None else records[begin // every :]
+            update.sweep(numbers[begin : begin + most], rest, every, begin % every)
+        return
     for made, number in enumerate(numbers):
         measures = records is not None and made % every == 0
         update(number, records[made // every] if measures else None)
@@ -111,16 +101,11 @@ class Model(Protocol[Measured]):
     device : {"cpu", "cuda"}
     """
 
-    @property
-    def updates(self) -> int: ...  # noqa: D102
-    @property
-    def replicas(self) -> int: ...  # noqa: D102
-    @property
-    def first_replica(self) -> int: ...  # noqa: D102
-    @property
-    def seed(self) -> int: ...  # noqa: D102
-    @property
-    def device(self) -> str: ...  # noqa: D102
+    updates: int
+    replicas: int
+    first_replica: int
+    seed: int
+    device: str
 
     def step(self, n: int = 1) -> None:
         """Make so many of the model's usual updates, without measuring."""

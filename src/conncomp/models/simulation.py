@@ -32,7 +32,6 @@ from conncomp.models.protocol import (
     MOST_UPDATES,
     Measured,
     Model,
-    Series,
     State,
     Summarised,
     Update,
@@ -43,8 +42,7 @@ from conncomp.models.protocol import (
 # memory at most.
 PACE, RECORDS = 0.2, 1 << 26
 
-# Is told how many updates are done, and how many there are.
-Report = Callable[[int, int], None]
+Report = Callable[[int, int], None]  # is told how many updates are done, and how many there are
 
 
 @dataclass(frozen=True)
@@ -276,7 +274,9 @@ def simulate(
         length,
         check_range("measure_every", measure_every, 1, most),
     )
-    wait = _check_seconds(checkpoint_every)
+    wait = as_number("checkpoint_every", checkpoint_every)
+    if not wait > 0:
+        raise ValueError(f"checkpoint_every={shown(checkpoint_every)} must be above 0 seconds")
     if watch is not None:
         check_callable("watch", watch, "that takes the model")
     replaces = as_bool("force", force)
@@ -300,10 +300,8 @@ def simulate(
     }
     run = _Run(model, schedule, update, watch)
     if checkpoint is not None:
-        digests = {name: _digest(array) for name, array in arrays.items()}
-        run.keep(checkpoint, wait, parameters, digests)
-    shows = as_bool("progress", progress)
-    with _display(parameters["model"]) if shows else nullcontext(_no_report) as report:
+        run.keep(checkpoint, wait, parameters, {name: _digest(a) for name, a in arrays.items()})
+    with _display(parameters["model"], as_bool("progress", progress)) as report:
         run.finish(report)
     simulation = Simulation(
         update.read(run.records),
@@ -333,38 +331,24 @@ def _updater(model: Model[Measured], options: dict[str, Any]) -> Update[Measured
 class _Run:
     """A simulation as it runs: the model and the records so far, which a checkpoint holds.
 
-    Attributes
-    ----------
-    begin : int
-        How many updates the model had made at the beginning.
-    records : ndarray of int64 or float64, shape (rows, replicas, ...)
-        Those up to `measured` are there.
+    Of `records`, (rows, replicas, ...), those up to `measured` are there.
     """
 
     def __init__(
-        self,
-        model: Model[Series],
-        schedule: _Schedule,
-        update: Update[Series],
-        watch: Callable[[Any], object] | None,
+        self, model: Model[Any], schedule: _Schedule, update: Update[Any], watch: Any
     ) -> None:
         self._model, self._schedule, self._update = model, schedule, update
         self._watch = watch
+        self._path: StrPath | None = None
         self.begin, self._measured = model.updates, 0
         self._new_records = getattr(update, "new_records", model.new_records)
         kind = self._new_records(0)
         rows = schedule.rows(schedule.updates)
         self.records = np.zeros((rows, *kind.shape[1:]), kind.dtype)
-        self._path: StrPath | None = None
-        self._facts: dict[str, Any] = {}
-        self._digests: dict[str, str] = {}
-        self._wait, self._written = 0.0, 0.0
 
     @property
     def _done(self) -> int:
         return self._model.updates - self.begin
-
-    # --------------------------------------------------------------------------------- the updates
 
     def finish(self, report: Report) -> None:
         """Make the updates that are left."""
@@ -379,9 +363,11 @@ class _Run:
 
     def _finish(self, report: Report) -> None:
         count, total = 1, self._schedule.updates
+        # Of as many updates at most the records fit their memory.
+        most = self._schedule.every * max(1, RECORDS // max(1, self.records[:1].nbytes))
         while self._done < total:
             report(self._done, total)
-            count = min(count, total - self._done, self._most_updates())
+            count = min(count, total - self._done, most)
             begin = perf_counter()
             self._make(count)
             now = perf_counter()
@@ -391,21 +377,18 @@ class _Run:
                 self._write()
         report(total, total)
 
-    def _most_updates(self) -> int:
-        """Return how many updates have records that fit their memory."""
-        rows = max(1, RECORDS // max(1, self.records[:1].nbytes))
-        return rows * self._schedule.every
-
     def _make(self, count: int) -> None:
         schedule, first = self._schedule, self._done
         records = self._new_records(schedule.rows(first + count) - self._measured)
         before = min(count, schedule.before_next(first))
         try:
             self._repeat(before)
-            if self._watch is None:
-                self._repeat(count - before, records)
-            else:
-                self._watch_each(count - before, records)
+            every = schedule.every if self._watch is not None else max(1, count - before)
+            for begin in range(0, count - before, every):
+                if self._watch is not None:
+                    self._watch(self._model)
+                rest = records[begin // schedule.every :]
+                self._repeat(min(every, count - before - begin), rest)
         finally:
             # An update that was ended is not done, and its record is dropped.
             rows = schedule.rows(self._done)
@@ -418,24 +401,13 @@ class _Run:
         first = self._model.updates + 1
         make_updates(self._update, range(first, first + count), records, self._schedule.every)
 
-    def _watch_each(self, count: int, records: Any) -> None:
-        """Do so, and show the model before each that measures."""
-        assert self._watch is not None
-        every = self._schedule.every
-        for begin in range(0, count, every):
-            self._watch(self._model)
-            self._repeat(min(every, count - begin), records[begin // every :])
-
-    # ------------------------------------------------------------------------------ the checkpoint
-
     def keep(
         self, path: StrPath, wait: float, parameters: dict[str, Any], digests: dict[str, str]
     ) -> None:
         """Keep a checkpoint, and go on from the one that is there; digests are of arrays."""
         state = self._model.state()
-        self._facts = {**parameters, **digests, "start": _place(state)}
-        self._digests = digests
-        self._path, self._wait = path, wait
+        self._facts: dict[str, Any] = {**parameters, **digests, "start": _place(state)}
+        self._digests, self._path, self._wait = digests, path, wait
         if os.path.exists(path):
             self._resume(state)
         else:
@@ -503,14 +475,9 @@ def check_output(path: StrPath, force: bool) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
 
 
-def _check_seconds(value: Any) -> float:
-    seconds = as_number("checkpoint_every", value)
-    if not seconds > 0:
-        raise ValueError(f"checkpoint_every={shown(value)} must be above 0 seconds")
-    return seconds
-
-
-def _display(name: str) -> AbstractContextManager[Report]:
+def _display(name: str, shows: bool) -> AbstractContextManager[Report]:
+    if not shows:
+        return nullcontext(_no_report)
     optional("rich")
     from conncomp._progress import counting
 

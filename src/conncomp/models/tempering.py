@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import nan
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,9 @@ from conncomp._arguments import as_bool, check_range, shown
 from conncomp.generate.random import MASK, philox
 from conncomp.models._arguments import check_callable
 from conncomp.models._probabilities import CERTAIN
+from conncomp.models.base import Thermal
 from conncomp.models.observables.observing import observing
-from conncomp.models.protocol import MOST_UPDATES, Series, make_updates
+from conncomp.models.protocol import MOST_UPDATES, make_updates
 
 # Of ``kernels/core/spins.h``.
 EXCHANGE, REPLICA_SHIFT = 6, 40
@@ -23,36 +24,6 @@ EXCHANGE, REPLICA_SHIFT = 6, 40
 
 # The field of a record that the energy is proportional to, but for a constant.
 LEVEL = 0
-
-
-class Exchanging(Protocol):
-    """What exchanges have to do with of a model."""
-
-    updates: int
-    first_replica: int
-    seed: int
-    _betas: NDArray[np.float64]
-    _given_betas: NDArray[np.float64]  # as the user gave them, before any exchange
-
-    def _energy_unit(self) -> Any:
-        """Return by what a level is multiplied in the energy, of all or of each replica."""
-
-    def _ladders(self) -> NDArray[np.int64]:
-        """Return which replicas exchange with each other, a row each, of ascending beta."""
-
-
-@runtime_checkable
-class Tempered(Exchanging, Protocol):
-    """A model whose replicas have temperatures that they can exchange."""
-
-    replicas: int
-
-    def updater(self, **options: Any) -> Any: ...  # noqa: D102
-
-    def _present(self) -> NDArray[np.int64]: ...
-
-    def _read_in_order(self, records: NDArray[np.int64], ladders: NDArray[np.int64]) -> Any:
-        """Return what was measured, of records of replicas in the order of ladders."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +54,7 @@ class Tempering:
 
 
 def parallel_tempering(
-    model: Tempered,
+    model: Thermal[Any],
     rounds: int,
     *,
     sweeps_between: int = 1,
@@ -142,7 +113,7 @@ def parallel_tempering(
     >>> bool((tempering.acceptance > 0.2).all())
     True
     """
-    if not isinstance(model, Tempered):
+    if not isinstance(model, Thermal):
         raise TypeError(
             f"model={shown(model)} must be a Potts, Ising, XY or Heisenberg model, or a SpinGlass"
         )
@@ -153,7 +124,12 @@ def parallel_tempering(
     most = MOST_UPDATES - model.updates
     count = check_range("rounds", rounds, 1, most)
     between = check_range("sweeps_between", sweeps_between, 1, most // count)
-    _check_options(model, options)
+    model.updater(**options)
+    if options.get("clusters") and not options.get("observe"):
+        raise ValueError(
+            "clusters=True is measured in updates, and a round measures the state after them; "
+            "leave it out, or observe='structure' with it, for an improved estimator"
+        )
     if watch is not None:
         check_callable("watch", watch, "that takes the model")
     replicas = np.empty((count, model.replicas), np.int64)
@@ -172,7 +148,7 @@ def parallel_tempering(
         tried[pairs] += len(ladders)
         accepted[pairs] += exchanged.sum(axis=0)
     ladders = model._ladders()[:, places]
-    series: Series = model._read_in_order(np.stack(records), ladders)
+    series: Any = model._read_in_order(np.stack(records), ladders)
     series = getattr(change, "watched", lambda given: given)(series)
     columns = np.argsort(places)
     both = np.sort([columns[:-1], columns[1:]], axis=0)
@@ -181,27 +157,14 @@ def parallel_tempering(
     return Tempering(series, model._betas[ladders].reshape(-1), replicas, acceptance)
 
 
-def places_as_given(model: Exchanging) -> NDArray[np.int64]:
+def places_as_given(model: Thermal[Any]) -> NDArray[np.int64]:
     """Return the place in a ladder of each temperature, in the order that the model was given."""
     given = model._given_betas[np.sort(model._ladders()[0])]
     return np.argsort(np.argsort(given, kind="stable"))
 
 
-def _check_options(model: Tempered, options: dict[str, Any]) -> None:
-    """Raise TypeError or ValueError if options are not those of updates that rounds can measure."""
-    model.updater(**options)
-    if options.get("clusters") and not options.get("observe"):
-        raise ValueError(
-            "clusters=True is measured in updates, and a round measures the state after them; "
-            "leave it out, or observe='structure' with it, for an improved estimator"
-        )
-
-
-def _updater(model: Tempered, options: dict[str, Any]) -> Any:
-    """Return updates whose present state tells how clusters wrap, if that is asked for.
-
-    A Potts model of words measures that in updates alone.
-    """
+def _updater(model: Thermal[Any], options: dict[str, Any]) -> Any:
+    """Return updates whose present state tells how clusters wrap, even of Potts' words."""
     if not options.get("wrapping"):
         return model.updater(**options)
     observed = {"observe": (), **options}
@@ -212,25 +175,12 @@ def _updater(model: Tempered, options: dict[str, Any]) -> Any:
 
 
 def exchange(
-    model: Exchanging, ladders: NDArray[np.int64], levels: NDArray[np.int64], between: int
+    model: Thermal[Any], ladders: NDArray[np.int64], levels: NDArray[np.int64], between: int
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Let replicas of neighbouring temperatures exchange these, of every second pair.
 
-    Parameters
-    ----------
-    model : Exchanging
-        As many updates after the last exchange as `between`.
-    ladders : ndarray of int64, shape (ladders, temperatures)
-        What the model says of them.
-    levels : ndarray of int64, shape (replicas,)
-        What energies are proportional to, in the present state.
-    between : int
-
-    Returns
-    -------
-    pairs : ndarray of int64
-        The colder neighbour of which temperatures was tried.
-    exchanged : ndarray of bool, shape (ladders, pairs)
+    `ladders` and `levels` are what the model says in the present state, `between` updates after the
+    last exchange. Return the colder neighbours that were tried, and which of each ladder exchanged.
     """
     first = (model.updates // between + 1) % 2
     pairs = np.arange(first, ladders.shape[1] - 1, 2)
@@ -244,7 +194,7 @@ def exchange(
 
 
 def _accepts(
-    model: Exchanging,
+    model: Thermal[Any],
     ladders: NDArray[np.int64],
     levels: NDArray[np.int64],
     pairs: NDArray[np.int64],

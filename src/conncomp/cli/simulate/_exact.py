@@ -8,7 +8,7 @@ from typing import Any
 from conncomp.cli._picture import Curve, Known
 from conncomp.models import Ising, Potts, exact
 from conncomp.models.places import HYPERCUBIC
-from conncomp.models.vectors import critical_temperatures
+from conncomp.models.vectors.model import critical_temperatures
 
 ENERGY_OF_BOND = "energy a bond"
 ENERGY, MAGNETISATION, HELICITY = "energy a site", "magnetisation", "helicity modulus"

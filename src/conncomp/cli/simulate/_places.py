@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from conncomp.cli._options import axes_option, closed_axes, periodic_option
-from conncomp.models.ising import LATTICES
+from conncomp.models.lattices import LATTICES
 
 NAMES = {"bcc": "body-centred cubic", "fcc": "face-centred cubic"}
 

@@ -35,8 +35,8 @@ from conncomp.cli.simulate._places import (
 from conncomp.cli.simulate._ranges import Range, range_option, temperatures_of
 from conncomp.cli.simulate._sizes import folder_option, run_sizes, show_sizes
 from conncomp.models import Summary, VectorMeasurements
-from conncomp.models.ising import LATTICES
-from conncomp.models.vectors import UPDATES
+from conncomp.models.lattices import LATTICES
+from conncomp.models.spins.updates import OF_VECTORS as UPDATES
 from conncomp.models.vectors.model import VectorModel
 
 # Of each observable of a `Summary`, what it is called in tables and pictures.

@@ -16,7 +16,7 @@ from conncomp.cli.simulate._common import (
     simulation_command,
 )
 from conncomp.models import CahnHilliard, DomainMeasurements
-from conncomp.models.cahn_hilliard import DTYPES
+from conncomp.models.cahn_hilliard.model import DTYPES
 
 # Of each observable of `DomainMeasurements` with one number a lattice, what it is called.
 NAMES = {

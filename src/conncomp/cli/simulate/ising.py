@@ -28,7 +28,8 @@ from conncomp.cli.simulate._places import (
 from conncomp.cli.simulate._ranges import Range, inverse_temperatures, range_option, values_of
 from conncomp.cli.simulate._sizes import folder_option, run_sizes
 from conncomp.models import Ising
-from conncomp.models.ising import LATTICES, UPDATES
+from conncomp.models.lattices import LATTICES
+from conncomp.models.spins.updates import ON_EDGES as UPDATES
 
 
 @sizes_command(excludes("--temperature", "--temperatures", "--beta", "--betas"))

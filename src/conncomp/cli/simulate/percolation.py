@@ -21,7 +21,8 @@ from conncomp.cli.simulate._common import (
     simulation_command,
 )
 from conncomp.models import Percolation, PercolationMeasurements
-from conncomp.models.percolation import KINDS, LATTICES
+from conncomp.models.percolation.lattices import LATTICES
+from conncomp.models.percolation.model import KINDS
 
 # Of each observable of a summary, what it is called in tables and pictures.
 NAMES = {

@@ -28,8 +28,8 @@ from conncomp.cli.simulate._places import (
 from conncomp.cli.simulate._ranges import Range, inverse_temperatures, range_option
 from conncomp.cli.simulate._sizes import folder_option, run_sizes
 from conncomp.models import Potts
-from conncomp.models.ising import LATTICES
-from conncomp.models.potts import UPDATES
+from conncomp.models.lattices import LATTICES
+from conncomp.models.spins.updates import UPDATES
 
 
 @sizes_command(

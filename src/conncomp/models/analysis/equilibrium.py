@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import check_range
 from conncomp._arrays import as_numpy, check_kind
+from conncomp.models._arguments import finite
 
 LEAST_AGREEING = 3
 
@@ -79,9 +80,7 @@ def logarithmic_bins(series: ArrayLike, *, agreeing: int = LEAST_AGREEING) -> Lo
         )
     if len(array) >> (least - 1) < 1:
         raise ValueError(f"series has {len(array)} rows; {least} bins need {1 << (least - 1)}")
-    values = array.astype(np.float64)
-    if not np.isfinite(values).all():
-        raise ValueError("series has numbers that are not finite")
+    values = finite("series", array)
     ends = [len(values)]
     while ends[-1] > 1:
         ends.append(ends[-1] // 2)

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import check_range, shown
 from conncomp._arrays import as_numpy, check_kind
 from conncomp._optional import optional
-from conncomp.models._arguments import as_numbers, check_callable
+from conncomp.models._arguments import as_numbers, check_callable, finite
 
 # Of Gaussian energies, means between two runs are off by 2.1 errors, root mean square, where one
 # measurement is shared, and by 1.2 where four are.
@@ -261,10 +261,7 @@ def _as_runs(name: str, given: ArrayLike) -> NDArray[np.float64]:
     check_kind(array, "biuf", given, name, "of real numbers")
     if array.ndim not in (1, 2) or array.size == 0:
         raise ValueError(f"{name} has shape {array.shape}; it must be (rows,) or (rows, runs)")
-    numbers = array.astype(np.float64).reshape(len(array), -1)
-    if not np.isfinite(numbers).all():
-        raise ValueError(f"{name} has numbers that are not finite")
-    return numbers
+    return finite(name, array).reshape(len(array), -1)
 
 
 def _betas(name: str, given: ArrayLike) -> NDArray[np.float64]:

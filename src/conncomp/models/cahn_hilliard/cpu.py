@@ -6,24 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from conncomp._arrays import on_gpu
 from conncomp._core import native
+from conncomp.components import component_sizes
 from conncomp.grid import label
+from conncomp.kernels import field as of
 from conncomp.kernels.field import FieldLattice
 from conncomp.models._arguments import Drawn
-from conncomp.models.cahn_hilliard.domains import count_domains
 
 
 class Engine:
-    """Steps of the fields of replicas.
+    """Steps of the fields of replicas, of a dtype.
 
-    Parameters
-    ----------
-    drawn : Drawn
-    lattice : FieldLattice
-    dtype : dtype
-        Of the fields.
-    coefficients : tuple of float
-        ``cubic``, ``linear``, ``gradient`` and ``flux`` of ``core/cahn_hilliard.h``.
+    `coefficients` are ``cubic``, ``linear``, ``gradient`` and ``flux`` of ``core/cahn_hilliard.h``.
     """
 
     xp = np
@@ -63,12 +58,45 @@ class Engine:
         self, threshold: float, field: Any, connectivity: Any, numbering: Any, return_num: Any
     ) -> Any:
         """Return labels of the cells above a threshold, of one field or of each of several."""
-        labelled: Any = label
-        return labelled(
-            self.above(threshold, field),
-            connectivity=connectivity,
-            periodic=True,
-            batch_axes=field.ndim - self._lattice.ndim,
-            numbering=numbering,
-            return_num=return_num,
-        )
+        how: Any = {"numbering": numbering, "return_num": return_num}
+        above, batch_axes = self.above(threshold, field), field.ndim - self._lattice.ndim
+        return label(above, connectivity=connectivity, periodic=True, batch_axes=batch_axes, **how)
+
+
+def count_domains(xp: Any, lattice: FieldLattice, above: Any, workspace: Any, records: Any) -> None:
+    """Count the components of both phases, which one labelling finds, into records.
+
+    `above`, (replicas, *shape), has the cells of the first phase.
+    """
+    how: Any = {"numbering": "roots", "workspace": workspace if on_gpu(above) else None}
+    # No byte is -1: all cells are foreground, and connected if they are of one phase.
+    bytes_of = above.view(np.uint8)
+    roots: Any = label(bytes_of, -1, connectivity=1, periodic=True, batch_axes=1, **how)
+    sizes: Any
+    if len(roots) == 1:  # which need not be numbered apart from others
+        sizes = component_sizes(roots[0], background=-1)[None]
+    else:
+        sizes = component_sizes(roots, background=-1, batch_axes=1)
+    replicas, rows = sizes.shape
+    flat = sizes.reshape(-1)
+    places = xp.flatnonzero(flat)
+    replica, root = places // rows, places % rows
+    group = of.PHASES * replica + xp.where(above.reshape(replicas, -1)[replica, root], 0, 1)
+    groups, span = xp.arange(of.PHASES * replicas), lattice.cells + 1
+    # Ordered by phase and size, so that all that is asked for lies between places.
+    ordered = xp.sort(group * span + flat[places])
+    least = xp.asarray([*(1 << k for k in range(lattice.bins)), span])  # of a bin, and beyond all
+    ends = xp.searchsorted(ordered, (groups[:, None] * span + least).reshape(-1))
+    ends = ends.reshape(-1, lattice.bins + 1)
+    size = ordered % span
+    first, last = ends[:, 0], ends[:, -1]
+    by_replica = replicas, -1
+    records[:, of.COMPONENTS : of.LARGEST] = (last - first).reshape(by_replica)
+    largest = xp.where(last > first, size[last - 1], 0)
+    records[:, of.LARGEST : of.CELLS] = largest.reshape(by_replica)
+    ends_of = of.CELLS, of.SQUARES, of.HISTOGRAM
+    for begin, end, power in zip(ends_of[:-1], ends_of[1:], (size, size * size), strict=True):
+        # Differences of sums are right even where the sum over all replicas is beyond 64 bits.
+        sums = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(power)])
+        records[:, begin:end] = (sums[last] - sums[first]).reshape(by_replica)
+    records[:, of.HISTOGRAM :] = (ends[:, 1:] - ends[:, :-1]).reshape(by_replica)

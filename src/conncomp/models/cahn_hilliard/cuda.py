@@ -17,24 +17,12 @@ from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.models.cahn_hilliard import DomainKernels, FieldKernels, takes_domains
 from conncomp.kernels.field import FieldLattice
 from conncomp.kernels.links import equal_values, values_above
-from conncomp.models._arguments import Drawn
-from conncomp.models._memory import check_room
-from conncomp.models.cahn_hilliard.domains import count_domains
+from conncomp.models._arguments import Drawn, check_room
+from conncomp.models.cahn_hilliard.cpu import count_domains
 
 
 class Engine:
-    """Steps of the fields of replicas, on the current CUDA device.
-
-    Parameters
-    ----------
-    drawn, lattice, dtype, coefficients
-        As of the engine for the CPU.
-
-    Raises
-    ------
-    MemoryError
-        If the memory of the GPU has no room for the fields.
-    """
+    """Steps of the fields of replicas, on the current CUDA device."""
 
     def __init__(
         self, drawn: Drawn, lattice: FieldLattice, dtype: Any, coefficients: tuple[float, ...]

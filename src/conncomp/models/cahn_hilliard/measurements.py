@@ -8,18 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.kernels.field import (
-    CELLS,
-    COMPONENTS,
-    ENERGY,
-    FACES,
-    HISTOGRAM,
-    LARGEST,
-    PHASES,
-    SQUARES,
-    VALUE,
-    FieldLattice,
-)
+from conncomp.kernels import field as of
+from conncomp.kernels.field import FieldLattice
 
 
 @dataclass(frozen=True)
@@ -61,17 +51,17 @@ class DomainMeasurements:
     @property
     def energy(self) -> NDArray[np.float64]:
         """The free energy: the sum over all cells."""
-        return self._sum(ENERGY)
+        return self._sum(of.ENERGY)
 
     @property
     def mean(self) -> NDArray[np.float64]:
         """The mean of the field, which updates conserve but for rounding."""
-        return self._sum(VALUE) / self.lattice.cells
+        return self._sum(of.VALUE) / self.lattice.cells
 
     @property
     def interface(self) -> NDArray[np.float64]:
         """The number of faces between cells of different phases, for each cell."""
-        return self.records[..., FACES] / self.lattice.cells
+        return self.records[..., of.FACES] / self.lattice.cells
 
     @property
     def domain_size(self) -> NDArray[np.float64]:
@@ -87,23 +77,23 @@ class DomainMeasurements:
     @property
     def components(self) -> NDArray[np.int64]:
         """The number of components above the threshold and of those not, along the last axis."""
-        return self.records[..., COMPONENTS:LARGEST]
+        return self.records[..., of.COMPONENTS : of.LARGEST]
 
     @property
     def largest_component(self) -> NDArray[np.int64]:
         """The cells of the largest component of each phase, along the last axis."""
-        return self.records[..., LARGEST:CELLS]
+        return self.records[..., of.LARGEST : of.CELLS]
 
     @property
     def phase_cells(self) -> NDArray[np.int64]:
         """The cells of each phase, along the last axis."""
-        return self.records[..., CELLS:SQUARES]
+        return self.records[..., of.CELLS : of.SQUARES]
 
     @property
     def weighted_size(self) -> NDArray[np.float64]:
         """The mean size of the component of a cell, of each phase; nan where it has no cell."""
         with np.errstate(invalid="ignore"):
-            return np.asarray(self.records[..., SQUARES:HISTOGRAM] / self.phase_cells)
+            return np.asarray(self.records[..., of.SQUARES : of.HISTOGRAM] / self.phase_cells)
 
     @property
     def size_histogram(self) -> NDArray[np.int64]:
@@ -111,8 +101,8 @@ class DomainMeasurements:
 
         Of shape ``(*shape of the others, 2, bins)``.
         """
-        shape = *self.records.shape[:-1], PHASES, self.lattice.bins
-        return self.records[..., HISTOGRAM:].reshape(shape)
+        shape = *self.records.shape[:-1], of.PHASES, self.lattice.bins
+        return self.records[..., of.HISTOGRAM :].reshape(shape)
 
     def _sum(self, entry: int) -> NDArray[np.float64]:
         parts = np.ldexp(self.records[..., entry + 1].astype(np.float64), -self.lattice.part_bits)

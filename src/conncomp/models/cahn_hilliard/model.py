@@ -18,12 +18,48 @@ from conncomp.models._arguments import (
     check_not_negative,
     check_positive,
     check_start,
+    room_for,
 )
-from conncomp.models._memory import room_for
 from conncomp.models.base import Simulated, Step
 from conncomp.models.cahn_hilliard.measurements import DomainMeasurements
-from conncomp.models.cahn_hilliard.physics import Physics
 from conncomp.models.protocol import Update
+
+LEAST_STEP = 1e-30
+PARAMETERS = "mobility", "b", "u", "K", "dx"  # of `Physics`
+
+
+class Physics:
+    """The parameters of the equation, as `conncomp.models.CahnHilliard` has them, and the axes."""
+
+    def __init__(self, mobility: float, b: float, u: float, K: float, dx: float, ndim: int) -> None:
+        self.mobility = check_positive("mobility", mobility)
+        self.b, self.u = check_finite("b", b), check_not_negative("u", u)
+        self.K, self.dx = check_positive("K", K), check_positive("dx", dx)
+        axes, square = check_range("ndim", ndim, 2, 3), self.dx * self.dx
+        # Minus the lowest eigenvalue of the Laplacian.
+        self._steepest = 4 * axes / square if square > 0 else math.inf
+
+    def stable_time_step(self, largest: float) -> float:
+        """Return the longest time step that is stable for fields up to a magnitude."""
+        try:
+            phase = math.sqrt(self.b / self.u) if self.b > 0 else 0.0
+            curvature = 3 * self.u * max(largest, phase) ** 2 - self.b
+            bound = 2 / (self.mobility * self._steepest * (curvature + self.K * self._steepest))
+        except (OverflowError, ZeroDivisionError):
+            bound = 0.0
+        if not (LEAST_STEP < bound < math.inf):
+            raise ValueError(
+                f"mobility={self.mobility:g}, b={self.b:g}, u={self.u:g}, K={self.K:g} and "
+                f"dx={self.dx:g} with |phi| up to {largest:g} leave no time step that numbers can "
+                "express; choose units in which they are nearer to 1"
+            )
+        return bound
+
+    def descent_limit(self, dt: float) -> float:
+        """Return up to which magnitude of fields no step of this length makes the energy larger."""
+        curvature = 2 / (self.mobility * self._steepest * dt) - self.K * self._steepest
+        return math.sqrt(max(curvature + self.b, 0.0) / (3 * self.u)) if self.u else math.inf
+
 
 MOST_CELLS = (1 << 31) - 1  # of a replica, so that sums of squared sizes have 64 bits
 DTYPES = ("float32", "float64")
@@ -148,14 +184,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         device: str | None = None,
     ) -> None:
         lengths = _check_shape(shape)
-        self._physics = Physics(
-            check_positive("mobility", mobility),
-            check_finite("b", b),
-            check_not_negative("u", u),
-            check_positive("K", K),
-            check_positive("dx", dx),
-            len(lengths),
-        )
+        self._physics = Physics(mobility, b, u, K, dx, len(lengths))
         if self._physics.u == 0 and self._physics.b > 0:
             raise ValueError(f"u=0 with b={shown(b)} > 0 has no lowest energy; choose u > 0")
         self.lattice = FieldLattice(lengths, self._physics.dx)
@@ -166,7 +195,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         self.dtype = np.dtype(dtype)
         super().__init__(replicas, first_replica, seed, device, start)
         given = None if start is None else self._check_start(start)
-        largest = abs(self.mean) + self.amplitude if given is None else _largest(given)
+        largest = abs(self.mean) + self.amplitude if given is None else float(abs(given).max())
         self.dt = self._check_dt(dt, largest)
         self.descent_limit = self._physics.descent_limit(self.dt)
         self._prepare()
@@ -216,17 +245,8 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         >>> CahnHilliard.stable_time_step(2)
         0.025
         """
-        physics = Physics(
-            check_positive("mobility", mobility),
-            check_finite("b", b),
-            check_not_negative("u", u),
-            check_positive("K", K),
-            check_positive("dx", dx),
-            check_range("ndim", ndim, 2, 3),
-        )
+        physics = Physics(mobility, b, u, K, dx, ndim)
         return physics.stable_time_step(check_not_negative("largest", largest))
-
-    # ------------------------------------------------------------------------------------ the state
 
     @property
     def field(self) -> Any:
@@ -237,8 +257,6 @@ class CahnHilliard(Simulated[DomainMeasurements]):
     def time(self) -> float:
         """The time since the beginning: `updates` steps of `dt`."""
         return self.updates * self.dt
-
-    # ---------------------------------------------------------------------------------- the domains
 
     def labels(
         self,
@@ -322,28 +340,16 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         {'threshold': 0.1}
         """
         self._check_threshold(threshold)
-        return Step(self, threshold=float(threshold))
-
-    # ----------------------------------------------------------------------- what the base asks for
+        return Step(self, {"threshold": float(threshold)})
 
     _field: Any
     _after: Any
 
     def _described(self) -> dict[str, Any]:
-        physics = self._physics
-        return {
-            "shape": list(self.lattice.shape),
-            "mobility": physics.mobility,
-            "b": physics.b,
-            "u": physics.u,
-            "K": physics.K,
-            "dx": physics.dx,
-            "dt": self.dt,
-            "mean": self.mean,
-            "amplitude": self.amplitude,
-            "noise": self.noise,
-            "dtype": self.dtype.name,
-        }
+        of_physics = {name: getattr(self._physics, name) for name in PARAMETERS}
+        own = {name: getattr(self, name) for name in ("dt", "mean", "amplitude", "noise")}
+        shape, dtype = list(self.lattice.shape), self.dtype.name
+        return {"shape": shape, **of_physics, **own, "dtype": dtype}
 
     def _prepare(self) -> None:
         self._engine = self._new_engine(self.lattice, self.dtype, self._coefficients())
@@ -384,8 +390,6 @@ class CahnHilliard(Simulated[DomainMeasurements]):
             )
         return DomainMeasurements(records, self.lattice)
 
-    # -------------------------------------------------------------------------------------- helpers
-
     def _rounded(self, value: float) -> float:
         with np.errstate(over="ignore"):
             return float(self.dtype.type(value))
@@ -394,15 +398,8 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         """Return ``cubic``, ``linear``, ``gradient`` and ``flux`` of ``core/cahn_hilliard.h``."""
         physics, scale = self._physics, self._physics.mobility * self.dt / self._physics.dx**2
         spread = math.sqrt(6 * scale) * math.sqrt(self.noise) * ODD_SCALE
-        coefficients = tuple(
-            self._rounded(value)
-            for value in (
-                scale * physics.u,
-                scale * physics.b,
-                scale * physics.K / physics.dx**2,
-                spread,
-            )
-        )
+        exact = scale * physics.u, scale * physics.b, scale * physics.K / physics.dx**2, spread
+        coefficients = tuple(map(self._rounded, exact))
         if not all(map(math.isfinite, coefficients)):
             raise ValueError(
                 f"u={physics.u:g}, b={physics.b:g}, K={physics.K:g} or noise={self.noise:g} is too "
@@ -443,10 +440,6 @@ class CahnHilliard(Simulated[DomainMeasurements]):
                 f"these parameters and |phi| up to {largest:.6g}; choose a smaller one"
             )
         return step
-
-
-def _largest(field: Any) -> float:
-    return float(abs(field).max())
 
 
 def _check_shape(shape: Any) -> tuple[int, ...]:

@@ -1,7 +1,1 @@
 """The Ising model on any lattice: its updates on CPU and GPU, and what they measure."""
-
-from conncomp.models.ising.measurements import IsingMeasurements, WeightedMeasurements
-from conncomp.models.ising.model import UPDATES, Ising
-from conncomp.models.lattices import LATTICES, UnitCell
-
-__all__ = ["LATTICES", "UPDATES", "Ising", "IsingMeasurements", "UnitCell", "WeightedMeasurements"]

@@ -9,41 +9,23 @@ from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.models.cell_spins import CellBricks, CellKernels, takes
 from conncomp.kernels.cuda.models.replicas import Replicas, start_spins
 from conncomp.kernels.lattice import BITS
-from conncomp.models._arguments import Drawn
-from conncomp.models._memory import check_room
-from conncomp.models.potts.updates import ChosenSites
+from conncomp.models._arguments import Drawn, check_room
+from conncomp.models.spins.updates import Flips
 
 
 class Engine:
-    """Updates of spins on the current CUDA device.
+    """Updates of spins on the current CUDA device; MemoryError if an update has no room there."""
 
-    Parameters
-    ----------
-    drawn : Drawn
-    cells : CellLattice
-
-    Attributes
-    ----------
-    gpu : Gpu
-        The device that was current.
-    xp : module
-        The array library.
-
-    Raises
-    ------
-    MemoryError
-        If the memory of the GPU has no room for an update.
-    """
+    winds, sweeps = False, None
+    rules: tuple[str, ...] = ()
 
     def __init__(self, drawn: Drawn, cells: CellLattice) -> None:
         gpu, (replicas, first_replica, seed) = current_gpu(), drawn
         self.gpu, self.xp = gpu, gpu.xp
         self._cells, self._count = cells, replicas
         named = seed, first_replica, replicas
-        self._kernels, self._rows = (
-            CellKernels(gpu, cells, *named),
-            Replicas(gpu, cells.of_sites, *named),
-        )
+        self._kernels = CellKernels(gpu, cells, *named)
+        self._rows = Replicas(gpu, cells.of_sites, *named)
         self._bricks = None
         wanted = self._kernels.memory()
         if takes(cells, replicas):
@@ -68,24 +50,14 @@ class Engine:
         self._kernels.draw(words, step, probabilities, bonds, None)
         return bonds
 
-    def update(
-        self,
-        words: Any,
-        new: Any,
-        step: int,
-        probabilities: Any,
-        chosen: ChosenSites | None,
-        record: Any,
-        clusters: bool,
-        wrapping: bool,
-    ) -> None:
-        """Flip clusters: that of one site of the lattice, if it is chosen, or else all."""
-        assert not wrapping
-        one = chosen is not None
+    def update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
+        """Fill `new` with the spins after an update of all clusters, or of one."""
+        chosen, record, clusters, *_ = flips
         # Of three axes runs of words are level without sizes, and of small lattices faster.
         fast = self._cells.ndim < 3 or clusters
-        if self._bricks is not None and fast and not one:
+        if self._bricks is not None and fast and chosen is None:
             records = self._kernels.records(record)
             self._bricks.update(words, new, step, probabilities, records, clusters)
             return
-        self._kernels.update(words, new, step, probabilities, one, record, clusters)
+        asked = chosen is not None, record, clusters
+        self._kernels.update(words, new, step, probabilities, *asked)

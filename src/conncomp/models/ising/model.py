@@ -8,32 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_bool, check_choice, shown
+from conncomp._arguments import shown
 from conncomp.graph import Graph
-from conncomp.kernels.cells import Kind
 from conncomp.kernels.edges import UP_DOWN, EdgeBonds
 from conncomp.kernels.lattice import unpack
-from conncomp.models import on_edges, potts
+from conncomp.models import places
 from conncomp.models._arguments import as_many_as, check_start
-from conncomp.models.ising.measurements import IsingMeasurements, WeightedMeasurements
 from conncomp.models.lattices import CRITICAL, UnitCell
-from conncomp.models.observables.observing import observing
-from conncomp.models.places import (
-    HYPERCUBIC,
-    OnLattice,
-    as_coupling,
-    as_field,
-    as_one_number,
-    bonds_of,
-    digest_of,
-    place_of,
-)
-from conncomp.models.potts.base import ClusterModel
-from conncomp.models.potts.measurements import Measurements
-from conncomp.models.potts.updates import KINDS, ON_EDGES, Asked, check_measures
-from conncomp.models.protocol import Update
-
-UPDATES = tuple(ON_EDGES)
+from conncomp.models.places import HYPERCUBIC, OnLattice
+from conncomp.models.potts.measurements import IsingMeasurements, WeightedMeasurements
+from conncomp.models.spins.updates import LOCAL
+from conncomp.models.spins.words import ClusterModel
 
 
 class Ising(ClusterModel):
@@ -132,6 +117,8 @@ class Ising(ClusterModel):
     """
 
     _name, _folder, _edge_kind = "Ising", __package__, UP_DOWN
+    _of_words, _of_edges = IsingMeasurements, WeightedMeasurements
+    _labels_by_axis = False
 
     def __init__(
         self,
@@ -149,21 +136,24 @@ class Ising(ClusterModel):
         first_replica: int = 0,
         device: str | None = None,
     ) -> None:
-        self.coupling = as_coupling(coupling)
-        self._place = place_of(shape, lattice, periodic, self.coupling)
+        self.coupling = places.as_coupling(coupling)
+        self._place = places.place_of(shape, lattice, periodic, self.coupling)
         if isinstance(self._place, OnLattice):
             self.cell, self._cells = self._place.cell, self._place.cells
-        fields = as_field(field, self._place.shape)
-        self._field = as_one_number(fields)
+        fields = places.as_field(field, self._place.shape)
+        self._field = places.as_one_number(fields)
         many = as_many_as(replicas, temperature, beta)
         super().__init__(many, first_replica, seed, device, start)
         self._edges = self._weighted(fields)
         # The engine of `Potts` is the fastest there is, and takes these lattices only.
-        self._is_potts = self._edges is None and self._is_hypercubic()
-        self._choose_engine()
+        of_words = self._edges is None and self._place.name in HYPERCUBIC
+        self._is_potts = of_words and self._is_ferromagnet()
+        bonds = self._cells if self._edges is None else self._edges
+        self._words_lattice = bonds.of_sites
+        self.lattice = self._words_lattice if self._is_potts else bonds
         self._betas = self._given_betas = self._betas_of(temperature, beta)
         self._prepare()
-        self._words = self._first_spins(start)
+        self._spins = self._first_spins(start)
 
     @staticmethod
     def critical_temperature(lattice: str = "square") -> float:
@@ -201,22 +191,21 @@ class Ising(ClusterModel):
             )
         return CRITICAL[lattice]
 
-    # ------------------------------------------------------------------------------------ the state
-
     @property
     def spins(self) -> Any:
         """The spins, ±1: a copy, int8, ``(*replicas, *shape)``, or with an axis for a cell's sites.
 
         The latter is the last axis, and there where a cell has more than one site.
         """
-        xp = self._engine.xp
-        states = unpack(xp, self._words_lattice, self._words).astype(np.int8)
-        return self._of_replicas((1 - 2 * states).reshape(self.replicas, *self._shape_of_sites))
+        states = unpack(self._engine.xp, self._words_lattice, self._spins).astype(np.int8)
+        return self._of_replicas((1 - 2 * states).reshape(self.replicas, *self._place.shape))
 
     @property
     def signs(self) -> NDArray[np.int8]:
         """The sign of the coupling of each bond, as `edges`."""
-        return self._signs()
+        if self._edges is None or self._edges.couplings is None:
+            return self._place.signs()
+        return np.sign(self._edges.couplings).astype(np.int8)
 
     def bonds(self) -> Any:
         """Return which bonds the next cluster update makes active.
@@ -226,165 +215,26 @@ class Ising(ClusterModel):
         array of bool, shape ``(*replicas, bonds)``
             As `edges`.
         """
-        xp = self._engine.xp
         if self._edges is not None:
-            words = self._engine.bonds(self._words, self.updates + 1, self._bond_probabilities())
-            return self._of_replicas(words.astype(bool))
-        cells, planes = self._cells, self._planes_of_bonds()
-        of_kind = []
-        for k, kind in enumerate(cells.kinds):
-            number, end = self._place_of(k, kind)
-            owners = xp.asarray(cells.ends_of_kind(kind)[end])
+            return super().bonds()
+        xp, planes, of_kind = self._engine.xp, self._planes_of_bonds(), []
+        for number, kind in enumerate(self._cells.kinds):
+            end = 0
+            # `Potts` has those of axes in order, and of the first one of two sites.
+            if self._is_potts:
+                end = int(any(kind.step))
+                number = kind.step.index(-1) if end else len(kind.step)
+            owners = xp.asarray(self._cells.ends_of_kind(kind)[end])
             of_kind.append(planes[number].reshape(self.replicas, -1)[:, owners])
         return self._of_replicas(xp.concatenate(of_kind, axis=1))
 
-    def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
-        """Label the clusters that the next update draws.
-
-        Parameters
-        ----------
-        numbering, return_num
-            As of `conncomp.label_bonds`.
-
-        Returns
-        -------
-        array of int32 or int64
-            Of the shape of `spins`; and, if `return_num`, how many there are, or an array of them.
-
-        Examples
-        --------
-        >>> from conncomp.models import Ising
-        >>> labels, num = Ising((4, 4), lattice="kagome", beta=9.0, start="cold").labels(
-        ...     return_num=True
-        ... )
-        >>> labels.shape, num
-        ((4, 4, 3), 1)
-        """
-        return self._labels_on_edges(numbering, return_num)
-
-    # ---------------------------------------------------------------------------------- the updates
-
-    def swendsen_wang(
-        self,
-        sweeps: int = 1,
-        *,
-        measure: bool = True,
-        clusters: bool = False,
-        wrapping: bool = False,
-        observe: str | Sequence[str] = (),
-    ) -> Measurements | None:
-        """Let each cluster of spins change, or stay, with probability one half.
-
-        Parameters
-        ----------
-        sweeps : int, optional
-            How many times.
-        measure : bool, optional
-            Whether to measure each of them.
-        clusters : bool, optional
-            Whether to measure the sizes of clusters, too, which takes longer.
-        wrapping : bool, optional
-            Whether to measure how clusters wrap, too, on a lattice, as of `Potts.swendsen_wang`.
-        observe : str or sequence of str, optional
-            As of `updater`.
-
-        Returns
-        -------
-        Measurements or None
-            None if nothing is measured.
-        """
-        measured = {"clusters": clusters, "wrapping": wrapping, "observe": observe}
-        return self._repeat("sweeps", sweeps, measure, **measured)
-
-    def wolff(
-        self,
-        updates: int = 1,
-        *,
-        measure: bool = True,
-        clusters: bool = False,
-        wrapping: bool = False,
-        observe: str | Sequence[str] = (),
-    ) -> Measurements | None:
-        """Flip the cluster of one chosen site.
-
-        Parameters
-        ----------
-        updates : int, optional
-            How many clusters, one after the other. On lattices that `Potts` does not have, each
-            takes as long as a sweep of `swendsen_wang`.
-        measure, clusters, wrapping, observe, returns
-            As of `swendsen_wang`.
-        """
-        measured = {"clusters": clusters, "wrapping": wrapping, "observe": observe}
-        return self._repeat("updates", updates, measure, update="wolff", **measured)
-
-    def updater(
-        self,
-        *,
-        update: str = "swendsen-wang",
-        clusters: bool = False,
-        wrapping: bool = False,
-        observe: str | Sequence[str] = (),
-    ) -> Update[Measurements]:
-        """Return a kind of updates, of which `conncomp.models.simulate` makes many.
-
-        Parameters
-        ----------
-        update : {"swendsen-wang", "wolff", "metropolis", "heat-bath"}, optional
-        clusters, wrapping : bool, optional
-            As of `swendsen_wang`.
-        observe : str or sequence of str, optional
-            What to measure besides, which takes longer: "structure", as of `Potts.updater`.
-
-        Returns
-        -------
-        Update
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument is of the wrong kind, or not for these updates.
-
-        Examples
-        --------
-        >>> from conncomp.models import Ising, simulate
-        >>> run = simulate(Ising(16, lattice="honeycomb", seed=1), 100, update="wolff")
-        >>> run.series.energy.shape
-        (100,)
-        """
-        check_choice("update", update, UPDATES)
-        sizes, winds = as_bool("clusters", clusters), as_bool("wrapping", wrapping)
-        check_measures(update, sizes, winds)
-        if sizes and not self._is_ferromagnet():
-            raise ValueError(
-                "clusters=True gives the magnetisation of clusters of equal spins; leave it out "
-                "for an antiferromagnet or frustrated couplings, or where an axis is antiperiodic"
-            )
-        if sizes and self._edges is not None and self._edges.fields is not None:
-            raise ValueError("clusters=True is of clusters that flip; leave it out with a field")
-        kinds = KINDS if self._is_potts else ON_EDGES
-        of_words = winds and self._is_potts
-        made = kinds[update](self, Asked(None, None, sizes, of_words))
-        return observing(self, made, observe, clusters=sizes, wrapping=winds and not of_words)
-
-    # ----------------------------------------------------------------------- what the base asks for
-
     def _described(self) -> dict[str, Any]:
-        described = self._place.described()
         if self._edges is None:
-            return {**described, "coupling": self.coupling}
-        # Of those that are no numbers the digest tells.
-        numbers = {"coupling": self.coupling, "field": self._field}
-        known = {name: n for name, n in numbers.items() if not isinstance(n, np.ndarray)}
-        return {**described, **known, "bonds": digest_of(self._edges)}
+            return {**self._place.described(), "coupling": self.coupling}
+        return super()._described()
 
-    @property
-    def _spins_in_words(self) -> str:
+    def _described_spins(self) -> str:
         return f"the spins of {self.sites} sites"
-
-    @property
-    def _shape_of_sites(self) -> tuple[int, ...]:
-        return self._place.shape
 
     def _critical_beta(self) -> float:
         if isinstance(self.coupling, np.ndarray) or self._place.name == "graph":
@@ -399,66 +249,35 @@ class Ising(ClusterModel):
             )
         return 1 / (self.critical_temperature(self._place.name) * self.coupling)
 
-    def _updates_engine(self) -> Any:
-        if self._edges is not None:
-            return self._new_engine(self._edges, self._edge_kind)
+    def _lattice_engine(self) -> Any:
         if self._is_potts:
-            return self._new_engine(self._words_lattice, "auto", {})
+            potts = "conncomp.models.potts"
+            return self._new_engine(self._words_lattice, "auto", {}, folder=potts)
         return self._new_engine(self._cells)
 
     def _given_states(self, start: ArrayLike) -> Any:
-        given = check_start(start, "i", "of integers", self.replicas, self._shape_of_sites)
+        given = check_start(start, "i", "of integers", self.replicas, self._place.shape)
         if not (abs(given) == 1).all():
             raise ValueError("start has spins that are neither 1 nor -1")
-        shape: Any = given.shape[: given.ndim - len(self._shape_of_sites)]
-        return (given < 0).astype("u1").reshape(*shape, *self._words_lattice.shape)
+        return (given < 0).astype("u1")
 
-    def _series(self, records: NDArray[np.int64], *measured: bool) -> Measurements:
-        if self._edges is not None:
-            return WeightedMeasurements(records, self._edges, self._edges.scale, *measured)
-        return IsingMeasurements(records, self.lattice, float(self.coupling), *measured)
-
-    # -------------------------------------------------------------------------------------- helpers
+    def _check_measures(self, update: str, clusters: bool, wrapping: bool) -> None:
+        if clusters and update not in LOCAL and not self._is_ferromagnet():
+            raise ValueError(
+                "clusters=True gives the magnetisation of clusters of equal spins; leave it out "
+                "for an antiferromagnet or frustrated couplings, or where an axis is antiperiodic"
+            )
+        super()._check_measures(update, clusters, wrapping)
 
     def _weighted(self, field: NDArray[np.float64] | None) -> EdgeBonds | None:
         """Return couplings and fields of their own; None where a coupling is that of all bonds."""
         plain = field is None and not isinstance(self.coupling, np.ndarray)
         if plain and isinstance(self._place, OnLattice):
             return None
-        return bonds_of(self._place, self.coupling, field)
-
-    def _choose_engine(self) -> None:
-        """Say which engine the updates are of, and what its words and records belong to."""
-        if self._edges is not None:
-            self._folder = on_edges.__name__
-            self._words_lattice = self._edges.of_sites
-            self.lattice: Any = self._edges
-            return
-        if self._is_potts:
-            self._folder = potts.__name__
-        self._words_lattice = self._cells.of_sites
-        self.lattice = self._words_lattice if self._is_potts else self._cells
-
-    def _is_hypercubic(self) -> bool:
-        """Whether it is a ferromagnet on a lattice that `Potts` has."""
-        return self._place.name in HYPERCUBIC and self._is_ferromagnet()
+        return self._place.bonds(self.coupling, field)
 
     def _is_ferromagnet(self) -> bool:
         """Whether no bond is satisfied by different spins."""
         if self._edges is not None:
-            return self._edges.couplings is None or bool((self._edges.couplings >= 0).all())
+            return not self._edges.is_mixed
         return float(self.coupling) > 0 and not any(self._cells.antiperiodic)
-
-    def _signs(self) -> NDArray[np.int8]:
-        if self._edges is None or self._edges.couplings is None:
-            return self._place.signs()
-        return np.sign(self._edges.couplings).astype(np.int8)
-
-    def _place_of(self, number: int, kind: Kind) -> tuple[int, int]:
-        """Return where the engine has the bonds of a kind, and which of their ends has them.
-
-        That of `Potts` has those of axes in order, and of the first one of two sites.
-        """
-        if not self._is_potts:
-            return number, 0
-        return (kind.step.index(-1), 1) if any(kind.step) else (len(kind.step), 0)

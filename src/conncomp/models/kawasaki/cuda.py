@@ -2,51 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.models.kawasaki import ExchangeKernels
 from conncomp.kernels.exchange import ExchangeLattice
 from conncomp.kernels.lattice import BITS
-from conncomp.models._arguments import Drawn
-from conncomp.models._memory import check_room
+from conncomp.models._arguments import Drawn, check_room
 
 
-class Engine:
-    """Sweeps of exchanges on the current CUDA device.
-
-    Parameters
-    ----------
-    drawn : Drawn
-    lattice : ExchangeLattice
-
-    Attributes
-    ----------
-    gpu : Gpu
-        The device that was current.
-    xp : module
-        The array library.
-    most_sweeps : int
-        How many `sweep` makes at once.
-
-    Raises
-    ------
-    MemoryError
-        If the memory of the GPU has no room for the spins before and after a sweep.
-    """
+class Engine(ExchangeKernels):
+    """Sweeps of exchanges on the current CUDA device; `sweep` makes up to `most_sweeps`."""
 
     def __init__(self, drawn: Drawn, lattice: ExchangeLattice) -> None:
-        gpu, (replicas, first_replica, seed) = current_gpu(), drawn
-        self.gpu, self.xp = gpu, gpu.xp
-        wanted = 2 * lattice.words * replicas * BITS.itemsize
-        check_room(gpu, f"{replicas} lattices of shape={lattice.shape}", wanted)
-        self._kernels = ExchangeKernels(gpu, lattice, seed, first_replica, replicas)
-        self.most_sweeps = self._kernels.most_sweeps
-
-    def sweep(self, words: Any, new: Any, first: int, count: int, acceptance: Any) -> None:
-        """Make so many sweeps of `words`, from number `first` on, and leave the spins in `new`."""
-        self._kernels.sweep(words, new, first, count, acceptance)
-
-    def count_unsatisfied(self, words: Any) -> Any:
-        """Return the number of unsatisfied bonds of each replica."""
-        return self._kernels.count_unsatisfied(words)
+        self.gpu, (replicas, first_replica, seed) = current_gpu(), drawn
+        self.xp, wanted = self.gpu.xp, 2 * lattice.words * replicas * BITS.itemsize
+        check_room(self.gpu, f"{replicas} lattices of shape={lattice.shape}", wanted)
+        super().__init__(self.gpu, lattice, seed, first_replica, replicas)

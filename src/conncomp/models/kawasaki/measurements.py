@@ -58,11 +58,5 @@ class KawasakiMeasurements:
 
     def observables(self) -> dict[str, NDArray[Any]]:
         """Return what was measured, by name."""
-        names = (
-            "satisfied_bonds",
-            "energy",
-            "components",
-            "largest_component",
-            "largest_fraction",
-        )
+        names = "satisfied_bonds", "energy", "components", "largest_component", "largest_fraction"
         return {name: getattr(self, name) for name in names}

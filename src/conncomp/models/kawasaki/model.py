@@ -22,10 +22,10 @@ from conncomp.models._arguments import (
     check_start,
     check_states,
     one_each,
+    room_for,
 )
-from conncomp.models._memory import room_for
+from conncomp.models._probabilities import exchange_digits
 from conncomp.models.base import Simulated
-from conncomp.models.kawasaki.acceptance import acceptances
 from conncomp.models.kawasaki.cpu import first_words
 from conncomp.models.kawasaki.measurements import (
     COMPONENTS,
@@ -81,18 +81,14 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
     replicas : int, optional
         How many independent lattices run side by side. By default there are as many as
         temperatures or fractions; for one there is no axis for replicas in what is returned.
-    first_replica : int, optional
-        The number of the first replica: replica k of a model of many is the one of a model of one
-        whose first replica is k.
-    seed : int, optional
-        0 to 2**64 - 1. Spins are a function of seed, replica and parameters alone: those of another
-        device or number of threads are the same.
+    first_replica, seed
+        As of `Ising`.
     start : array_like of int, optional
         The first spins, 1 for up and 0, of the lattice's shape or with an axis for the replicas
         before. By default all places of the spins that are up are equally probable. An array on a
         GPU puts the model there.
-    device : {None, "cpu", "cuda"}, optional
-        Where the spins are; None is where `start` is, the CPU otherwise.
+    device
+        As of `Ising`.
 
     Attributes
     ----------
@@ -182,8 +178,6 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         check_choice("lattice", lattice, tuple(CRITICAL))
         return CRITICAL[lattice]
 
-    # ------------------------------------------------------------------------------------ the state
-
     @property
     def temperature(self) -> float | NDArray[np.float64]:
         """The temperature, of each replica if there are several."""
@@ -239,7 +233,8 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         TypeError, ValueError
             If an argument is of the wrong kind, or out of its range.
         """
-        return self._label(self.spins, self._batch_axes, numbering, return_num)
+        how: Any = {"numbering": numbering, "return_num": return_num}
+        return self._label(self.spins, self._batch_axes, **how)
 
     def measure(self) -> KawasakiMeasurements:
         """Return the energy, and the components of the spins that are up.
@@ -259,29 +254,9 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         """
         return self._read(self._present())
 
-    # ---------------------------------------------------------------------------------- the updates
-
-    def step(self, n: int = 1) -> None:
-        """Make so many sweeps without measuring.
-
-        Parameters
-        ----------
-        n : int, optional
-            0 or more; with those that were made, below 2**32.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `n` is no integer, or out of its range.
-        """
-        numbers, most = self._next_updates("n", n), self._engine.most_sweeps
-        for first in numbers[::most]:
-            self._sweep(first, min(most, numbers.stop - first))
-
-    # ----------------------------------------------------------------------- what the base asks for
-
     _words: Any
     _new_words: Any
+    _record_length = FIELDS
 
     def _described(self) -> dict[str, Any]:
         return {
@@ -294,7 +269,8 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         self._engine = self._new_engine(self.lattice)
         xp, shape = self._engine.xp, (self.replicas, self.lattice.words)
         coordination = self.lattice.coordination
-        self._acceptance = xp.asarray(acceptances(self._temperatures, self.coupling, coordination))
+        digits = exchange_digits(self._temperatures, self.coupling, coordination)
+        self._acceptance = xp.asarray(digits)
         with self._room():
             self._new_words = xp.empty(shape, BITS)
 
@@ -307,6 +283,11 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
             raise ValueError("the state has other numbers of spins that are up than this model")
         return (placed(self._engine.xp, words),)
 
+    def _step(self, numbers: range) -> None:
+        most = self._engine.most_sweeps
+        for first in numbers[::most]:
+            self._sweep(first, min(most, numbers.stop - first))
+
     def _advance(self, number: int) -> None:
         self._sweep(number, 1)
 
@@ -316,10 +297,6 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         last = first + count - 1
         self._words, self._new_words, self.updates = self._new_words, self._words, last
 
-    @property
-    def _record_length(self) -> int:
-        return FIELDS
-
     def _measure(self, record: Any) -> None:
         xp, lattice = self._engine.xp, self.lattice
         record[:, SATISFIED] = lattice.bonds - self._engine.count_unsatisfied(self._words)
@@ -327,7 +304,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         for begin in range(0, self.replicas, labelled_together):
             replicas = slice(begin, begin + labelled_together)
             spins = unpack(xp, lattice, self._words[replicas])
-            roots = self._label(spins, 1, "roots", False).reshape(len(spins), -1)
+            roots = self._label(spins, 1, numbering="roots").reshape(len(spins), -1)
             sizes = _sizes(xp, roots)
             record[replicas, COMPONENTS] = (sizes > 0).sum(axis=1)
             record[replicas, LARGEST] = sizes.max(axis=1)
@@ -335,26 +312,16 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
     def _read(self, records: NDArray[np.int64]) -> KawasakiMeasurements:
         return KawasakiMeasurements(records, self.lattice, self.coupling)
 
-    # -------------------------------------------------------------------------------------- helpers
-
-    def _label(self, spins: Any, batch_axes: int, numbering: str, return_num: bool) -> Any:
-        labelled: Any = label
-        return labelled(
-            spins,
-            structure=self.lattice.structure,
-            periodic=True,
-            batch_axes=batch_axes,
-            numbering=numbering,
-            return_num=return_num,
-        )
+    def _label(self, spins: Any, batch_axes: int, **how: Any) -> Any:
+        structure = self.lattice.structure
+        return label(spins, structure=structure, periodic=True, batch_axes=batch_axes, **how)
 
     def _room(self) -> AbstractContextManager[None]:
         lattice = self.lattice
-        what = (
-            f"the spins of shape={lattice.shape} and {self.replicas} replicas, before and after a "
-            "sweep"
+        what = f"the spins of shape={lattice.shape} and {self.replicas} replicas"
+        return room_for(
+            f"{what}, before and after a sweep", 2 * BITS.itemsize * lattice.words * self.replicas
         )
-        return room_for(what, 2 * BITS.itemsize * lattice.words * self.replicas)
 
     def _first_words(self, start: ArrayLike | None) -> Any:
         xp, lattice = self._engine.xp, self.lattice

@@ -1,4 +1,4 @@
-"""Labels of the clusters that the next update draws, of any model on a lattice.
+"""Labels of clusters that active bonds make, and of those that the next update of a model draws.
 
 What: the smallest site of the cluster of each site. How: those of words along the axes of a
 hypercubic lattice by `conncomp.label_bonds`; of others, by union-find over the active ones of all
@@ -13,9 +13,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp._arguments import as_bool, check_choice
+from conncomp.graph import Graph, connected_components
+from conncomp.grid import label_bonds
 from conncomp.kernels.lattice import Lattice
-from conncomp.models._clusters import label_clusters
 from conncomp.models.places import OnLattice
+
+
+def label_clusters(bonds: Any, lattice: Lattice, batch_axes: int, **how: Any) -> Any:
+    """Return what `conncomp.label_bonds` does of the active bonds of a model."""
+    return label_bonds(bonds, periodic=lattice.periodic, batch_axes=batch_axes, **how)
+
+
+def label_on_edges(
+    xp: Any, edges: Any, bonds: Any, sites: int, *, numbering: str, return_num: bool
+) -> tuple[Any, NDArray[np.int64] | None]:
+    """Return labels, (replicas, sites), and how many there are in each replica, if that is wanted.
+
+    `edges` are (bonds, 2) sites, and `bonds`, (replicas, bonds), says which of them are active.
+    """
+    check_choice("numbering", numbering, ("consecutive", "roots"))
+    ends, counted = xp.asarray(edges), as_bool("return_num", return_num)
+    labelled: Any = connected_components
+    labels, counts = [], []
+    for active in bonds:
+        graph = Graph.from_edges(ends[active, 0], ends[active, 1], sites)
+        count, of_sites = labelled(graph, numbering=numbering, directed=False)
+        labels.append(of_sites + (numbering == "consecutive"))
+        counts.append(count)
+    return xp.stack(labels), np.array(counts, np.int64) if counted else None
+
 
 INDEX = np.dtype(np.int32)
 
@@ -23,21 +50,12 @@ INDEX = np.dtype(np.int32)
 class Clusters:
     """The clusters of a model.
 
-    Parameters
-    ----------
-    model : PlacedModel
-    place : OnLattice
-
-    Attributes
-    ----------
-    ends : ndarray of int32, shape (2, bonds)
-        The sites of each bond, in the order of `active`, where bonds are not by axis.
-    windings : ndarray of int32, shape (bonds, ndim), or None
-        How many periods farther each bond leads along each axis; None where bonds are by axis.
+    Where bonds are not by axis, `ends`, (2, bonds), are their sites in the order of `active`, and
+    `windings`, (bonds, ndim), how many periods farther each leads; else `windings` is None.
     """
 
     def __init__(self, model: Any, place: OnLattice) -> None:
-        self._model, self._replicas = model, model.replicas
+        self._model = model
         self.windings: NDArray[np.int32] | None = None
         self._by_axis = model._edges is None and isinstance(model.lattice, Lattice)
         if self._by_axis:
@@ -55,13 +73,6 @@ class Clusters:
         self.ends = np.ascontiguousarray(ends, INDEX)
         self._labels = engine.EdgeLabels(model.replicas, place.sites, *self.ends)
 
-    def planes(self) -> Any:
-        """Return which bonds are active, by axis: bool of (axes, replicas, *shape)."""
-        model = self._model
-        if hasattr(model, "_words"):
-            return model._planes_of_bonds()
-        return model.bonds().reshape(model.lattice.ndim, model.replicas, *model.lattice.shape)
-
     def active(self) -> Any:
         """Return which bonds are active, not by axis: uint8 of (replicas, bonds)."""
         model = self._model
@@ -71,13 +82,10 @@ class Clusters:
         return model._engine.xp.ascontiguousarray(planes).view("u1")
 
     def labels(self, active: Any = None) -> Any:
-        """Return the smallest site of the cluster of each site, int32 of (replicas, sites).
-
-        Without `active`, of all clusters.
-        """
+        """Return the smallest site of each cluster, (replicas, sites), by `active` or all bonds."""
         model = self._model
         if not self._by_axis:
             return self._labels.label(self.active() if active is None else active)
-        how: Any = {"numbering": "roots", "return_num": False}
-        labels = label_clusters(self.planes(), model.lattice, 1, **how)
+        planes = model._planes_of_bonds()
+        labels = label_clusters(planes, model.lattice, 1, numbering="roots")
         return model._engine.xp.ascontiguousarray(labels.reshape(model.replicas, -1), INDEX)

@@ -15,16 +15,7 @@ from conncomp.models._arguments import Drawn
 
 
 class StructureSums:
-    """Sums of the spins of replicas at wave vectors.
-
-    Parameters
-    ----------
-    drawn : Drawn
-    rows : Lattice
-        Of the words that spins are or, of vectors, of one row.
-    kind : SpinKind
-    waves : Waves
-    """
+    """Sums of the spins of replicas, in words of `rows` or vectors in one row, at wave vectors."""
 
     def __init__(self, drawn: Drawn, rows: Lattice, kind: SpinKind, waves: Waves) -> None:
         self._replicas, self._waves = drawn.replicas, len(waves.axes)
@@ -56,23 +47,13 @@ class StructureSums:
 
 
 class EdgeLabels:
-    """Labels of clusters that active bonds make: ``kernels/cpu/models/edge_labels.h``.
-
-    Parameters
-    ----------
-    replicas, sites : int
-    u, v : array of int32, shape (bonds,)
-        The sites of each bond.
-    """
+    """Labels of clusters of active bonds from u to v: ``kernels/cpu/models/edge_labels.h``."""
 
     def __init__(self, replicas: int, sites: int, u: NDArray[Any], v: NDArray[Any]) -> None:
         self._shape, self._ends = (replicas, sites), (u, v)
 
     def label(self, active: NDArray[np.uint8]) -> NDArray[np.int32]:
-        """Return the smallest site of the cluster of each site, (replicas, sites).
-
-        `active` says of each bond of each replica, (replicas, bonds), whether it connects.
-        """
+        """Return the smallest site of each cluster, given active bonds, (replicas, bonds)."""
         labels = np.empty(self._shape, np.int32)
         native.label_edges(self._shape[0], *self._ends, active.reshape(-1), labels.reshape(-1))
         return labels

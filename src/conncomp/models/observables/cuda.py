@@ -17,15 +17,7 @@ from conncomp.models._arguments import Drawn
 
 
 class StructureSums(StructureKernels):
-    """As that for the CPU, on the current CUDA device.
-
-    Parameters
-    ----------
-    drawn : Drawn
-    rows : Lattice
-    kind : SpinKind
-    waves : Waves
-    """
+    """As that for the CPU, on the current CUDA device."""
 
     def __init__(self, drawn: Drawn, rows: Lattice, kind: SpinKind, waves: Waves) -> None:
         gpu, (count, first, seed) = current_gpu(), drawn
@@ -34,13 +26,7 @@ class StructureSums(StructureKernels):
 
 
 class EdgeLabels:
-    """As that for the CPU.
-
-    Parameters
-    ----------
-    replicas, sites : int
-    u, v : ndarray of int32, shape (bonds,)
-    """
+    """As that for the CPU."""
 
     def __init__(self, replicas: int, sites: int, u: Any, v: Any) -> None:
         gpu = current_gpu()

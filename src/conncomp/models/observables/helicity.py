@@ -28,20 +28,7 @@ TOGETHER = 1 << 22  # bonds of all replicas looked at together, so that they tak
 
 
 class Helicity:
-    """Measures the helicity modulus of an XY or Heisenberg model.
-
-    Parameters
-    ----------
-    model : VectorModel
-        On a lattice.
-    clusters : bool
-        Not used.
-
-    Raises
-    ------
-    ValueError
-        If the model has none.
-    """
+    """Measures the helicity modulus of an XY or Heisenberg model on a lattice."""
 
     def __init__(self, model: Any, clusters: bool) -> None:
         self._model, self._xp = model, model._engine.xp
@@ -71,13 +58,14 @@ class Helicity:
         """Add, for each class of bonds, sums of products and of cross products."""
         spins, _, _ = self._model._held_spins()
         flat = spins.reshape(len(spins), -1)
-        each = 1 + self.reader.rotations
-        for number, bonds in enumerate(self._bonds):
-            for u, v, couplings in _pieces(TOGETHER // len(flat), *bonds):
-                first = field + number * each
-                for k, products in enumerate(self._products(flat[:, u], flat[:, v])):
+        each, together = 1 + self.reader.rotations, max(1, TOGETHER // len(flat))
+        for number, (u, v, couplings) in enumerate(self._bonds):
+            first = field + number * each
+            for begin in range(0, len(u), together):
+                some = slice(begin, begin + together)
+                for k, products in enumerate(self._products(flat[:, u[some]], flat[:, v[some]])):
                     if couplings is not None:
-                        products = products * couplings >> UNIT_BITS
+                        products = products * couplings[some] >> UNIT_BITS
                     record[:, first + k] += products.sum(axis=1, dtype=np.int64)
 
     def _products(self, a: Any, b: Any) -> Iterator[Any]:
@@ -95,27 +83,11 @@ class Helicity:
             yield p[i] * q[j] - p[j] * q[i] >> shift
 
 
-def _pieces(together: int, u: Any, v: Any, couplings: Any) -> Iterator[tuple[Any, Any, Any]]:
-    each = max(1, together)
-    for begin in range(0, len(u), each):
-        some = slice(begin, begin + each)
-        yield u[some], v[some], None if couplings is None else couplings[some]
-
-
 @dataclass(frozen=True)
 class Twists:
-    """Reads helicity moduli.
+    """Reads helicity moduli, given how far bonds of each class lead, (classes, ndim).
 
-    Attributes
-    ----------
-    displacements : ndarray of float64, shape (classes, ndim)
-        How far bonds of each class lead.
-    volume : float
-        Of the lattice.
-    components : int
-        Of a spin.
-    scale : float
-        What a coupling of 1 in the sums is worth.
+    `scale` is what a coupling of 1 in the sums is worth.
     """
 
     displacements: NDArray[np.float64]

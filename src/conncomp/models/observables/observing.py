@@ -40,16 +40,7 @@ _ALL = {**OBSERVABLES, "wrapping": Wrapping}
 
 
 class Watched:
-    """A kind of updates that measures observables, too.
-
-    Parameters
-    ----------
-    model : Simulated
-    update : Update
-    names : list of str
-        Under which they were asked for.
-    observables : list of Observable
-    """
+    """A kind of updates that measures observables, asked for by these names, too."""
 
     def __init__(
         self, model: Any, update: Update[Any], names: list[str], observables: list[Observable]
@@ -111,16 +102,7 @@ def observing(
 ) -> Update[Any]:
     """Return an update that measures observables, too, if any are asked for.
 
-    Parameters
-    ----------
-    model : Simulated
-    update : Update
-    observe : str or sequence of str
-        Names of `OBSERVABLES`.
-    clusters : bool, optional
-        Whether clusters are measured, so that there are improved estimators.
-    wrapping : bool, optional
-        Whether to measure how clusters wrap, where the update itself does not.
+    With `clusters` there are improved estimators; `wrapping` is for updates that do not measure it.
     """
     given = (observe,) if isinstance(observe, str) else as_sequence("observe", observe)
     names = []

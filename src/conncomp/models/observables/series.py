@@ -7,6 +7,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+# Fields of records of models of spins, of int64.
+ACTIVE, CLUSTERS, LARGEST = 1, 2, 3
+
 # What errors say of observables that few models have.
 _TOLD = {
     "helicity_modulus": "the helicity modulus, of the XY and the Heisenberg model on lattices, was "
@@ -32,8 +35,7 @@ class Reader(Protocol):
     def estimates(self, series: Any, values: dict[str, NDArray[Any]]) -> dict[str, Any]:
         """Return by name a function of means and what these are of, for a `Summary`.
 
-        `values` has what `value` returns of each name, and "squares", of the magnetisation. How
-        clusters wrap is returned as it is, as "wrapping".
+        `values` has what `value` returns, and "squares", of m; "wrapping" is returned as it is.
         """
 
 
@@ -53,7 +55,29 @@ class ObservedSeries:
     """A series with `records`, and `observed`, what they have behind the fields of the model."""
 
     records: NDArray[np.int64]
+    lattice: Any
+    clusters_measured: bool
     observed: tuple[Observed, ...]
+
+    @property
+    def clusters(self) -> NDArray[np.int64]:
+        """The number of clusters."""
+        return self._of_clusters(CLUSTERS)
+
+    @property
+    def largest_cluster(self) -> NDArray[np.int64]:
+        """The sites of the largest cluster."""
+        return self._of_clusters(LARGEST)
+
+    @property
+    def wraps(self) -> NDArray[np.bool_]:
+        """Along which axes, the last axis here, some cluster closes on itself."""
+        return self._of_windings("wraps")
+
+    @property
+    def rank(self) -> NDArray[np.int64]:
+        """The largest rank of a cluster's windings; 1 is a ring or a helix, 2 a cross."""
+        return self._of_windings("rank")
 
     @property
     def structure(self) -> NDArray[np.float64]:
@@ -72,6 +96,18 @@ class ObservedSeries:
         Update with ``observe="structure", clusters=True``.
         """
         return self._observed("improved_structure")
+
+    def told(self, records: NDArray[np.int64], beta: float) -> Any:
+        """Return what some records say, those of one inverse temperature, for `summarise`."""
+        raise NotImplementedError
+
+    def _of_clusters(self, number: int) -> NDArray[np.int64]:
+        if not self.clusters_measured:
+            raise ValueError("clusters were not measured; update with clusters=True")
+        return self.records[..., number]
+
+    def _of_windings(self, name: str) -> NDArray[Any]:
+        return self._observed(name)
 
     def _observed(self, name: str) -> NDArray[Any]:
         for each in self.observed:

@@ -40,20 +40,7 @@ _LIMB = 32
 
 
 class Structure:
-    """Measures structure factors of a model of spins.
-
-    Parameters
-    ----------
-    model : PlacedModel
-        On a lattice of which an axis is periodic.
-    clusters : bool
-        Whether to measure them by clusters, too.
-
-    Raises
-    ------
-    ValueError
-        If the model has no such wave vectors.
-    """
+    """Measures structure factors of a model of spins, and by `clusters`, too, if that is wanted."""
 
     def __init__(self, model: Any, clusters: bool) -> None:
         place = lattice_of(model, "structure")
@@ -82,19 +69,11 @@ class Structure:
         engine = import_module(f"{__package__}.{model.device}")
         self._sums = engine.StructureSums(drawn, rows, kind, waves)
         wave_vectors = 2 * np.pi * np.linalg.inv(vectors).T / np.array(cells.shape)[:, None]
-        lengths = np.linalg.norm(wave_vectors, axis=1)
+        steps = np.linalg.norm(wave_vectors, axis=1) * np.sinc(1 / np.array(cells.shape))
         extents = np.array(cells.shape) * np.linalg.norm(vectors, axis=1)
-        self.reader = Factors(
-            sites,
-            len(cells.shape),
-            tuple(axes),
-            components_of(kind, rows.states),
-            0 if kind.components else rows.states,
-            tuple((lengths * np.sinc(1 / np.array(cells.shape))).tolist()),
-            tuple(extents.tolist()),
-            clusters,
-            zero,
-        )
+        of_axes = tuple(axes), tuple(steps.tolist()), tuple(extents.tolist())
+        spins = components_of(kind, rows.states), 0 if kind.components else rows.states
+        self.reader = Factors(sites, len(cells.shape), *of_axes, *spins, clusters, zero)
 
     def measure(self, record: Any, field: int) -> None:
         """Add sums of the present spins, and those of the clusters that the next update draws."""
@@ -110,30 +89,18 @@ class Structure:
 class Factors:
     """Reads structure factors.
 
-    Attributes
-    ----------
-    sites, ndim : int
-    axes : tuple of int
-        Those with a wave vector.
-    components : int
-        How many numbers of a spin are summed.
-    states : int
-        Of a spin; 0 of vectors.
-    steps, extents : tuple of float
-        Of each axis ``|k| sinc(1 / L)``, and the length of the lattice.
-    clusters : bool
-        Whether there are sums by clusters.
-    zero : bool
-        Whether there are those of a wave vector of 0, of which the magnetisation follows.
+    `axes` have a wave vector, `steps` are ``|k| sinc(1 / L)`` of each, and `extents` the lengths of
+    the lattice. `states` is 0 of vectors, of which `components` are summed. With `zero` there is a
+    wave vector of 0, of which the magnetisation follows.
     """
 
     sites: int
     ndim: int
     axes: tuple[int, ...]
-    components: int
-    states: int
     steps: tuple[float, ...]
     extents: tuple[float, ...]
+    components: int
+    states: int
     clusters: bool
     zero: bool
 

@@ -30,20 +30,7 @@ Corner = tuple[int, tuple[int, int]]
 
 
 class Vortices:
-    """Counts vortices of an XY model.
-
-    Parameters
-    ----------
-    model : XY
-        On a lattice in the plane.
-    clusters : bool
-        Not used.
-
-    Raises
-    ------
-    ValueError
-        If the model has none.
-    """
+    """Counts vortices of an XY model on a lattice in the plane."""
 
     def __init__(self, model: Any, clusters: bool) -> None:
         _, kind, _ = model._held_spins()
@@ -76,12 +63,7 @@ class Vortices:
 
 @dataclass(frozen=True)
 class Turns:
-    """Reads the number of vortices.
-
-    Attributes
-    ----------
-    sites : int
-    """
+    """Reads the number of vortices."""
 
     sites: int
 
@@ -97,13 +79,7 @@ class Turns:
 
 
 def faces_of(cell: UnitCell) -> list[list[Corner]]:
-    """Return the plaquettes of a cell, each as its corners.
-
-    Raises
-    ------
-    ValueError
-        If it has not two axes, or bonds cross.
-    """
+    """Return the plaquettes of a cell, each as its corners; ValueError if bonds cross."""
     if len(cell.vectors) != 2:
         raise ValueError(
             f"observe='vortices' is for lattices of two axes, and not {len(cell.vectors)}"

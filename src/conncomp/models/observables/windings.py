@@ -22,13 +22,7 @@ def wrapped_axes(bits: NDArray[np.int64], ndim: int) -> NDArray[np.bool_]:
 def happens(event: str, wraps: NDArray[np.bool_], rank: NDArray[np.int64]) -> NDArray[Any]:
     """Return whether an event happens in configurations; of "axis", along which share of the axes.
 
-    Parameters
-    ----------
-    event : {"axis", "any", "all", "cross"}
-    wraps : ndarray of bool, shape (..., ndim)
-        Along which axes some cluster wraps.
-    rank : ndarray of int64, shape (...)
-        The highest rank of a cluster's windings.
+    `wraps` is (..., ndim), and `rank` the highest of a cluster's windings, (...).
     """
     events: dict[str, Callable[[], Any]] = {
         "axis": lambda: wraps.mean(axis=-1),
@@ -53,16 +47,9 @@ def check_wrapping(lattice: Lattice, replicas: int) -> None:
 
 
 def add_wrapping(xp: Any, wrapping: Any, record: Any, field: int) -> None:
-    """Record, from a field on, along which axes an item's components wrap, and the highest rank.
+    """Record along which axes an item's components wrap, and in the next field the highest rank.
 
-    Parameters
-    ----------
-    xp : module
-    wrapping : ComponentWrapping
-        Of a batch, an item for each replica.
-    record : array of int64, shape (replicas, fields)
-        Which has 0 there.
-    field : int
+    `wrapping` is of a batch, an item for each replica; both fields are 0 before.
     """
     wraps = wrapping.wrapping
     replica = xp.searchsorted(xp.cumsum(wrapping.counts), wraps, side="right")

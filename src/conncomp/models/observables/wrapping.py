@@ -27,13 +27,7 @@ from conncomp.models.places import lattice_of
 
 @dataclass(frozen=True)
 class Windings:
-    """Reads how clusters wrap.
-
-    Attributes
-    ----------
-    axes : int
-        Of the lattice.
-    """
+    """Reads how clusters wrap on a lattice of so many axes."""
 
     axes: int
 
@@ -49,20 +43,7 @@ class Windings:
 
 
 class Wrapping:
-    """Tells how the clusters wrap that the next update draws.
-
-    Parameters
-    ----------
-    model : PlacedModel
-        On a lattice.
-    clusters : bool
-        Not used.
-
-    Raises
-    ------
-    ValueError
-        If the model is on a graph.
-    """
+    """Tells how the clusters wrap that the next update draws on a lattice."""
 
     def __init__(self, model: Any, clusters: bool) -> None:
         place = lattice_of(model, "wrapping")
@@ -83,7 +64,7 @@ class Wrapping:
         """Fill two fields of a record, which are 0."""
         model, xp = self._model, self._model._engine.xp
         if self._clusters.windings is None:
-            periodic, planes = model.lattice.periodic, self._clusters.planes()
+            periodic, planes = model.lattice.periodic, model._planes_of_bonds()
             wrapping: Any = cluster_wrapping(planes, periodic=periodic, batch_axes=1)
             add_wrapping(xp, wrapping, record, field)
             return

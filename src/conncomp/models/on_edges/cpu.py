@@ -4,90 +4,43 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from conncomp._core import native
 from conncomp.kernels.edges import EdgeBonds, SpinKind
 from conncomp.kernels.spin_glass import RULES
 from conncomp.models._arguments import Drawn
-from conncomp.models._logarithms import logarithm_table
-from conncomp.models.on_edges.classes import Classes, classes_of
+from conncomp.models._probabilities import logarithm_table
+from conncomp.models.on_edges import Classes, classes_of
 from conncomp.models.potts import cpu as of_words
-from conncomp.models.potts.cpu import Record
-from conncomp.models.potts.updates import ChosenSites
-
-Spins = NDArray[Any]
-Temperatures = NDArray[np.uint32]
+from conncomp.models.spins.updates import Flips
 
 
-class Engine:
-    """Updates of the spins of replicas.
+class Engine(of_words.NativeSpins):
+    """Updates of the spins of replicas."""
 
-    Parameters
-    ----------
-    drawn : Drawn
-    edges : EdgeBonds
-    kind : SpinKind
-    """
-
-    xp = np
+    rules = RULES
 
     def __init__(self, drawn: Drawn, edges: EdgeBonds, kind: SpinKind) -> None:
-        self._edges, self._replicas = edges, drawn.replicas
+        self._edges, self._vectors = edges, kind.components > 0
         named = drawn.seed, drawn.first_replica, drawn.replicas
         of_sites = kind.name, edges.sites, edges.states
-        self._engine = native.EdgeEngine(*of_sites, *named, *edges.arrays)
+        engine = native.EdgeEngine(*of_sites, *named, *edges.arrays)
+        super().__init__(engine, (drawn.replicas, edges.bonds), "u1")
         self._logarithm = logarithm_table().reshape(-1)
         self._classes: Classes | None = None
-        # First states are those of any lattice whose rows are these.
-        words = None if kind.components else of_words.Engine(drawn, edges.of_sites, "auto", {})
-        self._starting = self._engine if words is None else words
+        if not self._vectors:  # first states are those of any lattice whose rows are these
+            self._starting = of_words.Engine(drawn, edges.of_sites, "auto", {})
 
-    def start(self, spins: Spins) -> None:
-        """Draw the first spins."""
-        self._starting.start(spins.reshape(-1))
+    def update(self, spins: Any, new: Any, step: int, temperatures: Any, flips: Flips) -> None:
+        """Fill `new` with the spins after an update of all clusters, or of one."""
+        record, clusters = flips.record, flips.clusters
+        if self._vectors and record is not None:
+            self.count(spins, record)
+            record = record if clusters else None
+        flat = None if record is None else record.reshape(-1)
+        asked = *self._drawn(step, temperatures), flips.chosen is not None, flat, clusters
+        self._engine.update(spins.reshape(-1), new.reshape(-1), *asked)
 
-    def count(self, spins: Spins, record: Record) -> None:
-        """Add what the spins tell to each replica's record."""
-        self._engine.count(spins.reshape(-1), record.reshape(-1))
-
-    def update(
-        self,
-        words: Spins,
-        new: Spins,
-        step: int,
-        temperatures: Temperatures,
-        chosen: ChosenSites | None,
-        record: Record | None,
-        clusters: bool,
-        wrapping: bool,
-    ) -> None:
-        """Flip clusters: that of one drawn site, if one is chosen, or else all."""
-        assert not wrapping
-        flat: Any = None if record is None else record.reshape(-1)
-        drawn = self._drawn(step, temperatures)
-        one = chosen is not None
-        self._engine.update(words.reshape(-1), new.reshape(-1), *drawn, one, flat, clusters)
-
-    def reflect(
-        self,
-        spins: Spins,
-        new: Spins,
-        step: int,
-        temperatures: Temperatures,
-        one: bool,
-        record: Record | None,
-    ) -> None:
-        """Reflect clusters, or one; add sizes of all to a record unless that is None."""
-        flat: Any = None if record is None else record.reshape(-1)
-        drawn = self._drawn(step, temperatures)
-        sizes = record is not None
-        self._engine.update(spins.reshape(-1), new.reshape(-1), *drawn, one, flat, sizes)
-
-    def offer(
-        self, spins: Spins, new: Spins, step: int, temperatures: Temperatures, rule: str
-    ) -> None:
+    def offer(self, spins: Any, new: Any, step: int, temperatures: Any, rule: str) -> None:
         """Offer each site another spin by a rule of `RULES`."""
         if self._classes is None:
             self._classes = classes_of(self._edges)
@@ -96,11 +49,10 @@ class Engine:
         drawn = *self._drawn(step, temperatures), RULES.index(rule)
         self._engine.offer(new.reshape(-1), *drawn, *arcs, order, bounds)
 
-    def bonds(self, spins: Spins, step: int, temperatures: Temperatures) -> NDArray[np.uint8]:
+    def bonds(self, spins: Any, step: int, *strengths: Any) -> Any:
         """Return which bonds an update at this step makes active."""
-        active = np.empty((self._replicas, self._edges.bonds), "u1")
-        self._engine.bonds(spins.reshape(-1), *self._drawn(step, temperatures), active.reshape(-1))
-        return active
+        _, *drawn = self._drawn(step, *strengths)
+        return super().bonds(spins, step, *drawn)
 
-    def _drawn(self, step: int, temperatures: Temperatures) -> tuple[Any, ...]:
+    def _drawn(self, step: int, temperatures: Any) -> tuple[Any, ...]:
         return step, temperatures.reshape(-1), self._logarithm

@@ -8,34 +8,17 @@ from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.models.edge_spins import EdgeKernels
 from conncomp.kernels.cuda.models.replicas import Replicas, start_spins
 from conncomp.kernels.edges import EdgeBonds, SpinKind
-from conncomp.models._arguments import Drawn
-from conncomp.models._logarithms import logarithm_table
-from conncomp.models._memory import check_room
-from conncomp.models.on_edges.classes import Classes, classes_of
-from conncomp.models.potts.updates import ChosenSites
+from conncomp.kernels.spin_glass import RULES
+from conncomp.models._arguments import Drawn, check_room
+from conncomp.models._probabilities import logarithm_table
+from conncomp.models.on_edges import Classes, classes_of
+from conncomp.models.spins.updates import Flips
 
 
 class Engine:
-    """Updates of spins on the current CUDA device.
+    """Updates of spins on the current CUDA device; MemoryError if an update has no room there."""
 
-    Parameters
-    ----------
-    drawn : Drawn
-    edges : EdgeBonds
-    kind : SpinKind
-
-    Attributes
-    ----------
-    gpu : Gpu
-        The device that was current.
-    xp : module
-        The array library.
-
-    Raises
-    ------
-    MemoryError
-        If the memory of the GPU has no room for an update.
-    """
+    winds, rules, sweeps = False, RULES, None
 
     def __init__(self, drawn: Drawn, edges: EdgeBonds, kind: SpinKind) -> None:
         gpu, (replicas, first_replica, seed) = current_gpu(), drawn
@@ -66,28 +49,14 @@ class Engine:
         self._kernels.bonds(words, step, temperatures, active)
         return active
 
-    def update(
-        self,
-        words: Any,
-        new: Any,
-        step: int,
-        temperatures: Any,
-        chosen: ChosenSites | None,
-        record: Any,
-        clusters: bool,
-        wrapping: bool,
-    ) -> None:
-        """Flip clusters: that of one drawn site, if one is chosen, or else all."""
-        assert not wrapping
-        one = chosen is not None
-        self._kernels.update(words, new, step, temperatures, one, record, clusters)
-
-    def reflect(
-        self, spins: Any, new: Any, step: int, temperatures: Any, one: bool, record: Any
-    ) -> None:
-        """Reflect clusters, or one; add sizes of all to a record unless that is None."""
-        sizes = record is not None
-        self._kernels.update(spins, new, step, temperatures, one, record, sizes)
+    def update(self, spins: Any, new: Any, step: int, temperatures: Any, flips: Flips) -> None:
+        """Fill `new` with the spins after an update of all clusters, or of one."""
+        record, clusters = flips.record, flips.clusters
+        if self._rows is None and record is not None:
+            self._kernels.count(spins, record)
+            record = record if clusters else None
+        asked = flips.chosen is not None, record, clusters
+        self._kernels.update(spins, new, step, temperatures, *asked)
 
     def offer(self, spins: Any, new: Any, step: int, temperatures: Any, rule: str) -> None:
         """Offer each site another spin by a rule of `RULES`."""

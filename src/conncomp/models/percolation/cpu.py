@@ -16,14 +16,7 @@ MOST_SITES = (1 << 31) - 1
 
 
 class Engine:
-    """Configurations of replicas, as words, and what is measured of them; runs of sweeps.
-
-    Parameters
-    ----------
-    drawn : Drawn
-    cells : Lattice
-    geometry : Geometry
-    """
+    """Configurations of replicas, as words, and what is measured of them; runs of sweeps."""
 
     xp = np
 
@@ -32,17 +25,12 @@ class Engine:
         self._replicas, self._first_replica, self._seed = drawn
         self._planes = geometry.planes
         struct, before = cells.struct, (0,) * (MOST_AXES - cells.ndim)
-        self._native = native.PercolationLattice(
-            struct["length"].tolist(),
-            int(struct["periodic"]),
-            cells.ndim,
-            geometry.of_bonds,
-            geometry.sites_of_cell,
-            [
-                (site, [((*before, *step), to) for step, to in steps])
-                for site, steps in geometry.kinds
-            ],
-        )
+        lengths, closed = struct["length"].tolist(), int(struct["periodic"])
+        kinds = [
+            (site, [((*before, *step), to) for step, to in steps]) for site, steps in geometry.kinds
+        ]
+        what = geometry.of_bonds, geometry.sites_of_cell, kinds
+        self._native = native.PercolationLattice(lengths, closed, cells.ndim, *what)
 
     def check_measured(self) -> None:
         """Raise ValueError if the lattice is too large for what is measured of clusters."""
@@ -56,15 +44,9 @@ class Engine:
         """Return configurations as words, (replicas, planes, rows, columns); None is certain."""
         cells = self._cells
         words = np.empty((self._replicas, self._planes, cells.rows, cells.columns), BITS)
-        self._native.draw(
-            self._seed,
-            self._first_replica,
-            self._replicas,
-            step,
-            probability or 0,
-            probability is None,
-            words.reshape(-1),
-        )
+        named = self._seed, self._first_replica, self._replicas
+        chance = probability or 0, probability is None
+        self._native.draw(*named, step, *chance, words.reshape(-1))
         return words
 
     def measure(self, step: int, probability: int | None, record: NDArray[np.int64]) -> None:
@@ -77,13 +59,5 @@ class Engine:
 
     def sweep(self, first: int, numbers: range, series: Any, wraps: Any) -> None:
         """Add to series, (batches, numbers, fields), and fill wraps, (runs, ndim + 1)."""
-        self._native.sweep(
-            self._seed,
-            first,
-            len(wraps),
-            len(series),
-            numbers.start,
-            numbers.stop,
-            series.reshape(-1),
-            wraps.reshape(-1),
-        )
+        counts = len(wraps), len(series), numbers.start, numbers.stop
+        self._native.sweep(self._seed, first, *counts, series.reshape(-1), wraps.reshape(-1))

@@ -19,19 +19,7 @@ from conncomp.models.percolation.measurements import AXES
 
 
 class Engine:
-    """As the engine for the CPU, on the current CUDA device.
-
-    Parameters
-    ----------
-    drawn : Drawn
-    cells : Lattice
-    geometry : Geometry
-
-    Raises
-    ------
-    ValueError
-        If the lattice is one whose configurations are drawn and measured on the CPU.
-    """
+    """As the engine for the CPU, on the current CUDA device; not of all lattices."""
 
     def __init__(self, drawn: Drawn, cells: Lattice, geometry: Geometry) -> None:
         if not are_labelled(geometry):
@@ -66,16 +54,10 @@ class Engine:
         shape = self._replicas.count, self._planes, lattice.rows, lattice.columns
         words = self.xp.empty(shape, BITS)
         (kernel,) = bricks.DRAW.load(self.gpu)
-        launch(
-            kernel,
-            self._replicas.grid,
-            self._replicas.struct(step),
-            np.uint64(probability or 0),
-            np.bool_(probability is None),
-            np.bool_(self._of_bonds),
-            words,
-            self._records(record),
-        )
+        replicas, of_bonds = self._replicas, np.bool_(self._of_bonds)
+        how = np.uint64(probability or 0), np.bool_(probability is None), of_bonds
+        drawn = replicas.struct(step), *how, words, self._records(record)
+        launch(kernel, replicas.grid, *drawn)
         return words
 
     def measure(self, step: int, probability: int | None, record: Any) -> None:

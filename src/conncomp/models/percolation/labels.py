@@ -6,28 +6,12 @@ from typing import Any
 
 from conncomp.components import component_sizes
 from conncomp.grid import cluster_wrapping, component_wrapping, label, label_bonds
-from conncomp.kernels.lattice import Lattice, unpack
-from conncomp.models._clusters import label_on_edges
+from conncomp.kernels.lattice import Lattice, unpack_planes
+from conncomp.models.observables.clusters import label_on_edges
 from conncomp.models.observables.windings import add_wrapping
+from conncomp.models.percolation import measurements as fields
 from conncomp.models.percolation.lattices import Geometry
-from conncomp.models.percolation.measurements import (
-    AXES,
-    CLASSES,
-    CLUSTERS,
-    LARGEST,
-    LIMB,
-    SIZE_CLASSES,
-    SQUARES,
-)
-
-
-def elements_of(xp: Any, cells: Lattice, words: Any) -> Any:
-    """Return what words, (replicas, planes, rows, columns), hold of each kind and cell.
-
-    It is bool, of shape (planes, replicas, *shape).
-    """
-    planes = range(words.shape[1])
-    return xp.stack([unpack(xp, cells, words[:, k : k + 1]) for k in planes]).astype(bool)
+from conncomp.models.percolation.measurements import AXES
 
 
 def are_labelled(geometry: Geometry) -> bool:
@@ -50,20 +34,8 @@ def label_by_search(
 ) -> tuple[Any, list[int]]:
     """Return labels of sites, and how many clusters each replica has, on any lattice.
 
-    Parameters
-    ----------
-    xp : module
-    cells : Lattice
-    geometry : Geometry
-    there : array of bool, shape (planes, replicas, *shape)
-        Which elements are there.
-    numbering : {"consecutive", "roots"}
-
-    Returns
-    -------
-    labels : array, shape (replicas, *shape, sites of a cell)
-        Or without the last axis, if that is 1.
-    counts : list of int
+    `there`, (planes, replicas, *shape), says which elements are; labels are of (replicas, *shape,
+    sites of a cell), without the last axis if that is 1.
     """
     replicas, per_cell = there.shape[1], geometry.sites_of_cell
     edges, leaving = xp.asarray(geometry.edges()), xp.asarray(geometry.leaving(cells.periodic))
@@ -94,11 +66,10 @@ def measure_by_labels(
 ) -> None:
     """Fill a record, (replicas, fields), but for how many sites or bonds are there.
 
-    Configurations are labelled twice, once to find windings: this is for lattices that have no way
-    of their own.
+    It labels twice, once to find windings: for lattices that have no way of their own.
     """
     options = {**who_is_linked(lattice, geometry), "batch_axes": 1}
-    there = elements_of(xp, lattice, words)
+    there = unpack_planes(xp, lattice, words)
     if geometry.of_bonds:
         labels, wrapping = label_bonds(there, **options), cluster_wrapping(there, **options)
     else:
@@ -110,13 +81,13 @@ def measure_by_labels(
 
 def _record_sizes(sizes: Any, record: Any) -> None:
     """Record sizes, (replicas, clusters), of which those of 0 are of no cluster."""
-    record[:, CLUSTERS] = (sizes > 0).sum(axis=1)
-    record[:, LARGEST] = sizes.max(axis=1)
+    record[:, fields.CLUSTERS] = (sizes > 0).sum(axis=1)
+    record[:, fields.LARGEST] = sizes.max(axis=1)
     # Squares of up to 80 bits, by the upper and lower digits of sizes.
-    digits = LIMB // 2
+    digits = fields.LIMB // 2
     upper, lower = sizes >> digits, sizes & ((1 << digits) - 1)
     below = ((upper * lower) << (digits + 1)) + lower * lower
-    record[:, SQUARES] = (below & ((1 << LIMB) - 1)).sum(axis=1)
-    record[:, SQUARES + 1] = (upper * upper + (below >> LIMB)).sum(axis=1)
-    for k in range(SIZE_CLASSES):
-        record[:, CLASSES + k] = (sizes >> k == 1).sum(axis=1)
+    record[:, fields.SQUARES] = (below & ((1 << fields.LIMB) - 1)).sum(axis=1)
+    record[:, fields.SQUARES + 1] = (upper * upper + (below >> fields.LIMB)).sum(axis=1)
+    for k in range(fields.SIZE_CLASSES):
+        record[:, fields.CLASSES + k] = (sizes >> k == 1).sum(axis=1)

@@ -1,8 +1,7 @@
-"""The lattices of percolation: their cells, and what sites and bonds lead to."""
+"""The lattices of percolation: cells, what sites and bonds lead to, and what is known at p_c."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from math import pi, sin
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import check_choice, shown
+from conncomp._arguments import as_number, check_choice, shown
 from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.lattice import MOST_AXES, Lattice
 from conncomp.models._arguments import as_tuple, check_shape
@@ -19,10 +18,10 @@ from conncomp.models.lattices import UnitCell, cell_in_words, hypercubic, lattic
 
 SQUARE = "square"  # hypercubic, of as many axes as lengths are given
 # Triangular: as an array in which sites (1, 1) apart are neighbours, too.
-_TRIANGULAR = replace(
-    ISING_LATTICES["triangular"],
-    vectors=((-0.5, sin(pi / 3)), (1.0, 0.0)),
-    bonds=((0, 0, (1, 0)), (0, 0, (0, 1)), (0, 0, (1, 1))),
+_TRIANGULAR = UnitCell(
+    ((-0.5, sin(pi / 3)), (1.0, 0.0)),
+    ((0.0, 0.0),),
+    ((0, 0, (1, 0)), (0, 0, (0, 1)), (0, 0, (1, 1))),
 )
 _CELLS = {
     "triangular": _TRIANGULAR,
@@ -30,29 +29,23 @@ _CELLS = {
 }
 LATTICES = (SQUARE, *_CELLS)
 
-# Of the infinite lattice, by name, kind and number of axes: see `Percolation.critical_p`.
+# Of the infinite lattice, by name and kind, and number of axes: see `Percolation.critical_p`.
 _SINE = 2 * sin(pi / 18)
 THRESHOLDS = {
-    ("square", "site", 1): 1.0,
-    ("square", "bond", 1): 1.0,
-    ("square", "site", 2): 0.59274605,
-    ("square", "bond", 2): 0.5,
-    ("square", "site", 3): 0.31160768,
-    ("square", "bond", 3): 0.24881185,
-    ("square", "site", 4): 0.19688561,
-    ("square", "bond", 4): 0.16013122,
-    ("triangular", "site", 2): 0.5,
-    ("triangular", "bond", 2): _SINE,
-    ("honeycomb", "site", 2): 0.69704023,
-    ("honeycomb", "bond", 2): 1 - _SINE,
-    ("kagome", "site", 2): 1 - _SINE,
-    ("kagome", "bond", 2): 0.524404999,
-    ("bcc", "site", 3): 0.2459615,
-    ("bcc", "bond", 3): 0.18028762,
-    ("fcc", "site", 3): 0.19923517,
-    ("fcc", "bond", 3): 0.12016377,
-    ("diamond", "site", 3): 0.4299870,
-    ("diamond", "bond", 3): 0.3895892,
+    ("square", "site"): {1: 1.0, 2: 0.59274605, 3: 0.31160768, 4: 0.19688561},
+    ("square", "bond"): {1: 1.0, 2: 0.5, 3: 0.24881185, 4: 0.16013122},
+    ("triangular", "site"): {2: 0.5},
+    ("triangular", "bond"): {2: _SINE},
+    ("honeycomb", "site"): {2: 0.69704023},
+    ("honeycomb", "bond"): {2: 1 - _SINE},
+    ("kagome", "site"): {2: 1 - _SINE},
+    ("kagome", "bond"): {2: 0.524404999},
+    ("bcc", "site"): {3: 0.2459615},
+    ("bcc", "bond"): {3: 0.18028762},
+    ("fcc", "site"): {3: 0.19923517},
+    ("fcc", "bond"): {3: 0.12016377},
+    ("diamond", "site"): {3: 0.4299870},
+    ("diamond", "bond"): {3: 0.3895892},
 }
 
 # From a site of a cell, a way to a site of the cell that is so many steps farther.
@@ -61,22 +54,7 @@ Kind = tuple[int, list[Step]]
 
 
 class Geometry:
-    """What percolates: sites or bonds of a lattice of cells.
-
-    Parameters
-    ----------
-    shape : int or sequence of int
-    lattice : str or UnitCell
-    of_bonds : bool
-
-    Attributes
-    ----------
-    name : str
-    cell : UnitCell
-    shape : tuple of int
-        Of cells.
-    of_bonds : bool
-    """
+    """What percolates: sites or bonds of a lattice; `shape` is of cells."""
 
     def __init__(self, shape: Any, lattice: str | UnitCell, of_bonds: bool) -> None:
         self.name, self.of_bonds = lattice_in_words(lattice), of_bonds
@@ -122,10 +100,7 @@ class Geometry:
 
     @cached_property
     def kinds(self) -> list[Kind]:
-        """Elements of which each cell has one: a site of the cell, and the ways from there.
-
-        A site leads to its neighbours, forward along each axis first; a bond to its other site.
-        """
+        """For each element of a cell: a site, and the ways from there, forward ones first."""
         bonds = self.cell.bonds
         if self.of_bonds:
             return [(start, [(step, end)]) for start, end, step in bonds]
@@ -148,10 +123,7 @@ class Geometry:
         return element
 
     def edges(self) -> NDArray[np.int64]:
-        """Return the two sites of the bond of each kind and cell, shape (kinds, cells, 2).
-
-        Those over ends are there, whether these are open or not.
-        """
+        """Return the sites of each kind and cell's bond, (kinds, cells, 2), over open ends, too."""
         count = self.sites_of_cell
         cells = np.arange(np.prod(self.shape)).reshape(self.shape)
         axes = tuple(range(len(self.shape)))
@@ -186,11 +158,47 @@ def _cell_of(lattice: str | UnitCell) -> UnitCell:
 def critical_p(kind: str, ndim: int | None, lattice: str | UnitCell) -> float:
     """Return a threshold of `THRESHOLDS`; without `ndim` that of the plane, if there is one."""
     name = lattice_in_words(lattice)
-    known = [key[2] for key in THRESHOLDS if key[:2] == (name, kind)]
+    known = THRESHOLDS.get((name, kind), {})
     axes = ndim if ndim is not None else 2 if 2 in known else min(known, default=MOST_AXES)
     if axes not in known:
         raise ValueError(
             f"no threshold is known for lattice={shown(name)} with kind={kind!r} in {axes} "
             "dimensions; give p as a number"
         )
-    return THRESHOLDS[name, kind, axes]
+    return known[axes]
+
+
+# Of the square torus in the limit of many sites, by the formula of H. T. Pinson, J. Stat. Phys. 75,
+# 1167 (1994); see also R. M. Ziff, C. D. Lorenz, P. Kleban, Physica A 266, 17 (1999).
+BALANCE = "balance"
+WRAPPING_AT_THRESHOLD = {
+    "any": 0.690473724570,
+    "axis": 0.521058289249,
+    "all": 0.351642853927,
+    "cross": 0.309526275430,
+}
+
+
+def crossing_at_threshold(
+    lattice: Lattice | CellLattice, geometry: str, event: str, crossing: float | None
+) -> float:
+    """Return the wrapping probability at p_c: what is given, or else known."""
+    if event == BALANCE:
+        if lattice.ndim != 2 or not all(lattice.periodic) or crossing is not None:
+            raise ValueError(
+                'event="balance" is for two periodic axes, and without crossing, which is 1/2'
+            )
+        return 0.5
+    if crossing is None:
+        square = lattice.ndim == 2 and len(set(lattice.shape)) == 1
+        if not square or not all(lattice.periodic) or geometry != SQUARE:
+            raise ValueError(
+                "crossing=None is known for two periodic axes of equal length of a square "
+                'lattice only; give the wrapping probability at p_c, or take event="balance" in '
+                "two dimensions"
+            )
+        return WRAPPING_AT_THRESHOLD[event]
+    value = as_number("crossing", crossing)
+    if not 0 < value < 1:
+        raise ValueError(f"crossing={shown(crossing)} must be above 0 and below 1")
+    return value

@@ -13,9 +13,8 @@ from conncomp._arguments import check_choice
 from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.lattice import Lattice
 from conncomp.models.observables.windings import EVENTS, happens, wrapped_axes
-from conncomp.models.percolation.crossing import BALANCE, crossing_at_threshold
-from conncomp.models.percolation.lattices import SQUARE
-from conncomp.models.statistics import Estimate
+from conncomp.models.percolation.lattices import BALANCE, SQUARE, crossing_at_threshold
+from conncomp.models.statistics.estimates import Estimate
 
 # The fields of a record, of int64: those of ``kernels/core/percolation.h``.
 ELEMENTS, CLUSTERS, LARGEST, SQUARES, AXES, RANK, CLASSES = 0, 1, 2, 3, 5, 6, 7

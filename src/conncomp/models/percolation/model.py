@@ -11,15 +11,13 @@ from numpy.typing import NDArray
 from conncomp._arguments import as_bool, as_number, check_choice, check_range, shown
 from conncomp.grid import label, label_bonds
 from conncomp.grid._arguments import check_periodic
-from conncomp.kernels.lattice import MOST_AXES
+from conncomp.kernels.lattice import MOST_AXES, unpack_planes
 from conncomp.models._probabilities import as_fixed_point
 from conncomp.models.base import Simulated
 from conncomp.models.lattices import UnitCell
 from conncomp.models.percolation import lattices
-from conncomp.models.percolation.binomial import numbers_between
 from conncomp.models.percolation.labels import (
     are_labelled,
-    elements_of,
     label_by_search,
     who_is_linked,
 )
@@ -28,7 +26,12 @@ from conncomp.models.percolation.measurements import (
     PercolationMeasurements,
     PercolationSummary,
 )
-from conncomp.models.percolation.sweep import SWEEP_FIELDS, PercolationSweep, check_interval
+from conncomp.models.percolation.sweep import (
+    SWEEP_FIELDS,
+    PercolationSweep,
+    check_interval,
+    numbers_between,
+)
 from conncomp.models.protocol import MOST_UPDATES, Update
 
 KINDS = ("site", "bond")
@@ -67,9 +70,8 @@ class Percolation(Simulated[PercolationMeasurements]):
     replicas : int, optional
         How many independent lattices there are side by side; None, the default, is one, without an
         axis for replicas in what is returned.
-    first_replica : int, optional
-        The number of the first replica: replica k of a model of many is the one of a model of one
-        whose first replica is k.
+    first_replica
+        As of `Ising`.
     seed : int, optional
         0 to 2**64 - 1. Configurations and runs are functions of seed, replica, number and lattice
         alone, not of threads or device.
@@ -117,7 +119,7 @@ class Percolation(Simulated[PercolationMeasurements]):
     True
     """
 
-    _name, _folder = "Percolation", __package__
+    _name, _folder, _record_length = "Percolation", __package__, RECORD_LENGTH
 
     def __init__(
         self,
@@ -185,8 +187,6 @@ class Percolation(Simulated[PercolationMeasurements]):
         check_choice("kind", kind, KINDS)
         check_choice("lattice", lattice, lattices.LATTICES)
         return lattices.critical_p(kind, axes, lattice)
-
-    # ---------------------------------------------------------------------------- one configuration
 
     def occupied(self, p: float | None = None) -> Any:
         """Return which sites are there in the present configuration.
@@ -295,17 +295,6 @@ class Percolation(Simulated[PercolationMeasurements]):
         self._engine.check_measured()
         return self._read(self._present(p))
 
-    # ---------------------------------------------------------------------------------- the updates
-
-    def step(self, n: int = 1) -> None:
-        """Go on by so many configurations.
-
-        Parameters
-        ----------
-        n : int, optional
-        """
-        self.updates += len(self._next_updates("n", n))
-
     def updater(self) -> Update[PercolationMeasurements]:
         """Return what goes to the next configuration, and measures the one that it finds.
 
@@ -402,8 +391,6 @@ class Percolation(Simulated[PercolationMeasurements]):
         self._engine.sweep(first, numbers, series, wraps)
         return PercolationSweep(series, numbers, wraps, self.lattice, self.kind, self.geometry)
 
-    # ----------------------------------------------------------------------- what the base asks for
-
     def _described(self) -> dict[str, Any]:
         return {
             "shape": list(self._cells.shape),
@@ -416,12 +403,11 @@ class Percolation(Simulated[PercolationMeasurements]):
     def _prepare(self) -> None:
         self._engine = self._new_engine(self._cells, self._of_cells)
 
+    def _step(self, numbers: range) -> None:
+        self.updates += len(numbers)
+
     def _advance(self, number: int) -> None:
         self.updates = number
-
-    @property
-    def _record_length(self) -> int:
-        return RECORD_LENGTH
 
     def _measure(self, record: Any, p: float | None = None) -> None:
         self._engine.measure(self.updates, self._fixed_point(p), record)
@@ -429,12 +415,10 @@ class Percolation(Simulated[PercolationMeasurements]):
     def _read(self, records: NDArray[np.int64]) -> PercolationMeasurements:
         return PercolationMeasurements(records, self.lattice, self.kind, self.geometry)
 
-    # -------------------------------------------------------------------------------------- helpers
-
     def _there(self, p: float | None) -> Any:
         """Return the present configuration: bool, (kinds of elements, replicas, *shape)."""
         words = self._engine.draw(self.updates, self._fixed_point(p))
-        return elements_of(self._engine.xp, self._cells, words)
+        return unpack_planes(self._engine.xp, self._cells, words)
 
     def _fixed_point(self, p: float | None) -> int | None:
         """Return a probability as 64 bits, or None if it is 1."""

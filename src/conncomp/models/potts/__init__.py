@@ -1,15 +1,1 @@
 """The Potts model: its updates on CPU and GPU, and what they measure."""
-
-from conncomp.models.potts.measurements import Measurements
-from conncomp.models.potts.model import Potts
-from conncomp.models.potts.updates import UPDATES
-from conncomp.models.statistics.summaries import Summary, WrappingSummary, summarise
-
-__all__ = [
-    "UPDATES",
-    "Measurements",
-    "Potts",
-    "Summary",
-    "WrappingSummary",
-    "summarise",
-]

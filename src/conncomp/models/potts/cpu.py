@@ -12,35 +12,44 @@ from conncomp._core import native
 from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice
 from conncomp.models._arguments import Drawn
 from conncomp.models._probabilities import CERTAIN
-from conncomp.models.potts.updates import ChosenSites
-
-Words = NDArray[np.uint64]
-Record = NDArray[np.int64]
-
+from conncomp.models.spins.updates import Flips
 
 # Options of labelling="tiles", of which the CPU has none.
 OF_A_GPU = frozenset(("activation", "local", "merge", "paths", "sites", "tile", "trees"))
 
 
-class Engine:
-    """Updates of the spins of replicas, which arrays of words hold.
+class NativeSpins:
+    """An engine of the core for the spins of replicas, whose arrays it takes flat.
 
-    Parameters
-    ----------
-    drawn : Drawn
-    lattice : Lattice
-    labelling : {"auto", "serial"}
-        How clusters are found.
-    options : dict
-        There are none.
-
-    Raises
-    ------
-    ValueError
-        If the CPU has no such labelling.
+    `bonds_shape` and `bonds_dtype` are those of the bonds that an update draws.
     """
 
-    xp = np
+    xp, winds, sweeps = np, False, None
+    rules: tuple[str, ...] = ()
+
+    def __init__(self, engine: Any, bonds_shape: tuple[int, ...], bonds_dtype: Any = BITS) -> None:
+        self._engine, self._bonds = engine, (bonds_shape, bonds_dtype)
+        self._starting = engine
+
+    def start(self, spins: NDArray[Any]) -> None:
+        """Draw the first spins."""
+        self._starting.start(spins.reshape(-1))
+
+    def count(self, spins: NDArray[Any], record: NDArray[np.int64]) -> None:
+        """Add what the spins tell to each replica's record."""
+        self._engine.count(spins.reshape(-1), record.reshape(-1))
+
+    def bonds(self, spins: NDArray[Any], step: int, *strengths: Any) -> NDArray[Any]:
+        """Return the bonds that an update at this step makes active."""
+        bonds = np.empty(*self._bonds)
+        self._engine.bonds(spins.reshape(-1), step, *strengths, bonds.reshape(-1))
+        return bonds
+
+
+class Engine(NativeSpins):
+    """Updates of the spins of replicas, which words hold; `labelling` is how clusters are found."""
+
+    winds, rules = True, ("metropolis",)
 
     def __init__(
         self, drawn: Drawn, lattice: Lattice, labelling: str, options: dict[str, Any]
@@ -54,63 +63,24 @@ class Engine:
                 )
         if options:
             raise ValueError(f"options={shown(options)} are for a GPU; leave them out on the CPU")
-        self._lattice, self._replicas = lattice, drawn.replicas
-        struct = lattice.struct
-        self._engine = native.PottsEngine(
-            struct["length"].tolist(),
-            int(struct["periodic"]),
-            lattice.states,
-            lattice.planes,
-            drawn.seed,
-            drawn.first_replica,
-            drawn.replicas,
-            lattice.ndim,
-            labelling == "serial",
-        )
+        self._ndim, struct, (replicas, first_replica, seed) = lattice.ndim, lattice.struct, drawn
+        bonds = struct["length"].tolist(), int(struct["periodic"]), lattice.states, lattice.planes
+        how = seed, first_replica, replicas, lattice.ndim, labelling == "serial"
+        shape = replicas, lattice.ndim, lattice.rows, lattice.columns
+        super().__init__(native.PottsEngine(*bonds, *how), shape)
 
-    def start(self, words: Words) -> None:
-        """Draw the first spins."""
-        self._engine.start(_flat(words))
-
-    def update(
-        self,
-        words: Words,
-        new: Words,
-        step: int,
-        probabilities: Words,
-        chosen: ChosenSites | None,
-        record: Record | None,
-        clusters: bool,
-        wrapping: bool,
-    ) -> None:
-        """Flip clusters: those of `chosen` sites, or else all."""
+    def update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
+        """Fill `new` with the spins after an update of clusters."""
+        chosen, record, clusters, wrapping, _ = flips
         tile = flip = None
         if chosen is not None:
-            tile = (*(1,) * (MOST_AXES - self._lattice.ndim), *chosen.tile)
+            tile = (*(1,) * (MOST_AXES - self._ndim), *chosen.tile)
             flip = None if chosen.p_flip == CERTAIN else chosen.p_flip
-        of_clusters = probabilities, tile, flip, _flat(record), clusters, wrapping
-        self._engine.update(_flat(words), _flat(new), step, *of_clusters)
+        flat = None if record is None else record.reshape(-1)
+        asked = probabilities, tile, flip, flat, clusters, wrapping
+        self._engine.update(words.reshape(-1), new.reshape(-1), step, *asked)
 
-    def metropolis(
-        self, words: Words, new: Words, step: int, acceptance: Words, record: Record | None
-    ) -> None:
-        """Offer each site another state."""
-        most_lost = acceptance.shape[1] - 1
-        self._engine.metropolis(
-            _flat(words), _flat(new), step, _flat(acceptance), most_lost, _flat(record)
-        )
-
-    def count(self, words: Words, record: Record) -> None:
-        """Count satisfied bonds and the sites of each state."""
-        self._engine.count(_flat(words), _flat(record))
-
-    def bonds(self, words: Words, step: int, probabilities: Words) -> Words:
-        """Return the bonds that an update at this step makes active, along each axis."""
-        lattice = self._lattice
-        bonds = np.empty((self._replicas, lattice.ndim, lattice.rows, lattice.columns), BITS)
-        self._engine.bonds(_flat(words), step, probabilities, _flat(bonds))
-        return bonds
-
-
-def _flat(array: NDArray[Any] | None) -> Any:
-    return None if array is None else array.reshape(-1)
+    def offer(self, words: Any, new: Any, step: int, acceptance: Any, rule: str) -> None:
+        """Fill `new` with the spins after a sweep of Metropolis updates."""
+        table = acceptance.reshape(-1), acceptance.shape[1] - 1, None
+        self._engine.metropolis(words.reshape(-1), new.reshape(-1), step, *table)

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from conncomp._arguments import check_option
 from conncomp.gpu import Workspace
 from conncomp.grid.algorithms import ALGORITHMS
+from conncomp.kernels.cuda import launcher
 from conncomp.kernels.cuda.grid import tiled_elements
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.grid.windings import unite_windings
-from conncomp.kernels.cuda.launcher import (
-    INDEX_TYPES,
-    PER_THREAD,
-    Again,
-    Field,
-    are_watched,
-    ctype,
-    current_gpu,
-    kept_launches,
-    launch,
-)
+from conncomp.kernels.cuda.launcher import current_gpu, launch
 from conncomp.kernels.cuda.models import bricks, spin_batches, spin_sweeps, spin_tiles
 from conncomp.kernels.cuda.models.replicas import (
     CLUSTERS,
@@ -41,11 +32,10 @@ from conncomp.kernels.cuda.papers.few_cluster import ACTIVATION, SITE_BONDS, Wav
 from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice
 from conncomp.kernels.links import joined_by_bonds
 from conncomp.kernels.neighbourhood import Neighbourhood
-from conncomp.models._arguments import Drawn
-from conncomp.models._memory import check_room
+from conncomp.models._arguments import Drawn, check_room
 from conncomp.models._probabilities import CERTAIN
 from conncomp.models.potts.measurements import WINDING_AXES
-from conncomp.models.potts.updates import ChosenSites
+from conncomp.models.spins.updates import ChosenSites, Flips
 
 CHOSEN, WORD = np.dtype("u4"), 32
 
@@ -62,52 +52,10 @@ _CHOICE = np.dtype(
 _CHOICE_TILES = np.dtype([("edge", "i8", MOST_AXES)])
 
 
-class Flips(NamedTuple):
-    """Which clusters flip, and what is measured of them.
-
-    Attributes
-    ----------
-    chosen : ChosenSites or None
-        None for all of them.
-    record : array or None
-    clusters, wrapping : bool
-        Whether sizes and windings are measured, into the record.
-    watch : callable or None
-        Is told the label of each site, if sizes are measured.
-    """
-
-    chosen: ChosenSites | None
-    record: Any
-    clusters: bool
-    wrapping: bool = False
-    watch: Callable[[Any], None] | None = None
-
-
 class Engine:
-    """Updates spins on the current CUDA device.
+    """Updates spins on the current CUDA device; MemoryError if that has no room for an update."""
 
-    Parameters
-    ----------
-    drawn : Drawn
-    lattice : Lattice
-    labelling : {"auto", "tiles", "wave-front"}
-    options : mapping
-        Of the algorithm.
-
-    Attributes
-    ----------
-    gpu : Gpu
-        The device that was current.
-    xp : module
-        The array library.
-
-    Raises
-    ------
-    ValueError
-        If the labelling is not known here, or does not take the lattice.
-    MemoryError
-        If the memory of the GPU has no room for an update.
-    """
+    winds, rules = True, ("metropolis",)
 
     def __init__(
         self, drawn: Drawn, lattice: Lattice, labelling: str, options: Mapping[str, Any]
@@ -124,7 +72,7 @@ class Engine:
         self.of_replicas = Replicas(self.gpu, lattice, seed, first_replica, replicas)
         self._labelling = labelling
         self._links = joined_by_bonds(tuple((0, 1 << k) for k in range(lattice.ndim)))
-        self._index = INDEX_TYPES[lattice.sites * replicas >= 1 << 31]
+        self._index = launcher.INDEX_TYPES[lattice.sites * replicas >= 1 << 31]
         self._clusters, self._fronts = None, None
         grows = labelling == "wave-front"
         self._algorithm = ALGORITHMS["cuda"]["auto" if grows else labelling]
@@ -149,14 +97,12 @@ class Engine:
         self._bond_workspace, self._label_workspace = Workspace(), Workspace()
         self._algorithm_workspace, self._size_workspace = Workspace(), Workspace()
         self._choice_workspace = Workspace()
-        self._repeated: dict[Hashable, Again] = {}
+        self._repeated: dict[Hashable, launcher.Again] = {}
         self._compiled: set[tuple[bool, ...]] = set()  # kinds of updates
         self._check_memory()
         if self._clusters is None and self._fronts is None:
             of_sites = np.broadcast_to(np.zeros((), "u1"), (replicas, *lattice.shape))
             self._algorithm.check(self._image(of_sites, lattice.periodic), **self._options)
-
-    # ----------------------------------------------------------------------------- what users ask
 
     def start(self, words: Any) -> None:
         """Fill words, which are 0, with random spins."""
@@ -177,40 +123,28 @@ class Engine:
         self._activate(words, step, probabilities, drawn, None, False)
         return drawn
 
-    def metropolis(self, words: Any, new: Any, step: int, acceptance: Any, record: Any) -> None:
+    def offer(self, words: Any, new: Any, step: int, acceptance: Any, rule: str) -> None:
         """Fill `new` with the spins after a sweep of Metropolis updates."""
-        if record is not None:
-            self.count(words, record)
         new[...] = words
         name, over = offering_kernel(self.lattice)
         for site_class in _classes(self.lattice):
             self._launch(SPINS, name, step, np.int32(site_class), acceptance, new, over=over)
 
-    def update(
-        self,
-        words: Any,
-        new: Any,
-        step: int,
-        probabilities: Any,
-        chosen: ChosenSites | None,
-        record: Any,
-        clusters: bool,
-        wrapping: bool,
-    ) -> None:
+    def update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of clusters; see `conncomp.models.Potts`."""
-        asked = chosen, record, clusters, wrapping
+        chosen, record, clusters, wrapping, _ = flips
         stream = self.gpu.current_stream()
-        are_kept = self._repeats and not are_watched() and stream != PER_THREAD
+        are_kept = self._repeats and not launcher.are_watched() and stream != launcher.PER_THREAD
         if not are_kept or chosen is not None or wrapping:
-            self._update(words, new, step, probabilities, *asked)
+            self._update(words, new, step, probabilities, flips)
             return
         # Launches depend on nothing but these, and on values that take the first ones' places.
         kind = stream, record is None, clusters
         again = self._repeated.get(kind)
         if again is None:
-            with kept_launches() as launches:
-                self._update(words, new, step, probabilities, *asked)
-            variable = words, new, probabilities, Field("step", step), record
+            with launcher.kept_launches() as launches:
+                self._update(words, new, step, probabilities, flips)
+            variable = words, new, probabilities, launcher.Field("step", step), record
             self._repeated[kind] = self.gpu.repeat(launches, variable)
             return
         address = self.gpu.address
@@ -218,22 +152,12 @@ class Engine:
         place = 0 if record is None else address(record)
         again.run(stream, (*spins, address(probabilities), step, place))
 
-    def _update(
-        self,
-        words: Any,
-        new: Any,
-        step: int,
-        probabilities: Any,
-        chosen: ChosenSites | None,
-        record: Any,
-        clusters: bool,
-        wrapping: bool,
-    ) -> None:
+    def _update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
+        chosen, record, clusters, wrapping, _ = flips
         if self._fronts is not None:
-            self._grow(words, new, step, probabilities, chosen, record, clusters or wrapping)
+            self._grow(words, new, step, probabilities, flips)
             return
         count_active = chosen is None or clusters or wrapping
-        flips = Flips(chosen, record, clusters, wrapping)
         kind = chosen is None, clusters, wrapping
         modules = () if kind in self._compiled else self._modules(flips)
         self._compiled.add(kind)
@@ -246,8 +170,7 @@ class Engine:
         chosen, record, clusters, wrapping, watch = flips
         records = self.records(record)
         winds = wrapping and any(self.lattice.periodic)
-        if self._flips_tiles(flips):
-            assert self._tiles is not None
+        if self._tiles is not None and self._flips_alone(flips):
             self._tiles.flip(drawn, step, new)
             return
         if self._clusters is not None and (winds or not self._is_small):
@@ -267,18 +190,16 @@ class Engine:
         if watch is not None:
             watch(labels)
         choice = self._choose(labels, step, chosen)
-        flip = f"flip_clusters<{ctype(self._index)}, {str(settled).lower()}>"
+        flip = f"flip_clusters<{launcher.ctype(self._index)}, {str(settled).lower()}>"
         self._launch_by_site(flip, step, words, labels, choice, new)
 
-    def _flips_tiles(self, flips: Flips) -> bool:
+    def _flips_alone(self, flips: Flips) -> bool:
         winds = flips.wrapping and any(self.lattice.periodic)
-        flips_alone = flips.chosen is None and flips.watch is None and not (flips.clusters or winds)
-        return self._tiles is not None and flips_alone
+        return flips.chosen is None and flips.watch is None and not (flips.clusters or winds)
 
     def _modules(self, flips: Flips) -> Sequence[tuple[str, tuple[str, ...]]]:
         """Return the (file, names) of what `flip` loads, as far as that takes long to compile."""
-        if self._flips_tiles(flips):
-            assert self._tiles is not None
+        if self._tiles is not None and self._flips_alone(flips):
             return [self._tiles.module]
         if self._clusters is not None and not self._is_small and flips.chosen is None:
             return self._clusters.modules(flips.clusters)
@@ -294,36 +215,26 @@ class Engine:
             return SpinBatches(self.of_replicas)
         return SpinSweeps(self.of_replicas) if spin_sweeps.takes(*given) else None
 
-    # ------------------------------------------------------------------------------------- stages
-
-    def _grow(
-        self,
-        words: Any,
-        new: Any,
-        step: int,
-        probabilities: Any,
-        chosen: ChosenSites | None,
-        record: Any,
-        measures: bool,
-    ) -> None:
+    def _grow(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
         """Update by clusters that grow along their wave fronts."""
-        if chosen is None or measures:
+        chosen = flips.chosen
+        if chosen is None or flips.clusters or flips.wrapping:
             what = "measures them all" if chosen is not None else "updates them all"
             raise ValueError(
                 "labelling='wave-front' grows the clusters of chosen sites, and this call "
                 f"{what}; use labelling='auto'"
             )
-        if record is not None:
-            self.count(words, record)
+        if flips.record is not None:
+            self.count(words, flips.record)
         assert self._fronts is not None
-        choice = self._choice(chosen)[()]
-        tiles = self._choice_tiles(chosen)
-        self._fronts.update(words, new, step, probabilities, tiles, choice)
+        choice, tiles = self._choice(chosen)
+        self._fronts.update(words, new, step, probabilities, tiles, choice[()])
 
     def _draw(self, words: Any, step: int, probabilities: Any, record: Any, active: bool) -> Any:
         """Draw bonds; return them as words, or None if they are with the sites already."""
         if self._activation is None:
-            (drawn,) = self._bond_workspace.take(self.gpu, (self._bond_words, BITS))
+            bonds = self.replicas * self.lattice.ndim * self.lattice.words
+            (drawn,) = self._bond_workspace.take(self.gpu, (bonds, BITS))
             self._activate(words, step, probabilities, drawn, record, active)
             return drawn
         of_site, _ = self._sites_and_labels()
@@ -367,10 +278,7 @@ class Engine:
         return of_site, labels
 
     def _label(self, drawn: Any, periodic: tuple[bool, ...], settled: bool = True) -> Any:
-        """Return the labels of clusters, given bonds, by the algorithm that was asked for.
-
-        Labels that are not `settled`, of small lattices, are parents, which lead to them.
-        """
+        """Return labels of clusters; where not `settled`, parents, which lead to them."""
         of_site, labels = self._sites_and_labels()
         if drawn is not None:
             self._launch_by_site("spread_bonds<>", 0, drawn, of_site)
@@ -392,37 +300,26 @@ class Engine:
 
     def _choose(self, labels: Any, step: int, chosen: ChosenSites | None) -> Any:
         """Return ``Choice``: which clusters may flip."""
-        choice, lattice = self._choice(chosen), self.lattice
-        if chosen is not None:
-            words = -(-lattice.sites // WORD)
-            (bits,) = self._choice_workspace.take(self.gpu, (words * self.replicas, CHOSEN))
-            bits[...] = 0
-            choice["chosen"], choice["words"] = self.gpu.address(bits), words
-            tiles = self._choice_tiles(chosen)
-            self._launch(CLUSTERS, self._typed("choose_clusters"), step, tiles, labels, choice[()])
+        if chosen is None:
+            return np.zeros((), _CHOICE)[()]
+        choice, tiles = self._choice(chosen)
+        words = -(-self.lattice.sites // WORD)
+        (bits,) = self._choice_workspace.take(self.gpu, (words * self.replicas, CHOSEN))
+        bits[...] = 0
+        choice["chosen"], choice["words"] = self.gpu.address(bits), words
+        self._launch(CLUSTERS, self._typed("choose_clusters"), step, tiles, labels, choice[()])
         return choice[()]
 
-    def _choice(self, chosen: ChosenSites | None) -> Any:
-        """Return ``Choice`` with the probability alone."""
+    def _choice(self, chosen: ChosenSites) -> tuple[Any, Any]:
+        """Return ``Choice`` with the probability alone, and ``ChoiceTiles``."""
         choice = np.zeros((), _CHOICE)
-        if chosen is not None:
-            choice["always"] = chosen.p_flip == CERTAIN
-            choice["p_flip"] = 0 if choice["always"] else chosen.p_flip
-        return choice
-
-    def _choice_tiles(self, chosen: ChosenSites) -> Any:
-        """Return ``ChoiceTiles``."""
+        choice["always"] = chosen.p_flip == CERTAIN
+        choice["p_flip"] = 0 if choice["always"] else chosen.p_flip
         edges = (*(1,) * (MOST_AXES - self.lattice.ndim), *chosen.tile)
-        return np.array((edges,), _CHOICE_TILES)[()]
-
-    # ------------------------------------------------------------------------------------- helpers
-
-    @property
-    def _bond_words(self) -> int:
-        return self.replicas * self.lattice.ndim * self.lattice.words
+        return choice, np.array((edges,), _CHOICE_TILES)[()]
 
     def _typed(self, name: str) -> str:
-        return f"{name}<{ctype(self._index)}>"
+        return f"{name}<{launcher.ctype(self._index)}>"
 
     def _launch(
         self, file: str, name: str, step: int, *arguments: Any, over: Over = "words"

@@ -10,20 +10,15 @@ from numpy.typing import NDArray
 
 from conncomp.kernels.edges import WHOLE
 from conncomp.kernels.lattice import Lattice
-from conncomp.models.observables.series import Observed, ObservedSeries
+from conncomp.models.observables.series import ACTIVE, Observed, ObservedSeries
 from conncomp.models.observables.windings import wrapped_axes
 from conncomp.models.statistics.summaries import Told
 
 # The fields of a record, of int64: see `Measurements`. Sums of powers of sizes are limbs of 32
 # bits, each summed by itself, so that they are exact and do not depend on the order.
-SATISFIED, ACTIVE, CLUSTERS, LARGEST, SQUARES, FOURTHS = 0, 1, 2, 3, 4, 7
+SATISFIED, SQUARES, FOURTHS = 0, 4, 7  # and `ACTIVE`, `CLUSTERS`, `LARGEST`
 WINDING_AXES, WINDING_RANK, COUNTS = 12, 13, 14
 LIMB = 32
-
-
-def record_length(lattice: Lattice) -> int:
-    """Return how many integers a record has."""
-    return COUNTS + lattice.states
 
 
 @dataclass(frozen=True)
@@ -66,8 +61,8 @@ class Measurements(ObservedSeries):
         >>> list(Potts((8, 8)).metropolis().observables())
         ['satisfied_bonds', 'state_counts', 'energy', 'magnetisation', 'squared_magnetisation']
         """
-        names = ["satisfied_bonds", "state_counts", "energy", "magnetisation"]
-        names.append("squared_magnetisation")
+        names = ["satisfied_bonds"] if self._counts_satisfied else []
+        names += ["state_counts", "energy", "magnetisation", "squared_magnetisation"]
         if self.bonds_measured:
             names.append("active_bonds")
         if self.clusters_measured:
@@ -124,16 +119,6 @@ class Measurements(ObservedSeries):
         return self.squared_magnetisation**2
 
     @property
-    def clusters(self) -> NDArray[np.int64]:
-        """The number of clusters."""
-        return self._of_clusters(CLUSTERS)
-
-    @property
-    def largest_cluster(self) -> NDArray[np.int64]:
-        """The sites of the largest cluster."""
-        return self._of_clusters(LARGEST)
-
-    @property
     def improved_squared_magnetisation(self) -> NDArray[np.float64]:
         """The mean of `squared_magnetisation` over all states that these clusters could take."""
         return self._sizes(SQUARES, FOURTHS) / float(self.lattice.sites) ** 2
@@ -149,16 +134,6 @@ class Measurements(ObservedSeries):
         fourths = self._sizes(FOURTHS, WINDING_AXES) / sites**4
         return ((q + 1) * squares**2 - 2 * fourths) / (q - 1)
 
-    @property
-    def wraps(self) -> NDArray[np.bool_]:
-        """Along which axes, the last axis here, some cluster closes on itself."""
-        return self._of_windings("wraps")
-
-    @property
-    def rank(self) -> NDArray[np.int64]:
-        """The largest rank of a cluster's windings; 1 is a ring or a helix, 2 a cross."""
-        return self._of_windings("rank")
-
     def told(self, records: NDArray[np.int64], beta: float) -> Told:
         """Return what some of the records say of one inverse temperature, for `summarise`."""
         some = replace(self, records=records)
@@ -173,16 +148,15 @@ class Measurements(ObservedSeries):
         )
         return Told(energy, magnitude, squares, moments, moments[0], None, others, wrapping)
 
+    @property
+    def _counts_satisfied(self) -> bool:
+        return True
+
     def _of_windings(self, name: str) -> NDArray[Any]:
         if not self.wrapping_measured:
             return self._observed(name)
         axes, rank = self.records[..., WINDING_AXES], self.records[..., WINDING_RANK]
         return rank if name == "rank" else wrapped_axes(axes, self.lattice.ndim)
-
-    def _of_clusters(self, number: int) -> NDArray[np.int64]:
-        if not self.clusters_measured:
-            raise ValueError("clusters were not measured; update with clusters=True")
-        return self.records[..., number]
 
     def _sizes(self, begin: int, end: int) -> NDArray[np.float64]:
         """Return a sum of powers of sizes from its limbs."""
@@ -197,16 +171,9 @@ class WeightedBonds(Measurements):
 
     lattice: Any
 
-    def observables(self) -> dict[str, NDArray[Any]]:
-        """Return what was measured, by name."""
-        names = ["state_counts", "energy", "magnetisation", "squared_magnetisation"]
-        if self.lattice.is_uniform:
-            names.insert(0, "satisfied_bonds")
-        names += ["active_bonds"] * self.bonds_measured
-        if self.clusters_measured:
-            names += ["clusters", "largest_cluster"]
-            names += ["improved_squared_magnetisation", "improved_fourth_magnetisation"]
-        return self._by_name(names)
+    @property
+    def _counts_satisfied(self) -> bool:
+        return bool(self.lattice.is_uniform)
 
     @property
     def satisfied_bonds(self) -> NDArray[np.int64]:
@@ -242,3 +209,50 @@ def order_parameter(lattice: Lattice, counts: Any) -> Any:
     if q == 2:
         return (counts[..., 0] - counts[..., 1]) / sites
     return (q * counts.max(axis=-1) / sites - 1) / (q - 1)
+
+
+@dataclass(frozen=True)
+class IsingMeasurements(Measurements):
+    """What was measured in each of several updates, as `Measurements`, in the Ising convention.
+
+    A bond is satisfied if its part of the energy is -abs(J): by equal spins of a ferromagnet, but
+    over the end of an antiperiodic axis.
+
+    Attributes
+    ----------
+    records : ndarray of int64, shape (updates, fields) or (updates, replicas, fields)
+        What was counted.
+    lattice : object
+        The sites and bonds.
+    coupling : float
+    clusters_measured : bool
+        Whether clusters were counted; if not, what needs them raises ValueError.
+    bonds_measured : bool
+        Whether active bonds were counted; likewise.
+    wrapping_measured : bool
+        Whether clusters were asked how they wrap, on lattices that `Potts` has; on others
+        `observed` has it.
+    observed : tuple
+        What else was measured, by ``observe=`` of an update, and where it is in the records.
+    """
+
+    @property
+    def energy(self) -> NDArray[np.float64]:
+        """The energy of the whole lattice, -J sum of s_i s_j over bonds."""
+        excess = 2 * self.satisfied_bonds - self.lattice.bonds
+        return np.asarray(-abs(self.coupling) * excess, np.float64)
+
+
+@dataclass(frozen=True)
+class WeightedMeasurements(WeightedBonds, IsingMeasurements):
+    """The same where bonds have couplings of their own, or sites fields.
+
+    Of the field of a record that counts satisfied bonds elsewhere, this has the sum of the
+    strengths of what is satisfied.
+    """
+
+    @property
+    def energy(self) -> NDArray[np.float64]:
+        """The energy of the whole lattice: minus all J_ij s_i s_j, minus all h_i s_i."""
+        excess = 2 * self.records[..., SATISFIED] - self.lattice.total
+        return np.asarray(-self.lattice.scale / WHOLE * excess, np.float64)

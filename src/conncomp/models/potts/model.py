@@ -9,31 +9,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_bool, as_integer, check_choice, check_range, shown
+from conncomp._arguments import as_integer, check_choice, check_range, shown
 from conncomp.graph import Graph
 from conncomp.grid import ComponentWrapping, cluster_wrapping
 from conncomp.kernels.edges import STATES, TWO_STATES, EdgeBonds
 from conncomp.kernels.lattice import unpack
-from conncomp.models import on_edges
+from conncomp.models import places
 from conncomp.models._arguments import as_many_as, check_start, check_states
-from conncomp.models._clusters import label_clusters
 from conncomp.models._probabilities import DECIMAL
 from conncomp.models.lattices import UnitCell
-from conncomp.models.observables.observing import observing
-from conncomp.models.places import (
-    HYPERCUBIC,
-    OnLattice,
-    as_coupling,
-    as_field,
-    bonds_of,
-    digest_of,
-    in_words,
-    place_of,
-)
-from conncomp.models.potts.base import ClusterModel
+from conncomp.models.places import HYPERCUBIC, OnLattice
 from conncomp.models.potts.measurements import EdgeMeasurements, Measurements
-from conncomp.models.potts.updates import KINDS, ON_EDGES, UPDATES, Asked, check_measures
 from conncomp.models.protocol import Update
+from conncomp.models.spins.updates import ON_EDGES, UPDATES
+from conncomp.models.spins.words import ClusterModel
 
 MOST_STATES = 255
 CRITICAL = "triangular", "honeycomb"  # besides hypercubic ones, of critical points that are known
@@ -77,23 +66,13 @@ class Potts(ClusterModel):
         h of state 0, above or below 0, of all sites or of each, as of `Ising`. A site in a field
         has a bond to a ghost of state 0, and clusters with such bonds stay. On other lattices, with
         couplings of their own or a field, bonds are drawn one by one as of `Ising`.
-    periodic : bool, "antiperiodic", or sequence of these, optional
-        Which axes close on themselves: one answer for all, or one for each axis. Over the end of an
-        antiperiodic axis the coupling is -J.
-    replicas : int, optional
-        How many independent lattices run side by side. By default there are as many as
-        temperatures; for one there is no axis for replicas in what is returned.
-    seed : int, optional
-        0 to 2**64 - 1. Spins are a function of seed, replica and parameters alone: those of another
-        device, labelling or number of threads are the same.
+    periodic, replicas, seed
+        As of `Ising`. Spins do not depend on the labelling, either.
     start : {"hot", "cold"} or array_like of int, optional
         The first spins: random ones, all of state 0, or these, of the lattice's shape or with an
         axis for the replicas before. An array on a GPU puts the model there.
-    first_replica : int, optional
-        The number of the first replica: replica k of a model of many is the one of a model of one
-        whose first replica is k.
-    device : {None, "cpu", "cuda"}, optional
-        Where the spins are; None is where `start` is, the CPU otherwise.
+    first_replica, device
+        As of `Ising`.
     labelling : {"auto", "serial", "tiles", "wave-front"}, optional
         How clusters are found: "serial" is breadth-first search that flips as it grows (CPU),
         "tiles" Weigel's algorithms (GPU, two or three axes), and "wave-front" his few-cluster
@@ -139,7 +118,8 @@ class Potts(ClusterModel):
     200
     """
 
-    _name, _folder, _edge_gain = "Potts", __package__, 1.0
+    _name, _folder, _edge_gain, _updates = "Potts", __package__, 1.0, UPDATES
+    _of_words, _of_edges = Measurements, EdgeMeasurements
 
     def __init__(
         self,
@@ -161,9 +141,9 @@ class Potts(ClusterModel):
         **options: Any,
     ) -> None:
         states = check_range("q", q, 2, MOST_STATES)
-        self.coupling = as_coupling(coupling)
-        self._place = place_of(shape, lattice, periodic, self.coupling)
-        fields = as_field(field, self._place.shape)
+        self.coupling = places.as_coupling(coupling)
+        self._place = places.place_of(shape, lattice, periodic, self.coupling)
+        fields = places.as_field(field, self._place.shape)
         many = as_many_as(replicas, temperature, beta)
         super().__init__(many, first_replica, seed, device, start)
         check_choice("labelling", labelling, ("auto", "serial", "tiles", "wave-front"))
@@ -171,13 +151,9 @@ class Potts(ClusterModel):
         self._field = field
         mixed = self._edges is not None and self._edges.is_mixed
         self._edge_kind = TWO_STATES if mixed else STATES
-        if self._edges is None:
-            of_words: Any = in_words(self._place, self.coupling, states)
-            self.lattice: Any = of_words
-            self._words_lattice = of_words
-        else:
-            self.lattice, self._words_lattice = self._edges, self._edges.of_sites
-            self._folder = on_edges.__name__
+        of_words: Any = places.in_words(self._place, self.coupling, states)
+        self.lattice = of_words if self._edges is None else self._edges
+        self._words_lattice = of_words if self._edges is None else self._edges.of_sites
         self.labelling = labelling
         self.options = dict(options)
         if self._edges is not None and (labelling != "auto" or options):
@@ -189,7 +165,7 @@ class Potts(ClusterModel):
             else self._betas_of(temperature, None if instead else beta)
         )
         self._prepare()
-        self._words = self._first_spins(start)
+        self._spins = self._first_spins(start)
 
     @staticmethod
     def critical_beta(q: int, ndim: int = 2, *, lattice: str | None = None) -> float:
@@ -238,45 +214,11 @@ class Potts(ClusterModel):
             "beta as a number"
         )
 
-    # ------------------------------------------------------------------------------------ the state
-
     @property
     def spins(self) -> Any:
         """The states, 0 to q - 1: a copy, uint8, of shape ``(*replicas, *shape)``."""
-        states = unpack(self._engine.xp, self._words_lattice, self._words)
+        states = unpack(self._engine.xp, self._words_lattice, self._spins)
         return self._of_replicas(states.reshape(self.replicas, *self._place.shape))
-
-    def bonds(self) -> Any:
-        """Return the bonds that the next cluster update makes active.
-
-        Returns
-        -------
-        array of bool, shape ``(ndim, *replicas, *shape)``
-            As `conncomp.label_bonds` takes them. On other than hypercubic lattices, with couplings
-            of their own and in a field: ``(*replicas, bonds)``, as `edges`.
-        """
-        if self._edges is None:
-            planes = self._planes_of_bonds()
-            return planes[:, 0] if self._single else planes
-        words = self._engine.bonds(self._words, self.updates + 1, self._bond_probabilities())
-        return self._of_replicas(words.astype(bool))
-
-    def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
-        """Label the clusters that the next update draws.
-
-        Parameters
-        ----------
-        numbering, return_num
-            As of `conncomp.label_bonds`.
-
-        Returns
-        -------
-        array of int32 or int64, shape ``(*replicas, *shape)``
-        """
-        if self._edges is not None:
-            return self._labels_on_edges(numbering, return_num)
-        how: Any = {"numbering": numbering, "return_num": return_num}
-        return label_clusters(self.bonds(), self.lattice, self._batch_axes, **how)
 
     def wrapping(self) -> ComponentWrapping:
         """Tell which of the clusters that the next update draws close on themselves, and how.
@@ -298,80 +240,6 @@ class Potts(ClusterModel):
         return cluster_wrapping(
             self.bonds(), periodic=self.lattice.periodic, batch_axes=self._batch_axes
         )
-
-    # ---------------------------------------------------------------------------------- the updates
-
-    def swendsen_wang(
-        self,
-        sweeps: int = 1,
-        *,
-        measure: bool = True,
-        clusters: bool = False,
-        wrapping: bool = False,
-        observe: str | Sequence[str] = (),
-    ) -> Measurements | None:
-        """Give each cluster of spins a new state, any of q.
-
-        Parameters
-        ----------
-        sweeps : int, optional
-            How many times.
-        measure : bool, optional
-            Whether to measure each of them.
-        clusters : bool, optional
-            Whether to measure the sizes of clusters, too, which takes longer.
-        wrapping : bool, optional
-            Whether to measure how clusters wrap, too, which takes longer: along which axes one
-            closes on itself, and the highest rank of a cluster's windings. The clusters are those
-            of which `wrapping` tells more before the update.
-        observe : str or sequence of str, optional
-            As of `updater`.
-
-        Returns
-        -------
-        Measurements or None
-            None if nothing is measured.
-
-        Raises
-        ------
-        ValueError
-            If wrapping is wanted of lattices with more than 2**29 bonds over the ends of their
-            periodic axes, or of more than 2**23 replicas.
-
-        Examples
-        --------
-        >>> from conncomp.models import Potts
-        >>> series = Potts((8, 8), beta=50.0, start="cold", seed=1).swendsen_wang(wrapping=True)
-        >>> series.wraps.tolist(), series.rank.tolist()
-        ([[True, True]], [2])
-        """
-        measured = {"clusters": clusters, "wrapping": wrapping, "observe": observe}
-        return self._repeat("sweeps", sweeps, measure, **measured)
-
-    def wolff(
-        self,
-        updates: int = 1,
-        *,
-        measure: bool = True,
-        clusters: bool = False,
-        wrapping: bool = False,
-        observe: str | Sequence[str] = (),
-    ) -> Measurements | None:
-        """Flip the cluster of one chosen site; the new state is any but the old one.
-
-        For q = 2 at beta = 0 clusters are single sites, so that the number of sites in a state is
-        even and odd in turn. Means over a series are right; of single updates, or of every second
-        one, they are those of even or of odd numbers.
-
-        Parameters
-        ----------
-        updates : int, optional
-            How many clusters, one after the other.
-        measure, clusters, wrapping, observe, returns
-            As of `swendsen_wang`; all clusters are measured then, which takes longer on a CPU.
-        """
-        of_clusters = {"clusters": clusters, "wrapping": wrapping, "observe": observe}
-        return self._repeat("updates", updates, measure, update="wolff", **of_clusters)
 
     def few_cluster(
         self,
@@ -398,17 +266,8 @@ class Potts(ClusterModel):
         measure, clusters, wrapping, observe, returns
             As of `swendsen_wang`.
         """
-        return self._repeat(
-            "updates",
-            updates,
-            measure,
-            update="few-cluster",
-            tile=tile,
-            p_flip=p_flip,
-            clusters=clusters,
-            wrapping=wrapping,
-            observe=observe,
-        )
+        asked = "few-cluster", clusters, wrapping, observe, tile, p_flip
+        return self._repeat("updates", updates, measure, *asked)
 
     def updater(
         self,
@@ -428,7 +287,7 @@ class Potts(ClusterModel):
             "few-cluster" on hypercubic lattices with one coupling and no field.
         tile, p_flip : optional
             Of "few-cluster", as `few_cluster` takes them.
-        clusters, wrapping : bool, optional
+        clusters, wrapping
             As of `swendsen_wang`.
         observe : str or sequence of str, optional
             What to measure besides, which takes longer: "structure", the structure factors of which
@@ -451,42 +310,12 @@ class Potts(ClusterModel):
         [4, 4]
         """
         check_choice("update", update, UPDATES)
-        sizes, winds = as_bool("clusters", clusters), as_bool("wrapping", wrapping)
-        check_measures(update, sizes, winds)
-        if self._edges is not None:
-            if update not in ON_EDGES:
-                raise ValueError(f"update={update!r} is for {OF_WORDS}")
-            if sizes and self._edges.fields is not None:
-                raise ValueError(
-                    "clusters=True is of clusters that flip; leave it out with a field"
-                )
-            if sizes and self._edges.is_mixed:
-                raise ValueError(
-                    "clusters=True is of clusters of equal states; leave it out with couplings "
-                    "below 0"
-                )
-        kinds = KINDS if self._edges is None else ON_EDGES
-        of_words = winds and self._edges is None
-        made = kinds[update](self, Asked(tile, p_flip, sizes, of_words))
-        return observing(self, made, observe, clusters=sizes, wrapping=winds and not of_words)
-
-    # ----------------------------------------------------------------------- what the base asks for
+        return self._updater(update, clusters, wrapping, observe, tile, p_flip)
 
     def _described(self) -> dict[str, Any]:
-        if self._edges is None:
-            return {
-                "shape": list(self.lattice.shape),
-                "q": self.lattice.states,
-                "coupling": self.coupling,
-                "periodic": list(self.lattice.periodic),
-            }
-        numbers = {"coupling": self.coupling, "field": self._field}
-        known = {name: n for name, n in numbers.items() if isinstance(n, (int, float))}
-        described = {**self._place.described(), "q": self.lattice.states, **known}
-        return {**described, "bonds": digest_of(self._edges)}
+        return {**super()._described(), "q": self.lattice.states}
 
-    @property
-    def _spins_in_words(self) -> str:
+    def _described_spins(self) -> str:
         return f"the spins of shape={self._place.shape} with q={self.lattice.states}"
 
     def _critical_beta(self) -> float:
@@ -510,30 +339,30 @@ class Potts(ClusterModel):
             )
         return self.critical_beta(states, lattice=place.name) / self.coupling
 
-    def _updates_engine(self) -> Any:
-        if self._edges is not None:
-            return self._new_engine(self._edges, self._edge_kind)
+    def _check_measures(self, update: str, clusters: bool, wrapping: bool) -> None:
+        if self._edges is not None and update not in ON_EDGES:
+            raise ValueError(f"update={update!r} is for {OF_WORDS}")
+        super()._check_measures(update, clusters, wrapping)
+        if clusters and self._edges is not None and self._edges.is_mixed:
+            raise ValueError(
+                "clusters=True is of clusters of equal states; leave it out with couplings below 0"
+            )
+
+    def _lattice_engine(self) -> Any:
         return self._new_engine(self.lattice, self.labelling, self.options)
 
     def _given_states(self, start: ArrayLike) -> Any:
         states = self.lattice.states
         given = check_start(start, "biu", "of integers", self.replicas, self._place.shape)
-        checked = check_states(given, "states", states, f"from 0 to q - 1 = {states - 1}")
-        batch = checked.shape[: checked.ndim - len(self._place.shape)]
-        return checked.reshape(*batch, *self._words_lattice.shape)
-
-    def _series(self, records: NDArray[np.int64], *measured: bool) -> Measurements:
-        if self._edges is not None:
-            return EdgeMeasurements(records, self._edges, self._edges.scale, *measured)
-        return Measurements(records, self.lattice, float(self.coupling), *measured)
+        return check_states(given, "states", states, f"from 0 to q - 1 = {states - 1}")
 
     def _weighted(self, field: NDArray[np.float64] | None, states: int) -> EdgeBonds | None:
         """Return couplings and fields of their own; None where `Lattice` has the bonds."""
         place, coupling = self._place, self.coupling
-        words = None if field is not None else in_words(place, coupling, states)
+        words = None if field is not None else places.in_words(place, coupling, states)
         if words is not None and isinstance(coupling, float) and coupling > 0:
             return None
-        return bonds_of(place, coupling, field, states)
+        return place.bonds(coupling, field, states)
 
 
 def _positive_root(coefficients: tuple[int, int, int]) -> Decimal:

@@ -9,8 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import shown
-from conncomp._arrays import as_numpy, check_kind, on_gpu, on_host
 from conncomp.kernels.lattice import Lattice
+from conncomp.kernels.spin_glass import GlassReplicas, bits_of_samples, digits_of_replicas
+from conncomp.models._arguments import as_reals, finite_reals
+from conncomp.models._probabilities import (
+    level_probabilities,
+    logarithm_table,
+    temperature_factors,
+)
 from conncomp.models.disorder import COUPLING, SAMPLE_SHIFT, Distribution, draw_numbers
 
 FIELD_BITS = 30  # of the largest field, as an integer
@@ -29,42 +35,23 @@ def draw_couplings(
     return couplings
 
 
-def as_reals(name: str, given: Any) -> NDArray[Any]:
-    """Return an array of real numbers, which may have been given on a GPU."""
-    array: NDArray[Any] = on_host(given) if on_gpu(given) else as_numpy(given, name)
-    check_kind(array, "biuf", given, name, "of real numbers")
-    return array
-
-
 def check_array(name: str, given: Any, shape: tuple[int, ...], samples: int) -> NDArray[np.float64]:
     """Return numbers of each sample, (samples, *shape), given for all or one each."""
-    array = as_reals(name, given)
+    array = as_reals(name, given, "biuf")
     shapes = shape, (samples, *shape)
     if array.shape not in shapes:
         raise ValueError(
             f"{name} has shape {array.shape}; it must have {shape}, or {shapes[1]} with one each"
         )
-    numbers = array.astype(np.float64)
-    if not np.isfinite(numbers).all():
-        place = tuple(int(k) for k in np.argwhere(~np.isfinite(numbers))[0])
-        raise ValueError(f"{name}{list(place)}={numbers[place]} must be finite")
-    return np.broadcast_to(numbers, shapes[1])
+    return np.broadcast_to(finite_reals(name, array.astype(np.float64)), shapes[1])
 
 
 class Bonds(NamedTuple):
     """Couplings and fields as they act: whole numbers of a unit, which each sample has.
 
-    Attributes
-    ----------
-    couplings : ndarray of int32, shape (samples, axes, sites)
-        0 where there is no bond; and where one joins a site to itself, as no flip changes that.
-    fields : ndarray of int32, shape (samples, sites), or None
-    exponents : ndarray of int64, shape (samples,)
-        The unit of a sample is 2**-exponent, or `magnitude`.
-    magnitude : float or None
-        Of all couplings, if there is one, and no field: the kernels then count bonds.
-    constant : ndarray of float64, shape (samples,)
-        The energy of bonds that join sites to themselves.
+    `couplings`, (samples, axes, sites), are 0 where there is no bond, or one that joins a site to
+    itself, whose energy is in `constant`. The unit of a sample is 2**-exponent or, if there is one
+    magnitude and no field, so that kernels count bonds, `magnitude`.
     """
 
     couplings: NDArray[np.int32]
@@ -114,13 +101,8 @@ def as_bonds(
             f"couplings and fields of up to {shown(float(bound.max()))} are too large, or too "
             "small; choose others, and beta"
         )
-    return Bonds(
-        _rounded(acting, exponents),
-        None if fields is None else _rounded(fields, exponents),
-        exponents,
-        None,
-        constant,
-    )
+    acts = None if fields is None else _rounded(fields, exponents)
+    return Bonds(_rounded(acting, exponents), acts, exponents, None, constant)
 
 
 def _largest_fields(grid: NDArray[np.float64], fields: NDArray[np.float64] | None) -> Any:
@@ -136,3 +118,46 @@ def _largest_fields(grid: NDArray[np.float64], fields: NDArray[np.float64] | Non
 def _rounded(numbers: NDArray[np.float64], exponents: NDArray[np.int64]) -> NDArray[np.int32]:
     powers = exponents.reshape(-1, *(1,) * (numbers.ndim - 1))
     return np.rint(np.ldexp(numbers, powers)).astype(np.int32)
+
+
+class Acting(NamedTuple):
+    """Couplings as bits, or as numbers.
+
+    `arrays` are, of bits, whose bonds are negative and, unless all are there, whose are there; of
+    numbers, couplings and, unless all are 0, fields.
+    """
+
+    replicas: GlassReplicas
+    bonds: Bonds
+    arrays: tuple[NDArray[np.generic], NDArray[np.generic] | None]
+
+    @property
+    def numbers(self) -> bool:
+        """Whether couplings are numbers."""
+        return self.bonds.magnitude is None
+
+    @property
+    def logarithm(self) -> NDArray[np.uint32]:
+        """The table of logarithms that numbers are compared by."""
+        return logarithm_table()
+
+    def temperatures(self, betas: NDArray[np.float64], rule: str) -> NDArray[np.generic]:
+        """Return inverse temperatures, one of each replica, as the kernels take them."""
+        bonds, replicas = self.bonds, self.replicas
+        if bonds.magnitude is None:
+            exponents = np.repeat(bonds.exponents, replicas.per_sample)
+            return temperature_factors(betas, exponents)
+        axes, whole = replicas.lattice.ndim, self.arrays[1] is None
+        kinds = axes + 1 if whole else 2 * axes + 1
+        return digits_of_replicas(
+            replicas, level_probabilities(betas, bonds.magnitude, rule, kinds, whole)
+        )
+
+
+def as_acting(replicas: GlassReplicas, bonds: Bonds) -> Acting:
+    """Return bonds and fields as arrays."""
+    if bonds.magnitude is None:
+        return Acting(replicas, bonds, (bonds.couplings, bonds.fields))
+    there = bonds.couplings != 0
+    present = None if there.all() else bits_of_samples(replicas, there)
+    return Acting(replicas, bonds, (bits_of_samples(replicas, bonds.couplings < 0), present))

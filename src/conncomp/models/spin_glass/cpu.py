@@ -9,20 +9,11 @@ from numpy.typing import NDArray
 
 from conncomp._core import native
 from conncomp.kernels.spin_glass import GlassReplicas
-from conncomp.models.spin_glass.acting import Acting
+from conncomp.models.spin_glass.couplings import Acting
 
 
 class Engine:
-    """Sweeps of the spins of replicas.
-
-    Parameters
-    ----------
-    drawn : Drawn
-        Of which `replicas` says more.
-    replicas : GlassReplicas
-    rule : str
-    acting : Acting
-    """
+    """Sweeps of the spins of replicas, of which `replicas` says more than `drawn`."""
 
     xp = np
 

@@ -8,33 +8,12 @@ from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.models.spin_glass import GlassKernels
 from conncomp.kernels.lattice import BITS
 from conncomp.kernels.spin_glass import GlassReplicas
-from conncomp.models._memory import check_room
-from conncomp.models.spin_glass.acting import Acting
+from conncomp.models._arguments import check_room
+from conncomp.models.spin_glass.couplings import Acting
 
 
 class Engine:
-    """Sweeps of the spins of replicas on the current CUDA device.
-
-    Parameters
-    ----------
-    drawn : Drawn
-        Of which `replicas` says more.
-    replicas : GlassReplicas
-    rule : str
-    acting : Acting
-
-    Attributes
-    ----------
-    gpu : Gpu
-        The device that was current.
-    xp : module
-        The array library.
-
-    Raises
-    ------
-    MemoryError
-        If the memory of the GPU has no room for spins and bonds.
-    """
+    """Sweeps of the spins of replicas on the current CUDA device."""
 
     def __init__(self, drawn: Any, replicas: GlassReplicas, rule: str, acting: Acting) -> None:
         gpu, lattice = current_gpu(), replicas.lattice

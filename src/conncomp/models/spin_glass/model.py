@@ -17,28 +17,26 @@ from conncomp.kernels.spin_glass import RULES, GlassReplicas, check_words, pack,
 from conncomp.models._arguments import (
     MOST_REPLICAS,
     as_numbers,
+    as_reals,
     check_shape,
     check_start,
     check_states,
+    room_for,
 )
-from conncomp.models._memory import room_for
-from conncomp.models.base import Step
+from conncomp.models.base import Step, Thermal
 from conncomp.models.disorder import KINDS, Distribution
-from conncomp.models.protocol import Update
-from conncomp.models.spin_glass.acting import Acting, as_acting
+from conncomp.models.protocol import Update, make_updates
 from conncomp.models.spin_glass.couplings import (
+    Acting,
     Bonds,
+    as_acting,
     as_bonds,
-    as_reals,
     check_array,
     draw_couplings,
 )
-from conncomp.models.spin_glass.disorder import OverlapSummary, summarise_overlaps
-from conncomp.models.spin_glass.identity import with_identities
-from conncomp.models.spin_glass.measurements import FIELDS, GlassMeasurements
+from conncomp.models.spin_glass.disorder import OverlapSummary, summarise_overlaps, with_identities
 from conncomp.models.spin_glass.pairs import Overlaps, measure_overlaps, move_clusters, pairs_of
-from conncomp.models.spin_glass.rounds import GlassRound, GlassSeries
-from conncomp.models.temperatures import Thermal
+from conncomp.models.spin_glass.rounds import FIELDS, GlassMeasurements, GlassRound, GlassSeries
 
 MOST_SITES = (1 << 31) - 1
 
@@ -100,8 +98,8 @@ class SpinGlass(Thermal[GlassMeasurements]):
     start : {"hot", "cold"} or array_like of int, optional
         The first spins: random ones, all up, or these, of ±1, of the lattice's shape or with an
         axis for the replicas before. An array on a GPU puts the model there.
-    device : {None, "cpu", "cuda"}, optional
-        Where the spins are; None is where `start` is, the CPU otherwise.
+    device
+        As of `Ising`.
 
     Attributes
     ----------
@@ -134,6 +132,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
 
     _name, _folder = "SpinGlass", __package__
     _changing, _memory = ("_betas", "_words"), ("_new_words", "_acting", "_asked")
+    _record_length = FIELDS
 
     def __init__(
         self,
@@ -163,7 +162,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
         check_choice("update", update, RULES)
         self.update = update
         is_drawn = couplings is None or isinstance(couplings, str)
-        given = None if is_drawn else as_reals("couplings", couplings)
+        given = None if is_drawn else as_reals("couplings", couplings, "biuf")
         betas = _betas_of(beta, temperature)
         self.samples = _count_samples(samples, given, self.lattice)
         self.copies = 1 if copies is None else check_range("copies", copies, 1, MOST_REPLICAS)
@@ -180,8 +179,6 @@ class SpinGlass(Thermal[GlassMeasurements]):
         self._bonds, self._fields_given = self._make_bonds(given, field)
         self._prepare()
         self._words = self._first_words(start)
-
-    # ------------------------------------------------------------------------------------ the state
 
     @property
     def sample(self) -> NDArray[np.int64]:
@@ -209,14 +206,6 @@ class SpinGlass(Thermal[GlassMeasurements]):
         if self._fields_given is not None:
             described["field"] = self._fields_given
         return described
-
-    def energy(self) -> Any:
-        """Return the energy of the whole lattice, for each replica."""
-        return self.measure().energy[()]
-
-    def magnetisation(self) -> Any:
-        """Return the mean spin, for each replica."""
-        return self.measure().magnetisation[()]
 
     def measure(self) -> GlassMeasurements:
         """Return energy and magnetisation.
@@ -247,15 +236,9 @@ class SpinGlass(Thermal[GlassMeasurements]):
         -------
         array of int32 or int64, shape ``(*replicas, *shape)``
         """
-        labelled: Any = label
-        return labelled(
-            (self.spins > 0).astype("u1"),
-            connectivity=1,
-            periodic=self.lattice.periodic,
-            batch_axes=self._batch_axes,
-            numbering=numbering,
-            return_num=return_num,
-        )
+        how: Any = {"numbering": numbering, "return_num": return_num}
+        how |= {"periodic": self.lattice.periodic, "batch_axes": self._batch_axes}
+        return label((self.spins > 0).astype("u1"), connectivity=1, **how)
 
     def overlaps(self) -> Overlaps:
         """Return how pairs of replicas overlap, that have one sample and temperature.
@@ -283,8 +266,6 @@ class SpinGlass(Thermal[GlassMeasurements]):
         )
         return Overlaps(self._betas[pairs[:, 0]], self.sample[pairs[:, 0]], pairs, *measured)
 
-    # ---------------------------------------------------------------------------------- the updates
-
     def step(self, n: int = 1, *, houdayer: bool = False) -> None:
         """Make so many sweeps without measuring.
 
@@ -300,9 +281,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
         TypeError, ValueError
             If `n` is no integer, or out of its range, or as `updater` has it.
         """
-        update = self.updater(houdayer=houdayer)
-        for number in self._next_updates("n", n):
-            update(number)
+        make_updates(self.updater(houdayer=houdayer), self._next_updates("n", n))
 
     def updater(
         self, *, houdayer: bool = False, overlaps: bool = False, tempering: bool = False
@@ -354,7 +333,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
                 self._pairs(f"{name}=True")
         if measures or exchanges:
             return GlassRound(self, moves, measures, exchanges)
-        return SweepWithMove(self) if moves else Step(self)
+        return Step(self, makes={"houdayer": True} if moves else {})
 
     @staticmethod
     def summaries(series: GlassMeasurements, parameters: Mapping[str, Any]) -> list[OverlapSummary]:
@@ -367,8 +346,6 @@ class SpinGlass(Thermal[GlassMeasurements]):
         summaries = summarise_overlaps(series.overlaps(), parameters["shape"])
         return with_identities(series, parameters, summaries)
 
-    # ----------------------------------------------------------------------- what the base asks for
-
     _words: Any
     _new_words: Any
     _acting: Acting
@@ -379,12 +356,13 @@ class SpinGlass(Thermal[GlassMeasurements]):
         return GlassReplicas(self.lattice, self.first_replica, self.replicas, self.seed, per_sample)
 
     def _described(self) -> dict[str, Any]:
+        kind, positive, dilution = self._drawn or (None, None, None)
         return {
             "shape": list(self.lattice.shape),
             "periodic": list(self.lattice.periodic),
-            "couplings": None if self._drawn is None else self._drawn.kind,
-            "positive": None if self._drawn is None else self._drawn.positive,
-            "dilution": None if self._drawn is None else self._drawn.dilution,
+            "couplings": kind,
+            "positive": positive,
+            "dilution": dilution,
             "samples": self.samples,
             "copies": self.copies,
             "first_sample": self.first_sample,
@@ -425,17 +403,11 @@ class SpinGlass(Thermal[GlassMeasurements]):
             self._asked = self._betas.copy(), made
         return made
 
-    @property
-    def _record_length(self) -> int:
-        return FIELDS
-
     def _measure(self, record: Any) -> None:
         self._engine.count(self._words, record)
 
     def _read(self, records: NDArray[np.int64]) -> GlassMeasurements:
-        each = self._energy_unit(), self._energy_offset()
-        if self._single:
-            each = each[0][0], each[1][0]
+        each = map(self._of_replicas, (self._energy_unit(), self._energy_offset()))
         return GlassMeasurements(records, self.lattice, *each)
 
     def _energy_unit(self) -> NDArray[np.float64]:
@@ -472,8 +444,6 @@ class SpinGlass(Thermal[GlassMeasurements]):
             )
         return pairs
 
-    # -------------------------------------------------------------------------------------- helpers
-
     def _make_bonds(self, given: Any, field: Any) -> tuple[Bonds, NDArray[np.float64] | None]:
         lattice, samples = self.lattice, self.samples
         what = f"the couplings of {samples} samples of shape={lattice.shape}"
@@ -507,20 +477,6 @@ class SpinGlass(Thermal[GlassMeasurements]):
         return pack(xp, self._replicas_of, xp.broadcast_to(ones, (self.replicas, lattice.sites)))
 
 
-class SweepWithMove(Step[GlassMeasurements]):
-    """A sweep, and a move of Houdayer of each pair."""
-
-    def __init__(self, model: SpinGlass) -> None:
-        super().__init__(model)
-        self._glass, self.options = model, {"houdayer": True}
-
-    def __call__(self, number: int, record: Any = None) -> None:
-        """Make the update of this number, and measure before into a record unless that is None."""
-        if record is not None:
-            self._glass._measure(record)
-        self._glass._advance(number, houdayer=True)
-
-
 def _betas_of(beta: Any, temperature: Any) -> NDArray[np.float64]:
     """Return inverse temperatures: an array without axes if there is one for all."""
     if (beta is None) == (temperature is None):
@@ -539,10 +495,8 @@ def _betas_of(beta: Any, temperature: Any) -> NDArray[np.float64]:
 
 
 def _count_samples(samples: Any, given: Any, lattice: Lattice) -> int:
-    stored = np.shape(given)[0] if np.ndim(given) == lattice.ndim + 2 else 1
-    if samples is None:
-        return check_range("samples", int(stored), 1, MOST_REPLICAS)
-    return check_range("samples", samples, 1, MOST_REPLICAS)
+    stored = int(np.shape(given)[0]) if np.ndim(given) == lattice.ndim + 2 else 1
+    return check_range("samples", stored if samples is None else samples, 1, MOST_REPLICAS)
 
 
 def _count_replicas(replicas: Any, betas: NDArray[np.float64], samples: int, copies: int) -> int:

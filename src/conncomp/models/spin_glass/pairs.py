@@ -27,8 +27,8 @@ def pairs_of(
 ) -> NDArray[np.int32]:
     """Return pairs of replicas with one sample and temperature, (pairs, 2).
 
-    In the order of samples, then of temperatures as they come in `given`; of replicas with the same
-    both the first one goes with the second, the third with the fourth, and so on.
+    In the order of samples, then of temperatures as in `given`; of replicas with the same both, the
+    first goes with the second, the third with the fourth.
     """
     grid = betas.reshape(samples, -1)
     order = np.argsort(grid, axis=1, kind="stable")
@@ -164,26 +164,19 @@ def measure_overlaps(
 def move_clusters(
     engine: Any, lattice: Lattice, words: Any, pairs: NDArray[np.int32], drawn: tuple[int, int, int]
 ) -> None:
-    """Flip, in both replicas of each pair, the cluster of a chosen site where they differ [1]_.
+    """Flip, in both replicas of each pair, the cluster of a chosen site where they differ.
 
     The energy of both together does not change, nor where they differ, so the move back is as
-    probable. `drawn` are the seed, the number of the first replica, and that of the update. The
-    site is drawn by the number of the pair's first replica: the k-th that differs, k = below(first
-    64 bits, how many do).
-
-    .. [1] J. Houdayer, Eur. Phys. J. B 22, 479 (2001).
+    probable: J. Houdayer, Eur. Phys. J. B 22, 479 (2001). `drawn` are the seed, the numbers of the
+    first replica and of the update. The site is the k-th that differs, k = below(first 64 bits, how
+    many do), by the number of the pair's first replica.
     """
     xp, (seed, first_replica, number) = engine.xp, drawn
     replicas = int(pairs.max()) + 1
-    labelled: Any = label
+    how: Any = {"periodic": lattice.periodic, "batch_axes": 1, "numbering": "roots"}
     for some, differ in differences(engine, lattice, words, pairs):
-        roots = labelled(
-            differ.reshape(-1, *lattice.shape),
-            connectivity=1,
-            periodic=lattice.periodic,
-            batch_axes=1,
-            numbering="roots",
-        ).reshape(len(some), -1)
+        roots: Any = label(differ.reshape(-1, *lattice.shape), connectivity=1, **how)
+        roots = roots.reshape(len(some), -1)
         ranks = xp.cumsum(differ, axis=1, dtype=np.int32)
         counts = on_host(ranks[:, -1])
         index = (first_replica + some[:, 0]).astype(np.uint64) << np.uint64(REPLICA_SHIFT)

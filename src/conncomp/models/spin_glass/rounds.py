@@ -1,7 +1,7 @@
-"""Rounds of a spin glass: a sweep, moves of clusters, exchanges of temperatures, and overlaps.
+"""What sweeps of a spin glass measure, and rounds: with exchanges of temperatures, and overlaps.
 
-A record has a row for each place (sample, temperature, copy), samples first and temperatures in
-the order that the model was given: what was counted of the replica that has this temperature now;
+A round's record has a row for each place (sample, temperature, copy), samples first, temperatures
+in the order that the model was given: what was counted of the replica that has it now;
 and, in the rows of the first places, pair by pair, how two replicas overlap. So series are by
 temperature however replicas exchange, and all of it is in checkpoints.
 """
@@ -9,16 +9,54 @@ temperature however replicas exchange, and all of it is in checkpoints.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arrays import on_host
 from conncomp.kernels.lattice import Lattice
-from conncomp.models.spin_glass.measurements import FIELDS, GlassMeasurements
 from conncomp.models.spin_glass.pairs import Overlaps
-from conncomp.models.tempering import LEVEL, Exchanging, exchange, places_as_given
+from conncomp.models.tempering import LEVEL, exchange, places_as_given
+
+# The fields of a record: unsatisfied bonds or, where couplings are numbers, minus the energy; and
+# the spins that are up.
+ENERGY, UP, FIELDS = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class GlassMeasurements:
+    """What was measured, at one moment or before each of several sweeps.
+
+    Attributes
+    ----------
+    records : ndarray of int64, shape (..., 2)
+        What was counted.
+    lattice : Lattice
+    unit, offset : float, or ndarray of float64 of shape (replicas,)
+        The energy is the first number of a record, times `unit`, and `offset`.
+    """
+
+    records: NDArray[np.int64]
+    lattice: Lattice
+    unit: Any
+    offset: Any
+
+    @property
+    def energy(self) -> NDArray[np.float64]:
+        """The energy of the whole lattice, -sum of J s s - sum of h s."""
+        return np.asarray(self.records[..., ENERGY] * self.unit + self.offset, np.float64)
+
+    @property
+    def magnetisation(self) -> NDArray[np.float64]:
+        """The mean spin, from -1 to 1."""
+        sites = self.lattice.sites
+        return np.asarray((2 * self.records[..., UP] - sites) / sites, np.float64)
+
+    def observables(self) -> dict[str, NDArray[Any]]:
+        """Return what was measured, by name."""
+        return {"energy": self.energy, "magnetisation": self.magnetisation}
+
 
 # After those of `GlassMeasurements`, the bits of numbers of float64: overlap, link overlap, and a
 # structure factor for each axis.
@@ -87,35 +125,10 @@ class GlassSeries(GlassMeasurements):
         return numbers.view(np.float64)
 
 
-class Glass(Exchanging, Protocol):
-    """What a round has to do with of a `SpinGlass`."""
-
-    lattice: Lattice
-    samples: int
-    copies: int
-    replicas: int
-    _words: Any
-    _new_words: Any
-
-    def overlaps(self) -> Overlaps: ...  # noqa: D102
-    def new_records(self, n: int) -> Any: ...  # noqa: D102
-    def _advance(self, number: int, houdayer: bool = False) -> None: ...
-    def _measure(self, record: Any) -> None: ...
-    def _ladders(self) -> NDArray[np.int64]: ...
-    def _energy_offset(self) -> NDArray[np.float64]: ...
-
-
 class GlassRound:
-    """An update that measures replicas in the order of temperatures, and lets these exchange.
+    """An update that measures replicas in the order of temperatures, and lets these exchange."""
 
-    Parameters
-    ----------
-    model : SpinGlass
-    houdayer, overlaps, tempering : bool
-        What there is beside a sweep.
-    """
-
-    def __init__(self, model: Glass, houdayer: bool, overlaps: bool, tempering: bool) -> None:
+    def __init__(self, model: Any, houdayer: bool, overlaps: bool, tempering: bool) -> None:
         self._model, self._houdayer = model, houdayer
         self._overlaps, self._tempering = overlaps, tempering
         self.options = {"houdayer": houdayer, "overlaps": overlaps, "tempering": tempering}
@@ -157,7 +170,8 @@ class GlassRound:
         """Return the replica of each place."""
         model = self._model
         ladders = model._ladders()[:, places_as_given(model)]
-        return ladders.reshape(model.samples, model.copies, -1).swapaxes(1, 2).reshape(-1)
+        grid = ladders.reshape(model.samples, model.copies, -1).swapaxes(1, 2)
+        return np.asarray(grid.reshape(-1), np.int64)
 
     def _counted(self) -> Any:
         record = self._model.new_records(1)[0]

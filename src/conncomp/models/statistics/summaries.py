@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf, isfinite, nan
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import check_range, shown
 from conncomp.models._arguments import as_numbers, distinct
+from conncomp.models.observables.series import ObservedSeries
 from conncomp.models.observables.windings import EVENTS, happens
 from conncomp.models.protocol import MOST_UPDATES
-from conncomp.models.statistics import (
+from conncomp.models.statistics.estimates import (
     Estimate,
+    are_enough,
     autocorrelation_time,
+    doubts_of,
     fitting_bin_length,
     jackknife_by_bins,
 )
-from conncomp.models.statistics.doubts import are_enough, doubts_of
 
 
 class WrappingSummary(NamedTuple):
@@ -109,22 +111,10 @@ class Summary(NamedTuple):
 class Told(NamedTuple):
     """What a series says of replicas at one inverse temperature, for a `Summary`.
 
-    Attributes
-    ----------
-    energy : ndarray of float64, shape (rows, replicas)
-        A site.
-    magnitude, squares : ndarray of float64, shape (rows, replicas)
-        Of the magnetisation, as the spins have it.
-    moments : tuple of ndarray of float64
-        What the means of m^2 and of m^4 are taken of in the Binder ratio.
-    improved : ndarray of float64
-        What the mean of m^2 is taken of otherwise.
-    components : int or None
-        Of a spin that is a vector.
-    others : dict of str to tuple
-        Of further columns: a function of means, and what these are of.
-    wrapping : tuple of ndarray, or None
-        Along which axes clusters wrap, and in which rank.
+    Arrays are (rows, replicas): `energy` a site; `magnitude` and `squares` of the magnetisation, as
+    spins have it; `moments` of which the Binder ratio takes the means of m^2 and m^4; `improved`,
+    that of m^2 otherwise. `components` are those of a vector. `others` are further columns: a
+    function of means, and what these are of. `wrapping` is along which axes, and in which rank.
     """
 
     energy: NDArray[np.float64]
@@ -137,19 +127,9 @@ class Told(NamedTuple):
     wrapping: tuple[NDArray[Any], NDArray[Any]] | None
 
 
-class Telling(Protocol):
-    """A series that says what a `Summary` is made of."""
-
-    @property
-    def records(self) -> NDArray[np.int64]: ...  # noqa: D102
-    @property
-    def lattice(self) -> Any: ...  # noqa: D102
-
-    def told(self, records: NDArray[np.int64], beta: float) -> Told:
-        """Return what some of its records say, those of this inverse temperature."""
-
-
-def summarise(series: Telling, beta: float | ArrayLike, *, measure_every: int = 1) -> list[Summary]:
+def summarise(
+    series: ObservedSeries, beta: float | ArrayLike, *, measure_every: int = 1
+) -> list[Summary]:
     """Return means, errors and autocorrelation times for each inverse temperature.
 
     Errors are those of `jackknife`, with bins of 20 times the longer autocorrelation time.
@@ -207,7 +187,9 @@ def summarise(series: Telling, beta: float | ArrayLike, *, measure_every: int = 
     ]
 
 
-def _summary(series: Telling, records: NDArray[np.int64], beta: float, every: int) -> Summary:
+def _summary(
+    series: ObservedSeries, records: NDArray[np.int64], beta: float, every: int
+) -> Summary:
     told, sites = series.told(records, beta), series.lattice.sites
     energy, magnitude = told.energy, told.magnitude
     watched = {"energy": energy, "squared magnetisation": told.squares}

@@ -12,39 +12,20 @@ from conncomp.kernels.cuda.models.vector_sweeps import VectorSweeps, takes
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import BITS, Lattice
 from conncomp.kernels.vector_spins import Kind
-from conncomp.models._arguments import Drawn
-from conncomp.models._memory import check_room
-from conncomp.models._probabilities import CERTAIN
+from conncomp.models._arguments import Drawn, check_room
 from conncomp.models.potts import cuda as of_words
-from conncomp.models.potts.updates import ChosenSites
+from conncomp.models.spins.updates import Flips
 
 
 class Engine:
     """Updates of the spins of replicas on the current CUDA device.
 
-    Parameters
-    ----------
-    drawn : Drawn
-    lattice : Lattice
-        Of two states, as clusters are reflected or not.
-    kind : Kind
-    negative : bool
-        Whether the coupling is.
-
-    Attributes
-    ----------
-    gpu : Gpu
-        The device that was current.
-    xp : module
-        The array library.
-    sweeps : VectorSweeps or None
-        What makes many updates at once of lattices that are small.
-
-    Raises
-    ------
-    MemoryError
-        If the memory of the GPU has no room for an update.
+    Clusters are reflected or not: `lattice` is of two states. `sweeps` makes many updates at once
+    of small lattices, and is None of others.
     """
+
+    winds = False
+    rules: tuple[str, ...] = ()
 
     def __init__(self, drawn: Drawn, lattice: Lattice, kind: Kind, negative: bool) -> None:
         self._clusters = of_words.Engine(drawn, lattice, "auto", {})
@@ -74,24 +55,23 @@ class Engine:
         self._kernels.draw(spins, step, strengths, bonds, self._clusters.records(None))
         return bonds
 
-    def reflect(
-        self, spins: Any, new: Any, step: int, strengths: Any, one: bool, record: Any
-    ) -> None:
-        """Reflect clusters, or one; add sizes of all to a record unless that is None."""
-        lattice, words = self._lattice, self._replicas * self._lattice.words
-        bonds, before, reflected = self._workspace.take(
-            self.gpu, (lattice.ndim * words, BITS), (words, BITS), (words, BITS)
-        )
-        self._kernels.draw(spins, step, strengths, bonds, self._clusters.records(record))
-        chosen, watch = None, None
-        if one:
-            chosen = ChosenSites(lattice.shape, CERTAIN)
+    def update(self, spins: Any, new: Any, step: int, strengths: Any, flips: Flips) -> None:
+        """Fill `new` with the spins after clusters are reflected, all or one."""
+        chosen, record, clusters, *_ = flips
         if record is not None:
+            self.count(spins, record)
+        sizes, watch = (record if clusters else None), None
+        words = self._replicas * self._lattice.words
+        bonds, before, reflected = self._workspace.take(
+            self.gpu, (self._lattice.ndim * words, BITS), (words, BITS), (words, BITS)
+        )
+        self._kernels.draw(spins, step, strengths, bonds, self._clusters.records(sizes))
+        if clusters:
             watch = partial(self._measure_projections, spins, step, record)
-        if one or record is not None:
+        if chosen is not None or clusters:
             before[...] = 0  # the states of two that sites have, of which a cluster takes the other
-        flips = of_words.Flips(chosen, record, record is not None, watch=watch)
-        self._clusters.flip(bonds, before, reflected, step, flips)
+        of_words = Flips(chosen, sizes, clusters, watch=watch)
+        self._clusters.flip(bonds, before, reflected, step, of_words)
         self._kernels.reflect(spins, step, reflected, new)
 
     def _measure_projections(self, spins: Any, step: int, record: Any, labels: Any) -> None:

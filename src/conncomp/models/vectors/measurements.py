@@ -8,21 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp.kernels import vector_spins as of
 from conncomp.kernels.lattice import MOST_AXES, Lattice
-from conncomp.kernels.vector_spins import (
-    ALONG,
-    ANGLE,
-    CURRENTS,
-    ENERGY,
-    FIELDS,
-    MAGNETISATION,
-    MEASURE_BITS,
-    PROJECTED,
-    VORTICES,
-    Kind,
-)
-from conncomp.models.observables.series import Observed, ObservedSeries
-from conncomp.models.potts.measurements import ACTIVE, CLUSTERS, COUNTS, LARGEST, LIMB
+from conncomp.kernels.vector_spins import Kind
+from conncomp.models.observables.series import ACTIVE, CLUSTERS, Observed, ObservedSeries
+from conncomp.models.potts.measurements import COUNTS, LIMB
 from conncomp.models.statistics.summaries import Told
 
 # Of the squares of clusters' sums, which are rounded to 2**-16.
@@ -79,12 +69,12 @@ class VectorMeasurements(ObservedSeries):
     @property
     def energy(self) -> NDArray[np.float64]:
         """The energy of the whole lattice, -J sum of s_i . s_j over bonds."""
-        return -self.coupling * self._sums(ENERGY)
+        return -self.coupling * self._sums(of.ENERGY)
 
     @property
     def magnetisation(self) -> NDArray[np.float64]:
         """The mean spin, a vector along the last axis."""
-        fields = slice(MAGNETISATION, MAGNETISATION + self.kind.components)
+        fields = slice(of.MAGNETISATION, of.MAGNETISATION + self.kind.components)
         return self._sums(fields) / self.lattice.sites
 
     @property
@@ -105,9 +95,9 @@ class VectorMeasurements(ObservedSeries):
         S. Teitel, C. Jayaprakash, Phys. Rev. B 27, 598 (1983).
         """
         axes = range(MOST_AXES - self.lattice.ndim, MOST_AXES)
-        along = self.coupling * self._sums([ALONG + axis for axis in axes])
+        along = self.coupling * self._sums([of.ALONG + axis for axis in axes])
         rotations = range(self.kind.rotations)
-        fields = [[CURRENTS + 3 * axis + k for k in rotations] for axis in axes]
+        fields = [[of.CURRENTS + 3 * axis + k for k in rotations] for axis in axes]
         # Of angles the one rotation's current is the first of three.
         squares = (self.coupling * self._sums(fields)) ** 2
         beta = np.asarray(self.beta)[..., None]
@@ -119,32 +109,12 @@ class VectorMeasurements(ObservedSeries):
         """The number of plaquettes around which angles turn, either way."""
         if not self._has_vortices:
             return self._observed("vortices")
-        return self.records[..., VORTICES]
-
-    @property
-    def wraps(self) -> NDArray[np.bool_]:
-        """Along which axes, the last axis here, some cluster closes on itself."""
-        return self._observed("wraps")
-
-    @property
-    def rank(self) -> NDArray[np.int64]:
-        """The largest rank of a cluster's windings; 1 is a ring or a helix, 2 a cross."""
-        return self._observed("rank")
+        return self.records[..., of.VORTICES]
 
     @property
     def active_bonds(self) -> NDArray[np.int64]:
         """The number of bonds that connect clusters."""
         return self._of_clusters(ACTIVE)
-
-    @property
-    def clusters(self) -> NDArray[np.int64]:
-        """The number of clusters."""
-        return self._of_clusters(CLUSTERS)
-
-    @property
-    def largest_cluster(self) -> NDArray[np.int64]:
-        """The sites of the largest cluster."""
-        return self._of_clusters(LARGEST)
 
     @property
     def improved_squared_magnetisation(self) -> NDArray[np.float64]:
@@ -158,7 +128,7 @@ class VectorMeasurements(ObservedSeries):
         U. Wolff, Nucl. Phys. B 334, 581 (1990).
         """
         self._of_clusters(CLUSTERS)
-        limbs = self.records[..., PROJECTED:FIELDS].astype(np.float64)
+        limbs = self.records[..., of.PROJECTED : of.FIELDS].astype(np.float64)
         squares = limbs @ np.ldexp(1.0, LIMB * np.arange(limbs.shape[-1]) - _SQUARED_BITS)
         return np.asarray(self.kind.components * squares / float(self.lattice.sites) ** 2)
 
@@ -178,15 +148,10 @@ class VectorMeasurements(ObservedSeries):
 
     @property
     def _has_vortices(self) -> bool:
-        return self.kind == ANGLE and self.lattice.ndim == 2
+        return self.kind == of.ANGLE and self.lattice.ndim == 2
 
     def _sums(self, fields: Any) -> NDArray[np.float64]:
-        return np.asarray(np.ldexp(self.records[..., fields].astype(np.float64), -MEASURE_BITS))
-
-    def _of_clusters(self, number: int) -> NDArray[np.int64]:
-        if not self.clusters_measured:
-            raise ValueError("clusters were not measured; update with clusters=True")
-        return self.records[..., number]
+        return np.asarray(np.ldexp(self.records[..., fields].astype(np.float64), -of.MEASURE_BITS))
 
 
 @dataclass(frozen=True)

@@ -4,62 +4,64 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import cached_property
+from math import log, sqrt
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_bool, check_choice, shown
+from conncomp._arguments import check_choice, shown
 from conncomp._arrays import placed
 from conncomp.graph import Graph
 from conncomp.kernels.edges import EdgeBonds, SpinKind
-from conncomp.kernels.lattice import Lattice, unpack
+from conncomp.kernels.lattice import Lattice
 from conncomp.kernels.vector_spins import FIELDS, MEASURE_BITS, Kind, as_spins, as_vectors
-from conncomp.models import on_edges
-from conncomp.models._arguments import as_many_as, check_start
-from conncomp.models._clusters import label_clusters
-from conncomp.models._memory import room_for
+from conncomp.models import places
+from conncomp.models._arguments import as_many_as, check_start, room_for
+from conncomp.models._probabilities import MOST_STRENGTH, strengths_of
 from conncomp.models.lattices import UnitCell
-from conncomp.models.observables.observing import observing
-from conncomp.models.places import (
-    HYPERCUBIC,
-    OnLattice,
-    PlacedModel,
-    as_coupling,
-    as_field,
-    as_one_number,
-    bonds_of,
-    digest_of,
-    in_words,
-    place_of,
-)
+from conncomp.models.places import HYPERCUBIC, OnLattice
 from conncomp.models.potts.measurements import COUNTS
-from conncomp.models.protocol import Update
-from conncomp.models.statistics.summaries import Summary, summarise
-from conncomp.models.temperatures import Thermal
-from conncomp.models.vectors.critical import critical_temperatures
+from conncomp.models.spins.model import SpinModel
+from conncomp.models.spins.updates import OF_VECTORS
 from conncomp.models.vectors.measurements import EdgeMeasurements, VectorMeasurements
-from conncomp.models.vectors.strengths import MOST, strengths_of
-from conncomp.models.vectors.updates import UPDATES, ClusterUpdate, LocalUpdate
 
 MOST_SITES = (1 << 31) - 1
 
+# Critical temperatures for a coupling of 1. XY on the square lattice, of Kosterlitz and Thouless:
+# 1 / 1.1199(1), M. Hasenbusch, J. Phys. A 38, 5869 (2005). On the cubic one K_c = 0.4541659(10) of
+# XY and 0.693003(2) of Heisenberg: Y. Deng, H. W. J. Bloete, M. P. Nightingale, Phys. Rev. E 72,
+# 016128 (2005); 0.935856(2) of four components: Y. Deng, Phys. Rev. E 73, 056116 (2006). Clocks of
+# two to four hours are Ising and Potts models.
+KNOWN = {
+    "XY": {"square": 1 / 1.1199, "cubic": 1 / 0.4541659},
+    "Heisenberg": {"cubic": 1 / 0.693003},
+}
+_ISING = 2 / log(1 + sqrt(2))
+_CLOCKS = {2: _ISING, 3: 1.5 / log(1 + sqrt(3)), 4: _ISING / 2}
 
-class VectorModel(PlacedModel, Thermal[VectorMeasurements]):
+
+def critical_temperatures(model: str, states: int = 0) -> dict[str, float]:
+    """Return critical temperatures by lattice, of a model and its hours or components."""
+    if model == "Clock":
+        return {"square": _CLOCKS[states]} if states in _CLOCKS else {}
+    if model == "ON":
+        return {"cubic": 1 / 0.935856} if states == 4 else {}
+    return KNOWN.get(model, {})
+
+
+class VectorModel(SpinModel[VectorMeasurements]):
     """What `XY`, `Heisenberg`, `Clock` and `ON` share.
 
     They say how spins are held: `_kind`, of words of sites, if there are kernels of these, and
     `_edge_kind`, of any edges.
     """
 
-    _changing, _memory = ("_betas", "_spins"), ("_new_spins", "_local")
-    _most = MOST
+    _folder, _most, _reflects = __package__, MOST_STRENGTH, True
+    _updates = OF_VECTORS
     _kind: ClassVar[Kind | None] = None
-    _edge_kind: SpinKind
     _states = 2  # of each spin: see `EdgeBonds`
-
-    _spins: Any
-    _new_spins: Any
 
     def __init__(
         self,
@@ -77,24 +79,23 @@ class VectorModel(PlacedModel, Thermal[VectorMeasurements]):
         first_replica: int = 0,
         device: str | None = None,
     ) -> None:
-        self.coupling = as_coupling(coupling)
-        self._place = place_of(shape, lattice, periodic, self.coupling)
+        self.coupling = places.as_coupling(coupling)
+        self._place = places.place_of(shape, lattice, periodic, self.coupling)
         if self._place.sites > MOST_SITES:
             raise ValueError(f"shape={shown(shape)} must have fewer than 2**31 sites")
-        fields = as_field(field, self._place.shape)
-        self._field = as_one_number(fields)
+        fields = places.as_field(field, self._place.shape)
+        self._field = places.as_one_number(fields)
         many = as_many_as(replicas, temperature, beta)
         super().__init__(many, first_replica, seed, device, start)
         # Clusters are reflected or not: of two states.
         plain = self._kind is not None and fields is None
-        of_words = in_words(self._place, self.coupling, 2) if plain else None
+        of_words = places.in_words(self._place, self.coupling, 2) if plain else None
         self._edges = self._all_bonds(fields) if of_words is None else None
-        self.lattice: Any = self._edges if of_words is None else of_words
+        self.lattice = self._edges if of_words is None else of_words
+        self._words_lattice = self.lattice
         self._betas = self._given_betas = self._betas_of(temperature, beta)
         self._prepare()
         self._spins = self._first_spins(start)
-
-    # ------------------------------------------------------------------------------------ the state
 
     @property
     def spins(self) -> Any:
@@ -105,105 +106,6 @@ class VectorModel(PlacedModel, Thermal[VectorMeasurements]):
         xp, states = self._engine.xp, self._states_of_vectors
         vectors = as_vectors(xp, self._edge_kind, self._spins, states)
         return self._of_replicas(vectors.reshape(self.replicas, *self._place.shape, -1))
-
-    def measure(self) -> VectorMeasurements:
-        """Return what can be measured without an update: all but clusters.
-
-        Returns
-        -------
-        VectorMeasurements
-            Of the present spins, without an axis for updates.
-
-        Examples
-        --------
-        >>> from conncomp.models import XY
-        >>> XY((8, 8), beta=1.0, start="cold", replicas=2).measure().energy
-        array([-128., -128.])
-        """
-        return self._read(self._present())
-
-    def energy(self) -> Any:
-        """Return the energy of the whole lattice, for each replica."""
-        return self.measure().energy[()]
-
-    def magnetisation(self) -> Any:
-        """Return the mean spin, a vector, for each replica."""
-        return self.measure().magnetisation
-
-    def bonds(self) -> Any:
-        """Return which bonds the next update makes active.
-
-        Returns
-        -------
-        array of bool, shape ``(ndim, *replicas, *shape)``
-            As `conncomp.label_bonds` takes them. On other than hypercubic lattices, with couplings
-            of their own, and of `Clock` and `ON`: ``(*replicas, bonds)``, as `edges`.
-        """
-        xp, lattice = self._engine.xp, self.lattice
-        words = self._engine.bonds(self._spins, self.updates + 1, self._strengths())
-        if self._edges is not None:
-            return self._of_replicas(words.astype(bool))
-        planes = (unpack(xp, lattice, words[:, k : k + 1]) for k in range(lattice.ndim))
-        return xp.stack([self._of_replicas(plane) for plane in planes]).astype(bool)
-
-    def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
-        """Label the clusters that the next update draws.
-
-        Parameters
-        ----------
-        numbering, return_num
-            As of `conncomp.label_bonds`.
-
-        Returns
-        -------
-        array of int32 or int64, shape ``(*replicas, *shape)``
-            And, if `return_num`, how many there are, or an array of them.
-
-        Examples
-        --------
-        >>> from conncomp.models import XY
-        >>> labels, num = XY((4, 4), beta=50.0, start="cold", seed=1).labels(return_num=True)
-        >>> labels.shape, num
-        ((4, 4), 1)
-        """
-        how: Any = {"numbering": numbering, "return_num": return_num}
-        if self._edges is None:
-            return label_clusters(self.bonds(), self.lattice, self._batch_axes, **how)
-        return self._labels_on_edges(numbering, return_num)
-
-    # ---------------------------------------------------------------------------------- the updates
-
-    def swendsen_wang(
-        self,
-        sweeps: int = 1,
-        *,
-        measure: bool = True,
-        clusters: bool = False,
-        wrapping: bool = False,
-        observe: str | Sequence[str] = (),
-    ) -> VectorMeasurements | None:
-        """Draw a mirror, and let each cluster be reflected in it with probability one half.
-
-        Parameters
-        ----------
-        sweeps : int, optional
-            How many times.
-        measure : bool, optional
-            Whether to measure each of them.
-        clusters : bool, optional
-            Whether to measure the sizes of clusters, too, which takes longer; not with a field.
-        wrapping : bool, optional
-            Whether to measure how clusters wrap, too, on a lattice, as of `Potts.swendsen_wang`.
-        observe : str or sequence of str, optional
-            As of `updater`.
-
-        Returns
-        -------
-        VectorMeasurements or None
-            None if nothing is measured.
-        """
-        measured = {"clusters": clusters, "wrapping": wrapping, "observe": observe}
-        return self._repeat("sweeps", sweeps, measure, **measured)
 
     def wolff(
         self, updates: int = 1, *, measure: bool = True, observe: str | Sequence[str] = ()
@@ -217,105 +119,10 @@ class VectorModel(PlacedModel, Thermal[VectorMeasurements]):
         measure, observe, returns
             As of `swendsen_wang`.
         """
-        return self._repeat("updates", updates, measure, update="wolff", observe=observe)
+        return self._repeat("updates", updates, measure, "wolff", observe=observe)
 
-    def metropolis(
-        self, sweeps: int = 1, *, measure: bool = True, observe: str | Sequence[str] = ()
-    ) -> VectorMeasurements | None:
-        """Offer each site its reflection in a mirror of its own, accepted with min(1, exp(-dE/T)).
-
-        Mirrors are drawn anew for each site, so that it may take any direction. Sites that are not
-        neighbours are offered at once; their neighbours given they are independent, and each is in
-        detailed balance, so that a sweep leaves the distribution of Boltzmann as it is.
-
-        Parameters
-        ----------
-        sweeps : int, optional
-            How many times.
-        measure, observe, returns
-            As of `swendsen_wang`.
-        """
-        return self._repeat("sweeps", sweeps, measure, update="metropolis", observe=observe)
-
-    def updater(
-        self,
-        *,
-        update: str = "swendsen-wang",
-        clusters: bool = False,
-        wrapping: bool = False,
-        observe: str | Sequence[str] = (),
-    ) -> Update[VectorMeasurements]:
-        """Return a kind of updates, of which `conncomp.models.simulate` makes many.
-
-        Parameters
-        ----------
-        update : {"swendsen-wang", "wolff", "metropolis"}, optional
-        clusters, wrapping : bool, optional
-            As of `swendsen_wang`; not for others.
-        observe : str or sequence of str, optional
-            What to measure besides, which takes longer: "structure", as of `Potts.updater`;
-            "helicity_modulus" of `XY` and `Heisenberg` on any lattice, and "vortices" of `XY` on
-            those in the plane whose bonds do not cross. The latter two are always measured of one
-            coupling on hypercubic lattices without antiperiodic axes.
-
-        Returns
-        -------
-        Update
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument is of the wrong kind, or not for these updates.
-
-        Examples
-        --------
-        >>> from conncomp.models import Heisenberg, simulate
-        >>> run = simulate(Heisenberg((4, 4, 4), seed=1), 100, update="wolff")
-        >>> run.series.energy.shape
-        (100,)
-        """
-        check_choice("update", update, UPDATES)
-        for name, asked in (("clusters", clusters), ("wrapping", wrapping)):
-            if as_bool(name, asked) and update != "swendsen-wang":
-                raise ValueError(
-                    f'{name}=True is for update="swendsen-wang", which draws all of them'
-                )
-        if clusters and self._edges is not None and self._edges.fields is not None:
-            raise ValueError("clusters=True is of clusters that flip; leave it out with a field")
-        local = update == "metropolis"
-        made: Any = LocalUpdate(self) if local else ClusterUpdate(self, update, clusters)
-        return observing(self, made, observe, clusters=clusters, wrapping=wrapping)
-
-    @staticmethod
-    def summaries(series: VectorMeasurements, parameters: Mapping[str, Any]) -> list[Summary]:
-        """Return means and errors by inverse temperature, for `Simulation.summarise`."""
-        every = parameters["measure_every"]
-        return summarise(series, parameters["beta"], measure_every=every)
-
-    # ----------------------------------------------------------------------- what the base asks for
-
-    def _described(self) -> dict[str, Any]:
-        if self._edges is None:
-            return {
-                "shape": list(self.lattice.shape),
-                "periodic": list(self.lattice.periodic),
-                "coupling": self.coupling,
-            }
-        described = {**self._place.described(), "bonds": digest_of(self._edges)}
-        numbers = {"coupling": self.coupling, "field": self._field}
-        return {**described, **{name: n for name, n in numbers.items() if isinstance(n, float)}}
-
-    @property
-    def _folder(self) -> str:  # type: ignore[override]
-        return __package__ if self._edges is None else on_edges.__name__
-
-    def _prepare(self) -> None:
-        self._local: Any = None
-        if self._edges is None:
-            self._engine = self._new_engine(self.lattice, self._kind, self.coupling < 0)
-        else:
-            self._engine = self._new_engine(self._edges, self._edge_kind)
-        self._new_spins = self._no_spins()
+    def _lattice_engine(self) -> Any:
+        return self._new_engine(self.lattice, self._kind, self.coupling < 0)
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         betas, spins = arrays
@@ -330,21 +137,18 @@ class VectorModel(PlacedModel, Thermal[VectorMeasurements]):
             raise ValueError("the state has spins that are no unit vectors")
         return self._check_betas("the state's beta", betas), placed(self._engine.xp, held)
 
-    @property
+    @cached_property
     def _record_length(self) -> int:
         return FIELDS if self._edges is None else COUNTS + self._edge_kind.components
 
-    def _measure(self, record: Any) -> None:
-        self._engine.count(self._spins, record)
+    def _check_measures(self, update: str, clusters: bool, wrapping: bool) -> None:
+        if update != "swendsen-wang":
+            name = "clusters" if clusters else "wrapping"
+            raise ValueError(f'{name}=True is for update="swendsen-wang", which draws all of them')
+        super()._check_measures(update, clusters, wrapping)
 
-    def _read(self, records: NDArray[np.int64]) -> VectorMeasurements:
-        return self._series(records, False)
-
-    def _series(self, records: NDArray[np.int64], clusters: bool) -> VectorMeasurements:
-        return self._of_records(records, self.beta, clusters)
-
-    def _ladders(self) -> NDArray[np.int64]:
-        return np.argsort(self._betas, kind="stable")[None, :]
+    def _series(self, records: NDArray[np.int64], *measured: bool) -> VectorMeasurements:
+        return self._of_records(records, self.beta, measured[0])
 
     def _energy_unit(self) -> float:
         scale = self.coupling if self._edges is None else self._edges.scale
@@ -354,8 +158,6 @@ class VectorModel(PlacedModel, Thermal[VectorMeasurements]):
         self, records: NDArray[np.int64], ladders: NDArray[np.int64]
     ) -> VectorMeasurements:
         return self._of_records(records, self._betas[ladders[0]], False)
-
-    # ---------------------------------------------------------------------- what a kind says of it
 
     @property
     def _critical(self) -> Mapping[str, float]:
@@ -380,14 +182,11 @@ class VectorModel(PlacedModel, Thermal[VectorMeasurements]):
     def _strength(self) -> float:
         return abs(float(self.coupling)) if self._edges is None else self._edges.scale
 
-    # -------------------------------------------------------------------------------------- helpers
-
     def _held_spins(self) -> tuple[Any, SpinKind, Lattice]:
-        """Return the present spins, their kind, and a lattice of one row with as many sites."""
         return self._spins, self._edge_kind, Lattice((self.sites,), (False,), self._states)
 
     def _all_bonds(self, fields: NDArray[np.float64] | None = None) -> EdgeBonds:
-        return bonds_of(self._place, self.coupling, fields, self._states)
+        return self._place.bonds(self.coupling, fields, self._states)
 
     def _of_records(
         self, records: NDArray[np.int64], beta: Any, clusters: bool
@@ -399,10 +198,7 @@ class VectorModel(PlacedModel, Thermal[VectorMeasurements]):
         kind = self._edge_kind._replace(components=self._components)
         return EdgeMeasurements(records, self._edges, kind, self._edges.scale, beta, clusters)
 
-    def _strengths(self) -> Any:
-        """Return how strong the bonds of each replica are."""
-        if self._edges is not None:
-            return self._temperatures(self._edges)
+    def _new_strengths(self) -> Any:
         strengths = strengths_of(self._betas, float(self.coupling))
         return placed(self._engine.xp, strengths.view(np.uint32))
 

@@ -1,19 +1,24 @@
-"""Couplings and fields that are drawn: numbers by (seed, sample), the same on every machine."""
+"""Couplings and fields that are drawn: numbers by (seed, sample), the same on every machine.
+
+Normal ones are made by rational functions of the quantile [1]_ and a logarithm of additions,
+multiplications and divisions, which IEEE 754 rounds alike everywhere, as it does not exponentials
+and logarithms.
+
+.. [1] M. J. Wichura, Algorithm AS 241, Applied Statistics 37, 477 (1988): PPND16.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_number, check_choice, check_range, shown
 from conncomp.generate.random import MASK, philox
-from conncomp.models._arguments import MOST_REPLICAS, MOST_SEED, as_tuple
-from conncomp.models._memory import room_for
-from conncomp.models.disorder.quantiles import normal_quantile
+from conncomp.models._arguments import MOST_REPLICAS, MOST_SEED, as_tuple, room_for
 
 KINDS = ("pm", "gaussian")
 COUPLING, FIELD = 26, 28  # purposes of random numbers: ``kernels/core/spins.h``
@@ -23,16 +28,7 @@ PIECE = 1 << 16  # numbers drawn at once, as some ten arrays of words are made o
 
 
 class Distribution(NamedTuple):
-    """How numbers are drawn: a kind of `KINDS`, and with which shares.
-
-    Attributes
-    ----------
-    kind : {"pm", "gaussian"}
-    positive : float
-        Which share of the numbers of "pm" is positive.
-    dilution : float
-        Which share of the numbers is 0.
-    """
+    """Numbers of `KINDS`: which share of "pm" is positive, and which share of all is 0."""
 
     kind: str
     positive: float
@@ -144,9 +140,8 @@ def draw_numbers(
 ) -> NDArray[np.float64]:
     """Draw numbers by index, which has the sample in the bits from `SAMPLE_SHIFT` on.
 
-    Block (index, step 0, purpose) has two numbers of 64 bits: the first one's place among all is
-    that of the number among all of its kind, from the lowest one on, and it is 0 if the second one
-    is below `dilution`.
+    Block (index, step 0, purpose) has two numbers of 64 bits: the number's place among all of its
+    kind, and whether it is 0: below `dilution`.
     """
     counter = index & np.uint64(MASK), index >> np.uint64(32), 0, purpose
     low, high, low_absent, high_absent = philox(seed, counter)
@@ -191,3 +186,56 @@ def _unit_interval(low: NDArray[np.uint32], high: NDArray[np.uint32]) -> NDArray
     """Return numbers above 0 and below 1: the middles of 2**52 intervals."""
     bits = np.asarray(low, np.uint64) | np.asarray(high, np.uint64) << np.uint64(32)
     return ((bits >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
+
+
+_MIDDLE = (
+    (3.3871328727963666080, 1.3314166789178437745e2, 1.9715909503065514427e3,
+     1.3731693765509461125e4, 4.5921953931549871457e4, 6.7265770927008700853e4,
+     3.3430575583588128105e4, 2.5090809287301226727e3),
+    (1.0, 4.2313330701600911252e1, 6.8718700749205790830e2, 5.3941960214247511077e3,
+     2.1213794301586595867e4, 3.9307895800092710610e4, 2.8729085735721942674e4,
+     5.2264952788528545610e3),
+)  # fmt: skip
+_NEAR = (
+    (1.42343711074968357734, 4.63033784615654529590, 5.76949722146069140550,
+     3.64784832476320460504, 1.27045825245236838258, 2.41780725177450611770e-1,
+     2.27238449892691845833e-2, 7.74545014278341407640e-4),
+    (1.0, 2.05319162663775882187, 1.67638483018380384940, 6.89767334985100004550e-1,
+     1.48103976427480074590e-1, 1.51986665636164571966e-2, 5.47593808499534494600e-4,
+     1.05075007164441684324e-9),
+)  # fmt: skip
+_FAR = (
+    (6.65790464350110377720, 5.46378491116411436990, 1.78482653991729133580,
+     2.96560571828504891230e-1, 2.65321895265761230930e-2, 1.24266094738807843860e-3,
+     2.71155556874348757815e-5, 2.01033439929228813265e-7),
+    (1.0, 5.99832206555887937690e-1, 1.36929880922735805310e-1, 1.48753612908506148525e-2,
+     7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7,
+     2.04426310338993978564e-15),
+)  # fmt: skip
+_LN_TWO = 0.6931471805599453
+
+
+def normal_quantile(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the quantiles of the normal distribution of mean 0 and variance 1, 0 < p < 1."""
+    centred = p - 0.5
+    middle = np.abs(centred) <= 0.425
+    r = 0.180625 - centred * centred
+    quantile: NDArray[np.float64] = centred * _ratio(_MIDDLE, r)
+    tail = ~middle
+    r = np.sqrt(-_logarithm(np.minimum(p, 1 - p)[tail]))
+    magnitude = np.where(r <= 5, _ratio(_NEAR, r - 1.6), _ratio(_FAR, r - 5))
+    quantile[tail] = np.where(centred[tail] < 0, -magnitude, magnitude)
+    return quantile
+
+
+def _ratio(polynomials: tuple[tuple[float, ...], ...], x: NDArray[np.float64]) -> Any:
+    above, below = (np.polyval(coefficients[::-1], x) for coefficients in polynomials)
+    return np.asarray(above / below, np.float64)
+
+
+def _logarithm(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ln x by 2 artanh((m - 1) / (m + 1)), m from 0.5 to 1, to about 15 digits."""
+    mantissa, power = np.frexp(x)
+    z = (mantissa - 1) / (mantissa + 1)
+    coefficients = [1 / (2 * k + 1) for k in reversed(range(18))]
+    return np.asarray(2 * z * np.polyval(coefficients, z * z) + power * _LN_TWO)

@@ -1,0 +1,427 @@
+"""Models of spins on a lattice or a graph: where the sites lie, and the updates that all have."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arguments import as_bool, check_choice
+from conncomp._arrays import on_host
+from conncomp.kernels.edges import UNIT_BITS, EdgeBonds, SpinKind
+from conncomp.kernels.lattice import Lattice, unpack_planes
+from conncomp.models import on_edges
+from conncomp.models._probabilities import CERTAIN, temperature_factors
+from conncomp.models.base import Thermal
+from conncomp.models.observables.clusters import label_clusters, label_on_edges
+from conncomp.models.observables.observing import observing
+from conncomp.models.observables.windings import check_wrapping
+from conncomp.models.places import InGraph, OnLattice, digest_of
+from conncomp.models.protocol import Measured, Update, make_updates
+from conncomp.models.spins.updates import (
+    LOCAL,
+    ON_EDGES,
+    ChosenSites,
+    ClusterUpdate,
+    LocalUpdate,
+    check_tile,
+)
+from conncomp.models.statistics.summaries import Summary, summarise
+
+
+class SpinModel(Thermal[Measured]):
+    """A model of spins whose sites lie where `_place` says, and that updates change.
+
+    It says `_updates`, the kinds that it has; `_lattice_engine` and, on any edges, `_edges`, which
+    are None where it has another engine, `_edge_kind`, what its spins are, and `_edge_gain`, how
+    many couplings a satisfied bond gains; `_words_lattice`, of whose rows words of bits are;
+    `_no_spins`; `_new_strengths`, by what bonds are drawn; and `_series`, what it reads of records.
+    """
+
+    _changing, _memory = ("_betas", "_spins"), ("_new_spins", "_local", "_strong")
+    _updates: ClassVar[tuple[str, ...]] = ON_EDGES
+    _edge_gain: ClassVar[float] = 2.0
+    _labels_by_axis: ClassVar[bool] = True
+    _reflects: ClassVar[bool] = False  # vectors, of which `sweeps` of an engine measure clusters
+
+    coupling: float | NDArray[np.float64]
+    lattice: Any
+    _field: Any
+    _place: OnLattice | InGraph
+    _edges: EdgeBonds | None
+    _edge_kind: SpinKind
+    _words_lattice: Lattice
+    _spins: Any
+    _new_spins: Any
+
+    @property
+    def sites(self) -> int:
+        """The number of sites of a replica."""
+        return self._place.sites
+
+    @property
+    def coordinates(self) -> NDArray[np.float64]:
+        """Where the sites of a lattice lie: a row each, in C order of one replica's `spins`."""
+        return self._place.coordinates()
+
+    @property
+    def edges(self) -> NDArray[np.int64]:
+        """The two sites of each bond, in C order of `spins`, shape (bonds, 2)."""
+        return self._place.edges()
+
+    def measure(self) -> Measured:
+        """Return what can be measured without an update: all but clusters.
+
+        Returns
+        -------
+        Measurements or VectorMeasurements
+            Of the present spins, without an axis for updates.
+
+        Examples
+        --------
+        >>> from conncomp.models import XY, Potts
+        >>> Potts((8, 8), start="cold", replicas=2).measure().energy
+        array([-128., -128.])
+        >>> XY((8, 8), beta=1.0, start="cold", replicas=2).measure().energy
+        array([-128., -128.])
+        """
+        return self._read(self._present())
+
+    def bonds(self) -> Any:
+        """Return which bonds the next cluster update makes active.
+
+        Returns
+        -------
+        array of bool, shape ``(ndim, *replicas, *shape)``
+            As `conncomp.label_bonds` takes them. On other than hypercubic lattices, with couplings
+            of their own, in a field, and of `Clock` and `ON`: ``(*replicas, bonds)``, as `edges`.
+        """
+        if self._edges is None:
+            planes = self._planes_of_bonds()
+            return planes[:, 0] if self._single else planes
+        active = self._engine.bonds(self._spins, self.updates + 1, self._strengths())
+        return self._of_replicas(active.astype(bool))
+
+    def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
+        """Label the clusters that the next update draws.
+
+        Parameters
+        ----------
+        numbering, return_num
+            As of `conncomp.label_bonds`.
+
+        Returns
+        -------
+        array of int32 or int64
+            Of the shape of `spins`, but for components of vectors; and, if `return_num`, how many
+            there are, or an array of them.
+
+        Examples
+        --------
+        >>> from conncomp.models import XY, Ising
+        >>> labels, num = XY((4, 4), beta=50.0, start="cold", seed=1).labels(return_num=True)
+        >>> labels.shape, num
+        ((4, 4), 1)
+        >>> labels, num = Ising((4, 4), lattice="kagome", beta=9.0, start="cold").labels(
+        ...     return_num=True
+        ... )
+        >>> labels.shape, num
+        ((4, 4, 3), 1)
+        """
+        how: Any = {"numbering": numbering, "return_num": return_num}
+        if self._edges is None and self._labels_by_axis:
+            return label_clusters(self.bonds(), self.lattice, self._batch_axes, **how)
+        bonds = self.bonds().reshape(self.replicas, -1)
+        labels, counts = label_on_edges(self._engine.xp, self.edges, bonds, self.sites, **how)
+        shaped = self._of_replicas(labels.reshape(self.replicas, *self._place.shape))
+        if counts is None:
+            return shaped
+        return shaped, int(counts[0]) if self._single else counts
+
+    def swendsen_wang(
+        self,
+        sweeps: int = 1,
+        *,
+        measure: bool = True,
+        clusters: bool = False,
+        wrapping: bool = False,
+        observe: str | Sequence[str] = (),
+    ) -> Measured | None:
+        """Give each cluster of spins a new state.
+
+        It is any of q states of `Potts`; of `Ising`, the other one with probability one half. Of
+        vectors a mirror is drawn, in which each cluster is reflected with probability one half.
+
+        Parameters
+        ----------
+        sweeps : int, optional
+            How many times.
+        measure : bool, optional
+            Whether to measure each of them.
+        clusters : bool, optional
+            Whether to measure the sizes of clusters, too, which takes longer; not with a field.
+        wrapping : bool, optional
+            Whether to measure how clusters wrap, too, on a lattice, which takes longer: along which
+            axes one closes on itself, and the highest rank of a cluster's windings. The clusters
+            are those of which `Potts.wrapping` tells more before the update.
+        observe : str or sequence of str, optional
+            As of `updater`.
+
+        Returns
+        -------
+        Measurements, VectorMeasurements or None
+            None if nothing is measured.
+
+        Raises
+        ------
+        ValueError
+            If wrapping is wanted of lattices with more than 2**29 bonds over the ends of their
+            periodic axes, or of more than 2**23 replicas.
+
+        Examples
+        --------
+        >>> from conncomp.models import Potts
+        >>> series = Potts((8, 8), beta=50.0, start="cold", seed=1).swendsen_wang(wrapping=True)
+        >>> series.wraps.tolist(), series.rank.tolist()
+        ([[True, True]], [2])
+        """
+        asked = "swendsen-wang", clusters, wrapping, observe
+        return self._repeat("sweeps", sweeps, measure, *asked)
+
+    def metropolis(
+        self, sweeps: int = 1, *, measure: bool = True, observe: str | Sequence[str] = ()
+    ) -> Measured | None:
+        """Offer each site in turn another state, accepted with a min(1, exp(-beta dE)).
+
+        Couplings may have any sign, and sites fields. Sites that are not neighbours are offered at
+        once: those of even coordinate sums, then the others, or classes of a graph one after the
+        other. Their neighbours given they are independent, and each is in detailed balance, so that
+        a sweep leaves the distribution of Boltzmann as it is.
+
+        The factor a is 15/16 for two states and 1 for more. So no flip of two states is certain: a
+        sweep may flip any of the sites and leave the others, and leads from all spins to all spins.
+        With a = 1 some starts would never leave a cycle of one energy. Of more states two sweeps
+        lead from all spins to all spins, as a site can always go by a third state.
+
+        A vector is offered its reflection, with a = 1, in a mirror that is drawn anew for each
+        site, so that it may take any direction.
+
+        Parameters
+        ----------
+        sweeps : int, optional
+            How many times.
+        measure : bool, optional
+            Whether to measure each of them.
+        observe : str or sequence of str, optional
+            As of `updater`.
+
+        Returns
+        -------
+        Measurements, VectorMeasurements or None
+
+        References
+        ----------
+        N. Metropolis and others, J. Chem. Phys. 21, 1087 (1953).
+
+        Examples
+        --------
+        >>> from conncomp.models import Ising
+        >>> model = Ising((6, 6), lattice="triangular", coupling=-1.0, beta=5.0, seed=1)
+        >>> float(model.metropolis(300).energy[-1])  # one bond of each triangle is not satisfied
+        -36.0
+        """
+        return self._repeat("sweeps", sweeps, measure, "metropolis", observe=observe)
+
+    def updater(
+        self,
+        *,
+        update: str = "swendsen-wang",
+        clusters: bool = False,
+        wrapping: bool = False,
+        observe: str | Sequence[str] = (),
+    ) -> Update[Measured]:
+        """Return a kind of updates, of which `conncomp.models.simulate` makes many.
+
+        Parameters
+        ----------
+        update : {"swendsen-wang", "wolff", "metropolis", "heat-bath"}, optional
+            "heat-bath" not of vectors.
+        clusters, wrapping : bool, optional
+            As of `swendsen_wang`; of vectors not for others.
+        observe : str or sequence of str, optional
+            What to measure besides, which takes longer: "structure", as of `Potts.updater`;
+            "helicity_modulus" of `XY` and `Heisenberg` on any lattice, and "vortices" of `XY` on
+            those in the plane whose bonds do not cross. The latter two are always measured of one
+            coupling on hypercubic lattices without antiperiodic axes.
+
+        Returns
+        -------
+        Update
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is of the wrong kind, or not for these updates.
+
+        Examples
+        --------
+        >>> from conncomp.models import Heisenberg, simulate
+        >>> run = simulate(Heisenberg((4, 4, 4), seed=1), 100, update="wolff")
+        >>> run.series.energy.shape
+        (100,)
+        """
+        check_choice("update", update, self._updates)
+        return self._updater(update, clusters, wrapping, observe)
+
+    @staticmethod
+    def summaries(series: Any, parameters: Mapping[str, Any]) -> list[Summary]:
+        """Return what `conncomp.models.summarise` does, for `Simulation.summarise`."""
+        every = parameters["measure_every"]
+        return summarise(series, parameters["beta"], measure_every=every)
+
+    def _repeat(
+        self, name: str, count: Any, measure: Any, *asked: Any, **options: Any
+    ) -> Measured | None:
+        """Make so many updates, and return what they measured if it is wanted."""
+        measured, update = as_bool("measure", measure), self._updater(*asked, **options)
+        numbers = self._next_updates(name, count)
+        if not measured:
+            make_updates(update, numbers)
+            return None
+        records = getattr(update, "new_records", self._zero_records)(len(numbers))
+        make_updates(update, numbers, records)
+        return update.read(on_host(records))
+
+    def _updater(
+        self,
+        update: str,
+        clusters: Any = False,
+        wrapping: Any = False,
+        observe: Any = (),
+        tile: Any = None,
+        p_flip: Any = None,
+    ) -> Update[Measured]:
+        sizes, winds = as_bool("clusters", clusters), as_bool("wrapping", wrapping)
+        if sizes or winds or update not in ON_EDGES:
+            self._check_measures(update, sizes, winds)
+        own = winds and self._engine.winds
+        if own:
+            check_wrapping(self.lattice, self.replicas)
+        options: dict[str, Any] = {"update": update, "clusters": sizes}
+        if not self._reflects:
+            options["wrapping"] = own
+        chosen = None
+        if update == "few-cluster":
+            chosen = check_tile(tile, p_flip, self.lattice.shape)
+            options |= {"tile": list(chosen.tile), "p_flip": float(p_flip)}
+        elif tile is not None or p_flip is not None:
+            raise ValueError('tile and p_flip are for update="few-cluster" only')
+        elif update == "wolff":
+            chosen = ChosenSites(self.lattice.shape, CERTAIN)
+        made: Any
+        if update in LOCAL:
+            made = LocalUpdate(self, options, (sizes, False, own), *self._local_engine(update))
+        else:
+            measured = sizes, chosen is None or sizes or own, own
+            sweeps: dict[str, bool] | None = None if chosen or sizes or own else {}
+            if self._reflects:
+                sweeps = {"one": chosen is not None, "clusters": sizes}
+            made = ClusterUpdate(self, options, measured, chosen, self._strengths(), sweeps)
+        if winds != own or not isinstance(observe, tuple) or observe:
+            made = observing(self, made, observe, clusters=sizes, wrapping=winds and not own)
+        update_of: Update[Measured] = made
+        return update_of
+
+    def _check_measures(self, update: str, clusters: bool, wrapping: bool) -> None:
+        """Raise ValueError if such an update does not measure clusters, or is not made here."""
+        if update in LOCAL:
+            name = "clusters" if clusters else "wrapping"
+            raise ValueError(f'{name}=True is not for update="{update}", which has none')
+        if clusters and self._edges is not None and self._edges.fields is not None:
+            raise ValueError("clusters=True is of clusters that flip; leave it out with a field")
+
+    @abstractmethod
+    def _lattice_engine(self) -> Any:
+        """Return the engine of a model that has no `_edges`."""
+
+    @abstractmethod
+    def _no_spins(self) -> Any:
+        """Return memory for spins, all 0."""
+
+    @abstractmethod
+    def _new_strengths(self) -> Any:
+        """Return by what the engine of a model that has no `_edges` draws bonds."""
+
+    @abstractmethod
+    def _all_bonds(self) -> EdgeBonds:
+        """Return the bonds of a model that has no `_edges`, in words if its spins are."""
+
+    @abstractmethod
+    def _held_spins(self) -> tuple[Any, SpinKind, Lattice]:
+        """Return the present spins, their kind, and the lattice of rows that they lie in."""
+
+    @abstractmethod
+    def _series(self, records: NDArray[np.int64], *measured: bool) -> Measured:
+        """Return what was measured: clusters, bonds and wrapping, if they were."""
+
+    def _described(self) -> dict[str, Any]:
+        """Return parameters; of couplings and fields that are no numbers the digest tells."""
+        if self._edges is None:
+            lattice = {name: list(getattr(self.lattice, name)) for name in ("shape", "periodic")}
+            return {**lattice, "coupling": self.coupling}
+        numbers = {"coupling": self.coupling, "field": self._field}
+        known = {name: n for name, n in numbers.items() if isinstance(n, (int, float))}
+        return {**self._place.described(), **known, "bonds": digest_of(self._edges)}
+
+    def _prepare(self) -> None:
+        self._local: Any = None
+        self._strong: Any = None, None
+        if self._edges is None:
+            self._engine = self._lattice_engine()
+        else:
+            self._engine = self._edge_engine(self._edges)
+        # Of words, bits beyond the rows are 0 in both: updates write what belongs to sites.
+        self._new_spins = self._no_spins()
+
+    def _measure(self, record: Any) -> None:
+        self._engine.count(self._spins, record)
+
+    def _read(self, records: NDArray[np.int64]) -> Measured:
+        return self._series(records, False)
+
+    def _edge_engine(self, bonds: EdgeBonds) -> Any:
+        return self._new_engine(bonds, self._edge_kind, folder=on_edges.__name__)
+
+    def _local_engine(self, rule: str) -> tuple[Any, Any]:
+        """Return the engine of local updates, which is one of edges, and temperatures for it."""
+        if self._edges is not None:
+            return self._engine, self._temperatures(self._edges)
+        if self._local is None:
+            bonds = self._all_bonds()
+            self._local = bonds, self._edge_engine(bonds)
+        bonds, engine = self._local
+        return engine, self._temperatures(bonds)
+
+    def _strengths(self) -> Any:
+        """Return by what bonds are drawn in each replica, made once for the same temperatures."""
+        betas, strengths = self._strong
+        if betas is not self._betas:
+            of_edges = self._edges is not None
+            strengths = self._temperatures(self._edges) if of_edges else self._new_strengths()
+            self._strong = self._betas, strengths
+        return strengths
+
+    def _temperatures(self, edges: Any) -> Any:
+        """Return the temperatures of replicas in units of the strongest bond."""
+        with np.errstate(over="ignore"):
+            betas = self._betas * (edges.scale * self._edge_gain / 2)
+        factors = temperature_factors(betas, np.full(len(betas), UNIT_BITS))
+        return self._engine.xp.asarray(factors)
+
+    def _planes_of_bonds(self) -> Any:
+        """Return which bonds the next update makes active, by planes of words: bool."""
+        words = self._engine.bonds(self._spins, self.updates + 1, self._strengths())
+        return unpack_planes(self._engine.xp, self._words_lattice, words)

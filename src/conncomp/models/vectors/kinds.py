@@ -1,0 +1,313 @@
+"""Models of spins that are unit vectors: XY, Heisenberg, clock and O(n) ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conncomp._arguments import as_integer, check_range
+from conncomp.graph import Graph
+from conncomp.kernels.edges import ANGLES, DIRECTIONS, EIGHT, FOUR, HOURS
+from conncomp.kernels.vector_spins import ANGLE, DIRECTION, as_angles, as_vectors
+from conncomp.models._arguments import check_start, check_states
+from conncomp.models.vectors.model import VectorModel
+
+# How far from 1 the square of a direction's length may be in a state that is restored.
+LENGTH_TOLERANCE = 1e-4
+
+
+class XY(VectorModel):
+    """The XY model on any lattice, simulated by clusters of Wolff's embedding.
+
+    The energy is ``H = -J sum over bonds of s_i . s_j`` of unit vectors in the plane, and k_B = 1.
+    An update draws a mirror, joins spins on one side of it by bonds of the probability that
+    belongs to them [1]_, and reflects clusters as wholes. Angles are held as 16 bits, which changes
+    no mean that double precision could tell: ``docs/contracts.md``, 10.
+
+    Parameters
+    ----------
+    shape : int, sequence of int, or Graph
+        The lengths of 1 to 4 axes, in cells of the lattice. Along a periodic axis of length 2
+        sites have two bonds, and one of length 1 has a bond from each site to itself, as of
+        `Ising`. Or a graph, whose vertices are the sites, as of `Ising`.
+    lattice : str or UnitCell, optional
+        As of `Ising`; by default the hypercubic one of as many axes. Hypercubic lattices without
+        antiperiodic axes and with one coupling have kernels of their own, several times as fast.
+    temperature : float, "critical", or sequence of float, optional
+        T above 0, one for all replicas or one for each; "critical", the default, is 1 / 1.1199(1) J
+        [2]_ of the square lattice, the transition of Kosterlitz and Thouless, or 1 / 0.4541659(10)
+        J [3]_ of the cubic one.
+    beta, coupling
+        As of `Ising`.
+    field : float or array_like of float, optional
+        h along the first axis, of all sites or of each, in the shape of the lattice: -h times the
+        first component of a spin is its energy. Sites in a field have bonds to a ghost that points
+        there, and clusters with such bonds stay.
+    periodic, replicas, seed
+        As of `Ising`.
+    start : {"hot", "cold"} or array_like of float, optional
+        The first spins: random ones, all along the first axis, or these: vectors of any length but
+        0, of the shape of `spins` of one replica or of all. An array on a GPU puts the model there.
+    first_replica, device
+        As of `Ising`.
+
+    Attributes
+    ----------
+    updates : int
+        How many updates were made.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, or out of its range; of 2**31 sites and more.
+    MemoryError
+        If the lattice does not fit the memory.
+
+    References
+    ----------
+    .. [1] U. Wolff, Phys. Rev. Lett. 62, 361 (1989).
+    .. [2] M. Hasenbusch, J. Phys. A 38, 5869 (2005).
+    .. [3] Y. Deng, H. W. J. Blöte, M. P. Nightingale, Phys. Rev. E 72, 016128 (2005).
+
+    Examples
+    --------
+    >>> from conncomp.models import XY
+    >>> model = XY((16, 16), seed=1)
+    >>> series = model.swendsen_wang(300)
+    >>> bool(-1.6 < series.energy[50:].mean() / model.sites < -1.3)
+    True
+    >>> model.spins.shape, model.angles.shape
+    ((16, 16, 2), (16, 16))
+    """
+
+    _name, _kind, _edge_kind = "XY", ANGLE, ANGLES
+
+    @property
+    def angles(self) -> Any:
+        """The angles of the spins, from 0 to 2 pi: a copy, float64, ``(*replicas, *shape)``."""
+        angles = as_angles(self._spins)
+        return self._of_replicas(angles.reshape(self.replicas, *self._place.shape))
+
+    def _are_spins(self, spins: NDArray[Any]) -> bool:
+        return True
+
+
+class Heisenberg(VectorModel):
+    """The classical Heisenberg model on any lattice, simulated as `XY`.
+
+    Spins are unit vectors of three components, each held as 21 bits: ``docs/contracts.md``, 10.
+
+    Parameters
+    ----------
+    shape, lattice
+        As of `XY`.
+    temperature : float, "critical", or sequence of float, optional
+        "critical", the default, is 1 / 0.693003(2) J [1]_, of the cubic lattice.
+    beta, coupling, field, periodic, replicas, seed, start, first_replica, device
+        As of `XY`.
+
+    Attributes
+    ----------
+    updates : int
+        How many updates were made.
+
+    Raises
+    ------
+    TypeError, ValueError, MemoryError
+        As of `XY`.
+
+    References
+    ----------
+    .. [1] Y. Deng, H. W. J. Blöte, M. P. Nightingale, Phys. Rev. E 72, 016128 (2005).
+
+    Examples
+    --------
+    >>> from conncomp.models import Heisenberg
+    >>> model = Heisenberg((8, 8, 8), seed=1)
+    >>> series = model.swendsen_wang(200)
+    >>> bool(-1.2 < series.energy[50:].mean() / model.sites < -0.95)
+    True
+    >>> model.spins.shape
+    (8, 8, 8, 3)
+    """
+
+    _name, _kind, _edge_kind = "Heisenberg", DIRECTION, DIRECTIONS
+
+    def _are_spins(self, spins: NDArray[Any]) -> bool:
+        squares = (as_vectors(np, DIRECTIONS, spins) ** 2).sum(axis=-1)
+        return bool(
+            (abs(squares - 1) < LENGTH_TOLERANCE).all() and (spins >> np.uint64(63) == 0).all()
+        )
+
+
+MOST_HOURS = 1 << 16
+
+
+class Clock(VectorModel):
+    """The clock model, or planar Potts model, simulated by clusters of Wolff's embedding.
+
+    The energy is ``H = -J sum over bonds of cos(2 pi (k_i - k_j) / q)`` of spins ``k`` from 0 to
+    q - 1, and k_B = 1. A mirror c takes spin k to c - k, which is one of q again [1]_. Of q = 2 it
+    is the Ising model, of 3 the Potts model with 3/2 J, of 4 two Ising models with J/2.
+
+    Parameters
+    ----------
+    shape
+        As of `XY`.
+    q : int
+        The number of states, 2 to 65536.
+    lattice
+        As of `XY`.
+    temperature : float, "critical", or sequence of float, optional
+        "critical", the default, is that of the square lattice for q up to 4.
+    beta, coupling, field, periodic, replicas, seed
+        As of `XY`.
+    start : {"hot", "cold"} or array_like of int, optional
+        The first spins: random ones, all 0, or these, of the shape of `states` of one replica or of
+        all.
+    first_replica, device
+        As of `XY`.
+
+    Attributes
+    ----------
+    q : int
+    updates : int
+        How many updates were made.
+
+    Raises
+    ------
+    TypeError, ValueError, MemoryError
+        As of `XY`.
+
+    References
+    ----------
+    .. [1] U. Wolff, Phys. Rev. Lett. 62, 361 (1989).
+
+    Examples
+    --------
+    >>> from conncomp.models import Clock
+    >>> model = Clock((16, 16), q=6, temperature=0.8, seed=1)
+    >>> series = model.swendsen_wang(200)
+    >>> bool(-1.7 < series.energy[50:].mean() / model.sites < -1.4)
+    True
+    >>> model.states.shape, model.spins.shape
+    ((16, 16), (16, 16, 2))
+    """
+
+    _name, _edge_kind = "Clock", HOURS
+
+    def __init__(
+        self,
+        shape: int | Sequence[int] | Graph,
+        q: int,
+        *,
+        start: str | ArrayLike = "hot",
+        **options: Any,
+    ) -> None:
+        self.q = self._states = check_range("q", q, 2, MOST_HOURS)
+        super().__init__(shape, start=start, **options)
+
+    @property
+    def states(self) -> Any:
+        """The spins, 0 to q - 1: a copy, uint16, ``(*replicas, *shape)``."""
+        return self._of_replicas(self._spins.copy().reshape(self.replicas, *self._place.shape))
+
+    @property
+    def angles(self) -> Any:
+        """The angles of the spins, from 0 to 2 pi: a copy, float64, as `states`."""
+        return as_angles(self.states, self.q)
+
+    @property
+    def _states_of_vectors(self) -> int:
+        return self.q
+
+    def _described(self) -> dict[str, Any]:
+        return {**super()._described(), "q": self.q}
+
+    def _are_spins(self, spins: NDArray[Any]) -> bool:
+        return bool((spins < self.q).all()) if self.q < MOST_HOURS else True
+
+    def _given_spins(self, start: ArrayLike) -> Any:
+        given = check_start(start, "iu", "of integers", self.replicas, self._place.shape)
+        return check_states(given, "states", self.q, f"from 0 to q - 1 = {self.q - 1}", "u2")
+
+
+MOST_COMPONENTS = 8
+
+
+class ON(VectorModel):
+    """The O(n) model of n from 4 to 8, simulated as `XY`; that is O(2), and `Heisenberg` O(3).
+
+    Spins are unit vectors, of numbers in units of 2**-30: ``docs/contracts.md``, 10.
+
+    Parameters
+    ----------
+    shape
+        As of `XY`.
+    n : int
+        How many components a spin has.
+    lattice
+        As of `XY`.
+    temperature : float, "critical", or sequence of float, optional
+        "critical", the default, is 1 / 0.935856(2) J of n = 4 on the cubic lattice [1]_.
+    beta : float or sequence of float, optional
+        As of `XY`.
+    coupling, field, periodic, replicas, seed, start, first_replica, device
+        As of `XY`.
+
+    Attributes
+    ----------
+    n : int
+    updates : int
+        How many updates were made.
+
+    Raises
+    ------
+    TypeError, ValueError, MemoryError
+        As of `XY`.
+
+    References
+    ----------
+    U. Wolff, Phys. Rev. Lett. 62, 361 (1989).
+
+    .. [1] Y. Deng, Phys. Rev. E 73, 056116 (2006).
+
+    Examples
+    --------
+    >>> from conncomp.models import ON
+    >>> model = ON((6, 6, 6), n=4, beta=0.9, seed=1)
+    >>> series = model.swendsen_wang(200)
+    >>> bool(-1.1 < series.energy[50:].mean() / model.sites < -0.8)
+    True
+    >>> model.spins.shape
+    (6, 6, 6, 4)
+    """
+
+    _name = "ON"
+
+    def __init__(self, shape: int | Sequence[int] | Graph, n: int, **options: Any) -> None:
+        if as_integer("n", n) in (1, 2, 3):
+            instead = ("Ising", "XY", "Heisenberg")[n - 1]
+            raise ValueError(f"n={n} must be 4 to {MOST_COMPONENTS}; O({n}) is {instead}")
+        self.n = self._states = check_range("n", n, 4, MOST_COMPONENTS)
+        self._edge_kind = FOUR if n == 4 else EIGHT
+        super().__init__(shape, **options)
+
+    @property
+    def _components(self) -> int:
+        return self.n
+
+    @property
+    def _states_of_vectors(self) -> int:
+        return self.n
+
+    def _described(self) -> dict[str, Any]:
+        return {**super()._described(), "n": self.n}
+
+    def _are_spins(self, spins: NDArray[Any]) -> bool:
+        squares = (as_vectors(np, self._edge_kind, spins, self.n) ** 2).sum(axis=-1)
+        near = abs(squares - 1) < LENGTH_TOLERANCE
+        return bool(near.all() and not spins[..., self.n :].any())
