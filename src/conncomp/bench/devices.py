@@ -28,12 +28,7 @@ COPY_BYTES = 1 << 30
 
 
 class Cpu:
-    """The processor and the main memory.
-
-    Attributes
-    ----------
-    name : {"cpu", "cuda"}
-    """
+    """The processor and the main memory."""
 
     name: DeviceName = "cpu"
 
@@ -79,15 +74,7 @@ class Cpu:
 
 
 class Cuda(Cpu):
-    """The current CUDA device; what is timed works on a stream of its own.
-
-    Raises
-    ------
-    ImportError
-        If CuPy is not installed.
-    RuntimeError
-        If there is no GPU that CUDA can use.
-    """
+    """The current CUDA device; what is timed works on a stream of its own."""
 
     name: DeviceName = "cuda"
 
@@ -165,13 +152,7 @@ class Cuda(Cpu):
         return max(milliseconds / 1e3, SHORTEST_SECONDS)
 
     def capture(self, call: Call) -> Call:
-        """Return what does the work of a call again, as a CUDA graph.
-
-        Parameters
-        ----------
-        call : callable
-            It must have run before, and neither allocate nor wait for the GPU.
-        """
+        """Return a call again, as a CUDA graph: it ran before, and neither allocates nor waits."""
         self.stream.begin_capture()
         try:
             call()

@@ -46,18 +46,9 @@ def commit() -> tuple[str | None, bool | None]:
 
 
 def copy_rate(threads: int) -> float:
-    """Measure how fast memory is copied.
+    """Return bytes read plus bytes written in a second when so many threads copy memory.
 
-    Parameters
-    ----------
-    threads : int
-        How many copy at once.
-
-    Returns
-    -------
-    float
-        Bytes read plus bytes written in a second, the median of several copies of an array that is
-        several times as large as the last-level cache.
+    The median of several copies of an array that is several times as large as the last-level cache.
     """
     size = max(4 * _last_level_cache(), 1 << 26)
     if free := available_memory():

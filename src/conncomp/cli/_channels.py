@@ -20,15 +20,7 @@ LUMINANCE = (0.2125, 0.7154, 0.0721)
 
 
 def one_channel(path: Path, content: Content, channel: int | None, grey: bool) -> Content:
-    """Return a channel, or the luminance, of what a file holds, without the axis of channels.
-
-    Raises
-    ------
-    TypeError
-        If it is not of real numbers.
-    ValueError
-        If it has several channels and none is chosen, or one is chosen that it does not have.
-    """
+    """Return a channel, or the luminance, of what a file holds, without the axis of channels."""
     image, axis, axes, _ = content
     if image.dtype.kind not in "biuf":
         raise TypeError(f"{path}: holds values of dtype {image.dtype}, not real numbers")

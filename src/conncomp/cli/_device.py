@@ -14,10 +14,7 @@ Stage = Callable[[str], AbstractContextManager[None]]
 
 
 def stages_on(device: str, stage: Stages) -> Stage:
-    """Return what runs a stage on a device, "cpu" or "cuda".
-
-    A stage on a GPU ends when the GPU has finished, and that there is none is an error of one line.
-    """
+    """Return what runs a stage on a device; on a GPU it ends when the GPU has finished."""
 
     @contextmanager
     def run(name: str) -> Iterator[None]:

@@ -82,10 +82,7 @@ def _chosen(command: click.Command, words: Sequence[str]) -> click.Command:
 
 
 def in_options(text: str, command: click.Command, words: Sequence[str]) -> str:
-    """Return a message of the library with the command's options in place of its arguments.
-
-    What the user typed, such as the name of a file, stays as it is.
-    """
+    """Return a message with options in place of arguments; what was typed stays as it is."""
     options = {
         param.name: max(param.opts, key=len)
         for param in command.params

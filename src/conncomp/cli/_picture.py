@@ -27,21 +27,11 @@ Curve = tuple[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]]
 
 
 class Known(NamedTuple):
-    """What is known of what a plot shows.
+    """What is known of what a plot shows."""
 
-    Attributes
-    ----------
-    curves : mapping of str to Curve
-        By the name of the observable.
-    transition : (str, float) or None
-        What a temperature is called, and where it is.
-    points : mapping of str to (float, float), optional
-        A temperature and a value there, by the name of the observable.
-    """
-
-    curves: Mapping[str, Curve]
-    transition: tuple[str, float] | None
-    points: Mapping[str, tuple[float, float]] = MappingProxyType({})
+    curves: Mapping[str, Curve]  # by the name of the observable
+    transition: tuple[str, float] | None  # what a temperature is called, and where it is
+    points: Mapping[str, tuple[float, float]] = MappingProxyType({})  # temperature and value
 
 
 NOTHING = Known({}, None)
@@ -55,28 +45,15 @@ def check_picture(path: Path, shape: tuple[int, ...]) -> None:
 
 
 class Plane(NamedTuple):
-    """What a picture shows of an array.
+    """What a picture shows of an array."""
 
-    Attributes
-    ----------
-    pixels : array
-        Of two axes, a view.
-    middle : list of int
-        Where it lies along the axes before these.
-    step : int
-        Of long sides, it has every so many elements.
-    """
-
-    pixels: Any
-    middle: list[int]
-    step: int
+    pixels: Any  # of two axes, a view
+    middle: list[int]  # where it lies along the axes before these
+    step: int  # of long sides, it has every so many elements
 
 
 def middle_plane(array: Any, longest: int) -> Plane:
-    """Return the middle of an array along its first axes, with sides of at most `longest`.
-
-    A row without a second axis becomes a strip.
-    """
+    """Return the middle of an array along its first axes, thinned out; a row becomes a strip."""
     middle = [length // 2 for length in array.shape[:-2]]
     plane = array[tuple(middle)]
     step = max(1, -(-max(plane.shape) // longest))
@@ -89,9 +66,9 @@ def middle_plane(array: Any, longest: int) -> Plane:
 def paint_labels(
     path: Path, labels: NDArray[Any], spacing: Sequence[float] | None = None
 ) -> dict[str, Any]:
-    """Write a picture of labels; return which part of them it shows.
+    """Write a picture of labels, stretched as a spacing of all or the last axes says.
 
-    With a spacing of the last axes, or of all, a plane is as wide and high as these say.
+    Return which part of the labels it shows.
     """
     plane, middle, step = middle_plane(labels, LONGEST_SIDE)
     if spacing is not None and labels.ndim > 1 and len(spacing) > 1:
@@ -103,10 +80,7 @@ def paint_labels(
 
 
 def _stretched(plane: Any, ratio: float) -> Any:
-    """Return a plane whose elements are `ratio` times as high as wide, with square pixels.
-
-    Elements are repeated along one axis; no side becomes longer than `LONGEST_SIDE`.
-    """
+    """Return a plane of elements `ratio` times as high as wide, with square pixels."""
     height, width = plane.shape
     lengths = [height * max(ratio, 1.0), width * max(1 / ratio, 1.0)]
     shrink = min(1.0, LONGEST_SIDE / max(lengths))
@@ -121,15 +95,7 @@ def _stretched(plane: Any, ratio: float) -> Any:
 
 
 def plot_sizes(path: Path, sizes: NDArray[np.int64], title: str) -> None:
-    """Draw how many components there are of each size, both axes logarithmic.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-    sizes : ndarray of int64
-        Of the components; none is 0.
-    title : str
-    """
+    """Draw how many components there are of each size above 0, both axes logarithmic."""
     figure = _figure(7, 4.5)
     axes = figure.add_subplot()
     distinct, counts = np.unique(sizes, return_counts=True)
@@ -203,10 +169,7 @@ def plot_series(
     title: str,
     levels: Mapping[str, tuple[str, float]] | None = None,
 ) -> None:
-    """Draw series of shape (rows, replicas) one below the other; of long ones every n-th row.
-
-    A level is a line across the series of its name, which is called something.
-    """
+    """Draw series of (rows, replicas) one below the other, with a named line at each level."""
     figure = _figure(9, 2.6 * len(series))
     step = -(-len(updates) // LONGEST_SIDE)
     for axes, (name, values) in zip(

@@ -38,22 +38,14 @@ class Counter(Protocol):
 
 
 class Stages:
-    """Times the stages of a command, and shows on a terminal which one runs.
-
-    Attributes
-    ----------
-    seconds : dict of str to float
-    """
+    """Times the stages of a command, and shows on a terminal which one runs."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
 
     @contextmanager
     def __call__(self, name: str, *, counts: bool = False) -> Iterator[Counter]:
-        """Run a stage; with `counts`, it yields a function to tell the bytes done and in total.
-
-        A third argument is what else there is to tell.
-        """
+        """Run a stage; with `counts`, give what is told the bytes done and in total."""
         detail = TextColumn("{task.fields[detail]}")
         counters = (BarColumn(), DownloadColumn(), detail, TimeRemainingColumn()) if counts else ()
         with progress_display(*(counters or (TimeElapsedColumn(),))) as progress:
@@ -66,20 +58,8 @@ class Stages:
 
 
 def describe_sizes(sizes: NDArray[np.int64]) -> list[dict[str, int]]:
-    """Count components, and what they hold, by powers of ten of their size.
+    """Count components, and what they hold, by powers of ten of their size, which is not 0.
 
-    Parameters
-    ----------
-    sizes : ndarray of int64
-        Of the components; none is 0.
-
-    Returns
-    -------
-    list of dict
-        With ``from`` and ``to``, both included, ``components`` and ``elements``.
-
-    Examples
-    --------
     >>> describe_sizes(np.array([3, 9, 10]))
     [{'from': 1, 'to': 9, 'components': 2, 'elements': 12},
      {'from': 10, 'to': 99, 'components': 1, 'elements': 10}]
@@ -111,17 +91,9 @@ def show(
     as_json: bool,
     names: int = 0,
 ) -> None:
-    """Print a report on standard output, as JSON or as tables.
+    """Print a report on standard output, as JSON or as tables, whose first row is their header.
 
-    Parameters
-    ----------
-    report : dict
-    facts : sequence of (name, value)
-    *tables : sequence of rows
-        Each begins with its header; those without rows are left out.
-    as_json : bool
-    names : int, optional
-        So many columns, the first of each table, begin at the left; others end at the right.
+    So many columns of `names`, the first of each table, begin at the left; others end at the right.
     """
     with to_output():
         if as_json:
@@ -182,8 +154,6 @@ def distribution_table(
 def percent(part: int, whole: int) -> str:
     """Return a share in words.
 
-    Examples
-    --------
     >>> percent(1, 3)
     '33.3 %'
     """
@@ -193,16 +163,8 @@ def percent(part: int, whole: int) -> str:
 def largest(table: NDArray[np.int64], count: int) -> list[dict[str, Any]]:
     """Return label and size of the largest components, the largest first.
 
-    Parameters
-    ----------
-    table : ndarray of int64
-        Of sizes, indexed by label, after the place of the image if there are several; 0 is no
-        component.
-    count : int
-        At most so many.
+    The table has sizes by label, after the place of the image if there are several; 0 is none.
 
-    Examples
-    --------
     >>> largest(np.array([0, 2, 5]), 1)
     [{'label': 2, 'size': 5}]
     """
@@ -242,12 +204,8 @@ def largest_table(components: list[dict[str, int]], whole: int, things: str) -> 
 def speed_row(per_second: float, things: str, threads: int, device: str = "cpu") -> Row:
     """Return the row on the throughput of labelling.
 
-    Examples
-    --------
-    >>> speed_row(1_500_000.0, "arcs", 2)
-    ('speed', '1.5 million arcs/s with 2 threads')
-    >>> speed_row(1_500_000.0, "arcs", 2, "cuda")
-    ('speed', '1.5 million arcs/s on the GPU')
+    >>> speed_row(1_500_000.0, "arcs", 2), speed_row(1_500_000.0, "arcs", 2, "cuda")
+    (('speed', '1.5 million arcs/s with 2 threads'), ('speed', '1.5 million arcs/s on the GPU'))
     """
     scale, name = next(
         (unit for unit in ((1e9, "billion "), (1e6, "million ")) if per_second >= unit[0]), (1, "")

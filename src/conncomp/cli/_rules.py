@@ -18,20 +18,10 @@ Values = Mapping[str, Any]  # of a command's parameters, by their names
 
 @dataclass(frozen=True)
 class Rule:
-    """Options that are refused, with the reason and the remedy, in some combination.
+    """Options that are refused, with the reason and the remedy, in some combination."""
 
-    Attributes
-    ----------
-    options : tuple of str
-        As they are typed; ``"--device cuda"`` is the option with this value only.
-    text : str
-        Follows the option in the message.
-    is_broken : callable
-        Says of the context of a command whether the options are refused.
-    """
-
-    options: tuple[str, ...]
-    text: str
+    options: tuple[str, ...]  # as typed; "--device cuda" is the option with this value
+    text: str  # follows the option in the message
     is_broken: Callable[[click.Context], bool]
 
     def check(self, context: click.Context) -> None:
@@ -87,16 +77,11 @@ def is_given(context: click.Context, typed: str) -> bool:
 
 
 class Command(click.Command):
-    """A command that refuses what has no effect.
+    """A command that refuses what has no effect: it checks `rules` when all options are parsed.
 
     An option that takes one value, and a flag, may be given once; so there are no counted flags,
     such as ``-v -v``. An option that takes several values may have each of them once. ``--help``
     comes first.
-
-    Parameters
-    ----------
-    rules : iterable of lists of Rule
-        Checked in their order when all options are parsed.
     """
 
     def __init__(self, *args: Any, rules: Iterable[list[Rule]] = (), **more: Any) -> None:

@@ -89,8 +89,6 @@ def plan(input: Path, join_time: bool, as_json: bool, **given: Any) -> None:
 def _time_in_words(seconds: float) -> str:
     """Return a time in words.
 
-    Examples
-    --------
     >>> _time_in_words(0.42), _time_in_words(100), _time_in_words(1e4)
     ('0.42 s', '1.7 min', '2.8 h')
     """

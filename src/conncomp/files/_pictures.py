@@ -23,10 +23,7 @@ SMALL_PICTURE = 1 << 26
 
 
 class _Held:
-    """A file that is asked for no more bytes than it holds, whatever a length in it says.
-
-    A file makes room for all that is asked for before it reads.
-    """
+    """A file that is asked for no more bytes than it holds, whatever a length in it says."""
 
     def __init__(self, file: IO[bytes], size: int) -> None:
         self._file = file
@@ -41,15 +38,7 @@ class _Held:
 
 
 def read_picture(file: IO[bytes], reader: str) -> Content:
-    """Return a picture, or all its frames as one array, and which axis is that of the channels.
-
-    Parameters
-    ----------
-    file : binary file
-        Of a name or not, at its beginning.
-    reader : str
-        The name of Pillow's reader, a key of `VALUES_PER_BYTE`.
-    """
+    """Return a picture, or all its frames as one array, by a reader of Pillow."""
     # Not by `PIL.Image.open`, which tries all formats, PostScript among them, and whose bound on
     # pixels is the same for every file.
     plugin = optional(f"PIL.{reader}ImagePlugin")
@@ -98,8 +87,7 @@ def _unfold_palette(picture: Any) -> NDArray[Any]:
 def _values_of(picture: Any) -> NDArray[Any]:
     """Return the values of a frame, which Pillow copies three times on their way to NumPy.
 
-    Grey ones it hands over by Arrow as they lie in its memory, to be read only, if that is one
-    piece and pyarrow is in use.
+    Grey ones in one piece come by Arrow, where pyarrow is in use: as they lie, to be read only.
     """
     arrow = sys.modules.get("pyarrow")
     if arrow is not None and picture.mode == "L" and hasattr(picture, "__arrow_c_array__"):

@@ -33,17 +33,7 @@ def _unpacker() -> Any:
 
 
 def read_plain_png(file: IO[bytes], size: int, most_values: int) -> NDArray[Any] | None:
-    """Return a picture, with an axis of channels last if there are several; None if it is not such.
-
-    Parameters
-    ----------
-    file : binary file
-        At its beginning; where it is afterwards is not said.
-    size : int
-        Of the file, in bytes.
-    most_values : int
-        No more are allocated.
-    """
+    """Return a picture of so many values or fewer; None if it is not stored plainly."""
     chunks = _chunks(memoryview(file.read(size)))
     if chunks is None:
         return None

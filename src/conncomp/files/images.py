@@ -128,10 +128,7 @@ def read_image(path: StrPath, *, key: str | None = None, mmap: bool = False) -> 
 def read_content(
     path: StrPath, *, key: str | None = None, mmap: bool = False, series: int = 0
 ) -> Content:
-    """Read as `read_image` does; return also what the file tells of axes, channels and scale.
-
-    Files of NumPy tell nothing. Of TIFF, `series` chooses one of several.
-    """
+    """Read as `read_image` does, with axes, channels and scale; of TIFF, `series` chooses one."""
     path = as_path(path)
     with open(path, "rb") as given, naming(path), _seekable(given) as (file, kind):
         if key is not None and kind.name != ".npz":
@@ -154,10 +151,7 @@ def read_content(
 
 
 def count_series(path: StrPath) -> int:
-    """Return how many series of a file `read_content` can choose from; 1 of what has none.
-
-    Errors are those of `read_content`.
-    """
+    """Return how many series of a file `read_content` can choose from; 1 of what has none."""
     path = as_path(path)
     if os.path.exists(path) and (not os.path.isfile(path) or hdf5.is_hdf5(path)):
         return 1
@@ -194,10 +188,7 @@ def opened_series(path: StrPath) -> Iterator[Callable[[int], Content]]:
 
 @contextmanager
 def _seekable(given: IO[bytes]) -> Iterator[tuple[IO[bytes], Kind]]:
-    """Give a file as it is, and what is none as a temporary file, once its first bytes are known.
-
-    With it comes the kind of its content.
-    """
+    """Give a file, or a temporary one of what is none, and the kind that its first bytes tell."""
     head = given.read(SIGNATURE)
     kind = kind_of(head)
     if stat.S_ISREG(os.fstat(given.fileno()).st_mode):

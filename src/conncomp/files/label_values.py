@@ -19,8 +19,6 @@ LEAST, FEW = 64, 16
 def middle_of(shape: Sequence[int], batch: int = 0) -> tuple[slice, ...]:
     """Return a place of about `LOOKED_AT` elements or fewer, in the middle image of several.
 
-    Examples
-    --------
     >>> middle_of((5, 10_000, 30), 1)
     (slice(2, 3, None), slice(4488, 5512, None), slice(0, 30, None))
     """
@@ -39,13 +37,7 @@ def has_fractions(values: NDArray[Any]) -> bool:
 
 
 def as_whole_numbers(values: NDArray[Any], option: str = "without --threshold") -> NDArray[Any]:
-    """Return labels as integers; floating ones are taken where they are whole numbers.
-
-    Raises
-    ------
-    TypeError
-        If they are no labels; the message names the option that makes them such.
-    """
+    """Return labels as integers, if they are whole; or raise, and name the option."""
     if values.dtype.kind in "iu":
         return values
     whole = values.dtype.kind == "f" and (values == np.rint(values)).all()
@@ -67,13 +59,6 @@ def look_like_intensities(sample: NDArray[Any], elements: int, labels: int, high
     blurred to 16 bits, 51 of 60 images are told; the others are drawings and masks. Of 32 label
     images none is: sparse selections, markers of single elements, watersheds, superpixels of 3
     elements, clusters of percolation, lines.
-
-    Parameters
-    ----------
-    sample : ndarray
-        Of an image, or a part of one.
-    elements, labels, highest : int
-        How many elements have a label in all, how many labels there are, and the largest.
     """
     inside = sample != 0
     equal, touching = np.zeros((2, max(1, sample.ndim)), np.int64)

@@ -20,13 +20,7 @@ WINDOW, MOST_WINDOW = 51, 2001
 
 
 def window_of(way: str) -> int:
-    """Return the window of a way such as ``"local:31"``.
-
-    Raises
-    ------
-    ValueError
-        If it is none.
-    """
+    """Return the window of a way such as ``"local:31"``; raise ValueError if it is none."""
     match = re.fullmatch(r"local(?::(\d{1,4}))?", way)
     window = 0 if match is None else int(match[1] or WINDOW)
     if not (3 <= window <= MOST_WINDOW and window % 2):
@@ -39,16 +33,9 @@ def foreground(
 ) -> tuple[NDArray[np.bool_], Any]:
     """Return where an image is above a threshold, and the threshold; of local ones, its name.
 
-    Parameters
-    ----------
-    image : ndarray
-    threshold : number or str
-        A number, or the name of a way to find one.
-    is_dark : bool, optional
-        Whether objects are what is not above it. NaN is in none.
-    batch_axes : int, optional
-        How many axes ahead hold separate images. Local thresholds are found in each of these, and
-        one threshold in all of them together.
+    It is a number, or the name of a way to find one: local ones in each of the images that
+    `batch_axes` axes ahead hold, and one in all of them together. With `is_dark`, objects are
+    what is not above it. NaN is in none.
     """
     if isinstance(threshold, str) and threshold.startswith("local"):
         window = window_of(threshold)

@@ -19,13 +19,7 @@ PLACED = ("scale", "translate", "rotate", "shear", "units", "axis_labels")
 
 
 def grey_values(layer: Any) -> NDArray[Any]:
-    """Return the values of a layer of one channel, in main memory.
-
-    Raises
-    ------
-    ValueError
-        If it is in colour.
-    """
+    """Return the values of a layer of one channel, in main memory."""
     if getattr(layer, "rgb", False):
         raise ValueError(f"the layer {layer.name!r} is in colour; split its channels first")
     if getattr(layer, "multiscale", False):
@@ -52,13 +46,7 @@ def labels_layer(layer: Any, name: str, labels: NDArray[Any], **more: Any) -> La
 
 
 def on_device(array: NDArray[Any], device: str) -> Any:
-    """Return an array where it is to be worked on, "cpu" or "cuda".
-
-    Raises
-    ------
-    ImportError, RuntimeError
-        If there is no GPU, or no CuPy.
-    """
+    """Return an array where it is to be worked on, "cpu" or "cuda"."""
     if device == "cpu":
         return array
     optional("cupy")

@@ -28,22 +28,8 @@ class ConvertedGraph:
     """A graph of NetworkX as it was when it was converted, as far as anybody has asked.
 
     It refers to the graph's dictionaries, not to the graph, and reads them when a result is first
-    asked for; so it is of use only until the graph is changed. NetworkX forgets it then.
-
-    Parameters
-    ----------
-    graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
-
-    Attributes
-    ----------
-    nodes : tuple
-        Node i is vertex i.
-    rows : tuple of dict
-        The neighbours of each node, along arcs in a directed graph.
-    kind : type
-        The class of the graph.
-    attributes, node_attributes : dict
-        Of the graph, and of each node.
+    asked for; so it is of use only until the graph is changed. NetworkX forgets it then. Node i of
+    `nodes` is vertex i; `rows` has the neighbours of each, along arcs in a directed graph.
     """
 
     __networkx_backend__ = "conncomp"
@@ -127,13 +113,7 @@ class ConvertedGraph:
 
 
 class Members:
-    """The nodes of each component.
-
-    Parameters
-    ----------
-    nodes : tuple
-    components : Components
-    """
+    """The nodes of each component."""
 
     def __init__(self, nodes: Nodes, components: Components) -> None:
         self._nodes: Nodes | list[Any] = nodes
@@ -153,16 +133,7 @@ class Members:
 
 
 def convert_from_nx(graph: Any, *, name: str | None = None, **preserved: Any) -> ConvertedGraph:
-    """Return a graph of NetworkX as the backend's functions take it.
-
-    Parameters
-    ----------
-    graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
-    name : str, optional
-        The function that it is for.
-    **preserved
-        Which attributes are wanted; all are there.
-    """
+    """Return a graph of NetworkX as the backend's functions take it, with all attributes."""
     if hasattr(graph, "_graph"):
         # Of a view, NetworkX would not forget what was found when the graph below is changed.
         graph.__networkx_cache__ = None
@@ -176,14 +147,7 @@ def convert_from_nx(graph: Any, *, name: str | None = None, **preserved: Any) ->
 
 
 def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
-    """Return a result as NetworkX has it; sets, numbers and trees are so already.
-
-    Parameters
-    ----------
-    result : object
-    name : str, optional
-        The function that it comes from.
-    """
+    """Return a result as NetworkX has it; sets, numbers and trees are so already."""
     if not isinstance(result, ConvertedGraph):
         return result
     graph: Any = result.kind()

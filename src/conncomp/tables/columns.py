@@ -26,18 +26,10 @@ def arrow() -> Any:
 
 
 class Column:
-    """A column of ids or of weights.
+    """A column of ids or of weights: one-dimensional, of NumPy, CuPy or Arrow (chunked).
 
-    Parameters
-    ----------
-    values : array or pyarrow.ChunkedArray
-        One-dimensional; of NumPy, where text and bytes may be Python objects; or of CuPy.
-    name : str
-        What errors call it.
-    mask : array of bool, optional
-        Where it is null, if the values do not tell.
-    dtype : dtype, optional
-        What ids are, if the values do not tell: of Python objects "U" or "S".
+    Text and bytes may be Python objects, whose `dtype` is "U" or "S"; `mask` is where it is null,
+    if the values do not tell. Errors call it by `name`.
     """
 
     def __init__(self, values: Any, name: str, mask: Any = None, dtype: Any = None) -> None:
@@ -287,9 +279,8 @@ def rows_without_nulls(
 ) -> list[Any]:
     """Return rows of all columns from `begin` on, without nulls.
 
-    These are dropped, or an error, which advises so where `nulls` is not ``"refuse"``, that of
-    functions without a choice. It counts rows from `first_row`, the number of the columns' first
-    one, as of a batch.
+    With `nulls` of ``"raise"`` and ``"refuse"`` they are an error, which for the first tells of
+    ``"drop"``. It counts rows from `first_row`, the number of the columns' first one.
     """
     pieces = [column.piece(begin, rows) for column in columns]
     missing = None

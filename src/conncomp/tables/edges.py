@@ -283,25 +283,9 @@ def _refuse_what_is_for_files(**given: Any) -> None:
 
 
 class EdgeFiles:
-    """Files that have a graph's edges.
+    """Files that have a graph's edges: `columns` are those of both ends and perhaps of weights.
 
-    Parameters
-    ----------
-    files, num_vertices, format, header
-        As of `label_edge_files`.
-    columns : tuple of str or int
-        Those of both ends and, for the third, of weights.
-
-    Attributes
-    ----------
-    num_vertices : int or None
-        If it was given.
-    count : int
-        How many edges were read so far.
-    size : int
-        In bytes.
-    notes : list of str
-        What there is to say of the files.
+    `count` edges were read so far of `size` bytes; `notes` are what there is to say of the files.
     """
 
     def __init__(
@@ -379,13 +363,7 @@ class EdgeFiles:
         return np.result_type(*kinds)
 
     def _vertices(self, largest: int, path: str) -> int:
-        """Return how many vertices there are, by the largest end of some edges.
-
-        Raises
-        ------
-        ValueError
-            If they are more than were given, or too many for all edges.
-        """
+        """Return how many vertices there are, by the largest end; raise if more than are meant."""
         if self.num_vertices is not None:
             if largest >= self.num_vertices:
                 raise ValueError(
@@ -446,13 +424,7 @@ class _Growing:
 
 
 def names_of_files(files: StrPath | Sequence[StrPath]) -> list[str]:
-    """Return the names of files, those of a pattern sorted, each once.
-
-    Raises
-    ------
-    FileNotFoundError
-        If a file is missing, or no file is of a pattern.
-    """
+    """Return the names of files, those of a pattern sorted, each once."""
     if isinstance(files, (str, os.PathLike)):
         files = [files]
     try:

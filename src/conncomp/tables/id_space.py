@@ -17,14 +17,7 @@ from conncomp.tables.values.text import Keys
 class IdSpace:
     """Distinct ids of one or several columns, and the forests of their numbers.
 
-    Parameters
-    ----------
-    families : list of Family
-        Of the columns.
-    thresholds : list of float
-        Ascending; at least one.
-    on_gpu : bool
-        Whether keys of ids, and their numbers, lie on the current GPU.
+    There is a forest for each threshold, ascending. On a GPU, keys and numbers lie there.
     """
 
     def __init__(self, families: list[Family], thresholds: list[float], on_gpu: bool) -> None:

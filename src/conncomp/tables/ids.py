@@ -102,13 +102,7 @@ def _is_binary(kind: Any) -> bool:
 
 
 class Ids:
-    """How ids of one family become keys, and keys ids.
-
-    Parameters
-    ----------
-    family : Family
-        `Family.words` says which clusters take the keys.
-    """
+    """How ids of one family become keys, and keys ids."""
 
     def __init__(self, family: Family) -> None:
         self.family = family
@@ -116,10 +110,7 @@ class Ids:
         self.mixed = self.negative = self.large = False  # of integers
 
     def admit(self, columns: Sequence[Column], interned: Any) -> None:
-        """Accept columns of other types, or raise an error that names both.
-
-        `interned` returns the keys that there are already, one word each.
-        """
+        """Accept columns of other types, or raise; `interned` returns keys of one word."""
         for column in columns:
             kind = column.type
             if kind in self.types or str(kind) == "null":

@@ -153,18 +153,7 @@ def cluster_pairs(
 class Clustering:
     """Clusters of pairs that come in batches, up to the table of results.
 
-    Parameters
-    ----------
-    threshold, max_size, nulls, device
-        As of `cluster_pairs`.
-    weighed : bool
-        Whether pairs have weights.
-
-    Attributes
-    ----------
-    clusters : ClusterPairs
-    roots : list of array
-        By threshold, the first node of each one's cluster; there when `table` was called.
+    `roots` has, by threshold, the first node of each one's cluster, once `table` was called.
     """
 
     def __init__(

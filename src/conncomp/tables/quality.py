@@ -219,14 +219,7 @@ def _numbered_pairs(
 class _Links:
     """Links within clusters, which come in batches: the different ones, and the strongest.
 
-    Parameters
-    ----------
-    node_clusters : ndarray of int32
-        The number of each node's cluster, all from 0 on.
-    lowest : float
-        The least weight that counts.
-    weighed : bool
-        Whether there are weights.
+    `node_clusters` has the number of each node's cluster; `lowest` is the least weight that counts.
     """
 
     def __init__(self, node_clusters: NDArray[np.int32], lowest: float, weighed: bool) -> None:

@@ -271,22 +271,12 @@ def _label_whole(options: Options, stage: Stages) -> dict[str, Any]:
 
 
 class Axes(NamedTuple):
-    """The axes of an image, in the order of the file.
-
-    Attributes
-    ----------
-    letters : str
-    separate : list of int
-        Those of separate images, which come first in arrays here.
-    periodic : list of bool
-    scale : Scale or None
-        In the order of arrays here.
-    """
+    """The axes of an image, in the order of the file."""
 
     letters: str
-    separate: list[int]
+    separate: list[int]  # those of separate images, which come first in arrays here
     periodic: list[bool]
-    scale: Scale | None
+    scale: Scale | None  # in the order of arrays here
 
     @property
     def batch(self) -> int:
@@ -318,10 +308,7 @@ def _check_image(options: Options, image: Image, batch: int) -> None:
 def _label(
     image: Image, axes: Axes, options: Options, stage: Stages
 ) -> tuple[Image, int, NDArray[np.bool_] | None]:
-    """Return the labels in main memory, their number, and along which axes components close.
-
-    The last is for statistics with axes that are periodic, else None.
-    """
+    """Return labels, their number, and of periodic axes with --stats where components close."""
     placed, on_device = image, stages_on(options.device, stage)
     if options.device == "cuda":
         with on_device("starting the GPU"):

@@ -32,14 +32,7 @@ GROWTH = 2
 
 
 class Tally:
-    """Sums over components that come in batches.
-
-    Attributes
-    ----------
-    components, elements : int
-    largest : list of dict
-        The largest component, if there is one.
-    """
+    """Sums over components that come in batches; `largest` has one component, or none."""
 
     def __init__(self) -> None:
         self.components = self.elements = 0
@@ -68,8 +61,7 @@ class Tally:
 class Budget:
     """A limit of memory, and how many slices at once keep to it.
 
-    Slabs begin with one slice and grow, as what they have taken so far, and how many components
-    they have, tells what longer ones will take.
+    Slabs begin with one slice and grow as memory and components so far tell what longer ones take.
     """
 
     def __init__(self, limit: int | None, file: SlabFile) -> None:
@@ -84,10 +76,7 @@ class Budget:
             )
 
     def slabs(self, found: Tally) -> Iterator[NDArray[Any]]:
-        """Yield all slices, as long as there is memory for the next ones.
-
-        Components that are finished meanwhile are counted by `found`.
-        """
+        """Yield all slices while there is memory; `found` counts finished components."""
         end = self._file.shape[0]
         length = self._most if self.limit is None else 1
         begin = 0

@@ -47,15 +47,7 @@ def check_blocks(options: Options) -> None:
 
 
 def measure_in_blocks(source: Source, options: Options) -> Measured:
-    """Measure labels, within so much memory as the options say.
-
-    Raises
-    ------
-    OSError
-        If a file cannot be read.
-    TypeError, ValueError, OverflowError, MemoryError
-        If it is damaged, does not fit the options, or needs more memory.
-    """
+    """Measure labels, within so much memory as the options say."""
     with ExitStack() as files:
 
         def opened(path: Path, key: str | None, channel: int | None) -> Any:

@@ -288,10 +288,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _measure_file(source: Source, work: Work, check: Callable[[], None]) -> Any:
-    """Return the table of a file, or why there is none.
-
-    What fails as files are written is raised: it will for others, too.
-    """
+    """Return the table of a file, or why there is none; what fails for all files is raised."""
     check()
     try:
         return _table_of_file(source, work, check)

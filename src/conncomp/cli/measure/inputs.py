@@ -25,19 +25,10 @@ OF_OME = re.compile(r"\.(ome\.(tiff?|btf)|companion\.ome)$", re.IGNORECASE)
 
 
 class Source(NamedTuple):
-    """An image, and the files that belong to it.
-
-    Attributes
-    ----------
-    path : pathlib.Path
-    series : int
-        Which one of the file.
-    intensity, labels, picture : pathlib.Path or None
-        What is read and written beside it.
-    """
+    """An image, one of the series of a file, and what is read and written beside it."""
 
     path: Path
-    series: int
+    series: int  # which one of the file
     intensity: Path | None
     labels: Path | None
     picture: Path | None
@@ -48,11 +39,6 @@ def sources_of(patterns: Sequence[str], options: Options) -> list[Source]:
 
     Where the command goes on, those that it has written are none of a folder or pattern; nor are
     files of a set of OME-TIFF, where the one by which the set is read is among them.
-
-    Raises
-    ------
-    click.UsageError
-        If there is none, or a file would be written twice, or is to be read and written.
     """
 
     def beside(template: str | None, path: Path, series: int) -> Path | None:

@@ -24,47 +24,21 @@ from conncomp.files.thresholds import foreground
 
 @dataclass(frozen=True)
 class Measured:
-    """What is known of the objects in an image.
-
-    Attributes
-    ----------
-    columns : dict of str to ndarray
-    labels : ndarray
-    spacing : tuple of float
-        Along the axes of an object, in `unit`.
-    unit : str
-    threshold : number, str or None
-    ndim : int
-        How many axes objects have.
-    axes : str
-        Letters of the axes of the image; nothing if the file does not tell.
-    separate : list of int
-        Which of these hold separate images.
-    doubt : str or None
-        Why labels may be none.
-    """
+    """What is known of the objects in an image."""
 
     columns: dict[str, NDArray[Any]]
     labels: NDArray[Any]
-    spacing: tuple[float, ...]
+    spacing: tuple[float, ...]  # along the axes of an object, in the unit
     unit: str
     threshold: Any
-    ndim: int
-    axes: str = ""
-    separate: Sequence[int] = ()
-    doubt: str | None = None
+    ndim: int  # how many axes objects have
+    axes: str = ""  # letters of the axes of the image; nothing if the file does not tell
+    separate: Sequence[int] = ()  # which of these hold separate images
+    doubt: str | None = None  # why labels may be none
 
 
 def measure_image(source: Source, options: Options, files: OpenFiles) -> Measured:
-    """Measure the objects in an image, which is read from files that may be open.
-
-    Raises
-    ------
-    OSError
-        If a file cannot be read.
-    TypeError, ValueError, OverflowError, MemoryError
-        If it is damaged, or does not fit the options.
-    """
+    """Measure the objects in an image, which is read from files that may be open."""
     content = files.read(source.path, options.key, source.series)
     is_colour = content.channels is not None  # what is grey already stays as it is
     stored = one_channel(source.path, content, options.channel, options.grey and is_colour)

@@ -19,17 +19,10 @@ Read = Callable[[int], Content]
 
 
 class OpenFiles:
-    """The files that are read, by whichever threads.
+    """The files of all sources, read by whichever threads.
 
     A file of which several series are wanted stays open until all are done: once for each of the
-    threads that read it at the same time.
-
-    Parameters
-    ----------
-    sources : iterable of Source
-        All that is to be read.
-    bioio : bool, optional
-        Whether bioio is to read what no reader here knows.
+    threads that read it at the same time. With `bioio`, that reads what no reader here knows.
     """
 
     def __init__(self, sources: Iterable[Source], bioio: bool = False) -> None:

@@ -96,13 +96,6 @@ RULES = (
 def filled(template: str, path: Path, series: int = 0) -> Path:
     """Return the name that a template makes of that of an image, and the number of its series.
 
-    Raises
-    ------
-    click.UsageError
-        If a part of the name of the image is none of a file, so that another folder is meant.
-
-    Examples
-    --------
     >>> filled("out/{stem}.png", Path("plate/a1.ome.tif")).as_posix()
     'out/a1.png'
     """

@@ -43,15 +43,7 @@ def count_scenes(path: Path) -> int:
 
 
 def read_scene(path: Path, series: int) -> Content:
-    """Return a scene of a file, without axes of one element, and the scale of those of space.
-
-    Raises
-    ------
-    ImportError
-        If bioio is not installed.
-    ValueError
-        If it has no plugin for the format, or the file is damaged, or has no such scene.
-    """
+    """Return a scene of a file, without axes of one element, and the scale of those of space."""
     with naming(path):
         opened = _opened(path)
         if not 0 <= series < len(opened.scenes):

@@ -89,8 +89,8 @@ def about_table(table: Any) -> dict[str, Any]:
 class KeptTables:
     """Tables of images that are measured, in a folder beside the table of all of them.
 
-    A table is known by the image, the options and the version: where one of these has changed, or
-    a file that was written of it is gone or another one, it is made anew.
+    Where the image, the options, the version or a file that was written of it has changed, a
+    table is made anew.
     """
 
     def __init__(self, options: Options) -> None:

@@ -248,39 +248,17 @@ def _with_settings(
 
 @dataclass(frozen=True)
 class Finished(Generic[Measured]):
-    """A simulation that a command has run.
-
-    Attributes
-    ----------
-    settings : Settings
-    run : Simulation
-    stage : Stages
-        For the stages that follow.
-    cell : int
-        How many sites there are for each element of the shape.
-    """
+    """A simulation that a command has run."""
 
     settings: Settings
     run: Simulation[Measured]
-    stage: Stages = field(default_factory=Stages)
-    cell: int = 1
+    stage: Stages = field(default_factory=Stages)  # for the stages that follow
+    cell: int = 1  # how many sites there are for each element of the shape
 
     def show(
         self, model: Row, summaries: Any, table: Sequence[Row], *, facts: Sequence[Row] = ()
     ) -> None:
-        """Print the report.
-
-        Parameters
-        ----------
-        model : Row
-            What was simulated, in words.
-        summaries : object
-            What JSON has of the statistics.
-        table : sequence of Row
-            The same for people.
-        facts : sequence of Row, optional
-            Further ones of this model.
-        """
+        """Print the report: summaries for JSON, a table for people, and further facts."""
         settings, parameters = self.settings, self.run.parameters
         report: dict[str, Any] = {
             "model": parameters,
@@ -326,16 +304,7 @@ def run_model(
 ) -> Finished[Measured]:
     """Build the model and simulate it, with what is to be written of it but for the plot.
 
-    Parameters
-    ----------
-    settings : Settings
-        That were checked.
-    build : callable
-        Returns the model.
-    options : mapping
-        Of its updates.
-    cell : int, optional
-        How many sites there are for each element of the shape. Pictures have them side by side.
+    The settings were checked. Pictures have the `cell` sites of each element side by side.
     """
     stage = Stages()
     timed = stages_on(settings.device, stage)
@@ -424,8 +393,6 @@ def plot_observables(
 def border_in_words(periodic: Sequence[bool]) -> str:
     """Return which axes are periodic.
 
-    Examples
-    --------
     >>> border_in_words([True, True]), border_in_words([False, True])
     ('periodic', 'periodic along 1')
     """
@@ -436,8 +403,6 @@ def border_in_words(periodic: Sequence[bool]) -> str:
 def shown(estimate: Estimate) -> str:
     """Return a value with as many digits as its error has, which has two.
 
-    Examples
-    --------
     >>> shown(Estimate(-1.414213, 0.00123)), shown(Estimate(1234.5, 67.8))
     ('-1.4142 ± 0.0012', '1234 ± 68')
     """

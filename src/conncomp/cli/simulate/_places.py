@@ -80,8 +80,6 @@ def place_in_words(parameters: dict[str, Any]) -> str:
 def borders_in_words(borders: Sequence[str]) -> str:
     """Return which axes close, and how.
 
-    Examples
-    --------
     >>> borders_in_words(["open", "open"]), borders_in_words(["periodic", "antiperiodic"])
     ('open', 'periodic along 0, antiperiodic along 1')
     """

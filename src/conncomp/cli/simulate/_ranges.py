@@ -30,8 +30,6 @@ def range_option(
 def values_of(option: str, several: Range) -> list[float]:
     """Return the values of a range that an option gave.
 
-    Examples
-    --------
     >>> values_of("--fractions", (0.25, 0.75, 3))
     [0.25, 0.5, 0.75]
     """
@@ -45,13 +43,7 @@ def values_of(option: str, several: Range) -> list[float]:
 
 
 def temperatures_of(several: Range) -> NDArray[np.float64]:
-    """Return the temperatures of ``--temperatures``, which have inverses.
-
-    Examples
-    --------
-    >>> temperatures_of((1.0, 4.0, 2)).tolist()
-    [1.0, 4.0]
-    """
+    """Return the temperatures of ``--temperatures``, which have inverses."""
     first, last, count = several
     given = f"--temperatures {first:g}:{last:g}:{count}"
     if not (0 < first < math.inf and 0 < last < math.inf and 1 <= count <= MOST_POINTS):
@@ -69,8 +61,6 @@ def temperatures_of(several: Range) -> NDArray[np.float64]:
 def inverse_temperatures(several: Range) -> NDArray[np.float64]:
     """Return the inverses of the temperatures of ``--temperatures``.
 
-    Examples
-    --------
     >>> inverse_temperatures((1.0, 4.0, 2)).tolist()
     [1.0, 0.25]
     """

@@ -36,10 +36,7 @@ folder_option = click.option(
 def run_sizes(
     settings: Settings, folder: Path | None, run: Callable[[Settings], Finished[Any]]
 ) -> list[Finished[Any]]:
-    """Run each of the sizes that settings have, whose shape is a list of them.
-
-    Of a single one the settings have the plot that is to be drawn.
-    """
+    """Run each of the sizes that settings have; of a single one, the settings keep the plot."""
     shapes: list[list[int]] = settings.shape  # type: ignore[assignment]
     _check(settings, shapes, folder)
     finished = []

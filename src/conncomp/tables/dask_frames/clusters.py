@@ -29,18 +29,10 @@ Indices = NDArray[np.int64]
 
 
 class Part(NamedTuple):
-    """The clusters of one partition.
+    """The clusters of one partition."""
 
-    Attributes
-    ----------
-    ids : pandas.DataFrame
-        The distinct ones, in the order of their first appearance.
-    roots : list of array of int64
-        For each threshold, the place of the first id of each one's cluster.
-    """
-
-    ids: Any
-    roots: list[Indices]
+    ids: Any  # a DataFrame of the distinct ones, as they first appear
+    roots: list[Indices]  # by threshold, the place of the first id of each one's cluster
 
 
 def cluster_pairs(
@@ -173,22 +165,12 @@ def _places_of_part(*of_buckets: tuple[Indices, Indices, Indices]) -> tuple[Indi
 
 
 class Clusters(NamedTuple):
-    """The clusters of the ids that appear first in a partition.
+    """The clusters of the ids that appear first in a partition, by threshold."""
 
-    Attributes
-    ----------
-    new : array of int64
-        The places of these ids among those of the partition.
-    numbers, sizes : list of array
-        For each threshold, of each id's cluster.
-    is_first : list of array of bool
-        Whether an id is the first of its cluster.
-    """
-
-    new: Indices
-    numbers: list[NDArray[Any]]
+    new: Indices  # the places of these ids among those of the partition
+    numbers: list[NDArray[Any]]  # of each id's cluster
     sizes: list[Indices]
-    is_first: list[NDArray[np.bool_]]
+    is_first: list[NDArray[np.bool_]]  # whether an id is the first of its cluster
 
 
 def _unite(places: list[tuple[Indices, Indices]], roots: list[list[Indices]]) -> list[Clusters]:
