@@ -19,19 +19,17 @@ from conncomp.files.access import atomic_path
 BLOCK = 1 << 18
 
 
-def output_file(*suffixes: str) -> Callable[..., Path | None]:
-    """Return a click callback for a file to be written, of one of some kinds or else of any."""
+def output_file(*suffixes: str) -> Callable[[str], Path]:
+    """Return a type of an option for a file to be written, of one of some kinds or else of any."""
 
-    def check(context: click.Context, option: click.Parameter, name: str | None) -> Path | None:
-        if name is None:
-            return None
+    def check(name: str) -> Path:
         path = Path(name)
         try:
             mode = path.stat().st_mode
         except (FileNotFoundError, NotADirectoryError):
             mode = None
         except OSError as error:
-            raise click.BadParameter(f"{name!r}: {error.strerror}.", context, option) from error
+            raise click.BadParameter(f"{name!r}: {error.strerror}.") from error
         within = ".zarr" in suffixes and is_within_zarr(path)
         if suffixes and path.suffix.lower() not in suffixes and not within:
             problem = f"{name!r} does not end in {' or '.join(suffixes)}."
@@ -51,7 +49,7 @@ def output_file(*suffixes: str) -> Callable[..., Path | None]:
             problem = f"the directory {str(path.parent)!r} cannot be written to."
         else:
             return path
-        raise click.BadParameter(problem, context, option)
+        raise click.BadParameter(problem)
 
     return check
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from inspect import cleandoc
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import click
 from click.core import ParameterSource
 
 from conncomp._arguments import shown
+from conncomp.cli._options import parameters_of
 
+Given = TypeVar("Given")
 Values = Mapping[str, Any]  # of a command's parameters, by their names
 
 
@@ -132,6 +135,18 @@ def _check_once(context: click.Context, option: click.Option, values: Sequence[A
     raise click.UsageError(f"{problem}.", context)
 
 
-def command(*rules: list[Rule], name: str | None = None) -> Callable[[Callable[..., Any]], Command]:
-    """Return a decorator that makes a command which checks rules."""
-    return click.command(name, cls=Command, rules=rules)
+def command(
+    options: Callable[..., Given], *rules: list[Rule], name: str | None = None
+) -> Callable[[Callable[[Given], None]], Command]:
+    """Return a decorator that makes a command of a function of a class of options."""
+
+    def make(function: Callable[[Given], None]) -> Command:
+        return Command(
+            name or function.__name__,
+            callback=lambda **given: function(options(**given)),
+            params=parameters_of(cast(type, options)),
+            help=cleandoc(function.__doc__ or ""),
+            rules=rules,
+        )
+
+    return make

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
@@ -17,16 +16,8 @@ from conncomp._text import printable
 from conncomp.cli._channels import one_channel, row_of_axes, with_named_axes
 from conncomp.cli._device import stages_on
 from conncomp.cli._input import read_quietly
-from conncomp.cli._options import (
-    closed_axes,
-    device_option,
-    join_time_option,
-    json_option,
-    periodic_option,
-    spacing_option,
-    threads_option,
-)
-from conncomp.cli._output import check_distinct, output_file, write_rows
+from conncomp.cli._options import check_spacing, closed_axes
+from conncomp.cli._output import check_distinct, write_rows
 from conncomp.cli._picture import check_picture, paint_labels
 from conncomp.cli._report import (
     Row,
@@ -44,138 +35,24 @@ from conncomp.cli._rules import command
 from conncomp.cli.label.options import (
     RULES,
     Options,
-    background_option,
     check_background,
     check_floats,
     check_is_number,
-    connectivity_option,
     finite,
-    parse_memory,
-    parse_threshold,
-    typed,
 )
 from conncomp.cli.label.stream import columns_of, names_of_columns, stream
 from conncomp.cli.label.volumes import label_chunks
 from conncomp.files.access import naming
 from conncomp.files.images import check_format
 from conncomp.files.scales import Content, Scale
-from conncomp.files.slabs import Raw, parse_raw
 from conncomp.files.thresholds import foreground
 from conncomp.kernels.cuda import launcher
 
 Image = NDArray[Any]
 
 
-def _parse_raw(context: click.Context, option: click.Parameter, text: str | None) -> Raw | None:
-    try:
-        return None if text is None else parse_raw(text)
-    except ValueError:
-        raise click.BadParameter(
-            f"{typed(text or '')} is no shape and dtype, such as '512,2048,2048:uint16'.",
-            context,
-            option,
-        ) from None
-
-
-@command(*RULES)
-@click.argument("input", metavar="IN", type=click.Path(exists=True, path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    callback=output_file(".npy", ".npz", ".tif", ".tiff", ".btf", ".png", ".zarr"),
-    help="Write the labels: .npy, .npz, .tif, .tiff, .btf or (two axes, up to 65535) .png; .zarr, "
-    "which must not exist, block by block.",
-)
-@click.option(
-    "--key",
-    metavar="NAME",
-    help="Which array of a .npz file, of a group of Zarr, or dataset of HDF5.",
-)
-@click.option(
-    "--channel",
-    metavar="N",
-    type=click.IntRange(min=0),
-    help="Label one channel of an image in colour, such as 0 for red, or of a microscope.",
-)
-@click.option(
-    "--grey",
-    is_flag=True,
-    help="Label the luminance of an image in colour, with the weights of scikit-image's rgb2gray, "
-    "in its own range of values; opacity is left out.",
-)
-@click.option(
-    "--threshold",
-    metavar="VALUE|WAY",
-    callback=parse_threshold,
-    help="First make the image binary: foreground is what lies above VALUE, or above the value "
-    "that otsu, li or triangle find, or above local:51, the mean around each element, weighted by "
-    "a Gaussian in a window of 51. All but otsu need scikit-image.",
-)
-@background_option
-@connectivity_option
-@periodic_option("none")
-@join_time_option
-@click.option(
-    "--top", metavar="K", type=click.IntRange(min=1), help="Keep only the K largest components."
-)
-@click.option(
-    "--min-size",
-    metavar="S",
-    type=click.IntRange(min=1),
-    help="Keep only components of at least S elements.",
-)
-@click.option(
-    "--stats",
-    metavar="FILE.csv",
-    callback=output_file(".csv"),
-    help="Write a line for each component kept: label, size, bounding box (first coordinates, and "
-    "those after the last), centroid, second central moments, all where the elements are stored, "
-    "even if they meet across a periodic axis; along which axes it spans the image, 0 or 1, and, "
-    "with --periodic, along which it wraps.",
-)
-@spacing_option(
-    "For --stats: centroids and moments are in its units then, and there is a column of volumes."
-)
-@click.option(
-    "--picture",
-    metavar="FILE.png",
-    callback=output_file(".png"),
-    help="Write a picture in which components that are close differ in colour. Of more than two "
-    "axes, it shows the middle slice along the first; of more than 2000 pixels a side, every "
-    "second, third, ... of them. It has true proportions where IN tells voxel sizes.",
-)
-@click.option(
-    "--stats-only",
-    is_flag=True,
-    help="Read the volume once, slab by slab, and only measure components: it may be larger than "
-    "memory. For .npy in C order, TIFF and --raw. With --stats, lines are written as components "
-    "are finished, without moments; labels are the smallest index of the component.",
-)
-@click.option(
-    "--raw",
-    metavar="SHAPE:DTYPE",
-    callback=_parse_raw,
-    help="With --stats-only: IN holds nothing but values, such as 512,2048,2048:uint16.",
-)
-@click.option(
-    "--memory",
-    metavar="SIZE",
-    callback=parse_memory,
-    help="With --stats-only, and for volumes in chunks: the most memory that the command may take, "
-    "such as 8G; if it needs more, it ends with an error.",
-)
-@click.option(
-    "--scheduler",
-    metavar="ADDRESS",
-    help="For volumes in chunks: label them on the workers of a running cluster of Dask, which "
-    "must see IN and FILE by the same names. ADDRESS is what 'dask scheduler' prints, such as "
-    "tcp://10.0.0.1:8786, of a cluster that you trust.",
-)
-@device_option
-@threads_option
-@json_option
-def label(**given: Any) -> None:
+@command(Options, *RULES)
+def label(options: Options) -> None:
     """Label the connected components of the image or volume IN.
 
     Elements are connected if they are neighbours and of equal value. Components that are kept
@@ -188,7 +65,6 @@ def label(**given: Any) -> None:
     OME-Zarr. What is done is kept in FILE.partial, and the same command goes on after a kill or
     Ctrl-C.
     """
-    options = Options(**given)
     check_background(options.threshold, options.background)
     check_distinct((options.input, options.output, options.stats, options.picture))
     stage = Stages()
@@ -299,10 +175,14 @@ def _axes_of(options: Options, content: Content) -> tuple[Image, Axes]:
 
 def _check_image(options: Options, image: Image, batch: int) -> None:
     """Raise before long work if an image and the options do not go together."""
-    spacing, ndim = options.spacing, image.ndim - batch
-    if spacing is not None and len(spacing) != ndim:
-        raise ValueError(f"--spacing has {len(spacing)} lengths; the image has {ndim} axes")
-    _check_outputs(options.output, options.picture, image.shape)
+    check_spacing(options.spacing, image.ndim - batch)
+    output, shape = options.output, image.shape
+    if output is not None:
+        if output.suffix.lower() == ".png" and len(shape) != 2:
+            raise ValueError(f"{output}: PNG holds two axes, not {len(shape)}; write .npy or .tif")
+        check_format(output, shape)
+    if options.picture is not None:
+        check_picture(options.picture, shape)
 
 
 def _label(
@@ -359,16 +239,6 @@ def _write(
             spacing = options.spacing or (None if axes.scale is None else axes.scale.spacing)
             picture = paint_labels(options.picture, labels, spacing)
     return {"labels": options.output, "statistics": options.stats, "picture": picture}
-
-
-def _check_outputs(output: Path | None, picture: Path | None, shape: tuple[int, ...]) -> None:
-    """Raise before long work if labels of `shape` cannot be written or drawn."""
-    if output is not None:
-        if output.suffix.lower() == ".png" and len(shape) != 2:
-            raise ValueError(f"{output}: PNG holds two axes, not {len(shape)}; write .npy or .tif")
-        check_format(output, shape)
-    if picture is not None:
-        check_picture(picture, shape)
 
 
 def _axes_of_components(image: Any, axes: Axes, options: Options) -> NDArray[np.bool_]:

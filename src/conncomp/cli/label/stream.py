@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import conncomp
 from conncomp._memory import in_words, memory_limit, peak_memory, resident_memory
-from conncomp.cli._options import closed_axes
+from conncomp.cli._options import check_spacing, closed_axes
 from conncomp.cli._output import rows_file
 from conncomp.cli._report import Counter, Stages, describe_sizes
 from conncomp.cli.label.options import Options, check_floats, finite
@@ -112,11 +112,7 @@ def stream(options: Options, stage: Stages) -> dict[str, Any]:
             )
         if file.dtype.kind == "f":
             check_floats(options, file.read(0, 1))
-        spacing = options.spacing
-        if spacing is not None and len(spacing) != len(file.shape):
-            raise ValueError(
-                f"--spacing has {len(spacing)} lengths; the image has {len(file.shape)} axes"
-            )
+        check_spacing(options.spacing, len(file.shape))
         axes = closed_axes(options.periodic, len(file.shape), "image")
         budget = Budget(options.memory, file)
         found, kept = Tally(), Tally()

@@ -18,12 +18,9 @@ from conncomp._core import asked
 from conncomp._optional import optional
 from conncomp._text import printable
 from conncomp.cli._errors import say
-from conncomp.cli._options import join_time_option, json_option, spacing_option, threads_option
-from conncomp.cli._output import output_file
 from conncomp.cli._picture import paint_labels
 from conncomp.cli._report import Counter, Row, Stages, show, timing_row
 from conncomp.cli._rules import command
-from conncomp.cli.label.options import connectivity_option, parse_memory, parse_threshold
 from conncomp.cli.measure.blocks import check_blocks, measure_in_blocks
 from conncomp.cli.measure.inputs import Source, sources_of
 from conncomp.cli.measure.measuring import Measured, measure_image
@@ -32,13 +29,8 @@ from conncomp.cli.measure.options import (
     RULES,
     Options,
     check_intensities,
-    parse_properties,
-    parse_series,
-    parse_unit,
-    template_of,
 )
 from conncomp.cli.measure.tables import KeptTables, about_table, kept_tables, table_of, write_table
-from conncomp.files.images import WRITTEN
 
 # So many files that could not be measured are listed.
 MOST_LISTED = 50
@@ -55,120 +47,8 @@ class Work(NamedTuple):
     files: OpenFiles
 
 
-@command(*RULES)
-@click.argument("inputs", metavar="IN...", nargs=-1, required=True)
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    required=True,
-    callback=output_file(".parquet", ".csv", ".arrow", ".feather"),
-    help="Write the table here: .parquet or .arrow (.feather), with units in the metadata of "
-    "columns, or .csv.",
-)
-@click.option(
-    "--threshold",
-    metavar="VALUE|WAY",
-    callback=parse_threshold,
-    help="Objects are the components of what lies above VALUE, or above the value that otsu, li or "
-    "triangle find in each file, or above local:51, the mean around each element, weighted by a "
-    "Gaussian in a window of 51. Without it images are labels, as Cellpose and StarDist write "
-    "them, and are measured as they are.",
-)
-@click.option("--dark", is_flag=True, help="Objects are what is not above the threshold.")
-@click.option(
-    "--min-size",
-    metavar="S",
-    type=click.IntRange(min=1),
-    help="Keep objects of at least S elements.",
-)
-@connectivity_option
-@click.option(
-    "--channel",
-    metavar="N",
-    type=click.IntRange(min=0),
-    help="Where images have channels, find objects in this one.",
-)
-@click.option(
-    "--grey", is_flag=True, help="Find objects in the luminance, where images are in colour."
-)
-@click.option("--key", metavar="NAME", help="Which array of .npz or Zarr, or dataset of HDF5.")
-@click.option(
-    "--series",
-    metavar="N|all",
-    callback=parse_series,
-    default="0",
-    show_default=True,
-    help="Which series of a TIFF file, and of that of --intensity if it has several; all is each.",
-)
-@click.option(
-    "--planes",
-    is_flag=True,
-    help="Each plane of a stack is an image of its own, as frames of a film are.",
-)
-@join_time_option
-@click.option(
-    "--intensity",
-    metavar="NAME",
-    callback=template_of(),
-    help="Measure intensities in this image, such as raw/{stem}.tif. Default: with --threshold, in "
-    "all channels of the image itself, as it was.",
-)
-@click.option(
-    "--properties",
-    metavar="P,P,...|all",
-    callback=parse_properties,
-    help="Which columns of numbers, by the names of scikit-image's regionprops_table; all are "
-    "those that there are of an image. Default: "
-    "num_pixels,area,bbox,centroid and, of images, intensity_mean,intensity_min,intensity_max.",
-)
-@spacing_option("In the place of what files tell; one number is for all axes.")
-@click.option(
-    "--unit",
-    metavar="U",
-    callback=parse_unit,
-    help="The unit of lengths, such as mm or um: that of --spacing, or what the files' own are "
-    "converted to.",
-)
-@click.option(
-    "--labels",
-    metavar="NAME",
-    callback=template_of(*WRITTEN),
-    help="Write labels, such as out/{stem}.tif.",
-)
-@click.option(
-    "--picture",
-    metavar="NAME.png",
-    callback=template_of(".png"),
-    help="Write pictures of labels, such as out/{stem}.png.",
-)
-@click.option(
-    "--memory",
-    metavar="SIZE",
-    callback=parse_memory,
-    help="Measure labels in Zarr or HDF5, without --threshold, block by block, in no more memory "
-    "than SIZE, such as 8G; if it needs more, the file fails. Columns are the default ones, and "
-    "centroid_weighted.",
-)
-@click.option(
-    "--workers",
-    metavar="N",
-    type=click.IntRange(1, 256),
-    help="How many files to measure at once. Default: one for each thread.",
-)
-@click.option(
-    "--bioio",
-    is_flag=True,
-    help="Let bioio and its plugins read formats that are not known here, such as .czi, .lif and "
-    ".nd2. It has to be installed, and is others' code: of files from strangers it may make "
-    "whatever it does.",
-)
-@click.option(
-    "--resume", is_flag=True, help="Go on where the same command ended before all was done."
-)
-@threads_option
-@json_option
-def measure(inputs: tuple[str, ...], **given: Any) -> None:
+@command(Options, *RULES)
+def measure(options: Options) -> None:
     """Measure the objects in images: from files to one table.
 
     IN are images or volumes, folders of them, or patterns in quotes, such as 'plate/*.tif'. The
@@ -181,12 +61,11 @@ def measure(inputs: tuple[str, ...], **given: Any) -> None:
     in their unit. Files that cannot be measured do not stop the others: they are named at the end,
     and the exit status is 1. What is done is kept in FILE.partial until all is.
     """
-    options = Options(**given)
     check_intensities(options)
     check_blocks(options)
     for name in ("pyarrow", "pyarrow.parquet", "pyarrow.csv", *(["bioio"] * options.bioio)):
         optional(name)
-    sources = sources_of(inputs, options)
+    sources = sources_of(options)
     stage = Stages()
     with kept_tables(options) as kept:
         with stage("measuring", counts=True) as progress, _quiet():

@@ -34,7 +34,7 @@ class Source(NamedTuple):
     picture: Path | None
 
 
-def sources_of(patterns: Sequence[str], options: Options) -> list[Source]:
+def sources_of(options: Options) -> list[Source]:
     """Return the images that names, folders and patterns stand for, each once, in natural order.
 
     Where the command goes on, those that it has written are none of a folder or pattern; nor are
@@ -46,7 +46,7 @@ def sources_of(patterns: Sequence[str], options: Options) -> list[Source]:
 
     sources, named = {}, set()
     suffixes = SUFFIXES | OTHER_SUFFIXES if options.bioio else SUFFIXES
-    for path, is_named in _paths(patterns, suffixes):
+    for path, is_named in _paths(options.inputs, suffixes):
         place = os.path.realpath(path)
         names = (options.intensity, options.labels, options.picture)
         for series in _series_of(path, options):
