@@ -84,7 +84,7 @@ if TYPE_CHECKING:
     from conncomp.grid import *
     from conncomp.io import *
     from conncomp.tables import *
-    from conncomp.tables.edges import *
+    from conncomp.tables.files.edges import *
 
     __version__: str
 else:

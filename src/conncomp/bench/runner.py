@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._optional import optional
-from conncomp.bench.devices import Cpu, Cuda
+from conncomp.bench.devices import Cpu, Cuda, commit
 from conncomp.bench.inputs import Input
-from conncomp.bench.machine import commit
 from conncomp.bench.peers import (
     Contender,
     Numbering,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Protocol
@@ -26,6 +26,7 @@ from rich.table import Table
 from conncomp._progress import progress_display
 from conncomp._text import printable
 from conncomp.cli._errors import to_output
+from conncomp.kernels.cuda import launcher
 
 Row = tuple[str, ...]
 
@@ -219,3 +220,24 @@ def speed_row(per_second: float, things: str, threads: int, device: str = "cpu")
 def timing_row(seconds: dict[str, float]) -> Row:
     """Return the row on how long each stage took."""
     return "seconds", ", ".join(f"{name} {value:.3g}" for name, value in seconds.items())
+
+
+Stage = Callable[[str], AbstractContextManager[None]]
+
+
+def stages_on(device: str, stage: Stages) -> Stage:
+    """Return what runs a stage on a device; on a GPU it ends when the GPU has finished."""
+
+    @contextmanager
+    def run(name: str) -> Iterator[None]:
+        with stage(name):
+            if device == "cpu":
+                yield
+                return
+            try:
+                yield
+                launcher.import_cupy().cuda.get_current_stream().synchronize()
+            except RuntimeError as error:
+                raise click.ClickException(f"--device cuda: {error}") from error
+
+    return run

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 import conncomp
 from conncomp._arrays import move_from_gpu
 from conncomp._optional import optional
-from conncomp.cli._device import stages_on
 from conncomp.cli._errors import say
 from conncomp.cli._options import (
     argument,
@@ -40,6 +39,7 @@ from conncomp.cli._report import (
     largest_table,
     show,
     speed_row,
+    stages_on,
     timing_row,
 )
 from conncomp.cli._rules import command, no_effect
@@ -215,7 +215,7 @@ def _read_graph(options: Options, stage: Stages) -> Labelled:
 
 def _read_edges(options: Options, stage: Stages) -> Labelled:
     """Read edges of files in batches, and label their vertices meanwhile."""
-    from conncomp.tables.edges import EdgeFiles, label_edges  # of which the help has no need
+    from conncomp.tables.files.edges import EdgeFiles, label_edges  # of which the help has no need
 
     if options.integers:
         raise click.UsageError("--integers is not for edges in Parquet or Arrow files.")

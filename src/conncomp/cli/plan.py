@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from conncomp._memory import in_words
-from conncomp.cli._channels import row_of_axes
+from conncomp.cli._input import row_of_axes
 from conncomp.cli._options import (
     ANY_PATH,
     argument,

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
-from conncomp.cli._channels import row_of_axes
-from conncomp.cli._input import read_quietly
+from conncomp.cli._input import read_quietly, row_of_axes
 from conncomp.cli._options import (
     ANY_PATH,
     FILE,

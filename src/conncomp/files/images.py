@@ -25,7 +25,6 @@ from conncomp._arguments import as_bool, shown
 from conncomp._arrays import as_numpy
 from conncomp._memory import check_memory
 from conncomp._optional import optional
-from conncomp.files import hdf5
 from conncomp.files._pictures import read_picture
 from conncomp.files._volumes import (
     fill,
@@ -153,7 +152,7 @@ def read_content(
 def count_series(path: StrPath) -> int:
     """Return how many series of a file `read_content` can choose from; 1 of what has none."""
     path = as_path(path)
-    if os.path.exists(path) and (not os.path.isfile(path) or hdf5.is_hdf5(path)):
+    if os.path.exists(path) and (not os.path.isfile(path) or is_hdf5(path)):
         return 1
     with open(path, "rb") as file, naming(path):
         kind = kind_of(file.read(SIGNATURE)).name
@@ -213,7 +212,7 @@ def kind_of(head: bytes) -> Kind:
     if not head:
         raise ValueError("is empty")
     kind = next((kind for kind in KINDS if re.match(kind.signature, head, re.DOTALL)), None)
-    if kind is None and head.startswith(hdf5.SIGNATURE):
+    if kind is None and head.startswith(HDF5):
         raise ValueError("is of HDF5, which conncomp.open_volume and conncomp.label_file read")
     if kind is None:
         kinds = ", ".join(kind.name for kind in KINDS)
@@ -441,3 +440,12 @@ def _write_tiff(file: IO[bytes], image: Image, axes: str) -> None:
         compression="zlib",
         metadata={"axes": axes} if axes else {},
     )
+
+
+HDF5 = b"\x89HDF\r\n\x1a\n"
+
+
+def is_hdf5(path: StrPath) -> bool:
+    """Say whether a file begins as HDF5 does."""
+    with open(path, "rb") as file:
+        return file.read(len(HDF5)) == HDF5

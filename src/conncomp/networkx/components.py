@@ -15,8 +15,7 @@ import numpy as np
 
 from conncomp.graph._condensing import condense
 from conncomp.graph.graph import Graph
-from conncomp.networkx.blocks import in_blocks, paused_collector
-from conncomp.networkx.conversion import Components, ConvertedGraph
+from conncomp.networkx.conversion import Components, ConvertedGraph, in_blocks, paused_collector
 
 
 def _are_one(graph: ConvertedGraph, components: Components) -> bool:

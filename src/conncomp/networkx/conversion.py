@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import gc
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
-from itertools import chain
-from typing import Any, NamedTuple
+from itertools import chain, islice
+from typing import Any, NamedTuple, TypeVar
 
 import networkx as nx
 import numpy as np
@@ -15,6 +17,35 @@ from conncomp._core import native
 from conncomp.components import component_members
 from conncomp.graph import Graph, connected_components
 from conncomp.graph.inputs.conversions import Nodes, Rows, csr_of_networkx, dictionaries_of_networkx
+
+Item = TypeVar("Item")
+
+LARGEST_BLOCK = 1 << 12
+
+
+@contextmanager
+def paused_collector() -> Iterator[None]:
+    """Let the garbage collector wait, unless it is switched off anyway."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def in_blocks(items: Iterator[Item]) -> Iterator[Item]:
+    """Generate items that are made some at a time: one at first, as more may not be asked for."""
+    size = 1
+    while True:
+        with paused_collector():
+            block = list(islice(items, size))
+        yield from block
+        if len(block) < size:
+            return
+        size = min(2 * size, LARGEST_BLOCK)
 
 
 class Components(NamedTuple):
@@ -163,3 +194,36 @@ def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
                 for key, data in edges.items()
             )
     return graph
+
+
+# With fewer nodes a call takes 50 µs, and NetworkX is done sooner.
+FEWEST_NODES = 300
+
+# The argument that a function takes one value of only: its place, its name and the value.
+FIXED = {
+    "condensation": (1, "scc", None),
+    "kosaraju_strongly_connected_components": (1, "source", None),
+    "maximum_spanning_edges": (1, "algorithm", "kruskal"),
+    "maximum_spanning_tree": (2, "algorithm", "kruskal"),
+    "minimum_spanning_edges": (1, "algorithm", "kruskal"),
+    "minimum_spanning_tree": (2, "algorithm", "kruskal"),
+}
+
+
+def can_run(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool | str:
+    """Tell whether a function takes these arguments; if not, why."""
+    if name not in FIXED:
+        return True
+    place, argument, only = FIXED[name]
+    value = args[place] if place < len(args) else kwargs.get(argument, only)
+    if value is only or (isinstance(value, str) and value == only):
+        return True
+    return f"{argument} must be {only!r}"
+
+
+def should_run(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool | str:
+    """Tell whether a call of a function is worth a conversion; if not, why."""
+    graph = args[0] if args else kwargs["G"]
+    if isinstance(graph, ConvertedGraph) or len(graph) >= FEWEST_NODES:
+        return True
+    return f"the graph has fewer than {FEWEST_NODES} nodes"

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.graph import Graph, minimum_spanning_forest
-from conncomp.networkx.blocks import in_blocks, paused_collector
-from conncomp.networkx.conversion import ConvertedGraph
+from conncomp.networkx.conversion import ConvertedGraph, in_blocks, paused_collector
 
 # Integers up to it are floats, too.
 EXACT_FLOATS = 1 << 53

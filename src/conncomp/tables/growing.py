@@ -23,6 +23,7 @@ from conncomp.tables.columns import (
     Column,
     as_columns,
     as_doubles,
+    as_table,
     as_weights,
     check_lengths,
     rows_without_nulls,
@@ -30,7 +31,6 @@ from conncomp.tables.columns import (
 )
 from conncomp.tables.id_space import IdSpace, common_family, taken
 from conncomp.tables.ids import Family
-from conncomp.tables.results import as_table
 
 FORMAT = 1  # of files
 

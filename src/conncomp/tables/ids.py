@@ -14,13 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.tables.columns import Column, arrow, is_array
-from conncomp.tables.values.objects import UUID_TYPE, objects
-from conncomp.tables.values.text import NO_BYTES, Keys, buffers_of, decode, encode
+from conncomp.tables.values import (
+    NO_BYTES,
+    UUID_NAME,
+    UUID_TYPE,
+    Keys,
+    buffers_of,
+    decode,
+    encode,
+    objects,
+)
 
 Words = NDArray[np.uint64]
 
 UNITS = ("s", "ms", "us", "ns")  # each finer than the one before
-UUID_NAME = "extension<arrow.uuid>"  # as Arrow calls the type
 
 
 class Family(NamedTuple):

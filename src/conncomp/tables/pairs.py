@@ -11,8 +11,8 @@ from conncomp._arguments import INT32_MAX, as_integer, check_choice, shown
 from conncomp._arrays import library_of
 from conncomp._lazy import function_for
 from conncomp.tables.columns import Table, as_compared, as_weights
+from conncomp.tables.forests import StrongestLinks
 from conncomp.tables.growing import ClusterPairs
-from conncomp.tables.links import StrongestLinks
 
 
 def cluster_pairs(

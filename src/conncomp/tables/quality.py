@@ -19,14 +19,14 @@ from conncomp.tables.columns import (
     as_columns,
     as_compared,
     as_doubles,
+    as_table,
     as_weights,
     check_lengths,
     rows_without_nulls,
 )
+from conncomp.tables.forests import StrongestLinks
 from conncomp.tables.id_space import IdSpace, common_family, taken
-from conncomp.tables.links import StrongestLinks
 from conncomp.tables.pairs import columns_of
-from conncomp.tables.results import as_table
 
 
 def cluster_quality(

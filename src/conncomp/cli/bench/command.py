@@ -25,8 +25,7 @@ from conncomp.cli._options import option, threads_option
 from conncomp.cli._output import output_file
 from conncomp.cli._report import Row, show
 from conncomp.cli._rules import command, needs, no_effect
-from conncomp.cli.bench.paper import paper
-from conncomp.cli.bench.report import compare, report
+from conncomp.cli.bench.report import compare, paper, report
 
 # Where one algorithm takes milliseconds, another one takes minutes.
 LIMIT = 2.0

@@ -100,7 +100,7 @@ class Budget:
         return longer if most + more <= self.limit else length
 
 
-def stream(options: Options, stage: Stages) -> dict[str, Any]:
+def measure_stream(options: Options, stage: Stages) -> dict[str, Any]:
     """Measure the components of a volume; return the report."""
     with open_slabs(options.input, options.raw) as file:
         with naming(options.input):

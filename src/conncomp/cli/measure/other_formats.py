@@ -14,8 +14,7 @@ import numpy as np
 from conncomp._memory import check_memory
 from conncomp._optional import optional
 from conncomp.files.access import naming
-from conncomp.files.hdf5 import is_hdf5
-from conncomp.files.images import SIGNATURE, kind_of
+from conncomp.files.images import SIGNATURE, is_hdf5, kind_of
 from conncomp.files.scales import Content, scale_in_one_unit, unit_of
 
 # How files are called that plugins of bioio read and no reader here does, in folders.

@@ -17,11 +17,10 @@ import conncomp
 from conncomp._arrays import move_from_gpu, on_gpu
 from conncomp._optional import optional
 from conncomp._text import printable
-from conncomp.cli._device import stages_on
 from conncomp.cli._options import json_option, numbers, option, parsed, threads_option
 from conncomp.cli._output import check_distinct, output_file
 from conncomp.cli._picture import NOTHING, Known, paint_labels, plot_series
-from conncomp.cli._report import Row, Stages, show, speed_row, timing_row
+from conncomp.cli._report import Row, Stages, show, speed_row, stages_on, timing_row
 from conncomp.cli._rules import excludes, needs
 from conncomp.cli.simulate._film import Film, film_every
 from conncomp.models import Estimate, Model, Simulation

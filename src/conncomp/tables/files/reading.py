@@ -39,7 +39,7 @@ from conncomp.tables.columns import (
     rows_without_nulls,
 )
 from conncomp.tables.id_space import common_family
-from conncomp.tables.values.text import buffers_of
+from conncomp.tables.values import buffers_of
 
 PURPOSE = "a file of pairs"
 

@@ -1,0 +1,262 @@
+"""Labels of an image's components, and labels of some of them: layers in, layers out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arrays import move_to_gpu, native_layout, on_host
+from conncomp._optional import optional
+from conncomp.components import (
+    component_statistics,
+    contacts,
+    largest_components,
+    remove_small_components,
+)
+from conncomp.components import fill_holes as filled
+from conncomp.components.columns.properties import USUAL, USUAL_OF_IMAGE
+from conncomp.files.thresholds import foreground
+from conncomp.grid import label as labelled
+from conncomp.kernels.cuda import launcher
+
+# The data of a layer, what it is made with, and its kind.
+LayerData = tuple[NDArray[Any], dict[str, Any], str]
+
+# What layers of the same place and size share.
+PLACED = ("scale", "translate", "rotate", "shear", "units", "axis_labels")
+
+
+def grey_values(layer: Any) -> NDArray[Any]:
+    """Return the values of a layer of one channel, in main memory."""
+    if getattr(layer, "rgb", False):
+        raise ValueError(f"the layer {layer.name!r} is in colour; split its channels first")
+    if getattr(layer, "multiscale", False):
+        return np.asarray(layer.data[0])
+    return np.asarray(layer.data)
+
+
+def spacing_of(layer: Any) -> tuple[float, ...]:
+    """Return the distances of neighbouring elements of a layer."""
+    return tuple(abs(float(length)) for length in layer.scale)
+
+
+def unit_of_layer(layer: Any) -> str:
+    """Return the unit of a layer's lengths; "" if they are pixels."""
+    units = [f"{unit:~}" for unit in getattr(layer, "units", None) or ()]
+    unit = units[-1] if units else ""
+    return "" if unit in ("px", "pixel") else unit
+
+
+def labels_layer(layer: Any, name: str, labels: NDArray[Any], **more: Any) -> LayerData:
+    """Return what a layer of labels is made of, which lies where another layer does."""
+    placed = {key: getattr(layer, key) for key in PLACED if hasattr(layer, key)}
+    return labels, {"name": f"{name} of {layer.name}", **placed, **more}, "labels"
+
+
+def on_device(array: NDArray[Any], device: str) -> Any:
+    """Return an array where it is to be worked on, "cpu" or "cuda"."""
+    if device == "cpu":
+        return array
+    optional("cupy")
+    return move_to_gpu(launcher.import_cupy(), native_layout(array))
+
+
+def label(
+    image: Any,
+    threshold: float | str = "otsu",
+    *,
+    dark: bool = False,
+    connectivity: int | None = None,
+    min_size: int = 1,
+    device: str = "cpu",
+) -> LayerData:
+    """Label the components of what lies above a threshold.
+
+    Parameters
+    ----------
+    image : napari.layers.Image or napari.layers.Labels
+    threshold : float or str, optional
+        A number, or ``"otsu"``, ``"li"``, ``"triangle"`` or ``"local:51"``.
+    dark : bool, optional
+        Whether components are what is not above the threshold.
+    connectivity : int, optional
+        Along how many axes neighbours may differ; all by default.
+    min_size : int, optional
+        Components of fewer elements are left out.
+    device : {"cpu", "cuda"}, optional
+        Where to label.
+
+    Returns
+    -------
+    tuple
+        The data of a layer of labels, what it is made with, and its kind.
+
+    Raises
+    ------
+    ValueError
+        If the image is in colour, or has no threshold.
+    """
+    mask, _ = foreground(grey_values(image), threshold, is_dark=dark)
+    labels: Any = labelled(on_device(mask, device), connectivity=connectivity)
+    if min_size > 1:
+        least = min(min_size, labels.size + 1)
+        labels = remove_small_components(labels, least, background=0)
+    return labels_layer(image, "components", on_host(labels))
+
+
+def keep_largest(labels: Any, count: int = 1, *, device: str = "cpu") -> LayerData:
+    """Keep the largest components of a layer of labels.
+
+    Parameters
+    ----------
+    labels : napari.layers.Labels
+    count : int, optional
+        How many.
+    device : {"cpu", "cuda"}, optional
+
+    Returns
+    -------
+    tuple
+        As of `label`.
+    """
+    data: Any = on_device(grey_values(labels), device)
+    kept = largest_components(data, min(count, data.size), background=0)
+    return labels_layer(labels, "largest", on_host(kept))
+
+
+def fill_holes(labels: Any, *, device: str = "cpu") -> LayerData:
+    """Fill the holes of the components of a layer of labels.
+
+    Parameters
+    ----------
+    labels : napari.layers.Labels
+    device : {"cpu", "cuda"}, optional
+
+    Returns
+    -------
+    tuple
+        As of `label`.
+    """
+    data: Any = on_device(grey_values(labels), device)
+    return labels_layer(labels, "filled", on_host(filled(data, background=0)))
+
+
+def contacts_table(labels: Any, *, device: str = "cpu") -> dict[str, NDArray[Any]]:
+    """Return the pairs of components that share faces, the background left out.
+
+    Parameters
+    ----------
+    labels : napari.layers.Labels
+    device : {"cpu", "cuda"}, optional
+
+    Returns
+    -------
+    dict of str to ndarray
+        ``label`` and ``other``, how many faces they share, ``faces``, and the area of these in the
+        units of the layer's scale, ``area``.
+    """
+    touching = contacts(
+        on_device(grey_values(labels), device),
+        connectivity=1,
+        background=0,
+        spacing=spacing_of(labels),
+    )
+    pairs, counts, areas = map(on_host, (touching.pairs, touching.counts, touching.areas))
+    return {"label": pairs[:, 0], "other": pairs[:, 1], "faces": counts, "area": areas}
+
+
+def measure(
+    labels: Any,
+    image: Any = None,
+    *,
+    properties: Sequence[str] = (),
+    device: str = "cpu",
+) -> dict[str, NDArray[Any]]:
+    """Measure the components of a layer of labels, in the units of its scale.
+
+    Parameters
+    ----------
+    labels : napari.layers.Labels
+    image : napari.layers.Image, optional
+        What to measure the intensities of.
+    properties : sequence of str, optional
+        Columns by the names of scikit-image; by default sizes, boxes and centroids, and of an image
+        means and extremes.
+    device : {"cpu", "cuda"}, optional
+        Where to measure.
+
+    Returns
+    -------
+    dict of str to ndarray
+        A row for each component; the first column is ``label``.
+
+    Raises
+    ------
+    ValueError
+        If the image is in colour or of another shape, or a property is unknown.
+    """
+    values = None if image is None else on_device(grey_values(image), device)
+    names = tuple(properties) or USUAL + (() if image is None else USUAL_OF_IMAGE)
+    statistics = component_statistics(
+        on_device(grey_values(labels), device),
+        values,
+        properties=names,
+        background=0,
+        spacing=spacing_of(labels),
+    )
+    return {name: on_host(column) for name, column in statistics.columns().items()}
+
+
+def features_of(table: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return a table as napari shows it where one points at a label: by the column ``index``."""
+    return {"index": table["label"], **{k: v for k, v in table.items() if k != "label"}}
+
+
+def filter_by_column(
+    labels: Any,
+    column: str,
+    least: float = -np.inf,
+    most: float = np.inf,
+    *,
+    image: Any = None,
+    device: str = "cpu",
+) -> LayerData:
+    """Keep the components whose value of a column lies between two numbers, both included.
+
+    Parameters
+    ----------
+    labels : napari.layers.Labels
+    column : str
+        A property with one number, as ``"area"``, or one of its columns, as ``"bbox-0"``.
+    least, most : float, optional
+    image : napari.layers.Image, optional
+        For columns of intensities.
+    device : {"cpu", "cuda"}, optional
+
+    Returns
+    -------
+    tuple
+        As of `label`.
+
+    Raises
+    ------
+    ValueError
+        If there is no such column.
+    """
+    table = measure(labels, image, properties=(_property_of(column),), device=device)
+    if column not in table:
+        raise ValueError(f"column={column!r} must be one of {', '.join(table)}")
+    values = table[column]
+    kept = table["label"][(values >= least) & (values <= most)]
+    data = grey_values(labels)
+    return labels_layer(labels, f"{column} filtered", np.where(np.isin(data, kept), data, 0))
+
+
+def _property_of(column: str) -> str:
+    """Return the property that a column is of; its indices follow hyphens."""
+    if column.startswith("intensity_quantile-"):
+        return column
+    return column.partition("-")[0]
