@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +16,17 @@ from conncomp.files.images import is_hdf5, read_content
 from conncomp.files.scales import Content
 
 
-def read_quietly(path: Path, key: str | None = None) -> Content:
-    """Read as `read_content` does, without what libraries say of files that they could read."""
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Let libraries say nothing of files that they can read; it holds for all threads."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        yield
+
+
+def read_quietly(path: Path, key: str | None = None) -> Content:
+    """Read as `read_any` does, without what libraries say."""
+    with quiet():
         return read_any(path, key)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import click
 from numpy.typing import NDArray
 
+from conncomp._optional import optional
 from conncomp.files.access import atomic_path
 
 # Rows that are Python objects at once.
@@ -96,3 +97,23 @@ def rows_file(
                 writer.writerows(zip(*(column[rows].tolist() for column in columns), strict=True))
 
         yield add
+
+
+def write_table(file: Any, path: Path, table: Any) -> None:
+    """Write a table of Arrow in the format of a name, in blocks, so that Ctrl-C need not wait."""
+    from conncomp.tables.files.reading import format_of  # of which other commands have no need
+
+    kind = format_of(path)
+    opened: Any
+    if kind == "parquet":
+        opened = optional("pyarrow.parquet").ParquetWriter(file, table.schema)
+    elif kind == "arrow":
+        ipc, is_stream = optional("pyarrow.ipc"), path.suffix.lower() == ".arrows"
+        opened = (ipc.new_stream if is_stream else ipc.new_file)(file, table.schema)
+    else:
+        text = optional("pyarrow.csv")
+        options = text.WriteOptions(delimiter="\t" if kind == "tsv" else ",")
+        opened = text.CSVWriter(file, table.schema, write_options=options)
+    with opened as writer:
+        for begin in range(0, table.num_rows, BLOCK):
+            writer.write_table(table.slice(begin, BLOCK))

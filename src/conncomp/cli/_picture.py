@@ -116,23 +116,16 @@ def plot_scan(
     title: str,
     known: Known = NOTHING,
 ) -> None:
-    """Draw observables, each a value and an error for each temperature, side by side."""
-    columns = 2
-    rows = -(-len(observables) // columns)
+    """Draw observables, each a value and an error for each temperature, in two columns."""
+    rows = -(-len(observables) // 2)
     figure = _figure(9, 2.6 * rows)
-    for axes, (name, estimates) in zip(
-        figure.subplots(rows, columns, sharex=True, squeeze=False).flat,
-        observables.items(),
-        strict=False,
-    ):
-        values, errors = np.array(estimates).T
-        axes.errorbar(temperatures, values, errors, fmt="o-", markersize=3, linewidth=0.8)
-        axes.set_title(name, fontsize="medium")
-        _draw_known(axes, name, temperatures, known)
-        if axes.get_subplotspec().is_last_row():
-            axes.set_xlabel("temperature")
-    figure.suptitle(printable(title), parse_math=False)
-    _save(path, figure)
+    panels = figure.subplots(rows, 2, sharex=True, squeeze=False).flat
+    for (name, estimates), axes in zip(observables.items(), panels, strict=False):
+        curves = {"": [(t, *one) for t, one in zip(temperatures, estimates, strict=True)]}
+        _draw_panel(axes, name, curves, known)
+        if not axes.get_subplotspec().is_last_row():
+            axes.set_xlabel("")
+    _save(path, figure, title)
 
 
 def plot_curves_of_sizes(
@@ -147,19 +140,23 @@ def plot_curves_of_sizes(
     figure = _figure(4.5 * columns, 4 * rows)
     panels = figure.subplots(rows, columns, squeeze=False).flat
     for (name, of_sizes), axes in zip(curves.items(), panels, strict=False):
-        for size, points in of_sizes.items():
-            temperatures, values, errors = np.array(points).T
-            axes.errorbar(
-                temperatures, values, errors, fmt="o-", markersize=3, linewidth=0.8, label=size
-            )
-        axes.set_title(name, fontsize="medium")
-        axes.set_xlabel("temperature")
-        _draw_known(axes, name, [point[0] for of in of_sizes.values() for point in of], known)
+        _draw_panel(axes, name, of_sizes, known)
         axes.legend()
     for axes in list(panels):  # what is left of the last row
         axes.remove()
-    figure.suptitle(printable(title), parse_math=False)
-    _save(path, figure)
+    _save(path, figure, title)
+
+
+def _draw_panel(axes: Any, name: str, curves: Mapping[str, Any], known: Known) -> None:
+    """Draw curves of temperature, value and error by their labels, and what is known."""
+    for label, points in curves.items():
+        temperatures, values, errors = np.array(points).T
+        axes.errorbar(
+            temperatures, values, errors, fmt="o-", markersize=3, linewidth=0.8, label=label or None
+        )
+    axes.set_title(name, fontsize="medium")
+    axes.set_xlabel("temperature")
+    _draw_known(axes, name, [point[0] for points in curves.values() for point in points], known)
 
 
 def plot_series(
@@ -182,8 +179,7 @@ def plot_series(
             axes.axhline(level, color=KNOWN_COLOUR, linewidth=1, label=called)
             axes.legend()
     axes.set_xlabel("update")
-    figure.suptitle(printable(title), parse_math=False)
-    _save(path, figure)
+    _save(path, figure, title)
 
 
 def _draw_known(axes: Any, name: str, temperatures: Sequence[float], known: Known) -> None:
@@ -207,7 +203,9 @@ def _figure(width: float, height: float) -> Any:
     return optional("matplotlib.figure").Figure(figsize=(width, height), layout="constrained")
 
 
-def _save(path: Path, figure: Any) -> None:
+def _save(path: Path, figure: Any, title: str = "") -> None:
+    if title:
+        figure.suptitle(printable(title), parse_math=False)
     for axes in figure.axes:
         axes.grid(which="major", alpha=0.3)
         axes.spines[["top", "right"]].set_visible(False)

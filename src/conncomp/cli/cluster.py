@@ -30,7 +30,7 @@ from conncomp.cli._options import (
     threads_option,
     top_option,
 )
-from conncomp.cli._output import check_distinct, output_file
+from conncomp.cli._output import check_distinct, output_file, write_table
 from conncomp.cli._report import (
     Counter,
     Row,
@@ -61,9 +61,6 @@ from conncomp.tables.files.reading import (
     open_file,
 )
 from conncomp.tables.pairs import Clustering
-
-# Rows that are written at once.
-BLOCK = 1 << 18
 
 OUTPUTS = (*SUFFIXES["parquet"], *SUFFIXES["arrow"], *SUFFIXES["csv"], *SUFFIXES["tsv"])
 
@@ -208,7 +205,7 @@ def cluster(options: Options) -> None:
             atomic_path(options.output) as temporary,
             temporary.open("wb") as file,
         ):
-            _write_to(file, options.output, table)
+            write_table(file, options.output, table)
     report: dict[str, Any] = {
         "input": {"files": names, "bytes": sum(file.size for file in pair_files)},
         "pairs": tally.rows,
@@ -362,27 +359,9 @@ def _check_output(path: Path, file: PairFile) -> None:
     pa = optional("pyarrow")
     fields = {name: empty_column(file.types[name]) for name in file.wanted.left}
     try:
-        _write_to(io.BytesIO(), path, pa.table(fields))
+        write_table(io.BytesIO(), path, pa.table(fields))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise ValueError(f"{path}: {error}; write .parquet or .arrow") from error
-
-
-def _write_to(file: Any, path: Path, table: Any) -> None:
-    """Write a table in the format of a name, block by block, so that Ctrl-C need not wait."""
-    suffix = path.suffix.lower()
-    opened: Any
-    if suffix in SUFFIXES["parquet"]:
-        opened = optional("pyarrow.parquet").ParquetWriter(file, table.schema)
-    elif suffix in SUFFIXES["arrow"]:
-        ipc = optional("pyarrow.ipc")
-        opened = (ipc.new_stream if suffix == ".arrows" else ipc.new_file)(file, table.schema)
-    else:
-        csv = optional("pyarrow.csv")
-        options = csv.WriteOptions(delimiter="," if suffix in SUFFIXES["csv"] else "\t")
-        opened = csv.CSVWriter(file, table.schema, write_options=options)
-    with opened as writer:
-        for begin in range(0, table.num_rows, BLOCK):
-            writer.write_table(table.slice(begin, BLOCK))
 
 
 def _table_of_thresholds(results: list[dict[str, Any]], ids: int) -> list[Row]:

@@ -40,13 +40,16 @@ from conncomp.cli.label.options import (
     check_is_number,
     finite,
 )
-from conncomp.cli.label.stream import columns_of, measure_stream, names_of_columns
+from conncomp.cli.label.stream import columns_of, measure_stream, names_of_columns, report_of
 from conncomp.files.access import naming
 from conncomp.files.images import check_format
 from conncomp.files.label_values import middle_of
 from conncomp.files.scales import Content, Scale, batch_axes_of
 from conncomp.files.thresholds import foreground
 from conncomp.kernels.cuda import launcher
+
+if TYPE_CHECKING:
+    from conncomp.chunked.measures.size_summary import SizeSummary
 
 Image = NDArray[Any]
 
@@ -101,7 +104,6 @@ def _label_whole(options: Options, stage: Stages) -> dict[str, Any]:
         content = read_quietly(options.input, options.key)
         content = one_channel(options.input, content, options.channel, options.grey)
         shape, dtype = content.image.shape, content.image.dtype
-        source = {"path": options.input, "shape": shape, "dtype": str(dtype)}
         image, axes = _axes_of(options, content)
         del content
     _check_image(options, image, axes.batch)
@@ -124,26 +126,17 @@ def _label_whole(options: Options, stage: Stages) -> dict[str, Any]:
         if options.min_size is not None or options.top is not None:
             kept = conncomp.component_sizes(labels, **of_labels)
     written = _write(options, labels, axes, closes, stage)
-    return {
-        "input": source,
+    found: dict[str, Any] = {
         "threshold": threshold if threshold is None else finite(threshold),
-        "background": finite(options.background),
-        "connectivity": options.connectivity or len(shape) - axes.batch,
-        "periodic": axes.periodic,
-        "axes": axes.letters,
-        "separate": axes.separate,
-        "batch_axes": axes.batch,
         "components": count,
         "foreground": sizes.sum(),
         "largest": largest(sizes, options.top or 1),
         "sizes": describe_sizes(sizes[sizes > 0]),
         "kept": {"components": np.count_nonzero(kept), "elements": kept.sum()},
-        "seconds": stage.seconds,
-        "elements_per_second": labels.size / stage.seconds["labelling"],
-        "device": options.device,
-        "threads": conncomp.get_num_threads(),
         "written": written,
     }
+    known = shape, dtype, axes.letters, axes.separate, axes.periodic
+    return report_of(options, stage, *known, **found)
 
 
 class Axes(NamedTuple):
@@ -327,10 +320,6 @@ def _summary(report: dict[str, Any]) -> list[Row]:
     return rows
 
 
-if TYPE_CHECKING:
-    from conncomp.chunked.measures.size_summary import SizeSummary
-
-
 def label_chunks(options: Options, stage: Stages) -> dict[str, Any]:
     """Label a volume in chunks; return the report."""
     _check_output(options)
@@ -343,8 +332,7 @@ def label_chunks(options: Options, stage: Stages) -> dict[str, Any]:
             batch = batch_axes_of(names, shape, options.join_time)
         if dtype.kind == "f":
             check_floats(options, volume.read(middle_of(shape, batch)))
-    elements = math.prod(shape)
-    size = elements * dtype.itemsize
+    size = math.prod(shape) * dtype.itemsize
     axes = closed_axes(options.periodic, len(shape), "image", separate=range(batch))
     assert options.output is not None
     arguments = Arguments(
@@ -371,28 +359,17 @@ def label_chunks(options: Options, stage: Stages) -> dict[str, Any]:
     assert counts.summary is not None
     by_digits = counts.summary.by_digits
     digits = np.flatnonzero(by_digits[:, 0]).max(initial=-1) + 1
-    return {
-        "input": {"path": options.input, "shape": shape, "dtype": str(dtype)},
+    found: dict[str, Any] = {
         "threshold": options.threshold,
-        "background": finite(options.background),
-        "connectivity": options.connectivity or len(axes) - batch,
-        "periodic": axes,
-        "axes": names,
-        "separate": list(range(batch)),
-        "batch_axes": batch,
         "components": counts.components,
         "foreground": int(by_digits[:, 1].sum()),
         "largest": _largest(counts.summary, shape[:batch]),
         "sizes": describe_decades(by_digits[:digits].tolist()),
         "kept": {"components": counts.kept, "elements": counts.elements},
-        "seconds": stage.seconds,
-        "elements_per_second": elements / stage.seconds["labelling"],
-        "device": options.device,
-        "threads": conncomp.get_num_threads(),
         "scheduler": options.scheduler,
         "memory": {"peak": peak_memory(), "limit": options.memory},
-        "written": {"labels": options.output, "statistics": None, "picture": None},
     }
+    return report_of(options, stage, shape, dtype, names, list(range(batch)), axes, **found)
 
 
 def _largest(summary: SizeSummary, batch: tuple[int, ...]) -> list[dict[str, Any]]:

@@ -126,27 +126,43 @@ def measure_stream(options: Options, stage: Stages) -> dict[str, Any]:
                 f"--memory {in_words(budget.limit)} is too little for a slab, its components and "
                 f"those that are open ({error}); give more"
             ) from error
-    total = math.prod(file.shape)
-    return {
-        "input": {"path": options.input, "shape": file.shape, "dtype": str(file.dtype)},
-        "axes": file.axes,
-        "separate": [],
-        "batch_axes": 0,
+    of_file: dict[str, Any] = {
         "threshold": options.threshold,
-        "background": finite(options.background),
-        "connectivity": options.connectivity or len(axes),
-        "periodic": axes,
         "components": found.components,
         "foreground": found.elements,
         "largest": found.largest,
         "sizes": found.sizes,
         "kept": {"components": kept.components, "elements": kept.elements},
+        "memory": {"peak": peak_memory(), "limit": budget.limit},
+    }
+    return report_of(options, stage, file.shape, file.dtype, file.axes, [], axes, **of_file)
+
+
+def report_of(
+    options: Options,
+    stage: Stages,
+    shape: tuple[int, ...],
+    dtype: object,
+    axes: str,
+    separate: list[int],
+    periodic: list[bool],
+    **found: Any,
+) -> dict[str, Any]:
+    """Return the report on what was found in an image or volume with these axes."""
+    return {
+        "input": {"path": options.input, "shape": shape, "dtype": str(dtype)},
+        "background": finite(options.background),
+        "connectivity": options.connectivity or len(shape) - len(separate),
+        "periodic": periodic,
+        "axes": axes,
+        "separate": separate,
+        "batch_axes": len(separate),
         "seconds": stage.seconds,
-        "elements_per_second": total / stage.seconds["labelling"],
+        "elements_per_second": math.prod(shape) / stage.seconds["labelling"],
         "device": options.device,
         "threads": conncomp.get_num_threads(),
-        "memory": {"peak": peak_memory(), "limit": budget.limit},
-        "written": {"labels": None, "statistics": options.stats, "picture": None},
+        "written": {"labels": options.output, "statistics": options.stats, "picture": None},
+        **found,
     }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from conncomp._core import asked
 from conncomp._optional import optional
 from conncomp._text import printable
 from conncomp.cli._errors import say
+from conncomp.cli._input import quiet
 from conncomp.cli._picture import paint_labels
 from conncomp.cli._report import Counter, Row, Stages, show, timing_row
 from conncomp.cli._rules import command
@@ -66,7 +66,7 @@ def measure(options: Options) -> None:
     sources = sources_of(options)
     stage = Stages()
     with kept_tables(options) as kept:
-        with stage("measuring", counts=True) as progress, _quiet():
+        with stage("measuring", counts=True) as progress, quiet():
             tables, failures = _measure_all(sources, options, kept, progress)
         tables = _of_one_kind(tables, failures)
         failures = {source: failures[source] for source in sources if source in failures}
@@ -154,14 +154,6 @@ def _threads(count: int) -> Iterator[None]:
         yield
     finally:
         conncomp.set_num_threads(before)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Let libraries say nothing of files that they can read; it holds for all threads."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def _measure_file(source: Source, work: Work, check: Callable[[], None]) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 import conncomp
 from conncomp._optional import optional
 from conncomp.chunked.volumes.volume import identity_of
+from conncomp.cli._output import write_table as write_to
 from conncomp.cli.measure.inputs import Source, files_read_with
 from conncomp.cli.measure.measuring import Measured
 from conncomp.cli.measure.options import Options, as_known
@@ -172,12 +173,5 @@ def write_table(path: Path, tables: Sequence[Any]) -> None:
     about = json.dumps({"version": conncomp.__version__, "unit": about_table(tables[0])["unit"]})
     fields = [field.with_metadata(units.get(field.name)) for field in table.schema]
     table = table.cast(arrow.schema(fields, {KEY: about}))
-    suffix = path.suffix.lower()
     with atomic_path(path) as temporary, temporary.open("wb") as file:
-        if suffix == ".parquet":
-            optional("pyarrow.parquet").write_table(table, file)
-        elif suffix == ".csv":
-            optional("pyarrow.csv").write_csv(table, file)
-        else:
-            with arrow.ipc.new_file(file, table.schema) as writer:
-                writer.write_table(table)
+        write_to(file, path, table)
