@@ -107,6 +107,8 @@ class Transfers(msgspec.Struct, frozen=True, kw_only=True):
 class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One input of a suite, and everything that ran on it."""
 
+    sizes: ClassVar[tuple[str, ...]]  # what else makes inputs of one name the same; first the size
+
     suite: Name
     input: Name
     description: Text
@@ -122,48 +124,32 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def size(self) -> int:
         """Number of elements or arcs."""
-        raise NotImplementedError
+        return int(getattr(self, self.sizes[0]))
 
     @property
     def content(self) -> tuple[object, ...]:
         """What makes two inputs of the same name the same."""
-        raise NotImplementedError
+        return tuple(getattr(self, name) for name in (*self.sizes, "components"))
 
 
 class GridRow(Row, frozen=True, kw_only=True):
     """An array as input."""
+
+    sizes = ("elements", "shape", "dtype", "connectivity")
 
     elements: Count
     shape: Annotated[tuple[Count, ...], Meta(max_length=64)]
     dtype: Text
     connectivity: Count
 
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return self.elements
-
-    @property
-    def content(self) -> tuple[object, ...]:
-        """What makes two inputs of the same name the same."""
-        return self.shape, self.dtype, self.connectivity, self.components
-
 
 class GraphRow(Row, frozen=True, kw_only=True):
     """A graph as input."""
 
+    sizes = ("arcs", "vertices")
+
     vertices: Count
     arcs: Count
-
-    @property
-    def size(self) -> int:
-        """Number of arcs."""
-        return self.arcs
-
-    @property
-    def content(self) -> tuple[object, ...]:
-        """What makes two inputs of the same name the same."""
-        return self.vertices, self.arcs, self.components
 
 
 AnyRow = TypeVar("AnyRow", GridRow, GraphRow)

@@ -20,7 +20,7 @@ def option(help_: str | None = None, metavar: str | None = None, *names: str, **
 
     It is named as the field is, with hyphens, and its type is that of the field: a flag for bool,
     choices for a Literal, given several times for a tuple. `least` and `most` bound a number. Texts
-    are parsed by `type`. A last one stands behind those of derived classes.
+    are parsed by `type`. Those of a higher rank stand behind others, of derived classes, too.
     """
     return field(kw_only=True, metadata={"help": help_, "metavar": metavar, "names": names, **more})
 
@@ -33,7 +33,7 @@ def argument(metavar: str, **more: Any) -> Any:
 def parameters_of(options: type) -> list[click.Parameter]:
     """Return the options and arguments that the fields of a class are."""
     hints = get_type_hints(options)
-    declared = sorted(fields(options), key=lambda each: each.metadata.get("last", False))
+    declared = sorted(fields(options), key=lambda each: each.metadata.get("rank", 0))
     return [_parameter(each, hints[each.name]) for each in declared]
 
 
@@ -42,7 +42,7 @@ def _parameter(each: Field[Any], hint: Any) -> click.Parameter:
     if "names" not in given:
         return click.Argument([each.name], **given)
     names = given.pop("names") or (f"--{each.name.replace('_', '-')}",)
-    given.pop("last", None)
+    given.pop("rank", None)
     kind = get_args(hint)[0] if get_origin(hint) in (Union, UnionType) else hint
     bounds = given.pop("least", None), given.pop("most", None)
     if "type" in given:
@@ -102,15 +102,17 @@ def _parse_axes(text: str) -> bool | list[bool] | list[int]:
 AXES = "not 'all', 'none', axes such as '0,2', or 'true,false,...'"
 
 
-def axes_option(help_: str, default: str) -> Any:
+def axes_option(help_: str, default: str, rank: int = 0) -> Any:
     """Return an option that names axes; `closed_axes` makes one answer for each."""
-    return option(help_, "AXES", type=parsed(_parse_axes, AXES), default=default)
+    return option(help_, "AXES", type=parsed(_parse_axes, AXES), default=default, rank=rank)
 
 
-def periodic_option(default: str) -> Any:
+def periodic_option(default: str, rank: int = 0) -> Any:
     """Return the option that tells which axes close."""
     return axes_option(
-        "Axes that close on themselves: all, none, a list such as 0,2, or true,false,true.", default
+        "Axes that close on themselves: all, none, a list such as 0,2, or true,false,true.",
+        default,
+        rank,
     )
 
 

@@ -43,13 +43,6 @@ def spacing_of(layer: Any) -> tuple[float, ...]:
     return tuple(abs(float(length)) for length in layer.scale)
 
 
-def unit_of_layer(layer: Any) -> str:
-    """Return the unit of a layer's lengths; "" if they are pixels."""
-    units = [f"{unit:~}" for unit in getattr(layer, "units", None) or ()]
-    unit = units[-1] if units else ""
-    return "" if unit in ("px", "pixel") else unit
-
-
 def labels_layer(layer: Any, name: str, labels: NDArray[Any], **more: Any) -> LayerData:
     """Return what a layer of labels is made of, which lies where another layer does."""
     placed = {key: getattr(layer, key) for key in PLACED if hasattr(layer, key)}

@@ -43,9 +43,8 @@ from conncomp.cli.label.options import (
 from conncomp.cli.label.stream import columns_of, measure_stream, names_of_columns, report_of
 from conncomp.files.access import naming
 from conncomp.files.images import check_format
-from conncomp.files.label_values import middle_of
 from conncomp.files.scales import Content, Scale, batch_axes_of
-from conncomp.files.thresholds import foreground
+from conncomp.files.thresholds import foreground, middle_of
 from conncomp.kernels.cuda import launcher
 
 if TYPE_CHECKING:

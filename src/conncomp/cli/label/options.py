@@ -30,9 +30,8 @@ from conncomp.cli._options import (
 from conncomp.cli._output import is_within_zarr, output_file
 from conncomp.cli._rules import excludes, needs, no_effect
 from conncomp.files.images import is_hdf5
-from conncomp.files.label_values import has_fractions
 from conncomp.files.slabs import Raw, parse_raw
-from conncomp.files.thresholds import WAYS, window_of
+from conncomp.files.thresholds import WAYS, has_fractions, window_of
 
 
 def number(text: str) -> int | float:

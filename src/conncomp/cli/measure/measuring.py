@@ -26,9 +26,8 @@ from conncomp.components.columns.properties import USUAL, USUAL_OF_IMAGE
 from conncomp.components.statistics import ComponentStatistics, Numbers, component_table
 from conncomp.files.access import naming
 from conncomp.files.images import is_hdf5
-from conncomp.files.label_values import as_whole_numbers, look_like_intensities, middle_of
 from conncomp.files.scales import Content, Scale, batch_axes_of, in_unit
-from conncomp.files.thresholds import foreground
+from conncomp.files.thresholds import as_whole_numbers, foreground, look_like_intensities, middle_of
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import inf
-from typing import Any
+from typing import Any, Literal
 
 import click
 
-from conncomp.cli._options import option
+from conncomp.cli._options import axes_option, option, periodic_option
 from conncomp.cli._picture import plot_scan
 from conncomp.cli._report import Row
 from conncomp.cli.simulate._common import (
@@ -23,7 +24,12 @@ from conncomp.cli.simulate._common import (
     shown,
 )
 from conncomp.cli.simulate._exact import known_of
-from conncomp.cli.simulate._places import borders_of, sites_of_cell, temperature_in_words
+from conncomp.cli.simulate._places import (
+    borders_of,
+    lattice_option,
+    sites_of_cell,
+    temperature_in_words,
+)
 from conncomp.cli.simulate._sizes import run_sizes, show_sizes
 from conncomp.models import Estimate, Model, Summary
 from conncomp.models.ising import LATTICES
@@ -51,28 +57,14 @@ WRAPPING_NAMES = {
 }
 
 
-def start_option() -> Any:
-    """Return the option of the first state."""
-    return option(type=click.Choice(["hot", "cold"]), default="hot")
-
-
 def update_option(updates: Sequence[str]) -> Any:
     """Return the option of the kind of updates."""
     return option(
         "The kind of updates: one of wolff flips one cluster; the others are sweeps.",
         type=click.Choice(updates),
         default=updates[0],
+        rank=1,
     )
-
-
-def clusters_option() -> Any:
-    """Return the option that measures clusters."""
-    return option("Measure sizes of clusters, too, which makes m^2 more exact.")
-
-
-def wrapping_option() -> Any:
-    """Return the option that measures how clusters wrap."""
-    return option("Measure the probabilities that clusters wrap, too.")
 
 
 def observe_option(*observables: str) -> Any:
@@ -81,12 +73,49 @@ def observe_option(*observables: str) -> Any:
         "Measure this, too; again for each. Of structure follows the correlation length.",
         type=click.Choice(observables),
         multiple=True,
+        rank=1,
+    )
+
+
+def coupling_option(help_: str | None = None) -> Any:
+    """Return the option of the strength of bonds."""
+    return option(help_, "J", default=1.0, rank=1)
+
+
+def field_option(help_: str) -> Any:
+    """Return the option of an external field."""
+    return option(help_, "H", default=0.0, rank=1)
+
+
+@dataclass(frozen=True)
+class ClusterSettings(SettingsOfSizes):
+    """What the user chose of a model that clusters update."""
+
+    coupling: float = coupling_option()
+    field: float = option()  # each model says which
+    lattice: str | None = lattice_option(None)
+    periodic: bool | list[bool] | list[int] = periodic_option("all", rank=1)
+    start: Literal["hot", "cold"] = option(default="hot", rank=1)
+    update: str = option()  # likewise
+    clusters: bool = option("Measure sizes of clusters, too, which makes m^2 more exact.", rank=1)
+    wrapping: bool = option("Measure the probabilities that clusters wrap, too.", rank=1)
+    observe: tuple[str, ...] = observe_option("structure")
+
+
+@dataclass(frozen=True)
+class TurningSettings(ClusterSettings):
+    """The same of a model whose axes may close with the opposite coupling."""
+
+    antiperiodic: bool | list[bool] | list[int] = axes_option(
+        "Axes that close on themselves with the opposite coupling; named as those of --periodic.",
+        "none",
+        rank=1,
     )
 
 
 def run_clusters(
     make: Callable[..., Model[Any]],
-    settings: Any,
+    settings: ClusterSettings,
     in_words: Callable[[dict[str, Any]], Row],
     arguments: dict[str, Any],
     **updates: Any,

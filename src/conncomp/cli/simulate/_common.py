@@ -137,7 +137,7 @@ class SettingsOfSizes(Settings):
         "Keep series and a checkpoint of each size there, and go on from what is there.",
         "DIR",
         type=click.Path(file_okay=False, path_type=Path),
-        last=True,
+        rank=2,
     )
 
 

@@ -10,7 +10,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.cli._options import axes_option, closed_axes, numbers, option
+from conncomp.cli._options import closed_axes, numbers, option
 from conncomp.models.ising import LATTICES
 
 NAMES = {"bcc": "body-centred cubic", "fcc": "face-centred cubic"}
@@ -24,15 +24,8 @@ def lattice_option(default: str | None) -> Any:
         "--shape counts its unit cells, along its primitive vectors.",
         type=click.Choice(list(LATTICES)),
         default=default,
+        rank=1,
         show_default=default or "hypercubic, of as many axes as there are lengths",
-    )
-
-
-def antiperiodic_option() -> Any:
-    """Return the option of axes that close with the opposite coupling."""
-    return axes_option(
-        "Axes that close on themselves with the opposite coupling; named as those of --periodic.",
-        "none",
     )
 
 

@@ -8,21 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from conncomp.cli._options import option, periodic_option
+from conncomp.cli._options import option
 from conncomp.cli._report import Row
 from conncomp.cli._rules import command, excludes
 from conncomp.cli.simulate._clusters import (
-    clusters_option,
-    observe_option,
+    TurningSettings,
+    coupling_option,
+    field_option,
     run_clusters,
-    start_option,
     update_option,
-    wrapping_option,
 )
-from conncomp.cli.simulate._common import SIZES, SettingsOfSizes, number_or_critical_option
+from conncomp.cli.simulate._common import SIZES, number_or_critical_option
 from conncomp.cli.simulate._places import (
     Range,
-    antiperiodic_option,
     inverse_temperatures,
     lattice_option,
     place_in_words,
@@ -34,7 +32,7 @@ from conncomp.models.ising import UPDATES
 
 
 @dataclass(frozen=True)
-class Settings(SettingsOfSizes):
+class Settings(TurningSettings):
     """What the user chose of the Ising model."""
 
     temperature: str | float | None = number_or_critical_option(
@@ -45,21 +43,13 @@ class Settings(SettingsOfSizes):
     )
     beta: float | None = option("The inverse temperature, instead of the temperature.", "B")
     betas: Range | None = range_option("N inverse temperatures from A to B, side by side.")
-    coupling: float = option(
+    coupling: float = coupling_option(
         "The energy of a bond is -J between equal spins, and J between others. An antiferromagnet "
-        "has one below 0.",
-        "J",
-        default=1.0,
+        "has one below 0."
     )
-    field: float = option("The energy of a spin is -H if it is up, and H if not.", "H", default=0.0)
-    lattice: str = lattice_option("square")
-    periodic: bool | list[bool] | list[int] = periodic_option("all")
-    antiperiodic: bool | list[bool] | list[int] = antiperiodic_option()
-    start: str = start_option()
+    field: float = field_option("The energy of a spin is -H if it is up, and H if not.")
+    lattice: str | None = lattice_option("square")
     update: str = update_option(UPDATES)
-    clusters: bool = clusters_option()
-    wrapping: bool = wrapping_option()
-    observe: tuple[str, ...] = observe_option("structure")
 
 
 @command(Settings, *SIZES, excludes("--temperature", "--temperatures", "--beta", "--betas"))

@@ -7,31 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.cli._options import numbers, option, periodic_option
+from conncomp.cli._options import numbers, option
 from conncomp.cli._report import Row
 from conncomp.cli._rules import command, excludes, needs
 from conncomp.cli.simulate._clusters import (
-    clusters_option,
-    observe_option,
+    ClusterSettings,
+    field_option,
     run_clusters,
-    start_option,
     update_option,
-    wrapping_option,
 )
-from conncomp.cli.simulate._common import SIZES, SettingsOfSizes, number_or_critical_option
-from conncomp.cli.simulate._places import (
-    Range,
-    inverse_temperatures,
-    lattice_option,
-    place_in_words,
-    range_option,
-)
+from conncomp.cli.simulate._common import SIZES, number_or_critical_option
+from conncomp.cli.simulate._places import Range, inverse_temperatures, place_in_words, range_option
 from conncomp.models import Potts
 from conncomp.models.potts import UPDATES
 
 
 @dataclass(frozen=True)
-class Settings(SettingsOfSizes):
+class Settings(ClusterSettings):
     """What the user chose of the Potts model."""
 
     q: int = option("How many states.", "Q", default=2)
@@ -43,22 +35,16 @@ class Settings(SettingsOfSizes):
         "have the energy -J here, and others 0, those of the Ising convention are twice as high.",
         "two temperatures",
     )
-    coupling: float = option(None, "J", default=1.0)
-    field: float = option("The energy of a spin of state 0 is -H.", "H", default=0.0)
-    lattice: str | None = lattice_option(None)
-    periodic: bool | list[bool] | list[int] = periodic_option("all")
-    start: str = start_option()
+    field: float = field_option("The energy of a spin of state 0 is -H.")
     update: str = update_option(UPDATES)
-    clusters: bool = clusters_option()
-    wrapping: bool = wrapping_option()
-    observe: tuple[str, ...] = observe_option("structure")
     tile: list[int] | None = option(
         "With few-cluster: the lengths of tiles, in each of which one site is chosen.",
         "LxL...",
         type=numbers("x", [int], "not lengths such as 32x32"),
+        rank=1,
     )
     p_flip: float | None = option(
-        "With few-cluster: the probability that the cluster of a chosen site flips.", "P"
+        "With few-cluster: the probability that the cluster of a chosen site flips.", "P", rank=1
     )
 
 

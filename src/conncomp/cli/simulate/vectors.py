@@ -9,32 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.cli._options import option, periodic_option
+from conncomp.cli._options import option
 from conncomp.cli._report import Row
 from conncomp.cli._rules import Command, command, excludes
 from conncomp.cli.simulate._clusters import (
-    clusters_option,
+    TurningSettings,
+    field_option,
     observe_option,
     run_clusters,
-    start_option,
     update_option,
-    wrapping_option,
 )
-from conncomp.cli.simulate._common import SIZES, SettingsOfSizes, number_or_critical_option
-from conncomp.cli.simulate._places import (
-    Range,
-    antiperiodic_option,
-    lattice_option,
-    place_in_words,
-    range_option,
-    temperatures_of,
-)
+from conncomp.cli.simulate._common import SIZES, number_or_critical_option
+from conncomp.cli.simulate._places import Range, place_in_words, range_option, temperatures_of
 from conncomp.models import ON, XY, Clock, Heisenberg
 from conncomp.models.vectors import UPDATES
 
 
 @dataclass(frozen=True)
-class Settings(SettingsOfSizes):
+class Settings(TurningSettings):
     """What the user chose of spins that are vectors."""
 
     temperature: str | float | None = number_or_critical_option(
@@ -43,15 +35,8 @@ class Settings(SettingsOfSizes):
     temperatures: Range | None = range_option(
         "N temperatures from A to B, side by side.", "two of them"
     )
-    coupling: float = option(None, "J", default=1.0)
-    field: float = option("The energy of a spin is -H times its first component.", "H", default=0.0)
-    lattice: str | None = lattice_option(None)
-    periodic: bool | list[bool] | list[int] = periodic_option("all")
-    antiperiodic: bool | list[bool] | list[int] = antiperiodic_option()
-    start: str = start_option()
+    field: float = field_option("The energy of a spin is -H times its first component.")
     update: str = update_option(UPDATES)
-    clusters: bool = clusters_option()
-    wrapping: bool = wrapping_option()
     observe: tuple[str, ...] = observe_option("structure", "helicity_modulus", "vortices")
 
 
