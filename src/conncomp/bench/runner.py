@@ -57,9 +57,7 @@ class Reference:
     @cached_property
     def roots(self) -> Labels:
         """The smallest index of each element's component; -1 for background."""
-        flat = self.labels.reshape(-1)
-        first = np.empty(self.components + self.background, np.int64)
-        first[flat[::-1]] = np.arange(flat.size)[::-1]  # the last one written is the smallest
+        first = _first_members(self.labels.reshape(-1), self.components + self.background)
         if self.background:
             first[0] = -1
         roots: Labels = first[self.labels]
@@ -109,12 +107,17 @@ def reference(data: Graph | Labels, connectivity: int, kind: Kind = "graph") -> 
     return Reference(labels, int(count), background=True)
 
 
-def _numbered_by_root(labels: Labels, count: int) -> Labels:
-    """Return labels of components that are numbered in the order of their smallest members."""
+def _first_members(labels: Labels, count: int) -> Labels:
+    """Return the smallest index of each label."""
     first = np.empty(count, np.int64)
     first[labels[::-1]] = np.arange(len(labels))[::-1]  # the last one written is the smallest
+    return first
+
+
+def _numbered_by_root(labels: Labels, count: int) -> Labels:
+    """Return labels of components that are numbered in the order of their smallest members."""
     number = np.empty(count, labels.dtype)
-    number[np.argsort(first)] = np.arange(count)
+    number[np.argsort(_first_members(labels, count))] = np.arange(count)
     renumbered: Labels = number[labels]
     return renumbered
 

@@ -50,9 +50,7 @@ class Column:
         kind = self.values.type
         if not arrow().types.is_dictionary(kind):
             return kind
-        # Views cannot be taken by their indices.
-        wide = {"string_view": arrow().large_string(), "binary_view": arrow().large_binary()}
-        return wide.get(str(kind.value_type), kind.value_type)
+        return _without_view(kind.value_type)
 
     def piece(self, begin: int, count: int) -> Any:
         """Return rows as a NumPy array, or as an Arrow array that has no dictionary."""
@@ -87,11 +85,15 @@ def is_array(values: Any) -> bool:
     return hasattr(values, "dtype")
 
 
-def without_views(values: Any) -> Any:
-    """Return an array of Arrow with large strings or binary for views, of which none are taken."""
+def _without_view(kind: Any) -> Any:
+    """Return large strings or binary for views, which cannot be taken by their indices."""
     wide = {"string_view": arrow().large_string(), "binary_view": arrow().large_binary()}
-    kind = str(values.type)
-    return values.cast(wide[kind]) if kind in wide else values
+    return wide.get(str(kind), kind)
+
+
+def without_views(values: Any) -> Any:
+    """Return an array of Arrow whose values can be taken by their indices."""
+    return values.cast(_without_view(values.type))
 
 
 def null_places(piece: Any) -> NDArray[np.bool_] | None:

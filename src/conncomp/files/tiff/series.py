@@ -44,7 +44,9 @@ class OpenTiff:
             description = description_of_ome(self._tiff)
             check_own_description(description, folder)
             self._images = ome_images(description)
-            self._count = _count_series(self._tiff)
+            self.count = len(self._images) or len(self._tiff.series)
+            if self.count == 0:
+                raise ValueError("holds no page")
         except BaseException:
             self._tiff.close()
             raise
@@ -61,9 +63,9 @@ class OpenTiff:
 
     def read(self, series: int) -> Content:
         """Return a series as `read_tiff` does."""
-        tiff, images, count = self._tiff, self._images, self._count
-        if not 0 <= series < count:
-            raise ValueError(f"has {count} series: there is no series={series}")
+        tiff, images = self._tiff, self._images
+        if not 0 <= series < self.count:
+            raise ValueError(f"has {self.count} series: there is no series={series}")
         if self._set is not None and self._set.is_elsewhere(series):
             return self._set.read(series)
         chosen = _checked_series(tiff, images, self._size, series)
@@ -81,19 +83,8 @@ class OpenTiff:
 
 def count_series(file: IO[bytes]) -> int:
     """Return how many series a TIFF file has: images of OME, or pages of one shape each."""
-    with open_tiff(file) as tiff:
-        return _count_series(tiff)
-
-
-def _count_series(tiff: Any) -> int:
-    count = len(_images_of_ome(tiff)) or len(tiff.series)
-    if count == 0:
-        raise ValueError("holds no page")
-    return count
-
-
-def _images_of_ome(tiff: Any) -> list[OmeImage]:
-    return ome_images(description_of_ome(tiff))
+    with OpenTiff(file) as tiff:
+        return tiff.count
 
 
 def _series_of_image(tiff: Any, images: Sequence[OmeImage], number: int) -> Any:
@@ -145,7 +136,7 @@ def open_series(file: IO[bytes]) -> Series:
     """Open the first series of a TIFF file, of slices without channels; the file stays open."""
     tiff = open_tiff(file)
     size = os.fstat(file.fileno()).st_size
-    images = _images_of_ome(tiff)
+    images = ome_images(description_of_ome(tiff))
     series = _checked_series(tiff, images, size)
     axes, page, shape = series.axes, series.keyframe, tuple(series.shape)
     if images:

@@ -169,11 +169,7 @@ class PairFile(ABC):
     def _batch(self, table: Any, size: float, row: int, nulls: str) -> Batch:
         columns, widths = [], []
         for names in (self.wanted.left, self.wanted.right):
-            side = [
-                column
-                for name in names
-                for column in as_columns(table.column(name), f"column {name!r}")
-            ]
+            side = _side((f"column {name!r}", table.column(name)) for name in names)
             columns += side
             widths.append(len(side))
         weights = self.wanted.weights
@@ -639,13 +635,10 @@ def check_types(files: Iterable[PairFile]) -> None:
     weighed: dict[str, str] = {}
     for file in files:
         for names in filter(None, (file.wanted.left, file.wanted.right)):
-            side = [
-                column
+            side = _side(
+                (f"column {name!r} of {file.path}", empty_column(file.types[name]))
                 for name in names
-                for column in as_columns(
-                    empty_column(file.types[name]), f"column {name!r} of {file.path}"
-                )
-            ]
+            )
             first = first or side
             if len(side) != len(first):
                 raise ValueError(
@@ -662,6 +655,11 @@ def check_types(files: Iterable[PairFile]) -> None:
                 raise TypeError(
                     f"weights are {one} in {path}, but {other} in {place}; cast those of one file"
                 )
+
+
+def _side(given: Iterable[tuple[str, Any]]) -> list[Column]:
+    """Return the columns of ids, by what errors call them."""
+    return [column for name, values in given for column in as_columns(values, name)]
 
 
 def empty_column(kind: Any) -> Any:
