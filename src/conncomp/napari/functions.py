@@ -66,31 +66,12 @@ def label(
     min_size: int = 1,
     device: str = "cpu",
 ) -> LayerData:
-    """Label the components of what lies above a threshold.
+    """Label the components of what lies above a threshold; return the data of a layer of labels.
 
-    Parameters
-    ----------
-    image : napari.layers.Image or napari.layers.Labels
-    threshold : float or str, optional
-        A number, or ``"otsu"``, ``"li"``, ``"triangle"`` or ``"local:51"``.
-    dark : bool, optional
-        Whether components are what is not above the threshold.
-    connectivity : int, optional
-        Along how many axes neighbours may differ; all by default.
-    min_size : int, optional
-        Components of fewer elements are left out.
-    device : {"cpu", "cuda"}, optional
-        Where to label.
-
-    Returns
-    -------
-    tuple
-        The data of a layer of labels, what it is made with, and its kind.
-
-    Raises
-    ------
-    ValueError
-        If the image is in colour, or has no threshold.
+    The image is a layer that is not in colour. The threshold is a number, or ``"otsu"``, ``"li"``,
+    ``"triangle"`` or ``"local:51"``; with `dark`, components are what is not above it. Neighbours
+    may differ along `connectivity` axes, by default all. Components of fewer elements than
+    `min_size` are left out. The device is "cpu" or "cuda".
     """
     mask, _ = foreground(grey_values(image), threshold, is_dark=dark)
     labels: Any = labelled(on_device(mask, device), connectivity=connectivity)
@@ -101,55 +82,23 @@ def label(
 
 
 def keep_largest(labels: Any, count: int = 1, *, device: str = "cpu") -> LayerData:
-    """Keep the largest components of a layer of labels.
-
-    Parameters
-    ----------
-    labels : napari.layers.Labels
-    count : int, optional
-        How many.
-    device : {"cpu", "cuda"}, optional
-
-    Returns
-    -------
-    tuple
-        As of `label`.
-    """
+    """Keep so many of the largest components of a layer of labels, as the data of another."""
     data: Any = on_device(grey_values(labels), device)
     kept = largest_components(data, min(count, data.size), background=0)
     return labels_layer(labels, "largest", on_host(kept))
 
 
 def fill_holes(labels: Any, *, device: str = "cpu") -> LayerData:
-    """Fill the holes of the components of a layer of labels.
-
-    Parameters
-    ----------
-    labels : napari.layers.Labels
-    device : {"cpu", "cuda"}, optional
-
-    Returns
-    -------
-    tuple
-        As of `label`.
-    """
+    """Fill the holes of the components of a layer of labels, as the data of another."""
     data: Any = on_device(grey_values(labels), device)
     return labels_layer(labels, "filled", on_host(filled(data, background=0)))
 
 
 def contacts_table(labels: Any, *, device: str = "cpu") -> dict[str, NDArray[Any]]:
-    """Return the pairs of components that share faces, the background left out.
+    """Return the pairs of components that share faces, the background left out, as columns.
 
-    Parameters
-    ----------
-    labels : napari.layers.Labels
-    device : {"cpu", "cuda"}, optional
-
-    Returns
-    -------
-    dict of str to ndarray
-        ``label`` and ``other``, how many faces they share, ``faces``, and the area of these in the
-        units of the layer's scale, ``area``.
+    These are ``label`` and ``other``, how many ``faces`` they share, and the ``area`` of these in
+    the units of the layer's scale. The device is "cpu" or "cuda".
     """
     touching = contacts(
         on_device(grey_values(labels), device),
@@ -168,28 +117,10 @@ def measure(
     properties: Sequence[str] = (),
     device: str = "cpu",
 ) -> dict[str, NDArray[Any]]:
-    """Measure the components of a layer of labels, in the units of its scale.
+    """Measure the components of a layer of labels, in the units of its scale: a row for each.
 
-    Parameters
-    ----------
-    labels : napari.layers.Labels
-    image : napari.layers.Image, optional
-        What to measure the intensities of.
-    properties : sequence of str, optional
-        Columns by the names of scikit-image; by default sizes, boxes and centroids, and of an image
-        means and extremes.
-    device : {"cpu", "cuda"}, optional
-        Where to measure.
-
-    Returns
-    -------
-    dict of str to ndarray
-        A row for each component; the first column is ``label``.
-
-    Raises
-    ------
-    ValueError
-        If the image is in colour or of another shape, or a property is unknown.
+    Columns have the names of scikit-image; by default they are sizes, boxes and centroids, and of
+    an image the means and extremes of intensities. The first one is ``label``.
     """
     values = None if image is None else on_device(grey_values(image), device)
     names = tuple(properties) or USUAL + (() if image is None else USUAL_OF_IMAGE)
@@ -219,25 +150,8 @@ def filter_by_column(
 ) -> LayerData:
     """Keep the components whose value of a column lies between two numbers, both included.
 
-    Parameters
-    ----------
-    labels : napari.layers.Labels
-    column : str
-        A property with one number, as ``"area"``, or one of its columns, as ``"bbox-0"``.
-    least, most : float, optional
-    image : napari.layers.Image, optional
-        For columns of intensities.
-    device : {"cpu", "cuda"}, optional
-
-    Returns
-    -------
-    tuple
-        As of `label`.
-
-    Raises
-    ------
-    ValueError
-        If there is no such column.
+    The column is a property with one number, as ``"area"``, or one of its columns, as
+    ``"bbox-0"``; those of intensities need an image.
     """
     table = measure(labels, image, properties=(_property_of(column),), device=device)
     if column not in table:
