@@ -24,9 +24,8 @@ from conncomp.tables.columns import (
     check_lengths,
     rows_without_nulls,
 )
-from conncomp.tables.forests import StrongestLinks
 from conncomp.tables.id_space import IdSpace, common_family, taken
-from conncomp.tables.pairs import columns_of
+from conncomp.tables.pairs import StrongestLinks, columns_of
 
 
 def cluster_quality(
