@@ -39,15 +39,16 @@ class OneLineErrors(click.Command):
         raise SystemExit(status)
 
     def invoke(self, context: click.Context) -> Any:
-        """Do the work; an interrupt, too, is one line."""
+        """Do the work; an interrupt, too, is one line, with what it says of what is kept."""
         try:
             return super().invoke(context)
         except BrokenPipeError as error:
             if error.filename is None:  # click ends quietly, as whoever read has enough
                 raise
             raise click.ClickException(_reason(error)) from error
-        except KeyboardInterrupt:
-            click.echo("conncomp: interrupted", err=True)
+        except KeyboardInterrupt as error:
+            text = "; ".join(filter(None, ("interrupted", printable(str(error)))))
+            click.echo(f"conncomp: {text}", err=True)
             raise SystemExit(130) from None
 
 

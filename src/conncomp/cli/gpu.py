@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from conncomp._config import config
-from conncomp.cli._options import json_option, option
+from conncomp.cli._options import json_option, option, parsed
 from conncomp.cli._report import Stages, show
 from conncomp.cli._rules import command, needs, no_effect
 
@@ -81,6 +81,16 @@ KINDS = {
 }
 
 
+def _parse_dtype(text: str) -> str:
+    try:
+        kind = np.dtype(text)
+    except (TypeError, ValueError, SyntaxError):
+        raise ValueError(f"{text} is no dtype") from None
+    if kind.kind not in "biuf":
+        raise ValueError(f"{text} is not bool, integer or float")
+    return kind.name
+
+
 @dataclass(frozen=True)
 class Options:
     """What the command is given."""
@@ -96,6 +106,8 @@ class Options:
         "Of the images that are labelled, such as bool or float32; may be given several times.",
         None,
         "--dtype",
+        type=parsed(_parse_dtype),
+        multiple=True,
         default=("uint8",),
     )
     as_json: bool = json_option()
@@ -124,12 +136,11 @@ def gpu(options: Options) -> None:
         report = {**facts, "kinds": {name: kind.summary for name, kind in KINDS.items()}}
         show(report, [*facts.items()], kinds_of, as_json=as_json, names=2)
         return
-    checked = [_checked(dtype) for dtype in options.dtypes]
     chosen = [name for name in KINDS if name in kinds or "all" in kinds]
     stages = Stages()
     for name in chosen:
         with stages(name):
-            for dtype in checked if name.startswith("label") else checked[:1]:
+            for dtype in options.dtypes[: None if name.startswith("label") else 1]:
                 KINDS[name].call("cuda", dtype)
     seconds = {name: round(taken, 2) for name, taken in stages.seconds.items()}
     rows = [("kind", "seconds"), *((name, f"{taken:.2f}") for name, taken in seconds.items())]
@@ -138,13 +149,3 @@ def gpu(options: Options) -> None:
 
 def _is_about_gpus(name: str) -> bool:
     return name.startswith(("gpu", "cuda", "cupy", "CUPY", "nvidia"))
-
-
-def _checked(dtype: str) -> str:
-    try:
-        kind = np.dtype(dtype)
-    except (TypeError, ValueError, SyntaxError):
-        raise click.BadParameter(f"{dtype} is no dtype", param_hint="'--dtype'") from None
-    if kind.kind not in "biuf":
-        raise click.BadParameter(f"{dtype} is not bool, integer or float", param_hint="'--dtype'")
-    return kind.name

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 import conncomp
 from conncomp._arrays import move_from_gpu, move_to_gpu, native_layout, on_host
 from conncomp._memory import in_words, peak_memory
-from conncomp._text import printable
 from conncomp.cli._input import one_channel, read_quietly, row_of_axes, with_named_axes
 from conncomp.cli._options import check_spacing, closed_axes
 from conncomp.cli._output import check_distinct, is_within_zarr, write_rows
@@ -77,8 +76,7 @@ def label(options: Options) -> None:
         else:
             report = _label_whole(options, stage)
     except KeyboardInterrupt:
-        click.echo(f"conncomp: interrupted; {printable(_kept(options, stage))}", err=True)
-        raise SystemExit(130) from None
+        raise KeyboardInterrupt(_kept(options, stage)) from None
     tables = (_summary(report), distribution_table(report, "elements"))
     show(report, *tables, as_json=options.as_json)
 

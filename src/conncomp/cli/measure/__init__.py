@@ -109,12 +109,10 @@ def _measure_all(
                     for source, result in _side_by_side(sources, work, workers):
                         note(source, result)
     except KeyboardInterrupt:
-        click.echo(
-            f"conncomp: interrupted; {len(tables)} of {len(sources)} {_noun(options)} are done, "
-            f"and kept in {printable(str(kept.folder))}: --resume goes on",
-            err=True,
-        )
-        raise SystemExit(130) from None
+        raise KeyboardInterrupt(
+            f"{len(tables)} of {len(sources)} {_noun(options)} are done, and kept in "
+            f"{kept.folder}: --resume goes on"
+        ) from None
     return {source: tables[source] for source in sources if source in tables}, failures
 
 

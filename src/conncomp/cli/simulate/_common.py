@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 import conncomp
 from conncomp._arrays import move_from_gpu, on_gpu
 from conncomp._optional import optional
-from conncomp._text import printable
 from conncomp.cli._options import json_option, numbers, option, parsed, threads_option
 from conncomp.cli._output import check_distinct, output_file
 from conncomp.cli._picture import NOTHING, Known, paint_labels, plot_series
@@ -29,6 +28,7 @@ from conncomp.models.checkpoint import Checkpoint
 from conncomp.models.protocol import Measured
 from conncomp.models.simulation import check_output
 
+WRITTEN = "plot", "picture", "film", "checkpoint"
 KEPT = "--output", "--plot", "--picture", "--film"  # what --force replaces
 # A film has no frames of what came before an interruption.
 RULES = (needs("--film-every", "--film"), excludes("--film", "--checkpoint"))
@@ -163,10 +163,7 @@ class Finished(Generic[Measured]):
             "seconds": self.stage.seconds,
             "written": {
                 "series": settings.output,
-                "plot": settings.plot,
-                "picture": settings.picture,
-                "film": settings.film,
-                "checkpoint": settings.checkpoint,
+                **{name: getattr(settings, name) for name in WRITTEN},
             },
         }
         updates = parameters["thermalise"] + parameters["sweeps"]
@@ -229,8 +226,7 @@ def run_model(
         )
     except KeyboardInterrupt:
         kept = _kept(settings.checkpoint, thermalise + settings.sweeps)
-        click.echo(f"conncomp: interrupted; {kept}", err=True)
-        raise SystemExit(130) from None
+        raise KeyboardInterrupt(kept) from None
     stage.seconds["simulating"] = perf_counter() - begin
     if film is not None and settings.film is not None:
         with stage("film"):
@@ -246,8 +242,7 @@ def _kept(checkpoint: Path | None, updates: int) -> str:
     """Return what an interrupted simulation of so many updates leaves, and how to go on."""
     done = facts_of(checkpoint).get("updates")
     if done is not None:
-        path = printable(str(checkpoint))
-        return f"{done:,} of {updates:,} updates are kept in {path}: the same command goes on"
+        return f"{done:,} of {updates:,} updates are kept in {checkpoint}: the same command goes on"
     given = click.get_current_context().params
     several = "folder" in given and len(given["shape"]) > 1
     option = "--folder DIR" if several else "--checkpoint FILE"
