@@ -125,10 +125,10 @@ def run_clusters(
     The settings are those of the command; `updates` are further options of updates.
     """
     lattice, antiperiodic = settings.lattice, getattr(settings, "antiperiodic", False)
-    names = ("update", "clusters", "wrapping", "observe")
-    updates |= {name: getattr(settings, name) for name in names}
-    for name in ("lattice", "coupling", "field", "seed", "start", "device"):
-        arguments[name] = getattr(settings, name)
+    chosen = ("update", "clusters", "wrapping", "observe")
+    updates |= {name: getattr(settings, name) for name in chosen}
+    names = ("lattice", "coupling", "field", "seed", "start", "device")
+    arguments = arguments | {name: getattr(settings, name) for name in names}
 
     def run(own: Settings) -> Finished[Any]:
         axes = len(own.shape) if lattice is None else len(LATTICES[lattice].vectors)
