@@ -118,14 +118,14 @@ def plot_scan(
 ) -> None:
     """Draw observables, each a value and an error for each temperature, in two columns."""
     rows = -(-len(observables) // 2)
-    figure = _figure(9, 2.6 * rows)
+    figure = _figure(9, 2.6 * rows, title)
     panels = figure.subplots(rows, 2, sharex=True, squeeze=False).flat
     for (name, estimates), axes in zip(observables.items(), panels, strict=False):
         curves = {"": [(t, *one) for t, one in zip(temperatures, estimates, strict=True)]}
         _draw_panel(axes, name, curves, known)
         if not axes.get_subplotspec().is_last_row():
             axes.set_xlabel("")
-    _save(path, figure, title)
+    _save(path, figure)
 
 
 def plot_curves_of_sizes(
@@ -137,14 +137,14 @@ def plot_curves_of_sizes(
     """Draw observables side by side, with a curve of temperature, value and error for each size."""
     columns = min(len(curves), MOST_COLUMNS)
     rows = -(-len(curves) // columns)
-    figure = _figure(4.5 * columns, 4 * rows)
+    figure = _figure(4.5 * columns, 4 * rows, title)
     panels = figure.subplots(rows, columns, squeeze=False).flat
     for (name, of_sizes), axes in zip(curves.items(), panels, strict=False):
         _draw_panel(axes, name, of_sizes, known)
         axes.legend()
     for axes in list(panels):  # what is left of the last row
         axes.remove()
-    _save(path, figure, title)
+    _save(path, figure)
 
 
 def _draw_panel(axes: Any, name: str, curves: Mapping[str, Any], known: Known) -> None:
@@ -167,7 +167,7 @@ def plot_series(
     levels: Mapping[str, tuple[str, float]] | None = None,
 ) -> None:
     """Draw series of (rows, replicas) one below the other, with a named line at each level."""
-    figure = _figure(9, 2.6 * len(series))
+    figure = _figure(9, 2.6 * len(series), title)
     step = -(-len(updates) // LONGEST_SIDE)
     for axes, (name, values) in zip(
         figure.subplots(len(series), sharex=True, squeeze=False).flat, series.items(), strict=True
@@ -179,7 +179,7 @@ def plot_series(
             axes.axhline(level, color=KNOWN_COLOUR, linewidth=1, label=called)
             axes.legend()
     axes.set_xlabel("update")
-    _save(path, figure, title)
+    _save(path, figure)
 
 
 def _draw_known(axes: Any, name: str, temperatures: Sequence[float], known: Known) -> None:
@@ -199,13 +199,14 @@ def _draw_known(axes: Any, name: str, temperatures: Sequence[float], known: Know
         axes.legend(fontsize="small")
 
 
-def _figure(width: float, height: float) -> Any:
-    return optional("matplotlib.figure").Figure(figsize=(width, height), layout="constrained")
-
-
-def _save(path: Path, figure: Any, title: str = "") -> None:
+def _figure(width: float, height: float, title: str = "") -> Any:
+    figure = optional("matplotlib.figure").Figure(figsize=(width, height), layout="constrained")
     if title:
         figure.suptitle(printable(title), parse_math=False)
+    return figure
+
+
+def _save(path: Path, figure: Any) -> None:
     for axes in figure.axes:
         axes.grid(which="major", alpha=0.3)
         axes.spines[["top", "right"]].set_visible(False)
