@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
 import click
 import numpy as np
@@ -23,6 +23,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from conncomp._memory import in_words
 from conncomp._progress import progress_display
 from conncomp._text import printable
 from conncomp.cli._errors import to_output
@@ -31,11 +32,8 @@ from conncomp.kernels.cuda import launcher
 Row = tuple[str, ...]
 
 
-class Counter(Protocol):
-    """Tells how much of a stage is done."""
-
-    def __call__(self, done: int, total: int, detail: str = "", /) -> None:
-        """Take the bytes done, those in total, and what else there is to tell."""
+# Told the bytes of a stage that are done, those in total, and what else there is to tell.
+Counter = Callable[..., None]
 
 
 class Stages:
@@ -215,6 +213,16 @@ def speed_row(per_second: float, things: str, threads: int, device: str = "cpu")
     crew = "1 thread" if threads == 1 else f"{threads} threads"
     where = "on the GPU" if device == "cuda" else f"with {crew}"
     return "speed", f"{number} {name}{things}/s {where}"
+
+
+def closing_rows(report: dict[str, Any], speed: float, things: str) -> list[Row]:
+    """Return the rows on how long it took, how fast that is, memory, and files written."""
+    device = report.get("device", "cpu")
+    rows = [timing_row(report["seconds"]), speed_row(speed, things, report["threads"], device)]
+    if "memory" in report:
+        rows.append(("memory", f"{in_words(report['memory']['peak'])} at most"))
+    written = report["written"].items()
+    return rows + [(name, str(path)) for name, path in written if isinstance(path, Path)]
 
 
 def timing_row(seconds: dict[str, float]) -> Row:

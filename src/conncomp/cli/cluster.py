@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
-from conncomp._memory import in_words, peak_memory
+from conncomp._memory import peak_memory
 from conncomp._optional import optional
 from conncomp.cli._errors import say
 from conncomp.cli._options import (
@@ -35,6 +35,7 @@ from conncomp.cli._report import (
     Counter,
     Row,
     Stages,
+    closing_rows,
     describe_sizes,
     distribution_table,
     largest,
@@ -42,8 +43,6 @@ from conncomp.cli._report import (
     largest_table,
     percent,
     show,
-    speed_row,
-    timing_row,
 )
 from conncomp.cli._rules import command, needs, no_effect
 from conncomp.files.access import atomic_path
@@ -390,9 +389,4 @@ def _summary(report: dict[str, Any]) -> list[Row]:
             ("clusters", f"{found['clusters']:,}, {found['alone']:,} of them of one id"),
             largest_row(found["largest"], report["ids"], "ids", "all"),
         ]
-    rows += [
-        timing_row(report["seconds"]),
-        speed_row(report["pairs_per_second"], "pairs", report["threads"]),
-        ("memory", f"{in_words(report['memory']['peak'])} at most"),
-    ]
-    return rows + [(name, str(path)) for name, path in report["written"].items() if path]
+    return rows + closing_rows(report, report["pairs_per_second"], "pairs")

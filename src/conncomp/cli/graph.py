@@ -32,15 +32,14 @@ from conncomp.cli._picture import plot_sizes
 from conncomp.cli._report import (
     Row,
     Stages,
+    closing_rows,
     describe_sizes,
     distribution_table,
     largest,
     largest_row,
     largest_table,
     show,
-    speed_row,
     stages_on,
-    timing_row,
 )
 from conncomp.cli._rules import command, no_effect
 from conncomp.files.access import atomic_path
@@ -294,9 +293,5 @@ def _summary(report: dict[str, Any], numbered: bool) -> list[Row]:
     if report["without_arcs"]:
         hint = "; if ids have gaps, --compact-ids leaves them out" if numbered else ""
         rows.append(("", f"{report['without_arcs']:,} of them are vertices without arcs{hint}"))
-    rows += [
-        largest_row(report["largest"], report["vertices"], "vertices", "all"),
-        timing_row(report["seconds"]),
-        speed_row(report["arcs_per_second"], "arcs", report["threads"], report["device"]),
-    ]
-    return rows + [(name, str(path)) for name, path in report["written"].items() if path]
+    rows.append(largest_row(report["largest"], report["vertices"], "vertices", "all"))
+    return rows + closing_rows(report, report["arcs_per_second"], "arcs")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import conncomp
 from conncomp._arrays import move_from_gpu, move_to_gpu, native_layout, on_host
-from conncomp._memory import in_words, peak_memory
+from conncomp._memory import peak_memory
 from conncomp.cli._input import one_channel, read_quietly, row_of_axes, with_named_axes
 from conncomp.cli._options import check_spacing, closed_axes
 from conncomp.cli._output import check_distinct, is_within_zarr, write_rows
@@ -19,6 +19,7 @@ from conncomp.cli._picture import check_picture, paint_labels
 from conncomp.cli._report import (
     Row,
     Stages,
+    closing_rows,
     describe_decades,
     describe_sizes,
     distribution_table,
@@ -26,9 +27,7 @@ from conncomp.cli._report import (
     largest_row,
     percent,
     show,
-    speed_row,
     stages_on,
-    timing_row,
 )
 from conncomp.cli._rules import command
 from conncomp.cli.label.options import (
@@ -299,17 +298,8 @@ def _summary(report: dict[str, Any]) -> list[Row]:
     ]
     if kept["components"] < report["components"]:
         rows.append(("kept", f"{kept['components']:,} with {kept['elements']:,} elements"))
-    rows += [
-        timing_row(report["seconds"]),
-        speed_row(report["elements_per_second"], "elements", report["threads"], report["device"]),
-    ]
-    if "memory" in report:
-        rows.append(("memory", f"{in_words(report['memory']['peak'])} at most"))
-    written = report["written"]
-    rows += [
-        (name, str(written[name])) for name in ("labels", "statistics") if written[name] is not None
-    ]
-    if picture := written["picture"]:
+    rows += closing_rows(report, report["elements_per_second"], "elements")
+    if picture := report["written"]["picture"]:
         parts = [f"index {k} of axis {axis}" for axis, k in enumerate(picture["slice"])]
         if picture["step"] > 1:
             parts.append(f"one in {picture['step']} along each side")

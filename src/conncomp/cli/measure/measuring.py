@@ -39,7 +39,6 @@ class Measured:
     spacing: tuple[float, ...]  # along the axes of an object, in the unit
     unit: str
     threshold: Any
-    ndim: int  # how many axes objects have
     axes: str = ""  # letters of the axes of the image; nothing if the file does not tell
     separate: Sequence[int] = ()  # which of these hold separate images
     doubt: str | None = None  # why labels may be none
@@ -70,11 +69,9 @@ def measure_image(source: Source, options: Options, files: OpenFiles) -> Measure
     if options.threshold is None:
         sample = labels[middle_of(labels.shape, batch)]
         doubt = doubt_of(sample, columns["label"], int(np.count_nonzero(labels)))
-    ones = (1.0,) * (image.ndim - batch)
-    spacing, unit = (ones, "") if scale is None else scale
+    scale = scale or Scale((1.0,) * (image.ndim - batch), "")
     labels = np.moveaxis(labels, range(len(separate)), separate)
-    known = stored.axes, separate, doubt
-    return Measured(columns, labels, spacing, unit, _plain(threshold), len(ones), *known)
+    return Measured(columns, labels, *scale, _plain(threshold), stored.axes, separate, doubt)
 
 
 def doubt_of(sample: NDArray[Any], labels: NDArray[Any], elements: int) -> str | None:
@@ -204,11 +201,9 @@ def measure_in_blocks(source: Source, options: Options) -> Measured:
             del columns[f"batch-{k}"]  # no place, as in memory
     columns = with_named_axes(columns, batch, axes)
     doubt = doubt_of(sample, statistics.labels, int(statistics.sizes.sum()))
-    ones = (1.0,) * len(statistics.spacing)
-    spacing, unit = (ones, "") if scale is None else scale
+    scale = scale or Scale((1.0,) * len(statistics.spacing), "")
     separate = [] if options.planes else list(range(batch))
-    none = np.empty(0, np.int64)
-    return Measured(columns, none, spacing, unit, None, len(ones), axes, separate, doubt)
+    return Measured(columns, np.empty(0, np.int64), *scale, None, axes, separate, doubt)
 
 
 def _batch_of(labels: VolumeFile, options: Options) -> int:

@@ -72,8 +72,13 @@ def _unit(column: str, measured: Measured) -> str:
     name = re.sub(r"(-\d+)+$", "", column)
     orders = [int(order) for order in column.removeprefix(name).split("-")[1:]]
     kinds = (
-        *((LENGTHS, 1), (SQUARES, 2), (AREAS, measured.ndim), (FACES, measured.ndim - 1)),
-        (MOMENTS, sum(orders[: measured.ndim])),  # after which comes the channel
+        *(
+            (LENGTHS, 1),
+            (SQUARES, 2),
+            (AREAS, len(measured.spacing)),
+            (FACES, len(measured.spacing) - 1),
+        ),
+        (MOMENTS, sum(orders[: len(measured.spacing)])),  # after which comes the channel
     )
     power = next((power for names, power in kinds if name in names), 0)
     if power == 0 or not measured.unit:
