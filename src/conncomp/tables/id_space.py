@@ -147,7 +147,7 @@ def new_clusters(words: int, thresholds: list[float], on_gpu: bool) -> Clusters:
 class IdSpace:
     """Distinct ids of one or several columns, and the forests of their numbers.
 
-    There is a forest for each threshold, ascending. On a GPU, keys and numbers lie there.
+    `clusters` has a forest for each threshold, ascending. On a GPU, keys and numbers lie there.
     """
 
     def __init__(self, families: list[Family], thresholds: list[float], on_gpu: bool) -> None:
@@ -166,23 +166,18 @@ class IdSpace:
         )
         self._folds = [new_clusters(1, [], on_gpu) for _ in range(len(families) - 2)]
         words = families[0].words if len(families) == 1 else 1
-        self._clusters = new_clusters(words, thresholds, on_gpu)
+        self.clusters = new_clusters(words, thresholds, on_gpu)
         self._words = words
 
     @property
     def size(self) -> int:
         """Return the number of distinct ids."""
-        return int(self._clusters.size)
-
-    @property
-    def parts(self) -> int:
-        """Return of how many columns an id is."""
-        return len(self.ids)
+        return int(self.clusters.size)
 
     def admit(self, by_part: list[tuple[Column, ...]]) -> None:
         """Accept the types of columns, or raise."""
         for k, (ids, columns) in enumerate(zip(self.ids, by_part, strict=True)):
-            known = self._encoders[k] if self._encoders else self._clusters
+            known = self._encoders[k] if self._encoders else self.clusters
             ids.admit(columns, lambda known=known: known.all_keys()[0])
 
     def _keys(self, pieces: list[Any], kinds: list[Any]) -> Keys:
@@ -197,7 +192,7 @@ class IdSpace:
 
     def add_ids(self, pieces: list[Any], kinds: list[Any]) -> Numbers:
         """Return the numbers of ids, which get one if they have none."""
-        return self._clusters.add_ids(self._keys(pieces, kinds))
+        return self.clusters.add_ids(self._keys(pieces, kinds))
 
     def add_pairs(
         self,
@@ -210,24 +205,7 @@ class IdSpace:
     ) -> Any:
         """Add pairs; return the numbers of both ends if they are wanted."""
         sides = self._keys(left, left_kinds), self._keys(right, right_kinds)
-        return self._clusters.add_pairs(*sides, weights, wanted)
-
-    def keep_ids_only(self) -> None:
-        """Give back all that is needed to add more."""
-        self._clusters.keep_ids_only()
-
-    @property
-    def on_gpu(self) -> bool:
-        """Whether numbers and roots lie on a GPU."""
-        return self._clusters.on_gpu
-
-    def roots(self, level: int) -> Numbers:
-        """Return the first id of each one's cluster."""
-        return self._clusters.roots(level)
-
-    def numbered(self, roots: Numbers) -> tuple[Numbers, Numbers]:
-        """Return the number of each root's cluster, and how many members that has."""
-        return self._clusters.numbered(roots)
+        return self.clusters.add_pairs(*sides, weights, wanted)
 
     def values(self, library: str, stays_on_gpu: bool = False) -> list[Any]:
         """Return the columns of the ids, of Arrow, NumPy or, if they stay on the GPU, CuPy."""
@@ -236,7 +214,7 @@ class IdSpace:
         def keys_of(clusters: Clusters) -> Keys:
             return tuple(part if stays_on_gpu else on_host(part) for part in clusters.all_keys())
 
-        keys = keys_of(self._clusters)
+        keys = keys_of(self.clusters)
         if not self._encoders:
             return [self.ids[0].values(keys, as_arrow)]
         joined, numbers = keys[0], []
@@ -265,7 +243,7 @@ class IdSpace:
             signs = ids.negative, ids.large
             parts.append({"family": ids.family, "schema": schema, "dtypes": dtypes, "signs": signs})
         arrays: dict[str, Any] = {}
-        for k, clusters in enumerate([self._clusters, *self._encoders, *self._folds]):
+        for k, clusters in enumerate([self.clusters, *self._encoders, *self._folds]):
             for j, array in enumerate(clusters.all_keys()):
                 arrays[f"keys{k}_{j}"] = on_host(array)
         return parts, arrays
@@ -287,7 +265,7 @@ class IdSpace:
             ids.negative, ids.large = part.get("signs", (False, False))
         words = [ids.family.words for ids in space.ids] if space._encoders else []
         stores = [*zip(space._encoders, words, strict=True), *((f, 1) for f in space._folds)]
-        for k, (store, width) in enumerate([(space._clusters, space._words), *stores]):
+        for k, (store, width) in enumerate([(space.clusters, space._words), *stores]):
             keys = tuple(
                 np.ascontiguousarray(arrays[f"keys{k}_{j}"], dtype)
                 for j, dtype in enumerate([np.uint64] if width else [np.int64, np.uint8])
@@ -297,7 +275,7 @@ class IdSpace:
             roots = np.ascontiguousarray(arrays[f"roots{level}"], np.int32)
             if len(roots) != space.size:
                 raise ValueError("it is damaged: there is not a root for each id")
-            space._clusters.unite_roots(level, roots)
+            space.clusters.unite_roots(level, roots)
         return space
 
 
