@@ -155,7 +155,7 @@ for subcommand in (compare, graph, grid, paper, report, strong):
 
 def _bench(kind: Kind, options: Options) -> None:
     device, size, data, output = options.device, options.size, options.data, options.output
-    chosen = _choose_inputs(kind, options.suites, options.inputs, size, data)
+    chosen = _choose_inputs(kind, options)
     if data is not None and not any(find_published(data, entry.name) for _, entry in chosen):
         raise click.UsageError(f"--data: none of the inputs is in {data}; leave it out.")
     try:
@@ -205,16 +205,15 @@ def _bench(kind: Kind, options: Options) -> None:
             show({}, _summary(result, output), *tables, as_json=False, names=2)
 
 
-def _choose_inputs(
-    kind: Kind, suites: Sequence[str], inputs: Sequence[str], size: str, data: Path | None
-) -> list[tuple[str, Input]]:
+def _choose_inputs(kind: Kind, options: Options) -> list[tuple[str, Input]]:
     """Return the inputs asked for, each with the name of its suite."""
+    suites, inputs = options.suites, options.inputs
     _check_names("--suite", suites, SUITES[kind])
     entries = [
         (suite, entry)
         for suite, make in SUITES[kind].items()
         if suite in suites or not suites
-        for entry in make(size, data)
+        for entry in make(options.size, options.data)
     ]
     _check_names("--input", inputs, dict.fromkeys(entry.name for _, entry in entries))
     return [(suite, entry) for suite, entry in entries if entry.name in inputs or not inputs]
@@ -256,22 +255,18 @@ def _with_options(
     values: Mapping[str, Sequence[str]],
 ) -> list[Contender]:
     """Return, of each algorithm, all combinations of values of those options that it has."""
-    in_table = {
-        contender.name: TABLES[kind][device][contender.name]
-        for contender in chosen
-        if contender.name in TABLES[kind][device]
-    }
-    there_are = {name: None for algorithm in in_table.values() for name in algorithm.options}
+    table = TABLES[kind][device]
+    known = {each.name: table[each.name].options for each in chosen if each.name in table}
+    there_are = dict.fromkeys(name for options in known.values() for name in options)
     for name in values:
         if name not in there_are:
-            known = f"there are {', '.join(there_are)}" if there_are else "there are none"
-            raise click.UsageError(f"--option: no chosen algorithm has {name!r}; {known}.")
+            names = f"there are {', '.join(there_are)}" if there_are else "there are none"
+            raise click.UsageError(f"--option: no chosen algorithm has {name!r}; {names}.")
     made: list[Contender] = []
     for contender in chosen:
-        options = in_table[contender.name].options if contender.name in in_table else {}
         picked = {
             name: [_choice(contender.name, name, text, choices) for text in values[name]]
-            for name, choices in options.items()
+            for name, choices in known.get(contender.name, {}).items()
             if name in values
         }
         made += variants(kind, device, contender.name, picked) if picked else [contender]
@@ -300,20 +295,14 @@ def _check_names(option: str, names: Iterable[str], there_are: Iterable[str]) ->
 
 
 def _list(entries: Sequence[tuple[str, Input]], on_gpu: bool) -> list[Row]:
-    rows = [
-        (
-            suite,
-            entry.name,
-            in_bytes(entry.num_bytes),
-            *([in_bytes(entry.gpu_bytes)] if on_gpu else []),
-            entry.description + (" (stand-in)" if entry.stand_in else ""),
-        )
-        for suite, entry in entries
+    rows: list[Row] = [
+        ("suite", "input", "memory", *(["on the GPU"] if on_gpu else []), "description")
     ]
-    return [
-        ("suite", "input", "memory", *(["on the GPU"] if on_gpu else []), "description"),
-        *rows,
-    ]
+    for suite, entry in entries:
+        sizes = map(in_bytes, (entry.num_bytes, *([entry.gpu_bytes] if on_gpu else [])))
+        told = entry.description + (" (stand-in)" if entry.stand_in else "")
+        rows.append((suite, entry.name, *sizes, told))
+    return rows
 
 
 def _summary(result: dict[str, Any], output: Path | None) -> list[Row]:
@@ -399,7 +388,7 @@ def _ratio(row: dict[str, Any], name: str, median: float) -> str:
 
 def _transfers_table(result: dict[str, Any]) -> list[Row]:
     """Return a row for each input whose ways to the GPU and back were timed."""
-    rows = []
+    rows: list[Row] = []
     for row in result["rows"]:
         if ways := row.get("transfers"):
             medians = (statistics.median(ways[way]) for way in ("to_device", "to_host"))
