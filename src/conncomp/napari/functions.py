@@ -1,4 +1,4 @@
-"""Labels of an image's components, and labels of some of them: layers in, layers out."""
+"""The functions of the plugin: layers of napari in, layers and tables of columns out."""
 
 from __future__ import annotations
 

@@ -1,10 +1,13 @@
-"""Clusters of pairs that are in a DataFrame of Dask: a graph of tasks.
+"""Clusters of pairs, and forests of edges, that are in a DataFrame of Dask: graphs of tasks.
 
-How: each partition is clustered on its own: its distinct ids, in the order of their first
+Clusters: each partition is clustered on its own: its distinct ids, in the order of their first
 appearance, and which of them it connects. Ids are hashed to buckets, each of which tells where the
 ids in it appear first. One task numbers these places and unites what partitions connect, in
 integers; each partition then names the clusters of the ids that appear in it first. So partitions
 of the result, one after the other, are the table that all pairs in memory have.
+
+Edges: each partition is reduced to its forest, and forests are merged in a tree; so no task has
+more than a partition, or as many edges of some partitions as there are vertices.
 """
 
 from __future__ import annotations

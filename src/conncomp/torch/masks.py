@@ -1,4 +1,4 @@
-"""Labels and areas of masks, and masks without what is small or with their holes filled."""
+"""Labels and areas of masks; masks, and their scores, without small parts or with holes filled."""
 
 from __future__ import annotations
 
