@@ -16,6 +16,7 @@ from conncomp.cli.simulate._common import (
     Finished,
     Settings,
     SettingsOfSizes,
+    arguments_of,
     as_plain,
     as_table,
     doubt_rows,
@@ -114,28 +115,28 @@ class TurningSettings(ClusterSettings):
 
 
 def run_clusters(
-    make: Callable[..., Model[Any]],
+    model: Any,  # a class
     settings: ClusterSettings,
     in_words: Callable[[dict[str, Any]], Row],
-    arguments: dict[str, Any],
+    others: dict[str, Any],
     **updates: Any,
 ) -> None:
-    """Simulate a model of each size, made with such arguments, and print the report.
+    """Simulate a model of each size, made of the settings and others, and print the report.
 
-    The settings are those of the command; `updates` are further options of updates.
+    `updates` are further options of updates.
     """
     lattice, antiperiodic = settings.lattice, getattr(settings, "antiperiodic", False)
     chosen = ("update", "clusters", "wrapping", "observe")
     updates |= {name: getattr(settings, name) for name in chosen}
-    names = ("lattice", "coupling", "field", "seed", "start", "device")
-    arguments = arguments | {name: getattr(settings, name) for name in names}
+    arguments = arguments_of(model, settings, **others)
 
     def run(own: Settings) -> Finished[Any]:
         axes = len(own.shape) if lattice is None else len(LATTICES[lattice].vectors)
 
         def build() -> Model[Any]:
             borders = borders_of(settings.periodic, antiperiodic, axes)
-            return make(own.shape, periodic=borders, **arguments)
+            built: Model[Any] = model(own.shape, periodic=borders, **arguments)
+            return built
 
         return run_model(own, build, updates, sites_of_cell(lattice))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from inspect import signature
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Generic, Literal
@@ -186,6 +187,18 @@ class Finished(Generic[Measured]):
         count = math.prod(parameters["shape"]) * self.cell * parameters["replicas"] * updates
         speed = count / self.stage.seconds["simulating"]
         return speed_row(speed, elements, conncomp.get_num_threads(), self.settings.device)
+
+
+def arguments_of(model: type, settings: Settings, **others: Any) -> dict[str, Any]:
+    """Return the settings that a model takes, but for shape and borders, and other arguments."""
+    taken = {
+        name
+        for base in model.__mro__
+        if "__init__" in vars(base)
+        for name in signature(vars(base)["__init__"]).parameters
+    }
+    names = taken - {"shape", "periodic"}
+    return {name: getattr(settings, name) for name in names if hasattr(settings, name)} | others
 
 
 def run_model(

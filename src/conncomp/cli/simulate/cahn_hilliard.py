@@ -12,7 +12,13 @@ from conncomp.cli._options import option
 from conncomp.cli._report import Row
 from conncomp.cli._rules import command
 from conncomp.cli.simulate import _common as common
-from conncomp.cli.simulate._common import ONE_SIZE, as_plain, plot_observables, run_model
+from conncomp.cli.simulate._common import (
+    ONE_SIZE,
+    arguments_of,
+    as_plain,
+    plot_observables,
+    run_model,
+)
 from conncomp.models import CahnHilliard, DomainMeasurements
 from conncomp.models.cahn_hilliard import DTYPES
 
@@ -53,12 +59,6 @@ class Settings(common.Settings):
     )
 
 
-ARGUMENTS = (
-    *("mobility", "b", "u", "K", "dx", "dt", "mean", "amplitude", "noise", "dtype"),
-    *("replicas", "seed", "device"),
-)
-
-
 @command(Settings, *ONE_SIZE, name="cahn-hilliard")
 def cahn_hilliard(settings: Settings) -> None:
     """Simulate the equation of Cahn and Hilliard: a mixture that separates into two phases.
@@ -69,8 +69,7 @@ def cahn_hilliard(settings: Settings) -> None:
     settings.check()
 
     def build() -> CahnHilliard:
-        given = {name: getattr(settings, name) for name in ARGUMENTS}
-        return CahnHilliard(settings.shape, **given)
+        return CahnHilliard(settings.shape, **arguments_of(CahnHilliard, settings))
 
     try:
         finished = run_model(settings, build, {"threshold": settings.threshold})

@@ -15,7 +15,7 @@ from conncomp.cli._picture import Known
 from conncomp.cli._report import Row
 from conncomp.cli._rules import command, excludes, no_effect
 from conncomp.cli.simulate import _common as common
-from conncomp.cli.simulate._common import SIZES, Finished, SettingsOfSizes, run_model
+from conncomp.cli.simulate._common import SIZES, Finished, SettingsOfSizes, arguments_of, run_model
 from conncomp.cli.simulate._exact import ENERGY_OF_BOND, known_of_glass
 from conncomp.cli.simulate._places import Range, inverse_temperatures, range_option
 from conncomp.cli.simulate._sizes import Curves, run_sizes, show_sizes, size_of
@@ -84,15 +84,15 @@ def glass(settings: Settings) -> None:
     betas = _inverses(settings.temperature, settings.temperatures)
     exchanges = len(betas) > 1 if settings.tempering is None else settings.tempering
     options = {"houdayer": settings.houdayer, "overlaps": True, "tempering": exchanges}
-    arguments: dict[str, Any] = {"beta": betas, "copies": settings.replicas or PAIR}
-    for name in ("samples", "update", "positive", "dilution", "start", "seed", "device"):
-        arguments[name] = getattr(settings, name)
+    given: dict[str, Any] = {"beta": betas, "temperature": None}
+    given |= {"copies": settings.replicas or PAIR, "replicas": None}
+    arguments = arguments_of(SpinGlass, settings, **given)
 
     def run(own: common.Settings) -> Finished[Any]:
         closed = closed_axes(settings.periodic, len(own.shape), "lattice")
 
         def build() -> SpinGlass:
-            return SpinGlass(own.shape, settings.couplings, periodic=closed, **arguments)
+            return SpinGlass(own.shape, periodic=closed, **arguments)
 
         return run_model(own, build, options)
 

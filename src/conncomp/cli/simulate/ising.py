@@ -63,12 +63,11 @@ def ising(settings: Settings) -> None:
     lattice side by side.
     """
     several = _several(settings.temperatures, settings.betas)
-    arguments: dict[str, Any] = {"temperature": settings.temperature}
-    arguments |= {"beta": settings.beta, "replicas": settings.replicas}
+    others = {}
     if several is not None:
         side_by_side = np.repeat(several, settings.replicas or 1)
-        arguments |= {"beta": side_by_side, "replicas": len(side_by_side)}
-    run_clusters(Ising, settings, _model_row, arguments)
+        others = {"beta": side_by_side, "replicas": len(side_by_side)}
+    run_clusters(Ising, settings, _model_row, others)
 
 
 def _several(temperatures: Range | None, betas: Range | None) -> ArrayLike | None:

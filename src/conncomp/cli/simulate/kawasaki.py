@@ -15,6 +15,7 @@ from conncomp.cli.simulate import _common as common
 from conncomp.cli.simulate._common import (
     ONE_SIZE,
     Finished,
+    arguments_of,
     as_plain,
     as_table,
     number_or_critical_option,
@@ -99,17 +100,12 @@ def kawasaki(settings: Settings) -> None:
 
     def build() -> Kawasaki:
         chosen = np.repeat(along, len(across) * each) if side_by_side else along[0]
-        named: Any = {"temperature" if beta is None else "beta": chosen}
-        return Kawasaki(
-            settings.shape,
-            lattice=lattice,
-            **named,
-            fraction=np.tile(np.repeat(across, each), len(along)),
-            coupling=coupling,
-            replicas=len(along) * len(across) * each if side_by_side else settings.replicas,
-            seed=settings.seed,
-            device=settings.device,
-        )
+        named: dict[str, Any] = {"temperature": None, "beta": None}
+        named["temperature" if beta is None else "beta"] = chosen
+        named["fraction"] = np.tile(np.repeat(across, each), len(along))
+        if side_by_side:
+            named["replicas"] = len(along) * len(across) * each
+        return Kawasaki(settings.shape, **arguments_of(Kawasaki, settings, **named))
 
     finished = run_model(settings, build, {})
     with finished.stage("statistics"):

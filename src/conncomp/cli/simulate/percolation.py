@@ -14,6 +14,7 @@ from conncomp.cli._rules import command
 from conncomp.cli.simulate import _common as common
 from conncomp.cli.simulate._common import (
     ONE_SIZE,
+    arguments_of,
     as_plain,
     number_or_critical_option,
     plot_observables,
@@ -64,15 +65,10 @@ def percolation(settings: Settings) -> None:
         settings = replace(settings, thermalise=0)
 
     def build() -> Percolation:
+        closed = closed_axes(settings.periodic, len(settings.shape), "lattice")
+        p = "critical" if settings.p is None else settings.p
         return Percolation(
-            settings.shape,
-            settings.kind,
-            p="critical" if settings.p is None else settings.p,
-            lattice=settings.lattice,
-            periodic=closed_axes(settings.periodic, len(settings.shape), "lattice"),
-            replicas=settings.replicas,
-            seed=settings.seed,
-            device=settings.device,
+            settings.shape, periodic=closed, **arguments_of(Percolation, settings, p=p)
         )
 
     finished = run_model(settings, build, {})

@@ -60,13 +60,12 @@ def potts(settings: Settings) -> None:
     It prints means with their errors, from bins and by jackknife, and integrated autocorrelation
     times in updates. Components are the clusters that the next update draws.
     """
-    arguments: dict[str, Any] = {"q": settings.q, "replicas": settings.replicas}
-    arguments["beta"] = "critical" if settings.beta is None else settings.beta
+    others: dict[str, Any] = {"beta": "critical" if settings.beta is None else settings.beta}
     if settings.temperatures is not None:
         betas = np.repeat(inverse_temperatures(settings.temperatures), settings.replicas or 1)
-        arguments |= {"beta": betas, "replicas": len(betas)}
+        others = {"beta": betas, "replicas": len(betas)}
     tiles: dict[str, Any] = {"tile": settings.tile, "p_flip": settings.p_flip}
-    run_clusters(Potts, settings, _model_row, arguments, **tiles)
+    run_clusters(Potts, settings, _model_row, others, **tiles)
 
 
 def _model_row(parameters: dict[str, Any]) -> Row:

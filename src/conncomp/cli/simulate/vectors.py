@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +19,7 @@ from conncomp.cli.simulate._clusters import (
 )
 from conncomp.cli.simulate._common import SIZES, number_or_critical_option
 from conncomp.cli.simulate._places import Range, place_in_words, range_option, temperatures_of
-from conncomp.models import ON, XY, Clock, Heisenberg
+from conncomp.models import ON, XY, Clock, Heisenberg, Model
 from conncomp.models.vectors import UPDATES
 
 
@@ -54,19 +52,15 @@ class OnSettings(Settings):
     n: int = option("How many components.", "N", default=4)
 
 
-def _command(model: Callable[..., Any], summary: str, settings: Any = Settings) -> Command:
+def _command(model: type[Model[Any]], summary: str, settings: Any = Settings) -> Command:
     """Return the command of a model."""
 
     def run(settings: Any) -> None:
-        make = model
-        for size in ("q", "n"):
-            if hasattr(settings, size):
-                make = partial(make, **{size: getattr(settings, size)})
-        arguments = {"temperature": settings.temperature, "replicas": settings.replicas}
+        others = {}
         if settings.temperatures is not None:
             each = np.repeat(temperatures_of(settings.temperatures), settings.replicas or 1)
-            arguments = {"temperature": each, "replicas": len(each)}
-        run_clusters(make, settings, _model_row, arguments)
+            others = {"temperature": each, "replicas": len(each)}
+        run_clusters(model, settings, _model_row, others)
 
     run.__doc__ = f"""{summary}
 
