@@ -12,7 +12,7 @@ from conncomp._optional import optional
 from conncomp._progress import progress_display
 from conncomp.bench.devices import DEVICES, DeviceName
 from conncomp.cli._errors import OneLineErrors
-from conncomp.cli._options import threads_option
+from conncomp.cli._options import THREADS, set_threads
 from conncomp.cli._report import Row, show
 from reproductions import (
     PAPERS,
@@ -55,7 +55,14 @@ VERDICTS = {True: "holds", False: "does not hold", None: "not judged"}
     show_default=True,
     help="cuda measures on the GPU. Some figures are of kernels that need one.",
 )
-@threads_option
+@click.option(
+    "--threads",
+    metavar="N",
+    type=click.IntRange(1, 4096),
+    callback=set_threads,
+    expose_value=False,
+    help=THREADS,
+)
 @click.option(
     "--size",
     metavar="[small|paper|today]",

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 import conncomp
-from conncomp.bench import devices, machine
+from conncomp.bench import devices
 from conncomp.bench.peers import TABLES
 from fake_gpu import FakeGpu
 
@@ -22,7 +22,7 @@ def _same_threads():
 @pytest.fixture(autouse=True)
 def _small_cache(monkeypatch):
     """Measure the copy rate on little memory."""
-    monkeypatch.setattr(machine, "_last_level_cache", lambda: 1 << 20)
+    monkeypatch.setattr(devices, "_last_level_cache", lambda: 1 << 20)
 
 
 @pytest.fixture

@@ -22,20 +22,12 @@ LONG_FILES = {
     "graph/inputs/reading.py": "eight formats of graphs, a function or two each",
     "tables/files/reading.py": "three formats of pairs, and what reads them ahead",
 }
-LONG_FUNCTIONS = {
-    "cli/bench/command.py _options": "a table of options",
-}
-USERS, COMMAND, OPTIONS = "users name what they ask for", "options of a command", "of an algorithm"
+LONG_FUNCTIONS = {}
+USERS, OPTIONS = "users name what they ask for", "of an algorithm"
 MANY_PARAMETERS = {
     "_arrays.py __init__": "all that decides where labels go",
     "bench/runner.py measure": "all that a result depends on",
     "bench/runner.py measure_input": "all that a row depends on",
-    "cli/bench/command.py _bench": COMMAND,
-    "cli/simulate/cahn_hilliard.py cahn_hilliard": COMMAND,
-    "cli/simulate/glass.py glass": COMMAND,
-    "cli/simulate/ising.py ising": COMMAND,
-    "cli/simulate/potts.py potts": COMMAND,
-    "cli/view.py view": COMMAND,
     "chunked/measures/measures_in_chunks.py component_statistics": USERS,
     "chunked/volumes/labelling.py label_file": USERS,
     "chunked/volumes/plan.py plan_labels": USERS,
@@ -59,7 +51,7 @@ MANY_PARAMETERS = {
     "models/simulation.py simulate": USERS,
     "models/spin_glass/model.py __init__": USERS,
     "models/vectors/model.py __init__": USERS,
-    "tables/dask_frames/clusters.py cluster_pairs": USERS,
+    "tables/dask_frames.py cluster_pairs": USERS,
     "tables/pairs.py cluster_pairs": USERS,
     "tables/quality.py cluster_quality": USERS,
 }

@@ -16,7 +16,7 @@ import yaml
 import conncomp
 import reproductions
 from conncomp.cli._command import command
-from conncomp.cli.bench import paper as bench_paper
+from conncomp.cli.bench import report as bench_paper
 from reproductions import PAPERS, files_of, is_done
 
 FOLDER = Path(reproductions.__file__).parent

@@ -65,7 +65,11 @@ _ROOMS = {
     ),
     "io": ("read_image", "write_image", "write_view"),
     "tables": ("ClusterPairs", "cluster_dups", "cluster_pairs", "cluster_quality"),
-    "tables.edges": ("forest_of_edge_files", "label_edge_files", "minimum_forest_of_edge_files"),
+    "tables.files.edges": (
+        "forest_of_edge_files",
+        "label_edge_files",
+        "minimum_forest_of_edge_files",
+    ),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 # These have names of their own.
@@ -84,7 +88,7 @@ if TYPE_CHECKING:
     from conncomp.grid import *
     from conncomp.io import *
     from conncomp.tables import *
-    from conncomp.tables.edges import *
+    from conncomp.tables.files.edges import *
 
     __version__: str
 else:

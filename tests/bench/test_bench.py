@@ -10,7 +10,7 @@ import pytest
 
 import conncomp
 from conncomp import generate
-from conncomp.bench import devices, inputs, machine, peers, runner
+from conncomp.bench import devices, inputs, peers, runner
 from conncomp.cli.bench import command as bench
 
 IMAGE = ("grid", "--size", "tiny", "--suite", "images", "--input", "blobs")
@@ -340,23 +340,23 @@ def test_list(run):
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_copy_rate(threads):
-    assert 1e8 < machine.copy_rate(threads) < 1e13
+    assert 1e8 < devices.copy_rate(threads) < 1e13
 
 
 def test_machine(monkeypatch):
-    found = machine.machine()
+    found = devices.machine()
     assert found["cpu"]
     assert found["cores"] >= 1
     assert found["memory_bytes"] > 1 << 28
     monkeypatch.setattr(Path, "read_text", lambda path: "")
-    assert machine.machine()["cpu"]
+    assert devices.machine()["cpu"]
 
 
 def test_commit(monkeypatch, tmp_path):
-    revision, dirty = machine.commit()
+    revision, dirty = devices.commit()
     assert (revision is None and dirty is None) or (len(revision) == 40 and dirty in (True, False))
     monkeypatch.setattr(conncomp, "__file__", str(tmp_path / "__init__.py"))
-    assert machine.commit() == (None, None)
+    assert devices.commit() == (None, None)
 
 
 def test_repetitions(monkeypatch):

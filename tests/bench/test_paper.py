@@ -5,7 +5,7 @@ from importlib.metadata import EntryPoint, EntryPoints
 import click
 import pytest
 
-from conncomp.cli.bench import paper as bench_paper
+from conncomp.cli.bench import report as bench_paper
 
 
 @click.command()

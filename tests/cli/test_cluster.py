@@ -384,7 +384,7 @@ def raising(error):
     ("writer", "name"),
     [
         ("pyarrow.parquet.ParquetWriter.write_table", "out.parquet"),
-        ("conncomp.cli.cluster._write_to", "out.csv"),
+        ("conncomp.cli.cluster.write_table", "out.csv"),
         ("os.fsync", "out.arrow"),
     ],
 )

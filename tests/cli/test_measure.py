@@ -23,7 +23,8 @@ from skimage import filters
 from skimage.measure import label, regionprops_table
 
 import conncomp
-from conncomp.cli.measure import command, tables
+from conncomp.cli import measure as command
+from conncomp.cli.measure import tables
 from conncomp.cli.measure.options import filled
 from conncomp.files.parts import locked
 from conncomp.generate import blobs

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from conncomp._core import native
-from conncomp.files import _pictures, _png
+from conncomp.files import _pictures
 from conncomp.files.images import read_content
+
+READ_PLAIN = _pictures.read_plain_png  # which a test replaces
 
 COLOURS = {1: 0, 3: 2, 4: 6}
 
@@ -47,7 +49,7 @@ def png(image, filters, between=b"", header=b"\0\0\0", parts=2):
     cut = len(packed) // parts
     return b"".join(
         [
-            _png.SIGNATURE,
+            _pictures.SIGNATURE,
             chunk(b"IHDR", size + kind + header),
             between,
             *(chunk(b"IDAT", packed[k * cut : (k + 1) * cut]) for k in range(parts - 1)),
@@ -58,7 +60,7 @@ def png(image, filters, between=b"", header=b"\0\0\0", parts=2):
 
 
 def read(content):
-    return _png.read_plain_png(io.BytesIO(content), len(content), 1 << 20)
+    return READ_PLAIN(io.BytesIO(content), len(content), 1 << 20)
 
 
 def image_of(seed, shape, dtype):
@@ -82,7 +84,7 @@ def test_every_filter(unpacker, seed, filters, width, kind):
     content = png(image, filters)
     with pytest.MonkeyPatch.context() as patch:
         if unpacker is not None:
-            patch.setattr(_png, "_unpacker", lambda: unpacker)
+            patch.setattr(_pictures, "_unpacker", lambda: unpacker)
         found = read(content)
     np.testing.assert_array_equal(found, image, strict=True)
     with Image.open(io.BytesIO(content)) as picture:
@@ -113,7 +115,7 @@ def test_what_is_left_to_pillow():
     assert read(png(image, filters, between=chunk(b"tRNS", b"\0\5"))) is None
     assert read(png(image, filters, between=chunk(b"acTL", bytes(8)))) is None
     assert read(png(image, filters, header=b"\0\0\1")) is None  # interlaced
-    assert _png.read_plain_png(io.BytesIO(content), len(content), 9 * 30 - 1) is None
+    assert READ_PLAIN(io.BytesIO(content), len(content), 9 * 30 - 1) is None
     for end in range(0, len(content), 7):
         assert read(content[:end]) is None
     for place in (9, 17, 20, 24, 25, 30, len(content) - 9):
@@ -149,7 +151,7 @@ def test_lines_of_another_image(height, step, size):
 def test_a_bomb_is_not_unpacked(monkeypatch):
     """No more is unpacked than the header says, whatever is packed."""
     huge = zlib.compress(bytes(1 << 24))
-    body = _png.SIGNATURE + chunk(b"IHDR", struct.pack(">IIBB", 4, 4, 8, 0) + bytes(3))
+    body = _pictures.SIGNATURE + chunk(b"IHDR", struct.pack(">IIBB", 4, 4, 8, 0) + bytes(3))
     content = body + chunk(b"IDAT", huge) + chunk(b"IEND", b"")
     sizes = []
 
@@ -163,6 +165,6 @@ def test_a_bomb_is_not_unpacked(monkeypatch):
             sizes.append(len(out))
             return out
 
-    monkeypatch.setattr(_png, "_unpacker", lambda: type("M", (), {"decompressobj": Watched}))
+    monkeypatch.setattr(_pictures, "_unpacker", lambda: type("M", (), {"decompressobj": Watched}))
     assert read(content) is None
     assert sizes == [21]

@@ -30,9 +30,9 @@ from conncomp.files import packed_chunks, scales
 from conncomp.graph import graph
 from conncomp.models import on_edges as classes
 from conncomp.tables import columns as table_columns
+from conncomp.tables import values as text_values
 from conncomp.tables.files.reading import CsvFile
 from conncomp.tables.pairs import Clustering
-from conncomp.tables.values import text as text_values
 
 from . import spins_on_edges
 from .target import random_case

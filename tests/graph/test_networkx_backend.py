@@ -21,9 +21,8 @@ import pytest
 from _conncomp_networkx import FUNCTIONS, get_info
 from conncomp import Graph
 from conncomp import networkx as backend
-from conncomp.networkx import blocks
-from conncomp.networkx.choice import FEWEST_NODES
-from conncomp.networkx.conversion import ConvertedGraph
+from conncomp.networkx import conversion
+from conncomp.networkx.conversion import FEWEST_NODES, ConvertedGraph
 from dealt import examples
 from fuzz.networkx_graphs import DIRECTED, KINDS, UNDIRECTED
 
@@ -356,17 +355,17 @@ def test_the_collector_is_left_as_it_was():
     for switch in (gc.disable, gc.enable):
         switch()
         before = gc.isenabled()
-        states = [gc.isenabled() for _ in blocks.in_blocks(iter(range(9000)))]
+        states = [gc.isenabled() for _ in conversion.in_blocks(iter(range(9000)))]
         assert set(states) == {before}
         assert len(states) == 9000
         with pytest.raises(ZeroDivisionError):
-            list(blocks.in_blocks(1 // number for number in (1, 0)))
+            list(conversion.in_blocks(1 // number for number in (1, 0)))
         assert gc.isenabled() == before
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 4096, 8191, 8192])
 def test_blocks(size):
-    assert list(blocks.in_blocks(iter(range(size)))) == list(range(size))
+    assert list(conversion.in_blocks(iter(range(size)))) == list(range(size))
 
 
 class Meddler:

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import conncomp
-from conncomp.tables import edges
-from conncomp.tables.files import reading
+from conncomp.tables.files import edges, reading
 
 PARTS = [
     (np.array([0, 5, 5], np.int32), np.array([1, 7, 7], np.int32)),

@@ -14,7 +14,7 @@ from conncomp.gpu import Workspace
 from conncomp.kernels.cuda import launcher
 from conncomp.kernels.cuda.graph import incremental
 from conncomp.kernels.cuda.tables import interning, pair_clusters
-from conncomp.tables import clusters as clusters_module
+from conncomp.tables import id_space as clusters_module
 from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
 from host_cupy import place_on_host
 from pairs_reference import clusters_of, table_of

@@ -205,7 +205,7 @@ def test_many_pieces_and_forests_between_them(monkeypatch):
     for module in ("columns", "quality"):
         monkeypatch.setattr(f"conncomp.tables.{module}.PIECE_ROWS", 7)
     for constant in ("FEWEST_LINKS", "LINKS_A_NODE"):
-        monkeypatch.setattr(f"conncomp.tables.links.{constant}", 1)
+        monkeypatch.setattr(f"conncomp.tables.pairs.{constant}", 1)
     pieces = conncomp.cluster_quality(table, left, right, **arguments)
     assert list(pieces) == list(whole)
     for name in whole:

@@ -31,49 +31,25 @@ Verdict = Literal[
 
 @dataclass(frozen=True)
 class Change:
-    """One run that is in both files.
-
-    Attributes
-    ----------
-    suite, input, name : str
-    kind : {'ours', 'peer'}
-    before, after : float or None
-        Medians, in seconds.
-    ratio : float or None
-        ``after / before``: below 1 is faster.
-    normalised : float or None
-        The same, of times in units of a copy on each file's machine.
-    verdict : str
-        'same' if the difference is within the spread; 'broken' and 'mended' if only the first or
-        only the second file has times; 'other input' if the inputs share no more than their name.
-    """
+    """One run that is in both files."""
 
     suite: str
     input: str
     name: str
     kind: str
-    before: float | None
+    before: float | None  # medians, in seconds
     after: float | None
-    ratio: float | None
-    normalised: float | None
-    verdict: Verdict
+    ratio: float | None  # after / before: below 1 is faster
+    normalised: float | None  # the same, of times in units of a copy on each file's machine
+    verdict: Verdict  # broken or mended: only one of the files has times
 
 
 @dataclass(frozen=True)
 class Mean:
-    """The changes of one run over all inputs, or of all runs of a kind.
-
-    Attributes
-    ----------
-    name : str
-    inputs, faster, slower : int
-        How many have a ratio, and how many of them changed beyond the spread.
-    ratio, normalised : float
-        Geometric means.
-    """
+    """The changes of one run over all inputs, or of all runs of a kind; means are geometric."""
 
     name: str
-    inputs: int
+    inputs: int  # how many have a ratio
     faster: int
     slower: int
     ratio: float
@@ -82,19 +58,9 @@ class Mean:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What `compare` found.
+    """What `compare` found."""
 
-    Attributes
-    ----------
-    notes : list of str
-        What the two files do not have in common.
-    changes : list of Change
-    only_before, only_after : list of str
-        Runs in one file only, as ``suite/input/name``.
-    means : list of Mean
-    """
-
-    notes: list[str]
+    notes: list[str]  # what the two files do not have in common
     changes: list[Change]
     only_before: list[str] = field(default_factory=list)
     only_after: list[str] = field(default_factory=list)
@@ -104,26 +70,10 @@ class Comparison:
 def compare(
     before: Result, after: Result, *, smallest_change: float = SMALLEST_CHANGE
 ) -> Comparison:
-    """Compare the times of two results, run by run.
+    """Compare the times of two results of one kind, run by run.
 
     A run counts as changed if the 95 % confidence intervals of its two medians do not overlap
-    and the medians differ by more than `smallest_change`.
-
-    Parameters
-    ----------
-    before, after : GridResult, GraphResult or StrongResult
-        Both of the same kind.
-    smallest_change : float, default 0.05
-        A fraction of the shorter median.
-
-    Returns
-    -------
-    Comparison
-
-    Raises
-    ------
-    ValueError
-        If they are not.
+    and the medians differ by more than `smallest_change`, a fraction of the shorter one.
     """
     if type(before) is not type(after):
         raise ValueError(f"one result is of {before.subject}, the other of {after.subject}")
@@ -145,12 +95,8 @@ def median_interval(seconds: Sequence[float]) -> tuple[float, float]:
     It lies between two of the sorted times: how many of them fall below the median is binomial.
     Up to five times allow no such interval; it is then their whole range.
 
-    Examples
-    --------
-    >>> median_interval([5.0, 1.0, 3.0, 2.0, 4.0, 9.0, 6.0, 7.0, 8.0])
-    (2.0, 8.0)
-    >>> median_interval([3.0, 1.0, 2.0])
-    (1.0, 3.0)
+    >>> median_interval([5.0, 1.0, 3.0, 2.0, 4.0, 9.0, 6.0, 7.0, 8.0]), median_interval([3.0, 1.0])
+    ((2.0, 8.0), (1.0, 3.0))
     """
     ordered = sorted(seconds)
     outside = max(0, int(binom.ppf(0.025, len(ordered), 0.5)) - 1)
@@ -246,8 +192,6 @@ def _means(changes: Iterable[Change]) -> Iterator[Mean]:
 def geometric_mean(ratios: Iterable[float | None]) -> float:
     """Return the geometric mean of those ratios that there are.
 
-    Examples
-    --------
     >>> geometric_mean([0.5, None, 2.0])
     1.0
     """

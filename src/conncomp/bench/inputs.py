@@ -27,44 +27,19 @@ GPU_MADE_ARC_BYTES = 56
 
 @dataclass(frozen=True)
 class Input:
-    """An input of a suite.
+    """An input of a suite."""
 
-    Attributes
-    ----------
-    name : str
-        Unique in its suite, and the same at every size.
-    description : str
-    num_bytes : int
-        An estimate of the memory needed to make it and to label it.
-    make : callable
-        Returns the graph or the array; ``make(device="cuda")`` makes it on the GPU, as far as its
-        generator does, unless it is read from a file.
-    stand_in : bool
-        Whether it stands in for data that others published.
-    connectivity : int
-        As for `conncomp.label`; 0 for a graph.
-    gpu_bytes : int
-        An estimate of the GPU's memory needed to make it and to label it there.
-    """
-
-    name: str
+    name: str  # unique in its suite, and the same at every size
     description: str
-    num_bytes: int
+    num_bytes: int  # an estimate of the memory needed to make it and to label it
     make: Callable[..., Graph | NDArray[Any]]
-    stand_in: bool = False
-    connectivity: int = 0
-    gpu_bytes: int = 0
+    stand_in: bool = False  # whether it stands in for data that others published
+    connectivity: int = 0  # as for conncomp.label; 0 for a graph
+    gpu_bytes: int = 0  # an estimate of the GPU's memory for the same
 
 
 def check_memory(inputs: Iterable[Input], gpu_free: int | None = None) -> None:
-    """Raise MemoryError if there is an input that there is too little memory for.
-
-    Parameters
-    ----------
-    inputs : iterable of Input
-    gpu_free : int, optional
-        How many bytes are free on the GPU that it is to be made and labelled on.
-    """
+    """Raise MemoryError if there is too little memory for an input, here or on the GPU."""
     free = available_memory()
     for entry in inputs:
         for needed, available, where in (
@@ -81,8 +56,6 @@ def check_memory(inputs: Iterable[Input], gpu_free: int | None = None) -> None:
 def in_bytes(count: float) -> str:
     """Return a number of bytes in words.
 
-    Examples
-    --------
     >>> in_bytes(4_200_000_000)
     '4.2 GB'
     """

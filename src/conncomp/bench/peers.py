@@ -38,25 +38,13 @@ CONNECTIONS: dict[str, Literal["weak", "strong"]] = {"graph": "weak", "strong": 
 
 
 class Contender:
-    """Something that labels graphs or arrays; `run` alone is timed.
-
-    Attributes
-    ----------
-    name : str
-    kind : {"ours", "peer"}
-    threads : int
-        How many it uses.
-    numbering : {"any", "consecutive", "roots"}
-        Of its labels.
-    captures : bool
-        Whether a run can be captured as a CUDA graph: it writes to the same array every time.
-    """
+    """Something that labels graphs or arrays; `run` alone is timed."""
 
     name: str
     kind: Literal["ours", "peer"]
     threads: int
-    numbering: Numbering = "any"
-    captures: bool = False
+    numbering: Numbering = "any"  # of its labels
+    captures: bool = False  # whether a run can be captured: it writes to the same array every time
 
     def prepare(self, data: Any, connectivity: int) -> Any:
         """Return `data` as `run` takes it, or None if it cannot label such data."""

@@ -51,17 +51,7 @@ class Curves:
 
 
 def render(results: Sequence[Result]) -> str:
-    """Return the page as HTML.
-
-    Parameters
-    ----------
-    results : sequence of GridResult, GraphResult or StrongResult
-
-    Returns
-    -------
-    str
-        With style and drawings inside, without scripts; names from the results are escaped.
-    """
+    """Return the page as HTML, with style and drawings, without scripts, names escaped."""
     environment = Environment(
         loader=PackageLoader("conncomp.bench", "."),
         autoescape=True,
@@ -132,8 +122,7 @@ def _cells(result: Result, row: Row, base: str | None) -> dict[str, Any]:
 def find_curves(rows: Iterable[Row]) -> list[Curves]:
     """Return the rows along which something grows with a number in their names.
 
-    That is arcs or elements, else vertices, else components, at least twofold over at least three
-    inputs.
+    That is arcs or elements, else vertices, else components: twofold, over three inputs or more.
     """
     families: dict[tuple[str, str], list[tuple[float, Row]]] = {}
     for row in rows:

@@ -38,22 +38,12 @@ Rate = Annotated[float, Meta(ge=1e-3, le=1e18)]
 
 
 class Gpu(msgspec.Struct, frozen=True, kw_only=True):
-    """The GPU that was measured on.
-
-    Attributes
-    ----------
-    name : str
-    memory_bytes : int
-    driver : str
-        The newest CUDA that the driver knows.
-    runtime : str
-        The CUDA that was used.
-    """
+    """The GPU that was measured on."""
 
     name: Text
     memory_bytes: Count
-    driver: Text
-    runtime: Text
+    driver: Text  # the newest CUDA that it knows
+    runtime: Text  # the CUDA that was used
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,30 +57,15 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """One program on one input.
-
-    Attributes
-    ----------
-    name : str
-    kind : {'ours', 'peer'}
-    threads : int
-    status : {'ok', 'wrong', 'failed'}
-        Only a run that is 'ok' was timed.
-    reason : str or None
-        Why it is not 'ok'.
-    seconds : tuple of float
-        Of each repetition.
-    captured : tuple of float
-        Of each repetition as a CUDA graph; empty if it was not measured as one.
-    """
+    """One program on one input; only a run that is 'ok' was timed."""
 
     name: Name
     kind: Literal["ours", "peer"]
     threads: Threads
     status: Literal["ok", "wrong", "failed"]
-    reason: Annotated[str, Meta(max_length=1 << 16)] | None
-    seconds: tuple[Seconds, ...]
-    captured: tuple[Seconds, ...] = ()
+    reason: Annotated[str, Meta(max_length=1 << 16)] | None  # why it is not ok
+    seconds: tuple[Seconds, ...]  # of each repetition
+    captured: tuple[Seconds, ...] = ()  # of each as a CUDA graph, if measured so
 
     def __post_init__(self) -> None:
         if (self.status == "ok") != bool(self.seconds):
@@ -132,6 +107,8 @@ class Transfers(msgspec.Struct, frozen=True, kw_only=True):
 class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One input of a suite, and everything that ran on it."""
 
+    sizes: ClassVar[tuple[str, ...]]  # what else makes inputs of one name the same; first the size
+
     suite: Name
     input: Name
     description: Text
@@ -147,48 +124,32 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def size(self) -> int:
         """Number of elements or arcs."""
-        raise NotImplementedError
+        return int(getattr(self, self.sizes[0]))
 
     @property
     def content(self) -> tuple[object, ...]:
         """What makes two inputs of the same name the same."""
-        raise NotImplementedError
+        return tuple(getattr(self, name) for name in (*self.sizes, "components"))
 
 
 class GridRow(Row, frozen=True, kw_only=True):
     """An array as input."""
+
+    sizes = ("elements", "shape", "dtype", "connectivity")
 
     elements: Count
     shape: Annotated[tuple[Count, ...], Meta(max_length=64)]
     dtype: Text
     connectivity: Count
 
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return self.elements
-
-    @property
-    def content(self) -> tuple[object, ...]:
-        """What makes two inputs of the same name the same."""
-        return self.shape, self.dtype, self.connectivity, self.components
-
 
 class GraphRow(Row, frozen=True, kw_only=True):
     """A graph as input."""
 
+    sizes = ("arcs", "vertices")
+
     vertices: Count
     arcs: Count
-
-    @property
-    def size(self) -> int:
-        """Number of arcs."""
-        return self.arcs
-
-    @property
-    def content(self) -> tuple[object, ...]:
-        """What makes two inputs of the same name the same."""
-        return self.vertices, self.arcs, self.components
 
 
 AnyRow = TypeVar("AnyRow", GridRow, GraphRow)
@@ -259,24 +220,7 @@ class _Head(msgspec.Struct):
 
 
 def load(path: StrPath) -> Result:
-    """Read a result file.
-
-    Parameters
-    ----------
-    path : str or path-like
-
-    Returns
-    -------
-    GridResult, GraphResult or StrongResult
-
-    Raises
-    ------
-    ValueError
-        If the file is not a result file of this version, or anything in it is missing, of another
-        type or out of range. The message names the file and the field.
-    OSError
-        If it cannot be read.
-    """
+    """Read a result file; a ValueError names the file, and a field that is wrong."""
     with naming(path):
         with Path(path).open("rb") as file:
             data = file.read(LARGEST_FILE + 1)
@@ -286,20 +230,7 @@ def load(path: StrPath) -> Result:
 
 
 def save(path: StrPath, result: Result) -> None:
-    """Write a result file, whole or not at all.
-
-    Parameters
-    ----------
-    path : str or path-like
-    result : GridResult, GraphResult or StrongResult
-
-    Raises
-    ------
-    ValueError
-        If `load` would not accept it. Nothing is written then.
-    OSError
-        If it cannot be written.
-    """
+    """Write a result file, whole or not at all: one that `load` accepts."""
     data = msgspec.json.format(msgspec.json.encode(result), indent=1) + b"\n"
     with naming(path):
         _decode(data)

@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._optional import optional
-from conncomp.bench.devices import Cpu, Cuda
+from conncomp.bench.devices import Cpu, Cuda, commit
 from conncomp.bench.inputs import Input
-from conncomp.bench.machine import commit
 from conncomp.bench.peers import (
     Contender,
     Numbering,
@@ -58,9 +57,7 @@ class Reference:
     @cached_property
     def roots(self) -> Labels:
         """The smallest index of each element's component; -1 for background."""
-        flat = self.labels.reshape(-1)
-        first = np.empty(self.components + self.background, np.int64)
-        first[flat[::-1]] = np.arange(flat.size)[::-1]  # the last one written is the smallest
+        first = _first_members(self.labels.reshape(-1), self.components + self.background)
         if self.background:
             first[0] = -1
         roots: Labels = first[self.labels]
@@ -69,12 +66,8 @@ class Reference:
     def disagreement(self, labels: Labels, numbering: Numbering = "any") -> str | None:
         """Say how `labels` are wrong, or return None.
 
-        Parameters
-        ----------
-        labels : ndarray
-        numbering : {"any", "consecutive", "roots"}
-            "any": components may be numbered in any way, but 0 is background if the reference has
-            that. Otherwise the labels must be equal.
+        With "any" numbering components may be numbered in any way, but 0 is background if the
+        reference has that. Otherwise the labels must be equal.
         """
         if labels.shape != self.labels.shape:
             return f"labels of shape {labels.shape} instead of {self.labels.shape}"
@@ -114,12 +107,17 @@ def reference(data: Graph | Labels, connectivity: int, kind: Kind = "graph") -> 
     return Reference(labels, int(count), background=True)
 
 
-def _numbered_by_root(labels: Labels, count: int) -> Labels:
-    """Return labels of components that are numbered in the order of their smallest members."""
+def _first_members(labels: Labels, count: int) -> Labels:
+    """Return the smallest index of each label."""
     first = np.empty(count, np.int64)
     first[labels[::-1]] = np.arange(len(labels))[::-1]  # the last one written is the smallest
+    return first
+
+
+def _numbered_by_root(labels: Labels, count: int) -> Labels:
+    """Return labels of components that are numbered in the order of their smallest members."""
     number = np.empty(count, labels.dtype)
-    number[np.argsort(first)] = np.arange(count)
+    number[np.argsort(_first_members(labels, count))] = np.arange(count)
     renumbered: Labels = number[labels]
     return renumbered
 
@@ -137,33 +135,13 @@ def measure(
     output: Path | None = None,
     notify: Callable[[str], object] = lambda step: None,
 ) -> Iterator[dict[str, Any]]:
-    """Run all contenders on all inputs.
+    """Run all contenders on all inputs, each with its suite; yield the result so far.
 
-    Parameters
-    ----------
-    kind : {"graph", "grid", "strong"}
-    inputs : sequence of (suite, input)
-    contenders : sequence of Contender
-    size : str
-        Of the inputs, to be noted in the result.
-    threads : int
-        As many copy when the machine's rate is measured.
-    device : Cpu, optional
-        Where the contenders work.
-    transfers : bool, optional
-        Whether to time the ways to the device and back, too.
-    limit : float, optional
-        An algorithm of ours that takes more seconds for an input is given up, if it is one that
-        sweeps until nothing changes; on a GPU, if it waits for that now and then.
-    output : pathlib.Path, optional
-        The result is written there as JSON whenever a row is finished.
-    notify : callable, optional
-        Called at the begin of each of ``len(inputs) * (2 + len(contenders))`` steps.
-
-    Yields
-    ------
-    dict
-        The result so far: once without rows, then after each row.
+    That is once without rows, then after each row, when it is written to `output` as JSON, too.
+    As many `threads` copy when the machine's rate is measured. With `transfers`, the ways to the
+    device and back are timed, too. An algorithm of ours that sweeps until nothing changes is given
+    up after `limit` seconds; on a GPU, if it waits for that now and then. `notify` is called at
+    the begin of each of ``len(inputs) * (2 + len(contenders))`` steps.
     """
     device = device or Cpu()
     result: dict[str, Any] = {
@@ -218,10 +196,7 @@ def describe(device: Cpu, threads: int, size: str) -> dict[str, Any]:
 
 
 def make_input(entry: Input, device: Cpu) -> Graph | Labels:
-    """Make an input on a device, as that may be faster, and return it in the main memory.
-
-    Wherever it is made, it is the same.
-    """
+    """Make an input on a device, as that may be faster, and return the same in the main memory."""
     made = entry.make(device=device.name)
     if isinstance(made, Graph):
         # Without the list of arcs that it may have been made of; a GPU's indptr may be of int32.
@@ -245,10 +220,7 @@ def measure_input(
     right: Reference | None = None,
     notify: Callable[[str], object] = lambda step: None,
 ) -> dict[str, Any]:
-    """Run contenders on one input, which is in the main memory, and return the row of it.
-
-    Parameters are those of `measure`, and `right`, the right labels if they are known.
-    """
+    """Run contenders on an input in the main memory; `right` are its labels, if known."""
     row: dict[str, Any] = {
         "suite": suite,
         "input": entry.name,

@@ -6,8 +6,6 @@ from __future__ import annotations
 def format_seconds(value: float) -> str:
     """Return a time with a unit.
 
-    Examples
-    --------
     >>> format_seconds(0.0123456)
     '12.3 ms'
     """
@@ -20,8 +18,6 @@ def format_seconds(value: float) -> str:
 def format_ratio(value: float | None) -> str:
     """Return a ratio with about three digits.
 
-    Examples
-    --------
     >>> format_ratio(1234.5), format_ratio(2.3456), format_ratio(None)
     ('1,234', '2.35', '-')
     """
@@ -31,8 +27,6 @@ def format_ratio(value: float | None) -> str:
 def format_rate(value: float) -> str:
     """Return how many a second, with a prefix.
 
-    Examples
-    --------
     >>> format_rate(1.23e8)
     '123 M'
     """
@@ -45,8 +39,6 @@ def format_rate(value: float) -> str:
 def format_bytes(value: float) -> str:
     """Return a number of bytes, in powers of 1024.
 
-    Examples
-    --------
     >>> format_bytes(17179869184)
     '16 GiB'
     """
@@ -59,8 +51,6 @@ def format_bytes(value: float) -> str:
 def format_tick(value: float) -> str:
     """Return a number at an axis: a small one as it is, others as powers of ten.
 
-    Examples
-    --------
     >>> format_tick(0.1), format_tick(1000.0), format_tick(1e-6), format_tick(2e7)
     ('0.1', '1000', '10⁻⁶', '2·10⁷')
     """

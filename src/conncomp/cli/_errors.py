@@ -39,15 +39,16 @@ class OneLineErrors(click.Command):
         raise SystemExit(status)
 
     def invoke(self, context: click.Context) -> Any:
-        """Do the work; an interrupt, too, is one line."""
+        """Do the work; an interrupt, too, is one line, with what it says of what is kept."""
         try:
             return super().invoke(context)
         except BrokenPipeError as error:
             if error.filename is None:  # click ends quietly, as whoever read has enough
                 raise
             raise click.ClickException(_reason(error)) from error
-        except KeyboardInterrupt:
-            click.echo("conncomp: interrupted", err=True)
+        except KeyboardInterrupt as error:
+            text = "; ".join(filter(None, ("interrupted", printable(str(error)))))
+            click.echo(f"conncomp: {text}", err=True)
             raise SystemExit(130) from None
 
 
@@ -82,10 +83,7 @@ def _chosen(command: click.Command, words: Sequence[str]) -> click.Command:
 
 
 def in_options(text: str, command: click.Command, words: Sequence[str]) -> str:
-    """Return a message of the library with the command's options in place of its arguments.
-
-    What the user typed, such as the name of a file, stays as it is.
-    """
+    """Return a message with options in place of arguments; what was typed stays as it is."""
     options = {
         param.name: max(param.opts, key=len)
         for param in command.params

@@ -1,19 +1,32 @@
-"""Images that commands read."""
+"""Images that commands read: whole, one channel of several or the luminance, and their axes."""
 
 from __future__ import annotations
 
+import math
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from conncomp.files.hdf5 import is_hdf5
-from conncomp.files.images import read_content
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp.files.images import is_hdf5, read_content
 from conncomp.files.scales import Content
 
 
-def read_quietly(path: Path, key: str | None = None) -> Content:
-    """Read as `read_content` does, without what libraries say of files that they could read."""
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Let libraries say nothing of files that they can read; it holds for all threads."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        yield
+
+
+def read_quietly(path: Path, key: str | None = None) -> Content:
+    """Read as `read_any` does, without what libraries say."""
+    with quiet():
         return read_any(path, key)
 
 
@@ -28,3 +41,78 @@ def read_any(path: Path, key: str | None = None, series: int = 0) -> Content:
             raise ValueError(f"{path}: series={series} chooses one of TIFF, which this is not")
         return read_volume(str(path), key)
     return read_content(path, key=key, series=series)
+
+
+Image = NDArray[Any]
+
+# Axes that hold separate images, and the names of their columns.
+SEPARATE = {"T": "frame", "Z": "plane"}
+# How much red, green and blue count for a grey value, as in `skimage.color.rgb2gray`.
+LUMINANCE = (0.2125, 0.7154, 0.0721)
+
+
+def one_channel(path: Path, content: Content, channel: int | None, grey: bool) -> Content:
+    """Return a channel, or the luminance, of what a file holds, without the axis of channels."""
+    image, axis, axes, _ = content
+    if image.dtype.kind not in "biuf":
+        raise TypeError(f"{path}: holds values of dtype {image.dtype}, not real numbers")
+    if image.ndim == 0:
+        raise ValueError(f"{path}: holds a single number, not an image")
+    if channel is None and not grey and (axis is None or image.shape[axis] == 1):
+        return content.without_single_channel()
+    option = "--grey" if grey else "--channel"
+    if axis is None:
+        raise ValueError(f"{path}: does not say that it has channels, so {option} has no meaning")
+    channels = np.moveaxis(image, axis, 0)
+    count = len(channels)
+    if channel is None and not grey:
+        raise ValueError(
+            f"{path}: is in colour or has several channels, of shape {image.shape}, {count} along "
+            f"axis {axis}; choose one by --channel 0 to {count - 1}, or --grey"
+        )
+    if channel is not None:
+        if channel >= count:
+            raise ValueError(f"{path}: --channel {channel} must be from 0 to {count - 1}")
+        return content.with_channel(channel)
+    if count > 4 or (count == 2 and axes[axis : axis + 1] == "C"):  # no grey with opacity
+        raise ValueError(f"{path}: --grey is for colours, but there are {count} channels")
+    return content.with_channel(0)._replace(image=_luminance(channels))
+
+
+def with_named_axes(columns: dict[str, Any], batch: int, axes: str) -> dict[str, Any]:
+    """Return columns, of which those of places in a batch are named as its axes are."""
+    names: dict[str, str] = {}
+    for k in range(batch):
+        letter = axes[k] if k < len(axes) else "Z" if batch == 1 else ""
+        name = SEPARATE.get(letter, "")
+        if name not in ("", *columns, *names.values()):
+            names[f"batch-{k}"] = name
+    return {names.get(key, key): column for key, column in columns.items()}
+
+
+def row_of_axes(report: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the row of a report on the axes that an input names.
+
+    Examples
+    --------
+    >>> film = {"input": {"shape": (10, 64, 64)}, "axes": "TYX", "separate": [0]}
+    >>> row_of_axes(film)
+    [('axes', 'TYX; each of the 10 images along T alone')]
+    >>> row_of_axes(film | {"separate": []})
+    [('axes', 'TYX; one image')]
+    """
+    axes, separate = report["axes"], report["separate"]
+    if not axes:
+        return []
+    count = math.prod(report["input"]["shape"][k] for k in separate)
+    letters = "".join(axes[k] for k in separate)
+    apart = f"each of the {count:,} images along {letters} alone"
+    return [("axes", f"{axes}; {apart if separate else 'one image'}")]
+
+
+def _luminance(channels: Image) -> Image:
+    """Return grey values in the dtype of one to four channels, along the first axis."""
+    if len(channels) < 3:
+        return np.ascontiguousarray(channels[0])
+    grey = sum(weight * band for weight, band in zip(LUMINANCE, channels, strict=False))
+    return np.asarray(grey if channels.dtype.kind == "f" else np.rint(grey)).astype(channels.dtype)

@@ -8,16 +8,7 @@ import click
 
 
 class Later(click.Command):
-    """What stands for a command in the list of a group, until it is asked for.
-
-    Parameters
-    ----------
-    module : str
-        Where the command is, under its name.
-    name : str
-    summary : str
-        The first sentence of its help.
-    """
+    """What stands for a command in the list of a group, until it is asked for."""
 
     def __init__(self, module: str, name: str, summary: str) -> None:
         super().__init__(name, help=summary)

@@ -13,25 +13,24 @@ from typing import Any
 import click
 from numpy.typing import NDArray
 
+from conncomp._optional import optional
 from conncomp.files.access import atomic_path
 
 # Rows that are Python objects at once.
 BLOCK = 1 << 18
 
 
-def output_file(*suffixes: str) -> Callable[..., Path | None]:
-    """Return a click callback for a file to be written, of one of some kinds or else of any."""
+def output_file(*suffixes: str) -> Callable[[str], Path]:
+    """Return a type of an option for a file to be written, of one of some kinds or else of any."""
 
-    def check(context: click.Context, option: click.Parameter, name: str | None) -> Path | None:
-        if name is None:
-            return None
+    def check(name: str) -> Path:
         path = Path(name)
         try:
             mode = path.stat().st_mode
         except (FileNotFoundError, NotADirectoryError):
             mode = None
         except OSError as error:
-            raise click.BadParameter(f"{name!r}: {error.strerror}.", context, option) from error
+            raise click.BadParameter(f"{name!r}: {error.strerror}.") from error
         within = ".zarr" in suffixes and is_within_zarr(path)
         if suffixes and path.suffix.lower() not in suffixes and not within:
             problem = f"{name!r} does not end in {' or '.join(suffixes)}."
@@ -51,7 +50,7 @@ def output_file(*suffixes: str) -> Callable[..., Path | None]:
             problem = f"the directory {str(path.parent)!r} cannot be written to."
         else:
             return path
-        raise click.BadParameter(problem, context, option)
+        raise click.BadParameter(problem)
 
     return check
 
@@ -98,3 +97,23 @@ def rows_file(
                 writer.writerows(zip(*(column[rows].tolist() for column in columns), strict=True))
 
         yield add
+
+
+def write_table(file: Any, path: Path, table: Any) -> None:
+    """Write a table of Arrow in the format of a name, in blocks, so that Ctrl-C need not wait."""
+    from conncomp.tables.files.reading import format_of  # of which other commands have no need
+
+    kind = format_of(path)
+    opened: Any
+    if kind == "parquet":
+        opened = optional("pyarrow.parquet").ParquetWriter(file, table.schema)
+    elif kind == "arrow":
+        ipc, is_stream = optional("pyarrow.ipc"), path.suffix.lower() == ".arrows"
+        opened = (ipc.new_stream if is_stream else ipc.new_file)(file, table.schema)
+    else:
+        text = optional("pyarrow.csv")
+        options = text.WriteOptions(delimiter="\t" if kind == "tsv" else ",")
+        opened = text.CSVWriter(file, table.schema, write_options=options)
+    with opened as writer:
+        for begin in range(0, table.num_rows, BLOCK):
+            writer.write_table(table.slice(begin, BLOCK))

@@ -27,21 +27,11 @@ Curve = tuple[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]]
 
 
 class Known(NamedTuple):
-    """What is known of what a plot shows.
+    """What is known of what a plot shows."""
 
-    Attributes
-    ----------
-    curves : mapping of str to Curve
-        By the name of the observable.
-    transition : (str, float) or None
-        What a temperature is called, and where it is.
-    points : mapping of str to (float, float), optional
-        A temperature and a value there, by the name of the observable.
-    """
-
-    curves: Mapping[str, Curve]
-    transition: tuple[str, float] | None
-    points: Mapping[str, tuple[float, float]] = MappingProxyType({})
+    curves: Mapping[str, Curve]  # by the name of the observable
+    transition: tuple[str, float] | None  # what a temperature is called, and where it is
+    points: Mapping[str, tuple[float, float]] = MappingProxyType({})  # temperature and value
 
 
 NOTHING = Known({}, None)
@@ -55,28 +45,15 @@ def check_picture(path: Path, shape: tuple[int, ...]) -> None:
 
 
 class Plane(NamedTuple):
-    """What a picture shows of an array.
+    """What a picture shows of an array."""
 
-    Attributes
-    ----------
-    pixels : array
-        Of two axes, a view.
-    middle : list of int
-        Where it lies along the axes before these.
-    step : int
-        Of long sides, it has every so many elements.
-    """
-
-    pixels: Any
-    middle: list[int]
-    step: int
+    pixels: Any  # of two axes, a view
+    middle: list[int]  # where it lies along the axes before these
+    step: int  # of long sides, it has every so many elements
 
 
 def middle_plane(array: Any, longest: int) -> Plane:
-    """Return the middle of an array along its first axes, with sides of at most `longest`.
-
-    A row without a second axis becomes a strip.
-    """
+    """Return the middle of an array along its first axes, thinned out; a row becomes a strip."""
     middle = [length // 2 for length in array.shape[:-2]]
     plane = array[tuple(middle)]
     step = max(1, -(-max(plane.shape) // longest))
@@ -89,9 +66,9 @@ def middle_plane(array: Any, longest: int) -> Plane:
 def paint_labels(
     path: Path, labels: NDArray[Any], spacing: Sequence[float] | None = None
 ) -> dict[str, Any]:
-    """Write a picture of labels; return which part of them it shows.
+    """Write a picture of labels, stretched as a spacing of all or the last axes says.
 
-    With a spacing of the last axes, or of all, a plane is as wide and high as these say.
+    Return which part of the labels it shows.
     """
     plane, middle, step = middle_plane(labels, LONGEST_SIDE)
     if spacing is not None and labels.ndim > 1 and len(spacing) > 1:
@@ -103,10 +80,7 @@ def paint_labels(
 
 
 def _stretched(plane: Any, ratio: float) -> Any:
-    """Return a plane whose elements are `ratio` times as high as wide, with square pixels.
-
-    Elements are repeated along one axis; no side becomes longer than `LONGEST_SIDE`.
-    """
+    """Return a plane of elements `ratio` times as high as wide, with square pixels."""
     height, width = plane.shape
     lengths = [height * max(ratio, 1.0), width * max(1 / ratio, 1.0)]
     shrink = min(1.0, LONGEST_SIDE / max(lengths))
@@ -121,15 +95,7 @@ def _stretched(plane: Any, ratio: float) -> Any:
 
 
 def plot_sizes(path: Path, sizes: NDArray[np.int64], title: str) -> None:
-    """Draw how many components there are of each size, both axes logarithmic.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-    sizes : ndarray of int64
-        Of the components; none is 0.
-    title : str
-    """
+    """Draw how many components there are of each size above 0, both axes logarithmic."""
     figure = _figure(7, 4.5)
     axes = figure.add_subplot()
     distinct, counts = np.unique(sizes, return_counts=True)
@@ -150,22 +116,15 @@ def plot_scan(
     title: str,
     known: Known = NOTHING,
 ) -> None:
-    """Draw observables, each a value and an error for each temperature, side by side."""
-    columns = 2
-    rows = -(-len(observables) // columns)
-    figure = _figure(9, 2.6 * rows)
-    for axes, (name, estimates) in zip(
-        figure.subplots(rows, columns, sharex=True, squeeze=False).flat,
-        observables.items(),
-        strict=False,
-    ):
-        values, errors = np.array(estimates).T
-        axes.errorbar(temperatures, values, errors, fmt="o-", markersize=3, linewidth=0.8)
-        axes.set_title(name, fontsize="medium")
-        _draw_known(axes, name, temperatures, known)
-        if axes.get_subplotspec().is_last_row():
-            axes.set_xlabel("temperature")
-    figure.suptitle(printable(title), parse_math=False)
+    """Draw observables, each a value and an error for each temperature, in two columns."""
+    rows = -(-len(observables) // 2)
+    figure = _figure(9, 2.6 * rows, title)
+    panels = figure.subplots(rows, 2, sharex=True, squeeze=False).flat
+    for (name, estimates), axes in zip(observables.items(), panels, strict=False):
+        curves = {"": [(t, *one) for t, one in zip(temperatures, estimates, strict=True)]}
+        _draw_panel(axes, name, curves, known)
+        if not axes.get_subplotspec().is_last_row():
+            axes.set_xlabel("")
     _save(path, figure)
 
 
@@ -178,22 +137,26 @@ def plot_curves_of_sizes(
     """Draw observables side by side, with a curve of temperature, value and error for each size."""
     columns = min(len(curves), MOST_COLUMNS)
     rows = -(-len(curves) // columns)
-    figure = _figure(4.5 * columns, 4 * rows)
+    figure = _figure(4.5 * columns, 4 * rows, title)
     panels = figure.subplots(rows, columns, squeeze=False).flat
     for (name, of_sizes), axes in zip(curves.items(), panels, strict=False):
-        for size, points in of_sizes.items():
-            temperatures, values, errors = np.array(points).T
-            axes.errorbar(
-                temperatures, values, errors, fmt="o-", markersize=3, linewidth=0.8, label=size
-            )
-        axes.set_title(name, fontsize="medium")
-        axes.set_xlabel("temperature")
-        _draw_known(axes, name, [point[0] for of in of_sizes.values() for point in of], known)
+        _draw_panel(axes, name, of_sizes, known)
         axes.legend()
     for axes in list(panels):  # what is left of the last row
         axes.remove()
-    figure.suptitle(printable(title), parse_math=False)
     _save(path, figure)
+
+
+def _draw_panel(axes: Any, name: str, curves: Mapping[str, Any], known: Known) -> None:
+    """Draw curves of temperature, value and error by their labels, and what is known."""
+    for label, points in curves.items():
+        temperatures, values, errors = np.array(points).T
+        axes.errorbar(
+            temperatures, values, errors, fmt="o-", markersize=3, linewidth=0.8, label=label or None
+        )
+    axes.set_title(name, fontsize="medium")
+    axes.set_xlabel("temperature")
+    _draw_known(axes, name, [point[0] for points in curves.values() for point in points], known)
 
 
 def plot_series(
@@ -203,11 +166,8 @@ def plot_series(
     title: str,
     levels: Mapping[str, tuple[str, float]] | None = None,
 ) -> None:
-    """Draw series of shape (rows, replicas) one below the other; of long ones every n-th row.
-
-    A level is a line across the series of its name, which is called something.
-    """
-    figure = _figure(9, 2.6 * len(series))
+    """Draw series of (rows, replicas) one below the other, with a named line at each level."""
+    figure = _figure(9, 2.6 * len(series), title)
     step = -(-len(updates) // LONGEST_SIDE)
     for axes, (name, values) in zip(
         figure.subplots(len(series), sharex=True, squeeze=False).flat, series.items(), strict=True
@@ -219,7 +179,6 @@ def plot_series(
             axes.axhline(level, color=KNOWN_COLOUR, linewidth=1, label=called)
             axes.legend()
     axes.set_xlabel("update")
-    figure.suptitle(printable(title), parse_math=False)
     _save(path, figure)
 
 
@@ -240,8 +199,11 @@ def _draw_known(axes: Any, name: str, temperatures: Sequence[float], known: Know
         axes.legend(fontsize="small")
 
 
-def _figure(width: float, height: float) -> Any:
-    return optional("matplotlib.figure").Figure(figsize=(width, height), layout="constrained")
+def _figure(width: float, height: float, title: str = "") -> Any:
+    figure = optional("matplotlib.figure").Figure(figsize=(width, height), layout="constrained")
+    if title:
+        figure.suptitle(printable(title), parse_math=False)
+    return figure
 
 
 def _save(path: Path, figure: Any) -> None:

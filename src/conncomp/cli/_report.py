@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
 import click
 import numpy as np
@@ -23,37 +23,28 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from conncomp._memory import in_words
 from conncomp._progress import progress_display
 from conncomp._text import printable
 from conncomp.cli._errors import to_output
+from conncomp.kernels.cuda import launcher
 
 Row = tuple[str, ...]
 
 
-class Counter(Protocol):
-    """Tells how much of a stage is done."""
-
-    def __call__(self, done: int, total: int, detail: str = "", /) -> None:
-        """Take the bytes done, those in total, and what else there is to tell."""
+# Told the bytes of a stage that are done, those in total, and what else there is to tell.
+Counter = Callable[..., None]
 
 
 class Stages:
-    """Times the stages of a command, and shows on a terminal which one runs.
-
-    Attributes
-    ----------
-    seconds : dict of str to float
-    """
+    """Times the stages of a command, and shows on a terminal which one runs."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
 
     @contextmanager
     def __call__(self, name: str, *, counts: bool = False) -> Iterator[Counter]:
-        """Run a stage; with `counts`, it yields a function to tell the bytes done and in total.
-
-        A third argument is what else there is to tell.
-        """
+        """Run a stage; with `counts`, give what is told the bytes done and in total."""
         detail = TextColumn("{task.fields[detail]}")
         counters = (BarColumn(), DownloadColumn(), detail, TimeRemainingColumn()) if counts else ()
         with progress_display(*(counters or (TimeElapsedColumn(),))) as progress:
@@ -66,20 +57,8 @@ class Stages:
 
 
 def describe_sizes(sizes: NDArray[np.int64]) -> list[dict[str, int]]:
-    """Count components, and what they hold, by powers of ten of their size.
+    """Count components, and what they hold, by powers of ten of their size, which is not 0.
 
-    Parameters
-    ----------
-    sizes : ndarray of int64
-        Of the components; none is 0.
-
-    Returns
-    -------
-    list of dict
-        With ``from`` and ``to``, both included, ``components`` and ``elements``.
-
-    Examples
-    --------
     >>> describe_sizes(np.array([3, 9, 10]))
     [{'from': 1, 'to': 9, 'components': 2, 'elements': 12},
      {'from': 10, 'to': 99, 'components': 1, 'elements': 10}]
@@ -111,17 +90,9 @@ def show(
     as_json: bool,
     names: int = 0,
 ) -> None:
-    """Print a report on standard output, as JSON or as tables.
+    """Print a report on standard output, as JSON or as tables, whose first row is their header.
 
-    Parameters
-    ----------
-    report : dict
-    facts : sequence of (name, value)
-    *tables : sequence of rows
-        Each begins with its header; those without rows are left out.
-    as_json : bool
-    names : int, optional
-        So many columns, the first of each table, begin at the left; others end at the right.
+    So many columns of `names`, the first of each table, begin at the left; others end at the right.
     """
     with to_output():
         if as_json:
@@ -182,8 +153,6 @@ def distribution_table(
 def percent(part: int, whole: int) -> str:
     """Return a share in words.
 
-    Examples
-    --------
     >>> percent(1, 3)
     '33.3 %'
     """
@@ -193,16 +162,8 @@ def percent(part: int, whole: int) -> str:
 def largest(table: NDArray[np.int64], count: int) -> list[dict[str, Any]]:
     """Return label and size of the largest components, the largest first.
 
-    Parameters
-    ----------
-    table : ndarray of int64
-        Of sizes, indexed by label, after the place of the image if there are several; 0 is no
-        component.
-    count : int
-        At most so many.
+    The table has sizes by label, after the place of the image if there are several; 0 is none.
 
-    Examples
-    --------
     >>> largest(np.array([0, 2, 5]), 1)
     [{'label': 2, 'size': 5}]
     """
@@ -242,12 +203,8 @@ def largest_table(components: list[dict[str, int]], whole: int, things: str) -> 
 def speed_row(per_second: float, things: str, threads: int, device: str = "cpu") -> Row:
     """Return the row on the throughput of labelling.
 
-    Examples
-    --------
-    >>> speed_row(1_500_000.0, "arcs", 2)
-    ('speed', '1.5 million arcs/s with 2 threads')
-    >>> speed_row(1_500_000.0, "arcs", 2, "cuda")
-    ('speed', '1.5 million arcs/s on the GPU')
+    >>> speed_row(1_500_000.0, "arcs", 2), speed_row(1_500_000.0, "arcs", 2, "cuda")
+    (('speed', '1.5 million arcs/s with 2 threads'), ('speed', '1.5 million arcs/s on the GPU'))
     """
     scale, name = next(
         (unit for unit in ((1e9, "billion "), (1e6, "million ")) if per_second >= unit[0]), (1, "")
@@ -258,6 +215,37 @@ def speed_row(per_second: float, things: str, threads: int, device: str = "cpu")
     return "speed", f"{number} {name}{things}/s {where}"
 
 
+def closing_rows(report: dict[str, Any], speed: float, things: str) -> list[Row]:
+    """Return the rows on how long it took, how fast that is, memory, and files written."""
+    device = report.get("device", "cpu")
+    rows = [timing_row(report["seconds"]), speed_row(speed, things, report["threads"], device)]
+    if "memory" in report:
+        rows.append(("memory", f"{in_words(report['memory']['peak'])} at most"))
+    written = report["written"].items()
+    return rows + [(name, str(path)) for name, path in written if isinstance(path, Path)]
+
+
 def timing_row(seconds: dict[str, float]) -> Row:
     """Return the row on how long each stage took."""
     return "seconds", ", ".join(f"{name} {value:.3g}" for name, value in seconds.items())
+
+
+Stage = Callable[[str], AbstractContextManager[None]]
+
+
+def stages_on(device: str, stage: Stages) -> Stage:
+    """Return what runs a stage on a device; on a GPU it ends when the GPU has finished."""
+
+    @contextmanager
+    def run(name: str) -> Iterator[None]:
+        with stage(name):
+            if device == "cpu":
+                yield
+                return
+            try:
+                yield
+                launcher.import_cupy().cuda.get_current_stream().synchronize()
+            except RuntimeError as error:
+                raise click.ClickException(f"--device cuda: {error}") from error
+
+    return run

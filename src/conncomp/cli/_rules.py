@@ -5,33 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from inspect import cleandoc
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import click
 from click.core import ParameterSource
 
 from conncomp._arguments import shown
+from conncomp.cli._options import parameters_of
 
+Given = TypeVar("Given")
 Values = Mapping[str, Any]  # of a command's parameters, by their names
 
 
 @dataclass(frozen=True)
 class Rule:
-    """Options that are refused, with the reason and the remedy, in some combination.
+    """Options that are refused, with the reason and the remedy, in some combination."""
 
-    Attributes
-    ----------
-    options : tuple of str
-        As they are typed; ``"--device cuda"`` is the option with this value only.
-    text : str
-        Follows the option in the message.
-    is_broken : callable
-        Says of the context of a command whether the options are refused.
-    """
-
-    options: tuple[str, ...]
-    text: str
+    options: tuple[str, ...]  # as typed; "--device cuda" is the option with this value
+    text: str  # follows the option in the message
     is_broken: Callable[[click.Context], bool]
 
     def check(self, context: click.Context) -> None:
@@ -87,16 +80,11 @@ def is_given(context: click.Context, typed: str) -> bool:
 
 
 class Command(click.Command):
-    """A command that refuses what has no effect.
+    """A command that refuses what has no effect: it checks `rules` when all options are parsed.
 
     An option that takes one value, and a flag, may be given once; so there are no counted flags,
     such as ``-v -v``. An option that takes several values may have each of them once. ``--help``
     comes first.
-
-    Parameters
-    ----------
-    rules : iterable of lists of Rule
-        Checked in their order when all options are parsed.
     """
 
     def __init__(self, *args: Any, rules: Iterable[list[Rule]] = (), **more: Any) -> None:
@@ -147,6 +135,18 @@ def _check_once(context: click.Context, option: click.Option, values: Sequence[A
     raise click.UsageError(f"{problem}.", context)
 
 
-def command(*rules: list[Rule], name: str | None = None) -> Callable[[Callable[..., Any]], Command]:
-    """Return a decorator that makes a command which checks rules."""
-    return click.command(name, cls=Command, rules=rules)
+def command(
+    options: Callable[..., Given], *rules: list[Rule], name: str | None = None
+) -> Callable[[Callable[[Given], None]], Command]:
+    """Return a decorator that makes a command of a function of a class of options."""
+
+    def make(function: Callable[[Given], None]) -> Command:
+        return Command(
+            name or function.__name__,
+            callback=lambda **given: function(options(**given)),
+            params=parameters_of(cast(type, options)),
+            help=cleandoc(function.__doc__ or ""),
+            rules=rules,
+        )
+
+    return make

@@ -11,22 +11,31 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
 import click
 import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
-from conncomp._memory import in_words, peak_memory
+from conncomp._memory import peak_memory
 from conncomp._optional import optional
 from conncomp.cli._errors import say
-from conncomp.cli._options import header_option, json_option, threads_option, top_option
-from conncomp.cli._output import check_distinct, output_file
+from conncomp.cli._options import (
+    argument,
+    header_option,
+    json_option,
+    numbers,
+    option,
+    threads_option,
+    top_option,
+)
+from conncomp.cli._output import check_distinct, output_file, write_table
 from conncomp.cli._report import (
     Counter,
     Row,
     Stages,
+    closing_rows,
     describe_sizes,
     distribution_table,
     largest,
@@ -34,8 +43,6 @@ from conncomp.cli._report import (
     largest_table,
     percent,
     show,
-    speed_row,
-    timing_row,
 )
 from conncomp.cli._rules import command, needs, no_effect
 from conncomp.files.access import atomic_path
@@ -54,9 +61,6 @@ from conncomp.tables.files.reading import (
 )
 from conncomp.tables.pairs import Clustering
 
-# Rows that are written at once.
-BLOCK = 1 << 18
-
 OUTPUTS = (*SUFFIXES["parquet"], *SUFFIXES["arrow"], *SUFFIXES["csv"], *SUFFIXES["tsv"])
 
 
@@ -64,23 +68,70 @@ OUTPUTS = (*SUFFIXES["parquet"], *SUFFIXES["arrow"], *SUFFIXES["csv"], *SUFFIXES
 class Options:
     """What the command is given."""
 
-    input: tuple[str, ...]
-    left: tuple[str, ...]
-    right: tuple[str, ...]
-    weights: str | None
-    threshold: list[float] | None
-    max_size: int | None
-    output: Path | None
-    cluster_ids: str
-    nodes: str | None
-    node_columns: tuple[str, ...]
-    nulls: str
-    format: str | None
-    integers: bool
-    header: bool | None
-    memory: str | None
-    top: int
-    as_json: bool
+    input: tuple[str, ...] = argument("IN...", nargs=-1, required=True)
+    left: tuple[str, ...] = option(
+        "The column with the first id of each pair, or its number from 0 where CSV has no header. "
+        "Give it several times if an id has several columns. Files of .dups do without.",
+        "COLUMN",
+    )
+    right: tuple[str, ...] = option("The column with the second id, likewise.", "COLUMN")
+    weights: str | None = option(
+        "The column with the weight of each pair: how alike its ids are.", "COLUMN", "--weight"
+    )
+    threshold: list[float] | None = option(
+        "Use only pairs whose weight is at least T. With several thresholds there are clusters "
+        "for each of them.",
+        "T,T,...",
+        type=numbers(",", [float], "no number, and no list of such as '0.9,0.95'"),
+    )
+    max_size: int | None = option(
+        "Divide clusters of more than N ids: the threshold is raised within them alone.",
+        "N",
+        least=1,
+    )
+    output: Path | None = option(
+        "Write a table with a row for each id: its cluster, and the size of the cluster. The "
+        f"name ends with {', '.join(OUTPUTS)}.",
+        "FILE",
+        *("-o", "--output"),
+        type=output_file(*OUTPUTS),
+    )
+    cluster_ids: Literal["number", "first"] = option(
+        "Name clusters by numbers, 0, 1, ... in the order of their first ids, or by the first ids "
+        "themselves.",
+        default="number",
+    )
+    nodes: str | None = option(
+        "A file of ids that come first in the output, in the order of the file. An id that no "
+        "pair has is a cluster of its own.",
+        "FILE",
+        type=click.Path(exists=True, dir_okay=False),
+    )
+    node_columns: tuple[str, ...] = option(
+        "The column with the ids in the file of --nodes. Default: that of --left.",
+        "COLUMN",
+        "--node",
+    )
+    nulls: Literal["raise", "drop"] = option(
+        "Rows without an id or a weight: end with an error, or leave them out.", default="raise"
+    )
+    format: str | None = option(
+        "The format of IN and of the file of --nodes. Default: each file's name tells.",
+        type=click.Choice(list(SUFFIXES)),
+    )
+    integers: bool = option(
+        "Read the ids in CSV and TSV as integers of 64 bits, which take less memory than text; "
+        "entries such as 007, +7 and 1.0 are errors. Default: ids are text, as it stands."
+    )
+    header: bool | None = header_option("Without them, columns have numbers from 0.")
+    memory: str | None = option(
+        "The most memory that the command may take, such as 8G; if it needs more, it ends with an "
+        "error. Default: what is free.",
+        "SIZE",
+    )
+    top: int = top_option("clusters")
+    threads: int | None = threads_option()
+    as_json: bool = json_option()
 
     @property
     def files_of_nodes(self) -> tuple[str, ...]:
@@ -97,20 +148,8 @@ class Options:
         )
 
 
-def _parse_thresholds(
-    context: click.Context, option: click.Parameter, text: str | None
-) -> list[float] | None:
-    if text is None:
-        return None
-    try:
-        return [float(word) for word in text.split(",")]
-    except ValueError:
-        raise click.BadParameter(
-            f"{text!r} is no number, and no list of such as '0.9,0.95'.", context, option
-        ) from None
-
-
 @command(
+    Options,
     needs("--weight", "--threshold", "--max-size"),
     needs("--threshold --max-size", "--weight"),
     needs("--node", "--nodes"),
@@ -120,95 +159,7 @@ def _parse_thresholds(
         "--top",
     ),
 )
-@click.argument("input", metavar="IN...", nargs=-1, required=True)
-@click.option(
-    "--left",
-    metavar="COLUMN",
-    multiple=True,
-    help="The column with the first id of each pair, or its number from 0 where CSV has no header. "
-    "Give it several times if an id has several columns. Files of .dups do without.",
-)
-@click.option(
-    "--right", metavar="COLUMN", multiple=True, help="The column with the second id, likewise."
-)
-@click.option(
-    "--weight",
-    "weights",
-    metavar="COLUMN",
-    help="The column with the weight of each pair: how alike its ids are.",
-)
-@click.option(
-    "--threshold",
-    metavar="T,T,...",
-    callback=_parse_thresholds,
-    help="Use only pairs whose weight is at least T. With several thresholds there are clusters "
-    "for each of them.",
-)
-@click.option(
-    "--max-size",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="Divide clusters of more than N ids: the threshold is raised within them alone.",
-)
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    callback=output_file(*OUTPUTS),
-    help="Write a table with a row for each id: its cluster, and the size of the cluster. The "
-    f"name ends with {', '.join(OUTPUTS)}.",
-)
-@click.option(
-    "--cluster-ids",
-    type=click.Choice(["number", "first"]),
-    default="number",
-    show_default=True,
-    help="Name clusters by numbers, 0, 1, ... in the order of their first ids, or by the first ids "
-    "themselves.",
-)
-@click.option(
-    "--nodes",
-    metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False),
-    help="A file of ids that come first in the output, in the order of the file. An id that no "
-    "pair has is a cluster of its own.",
-)
-@click.option(
-    "--node",
-    "node_columns",
-    metavar="COLUMN",
-    multiple=True,
-    help="The column with the ids in the file of --nodes. Default: that of --left.",
-)
-@click.option(
-    "--nulls",
-    type=click.Choice(["raise", "drop"]),
-    default="raise",
-    show_default=True,
-    help="Rows without an id or a weight: end with an error, or leave them out.",
-)
-@click.option(
-    "--format",
-    type=click.Choice(list(SUFFIXES)),
-    help="The format of IN and of the file of --nodes. Default: each file's name tells.",
-)
-@click.option(
-    "--integers",
-    is_flag=True,
-    help="Read the ids in CSV and TSV as integers of 64 bits, which take less memory than text; "
-    "entries such as 007, +7 and 1.0 are errors. Default: ids are text, as it stands.",
-)
-@header_option("Without them, columns have numbers from 0.")
-@click.option(
-    "--memory",
-    metavar="SIZE",
-    help="The most memory that the command may take, such as 8G; if it needs more, it ends with an "
-    "error. Default: what is free.",
-)
-@top_option("clusters")
-@threads_option
-@json_option
-def cluster(**given: Any) -> None:
+def cluster(options: Options) -> None:
     """Find the clusters of ids that the pairs in the files IN connect.
 
     IN are names of files, or patterns such as 'pairs/*.parquet'. They can be Parquet, Arrow IPC
@@ -219,7 +170,6 @@ def cluster(**given: Any) -> None:
     left before right. An id of .dups is a file and a document; documents that match an index are
     paired with the id 4294967295, 4294967295, as in datatrove.
     """
-    options = Options(**given)
     for module in ("pyarrow.parquet", "pyarrow.csv", "pyarrow.ipc"):
         optional(module, "this command")
     names = _files(options.input)
@@ -254,7 +204,7 @@ def cluster(**given: Any) -> None:
             atomic_path(options.output) as temporary,
             temporary.open("wb") as file,
         ):
-            _write_to(file, options.output, table)
+            write_table(file, options.output, table)
     report: dict[str, Any] = {
         "input": {"files": names, "bytes": sum(file.size for file in pair_files)},
         "pairs": tally.rows,
@@ -408,27 +358,9 @@ def _check_output(path: Path, file: PairFile) -> None:
     pa = optional("pyarrow")
     fields = {name: empty_column(file.types[name]) for name in file.wanted.left}
     try:
-        _write_to(io.BytesIO(), path, pa.table(fields))
+        write_table(io.BytesIO(), path, pa.table(fields))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise ValueError(f"{path}: {error}; write .parquet or .arrow") from error
-
-
-def _write_to(file: Any, path: Path, table: Any) -> None:
-    """Write a table in the format of a name, block by block, so that Ctrl-C need not wait."""
-    suffix = path.suffix.lower()
-    opened: Any
-    if suffix in SUFFIXES["parquet"]:
-        opened = optional("pyarrow.parquet").ParquetWriter(file, table.schema)
-    elif suffix in SUFFIXES["arrow"]:
-        ipc = optional("pyarrow.ipc")
-        opened = (ipc.new_stream if suffix == ".arrows" else ipc.new_file)(file, table.schema)
-    else:
-        csv = optional("pyarrow.csv")
-        options = csv.WriteOptions(delimiter="," if suffix in SUFFIXES["csv"] else "\t")
-        opened = csv.CSVWriter(file, table.schema, write_options=options)
-    with opened as writer:
-        for begin in range(0, table.num_rows, BLOCK):
-            writer.write_table(table.slice(begin, BLOCK))
 
 
 def _table_of_thresholds(results: list[dict[str, Any]], ids: int) -> list[Row]:
@@ -457,9 +389,4 @@ def _summary(report: dict[str, Any]) -> list[Row]:
             ("clusters", f"{found['clusters']:,}, {found['alone']:,} of them of one id"),
             largest_row(found["largest"], report["ids"], "ids", "all"),
         ]
-    rows += [
-        timing_row(report["seconds"]),
-        speed_row(report["pairs_per_second"], "pairs", report["threads"]),
-        ("memory", f"{in_words(report['memory']['peak'])} at most"),
-    ]
-    return rows + [(name, str(path)) for name, path in report["written"].items() if path]
+    return rows + closing_rows(report, report["pairs_per_second"], "pairs")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import click
 import numpy as np
 
 from conncomp._config import config
-from conncomp.cli._options import json_option
+from conncomp.cli._options import json_option, option, parsed
 from conncomp.cli._report import Stages, show
 from conncomp.cli._rules import command, needs, no_effect
 
@@ -80,7 +81,40 @@ KINDS = {
 }
 
 
+def _parse_dtype(text: str) -> str:
+    try:
+        kind = np.dtype(text)
+    except (TypeError, ValueError, SyntaxError):
+        raise ValueError(f"{text} is no dtype") from None
+    if kind.kind not in "biuf":
+        raise ValueError(f"{text} is not bool, integer or float")
+    return kind.name
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command is given."""
+
+    kinds: tuple[str, ...] = option(
+        "Compile what calls of a kind need, and keep it on disk; may be given several times.",
+        None,
+        "--compile",
+        type=click.Choice([*KINDS, "all"]),
+        multiple=True,
+    )
+    dtypes: tuple[str, ...] = option(
+        "Of the images that are labelled, such as bool or float32; may be given several times.",
+        None,
+        "--dtype",
+        type=parsed(_parse_dtype),
+        multiple=True,
+        default=("uint8",),
+    )
+    as_json: bool = json_option()
+
+
 @command(
+    Options,
     needs("--dtype", "--compile"),
     no_effect(
         "is for kinds of labels, such as --compile label-2d; leave it out",
@@ -88,41 +122,25 @@ KINDS = {
         "--dtype",
     ),
 )
-@click.option(
-    "--compile",
-    "kinds",
-    multiple=True,
-    type=click.Choice([*KINDS, "all"]),
-    help="Compile what calls of a kind need, and keep it on disk; may be given several times.",
-)
-@click.option(
-    "--dtype",
-    "dtypes",
-    multiple=True,
-    default=("uint8",),
-    show_default=True,
-    help="Of the images that are labelled, such as bool or float32; may be given several times.",
-)
-@json_option
-def gpu(kinds: tuple[str, ...], dtypes: tuple[str, ...], as_json: bool) -> None:
+def gpu(options: Options) -> None:
     """Print which GPUs there are, or compile kernels for the one at hand beforehand.
 
     The first call of a kind compiles its kernels, which takes seconds. With `--compile` that is
     done now, such as when a container is set up: CuPy keeps what was compiled in the folder of
     CUPY_CACHE_DIR, by default ~/.cupy/kernel_cache, for GPUs of the same architecture.
     """
+    kinds, as_json = options.kinds, options.as_json
     if not kinds:
         facts = {name: str(value) for name, value in config().items() if _is_about_gpus(name)}
         kinds_of = [("kind", "what is compiled"), *((k, v.summary) for k, v in KINDS.items())]
         report = {**facts, "kinds": {name: kind.summary for name, kind in KINDS.items()}}
         show(report, [*facts.items()], kinds_of, as_json=as_json, names=2)
         return
-    checked = [_checked(dtype) for dtype in dtypes]
     chosen = [name for name in KINDS if name in kinds or "all" in kinds]
     stages = Stages()
     for name in chosen:
         with stages(name):
-            for dtype in checked if name.startswith("label") else checked[:1]:
+            for dtype in options.dtypes[: None if name.startswith("label") else 1]:
                 KINDS[name].call("cuda", dtype)
     seconds = {name: round(taken, 2) for name, taken in stages.seconds.items()}
     rows = [("kind", "seconds"), *((name, f"{taken:.2f}") for name, taken in seconds.items())]
@@ -131,13 +149,3 @@ def gpu(kinds: tuple[str, ...], dtypes: tuple[str, ...], as_json: bool) -> None:
 
 def _is_about_gpus(name: str) -> bool:
     return name.startswith(("gpu", "cuda", "cupy", "CUPY", "nvidia"))
-
-
-def _checked(dtype: str) -> str:
-    try:
-        kind = np.dtype(dtype)
-    except (TypeError, ValueError, SyntaxError):
-        raise click.BadParameter(f"{dtype} is no dtype", param_hint="'--dtype'") from None
-    if kind.kind not in "biuf":
-        raise click.BadParameter(f"{dtype} is not bool, integer or float", param_hint="'--dtype'")
-    return kind.name

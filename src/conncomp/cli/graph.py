@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 import conncomp
 from conncomp._arrays import move_from_gpu
 from conncomp._optional import optional
-from conncomp.cli._device import stages_on
 from conncomp.cli._errors import say
 from conncomp.cli._options import (
+    argument,
     device_option,
     header_option,
     json_option,
+    option,
     threads_option,
     top_option,
 )
@@ -31,14 +32,14 @@ from conncomp.cli._picture import plot_sizes
 from conncomp.cli._report import (
     Row,
     Stages,
+    closing_rows,
     describe_sizes,
     distribution_table,
     largest,
     largest_row,
     largest_table,
     show,
-    speed_row,
-    timing_row,
+    stages_on,
 )
 from conncomp.cli._rules import command, no_effect
 from conncomp.files.access import atomic_path
@@ -51,24 +52,59 @@ from conncomp.kernels.cuda import launcher
 EDGE_FILES = (".parquet", ".pq", ".parq", ".arrow", ".arrows", ".feather", ".ipc")
 
 
+class FileOrPattern(click.Path):
+    """The name of a file, or a pattern of names of files of Parquet or Arrow."""
+
+    def convert(self, value: Any, option: click.Parameter | None, context: Any) -> Any:
+        """Return a path, which exists unless it is a pattern."""
+        if glob.has_magic(str(value)) and not os.path.lexists(value):
+            return Path(value)
+        return super().convert(value, option, context)
+
+
 @dataclass(frozen=True)
 class Options:
     """What the command is given."""
 
-    input: Path
-    output: Path | None
-    strong: bool
-    algorithm: str
-    compact_ids: bool
-    integers: bool
-    header: bool | None
-    format: str | None
-    top: int
-    histogram: Path | None
-    device: Literal["cpu", "cuda"]
-    as_json: bool
-    src: str | None
-    dst: str | None
+    input: Path = argument("IN", type=FileOrPattern(exists=True, dir_okay=False, path_type=Path))
+    output: Path | None = option(
+        "Write the labels: .npy, .npz or .parquet in the order of the vertices, .txt or .csv with "
+        "a vertex and its label on each line.",
+        "FILE",
+        *("-o", "--output"),
+        type=output_file(".npy", ".npz", ".txt", ".csv", ".parquet"),
+    )
+    src: str | None = option(
+        "Of edges in Parquet or Arrow: the column of their first ends. Default: src.", "COLUMN"
+    )
+    dst: str | None = option("That of their second ends. Default: dst.", "COLUMN")
+    strong: bool = option("Vertices are connected if arcs lead from each to the other.")
+    algorithm: str = option(
+        "The name of an algorithm of connected_components for this device; with --strong, for "
+        "strong components.",
+        "NAME",
+        default="auto",
+    )
+    compact_ids: bool = option(
+        "Only ids that occur in the file are vertices. In edge lists and CSV they are text as it "
+        "stands, in the order in which they first appear. A .npz file then holds them as ids."
+    )
+    integers: bool = option(
+        "Read the ids in edge lists and CSV as integers; entries such as 007, +7 and 1.0 are "
+        "errors."
+    )
+    header: bool | None = header_option("Without them, arcs are in the first two columns.")
+    format: str | None = option(
+        "The format of IN. Default: its name tells, or else its content.",
+        type=click.Choice(list(FORMATS)),
+    )
+    top: int = top_option("components")
+    histogram: Path | None = option(
+        "Plot how many components there are of each size.", "FILE.png", type=output_file(".png")
+    )
+    device: Literal["cpu", "cuda"] = device_option()
+    threads: int | None = threads_option()
+    as_json: bool = json_option()
 
     @property
     def has_edge_files(self) -> bool:
@@ -101,74 +137,8 @@ RULES = (
 )
 
 
-class FileOrPattern(click.Path):
-    """The name of a file, or a pattern of names of files of Parquet or Arrow."""
-
-    def convert(self, value: Any, option: click.Parameter | None, context: Any) -> Any:
-        """Return a path, which exists unless it is a pattern."""
-        if glob.has_magic(str(value)) and not os.path.lexists(value):
-            return Path(value)
-        return super().convert(value, option, context)
-
-
-@command(*RULES)
-@click.argument(
-    "input", metavar="IN", type=FileOrPattern(exists=True, dir_okay=False, path_type=Path)
-)
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    callback=output_file(".npy", ".npz", ".txt", ".csv", ".parquet"),
-    help="Write the labels: .npy, .npz or .parquet in the order of the vertices, .txt or .csv with "
-    "a vertex and its label on each line.",
-)
-@click.option(
-    "--src",
-    metavar="COLUMN",
-    help="Of edges in Parquet or Arrow: the column of their first ends. Default: src.",
-)
-@click.option("--dst", metavar="COLUMN", help="That of their second ends. Default: dst.")
-@click.option(
-    "--strong", is_flag=True, help="Vertices are connected if arcs lead from each to the other."
-)
-@click.option(
-    "--algorithm",
-    metavar="NAME",
-    default="auto",
-    show_default=True,
-    help="The name of an algorithm of connected_components for this device; with --strong, for "
-    "strong components.",
-)
-@click.option(
-    "--compact-ids",
-    is_flag=True,
-    help="Only ids that occur in the file are vertices. In edge lists and CSV they are text as it "
-    "stands, in the order in which they first appear. A .npz file then holds them as ids.",
-)
-@click.option(
-    "--integers",
-    is_flag=True,
-    help="Read the ids in edge lists and CSV as integers; entries such as 007, +7 and 1.0 are "
-    "errors.",
-)
-@header_option("Without them, arcs are in the first two columns.")
-@click.option(
-    "--format",
-    type=click.Choice(list(FORMATS)),
-    help="The format of IN. Default: its name tells, or else its content.",
-)
-@top_option("components")
-@click.option(
-    "--histogram",
-    metavar="FILE.png",
-    callback=output_file(".png"),
-    help="Plot how many components there are of each size.",
-)
-@device_option
-@threads_option
-@json_option
-def graph(**given: Any) -> None:
+@command(Options, *RULES)
+def graph(options: Options) -> None:
     """Label the connected components of the graph in the file IN.
 
     The format is that of the name or else of the content: edge list (SNAP and others), CSV or TSV,
@@ -180,7 +150,6 @@ def graph(**given: Any) -> None:
     table with a row for each edge, whose ends are integers. It is read in batches: memory holds
     the vertices, and not the edges.
     """
-    options = Options(**given)
     _check_options(options)
     stage = Stages()
     edges = _read_edges(options, stage) if options.has_edge_files else _read_graph(options, stage)
@@ -245,7 +214,7 @@ def _read_graph(options: Options, stage: Stages) -> Labelled:
 
 def _read_edges(options: Options, stage: Stages) -> Labelled:
     """Read edges of files in batches, and label their vertices meanwhile."""
-    from conncomp.tables.edges import EdgeFiles, label_edges  # of which the help has no need
+    from conncomp.tables.files.edges import EdgeFiles, label_edges  # of which the help has no need
 
     if options.integers:
         raise click.UsageError("--integers is not for edges in Parquet or Arrow files.")
@@ -324,9 +293,5 @@ def _summary(report: dict[str, Any], numbered: bool) -> list[Row]:
     if report["without_arcs"]:
         hint = "; if ids have gaps, --compact-ids leaves them out" if numbered else ""
         rows.append(("", f"{report['without_arcs']:,} of them are vertices without arcs{hint}"))
-    rows += [
-        largest_row(report["largest"], report["vertices"], "vertices", "all"),
-        timing_row(report["seconds"]),
-        speed_row(report["arcs_per_second"], "arcs", report["threads"], report["device"]),
-    ]
-    return rows + [(name, str(path)) for name, path in report["written"].items() if path]
+    rows.append(largest_row(report["largest"], report["vertices"], "vertices", "all"))
+    return rows + closing_rows(report, report["arcs_per_second"], "arcs")

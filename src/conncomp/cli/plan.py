@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import click
-
 from conncomp._memory import in_words
-from conncomp.cli._channels import row_of_axes
-from conncomp.cli._options import join_time_option, json_option, threads_option
+from conncomp.cli._input import row_of_axes
+from conncomp.cli._options import (
+    ANY_PATH,
+    argument,
+    join_time_option,
+    json_option,
+    memory_option,
+    option,
+    threads_option,
+)
 from conncomp.cli._report import Row, Stages, show
 from conncomp.cli._rules import command
 from conncomp.cli.label.options import (
@@ -19,37 +25,32 @@ from conncomp.cli.label.options import (
     check_is_number,
     connectivity_option,
     finite,
-    parse_memory,
-    parse_threshold,
+    threshold_option,
 )
 from conncomp.files.access import naming
 from conncomp.files.scales import batch_axes_of
 
 
-@command()
-@click.argument("input", metavar="IN", type=click.Path(exists=True, path_type=Path))
-@click.option("--key", metavar="NAME", help="Which array of a group of Zarr, or dataset of HDF5.")
-@click.option(
-    "--channel", metavar="N", type=click.IntRange(min=0), help="Which channel of OME-Zarr."
-)
-@click.option(
-    "--threshold",
-    metavar="VALUE",
-    callback=parse_threshold,
-    help="Foreground is what lies above VALUE.",
-)
-@join_time_option
-@background_option
-@connectivity_option
-@click.option(
-    "--memory",
-    metavar="SIZE",
-    callback=parse_memory,
-    help="The most memory that the command conncomp label may take, such as 8G.",
-)
-@threads_option
-@json_option
-def plan(input: Path, join_time: bool, as_json: bool, **given: Any) -> None:
+@dataclass(frozen=True)
+class Options:
+    """What the command is given."""
+
+    input: Path = argument("IN", type=ANY_PATH)
+    key: str | None = option("Which array of a group of Zarr, or dataset of HDF5.", "NAME")
+    channel: int | None = option("Which channel of OME-Zarr.", "N", least=0)
+    threshold: Any = threshold_option("Foreground is what lies above VALUE.", "VALUE")
+    join_time: bool = join_time_option()
+    background: int | float = background_option()
+    connectivity: int | None = connectivity_option()
+    memory: int | None = memory_option(
+        "The most memory that the command conncomp label may take, such as 8G."
+    )
+    threads: int | None = threads_option()
+    as_json: bool = json_option()
+
+
+@command(Options)
+def plan(options: Options) -> None:
     """Tell beforehand how much memory, disk and time labels of the volume IN will take.
 
     IN is Zarr, OME-Zarr, HDF5, TIFF, .npy or a folder of slices, as for `conncomp label` with
@@ -59,21 +60,31 @@ def plan(input: Path, join_time: bool, as_json: bool, **given: Any) -> None:
     from conncomp.chunked.volumes.labelling import opened
     from conncomp.chunked.volumes.plan import plan_labels
 
-    check_is_number(given["threshold"])
-    check_background(given["threshold"], given["background"])
+    path, background, threshold = options.input, options.background, options.threshold
+    check_is_number(threshold)
+    check_background(threshold, background)
     stage = Stages()
-    with opened(input, given["key"], given["channel"]) as volume, naming(input):
-        axes, batch = volume.axes, batch_axes_of(volume.axes, volume.shape, join_time)
+    with opened(path, options.key, options.channel) as volume, naming(path):
+        axes, batch = volume.axes, batch_axes_of(volume.axes, volume.shape, options.join_time)
     with stage("labelling some blocks"):
-        found = plan_labels(input, batch_axes=batch, **given)
-    report: dict[str, Any] = {"input": {"path": input, "shape": found.shape, "dtype": found.dtype}}
+        found = plan_labels(
+            path,
+            batch_axes=batch,
+            key=options.key,
+            channel=options.channel,
+            threshold=threshold,
+            background=background,
+            connectivity=options.connectivity,
+            memory=options.memory,
+        )
+    report: dict[str, Any] = {"input": {"path": path, "shape": found.shape, "dtype": found.dtype}}
     report |= {"axes": axes, "separate": list(range(batch))}
-    report |= {"background": finite(given["background"]), "threshold": given["threshold"]}
+    report |= {"background": finite(background), "threshold": threshold}
     report |= {k: value for k, value in asdict(found).items() if k not in ("shape", "dtype")}
-    report |= {"limit": given["memory"], "planning_seconds": sum(stage.seconds.values())}
+    report |= {"limit": options.memory, "planning_seconds": sum(stage.seconds.values())}
     shape, block = (" x ".join(map(str, lengths)) for lengths in (found.shape, found.block_shape))
     rows: list[Row] = [
-        ("input", str(input)),
+        ("input", str(path)),
         ("shape", f"{shape}, {found.dtype}"),
         *row_of_axes(report),
         ("blocks", f"{found.blocks:,} of {block}, {found.threads} at once"),
@@ -83,14 +94,12 @@ def plan(input: Path, join_time: bool, as_json: bool, **given: Any) -> None:
         ("meanwhile", f"{in_words(found.kept)} more on the disk"),
         ("known from", f"{found.sampled:,} of {found.blocks:,} blocks"),
     ]
-    show(report, rows, as_json=as_json)
+    show(report, rows, as_json=options.as_json)
 
 
 def _time_in_words(seconds: float) -> str:
     """Return a time in words.
 
-    Examples
-    --------
     >>> _time_in_words(0.42), _time_in_words(100), _time_in_words(1e4)
     ('0.42 s', '1.7 min', '2.8 h')
     """

@@ -188,10 +188,7 @@ def lock(descriptor: int) -> bool | None:
 
 
 def free_space(path: StrPath) -> int:
-    """Return how many bytes are free on the disk of a file; a large number if nobody knows.
-
-    Some drives of networks say that they have none at all.
-    """
+    """Return how many bytes are free on a file's disk; many where a network drive has 0."""
     folder = Path(os.path.realpath(path))
     while not folder.exists():
         folder = folder.parent
@@ -328,20 +325,9 @@ PACKINGS: dict[str, tuple[re.Pattern[bytes], str, Callable[[Any], Any]]] = {
 class Source:
     """A file, unpacked if gzip, bzip2 or xz has packed it, that is read once from front to back.
 
-    Parameters
-    ----------
-    path : str or path-like
-        Its name.
-    progress : callable, optional
-        Called with the bytes of the file that have been read, and with those that it has.
-
-    Attributes
-    ----------
-    path : str
-    suffix : str
-        That of the file's name, in lower case, before that of its packing.
-    line : int
-        How many lines `read_line` has returned, or whoever else read lines.
+    `progress` is called with the bytes of the file that have been read, and with those that it has.
+    `suffix` is that of the name, in lower case, before that of its packing; `line` counts the lines
+    that were read.
     """
 
     def __init__(self, path: StrPath, progress: Progress | None = None) -> None:
@@ -505,9 +491,9 @@ class Source:
     ) -> None:
         """Call ``consume(chunk, last)`` for the rest of the file, `size` new bytes each at most.
 
-        Or for what `fill` makes of it, a function like `readinto`. It returns how many bytes it
-        used; the next chunk starts with the others, which are fewer than `longest`. The last chunk
-        holds nothing new. A ValueError of it starts with the number of a line.
+        Or for what `fill` makes of it, like `readinto`. It returns how many bytes it used; the next
+        chunk starts with the others, fewer than `longest`. The last chunk holds nothing new. A
+        ValueError of it starts with the number of a line.
         """
         buffer = np.empty(longest + size, np.uint8)
         held, last = 0, False

@@ -25,7 +25,6 @@ from conncomp._arguments import as_bool, shown
 from conncomp._arrays import as_numpy
 from conncomp._memory import check_memory
 from conncomp._optional import optional
-from conncomp.files import hdf5
 from conncomp.files._pictures import read_picture
 from conncomp.files._volumes import (
     fill,
@@ -128,10 +127,7 @@ def read_image(path: StrPath, *, key: str | None = None, mmap: bool = False) -> 
 def read_content(
     path: StrPath, *, key: str | None = None, mmap: bool = False, series: int = 0
 ) -> Content:
-    """Read as `read_image` does; return also what the file tells of axes, channels and scale.
-
-    Files of NumPy tell nothing. Of TIFF, `series` chooses one of several.
-    """
+    """Read as `read_image` does, with axes, channels and scale; of TIFF, `series` chooses one."""
     path = as_path(path)
     with open(path, "rb") as given, naming(path), _seekable(given) as (file, kind):
         if key is not None and kind.name != ".npz":
@@ -154,12 +150,9 @@ def read_content(
 
 
 def count_series(path: StrPath) -> int:
-    """Return how many series of a file `read_content` can choose from; 1 of what has none.
-
-    Errors are those of `read_content`.
-    """
+    """Return how many series of a file `read_content` can choose from; 1 of what has none."""
     path = as_path(path)
-    if os.path.exists(path) and (not os.path.isfile(path) or hdf5.is_hdf5(path)):
+    if os.path.exists(path) and (not os.path.isfile(path) or is_hdf5(path)):
         return 1
     with open(path, "rb") as file, naming(path):
         kind = kind_of(file.read(SIGNATURE)).name
@@ -194,10 +187,7 @@ def opened_series(path: StrPath) -> Iterator[Callable[[int], Content]]:
 
 @contextmanager
 def _seekable(given: IO[bytes]) -> Iterator[tuple[IO[bytes], Kind]]:
-    """Give a file as it is, and what is none as a temporary file, once its first bytes are known.
-
-    With it comes the kind of its content.
-    """
+    """Give a file, or a temporary one of what is none, and the kind that its first bytes tell."""
     head = given.read(SIGNATURE)
     kind = kind_of(head)
     if stat.S_ISREG(os.fstat(given.fileno()).st_mode):
@@ -222,7 +212,7 @@ def kind_of(head: bytes) -> Kind:
     if not head:
         raise ValueError("is empty")
     kind = next((kind for kind in KINDS if re.match(kind.signature, head, re.DOTALL)), None)
-    if kind is None and head.startswith(hdf5.SIGNATURE):
+    if kind is None and head.startswith(HDF5):
         raise ValueError("is of HDF5, which conncomp.open_volume and conncomp.label_file read")
     if kind is None:
         kinds = ", ".join(kind.name for kind in KINDS)
@@ -450,3 +440,12 @@ def _write_tiff(file: IO[bytes], image: Image, axes: str) -> None:
         compression="zlib",
         metadata={"axes": axes} if axes else {},
     )
+
+
+HDF5 = b"\x89HDF\r\n\x1a\n"
+
+
+def is_hdf5(path: StrPath) -> bool:
+    """Say whether a file begins as HDF5 does."""
+    with open(path, "rb") as file:
+        return file.read(len(HDF5)) == HDF5

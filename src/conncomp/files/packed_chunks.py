@@ -39,29 +39,15 @@ TYPES = ("dtype", "astype", "encode_dtype", "decode_dtype")
 
 
 class Codec(NamedTuple):
-    """A step of how chunks are packed.
+    """A step of how chunks are packed."""
 
-    Attributes
-    ----------
-    name : str
-        Without that of the library.
-    config : dict
-    is_standard : bool
-        Whether it is one of Zarr 3 itself.
-    """
-
-    name: str
+    name: str  # without that of the library
     config: dict[str, Any]
-    is_standard: bool
+    is_standard: bool  # whether it is one of Zarr 3 itself
 
 
 def codecs_of(packing: Any) -> list[Codec]:
-    """Return how an array, a shard, or the index of a shard is packed, the last step last.
-
-    Parameters
-    ----------
-    packing : ArrayV2Metadata, ArrayV3Metadata, ShardingCodec, or sequence of Codec
-    """
+    """Return how an array of Zarr, a shard or its index, or some steps pack; the last step last."""
     if hasattr(packing, "compressor"):
         steps = [*(packing.filters or ()), packing.compressor]
         configs = [step.get_config() for step in steps if step is not None]
@@ -110,15 +96,7 @@ def _check_type(codec: Codec, key: str) -> None:
 
 
 def check_chunks(array: Any, folder: str, place: tuple[slice, ...]) -> None:
-    """Raise ValueError if a chunk of a part of an array lies about its size.
-
-    Parameters
-    ----------
-    array : zarr.Array
-    folder : str
-        Where the chunks lie.
-    place : tuple of slice
-    """
+    """Raise ValueError if a chunk of a part of a Zarr array lies about its size."""
     metadata = array.metadata
     sharding = metadata.codecs[-1] if metadata.zarr_format == 3 else None
     if not hasattr(sharding, "index_codecs"):
@@ -211,10 +189,7 @@ def _check(packing: str, part: _Part, most: int) -> None:
 
 
 def _zstd_size(head: bytes) -> tuple[int | None, int]:
-    """Return how many bytes a frame of Zstandard says that it holds, None if it does not.
-
-    And where its first block begins.
-    """
+    """Return how many bytes a frame of Zstandard says it holds, or None; and where blocks begin."""
     magic, descriptor = struct.unpack_from("<IB", head)
     if magic != ZSTD:
         raise ValueError("is no frame of Zstandard")

@@ -21,12 +21,7 @@ def locked(folder: Path) -> Iterator[None]:
     """Make a folder, if it is not there, and let no other process do the same until the end.
 
     The lock is the system's, and goes with the process: what a kill leaves holds up nobody. There
-    is none on drives that have no locks.
-
-    Raises
-    ------
-    FileExistsError
-        If another process has the lock.
+    is none on drives that have no locks. FileExistsError is raised if another process has it.
     """
     with blaming(folder):
         descriptor = _open_locked(folder / LOCK)
@@ -87,10 +82,7 @@ def whole(path: Path, unique: str = "") -> Iterator[Path]:
 
 
 def check_place(folder: StrPath, path: StrPath) -> None:
-    """Raise ValueError if links lead from what a folder has to another place.
-
-    The folder itself may be a link.
-    """
+    """Raise ValueError if links lead from what a folder has elsewhere; itself it may be a link."""
     name = os.path.relpath(path, folder)
     if os.path.realpath(path) != os.path.join(os.path.realpath(folder), name):
         raise ValueError(f"{printable(name)} is a link; copy what it leads to")

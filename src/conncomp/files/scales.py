@@ -44,18 +44,10 @@ LETTERS = {
 
 
 class Scale(NamedTuple):
-    """The distance of neighbouring elements along each axis, and its unit.
+    """The distance of neighbouring elements along each axis, and its unit."""
 
-    Attributes
-    ----------
-    spacing : tuple of float
-        1 along an axis that is none of space, as those of channels and times.
-    unit : str
-        As ``"µm"``; ``""`` if nobody knows.
-    """
-
-    spacing: tuple[float, ...]
-    unit: str
+    spacing: tuple[float, ...]  # 1 along axes that are none of space
+    unit: str  # as "µm"; "" if nobody knows
 
     def without(self, axis: int) -> Scale:
         """Return that of an array that lacks an axis."""
@@ -63,22 +55,11 @@ class Scale(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What a file holds of an image.
-
-    Attributes
-    ----------
-    image : ndarray
-    channels : int or None
-        Which axis is that of the channels, if there is one.
-    axes : str
-        A letter for each axis, such as ``"TZYX"``; empty if the file does not tell.
-    scale : Scale or None
-        If the file tells.
-    """
+    """What a file holds of an image."""
 
     image: NDArray[Any]
-    channels: int | None = None
-    axes: str = ""
+    channels: int | None = None  # which axis is that of the channels
+    axes: str = ""  # a letter for each, such as "TZYX"; empty if the file does not tell
     scale: Scale | None = None
 
     def without_single_channel(self) -> Content:
@@ -98,11 +79,6 @@ class Content(NamedTuple):
         """Return it with the axes of separate images first; and which axes these are.
 
         Channels that stay, as those of a colour, are values of an element and no separate images.
-
-        Raises
-        ------
-        ValueError
-            As `separate_axes`.
         """
         found = [k for k in separate_axes(self.axes, join_time) if k != self.channels]
         order = found + [k for k in range(self.image.ndim) if k not in found]
@@ -117,8 +93,6 @@ class Content(NamedTuple):
 def letters_of(names: Sequence[str | None]) -> str:
     """Return a letter for each axis of these names; nothing if none of them is known.
 
-    Examples
-    --------
     >>> letters_of(["time", "y", "x"]), letters_of(["lat", "time"]), letters_of([None, ""])
     ('TYX', 'QT', '')
     """
@@ -130,22 +104,8 @@ def separate_axes(axes: str, join_time: bool = False) -> list[int]:
     """Return which axes hold separate images: all but those of space and those without a name.
 
     This is the one rule for all files: two times, or two channels, are never labelled together
-    unless the caller joins time.
+    unless the caller joins time, which is a ValueError where there is none.
 
-    Parameters
-    ----------
-    axes : str
-        A letter for each axis; nothing if the file does not tell.
-    join_time : bool, optional
-        Whether neighbours in time are neighbours.
-
-    Raises
-    ------
-    ValueError
-        If time is to be joined and there is none.
-
-    Examples
-    --------
     >>> separate_axes("TZYX"), separate_axes("TCYX", join_time=True), separate_axes("QYX")
     ([0], [1], [])
     """
@@ -157,13 +117,7 @@ def separate_axes(axes: str, join_time: bool = False) -> list[int]:
 
 
 def batch_axes_of(axes: str, shape: Sequence[int], join_time: bool = False) -> int:
-    """Return how many axes ahead hold separate images, of an array that is read in blocks.
-
-    Raises
-    ------
-    ValueError
-        As `separate_axes`; or if an axis of separate images lies behind one that is joined.
-    """
+    """Return how many axes ahead hold separate images; none may lie behind others."""
     separate = separate_axes(axes, join_time)
     batch = next((k for k in range(len(axes)) if k not in separate), len(axes))
     behind = [k for k in separate[batch:] if shape[k] > 1]
@@ -180,8 +134,6 @@ def batch_axes_of(axes: str, shape: Sequence[int], join_time: bool = False) -> i
 def unit_of(text: object) -> str:
     """Return the name that tables have of a unit.
 
-    Examples
-    --------
     >>> unit_of("micron"), unit_of("Pixel"), unit_of("parsec")
     ('µm', '', 'parsec')
     """
@@ -192,12 +144,8 @@ def unit_of(text: object) -> str:
 def scale_of(spacing: Sequence[float], unit: object) -> Scale | None:
     """Return the scale that a file tells; None if it tells nothing, or nonsense.
 
-    Examples
-    --------
-    >>> scale_of((2, 0.5), "um")
-    Scale(spacing=(2.0, 0.5), unit='µm')
-    >>> scale_of((1, 1), ""), scale_of((0, 1), "mm")
-    (None, None)
+    >>> scale_of((2, 0.5), "um"), scale_of((1, 1), ""), scale_of((0, 1), "mm")
+    (Scale(spacing=(2.0, 0.5), unit='µm'), None, None)
     """
     lengths = tuple(map(float, spacing))
     if not lengths or not all(0 < length < math.inf for length in lengths):
@@ -209,10 +157,7 @@ def scale_of(spacing: Sequence[float], unit: object) -> Scale | None:
 
 
 def scale_in_one_unit(lengths: Sequence[float], units: Mapping[int, str]) -> Scale | None:
-    """Return the scale of axes in the unit of the last one that has one.
-
-    Axes without are none of space. None if units cannot be converted, or nothing is told.
-    """
+    """Return the scale in the unit of the last axis that has one; None if units do not fit."""
     if not units:
         return None
     unit, spacing = units[max(units)], [1.0] * len(lengths)
@@ -229,15 +174,8 @@ def _units_in(unit: str, other: str) -> float:
 
 
 def in_unit(scale: Scale, unit: str) -> Scale:
-    """Return a scale in another unit.
+    """Return a scale in another unit of length.
 
-    Raises
-    ------
-    ValueError
-        If one of both is no length that is known.
-
-    Examples
-    --------
     >>> in_unit(Scale((0.002, 0.001), "mm"), "µm")
     Scale(spacing=(2.0, 1.0), unit='µm')
     """

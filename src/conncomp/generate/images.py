@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.generate._arguments import array_library, check_int, check_real, check_shape
-from conncomp.generate._edges import spanning_tree
-from conncomp.generate._hilbert import hilbert_path
+from conncomp.generate._edges import hilbert_path, spanning_tree
 from conncomp.generate.random import Purpose, integers, permutation, uniform
 
 Image = NDArray[np.uint8]

@@ -19,12 +19,12 @@ from conncomp.generate._arguments import (
 )
 from conncomp.generate._edges import (
     graph_of_edges,
+    hilbert_path,
     lattice_edges,
     repeat,
     spanning_tree,
     symmetric_graph,
 )
-from conncomp.generate._hilbert import hilbert_path
 from conncomp.generate.random import Purpose, integers, uniform
 from conncomp.graph import Graph
 from conncomp.grid._arguments import check_periodic

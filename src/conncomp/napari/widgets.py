@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._optional import optional
-from conncomp.napari import contacts, labelling, measuring
+from conncomp.napari import functions
 
 if TYPE_CHECKING:
     import napari
@@ -43,7 +43,7 @@ def label_widget(
     device: str = "cpu",
 ) -> napari.types.LayerDataTuple:
     """Label the components above a threshold."""
-    return labelling.label(
+    return functions.label(
         image,
         value if threshold == "value" else threshold,
         dark=dark,
@@ -62,7 +62,7 @@ def largest_widget(
     device: str = "cpu",
 ) -> napari.types.LayerDataTuple:
     """Keep the largest components."""
-    return labelling.keep_largest(layer, count, device=device)
+    return functions.keep_largest(layer, count, device=device)
 
 
 @_form(device={"choices": DEVICES}, call_button="fill holes")
@@ -71,7 +71,7 @@ def holes_widget(
     device: str = "cpu",
 ) -> napari.types.LayerDataTuple:
     """Fill the holes of components."""
-    return labelling.fill_holes(layer, device=device)
+    return functions.fill_holes(layer, device=device)
 
 
 @_form(
@@ -88,7 +88,7 @@ def filter_widget(
     image: napari.layers.Image | None = None,
 ) -> napari.types.LayerDataTuple:
     """Keep the components whose column lies between two numbers."""
-    return measuring.filter_by_column(layer, column, least, most, image=image)
+    return functions.filter_by_column(layer, column, least, most, image=image)
 
 
 class _TableOfLabels(Container):  # type: ignore[misc]
@@ -148,10 +148,10 @@ class MeasureWidget(_TableOfLabels):
     def columns(self, layer: Any) -> Mapping[str, NDArray[Any]]:
         """Return the columns, and give them to the layer."""
         names = [word for word in self.properties.value.replace(" ", "").split(",") if word]
-        table = measuring.measure(
+        table = functions.measure(
             layer, self.image.value, properties=names, device=self.device.value
         )
-        layer.features = measuring.features_of(table)
+        layer.features = functions.features_of(table)
         return table
 
 
@@ -163,4 +163,4 @@ class ContactsWidget(_TableOfLabels):
 
     def columns(self, layer: Any) -> Mapping[str, NDArray[Any]]:
         """Return the pairs of labels that touch."""
-        return contacts.contacts_table(layer, device=self.device.value)
+        return functions.contacts_table(layer, device=self.device.value)

@@ -26,7 +26,6 @@ try:
 except ModuleNotFoundError as error:
     raise ImportError(hint("networkx", "this backend")) from error
 
-from conncomp.networkx.choice import can_run, should_run
 from conncomp.networkx.components import (
     condensation,
     connected_components,
@@ -42,7 +41,7 @@ from conncomp.networkx.components import (
     strongly_connected_components,
     weakly_connected_components,
 )
-from conncomp.networkx.conversion import convert_from_nx, convert_to_nx
+from conncomp.networkx.conversion import can_run, convert_from_nx, convert_to_nx, should_run
 from conncomp.networkx.spanning_trees import (
     maximum_spanning_edges,
     maximum_spanning_tree,

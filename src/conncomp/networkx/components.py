@@ -15,8 +15,7 @@ import numpy as np
 
 from conncomp.graph._condensing import condense
 from conncomp.graph.graph import Graph
-from conncomp.networkx.blocks import in_blocks, paused_collector
-from conncomp.networkx.conversion import Components, ConvertedGraph
+from conncomp.networkx.conversion import Components, ConvertedGraph, in_blocks, paused_collector
 
 
 def _are_one(graph: ConvertedGraph, components: Components) -> bool:
@@ -26,38 +25,28 @@ def _are_one(graph: ConvertedGraph, components: Components) -> bool:
 
 
 def connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
-    """Generate the sets of nodes that are connected, in the order of their first nodes."""
+    """Generate the sets of nodes that are connected, directions ignored, by their first nodes."""
     return in_blocks(G.weak_members.sets())
 
 
 def number_connected_components(G: ConvertedGraph) -> int:
-    """Return the number of components."""
+    """Return the number of components, directions ignored."""
     return G.weak.number
 
 
 def is_connected(G: ConvertedGraph) -> bool:
-    """Tell whether there is one component."""
+    """Tell whether there is one component, directions ignored."""
     return _are_one(G, G.weak)
+
+
+weakly_connected_components = connected_components
+number_weakly_connected_components = number_connected_components
+is_weakly_connected = is_connected
 
 
 def node_connected_component(G: ConvertedGraph, n: Any) -> set[Any]:
     """Return the nodes of the component of one of them."""
     return G.weak_members[G.weak.labels[G.numbers[n]]]
-
-
-def weakly_connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
-    """Generate the sets of nodes that are connected if directions are ignored."""
-    return in_blocks(G.weak_members.sets())
-
-
-def number_weakly_connected_components(G: ConvertedGraph) -> int:
-    """Return the number of components, directions ignored."""
-    return G.weak.number
-
-
-def is_weakly_connected(G: ConvertedGraph) -> bool:
-    """Tell whether there is one component, directions ignored."""
-    return _are_one(G, G.weak)
 
 
 def strongly_connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:

@@ -1,11 +1,13 @@
-"""Graphs of NetworkX as its backend has them, and what was found of them."""
+"""Graphs of NetworkX as its backend has them, what was found of them, and which calls it takes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import gc
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
-from itertools import chain
-from typing import Any, NamedTuple
+from itertools import chain, islice
+from typing import Any, NamedTuple, TypeVar
 
 import networkx as nx
 import numpy as np
@@ -15,6 +17,39 @@ from conncomp._core import native
 from conncomp.components import component_members
 from conncomp.graph import Graph, connected_components
 from conncomp.graph.inputs.conversions import Nodes, Rows, csr_of_networkx, dictionaries_of_networkx
+
+Item = TypeVar("Item")
+
+LARGEST_BLOCK = 1 << 12
+
+
+@contextmanager
+def paused_collector() -> Iterator[None]:
+    """Let the garbage collector wait, unless it is switched off anyway.
+
+    It looks for cycles, and there are none; but in a large graph, which is millions of
+    dictionaries, it would take ten times as long as to make the objects.
+    """
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def in_blocks(items: Iterator[Item]) -> Iterator[Item]:
+    """Generate items that are made some at a time: one at first, as more may not be asked for."""
+    size = 1
+    while True:
+        with paused_collector():
+            block = list(islice(items, size))
+        yield from block
+        if len(block) < size:
+            return
+        size = min(2 * size, LARGEST_BLOCK)
 
 
 class Components(NamedTuple):
@@ -28,22 +63,8 @@ class ConvertedGraph:
     """A graph of NetworkX as it was when it was converted, as far as anybody has asked.
 
     It refers to the graph's dictionaries, not to the graph, and reads them when a result is first
-    asked for; so it is of use only until the graph is changed. NetworkX forgets it then.
-
-    Parameters
-    ----------
-    graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
-
-    Attributes
-    ----------
-    nodes : tuple
-        Node i is vertex i.
-    rows : tuple of dict
-        The neighbours of each node, along arcs in a directed graph.
-    kind : type
-        The class of the graph.
-    attributes, node_attributes : dict
-        Of the graph, and of each node.
+    asked for; so it is of use only until the graph is changed. NetworkX forgets it then. Node i of
+    `nodes` is vertex i; `rows` has the neighbours of each, along arcs in a directed graph.
     """
 
     __networkx_backend__ = "conncomp"
@@ -127,13 +148,7 @@ class ConvertedGraph:
 
 
 class Members:
-    """The nodes of each component.
-
-    Parameters
-    ----------
-    nodes : tuple
-    components : Components
-    """
+    """The nodes of each component."""
 
     def __init__(self, nodes: Nodes, components: Components) -> None:
         self._nodes: Nodes | list[Any] = nodes
@@ -153,16 +168,7 @@ class Members:
 
 
 def convert_from_nx(graph: Any, *, name: str | None = None, **preserved: Any) -> ConvertedGraph:
-    """Return a graph of NetworkX as the backend's functions take it.
-
-    Parameters
-    ----------
-    graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
-    name : str, optional
-        The function that it is for.
-    **preserved
-        Which attributes are wanted; all are there.
-    """
+    """Return a graph of NetworkX as the backend's functions take it, with all attributes."""
     if hasattr(graph, "_graph"):
         # Of a view, NetworkX would not forget what was found when the graph below is changed.
         graph.__networkx_cache__ = None
@@ -176,14 +182,7 @@ def convert_from_nx(graph: Any, *, name: str | None = None, **preserved: Any) ->
 
 
 def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
-    """Return a result as NetworkX has it; sets, numbers and trees are so already.
-
-    Parameters
-    ----------
-    result : object
-    name : str, optional
-        The function that it comes from.
-    """
+    """Return a result as NetworkX has it; sets, numbers and trees are so already."""
     if not isinstance(result, ConvertedGraph):
         return result
     graph: Any = result.kind()
@@ -199,3 +198,36 @@ def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
                 for key, data in edges.items()
             )
     return graph
+
+
+# With fewer nodes a call takes 50 µs, and NetworkX is done sooner.
+FEWEST_NODES = 300
+
+# The argument that a function takes one value of only: its place, its name and the value.
+FIXED = {
+    "condensation": (1, "scc", None),
+    "kosaraju_strongly_connected_components": (1, "source", None),
+    "maximum_spanning_edges": (1, "algorithm", "kruskal"),
+    "maximum_spanning_tree": (2, "algorithm", "kruskal"),
+    "minimum_spanning_edges": (1, "algorithm", "kruskal"),
+    "minimum_spanning_tree": (2, "algorithm", "kruskal"),
+}
+
+
+def can_run(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool | str:
+    """Tell whether a function takes these arguments; if not, why."""
+    if name not in FIXED:
+        return True
+    place, argument, only = FIXED[name]
+    value = args[place] if place < len(args) else kwargs.get(argument, only)
+    if value is only or (isinstance(value, str) and value == only):
+        return True
+    return f"{argument} must be {only!r}"
+
+
+def should_run(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool | str:
+    """Tell whether a call of a function is worth a conversion; if not, why."""
+    graph = args[0] if args else kwargs["G"]
+    if isinstance(graph, ConvertedGraph) or len(graph) >= FEWEST_NODES:
+        return True
+    return f"the graph has fewer than {FEWEST_NODES} nodes"

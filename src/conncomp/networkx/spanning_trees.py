@@ -16,27 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.graph import Graph, minimum_spanning_forest
-from conncomp.networkx.blocks import in_blocks, paused_collector
-from conncomp.networkx.conversion import ConvertedGraph
+from conncomp.networkx.conversion import ConvertedGraph, in_blocks, paused_collector
 
 # Integers up to it are floats, too.
 EXACT_FLOATS = 1 << 53
 
 
 class Edges(NamedTuple):
-    """The edges of a graph in the order in which NetworkX lists them.
+    """The edges of a graph in the order in which NetworkX lists them."""
 
-    Attributes
-    ----------
-    ends : tuple of two ndarray of int
-        The vertices: the one whose row has the edge first, and the neighbour.
-    keys : list or None
-        Of each edge of a multigraph, among those of the same ends.
-    data : list of dict
-    """
-
-    ends: tuple[NDArray[Any], NDArray[Any]]
-    keys: list[Any] | None
+    ends: tuple[NDArray[Any], NDArray[Any]]  # the one whose row has the edge first, and the other
+    keys: list[Any] | None  # of each edge of a multigraph, among those of the same ends
     data: list[dict[Any, Any]]
 
 
@@ -60,10 +50,7 @@ def list_edges(graph: ConvertedGraph) -> Edges:
 def weights_of(edges: Edges, weight: Any) -> NDArray[Any]:
     """Return the weights of edges, 1 where there is none, as integers or floats.
 
-    Raises
-    ------
-    NotImplementedError
-        If they are not real numbers of Python or NumPy that these hold exactly.
+    What these do not hold exactly, or is no real number of Python or NumPy, is not implemented.
     """
     weights = [data.get(weight, 1) for data in edges.data]
     kinds = set(map(type, weights))

@@ -1,4 +1,4 @@
-"""Columns and tables of any library, as pieces of NumPy arrays or Arrow arrays without nulls."""
+"""Columns and tables of any library: given, as pieces without nulls, and of results."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_sequence, shown
-from conncomp._arrays import OBJECT_BYTES, as_cupy, library_of, on_gpu
+from conncomp._arrays import OBJECT_BYTES, as_cupy, in_library, library_of, on_gpu
 from conncomp._memory import check_memory
 from conncomp._optional import optional
-from conncomp.tables.values.objects import held
+from conncomp.tables.values import UUID_NAME, held, objects
 
 PURPOSE = "a column that is no array of NumPy"
 # Rows that are made keys of at once, in main memory and on a GPU.
@@ -26,18 +26,10 @@ def arrow() -> Any:
 
 
 class Column:
-    """A column of ids or of weights.
+    """A column of ids or of weights: one-dimensional, of NumPy, CuPy or Arrow (chunked).
 
-    Parameters
-    ----------
-    values : array or pyarrow.ChunkedArray
-        One-dimensional; of NumPy, where text and bytes may be Python objects; or of CuPy.
-    name : str
-        What errors call it.
-    mask : array of bool, optional
-        Where it is null, if the values do not tell.
-    dtype : dtype, optional
-        What ids are, if the values do not tell: of Python objects "U" or "S".
+    Text and bytes may be Python objects, whose `dtype` is "U" or "S"; `mask` is where it is null,
+    if the values do not tell. Errors call it by `name`.
     """
 
     def __init__(self, values: Any, name: str, mask: Any = None, dtype: Any = None) -> None:
@@ -58,9 +50,7 @@ class Column:
         kind = self.values.type
         if not arrow().types.is_dictionary(kind):
             return kind
-        # Views cannot be taken by their indices.
-        wide = {"string_view": arrow().large_string(), "binary_view": arrow().large_binary()}
-        return wide.get(str(kind.value_type), kind.value_type)
+        return _without_view(kind.value_type)
 
     def piece(self, begin: int, count: int) -> Any:
         """Return rows as a NumPy array, or as an Arrow array that has no dictionary."""
@@ -95,11 +85,15 @@ def is_array(values: Any) -> bool:
     return hasattr(values, "dtype")
 
 
-def without_views(values: Any) -> Any:
-    """Return an array of Arrow with large strings or binary for views, of which none are taken."""
+def _without_view(kind: Any) -> Any:
+    """Return large strings or binary for views, which cannot be taken by their indices."""
     wide = {"string_view": arrow().large_string(), "binary_view": arrow().large_binary()}
-    kind = str(values.type)
-    return values.cast(wide[kind]) if kind in wide else values
+    return wide.get(str(kind), kind)
+
+
+def without_views(values: Any) -> Any:
+    """Return an array of Arrow whose values can be taken by their indices."""
+    return values.cast(_without_view(values.type))
 
 
 def null_places(piece: Any) -> NDArray[np.bool_] | None:
@@ -287,9 +281,8 @@ def rows_without_nulls(
 ) -> list[Any]:
     """Return rows of all columns from `begin` on, without nulls.
 
-    These are dropped, or an error, which advises so where `nulls` is not ``"refuse"``, that of
-    functions without a choice. It counts rows from `first_row`, the number of the columns' first
-    one, as of a batch.
+    With `nulls` of ``"raise"`` and ``"refuse"`` they are an error, which for the first tells of
+    ``"drop"``. It counts rows from `first_row`, the number of the columns' first one.
     """
     pieces = [column.piece(begin, rows) for column in columns]
     missing = None
@@ -377,3 +370,52 @@ def _arrow_table(given: Any, name: str) -> Any:
         f"{name} is a {type(given).__name__} of {library_of(given)}; it must be a table, with "
         f"__arrow_c_stream__, or a dict of columns{hint}"
     )
+
+
+# Libraries of arrays, of which tables are dicts.
+ARRAY_LIBRARIES = ("numpy", "builtins", "collections", "cupy", "jax", "numba", "torch")
+
+
+def has_arrow_columns(library: str) -> bool:
+    """Whether tables of a library, in main memory, are made of columns of Arrow."""
+    return library not in ARRAY_LIBRARIES
+
+
+def as_table(columns: dict[str, Any], library: str) -> Any:
+    """Return columns as a table: a dict of arrays, or of cuDF, pandas, Polars or Arrow."""
+    if library == "cudf":
+        return sys.modules["cudf"].DataFrame(columns)
+    if library in ARRAY_LIBRARIES or all(map(on_gpu, columns.values())):
+        return {name: in_library(_as_array(values), library) for name, values in columns.items()}
+    if library == "pandas":
+        return optional("pandas").DataFrame(
+            {name: _as_pandas(values) for name, values in columns.items()}
+        )
+    table = optional("pyarrow").table(columns)
+    return sys.modules["polars"].from_arrow(table) if library == "polars" else table
+
+
+def _as_array(values: Any) -> Any:
+    if is_array(values):
+        return values
+    types = optional("pyarrow").types
+    if isinstance(values.type, optional("pyarrow").BaseExtensionType) or getattr(
+        values.type, "tz", None
+    ):  # of which NumPy has no type
+        return objects(values.to_pylist())
+    if not (values.null_count and types.is_integer(values.type)):
+        return values.to_numpy(zero_copy_only=False)
+    # Floats, which Arrow and pandas make of integers with nulls, do not have all of 64 bits.
+    numbers = values.fill_null(0).to_numpy(zero_copy_only=False)
+    return np.ma.MaskedArray(numbers.copy(), values.is_null().to_numpy(zero_copy_only=False))
+
+
+def _as_pandas(values: Any) -> Any:
+    if isinstance(values, np.ndarray):
+        return values
+    if str(values.type) == UUID_NAME:
+        return _as_array(values)
+    if not (values.null_count and optional("pyarrow").types.is_integer(values.type)):
+        return values.to_pandas()
+    numbers = _as_array(values)
+    return optional("pandas").arrays.IntegerArray(numbers.data, numbers.mask)

@@ -23,25 +23,13 @@ SPARSE = 4
 
 
 class Edges(NamedTuple):
-    """Edges that are left of consecutive ones.
+    """Edges that are left of consecutive ones."""
 
-    Attributes
-    ----------
-    numbers : array of int64
-        Which they are of these, ascending.
-    ends : tuple of two arrays of int32 or int64
-    weights : array or None
-    rows : int
-        Of how many they are left.
-    largest : int
-        The largest vertex of all, or -1.
-    """
-
-    numbers: NDArray[np.int64]
+    numbers: NDArray[np.int64]  # which they are of these, ascending
     ends: tuple[NDArray[Any], NDArray[Any]]
     weights: NDArray[Any] | None
-    rows: int
-    largest: int
+    rows: int  # of how many they are left
+    largest: int  # vertex of all, or -1
 
     def take(self, chosen: Any) -> Edges:
         """Return some of the edges."""

@@ -23,6 +23,7 @@ from conncomp.tables.columns import (
     Column,
     as_columns,
     as_doubles,
+    as_table,
     as_weights,
     check_lengths,
     rows_without_nulls,
@@ -30,7 +31,6 @@ from conncomp.tables.columns import (
 )
 from conncomp.tables.id_space import IdSpace, common_family, taken
 from conncomp.tables.ids import Family
-from conncomp.tables.results import as_table
 
 FORMAT = 1  # of files
 
@@ -181,7 +181,7 @@ class ClusterPairs:
     ) -> None:
         self._prepare(sides, left, weighed)
         assert self._space is not None
-        if links is not None and self._space.on_gpu:
+        if links is not None and self._space.clusters.on_gpu:
             raise ValueError(
                 "max_size divides clusters in main memory only; copy the columns there, or leave "
                 "device out"
@@ -202,13 +202,13 @@ class ClusterPairs:
     def _row_ranges(self, columns: list[Column]) -> Iterator[tuple[int, int]]:
         """Yield rows that are made keys of at once, as the first one and how many."""
         assert self._space is not None
-        rows = GPU_PIECE_ROWS if self._space.on_gpu else PIECE_ROWS
+        rows = GPU_PIECE_ROWS if self._space.clusters.on_gpu else PIECE_ROWS
         return ((begin, rows) for begin in range(0, len(columns[0]), rows))
 
     def _prepare(self, sides: list[list[Column]], given: Any, weights: Column | None) -> None:
         """Check types, and make the clusters when the first columns have come."""
         widths = {len(side) for side in sides}
-        if len(widths) > 1 or (self._space is not None and self._space.parts not in widths):
+        if len(widths) > 1 or (self._space is not None and len(self._space.ids) not in widths):
             raise ValueError(
                 "ids on the left and on the right, and of all batches, must be of as many columns"
             )
@@ -249,12 +249,12 @@ class ClusterPairs:
                 )
         if self._space is None or self._space.size == 0:
             return
-        if first.on_gpu and not self._space.on_gpu:
+        if first.on_gpu and not self._space.clusters.on_gpu:
             raise TypeError(
                 f"{first.name} lies in GPU memory, but the clusters in main memory; copy it to a "
                 "NumPy array"
             )
-        if self._space.on_gpu and not first.on_gpu and self._device != "cuda":
+        if self._space.clusters.on_gpu and not first.on_gpu and self._device != "cuda":
             raise TypeError(
                 f"{first.name} lies in main memory, but the clusters on a GPU; move it there, for "
                 "example by cupy.asarray, or begin with device='cuda'"
@@ -268,7 +268,7 @@ class ClusterPairs:
 
     def _stream(self) -> AbstractContextManager[object]:
         """Work where the clusters are, on the stream that is current in the library of results."""
-        if self._space is None or not self._space.on_gpu:
+        if self._space is None or not self._space.clusters.on_gpu:
             return nullcontext()
         return caller_stream(self._library, self._gpu_number)
 
@@ -285,7 +285,7 @@ class ClusterPairs:
             return [np.empty(0, np.int32)] * self._levels
         given = self._given_thresholds or [0.0]
         order = sorted(range(len(given)), key=given.__getitem__)
-        return [self._space.roots(order.index(k)) for k in range(len(given))]
+        return [self._space.clusters.roots(order.index(k)) for k in range(len(given))]
 
     def _table(
         self, cluster_ids: str, roots: list[Any], divided: NDArray[Any] | None = None
@@ -298,7 +298,7 @@ class ClusterPairs:
         space = self._space or IdSpace([Family("integer")], self._native_thresholds(), False)
         clusters: dict[str, Any] = {}
         for suffix, root in zip(suffixes, roots, strict=True):
-            numbers, sizes = space.numbered(root)
+            numbers, sizes = space.clusters.numbered(root)
             clusters[f"cluster{suffix}"] = root if cluster_ids == "first" else numbers
             clusters[f"size{suffix}"] = sizes
             if divided is not None:
@@ -356,7 +356,7 @@ class ClusterPairs:
             if self._space is not None:
                 with self._stream():
                     facts["parts"], arrays = self._space.state()
-                    roots = (on_host(self._space.roots(k)) for k in range(self._levels))
+                    roots = (on_host(self._space.clusters.roots(k)) for k in range(self._levels))
                     arrays |= {f"roots{k}": array for k, array in enumerate(roots)}
             text = np.frombuffer(json.dumps(facts).encode(), np.uint8)
             size = sum(array.nbytes for array in arrays.values())

@@ -5,26 +5,149 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from conncomp._arrays import on_host
-from conncomp.tables.clusters import Clusters, Numbers, new_clusters
-from conncomp.tables.columns import Column, arrow, is_array, without_views
+from conncomp._arrays import move_to_gpu, new_array, on_host
+from conncomp._core import native
+from conncomp.gpu import Workspace
+from conncomp.kernels.cuda.launcher import current_gpu
+from conncomp.kernels.cuda.tables import pair_clusters
+from conncomp.tables.columns import Column, arrow, has_arrow_columns, is_array, without_views
 from conncomp.tables.ids import Family, Ids, family_of
-from conncomp.tables.results import has_arrow_columns
-from conncomp.tables.values.text import Keys
+from conncomp.tables.values import Keys
+
+# An array of NumPy or, on a GPU, of CuPy.
+Numbers = Any
+
+
+class ClustersInMemory:
+    """Distinct keys of some words, or of bytes if these are 0, and their clusters, in the core.
+
+    Keys have the numbers 0, 1, ... as they first come.
+    """
+
+    on_gpu = False
+
+    def __init__(self, words: int, thresholds: list[float]) -> None:
+        classes = native.ByteClusters, native.WordClusters, native.WordPairClusters
+        self._words = words
+        self._clusters: Any = classes[words](thresholds)
+
+    @property
+    def size(self) -> int:
+        """How many distinct keys there are."""
+        return int(self._clusters.size)
+
+    def add_ids(self, keys: Keys) -> NDArray[np.int32]:
+        """Return the number of each key; those that have none get one."""
+        numbers: NDArray[np.int32] = new_array(np, (self._rows(keys),), np.int32)
+        self._clusters.add_ids(*keys, numbers)
+        return numbers
+
+    def add_pairs(self, left: Keys, right: Keys, weights: Any, wanted: bool) -> Any:
+        """Unite the keys of pairs; return the numbers of both ends if they are wanted."""
+        u, v = (np.empty(self._rows(left), np.int32) if wanted else None for _ in range(2))
+        self._clusters.add_pairs(*left, *right, weights, u, v)
+        return u, v
+
+    def roots(self, level: int) -> NDArray[np.int32]:
+        """Return the first number of each one's cluster at a threshold, the lowest being 0."""
+        labels: NDArray[np.int32] = new_array(np, (self.size,), np.int32)
+        self._clusters.label(level, False, labels)
+        return labels
+
+    def unite_roots(self, level: int, roots: NDArray[np.int32]) -> None:
+        """Unite each number with the one that `roots` has for it."""
+        self._clusters.unite_roots(level, roots)
+
+    def numbered(self, roots: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the number of each root's cluster, and how many members that has."""
+        numbers, sizes = (new_array(np, roots.shape, np.int32) for _ in range(2))
+        np.copyto(numbers, roots)
+        native.number_clusters(numbers, sizes)
+        return numbers, sizes
+
+    def all_keys(self) -> Keys:
+        """Return all keys by their numbers."""
+        if self._words:
+            words = new_array(np, (self.size, self._words), np.uint64)
+            self._clusters.copy_ids(words)
+            return (words,)
+        ends, data = np.empty(self.size + 1, np.int64), np.empty(self._clusters.bytes, np.uint8)
+        self._clusters.copy_ids(ends, data)
+        return ends, data
+
+    def keep_ids_only(self) -> None:
+        """Give back what is needed to add more."""
+        self._clusters.keep_ids_only()
+
+    def _rows(self, keys: Keys) -> int:
+        return len(keys[0]) - (self._words == 0)
+
+
+class ClustersOnGpu:
+    """The same of keys of one word on the current GPU, to which keys in main memory are moved."""
+
+    on_gpu = True
+
+    def __init__(self, thresholds: list[float]) -> None:
+        self._gpu = current_gpu()
+        self._clusters = pair_clusters.GpuClusters(self._gpu, thresholds)
+        self._workspace = Workspace()
+
+    @property
+    def size(self) -> int:
+        """How many distinct keys there are."""
+        return self._clusters.size
+
+    def add_ids(self, keys: Keys) -> Numbers:
+        """Return the number of each key; those that have none get one."""
+        return self._clusters.add_ids(self._gpu, self._placed(keys[0]))
+
+    def add_pairs(self, left: Keys, right: Keys, weights: Any, wanted: bool) -> Any:
+        """Unite the keys of pairs."""
+        assert not wanted
+        placed = None if weights is None else self._placed(weights)
+        self._clusters.add_pairs(self._gpu, self._placed(left[0]), self._placed(right[0]), placed)
+        return None, None
+
+    def roots(self, level: int) -> Numbers:
+        """Return the first number of each one's cluster at a threshold, the lowest being 0."""
+        return self._clusters.roots(self._gpu, level)
+
+    def unite_roots(self, level: int, roots: NDArray[np.int32]) -> None:
+        """Unite each number with the one that `roots` has for it."""
+        self._clusters.unite_roots(self._gpu, level, self._placed(roots))
+
+    def numbered(self, roots: Numbers) -> tuple[Numbers, Numbers]:
+        """Return the number of each root's cluster, and how many members that has."""
+        return pair_clusters.number_clusters(self._gpu, roots, self._workspace)
+
+    def all_keys(self) -> Keys:
+        """Return all keys by their numbers."""
+        return (self._clusters.ids.reshape(-1, 1),)
+
+    def keep_ids_only(self) -> None:
+        """Give back what is needed to add more."""
+        self._clusters.forget_table()
+
+    def _placed(self, values: Any) -> Any:
+        flat = values.reshape(-1)
+        return move_to_gpu(self._gpu.xp, flat) if isinstance(flat, np.ndarray) else flat
+
+
+Clusters = ClustersInMemory | ClustersOnGpu
+
+
+def new_clusters(words: int, thresholds: list[float], on_gpu: bool) -> Clusters:
+    """Return clusters of no key yet, of keys of some words, or of bytes if these are 0."""
+    return ClustersOnGpu(thresholds) if on_gpu else ClustersInMemory(words, thresholds)
 
 
 class IdSpace:
     """Distinct ids of one or several columns, and the forests of their numbers.
 
-    Parameters
-    ----------
-    families : list of Family
-        Of the columns.
-    thresholds : list of float
-        Ascending; at least one.
-    on_gpu : bool
-        Whether keys of ids, and their numbers, lie on the current GPU.
+    `clusters` has a forest for each threshold, ascending. On a GPU, keys and numbers lie there.
     """
 
     def __init__(self, families: list[Family], thresholds: list[float], on_gpu: bool) -> None:
@@ -43,23 +166,18 @@ class IdSpace:
         )
         self._folds = [new_clusters(1, [], on_gpu) for _ in range(len(families) - 2)]
         words = families[0].words if len(families) == 1 else 1
-        self._clusters = new_clusters(words, thresholds, on_gpu)
+        self.clusters = new_clusters(words, thresholds, on_gpu)
         self._words = words
 
     @property
     def size(self) -> int:
         """Return the number of distinct ids."""
-        return int(self._clusters.size)
-
-    @property
-    def parts(self) -> int:
-        """Return of how many columns an id is."""
-        return len(self.ids)
+        return int(self.clusters.size)
 
     def admit(self, by_part: list[tuple[Column, ...]]) -> None:
         """Accept the types of columns, or raise."""
         for k, (ids, columns) in enumerate(zip(self.ids, by_part, strict=True)):
-            known = self._encoders[k] if self._encoders else self._clusters
+            known = self._encoders[k] if self._encoders else self.clusters
             ids.admit(columns, lambda known=known: known.all_keys()[0])
 
     def _keys(self, pieces: list[Any], kinds: list[Any]) -> Keys:
@@ -74,7 +192,7 @@ class IdSpace:
 
     def add_ids(self, pieces: list[Any], kinds: list[Any]) -> Numbers:
         """Return the numbers of ids, which get one if they have none."""
-        return self._clusters.add_ids(self._keys(pieces, kinds))
+        return self.clusters.add_ids(self._keys(pieces, kinds))
 
     def add_pairs(
         self,
@@ -87,24 +205,7 @@ class IdSpace:
     ) -> Any:
         """Add pairs; return the numbers of both ends if they are wanted."""
         sides = self._keys(left, left_kinds), self._keys(right, right_kinds)
-        return self._clusters.add_pairs(*sides, weights, wanted)
-
-    def keep_ids_only(self) -> None:
-        """Give back all that is needed to add more."""
-        self._clusters.keep_ids_only()
-
-    @property
-    def on_gpu(self) -> bool:
-        """Whether numbers and roots lie on a GPU."""
-        return self._clusters.on_gpu
-
-    def roots(self, level: int) -> Numbers:
-        """Return the first id of each one's cluster."""
-        return self._clusters.roots(level)
-
-    def numbered(self, roots: Numbers) -> tuple[Numbers, Numbers]:
-        """Return the number of each root's cluster, and how many members that has."""
-        return self._clusters.numbered(roots)
+        return self.clusters.add_pairs(*sides, weights, wanted)
 
     def values(self, library: str, stays_on_gpu: bool = False) -> list[Any]:
         """Return the columns of the ids, of Arrow, NumPy or, if they stay on the GPU, CuPy."""
@@ -113,7 +214,7 @@ class IdSpace:
         def keys_of(clusters: Clusters) -> Keys:
             return tuple(part if stays_on_gpu else on_host(part) for part in clusters.all_keys())
 
-        keys = keys_of(self._clusters)
+        keys = keys_of(self.clusters)
         if not self._encoders:
             return [self.ids[0].values(keys, as_arrow)]
         joined, numbers = keys[0], []
@@ -142,7 +243,7 @@ class IdSpace:
             signs = ids.negative, ids.large
             parts.append({"family": ids.family, "schema": schema, "dtypes": dtypes, "signs": signs})
         arrays: dict[str, Any] = {}
-        for k, clusters in enumerate([self._clusters, *self._encoders, *self._folds]):
+        for k, clusters in enumerate([self.clusters, *self._encoders, *self._folds]):
             for j, array in enumerate(clusters.all_keys()):
                 arrays[f"keys{k}_{j}"] = on_host(array)
         return parts, arrays
@@ -164,7 +265,7 @@ class IdSpace:
             ids.negative, ids.large = part.get("signs", (False, False))
         words = [ids.family.words for ids in space.ids] if space._encoders else []
         stores = [*zip(space._encoders, words, strict=True), *((f, 1) for f in space._folds)]
-        for k, (store, width) in enumerate([(space._clusters, space._words), *stores]):
+        for k, (store, width) in enumerate([(space.clusters, space._words), *stores]):
             keys = tuple(
                 np.ascontiguousarray(arrays[f"keys{k}_{j}"], dtype)
                 for j, dtype in enumerate([np.uint64] if width else [np.int64, np.uint8])
@@ -174,7 +275,7 @@ class IdSpace:
             roots = np.ascontiguousarray(arrays[f"roots{level}"], np.int32)
             if len(roots) != space.size:
                 raise ValueError("it is damaged: there is not a root for each id")
-            space._clusters.unite_roots(level, roots)
+            space.clusters.unite_roots(level, roots)
         return space
 
 

@@ -14,13 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.tables.columns import Column, arrow, is_array
-from conncomp.tables.values.objects import UUID_TYPE, objects
-from conncomp.tables.values.text import NO_BYTES, Keys, buffers_of, decode, encode
+from conncomp.tables.values import (
+    NO_BYTES,
+    UUID_NAME,
+    UUID_TYPE,
+    Keys,
+    buffers_of,
+    decode,
+    encode,
+    objects,
+)
 
 Words = NDArray[np.uint64]
 
 UNITS = ("s", "ms", "us", "ns")  # each finer than the one before
-UUID_NAME = "extension<arrow.uuid>"  # as Arrow calls the type
 
 
 class Family(NamedTuple):
@@ -102,13 +109,7 @@ def _is_binary(kind: Any) -> bool:
 
 
 class Ids:
-    """How ids of one family become keys, and keys ids.
-
-    Parameters
-    ----------
-    family : Family
-        `Family.words` says which clusters take the keys.
-    """
+    """How ids of one family become keys, and keys ids."""
 
     def __init__(self, family: Family) -> None:
         self.family = family
@@ -116,10 +117,7 @@ class Ids:
         self.mixed = self.negative = self.large = False  # of integers
 
     def admit(self, columns: Sequence[Column], interned: Any) -> None:
-        """Accept columns of other types, or raise an error that names both.
-
-        `interned` returns the keys that there are already, one word each.
-        """
+        """Accept columns of other types, or raise; `interned` returns keys of one word."""
         for column in columns:
             kind = column.type
             if kind in self.types or str(kind) == "null":
@@ -215,13 +213,8 @@ class Ids:
             return (two_words(self._rescaled(piece, kind)),)
         if self.family.words == 2:
             return (two_words(piece),)
-        if name == "integer":
-            values = piece.to_numpy()
-            return self._keys_of_array(values)
-        if name == "floating":
-            return self._keys_of_array(piece.to_numpy())
-        if name == "boolean":
-            return self._keys_of_array(piece.to_numpy(zero_copy_only=False))
+        if name in ("integer", "floating", "boolean"):
+            return self._keys_of_array(piece.to_numpy(zero_copy_only=name != "boolean"))
         if name == "date":
             return (one_word(piece.cast(pa.date32()).view(pa.int32()).to_numpy().astype(np.int64)),)
         if name == "time":
@@ -264,10 +257,7 @@ class Ids:
             return objects([UUID(bytes=row.tobytes()) for row in keys[0]])
         words = keys[0].reshape(-1)
         if name == "integer":
-            wanted = self._integer_type()
-            return words.view(np.int64 if wanted.kind == "i" else np.uint64).astype(
-                wanted, copy=False
-            )
+            return self._integers(words)
         if name == "floating":
             return words.view(np.float64).astype(np.result_type(*self.types), copy=False)
         if name == "boolean":
@@ -278,15 +268,16 @@ class Ids:
         exact = words.view(f"{first.kind}8" if unit == "generic" else f"{first.kind}8[{unit}]")
         return exact.astype(same if same is not None else np.result_type(*self.types))
 
-    def _integer_type(self) -> np.dtype[Any]:
+    def _integers(self, words: Words) -> NDArray[Any]:
+        """Return integers of the smallest type for all that came."""
         dtypes = [
             kind if isinstance(kind, np.dtype) else np.dtype(kind.to_pandas_dtype())
             for kind in self.types
         ]
-        common = np.result_type(*dtypes)
-        if common.kind in "iu":
-            return common.newbyteorder("=")
-        return np.dtype(np.int64 if self.negative else np.uint64)
+        wanted = np.result_type(*dtypes).newbyteorder("=")
+        if wanted.kind not in "iu":
+            wanted = np.dtype(np.int64 if self.negative else np.uint64)
+        return words.view(np.int64 if wanted.kind == "i" else np.uint64).astype(wanted, copy=False)
 
     def _arrow_values(self, keys: Keys) -> Any:
         pa = arrow()
@@ -310,7 +301,7 @@ class Ids:
                 return made.cast(same or pa.decimal128(38, max(kind.scale for kind in kinds)))
             return made
         if name == "integer":
-            return pa.array(self._numeric(keys[0], self._integer_type()))
+            return pa.array(self._integers(keys[0].reshape(-1)))
         words = keys[0].reshape(-1).view(np.int64)
         if name == "floating":
             made = pa.array(words.view(np.float64))
@@ -324,11 +315,6 @@ class Ids:
         if name == "time" and wanted.bit_width == 32:
             fits = fits.astype(np.int32)
         return pa.array(fits).view(wanted)
-
-    @staticmethod
-    def _numeric(words: Words, wanted: np.dtype[Any]) -> NDArray[Any]:
-        plain = words.reshape(-1).view(np.int64 if wanted.kind == "i" else np.uint64)
-        return plain.astype(wanted, copy=False)
 
 
 # Decimals of any scale are compared with so many digits behind the point.

@@ -19,14 +19,13 @@ from conncomp.tables.columns import (
     as_columns,
     as_compared,
     as_doubles,
+    as_table,
     as_weights,
     check_lengths,
     rows_without_nulls,
 )
 from conncomp.tables.id_space import IdSpace, common_family, taken
-from conncomp.tables.links import StrongestLinks
-from conncomp.tables.pairs import columns_of
-from conncomp.tables.results import as_table
+from conncomp.tables.pairs import StrongestLinks, columns_of
 
 
 def cluster_quality(
@@ -219,14 +218,7 @@ def _numbered_pairs(
 class _Links:
     """Links within clusters, which come in batches: the different ones, and the strongest.
 
-    Parameters
-    ----------
-    node_clusters : ndarray of int32
-        The number of each node's cluster, all from 0 on.
-    lowest : float
-        The least weight that counts.
-    weighed : bool
-        Whether there are weights.
+    `node_clusters` has the number of each node's cluster; `lowest` is the least weight that counts.
     """
 
     def __init__(self, node_clusters: NDArray[np.int32], lowest: float, weighed: bool) -> None:

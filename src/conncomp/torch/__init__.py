@@ -28,12 +28,12 @@ if not hasattr(optional("torch").library, "register_fake"):
 
 from conncomp.torch.masks import (
     fill_holes,
+    fill_holes_in_mask_scores,
     label,
     label_and_count,
     largest_components,
     remove_small_components,
 )
-from conncomp.torch.scores import fill_holes_in_mask_scores
 
 __all__ = [
     "fill_holes",

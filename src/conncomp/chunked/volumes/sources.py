@@ -11,7 +11,7 @@ from conncomp.chunked.volumes.formats.ome_zarr import open_zarr
 from conncomp.chunked.volumes.formats.slices import open_file, open_folder
 from conncomp.chunked.volumes.formats.zarr_arrays import is_zarr
 from conncomp.chunked.volumes.volume import Volume, check_volume
-from conncomp.files.hdf5 import is_hdf5
+from conncomp.files.images import is_hdf5
 
 
 @contextmanager

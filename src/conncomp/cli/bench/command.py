@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,11 @@ from conncomp.bench.peers import TABLES, Contender, algorithms, peers, variants
 from conncomp.bench.runner import measure
 from conncomp.bench.suites import SUITES, Kind
 from conncomp.bench.suites.graphs import find_published
-from conncomp.cli._options import threads_option
+from conncomp.cli._options import option, threads_option
 from conncomp.cli._output import output_file
 from conncomp.cli._report import Row, show
-from conncomp.cli._rules import Command, needs, no_effect
-from conncomp.cli.bench.paper import paper
-from conncomp.cli.bench.report import compare, report
+from conncomp.cli._rules import command, needs, no_effect
+from conncomp.cli.bench.report import compare, paper, report
 
 # Where one algorithm takes milliseconds, another one takes minutes.
 LIMIT = 2.0
@@ -50,10 +50,6 @@ def bench() -> None:
     """
 
 
-for subcommand in (compare, paper, report):
-    bench.add_command(subcommand)
-
-
 def _parse_values(
     context: click.Context, option: click.Parameter, texts: Sequence[str]
 ) -> dict[str, list[str]]:
@@ -68,135 +64,100 @@ def _parse_values(
     return values
 
 
-def _options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that both kinds share."""
-    for option in reversed(
-        (
-            click.option(
-                "--suite", "suites", metavar="NAME", multiple=True, help="Default: all suites."
-            ),
-            click.option(
-                "--input", "inputs", metavar="NAME", multiple=True, help="Default: the whole suite."
-            ),
-            click.option(
-                "--algorithm",
-                "algorithms",
-                metavar="NAME",
-                multiple=True,
-                help="An algorithm of conncomp, or another library. Default: all of conncomp's.",
-            ),
-            click.option(
-                "--option",
-                "values",
-                metavar="NAME=VALUE",
-                multiple=True,
-                callback=_parse_values,
-                help="A value for the option of algorithms, such as init=1 or block=16x16; may be "
-                "repeated. Each combination is measured on its own.",
-            ),
-            click.option("--peers", is_flag=True, help="Measure other libraries too."),
-            click.option(
-                "--device",
-                type=click.Choice(list(DEVICES)),
-                default="cpu",
-                show_default=True,
-                help="Where to measure; with cuda, data are in the memory of the GPU already.",
-            ),
-            threads_option,
-            click.option(
-                "--size",
-                metavar="[small|medium|full]",
-                type=click.Choice(SIZES),
-                default="small",
-                show_default=True,
-                help="full is the size that was published.",
-            ),
-            click.option(
-                "--transfers",
-                is_flag=True,
-                help="With --device cuda: time the copies of the input to the GPU and of the "
-                "labels from it, too.",
-            ),
-            click.option(
-                "--limit",
-                metavar="SECONDS",
-                type=click.FloatRange(min=0, min_open=True),
-                help="Give up an algorithm that sweeps until nothing changes on an input that "
-                f"takes it longer.  [default: {LIMIT:g}]",
-            ),
-            click.option(
-                "--data",
-                metavar="DIR",
-                type=click.Path(exists=True, file_okay=False, path_type=Path),
-                help="A folder of published graphs, such as amazon0601.txt.gz or europa_osm.mtx, "
-                "which are used, at any size, in place of their stand-ins.",
-            ),
-            click.option(
-                "-o",
-                "--output",
-                metavar="RESULT.json",
-                callback=output_file(".json"),
-                help="Write the result: the file grows after each input.",
-            ),
-            click.option(
-                "--list", "only_list", is_flag=True, help="List suites and inputs, and stop."
-            ),
-        )
-    ):
-        command = option(command)
-    return command
+@dataclass(frozen=True)
+class Options:
+    """What the commands that measure are given."""
+
+    suites: tuple[str, ...] = option("Default: all suites.", "NAME", "--suite")
+    inputs: tuple[str, ...] = option("Default: the whole suite.", "NAME", "--input")
+    algorithms: tuple[str, ...] = option(
+        "An algorithm of conncomp, or another library. Default: all of conncomp's.",
+        "NAME",
+        "--algorithm",
+    )
+    values: Any = option(
+        "A value for the option of algorithms, such as init=1 or block=16x16; may be "
+        "repeated. Each combination is measured on its own.",
+        "NAME=VALUE",
+        "--option",
+        type=str,
+        multiple=True,
+        callback=_parse_values,
+    )
+    peers: bool = option("Measure other libraries too.")
+    device: DeviceName = option(
+        "Where to measure; with cuda, data are in the memory of the GPU already.", default="cpu"
+    )
+    threads: int | None = threads_option()
+    size: str = option(
+        "full is the size that was published.",
+        "[small|medium|full]",
+        type=click.Choice(SIZES),
+        default="small",
+    )
+    transfers: bool = option(
+        "With --device cuda: time the copies of the input to the GPU and of the labels from it, "
+        "too."
+    )
+    limit: float | None = option(
+        "Give up an algorithm that sweeps until nothing changes on an input that takes it longer.  "
+        f"[default: {LIMIT:g}]",
+        "SECONDS",
+        type=click.FloatRange(min=0, min_open=True),
+    )
+    data: Path | None = option(
+        "A folder of published graphs, such as amazon0601.txt.gz or europa_osm.mtx, which are "
+        "used, at any size, in place of their stand-ins.",
+        "DIR",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+    )
+    output: Path | None = option(
+        "Write the result: the file grows after each input.",
+        "RESULT.json",
+        *("-o", "--output"),
+        type=output_file(".json"),
+    )
+    only_list: bool = option("List suites and inputs, and stop.", None, "--list")
 
 
-@bench.command(cls=Command, rules=RULES)
-@_options
-def graph(**options: Any) -> None:
+@command(Options, *RULES)
+def graph(options: Options) -> None:
     """Measure the components of graphs.
 
     Every answer is compared with SciPy's first, and only right ones are timed. Graphs are given as
     compressed sparse rows, and to auto-list as a list: all edges and then their opposites, from
     the arrays to the labels.
     """
-    _bench("graph", **options)
+    _bench("graph", options)
 
 
-@bench.command(cls=Command, rules=RULES)
-@_options
-def strong(**options: Any) -> None:
+@command(Options, *RULES)
+def strong(options: Options) -> None:
     """Measure the strong components of directed graphs.
 
     Every answer is compared with SciPy's first, and only right ones are timed. Graphs are given as
     compressed sparse rows, and to auto-list as a list: all arcs in any order, from the arrays to
     the labels.
     """
-    _bench("strong", **options)
+    _bench("strong", options)
 
 
-@bench.command(cls=Command, rules=RULES)
-@_options
-def grid(**options: Any) -> None:
+@command(Options, *RULES)
+def grid(options: Options) -> None:
     """Measure the labelling of images and volumes.
 
     Every answer is compared with scikit-image's first, and only right ones are timed.
     """
-    _bench("grid", **options)
+    _bench("grid", options)
 
 
-def _bench(
-    kind: Kind,
-    suites: Sequence[str],
-    inputs: Sequence[str],
-    algorithms: Sequence[str],
-    values: Mapping[str, Sequence[str]],
-    peers: bool,
-    device: DeviceName,
-    size: str,
-    transfers: bool,
-    limit: float | None,
-    data: Path | None,
-    output: Path | None,
-    only_list: bool,
-) -> None:
-    chosen = _choose_inputs(kind, suites, inputs, size, data)
+for subcommand in (compare, graph, grid, paper, report, strong):
+    bench.add_command(subcommand)
+
+
+def _bench(kind: Kind, options: Options) -> None:
+    device, size, data, output = options.device, options.size, options.data, options.output
+    chosen = _choose_inputs(kind, options)
     if data is not None and not any(find_published(data, entry.name) for _, entry in chosen):
         raise click.UsageError(f"--data: none of the inputs is in {data}; leave it out.")
     try:
@@ -204,14 +165,14 @@ def _bench(
     except (ImportError, RuntimeError) as error:
         raise click.ClickException(str(error)) from None
     gpu_free = where.free_memory()
-    if only_list:
+    if options.only_list:
         free = available_memory()
         facts = [("size", size), ("memory available", in_bytes(free) if free else "unknown")]
         if gpu_free is not None:
             facts.append(("on the GPU", in_bytes(gpu_free)))
         show({}, facts, _list(chosen, gpu_free is not None), as_json=False, names=5)
         return
-    contenders = _choose_contenders(kind, device, algorithms, values, peers)
+    contenders = _choose_contenders(kind, device, options.algorithms, options.values, options.peers)
     if kind == "grid":
         optional("skimage.measure", "a check of labels", "bench")
     check_memory((entry for _, entry in chosen), gpu_free)
@@ -234,8 +195,8 @@ def _bench(
                 size=size,
                 threads=conncomp.get_num_threads(),
                 device=where,
-                transfers=transfers,
-                limit=LIMIT if limit is None else limit,
+                transfers=options.transfers,
+                limit=LIMIT if options.limit is None else options.limit,
                 output=output,
                 notify=notify,
             ):
@@ -246,16 +207,15 @@ def _bench(
             show({}, _summary(result, output), *tables, as_json=False, names=2)
 
 
-def _choose_inputs(
-    kind: Kind, suites: Sequence[str], inputs: Sequence[str], size: str, data: Path | None
-) -> list[tuple[str, Input]]:
+def _choose_inputs(kind: Kind, options: Options) -> list[tuple[str, Input]]:
     """Return the inputs asked for, each with the name of its suite."""
+    suites, inputs = options.suites, options.inputs
     _check_names("--suite", suites, SUITES[kind])
     entries = [
         (suite, entry)
         for suite, make in SUITES[kind].items()
         if suite in suites or not suites
-        for entry in make(size, data)
+        for entry in make(options.size, options.data)
     ]
     _check_names("--input", inputs, dict.fromkeys(entry.name for _, entry in entries))
     return [(suite, entry) for suite, entry in entries if entry.name in inputs or not inputs]
@@ -297,22 +257,18 @@ def _with_options(
     values: Mapping[str, Sequence[str]],
 ) -> list[Contender]:
     """Return, of each algorithm, all combinations of values of those options that it has."""
-    in_table = {
-        contender.name: TABLES[kind][device][contender.name]
-        for contender in chosen
-        if contender.name in TABLES[kind][device]
-    }
-    there_are = {name: None for algorithm in in_table.values() for name in algorithm.options}
+    table = TABLES[kind][device]
+    known = {each.name: table[each.name].options for each in chosen if each.name in table}
+    there_are = dict.fromkeys(name for options in known.values() for name in options)
     for name in values:
         if name not in there_are:
-            known = f"there are {', '.join(there_are)}" if there_are else "there are none"
-            raise click.UsageError(f"--option: no chosen algorithm has {name!r}; {known}.")
+            names = f"there are {', '.join(there_are)}" if there_are else "there are none"
+            raise click.UsageError(f"--option: no chosen algorithm has {name!r}; {names}.")
     made: list[Contender] = []
     for contender in chosen:
-        options = in_table[contender.name].options if contender.name in in_table else {}
         picked = {
             name: [_choice(contender.name, name, text, choices) for text in values[name]]
-            for name, choices in options.items()
+            for name, choices in known.get(contender.name, {}).items()
             if name in values
         }
         made += variants(kind, device, contender.name, picked) if picked else [contender]
@@ -341,20 +297,14 @@ def _check_names(option: str, names: Iterable[str], there_are: Iterable[str]) ->
 
 
 def _list(entries: Sequence[tuple[str, Input]], on_gpu: bool) -> list[Row]:
-    rows = [
-        (
-            suite,
-            entry.name,
-            in_bytes(entry.num_bytes),
-            *([in_bytes(entry.gpu_bytes)] if on_gpu else []),
-            entry.description + (" (stand-in)" if entry.stand_in else ""),
-        )
-        for suite, entry in entries
+    rows: list[Row] = [
+        ("suite", "input", "memory", *(["on the GPU"] if on_gpu else []), "description")
     ]
-    return [
-        ("suite", "input", "memory", *(["on the GPU"] if on_gpu else []), "description"),
-        *rows,
-    ]
+    for suite, entry in entries:
+        sizes = map(in_bytes, (entry.num_bytes, *([entry.gpu_bytes] if on_gpu else [])))
+        told = entry.description + (" (stand-in)" if entry.stand_in else "")
+        rows.append((suite, entry.name, *sizes, told))
+    return rows
 
 
 def _summary(result: dict[str, Any], output: Path | None) -> list[Row]:
@@ -377,10 +327,7 @@ def _summary(result: dict[str, Any], output: Path | None) -> list[Row]:
 
 
 def _table(result: dict[str, Any]) -> list[Row]:
-    """Return a row for each input and algorithm of ours, or library if there are only those.
-
-    Columns of libraries tell how many times as long they take.
-    """
+    """Return rows of our algorithms, or else libraries, and how long others take beside."""
     things = "elements" if result["kind"] == "grid" else "arcs"
     runs = [(row, run) for row in result["rows"] for run in row["runs"]]
     libraries = list(dict.fromkeys(run["name"] for _, run in runs if run["kind"] == "peer"))
@@ -443,7 +390,7 @@ def _ratio(row: dict[str, Any], name: str, median: float) -> str:
 
 def _transfers_table(result: dict[str, Any]) -> list[Row]:
     """Return a row for each input whose ways to the GPU and back were timed."""
-    rows = []
+    rows: list[Row] = []
     for row in result["rows"]:
         if ways := row.get("transfers"):
             medians = (statistics.median(ways[way]) for way in ("to_device", "to_host"))

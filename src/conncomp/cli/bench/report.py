@@ -1,26 +1,53 @@
-"""``conncomp bench compare`` and ``conncomp bench report``."""
+"""``conncomp bench compare``, ``report``, and ``paper``, which a package beside this one has."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import click
 
 from conncomp._optional import optional
 from conncomp.bench.units import format_seconds
+from conncomp.cli._options import FILE, argument, option
 from conncomp.cli._output import check_distinct, output_file
 from conncomp.cli._report import Row, show
 from conncomp.cli._rules import command
 
-RESULT = click.Path(exists=True, dir_okay=False, path_type=Path)
+# The group of entry points under which that package names its command, and the name there.
+GROUP, NAME = "conncomp.bench", "paper"
 
 
-@command()
-@click.argument("before", metavar="A.json", type=RESULT)
-@click.argument("after", metavar="B.json", type=RESULT)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
-def compare(before: Path, after: Path, as_json: bool) -> None:
+@click.command(
+    NAME,
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@click.argument("words", nargs=-1, type=click.UNPROCESSED)
+@click.pass_context
+def paper(context: click.Context, words: Sequence[str]) -> None:
+    """Measure the figures and tables of a paper again, beside its values."""
+    for entry in entry_points(group=GROUP, name=NAME):
+        entry.load().main(list(words), prog_name=context.command_path)
+    raise click.ClickException(
+        "the figures of papers are a package of their own: in a clone of conncomp's repository, "
+        "pip install ./reproductions, or run python -m reproductions"
+    )
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What `compare` is given."""
+
+    before: Path = argument("A.json", type=FILE)
+    after: Path = argument("B.json", type=FILE)
+    as_json: bool = option("Print one JSON object instead of tables.", None, "--json")
+
+
+@command(Compared)
+def compare(options: Compared) -> None:
     """Show what changed from A.json to B.json, beyond the spread.
 
     A run is faster or slower if the 95 % confidence intervals of its two medians do not overlap,
@@ -32,6 +59,7 @@ def compare(before: Path, after: Path, as_json: bool) -> None:
     copies of memory on each file's machine; what both machines do not share stays in it. Means
     are geometric.
     """
+    before, after = options.before, options.after
     optional("msgspec")
     from conncomp.bench.compare import Change, Mean
     from conncomp.bench.compare import compare as compare_results
@@ -72,31 +100,36 @@ def compare(before: Path, after: Path, as_json: bool) -> None:
         facts,
         [header, *map(change_row, comparison.changes)] if comparison.changes else [],
         [means, *map(mean_row, comparison.means)] if comparison.means else [],
-        as_json=as_json,
+        as_json=options.as_json,
     )
 
 
-@command()
-@click.argument("results", metavar="RESULT.json...", type=RESULT, nargs=-1, required=True)
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE.html",
-    callback=output_file(".html", ".htm"),
-    required=True,
-    help="Write the page here: one file, which needs no others.",
-)
-def report(results: tuple[Path, ...], output: Path) -> None:
+@dataclass(frozen=True)
+class Reported:
+    """What `report` is given."""
+
+    results: tuple[Path, ...] = argument("RESULT.json...", type=FILE, nargs=-1, required=True)
+    output: Path = option(
+        "Write the page here: one file, which needs no others.",
+        "FILE.html",
+        *("-o", "--output"),
+        type=output_file(".html", ".htm"),
+        required=True,
+    )
+
+
+@command(Reported)
+def report(options: Reported) -> None:
     """Make a page of tables and plots from result files."""
-    check_distinct((*results, output))
+    check_distinct((*options.results, options.output))
     for library in ("msgspec", "jinja2", "matplotlib.figure"):
         optional(library)
     from conncomp.bench.report import render
     from conncomp.bench.results import load
     from conncomp.files.access import atomic_path
 
-    page = render([load(path) for path in results])
-    with atomic_path(output) as temporary:
+    page = render([load(path) for path in options.results])
+    with atomic_path(options.output) as temporary:
         temporary.write_text(page, encoding="utf-8")
 
 

@@ -1,5 +1,380 @@
 """``conncomp label``."""
 
-from conncomp.cli.label.command import label
+from __future__ import annotations
 
-__all__ = ["label"]
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+import conncomp
+from conncomp._arrays import move_from_gpu, move_to_gpu, native_layout, on_host
+from conncomp._memory import peak_memory
+from conncomp.cli._input import one_channel, read_quietly, row_of_axes, with_named_axes
+from conncomp.cli._options import check_spacing, closed_axes
+from conncomp.cli._output import check_distinct, is_within_zarr, write_rows
+from conncomp.cli._picture import check_picture, paint_labels
+from conncomp.cli._report import (
+    Row,
+    Stages,
+    closing_rows,
+    describe_decades,
+    describe_sizes,
+    distribution_table,
+    largest,
+    largest_row,
+    percent,
+    show,
+    stages_on,
+)
+from conncomp.cli._rules import command
+from conncomp.cli.label.options import (
+    RULES,
+    Options,
+    check_background,
+    check_floats,
+    check_is_number,
+    finite,
+)
+from conncomp.cli.label.stream import columns_of, measure_stream, names_of_columns, report_of
+from conncomp.files.access import naming
+from conncomp.files.images import check_format
+from conncomp.files.scales import Content, Scale, batch_axes_of
+from conncomp.files.thresholds import foreground, middle_of
+from conncomp.kernels.cuda import launcher
+
+if TYPE_CHECKING:
+    from conncomp.chunked.measures.size_summary import SizeSummary
+
+Image = NDArray[Any]
+
+
+@command(Options, *RULES)
+def label(options: Options) -> None:
+    """Label the connected components of the image or volume IN.
+
+    Elements are connected if they are neighbours and of equal value. Components that are kept
+    keep their labels. Where IN names an axis of time, each time is labelled alone, from 1 on.
+
+    If IN is Zarr, OME-Zarr, HDF5 or a folder of slices, or FILE is named .zarr, it is labelled
+    block by block, and may be larger than memory: all of -o, --key, --channel of OME-Zarr,
+    --threshold VALUE, --background, --connectivity, --periodic, --join-time, --min-size, --top,
+    --memory and --scheduler are for it. FILE may be IMAGE.zarr/labels/NAME, in an image of
+    OME-Zarr. What is done is kept in FILE.partial, and the same command goes on after a kill or
+    Ctrl-C.
+    """
+    check_background(options.threshold, options.background)
+    check_distinct((options.input, options.output, options.stats, options.picture))
+    stage = Stages()
+    try:
+        if options.has_chunks or options.stats_only:
+            check_is_number(options.threshold)
+            report = (label_chunks if options.has_chunks else measure_stream)(options, stage)
+        else:
+            report = _label_whole(options, stage)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_kept(options, stage)) from None
+    tables = (_summary(report), distribution_table(report, "elements"))
+    show(report, *tables, as_json=options.as_json)
+
+
+def _kept(options: Options, stage: Stages) -> str:
+    """Say what an interrupt has left, and how to go on."""
+    if options.has_chunks and options.output is not None:
+        from conncomp.chunked.volumes.writing import folder_of  # of which the help has no need
+
+        folder = folder_of(options.output)
+        if folder.is_dir():
+            return f"what is done is kept in {folder}: the same command goes on"
+    written = {"writing": options.output, "statistics": options.stats, "picture": options.picture}
+    complete = [str(path) for name, path in written.items() if path and name in stage.seconds]
+    kept = f"{' and '.join(complete)}, complete, and nothing else" if complete else "nothing"
+    return f"{kept} is kept: the same command begins anew"
+
+
+def _label_whole(options: Options, stage: Stages) -> dict[str, Any]:
+    """Label an image in memory; return the report."""
+    with stage("reading"):
+        content = read_quietly(options.input, options.key)
+        content = one_channel(options.input, content, options.channel, options.grey)
+        shape, dtype = content.image.shape, content.image.dtype
+        image, axes = _axes_of(options, content)
+        del content
+    _check_image(options, image, axes.batch)
+    check_floats(options, image)
+    threshold = None
+    if options.threshold is not None:
+        with stage("thresholding"):
+            image, threshold = foreground(image, options.threshold, batch_axes=axes.batch)
+    labels, count, closes = _label(image, axes, options, stage)
+    del image
+    with stage("measuring"):
+        of_labels: dict[str, Any] = {"background": 0, "batch_axes": axes.batch}
+        sizes = kept = conncomp.component_sizes(labels, **of_labels)
+        if options.min_size is not None:
+            least = min(options.min_size, labels.size + 1)
+            labels = conncomp.remove_small_components(labels, least, **of_labels)
+        if options.top is not None:
+            most = min(options.top, labels.size)
+            labels = conncomp.largest_components(labels, most, **of_labels)
+        if options.min_size is not None or options.top is not None:
+            kept = conncomp.component_sizes(labels, **of_labels)
+    written = _write(options, labels, axes, closes, stage)
+    found: dict[str, Any] = {
+        "threshold": threshold if threshold is None else finite(threshold),
+        "components": count,
+        "foreground": sizes.sum(),
+        "largest": largest(sizes, options.top or 1),
+        "sizes": describe_sizes(sizes[sizes > 0]),
+        "kept": {"components": np.count_nonzero(kept), "elements": kept.sum()},
+        "written": written,
+    }
+    known = shape, dtype, axes.letters, axes.separate, axes.periodic
+    return report_of(options, stage, *known, **found)
+
+
+class Axes(NamedTuple):
+    """The axes of an image, in the order of the file."""
+
+    letters: str
+    separate: list[int]  # those of separate images, which come first in arrays here
+    periodic: list[bool]
+    scale: Scale | None  # in the order of arrays here
+
+    @property
+    def batch(self) -> int:
+        """How many axes of separate images there are."""
+        return len(self.separate)
+
+    @property
+    def periodic_of_item(self) -> list[bool]:
+        """Which axes of each image close."""
+        return [closed for k, closed in enumerate(self.periodic) if k not in self.separate]
+
+
+def _axes_of(options: Options, content: Content) -> tuple[Image, Axes]:
+    """Return an image with the axes of separate images first, and its axes."""
+    with naming(options.input):
+        ahead, separate = content.separate(options.join_time)
+    closed = closed_axes(options.periodic, content.image.ndim, "image", separate=separate)
+    return ahead.image, Axes(content.axes, separate, closed, ahead.scale)
+
+
+def _check_image(options: Options, image: Image, batch: int) -> None:
+    """Raise before long work if an image and the options do not go together."""
+    check_spacing(options.spacing, image.ndim - batch)
+    output, shape = options.output, image.shape
+    if output is not None:
+        if output.suffix.lower() == ".png" and len(shape) != 2:
+            raise ValueError(f"{output}: PNG holds two axes, not {len(shape)}; write .npy or .tif")
+        check_format(output, shape)
+    if options.picture is not None:
+        check_picture(options.picture, shape)
+
+
+def _label(
+    image: Image, axes: Axes, options: Options, stage: Stages
+) -> tuple[Image, int, NDArray[np.bool_] | None]:
+    """Return labels, their number, and of periodic axes with --stats where components close."""
+    placed, on_device = image, stages_on(options.device, stage)
+    if options.device == "cuda":
+        with on_device("starting the GPU"):
+            cupy = launcher.import_cupy()
+        # Long doubles, which no GPU has, are left to `conncomp.label` to convert and move.
+        if image.dtype.itemsize <= 8:
+            with on_device("moving there"):
+                placed = move_to_gpu(cupy, native_layout(image))
+    labels: Any
+    with on_device("labelling"):
+        labels, count = conncomp.label(
+            placed,
+            options.background,
+            return_num=True,
+            connectivity=options.connectivity,
+            periodic=axes.periodic_of_item,
+            batch_axes=axes.batch,
+            device=options.device,
+        )
+    if not isinstance(labels, np.ndarray):
+        with on_device("moving back"):
+            labels = move_from_gpu(labels)
+    closes = None
+    if options.stats is not None and any(axes.periodic):
+        with stage("wrapping"):
+            closes = _axes_of_components(placed, axes, options)
+    return labels, int(np.sum(count)), closes
+
+
+def _write(
+    options: Options,
+    labels: Image,
+    axes: Axes,
+    closes: NDArray[np.bool_] | None,
+    stage: Stages,
+) -> dict[str, Any]:
+    """Write the files that are asked for; return what the report says of them."""
+    picture = None
+    if options.output is not None:
+        with stage("writing"):
+            as_stored = np.moveaxis(labels, range(axes.batch), axes.separate)
+            conncomp.write_image(options.output, as_stored, axes=axes.letters)
+    if options.stats is not None:
+        with stage("statistics"):
+            _write_statistics(options, labels, axes, closes)
+    if options.picture is not None:
+        with stage("picture"):
+            spacing = options.spacing or (None if axes.scale is None else axes.scale.spacing)
+            picture = paint_labels(options.picture, labels, spacing)
+    return {"labels": options.output, "statistics": options.stats, "picture": picture}
+
+
+def _axes_of_components(image: Any, axes: Axes, options: Options) -> NDArray[np.bool_]:
+    """Return along which axes each component closes on itself, by its image and its label."""
+    wrapping = conncomp.component_wrapping(
+        image,
+        options.background,
+        options.connectivity,
+        periodic=axes.periodic_of_item,
+        batch_axes=axes.batch,
+        device=options.device,
+    )
+    counts = np.asarray(on_host(wrapping.counts))
+    each = counts.reshape(-1)
+    item = np.repeat(np.arange(each.size), each)
+    number = np.arange(len(item)) - (np.cumsum(each) - each)[item] + 1
+    closes = np.zeros((each.size, int(each.max(initial=0)) + 1, image.ndim - axes.batch), np.bool_)
+    closes[item, number] = on_host(wrapping.axes)
+    return closes.reshape(*counts.shape, *closes.shape[1:])
+
+
+def _write_statistics(
+    options: Options, labels: Image, axes: Axes, closes: NDArray[np.bool_] | None
+) -> None:
+    """Write a line for each component; `closes` is of all components, kept or not."""
+    assert options.stats is not None
+    spacing = options.spacing
+    of_labels: dict[str, Any] = {"background": 0, "batch_axes": axes.batch}
+    statistics = conncomp.component_statistics(labels, spacing=spacing, **of_labels)
+    names = names_of_columns(labels.ndim - axes.batch, spacing is not None)
+    columns = dict(zip(names, columns_of(statistics, spacing is not None), strict=True))
+    of_item = range(labels.ndim - axes.batch)
+    columns |= {
+        f"moment-{j}-{k}": statistics.moments[:, j, k] for j in of_item for k in of_item if j <= k
+    }
+    item = tuple(statistics.batch.T)
+    spans = conncomp.component_spans(labels, **of_labels)[(*item, statistics.labels)]
+    columns |= {f"spans-{k}": spans[:, k].astype(np.int64) for k in of_item}
+    if closes is not None:
+        wraps = closes[(*item, statistics.labels)]
+        columns |= {f"wraps-{k}": wraps[:, k].astype(np.int64) for k in of_item}
+    places = {f"batch-{k}": column for k, column in enumerate(item)}
+    letters = "".join(axes.letters[k] for k in axes.separate)
+    columns = with_named_axes(places, axes.batch, letters) | columns
+    write_rows(options.stats, list(columns), list(columns.values()))
+
+
+def _summary(report: dict[str, Any]) -> list[Row]:
+    source, connectivity, kept = report["input"], report["connectivity"], report["kept"]
+    ndim = len(source["shape"]) - report["batch_axes"]
+    foreground, total = report["foreground"], math.prod(source["shape"])
+    neighbours = sum(math.comb(ndim, k) * 2**k for k in range(1, connectivity + 1))
+    closed = [str(k) for k, is_closed in enumerate(report["periodic"]) if is_closed]
+    rows: list[Row] = [
+        ("input", str(source["path"])),
+        ("shape", f"{' x '.join(map(str, source['shape']))}, {source['dtype']}"),
+        *row_of_axes(report),
+        ("connectivity", f"{connectivity} ({neighbours} neighbours)"),
+    ]
+    if report["threshold"] is not None:
+        rows.append(("threshold", f"above {report['threshold']}"))
+    if closed:
+        rows.append(("periodic axes", ", ".join(closed)))
+    rows += [
+        ("components", f"{report['components']:,}"),
+        ("foreground", f"{foreground:,} elements, {percent(foreground, total)} of all"),
+        largest_row(report["largest"], foreground, "elements", "the foreground"),
+    ]
+    if kept["components"] < report["components"]:
+        rows.append(("kept", f"{kept['components']:,} with {kept['elements']:,} elements"))
+    rows += closing_rows(report, report["elements_per_second"], "elements")
+    if picture := report["written"]["picture"]:
+        parts = [f"index {k} of axis {axis}" for axis, k in enumerate(picture["slice"])]
+        if picture["step"] > 1:
+            parts.append(f"one in {picture['step']} along each side")
+        rows.append(("picture", f"{picture['path']}" + (f" ({', '.join(parts)})" if parts else "")))
+    return rows
+
+
+def label_chunks(options: Options, stage: Stages) -> dict[str, Any]:
+    """Label a volume in chunks; return the report."""
+    _check_output(options)
+    # Of which the help has no need.
+    from conncomp.chunked.volumes.labelling import Arguments, label_volume, opened
+
+    with opened(options.input, options.key, options.channel) as volume:
+        shape, dtype, names = volume.shape, volume.dtype, volume.axes
+        with naming(options.input):
+            batch = batch_axes_of(names, shape, options.join_time)
+        if dtype.kind == "f":
+            check_floats(options, volume.read(middle_of(shape, batch)))
+    size = math.prod(shape) * dtype.itemsize
+    axes = closed_axes(options.periodic, len(shape), "image", separate=range(batch))
+    assert options.output is not None
+    arguments = Arguments(
+        background=options.background,
+        connectivity=options.connectivity,
+        periodic=axes[batch:],
+        batch_axes=batch,
+        threshold=options.threshold,  # type: ignore[arg-type]
+        min_size=options.min_size,
+        largest=options.top,
+        listed=options.top or 1,
+    )
+    with stage("labelling", counts=True) as progress:
+        counts = label_volume(
+            options.input,
+            options.output,
+            arguments,
+            key=options.key,
+            channel=options.channel,
+            memory=options.memory,
+            scheduler=options.scheduler,
+            progress=lambda done, total: progress(done * size // total, size),
+        )
+    assert counts.summary is not None
+    by_digits = counts.summary.by_digits
+    digits = np.flatnonzero(by_digits[:, 0]).max(initial=-1) + 1
+    found: dict[str, Any] = {
+        "threshold": options.threshold,
+        "components": counts.components,
+        "foreground": int(by_digits[:, 1].sum()),
+        "largest": _largest(counts.summary, shape[:batch]),
+        "sizes": describe_decades(by_digits[:digits].tolist()),
+        "kept": {"components": counts.kept, "elements": counts.elements},
+        "scheduler": options.scheduler,
+        "memory": {"peak": peak_memory(), "limit": options.memory},
+    }
+    return report_of(options, stage, shape, dtype, names, list(range(batch)), axes, **found)
+
+
+def _largest(summary: SizeSummary, batch: tuple[int, ...]) -> list[dict[str, Any]]:
+    """Return label and size of the largest components, and which image of several has them."""
+    return [
+        {"label": label, "size": size}
+        | ({"item": [int(k) for k in np.unravel_index(item, batch)]} if batch else {})
+        for size, item, label in summary.largest.tolist()
+    ]
+
+
+def _check_output(options: Options) -> None:
+    """Raise where labels cannot go to the file that is named."""
+    if options.output is None:
+        raise click.UsageError("-o must say where the labels of a volume in chunks go.")
+    if options.output.suffix.lower() not in (".zarr", ".npy") and not is_within_zarr(
+        options.output
+    ):
+        raise click.UsageError(
+            "labels of volumes in chunks go to .zarr, .npy or IMAGE.zarr/labels/NAME."
+        )

@@ -6,47 +6,162 @@ import math
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 from numpy.typing import NDArray
 
 from conncomp._arguments import shown
-from conncomp._memory import parse_bytes
 from conncomp.cli._errors import say
-from conncomp.cli._output import is_within_zarr
+from conncomp.cli._options import (
+    ANY_PATH,
+    argument,
+    device_option,
+    join_time_option,
+    json_option,
+    memory_option,
+    option,
+    parsed,
+    periodic_option,
+    spacing_option,
+    threads_option,
+    typed,
+)
+from conncomp.cli._output import is_within_zarr, output_file
 from conncomp.cli._rules import excludes, needs, no_effect
-from conncomp.files.hdf5 import is_hdf5
-from conncomp.files.label_values import has_fractions
-from conncomp.files.slabs import Raw
-from conncomp.files.thresholds import WAYS, window_of
+from conncomp.files.images import is_hdf5
+from conncomp.files.slabs import Raw, parse_raw
+from conncomp.files.thresholds import WAYS, has_fractions, window_of
+
+
+def number(text: str) -> int | float:
+    """Return the number that `text` is; whole ones as int, so that 64-bit values stay exact."""
+    try:
+        value: int | float = int(text)
+    except ValueError:
+        value = float(text)
+    if abs(value) > sys.float_info.max and "inf" not in text.lower():
+        raise ValueError("beyond the range of floating point")
+    return value
+
+
+def _parse_threshold(text: str) -> int | float | str:
+    """Return a threshold, or the name of a way to find one."""
+    if text in WAYS:
+        return text
+    if text.startswith("local"):
+        return f"local:{window_of(text)}"
+    try:
+        value = number(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ValueError(
+            f"{typed(text)} is neither a number that floating point can hold nor one of "
+            f"{', '.join(WAYS)}"
+        )
+    return value
+
+
+def threshold_option(help_: str, metavar: str = "VALUE|WAY") -> Any:
+    """Return the option of what lies above a value."""
+    return option(help_, metavar, type=parsed(_parse_threshold))
+
+
+def background_option() -> Any:
+    """Return the option of the value that is background."""
+    return option(
+        "The value that is background; with --threshold, 0 or 1.",
+        "V",
+        default="0",
+        type=parsed(number, "not a number that floating point can hold"),
+    )
+
+
+def connectivity_option() -> Any:
+    """Return the option of how far neighbours may differ."""
+    return option(
+        "Along how many axes neighbours may differ: 1 for faces only. Default: all.", "N", least=1
+    )
 
 
 @dataclass(frozen=True)
 class Options:
     """What the command is given."""
 
-    input: Path
-    output: Path | None
-    key: str | None
-    channel: int | None
-    grey: bool
-    threshold: int | float | str | None
-    background: int | float
-    connectivity: int | None
-    periodic: bool | list[bool] | list[int]
-    top: int | None
-    min_size: int | None
-    stats: Path | None
-    spacing: tuple[float, ...] | None
-    picture: Path | None
-    device: str
-    as_json: bool
-    stats_only: bool
-    raw: Raw | None
-    memory: int | None
-    scheduler: str | None
-    join_time: bool
+    input: Path = argument("IN", type=ANY_PATH)
+    output: Path | None = option(
+        "Write the labels: .npy, .npz, .tif, .tiff, .btf or (two axes, up to 65535) .png; .zarr, "
+        "which must not exist, block by block.",
+        "FILE",
+        *("-o", "--output"),
+        type=output_file(".npy", ".npz", ".tif", ".tiff", ".btf", ".png", ".zarr"),
+    )
+    key: str | None = option(
+        "Which array of a .npz file, of a group of Zarr, or dataset of HDF5.", "NAME"
+    )
+    channel: int | None = option(
+        "Label one channel of an image in colour, such as 0 for red, or of a microscope.",
+        "N",
+        least=0,
+    )
+    grey: bool = option(
+        "Label the luminance of an image in colour, with the weights of scikit-image's rgb2gray, "
+        "in its own range of values; opacity is left out."
+    )
+    threshold: int | float | str | None = threshold_option(
+        "First make the image binary: foreground is what lies above VALUE, or above the value "
+        "that otsu, li or triangle find, or above local:51, the mean around each element, weighted "
+        "by a Gaussian in a window of 51. All but otsu need scikit-image."
+    )
+    background: int | float = background_option()
+    connectivity: int | None = connectivity_option()
+    periodic: bool | list[bool] | list[int] = periodic_option("none")
+    join_time: bool = join_time_option()
+    top: int | None = option("Keep only the K largest components.", "K", least=1)
+    min_size: int | None = option("Keep only components of at least S elements.", "S", least=1)
+    stats: Path | None = option(
+        "Write a line for each component kept: label, size, bounding box (first coordinates, and "
+        "those after the last), centroid, second central moments, all where the elements are "
+        "stored, even if they meet across a periodic axis; along which axes it spans the image, 0 "
+        "or 1, and, with --periodic, along which it wraps.",
+        "FILE.csv",
+        type=output_file(".csv"),
+    )
+    spacing: tuple[float, ...] | None = spacing_option(
+        "For --stats: centroids and moments are in its units then, and there is a column of "
+        "volumes."
+    )
+    picture: Path | None = option(
+        "Write a picture in which components that are close differ in colour. Of more than two "
+        "axes, it shows the middle slice along the first; of more than 2000 pixels a side, every "
+        "second, third, ... of them. It has true proportions where IN tells voxel sizes.",
+        "FILE.png",
+        type=output_file(".png"),
+    )
+    stats_only: bool = option(
+        "Read the volume once, slab by slab, and only measure components: it may be larger than "
+        "memory. For .npy in C order, TIFF and --raw. With --stats, lines are written as "
+        "components are finished, without moments; labels are the smallest index of the component."
+    )
+    raw: Raw | None = option(
+        "With --stats-only: IN holds nothing but values, such as 512,2048,2048:uint16.",
+        "SHAPE:DTYPE",
+        type=parsed(parse_raw, "no shape and dtype, such as '512,2048,2048:uint16'"),
+    )
+    memory: int | None = memory_option(
+        "With --stats-only, and for volumes in chunks: the most memory that the command may take, "
+        "such as 8G; if it needs more, it ends with an error."
+    )
+    scheduler: str | None = option(
+        "For volumes in chunks: label them on the workers of a running cluster of Dask, which "
+        "must see IN and FILE by the same names. ADDRESS is what 'dask scheduler' prints, such as "
+        "tcp://10.0.0.1:8786, of a cluster that you trust.",
+        "ADDRESS",
+    )
+    device: Literal["cpu", "cuda"] = device_option()
+    threads: int | None = threads_option()
+    as_json: bool = json_option()
 
     @property
     def is_whole(self) -> bool:
@@ -105,42 +220,6 @@ def finite(number: Any) -> Any:
     return number if isinstance(number, str) or math.isfinite(number) else str(number)
 
 
-def number(text: str) -> int | float:
-    """Return the number that `text` is; whole ones as int, so that 64-bit values stay exact."""
-    try:
-        value: int | float = int(text)
-    except ValueError:
-        value = float(text)
-    if abs(value) > sys.float_info.max and "inf" not in text.lower():
-        raise ValueError("beyond the range of floating point")
-    return value
-
-
-def parse_threshold(
-    context: click.Context, option: click.Parameter, text: str | None
-) -> int | float | str | None:
-    """Return a threshold, or the name of a way to find one."""
-    if text is None or text in WAYS:
-        return text
-    if text.startswith("local"):
-        try:
-            return f"local:{window_of(text)}"
-        except ValueError as error:
-            raise click.BadParameter(f"{error}.", context, option) from None
-    try:
-        value = number(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise click.BadParameter(
-            f"{typed(text)} is neither a number that floating point can hold nor one of "
-            f"{', '.join(WAYS)}.",
-            context,
-            option,
-        )
-    return value
-
-
 def check_is_number(threshold: int | float | str | None) -> None:
     """Raise where a threshold is to be found, of what is not read whole."""
     if isinstance(threshold, str):
@@ -154,44 +233,3 @@ def check_background(threshold: int | float | str | None, background: int | floa
             f"--background {shown(background)}: with --threshold the image has the values "
             "0 and 1 only; choose one of them, or leave one of the options out."
         )
-
-
-def parse_background(context: click.Context, option: click.Parameter, text: str) -> int | float:
-    """Return the value of the background."""
-    try:
-        return number(text)
-    except ValueError:
-        raise click.BadParameter(
-            f"{typed(text)} is not a number that floating point can hold.", context, option
-        ) from None
-
-
-def parse_memory(context: click.Context, option: click.Parameter, text: str | None) -> int | None:
-    """Return a number of bytes."""
-    try:
-        return None if text is None else parse_bytes(text)
-    except ValueError:
-        raise click.BadParameter(
-            f"{typed(text or '')} is no number of bytes, such as '8G'.", context, option
-        ) from None
-
-
-def typed(text: str) -> str:
-    """Return what was typed, in quotes, and its beginning only if it is long."""
-    return repr(text if len(text) <= 40 else f"{text[:37]}...")
-
-
-background_option = click.option(
-    "--background",
-    metavar="V",
-    default="0",
-    callback=parse_background,
-    show_default=True,
-    help="The value that is background; with --threshold, 0 or 1.",
-)
-connectivity_option = click.option(
-    "--connectivity",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="Along how many axes neighbours may differ: 1 for faces only. Default: all.",
-)

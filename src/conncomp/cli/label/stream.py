@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import conncomp
 from conncomp._memory import in_words, memory_limit, peak_memory, resident_memory
-from conncomp.cli._options import closed_axes
+from conncomp.cli._options import check_spacing, closed_axes
 from conncomp.cli._output import rows_file
 from conncomp.cli._report import Counter, Stages, describe_sizes
 from conncomp.cli.label.options import Options, check_floats, finite
@@ -32,14 +32,7 @@ GROWTH = 2
 
 
 class Tally:
-    """Sums over components that come in batches.
-
-    Attributes
-    ----------
-    components, elements : int
-    largest : list of dict
-        The largest component, if there is one.
-    """
+    """Sums over components that come in batches; `largest` has one component, or none."""
 
     def __init__(self) -> None:
         self.components = self.elements = 0
@@ -68,8 +61,7 @@ class Tally:
 class Budget:
     """A limit of memory, and how many slices at once keep to it.
 
-    Slabs begin with one slice and grow, as what they have taken so far, and how many components
-    they have, tells what longer ones will take.
+    Slabs begin with one slice and grow as memory and components so far tell what longer ones take.
     """
 
     def __init__(self, limit: int | None, file: SlabFile) -> None:
@@ -84,10 +76,7 @@ class Budget:
             )
 
     def slabs(self, found: Tally) -> Iterator[NDArray[Any]]:
-        """Yield all slices, as long as there is memory for the next ones.
-
-        Components that are finished meanwhile are counted by `found`.
-        """
+        """Yield all slices while there is memory; `found` counts finished components."""
         end = self._file.shape[0]
         length = self._most if self.limit is None else 1
         begin = 0
@@ -111,7 +100,7 @@ class Budget:
         return longer if most + more <= self.limit else length
 
 
-def stream(options: Options, stage: Stages) -> dict[str, Any]:
+def measure_stream(options: Options, stage: Stages) -> dict[str, Any]:
     """Measure the components of a volume; return the report."""
     with open_slabs(options.input, options.raw) as file:
         with naming(options.input):
@@ -123,11 +112,7 @@ def stream(options: Options, stage: Stages) -> dict[str, Any]:
             )
         if file.dtype.kind == "f":
             check_floats(options, file.read(0, 1))
-        spacing = options.spacing
-        if spacing is not None and len(spacing) != len(file.shape):
-            raise ValueError(
-                f"--spacing has {len(spacing)} lengths; the image has {len(file.shape)} axes"
-            )
+        check_spacing(options.spacing, len(file.shape))
         axes = closed_axes(options.periodic, len(file.shape), "image")
         budget = Budget(options.memory, file)
         found, kept = Tally(), Tally()
@@ -141,27 +126,43 @@ def stream(options: Options, stage: Stages) -> dict[str, Any]:
                 f"--memory {in_words(budget.limit)} is too little for a slab, its components and "
                 f"those that are open ({error}); give more"
             ) from error
-    total = math.prod(file.shape)
-    return {
-        "input": {"path": options.input, "shape": file.shape, "dtype": str(file.dtype)},
-        "axes": file.axes,
-        "separate": [],
-        "batch_axes": 0,
+    of_file: dict[str, Any] = {
         "threshold": options.threshold,
-        "background": finite(options.background),
-        "connectivity": options.connectivity or len(axes),
-        "periodic": axes,
         "components": found.components,
         "foreground": found.elements,
         "largest": found.largest,
         "sizes": found.sizes,
         "kept": {"components": kept.components, "elements": kept.elements},
+        "memory": {"peak": peak_memory(), "limit": budget.limit},
+    }
+    return report_of(options, stage, file.shape, file.dtype, file.axes, [], axes, **of_file)
+
+
+def report_of(
+    options: Options,
+    stage: Stages,
+    shape: tuple[int, ...],
+    dtype: object,
+    axes: str,
+    separate: list[int],
+    periodic: list[bool],
+    **found: Any,
+) -> dict[str, Any]:
+    """Return the report on what was found in an image or volume with these axes."""
+    return {
+        "input": {"path": options.input, "shape": shape, "dtype": str(dtype)},
+        "background": finite(options.background),
+        "connectivity": options.connectivity or len(shape) - len(separate),
+        "periodic": periodic,
+        "axes": axes,
+        "separate": separate,
+        "batch_axes": len(separate),
         "seconds": stage.seconds,
-        "elements_per_second": total / stage.seconds["labelling"],
+        "elements_per_second": math.prod(shape) / stage.seconds["labelling"],
         "device": options.device,
         "threads": conncomp.get_num_threads(),
-        "memory": {"peak": peak_memory(), "limit": budget.limit},
-        "written": {"labels": None, "statistics": options.stats, "picture": None},
+        "written": {"labels": options.output, "statistics": options.stats, "picture": None},
+        **found,
     }
 
 

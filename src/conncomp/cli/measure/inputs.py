@@ -1,23 +1,28 @@
-"""Which images a command is given: files, folders of them, patterns; and what it writes of each."""
+"""Which images a command is given, what it writes of each, and the files that are open."""
 
 from __future__ import annotations
 
 import glob
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import suppress
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from threading import Lock
+from types import TracebackType
 from typing import NamedTuple
 
 import click
 
 from conncomp.chunked.volumes.formats.slices import natural_order
 from conncomp.chunked.volumes.formats.zarr_arrays import is_zarr
+from conncomp.cli._input import read_any
 from conncomp.cli.measure.options import SUFFIXES, Options, filled
 from conncomp.cli.measure.other_formats import SUFFIXES as OTHER_SUFFIXES
-from conncomp.cli.measure.other_formats import count_scenes, is_of_other_format
-from conncomp.files.images import count_series
+from conncomp.cli.measure.other_formats import count_scenes, is_of_other_format, read_scene
+from conncomp.files.images import count_series, opened_series
+from conncomp.files.scales import Content
 from conncomp.files.tiff.ome_sets import files_of_set, head_of_set
 
 # How files are called that may be of a set.
@@ -25,34 +30,20 @@ OF_OME = re.compile(r"\.(ome\.(tiff?|btf)|companion\.ome)$", re.IGNORECASE)
 
 
 class Source(NamedTuple):
-    """An image, and the files that belong to it.
-
-    Attributes
-    ----------
-    path : pathlib.Path
-    series : int
-        Which one of the file.
-    intensity, labels, picture : pathlib.Path or None
-        What is read and written beside it.
-    """
+    """An image, one of the series of a file, and what is read and written beside it."""
 
     path: Path
-    series: int
+    series: int  # which one of the file
     intensity: Path | None
     labels: Path | None
     picture: Path | None
 
 
-def sources_of(patterns: Sequence[str], options: Options) -> list[Source]:
+def sources_of(options: Options) -> list[Source]:
     """Return the images that names, folders and patterns stand for, each once, in natural order.
 
     Where the command goes on, those that it has written are none of a folder or pattern; nor are
     files of a set of OME-TIFF, where the one by which the set is read is among them.
-
-    Raises
-    ------
-    click.UsageError
-        If there is none, or a file would be written twice, or is to be read and written.
     """
 
     def beside(template: str | None, path: Path, series: int) -> Path | None:
@@ -60,7 +51,7 @@ def sources_of(patterns: Sequence[str], options: Options) -> list[Source]:
 
     sources, named = {}, set()
     suffixes = SUFFIXES | OTHER_SUFFIXES if options.bioio else SUFFIXES
-    for path, is_named in _paths(patterns, suffixes):
+    for path, is_named in _paths(options.inputs, suffixes):
         place = os.path.realpath(path)
         names = (options.intensity, options.labels, options.picture)
         for series in _series_of(path, options):
@@ -182,3 +173,78 @@ def _check(sources: Iterable[Source], output: Path) -> None:
                     f"{str(path)!r} is to be read, and to be written by {option}; write to "
                     "another folder or name."
                 )
+
+
+Read = Callable[[int], Content]
+
+
+class OpenFiles:
+    """The files of all sources, read by whichever threads.
+
+    A file of which several series are wanted stays open until all are done: once for each of the
+    threads that read it at the same time. With `bioio`, that reads what no reader here knows.
+    """
+
+    def __init__(self, sources: Iterable[Source], bioio: bool = False) -> None:
+        self._bioio = bioio
+        self._left = Counter(
+            path for source in sources for path in (source.path, source.intensity) if path
+        )
+        self._counts: dict[Path, int] = {}
+        self._idle: dict[Path, list[tuple[Read, ExitStack]]] = defaultdict(list)
+        self._lock = Lock()
+
+    def __enter__(self) -> OpenFiles:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for path in list(self._idle):
+            self._close(path)
+
+    def read(self, path: Path, key: str | None, series: int) -> Content:
+        """Read a series of a file, or any other image."""
+        if self._bioio and is_of_other_format(path):
+            return read_scene(path, series)
+        if self._left[path] < 2 or key is not None or self.count(path) < 2:
+            return read_any(path, key, series)
+        with self._opened(path) as read:
+            return read(series)
+
+    def count(self, path: Path) -> int:
+        """Return how many series a file has."""
+        count = self._counts.get(path)
+        if count is None:
+            count = self._counts[path] = number_of_series(path, self._bioio)
+        return count
+
+    def done(self, source: Source) -> None:
+        """Close the files of an image that nobody else needs."""
+        for path in filter(None, (source.path, source.intensity)):
+            with self._lock:
+                self._left[path] -= 1
+                is_last = self._left[path] == 0
+            if is_last:
+                self._close(path)
+
+    @contextmanager
+    def _opened(self, path: Path) -> Iterator[Read]:
+        with self._lock:
+            idle = self._idle[path]
+            opened = idle.pop() if idle else None
+        if opened is None:
+            stack = ExitStack()
+            opened = stack.enter_context(opened_series(path)), stack
+        try:
+            yield opened[0]
+        finally:
+            with self._lock:
+                self._idle[path].append(opened)
+
+    def _close(self, path: Path) -> None:
+        for _, stack in self._idle.pop(path, []):
+            stack.close()

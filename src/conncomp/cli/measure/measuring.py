@@ -1,70 +1,51 @@
-"""The table of one image: read, made binary, labelled and measured."""
+"""The table of one image: read, made binary, labelled and measured, or block by block."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
-from conncomp.cli._channels import one_channel, with_named_axes
+from conncomp.chunked.measures.volume_file import VolumeFile
+from conncomp.chunked.volumes.formats.whole import described
+from conncomp.chunked.volumes.formats.zarr_arrays import is_zarr
+from conncomp.chunked.volumes.volume import PartOfVolume, Place
+from conncomp.cli._input import one_channel, with_named_axes
 from conncomp.cli.label.options import finite
-from conncomp.cli.measure.inputs import Source
-from conncomp.cli.measure.opened import OpenFiles
+from conncomp.cli.measure.inputs import OpenFiles, Source
 from conncomp.cli.measure.options import Options
 from conncomp.components.columns.properties import USUAL, USUAL_OF_IMAGE
-from conncomp.components.statistics import Numbers, component_table
-from conncomp.files.label_values import as_whole_numbers, look_like_intensities, middle_of
-from conncomp.files.scales import Content, Scale, in_unit
-from conncomp.files.thresholds import foreground
+from conncomp.components.statistics import ComponentStatistics, Numbers, component_table
+from conncomp.files.access import naming
+from conncomp.files.images import is_hdf5
+from conncomp.files.scales import Content, Scale, batch_axes_of, in_unit
+from conncomp.files.thresholds import as_whole_numbers, foreground, look_like_intensities, middle_of
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What is known of the objects in an image.
-
-    Attributes
-    ----------
-    columns : dict of str to ndarray
-    labels : ndarray
-    spacing : tuple of float
-        Along the axes of an object, in `unit`.
-    unit : str
-    threshold : number, str or None
-    ndim : int
-        How many axes objects have.
-    axes : str
-        Letters of the axes of the image; nothing if the file does not tell.
-    separate : list of int
-        Which of these hold separate images.
-    doubt : str or None
-        Why labels may be none.
-    """
+    """What is known of the objects in an image."""
 
     columns: dict[str, NDArray[Any]]
     labels: NDArray[Any]
-    spacing: tuple[float, ...]
+    spacing: tuple[float, ...]  # along the axes of an object, in the unit
     unit: str
     threshold: Any
-    ndim: int
-    axes: str = ""
-    separate: Sequence[int] = ()
-    doubt: str | None = None
+    axes: str = ""  # letters of the axes of the image; nothing if the file does not tell
+    separate: Sequence[int] = ()  # which of these hold separate images
+    doubt: str | None = None  # why labels may be none
 
 
 def measure_image(source: Source, options: Options, files: OpenFiles) -> Measured:
-    """Measure the objects in an image, which is read from files that may be open.
-
-    Raises
-    ------
-    OSError
-        If a file cannot be read.
-    TypeError, ValueError, OverflowError, MemoryError
-        If it is damaged, or does not fit the options.
-    """
+    """Measure the objects in an image, which is read from files that may be open."""
     content = files.read(source.path, options.key, source.series)
     is_colour = content.channels is not None  # what is grey already stays as it is
     stored = one_channel(source.path, content, options.channel, options.grey and is_colour)
@@ -88,11 +69,9 @@ def measure_image(source: Source, options: Options, files: OpenFiles) -> Measure
     if options.threshold is None:
         sample = labels[middle_of(labels.shape, batch)]
         doubt = doubt_of(sample, columns["label"], int(np.count_nonzero(labels)))
-    ones = (1.0,) * (image.ndim - batch)
-    spacing, unit = (ones, "") if scale is None else scale
+    scale = scale or Scale((1.0,) * (image.ndim - batch), "")
     labels = np.moveaxis(labels, range(len(separate)), separate)
-    known = stored.axes, separate, doubt
-    return Measured(columns, labels, spacing, unit, _plain(threshold), len(ones), *known)
+    return Measured(columns, labels, *scale, _plain(threshold), stored.axes, separate, doubt)
 
 
 def doubt_of(sample: NDArray[Any], labels: NDArray[Any], elements: int) -> str | None:
@@ -164,3 +143,108 @@ def _intensities(
         return None
     image, channels, *_ = content.without_single_channel().separate(options.join_time)[0]
     return image if channels is None else np.moveaxis(image, channels, -1)
+
+
+# Where labels are measured block by block.
+BY_BLOCKS = "with --memory and without --threshold"
+# What the parts of a component in several blocks add up to; others need all of it at once.
+OF_LABELS, OF_IMAGE = ("label", *USUAL), (*USUAL_OF_IMAGE, "centroid_weighted")
+
+
+def check_blocks(options: Options) -> None:
+    """Raise a click.UsageError if columns do not fit labels that are measured in blocks."""
+    if options.memory is None:
+        return
+    asked = options.properties or ()
+    names = (asked,) if isinstance(asked, str) else asked
+    unknown = [name for name in names if name not in OF_LABELS + OF_IMAGE]
+    if unknown:
+        raise click.UsageError(
+            f"{', '.join(unknown)}: with --memory, columns are {', '.join(OF_LABELS + OF_IMAGE)}."
+        )
+
+
+def measure_in_blocks(source: Source, options: Options) -> Measured:
+    """Measure labels, within so much memory as the options say."""
+    with ExitStack() as files:
+
+        def opened(path: Path, key: str | None, channel: int | None) -> Any:
+            if not (os.path.isdir(path) and is_zarr(str(path))) and not is_hdf5(str(path)):
+                raise ValueError(f"{path}: is neither Zarr nor HDF5; leave --memory out")
+            volume = conncomp.open_volume(path, key=key, channel=channel, memory=options.memory)
+            return files.enter_context(volume)
+
+        labels = opened(source.path, options.key, options.channel)
+        axes, scale = described(labels.volume)
+        batch = _batch_of(labels, options)
+        sample = as_whole_numbers(labels[middle_of(labels.shape, batch)], BY_BLOCKS)
+        if labels.dtype.kind == "f":
+            labels = VolumeFile(_WholeNumbers(labels.volume), labels.limit, None, labels)
+        image = None
+        if source.intensity is not None:
+            is_same_kind = source.intensity.suffix == source.path.suffix
+            image = opened(source.intensity, options.key if is_same_kind else None, None)
+        known = Content(np.empty(0), None, axes, scale)
+        scale = scale_of_options(known, options, labels.ndim - batch)
+        numbers: dict[str, Any] = {"background": 0, "batch_axes": batch}
+        if options.min_size is not None:
+            kept = min(options.min_size, labels.size + 1)
+            labels = conncomp.remove_small_components(labels, kept, **numbers)
+        spacing = None if scale is None else scale.spacing
+        statistics = conncomp.component_statistics(
+            labels, image, moments=False, spacing=spacing, **numbers
+        )
+    names = options.properties or USUAL + (() if image is None else USUAL_OF_IMAGE)
+    columns = _columns(statistics, tuple(names))
+    for k in range(batch):
+        if axes[k : k + 1] == "C" and labels.shape[k] == 1:
+            del columns[f"batch-{k}"]  # no place, as in memory
+    columns = with_named_axes(columns, batch, axes)
+    doubt = doubt_of(sample, statistics.labels, int(statistics.sizes.sum()))
+    scale = scale or Scale((1.0,) * len(statistics.spacing), "")
+    separate = [] if options.planes else list(range(batch))
+    return Measured(columns, np.empty(0, np.int64), *scale, None, axes, separate, doubt)
+
+
+def _batch_of(labels: VolumeFile, options: Options) -> int:
+    """Return how many axes ahead hold separate images."""
+    with naming(labels.volume.path):
+        if not options.planes:
+            return batch_axes_of(labels.axes, labels.shape, options.join_time)
+        if labels.ndim < 2:
+            raise ValueError(f"has shape {labels.shape}, and a plane has two axes")
+        return labels.ndim - 2
+
+
+class _WholeNumbers(PartOfVolume):
+    """Labels of a floating dtype, as integers."""
+
+    dtype = np.dtype(np.int64)
+
+    def read(self, place: Place) -> NDArray[Any]:
+        """Return a part; raise TypeError unless it is of whole numbers."""
+        return as_whole_numbers(self.volume.read(place), BY_BLOCKS)
+
+
+def _columns(statistics: ComponentStatistics, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return columns by the names that `component_statistics` has for properties."""
+    boxes = statistics.bounding_boxes
+    values = {
+        "num_pixels": statistics.sizes,
+        "area": statistics.volumes,
+        "bbox": boxes.swapaxes(1, 2).reshape(len(boxes), 2 * boxes.shape[1]),
+        "centroid": statistics.centroids,
+        "intensity_mean": statistics.means,
+        "intensity_min": statistics.minima.astype(np.float64),
+        "intensity_max": statistics.maxima.astype(np.float64),
+        "centroid_weighted": statistics.weighted_centroids,
+    }
+    columns: dict[str, Any] = {"label": statistics.labels}
+    columns |= {f"batch-{k}": column for k, column in enumerate(statistics.batch.T)}
+    for name in names:
+        if name == "label":
+            continue
+        table = values[name]
+        for index in np.ndindex(*table.shape[1:]):
+            columns["-".join(map(str, (name, *index)))] = table[(slice(None), *index)]
+    return columns

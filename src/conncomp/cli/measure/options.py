@@ -10,15 +10,27 @@ from typing import Any
 
 import click
 
+from conncomp.cli._options import (
+    argument,
+    join_time_option,
+    json_option,
+    memory_option,
+    option,
+    parsed,
+    spacing_option,
+    threads_option,
+    typed,
+)
+from conncomp.cli._output import output_file
 from conncomp.cli._rules import excludes, needs, no_effect
-from conncomp.cli.label.options import typed
+from conncomp.cli.label.options import connectivity_option, threshold_option
 from conncomp.components.columns.properties import (
     PROPERTIES,
     Conditions,
     check_properties,
     current_name,
 )
-from conncomp.files.images import KINDS
+from conncomp.files.images import KINDS, WRITTEN
 from conncomp.files.scales import METRES, unit_of
 
 # What a template has in the place of a part of the name of the image.
@@ -35,32 +47,132 @@ DOUBLE = (
 ANY_IMAGE = Conditions(ndim=2, has_image=True, spacing=(1.0, 1.0))
 
 
+def template_of(*suffixes: str) -> Callable[[str], str]:
+    """Return a type of an option for names with fields, of files of some kinds or of any."""
+
+    def check(text: str) -> str:
+        unknown = [name for name in FIELD.findall(text) if name not in FIELDS]
+        if unknown or set(FIELD.sub("", text)) & set("{}"):
+            known = ", ".join(f"{{{name}}}" for name in FIELDS)
+            raise ValueError(f"{typed(text)} has a field that is none of {known}")
+        if suffixes and Path(FIELD.sub("x", text)).suffix.lower() not in suffixes:
+            raise ValueError(f"{typed(text)} does not end in {' or '.join(suffixes)}")
+        return text
+
+    return parsed(check)
+
+
+def _parse_properties(text: str) -> tuple[str, ...] | str:
+    """Return names of columns of numbers, each once, or "all"."""
+    if text == "all":
+        return text
+    words = text.replace(" ", "").split(",")
+    names = tuple(dict.fromkeys(current_name(word) for word in words if word))
+    unsure = [name for name in names if name not in PROPERTIES]  # quantiles, and no names
+    check_properties(unsure, ANY_IMAGE)
+    arrays = [name for name in names if name in PROPERTIES and PROPERTIES[name].is_lazy]
+    if arrays:
+        raise ValueError(
+            f"{', '.join(arrays)}: a table of files has no place for arrays; leave these out, and "
+            "make them by conncomp.component_statistics in Python"
+        )
+    return names
+
+
+def _parse_series(text: str) -> int | None:
+    """Return the number of a series; None for all."""
+    if text == "all":
+        return None
+    if not re.fullmatch("[0-9]{1,9}", text):
+        raise ValueError
+    return int(text)
+
+
+def _parse_unit(text: str) -> str:
+    if unit_of(text) not in METRES:
+        raise ValueError
+    return unit_of(text)
+
+
 @dataclass(frozen=True)
 class Options:
-    """What the command is given, but for the images themselves."""
+    """What the command is given."""
 
-    output: Path
-    threshold: int | float | str | None
-    dark: bool
-    min_size: int | None
-    connectivity: int | None
-    channel: int | None
-    grey: bool
-    key: str | None
-    series: int | None  # all of them
-    planes: bool
-    join_time: bool
-    intensity: str | None
-    properties: tuple[str, ...] | str | None
-    spacing: tuple[float, ...] | None
-    unit: str | None
-    labels: str | None
-    picture: str | None
-    memory: int | None
-    workers: int | None
-    bioio: bool
-    resume: bool
-    as_json: bool
+    inputs: tuple[str, ...] = argument("IN...", nargs=-1, required=True)
+    output: Path = option(
+        "Write the table here: .parquet or .arrow (.feather), with units in the metadata of "
+        "columns, or .csv.",
+        "FILE",
+        *("-o", "--output"),
+        required=True,
+        type=output_file(".parquet", ".csv", ".arrow", ".feather"),
+    )
+    threshold: int | float | str | None = threshold_option(
+        "Objects are the components of what lies above VALUE, or above the value that otsu, li or "
+        "triangle find in each file, or above local:51, the mean around each element, weighted by "
+        "a Gaussian in a window of 51. Without it images are labels, as Cellpose and StarDist "
+        "write them, and are measured as they are."
+    )
+    dark: bool = option("Objects are what is not above the threshold.")
+    min_size: int | None = option("Keep objects of at least S elements.", "S", least=1)
+    connectivity: int | None = connectivity_option()
+    channel: int | None = option(
+        "Where images have channels, find objects in this one.", "N", least=0
+    )
+    grey: bool = option("Find objects in the luminance, where images are in colour.")
+    key: str | None = option("Which array of .npz or Zarr, or dataset of HDF5.", "NAME")
+    series: int | None = option(
+        "Which series of a TIFF file, and of that of --intensity if it has several; all is each.",
+        "N|all",
+        default="0",
+        type=parsed(_parse_series, "neither a number nor 'all'"),
+    )
+    planes: bool = option("Each plane of a stack is an image of its own, as frames of a film are.")
+    join_time: bool = join_time_option()
+    intensity: str | None = option(
+        "Measure intensities in this image, such as raw/{stem}.tif. Default: with --threshold, in "
+        "all channels of the image itself, as it was.",
+        "NAME",
+        type=template_of(),
+    )
+    properties: tuple[str, ...] | str | None = option(
+        "Which columns of numbers, by the names of scikit-image's regionprops_table; all are "
+        "those that there are of an image. Default: "
+        "num_pixels,area,bbox,centroid and, of images, intensity_mean,intensity_min,intensity_max.",
+        "P,P,...|all",
+        type=parsed(_parse_properties),
+    )
+    spacing: tuple[float, ...] | None = spacing_option(
+        "In the place of what files tell; one number is for all axes."
+    )
+    unit: str | None = option(
+        "The unit of lengths, such as mm or um: that of --spacing, or what the files' own are "
+        "converted to.",
+        "U",
+        type=parsed(_parse_unit, f"none of {', '.join(METRES)}"),
+    )
+    labels: str | None = option(
+        "Write labels, such as out/{stem}.tif.", "NAME", type=template_of(*WRITTEN)
+    )
+    picture: str | None = option(
+        "Write pictures of labels, such as out/{stem}.png.", "NAME.png", type=template_of(".png")
+    )
+    memory: int | None = memory_option(
+        "Measure labels in Zarr or HDF5, without --threshold, block by block, in no more memory "
+        "than SIZE, such as 8G; if it needs more, the file fails. Columns are the default ones, "
+        "and centroid_weighted."
+    )
+    workers: int | None = option(
+        "How many files to measure at once. Default: one for each thread.", "N", least=1, most=256
+    )
+    bioio: bool = option(
+        "Let bioio and its plugins read formats that are not known here, such as .czi, .lif and "
+        ".nd2. It has to be installed, and is others' code: of files from strangers it may make "
+        "whatever it does."
+    )
+    resume: bool = option("Go on where the same command ended before all was done.")
+    threads: int | None = threads_option()
+    as_json: bool = json_option()
 
     @property
     def kept_folder(self) -> Path:
@@ -96,13 +208,6 @@ RULES = (
 def filled(template: str, path: Path, series: int = 0) -> Path:
     """Return the name that a template makes of that of an image, and the number of its series.
 
-    Raises
-    ------
-    click.UsageError
-        If a part of the name of the image is none of a file, so that another folder is meant.
-
-    Examples
-    --------
     >>> filled("out/{stem}.png", Path("plate/a1.ome.tif")).as_posix()
     'out/a1.png'
     """
@@ -118,70 +223,6 @@ def filled(template: str, path: Path, series: int = 0) -> Path:
                 f"in its place in {typed(template)}."
             )
     return Path(FIELD.sub(lambda field: parts[field[1]], template))
-
-
-def template_of(*suffixes: str) -> Callable[..., str | None]:
-    """Return a click callback for names with fields, of files of one of some kinds or of any."""
-
-    def check(context: click.Context, option: click.Parameter, text: str | None) -> str | None:
-        if text is None:
-            return None
-        unknown = [name for name in FIELD.findall(text) if name not in FIELDS]
-        if unknown or set(FIELD.sub("", text)) & set("{}"):
-            known = ", ".join(f"{{{name}}}" for name in FIELDS)
-            raise click.BadParameter(
-                f"{typed(text)} has a field that is none of {known}.", context, option
-            )
-        if suffixes and Path(FIELD.sub("x", text)).suffix.lower() not in suffixes:
-            raise click.BadParameter(
-                f"{typed(text)} does not end in {' or '.join(suffixes)}.", context, option
-            )
-        return text
-
-    return check
-
-
-def parse_properties(
-    context: click.Context, option: click.Parameter, text: str | None
-) -> tuple[str, ...] | str | None:
-    """Return names of columns of numbers, each once, or "all"."""
-    if text is None or text == "all":
-        return text
-    words = text.replace(" ", "").split(",")
-    names = tuple(dict.fromkeys(current_name(word) for word in words if word))
-    unsure = [name for name in names if name not in PROPERTIES]  # quantiles, and no names
-    try:
-        check_properties(unsure, ANY_IMAGE)
-    except ValueError as error:
-        raise click.BadParameter(f"{error}.", context, option) from None
-    arrays = [name for name in names if name in PROPERTIES and PROPERTIES[name].is_lazy]
-    if arrays:
-        raise click.BadParameter(
-            f"{', '.join(arrays)}: a table of files has no place for arrays; leave these out, and "
-            "make them by conncomp.component_statistics in Python.",
-            context,
-            option,
-        )
-    return names
-
-
-def parse_series(context: click.Context, option: click.Parameter, text: str) -> int | None:
-    """Return the number of a series; None for all."""
-    if text == "all":
-        return None
-    if not re.fullmatch("[0-9]{1,9}", text):
-        raise click.BadParameter(f"{typed(text)} is neither a number nor 'all'.", context, option)
-    return int(text)
-
-
-def parse_unit(context: click.Context, option: click.Parameter, text: str | None) -> str | None:
-    """Return the unit of a length."""
-    if text is None:
-        return None
-    name = unit_of(text)
-    if name not in METRES:
-        raise click.BadParameter(f"{typed(text)} is none of {', '.join(METRES)}.", context, option)
-    return name
 
 
 def check_intensities(options: Options) -> None:
@@ -200,5 +241,5 @@ SUFFIXES = {suffix for kind in KINDS for suffix in kind.suffixes} | {".h5", ".hd
 
 def as_known(options: Options) -> dict[str, Any]:
     """Return of what options the table of a file depends."""
-    left_out = {"output", "memory", "workers", "resume", "as_json"}
+    left_out = {"inputs", "output", "memory", "workers", "resume", "threads", "as_json"}
     return {name: value for name, value in vars(options).items() if name not in left_out}

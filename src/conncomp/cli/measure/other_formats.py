@@ -14,8 +14,7 @@ import numpy as np
 from conncomp._memory import check_memory
 from conncomp._optional import optional
 from conncomp.files.access import naming
-from conncomp.files.hdf5 import is_hdf5
-from conncomp.files.images import SIGNATURE, kind_of
+from conncomp.files.images import SIGNATURE, is_hdf5, kind_of
 from conncomp.files.scales import Content, scale_in_one_unit, unit_of
 
 # How files are called that plugins of bioio read and no reader here does, in folders.
@@ -43,15 +42,7 @@ def count_scenes(path: Path) -> int:
 
 
 def read_scene(path: Path, series: int) -> Content:
-    """Return a scene of a file, without axes of one element, and the scale of those of space.
-
-    Raises
-    ------
-    ImportError
-        If bioio is not installed.
-    ValueError
-        If it has no plugin for the format, or the file is damaged, or has no such scene.
-    """
+    """Return a scene of a file, without axes of one element, and the scale of those of space."""
     with naming(path):
         opened = _opened(path)
         if not 0 <= series < len(opened.scenes):

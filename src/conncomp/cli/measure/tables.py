@@ -14,6 +14,7 @@ from typing import Any
 import conncomp
 from conncomp._optional import optional
 from conncomp.chunked.volumes.volume import identity_of
+from conncomp.cli._output import write_table as write_to
 from conncomp.cli.measure.inputs import Source, files_read_with
 from conncomp.cli.measure.measuring import Measured
 from conncomp.cli.measure.options import Options, as_known
@@ -71,8 +72,13 @@ def _unit(column: str, measured: Measured) -> str:
     name = re.sub(r"(-\d+)+$", "", column)
     orders = [int(order) for order in column.removeprefix(name).split("-")[1:]]
     kinds = (
-        *((LENGTHS, 1), (SQUARES, 2), (AREAS, measured.ndim), (FACES, measured.ndim - 1)),
-        (MOMENTS, sum(orders[: measured.ndim])),  # after which comes the channel
+        *(
+            (LENGTHS, 1),
+            (SQUARES, 2),
+            (AREAS, len(measured.spacing)),
+            (FACES, len(measured.spacing) - 1),
+        ),
+        (MOMENTS, sum(orders[: len(measured.spacing)])),  # after which comes the channel
     )
     power = next((power for names, power in kinds if name in names), 0)
     if power == 0 or not measured.unit:
@@ -89,8 +95,8 @@ def about_table(table: Any) -> dict[str, Any]:
 class KeptTables:
     """Tables of images that are measured, in a folder beside the table of all of them.
 
-    A table is known by the image, the options and the version: where one of these has changed, or
-    a file that was written of it is gone or another one, it is made anew.
+    Where the image, the options, the version or a file that was written of it has changed, a
+    table is made anew.
     """
 
     def __init__(self, options: Options) -> None:
@@ -172,12 +178,5 @@ def write_table(path: Path, tables: Sequence[Any]) -> None:
     about = json.dumps({"version": conncomp.__version__, "unit": about_table(tables[0])["unit"]})
     fields = [field.with_metadata(units.get(field.name)) for field in table.schema]
     table = table.cast(arrow.schema(fields, {KEY: about}))
-    suffix = path.suffix.lower()
     with atomic_path(path) as temporary, temporary.open("wb") as file:
-        if suffix == ".parquet":
-            optional("pyarrow.parquet").write_table(table, file)
-        elif suffix == ".csv":
-            optional("pyarrow.csv").write_csv(table, file)
-        else:
-            with arrow.ipc.new_file(file, table.schema) as writer:
-                writer.write_table(table)
+        write_to(file, path, table)

@@ -30,4 +30,5 @@ for module, summary in {
     "xy": "Simulate the XY model: spins that are unit vectors in a plane, by clusters.",
 }.items():
     name = module.replace("_", "-")
+    module = "vectors" if name in ("clock", "heisenberg", "on", "xy") else module
     simulate.add_command(Later(f"conncomp.cli.simulate.{module}", name, summary))

@@ -1,27 +1,39 @@
-"""What the commands of `Potts` and `Ising` share: options of their updates, and the report."""
+"""What the commands of models that clusters update share: options, the run, and the report."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import inf
-from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
+from conncomp.cli._options import axes_option, option, periodic_option
 from conncomp.cli._picture import plot_scan
 from conncomp.cli._report import Row
 from conncomp.cli.simulate._common import (
     Finished,
     Settings,
+    SettingsOfSizes,
+    arguments_of,
     as_plain,
+    as_table,
     doubt_rows,
     plot_observables,
+    run_model,
     shown,
 )
 from conncomp.cli.simulate._exact import known_of
-from conncomp.cli.simulate._sizes import show_sizes
-from conncomp.models import Estimate, Measurements, Summary
+from conncomp.cli.simulate._places import (
+    borders_of,
+    lattice_option,
+    sites_of_cell,
+    temperature_in_words,
+)
+from conncomp.cli.simulate._sizes import run_sizes, show_sizes
+from conncomp.models import Estimate, Model, Summary
+from conncomp.models.lattices import LATTICES
 
 # Of each observable of a `Summary`, what it is called in tables and pictures.
 NAMES = {
@@ -31,6 +43,8 @@ NAMES = {
     "susceptibility": "susceptibility",
     "squared_magnetisation": "m^2",
     "binder_ratio": "<m^4>/<m^2>^2",
+    "helicity_modulus": "helicity modulus",
+    "vortices": "vortices a site",
     "correlation_length": "correlation length",
     "correlation_ratio": "correlation length / L",
     "energy_time": "tau of energy",
@@ -44,78 +58,121 @@ WRAPPING_NAMES = {
 }
 
 
-def update_options(
-    updates: Sequence[str], observables: Sequence[str] = ("structure",)
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that gives a command options of the start and of these updates.
-
-    `observables` are what they can measure besides.
-    """
-    options = (
-        click.option(
-            "--start", type=click.Choice(["hot", "cold"]), default="hot", show_default=True
-        ),
-        click.option(
-            "--update",
-            type=click.Choice(updates),
-            default=updates[0],
-            show_default=True,
-            help="The kind of updates: one of wolff flips one cluster; the others are sweeps.",
-        ),
-        click.option(
-            "--clusters",
-            is_flag=True,
-            help="Measure sizes of clusters, too, which makes m^2 more exact.",
-        ),
-        click.option(
-            "--wrapping", is_flag=True, help="Measure the probabilities that clusters wrap, too."
-        ),
-        click.option(
-            "--observe",
-            type=click.Choice(observables),
-            multiple=True,
-            help="Measure this, too; again for each. Of structure follows the correlation length.",
-        ),
+def update_option(updates: Sequence[str]) -> Any:
+    """Return the option of the kind of updates."""
+    return option(
+        "The kind of updates: one of wolff flips one cluster; the others are sweeps.",
+        type=click.Choice(updates),
+        default=updates[0],
+        rank=1,
     )
 
-    def give(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(options):
-            command = option(command)
-        return command
 
-    return give
+def observe_option(*observables: str) -> Any:
+    """Return the option of what else is measured."""
+    return option(
+        "Measure this, too; again for each. Of structure follows the correlation length.",
+        type=click.Choice(observables),
+        multiple=True,
+        rank=1,
+    )
 
 
-def show_runs(
+def coupling_option(help_: str | None = None) -> Any:
+    """Return the option of the strength of bonds."""
+    return option(help_, "J", default=1.0, rank=1)
+
+
+def field_option(help_: str) -> Any:
+    """Return the option of an external field."""
+    return option(help_, "H", default=0.0, rank=1)
+
+
+@dataclass(frozen=True)
+class ClusterSettings(SettingsOfSizes):
+    """What the user chose of a model that clusters update."""
+
+    coupling: float = coupling_option()
+    field: float = option()  # each model says which
+    lattice: str | None = lattice_option(None)
+    periodic: bool | list[bool] | list[int] = periodic_option("all", rank=1)
+    start: Literal["hot", "cold"] = option(default="hot", rank=1)
+    update: str = option()  # likewise
+    clusters: bool = option("Measure sizes of clusters, too, which makes m^2 more exact.", rank=1)
+    wrapping: bool = option("Measure the probabilities that clusters wrap, too.", rank=1)
+    observe: tuple[str, ...] = observe_option("structure")
+
+
+@dataclass(frozen=True)
+class TurningSettings(ClusterSettings):
+    """The same of a model whose axes may close with the opposite coupling."""
+
+    antiperiodic: bool | list[bool] | list[int] = axes_option(
+        "Axes that close on themselves with the opposite coupling; named as those of --periodic.",
+        "none",
+        rank=1,
+    )
+
+
+def run_clusters(
+    model: Any,  # a class
+    settings: ClusterSettings,
+    in_words: Callable[[dict[str, Any]], Row],
+    others: dict[str, Any],
+    **updates: Any,
+) -> None:
+    """Simulate a model of each size, made of the settings and others, and print the report.
+
+    `updates` are further options of updates.
+    """
+    lattice, antiperiodic = settings.lattice, getattr(settings, "antiperiodic", False)
+    chosen = ("update", "clusters", "wrapping", "observe")
+    updates |= {name: getattr(settings, name) for name in chosen}
+    arguments = arguments_of(model, settings, **others)
+
+    def run(own: Settings) -> Finished[Any]:
+        axes = len(own.shape) if lattice is None else len(LATTICES[lattice].vectors)
+
+        def build() -> Model[Any]:
+            borders = borders_of(settings.periodic, antiperiodic, axes)
+            built: Model[Any] = model(own.shape, periodic=borders, **arguments)
+            return built
+
+        return run_model(own, build, updates, sites_of_cell(lattice))
+
+    _show_runs(run_sizes(settings, run), settings, in_words)
+
+
+def _show_runs(
     finished: list[Finished[Any]],
-    settings: Settings,
-    folder: Path | None,
+    settings: SettingsOfSizes,
     in_words: Callable[[dict[str, Any]], Row],
 ) -> None:
     """Draw the plot, if it is wanted, and print the report, of one size or of several."""
-    if len(finished) == 1:
-        show_summaries(finished[0], in_words(finished[0].run.parameters))
+    parameters = finished[0].run.parameters
+    if len(finished) > 1:
+        show_sizes(finished, settings, in_words, _observables, known_of(parameters))
         return
-    known = known_of(finished[0].run.parameters)
-    show_sizes(finished, settings, folder, in_words, _observables, known)
-
-
-def show_summaries(finished: Finished[Measurements], model: Row) -> None:
-    """Draw the plot, if it is wanted, and print the report, by temperature."""
-    with finished.stage("statistics"):
-        summaries = finished.run.summarise()
-    if finished.settings.plot is not None:
-        with finished.stage("plot"):
-            _draw(finished, summaries, model)
+    [one] = finished
+    model = in_words(parameters)
+    with one.stage("statistics"):
+        summaries = one.run.summarise()
+    if one.settings.plot is not None:
+        with one.stage("plot"):
+            _draw(one, summaries, model)
     facts: list[Row] = []
-    if finished.run.parameters["update"] not in ("wolff", "few-cluster"):
-        facts.append(finished.speed_row("spins"))
+    if parameters["update"] not in ("wolff", "few-cluster"):
+        facts.append(one.speed_row("spins"))
     facts += doubt_rows({"": summaries})
-    plain = [as_plain(summary) for summary in summaries]
-    finished.show(model, plain, _table(summaries), facts=facts)
+    table = _table(summaries, has_beta=not _are_vectors(one))
+    one.show(model, list(map(as_plain, summaries)), table, facts=facts)
 
 
-def _draw(finished: Finished[Measurements], summaries: list[Summary], model: Row) -> None:
+def _are_vectors(finished: Finished[Any]) -> bool:
+    return finished.run.parameters["model"] not in ("Ising", "Potts")
+
+
+def _draw(finished: Finished[Any], summaries: list[Summary], model: Row) -> None:
     run, path = finished.run, finished.settings.plot
     assert path is not None
     known = known_of(run.parameters)
@@ -123,23 +180,19 @@ def _draw(finished: Finished[Measurements], summaries: list[Summary], model: Row
         temperatures = [1 / summary.beta if summary.beta else inf for summary in summaries]
         plot_scan(path, temperatures, _observables(summaries), model[1], known)
         return
-    series = {
-        NAMES["energy"]: run.series.energy / run.series.lattice.sites,
-        NAMES["magnetisation"]: run.series.magnetisation,
-    }
+    measured = run.series
+    length = (
+        measured.squared_magnetisation**0.5 if _are_vectors(finished) else measured.magnetisation
+    )
+    energy = measured.energy / measured.lattice.sites
+    series = {NAMES["energy"]: energy, NAMES["magnetisation"]: length}
     plot_observables(finished, model, series, known)
 
 
 def _observables(summaries: list[Summary]) -> dict[str, list[Estimate]]:
-    """Return by name what was estimated at each temperature."""
+    """Return by name what was estimated at each temperature, and how clusters wrap, if measured."""
     known = [key for key in NAMES if getattr(summaries[0], key) is not None]
     observables = {NAMES[key]: [getattr(summary, key) for summary in summaries] for key in known}
-    return observables | wrapping_of(summaries)
-
-
-def wrapping_of(summaries: list[Summary]) -> dict[str, list[Estimate]]:
-    """Return by name how clusters wrap at each temperature, where that was measured."""
-    observables: dict[str, list[Estimate]] = {}
     wrapping = [summary.wrapping for summary in summaries if summary.wrapping is not None]
     if wrapping:
         for axis in range(len(wrapping[0].along)):
@@ -149,16 +202,10 @@ def wrapping_of(summaries: list[Summary]) -> dict[str, list[Estimate]]:
     return observables
 
 
-def _table(summaries: list[Summary]) -> list[Row]:
+def _table(summaries: list[Summary], has_beta: bool) -> list[Row]:
     """Return a line for each temperature or, of one temperature, a line for each observable."""
-    columns = {
-        "temperature": [f"{1 / s.beta:.6g}" if s.beta else "inf" for s in summaries],
-        "beta": [f"{summary.beta:.6g}" for summary in summaries],
-        **{name: [shown(one) for one in each] for name, each in _observables(summaries).items()},
-    }
-    if len(summaries) == 1:
-        return [
-            ("observable", "value ± error"),
-            *((name, cell) for name, [cell] in columns.items()),
-        ]
-    return [tuple(columns), *zip(*columns.values(), strict=True)]
+    columns = {"temperature": [temperature_in_words(summary.beta) for summary in summaries]}
+    if has_beta:
+        columns["beta"] = [f"{summary.beta:.6g}" for summary in summaries]
+    columns |= {name: list(map(shown, each)) for name, each in _observables(summaries).items()}
+    return as_table(columns)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from functools import wraps
+from dataclasses import dataclass, field
+from inspect import signature
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Generic
+from typing import Any, Generic, Literal
 
 import click
 import numpy as np
@@ -17,14 +17,11 @@ from numpy.typing import NDArray
 import conncomp
 from conncomp._arrays import move_from_gpu, on_gpu
 from conncomp._optional import optional
-from conncomp._text import printable
-from conncomp.cli._device import stages_on
-from conncomp.cli._options import json_option, threads_option
+from conncomp.cli._options import json_option, numbers, option, parsed, threads_option
 from conncomp.cli._output import check_distinct, output_file
 from conncomp.cli._picture import NOTHING, Known, paint_labels, plot_series
-from conncomp.cli._report import Row, Stages, show, speed_row, timing_row
-from conncomp.cli._rules import Rule, excludes, needs
-from conncomp.cli._rules import command as command_of
+from conncomp.cli._report import Row, Stages, show, speed_row, stages_on, timing_row
+from conncomp.cli._rules import excludes, needs
 from conncomp.cli.simulate._film import Film, film_every
 from conncomp.models import Estimate, Model, Simulation
 from conncomp.models import simulate as simulate_model
@@ -32,174 +29,89 @@ from conncomp.models.checkpoint import Checkpoint
 from conncomp.models.protocol import Measured
 from conncomp.models.simulation import check_output
 
-
-def parse_numbers(
-    separator: str, kinds: Sequence[Callable[[str], Any]], wanted: str
-) -> Callable[..., list[Any] | None]:
-    """Return a click callback for numbers of these kinds, or for any number of one kind."""
-
-    def parse(
-        context: click.Context, option: click.Parameter, text: str | None
-    ) -> list[Any] | None:
-        if text is None:
-            return None
-        words = text.split(separator)
-        each = kinds if len(kinds) > 1 else list(kinds) * len(words)
-        try:
-            return [kind(word) for kind, word in zip(each, words, strict=True)]
-        except ValueError:
-            raise click.BadParameter(f"{_quoted(text)} is not {wanted}.", context, option) from None
-
-    return parse
-
-
-def _quoted(text: str) -> str:
-    """Return what was typed, in quotes, and its beginning only if it is long."""
-    return repr(text if len(text) <= 40 else f"{text[:37]}...")
-
-
-def parse_number_or_critical(
-    context: click.Context, option: click.Parameter, text: str | None
-) -> str | float | None:
-    """Return what a click option says: a number, or "critical"."""
-    if text is None or text == "critical":
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise click.BadParameter(
-            f"{_quoted(text)} is not a number or 'critical'; several need a run each, or an option "
-            "that takes A:B:N.",
-            context,
-            option,
-        ) from None
-
-
-_parse_shape = parse_numbers("x", [int], "lengths such as 64x64")
-OPTIONS = (
-    click.option(
-        "--shape",
-        metavar="LxL...",
-        required=True,
-        callback=_parse_shape,
-        help="The lengths of the lattice's axes.",
-    ),
-    click.option(
-        "--replicas",
-        metavar="R",
-        type=click.IntRange(1),
-        help="How many lattices to simulate side by side, at each of several temperatures.",
-    ),
-    click.option("--seed", metavar="N", type=int, default=0, show_default=True),
-    click.option(
-        "--sweeps",
-        metavar="N",
-        type=int,
-        required=True,
-        help="How many updates to make after those of --thermalise.",
-    ),
-    click.option(
-        "--thermalise",
-        metavar="N",
-        type=int,
-        help="How many updates to make first. Default: a tenth of --sweeps.",
-    ),
-    click.option(
-        "--measure-every",
-        metavar="N",
-        type=int,
-        default=1,
-        show_default=True,
-        help="How many updates to make for each measurement.",
-    ),
-    click.option(
-        "-o",
-        "--output",
-        metavar="FILE.h5",
-        callback=output_file(".h5", ".hdf5"),
-        help="Write the series and the parameters.",
-    ),
-    click.option(
-        "--plot",
-        metavar="FILE.png",
-        callback=output_file(".png"),
-        help="Draw the observables by temperature or, if there is one temperature, by update.",
-    ),
-    click.option(
-        "--picture",
-        metavar="FILE.png",
-        callback=output_file(".png"),
-        help="Paint the components of the last state of the first lattice; of three axes, those in "
-        "the middle plane.",
-    ),
-    click.option(
-        "--film",
-        metavar="FILE.gif",
-        callback=output_file(".gif"),
-        help="Paint the same plane again and again while the simulation goes on, as a GIF.",
-    ),
-    click.option(
-        "--film-every",
-        metavar="N",
-        type=click.IntRange(1),
-        help="How many measurements to make for each frame. Default: as many as make 100 frames.",
-    ),
-    click.option("--force", is_flag=True, help="Replace files that are there."),
-    click.option(
-        "--checkpoint",
-        metavar="FILE",
-        callback=output_file(),
-        help="Keep the simulation here, and go on from there if it was killed.",
-    ),
-    click.option(
-        "--checkpoint-every", metavar="SECONDS", type=float, default=600.0, show_default=True
-    ),
-    click.option(
-        "--device",
-        type=click.Choice(["cpu", "cuda"]),
-        default="cpu",
-        show_default=True,
-        help="Where to simulate; results are the same on both.",
-    ),
-    threads_option,
-    json_option,
-)
-
+WRITTEN = "plot", "picture", "film", "checkpoint"
 KEPT = "--output", "--plot", "--picture", "--film"  # what --force replaces
 # A film has no frames of what came before an interruption.
 RULES = (needs("--film-every", "--film"), excludes("--film", "--checkpoint"))
-
-
-SHAPES = click.option(
-    "--shape",
-    metavar="LxL...",
-    required=True,
-    multiple=True,
-    callback=lambda *given: [_parse_shape(*given[:2], text) for text in given[2]],
-    help="The lengths of the lattice's axes; again for each further size.",
+ONE_SIZE = (*RULES, needs("--force", *KEPT), needs("--checkpoint-every", "--checkpoint"))
+SIZES = (
+    *RULES,
+    *(excludes("--folder", name) for name in ("--output", "--checkpoint", "--film")),
+    needs("--force", *KEPT, "--folder"),
+    needs("--checkpoint-every", "--checkpoint", "--folder"),
 )
+LENGTHS = numbers("x", [int], "not lengths such as 64x64")
+
+
+def _number_or_critical(text: str) -> str | float:
+    return text if text == "critical" else float(text)
+
+
+def number_or_critical_option(help_: str, metavar: str) -> Any:
+    """Return an option that is a number, or "critical"."""
+    wanted = "not a number or 'critical'; several need a run each, or an option that takes A:B:N"
+    return option(help_, metavar, type=parsed(_number_or_critical, wanted))
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the user chose by `OPTIONS`, under their names."""
+    """What the user chose of what all simulations have."""
 
-    shape: list[int]
-    replicas: int | None
-    seed: int
-    sweeps: int
-    thermalise: int | None
-    measure_every: int
-    output: Path | None
-    plot: Path | None
-    picture: Path | None
-    film: Path | None
-    film_every: int | None
-    force: bool
-    checkpoint: Path | None
-    checkpoint_every: float
-    device: str
-    as_json: bool
+    shape: list[int] = option(
+        "The lengths of the lattice's axes.", "LxL...", type=LENGTHS, required=True
+    )
+    replicas: int | None = option(
+        "How many lattices to simulate side by side, at each of several temperatures.",
+        "R",
+        least=1,
+    )
+    seed: int = option(None, "N", default=0)
+    sweeps: int = option(
+        "How many updates to make after those of --thermalise.", "N", required=True
+    )
+    thermalise: int | None = option(
+        "How many updates to make first. Default: a tenth of --sweeps.", "N"
+    )
+    measure_every: int = option("How many updates to make for each measurement.", "N", default=1)
+    output: Path | None = option(
+        "Write the series and the parameters.",
+        "FILE.h5",
+        *("-o", "--output"),
+        type=output_file(".h5", ".hdf5"),
+    )
+    plot: Path | None = option(
+        "Draw the observables by temperature or, if there is one temperature, by update.",
+        "FILE.png",
+        type=output_file(".png"),
+    )
+    picture: Path | None = option(
+        "Paint the components of the last state of the first lattice; of three axes, those in "
+        "the middle plane.",
+        "FILE.png",
+        type=output_file(".png"),
+    )
+    film: Path | None = option(
+        "Paint the same plane again and again while the simulation goes on, as a GIF.",
+        "FILE.gif",
+        type=output_file(".gif"),
+    )
+    film_every: int | None = option(
+        "How many measurements to make for each frame. Default: as many as make 100 frames.",
+        "N",
+        least=1,
+    )
+    force: bool = option("Replace files that are there.")
+    checkpoint: Path | None = option(
+        "Keep the simulation here, and go on from there if it was killed.",
+        "FILE",
+        type=output_file(),
+    )
+    checkpoint_every: float = option(None, "SECONDS", default=600.0)
+    device: Literal["cpu", "cuda"] = option(
+        "Where to simulate; results are the same on both.", default="cpu"
+    )
+    threads: int | None = threads_option()
+    as_json: bool = json_option()
 
     def check(self) -> None:
         """Raise if what is to be written cannot be, before anything long starts."""
@@ -211,76 +123,38 @@ class Settings:
                 check_output(path, self.force)
 
 
-def simulation_command(
-    *rules: list[Rule], name: str | None = None
-) -> Callable[[Callable[..., None]], click.Command]:
-    """Return a decorator that makes a command, which has the options of all simulations."""
-    own = (needs("--force", *KEPT), needs("--checkpoint-every", "--checkpoint"))
-    return lambda function: command_of(*RULES, *own, *rules, name=name)(
-        _with_settings(function, OPTIONS)
+@dataclass(frozen=True)
+class SettingsOfSizes(Settings):
+    """The same of several sizes; of each, the shape is one of them."""
+
+    shape: Any = option(
+        "The lengths of the lattice's axes; again for each further size.",
+        "LxL...",
+        type=LENGTHS,
+        required=True,
+        multiple=True,
     )
-
-
-def sizes_command(*rules: list[Rule]) -> Callable[[Callable[..., None]], click.Command]:
-    """Return such a decorator for several sizes: the shape is one of a list of lists."""
-    own = (
-        *(excludes("--folder", name) for name in ("--output", "--checkpoint", "--film")),
-        needs("--force", *KEPT, "--folder"),
-        needs("--checkpoint-every", "--checkpoint", "--folder"),
+    folder: Path | None = option(
+        "Keep series and a checkpoint of each size there, and go on from what is there.",
+        "DIR",
+        type=click.Path(file_okay=False, path_type=Path),
+        rank=2,
     )
-    return lambda function: command_of(*RULES, *own, *rules)(
-        _with_settings(function, (SHAPES, *OPTIONS[1:]))
-    )
-
-
-def _with_settings(
-    command: Callable[..., None], options: Sequence[Callable[..., Any]]
-) -> Callable[..., None]:
-    @wraps(command)
-    def call(**arguments: Any) -> None:
-        chosen = {each.name: arguments.pop(each.name) for each in fields(Settings)}
-        command(Settings(**chosen), **arguments)
-
-    for option in reversed(options):
-        call = option(call)
-    return call
 
 
 @dataclass(frozen=True)
 class Finished(Generic[Measured]):
-    """A simulation that a command has run.
-
-    Attributes
-    ----------
-    settings : Settings
-    run : Simulation
-    stage : Stages
-        For the stages that follow.
-    cell : int
-        How many sites there are for each element of the shape.
-    """
+    """A simulation that a command has run."""
 
     settings: Settings
     run: Simulation[Measured]
-    stage: Stages = field(default_factory=Stages)
-    cell: int = 1
+    stage: Stages = field(default_factory=Stages)  # for the stages that follow
+    cell: int = 1  # how many sites there are for each element of the shape
 
     def show(
         self, model: Row, summaries: Any, table: Sequence[Row], *, facts: Sequence[Row] = ()
     ) -> None:
-        """Print the report.
-
-        Parameters
-        ----------
-        model : Row
-            What was simulated, in words.
-        summaries : object
-            What JSON has of the statistics.
-        table : sequence of Row
-            The same for people.
-        facts : sequence of Row, optional
-            Further ones of this model.
-        """
+        """Print the report: summaries for JSON, a table for people, and further facts."""
         settings, parameters = self.settings, self.run.parameters
         report: dict[str, Any] = {
             "model": parameters,
@@ -290,10 +164,7 @@ class Finished(Generic[Measured]):
             "seconds": self.stage.seconds,
             "written": {
                 "series": settings.output,
-                "plot": settings.plot,
-                "picture": settings.picture,
-                "film": settings.film,
-                "checkpoint": settings.checkpoint,
+                **{name: getattr(settings, name) for name in WRITTEN},
             },
         }
         updates = parameters["thermalise"] + parameters["sweeps"]
@@ -318,6 +189,18 @@ class Finished(Generic[Measured]):
         return speed_row(speed, elements, conncomp.get_num_threads(), self.settings.device)
 
 
+def arguments_of(model: type, settings: Settings, **others: Any) -> dict[str, Any]:
+    """Return the settings that a model takes, but for shape and borders, and other arguments."""
+    taken = {
+        name
+        for base in model.__mro__
+        if "__init__" in vars(base)
+        for name in signature(vars(base)["__init__"]).parameters
+    }
+    names = taken - {"shape", "periodic"}
+    return {name: getattr(settings, name) for name in names if hasattr(settings, name)} | others
+
+
 def run_model(
     settings: Settings,
     build: Callable[[], Model[Measured]],
@@ -326,16 +209,7 @@ def run_model(
 ) -> Finished[Measured]:
     """Build the model and simulate it, with what is to be written of it but for the plot.
 
-    Parameters
-    ----------
-    settings : Settings
-        That were checked.
-    build : callable
-        Returns the model.
-    options : mapping
-        Of its updates.
-    cell : int, optional
-        How many sites there are for each element of the shape. Pictures have them side by side.
+    The settings were checked. Pictures have the `cell` sites of each element side by side.
     """
     stage = Stages()
     timed = stages_on(settings.device, stage)
@@ -365,8 +239,7 @@ def run_model(
         )
     except KeyboardInterrupt:
         kept = _kept(settings.checkpoint, thermalise + settings.sweeps)
-        click.echo(f"conncomp: interrupted; {kept}", err=True)
-        raise SystemExit(130) from None
+        raise KeyboardInterrupt(kept) from None
     stage.seconds["simulating"] = perf_counter() - begin
     if film is not None and settings.film is not None:
         with stage("film"):
@@ -382,8 +255,7 @@ def _kept(checkpoint: Path | None, updates: int) -> str:
     """Return what an interrupted simulation of so many updates leaves, and how to go on."""
     done = facts_of(checkpoint).get("updates")
     if done is not None:
-        path = printable(str(checkpoint))
-        return f"{done:,} of {updates:,} updates are kept in {path}: the same command goes on"
+        return f"{done:,} of {updates:,} updates are kept in {checkpoint}: the same command goes on"
     given = click.get_current_context().params
     several = "folder" in given and len(given["shape"]) > 1
     option = "--folder DIR" if several else "--checkpoint FILE"
@@ -421,23 +293,9 @@ def plot_observables(
     plot_series(finished.settings.plot, updates, shaped, model[1], levels)
 
 
-def border_in_words(periodic: Sequence[bool]) -> str:
-    """Return which axes are periodic.
-
-    Examples
-    --------
-    >>> border_in_words([True, True]), border_in_words([False, True])
-    ('periodic', 'periodic along 1')
-    """
-    axes = ", ".join(str(k) for k, closes in enumerate(periodic) if closes)
-    return "periodic" if all(periodic) else f"periodic along {axes}" if axes else "open"
-
-
 def shown(estimate: Estimate) -> str:
     """Return a value with as many digits as its error has, which has two.
 
-    Examples
-    --------
     >>> shown(Estimate(-1.414213, 0.00123)), shown(Estimate(1234.5, 67.8))
     ('-1.4142 ± 0.0012', '1234 ± 68')
     """
@@ -457,6 +315,16 @@ def as_plain(value: Any) -> Any:
     if isinstance(value, str):
         return value
     return value if value is not None and math.isfinite(value) else None
+
+
+def as_table(columns: Mapping[str, Sequence[str]]) -> list[Row]:
+    """Return a line for each entry of columns or, of single entries, a line for each column."""
+    if all(len(cells) == 1 for cells in columns.values()):
+        return [
+            ("observable", "value ± error"),
+            *((name, cell) for name, [cell] in columns.items()),
+        ]
+    return [tuple(columns), *zip(*columns.values(), strict=True)]
 
 
 MOST_DOUBTS = 6  # that are printed

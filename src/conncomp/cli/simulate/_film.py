@@ -22,24 +22,8 @@ MOST_FRAMES, MOST_PIXELS = 1000, 1 << 28
 
 
 def film_every(shape: Sequence[int], measurements: int, every: int | None) -> int:
-    """Return of how many measurements one has a frame.
+    """Return of how many measurements one has a frame; raise ValueError if there are too many.
 
-    Parameters
-    ----------
-    shape : sequence of int
-        Of the lattice.
-    measurements : int
-        How many there will be.
-    every : int, optional
-        What the user wants; by default as many as make `FRAMES` frames.
-
-    Raises
-    ------
-    ValueError
-        If there would be too many frames.
-
-    Examples
-    --------
     >>> film_every((64, 64), 2000, None)
     20
     """
@@ -57,17 +41,10 @@ def film_every(shape: Sequence[int], measurements: int, every: int | None) -> in
 
 
 class Film:
-    """The frames of a film so far; it is called with a model for each measurement.
+    """The frames of a film of the first lattice; it is called with a model for each measurement.
 
     Colours follow from the first element of a component where its neighbours let them, so that one
-    that stays keeps its colour.
-
-    Parameters
-    ----------
-    shape : sequence of int
-        Of the lattice; of several lattices the first one is shown.
-    every : int
-        Of so many calls the first one adds a frame.
+    that stays keeps its colour. Of `every` calls the first one adds a frame.
     """
 
     def __init__(self, shape: Sequence[int], every: int) -> None:

@@ -1,48 +1,32 @@
-"""Options of where the sites of a model lie, and what reports call that."""
+"""Where the sites of a model lie, and side by side at which temperatures: options, and words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import click
+import numpy as np
+from numpy.typing import NDArray
 
-from conncomp.cli._options import axes_option, closed_axes, periodic_option
+from conncomp.cli._options import closed_axes, numbers, option
 from conncomp.models.lattices import LATTICES
 
 NAMES = {"bcc": "body-centred cubic", "fcc": "face-centred cubic"}
+MOST_POINTS = 1 << 16
+Range = tuple[float, float, int]
 
 
-def lattice_option(default: str | None) -> Callable[[Any], Any]:
+def lattice_option(default: str | None) -> Any:
     """Return the option that names a lattice."""
-    return click.option(
-        "--lattice",
+    return option(
+        "--shape counts its unit cells, along its primitive vectors.",
         type=click.Choice(list(LATTICES)),
         default=default,
+        rank=1,
         show_default=default or "hypercubic, of as many axes as there are lengths",
-        help="--shape counts its unit cells, along its primitive vectors.",
     )
-
-
-def place_options(default: str | None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that gives a command ``--lattice``, ``--periodic``, ``--antiperiodic``."""
-    options = (
-        lattice_option(default),
-        periodic_option("all"),
-        axes_option(
-            "--antiperiodic",
-            "none",
-            "Axes that close on themselves with the opposite coupling; named as those of "
-            "--periodic.",
-        ),
-    )
-
-    def give(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return give
 
 
 def borders_of(periodic: Any, antiperiodic: Any, axes: int) -> list[bool | str]:
@@ -66,25 +50,20 @@ def place_in_words(parameters: dict[str, Any]) -> str:
     """Return where the sites are, of a model with these parameters."""
     lattice = parameters.get("lattice")
     lengths = " x ".join(map(str, parameters["shape"]))
-    borders = [
-        border if isinstance(border, str) else "periodic" if border else "open"
-        for border in parameters["periodic"]
-    ]
-    border = borders_in_words(borders)
+    border = borders_in_words(parameters["periodic"])
     if lattice is None:
         return f"{lengths}, {border}"
     cells = "cells" if sites_of_cell(lattice) > 1 else "sites"
     return f"{NAMES.get(lattice, lattice)}, {lengths} {cells}, {border}"
 
 
-def borders_in_words(borders: Sequence[str]) -> str:
+def borders_in_words(periodic: Sequence[bool | str]) -> str:
     """Return which axes close, and how.
 
-    Examples
-    --------
-    >>> borders_in_words(["open", "open"]), borders_in_words(["periodic", "antiperiodic"])
+    >>> borders_in_words([False, False]), borders_in_words([True, "antiperiodic"])
     ('open', 'periodic along 0, antiperiodic along 1')
     """
+    borders = [each if isinstance(each, str) else ("open", "periodic")[each] for each in periodic]
     if len(set(borders)) == 1:
         return borders[0]
     along = {
@@ -92,3 +71,54 @@ def borders_in_words(borders: Sequence[str]) -> str:
         for kind in ("periodic", "antiperiodic")
     }
     return ", ".join(f"{kind} along {axes}" for kind, axes in along.items() if axes)
+
+
+def range_option(help_: str, wanted: str = "two numbers") -> Any:
+    """Return an option for a range; `wanted` says what A and B are."""
+    kinds = numbers(":", [float, float, int], f"not A:B:N, {wanted} and how many")
+    return option(help_, "A:B:N", type=kinds)
+
+
+def values_of(option: str, several: Range) -> list[float]:
+    """Return the values of a range that an option gave.
+
+    >>> values_of("--fractions", (0.25, 0.75, 3))
+    [0.25, 0.5, 0.75]
+    """
+    first, last, count = several
+    if not (math.isfinite(last - first) and 1 <= count <= MOST_POINTS):
+        raise ValueError(
+            f"{option} {first:g}:{last:g}:{count} must be two numbers, and from 1 to {MOST_POINTS} "
+            "of them"
+        )
+    return [float(value) for value in np.linspace(first, last, count)]
+
+
+def temperatures_of(several: Range) -> NDArray[np.float64]:
+    """Return the temperatures of ``--temperatures``, which have inverses."""
+    first, last, count = several
+    given = f"--temperatures {first:g}:{last:g}:{count}"
+    if not (0 < first < math.inf and 0 < last < math.inf and 1 <= count <= MOST_POINTS):
+        raise ValueError(
+            f"{given} must be two temperatures above 0, and from 1 to {MOST_POINTS} of them"
+        )
+    lowest = min(first, last)
+    if math.isinf(1 / lowest):
+        raise ValueError(
+            f"{given} has {lowest:g}, of which no number is the inverse; choose a higher one"
+        )
+    return np.linspace(first, last, count)
+
+
+def inverse_temperatures(several: Range) -> NDArray[np.float64]:
+    """Return the inverses of the temperatures of ``--temperatures``.
+
+    >>> inverse_temperatures((1.0, 4.0, 2)).tolist()
+    [1.0, 0.25]
+    """
+    return np.asarray(1 / temperatures_of(several))
+
+
+def temperature_in_words(beta: float) -> str:
+    """Return the temperature of an inverse."""
+    return f"{1 / beta:.6g}" if beta else "inf"

@@ -1,4 +1,4 @@
-"""Several sizes in one command, and a folder that keeps them: options, runs, tables and plots."""
+"""Several sizes in one command, and a folder that keeps them: runs, tables and plots."""
 
 from __future__ import annotations
 
@@ -14,37 +14,30 @@ from conncomp.cli._report import Row
 from conncomp.cli.simulate._common import (
     Finished,
     Settings,
+    SettingsOfSizes,
     as_plain,
     doubt_rows,
     facts_of,
     shown,
 )
-from conncomp.models import Estimate, Summary
+from conncomp.cli.simulate._places import temperature_in_words
+from conncomp.models import Estimate
 from conncomp.models.checkpoint import OtherSimulationError
 from conncomp.models.simulation import check_output
 
 Curves = dict[str, dict[str, list[tuple[float, float, float]]]]
-
-folder_option = click.option(
-    "--folder",
-    metavar="DIR",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Keep series and a checkpoint of each size there, and go on from what is there.",
-)
+Observables = dict[str, list[Estimate]]
 
 
 def run_sizes(
-    settings: Settings, folder: Path | None, run: Callable[[Settings], Finished[Any]]
+    settings: SettingsOfSizes, run: Callable[[Settings], Finished[Any]]
 ) -> list[Finished[Any]]:
-    """Run each of the sizes that settings have, whose shape is a list of them.
-
-    Of a single one the settings have the plot that is to be drawn.
-    """
-    shapes: list[list[int]] = settings.shape  # type: ignore[assignment]
-    _check(settings, shapes, folder)
+    """Run each of the sizes that settings have; of a single one, the settings keep the plot."""
+    shapes, folder = settings.shape, settings.folder
+    _check(settings, shapes)
     finished = []
     for shape in shapes:
-        own = _of_size(settings, shape, folder)
+        own = _of_size(settings, shape)
         try:
             finished.append(run(own))
         except OtherSimulationError as error:
@@ -63,30 +56,39 @@ def run_sizes(
 
 def show_sizes(
     finished: list[Finished[Any]],
-    settings: Settings,
-    folder: Path | None,
+    settings: SettingsOfSizes,
     in_words: Callable[[dict[str, Any]], Row],
-    observables_of: Callable[[list[Summary]], dict[str, list[Estimate]]],
+    observables_of: Callable[[list[Any]], Observables],
     known: Known,
+    drawn: Callable[[Curves], Curves] = lambda curves: curves,
 ) -> None:
     """Draw the plot, if it is wanted, and print the report, by size and temperature."""
-    last = with_all_times(finished)
+    last = finished[-1]
+    for each in finished[:-1]:
+        for stage, seconds in each.stage.seconds.items():
+            last.stage.seconds[stage] = last.stage.seconds.get(stage, 0.0) + seconds
     with last.stage("statistics"):
         summaries = {size_of(each): each.run.summarise() for each in finished}
         observables = {size: observables_of(each) for size, each in summaries.items()}
-    model = in_words({**last.run.parameters, "shape": [", ".join(summaries)]})
+    parameters = last.run.parameters
+    model = in_words({**parameters, "shape": [", ".join(summaries)]})
     if settings.plot is not None:
         with last.stage("plot"):
-            curves = _curves(summaries, observables)
+            curves = drawn(_curves(summaries, observables))
             plot_curves_of_sizes(settings.plot, curves, model[1], known)
     rows: list[Row] = []
     plain = []
-    for size, each in summaries.items():
-        plain += [{"shape": size, **as_plain(summary)} for summary in each]
+    for size, of_size in summaries.items():
+        plain += [{"shape": size, **as_plain(summary)} for summary in of_size]
+        temperatures = (temperature_in_words(summary.beta) for summary in of_size)
         columns = [map(shown, estimates) for estimates in observables[size].values()]
-        rows += zip([size] * len(each), map(_temperature, each), *columns, strict=True)
+        rows += zip([size] * len(of_size), temperatures, *columns, strict=True)
     names = next(iter(observables.values()))
-    of_all(finished, settings, folder).show(
+    if settings.folder is not None:
+        settings = replace(settings, output=settings.folder)
+    shapes = [each.settings.shape for each in finished]
+    run = replace(last.run, parameters={**parameters, "shape": shapes})
+    replace(last, settings=settings, run=run).show(
         model, plain, [("size", "temperature", *names), *rows], facts=doubt_rows(summaries)
     )
 
@@ -96,25 +98,7 @@ def size_of(finished: Finished[Any]) -> str:
     return _size(finished.settings.shape)
 
 
-def with_all_times(finished: list[Finished[Any]]) -> Finished[Any]:
-    """Return the last run, whose stages have the times of all."""
-    last = finished[-1]
-    for each in finished[:-1]:
-        for stage, seconds in each.stage.seconds.items():
-            last.stage.seconds[stage] = last.stage.seconds.get(stage, 0.0) + seconds
-    return last
-
-
-def of_all(finished: list[Finished[Any]], settings: Settings, folder: Path | None) -> Finished[Any]:
-    """Return the last size's run, as that of all sizes in a report."""
-    last = finished[-1]
-    shapes = [each.settings.shape for each in finished]
-    written = settings if folder is None else replace(settings, output=folder)
-    parameters = {**last.run.parameters, "shape": shapes}
-    return replace(last, settings=written, run=replace(last.run, parameters=parameters))
-
-
-def _check(settings: Settings, shapes: Sequence[Sequence[int]], folder: Path | None) -> None:
+def _check(settings: SettingsOfSizes, shapes: Sequence[Sequence[int]]) -> None:
     """Raise if options exclude each other, or what is to be written cannot be."""
     settings.check()
     files = {name: getattr(settings, name) for name in ("output", "picture", "film", "checkpoint")}
@@ -125,46 +109,35 @@ def _check(settings: Settings, shapes: Sequence[Sequence[int]], folder: Path | N
         )
     if len({tuple(shape) for shape in shapes}) < len(shapes):
         raise click.UsageError("--shape has a size twice.")
-    if folder is None:
+    if settings.folder is None:
         return
-    folder.mkdir(parents=True, exist_ok=True)
+    settings.folder.mkdir(parents=True, exist_ok=True)
     for shape in shapes:
-        size = _of_size(settings, list(shape), folder)
+        size = _of_size(settings, list(shape))
         assert size.output is not None
         check_output(size.output, size.force)
 
 
-def _of_size(settings: Settings, shape: list[int], folder: Path | None) -> Settings:
+def _of_size(settings: SettingsOfSizes, shape: list[int]) -> Settings:
     """Return the settings of one size, with what a folder keeps of it."""
     own = replace(settings, shape=shape, plot=None)
-    if folder is None:
+    if settings.folder is None:
         return own
     name = _size(shape)
-    output, checkpoint = folder / f"{name}.h5", folder / f"{name}.checkpoint"
+    output, checkpoint = (settings.folder / f"{name}.{kind}" for kind in ("h5", "checkpoint"))
     # The series beside a checkpoint is of this command, which replaces it as it goes on.
     force = settings.force or checkpoint.exists()
-    if own.thermalise is None:
-        own = replace(own, thermalise=_thermalised(checkpoint))
+    if own.thermalise is None:  # as before, where there is a checkpoint: more sweeps go on from it
+        given = facts_of(checkpoint).get("thermalise")
+        own = replace(own, thermalise=given if isinstance(given, int) else None)
     return replace(own, force=force, output=output, checkpoint=checkpoint)
-
-
-def _thermalised(checkpoint: Path) -> int | None:
-    """Return by how many updates a checkpoint was thermalised: more sweeps go on from it."""
-    given = facts_of(checkpoint).get("thermalise")
-    return given if isinstance(given, int) else None
 
 
 def _size(shape: Sequence[int]) -> str:
     return "x".join(map(str, shape))
 
 
-def _temperature(summary: Summary) -> str:
-    return f"{1 / summary.beta:.6g}" if summary.beta else "inf"
-
-
-def _curves(
-    summaries: Mapping[str, list[Summary]], observables: Mapping[str, dict[str, list[Estimate]]]
-) -> Curves:
+def _curves(summaries: Mapping[str, list[Any]], observables: Mapping[str, Observables]) -> Curves:
     """Return curves of temperature, value and error by observable and size."""
     curves: Curves = {}
     for size, by_name in observables.items():

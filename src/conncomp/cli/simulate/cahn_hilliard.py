@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import click
 import numpy as np
 
+from conncomp.cli._options import option
 from conncomp.cli._report import Row
+from conncomp.cli._rules import command
+from conncomp.cli.simulate import _common as common
 from conncomp.cli.simulate._common import (
-    Settings,
+    ONE_SIZE,
+    arguments_of,
     as_plain,
     plot_observables,
     run_model,
-    simulation_command,
 )
 from conncomp.models import CahnHilliard, DomainMeasurements
 from conncomp.models.cahn_hilliard.model import DTYPES
@@ -32,62 +36,31 @@ OF_PHASES = {
 PHASES = "above", "below"
 
 
-@simulation_command(name="cahn-hilliard")
-@click.option("--mobility", metavar="M", type=float, default=1.0, show_default=True)
-@click.option("--b", metavar="B", type=float, default=1.0, show_default=True)
-@click.option("--u", metavar="U", type=float, default=1.0, show_default=True)
-@click.option("--K", "K", metavar="K", type=float, default=1.0, show_default=True)
-@click.option("--dx", metavar="DX", type=float, default=1.0, show_default=True)
-@click.option(
-    "--dt", metavar="DT", type=float, help="The time step. Default: 0.8 of the stable bound."
-)
-@click.option(
-    "--mean",
-    metavar="PHI",
-    type=float,
-    default=0.0,
-    show_default=True,
-    help="The mean of the first field.",
-)
-@click.option(
-    "--amplitude",
-    metavar="A",
-    type=float,
-    default=0.1,
-    show_default=True,
-    help="The first field is uniform between PHI - A and PHI + A.",
-)
-@click.option(
-    "--noise",
-    metavar="T",
-    type=float,
-    default=0.0,
-    show_default=True,
-    help="The temperature of the conserved noise.",
-)
-@click.option("--dtype", type=click.Choice(DTYPES), default=DTYPES[0], show_default=True)
-@click.option(
-    "--threshold",
-    metavar="PHI",
-    type=float,
-    default=0.0,
-    show_default=True,
-    help="Where the field is above, there is one phase; everywhere else, the other one.",
-)
-def cahn_hilliard(
-    settings: Settings,
-    mobility: float,
-    b: float,
-    u: float,
-    K: float,
-    dx: float,
-    dt: float | None,
-    mean: float,
-    amplitude: float,
-    noise: float,
-    dtype: str,
-    threshold: float,
-) -> None:
+@dataclass(frozen=True)
+class Settings(common.Settings):
+    """What the user chose of the equation; most are arguments of `CahnHilliard`."""
+
+    mobility: float = option(None, "M", default=1.0)
+    b: float = option(None, "B", default=1.0)
+    u: float = option(None, "U", default=1.0)
+    K: float = option(None, "K", "--K", default=1.0)
+    dx: float = option(None, "DX", default=1.0)
+    dt: float | None = option("The time step. Default: 0.8 of the stable bound.", "DT")
+    mean: float = option("The mean of the first field.", "PHI", default=0.0)
+    amplitude: float = option(
+        "The first field is uniform between PHI - A and PHI + A.", "A", default=0.1
+    )
+    noise: float = option("The temperature of the conserved noise.", "T", default=0.0)
+    dtype: str = option(type=click.Choice(DTYPES), default=DTYPES[0])
+    threshold: float = option(
+        "Where the field is above, there is one phase; everywhere else, the other one.",
+        "PHI",
+        default=0.0,
+    )
+
+
+@command(Settings, *ONE_SIZE, name="cahn-hilliard")
+def cahn_hilliard(settings: Settings) -> None:
     """Simulate the equation of Cahn and Hilliard: a mixture that separates into two phases.
 
     d phi/dt = M lap(-B phi + U phi^3 - K lap phi) on a torus of two or three axes. It prints the
@@ -96,25 +69,10 @@ def cahn_hilliard(
     settings.check()
 
     def build() -> CahnHilliard:
-        return CahnHilliard(
-            settings.shape,
-            mobility=mobility,
-            b=b,
-            u=u,
-            K=K,
-            dx=dx,
-            dt=dt,
-            mean=mean,
-            amplitude=amplitude,
-            noise=noise,
-            dtype=dtype,
-            replicas=settings.replicas,
-            seed=settings.seed,
-            device=settings.device,
-        )
+        return CahnHilliard(settings.shape, **arguments_of(CahnHilliard, settings))
 
     try:
-        finished = run_model(settings, build, {"threshold": threshold})
+        finished = run_model(settings, build, {"threshold": settings.threshold})
     except FloatingPointError as error:
         raise click.ClickException(str(error)) from None
     parameters = finished.run.parameters

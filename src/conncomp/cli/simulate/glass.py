@@ -2,37 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from math import sqrt
-from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 import numpy as np
 
-from conncomp.cli._options import closed_axes, periodic_option
-from conncomp.cli._picture import Known, plot_curves_of_sizes
+from conncomp.cli._options import closed_axes, option, periodic_option
+from conncomp.cli._picture import Known
 from conncomp.cli._report import Row
-from conncomp.cli._rules import excludes, no_effect
-from conncomp.cli.simulate._common import (
-    Finished,
-    Settings,
-    as_plain,
-    doubt_rows,
-    run_model,
-    shown,
-    sizes_command,
-)
+from conncomp.cli._rules import command, excludes, no_effect
+from conncomp.cli.simulate import _common as common
+from conncomp.cli.simulate._common import SIZES, Finished, SettingsOfSizes, arguments_of, run_model
 from conncomp.cli.simulate._exact import ENERGY_OF_BOND, known_of_glass
-from conncomp.cli.simulate._ranges import Range, inverse_temperatures, range_option
-from conncomp.cli.simulate._sizes import (
-    Curves,
-    folder_option,
-    of_all,
-    run_sizes,
-    size_of,
-    with_all_times,
-)
+from conncomp.cli.simulate._places import Range, inverse_temperatures, range_option
+from conncomp.cli.simulate._sizes import Curves, run_sizes, show_sizes, size_of
 from conncomp.kernels.spin_glass import RULES
 from conncomp.models import GlassSeries, OverlapSummary, SpinGlass
 from conncomp.models._arguments import distinct
@@ -46,10 +32,39 @@ NAMES = {
     "squared_overlap": "q^2",
     "link_overlap": "link overlap",
 }
+IDENTITY = {"katzgraber_young": "off Katzgraber-Young"}  # of Gaussian couplings
 DRAWN = "correlation_ratio", "binder_ratio"
 
 
-@sizes_command(
+@dataclass(frozen=True)
+class Settings(SettingsOfSizes):
+    """What the user chose of spin glasses."""
+
+    couplings: str = option(type=click.Choice(KINDS), default="pm")
+    positive: float | None = option("Which share of ±J is positive.", "P")
+    dilution: float | None = option("Which share of the bonds is absent.", "P")
+    temperatures: Range | None = range_option(
+        "N temperatures from A to B, side by side.", "two temperatures"
+    )
+    temperature: float | None = option("One temperature instead.", "T")
+    samples: int = option(
+        "How many sets of couplings there are of each size.", "N", least=1, default=16
+    )
+    periodic: bool | list[bool] | list[int] = periodic_option("all")
+    update: str = option(type=click.Choice(RULES), default=RULES[0])
+    houdayer: bool = option("Move clusters of pairs of replicas after each sweep.")
+    tempering: bool | None = option(
+        "Whether replicas exchange temperatures. Default: if there are several.",
+        None,
+        "--tempering/--no-tempering",
+        default=None,
+    )
+    start: Literal["hot", "cold"] = option(default="hot")
+
+
+@command(
+    Settings,
+    *SIZES,
     excludes("--temperatures", "--temperature"),
     no_effect(
         "is for several --temperatures; leave it out",
@@ -57,46 +72,7 @@ DRAWN = "correlation_ratio", "binder_ratio"
         "--tempering",
     ),
 )
-@click.option("--couplings", type=click.Choice(KINDS), default="pm", show_default=True)
-@click.option("--positive", metavar="P", type=float, help="Which share of ±J is positive.")
-@click.option("--dilution", metavar="P", type=float, help="Which share of the bonds is absent.")
-@range_option("--temperatures", "N temperatures from A to B, side by side.", "two temperatures")
-@click.option("--temperature", metavar="T", type=float, help="One temperature instead.")
-@click.option(
-    "--samples",
-    metavar="N",
-    type=click.IntRange(1),
-    default=16,
-    show_default=True,
-    help="How many sets of couplings there are of each size.",
-)
-@periodic_option("all")
-@click.option("--update", type=click.Choice(RULES), default=RULES[0], show_default=True)
-@click.option(
-    "--houdayer", is_flag=True, help="Move clusters of pairs of replicas after each sweep."
-)
-@click.option(
-    "--tempering/--no-tempering",
-    default=None,
-    help="Whether replicas exchange temperatures. Default: if there are several.",
-)
-@click.option("--start", type=click.Choice(["hot", "cold"]), default="hot", show_default=True)
-@folder_option
-def glass(
-    settings: Settings,
-    couplings: str,
-    positive: float | None,
-    dilution: float | None,
-    temperatures: Range | None,
-    temperature: float | None,
-    samples: int,
-    periodic: bool | list[bool] | list[int],
-    update: str,
-    houdayer: bool,
-    tempering: bool | None,
-    start: str,
-    folder: Path | None,
-) -> None:
+def glass(settings: Settings) -> None:
     """Simulate Ising spin glasses of several sizes, temperatures and samples.
 
     Two copies of each sample and temperature run side by side, or --replicas of them, and overlap:
@@ -105,32 +81,31 @@ def glass(
     identity of Katzgraber and Young leaves, which is 0 in equilibrium. Components are domains of
     spins that are up.
     """
-    betas = _inverses(temperature, temperatures)
-    exchanges = len(betas) > 1 if tempering is None else tempering
-    options = {"houdayer": houdayer, "overlaps": True, "tempering": exchanges}
-    arguments: dict[str, Any] = {
-        "beta": betas,
-        "samples": samples,
-        "copies": settings.replicas or PAIR,
-        "update": update,
-        "positive": positive,
-        "dilution": dilution,
-        "start": start,
-        "seed": settings.seed,
-        "device": settings.device,
-    }
+    betas = _inverses(settings.temperature, settings.temperatures)
+    exchanges = len(betas) > 1 if settings.tempering is None else settings.tempering
+    options = {"houdayer": settings.houdayer, "overlaps": True, "tempering": exchanges}
+    given: dict[str, Any] = {"beta": betas, "temperature": None}
+    given |= {"copies": settings.replicas or PAIR, "replicas": None}
+    arguments = arguments_of(SpinGlass, settings, **given)
 
-    def run(own: Settings) -> Finished[Any]:
-        closed = closed_axes(periodic, len(own.shape), "lattice")
+    def run(own: common.Settings) -> Finished[Any]:
+        closed = closed_axes(settings.periodic, len(own.shape), "lattice")
 
         def build() -> SpinGlass:
-            return SpinGlass(own.shape, couplings, periodic=closed, **arguments)
+            return SpinGlass(own.shape, periodic=closed, **arguments)
 
         return run_model(own, build, options)
 
-    finished = run_sizes(settings, folder, run)
-    model = _in_words(couplings, positive, dilution, list(map(size_of, finished)), samples)
-    _show(finished, settings, folder, model)
+    finished = run_sizes(settings, run)
+    known = _known(finished[-1].run.parameters)
+
+    def drawn(curves: Curves) -> Curves:
+        return {NAMES[name]: curves[NAMES[name]] for name in DRAWN} | _energies(finished)
+
+    def in_words(parameters: dict[str, Any]) -> Row:
+        return _in_words(settings, ", ".join(parameters["shape"]))
+
+    show_sizes(finished, settings, in_words, _observables, known, drawn)
 
 
 def _inverses(one: float | None, several: Range | None) -> Any:
@@ -142,63 +117,22 @@ def _inverses(one: float | None, several: Range | None) -> Any:
     return inverse_temperatures((one, one, 1))
 
 
-def _in_words(
-    couplings: str,
-    positive: float | None,
-    dilution: float | None,
-    sizes: Sequence[str],
-    samples: int,
-) -> Row:
-    kind = {"pm": "±J", "gaussian": "Gaussian"}[couplings]
+def _in_words(settings: Settings, sizes: str) -> Row:
+    positive, dilution = settings.positive, settings.dilution
+    kind = {"pm": "±J", "gaussian": "Gaussian"}[settings.couplings]
     share = "" if positive is None else f", {positive:g} positive"
     absent = "" if dilution is None else f", {dilution:g} absent"
-    return "model", f"{kind} spin glass{share}{absent}, {', '.join(sizes)}, {samples:,} samples"
+    samples = f"{settings.samples:,} samples"
+    return "model", f"{kind} spin glass{share}{absent}, {sizes}, {samples}"
 
 
-def _show(
-    finished: list[Finished[GlassSeries]], settings: Settings, folder: Path | None, model: Row
-) -> None:
-    """Draw the plot, if it is wanted, and print the report, by size and temperature."""
-    last = with_all_times(finished)
-    with last.stage("statistics"):
-        summaries = {size_of(each): each.run.summarise() for each in finished}
-    if settings.plot is not None:
-        with last.stage("plot"):
-            curves = _curves(summaries) | _energies(finished)
-            plot_curves_of_sizes(settings.plot, curves, model[1], _known(last.run.parameters))
-    plain, rows = [], []
-    for size, of_size in summaries.items():
-        for summary in of_size:
-            plain.append({"shape": size, **as_plain(summary)})
-            cells = [getattr(summary, name) for name in NAMES]
-            if summary.katzgraber_young is not None:
-                cells.append(summary.katzgraber_young)
-            rows.append((size, f"{1 / summary.beta:.6g}", *map(shown, cells)))
-    left = [summary.katzgraber_young for of_size in summaries.values() for summary in of_size]
-    identity = ("off Katzgraber-Young",) if any(off is not None for off in left) else ()
-    of_all(finished, settings, folder).show(
-        model,
-        plain,
-        [("size", "temperature", *NAMES.values(), *identity), *rows],
-        facts=doubt_rows(summaries),
-    )
+def _observables(summaries: list[OverlapSummary]) -> dict[str, list[Any]]:
+    """Return by name what was estimated at each temperature."""
+    names = NAMES if summaries[0].katzgraber_young is None else {**NAMES, **IDENTITY}
+    return {name: [getattr(each, key) for each in summaries] for key, name in names.items()}
 
 
-def _curves(
-    summaries: dict[str, list[OverlapSummary]],
-) -> Curves:
-    return {
-        NAMES[name]: {
-            size: [(1 / summary.beta, *getattr(summary, name)) for summary in of_size]
-            for size, of_size in summaries.items()
-        }
-        for name in DRAWN
-    }
-
-
-def _energies(
-    finished: list[Finished[GlassSeries]],
-) -> Curves:
+def _energies(finished: list[Finished[GlassSeries]]) -> Curves:
     """Return mean energies a bond, with the errors that samples have, by size and temperature."""
     of_sizes = {}
     for each in finished:

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
-import click
 import numpy as np
 
+from conncomp.cli._options import option
 from conncomp.cli._picture import plot_scan
 from conncomp.cli._report import Row
-from conncomp.cli._rules import excludes
+from conncomp.cli._rules import command, excludes
+from conncomp.cli.simulate import _common as common
 from conncomp.cli.simulate._common import (
+    ONE_SIZE,
     Finished,
-    Settings,
+    arguments_of,
     as_plain,
-    parse_number_or_critical,
+    as_table,
+    number_or_critical_option,
     plot_observables,
     run_model,
     shown,
-    simulation_command,
 )
-from conncomp.cli.simulate._ranges import MOST_POINTS, Range, range_option, values_of
+from conncomp.cli.simulate._places import MOST_POINTS, Range, range_option, values_of
 from conncomp.models import Estimate, Kawasaki, KawasakiMeasurements, jackknife
 
 # Of each observable of a `Point`, what it is called in tables and pictures.
@@ -42,41 +45,34 @@ class Point(NamedTuple):
     largest_fraction: Estimate
 
 
-@simulation_command(
-    excludes("--beta", "--temperature", "--temperatures"), excludes("--fraction", "--fractions")
+@dataclass(frozen=True)
+class Settings(common.Settings):
+    """What the user chose of Kawasaki dynamics."""
+
+    lattice: Literal["bcc", "sc", "square"] = option(
+        "bcc is body-centred cubic: --shape counts sites along its primitive vectors.",
+        default="bcc",
+    )
+    temperature: str | float | None = number_or_critical_option(
+        "kT in units of J, in the Ising convention. Default: the critical one of --fraction 0.5.",
+        "T|critical",
+    )
+    beta: float | None = option("The inverse temperature, in place of --temperature.", "BETA")
+    temperatures: Range | None = range_option("N temperatures from A to B, side by side.")
+    fraction: float | None = option("The share of spins that are up. Default: 0.5.", "F")
+    fractions: Range | None = range_option(
+        "N fractions from A to B, side by side, at each temperature."
+    )
+    coupling: float = option(None, "J", default=1.0)
+
+
+@command(
+    Settings,
+    *ONE_SIZE,
+    excludes("--beta", "--temperature", "--temperatures"),
+    excludes("--fraction", "--fractions"),
 )
-@click.option(
-    "--lattice",
-    type=click.Choice(["bcc", "sc", "square"]),
-    default="bcc",
-    show_default=True,
-    help="bcc is body-centred cubic: --shape counts sites along its primitive vectors.",
-)
-@click.option(
-    "--temperature",
-    metavar="T|critical",
-    callback=parse_number_or_critical,
-    help="kT in units of J, in the Ising convention. Default: the critical one of --fraction 0.5.",
-)
-@click.option(
-    "--beta", metavar="BETA", type=float, help="The inverse temperature, in place of --temperature."
-)
-@range_option("--temperatures", "N temperatures from A to B, side by side.")
-@click.option(
-    "--fraction", metavar="F", type=float, help="The share of spins that are up. Default: 0.5."
-)
-@range_option("--fractions", "N fractions from A to B, side by side, at each temperature.")
-@click.option("--coupling", metavar="J", type=float, default=1.0, show_default=True)
-def kawasaki(
-    settings: Settings,
-    lattice: str,
-    temperature: str | float | None,
-    beta: float | None,
-    temperatures: Range | None,
-    fraction: float | None,
-    fractions: Range | None,
-    coupling: float,
-) -> None:
+def kawasaki(settings: Settings) -> None:
     """Simulate the Ising model with Kawasaki dynamics: neighbouring spins change places.
 
     It prints means with their errors, from bins and by jackknife, of the energy and of the
@@ -84,14 +80,17 @@ def kawasaki(
     is periodic.
     """
     settings.check()
+    lattice, coupling, beta = settings.lattice, settings.coupling, settings.beta
+    temperature = settings.temperature
     if temperature is None or temperature == "critical":
         temperature = coupling * Kawasaki.critical_temperature(lattice)
-    fraction = 0.5 if fraction is None else fraction
     along = [float(temperature)] if beta is None else [beta]
-    if temperatures is not None:
-        along = values_of("--temperatures", temperatures)
-    across = [fraction] if fractions is None else values_of("--fractions", fractions)
-    side_by_side = temperatures is not None or fractions is not None
+    if settings.temperatures is not None:
+        along = values_of("--temperatures", settings.temperatures)
+    across = [0.5 if settings.fraction is None else settings.fraction]
+    if settings.fractions is not None:
+        across = values_of("--fractions", settings.fractions)
+    side_by_side = settings.temperatures is not None or settings.fractions is not None
     each = settings.replicas or 1
     if len(along) * len(across) > MOST_POINTS:
         raise ValueError(
@@ -101,17 +100,12 @@ def kawasaki(
 
     def build() -> Kawasaki:
         chosen = np.repeat(along, len(across) * each) if side_by_side else along[0]
-        named: Any = {"temperature" if beta is None else "beta": chosen}
-        return Kawasaki(
-            settings.shape,
-            lattice=lattice,
-            **named,
-            fraction=np.tile(np.repeat(across, each), len(along)),
-            coupling=coupling,
-            replicas=len(along) * len(across) * each if side_by_side else settings.replicas,
-            seed=settings.seed,
-            device=settings.device,
-        )
+        named: dict[str, Any] = {"temperature": None, "beta": None}
+        named["temperature" if beta is None else "beta"] = chosen
+        named["fraction"] = np.tile(np.repeat(across, each), len(along))
+        if side_by_side:
+            named["replicas"] = len(along) * len(across) * each
+        return Kawasaki(settings.shape, **arguments_of(Kawasaki, settings, **named))
 
     finished = run_model(settings, build, {})
     with finished.stage("statistics"):
@@ -182,9 +176,4 @@ def _table(points: list[Point]) -> list[Row]:
         "fraction": [f"{point.fraction:.6g}" for point in points],
         **{name: [shown(getattr(p, key)) for p in points] for key, name in NAMES.items()},
     }
-    if len(points) == 1:
-        return [
-            ("observable", "value ± error"),
-            *((name, cell) for name, [cell] in columns.items()),
-        ]
-    return [tuple(columns), *zip(*columns.values(), strict=True)]
+    return as_table(columns)

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
 import numpy as np
 
-from conncomp.cli._options import closed_axes, periodic_option
+from conncomp.cli._options import closed_axes, option, periodic_option
 from conncomp.cli._report import Row
+from conncomp.cli._rules import command
+from conncomp.cli.simulate import _common as common
 from conncomp.cli.simulate._common import (
-    Settings,
+    ONE_SIZE,
+    arguments_of,
     as_plain,
-    border_in_words,
-    parse_number_or_critical,
+    number_or_critical_option,
     plot_observables,
     run_model,
     shown,
-    simulation_command,
 )
+from conncomp.cli.simulate._places import borders_in_words
 from conncomp.models import Percolation, PercolationMeasurements
 from conncomp.models.percolation.lattices import LATTICES
 from conncomp.models.percolation.model import KINDS
@@ -36,29 +38,24 @@ NAMES = {
 }
 
 
-@simulation_command()
-@click.option(
-    "--kind",
-    type=click.Choice(KINDS),
-    default=KINDS[0],
-    show_default=True,
-    help="Whether sites or bonds are occupied at random.",
-)
-@click.option(
-    "--p",
-    metavar="P|critical",
-    callback=parse_number_or_critical,
-    help="The probability that a site or bond is occupied. Default: the threshold.",
-)
-@click.option("--lattice", type=click.Choice(LATTICES), default=LATTICES[0], show_default=True)
-@periodic_option("all")
-def percolation(
-    settings: Settings,
-    kind: str,
-    p: str | float | None,
-    lattice: str,
-    periodic: bool | list[bool] | list[int],
-) -> None:
+@dataclass(frozen=True)
+class Settings(common.Settings):
+    """What the user chose of percolation."""
+
+    kind: str = option(
+        "Whether sites or bonds are occupied at random.",
+        type=click.Choice(KINDS),
+        default=KINDS[0],
+    )
+    p: str | float | None = number_or_critical_option(
+        "The probability that a site or bond is occupied. Default: the threshold.", "P|critical"
+    )
+    lattice: str = option(type=click.Choice(LATTICES), default=LATTICES[0])
+    periodic: bool | list[bool] | list[int] = periodic_option("all")
+
+
+@command(Settings, *ONE_SIZE)
+def percolation(settings: Settings) -> None:
     """Draw configurations of percolation, and measure their clusters.
 
     An update is a new configuration, so none are thermalised by default. It prints means with their
@@ -69,15 +66,10 @@ def percolation(
         settings = replace(settings, thermalise=0)
 
     def build() -> Percolation:
+        closed = closed_axes(settings.periodic, len(settings.shape), "lattice")
+        p = "critical" if settings.p is None else settings.p
         return Percolation(
-            settings.shape,
-            kind,
-            p="critical" if p is None else p,
-            lattice=lattice,
-            periodic=closed_axes(periodic, len(settings.shape), "lattice"),
-            replicas=settings.replicas,
-            seed=settings.seed,
-            device=settings.device,
+            settings.shape, periodic=closed, **arguments_of(Percolation, settings, p=p)
         )
 
     finished = run_model(settings, build, {})
@@ -111,7 +103,7 @@ def _size_rows(series: PercolationMeasurements) -> list[Row]:
 
 def _model_row(parameters: dict[str, Any]) -> Row:
     lengths = " x ".join(map(str, parameters["shape"]))
-    border = border_in_words(parameters["periodic"])
+    border = borders_in_words(parameters["periodic"])
     lattice = (
         "" if parameters["lattice"] == LATTICES[0] else f" of a {parameters['lattice']} lattice"
     )

@@ -2,135 +2,70 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
-import click
 import numpy as np
 
-from conncomp.cli._options import closed_axes, periodic_option
+from conncomp.cli._options import numbers, option
 from conncomp.cli._report import Row
-from conncomp.cli._rules import excludes, needs
-from conncomp.cli.simulate._clusters import show_runs, update_options
-from conncomp.cli.simulate._common import (
-    Finished,
-    Settings,
-    parse_number_or_critical,
-    parse_numbers,
-    run_model,
-    sizes_command,
+from conncomp.cli._rules import command, excludes, needs
+from conncomp.cli.simulate._clusters import (
+    ClusterSettings,
+    field_option,
+    run_clusters,
+    update_option,
 )
-from conncomp.cli.simulate._places import (
-    lattice_option,
-    place_in_words,
-    sites_of_cell,
-)
-from conncomp.cli.simulate._ranges import Range, inverse_temperatures, range_option
-from conncomp.cli.simulate._sizes import folder_option, run_sizes
+from conncomp.cli.simulate._common import SIZES, number_or_critical_option
+from conncomp.cli.simulate._places import Range, inverse_temperatures, place_in_words, range_option
 from conncomp.models import Potts
-from conncomp.models.lattices import LATTICES
 from conncomp.models.spins.updates import UPDATES
 
 
-@sizes_command(
-    excludes("--beta", "--temperatures"), needs("--tile --p-flip", "--update few-cluster")
+@dataclass(frozen=True)
+class Settings(ClusterSettings):
+    """What the user chose of the Potts model."""
+
+    q: int = option("How many states.", "Q", default=2)
+    beta: str | float | None = number_or_critical_option(
+        "The inverse temperature. Default: the critical one.", "B|critical"
+    )
+    temperatures: Range | None = range_option(
+        "N temperatures from A to B, side by side. They are kT in the units of J; as equal spins "
+        "have the energy -J here, and others 0, those of the Ising convention are twice as high.",
+        "two temperatures",
+    )
+    field: float = field_option("The energy of a spin of state 0 is -H.")
+    update: str = update_option(UPDATES)
+    tile: list[int] | None = option(
+        "With few-cluster: the lengths of tiles, in each of which one site is chosen.",
+        "LxL...",
+        type=numbers("x", [int], "not lengths such as 32x32"),
+        rank=1,
+    )
+    p_flip: float | None = option(
+        "With few-cluster: the probability that the cluster of a chosen site flips.", "P", rank=1
+    )
+
+
+@command(
+    Settings,
+    *SIZES,
+    excludes("--beta", "--temperatures"),
+    needs("--tile --p-flip", "--update few-cluster"),
 )
-@click.option("--q", metavar="Q", type=int, default=2, show_default=True, help="How many states.")
-@click.option(
-    "--beta",
-    metavar="B|critical",
-    callback=parse_number_or_critical,
-    help="The inverse temperature. Default: the critical one.",
-)
-@range_option(
-    "--temperatures",
-    "N temperatures from A to B, side by side. They are kT in the units of J; as equal spins "
-    "have the energy -J here, and others 0, those of the Ising convention are twice as high.",
-    "two temperatures",
-)
-@click.option("--coupling", metavar="J", type=float, default=1.0, show_default=True)
-@click.option(
-    "--field",
-    metavar="H",
-    type=float,
-    default=0.0,
-    show_default=True,
-    help="The energy of a spin of state 0 is -H.",
-)
-@lattice_option(None)
-@periodic_option("all")
-@update_options(UPDATES)
-@click.option(
-    "--tile",
-    metavar="LxL...",
-    callback=parse_numbers("x", [int], "lengths such as 32x32"),
-    help="With few-cluster: the lengths of tiles, in each of which one site is chosen.",
-)
-@click.option(
-    "--p-flip",
-    metavar="P",
-    type=float,
-    help="With few-cluster: the probability that the cluster of a chosen site flips.",
-)
-@folder_option
-def potts(
-    settings: Settings,
-    q: int,
-    beta: str | float | None,
-    temperatures: Range | None,
-    coupling: float,
-    field: float,
-    lattice: str | None,
-    periodic: bool | list[bool] | list[int],
-    start: str,
-    update: str,
-    tile: list[int] | None,
-    p_flip: float | None,
-    clusters: bool,
-    wrapping: bool,
-    observe: tuple[str, ...],
-    folder: Path | None,
-) -> None:
+def potts(settings: Settings) -> None:
     """Simulate the Potts model; of two states, the default, it is the Ising model.
 
     It prints means with their errors, from bins and by jackknife, and integrated autocorrelation
     times in updates. Components are the clusters that the next update draws.
     """
-    betas, lattices = _betas(beta, temperatures, settings.replicas)
-    arguments: dict[str, Any] = {
-        "coupling": coupling,
-        "field": field,
-        "lattice": lattice,
-        "replicas": lattices,
-        "seed": settings.seed,
-        "start": start,
-        "device": settings.device,
-    }
-    options: dict[str, Any] = {"update": update, "tile": tile, "p_flip": p_flip}
-    options |= {"clusters": clusters, "wrapping": wrapping, "observe": observe}
-
-    def run(own: Settings) -> Finished[Any]:
-        axes = len(own.shape) if lattice is None else len(LATTICES[lattice].vectors)
-
-        def build() -> Potts:
-            closed = closed_axes(periodic, axes, "lattice")
-            return Potts(own.shape, q, betas, periodic=closed, **arguments)
-
-        return run_model(own, build, options, sites_of_cell(lattice))
-
-    show_runs(run_sizes(settings, folder, run), settings, folder, _model_row)
-
-
-def _betas(
-    beta: str | float | None,
-    temperatures: Range | None,
-    replicas: int | None,
-) -> tuple[Any, int | None]:
-    """Return the inverse temperatures, and how many lattices run side by side."""
-    if temperatures is None:
-        return "critical" if beta is None else beta, replicas
-    betas = np.repeat(inverse_temperatures(temperatures), replicas or 1)
-    return betas, len(betas)
+    others: dict[str, Any] = {"beta": "critical" if settings.beta is None else settings.beta}
+    if settings.temperatures is not None:
+        betas = np.repeat(inverse_temperatures(settings.temperatures), settings.replicas or 1)
+        others = {"beta": betas, "replicas": len(betas)}
+    tiles: dict[str, Any] = {"tile": settings.tile, "p_flip": settings.p_flip}
+    run_clusters(Potts, settings, _model_row, others, **tiles)
 
 
 def _model_row(parameters: dict[str, Any]) -> Row:

@@ -107,13 +107,7 @@ def check_directories(file: IO[bytes], size: int) -> None:
 
 
 def bits_of(page: Any, size: int) -> tuple[int, int]:
-    """Return how many bits a value of a page has, and a file of so many bytes can hold at most.
-
-    Raises
-    ------
-    ValueError
-        If the page is packed in a way that is not read, or of no numbers.
-    """
+    """Return how many bits a value of a page has, and a file of so many bytes can hold."""
     if page.compression not in EXPANSION:
         raise ValueError(
             f"is compressed by {getattr(page.compression, 'name', page.compression)}, which is "

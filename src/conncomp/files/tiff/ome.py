@@ -25,31 +25,15 @@ class Holder(NamedTuple):
 
 
 class OmeImage(NamedTuple):
-    """What OME-XML says of an image.
+    """What OME-XML says of an image."""
 
-    Attributes
-    ----------
-    attributes : dict of str to str
-        Of its pixels, such as ``SizeX``.
-    blocks : list of str
-        The attributes, as text, of each stretch of its planes: which pages they are.
-    holders : list of Holder or None
-        Which file holds each of these, where it is told.
-    """
-
-    attributes: dict[str, str]
-    blocks: list[str]
-    holders: list[Holder | None]
+    attributes: dict[str, str]  # of its pixels, such as SizeX
+    blocks: list[str]  # the attributes, as text, of each stretch of planes: which pages they are
+    holders: list[Holder | None]  # which file holds each of these, where it is told
 
 
 def ome_images(description: str) -> list[OmeImage]:
-    """Return what a description says of each image.
-
-    Raises
-    ------
-    ValueError
-        If there are more than `MOST_IMAGES`.
-    """
+    """Return what a description says of each image; there may be `MOST_IMAGES`."""
     images: list[OmeImage] = []
     # It always matches what it has looked at, so that damaged text takes no longer than its length.
     pattern = r"<(?:\w+:)?(Pixels|TiffData|UUID)\b([^>]*)(?:>([^<]{0,100}))?"
@@ -73,10 +57,7 @@ def ome_images(description: str) -> list[OmeImage]:
 
 
 def numbers_of_file(description: str, images: Sequence[OmeImage]) -> set[str]:
-    """Return the number of the file that has the description, as stretches of planes tell it.
-
-    A file that does not tell its number is the only one that is told of.
-    """
+    """Return the number of the file that has the description, or of the only one told of."""
     head = re.search(r"<(?:\w+:)?OME\b([^>]*)", description)
     own = re.search(r'\bUUID\s*=\s*"([^"]{1,100})"', head[1]) if head else None
     if own is not None:
@@ -126,10 +107,7 @@ def _integer(attributes: Mapping[str, str], name: str, default: int, least: int 
 
 
 def lengths_of_ome(image: OmeImage, samples: int) -> dict[str, int]:
-    """Return how many planes an image has along each axis, the first one outermost.
-
-    A plane holds so many samples of each pixel, which are channels.
-    """
+    """Return how many planes of so many samples there are along each axis, outermost first."""
     order = image.attributes.get("DimensionOrder", "XYZCT")
     if not re.fullmatch("XY[ZCT]{3}", order) or len(set(order)) < 5:
         raise ValueError(f"has OME metadata with the dimension order {order!r}")
@@ -154,17 +132,7 @@ def pages_of_ome(image: OmeImage, lengths: Mapping[str, int], end: int, held: in
     """Return which pages of a file the planes of an image are, in the order of its axes.
 
     A block says where planes lie that follow each other: so many, or all up to the next block.
-    Without blocks the image begins where those before it end.
-
-    Parameters
-    ----------
-    image : OmeImage
-    lengths : dict of str to int
-        How many planes there are along each axis, the first one outermost.
-    end : int
-        One more than the last page of the images before.
-    held : int
-        How many pages the file has.
+    Without blocks the image begins at `end`, where those before it end. The file has `held` pages.
     """
     count = math.prod(lengths.values())
     described = " x ".join(f"{length} {axis}" for axis, length in lengths.items())
@@ -182,10 +150,7 @@ def pages_of_ome(image: OmeImage, lengths: Mapping[str, int], end: int, held: in
 def places_of_ome(
     image: OmeImage, lengths: Mapping[str, int], end: int = 0
 ) -> Iterator[tuple[int, int]]:
-    """Yield where planes of an image lie, in the order of its axes: the block, and the page.
-
-    Parameters are those of `pages_of_ome`.
-    """
+    """Yield where planes of an image lie, in the order of its axes: the block, and the page."""
     for number, page, count in stretches_of_ome(image, lengths, end):
         yield from ((number, page + k) for k in range(count))
 
@@ -193,10 +158,7 @@ def places_of_ome(
 def stretches_of_ome(
     image: OmeImage, lengths: Mapping[str, int], end: int = 0
 ) -> Iterator[tuple[int, int, int]]:
-    """Yield where planes that follow each other lie: the block, the first page, and how many.
-
-    Fewer than there are, if it is not told of all. Parameters are those of `pages_of_ome`.
-    """
+    """Yield where planes that follow each other lie, as told: block, first page, and how many."""
     count = math.prod(lengths.values())
     blocks = []
     for number, text in enumerate(image.blocks):

@@ -47,13 +47,7 @@ LEAST_PAGE = 18
 class OmeSet:
     """The images that OME-XML tells of, in files of a folder, of which several are read in turn.
 
-    Parameters
-    ----------
-    folder : str
-    description : str
-        The XML.
-    own : str
-        The name of the file that has it; nothing if it has no planes.
+    `own` is the name of the file that has the description; nothing if it has no planes.
     """
 
     def __init__(self, folder: str, description: str, own: str) -> None:
@@ -83,13 +77,7 @@ class OmeSet:
         return names
 
     def read(self, number: int) -> Content:
-        """Return an image.
-
-        Raises
-        ------
-        ValueError
-            If it is not told where all planes lie, or files do not hold them, or are missing.
-        """
+        """Return an image, if it is told where all planes lie, and files hold them."""
         if not 0 <= number < len(self.images):
             raise ValueError(f"has {len(self.images)} series: there is no series={number}")
         image, names = self.images[number], self.holders(number) or [self._own]
@@ -216,13 +204,7 @@ def _page(tiff: Any, number: int) -> Any:
 
 
 def open_companion(file: IO[bytes], folder: str | None) -> OmeSet:
-    """Return the images that a file of nothing but OME-XML tells of, in others of its folder.
-
-    Raises
-    ------
-    ValueError
-        If it tells of none, or lies in none.
-    """
+    """Return the images that a file of nothing but OME-XML tells of, in others of its folder."""
     text = file.read(LONGEST_XML + 1)
     if len(text) > LONGEST_XML:
         raise ValueError(f"has more than {LONGEST_XML >> 20} MiB of XML")
@@ -253,8 +235,7 @@ def check_own_description(description: str, folder: str | None) -> None:
 def head_of_set(path: StrPath) -> str | None:
     """Return the path of another file by which the set is read that a TIFF file is a part of.
 
-    None if it is of no set, or can be read itself: if it holds the first plane of the first image.
-    Whether the other one is there nobody has looked.
+    None if it is of no set, or holds the first plane itself. Nobody has looked whether it is there.
     """
     with naming(path):
         images, head = _images_beside(path)

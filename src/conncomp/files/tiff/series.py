@@ -29,29 +29,13 @@ from conncomp.files.tiff.ome_sets import OmeSet, check_own_description, descript
 
 
 def read_tiff(file: IO[bytes], series: int = 0, folder: str | None = None) -> Content:
-    """Return a series of a TIFF file, the axes that it says it has, and their scale.
-
-    Parameters
-    ----------
-    file : binary file
-        With a descriptor, as its size is asked for.
-    series : int, optional
-    folder : str, optional
-        Where the file lies, and others of a set that it is of.
-    """
+    """Return a series of a TIFF file, which may be of a set in its folder, with axes and scale."""
     with OpenTiff(file, folder) as tiff:
         return tiff.read(series)
 
 
 class OpenTiff:
-    """A TIFF file whose directories are sound, of which series are read one after another.
-
-    Parameters
-    ----------
-    file : binary file
-        As for `read_tiff`; whoever opened it closes it.
-    folder : str, optional
-    """
+    """A sound TIFF file, of which series are read one after another; its opener closes it."""
 
     def __init__(self, file: IO[bytes], folder: str | None = None) -> None:
         self._size = os.fstat(file.fileno()).st_size
@@ -60,7 +44,9 @@ class OpenTiff:
             description = description_of_ome(self._tiff)
             check_own_description(description, folder)
             self._images = ome_images(description)
-            self._count = _count_series(self._tiff)
+            self.count = len(self._images) or len(self._tiff.series)
+            if self.count == 0:
+                raise ValueError("holds no page")
         except BaseException:
             self._tiff.close()
             raise
@@ -77,9 +63,9 @@ class OpenTiff:
 
     def read(self, series: int) -> Content:
         """Return a series as `read_tiff` does."""
-        tiff, images, count = self._tiff, self._images, self._count
-        if not 0 <= series < count:
-            raise ValueError(f"has {count} series: there is no series={series}")
+        tiff, images = self._tiff, self._images
+        if not 0 <= series < self.count:
+            raise ValueError(f"has {self.count} series: there is no series={series}")
         if self._set is not None and self._set.is_elsewhere(series):
             return self._set.read(series)
         chosen = _checked_series(tiff, images, self._size, series)
@@ -97,26 +83,12 @@ class OpenTiff:
 
 def count_series(file: IO[bytes]) -> int:
     """Return how many series a TIFF file has: images of OME, or pages of one shape each."""
-    with open_tiff(file) as tiff:
-        return _count_series(tiff)
-
-
-def _count_series(tiff: Any) -> int:
-    count = len(_images_of_ome(tiff)) or len(tiff.series)
-    if count == 0:
-        raise ValueError("holds no page")
-    return count
-
-
-def _images_of_ome(tiff: Any) -> list[OmeImage]:
-    return ome_images(description_of_ome(tiff))
+    with OpenTiff(file) as tiff:
+        return tiff.count
 
 
 def _series_of_image(tiff: Any, images: Sequence[OmeImage], number: int) -> Any:
-    """Return the pages of an image of OME as a series.
-
-    For those who do not read OME, pages of one shape are one series, wherever they stand.
-    """
+    """Return the pages of an image of OME as a series; for others, pages of one shape are one."""
     elsewhere = other_holders(tiff.pages[0].description, images)
     if (other := elsewhere[number]) is not None:
         raise ValueError(
@@ -151,38 +123,20 @@ def _series_of_image(tiff: Any, images: Sequence[OmeImage], number: int) -> Any:
 
 @dataclass(frozen=True)
 class Series:
-    """The first series of a TIFF file, as slices that are read when they are asked for.
-
-    Attributes
-    ----------
-    shape : tuple of int
-    axes : str
-        A letter for each.
-    dtype : dtype
-    begin : int or None
-        Where the values begin, if they follow each other in the file.
-    read : callable or None
-        Returns slices from one to before another, if they do not.
-    """
+    """The first series of a TIFF file, as slices that are read when they are asked for."""
 
     shape: tuple[int, ...]
     axes: str
     dtype: np.dtype[Any]
-    begin: int | None
-    read: Callable[[int, int], NDArray[Any]] | None
+    begin: int | None  # where the values begin, if they follow each other in the file
+    read: Callable[[int, int], NDArray[Any]] | None  # slices from one to before another, if not
 
 
 def open_series(file: IO[bytes]) -> Series:
-    """Open the first series of a TIFF file, which stays open, to be read slice by slice.
-
-    Raises
-    ------
-    ValueError
-        If it is damaged, or is not the slices of one volume of numbers, without channels.
-    """
+    """Open the first series of a TIFF file, of slices without channels; the file stays open."""
     tiff = open_tiff(file)
     size = os.fstat(file.fileno()).st_size
-    images = _images_of_ome(tiff)
+    images = ome_images(description_of_ome(tiff))
     series = _checked_series(tiff, images, size)
     axes, page, shape = series.axes, series.keyframe, tuple(series.shape)
     if images:
@@ -244,10 +198,7 @@ def _in_ome_order(image: OmeImage, axes: str, array: NDArray[Any]) -> tuple[str,
 
 
 def _scale_of_imagej(tiff: Any, page: Any, axes: str) -> Scale | None:
-    """Return what ImageJ writes: elements for each unit within a plane, and the planes' distance.
-
-    A file without a unit has none.
-    """
+    """Return what ImageJ writes: elements a unit within a plane, and the planes' distance."""
     metadata = tiff.imagej_metadata or {}
     unit = unit_of(metadata.get("unit", ""))
     if not unit:

@@ -25,16 +25,8 @@ SHARE = 0.9
 class Budget:
     """How much memory clusters may take, and whether they will.
 
-    Parameters
-    ----------
-    given : str or None
-        The limit; by default nearly all that is free.
-    levels : int
-        How many thresholds.
-    first : bool
-        Whether clusters are named by ids.
-    divides : bool
-        Whether links are kept.
+    The limit is what is `given`, or nearly all that is free. There are so many `levels` of
+    thresholds; `first` names clusters by ids, and with `divides` links are kept.
     """
 
     def __init__(self, given: str | None, levels: int, first: bool, divides: bool) -> None:

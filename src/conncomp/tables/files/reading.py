@@ -39,7 +39,7 @@ from conncomp.tables.columns import (
     rows_without_nulls,
 )
 from conncomp.tables.id_space import common_family
-from conncomp.tables.values.text import buffers_of
+from conncomp.tables.values import buffers_of
 
 PURPOSE = "a file of pairs"
 
@@ -119,24 +119,7 @@ class _Columns(NamedTuple):
 
 
 class PairFile(ABC):
-    """A file of pairs, or of nodes.
-
-    Parameters
-    ----------
-    path : str or path-like
-    wanted : Wanted
-
-    Attributes
-    ----------
-    size : int
-        In bytes.
-    types : dict of str to type
-        Of the columns that are wanted.
-    rows : int or None
-        How many it has, if its header tells.
-    note : str or None
-        What there is to say of its first row.
-    """
+    """A file of pairs, or of nodes."""
 
     note: str | None = None
 
@@ -186,11 +169,7 @@ class PairFile(ABC):
     def _batch(self, table: Any, size: float, row: int, nulls: str) -> Batch:
         columns, widths = [], []
         for names in (self.wanted.left, self.wanted.right):
-            side = [
-                column
-                for name in names
-                for column in as_columns(table.column(name), f"column {name!r}")
-            ]
+            side = _side((f"column {name!r}", table.column(name)) for name in names)
             columns += side
             widths.append(len(side))
         weights = self.wanted.weights
@@ -399,10 +378,7 @@ def _sliced(batch: Any, size: float) -> Tables:
 
 
 class CsvFile(PairFile):
-    """A file of text, perhaps packed; ids are text, or integers as they are printed.
-
-    Without a header its columns have their numbers as names.
-    """
+    """A file of text, perhaps packed; without a header its columns have their numbers as names."""
 
     def __init__(
         self,
@@ -616,27 +592,11 @@ def open_file(
     integers: bool = False,
     header: bool | None = None,
 ) -> PairFile:
-    """Open a file of pairs or nodes.
+    """Open a file of pairs or nodes, of a format or that of its name.
 
-    Parameters
-    ----------
-    path : str or path-like
-    wanted : Wanted
-        The columns; of ``.dups``, without `Wanted.left`, those that it has.
-    format : {"parquet", "arrow", "csv", "tsv", "dups"}, optional
-        By default that of the name.
-    integers : bool, optional
-        Whether ids of text files are integers; otherwise they are text.
-    header : bool, optional
-        Whether the first row of a text file has the names of columns; without, these have numbers.
-        By default the rows tell, and `PairFile.note` if that is a guess.
-
-    Raises
-    ------
-    OSError
-        If it cannot be read.
-    ValueError
-        If it is damaged, or has no such columns; or if its name does not say what it is.
+    Of ``.dups``, without `Wanted.left`, the columns are those that it has. Ids of text files are
+    text unless `integers` is true. Whether their first row has names of columns the rows tell by
+    default, and `PairFile.note` if that is a guess.
     """
     check_choice("format", format, (None, *SUFFIXES))
     chosen = format or format_of(path)
@@ -675,13 +635,10 @@ def check_types(files: Iterable[PairFile]) -> None:
     weighed: dict[str, str] = {}
     for file in files:
         for names in filter(None, (file.wanted.left, file.wanted.right)):
-            side = [
-                column
+            side = _side(
+                (f"column {name!r} of {file.path}", empty_column(file.types[name]))
                 for name in names
-                for column in as_columns(
-                    empty_column(file.types[name]), f"column {name!r} of {file.path}"
-                )
-            ]
+            )
             first = first or side
             if len(side) != len(first):
                 raise ValueError(
@@ -698,6 +655,11 @@ def check_types(files: Iterable[PairFile]) -> None:
                 raise TypeError(
                     f"weights are {one} in {path}, but {other} in {place}; cast those of one file"
                 )
+
+
+def _side(given: Iterable[tuple[str, Any]]) -> list[Column]:
+    """Return the columns of ids, by what errors call them."""
+    return [column for name, values in given for column in as_columns(values, name)]
 
 
 def empty_column(kind: Any) -> Any:
@@ -718,20 +680,9 @@ def _weight_type(file: PairFile) -> str:
 
 
 def batches(files: Sequence[PairFile], nulls: str, readers: int) -> Generator[Batch, None, None]:
-    """Read files one after another, while threads read ahead.
+    """Read files one after another, while threads read ahead; nulls are as of `rows_without_nulls`.
 
-    Parameters
-    ----------
-    files : sequence of PairFile
-    nulls : {"raise", "drop", "refuse"}
-        What to do with rows that have nulls.
-    readers : int
-        How many threads read.
-
-    Yields
-    ------
-    Batch
-        The first one has no rows, so that types are known however few there are.
+    The first batch has no rows, so that types are known however few there are.
     """
     pieces = (piece for file in files for piece in file.pieces(nulls))
     for file in files[:1]:
@@ -747,8 +698,6 @@ def in_order(pieces: Pieces[T], workers: int) -> Generator[T, None, None]:
 
     Each of these holds one item at most that is not asked for yet, and makes another.
 
-    Examples
-    --------
     >>> pieces = [lambda: (x for x in "ab"), lambda: (x for x in "c")]
     >>> list(in_order(iter(pieces), 2))
     ['a', 'b', 'c']

@@ -126,8 +126,8 @@ def label_edge_files(
 def label_edges(edges: EdgeFiles, progress: Progress | None = None) -> tuple[int, NDArray[Any]]:
     """Return what `label_edge_files` does of files that are open."""
     components = _Growing(edges)
-    for src_ends, dst_ends, most in edges.batches(progress):
-        components.add(src_ends, dst_ends, most)
+    for batch in edges.batches(progress):
+        components.add(*batch.ends, edges.most)
     return components.result()
 
 
@@ -184,12 +184,12 @@ def forest_of_edge_files(
     edges = EdgeFiles(files, (src, dst), num_vertices, format, header).with_warnings()
     components = _Growing(edges)
     forest: list[tuple[Vertices, ...]] = [(np.empty(0, np.int64),) * 3]
-    for sources, targets, most in edges.batches(progress):
-        first = edges.count - len(sources)
-        components.make_room(most)
-        kept = components.new_links(sources, targets)
-        components.add(sources, targets, most)
-        forest.append((first + kept, *(end[kept].astype(np.int64) for end in (sources, targets))))
+    for batch in edges.batches(progress):
+        components.make_room(edges.most)
+        kept = components.new_links(*batch.ends)
+        components.add(*batch.ends, edges.most)
+        ends = (end[kept].astype(np.int64) for end in batch.ends)
+        forest.append((edges.count - batch.rows + kept, *ends))
     numbers, sources, targets = (np.concatenate(part) for part in zip(*forest, strict=True))
     return numbers, sources, targets
 
@@ -260,7 +260,7 @@ def minimum_forest_of_edge_files(
     columns = src, dst, weights
     edges = EdgeFiles(files, columns, num_vertices, format, header).with_warnings()
     waiting = [forests.all_of(*(np.empty(0, np.int32),) * 2, np.empty(0, edges.weight_type), -1)]
-    for batch in edges.weighed_batches(progress):
+    for batch in edges.batches(progress):
         waiting.append(batch)
         count = sum(len(part.numbers) for part in waiting)
         vertices = max(part.largest for part in waiting) + 1
@@ -283,25 +283,9 @@ def _refuse_what_is_for_files(**given: Any) -> None:
 
 
 class EdgeFiles:
-    """Files that have a graph's edges.
+    """Files that have a graph's edges: `columns` are those of both ends and perhaps of weights.
 
-    Parameters
-    ----------
-    files, num_vertices, format, header
-        As of `label_edge_files`.
-    columns : tuple of str or int
-        Those of both ends and, for the third, of weights.
-
-    Attributes
-    ----------
-    num_vertices : int or None
-        If it was given.
-    count : int
-        How many edges were read so far.
-    size : int
-        In bytes.
-    notes : list of str
-        What there is to say of the files.
+    `count` edges were read so far of `size` bytes; `notes` are what there is to say of the files.
     """
 
     def __init__(
@@ -337,16 +321,8 @@ class EdgeFiles:
             warnings.warn(note, stacklevel=3)
         return self
 
-    def batches(self, progress: Progress | None = None) -> Iterator[tuple[Any, Any, int]]:
-        """Yield both ends of edges, and how many vertices there are by them."""
-        for edges in self._read(progress):
-            yield *edges.ends, self._most
-
-    def weighed_batches(self, progress: Progress | None = None) -> Iterator[forests.Edges]:
-        """Yield edges with their weights."""
-        return self._read(progress)
-
-    def _read(self, progress: Progress | None) -> Iterator[forests.Edges]:
+    def batches(self, progress: Progress | None = None) -> Iterator[forests.Edges]:
+        """Yield edges; `most` is then how many vertices there are by them."""
         if progress is not None and not callable(progress):
             raise TypeError(f"progress={shown(progress)} must be a function of two numbers")
         done = 0.0
@@ -360,7 +336,7 @@ class EdgeFiles:
                 if progress is not None:
                     progress(int(done), self.size)
                 largest = max(largest_src, largest_dst)
-                self._most = self._vertices(largest, batch.path)
+                self.most = self._vertices(largest, batch.path)
                 weights = batch.weights
                 if weights is not None:
                     weights = _as_array(weights).astype(self.weight_type, copy=False)
@@ -379,13 +355,7 @@ class EdgeFiles:
         return np.result_type(*kinds)
 
     def _vertices(self, largest: int, path: str) -> int:
-        """Return how many vertices there are, by the largest end of some edges.
-
-        Raises
-        ------
-        ValueError
-            If they are more than were given, or too many for all edges.
-        """
+        """Return how many vertices there are, by the largest end; raise if more than are meant."""
         if self.num_vertices is not None:
             if largest >= self.num_vertices:
                 raise ValueError(
@@ -446,13 +416,7 @@ class _Growing:
 
 
 def names_of_files(files: StrPath | Sequence[StrPath]) -> list[str]:
-    """Return the names of files, those of a pattern sorted, each once.
-
-    Raises
-    ------
-    FileNotFoundError
-        If a file is missing, or no file is of a pattern.
-    """
+    """Return the names of files, those of a pattern sorted, each once."""
     if isinstance(files, (str, os.PathLike)):
         files = [files]
     try:

@@ -1,1 +1,0 @@
-"""How ids that are Python objects, text or bytes are held in arrays."""
