@@ -67,8 +67,8 @@ def _parts(value, digits):
         for item in value:
             yield from _parts(item, digits)
     elif isinstance(value, Mapping):
-        yield f"dict {len(value)}"
-        for name, item in value.items():
+        yield f"dict {len(value)}"  # whose order means nothing; that of columns is told below
+        for name, item in sorted(value.items(), key=lambda each: digest(each[0])):
             yield from _parts(name, digits)
             yield from _parts(item, digits)
     elif isinstance(value, set | frozenset):
@@ -129,7 +129,7 @@ def _parts_of_object(value, digits):
             values = value.to_dict(as_series=False) if room == "polars" else value.to_pydict()
         else:
             values = value.to_list() if room == "polars" else value.to_pylist()
-        yield from _parts(values, digits)
+        yield from _parts([*values.items()] if isinstance(values, dict) else values, digits)
     elif hasattr(value, "observables"):
         yield from _parts(value.observables(), digits)
     elif dataclasses.is_dataclass(value):
