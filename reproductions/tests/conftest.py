@@ -7,7 +7,7 @@ import pytest
 import conncomp
 from conncomp.bench import devices, runner
 from conncomp.bench.peers import TABLES
-from conncomp.grid import array, request
+from conncomp.grid import answers, array
 from host_cuda.host_gpu import AVAILABLE, HostGpu
 from measured_gpu import *  # noqa: F403
 from reproductions import laboratory
@@ -59,10 +59,10 @@ def kernels_on_host(gpu, monkeypatch):
         monkeypatch.setitem(TABLES[kind], "cuda", records)
     monkeypatch.setattr(conncomp, "label", label)
     monkeypatch.setattr(conncomp, "connected_components", connected_components)
-    for module in array, request:
+    for module in array, answers:
         monkeypatch.setattr(module, "current_gpu", lambda: executor)
     monkeypatch.setattr(array, "move_to_gpu", lambda xp, values, wait=True: values)
-    monkeypatch.setattr(request, "move_from_gpu", lambda values, out: np.copyto(out, values))
+    monkeypatch.setattr(answers, "move_from_gpu", lambda values, out: np.copyto(out, values))
     monkeypatch.setattr(conncomp.Graph, "to", lambda graph, device: graph)
     monkeypatch.setattr(devices.Cuda, "place", lambda _, data: data)
     monkeypatch.setattr(devices.Cuda, "fetch", lambda _, array: array)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from conncomp.bench import devices
-from conncomp.grid import array, request
+from conncomp.grid import answers, array
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.kernels.exchange import ExchangeLattice
 from conncomp.models import Potts
@@ -221,10 +221,10 @@ class TestHawick:
         assert Path("out/figure-18.png").stat().st_size > 1000
 
     def test_figure_18_on_a_gpu(self, run, host, monkeypatch):
-        for module in array, request:
+        for module in array, answers:
             monkeypatch.setattr(module, "current_gpu", lambda: host)
         monkeypatch.setattr(array, "move_to_gpu", lambda xp, values, wait=True: values)
-        monkeypatch.setattr(request, "move_from_gpu", lambda values, out: np.copyto(out, values))
+        monkeypatch.setattr(answers, "move_from_gpu", lambda values, out: np.copyto(out, values))
         done = run(*self.COMMAND, "--device", "cuda")
         assert (done.exit_code, done.stderr) == (0, "")
         findings = written("figure-18")
@@ -247,10 +247,10 @@ class TestHawick:
         assert ways == {"the default", "CahnHilliard.labels"}
 
     def test_figure_18_of_kernels_that_are_given_up(self, run, host, monkeypatch):
-        for module in array, request:
+        for module in array, answers:
             monkeypatch.setattr(module, "current_gpu", lambda: host)
         monkeypatch.setattr(array, "move_to_gpu", lambda xp, values, wait=True: values)
-        monkeypatch.setattr(request, "move_from_gpu", lambda values, out: np.copyto(out, values))
+        monkeypatch.setattr(answers, "move_from_gpu", lambda values, out: np.copyto(out, values))
         give_up(monkeypatch, "CPU I", "kernel B")
         done = run(*self.COMMAND, "--device", "cuda")
         assert (done.exit_code, done.stderr) == (0, "")

@@ -941,19 +941,18 @@ def record_launches(file):
 
     It is written at once, so that the lines are right whatever ends the process.
     """
-    launched, load, launch = set(), launcher.Gpu.load, launcher.launch
+    named, load, launch = {}, launcher.Gpu.load, launcher.launch
 
     def load_named(gpu, kernel_file, names, *options):
         kernels = load(gpu, kernel_file, names, *options)
-        return tuple(
-            kernel._replace(name=f"{kernel_file} {name}")
-            for kernel, name in zip(kernels, names, strict=True)
-        )
+        for kernel, name in zip(kernels, names, strict=True):
+            named.setdefault(kernel.call, f"{kernel_file} {name}")
+        return kernels
 
     def launch_recorded(kernel, *arguments, **options):
-        if kernel.name not in launched:
-            launched.add(kernel.name)
-            print(kernel.name, file=file, flush=True)
+        if named.get(kernel.call) is not None:
+            print(named[kernel.call], file=file, flush=True)
+            named[kernel.call] = None
         launch(kernel, *arguments, **options)
 
     launcher.Gpu.load = load_named

@@ -5,7 +5,7 @@ import pytest
 
 from conncomp import _arrays
 from conncomp.components import _labels, sizes
-from conncomp.grid import array, request, wrapping
+from conncomp.grid import answers, array, wrapping
 from conncomp.models import Percolation, simulate
 from conncomp.models.percolation import cuda
 from conncomp.models.percolation.labels import _record_sizes
@@ -133,7 +133,7 @@ def test_windings_by_labels():
 )
 def test_labels_by_kernels(monkeypatch, shape, arguments):
     """All on arrays of a stand-in for CuPy, which the kernels of labels and windings fill."""
-    place_on_host(monkeypatch, _arrays, (cuda, array, request, wrapping, _labels, sizes))
+    place_on_host(monkeypatch, _arrays, (cuda, array, answers, wrapping, _labels, sizes))
     compare(shape, **arguments)
 
 
