@@ -72,7 +72,10 @@ TASKS = {
         conncomp.relabel_consecutive,
     ),
     "numbers of large labels": (scattered, conncomp.relabel_consecutive),
-    WALK: (None, lambda labels: walk(component.mask for component in conncomp.each(labels))),
+    WALK: (
+        None,
+        lambda labels: walk(component.mask for component in conncomp.iterate_components(labels)),
+    ),
 }
 
 

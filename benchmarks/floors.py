@@ -86,9 +86,14 @@ def every_row():
         if len(shape) == 3:
             rows[f"{size}/random-30/6"] = partial(labelled, noise(0.3), connectivity=1)
             continue
-        for make in (generate.rings, generate.comb, generate.checkerboard, generate.all_equal):
+        for make in (
+            generate.patterns.rings,
+            generate.patterns.comb,
+            generate.patterns.checkerboard,
+            generate.patterns.all_equal,
+        ):
             rows[f"{size}/{make.__name__}"] = partial(labelled, partial(make, shape))
-        rows[f"{size}/spiral"] = partial(labelled, partial(generate.spiral, shape[0]))
+        rows[f"{size}/spiral"] = partial(labelled, partial(generate.patterns.spiral, shape[0]))
         rows[f"{size}/random-50/4"] = partial(labelled, noise(0.5), connectivity=1)
         rows[f"{size}/random-50/consecutive"] = partial(
             labelled, noise(0.5), numbering="consecutive"

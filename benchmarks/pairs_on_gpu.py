@@ -61,7 +61,7 @@ def measure(pairs, ids, thresholds):
     memory.free_all_blocks()
     before = memory.total_bytes()
     times = [seconds(lambda: conncomp.cluster_pairs(left, right, **options)) for _ in range(9)]
-    with conncomp.kernel_times() as kernels:
+    with conncomp.diagnostics.kernel_times() as kernels:
         table = conncomp.cluster_pairs(left, right, **options)
     both = cupy.concatenate([left, right])
     cupy.unique(both[:1000], return_inverse=True)

@@ -39,7 +39,7 @@ def inputs(volume):
             yield f"{name}, noise {percent} %", lambda make=make: conncomp.label(make())
         blobs = partial(generate.blobs, shape)
         yield f"{name}, blobs", lambda blobs=blobs: conncomp.label(blobs())
-    points = partial(generate.checkerboard, IMAGE)
+    points = partial(generate.patterns.checkerboard, IMAGE)
     yield "image, points", lambda: conncomp.label(points(), connectivity=1)
     yield "image, cells", lambda: conncomp.label(generate.voronoi(IMAGE, 1000))
     small = partial(generate.random_array, SMALL, 0.5)

@@ -559,17 +559,17 @@ CC3D = (
     ),
     Row(
         "[(label, part.sum()) for label, part in cc3d.each(labels.astype(np.uint32), binary=True)]",
-        "[(part.label, part.size) for part in conncomp.each(labels)]",
+        "[(part.label, part.size) for part in conncomp.iterate_components(labels)]",
         "a == b",
         (
             (
                 "A part knows its bounding box, ``slices``, and its ``mask`` is of that box; cc3d's"
                 " images are of the whole array.",
                 "all((labels[part.slices][part.mask] == part.label).all()"
-                " for part in conncomp.each(labels))",
+                " for part in conncomp.iterate_components(labels))",
             ),
         ),
-        needs="each",
+        needs="iterate_components",
     ),
 )
 

@@ -154,6 +154,17 @@ def _accept_explained_names(app, env, node, content):
     return None
 
 
+def _find_in_other_modules(app, env, node, content):
+    """Link a name in backticks to the one public function or class of that name in any module."""
+    name, *member = node["reftarget"].split(".", 1)
+    found = [full for full in public_api.names() if full.endswith(f".{name}")]
+    if len(found) != 1:
+        return None
+    target = ".".join([*found, *member])
+    domain, page = env.get_domain("py"), node.get("refdoc", "")
+    return domain.resolve_xref(env, page, app.builder, "obj", target, node, content)
+
+
 def _load_lazily(app, doctree, docname):
     """Let browsers load a picture when it comes into view, as a page may have a hundred."""
     for image in doctree.findall(nodes.image):
@@ -165,4 +176,5 @@ def setup(app):
     app.connect("builder-inited", _write_algorithms)
     app.connect("builder-inited", _write_papers)
     app.connect("missing-reference", _accept_explained_names)
+    app.connect("missing-reference", _find_in_other_modules)
     app.connect("doctree-resolved", _load_lazily)

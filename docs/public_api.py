@@ -21,8 +21,10 @@ from numpydoc.docscrape import ClassDoc, FunctionDoc, NumpyDocString
 from sphinx.ext.autodoc.mock import mock
 
 import conncomp
+import conncomp.diagnostics
 import conncomp.generate
 import conncomp.models
+import conncomp.results
 
 # What the docs are built without; its functions are listed all the same.
 MISSING = [name for name in ("torch",) if find_spec(name) is None]
@@ -39,8 +41,13 @@ def _with_mocks(name: str) -> ModuleType:
 
 PACKAGES = (
     conncomp,
+    conncomp.diagnostics,
+    conncomp.results,
     conncomp.models,
+    conncomp.models.results,
     conncomp.generate,
+    conncomp.generate.directed,
+    conncomp.generate.patterns,
     conncomp.generate.random,
     _with_mocks("conncomp.torch"),
 )

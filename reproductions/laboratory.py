@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from conncomp import kernel_times
 from conncomp.bench.devices import Cpu
 from conncomp.bench.inputs import Input
 from conncomp.bench.peers import Contender
 from conncomp.bench.runner import Reference, make_input, measure_input
+from conncomp.diagnostics import kernel_times
 from conncomp.kernels.cuda.core.sweeps import recorded_sweeps
 from conncomp.kernels.cuda.launcher import time_limit
 

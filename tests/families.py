@@ -13,7 +13,7 @@ GRAPHS = {
     "random_neighbours": lambda **k: generate.random_neighbours(500, 3, **k),
     "disjoint": lambda **k: generate.disjoint(500, 2000, 9, **k),
     "disjoint connected": lambda **k: generate.disjoint(500, 2000, 9, connected=True, **k),
-    "wang": lambda **k: generate.wang(500, 2000, 9, **k),
+    "wang": lambda **k: generate.equal_components(500, 2000, 9, **k),
     "barabasi_albert": lambda **k: generate.barabasi_albert(500, 3, **k),
     "watts_strogatz": lambda **k: generate.watts_strogatz(500, 6, 0.3, **k),
     "rmat": lambda **k: generate.rmat(9, 5, **k),
@@ -35,16 +35,16 @@ SHUFFLED_GRAPHS = tuple(
 ARRAYS = {
     "random_array": lambda **k: generate.random_array((40, 50), 0.6, values=3, **k),
     "random_array in blocks": lambda **k: generate.random_array((23, 31), 0.8, block=4, **k),
-    "maze": lambda **k: generate.maze((31, 41), **k),
+    "maze": lambda **k: generate.patterns.maze((31, 41), **k),
     "blobs": lambda **k: generate.blobs((60, 70), 3, **k),
     "voronoi": lambda **k: generate.voronoi((60, 70), 40, **k),
     "photograph": lambda **k: generate.photograph((60, 70), **k),
 }
 UNSEEDED_ARRAYS = {
-    "spiral": lambda **k: generate.spiral(33, **k),
-    "rings": lambda **k: generate.rings((9, 20, 11), **k),
-    "comb": lambda **k: generate.comb((5, 7, 6), **k),
-    "hilbert_curve": lambda **k: generate.hilbert_curve(4, **k),
-    "checkerboard": lambda **k: generate.checkerboard((4, 5, 6), **k),
-    "all_equal": lambda **k: generate.all_equal((2, 3), 7, **k),
+    "spiral": lambda **k: generate.patterns.spiral(33, **k),
+    "rings": lambda **k: generate.patterns.rings((9, 20, 11), **k),
+    "comb": lambda **k: generate.patterns.comb((5, 7, 6), **k),
+    "hilbert_curve": lambda **k: generate.patterns.hilbert_curve(4, **k),
+    "checkerboard": lambda **k: generate.patterns.checkerboard((4, 5, 6), **k),
+    "all_equal": lambda **k: generate.patterns.all_equal((2, 3), 7, **k),
 }

@@ -283,7 +283,7 @@ ANALYSIS = {
         "bins": 2,
     },
     models.logarithmic_bins: {"series": np.eye(8), "agreeing": 3},
-    models.katzgraber_young: {
+    models.glass_equilibration_test: {
         "energy": [1.0, 2.0],
         "link_overlap": [0.1, 0.2],
         "beta": 0.5,
@@ -361,7 +361,7 @@ CALLS = {
             (conncomp.contacts, {}),
             (conncomp.fill_holes, {}),
             (conncomp.relabel_consecutive, {}),
-            (conncomp.each, {}),
+            (conncomp.iterate_components, {}),
         )
         for name in ("labels", "background", "batch_axes", *others)
         for others in [{"labels": IMAGE, **others}]
@@ -378,8 +378,8 @@ CALLS = {
         )
         for name in names
     },
-    "crop: image": lambda value: next(conncomp.each(IMAGE)).crop(value),
-    "crop: fill": lambda value: next(conncomp.each(IMAGE)).crop(IMAGE, value),
+    "crop: image": lambda value: next(conncomp.iterate_components(IMAGE)).crop(value),
+    "crop: fill": lambda value: next(conncomp.iterate_components(IMAGE)).crop(IMAGE, value),
     "labels without background": lambda value: conncomp.component_sizes(value, background=None),
     "set_num_threads": conncomp.set_num_threads,
     **{

@@ -156,9 +156,9 @@ def test_the_extra_has_pytorch():
 def folder(tmp_path_factory):
     """Return a folder with files that exist; those of formats are told by names and first bytes."""
     folder = tmp_path_factory.mktemp("files")
-    conncomp.write_image(folder / "image.npy", generate.spiral(8))
+    conncomp.write_image(folder / "image.npy", generate.patterns.spiral(8))
     for name in ("real.png", "real.tif"):
-        conncomp.write_image(folder / name, generate.spiral(8))
+        conncomp.write_image(folder / name, generate.patterns.spiral(8))
     (folder / "real.nii").write_bytes(struct.pack("<i", 348).ljust(344, b"\0") + b"n+1\0")
     (folder / "real.nrrd").write_bytes(b"NRRD0004\n\n")
     (folder / "other.czi").write_bytes(b"ZISRAWFILE")

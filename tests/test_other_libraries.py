@@ -85,7 +85,11 @@ def of_wrapping(wrapping):
 
 
 def walk(labels, image):
-    return [part for each in conncomp.each(labels) for part in (each.mask, each.crop(image))]
+    return [
+        part
+        for each in conncomp.iterate_components(labels)
+        for part in (each.mask, each.crop(image))
+    ]
 
 
 def growing(src, dst):
@@ -117,7 +121,7 @@ CALLS = {
     "component_statistics": (of_statistics, LABELS),
     "statistics of an image": (lambda a, b: of_statistics(a, image=b, spacing=2), LABELS, IMAGE),
     "contacts": (lambda a: fields(conncomp.contacts(a)), LABELS),
-    "match": (lambda a: list(conncomp.match(a, a).columns().values()), LABELS),
+    "match": (lambda a: list(conncomp.match_labels(a, a).columns().values()), LABELS),
     "region_adjacency": (
         lambda a: conncomp.connected_components(conncomp.region_adjacency(a))[1],
         LABELS,
@@ -347,8 +351,8 @@ TOOLS = [
     conncomp.component_spans,
     conncomp.component_statistics,
     conncomp.contacts,
-    lambda labels: conncomp.match(labels, [[0]]),
-    lambda labels: conncomp.match([[0]], labels),
+    lambda labels: conncomp.match_labels(labels, [[0]]),
+    lambda labels: conncomp.match_labels([[0]], labels),
     conncomp.region_adjacency,
     conncomp.fill_holes,
     lambda labels: conncomp.largest_components(labels, 1),
@@ -356,7 +360,7 @@ TOOLS = [
     conncomp.sort_by_size,
     conncomp.relabel_consecutive,
     conncomp.colour_components,
-    conncomp.each,
+    conncomp.iterate_components,
     lambda labels: conncomp.write_view("none.html", labels),
     lambda labels: conncomp.component_sizes(labels, background=0, batch_axes=1),
     lambda labels: conncomp.component_sizes(np.ma.masked_array(labels)),

@@ -97,7 +97,7 @@ def test_version():
     assert run(script) == "False"
 
 
-@pytest.mark.parametrize(("module", "name"), [("models", "Potts"), ("generate", "maze")])
+@pytest.mark.parametrize(("module", "name"), [("models", "Potts"), ("generate", "voronoi")])
 def test_modules_are_imported_when_they_are_asked_for(module, name):
     script = f"""
 import sys, conncomp

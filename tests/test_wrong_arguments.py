@@ -8,6 +8,7 @@ import ast
 import inspect
 import math
 import re
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ import scipy.sparse
 
 import conncomp
 from conncomp import Graph, IncrementalComponents, generate, models
-from conncomp.generate import random
+from conncomp.generate import directed, patterns, random
 
 
 class Opaque:
@@ -82,7 +83,13 @@ CALLS = {
         name: (getattr(conncomp, name), {"labels": IMAGE})
         for name in (
             *("colour_components", "component_members", "component_sizes", "component_spans"),
-            *("component_statistics", "contacts", "each", "fill_holes", "largest_components"),
+            *(
+                "component_statistics",
+                "contacts",
+                "iterate_components",
+                "fill_holes",
+                "largest_components",
+            ),
             *("region_adjacency", "relabel_consecutive", "size_histogram", "sort_by_size"),
         )
     },
@@ -90,7 +97,7 @@ CALLS = {
         conncomp.remove_small_components,
         {"labels": IMAGE, "min_size": 2},
     ),
-    "match": (conncomp.match, {"labels_a": IMAGE, "labels_b": IMAGE}),
+    "match_labels": (conncomp.match_labels, {"labels_a": IMAGE, "labels_b": IMAGE}),
     "cluster_pairs": (conncomp.cluster_pairs, {"pairs": TABLE, "left": "l", "right": "r"}),
     "cluster_quality": (
         conncomp.cluster_quality,
@@ -115,36 +122,37 @@ CALLS = {
     },
     "philox": (random.philox, {"seed": 1, "counter": (1, 2, 3, 4)}),
     **{
-        name: (getattr(generate, name), SMALL)
+        name: (attrgetter(name)(generate), SMALL)
         for name in (
-            *("all_equal", "blobs", "checkerboard", "comb", "grid", "maze", "photograph"),
-            *("random_array", "rings", "road_like"),
+            *("blobs", "grid", "photograph", "random_array", "road_like"),
+            *("patterns.all_equal", "patterns.checkerboard", "patterns.comb", "patterns.maze"),
+            "patterns.rings",
         )
     },
     **{
-        name: (getattr(generate, name), {"num_vertices": 8, **options})
+        name: (attrgetter(name)(generate), {"num_vertices": 8, **options})
         for name, options in {
             "barabasi_albert": {"edges_per_vertex": 2},
-            "bow_tie": {"links_per_vertex": 2},
-            "cycle": {},
+            "directed.bow_tie": {"links_per_vertex": 2},
+            "directed.cycle": {},
             "delaunay": {},
             "disjoint": {"num_edges": 12, "num_components": 2},
             "line": {},
             "overlapping_cliques": {"max_size": 4},
-            "random_directed": {"mean_degree": 2.0},
+            "directed.random_arcs": {"mean_degree": 2.0},
             "random_neighbours": {"degree": 2},
             "star": {},
             "uniform_random": {"num_edges": 9},
-            "wang": {"num_edges": 12, "num_components": 2},
+            "equal_components": {"num_edges": 12, "num_components": 2},
             "watts_strogatz": {"degree": 2, "probability": 0.5},
             "web_like": {"links_per_vertex": 2},
         }.items()
     },
-    "chain_of_cycles": (generate.chain_of_cycles, {"num_cycles": 2, "length": 3}),
+    "chain_of_cycles": (generate.directed.chain_of_cycles, {"num_cycles": 2, "length": 3}),
     "rmat": (generate.rmat, {"scale": 3, "edges_per_vertex": 2}),
-    "directed_rmat": (generate.directed_rmat, {"scale": 3, "arcs_per_vertex": 2}),
-    "hilbert_curve": (generate.hilbert_curve, {"order": 2}),
-    "spiral": (generate.spiral, {"size": 5}),
+    "directed.rmat": (generate.directed.rmat, {"scale": 3, "arcs_per_vertex": 2}),
+    "hilbert_curve": (generate.patterns.hilbert_curve, {"order": 2}),
+    "spiral": (generate.patterns.spiral, {"size": 5}),
     "mesh_sweep": (generate.mesh_sweep, {"shape": (3, 3, 3)}),
     "voronoi": (generate.voronoi, {"shape": (4, 4), "cells": 3}),
     "Ising": (models.Ising, FIELD),
@@ -193,8 +201,8 @@ CALLS = {
     ),
     "reweight": (reweighted, {"energy": [1.0, 2.0, 4.0], "beta": 0.5, "at": 0.6, "bins": 2}),
     "logarithmic_bins": (models.logarithmic_bins, {"series": np.eye(8)}),
-    "katzgraber_young": (
-        models.katzgraber_young,
+    "glass_equilibration_test": (
+        models.glass_equilibration_test,
         {"energy": [1.0, 2.0], "link_overlap": [0.1, 0.2], "beta": 0.5, "bonds": 3},
     ),
     "overlap_distribution": (
@@ -305,7 +313,7 @@ def test_what_is_wrong_for_functions_on_files_is_refused_by_its_name(tmp_path):
 
 def test_every_public_function_is_here():
     known = {function for function, _ in CALLS.values()}
-    rooms = (conncomp, generate, random, models)
+    rooms = (conncomp, conncomp.diagnostics, generate, directed, patterns, random, models)
     public = {
         getattr(room, name)
         for room in rooms
@@ -319,7 +327,12 @@ def test_every_public_function_is_here():
 # Functions without arguments, on files (here and in tests/tables), or of other rooms.
 ELSEWHERE = {
     *("read_image", "write_image", "write_view", "label_file", "plan_labels", "open_volume"),
-    *("label_edge_files", "forest_of_edge_files", "minimum_forest_of_edge_files", "cluster_dups"),
+    *(
+        "label_edge_files",
+        "spanning_forest_of_files",
+        "minimum_spanning_forest_of_files",
+        "cluster_dups",
+    ),
     *("get_num_threads", "show_config", "kernel_times", "path_lengths"),
     *("reweight", "jackknife", "summarise_overlaps", "Labeller"),
 }
@@ -377,8 +390,15 @@ def test_bools_are_no_numbers(call):
 
 @pytest.mark.parametrize("value", [GRAPH, models.Ising((2, 2)), conncomp.Workspace()])
 def test_functions_of_labels_refuse_what_else_this_package_has(value):
-    for name in ("contacts", "component_sizes", "match", "fill_holes", "each", "sort_by_size"):
-        arguments = (value, IMAGE) if name == "match" else (value,)
+    for name in (
+        "contacts",
+        "component_sizes",
+        "match_labels",
+        "fill_holes",
+        "iterate_components",
+        "sort_by_size",
+    ):
+        arguments = (value, IMAGE) if name == "match_labels" else (value,)
         with pytest.raises(TypeError, match="labels"):
             list(getattr(conncomp, name)(*arguments))
     with pytest.raises(TypeError, match="csgraph is a "):
@@ -392,10 +412,13 @@ def test_functions_of_labels_refuse_what_else_this_package_has(value):
             lambda: conncomp.component_statistics(IMAGE, intensity_image=IMAGE),
             "component_statistics has no argument 'intensity_image'; image= is",
         ),
-        (lambda: conncomp.each(IMAGE, intensity_image=IMAGE), "the .crop() of each component"),
+        (
+            lambda: conncomp.iterate_components(IMAGE, intensity_image=IMAGE),
+            "the .crop() of each component",
+        ),
         (lambda: conncomp.largest_components(IMAGE, n=2), "no argument 'n'; k= is"),
         (lambda: conncomp.remove_small_components(IMAGE, threshold=2), "min_size= is"),
-        (lambda: conncomp.match(IMAGE, IMAGE, threshold=0.5), "scores(threshold=)"),
+        (lambda: conncomp.match_labels(IMAGE, IMAGE, threshold=0.5), "scores(threshold=)"),
     ],
 )
 def test_names_of_other_libraries_lead_to_those_here(call, words):

@@ -150,7 +150,7 @@ def _search(edges: list[Edge]) -> Steps:
 
 def sweeps() -> Figure:
     """Draw the labels of a spiral after some sweeps of kernels A to D, and of CPU I."""
-    image = generate.spiral(14) == 1
+    image = generate.patterns.spiral(14) == 1
     roots = conncomp.label(image, connectivity=1, numbering="roots")
     ways: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
         "A": _propagate,

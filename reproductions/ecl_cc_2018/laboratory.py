@@ -284,7 +284,7 @@ def _paths(graph: Any) -> Row:
     """Return the lengths of paths, for each way to jump."""
     counted = {}
     for jump in sorted(ecl.OPTIONS["jump"]):
-        lengths = conncomp.path_lengths(graph, jump=jump)
+        lengths = conncomp.diagnostics.path_lengths(graph, jump=jump)
         counted[str(jump)] = {
             "paths": lengths.paths,
             "walked": lengths.walked,
@@ -302,7 +302,7 @@ def _kernels(graph: Any) -> dict[str, float]:
     contender.run(prepared)  # compiles them
     timed = []
     for _ in range(KERNEL_RUNS):
-        with conncomp.kernel_times() as times:
+        with conncomp.diagnostics.kernel_times() as times:
             contender.run(prepared)
         timed.append(times)
     return {

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from conncomp import kernel_times
 from conncomp.bench.units import format_ratio
+from conncomp.diagnostics import kernel_times
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE
 from conncomp.kernels.cuda.launcher import COUNT, current_gpu
 from conncomp.kernels.cuda.papers import bfs, edge_propagation, vertex_propagation

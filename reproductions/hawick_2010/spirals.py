@@ -84,7 +84,7 @@ def draw_spirals(findings: Findings, canvas: Any) -> None:
     """Draw a sample, and the times of spirals."""
     canvas.set_size_inches(11, 5)
     sample, axes = canvas.subplots(1, 2, width_ratios=(1, 2))
-    sample.imshow(generate.spiral(SAMPLE), cmap="Blues")
+    sample.imshow(generate.patterns.spiral(SAMPLE), cmap="Blues")
     sample.set(xticks=[], yticks=[])
     sample.set_title(f"a spiral of {SAMPLE} x {SAMPLE}", fontsize="small")
     spiral = [row for row in findings["rows"] if row["field"] == "spiral"]

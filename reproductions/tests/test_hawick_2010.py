@@ -366,7 +366,7 @@ def test_a_spiral_is_the_hardest_array_for_kernel_a(on_host):
     """Its rounds grow with the length of the arms, those of Kernel D do not."""
     rounds = {}
     for n in (12, 24):
-        spiral = generate.spiral(n)
+        spiral = generate.patterns.spiral(n)
         for way in ("neighbour-propagation", "label-equivalence"):
             kernel = Kernel("grid", way, way)
             kernel.run(kernel.prepare(spiral, 1))

@@ -10,14 +10,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp import Workspace, kernel_times, label_bonds
+from conncomp import Workspace, label_bonds
 from conncomp.bench.devices import Cpu
+from conncomp.diagnostics import kernel_times
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.papers import tiles
 from conncomp.kernels.links import joined_by_bonds
 from conncomp.kernels.neighbourhood import Neighbourhood
-from conncomp.models import Potts, State
+from conncomp.models import ModelState, Potts
 from reproductions import laboratory
 from reproductions.laboratory import Row
 from reproductions.published import read
@@ -171,7 +172,7 @@ class Laboratory(laboratory.Laboratory):
     ) -> None:
         super().__init__(device, size, notify)
         self.scale = SCALES[size]
-        self._states: dict[Any, State] = {}
+        self._states: dict[Any, ModelState] = {}
         self._bonds: dict[int, list[Any]] = {}
         self._workspace = Workspace()
 

@@ -16,46 +16,26 @@ _lazy.ROOMS.update(
 # first asked for: all of them together take as long as NumPy.
 _ROOMS = {
     "_config": ("get_num_threads", "set_num_threads", "show_config"),
-    "chunked.measures.volume_file": ("VolumeFile", "open_volume"),
+    "chunked.measures.volume_file": ("open_volume",),
     "chunked.streams": ("stream_labels",),
-    "chunked.volumes": ("LabelPlan", "label_file", "plan_labels"),
+    "chunked.volumes": ("label_file", "plan_labels"),
     "components": (
-        "Component",
-        "ComponentStatistics",
-        "ComponentTable",
-        "Contacts",
-        "MatchScores",
-        "Matches",
-        "colour_components",
-        "component_members",
-        "component_sizes",
-        "component_spans",
-        "component_statistics",
-        "contacts",
-        "each",
-        "fill_holes",
-        "largest_components",
-        "match",
-        "region_adjacency",
-        "relabel_consecutive",
-        "remove_small_components",
-        "size_histogram",
-        "sort_by_size",
+        *("component_members", "component_sizes", "component_spans", "size_histogram"),
+        *("component_statistics", "iterate_components", "colour_components"),
+        *("contacts", "region_adjacency", "match_labels"),
+        *("fill_holes", "largest_components", "remove_small_components"),
+        *("relabel_consecutive", "sort_by_size"),
     ),
-    "gpu": ("Workspace", "kernel_times"),
+    "gpu": ("Workspace",),
     "graph": (
-        "Condensation",
         "Graph",
         "IncrementalComponents",
-        "PathLengths",
         "condensation",
         "connected_components",
         "minimum_spanning_forest",
-        "path_lengths",
         "spanning_forest",
     ),
     "grid": (
-        "ComponentWrapping",
         "Labeller",
         "cluster_wrapping",
         "component_wrapping",
@@ -66,18 +46,20 @@ _ROOMS = {
     "io": ("read_image", "write_image", "write_view"),
     "tables": ("ClusterPairs", "cluster_dups", "cluster_pairs", "cluster_quality"),
     "tables.files.edges": (
-        "forest_of_edge_files",
         "label_edge_files",
-        "minimum_forest_of_edge_files",
+        "minimum_spanning_forest_of_files",
+        "spanning_forest_of_files",
     ),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 # These have names of their own.
-_OPEN_ROOMS = ("components", "generate", "graph", "grid", "io", "models")
+_OPEN_ROOMS = ("components", "diagnostics", "generate", "graph", "grid", "io", "models", "results")
 
 __all__ = sorted(_ROOM_OF)
 
 if TYPE_CHECKING:
+    from conncomp import diagnostics as diagnostics
+    from conncomp import results as results
     from conncomp._config import *
     from conncomp.chunked.measures.volume_file import *
     from conncomp.chunked.streams import *

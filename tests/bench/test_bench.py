@@ -235,7 +235,9 @@ def test_missing_peers_are_named_once(run, monkeypatch):
 
 def test_an_algorithm_that_takes_too_long():
     contenders = [peers.algorithms("grid", "cpu")[name] for name in ("raster-scan", "runs")]
-    spiral = inputs.Input("spiral", "", 0, lambda device: generate.spiral(1500), connectivity=1)
+    spiral = inputs.Input(
+        "spiral", "", 0, lambda device: generate.patterns.spiral(1500), connectivity=1
+    )
     task = {"size": "small", "threads": 1, "limit": 0.1}
     *_, result = runner.measure("grid", [("hard", spiral)], contenders, **task)
     slow, default = result["rows"][0]["runs"]

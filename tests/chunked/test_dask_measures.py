@@ -79,20 +79,20 @@ def test_overlaps(part):
     for seed in range(part, 90, 3):
         labels, chunks, known = random_labels(seed)
         other = second_labels(labels, seed)
-        want = conncomp.match(labels, other, **known)
+        want = conncomp.match_labels(labels, other, **known)
         rng = np.random.default_rng(seed)
         cuts = tuple(cut(rng, length, 3) for length in other.shape)
         second = (other, da.from_array(other, cuts), da.from_array(other, chunks))[part]
-        given = conncomp.match(da.from_array(labels, chunks), second, **known)
+        given = conncomp.match_labels(da.from_array(labels, chunks), second, **known)
         assert_same(given, want, seed, set())
 
 
 def test_scores_of_overlaps():
-    given = conncomp.match(da.from_array(LABELS, 2), LABELS % 3)
+    given = conncomp.match_labels(da.from_array(LABELS, 2), LABELS % 3)
     with pytest.raises(TypeError, match=r"not computed yet; compute it with its \.compute\(\)"):
         given.scores()
     (computed,) = dask.compute(given)
-    want = conncomp.match(LABELS, LABELS % 3)
+    want = conncomp.match_labels(LABELS, LABELS % 3)
     assert computed.scores() == want.scores()
     assert computed.to_pandas().equals(want.to_pandas())
 
@@ -111,20 +111,20 @@ def test_scores_of_overlaps():
 def test_overlaps_of_bad_labels(first, second, error, message):
     for other in (second, da.from_array(second, 1)):
         with pytest.raises(error, match=message):
-            dask.compute(conncomp.match(da.from_array(first, 2), other), scheduler="sync")
+            dask.compute(conncomp.match_labels(da.from_array(first, 2), other), scheduler="sync")
 
 
 def test_overlaps_of_bad_items():
     """The argument is named as it is of labels in memory."""
     for labels in (LABELS, da.from_array(LABELS, 2)):
         with pytest.raises(ValueError, match="batch_axes=2 must be from 0 to 1: labels_a has 2"):
-            conncomp.match(labels, labels, batch_axes=2)
+            conncomp.match_labels(labels, labels, batch_axes=2)
 
 
 def test_overlaps_of_unknown_lengths():
     known = da.from_array(LABELS.ravel(), 3)
     with pytest.raises(ValueError, match="labels_b has chunks of unknown lengths"):
-        conncomp.match(known, known[known >= 0])
+        conncomp.match_labels(known, known[known >= 0])
 
 
 def test_values_that_add_up_to_nothing_in_a_chunk():
@@ -207,7 +207,9 @@ def test_no_element():
     labels = np.zeros((2, 0), np.int32)
     lazy = da.from_array(labels)
     assert_same(conncomp.contacts(lazy), conncomp.contacts(labels), 0, set())
-    assert_same(conncomp.match(lazy, labels), conncomp.match(labels, labels), 0, set())
+    assert_same(
+        conncomp.match_labels(lazy, labels), conncomp.match_labels(labels, labels), 0, set()
+    )
     want = conncomp.component_statistics(labels, labels, surfaces=True)
     assert_same(conncomp.component_statistics(lazy, lazy, surfaces=True), want, 0, set())
 

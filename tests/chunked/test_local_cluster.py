@@ -78,7 +78,7 @@ def test_as_in_memory(monkeypatch):
         pd.testing.assert_frame_equal(clusters, conncomp.cluster_pairs(names, "l", "r"))
         edges = dd.from_pandas(frame, npartitions=5)
         graph = conncomp.Graph.from_edges(frame.l, frame.r)
-        least = conncomp.minimum_forest_of_edge_files(edges, "l", "r", "l")[0]
+        least = conncomp.minimum_spanning_forest_of_files(edges, "l", "r", "l")[0]
         expected = conncomp.minimum_spanning_forest(graph, frame.l.to_numpy())
         np.testing.assert_array_equal(least, expected)
 

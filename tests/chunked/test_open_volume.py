@@ -88,7 +88,10 @@ def test_statistics_and_contacts(tmp_path):
         want = conncomp.component_statistics(labels, image if bright else None, **wanted)
         assert_same(given, want, {"centroids", "moments", "weighted_centroids", "sums", "means"})
         other = rng.integers(0, 9, labels.shape)
-        assert_same(conncomp.match(opened, other, **known), conncomp.match(labels, other, **known))
+        assert_same(
+            conncomp.match_labels(opened, other, **known),
+            conncomp.match_labels(labels, other, **known),
+        )
         known |= {"periodic": [bool(rng.integers(2)) for _ in range(axes)]}
         known["connectivity"] = int(rng.integers(1, axes + 1))
         assert_same(conncomp.contacts(opened, **known), conncomp.contacts(labels, **known))
@@ -110,7 +113,7 @@ def test_every_kind_of_files(tmp_path, monkeypatch, kind):
             np.testing.assert_array_equal(opened[part], labels[part], strict=True)
         measured = conncomp.component_statistics(opened, opened, surfaces=True)
         assert told[-1][0] == told[-1][1]
-        same = conncomp.match(opened, opened)
+        same = conncomp.match_labels(opened, opened)
         assert (same.ious == 1).all()
         assert same.components == (labels.max(),) * 2
         want = conncomp.component_statistics(labels, labels, surfaces=True)

@@ -116,7 +116,7 @@ MEASURES = {
         conncomp.component_statistics(labels, image, surfaces=True).sums
     ),
     "contacts": lambda labels, _: conncomp.contacts(labels, periodic=True).pairs,
-    "overlaps": lambda labels, _: conncomp.match(labels, labels).unions,
+    "overlaps": lambda labels, _: conncomp.match_labels(labels, labels).unions,
 }
 
 

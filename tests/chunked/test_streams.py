@@ -30,7 +30,7 @@ def gathered(batches):
     assert all(len(batch.labels) and np.all(np.diff(batch.labels) > 0) for batch in batches)
     order = np.argsort(np.concatenate([batch.labels for batch in batches] or [np.empty(0, int)]))
     columns = {}
-    for name in conncomp.ComponentStatistics.__dataclass_fields__:
+    for name in conncomp.results.ComponentStatistics.__dataclass_fields__:
         if name == "spacing":
             continue
         parts = [getattr(batch, name) for batch in batches]
@@ -47,7 +47,7 @@ def expected(volume, image=None, surfaces=False, spacing=None, **options):
     )
     columns = {
         name: getattr(table, name)
-        for name in conncomp.ComponentStatistics.__dataclass_fields__
+        for name in conncomp.results.ComponentStatistics.__dataclass_fields__
         if name != "spacing"
     }
     return columns | {"labels": np.unique(roots[roots >= 0]).astype(np.int64)}

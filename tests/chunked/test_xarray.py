@@ -195,8 +195,8 @@ TOOLS = {
     "statistics": lambda a: vars(conncomp.component_statistics(a)),
     "contacts": lambda a: conncomp.contacts(a).pairs,
     "adjacency": lambda a: conncomp.region_adjacency(a).indices,
-    "each": lambda a: [each.mask for each in conncomp.each(a)],
-    "match": lambda a: conncomp.match(a, a).columns(),
+    "each": lambda a: [each.mask for each in conncomp.iterate_components(a)],
+    "match": lambda a: conncomp.match_labels(a, a).columns(),
     "sizes": conncomp.component_sizes,
     "histogram": conncomp.size_histogram,
     "members": conncomp.component_members,
@@ -318,7 +318,7 @@ TURNS = {
     "variable": lambda a: a.variable.transpose("x", "y", "z"),
 }
 BESIDE = {
-    "match": lambda a, b: conncomp.match(a, b).columns(),
+    "match": lambda a, b: conncomp.match_labels(a, b).columns(),
     "statistics": lambda a, b: vars(conncomp.component_statistics(a, b)),
     "properties": lambda a, b: conncomp.component_statistics(
         a, b, properties=["intensity_mean", "centroid_weighted"]
@@ -326,7 +326,7 @@ BESIDE = {
     "classes": lambda a, b: conncomp.component_statistics(a, classes=b).classes,
     "largest": lambda a, b: conncomp.largest_components(a, 1, by=b),
     "colours": lambda a, b: conncomp.colour_components(a, b),
-    "crop": lambda a, b: [each.crop(b) for each in conncomp.each(a)],
+    "crop": lambda a, b: [each.crop(b) for each in conncomp.iterate_components(a)],
     "slabs": lambda a, b: [batch.sums for batch in conncomp.stream_labels([(a, b)])],
 }
 OF_CHUNKS = ["match", "statistics"]
@@ -382,7 +382,7 @@ def test_structures_have_names():
     expected = conncomp.label(image.data, structure=down.data)
     for given, structure in ((image, down.transpose()), (image.transpose(), down)):
         labels = conncomp.label(given, structure=structure).transpose("y", "x")
-        assert conncomp.match(labels.data, expected).scores(1).false_positives == 0
+        assert conncomp.match_labels(labels.data, expected).scores(1).false_positives == 0
     with pytest.raises(ValueError, match="structure has the axes y, x, but label_image t, x"):
         conncomp.label(image.rename(y="t"), structure=down)
 

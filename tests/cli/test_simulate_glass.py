@@ -9,7 +9,7 @@ from PIL import Image
 
 from cli.test_command import check_failure
 from cli.test_simulate import as_json
-from conncomp.models import SpinGlass, katzgraber_young, simulate
+from conncomp.models import SpinGlass, glass_equilibration_test, simulate
 
 BASE = "simulate glass --temperatures 1:2:3 --samples 3 --sweeps 12 --thermalise 4 --seed 5"
 SIZES = "--shape 3x3x3 --shape 4x4x4"
@@ -90,8 +90,8 @@ def test_table_picture_and_the_identity_of_gaussian_couplings(run, report):
     series = run_of((3, 3, 3), "gaussian").series
     energies = series.energy.mean(axis=0).reshape(3, 3, 2)[:, 0].mean(axis=1)
     links = series.link_overlap.mean(axis=0).reshape(3, 3)[:, 0]
-    off = katzgraber_young(energies, links, beta=1.0, bonds=81)
-    found = report(*words)["summaries"][0]["katzgraber_young"]
+    off = glass_equilibration_test(energies, links, beta=1.0, bonds=81)
+    found = report(*words)["summaries"][0]["equilibration_test"]
     assert found == {"value": pytest.approx(off.value), "error": pytest.approx(off.error)}
 
 

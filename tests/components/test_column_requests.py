@@ -50,7 +50,7 @@ def test_attributes_stay():
     table = table_of(LABELS, image, ["area", "intensity_max"], surfaces=True)
     unmeasured = table_of(LABELS, image, ["area"], surfaces=True)
     of_values = {"sums", "means", "minima", "maxima", "weighted_centroids"}
-    for name in conncomp.ComponentStatistics.__dataclass_fields__:
+    for name in conncomp.results.ComponentStatistics.__dataclass_fields__:
         np.testing.assert_array_equal(getattr(table, name), getattr(plain, name))
         if name in of_values:
             assert len(getattr(unmeasured, name)) == 0

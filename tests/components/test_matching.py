@@ -47,7 +47,7 @@ def check(found, expected):
 def test_pairs(seed, shape, background, dtype, most):
     generator = np.random.default_rng(seed)
     a, b = generator.integers(0, most, shape).astype(dtype), generator.integers(0, most, shape)
-    found = conncomp.match(a, b, background=background)
+    found = conncomp.match_labels(a, b, background=background)
     check(found, match_by_numpy(a, b, -1 if background is None else background))
     table = np.asarray(contingency_table(a, b).todense())
     for pair, both in zip(found.pairs.tolist(), found.intersections.tolist(), strict=True):
@@ -60,10 +60,10 @@ def test_pairs(seed, shape, background, dtype, most):
 def test_items_are_apart(shape):
     generator = np.random.default_rng(0)
     a, b = generator.integers(0, 6, shape), generator.integers(0, 9, shape) * 5
-    found = conncomp.match(a, b, batch_axes=1)
+    found = conncomp.match_labels(a, b, batch_axes=1)
     for item in range(shape[0]):
         rows = found.batch[:, 0] == item
-        alone = conncomp.match(a[item], b[item])
+        alone = conncomp.match_labels(a[item], b[item])
         for name in FIELDS[:-1]:
             np.testing.assert_array_equal(getattr(found, name)[rows], getattr(alone, name))
     assert list(found.columns()) == [
@@ -92,7 +92,7 @@ def test_scores(seed, threshold):
     generator = np.random.default_rng(seed)
     a = generator.integers(0, 5, (4, 6)).repeat(3, axis=1)
     b = np.where(generator.random(a.shape) < 0.3, generator.integers(0, 8, a.shape), a)
-    scores = conncomp.match(a, b).scores(threshold)
+    scores = conncomp.match_labels(a, b).scores(threshold)
     matched, wrong, missed = scores_by_assignment(a, b, threshold)
     assert scores[:3] == (matched, wrong, missed)
     assert scores.f1 == pytest.approx(2 * matched / max(2 * matched + wrong + missed, 1))
@@ -101,9 +101,9 @@ def test_scores(seed, threshold):
 
 def test_scores_of_equal_halves():
     """Both halves have a ratio of 1/2 with the whole, which is matched once."""
-    scores = conncomp.match([[1, 1]], [[1, 2]]).scores(0.5)
+    scores = conncomp.match_labels([[1, 1]], [[1, 2]]).scores(0.5)
     assert scores == (1, 1, 0, 0.5, 1, 2 / 3, 0.5)
-    nothing = conncomp.match([[0]], [[0]]).scores()
+    nothing = conncomp.match_labels([[0]], [[0]]).scores()
     assert nothing == (0, 0, 0, 0, 0, 0, 0)
 
 
@@ -123,7 +123,7 @@ ERRORS = [
 @pytest.mark.parametrize(("sides", "options", "error", "message"), ERRORS)
 def test_errors(sides, options, error, message):
     with pytest.raises(error, match=re.escape(message)):
-        conncomp.match(*sides, **options)
+        conncomp.match_labels(*sides, **options)
 
 
 @pytest.mark.parametrize(
@@ -131,13 +131,13 @@ def test_errors(sides, options, error, message):
 )
 def test_thresholds(threshold, error):
     with pytest.raises(error, match="threshold"):
-        conncomp.match([[1]], [[1]]).scores(threshold)
+        conncomp.match_labels([[1]], [[1]]).scores(threshold)
 
 
 def test_inputs_stay():
     a, b = np.array([[1, 2, 0]]), np.array([[3, 3, 3]])
     kept = a.copy(), b.copy()
-    conncomp.match(a, b)
+    conncomp.match_labels(a, b)
     np.testing.assert_array_equal((a, b), kept)
 
 
@@ -149,8 +149,8 @@ def test_gpu(monkeypatch, axes):
     for most in (3, 900):
         a, b = (generator.integers(0, most, (3, 40, 33)).astype("i4") for _ in range(2))
         options = {"background": 0, "batch_axes": axes}
-        found = conncomp.match(cupy.asarray(a), cupy.asarray(b), **options)
-        expected = conncomp.match(a, b, **options)
+        found = conncomp.match_labels(cupy.asarray(a), cupy.asarray(b), **options)
+        expected = conncomp.match_labels(a, b, **options)
         for name in FIELDS:
             np.testing.assert_array_equal(
                 getattr(found, name).get(), getattr(expected, name), strict=True
@@ -158,4 +158,4 @@ def test_gpu(monkeypatch, axes):
         assert found.components == expected.components
         assert found.scores(0.1) == expected.scores(0.1)
         with pytest.raises(TypeError, match="labels_b lies in main memory, but labels_a in GPU"):
-            conncomp.match(cupy.asarray(a), b, **options)
+            conncomp.match_labels(cupy.asarray(a), b, **options)

@@ -95,7 +95,7 @@ def test_graph_and_walk(cupy, labels):
     assert on_device.device == "cuda"
     for name in ("indptr", "indices"):
         np.testing.assert_array_equal(getattr(on_device, name).get(), getattr(in_memory, name))
-    walks = (list(conncomp.each(array, background=0)) for array in (placed, labels))
+    walks = (list(conncomp.iterate_components(array, background=0)) for array in (placed, labels))
     for component, expected in zip(*walks, strict=True):
         assert repr(component) == repr(expected)
         np.testing.assert_array_equal(component.mask.get(), expected.mask)
@@ -159,7 +159,7 @@ def test_tables_grow(bits, shape, values):
         )
         pairs, counts = touching.pairs_of_keys(*of_keys, values, steps.kinds)
         areas = counts[:, :-1].sum(axis=1).astype(float)
-        measured = conncomp.Contacts(pairs, counts.sum(axis=1), areas, pairs[:, :0])
+        measured = conncomp.results.Contacts(pairs, counts.sum(axis=1), areas, pairs[:, :0])
         check_contacts(
             measured, contacts_by_loops(labels, 0, periodic=periodic), [1.0] * len(shape)
         )

@@ -152,7 +152,7 @@ EVERY = [
 
 def all_arrays(result):
     """Return what a function of `EVERY` gave, as a tuple of arrays."""
-    if isinstance(result, conncomp.ComponentStatistics):
+    if isinstance(result, conncomp.results.ComponentStatistics):
         return astuple(result)[:-1]  # the last one is the spacing
     return result if isinstance(result, tuple) else (result,)
 

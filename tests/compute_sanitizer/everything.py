@@ -119,7 +119,7 @@ def label_graphs_by(cupy, algorithm, connection):
 
 def contract_chains(cupy):
     """Strong components where a sample of arcs tells of long chains."""
-    graph = generate.cycle(strong_components.LEAST_CHAINED, shuffle=True)
+    graph = generate.directed.cycle(strong_components.LEAST_CHAINED, shuffle=True)
     there = Graph.from_csr(cupy.asarray(graph.indptr), cupy.asarray(graph.indices))
     for each in (graph, there):
         assert conncomp.connected_components(each, connection="strong")[0] == 1
@@ -156,7 +156,7 @@ def label_postponed(cupy):
 def count_paths(cupy):
     src, dst, n = HARD_GRAPHS["brooms"]
     for graph in graphs_of(cupy, src, dst, n):
-        assert conncomp.path_lengths(graph).maximum >= 0
+        assert conncomp.diagnostics.path_lengths(graph).maximum >= 0
 
 
 def find_forests(cupy):
@@ -232,7 +232,7 @@ NUMBERINGS = "roots", "consecutive"
 IMAGES = [
     (generate.random_array((67, 33), 0.592746), 1),
     (generate.random_array((65, 38), 0.9, values=2), 2),
-    (generate.rings((33, 70)), 2),
+    (generate.patterns.rings((33, 70)), 2),
     (generate.random_array((9, 17, 11), 0.4), 3),
 ]
 BLOCKS = [{"block": (16, 16)}, {"block": (32, 32)}]
@@ -438,7 +438,7 @@ def find_neighbours(cupy):
         for function in (
             conncomp.contacts,
             partial(conncomp.contacts, connectivity=1, periodic=True),
-            lambda each, **options: conncomp.match(each, each[::-1].copy(), **options),
+            lambda each, **options: conncomp.match_labels(each, each[::-1].copy(), **options),
             conncomp.fill_holes,
             partial(conncomp.fill_holes, connectivity=1, max_size=3),
         ):
@@ -457,7 +457,9 @@ def renumber(cupy):
         )
     for labels in (each for each in LABELS if each is not MANY and each.ndim < 4):
         measure_columns(cupy, labels)
-    walks = (conncomp.each(each, background=0) for each in (cupy.asarray(NOISE), NOISE))
+    walks = (
+        conncomp.iterate_components(each, background=0) for each in (cupy.asarray(NOISE), NOISE)
+    )
     for found, right in zip(*walks, strict=True):
         check(found.mask, right.mask)
         check(found.crop(cupy.asarray(NOISE), 1), right.crop(NOISE, 1))

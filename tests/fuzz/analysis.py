@@ -129,7 +129,7 @@ def _bins(choices, rng):
 def _identity(choices, rng):
     energy, links = rng.normal(size=(2, 2 + choices.below(5)))
     beta, bonds = choices.pick([0.5, 0.0, 2.0]), 1 + choices.below(9)
-    found = models.katzgraber_young(energy, links, beta=beta, bonds=bonds, variance=0.5)
+    found = models.glass_equilibration_test(energy, links, beta=beta, bonds=bonds, variance=0.5)
     each = [e / bonds + beta * 0.5 * (1 - q) for e, q in zip(energy, links, strict=True)]
     assert math.isclose(found.value, np.mean(each), abs_tol=1e-12)
     error = np.std(each, ddof=1) / math.sqrt(len(each))
@@ -140,7 +140,7 @@ def _distribution(choices, rng):
     samples, bins = 2 + choices.below(3), 1 + choices.below(9)
     sample, none = np.arange(samples), np.zeros(samples)
     moments = [
-        models.Overlaps(
+        models.results.Overlaps(
             np.full(samples, 0.7), sample, none, rng.uniform(-1, 1, samples), none, none
         )
         for _ in range(1 + choices.below(4))

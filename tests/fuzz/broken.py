@@ -234,8 +234,8 @@ BREAKAGES = {
     "read-pairs": [of(Clustering, "table", _with_another(name)) for name in ("cluster", "size")],
     "edge-files": [
         *(of(conncomp, "label_edge_files", _part(k)) for k in (0, 1)),
-        *(of(conncomp, "forest_of_edge_files", _part(k)) for k in range(3)),
-        *(of(conncomp, "minimum_forest_of_edge_files", _part(k)) for k in range(4)),
+        *(of(conncomp, "spanning_forest_of_files", _part(k)) for k in range(3)),
+        *(of(conncomp, "minimum_spanning_forest_of_files", _part(k)) for k in range(4)),
     ],
     "names-in-text": [
         of_call(conncomp.Graph, "read", _merges),
@@ -276,13 +276,13 @@ BREAKAGES = {
     ],
     "statistics": [
         *(of(conncomp, "component_statistics", _part(name)) for name in STATISTICS),
-        of(conncomp.ComponentStatistics, "principal_axes", _part(0)),
-        of(conncomp.ComponentStatistics, "principal_axes", _part(1)),
-        of_property(conncomp.ComponentStatistics, "volumes", _part()),
-        of_property(conncomp.ComponentStatistics, "surface_areas", _part()),
-        of(conncomp, "each", lambda walk: [*walk, "another"]),
-        of_property(conncomp.Component, "mask", _part()),
-        of(conncomp.Component, "crop", _part()),
+        of(conncomp.results.ComponentStatistics, "principal_axes", _part(0)),
+        of(conncomp.results.ComponentStatistics, "principal_axes", _part(1)),
+        of_property(conncomp.results.ComponentStatistics, "volumes", _part()),
+        of_property(conncomp.results.ComponentStatistics, "surface_areas", _part()),
+        of(conncomp, "iterate_components", lambda walk: [*walk, "another"]),
+        of_property(conncomp.results.Component, "mask", _part()),
+        of(conncomp.results.Component, "crop", _part()),
     ],
     "columns": [
         of(conncomp, "component_statistics", _part("properties", name)) for name in COLUMNS
@@ -301,8 +301,11 @@ BREAKAGES = {
         of(conncomp, "region_adjacency", _part("_num_vertices")),
     ],
     "match": [
-        *(of(conncomp, "match", _part(k)) for k in ("pairs", "intersections", "unions", "batch")),
-        of(conncomp, "match", _part("components", 0)),
+        *(
+            of(conncomp, "match_labels", _part(k))
+            for k in ("pairs", "intersections", "unions", "batch")
+        ),
+        of(conncomp, "match_labels", _part("components", 0)),
     ],
     "holes": [of(conncomp, "fill_holes", _part())],
     "colours": [of(conncomp, "colour_components", _part())],
@@ -437,7 +440,7 @@ BREAKAGES = {
         of(models.Ising, "swendsen_wang", _column(16, 1 << 28)),
         of(models.Ising, "swendsen_wang", _column(-1, 1 << 32)),
         *(
-            of_property(models.IsingMeasurements, name, _part())
+            of_property(models.results.IsingMeasurements, name, _part())
             for name in ("wraps", "rank", "structure", "improved_structure")
         ),
     ],
@@ -491,13 +494,16 @@ BREAKAGES = {
             for part in ("value", "error")
         ),
         *(of(models, "collapse", _part(name)) for name in ("chi_squared", "freedom")),
-        of(models.Collapse, "scale", _part()),
-        *(of(models, "reweight", _part(name)) for name in models.Reweighted._fields),
-        *(of(models, "logarithmic_bins", _part(name)) for name in models.LogarithmicBins._fields),
-        *(of(models, "katzgraber_young", _part(name)) for name in ("value", "error")),
+        of(models.results.Collapse, "scale", _part()),
+        *(of(models, "reweight", _part(name)) for name in models.results.Reweighted._fields),
+        *(
+            of(models, "logarithmic_bins", _part(name))
+            for name in models.results.LogarithmicBins._fields
+        ),
+        *(of(models, "glass_equilibration_test", _part(name)) for name in ("value", "error")),
         *(
             of(models, "overlap_distribution", _part(name))
-            for name in models.OverlapDistribution._fields
+            for name in models.results.OverlapDistribution._fields
         ),
     ],
     "tempering": [
@@ -511,19 +517,19 @@ BREAKAGES = {
         of(models.Percolation, "labels", lambda x: _other(x, (0,) if type(x) is tuple else ())),
         of_call(models.Percolation, "step", _lags),
         *(
-            of(models.PercolationMeasurements, "summarise", _part(name, part))
-            for name in models.PercolationSummary._fields
+            of(models.results.PercolationMeasurements, "summarise", _part(name, part))
+            for name in models.results.PercolationSummary._fields
             for part in ("value", "error")
         ),
     ],
     "percolation-sweeps": [
         of(models.Percolation, "sweep", _part("series")),
         of(models.Percolation, "sweep", _part("first_wraps")),
-        *(of(models.PercolationSweep, name, _part()) for name in ("first", "wrapped")),
-        of(models.PercolationSweep, "wrapping", _part("value")),
-        of(models.PercolationSweep, "wrapping", _part("error")),
+        *(of(models.results.PercolationSweep, name, _part()) for name in ("first", "wrapped")),
+        of(models.results.PercolationSweep, "wrapping", _part("value")),
+        of(models.results.PercolationSweep, "wrapping", _part("error")),
         *(
-            of(models.PercolationSweep, "at", _part(name, "value"))
+            of(models.results.PercolationSweep, "at", _part(name, "value"))
             for name in ("clusters", "largest_cluster", "mean_size", "squared_sizes")
         ),
     ],

@@ -27,25 +27,27 @@ OF_LABELS = [
     lambda a, b, **k: conncomp.component_spans(a, background=b, **k),
     lambda a, b, **k: conncomp.component_statistics(a, background=b, surfaces=True, **k),
     lambda a, b, **k: conncomp.contacts(a, background=b, **k),
-    lambda a, b, **k: conncomp.match(a, a, background=b, **k),
+    lambda a, b, **k: conncomp.match_labels(a, a, background=b, **k),
     lambda a, b, **k: conncomp.fill_holes(a, background=b, **k),
     lambda a, b, **k: conncomp.largest_components(a, 2, background=b, **k),
     lambda a, b, **k: conncomp.remove_small_components(a, 2, background=b, **k),
     lambda a, b, **k: conncomp.sort_by_size(a, background=b, **k),
     lambda a, b, **k: conncomp.relabel_consecutive(a, background=b, **k),
     lambda a, b, **k: conncomp.colour_components(a, background=b, **k),
-    lambda a, b, **k: [(each.label, each.mask) for each in conncomp.each(a, background=b, **k)],
+    lambda a, b, **k: [
+        (each.label, each.mask) for each in conncomp.iterate_components(a, background=b, **k)
+    ],
 ]
 WITH_LENGTHS = OF_LABELS[3:5]
 # Each of labels and an array beside them, both with names.
 OF_PAIRS = [
-    lambda a, b, c: conncomp.match(a, b, background=c),
+    lambda a, b, c: conncomp.match_labels(a, b, background=c),
     lambda a, b, c: conncomp.component_statistics(a, b, background=c),
     lambda a, b, c: conncomp.component_statistics(
         a, b, background=c, properties=["intensity_mean", "centroid_weighted"]
     ).columns(),
     lambda a, b, c: conncomp.colour_components(a, b, background=c),
-    lambda a, b, c: [each.crop(b) for each in conncomp.each(a, background=c)],
+    lambda a, b, c: [each.crop(b) for each in conncomp.iterate_components(a, background=c)],
 ]
 
 

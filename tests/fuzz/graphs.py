@@ -277,8 +277,8 @@ def edge_files(data):
         conncomp.set_num_threads(1 + choices.below(4))
         named = {"src": "a", "dst": "b", "num_vertices": n}
         labelled = conncomp.label_edge_files(files, **named)
-        edges, *ends = conncomp.forest_of_edge_files(files, **named)
-        chosen, *lightest = conncomp.minimum_forest_of_edge_files(files, **named)
+        edges, *ends = conncomp.spanning_forest_of_files(files, **named)
+        chosen, *lightest = conncomp.minimum_spanning_forest_of_files(files, **named)
     ends_of = list(zip(src.tolist(), dst.tolist(), strict=True))
     labels = consecutive(components_by_search(n, ends_of), first=0)
     assert_same(labelled, (labels.max(initial=-1) + 1, labels))

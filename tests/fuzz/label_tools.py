@@ -170,7 +170,7 @@ def statistics(data):
         given, image, moments=moments, surfaces=surfaces, spacing=spacing, **options
     )
     lengths = np.broadcast_to(1.0 if spacing is None else spacing, ndim)
-    walked = list(conncomp.each(given, **options))
+    walked = list(conncomp.iterate_components(given, **options))
     expected = list(components_of(given, axes, background))
     for row, (index, label, inside) in enumerate(expected):
         points = np.argwhere(inside)
@@ -320,7 +320,7 @@ def matches(data):
     other = choices.generator().integers(0, choices.pick([1, 2, 5, 40]), given.shape)
     conncomp.set_num_threads(1 + choices.below(4))
     swapped = choices.flag()
-    found = conncomp.match(*((other, given) if swapped else (given, other)), **options)
+    found = conncomp.match_labels(*((other, given) if swapped else (given, other)), **options)
     plain, expected, components = without_mask(given, background), [], np.zeros(2, int)
     for index in items_of(given, axes):
         sides = [places(labels[index], background) for labels in (plain, other)]

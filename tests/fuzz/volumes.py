@@ -336,7 +336,7 @@ def label_volumes(data):
                     raise AssertionError("took what holds no labels")
                 return
             found = getattr(conncomp, function.__name__)(opened, *arguments, **known)
-            if isinstance(found, conncomp.VolumeFile):
+            if isinstance(found, conncomp.results.VolumeFile):
                 target = folder / choices.pick(["out.npy", "out.zarr"])
                 found.save(target)
                 found = read_labels(target)

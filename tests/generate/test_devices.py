@@ -26,8 +26,8 @@ SMALLEST = {
     "uniform_random": lambda **k: generate.uniform_random(0, 0, **k),
     "random_neighbours": lambda **k: generate.random_neighbours(2, 0, **k),
     "disjoint": lambda **k: generate.disjoint(0, 0, 0, connected=True, **k),
-    "wang": lambda **k: generate.wang(0, 0, 0, **k),
-    "wang of single vertices": lambda **k: generate.wang(5, 0, 5, **k),
+    "wang": lambda **k: generate.equal_components(0, 0, 0, **k),
+    "wang of single vertices": lambda **k: generate.equal_components(5, 0, 5, **k),
     "barabasi_albert": lambda **k: generate.barabasi_albert(2, 1, **k),
     "watts_strogatz": lambda **k: generate.watts_strogatz(5, 0, 0.5, **k),
     "rmat": lambda **k: generate.rmat(0, 0, simple=True, **k),
@@ -111,7 +111,7 @@ def test_the_stand_in_is_as_strict_as_cupy(cupy):
             mixed()
 
 
-@pytest.mark.parametrize("make", [generate.line, generate.rings, random.permutation])
+@pytest.mark.parametrize("make", [generate.line, generate.patterns.rings, random.permutation])
 def test_unknown_device(make):
     with pytest.raises(ValueError, match="device='tpu'"):
         make(3, device="tpu")
@@ -155,8 +155,8 @@ def test_large_graphs_and_arrays_on_a_gpu():
         same_graph(make(seed=9), make(seed=9, device="cuda"), get)
     for make in (
         lambda **k: generate.random_array((5000, 5000), 0.6, values=9, **k),
-        lambda **k: generate.spiral(4097, **k),
-        lambda **k: generate.hilbert_curve(11, **k),
+        lambda **k: generate.patterns.spiral(4097, **k),
+        lambda **k: generate.patterns.hilbert_curve(11, **k),
     ):
         same_array(make(), make(device="cuda"))
 

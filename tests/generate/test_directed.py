@@ -8,15 +8,17 @@ from conncomp import generate
 from conncomp.generate import meshes
 
 GRAPHS = {
-    "random_directed": lambda **k: generate.random_directed(500, 1.3, **k),
-    "directed_rmat": lambda **k: generate.directed_rmat(9, 5, **k),
-    "directed_rmat shuffled": lambda **k: generate.directed_rmat(9, 5, shuffle=True, **k),
-    "bow_tie": lambda **k: generate.bow_tie(1000, 5, **k),
-    "bow_tie shuffled": lambda **k: generate.bow_tie(1000, 5, shuffle=True, **k),
-    "bow_tie of one": lambda **k: generate.bow_tie(1, **k),
-    "bow_tie of few": lambda **k: generate.bow_tie(7, 3, **k),
-    "cycle shuffled": lambda **k: generate.cycle(500, shuffle=True, **k),
-    "chain_of_cycles shuffled": lambda **k: generate.chain_of_cycles(50, 7, shuffle=True, **k),
+    "random_directed": lambda **k: generate.directed.random_arcs(500, 1.3, **k),
+    "directed_rmat": lambda **k: generate.directed.rmat(9, 5, **k),
+    "directed_rmat shuffled": lambda **k: generate.directed.rmat(9, 5, shuffle=True, **k),
+    "bow_tie": lambda **k: generate.directed.bow_tie(1000, 5, **k),
+    "bow_tie shuffled": lambda **k: generate.directed.bow_tie(1000, 5, shuffle=True, **k),
+    "bow_tie of one": lambda **k: generate.directed.bow_tie(1, **k),
+    "bow_tie of few": lambda **k: generate.directed.bow_tie(7, 3, **k),
+    "cycle shuffled": lambda **k: generate.directed.cycle(500, shuffle=True, **k),
+    "chain_of_cycles shuffled": lambda **k: generate.directed.chain_of_cycles(
+        50, 7, shuffle=True, **k
+    ),
     "mesh_sweep shuffled": lambda **k: generate.mesh_sweep((5, 4, 3), shuffle=True, **k),
 }
 SIDES = {"hexahedra": 6, "tetrahedra": 4}
@@ -47,21 +49,21 @@ def test_same_for_a_seed_everywhere(cupy, name):
 @pytest.mark.parametrize(("degree", "share"), [(0.8, 0), (1.5, 0.34), (3, 0.885)])
 def test_the_giant_of_random_graphs(degree, share):
     """It has the square of the giant's share of an undirected graph: x = 1 - exp(-degree x)."""
-    graph = generate.random_directed(30_000, degree)
+    graph = generate.directed.random_arcs(30_000, degree)
     assert graph.num_arcs == round(30_000 * degree)
     assert (np.not_equal(*ends(graph))).all()
     assert strong(graph)[0] / 30_000 == pytest.approx(share, abs=0.02)
 
 
 def test_rmat_is_that_of_undirected_graphs():
-    src, dst = generate.directed_rmat(8, 4, seed=3).arrays
+    src, dst = generate.directed.rmat(8, 4, seed=3).arrays
     both = generate.rmat(8, 4, seed=3)
     np.testing.assert_array_equal(both.arrays[0], np.concatenate([dst, src]))
 
 
 @pytest.mark.parametrize("shuffle", [False, True])
 def test_bow_tie(shuffle):
-    graph = generate.bow_tie(20_000, shuffle=shuffle)
+    graph = generate.directed.bow_tie(20_000, shuffle=shuffle)
     sizes = strong(graph)
     assert sizes[0] == 5600
     assert 2 <= sizes[1] <= 16
@@ -77,13 +79,13 @@ def test_bow_tie(shuffle):
 
 
 def test_cycles():
-    assert strong(generate.cycle(1000)).tolist() == [1000]
-    graph = generate.chain_of_cycles(20, 5)
+    assert strong(generate.directed.cycle(1000)).tolist() == [1000]
+    graph = generate.directed.chain_of_cycles(20, 5)
     assert strong(graph).tolist() == [5] * 20
     assert graph.num_arcs == 100 + 19
     labels = conncomp.connected_components(graph, connection="strong", numbering="topological")[1]
     assert labels[::5].tolist() == list(range(19, -1, -1))
-    assert generate.chain_of_cycles(0, 3).num_vertices == 0
+    assert generate.directed.chain_of_cycles(0, 3).num_vertices == 0
 
 
 @pytest.mark.parametrize("elements", SIDES)
@@ -154,19 +156,28 @@ def test_meshes_that_others_fail_on():
         ),
         (lambda: generate.mesh_sweep((5, 5, 5), direction=(0, 0, 0)), "direction=.*not all 0"),
         (lambda: generate.mesh_sweep((5, 5, 5), direction=(1, 0)), "direction=.*three numbers"),
-        (lambda: generate.random_directed(1, 2), "mean_degree=2 must be 0 for num_vertices=1"),
-        (lambda: generate.random_directed(9, -1), "mean_degree=-1.0 must be at least 0"),
-        (lambda: generate.directed_rmat(3, a=0.9), r"a \+ b \+ c"),
-        (lambda: generate.cycle(0), "num_vertices=0 must be at least 1"),
-        (lambda: generate.chain_of_cycles(3, 0), "length=0 must be at least 1"),
-        (lambda: generate.bow_tie(0), "num_vertices=0 must be at least 1"),
-        (lambda: generate.bow_tie(10**12, 10**9), r"num_vertices \* links_per_vertex=10{21}"),
-        (lambda: generate.chain_of_cycles(10**14, 10**14), r"num_cycles \* length=10{28} must be"),
+        (lambda: generate.directed.random_arcs(1, 2), "mean_degree=2 must be 0 for num_vertices=1"),
+        (lambda: generate.directed.random_arcs(9, -1), "mean_degree=-1.0 must be at least 0"),
+        (lambda: generate.directed.rmat(3, a=0.9), r"a \+ b \+ c"),
+        (lambda: generate.directed.cycle(0), "num_vertices=0 must be at least 1"),
+        (lambda: generate.directed.chain_of_cycles(3, 0), "length=0 must be at least 1"),
+        (lambda: generate.directed.bow_tie(0), "num_vertices=0 must be at least 1"),
         (
-            lambda: generate.random_directed(10**14, 10**14),
+            lambda: generate.directed.bow_tie(10**12, 10**9),
+            r"num_vertices \* links_per_vertex=10{21}",
+        ),
+        (
+            lambda: generate.directed.chain_of_cycles(10**14, 10**14),
+            r"num_cycles \* length=10{28} must be",
+        ),
+        (
+            lambda: generate.directed.random_arcs(10**14, 10**14),
             r"num_vertices \* mean_degree=1e\+28 must",
         ),
-        (lambda: generate.random_directed(9, 1e308), r"num_vertices \* mean_degree=inf must be"),
+        (
+            lambda: generate.directed.random_arcs(9, 1e308),
+            r"num_vertices \* mean_degree=inf must be",
+        ),
     ],
 )
 def test_arguments(make, message):

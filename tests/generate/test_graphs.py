@@ -197,7 +197,7 @@ def test_disjoint_leaves_as_many_alone_as_expected():
     ("n", "m", "k"), [(0, 0, 0), (5, 0, 5), (5, 3, 4), (10, 9, 1), (1000, 700, 301), (999, 5000, 7)]
 )
 def test_wang(n, m, k, shuffle):
-    graph = generate.wang(n, m, k, shuffle=shuffle)
+    graph = generate.equal_components(n, m, k, shuffle=shuffle)
     assert (graph.num_vertices, graph.num_arcs, components(graph)) == (n, 2 * m, k)
     if n:
         labels = conncomp.connected_components(graph)[1]
@@ -335,8 +335,8 @@ def test_overlapping_cliques(exponent):
         (lambda: generate.disjoint(5, 5, 0), "num_components=0"),
         (lambda: generate.disjoint(0, 1, 0), "num_edges=1"),
         (lambda: generate.disjoint(5, 1, 2, connected=True), "num_edges=1"),
-        (lambda: generate.wang(5, 2, 2), "num_edges=2"),
-        (lambda: generate.wang(5, 1, 5), "num_edges=1"),
+        (lambda: generate.equal_components(5, 2, 2), "num_edges=2"),
+        (lambda: generate.equal_components(5, 1, 5), "num_edges=1"),
         (lambda: generate.barabasi_albert(3, 3), "num_vertices=3"),
         (lambda: generate.watts_strogatz(10, 3, 0.1), "degree=3"),
         (lambda: generate.watts_strogatz(10, 4, -0.1), r"probability=-0\.1"),

@@ -63,8 +63,8 @@ def test_parts_of_a_large_random_array_agree():
 @pytest.mark.parametrize("connectivity", [1, 2])
 def test_spiral_is_two_arms(connectivity):
     for size in range(2, 40):
-        assert components(generate.spiral(size), connectivity) == 2
-    image = generate.spiral(33)
+        assert components(generate.patterns.spiral(size), connectivity) == 2
+    image = generate.patterns.spiral(33)
     for value in (1, 2):
         arm = image == value
         # One pixel wide: no square of four, and two neighbours at most but for the corner pixel.
@@ -78,7 +78,7 @@ def test_spiral_is_two_arms(connectivity):
     ("shape", "count"), [(1, 1), (8, 4), ((9, 30), 3), ((10, 10), 3), ((21, 21, 21), 6)]
 )
 def test_rings(shape, count):
-    image = generate.rings(shape)
+    image = generate.patterns.rings(shape)
     if image.ndim == 1:
         assert image.sum() == count
     else:
@@ -87,7 +87,7 @@ def test_rings(shape, count):
 
 @pytest.mark.parametrize("shape", [(3, 3), (41, 61), (40, 33), (3, 20), (100, 100)])
 def test_maze_is_a_tree(shape):
-    image = generate.maze(shape)
+    image = generate.patterns.maze(shape)
     assert image.shape == shape
     assert components(image, 1) == 1
     passages = (image[1:] & image[:-1]).sum() + (image[:, 1:] & image[:, :-1]).sum()
@@ -101,16 +101,16 @@ def test_maze_is_a_tree(shape):
 
 @pytest.mark.parametrize("shape", [9, (6, 9), (5, 7, 6)])
 def test_comb(shape):
-    image = generate.comb(shape)
+    image = generate.patterns.comb(shape)
     if image.ndim > 1:
         assert components(image, 1) == components(image) == 1
         assert components(image[:-1]) == np.prod([-(-n // 2) for n in image.shape[1:]])
 
 
 def test_hilbert_curve():
-    assert generate.hilbert_curve(0).tolist() == [[1]]
+    assert generate.patterns.hilbert_curve(0).tolist() == [[1]]
     for order in range(1, 7):
-        image = generate.hilbert_curve(order)
+        image = generate.patterns.hilbert_curve(order)
         assert image.shape == (2 ** (order + 1) - 1,) * 2
         assert components(image, 1) == components(image, 2) == 1
         assert image.sum() == 2 * 4**order - 1
@@ -122,7 +122,7 @@ def test_hilbert_curve():
 
 @pytest.mark.parametrize("shape", [(7, 8), (5, 5), (4, 5, 6), (3, 3, 3)])
 def test_checkerboard(shape):
-    image = generate.checkerboard(shape)
+    image = generate.patterns.checkerboard(shape)
     assert image[(0,) * image.ndim] == 1
     assert components(image, 1) == image.sum() == -(-image.size // 2)
     for connectivity in range(2, image.ndim + 1):
@@ -130,8 +130,8 @@ def test_checkerboard(shape):
 
 
 def test_all_equal():
-    assert generate.all_equal((2, 3)).tolist() == [[1] * 3] * 2
-    assert generate.all_equal(4, 0).tolist() == [0] * 4
+    assert generate.patterns.all_equal((2, 3)).tolist() == [[1] * 3] * 2
+    assert generate.patterns.all_equal(4, 0).tolist() == [0] * 4
 
 
 @pytest.mark.parametrize("shape", [(200, 300), (40, 50, 60)])
@@ -182,19 +182,19 @@ def test_photograph():
         (lambda: generate.random_array((3, 4), values=256), "values=256"),
         (lambda: generate.random_array((3, 4), block=0), "block=0"),
         (lambda: generate.random_array((3, 4), seed=-1), "seed=-1"),
-        (lambda: generate.spiral(1), "size=1"),
-        (lambda: generate.rings((0, 2)), r"shape\[0\]=0"),
-        (lambda: generate.maze((2, 5)), r"shape\[0\]=2"),
-        (lambda: generate.maze((5, 5, 5)), r"shape=\(5, 5, 5\)"),
-        (lambda: generate.comb(()), r"shape=\(\)"),
-        (lambda: generate.hilbert_curve(16), "order=16"),
-        (lambda: generate.all_equal((2, 2), 256), "value=256"),
+        (lambda: generate.patterns.spiral(1), "size=1"),
+        (lambda: generate.patterns.rings((0, 2)), r"shape\[0\]=0"),
+        (lambda: generate.patterns.maze((2, 5)), r"shape\[0\]=2"),
+        (lambda: generate.patterns.maze((5, 5, 5)), r"shape=\(5, 5, 5\)"),
+        (lambda: generate.patterns.comb(()), r"shape=\(\)"),
+        (lambda: generate.patterns.hilbert_curve(16), "order=16"),
+        (lambda: generate.patterns.all_equal((2, 2), 256), "value=256"),
         (lambda: generate.blobs((5, 5), -1), r"sigma=-1\.0"),
         (lambda: generate.blobs((5, 5), density=float("nan")), "density=nan"),
         (lambda: generate.voronoi((5, 5), 26), "cells=26"),
         (lambda: generate.voronoi((5, 5), 0), "cells=0"),
-        (lambda: generate.spiral(10**14), "size=10{14} must be from 2 to 268435456"),
-        (lambda: generate.rings((10**20,)), r"shape\[0\]=10{20} must be at most"),
+        (lambda: generate.patterns.spiral(10**14), "size=10{14} must be from 2 to 268435456"),
+        (lambda: generate.patterns.rings((10**20,)), r"shape\[0\]=10{20} must be at most"),
         (lambda: generate.blobs((2**20,) * 3), r"shape=\(1048576, .* at most"),
     ],
 )

@@ -5,14 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from conncomp import (
-    Graph,
-    PathLengths,
-    Workspace,
-    connected_components,
-    generate,
-    path_lengths,
-)
+from conncomp import Graph, Workspace, connected_components, generate
+from conncomp.diagnostics import PathLengths, path_lengths
 from conncomp.graph.algorithms import ALGORITHMS
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.graph import blocked_afforest, ecl
@@ -531,7 +525,7 @@ class TestOnGpu:
         assert connected_components(graph)[0] == 1
 
     def test_kernel_times(self):
-        from conncomp import kernel_times
+        from conncomp.diagnostics import kernel_times
 
         graph = make("brooms", "both ends").to("cuda")
         with kernel_times() as times:

@@ -65,18 +65,18 @@ def test_many_small_digraphs(algorithm):
 
 
 FAMILIES = {
-    "random below": lambda: generate.random_directed(3000, 0.9),
-    "random": lambda: generate.random_directed(3000, 1.5),
-    "dense": lambda: generate.random_directed(200, 30),
-    "giant": lambda: generate.random_directed(5000, 6),
-    "rmat of many": lambda: generate.directed_rmat(12, 10),
-    "shuffled web": lambda: generate.bow_tie(5000, shuffle=True),
-    "rmat": lambda: generate.directed_rmat(10, 8),
-    "web": lambda: generate.bow_tie(2000),
-    "cycle": lambda: generate.cycle(2000, shuffle=True),
-    "chain": lambda: generate.chain_of_cycles(100, 7),
-    "pairs": lambda: generate.chain_of_cycles(500, 2, shuffle=True),
-    "path of loops": lambda: generate.chain_of_cycles(500, 1),
+    "random below": lambda: generate.directed.random_arcs(3000, 0.9),
+    "random": lambda: generate.directed.random_arcs(3000, 1.5),
+    "dense": lambda: generate.directed.random_arcs(200, 30),
+    "giant": lambda: generate.directed.random_arcs(5000, 6),
+    "rmat of many": lambda: generate.directed.rmat(12, 10),
+    "shuffled web": lambda: generate.directed.bow_tie(5000, shuffle=True),
+    "rmat": lambda: generate.directed.rmat(10, 8),
+    "web": lambda: generate.directed.bow_tie(2000),
+    "cycle": lambda: generate.directed.cycle(2000, shuffle=True),
+    "chain": lambda: generate.directed.chain_of_cycles(100, 7),
+    "pairs": lambda: generate.directed.chain_of_cycles(500, 2, shuffle=True),
+    "path of loops": lambda: generate.directed.chain_of_cycles(500, 1),
     "torus": lambda: generate.mesh_sweep((12, 8, 4)),
     "klein bottle": lambda: generate.mesh_sweep((12, 8, 4), "klein-bottle"),
     "beam": lambda: generate.mesh_sweep((12, 5, 4), "twisted-beam", elements="tetrahedra"),
@@ -204,7 +204,7 @@ def check_rows(graph, ends):
 @pytest.mark.parametrize("length", [10**7, 1])
 def test_longest(length):
     """A cycle and a path of loops through ten million vertices."""
-    graph = generate.chain_of_cycles(10**7 // length, length)
+    graph = generate.directed.chain_of_cycles(10**7 // length, length)
     count, roots = connected_components(graph, connection="strong", numbering="roots")
     assert count == 10**7 // length
     assert (roots == (np.arange(10**7) if length == 1 else 0)).all()

@@ -143,18 +143,18 @@ DIGRAPHS = {
     "random": lambda: random_digraph(700, 900, 1),
     "dense": lambda: random_digraph(100, 1500, 2),
     "hubs": lambda: random_digraph(900, 700, 3, hubs=2),
-    "rmat": lambda: generate.directed_rmat(9, 8),
-    "web": lambda: generate.bow_tie(600),
-    "cycle": lambda: generate.cycle(300),
-    "shuffled cycle": lambda: generate.cycle(300, shuffle=True),
+    "rmat": lambda: generate.directed.rmat(9, 8),
+    "web": lambda: generate.directed.bow_tie(600),
+    "cycle": lambda: generate.directed.cycle(300),
+    "shuffled cycle": lambda: generate.directed.cycle(300, shuffle=True),
     "path": lambda: Graph.from_edges(np.arange(99), np.arange(1, 100)),
-    "chain": lambda: generate.chain_of_cycles(40, 7, shuffle=True),
-    "pairs": lambda: generate.chain_of_cycles(50, 2),
+    "chain": lambda: generate.directed.chain_of_cycles(40, 7, shuffle=True),
+    "pairs": lambda: generate.directed.chain_of_cycles(50, 2),
     "torus": lambda: generate.mesh_sweep((8, 5, 4)),
     "klein bottle": lambda: generate.mesh_sweep((6, 6, 4), "klein-bottle"),
     "beam": lambda: generate.mesh_sweep((6, 4, 3), "twisted-beam", elements="tetrahedra"),
     "source hub": lambda: Graph.from_edges([0] * 4999 + [7, 8], [*range(1, 5000), 8, 7]),
-    "shuffled pairs": lambda: generate.chain_of_cycles(150, 2, shuffle=True),
+    "shuffled pairs": lambda: generate.directed.chain_of_cycles(150, 2, shuffle=True),
     "shuffled tori": lambda: shuffled_tori(13, 17),
     "rising": lambda: rising_digraph(500, 1200),
     "falling": lambda: rising_digraph(500, 1200, backwards=True),
@@ -280,7 +280,7 @@ def chained(monkeypatch):
 
 CHAINS = DIGRAPHS | {
     "shuffled path": lambda: shuffled(99, np.arange(98), np.arange(1, 99)),
-    "cycles of threes": lambda: generate.chain_of_cycles(60, 3, shuffle=True),
+    "cycles of threes": lambda: generate.directed.chain_of_cycles(60, 3, shuffle=True),
     "trees on cycles": lambda: functional_graph(400),
     "trees from cycles": lambda: functional_graph(400, backwards=True),
     "paths to loops": lambda: looped_paths(30, 11),
@@ -370,9 +370,9 @@ def test_chains_are_looked_for_where_a_sample_tells_of_some():
     """In graphs of many vertices, where few lead nowhere and the order has no cuts."""
     vertices = strong_components.LEAST_CHAINED
     for graph, first in (
-        (generate.cycle(vertices, shuffle=True), ["contract_chains"]),
-        (generate.cycle(vertices // 2, shuffle=True), ["cut_arcs"]),
-        (generate.cycle(vertices), ["cut_arcs"]),
+        (generate.directed.cycle(vertices, shuffle=True), ["contract_chains"]),
+        (generate.directed.cycle(vertices // 2, shuffle=True), ["cut_arcs"]),
+        (generate.directed.cycle(vertices), ["cut_arcs"]),
         (scattered_pairs(1 << 16), ["contract_chains"]),
         (random_digraph(vertices, vertices // 2, 1), []),
     ):
@@ -500,10 +500,10 @@ def test_numbers_on_a_gpu(numbering):
 @pytest.mark.parametrize(
     "graph",
     [
-        lambda: generate.cycle(10**7, device="cuda"),
-        lambda: generate.cycle(10**7, shuffle=True, device="cuda"),
-        lambda: generate.directed_rmat(20, 8, device="cuda"),
-        lambda: generate.random_directed(10**6, 1.3, device="cuda"),
+        lambda: generate.directed.cycle(10**7, device="cuda"),
+        lambda: generate.directed.cycle(10**7, shuffle=True, device="cuda"),
+        lambda: generate.directed.rmat(20, 8, device="cuda"),
+        lambda: generate.directed.random_arcs(10**6, 1.3, device="cuda"),
         lambda: generate.mesh_sweep((64, 64, 64), device="cuda"),
     ],
 )

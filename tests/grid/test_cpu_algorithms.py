@@ -74,7 +74,7 @@ def test_choices_of_tiles_are_checked():
 
 
 def test_an_interrupt_ends_raster_scans():
-    image, alarms = generate.spiral(3000), []
+    image, alarms = generate.patterns.spiral(3000), []
 
     def interrupt(number, frame):
         alarms.append(perf_counter())
@@ -95,7 +95,7 @@ def test_an_interrupt_ends_raster_scans():
 
 
 def test_a_time_limit_ends_what_sweeps():
-    image = generate.spiral(3000)
+    image = generate.patterns.spiral(3000)
     for seconds in (-1, 0.2):
         start = perf_counter()
         with time_limit(seconds), pytest.raises(TimeoutError, match="the time limit is over"):

@@ -358,9 +358,9 @@ def test_no_elements(algorithm, shape):
 @pytest.mark.parametrize(
     ("driver", "kernel", "image", "most"),
     [
-        (label_equivalence, "equivalence_scan", generate.spiral(64), 3),
-        (directional_propagation, "propagate_along", generate.comb((64, 64)), 3 * 4),
-        (local_propagation, "propagate_in_blocks", generate.all_equal((64, 64)), 5),
+        (label_equivalence, "equivalence_scan", generate.patterns.spiral(64), 3),
+        (directional_propagation, "propagate_along", generate.patterns.comb((64, 64)), 3 * 4),
+        (local_propagation, "propagate_in_blocks", generate.patterns.all_equal((64, 64)), 5),
     ],
     ids=["label-equivalence", "directional-propagation", "local-propagation"],
 )
@@ -745,7 +745,7 @@ class TestOnGpu:
     def test_kernel_times(self):
         import cupy
 
-        from conncomp import kernel_times
+        from conncomp.diagnostics import kernel_times
 
         with kernel_times() as times:
             label(cupy.asarray(HARD_IMAGES["noise"]), algorithm="label-equivalence")

@@ -93,7 +93,7 @@ def test_patterns():
             (x // 2 + y + z) % 4 == 0,
             (y % 4 == 1) | (z % 4 == 2) & (x % 64 == 63),
             (z % 3 == 0) | (x == 0) & (z % 6 == 1) | (x == 139) & (z % 6 == 4),
-            generate.rings((36, 40, 90)),
+            generate.patterns.rings((36, 40, 90)),
             np.ones((17, 33, 65)),
             np.zeros((17, 33, 65)),
         )

@@ -103,11 +103,11 @@ def test_noise(tiles, shape, seed):
 @pytest.mark.parametrize("image", ["spiral", "rings", "comb", "maze", "hilbert"])
 def test_patterns(tiles, image):
     made = {
-        "spiral": lambda: generate.spiral(200),
-        "rings": lambda: generate.rings((140, 270)),
-        "comb": lambda: generate.comb((150, 280)),
-        "maze": lambda: generate.maze((141, 271)),
-        "hilbert": lambda: generate.hilbert_curve(7),
+        "spiral": lambda: generate.patterns.spiral(200),
+        "rings": lambda: generate.patterns.rings((140, 270)),
+        "comb": lambda: generate.patterns.comb((150, 280)),
+        "maze": lambda: generate.patterns.maze((141, 271)),
+        "hilbert": lambda: generate.patterns.hilbert_curve(7),
     }[image]()
     for connectivity in (1, 2):
         check(made, connectivity, periodic=False)

@@ -66,13 +66,13 @@ def test_noise(shape):
 
 
 def test_patterns():
-    spiral = generate.spiral(110)
+    spiral = generate.patterns.spiral(110)
     checkerboard = (np.indices((60, 130)).sum(0) % 2).astype(np.uint8)
     for image in (
         spiral,  # of two values, where each element is a node
         (spiral == 1).astype(np.uint8),
-        generate.comb((70, 150)).astype(np.uint8),
-        generate.rings((80, 150)).astype(np.uint8),
+        generate.patterns.comb((70, 150)).astype(np.uint8),
+        generate.patterns.rings((80, 150)).astype(np.uint8),
         checkerboard,
         checkerboard + 1,
         np.ones((70, 70), np.uint8),

@@ -86,7 +86,14 @@ def test_patterns(by_rows):
     steps = (x + 2 * y) % 24 < 2
     roofs = (x + 3 * y) % 40 < 20  # each row unites what began apart in the one above
     teeth = (y + x // 2 % 32 > 40) & (x % 2 == 0) | (y % 70 == 69)
-    for image in (steps, steps[:, ::-1], roofs, teeth, teeth[:, ::-1], generate.spiral(200)):
+    for image in (
+        steps,
+        steps[:, ::-1],
+        roofs,
+        teeth,
+        teeth[:, ::-1],
+        generate.patterns.spiral(200),
+    ):
         for connectivity in (1, 2):
             assert check(np.ascontiguousarray(image).astype(np.int32), connectivity)
 

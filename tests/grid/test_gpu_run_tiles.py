@@ -91,9 +91,9 @@ def test_patterns():
     z, y, x = np.indices((36, 40, 140))
     for seed, image in enumerate(
         (
-            generate.checkerboard((33, 20, 70)),
-            generate.checkerboard((33, 20, 70)) + 1,
-            generate.rings((36, 40, 90)),
+            generate.patterns.checkerboard((33, 20, 70)),
+            generate.patterns.checkerboard((33, 20, 70)) + 1,
+            generate.patterns.rings((36, 40, 90)),
             np.ones((17, 33, 65)),
             np.zeros((17, 33, 65)),
             (x + 2 * y + 3 * z) % 24 < 3,

@@ -89,7 +89,7 @@ def test_images_that_are_not_sparse():
     for image in (
         noise(1, (128, 256), 0.5),
         np.ones((128, 256)),
-        generate.rings((128, 256)),
+        generate.patterns.rings((128, 256)),
     ):
         assert not check(image.astype(np.uint8), 2).any()
     assert check(np.zeros((128, 256), np.uint8), 2).all()

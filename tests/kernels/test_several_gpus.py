@@ -48,7 +48,11 @@ CALLS = {
     "spanning": (lambda *rows: conncomp.spanning_forest(Graph.from_csr(*rows)), *ROWS),
     "dense": (conncomp.minimum_spanning_forest, WEIGHTS),
     "rows": (lambda *rows: Graph.from_csr(*rows).indices, *ROWS),
-    "crop": (lambda labels, mask: next(conncomp.each(labels)).crop(mask), LABELS, MASK),
+    "crop": (
+        lambda labels, mask: next(conncomp.iterate_components(labels)).crop(mask),
+        LABELS,
+        MASK,
+    ),
     "pairs": (lambda *columns: conncomp.cluster_pairs(*columns)["cluster"], SRC, DST),
 }
 
@@ -157,7 +161,7 @@ def test_arrays_of_two_gpus_are_refused(cupy):
     [far] = placed(cupy, "cupy", 1, ROWS[1:])
     graph = Graph.from_csr(*rows)
     calls = {
-        "labels_b": lambda: conncomp.match(labels, other),
+        "labels_b": lambda: conncomp.match_labels(labels, other),
         "image": lambda: conncomp.component_statistics(labels, other),
         "out": lambda: conncomp.label(labels, out=other),
         "indices": lambda: Graph.from_csr(rows[0], far),

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.models import State
+from conncomp.models import ModelState
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Drift:
 
     def state(self):
         arrays = self._field, self._counts, self._flags
-        return State(self.updates, tuple(array.copy() for array in arrays))
+        return ModelState(self.updates, tuple(array.copy() for array in arrays))
 
     def restore(self, state):
         self.updates = state.updates

@@ -28,7 +28,7 @@ class ReferencePotts:
     """What `conncomp.models.Potts` is to do; arguments as its, with `tile` for each axis.
 
     Updates return records, int64 of shape (updates, replicas, 14 + q), as
-    `conncomp.models.Measurements.records` has them for several replicas.
+    `conncomp.models.results.Measurements.records` has them for several replicas.
     """
 
     def __init__(

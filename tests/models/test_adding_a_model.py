@@ -8,7 +8,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conncomp.models import Model, State, autocorrelation_time, simulate
+from conncomp.models import Model, ModelState, autocorrelation_time, simulate
 from models.alarms import FALSE_ALARM, of_mean
 from models.paramagnet import Magnetisations, Paramagnet
 
@@ -96,10 +96,10 @@ def test_copies_go_on_apart(copied):
 @pytest.mark.parametrize(
     ("state", "message"),
     [
-        (State(1, ()), "the state has 0 arrays; one of a Paramagnet model has one"),
-        (State(1, (np.zeros(3),)), r"uint8 of shape \(1, 5, 8\)"),
-        (State(1, (np.full((1, *SHAPE), 2, np.uint8),)), "spins must be 0 or 1"),
-        (State(-1, (np.zeros((1, *SHAPE), np.uint8),)), "updates=-1 must be from 0"),
+        (ModelState(1, ()), "the state has 0 arrays; one of a Paramagnet model has one"),
+        (ModelState(1, (np.zeros(3),)), r"uint8 of shape \(1, 5, 8\)"),
+        (ModelState(1, (np.full((1, *SHAPE), 2, np.uint8),)), "spins must be 0 or 1"),
+        (ModelState(-1, (np.zeros((1, *SHAPE), np.uint8),)), "updates=-1 must be from 0"),
     ],
 )
 def test_what_is_no_state_is_refused(state, message):

@@ -333,7 +333,7 @@ def test_improved_estimators_are_means_over_the_states_of_clusters():
         record[CLUSTERS : CLUSTERS + 2] = len(sizes), max(sizes)
         record[4], record[7] = sum(n**2 for n in sizes), sum(n**4 for n in sizes)
         lattice = Potts((3, 4), q).lattice
-        measured = conncomp.models.Measurements(np.array([record]), lattice, 1.0, True)
+        measured = conncomp.models.results.Measurements(np.array([record]), lattice, 1.0, True)
         assert measured.improved_squared_magnetisation[0] == pytest.approx(squared.mean())
         assert measured.improved_fourth_magnetisation[0] == pytest.approx((squared**2).mean())
 

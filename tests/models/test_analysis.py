@@ -9,15 +9,15 @@ import pytest
 
 from conncomp.models import (
     Ising,
-    Overlaps,
     SpinGlass,
     collapse,
     crossing,
-    katzgraber_young,
+    glass_equilibration_test,
     logarithmic_bins,
     overlap_distribution,
     reweight,
 )
+from conncomp.models.results import Overlaps
 
 
 def curves_of(seed, noise=0.004, sizes=(8, 16, 32, 64)):
@@ -353,16 +353,16 @@ def test_katzgraber_and_young_hold_in_equilibrium_only():
     drawn = 0.7 * rng.normal(size=(4000, 5))
     known = {"beta": 1.3, "bonds": 5, "variance": 0.49}
     samples = np.array([exact_glass(couplings, edges, 1.3) for couplings in drawn]).T
-    off = katzgraber_young(*samples, **known)
+    off = glass_equilibration_test(*samples, **known)
     assert abs(off.value) < 4 * off.error < 0.1
     hot = np.array([exact_glass(couplings, edges, 1.1) for couplings in drawn]).T
-    assert katzgraber_young(*hot, **known).value > 5 * off.error
+    assert glass_equilibration_test(*hot, **known).value > 5 * off.error
     with pytest.raises(ValueError, match="energy is of 4000 samples, link_overlap of 3"):
-        katzgraber_young(samples[0], samples[1][:3], **known)
+        glass_equilibration_test(samples[0], samples[1][:3], **known)
     with pytest.raises(ValueError, match="two samples or more"):
-        katzgraber_young([1.0], [1.0], **known)
+        glass_equilibration_test([1.0], [1.0], **known)
     with pytest.raises(ValueError, match="beta=-1"):
-        katzgraber_young(*samples, beta=-1, bonds=5)
+        glass_equilibration_test(*samples, beta=-1, bonds=5)
 
 
 def test_a_glass_in_equilibrium_passes():
@@ -373,7 +373,7 @@ def test_a_glass_in_equilibrium_passes():
         glass.step(5)
         energies += glass.energy().reshape(400, 2).mean(axis=1) / 20
         links += glass.overlaps().link_overlap / 20
-    off = katzgraber_young(energies, links, beta=0.7, bonds=32)
+    off = glass_equilibration_test(energies, links, beta=0.7, bonds=32)
     assert abs(off.value) < 4 * off.error < 0.1
 
 

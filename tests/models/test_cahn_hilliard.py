@@ -12,7 +12,7 @@ from scipy import stats
 import conncomp
 from conncomp.kernels.field import OUTSIDE
 from conncomp.models import CahnHilliard, simulate
-from conncomp.models.protocol import CONTRACT, State
+from conncomp.models.protocol import CONTRACT, ModelState
 from host_cuda.host_gpu import AVAILABLE, SANITIZERS, check_sanitized
 from models.alarms import FALSE_ALARM
 from models.cahn_hilliard_reference import ReferenceCahnHilliard, error
@@ -406,11 +406,11 @@ def test_simulation_goes_on_as_if_it_had_not_ended(tmp_path):
 @pytest.mark.parametrize(
     ("state", "message"),
     [
-        (State(-1, (np.zeros((1, 4, 6), "f4"),)), "updates=-1 must be from 0"),
-        (State(0, ()), "the state has 0 arrays; one of a CahnHilliard model has one"),
-        (State(0, (np.zeros((4, 6), "f4"),)), r"a field of shape \(4, 6\) and dtype float32"),
-        (State(0, (np.zeros((1, 4, 6)),)), "dtype float64; that of this model has"),
-        (State(0, (np.full((1, 4, 6), math.nan, "f4"),)), "values that are not finite"),
+        (ModelState(-1, (np.zeros((1, 4, 6), "f4"),)), "updates=-1 must be from 0"),
+        (ModelState(0, ()), "the state has 0 arrays; one of a CahnHilliard model has one"),
+        (ModelState(0, (np.zeros((4, 6), "f4"),)), r"a field of shape \(4, 6\) and dtype float32"),
+        (ModelState(0, (np.zeros((1, 4, 6)),)), "dtype float64; that of this model has"),
+        (ModelState(0, (np.full((1, 4, 6), math.nan, "f4"),)), "values that are not finite"),
     ],
 )
 def test_states_that_are_none(state, message):

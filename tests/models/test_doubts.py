@@ -57,7 +57,7 @@ def test_summaries_of_glasses_say_so():
         return simulate(glass, 40, thermalise=thermalise, **options).summarise()
 
     (summary,) = run(200, 0.5)
-    assert abs(summary.katzgraber_young.value) < 4 * summary.katzgraber_young.error
+    assert abs(summary.equilibration_test.value) < 4 * summary.equilibration_test.error
     assert summary.doubts == ()
     (early,) = run(0, 1.5, 8)
     assert any("identity of Katzgraber and Young is off by" in text for text in early.doubts)

@@ -5,7 +5,7 @@ import pytest
 
 import conncomp
 from conncomp.models import Kawasaki, simulate
-from conncomp.models.protocol import State
+from conncomp.models.protocol import ModelState
 from models.kawasaki_reference import STEPS
 
 
@@ -193,9 +193,9 @@ def test_states_of_strangers():
         ((beyond,), "bits beyond the domains"),
     ]:
         with pytest.raises(ValueError, match=message):
-            model.restore(State(0, arrays))
+            model.restore(ModelState(0, arrays))
     with pytest.raises(ValueError, match="updates=-1"):
-        model.restore(State(-1, (words,)))
+        model.restore(ModelState(-1, (words,)))
     assert (model.state().arrays[0] == words).all()
 
 

@@ -9,9 +9,10 @@ from scipy import stats
 
 from conncomp import get_num_threads, label, set_num_threads
 from conncomp.kernels.lattice import pack
-from conncomp.models import Percolation, PercolationMeasurements, UnitCell, simulate
+from conncomp.models import Percolation, UnitCell, simulate
 from conncomp.models.percolation.lattices import WRAPPING_AT_THRESHOLD
 from conncomp.models.percolation.sweep import binomial, numbers_between
+from conncomp.models.results import PercolationMeasurements
 from models.alarms import FALSE_ALARM, drawn, of_classes, of_mean
 from models.percolation_reference import Torus, all_configurations, permutation, search
 

@@ -6,8 +6,8 @@ import json
 import numpy as np
 import pytest
 
-from conncomp.models import CahnHilliard, Kawasaki, Model, Percolation, Potts, SpinGlass, State
-from conncomp.models.protocol import CONTRACT, Update
+from conncomp.models import CahnHilliard, Kawasaki, Model, ModelState, Percolation, Potts, SpinGlass
+from conncomp.models.protocol import CONTRACT, ModelUpdate
 
 MODELS = {
     "CahnHilliard": lambda **options: CahnHilliard((6, 8), noise=0.1, seed=5, **options),
@@ -39,8 +39,8 @@ def test_models_have_what_the_protocol_says(new_model):
     assert parameters["model"] == type(model).__name__
     assert {"shape", "seed", "replicas"} <= set(parameters)
     json.dumps({k: v for k, v in parameters.items() if not isinstance(v, np.ndarray)})
-    assert isinstance(model.state(), State)
-    assert isinstance(model.updater(), Update)
+    assert isinstance(model.state(), ModelState)
+    assert isinstance(model.updater(), ModelUpdate)
     for name in ("step", "measure", "labels", "parameters", "state", "restore"):
         check_signature(getattr(type(model), name), getattr(Model, name))
 
@@ -113,12 +113,16 @@ def test_random_numbers_are_those_of_the_contract():
 @pytest.mark.parametrize(
     ("state", "error", "words"),
     [
-        (None, TypeError, r"state=None must be a State, which \.state\(\) returns"),
-        ((0, ()), TypeError, r"state=\(0, \(\)\) must be a State"),
-        (State(0, None), TypeError, "arrays=None must be a tuple"),
-        (State(None, ()), TypeError, "updates=None must be an integer"),
-        (State(1, (1.0,)), ValueError, "array 0 of the state is a float; it must be|has 1 arrays"),
-        (State(1, (1.0, "words")), ValueError, "array 0 of the state is a float|has 2 arrays"),
+        (None, TypeError, r"state=None must be a ModelState, which \.state\(\) returns"),
+        ((0, ()), TypeError, r"state=\(0, \(\)\) must be a ModelState"),
+        (ModelState(0, None), TypeError, "arrays=None must be a tuple"),
+        (ModelState(None, ()), TypeError, "updates=None must be an integer"),
+        (
+            ModelState(1, (1.0,)),
+            ValueError,
+            "array 0 of the state is a float; it must be|has 1 arrays",
+        ),
+        (ModelState(1, (1.0, "words")), ValueError, "array 0 of the state is a float|has 2 arrays"),
     ],
 )
 def test_what_is_no_state_is_refused(new_model, state, error, words):

@@ -10,15 +10,9 @@ from emcee.autocorr import integrated_time
 from scipy.signal import lfilter
 
 from conncomp.kernels.lattice import Lattice
-from conncomp.models import (
-    Measurements,
-    Potts,
-    autocorrelation_time,
-    jackknife,
-    parallel_tempering,
-    summarise,
-)
+from conncomp.models import Potts, autocorrelation_time, jackknife, parallel_tempering, summarise
 from conncomp.models.potts.measurements import COUNTS, SATISFIED
+from conncomp.models.results import Measurements
 
 # Six sigma: one false alarm in 5e8 tests. Errors of errors are below a tenth, so 7 for pulls.
 SIGMAS = 6

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from conncomp.models import Estimate, Ising, Percolation, crossing, jackknife
+from conncomp.models import Ising, Percolation, crossing, jackknife
+from conncomp.models.results import Estimate
 
 # M. F. Sykes, J. W. Essam, J. Math. Phys. 5, 1117 (1964), of the first three; R. M. Ziff, P. N.
 # Suding, J. Phys. A 30, 5351 (1997), of kagome; C. D. Lorenz, R. M. Ziff, Phys. Rev. E 57, 230

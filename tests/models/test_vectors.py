@@ -10,7 +10,7 @@ from scipy import integrate, special, stats
 
 import conncomp
 from conncomp.kernels.cuda.models import vector_spins, vector_sweeps
-from conncomp.models import XY, Heisenberg, State, parallel_tempering, simulate
+from conncomp.models import XY, Heisenberg, ModelState, parallel_tempering, simulate
 from models import alarms
 from models.vector_reference import Angles, Directions, ReferenceVectors
 
@@ -609,7 +609,7 @@ def test_states_that_are_none(spins, betas, words):
     model = Heisenberg((4, 4), beta=1.0, seed=1)
     before = raw(model)
     with pytest.raises(ValueError, match=words):
-        model.restore(State(1, (betas, spins)))
+        model.restore(ModelState(1, (betas, spins)))
     np.testing.assert_array_equal(raw(model), before)
-    model.restore(State(1, (np.ones(1), np.full((1, 4, 4), 1 << 19, np.uint64))))
+    model.restore(ModelState(1, (np.ones(1), np.full((1, 4, 4), 1 << 19, np.uint64))))
     assert model.energy() == -32.0

@@ -20,8 +20,8 @@ from conncomp.models import (
     Clock,
     Heisenberg,
     Ising,
+    ModelState,
     Potts,
-    State,
     parallel_tempering,
     simulate,
 )
@@ -541,5 +541,5 @@ def test_bad_arguments(call, words):
 def test_states_that_are_none(model, spins, words):
     before = model.spins
     with pytest.raises(ValueError, match=words):
-        model.restore(State(1, (np.ones(1), spins)))
+        model.restore(ModelState(1, (np.ones(1), spins)))
     np.testing.assert_array_equal(model.spins, before)

@@ -28,8 +28,8 @@ def test_edges(part):
         graph = conncomp.Graph.from_edges(frame.a, frame.b, num_vertices=vertices)
         known = {"num_vertices": vertices}
         labelled = conncomp.label_edge_files(lazy, "a", "b", **known)
-        forest = conncomp.forest_of_edge_files(lazy, "a", "b", **known)
-        least = conncomp.minimum_forest_of_edge_files(lazy, "a", "b", "w", **known)
+        forest = conncomp.spanning_forest_of_files(lazy, "a", "b", **known)
+        least = conncomp.minimum_spanning_forest_of_files(lazy, "a", "b", "w", **known)
         lazy_arrays = (*labelled, *forest, *least)
         count, labels, *columns = dask.compute(*lazy_arrays, scheduler="sync")
         wanted, wanted_labels = conncomp.connected_components(graph)
@@ -65,7 +65,9 @@ def test_bad_edges(change, arguments, error, message):
     options = {"src": "a", "dst": "b", "weights": "w"} | arguments
     with pytest.raises(error, match=message):
         dask.compute(
-            conncomp.minimum_forest_of_edge_files(dd.from_pandas(frame, npartitions=2), **options),
+            conncomp.minimum_spanning_forest_of_files(
+                dd.from_pandas(frame, npartitions=2), **options
+            ),
             scheduler="sync",
         )
 

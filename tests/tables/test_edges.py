@@ -47,7 +47,7 @@ def test_components_and_forest(tmp_path_factory, sizes, vertices, seed, dtype, m
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "ROWS", rows)
         found, labels = conncomp.label_edge_files(files, num_vertices=count)
-        numbers, src, dst = conncomp.forest_of_edge_files(files, num_vertices=count)
+        numbers, src, dst = conncomp.spanning_forest_of_files(files, num_vertices=count)
     wanted, wanted_labels = conncomp.connected_components(graph)
     assert found == wanted
     np.testing.assert_array_equal(labels, wanted_labels, strict=True)
@@ -84,7 +84,7 @@ def test_other_columns_formats_and_several_names(tmp_path):
 )
 def test_bad_ends(tmp_path, ends, error, words):
     files = write(tmp_path, [ends])
-    for function in (conncomp.label_edge_files, conncomp.forest_of_edge_files):
+    for function in (conncomp.label_edge_files, conncomp.spanning_forest_of_files):
         with pytest.raises(error, match=words):
             function(files)
 
@@ -125,9 +125,9 @@ def test_edges_without_a_header(tmp_path):
     path.write_text("0,1,2.5\n1,2,0.5\n2,0,1\n")
     for options in ({}, {"header": False}, {"src": 0, "dst": 1}, {"src": "0", "dst": "1"}):
         assert conncomp.label_edge_files(path, **options)[1].tolist() == [0, 0, 0]
-        assert len(conncomp.forest_of_edge_files(path, **options)[0]) == 2
+        assert len(conncomp.spanning_forest_of_files(path, **options)[0]) == 2
         more = {"weights": 2} if "src" in options else {}
-        edges, *_ = conncomp.minimum_forest_of_edge_files(path, **options, **more)
+        edges, *_ = conncomp.minimum_spanning_forest_of_files(path, **options, **more)
         assert edges.tolist() == [1, 2]
     with pytest.raises(ValueError, match="'src': it has no column of that name, but '0', '1'"):
         conncomp.label_edge_files(path, header=True)
@@ -149,8 +149,8 @@ def test_other_formats_and_functions(tmp_path):
     files = write(tmp_path, PARTS)
     functions = (
         conncomp.label_edge_files,
-        conncomp.forest_of_edge_files,
-        conncomp.minimum_forest_of_edge_files,
+        conncomp.spanning_forest_of_files,
+        conncomp.minimum_spanning_forest_of_files,
     )
     for function in functions:
         for format in ("json", "", "CSV", 5, [], np.arange(2), "edge-list"):
@@ -206,7 +206,7 @@ def test_minimum_forest(tmp_path_factory, sizes, vertices, seed, kinds, rows, fe
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "ROWS", rows)
         patch.setattr(edges, "FEWEST_EDGES", fewest)
-        found = conncomp.minimum_forest_of_edge_files(files, num_vertices=vertices)
+        found = conncomp.minimum_spanning_forest_of_files(files, num_vertices=vertices)
     numbers = conncomp.minimum_spanning_forest(graph, weights)
     np.testing.assert_array_equal(found[0], numbers)
     for column, side in zip(found[1:], zip(*parts, strict=True), strict=True):
@@ -217,11 +217,11 @@ def test_minimum_forest(tmp_path_factory, sizes, vertices, seed, kinds, rows, fe
 def test_bad_weights(tmp_path):
     files = write(tmp_path, [([0], [1], ["a"])], ("src", "dst", "weight"))
     with pytest.raises(TypeError, match="the column of weights is of string, not of numbers"):
-        conncomp.minimum_forest_of_edge_files(files)
+        conncomp.minimum_spanning_forest_of_files(files)
     with pytest.raises(ValueError, match="weights='w': it has no column of that name"):
-        conncomp.minimum_forest_of_edge_files(files, weights="w")
+        conncomp.minimum_spanning_forest_of_files(files, weights="w")
     with pytest.raises(TypeError, match="weights=3 must be the name of a column"):
-        conncomp.minimum_forest_of_edge_files(files, weights=3)
+        conncomp.minimum_spanning_forest_of_files(files, weights=3)
     write(tmp_path, [([0], [1], [np.nan])], ("src", "dst", "weight"))
     with pytest.raises(ValueError, match="column 'weight' is null at row 0; leave out"):
-        conncomp.minimum_forest_of_edge_files(files)
+        conncomp.minimum_spanning_forest_of_files(files)

@@ -360,8 +360,8 @@ SLIPS = {
         TABLE, "l", "r", nulls=pd.DataFrame(TABLE)
     ),
     "a frame for a name": lambda: conncomp.cluster_pairs(TABLE, pd.DataFrame(TABLE), "r"),
-    "format of forests": lambda: conncomp.forest_of_edge_files("a.csv", format="json"),
-    "format of weights": lambda: conncomp.minimum_forest_of_edge_files("a.csv", format="json"),
+    "format of forests": lambda: conncomp.spanning_forest_of_files("a.csv", format="json"),
+    "format of weights": lambda: conncomp.minimum_spanning_forest_of_files("a.csv", format="json"),
     "progress": lambda: conncomp.label_edge_files(__file__, format="csv", progress=1),
     "names of files": lambda: conncomp.label_edge_files(range(2**40)),
     "no folder": lambda: conncomp.cluster_dups(None, None),

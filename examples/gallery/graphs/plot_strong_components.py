@@ -18,7 +18,7 @@ from matplotlib.collections import LineCollection
 import conncomp
 from conncomp import generate
 
-web = generate.bow_tie(600, 3, seed=5)
+web = generate.directed.bow_tie(600, 3, seed=5)
 graph, labels, num = conncomp.condensation(web, numbering="topological")
 sizes = conncomp.component_sizes(labels, background=None)
 core = sizes.argmax()

@@ -16,7 +16,7 @@ from scipy.ndimage import maximum_filter
 import conncomp
 from conncomp import generate
 
-maze = generate.maze((101, 161), seed=2)  # ways are 1, walls are 0
+maze = generate.patterns.maze((101, 161), seed=2)  # ways are 1, walls are 0
 maze[0, 1] = maze[-1, -2] = 1  # the entrance and the exit
 
 ways = conncomp.label(maze, connectivity=1)

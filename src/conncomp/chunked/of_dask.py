@@ -9,7 +9,7 @@ from conncomp.chunked.measures.components_in_chunks import (
     size_histogram,
 )
 from conncomp.chunked.measures.measures_in_chunks import component_statistics, contacts
-from conncomp.chunked.measures.overlapping import match
+from conncomp.chunked.measures.overlapping import match_labels
 
 __all__ = [
     "component_sizes",
@@ -18,7 +18,7 @@ __all__ = [
     "label",
     "label_bonds",
     "largest_components",
-    "match",
+    "match_labels",
     "relabel_consecutive",
     "remove_small_components",
     "size_histogram",

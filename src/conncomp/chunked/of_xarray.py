@@ -54,7 +54,7 @@ def _of_values(function: Callable[..., Any], labels: Any, *arguments: Any, **opt
 
 component_sizes = partial(_of_values, components.component_sizes)
 component_statistics = partial(_of_values, components.component_statistics)
-match = partial(_of_values, components.match)
+match_labels = partial(_of_values, components.match_labels)
 size_histogram = partial(_of_values, components.size_histogram)
 
 

@@ -57,7 +57,7 @@ class MatchScores(NamedTuple):
 
 @dataclass(frozen=True)
 class Matches(Columns):
-    """What `match` returns: a row for each of n pairs of components that overlap.
+    """What `match_labels` returns: a row for each of n pairs of components that overlap.
 
     Rows are in the order of `pairs`, with batch axes in the order of items first.
 
@@ -88,7 +88,7 @@ class Matches(Columns):
         Examples
         --------
         >>> import conncomp
-        >>> conncomp.match([[1, 1, 0]], [[0, 3, 3]]).columns()["iou"]
+        >>> conncomp.match_labels([[1, 1, 0]], [[0, 3, 3]]).columns()["iou"]
         array([0.33333333])
         """
         table = {"label_a": self.pairs[:, 0], "label_b": self.pairs[:, 1]}
@@ -121,7 +121,7 @@ class Matches(Columns):
         --------
         >>> import conncomp
         >>> true = [[1, 1, 1, 0, 2, 2, 0, 3]]
-        >>> conncomp.match(true, [[1, 1, 0, 0, 0, 2, 2, 0]]).scores(0.6)
+        >>> conncomp.match_labels(true, [[1, 1, 0, 0, 0, 2, 2, 0]]).scores(0.6)
         MatchScores(true_positives=1, false_positives=1, false_negatives=2, precision=0.5,
                     recall=0.3333333333333333, f1=0.4, accuracy=0.25)
         """
@@ -159,8 +159,8 @@ class Matches(Columns):
         return int(np.count_nonzero(maximum_bipartite_matching(graph) >= 0))
 
 
-@named_elsewhere(threshold="match(...).scores(threshold=) takes it")
-def match(
+@named_elsewhere(threshold="match_labels(...).scores(threshold=) takes it")
+def match_labels(
     labels_a: ArrayLike,
     labels_b: ArrayLike,
     *,
@@ -202,7 +202,7 @@ def match(
     >>> import conncomp
     >>> before = [[1, 1, 0, 2, 2], [1, 1, 0, 2, 2]]
     >>> after = [[0, 4, 4, 0, 7], [0, 4, 4, 0, 7]]
-    >>> matches = conncomp.match(before, after)
+    >>> matches = conncomp.match_labels(before, after)
     >>> matches.pairs
     array([[1, 4],
            [2, 7]])
@@ -212,7 +212,7 @@ def match(
     0.5
     """
     labels_b = laid_beside(labels_a, labels_b, "labels_b", "labels_a")
-    if (other := function_for(labels_a, "match")) is not None:
+    if (other := function_for(labels_a, "match_labels")) is not None:
         lazy: Matches = other(labels_a, labels_b, background=background, batch_axes=batch_axes)
         return lazy
     pairs, intersections, unions, ious, batch, present = _match(

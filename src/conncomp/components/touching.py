@@ -107,7 +107,7 @@ def contacts(
 
     See Also
     --------
-    region_adjacency : The same as a graph.
+    region_adjacency : The same pairs as the edges of a graph, without areas.
 
     Notes
     -----
@@ -166,6 +166,10 @@ def region_adjacency(
     ------
     TypeError, ValueError, MemoryError
         As for `contacts`.
+
+    See Also
+    --------
+    contacts : The same pairs as a table, with the area of each.
 
     Examples
     --------

@@ -81,7 +81,7 @@ class _Walk:
 
 
 class Component:
-    """A component, as `each` gives it. Arrays are made when they are asked for.
+    """A component, as `iterate_components` gives it. Arrays are made when they are asked for.
 
     Attributes
     ----------
@@ -144,7 +144,7 @@ class Component:
         --------
         >>> import conncomp
         >>> labels = [[0, 1, 1], [2, 1, 0]]
-        >>> [first, second] = conncomp.each(labels)
+        >>> [first, second] = conncomp.iterate_components(labels)
         >>> first.crop([[5, 6, 7], [8, 9, 10]])
         array([[6, 7],
                [9, 0]])
@@ -155,7 +155,7 @@ class Component:
 
 
 @named_elsewhere(intensity_image="the .crop() of each component takes an image")
-def each(
+def iterate_components(
     labels: ArrayLike, *, background: Background = "auto", batch_axes: int = 0
 ) -> Iterator[Component]:
     """Walk components in the order of their labels.
@@ -186,7 +186,7 @@ def each(
     Examples
     --------
     >>> import conncomp
-    >>> for component in conncomp.each([[1, 1, 0], [1, 0, 2]]):
+    >>> for component in conncomp.iterate_components([[1, 1, 0], [1, 0, 2]]):
     ...     print(component)
     Component(label=1, size=3, slices=(slice(0, 2, None), slice(0, 2, None)))
     Component(label=2, size=1, slices=(slice(1, 2, None), slice(2, 3, None)))

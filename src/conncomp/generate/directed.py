@@ -12,6 +12,8 @@ from conncomp.generate.networks import draw_others, draw_rmat
 from conncomp.generate.random import Purpose, integers, uniform
 from conncomp.graph import Graph
 
+__all__ = ["bow_tie", "chain_of_cycles", "cycle", "random_arcs", "rmat"]
+
 # The parts of the web as they were counted; what is left is tendrils.
 CORE, INTO, OUT_OF = 0.28, 0.21, 0.21
 SITE = 16  # pages of one site, which link to each other both ways
@@ -38,7 +40,7 @@ def graph_of_arcs(
     return Graph._of_checked(num_vertices, arcs=(src, dst))
 
 
-def random_directed(
+def random_arcs(
     num_vertices: int, mean_degree: float, *, seed: int = 0, device: str | None = None
 ) -> Graph:
     """Make a graph of arcs between pairs of vertices that are drawn uniformly.
@@ -68,7 +70,7 @@ def random_directed(
     Examples
     --------
     >>> from conncomp import generate
-    >>> generate.random_directed(1000, 1.5)
+    >>> generate.directed.random_arcs(1000, 1.5)
     Graph(num_vertices=1000, num_arcs=1500)
     """
     n = check_int("num_vertices", num_vertices, 0)
@@ -81,7 +83,7 @@ def random_directed(
     return graph_of_arcs(n, src, draw_others(src, n, seed, device), device=device)
 
 
-def directed_rmat(
+def rmat(
     scale: int,
     arcs_per_vertex: int = 16,
     *,
@@ -100,7 +102,8 @@ def directed_rmat(
     Parameters
     ----------
     scale, arcs_per_vertex, a, b, c, shuffle, seed, device
-        As for `rmat`, whose edges are the arcs, in the direction in which they are drawn.
+        As for `conncomp.generate.rmat`, whose edges are the arcs, in the direction in which they
+        are drawn.
 
     Returns
     -------
@@ -114,7 +117,7 @@ def directed_rmat(
     Examples
     --------
     >>> from conncomp import generate
-    >>> generate.directed_rmat(10, 8)
+    >>> generate.directed.rmat(10, 8)
     Graph(num_vertices=1024, num_arcs=8192)
     """
     check_int("arcs_per_vertex", arcs_per_vertex, 0)
@@ -163,7 +166,7 @@ def bow_tie(
     Examples
     --------
     >>> from conncomp import component_sizes, connected_components, generate
-    >>> web = generate.bow_tie(10_000)
+    >>> web = generate.directed.bow_tie(10_000)
     >>> labels = connected_components(web, connection="strong")[1]
     >>> int(component_sizes(labels, background=None).max())
     2800
@@ -234,7 +237,7 @@ def cycle(
     Examples
     --------
     >>> from conncomp import generate
-    >>> generate.cycle(1000)
+    >>> generate.directed.cycle(1000)
     Graph(num_vertices=1000, num_arcs=1000)
     """
     return chain_of_cycles(
@@ -270,7 +273,7 @@ def chain_of_cycles(
     Examples
     --------
     >>> from conncomp import connected_components, generate
-    >>> chain = generate.chain_of_cycles(100, 10)
+    >>> chain = generate.directed.chain_of_cycles(100, 10)
     >>> connected_components(chain, connection="strong", return_labels=False)
     100
     """

@@ -146,7 +146,7 @@ def disjoint(
 
     See Also
     --------
-    wang : Sets of equal size, and exact numbers.
+    equal_components : Sets of equal size, and exact numbers.
 
     Notes
     -----
@@ -182,7 +182,7 @@ def disjoint(
     return graph_of_edges(n, u, v, shuffle=True, seed=seed, device=device)
 
 
-def wang(
+def equal_components(
     num_vertices: int,
     num_edges: int,
     num_components: int,
@@ -222,7 +222,7 @@ def wang(
     Examples
     --------
     >>> from conncomp import connected_components, generate
-    >>> graph = generate.wang(10_000, 30_000, 500)
+    >>> graph = generate.equal_components(10_000, 30_000, 500)
     >>> graph.num_arcs, connected_components(graph, return_labels=False)
     (60000, 500)
     """

@@ -418,8 +418,8 @@ def as_graph(graph: Any) -> Graph:
             return convert(graph)
     if is_of(graph, "dask.dataframe"):
         raise TypeError(
-            "csgraph is a DataFrame of Dask; graphs whose edges are in one are for "
-            "conncomp.label_edge_files, forest_of_edge_files and minimum_forest_of_edge_files"
+            "csgraph is a DataFrame of Dask; graphs whose edges are in one are for conncomp."
+            "label_edge_files, spanning_forest_of_files and minimum_spanning_forest_of_files"
         )
     if not on_gpu(graph):
         return _graph_of_entries(graph, *as_numpy_and_mask(graph, "csgraph"), np)

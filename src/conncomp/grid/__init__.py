@@ -4,10 +4,9 @@ from conncomp.grid.bonds import label_bonds
 from conncomp.grid.labeller import Labeller
 from conncomp.grid.labelling import label
 from conncomp.grid.percolation import percolates
-from conncomp.grid.wrapping import ComponentWrapping, cluster_wrapping, component_wrapping
+from conncomp.grid.wrapping import cluster_wrapping, component_wrapping
 
 __all__ = [
-    "ComponentWrapping",
     "Labeller",
     "cluster_wrapping",
     "component_wrapping",

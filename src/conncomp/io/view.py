@@ -28,7 +28,7 @@ from conncomp._arrays import as_numpy, on_gpu
 from conncomp._containers import spacing_of
 from conncomp._lazy import laid_beside
 from conncomp._text import printable
-from conncomp.components import ComponentStatistics, colour_components, component_statistics
+from conncomp.components import colour_components
 from conncomp.components._labels import (
     Background,
     check_dimensions,
@@ -36,6 +36,7 @@ from conncomp.components._labels import (
     check_spacing,
 )
 from conncomp.components.pictures.shades import as_shades, check_image, check_value_range
+from conncomp.components.statistics import ComponentStatistics, component_statistics
 from conncomp.files.access import StrPath, as_path, atomic_path
 
 # Of a page, which has to be sent and opened, and of what it unpacks in the memory of a browser.

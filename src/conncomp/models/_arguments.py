@@ -15,7 +15,7 @@ from conncomp._arguments import MOST_LENGTHS, as_integer, as_number, as_sequence
 from conncomp._arrays import as_cupy, as_numpy, check_kind, on_gpu, on_host
 from conncomp._memory import total_memory
 from conncomp.kernels.lattice import MOST_AXES
-from conncomp.models.protocol import MOST_UPDATES, State
+from conncomp.models.protocol import MOST_UPDATES, ModelState
 
 MOST_SITES = 1 << 40  # and replicas 1 << 24: what a counter of random numbers has room for
 MOST_REPLICAS = 1 << 24
@@ -108,8 +108,8 @@ def check_states(given: Any, what: str, count: int, wanted: str, dtype: str = "u
 
 def check_state(state: Any, model: str, arrays: int) -> tuple[int, tuple[NDArray[Any], ...]]:
     """Return the number of updates and the arrays of a state, of which the model has so many."""
-    if not isinstance(state, State):
-        raise TypeError(f"state={shown(state)} must be a State, which .state() returns")
+    if not isinstance(state, ModelState):
+        raise TypeError(f"state={shown(state)} must be a ModelState, which .state() returns")
     updates, held = check_range("updates", state.updates, 0, MOST_UPDATES), state.arrays
     if not isinstance(held, tuple):
         raise TypeError(f"the state's arrays={shown(held)} must be a tuple")

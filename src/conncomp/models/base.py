@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from conncomp._arguments import check_choice, check_range, shown
 from conncomp._arrays import choose_device, host_copy, on_gpu, on_host
 from conncomp.models._arguments import Drawn, check_drawn, check_state, one_each
-from conncomp.models.protocol import MOST_UPDATES, Measured, State, Update, make_updates
+from conncomp.models.protocol import MOST_UPDATES, Measured, ModelState, ModelUpdate, make_updates
 
 
 class Simulated(ABC, Generic[Measured]):
@@ -29,8 +29,8 @@ class Simulated(ABC, Generic[Measured]):
     - `_advance`, which makes an update, or an `updater` of its own where there are several kinds;
     - `_record_length`, `_measure` and `_read`, how a state becomes a record and a record what was
       measured;
-    - `measure` and `labels`, which users call; and `summaries`, of `Summarised`, where means and
-      errors of a simulation follow from its series.
+    - `measure` and `labels`, which users call; and `summaries`, of `SummarisedModel`, where means
+      and errors of a simulation follow from its series.
 
     Its copies, deep copies and pickles go through its state, which has no memory of the model, so
     that a copy and its original go on apart. All other attributes are as they are, but for those
@@ -73,22 +73,24 @@ class Simulated(ABC, Generic[Measured]):
             "first_replica": self.first_replica,
         }
 
-    def state(self) -> State:
+    def state(self) -> ModelState:
         """Return a copy of all that updates change, in memory of the CPU.
 
         Returns
         -------
-        State
+        ModelState
             For `restore`, of this model or of one with the same parameters on any device.
         """
-        return State(self.updates, tuple(host_copy(getattr(self, name)) for name in self._changing))
+        return ModelState(
+            self.updates, tuple(host_copy(getattr(self, name)) for name in self._changing)
+        )
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: ModelState) -> None:
         """Go to where a model with the same parameters stood; its updates then repeat.
 
         Parameters
         ----------
-        state : State
+        state : ModelState
             What `state` returned.
 
         Raises
@@ -111,12 +113,12 @@ class Simulated(ABC, Generic[Measured]):
         # In one step, so that no signal comes between them.
         vars(self).update(arrays, updates=updates)
 
-    def __getstate__(self) -> tuple[dict[str, Any], State]:
+    def __getstate__(self) -> tuple[dict[str, Any], ModelState]:
         made = {"_made_engine", "_observables", *self._changing, *self._memory}
         described = {name: value for name, value in vars(self).items() if name not in made}
         return described, self.state()
 
-    def __setstate__(self, copied: tuple[dict[str, Any], State]) -> None:
+    def __setstate__(self, copied: tuple[dict[str, Any], ModelState]) -> None:
         described, state = copied
         vars(self).update(described)
         self._observables = {}
@@ -138,12 +140,12 @@ class Simulated(ABC, Generic[Measured]):
         """
         self._step(self._next_updates("n", n))
 
-    def updater(self) -> Update[Measured]:
+    def updater(self) -> ModelUpdate[Measured]:
         """Return a kind of the model's updates, of which `conncomp.models.simulate` makes many.
 
         Returns
         -------
-        Update
+        ModelUpdate
             It measures the state that it finds, and makes one of the usual updates.
 
         Examples

@@ -14,17 +14,17 @@ MOST_UPDATES = (1 << 32) - 1  # what a counter of random numbers has room for
 CONTRACT = 3
 
 
-class Series(Protocol):
+class ModelSeries(Protocol):
     """What a model measured, at one moment or in a series of updates."""
 
     def observables(self) -> dict[str, NDArray[Any]]:
         """Return what was measured, by name: arrays, of which a series has its updates first."""
 
 
-Measured = TypeVar("Measured", bound=Series, covariant=True)
+Measured = TypeVar("Measured", bound=ModelSeries, covariant=True)
 
 
-class State(NamedTuple):
+class ModelState(NamedTuple):
     """Where a model stands.
 
     Attributes
@@ -40,7 +40,7 @@ class State(NamedTuple):
 
 
 @runtime_checkable
-class Update(Protocol[Measured]):
+class ModelUpdate(Protocol[Measured]):
     """One kind of a model's updates.
 
     ``update(number, record)`` makes the update of this number, which is ``model.updates + 1``, and
@@ -123,10 +123,10 @@ class Model(Protocol[Measured]):
         datasets, and a checkpoint the SHA-256.
         """
 
-    def state(self) -> State:
+    def state(self) -> ModelState:
         """Return a copy of all that updates change."""
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: ModelState) -> None:
         """Go to where a model with the same parameters stood.
 
         A state may come from a file of a stranger: ValueError, and the model is unchanged, unless
@@ -134,7 +134,7 @@ class Model(Protocol[Measured]):
         """
 
     @property
-    def updater(self) -> Callable[..., Update[Measured]]:
+    def updater(self) -> Callable[..., ModelUpdate[Measured]]:
         """The method that returns a kind of updates, and takes options by name that it checks."""
 
     def new_records(self, n: int) -> Any:
@@ -142,7 +142,7 @@ class Model(Protocol[Measured]):
 
 
 @runtime_checkable
-class Summarised(Protocol):
+class SummarisedModel(Protocol):
     """A model that says which means and errors follow from a series of a simulation."""
 
     @staticmethod
@@ -151,7 +151,7 @@ class Summarised(Protocol):
 
         Parameters
         ----------
-        series : Series
+        series : ModelSeries
             What an update of the model has read.
         parameters : mapping
             All that `Model.parameters` returned before the first update, arrays too, and

@@ -32,9 +32,9 @@ from conncomp.models.protocol import (
     MOST_UPDATES,
     Measured,
     Model,
-    State,
-    Summarised,
-    Update,
+    ModelState,
+    ModelUpdate,
+    SummarisedModel,
     make_updates,
 )
 
@@ -83,7 +83,7 @@ class Simulation(Generic[Measured]):
         TypeError
             If the model has no summaries.
         """
-        if not isinstance(self.model, Summarised):
+        if not isinstance(self.model, SummarisedModel):
             raise TypeError(
                 f"a {self.parameters['model']} has no summaries; series.observables() has what was "
                 "measured, for autocorrelation_time and jackknife"
@@ -315,7 +315,7 @@ def simulate(
     return simulation
 
 
-def _updater(model: Model[Measured], options: dict[str, Any]) -> Update[Measured]:
+def _updater(model: Model[Measured], options: dict[str, Any]) -> ModelUpdate[Measured]:
     if not isinstance(model, Model):
         raise TypeError(f"model={shown(model)} must be a model, such as conncomp.models.Potts")
     known = list(signature(model.updater).parameters)
@@ -335,7 +335,7 @@ class _Run:
     """
 
     def __init__(
-        self, model: Model[Any], schedule: _Schedule, update: Update[Any], watch: Any
+        self, model: Model[Any], schedule: _Schedule, update: ModelUpdate[Any], watch: Any
     ) -> None:
         self._model, self._schedule, self._update = model, schedule, update
         self._watch = watch
@@ -421,7 +421,7 @@ class _Run:
         write_checkpoint(self._path, facts, (*state.arrays, self.records[: self._measured]))
         self._written = perf_counter()
 
-    def _resume(self, state: State) -> None:
+    def _resume(self, state: ModelState) -> None:
         assert self._path is not None
         with Checkpoint(self._path) as checkpoint:
             facts = dict(checkpoint.facts)
@@ -436,7 +436,7 @@ class _Run:
                     f"has made {done} updates already, of {self._schedule.updates} that are wanted"
                 )
             rows = self._schedule.rows(done)
-            held = State(updates, tuple(np.empty_like(array) for array in state.arrays))
+            held = ModelState(updates, tuple(np.empty_like(array) for array in state.arrays))
             checkpoint.read((*held.arrays, self.records[:rows]))
         if start != self._facts["start"] and _place(state) != _place(held):
             raise OtherSimulationError(
@@ -484,7 +484,7 @@ def _display(name: str, shows: bool) -> AbstractContextManager[Report]:
     return counting(name)
 
 
-def _place(state: State) -> dict[str, Any]:
+def _place(state: ModelState) -> dict[str, Any]:
     """Return what tells a state from all others."""
     return {"updates": state.updates, "arrays": _digest(*state.arrays)}
 

@@ -247,17 +247,17 @@ def label_edge_files(edges: Any, src: str, dst: str, num_vertices: int | None) -
     )
 
 
-def forest_of_edge_files(
+def spanning_forest_of_files(
     edges: Any, src: str, dst: str, num_vertices: int | None
 ) -> tuple[Any, ...]:
-    """Do what `conncomp.forest_of_edge_files` does, lazily."""
+    """Do what `conncomp.spanning_forest_of_files` does, lazily."""
     return _columns(edges, [src, dst], num_vertices)
 
 
-def minimum_forest_of_edge_files(
+def minimum_spanning_forest_of_files(
     edges: Any, src: str, dst: str, weights: str, num_vertices: int | None
 ) -> tuple[Any, ...]:
-    """Do what `conncomp.minimum_forest_of_edge_files` does, lazily."""
+    """Do what `conncomp.minimum_spanning_forest_of_files` does, lazily."""
     return _columns(edges, [src, dst, weights], num_vertices)
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.models import Estimate
+from conncomp.models.results import Estimate
 
 # The fields of a record.
 UP, COMPONENTS, FIELDS = 0, 1, 2

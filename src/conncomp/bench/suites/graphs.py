@@ -32,6 +32,7 @@ from conncomp.bench.inputs import (
     Input,
 )
 from conncomp.bench.suites.numbering import numbered
+from conncomp.generate import directed
 from conncomp.generate._edges import graph_of_edges
 from conncomp.graph import Graph
 
@@ -320,7 +321,7 @@ def wang_graphs(million: int, components: int) -> list[Input]:
 
     def graph(name: str, n: int, k: int) -> None:
         text = f"{n:,} vertices, as many edges, {k:,} components"
-        make = partial(generate.wang, n, n, k, shuffle=True)
+        make = partial(generate.equal_components, n, n, k, shuffle=True)
         inputs.append(_input(name, text, n, 2 * n, make))
 
     for millions in (1, 3, 5, 7, 9):
@@ -373,7 +374,7 @@ def hard(size: str, data: Path | None = None) -> list[Input]:
             "sets",
             "a million, or a quarter of the vertices, components of equal size",
             6,
-            partial(generate.wang, n, 3 * n, min(n // 4, 10**6), shuffle=True),
+            partial(generate.equal_components, n, 3 * n, min(n // 4, 10**6), shuffle=True),
         ),
     )
     return [
@@ -391,7 +392,7 @@ def scc(size: str, data: Path | None = None) -> list[Input]:
             f"random-{name}",
             f"arcs drawn uniformly, {degree} a vertex",
             degree,
-            partial(generate.random_directed, n, degree),
+            partial(directed.random_arcs, n, degree),
         )
         for name, degree in (("below", 0.9), ("threshold", 1), ("above", 1.5), ("dense", 8))
     ]
@@ -400,11 +401,11 @@ def scc(size: str, data: Path | None = None) -> list[Input]:
             "rmat",
             "hubs both ways, one giant",
             2,
-            partial(generate.directed_rmat, scale - 3, 16, a=0.45, b=0.15, c=0.15),
+            partial(directed.rmat, scale - 3, 16, a=0.45, b=0.15, c=0.15),
         ),
-        ("kronecker", "as Graph500's", 2, partial(generate.directed_rmat, scale - 3, shuffle=True)),
-        ("web", "a bow tie, in the order of a crawl", 8, partial(generate.bow_tie, n)),
-        ("web-shuffled", "the same in any order", 8, partial(generate.bow_tie, n, shuffle=True)),
+        ("kronecker", "as Graph500's", 2, partial(directed.rmat, scale - 3, shuffle=True)),
+        ("web", "a bow tie, in the order of a crawl", 8, partial(directed.bow_tie, n)),
+        ("web-shuffled", "the same in any order", 8, partial(directed.bow_tie, n, shuffle=True)),
     ]
     cells = max(round((n / 8) ** (1 / 3)), 3)
     for form in ("torus", "klein-bottle", "twisted-beam"):
@@ -417,17 +418,17 @@ def scc(size: str, data: Path | None = None) -> list[Input]:
         make = partial(generate.mesh_sweep, shape, form, elements="tetrahedra")
         rows.append((f"{form}-tetrahedra", "the sweep of a mesh", 2, make))
     rows += [
-        ("cycle", "the longest search", 1, partial(generate.cycle, n)),
-        ("cycle-shuffled", "without locality", 1, partial(generate.cycle, n, shuffle=True)),
+        ("cycle", "the longest search", 1, partial(directed.cycle, n)),
+        ("cycle-shuffled", "without locality", 1, partial(directed.cycle, n, shuffle=True)),
         (
             "path",
             "every vertex alone, with a loop",
             2,
-            partial(generate.chain_of_cycles, n, 1),
+            partial(directed.chain_of_cycles, n, 1),
         ),
-        ("pairs", "two-cycles in a row", 1.5, partial(generate.chain_of_cycles, n // 2, 2)),
-        ("cycles", "of 64, in a row", 1, partial(generate.chain_of_cycles, n // 64, 64)),
-        ("alone", "no arcs", 0, partial(generate.random_directed, n, 0)),
+        ("pairs", "two-cycles in a row", 1.5, partial(directed.chain_of_cycles, n // 2, 2)),
+        ("cycles", "of 64, in a row", 1, partial(directed.chain_of_cycles, n // 64, 64)),
+        ("alone", "no arcs", 0, partial(directed.random_arcs, n, 0)),
     ]
     return [
         _input(

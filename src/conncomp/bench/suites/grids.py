@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from conncomp import generate
 from conncomp.bench.inputs import ELEMENT_BYTES, GPU_ELEMENT_BYTES, Input
+from conncomp.generate import patterns
 
 Make = Callable[..., NDArray[Any]]
 
@@ -54,7 +55,7 @@ def hawick_of_lengths(lengths: Sequence[int]) -> list[Input]:
     for n in lengths:
         shape = n, n
         text = f"two arms one pixel wide, {n} x {n}"
-        inputs.append(_input(f"spiral-{n}", text, shape, 1, partial(generate.spiral, n)))
+        inputs.append(_input(f"spiral-{n}", text, shape, 1, partial(patterns.spiral, n)))
         text = f"two phases with smooth borders, {n} x {n}"
         inputs.append(_input(f"phases-{n}", text, shape, 1, partial(_phases, shape), True))
     return inputs
@@ -76,8 +77,8 @@ def maddix(size: str, data: Path | None = None) -> list[Input]:
 def maddix_images(scale: float) -> list[Input]:
     """List the images of `maddix`, whose sides are so many times as long as published."""
     rows: tuple[tuple[str, str, tuple[int, int], Make], ...] = (
-        ("maze", "a maze", (2400, 2380), generate.maze),
-        ("maze2", "a maze", (1850, 1850), partial(generate.maze, seed=1)),
+        ("maze", "a maze", (2400, 2380), patterns.maze),
+        ("maze2", "a maze", (1850, 1850), partial(patterns.maze, seed=1)),
         ("simple", "large shapes", (1000, 1000), partial(generate.blobs, sigma=40)),
         ("simple2", "large shapes", (1200, 1200), partial(generate.blobs, sigma=30, seed=1)),
         ("smallballs", "round spots", (850, 850), partial(generate.blobs, sigma=12, density=0.1)),
@@ -113,7 +114,7 @@ def images(size: str, data: Path | None = None) -> list[Input]:
     text = f"smooth blobs, {n} x {n}"
     inputs.append(_input("blobs", text, shape, 2, partial(generate.blobs, shape)))
     text = f"concentric rings one pixel wide, {n} x {n}"
-    inputs.append(_input("rings", text, shape, 2, partial(generate.rings, shape)))
+    inputs.append(_input("rings", text, shape, 2, partial(patterns.rings, shape)))
     return inputs
 
 
@@ -146,16 +147,16 @@ def hard(size: str, data: Path | None = None) -> list[Input]:
         text = f"{text}, {n} x {n}"
         inputs.append(_input(name, text, shape, connectivity, make, False, element_bytes))
 
-    image("spiral", "two arms one pixel wide", 2, partial(generate.spiral, n))
-    image("maze", "a tree of ways", 1, partial(generate.maze, shape))
+    image("spiral", "two arms one pixel wide", 2, partial(patterns.spiral, n))
+    image("maze", "a tree of ways", 1, partial(patterns.maze, shape))
     noise = partial(generate.random_array, shape, 0.592746)
     image("percolation", "clusters wind most", 1, noise)
-    image("comb", "teeth meet in the last row", 2, partial(generate.comb, shape))
-    image("checkerboard", "most runs, one component", 2, partial(generate.checkerboard, shape))
-    image("points", "most runs, most components", 1, partial(generate.checkerboard, shape))
-    image("hilbert", "a curve through everything", 1, partial(generate.hilbert_curve, order))
-    image("all-equal", "one component of everything", 2, partial(generate.all_equal, shape))
-    image("empty", "no component", 2, partial(generate.all_equal, shape, 0))
+    image("comb", "teeth meet in the last row", 2, partial(patterns.comb, shape))
+    image("checkerboard", "most runs, one component", 2, partial(patterns.checkerboard, shape))
+    image("points", "most runs, most components", 1, partial(patterns.checkerboard, shape))
+    image("hilbert", "a curve through everything", 1, partial(patterns.hilbert_curve, order))
+    image("all-equal", "one component of everything", 2, partial(patterns.all_equal, shape))
+    image("empty", "no component", 2, partial(patterns.all_equal, shape, 0))
     image("cells", "many values, no background", 2, partial(generate.voronoi, shape, n))
     photograph = partial(generate.photograph, shape)
     image("photograph", "nearly every pixel a run", 2, photograph, element_bytes=80)

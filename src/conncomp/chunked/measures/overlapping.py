@@ -1,4 +1,4 @@
-"""`match` of labels in chunks, by whatever engine calls.
+"""`match_labels` of labels in chunks, by whatever engine calls.
 
 How: overlaps and sizes of a chunk's components are counted in memory, for labels that are
 renumbered in it, and added up: an element is in one chunk, so nothing is asked of its neighbours.
@@ -53,10 +53,10 @@ class Columns(NamedTuple):
     second: np.int64
 
 
-def match(
+def match_labels(
     labels_a: Any, labels_b: Any, *, background: Background = "auto", batch_axes: int = 0
 ) -> Matches:
-    """Do what `conncomp.match` does; how many rows there are is not known at first.
+    """Do what `conncomp.match_labels` does; how many rows there are is not known at first.
 
     Columns are Dask arrays, as of `component_statistics`, and so are the numbers of components.
     """
@@ -67,9 +67,9 @@ def match(
     known: dict[str, Any] = {"background": background, "batch_axes": batch_axes}
     if not array.size:
         nothing = np.zeros(other.shape, other.dtype)
-        of_nothing: Matches = kind.of_no_element(matching.match, array, nothing, **known)
+        of_nothing: Matches = kind.of_no_element(matching.match_labels, array, nothing, **known)
         return of_nothing
-    given = kind(array, background, batch_axes, "match", other)
+    given = kind(array, background, batch_axes, "match_labels", other)
     batch = given.labelling.batch_axes
     check_dimensions(len(array.shape) - batch, "labels_a")
     tables = []
@@ -112,7 +112,7 @@ def overlaps_of_chunk(labelling: Labelling, items: Numbers, first: Any, second: 
     batch = labelling.batch_axes
     here = number_chunk(labelling, first, "labels_a")
     there = number_chunk(labelling, second, "labels_b")
-    matches = matching.match(
+    matches = matching.match_labels(
         here.numbers, there.numbers, background=labelling.empty, batch_axes=batch
     )
     pairs, item = on_host(matches.pairs), on_host(matches.batch)
@@ -141,7 +141,7 @@ def joined_overlaps(*parts: Overlaps) -> Overlaps:
 
 
 def as_columns(batch: tuple[int, ...], overlaps: Overlaps) -> Columns:
-    """Return what `match` does, given the lengths of the batch axes."""
+    """Return what `match_labels` does, given the lengths of the batch axes."""
     pairs = overlaps.pairs
     sizes = [
         side["size"][_rows_of(side, pairs["item"], pairs[name])]

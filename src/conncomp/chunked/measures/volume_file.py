@@ -27,7 +27,7 @@ from conncomp.chunked.volumes.writing import as_target, write_labels
 from conncomp.files.access import StrPath
 from conncomp.files.scales import batch_axes_of
 
-__all__ = ["VolumeFile", "open_volume"]
+__all__ = ["open_volume"]
 
 
 class VolumeFile:

@@ -7,6 +7,6 @@ together, ``job.py`` the engine of the stages, and ``block_files.py`` what threa
 """
 
 from conncomp.chunked.volumes.labelling import label_file
-from conncomp.chunked.volumes.plan import LabelPlan, plan_labels
+from conncomp.chunked.volumes.plan import plan_labels
 
-__all__ = ["LabelPlan", "label_file", "plan_labels"]
+__all__ = ["label_file", "plan_labels"]

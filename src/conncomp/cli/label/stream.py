@@ -209,7 +209,9 @@ def _measure(
                 add([column[large] for column in columns])
 
 
-def _spans(batch: conncomp.ComponentStatistics, file: SlabFile) -> Iterator[NDArray[np.int64]]:
+def _spans(
+    batch: conncomp.results.ComponentStatistics, file: SlabFile
+) -> Iterator[NDArray[np.int64]]:
     """Yield for each axis whether components reach both of its ends."""
     for k, length in enumerate(file.shape):
         box = batch.bounding_boxes[:, k]
@@ -222,7 +224,9 @@ def names_of_columns(ndim: int, with_volumes: bool) -> list[str]:
     return ["label", "num_pixels", *(["area"] if with_volumes else []), *positions]
 
 
-def columns_of(statistics: conncomp.ComponentStatistics, with_volumes: bool) -> list[NDArray[Any]]:
+def columns_of(
+    statistics: conncomp.results.ComponentStatistics, with_volumes: bool
+) -> list[NDArray[Any]]:
     """Return what all tables of components have: where they are, and how large."""
     boxes = np.moveaxis(statistics.bounding_boxes, 0, -1)
     return [

@@ -32,8 +32,9 @@ from conncomp.cli.simulate._places import (
     temperature_in_words,
 )
 from conncomp.cli.simulate._sizes import run_sizes, show_sizes
-from conncomp.models import Estimate, Model, Summary
+from conncomp.models import Model
 from conncomp.models.lattices import LATTICES
+from conncomp.models.results import Estimate, Summary
 
 # Of each observable of a `Summary`, what it is called in tables and pictures.
 NAMES = {

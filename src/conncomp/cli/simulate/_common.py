@@ -23,10 +23,11 @@ from conncomp.cli._picture import NOTHING, Known, paint_labels, plot_series
 from conncomp.cli._report import Row, Stages, show, speed_row, stages_on, timing_row
 from conncomp.cli._rules import excludes, needs
 from conncomp.cli.simulate._film import Film, film_every
-from conncomp.models import Estimate, Model, Simulation
+from conncomp.models import Model
 from conncomp.models import simulate as simulate_model
 from conncomp.models.checkpoint import Checkpoint
 from conncomp.models.protocol import Measured
+from conncomp.models.results import Estimate, Simulation
 from conncomp.models.simulation import check_output
 
 WRITTEN = "plot", "picture", "film", "checkpoint"

@@ -21,8 +21,8 @@ from conncomp.cli.simulate._common import (
     shown,
 )
 from conncomp.cli.simulate._places import temperature_in_words
-from conncomp.models import Estimate
 from conncomp.models.checkpoint import OtherSimulationError
+from conncomp.models.results import Estimate
 from conncomp.models.simulation import check_output
 
 Curves = dict[str, dict[str, list[tuple[float, float, float]]]]

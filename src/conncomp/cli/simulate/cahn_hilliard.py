@@ -19,8 +19,9 @@ from conncomp.cli.simulate._common import (
     plot_observables,
     run_model,
 )
-from conncomp.models import CahnHilliard, DomainMeasurements
+from conncomp.models import CahnHilliard
 from conncomp.models.cahn_hilliard.model import DTYPES
+from conncomp.models.results import DomainMeasurements
 
 # Of each observable of `DomainMeasurements` with one number a lattice, what it is called.
 NAMES = {

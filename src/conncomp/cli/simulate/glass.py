@@ -20,9 +20,10 @@ from conncomp.cli.simulate._exact import ENERGY_OF_BOND, known_of_glass
 from conncomp.cli.simulate._places import Range, inverse_temperatures, range_option
 from conncomp.cli.simulate._sizes import Curves, run_sizes, show_sizes, size_of
 from conncomp.kernels.spin_glass import RULES
-from conncomp.models import GlassSeries, OverlapSummary, SpinGlass
+from conncomp.models import SpinGlass
 from conncomp.models._arguments import distinct
 from conncomp.models.disorder import KINDS
+from conncomp.models.results import GlassSeries, OverlapSummary
 
 PAIR = 2  # of copies, by default
 # Of observables of an `OverlapSummary`, what they are called in tables and pictures.
@@ -32,7 +33,7 @@ NAMES = {
     "squared_overlap": "q^2",
     "link_overlap": "link overlap",
 }
-IDENTITY = {"katzgraber_young": "off Katzgraber-Young"}  # of Gaussian couplings
+IDENTITY = {"equilibration_test": "off Katzgraber-Young"}  # of Gaussian couplings
 DRAWN = "correlation_ratio", "binder_ratio"
 
 
@@ -128,7 +129,7 @@ def _in_words(settings: Settings, sizes: str) -> Row:
 
 def _observables(summaries: list[OverlapSummary]) -> dict[str, list[Any]]:
     """Return by name what was estimated at each temperature."""
-    names = NAMES if summaries[0].katzgraber_young is None else {**NAMES, **IDENTITY}
+    names = NAMES if summaries[0].equilibration_test is None else {**NAMES, **IDENTITY}
     return {name: [getattr(each, key) for each in summaries] for key, name in names.items()}
 
 

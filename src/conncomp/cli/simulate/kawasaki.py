@@ -24,7 +24,8 @@ from conncomp.cli.simulate._common import (
     shown,
 )
 from conncomp.cli.simulate._places import MOST_POINTS, Range, range_option, values_of
-from conncomp.models import Estimate, Kawasaki, KawasakiMeasurements, jackknife
+from conncomp.models import Kawasaki, jackknife
+from conncomp.models.results import Estimate, KawasakiMeasurements
 
 # Of each observable of a `Point`, what it is called in tables and pictures.
 NAMES = {

@@ -22,9 +22,10 @@ from conncomp.cli.simulate._common import (
     shown,
 )
 from conncomp.cli.simulate._places import borders_in_words
-from conncomp.models import Percolation, PercolationMeasurements
+from conncomp.models import Percolation
 from conncomp.models.percolation.lattices import LATTICES
 from conncomp.models.percolation.model import KINDS
+from conncomp.models.results import PercolationMeasurements
 
 # Of each observable of a summary, what it is called in tables and pictures.
 NAMES = {

@@ -22,7 +22,7 @@ from conncomp.models._arguments import (
 )
 from conncomp.models.base import Simulated, Step
 from conncomp.models.cahn_hilliard.measurements import DomainMeasurements
-from conncomp.models.protocol import Update
+from conncomp.models.protocol import ModelUpdate
 
 LEAST_STEP = 1e-30
 PARAMETERS = "mobility", "b", "u", "K", "dx"  # of `Physics`
@@ -316,7 +316,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         """
         return self._read(self._present(threshold))
 
-    def updater(self, *, threshold: float = 0.0) -> Update[DomainMeasurements]:
+    def updater(self, *, threshold: float = 0.0) -> ModelUpdate[DomainMeasurements]:
         """Return steps, of which `conncomp.models.simulate` makes many.
 
         Parameters
@@ -326,7 +326,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
 
         Returns
         -------
-        Update
+        ModelUpdate
 
         Raises
         ------

@@ -16,7 +16,7 @@ from conncomp.models.observables.series import Observed, Reader
 from conncomp.models.observables.structure import Structure
 from conncomp.models.observables.vortices import Vortices
 from conncomp.models.observables.wrapping import Wrapping
-from conncomp.models.protocol import Update
+from conncomp.models.protocol import ModelUpdate
 
 
 class Observable(Protocol):
@@ -43,7 +43,7 @@ class Watched:
     """A kind of updates that measures observables, asked for by these names, too."""
 
     def __init__(
-        self, model: Any, update: Update[Any], names: list[str], observables: list[Observable]
+        self, model: Any, update: ModelUpdate[Any], names: list[str], observables: list[Observable]
     ) -> None:
         self._model, self._update, self._observables = model, update, observables
         self.options: dict[str, Any] = dict(update.options)
@@ -94,12 +94,12 @@ class Watched:
 
 def observing(
     model: Any,
-    update: Update[Any],
+    update: ModelUpdate[Any],
     observe: str | Sequence[str],
     *,
     clusters: bool = False,
     wrapping: bool = False,
-) -> Update[Any]:
+) -> ModelUpdate[Any]:
     """Return an update that measures observables, too, if any are asked for.
 
     With `clusters` there are improved estimators; `wrapping` is for updates that do not measure it.

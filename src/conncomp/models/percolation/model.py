@@ -32,7 +32,7 @@ from conncomp.models.percolation.sweep import (
     check_interval,
     numbers_between,
 )
-from conncomp.models.protocol import MOST_UPDATES, Update
+from conncomp.models.protocol import MOST_UPDATES, ModelUpdate
 
 KINDS = ("site", "bond")
 
@@ -295,12 +295,12 @@ class Percolation(Simulated[PercolationMeasurements]):
         self._engine.check_measured()
         return self._read(self._present(p))
 
-    def updater(self) -> Update[PercolationMeasurements]:
+    def updater(self) -> ModelUpdate[PercolationMeasurements]:
         """Return what goes to the next configuration, and measures the one that it finds.
 
         Returns
         -------
-        Update
+        ModelUpdate
             For `conncomp.models.simulate`, which makes many.
 
         Raises

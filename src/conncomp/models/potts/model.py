@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_integer, check_choice, check_range, shown
 from conncomp.graph import Graph
-from conncomp.grid import ComponentWrapping, cluster_wrapping
+from conncomp.grid.wrapping import ComponentWrapping, cluster_wrapping
 from conncomp.kernels.edges import STATES, TWO_STATES, EdgeBonds
 from conncomp.kernels.lattice import unpack
 from conncomp.models import places
@@ -20,7 +20,7 @@ from conncomp.models._probabilities import DECIMAL
 from conncomp.models.lattices import UnitCell
 from conncomp.models.places import HYPERCUBIC, OnLattice
 from conncomp.models.potts.measurements import EdgeMeasurements, Measurements
-from conncomp.models.protocol import Update
+from conncomp.models.protocol import ModelUpdate
 from conncomp.models.spins.updates import ON_EDGES, UPDATES
 from conncomp.models.spins.words import ClusterModel
 
@@ -278,7 +278,7 @@ class Potts(ClusterModel):
         clusters: bool = False,
         wrapping: bool = False,
         observe: str | Sequence[str] = (),
-    ) -> Update[Measurements]:
+    ) -> ModelUpdate[Measurements]:
         """Return a kind of updates, of which `conncomp.models.simulate` makes many.
 
         Parameters
@@ -296,7 +296,7 @@ class Potts(ClusterModel):
 
         Returns
         -------
-        Update
+        ModelUpdate
 
         Raises
         ------

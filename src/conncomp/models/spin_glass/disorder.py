@@ -45,9 +45,9 @@ class OverlapSummary(NamedTuple):
         The correlation length as a share of the length L of the lattice, the longest one:
         sqrt([N q^2] / [structure] - 1) / (2 sin(pi / L)) / L, which does not depend on L at the
         transition.
-    katzgraber_young : Estimate or None
-        With Gaussian couplings, what `katzgraber_young` returns, where energies are known: 0 in
-        equilibrium.
+    equilibration_test : Estimate or None
+        With Gaussian couplings, what `glass_equilibration_test` returns, where energies are known:
+        0 in equilibrium.
     doubts : tuple of str
         What speaks against equilibrium, a sentence each: means over times that double and differ,
         or an identity that does not hold. Empty if nothing does.
@@ -59,7 +59,7 @@ class OverlapSummary(NamedTuple):
     binder_ratio: Estimate
     link_overlap: Estimate
     correlation_ratio: Estimate
-    katzgraber_young: Estimate | None = None
+    equilibration_test: Estimate | None = None
     doubts: tuple[str, ...] = ()
 
 
@@ -168,10 +168,10 @@ def with_identity(summary: OverlapSummary, off: Estimate) -> OverlapSummary:
             f"the identity of Katzgraber and Young is off by {off.value:.3g}, "
             f"{abs(off.value) / off.error:.1f} errors; thermalise longer",
         )
-    return summary._replace(katzgraber_young=off, doubts=doubts)
+    return summary._replace(equilibration_test=off, doubts=doubts)
 
 
-def katzgraber_young(
+def glass_equilibration_test(
     energy: ArrayLike, link_overlap: ArrayLike, *, beta: float, bonds: int, variance: float = 1.0
 ) -> Estimate:
     """Return the energy a bond less what the link overlap says it is, 0 in equilibrium.
@@ -209,14 +209,14 @@ def katzgraber_young(
 
     Examples
     --------
-    >>> from conncomp.models import SpinGlass, katzgraber_young
+    >>> from conncomp.models import SpinGlass, glass_equilibration_test
     >>> glass = SpinGlass((4, 4), "gaussian", beta=0.5, samples=200, copies=2, seed=1)
     >>> energies, links = 0, 0
     >>> for _ in range(50):
     ...     glass.step(4)
     ...     energies = energies + glass.energy().reshape(200, 2).mean(axis=1) / 50
     ...     links = links + glass.overlaps().link_overlap / 50
-    >>> off = katzgraber_young(energies, links, beta=0.5, bonds=32)
+    >>> off = glass_equilibration_test(energies, links, beta=0.5, bonds=32)
     >>> abs(off.value) < 5 * off.error < 0.1
     True
     """
@@ -245,7 +245,7 @@ def with_identities(
     completed = []
     for k, summary in enumerate(summaries):
         known: dict[str, Any] = {"beta": summary.beta, "bonds": series.lattice.bonds}
-        off = katzgraber_young(energies[:, k], links[:, k], **known)
+        off = glass_equilibration_test(energies[:, k], links[:, k], **known)
         completed.append(with_identity(summary, off))
     return completed
 

@@ -25,7 +25,7 @@ from conncomp.models._arguments import (
 )
 from conncomp.models.base import Step, Thermal
 from conncomp.models.disorder import KINDS, Distribution
-from conncomp.models.protocol import Update, make_updates
+from conncomp.models.protocol import ModelUpdate, make_updates
 from conncomp.models.spin_glass.couplings import (
     Acting,
     Bonds,
@@ -285,7 +285,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
 
     def updater(
         self, *, houdayer: bool = False, overlaps: bool = False, tempering: bool = False
-    ) -> Update[GlassMeasurements]:
+    ) -> ModelUpdate[GlassMeasurements]:
         """Return a kind of updates, of which `conncomp.models.simulate` makes many.
 
         Parameters
@@ -296,7 +296,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
             drawn among these. The energy of both together stays.
         overlaps : bool, optional
             Whether to measure overlaps of pairs, too: the series is a `GlassSeries`, by
-            temperature, and `conncomp.models.Simulation.summarise` returns what
+            temperature, and `conncomp.models.results.Simulation.summarise` returns what
             `conncomp.models.summarise_overlaps` makes of it.
         tempering : bool, optional
             Whether replicas of a sample and copy exchange temperatures after each sweep, as by
@@ -304,7 +304,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
 
         Returns
         -------
-        Update
+        ModelUpdate
             It measures the state that it finds, makes a sweep, moves clusters, and lets
             temperatures exchange.
 
@@ -339,7 +339,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
     def summaries(series: GlassMeasurements, parameters: Mapping[str, Any]) -> list[OverlapSummary]:
         """Return what `conncomp.models.summarise_overlaps` does, for `Simulation.summarise`.
 
-        With Gaussian couplings it has what `conncomp.models.katzgraber_young` returns, too.
+        With Gaussian couplings it has what `conncomp.models.glass_equilibration_test` returns, too.
         """
         if not isinstance(series, GlassSeries):
             raise ValueError("overlaps were not measured; simulate with overlaps=True")

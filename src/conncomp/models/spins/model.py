@@ -20,7 +20,7 @@ from conncomp.models.observables.clusters import label_clusters, label_on_edges
 from conncomp.models.observables.observing import observing
 from conncomp.models.observables.windings import check_wrapping
 from conncomp.models.places import InGraph, OnLattice, digest_of
-from conncomp.models.protocol import Measured, Update, make_updates
+from conncomp.models.protocol import Measured, ModelUpdate, make_updates
 from conncomp.models.spins.updates import (
     LOCAL,
     ON_EDGES,
@@ -242,7 +242,7 @@ class SpinModel(Thermal[Measured]):
         clusters: bool = False,
         wrapping: bool = False,
         observe: str | Sequence[str] = (),
-    ) -> Update[Measured]:
+    ) -> ModelUpdate[Measured]:
         """Return a kind of updates, of which `conncomp.models.simulate` makes many.
 
         Parameters
@@ -259,7 +259,7 @@ class SpinModel(Thermal[Measured]):
 
         Returns
         -------
-        Update
+        ModelUpdate
 
         Raises
         ------
@@ -303,7 +303,7 @@ class SpinModel(Thermal[Measured]):
         observe: Any = (),
         tile: Any = None,
         p_flip: Any = None,
-    ) -> Update[Measured]:
+    ) -> ModelUpdate[Measured]:
         sizes, winds = as_bool("clusters", clusters), as_bool("wrapping", wrapping)
         if sizes or winds or update not in ON_EDGES:
             self._check_measures(update, sizes, winds)
@@ -332,7 +332,7 @@ class SpinModel(Thermal[Measured]):
             made = ClusterUpdate(self, options, measured, chosen, self._strengths(), sweeps)
         if winds != own or not isinstance(observe, tuple) or observe:
             made = observing(self, made, observe, clusters=sizes, wrapping=winds and not own)
-        update_of: Update[Measured] = made
+        update_of: ModelUpdate[Measured] = made
         return update_of
 
     def _check_measures(self, update: str, clusters: bool, wrapping: bool) -> None:

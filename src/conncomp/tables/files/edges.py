@@ -30,7 +30,7 @@ from conncomp.tables.files.reading import (
     open_file,
 )
 
-__all__ = ["forest_of_edge_files", "label_edge_files", "minimum_forest_of_edge_files"]
+__all__ = ["label_edge_files", "minimum_spanning_forest_of_files", "spanning_forest_of_files"]
 
 Vertices = NDArray[np.int64]
 
@@ -102,7 +102,7 @@ def label_edge_files(
     See Also
     --------
     connected_components : Of a graph in memory.
-    forest_of_edge_files : Edges that connect the same vertices.
+    spanning_forest_of_files : Edges that connect the same vertices.
     cluster_pairs : Of pairs of any ids.
 
     Examples
@@ -131,7 +131,7 @@ def label_edges(edges: EdgeFiles, progress: Progress | None = None) -> tuple[int
     return components.result()
 
 
-def forest_of_edge_files(
+def spanning_forest_of_files(
     files: StrPath | Sequence[StrPath],
     src: str | int = "src",
     dst: str | int = "dst",
@@ -174,10 +174,10 @@ def forest_of_edge_files(
     >>> import conncomp
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = pathlib.Path(folder, "e.csv").write_text("src,dst\n0,1\n1,0\n3,1\n")
-    ...     conncomp.forest_of_edge_files(f"{folder}/e.csv")
+    ...     conncomp.spanning_forest_of_files(f"{folder}/e.csv")
     (array([0, 2]), array([0, 3]), array([1, 1]))
     """
-    if (other := function_for(files, "forest_of_edge_files")) is not None:
+    if (other := function_for(files, "spanning_forest_of_files")) is not None:
         _refuse_what_is_for_files(format=format, header=header, progress=progress)
         lazy: tuple[Any, Any, Any] = other(files, src, dst, num_vertices)
         return lazy
@@ -194,7 +194,7 @@ def forest_of_edge_files(
     return numbers, sources, targets
 
 
-def minimum_forest_of_edge_files(
+def minimum_spanning_forest_of_files(
     files: StrPath | Sequence[StrPath],
     src: str | int = "src",
     dst: str | int = "dst",
@@ -241,7 +241,7 @@ def minimum_forest_of_edge_files(
     See Also
     --------
     minimum_spanning_forest : Of a graph in memory.
-    forest_of_edge_files : Without weights.
+    spanning_forest_of_files : Without weights.
 
     Examples
     --------
@@ -250,10 +250,10 @@ def minimum_forest_of_edge_files(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     table = "src,dst,weight\n0,1,3.5\n1,2,0.5\n2,0,1\n"
     ...     _ = pathlib.Path(folder, "e.csv").write_text(table)
-    ...     conncomp.minimum_forest_of_edge_files(f"{folder}/e.csv")
+    ...     conncomp.minimum_spanning_forest_of_files(f"{folder}/e.csv")
     (array([1, 2]), array([1, 2]), array([2, 0]), array([0.5, 1. ]))
     """
-    if (other := function_for(files, "minimum_forest_of_edge_files")) is not None:
+    if (other := function_for(files, "minimum_spanning_forest_of_files")) is not None:
         _refuse_what_is_for_files(format=format, header=header, progress=progress)
         lazy: tuple[Any, Any, Any, Any] = other(files, src, dst, weights, num_vertices)
         return lazy

@@ -1,12 +1,16 @@
-"""`path_lengths`: how far it is to a root while "ecl" works."""
+"""What kernels do on a GPU: how long each takes, and how long the paths are that "ecl" walks."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from conncomp.graph.labelling import as_graph
+from conncomp.kernels.cuda import launcher
 from conncomp.kernels.cuda.graph import ecl
-from conncomp.kernels.cuda.launcher import current_gpu
+
+__all__ = ["PathLengths", "kernel_times", "path_lengths"]
 
 
 class PathLengths(NamedTuple):
@@ -86,11 +90,37 @@ def path_lengths(graph: Any, *, init: int = 3, jump: int = 4) -> PathLengths:
 
     >>> import conncomp
     >>> line = conncomp.Graph.from_edges([0, 1, 2], [1, 2, 3])
-    >>> conncomp.path_lengths(line, init=2, jump=3)  # doctest: +SKIP
+    >>> conncomp.diagnostics.path_lengths(line, init=2, jump=3)  # doctest: +SKIP
     PathLengths(paths=6, average=1.5, maximum=3, walked=5)
     """
     placed = as_graph(graph).to("cuda")
     with placed._stream():
-        counted = ecl.count_paths(current_gpu(), placed, init, jump)
+        counted = ecl.count_paths(launcher.current_gpu(), placed, init, jump)
     average = counted.steps / counted.paths if counted.paths else 0.0
     return PathLengths(counted.paths, average, counted.longest, counted.walked)
+
+
+@contextmanager
+def kernel_times() -> Iterator[dict[str, float]]:
+    """Measure how long each kernel takes on the GPU.
+
+    Yields
+    ------
+    dict
+        Filled when the context ends: seconds by name of kernel, in the order of first launches.
+
+    Examples
+    --------
+    >>> import conncomp
+    >>> with conncomp.diagnostics.kernel_times() as times:
+    ...     pass  # conncomp.connected_components(graph_on_gpu, algorithm="ecl")
+    >>> times
+    {}
+    """
+    times: dict[str, float] = {}
+    with launcher.recorded_launches() as launches:
+        yield times
+        for name, first, last in launches:
+            last.synchronize()
+            elapsed = launcher.import_cupy().cuda.get_elapsed_time(first, last) / 1e3
+            times[name] = times.get(name, 0.0) + elapsed

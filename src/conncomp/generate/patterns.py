@@ -1,0 +1,306 @@
+"""Patterns that are hard to label, each in a way of its own: curves, a maze, rings, a comb."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp.generate._arguments import array_library, check_int, check_shape
+from conncomp.generate._edges import hilbert_path, spanning_tree
+from conncomp.generate.images import Image, Shape
+
+__all__ = [
+    "all_equal",
+    "checkerboard",
+    "comb",
+    "hilbert_curve",
+    "maze",
+    "rings",
+    "spiral",
+]
+
+
+def spiral(size: int, *, device: str | None = None) -> Image:
+    """Make Hawick's spiral: two arms, both one pixel wide, wound around each other.
+
+    Very hard for whatever passes labels from neighbour to neighbour: each arm is ``size**2 / 2``
+    pixels long.
+
+    Parameters
+    ----------
+    size : int
+        At least 2.
+    device : {None, "cpu", "cuda"}, optional
+        As for `random_array`.
+
+    Returns
+    -------
+    ndarray of uint8, shape (size, size)
+        1 and 2: one component each, with connectivity 1 as well as 2. ``spiral(size) == 1`` is the
+        arm that begins in the corner.
+
+    References
+    ----------
+    K. A. Hawick, A. Leist, D. P. Playne, "Parallel graph component labelling with GPUs and CUDA",
+    Parallel Computing 36, 2010, Fig. 19.
+
+    Examples
+    --------
+    >>> from conncomp import generate
+    >>> generate.patterns.spiral(7)
+    array([[1, 1, 1, 1, 1, 1, 1],
+           [2, 2, 2, 2, 2, 2, 1],
+           [1, 1, 1, 1, 1, 2, 1],
+           [1, 2, 2, 2, 1, 2, 1],
+           [1, 2, 1, 1, 1, 2, 1],
+           [1, 2, 2, 2, 2, 2, 1],
+           [1, 1, 1, 1, 1, 1, 1]], dtype=uint8)
+    """
+    n = check_int("size", size, 2, 1 << 28)
+    xp = array_library(device)
+    image: Image = (1 + _depth(xp, (n, n)) % 2).astype(np.uint8)
+    # One pixel a ring, exchanged below the diagonal, turns rings into arms: it leaves its own ring
+    # open, and leads the one around it to the one within.
+    turn = xp.arange(1, n // 2 + 1)
+    image[turn, turn - 1] = 3 - image[turn, turn - 1]
+    return image
+
+
+def rings(shape: Shape, *, device: str | None = None) -> Image:
+    """Make concentric square rings, or boxes, one element thick and one apart.
+
+    Hard for whatever unites runs: a ring has many rows, and its upper left corner is found long
+    before its sides meet.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        Of any number of dimensions.
+    device : {None, "cpu", "cuda"}, optional
+        As for `random_array`.
+
+    Returns
+    -------
+    ndarray of uint8
+        As many components as every second layer of the array makes, with any connectivity.
+
+    Examples
+    --------
+    >>> from conncomp import generate
+    >>> generate.patterns.rings((5, 6))
+    array([[1, 1, 1, 1, 1, 1],
+           [1, 0, 0, 0, 0, 1],
+           [1, 0, 1, 1, 0, 1],
+           [1, 0, 0, 0, 0, 1],
+           [1, 1, 1, 1, 1, 1]], dtype=uint8)
+    """
+    depth = _depth(array_library(device), check_shape(shape))
+    image: Image = (depth % 2 == 0).astype(np.uint8)
+    return image
+
+
+def _depth(xp: Any, shape: tuple[int, ...]) -> NDArray[np.int32]:
+    """Return how many steps each element is from the border of the array."""
+    depth: NDArray[np.int32] = xp.full(shape, np.iinfo(np.int32).max, np.int32)
+    for axis, length in enumerate(shape):
+        near = xp.arange(length, dtype=np.int32)
+        near = xp.minimum(near, near[::-1])
+        near = near.reshape([-1 if k == axis else 1 for k in range(len(shape))])
+        xp.minimum(depth, near, out=depth)
+    return depth
+
+
+def maze(shape: Sequence[int], *, seed: int = 0, device: str | None = None) -> Image:
+    """Make a perfect maze: between any two places there is exactly one way.
+
+    Hard like `spiral`, and without its regularity: ways wind and branch, and fill half of the
+    image.
+
+    Parameters
+    ----------
+    shape : sequence of two int
+        At least 3 each. Walls between places are one pixel wide; where a length is even, the last
+        wall is two.
+    seed : int, optional
+    device : {None, "cpu", "cuda"}, optional
+        As for `random_array`; made on the CPU and moved.
+
+    Returns
+    -------
+    ndarray of uint8
+        Ways are 1: one component with connectivity 1, and a tree. Walls are 0.
+
+    Notes
+    -----
+    The minimum spanning tree of a square lattice with random weights: Kruskal's maze.
+
+    References
+    ----------
+    D. Maddix, "Connected components", project report, 2014, labels mazes of up to 5.7 million
+    pixels.
+
+    Examples
+    --------
+    >>> from conncomp import generate
+    >>> for row in generate.patterns.maze((7, 15)):
+    ...     print("".join("# "[pixel] for pixel in row))
+    ###############
+    #       #     #
+    # ####### #####
+    # #           #
+    # # ######### #
+    #   #         #
+    ###############
+    """
+    rows, columns = check_shape(shape, 2, shortest=3)
+    xp = array_library(device)
+    image = np.zeros((rows, columns), np.uint8)
+    tree = spanning_tree((rows - 1) // 2, (columns - 1) // 2, seed)
+    image[1:-1:2, 1:-1:2] = 1
+    inside = image[1 : 1 + 2 * tree.shape[0], 1 : 1 + 2 * tree.shape[1]]
+    inside[::2, 1::2] = tree[:, :, 0]
+    inside[1::2, ::2] = tree[:, :, 1]
+    moved: Image = xp.asarray(image)
+    return moved
+
+
+def comb(shape: Shape, *, device: str | None = None) -> Image:
+    """Make a comb: teeth along the first axis, one element thick and one apart, and a back.
+
+    Hard for scans in C order: each tooth looks like a component of its own until the last row
+    unites them all. Every run is one element long.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        Of any number of dimensions.
+    device : {None, "cpu", "cuda"}, optional
+        As for `random_array`.
+
+    Returns
+    -------
+    ndarray of uint8
+        One component with any connectivity.
+
+    Examples
+    --------
+    >>> from conncomp import generate
+    >>> generate.patterns.comb((3, 5))
+    array([[1, 0, 1, 0, 1],
+           [1, 0, 1, 0, 1],
+           [1, 1, 1, 1, 1]], dtype=uint8)
+    """
+    image: Image = array_library(device).zeros(check_shape(shape), np.uint8)
+    image[(slice(None), *[slice(None, None, 2)] * (image.ndim - 1))] = 1
+    image[-1] = 1
+    return image
+
+
+def hilbert_curve(order: int, *, device: str | None = None) -> Image:
+    """Draw the Hilbert curve, one pixel wide.
+
+    Hard for whatever passes labels from neighbour to neighbour, as the curve fills half of the
+    image; its nearness in every part is what tiles with room for a few turns make use of.
+
+    Parameters
+    ----------
+    order : int
+        From 0 to 15.
+    device : {None, "cpu", "cuda"}, optional
+        As for `random_array`.
+
+    Returns
+    -------
+    ndarray of uint8, shape (2**(order + 1) - 1, 2**(order + 1) - 1)
+        One component with any connectivity.
+
+    References
+    ----------
+    D. Hilbert, "Über die stetige Abbildung einer Linie auf ein Flächenstück", Mathematische
+    Annalen 38, 1891.
+
+    Examples
+    --------
+    >>> from conncomp import generate
+    >>> generate.patterns.hilbert_curve(2)
+    array([[1, 0, 1, 1, 1, 1, 1],
+           [1, 0, 1, 0, 0, 0, 1],
+           [1, 1, 1, 0, 1, 1, 1],
+           [0, 0, 0, 0, 1, 0, 0],
+           [1, 1, 1, 0, 1, 1, 1],
+           [1, 0, 1, 0, 0, 0, 1],
+           [1, 0, 1, 1, 1, 1, 1]], dtype=uint8)
+    """
+    xp = array_library(device)
+    x, y = hilbert_path(xp, check_int("order", order, 0, 15))
+    side = (2 << order) - 1
+    image: Image = xp.zeros((side, side), np.uint8)
+    image[2 * x, 2 * y] = 1
+    image[x[1:] + x[:-1], y[1:] + y[:-1]] = 1
+    return image
+
+
+def checkerboard(shape: Shape, *, device: str | None = None) -> Image:
+    """Make a checkerboard.
+
+    Hard for whatever works on runs or marks a label for each: no array has more of both. With
+    connectivity 1, no more components are possible either.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        Of any number of dimensions.
+    device : {None, "cpu", "cuda"}, optional
+        As for `random_array`.
+
+    Returns
+    -------
+    ndarray of uint8
+        1 where the coordinates add up to an even number: half of the elements, rounded up. One
+        component with connectivity 2 and more if no axis but one is of length 1.
+
+    Examples
+    --------
+    >>> from conncomp import generate
+    >>> generate.patterns.checkerboard((3, 4))
+    array([[1, 0, 1, 0],
+           [0, 1, 0, 1],
+           [1, 0, 1, 0]], dtype=uint8)
+    """
+    xp = array_library(device)
+    image: Image = xp.ones((), np.uint8)
+    for length in check_shape(shape):
+        image = image[..., None] ^ (xp.arange(length) % 2).astype(np.uint8)
+    return image
+
+
+def all_equal(shape: Shape, value: int = 1, *, device: str | None = None) -> Image:
+    """Make an array of one value.
+
+    Hard for whatever takes a lock, or follows a chain of parents, for each element: there is one
+    component of everything. All 0, it shows what labelling nothing costs.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+    value : int, optional
+        From 0 to 255.
+    device : {None, "cpu", "cuda"}, optional
+        As for `random_array`.
+
+    Returns
+    -------
+    ndarray of uint8
+
+    Examples
+    --------
+    >>> from conncomp import generate
+    >>> generate.patterns.all_equal((1, 3))
+    array([[1, 1, 1]], dtype=uint8)
+    """
+    lengths, number = check_shape(shape), check_int("value", value, 0, 255)
+    image: Image = array_library(device).full(lengths, number, np.uint8)
+    return image
